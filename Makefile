@@ -18,34 +18,34 @@ BENCH_BUILD := build/bench
 .PHONY: demo test test-slow bench format lint build packages clean help
 
 demo: build ## Hash a directory tree and compare with hashlib (DIR=... chooses it)
-	. .ci/env
+	@. .ci/env
 	python -m vyre.demo $(DIR)
 
 test: build ## Every test, and the checks of format and style
-	. .ci/env
+	@. .ci/env
 	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS)
 	python -m pytest $(PYTEST)
 	.ci/lint
 
 test-slow: build ## What takes too long for every change: scale programs on drivers, fuzzing
-	. .ci/env
+	@. .ci/env
 	python -m pytest -m slow $(PYTEST)
 
 bench: build ## Measure; results go to the terminal (bench/README.md holds the last table)
-	. .ci/env
+	@. .ci/env
 	cmake -S . -B $(BENCH_BUILD) -G Ninja -DVYRE_BENCH=ON -DVYRE_TESTS=OFF >/dev/null
 	cmake --build $(BENCH_BUILD) -j $(JOBS)
 	for program in $(BENCH_BUILD)/bench/vyre_bench_*; do [ ! -x $$program ] || $$program; done
 	for script in bench/bench_*.py; do [ ! -f $$script ] || python $$script; done
 
 format: .venv/ready packages ## Format every file
-	.ci/lint --fix
+	@.ci/lint --fix
 
 lint: .venv/ready packages ## Check formats and style alone
-	.ci/lint
+	@.ci/lint
 
 build: $(BUILD)/build.ninja build/swiftshader/vk_swiftshader_icd.json ## Build the libraries, the tests and the Python module
-	cmake --build $(BUILD) -j $(JOBS) -- --quiet
+	@cmake --build $(BUILD) -j $(JOBS)
 
 packages: ## Install the Debian packages that are missing
 	@.ci/setup packages
@@ -58,12 +58,14 @@ build/swiftshader/vk_swiftshader_icd.json: | packages
 
 # Anew when .venv is: CMake remembers which Python it found.
 $(BUILD)/build.ninja: .venv/ready | packages
-	@cmake --fresh -S . -B $(BUILD) -G Ninja -DVYRE_PYTHON=ON -DVYRE_PYTHON_INPLACE=ON -DPython_EXECUTABLE=$(CURDIR)/.venv/bin/python >$(BUILD).log ||
+	@mkdir -p build
+	echo "setup: configuring $(BUILD)"
+	cmake --fresh -S . -B $(BUILD) -G Ninja -DVYRE_PYTHON=ON -DVYRE_PYTHON_INPLACE=ON -DPython_EXECUTABLE=$(CURDIR)/.venv/bin/python >$(BUILD).log ||
 	  { cat $(BUILD).log; exit 1; }
 	touch $@
 
 clean: ## Remove what was built (SwiftShader and .venv stay)
-	rm -rf $(BUILD) $(BUILD).log $(BENCH_BUILD) python/vyre/_core*.so
+	rm -rf $(BUILD) $(BUILD).log $(BENCH_BUILD) python/vyre/_core.so
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
