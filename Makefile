@@ -28,8 +28,10 @@ test: build ## Every test, and the checks of format and style
 	.ci/lint
 
 test-slow: build ## What takes too long for every change: scale programs on drivers, fuzzing
-	@. .ci/env
+	@.ci/setup packages-slow
+	. .ci/env
 	python -m pytest -m slow $(PYTEST)
+	.ci/fuzz
 
 bench: build ## Measure; results go to the terminal (bench/README.md holds the last table)
 	@. .ci/env
