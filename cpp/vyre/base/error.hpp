@@ -1,0 +1,71 @@
+// The outside world's failures, as typed exceptions. A user's mistakes in a program are Diagnostics, not exceptions, until
+// somebody asks to run it. Every message reads `<problem>. Fix: <specific action>.`
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace vyre {
+
+class Error : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Bad constructor arguments: what was wanted, what was given, what to write instead.
+class ArgumentError : public Error {
+ public:
+  using Error::Error;
+};
+
+// Text or bytes that do not describe a program.
+class ParseError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A valid program that a target cannot express.
+class LoweringError : public Error {
+ public:
+  using Error::Error;
+};
+
+// Host arrays that do not fit the program's buffers.
+class BindingError : public Error {
+ public:
+  using Error::Error;
+};
+
+// A limit of the device that the program or the call exceeds: names the limit, the wanted and the allowed value.
+class CapabilityError : public Error {
+ public:
+  using Error::Error;
+};
+
+class DeviceError : public Error {
+ public:
+  using Error::Error;
+};
+
+class DeviceLostError : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
+class DeviceMemoryError : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
+class DispatchTimeoutError : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
+// The caller asked to stop (Ctrl-C). Bindings turn it into the host language's own interrupt.
+class Interrupted : public Error {
+ public:
+  Interrupted() : Error("the call was interrupted. Fix: run it again, or give it a time-out.") {}
+};
+
+}  // namespace vyre

@@ -1,0 +1,20 @@
+// How an emitted shader meets its host, for every emitter and every device backend.
+//
+// Descriptor set (group) 0: binding k < n is storage buffer slot k, of at least 16 bytes. SPIR-V with check_loops: binding n is a
+// storage buffer of one u32, set to 1 when a loop was cut. WGSL: binding n is a uniform array<vec4<u32>> of the parameter words.
+// Parameter words: the id of the first workgroup (x, y, z), then the length in elements of each buffer. SPIR-V takes them as push
+// constants. A grid beyond a device's limit is several dispatches with other first ids; ids are the same as in one.
+// Entry point: "main".
+#pragma once
+
+#include <cstdint>
+
+namespace vyre {
+
+inline constexpr std::uint32_t kFirstGroupWord = 0;  // x, y, z
+inline constexpr std::uint32_t kFirstLengthWord = 3;
+// WGSL's uniform buffer has lengths from word 4 on, so that they start a vec4.
+inline constexpr std::uint32_t kWgslFirstLengthWord = 4;
+inline constexpr std::uint64_t kMinBufferBytes = 16;
+
+}  // namespace vyre

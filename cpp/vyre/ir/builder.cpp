@@ -1,0 +1,194 @@
+#include "vyre/ir/builder.hpp"
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/ir/walk.hpp"
+
+namespace vyre::ir {
+namespace {
+
+std::span<const ExprId> pooled(const std::vector<ExprId>& pool, ExprList list) {
+  return std::span(pool).subspan(list.first + 1, pool[list.first].index);
+}
+
+ExprList add_to_pool(std::vector<ExprId>& pool, std::span<const ExprId> operands) {
+  const ExprList list{static_cast<std::uint32_t>(pool.size())};
+  pool.push_back(ExprId{static_cast<std::uint32_t>(operands.size())});
+  pool.insert(pool.end(), operands.begin(), operands.end());
+  return list;
+}
+
+}  // namespace
+
+ProgramBuilder::ProgramBuilder() : data_(std::make_shared<Program::Data>()) {}
+
+void ProgramBuilder::buffer(BufferDecl decl) { data_->buffers.push_back(std::move(decl)); }
+void ProgramBuilder::workgroup_size(WorkgroupSize size) { data_->workgroup_size = size; }
+NameId ProgramBuilder::name(std::string_view text) { return data_->names.intern(text); }
+ExprList ProgramBuilder::list(std::span<const ExprId> operands) { return add_to_pool(data_->pool, operands); }
+std::span<const ExprId> ProgramBuilder::operands(ExprList list) const { return pooled(data_->pool, list); }
+
+void ProgramBuilder::reserve(std::size_t exprs, std::size_t nodes) {
+  data_->exprs.reserve(exprs);
+  data_->nodes.reserve(nodes);
+}
+
+ExprId ProgramBuilder::add(const Expr& expr, SourcePlace place) {
+  for_each_operand(
+      expr, [&](ExprList list) { return operands(list); }, [&](ExprId id) { VYRE_ASSERT(id.index < data_->exprs.size()); });
+  if (place.known()) {
+    data_->expr_places.resize(data_->exprs.size());
+    data_->expr_places.push_back(place);
+  }
+  return data_->exprs.push_back(expr);
+}
+
+NodeId ProgramBuilder::append(const Node& node, SourcePlace place) {
+  if (place.known()) {
+    data_->node_places.resize(data_->nodes.size());
+    data_->node_places.push_back(place);
+  }
+  return data_->nodes.push_back(node);
+}
+
+void ProgramBuilder::let(NameId name, ExprId value, SourcePlace place) { append(Let{name, value}, place); }
+void ProgramBuilder::assign(NameId name, ExprId value, SourcePlace place) { append(Assign{name, value}, place); }
+void ProgramBuilder::store(NameId buffer, ExprId index, ExprId value, SourcePlace place) { append(Store{buffer, index, value}, place); }
+void ProgramBuilder::if_(ExprId condition, SourcePlace place) { open_.push_back(append(If{condition, {}, {}}, place)); }
+
+void ProgramBuilder::else_(SourcePlace place) {
+  VYRE_ASSERT(!open_.empty());
+  const NodeId opener = open_.back();
+  const NodeId id = append(Else{opener, {}}, place);
+  If* branch = std::get_if<If>(&data_->nodes[opener]);
+  VYRE_ASSERT(branch != nullptr && !branch->otherwise.valid());
+  branch->otherwise = id;
+}
+
+void ProgramBuilder::loop(NameId variable, ExprId from, ExprId to, SourcePlace place) {
+  open_.push_back(append(Loop{variable, from, to, {}}, place));
+}
+void ProgramBuilder::block(SourcePlace place) { open_.push_back(append(Block{}, place)); }
+
+void ProgramBuilder::end() {
+  VYRE_ASSERT(!open_.empty());
+  const NodeId opener = open_.back();
+  open_.pop_back();
+  // An empty Else says nothing: the canonical form has none.
+  if (const Else* other = std::get_if<Else>(&data_->nodes[NodeId{static_cast<std::uint32_t>(data_->nodes.size() - 1)}]);
+      other != nullptr && other->opener == opener) {
+    data_->nodes.resize(data_->nodes.size() - 1);
+    if (data_->node_places.size() > data_->nodes.size()) data_->node_places.resize(data_->nodes.size());
+    std::get<If>(data_->nodes[opener]).otherwise = {};
+  }
+  const NodeId id = append(End{opener}, {});
+  Node& node = data_->nodes[opener];
+  if (If* branch = std::get_if<If>(&node)) {
+    branch->end = id;
+    if (branch->otherwise.valid()) std::get<Else>(data_->nodes[branch->otherwise]).end = id;
+  } else if (Loop* loop = std::get_if<Loop>(&node)) {
+    loop->end = id;
+  } else {
+    std::get<Block>(node).end = id;
+  }
+}
+
+void ProgramBuilder::barrier(SourcePlace place) { append(Barrier{}, place); }
+void ProgramBuilder::return_(SourcePlace place) { append(Return{}, place); }
+
+Program ProgramBuilder::finish() {
+  VYRE_ASSERT(open_.empty());
+  const Program::Data& from = *data_;
+  auto to = std::make_shared<Program::Data>();
+  to->buffers = from.buffers;
+  to->workgroup_size = from.workgroup_size;
+  for (const BufferDecl& decl : to->buffers) to->names.intern(decl.name);
+
+  IdVector<ExprId, ExprId> moved(from.exprs.size());
+  std::vector<ExprId> operands;
+  auto name = [&](NameId id) { return to->names.intern(from.names.text(id)); };
+  auto list = [&](ExprList old) {
+    operands.clear();
+    for (ExprId id : pooled(from.pool, old)) operands.push_back(moved[id]);
+    return add_to_pool(to->pool, operands);
+  };
+  auto move = [&](ExprId id) {
+    const Expr copy = match(
+        from.exprs[id], [&](const LitU32& lit) { return Expr(lit); }, [&](const LitI32& lit) { return Expr(lit); },
+        [&](const LitBool& lit) { return Expr(lit); }, [&](const LitU64& lit) { return Expr(lit); },
+        [&](const Var& var) { return Expr(Var{name(var.name)}); },
+        [&](const Load& load) {
+          return Expr(Load{name(load.buffer), moved[load.index]});
+        },
+        [&](const BufLen& length) { return Expr(BufLen{name(length.buffer)}); }, [&](const GridId& grid) { return Expr(grid); },
+        [&](const Binary& binary) {
+          return Expr(Binary{binary.op, moved[binary.left], moved[binary.right]});
+        },
+        [&](const Unary& unary) {
+          return Expr(Unary{unary.op, moved[unary.operand]});
+        },
+        [&](const Select& select) {
+          return Expr(Select{moved[select.condition], moved[select.if_true], moved[select.if_false]});
+        },
+        [&](const Cast& cast) {
+          return Expr(Cast{cast.target, moved[cast.value]});
+        },
+        [&](const Call& call) {
+          return Expr(Call{name(call.op), list(call.arguments)});
+        },
+        [&](const Lane& lane) {
+          return Expr(Lane{moved[lane.value], lane.lane});
+        },
+        [&](const Pack& pack) {
+          return Expr(Pack{pack.type, list(pack.lanes)});
+        },
+        [&](const Atomic& atomic) {
+          return Expr(Atomic{atomic.op, atomic.has_expected, name(atomic.buffer), list(atomic.operands)});
+        });
+    moved[id] = to->exprs.push_back(copy);
+    if (!from.expr_places.empty()) {
+      to->expr_places.push_back(id.index < from.expr_places.size() ? from.expr_places[id] : SourcePlace{});
+    }
+  };
+
+  // Marks are never forgotten: an expression stands where it is evaluated first.
+  PostOrder walk(from.exprs.size());
+  to->exprs.reserve(from.exprs.size());
+  to->nodes.reserve(from.nodes.size());
+  for (const Node& node : from.nodes) {
+    for_each_root(node, [&](ExprId root) {
+      walk(
+          root,
+          [&](ExprId id, auto&& push) {
+            for_each_operand(
+                from.exprs[id], [&](ExprList list) { return pooled(from.pool, list); }, push);
+          },
+          move);
+    });
+    to->nodes.push_back(match(
+        node,
+        [&](const Let& let) {
+          return Node(Let{name(let.name), moved[let.value]});
+        },
+        [&](const Assign& assign) {
+          return Node(Assign{name(assign.name), moved[assign.value]});
+        },
+        [&](const Store& store) {
+          return Node(Store{name(store.buffer), moved[store.index], moved[store.value]});
+        },
+        [&](const If& branch) {
+          return Node(If{moved[branch.condition], branch.otherwise, branch.end});
+        },
+        [&](const Else& other) { return Node(other); },
+        [&](const Loop& loop) {
+          return Node(Loop{name(loop.variable), moved[loop.from], moved[loop.to], loop.end});
+        },
+        [&](const Block& block) { return Node(block); }, [&](const End& end) { return Node(end); },
+        [&](const Barrier& barrier) { return Node(barrier); }, [&](const Return& ret) { return Node(ret); }));
+  }
+  to->node_places = from.node_places;
+  data_ = std::make_shared<Program::Data>();
+  return Program(std::move(to));
+}
+
+}  // namespace vyre::ir

@@ -1,0 +1,78 @@
+// The value types, the access modes and the calling conventions, with the facts of types.def and casts.def.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace vyre::ir {
+
+enum class DataType : std::uint8_t {
+#define TYPE(enumerator, ...) enumerator,
+#include "vyre/ir/types.def"
+};
+
+struct TypeInfo {
+  DataType type;
+  std::string_view name;  // "Vec2U32": how constructors and Fix sentences spell it
+  std::string_view text;  // "vec2<u32>": how messages and the text form spell it
+  std::uint32_t bytes;    // an element; 0 for Bytes
+  std::uint32_t lanes;    // u32 lanes of a value; 0 for Bytes
+  std::string_view wgsl;
+  std::string_view numpy;
+  std::string_view meaning;
+};
+
+inline constexpr std::array kTypes = {
+#define TYPE(enumerator, text, bytes, lanes, wgsl, numpy, meaning) \
+  TypeInfo{DataType::enumerator, #enumerator, text, bytes, lanes, wgsl, numpy, meaning},
+#include "vyre/ir/types.def"
+};
+
+constexpr const TypeInfo& info(DataType type) { return kTypes[static_cast<std::size_t>(type)]; }
+constexpr std::string_view text(DataType type) { return info(type).text; }
+constexpr std::string_view name(DataType type) { return info(type).name; }
+constexpr std::uint32_t lanes(DataType type) { return info(type).lanes; }
+// Bytes one element takes in a buffer; 0 for Bytes, whose length is the host's.
+constexpr std::uint32_t min_bytes(DataType type) { return info(type).bytes; }
+std::optional<DataType> parse_type(std::string_view text);
+
+enum class CastKind : std::uint8_t { Identity, AnyNonZero, ZeroExtend, SignExtend, Splat, LowLanes };
+
+struct CastRow {
+  DataType source, target;
+  CastKind kind;
+};
+
+inline constexpr std::array kCasts = {
+#define CAST(source, target, kind) CastRow{DataType::source, DataType::target, CastKind::kind},
+#include "vyre/ir/casts.def"
+};
+
+// Nothing when the cast document has no such row.
+constexpr std::optional<CastKind> cast_kind(DataType source, DataType target) {
+  for (const CastRow& row : kCasts) {
+    if (row.source == source && row.target == target) return row.kind;
+  }
+  return std::nullopt;
+}
+
+enum class BufferAccess : std::uint8_t { ReadOnly, ReadWrite, Uniform, Workgroup };
+
+struct AccessInfo {
+  BufferAccess access;
+  std::string_view name;  // "ReadOnly"
+  std::string_view text;  // "read", as the text form spells it
+};
+
+inline constexpr std::array kAccesses = {
+    AccessInfo{BufferAccess::ReadOnly, "ReadOnly", "read"},
+    AccessInfo{BufferAccess::ReadWrite, "ReadWrite", "read_write"},
+    AccessInfo{BufferAccess::Uniform, "Uniform", "uniform"},
+    AccessInfo{BufferAccess::Workgroup, "Workgroup", "workgroup"},
+};
+constexpr const AccessInfo& info(BufferAccess access) { return kAccesses[static_cast<std::size_t>(access)]; }
+constexpr bool writable(BufferAccess access) { return access == BufferAccess::ReadWrite || access == BufferAccess::Workgroup; }
+
+}  // namespace vyre::ir

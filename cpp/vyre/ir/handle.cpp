@@ -1,0 +1,358 @@
+#include "vyre/ir/handle.hpp"
+
+#include <unordered_map>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/ir/builder.hpp"
+
+namespace vyre::ir {
+namespace {
+
+// True for the caller that let go of the last reference.
+template <class Data>
+bool drop(const Data* data) noexcept {
+  return data->references.fetch_sub(1, std::memory_order_acq_rel) == 1;
+}
+
+ExprHandle make(ExprKind kind, SourcePlace place, std::vector<ExprHandle> operands = {}, std::string name = {}, std::uint64_t bits = 0,
+                std::uint8_t op = 0) {
+  auto* data = new ExprData{};
+  data->kind = kind;
+  data->op = op;
+  data->place = place;
+  data->bits = bits;
+  data->name = std::move(name);
+  data->operands = std::move(operands);
+  return ExprHandle(data);
+}
+
+NodeHandle make(NodeKind kind, SourcePlace place, std::string name, std::vector<ExprHandle> operands, std::vector<NodeHandle> body = {},
+                std::vector<NodeHandle> otherwise = {}) {
+  auto* data = new NodeData{};
+  data->kind = kind;
+  data->place = place;
+  data->name = std::move(name);
+  data->operands = std::move(operands);
+  data->body = std::move(body);
+  data->otherwise = std::move(otherwise);
+  return NodeHandle(data);
+}
+
+// Appends what handles reach to a builder, each handle once.
+class Flattener {
+ public:
+  explicit Flattener(ProgramBuilder& builder) : builder_(builder) {}
+
+  ExprId operator()(const ExprHandle& root) {
+    if (auto found = ids_.find(root.get()); found != ids_.end()) return found->second;
+    stack_.push_back({root.get(), 0});
+    while (!stack_.empty()) {
+      auto& [data, next] = stack_.back();
+      if (next < data->operands.size()) {
+        const ExprData* operand = data->operands[next++].get();
+        if (!ids_.contains(operand)) stack_.push_back({operand, 0});
+        continue;
+      }
+      ids_.emplace(data, builder_.add(flat(*data), data->place));
+      stack_.pop_back();
+    }
+    return ids_.at(root.get());
+  }
+
+ private:
+  ExprId id(const ExprData& data, std::size_t operand) const { return ids_.at(data.operands[operand].get()); }
+
+  ExprList list(const ExprData& data) {
+    operands_.clear();
+    for (const ExprHandle& operand : data.operands) operands_.push_back(ids_.at(operand.get()));
+    return builder_.list(operands_);
+  }
+
+  Expr flat(const ExprData& data) {
+    const auto word = static_cast<std::uint32_t>(data.bits);
+    switch (data.kind) {
+      case ExprKind::LitU32:
+        return LitU32{word};
+      case ExprKind::LitI32:
+        return LitI32{static_cast<std::int32_t>(word)};
+      case ExprKind::LitBool:
+        return LitBool{data.bits != 0};
+      case ExprKind::LitU64:
+        return LitU64{word, static_cast<std::uint32_t>(data.bits >> 32)};
+      case ExprKind::Var:
+        return Var{builder_.name(data.name)};
+      case ExprKind::Load:
+        return Load{builder_.name(data.name), id(data, 0)};
+      case ExprKind::BufLen:
+        return BufLen{builder_.name(data.name)};
+      case ExprKind::GridId:
+        return GridId{static_cast<GridIdKind>(data.op), word};
+      case ExprKind::Binary:
+        return Binary{static_cast<BinOp>(data.op), id(data, 0), id(data, 1)};
+      case ExprKind::Unary:
+        return Unary{static_cast<UnOp>(data.op), id(data, 0)};
+      case ExprKind::Select:
+        return Select{id(data, 0), id(data, 1), id(data, 2)};
+      case ExprKind::Cast:
+        return Cast{static_cast<DataType>(data.op), id(data, 0)};
+      case ExprKind::Call:
+        return Call{builder_.name(data.name), list(data)};
+      case ExprKind::Lane:
+        return Lane{id(data, 0), word};
+      case ExprKind::Pack:
+        return Pack{static_cast<DataType>(data.op), list(data)};
+      case ExprKind::Atomic:
+        return Atomic{static_cast<AtomicOp>(data.op), data.has_expected, builder_.name(data.name), list(data)};
+    }
+    VYRE_ASSERT(false);
+    return LitU32{0};
+  }
+
+  ProgramBuilder& builder_;
+  std::unordered_map<const ExprData*, ExprId> ids_;
+  std::vector<std::pair<const ExprData*, std::size_t>> stack_;
+  std::vector<ExprId> operands_;
+};
+
+}  // namespace
+
+void retain(const ExprData* data) noexcept { data->references.fetch_add(1, std::memory_order_relaxed); }
+void retain(const NodeData* data) noexcept { data->references.fetch_add(1, std::memory_order_relaxed); }
+
+// A work list instead of nested destructors: a child whose last reference goes is queued, not destroyed within its parent.
+void release(const ExprData* data) noexcept {
+  if (!drop(data)) return;
+  std::vector<const ExprData*> dead{data};
+  while (!dead.empty()) {
+    auto* last = const_cast<ExprData*>(dead.back());
+    dead.pop_back();
+    for (ExprHandle& operand : last->operands) {
+      if (const ExprData* child = operand.detach(); child != nullptr && drop(child)) dead.push_back(child);
+    }
+    delete last;
+  }
+}
+
+void release(const NodeData* data) noexcept {
+  if (!drop(data)) return;
+  std::vector<const NodeData*> dead{data};
+  while (!dead.empty()) {
+    auto* last = const_cast<NodeData*>(dead.back());
+    dead.pop_back();
+    for (std::vector<NodeHandle>* list : {&last->body, &last->otherwise}) {
+      for (NodeHandle& child : *list) {
+        if (const NodeData* inner = child.detach(); inner != nullptr && drop(inner)) dead.push_back(inner);
+      }
+    }
+    delete last;
+  }
+}
+
+namespace expr {
+ExprHandle u32(std::uint32_t value, SourcePlace place) { return make(ExprKind::LitU32, place, {}, {}, value); }
+ExprHandle i32(std::int32_t value, SourcePlace place) { return make(ExprKind::LitI32, place, {}, {}, static_cast<std::uint32_t>(value)); }
+ExprHandle boolean(bool value, SourcePlace place) { return make(ExprKind::LitBool, place, {}, {}, value); }
+ExprHandle u64(std::uint64_t value, SourcePlace place) { return make(ExprKind::LitU64, place, {}, {}, value); }
+ExprHandle var(std::string name, SourcePlace place) { return make(ExprKind::Var, place, {}, std::move(name)); }
+ExprHandle load(std::string buffer, ExprHandle index, SourcePlace place) {
+  return make(ExprKind::Load, place, {std::move(index)}, std::move(buffer));
+}
+ExprHandle buf_len(std::string buffer, SourcePlace place) { return make(ExprKind::BufLen, place, {}, std::move(buffer)); }
+ExprHandle grid_id(GridIdKind kind, std::uint32_t axis, SourcePlace place) {
+  return make(ExprKind::GridId, place, {}, {}, axis, static_cast<std::uint8_t>(kind));
+}
+ExprHandle binary(BinOp op, ExprHandle left, ExprHandle right, SourcePlace place) {
+  return make(ExprKind::Binary, place, {std::move(left), std::move(right)}, {}, 0, static_cast<std::uint8_t>(op));
+}
+ExprHandle unary(UnOp op, ExprHandle operand, SourcePlace place) {
+  return make(ExprKind::Unary, place, {std::move(operand)}, {}, 0, static_cast<std::uint8_t>(op));
+}
+ExprHandle select(ExprHandle condition, ExprHandle if_true, ExprHandle if_false, SourcePlace place) {
+  return make(ExprKind::Select, place, {std::move(condition), std::move(if_true), std::move(if_false)});
+}
+ExprHandle cast(DataType target, ExprHandle value, SourcePlace place) {
+  return make(ExprKind::Cast, place, {std::move(value)}, {}, 0, static_cast<std::uint8_t>(target));
+}
+ExprHandle call(std::string op_id, std::vector<ExprHandle> arguments, SourcePlace place) {
+  return make(ExprKind::Call, place, std::move(arguments), std::move(op_id));
+}
+ExprHandle lane(ExprHandle value, std::uint32_t k, SourcePlace place) { return make(ExprKind::Lane, place, {std::move(value)}, {}, k); }
+ExprHandle pack(DataType type, std::vector<ExprHandle> lanes, SourcePlace place) {
+  return make(ExprKind::Pack, place, std::move(lanes), {}, 0, static_cast<std::uint8_t>(type));
+}
+ExprHandle atomic(AtomicOp op, std::string buffer, ExprHandle index, ExprHandle expected, ExprHandle value, SourcePlace place) {
+  std::vector<ExprHandle> operands{std::move(index)};
+  const bool has_expected = static_cast<bool>(expected);
+  if (has_expected) operands.push_back(std::move(expected));
+  operands.push_back(std::move(value));
+  auto* data = new ExprData{};
+  data->kind = ExprKind::Atomic;
+  data->op = static_cast<std::uint8_t>(op);
+  data->has_expected = has_expected;
+  data->place = place;
+  data->name = std::move(buffer);
+  data->operands = std::move(operands);
+  return ExprHandle(data);
+}
+}  // namespace expr
+
+namespace node {
+NodeHandle let(std::string name, ExprHandle value, SourcePlace place) {
+  return make(NodeKind::Let, place, std::move(name), {std::move(value)});
+}
+NodeHandle assign(std::string name, ExprHandle value, SourcePlace place) {
+  return make(NodeKind::Assign, place, std::move(name), {std::move(value)});
+}
+NodeHandle store(std::string buffer, ExprHandle index, ExprHandle value, SourcePlace place) {
+  return make(NodeKind::Store, place, std::move(buffer), {std::move(index), std::move(value)});
+}
+NodeHandle if_(ExprHandle condition, std::vector<NodeHandle> then, std::vector<NodeHandle> otherwise, SourcePlace place) {
+  return make(NodeKind::If, place, {}, {std::move(condition)}, std::move(then), std::move(otherwise));
+}
+NodeHandle loop(std::string variable, ExprHandle from, ExprHandle to, std::vector<NodeHandle> body, SourcePlace place) {
+  return make(NodeKind::Loop, place, std::move(variable), {std::move(from), std::move(to)}, std::move(body));
+}
+NodeHandle block(std::vector<NodeHandle> body, SourcePlace place) { return make(NodeKind::Block, place, {}, {}, std::move(body)); }
+NodeHandle barrier(SourcePlace place) { return make(NodeKind::Barrier, place, {}, {}); }
+NodeHandle return_(SourcePlace place) { return make(NodeKind::Return, place, {}, {}); }
+}  // namespace node
+
+Program make_program(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry) {
+  ProgramBuilder builder;
+  for (BufferDecl& decl : buffers) builder.buffer(std::move(decl));
+  builder.workgroup_size(workgroup_size);
+  Flattener flatten(builder);
+
+  // A list of statements still to come; `opener` says what happens when it runs out.
+  struct Frame {
+    std::span<const NodeHandle> rest;
+    const NodeData* opener;  // null for the entry
+    bool in_else;
+  };
+  std::vector<Frame> frames{{entry, nullptr, false}};
+  while (!frames.empty()) {
+    Frame& top = frames.back();
+    if (top.rest.empty()) {
+      if (top.opener != nullptr && !top.in_else && !top.opener->otherwise.empty()) {
+        builder.else_(top.opener->place);
+        top.rest = top.opener->otherwise;
+        top.in_else = true;
+        continue;
+      }
+      if (top.opener != nullptr) builder.end();
+      frames.pop_back();
+      continue;
+    }
+    const NodeData& data = *top.rest.front();
+    top.rest = top.rest.subspan(1);
+    switch (data.kind) {
+      case NodeKind::Let:
+        builder.let(builder.name(data.name), flatten(data.operands[0]), data.place);
+        break;
+      case NodeKind::Assign:
+        builder.assign(builder.name(data.name), flatten(data.operands[0]), data.place);
+        break;
+      case NodeKind::Store: {
+        const ExprId index = flatten(data.operands[0]);
+        builder.store(builder.name(data.name), index, flatten(data.operands[1]), data.place);
+        break;
+      }
+      case NodeKind::If:
+        builder.if_(flatten(data.operands[0]), data.place);
+        frames.push_back({data.body, &data, false});
+        break;
+      case NodeKind::Loop: {
+        const ExprId from = flatten(data.operands[0]);
+        builder.loop(builder.name(data.name), from, flatten(data.operands[1]), data.place);
+        frames.push_back({data.body, &data, false});
+        break;
+      }
+      case NodeKind::Block:
+        builder.block(data.place);
+        frames.push_back({data.body, &data, false});
+        break;
+      case NodeKind::Barrier:
+        builder.barrier(data.place);
+        break;
+      case NodeKind::Return:
+        builder.return_(data.place);
+        break;
+    }
+  }
+  return builder.finish();
+}
+
+std::vector<NodeHandle> entry_handles(const Program& program) {
+  IdVector<ExprId, ExprHandle> exprs;
+  exprs.reserve(program.exprs().size());
+  auto named = [&](NameId id) { return std::string(program.text(id)); };
+  auto list = [&](ExprList operands) {
+    std::vector<ExprHandle> handles;
+    for (ExprId id : program.operands(operands)) handles.push_back(exprs[id]);
+    return handles;
+  };
+  for (std::uint32_t index = 0; index < program.exprs().size(); ++index) {
+    const SourcePlace place = program.place(ExprId{index});
+    exprs.push_back(match(
+        program.expr(ExprId{index}), [&](const LitU32& lit) { return expr::u32(lit.value, place); },
+        [&](const LitI32& lit) { return expr::i32(lit.value, place); }, [&](const LitBool& lit) { return expr::boolean(lit.value, place); },
+        [&](const LitU64& lit) { return expr::u64(lit.low | std::uint64_t{lit.high} << 32, place); },
+        [&](const Var& var) { return expr::var(named(var.name), place); },
+        [&](const Load& load) { return expr::load(named(load.buffer), exprs[load.index], place); },
+        [&](const BufLen& length) { return expr::buf_len(named(length.buffer), place); },
+        [&](const GridId& grid) { return expr::grid_id(grid.kind, grid.axis, place); },
+        [&](const Binary& binary) { return expr::binary(binary.op, exprs[binary.left], exprs[binary.right], place); },
+        [&](const Unary& unary) { return expr::unary(unary.op, exprs[unary.operand], place); },
+        [&](const Select& select) { return expr::select(exprs[select.condition], exprs[select.if_true], exprs[select.if_false], place); },
+        [&](const Cast& cast) { return expr::cast(cast.target, exprs[cast.value], place); },
+        [&](const Call& call) { return expr::call(named(call.op), list(call.arguments), place); },
+        [&](const Lane& lane) { return expr::lane(exprs[lane.value], lane.lane, place); },
+        [&](const Pack& pack) { return expr::pack(pack.type, list(pack.lanes), place); },
+        [&](const Atomic& atomic) {
+          std::vector<ExprHandle> operands = list(atomic.operands);
+          return expr::atomic(atomic.op, named(atomic.buffer), operands.front(), atomic.has_expected ? operands[1] : ExprHandle(),
+                              operands.back(), place);
+        }));
+  }
+
+  // Lists being filled; the last one belongs to the innermost open statement.
+  std::vector<std::vector<NodeHandle>> lists(1);
+  std::vector<std::vector<NodeHandle>> then_lists;  // of Ifs that have reached their Else
+  for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {
+    const SourcePlace place = program.place(NodeId{index});
+    auto add = [&](NodeHandle handle) { lists.back().push_back(std::move(handle)); };
+    match(
+        program.node(NodeId{index}), [&](const Let& let) { add(node::let(named(let.name), exprs[let.value], place)); },
+        [&](const Assign& assign) { add(node::assign(named(assign.name), exprs[assign.value], place)); },
+        [&](const Store& store) { add(node::store(named(store.buffer), exprs[store.index], exprs[store.value], place)); },
+        [&](const If&) { lists.emplace_back(); },
+        [&](const Else&) {
+          then_lists.push_back(std::move(lists.back()));
+          lists.back().clear();
+        },
+        [&](const Loop&) { lists.emplace_back(); }, [&](const Block&) { lists.emplace_back(); },
+        [&](const End& end) {
+          std::vector<NodeHandle> body = std::move(lists.back());
+          lists.pop_back();
+          const SourcePlace opened = program.place(end.opener);
+          const Node& opener = program.node(end.opener);
+          if (const If* branch = std::get_if<If>(&opener)) {
+            std::vector<NodeHandle> otherwise;
+            if (branch->otherwise.valid()) {
+              otherwise = std::move(body);
+              body = std::move(then_lists.back());
+              then_lists.pop_back();
+            }
+            add(node::if_(exprs[branch->condition], std::move(body), std::move(otherwise), opened));
+          } else if (const Loop* loop = std::get_if<Loop>(&opener)) {
+            add(node::loop(named(loop->variable), exprs[loop->from], exprs[loop->to], std::move(body), opened));
+          } else {
+            add(node::block(std::move(body), opened));
+          }
+        },
+        [&](const Barrier&) { add(node::barrier(place)); }, [&](const Return&) { add(node::return_(place)); });
+  }
+  return std::move(lists.front());
+}
+
+}  // namespace vyre::ir

@@ -1,0 +1,74 @@
+#include "vyre/ir/op_spec.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "vyre/base/error.hpp"
+
+namespace vyre::ir {
+namespace {
+
+bool before(const OpTable::Spec& spec, std::string_view id, std::uint32_t version) {
+  return spec->id != id ? spec->id < id : spec->version < version;
+}
+
+std::uint64_t mix(std::uint64_t hash, std::uint64_t word) { return (hash ^ word) * 0x100000001B3u; }
+std::uint64_t mix(std::uint64_t hash, std::string_view text) {
+  hash = mix(hash, text.size());
+  for (char c : text) hash = mix(hash, static_cast<unsigned char>(c));
+  return hash;
+}
+
+}  // namespace
+
+std::uint32_t OpSignature::min_input_bytes() const {
+  std::uint32_t sum = 0;
+  for (DataType type : inputs) sum += min_bytes(type);
+  return sum;
+}
+
+std::uint64_t OpSpec::hash() const {
+  std::uint64_t result = mix(0xCBF29CE484222325u, id);
+  result = mix(result, version);
+  for (DataType type : signature.inputs) result = mix(result, static_cast<unsigned>(type));
+  result = mix(result, static_cast<unsigned>(signature.output));
+  for (const std::string& parameter : parameters) result = mix(result, parameter);
+  return mix(result, body ? body->hash() : 0);
+}
+
+OpTable::Spec OpTable::find(std::string_view id) const {
+  std::string_view base = id;
+  if (auto at = id.rfind('@'); at != std::string_view::npos) {
+    base = id.substr(0, at);
+    const std::string_view digits = id.substr(at + 1);
+    std::uint32_t version = 0;
+    auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), version);
+    if (error != std::errc() || end != digits.data() + digits.size()) return nullptr;
+    auto found = std::partition_point(specs_.begin(), specs_.end(), [&](const Spec& spec) { return before(spec, base, version); });
+    return found != specs_.end() && (*found)->id == base && (*found)->version == version ? *found : nullptr;
+  }
+  // The last of this id is its highest version.
+  auto after = std::partition_point(specs_.begin(), specs_.end(), [&](const Spec& spec) { return spec->id <= base; });
+  return after != specs_.begin() && (*std::prev(after))->id == base ? *std::prev(after) : nullptr;
+}
+
+std::vector<OpTable::Spec> OpTable::all() const { return specs_; }
+
+OpTable OpTable::with(Spec spec) const {
+  OpTable result = *this;
+  auto at = std::partition_point(result.specs_.begin(), result.specs_.end(),
+                                 [&](const Spec& other) { return before(other, spec->id, spec->version); });
+  if (at != result.specs_.end() && (*at)->id == spec->id && (*at)->version == spec->version) {
+    if ((*at)->hash() != spec->hash()) {
+      throw ArgumentError(fmt::format(
+          "operation `{}` version {} is registered with a different body. Fix: register it under a new version.", spec->id, spec->version));
+    }
+    return result;
+  }
+  result.specs_.insert(at, std::move(spec));
+  return result;
+}
+
+}  // namespace vyre::ir

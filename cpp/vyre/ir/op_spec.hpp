@@ -1,0 +1,86 @@
+// What a registered operation is, and how the stages look one up. The standard library is data handed in (ops/standard.hpp).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "vyre/base/id.hpp"
+#include "vyre/ir/program.hpp"
+#include "vyre/ir/semantics.hpp"
+
+namespace vyre::ir {
+
+// The types of an operation's inputs and of its output (type document, OpSignature).
+struct OpSignature {
+  std::vector<DataType> inputs;
+  DataType output = DataType::U32;
+
+  std::uint32_t min_input_bytes() const;
+  bool operator==(const OpSignature&) const = default;
+};
+
+// The versioned calling contract between the host and a program-level operation (type document, Convention).
+struct ConventionV1 {
+  bool operator==(const ConventionV1&) const = default;
+};
+struct ConventionV2 {
+  std::uint32_t lookup_binding = 0;
+  bool operator==(const ConventionV2&) const = default;
+};
+// Several results and scratch space: how many of each, in this order of bindings.
+struct ConventionV3 {
+  std::uint32_t inputs = 0, outputs = 0, params = 0, scratch = 0;
+  bool operator==(const ConventionV3&) const = default;
+};
+using Convention = std::variant<ConventionV1, ConventionV2, ConventionV3>;
+
+// Algebraic claims about a whole operation, checked on examples and random inputs by the conformance tests.
+enum class OpLaw : std::uint8_t { Commutative, Associative, Idempotent, Involution };
+
+struct OpExample {
+  std::vector<Value> inputs;
+  Value output;
+};
+
+// A value function: it sees its arguments and its own constants only.
+struct OpSpec {
+  std::string id;  // dotted, without the version: "primitive.bitwise.xor"
+  std::uint32_t version = 1;
+  OpSignature signature;
+  Convention convention = ConventionV1{};
+  std::string summary;
+  std::vector<OpLaw> laws;
+  std::vector<OpExample> examples;
+
+  // Inlinable operations have a body: parameters by name, and a program without buffers whose last statement is the Let that
+  // computes the result. Operations without a body are dispatched, not called (V020).
+  std::vector<std::string> parameters;
+  std::optional<Program> body;
+
+  bool inlinable() const { return body.has_value(); }
+  // Of everything that decides what a call gives; enters cache keys and certificates.
+  std::uint64_t hash() const;
+};
+
+// An immutable snapshot of the registry. `id` finds the highest version, `id@2` that one.
+class OpTable {
+ public:
+  using Spec = std::shared_ptr<const OpSpec>;
+
+  // Null when unknown.
+  Spec find(std::string_view id) const;
+  std::vector<Spec> all() const;  // by id, then version
+  // A new table with `spec` added. Throws ArgumentError when a different spec has this id and version.
+  OpTable with(Spec spec) const;
+
+ private:
+  std::vector<Spec> specs_;  // sorted by id, then version
+};
+
+}  // namespace vyre::ir

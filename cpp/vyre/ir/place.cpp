@@ -1,0 +1,36 @@
+#include "vyre/ir/place.hpp"
+
+#include <mutex>
+
+#include "vyre/base/interner.hpp"
+
+namespace vyre::ir {
+namespace {
+
+struct Files {
+  std::mutex mutex;
+  Interner names;
+};
+
+// Never destroyed: handles may outlive static destruction.
+Files& files() {
+  static Files* instance = new Files;
+  return *instance;
+}
+
+}  // namespace
+
+std::uint32_t intern_file(std::string_view name) {
+  Files& all = files();
+  std::lock_guard lock(all.mutex);
+  return all.names.intern(name).index + 1;
+}
+
+std::string file_name(std::uint32_t file) {
+  if (file == 0) return {};
+  Files& all = files();
+  std::lock_guard lock(all.mutex);
+  return std::string(all.names.text(NameId{file - 1}));
+}
+
+}  // namespace vyre::ir

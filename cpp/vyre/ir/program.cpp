@@ -1,0 +1,205 @@
+#include "vyre/ir/program.hpp"
+
+namespace vyre::ir {
+namespace {
+
+BufferDecl declare(std::string name, std::uint32_t binding, BufferAccess access, DataType element) {
+  BufferDecl decl;
+  decl.name = std::move(name);
+  decl.binding = binding;
+  decl.access = access;
+  decl.element = element;
+  return decl;
+}
+
+// FNV-1a over 64-bit words: the same in every process and on every machine.
+class Hasher {
+ public:
+  void add(std::uint64_t word) { state_ = (state_ ^ word) * 0x100000001B3u; }
+  void add(std::string_view text) {
+    add(text.size());
+    for (char c : text) add(static_cast<unsigned char>(c));
+  }
+  std::uint64_t result() const {
+    // FNV leaves the high bits of short inputs weak; spread them.
+    std::uint64_t x = state_;
+    x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93u;
+    return x ^ (x >> 32);
+  }
+
+ private:
+  std::uint64_t state_ = 0xCBF29CE484222325u;
+};
+
+// Collects what a Hasher would be fed, for comparing two nodes field by field.
+struct Words {
+  std::vector<std::uint64_t> items;
+  void add(std::uint64_t word) { items.push_back(word); }
+};
+
+template <class Sink>
+void add_expr(Sink& sink, const Program& program, const Expr& expr) {
+  sink.add(expr.index());
+  auto list = [&](ExprList operands) {
+    sink.add(program.operands(operands).size());
+    for (ExprId id : program.operands(operands)) sink.add(id.index);
+  };
+  match(
+      expr, [&](const LitU32& lit) { sink.add(lit.value); }, [&](const LitI32& lit) { sink.add(static_cast<std::uint32_t>(lit.value)); },
+      [&](const LitBool& lit) { sink.add(lit.value); }, [&](const LitU64& lit) { sink.add(lit.low | std::uint64_t{lit.high} << 32); },
+      [&](const Var& var) { sink.add(var.name.index); },
+      [&](const Load& load) {
+        sink.add(load.buffer.index);
+        sink.add(load.index.index);
+      },
+      [&](const BufLen& length) { sink.add(length.buffer.index); },
+      [&](const GridId& grid) {
+        sink.add(static_cast<unsigned>(grid.kind));
+        sink.add(grid.axis);
+      },
+      [&](const Binary& binary) {
+        sink.add(static_cast<unsigned>(binary.op));
+        sink.add(binary.left.index);
+        sink.add(binary.right.index);
+      },
+      [&](const Unary& unary) {
+        sink.add(static_cast<unsigned>(unary.op));
+        sink.add(unary.operand.index);
+      },
+      [&](const Select& select) {
+        sink.add(select.condition.index);
+        sink.add(select.if_true.index);
+        sink.add(select.if_false.index);
+      },
+      [&](const Cast& cast) {
+        sink.add(static_cast<unsigned>(cast.target));
+        sink.add(cast.value.index);
+      },
+      [&](const Call& call) {
+        sink.add(call.op.index);
+        list(call.arguments);
+      },
+      [&](const Lane& lane) {
+        sink.add(lane.value.index);
+        sink.add(lane.lane);
+      },
+      [&](const Pack& pack) {
+        sink.add(static_cast<unsigned>(pack.type));
+        list(pack.lanes);
+      },
+      [&](const Atomic& atomic) {
+        sink.add(static_cast<unsigned>(atomic.op));
+        sink.add(atomic.has_expected);
+        sink.add(atomic.buffer.index);
+        list(atomic.operands);
+      });
+}
+
+template <class Sink>
+void add_node(Sink& sink, const Node& node) {
+  sink.add(node.index());
+  match(
+      node,
+      [&](const Let& let) {
+        sink.add(let.name.index);
+        sink.add(let.value.index);
+      },
+      [&](const Assign& assign) {
+        sink.add(assign.name.index);
+        sink.add(assign.value.index);
+      },
+      [&](const Store& store) {
+        sink.add(store.buffer.index);
+        sink.add(store.index.index);
+        sink.add(store.value.index);
+      },
+      [&](const If& branch) { sink.add(branch.condition.index); }, [](const Else&) {},
+      [&](const Loop& loop) {
+        sink.add(loop.variable.index);
+        sink.add(loop.from.index);
+        sink.add(loop.to.index);
+      },
+      [](const Block&) {}, [](const End&) {}, [](const Barrier&) {}, [](const Return&) {});
+}
+
+}  // namespace
+
+BufferDecl BufferDecl::storage(std::string name, std::uint32_t binding, BufferAccess access, DataType element) {
+  return declare(std::move(name), binding, access, element);
+}
+BufferDecl BufferDecl::read(std::string name, std::uint32_t binding, DataType element) {
+  return declare(std::move(name), binding, BufferAccess::ReadOnly, element);
+}
+BufferDecl BufferDecl::read_write(std::string name, std::uint32_t binding, DataType element) {
+  return declare(std::move(name), binding, BufferAccess::ReadWrite, element);
+}
+BufferDecl BufferDecl::output_of(std::string name, std::uint32_t binding, DataType element) {
+  BufferDecl decl = read_write(std::move(name), binding, element);
+  decl.output = true;
+  return decl;
+}
+BufferDecl BufferDecl::uniform(std::string name, std::uint32_t binding, DataType element) {
+  return declare(std::move(name), binding, BufferAccess::Uniform, element);
+}
+BufferDecl BufferDecl::workgroup(std::string name, std::uint32_t count, DataType element) {
+  BufferDecl decl = declare(std::move(name), 0, BufferAccess::Workgroup, element);
+  decl.count = count;
+  return decl;
+}
+
+Program::Program() : data_(std::make_shared<const Data>()) {}
+
+std::span<const ExprId> Program::operands(ExprList list) const {
+  return std::span(data_->pool).subspan(list.first + 1, data_->pool[list.first].index);
+}
+
+SourcePlace Program::place(ExprId id) const { return id.index < data_->expr_places.size() ? data_->expr_places[id] : SourcePlace{}; }
+SourcePlace Program::place(NodeId id) const { return id.index < data_->node_places.size() ? data_->node_places[id] : SourcePlace{}; }
+
+bool Program::operator==(const Program& other) const {
+  if (data_ == other.data_) return true;
+  if (buffers() != other.buffers() || workgroup_size() != other.workgroup_size() || !(names() == other.names()) ||
+      exprs().size() != other.exprs().size() || nodes().size() != other.nodes().size()) {
+    return false;
+  }
+  // Canonical programs are equal exactly when their arrays are, field by field.
+  Words mine, theirs;
+  auto same = [&] {
+    const bool equal = mine.items == theirs.items;
+    mine.items.clear();
+    theirs.items.clear();
+    return equal;
+  };
+  for (std::uint32_t index = 0; index < exprs().size(); ++index) {
+    add_expr(mine, *this, expr(ExprId{index}));
+    add_expr(theirs, other, other.expr(ExprId{index}));
+    if (!same()) return false;
+  }
+  for (std::uint32_t index = 0; index < nodes().size(); ++index) {
+    add_node(mine, node(NodeId{index}));
+    add_node(theirs, other.node(NodeId{index}));
+    if (!same()) return false;
+  }
+  return true;
+}
+
+std::uint64_t Program::hash() const {
+  Hasher hasher;
+  hasher.add(buffers().size());
+  for (const BufferDecl& decl : buffers()) {
+    hasher.add(std::string_view(decl.name));
+    hasher.add(decl.binding);
+    hasher.add(static_cast<unsigned>(decl.access));
+    hasher.add(static_cast<unsigned>(decl.element));
+    hasher.add(decl.count);
+    hasher.add(decl.output);
+  }
+  for (std::uint32_t size : workgroup_size()) hasher.add(size);
+  hasher.add(names().size());
+  for (std::uint32_t index = 0; index < names().size(); ++index) hasher.add(text(NameId{index}));
+  for (const Expr& expr : exprs()) add_expr(hasher, *this, expr);
+  for (const Node& node : nodes()) add_node(hasher, node);
+  return hasher.result();
+}
+
+}  // namespace vyre::ir

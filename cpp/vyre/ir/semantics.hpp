@@ -1,0 +1,104 @@
+// Meaning, written once: what every operator, cast and atomic gives. The reference runs this, constant folding runs this,
+// and every backend is compared with it.
+//
+// A value is up to four u32 lanes. I32 is the same 32 bits as U32, Bool is 0 or 1, U64 is (low, high).
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/ir/data_type.hpp"
+#include "vyre/ir/ops.hpp"
+
+namespace vyre::ir {
+
+struct Value {
+  std::array<std::uint32_t, 4> lanes{};
+  constexpr bool operator==(const Value&) const = default;
+};
+
+constexpr Value scalar(std::uint32_t bits) { return Value{{bits, 0, 0, 0}}; }
+
+namespace definition {
+using u32 = std::uint32_t;
+using u64 = std::uint64_t;
+using i32 = std::int32_t;
+
+constexpr u32 signed_div(u32 a, u32 b) {
+  if (b == 0) return 0;
+  if (b == 0xFFFFFFFFu) return 0u - a;  // x / -1; MIN stays MIN
+  return u32(i32(a) / i32(b));
+}
+constexpr u32 signed_mod(u32 a, u32 b) {
+  if (b == 0 || b == 0xFFFFFFFFu) return 0;
+  return u32(i32(a) % i32(b));
+}
+constexpr u32 reverse_bits(u32 a) {
+  u32 result = 0;
+  for (int bit = 0; bit < 32; ++bit) result |= ((a >> bit) & 1u) << (31 - bit);
+  return result;
+}
+}  // namespace definition
+
+constexpr std::uint32_t evaluate(BinOp op, std::uint32_t a, std::uint32_t b) {
+  using namespace definition;
+  switch (op) {
+#define BINOP(enumerator, text, infix, left, right, result, value, laws, meaning) \
+  case BinOp::enumerator:                                                         \
+    return u32(value);
+#include "vyre/ir/ops.def"
+  }
+  return 0;
+}
+
+constexpr std::uint32_t evaluate(UnOp op, std::uint32_t a) {
+  using namespace definition;
+  switch (op) {
+#define UNOP(enumerator, text, operand, result, value, laws, meaning) \
+  case UnOp::enumerator:                                              \
+    return u32(value);
+#include "vyre/ir/ops.def"
+  }
+  return 0;
+}
+
+// What an atomic leaves in memory; it returns `old`. `expected` matters to CompareExchange only.
+constexpr std::uint32_t evaluate(AtomicOp op, std::uint32_t old, [[maybe_unused]] std::uint32_t expected, std::uint32_t v) {
+  switch (op) {
+#define ATOMIC(enumerator, text, value, meaning) \
+  case AtomicOp::enumerator:                     \
+    return value;
+#include "vyre/ir/ops.def"
+  }
+  return old;
+}
+
+// `from` and `to` are the lane counts of source and target.
+constexpr Value cast(CastKind kind, const Value& value, std::uint32_t from, std::uint32_t to) {
+  Value result;
+  switch (kind) {
+    case CastKind::Identity:
+      return value;
+    case CastKind::AnyNonZero: {
+      std::uint32_t any = 0;
+      for (std::uint32_t lane = 0; lane < from; ++lane) any |= value.lanes[lane];
+      return scalar(any != 0);
+    }
+    case CastKind::ZeroExtend:
+      return scalar(value.lanes[0]);
+    case CastKind::SignExtend:
+      result.lanes = {value.lanes[0], (value.lanes[0] >> 31) != 0 ? 0xFFFFFFFFu : 0u, 0, 0};
+      return result;
+    case CastKind::Splat:
+      for (std::uint32_t lane = 0; lane < to; ++lane) result.lanes[lane] = value.lanes[0];
+      return result;
+    case CastKind::LowLanes:
+      for (std::uint32_t lane = 0; lane < to; ++lane) result.lanes[lane] = value.lanes[lane];
+      return result;
+  }
+  return result;
+}
+
+}  // namespace vyre::ir

@@ -1,0 +1,75 @@
+// What every backend offers: prepare a valid program once, run it on byte spans as often as wanted.
+//
+// Buffers cross this interface as bytes in the layout of the type document (little-endian u32 lanes), so that no backend
+// knows about numpy and no binding knows about devices.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vyre::validate {
+class ValidProgram;
+}
+
+namespace vyre::run {
+
+// One host array for one non-Workgroup buffer, in the order of Program::buffers().
+struct BufferView {
+  // ReadOnly and Uniform buffers are only read. ReadWrite buffers are read, and written back after success only.
+  std::span<std::byte> bytes;
+  // Whole elements; for Bytes buffers the u32 words ceil(n / 4).
+  std::uint32_t length = 0;
+};
+
+// Workgroups along x, y, z. A zero anywhere is legal and runs nothing.
+struct Grid {
+  std::uint32_t x = 1, y = 1, z = 1;
+};
+
+struct RunOptions {
+  // Wall-clock limit of the call, counted from after preparation; none waits for ever.
+  std::optional<std::chrono::duration<double>> timeout;
+  // Polled from time to time while waiting or interpreting; true ends the call with Interrupted (Ctrl-C).
+  std::function<bool()> interrupted;
+};
+
+// A program made ready for one backend (and one device of it). May be run from several threads.
+class Executable {
+ public:
+  virtual ~Executable() = default;
+  // Throws DeviceError (and its kinds), CapabilityError, DispatchTimeoutError, Interrupted. On a throw no byte of `buffers` has changed.
+  virtual void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) = 0;
+};
+
+// A device that a backend can use, as `vyre.devices()` shows it.
+struct DeviceInfo {
+  std::string name;
+  std::string driver;
+  std::string kind;  // "discrete gpu", "integrated gpu", "software gpu", "cpu"
+  bool usable = false;
+  std::vector<std::string> reasons;                           // why it is not usable, empty otherwise
+  std::vector<std::pair<std::string, std::uint64_t>> limits;  // Vulkan's names
+  std::vector<std::pair<std::string, std::string>> probes;    // what the driver really does, e.g. {"loop_budget", "65535"}
+};
+
+class Backend {
+ public:
+  virtual ~Backend() = default;
+  virtual std::string_view name() const = 0;
+  // Empty when the backend works here; otherwise one sentence a reason.
+  virtual std::vector<std::string> unavailable() = 0;
+  virtual std::vector<DeviceInfo> devices() = 0;
+  // `device` is an index into devices(). Throws CapabilityError when a limit of the device is exceeded, LoweringError when
+  // the program cannot be lowered.
+  virtual std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device) = 0;
+};
+
+}  // namespace vyre::run

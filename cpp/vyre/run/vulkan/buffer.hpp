@@ -1,0 +1,36 @@
+// A Vulkan buffer with memory of its own.
+#pragma once
+
+#include <cstddef>
+
+#include "vyre/run/vulkan/device.hpp"
+
+namespace vyre::run::vulkan {
+
+// Every device buffer has at least these bytes, so that a load may read element 0 of an empty array before it selects zero.
+inline constexpr VkDeviceSize kMinBufferBytes = 16;
+
+enum class BufferUse {
+  Device,   // where programs work: device memory, mapped where it is unified
+  Staging,  // host memory that the device copies from and to
+};
+
+class Buffer {
+ public:
+  Buffer() = default;
+  // Throws DeviceMemoryError when there is no room.
+  Buffer(Device& device, VkDeviceSize bytes, BufferUse use);
+
+  VkBuffer handle() const { return *buffer_; }
+  VkDeviceSize bytes() const { return bytes_; }
+  // Null where the host cannot reach the memory.
+  std::byte* mapped() const { return mapped_; }
+
+ private:
+  MemoryHandle memory_;  // freed after the buffer that lies in it
+  BufferHandle buffer_;
+  VkDeviceSize bytes_ = 0;
+  std::byte* mapped_ = nullptr;
+};
+
+}  // namespace vyre::run::vulkan

@@ -1,0 +1,235 @@
+#include "vyre/run/vulkan/device.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "vyre/run/vulkan/call.hpp"
+#include "vyre/run/vulkan/float_state.hpp"
+#include "vyre/run/vulkan/pipeline.hpp"
+
+namespace vyre::run::vulkan {
+namespace {
+
+constexpr std::size_t kMaxPipelines = 256;
+constexpr std::size_t kMaxUnusedWorkspaces = 4;
+// A workspace above this many bytes is not worth keeping: the call that needs it spends its time copying.
+constexpr VkDeviceSize kMaxKeptBytes = VkDeviceSize{256} << 20;
+
+constexpr VkMemoryPropertyFlags kUnified = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
+                                           VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
+
+// Devices that nobody uses any more but that never stopped working. Never destroyed, at the end of the process neither.
+void keep_for_ever(Device* device) {
+  static auto* const mutex = new std::mutex;
+  static auto* const devices = new std::vector<Device*>;
+  const std::lock_guard lock(*mutex);
+  devices->push_back(device);
+}
+
+}  // namespace
+
+std::shared_ptr<Device> Device::open(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options) {
+  return std::shared_ptr<Device>(new Device(std::move(instance), physical, options), [](Device* device) {
+    // A forked child has none of the driver's threads, so nothing of the device can be waited for or freed there.
+    if (device->api_.process != getpid() || !(device->condemned() || device->collect())) {
+      keep_for_ever(device);
+    } else {
+      delete device;
+    }
+  });
+}
+
+Device::Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options)
+    : instance_(std::move(instance)), physical_(physical), options_(options) {
+  const float priority = 1.0f;
+  VkDeviceQueueCreateInfo queue{};
+  queue.sType = VK_STRUCTURE_TYPE_DEVICE_QUEUE_CREATE_INFO;
+  queue.queueFamilyIndex = physical.queue_family;
+  queue.queueCount = 1;
+  queue.pQueuePriorities = &priority;
+
+  // Robust access is a second defence behind the shader's own checks, so it is taken where it is offered and not asked for.
+  VkPhysicalDeviceRobustness2FeaturesEXT robustness2{};
+  robustness2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT;
+  robustness2.robustBufferAccess2 = VK_TRUE;
+  VkPhysicalDeviceVulkan12Features features12{};
+  features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+  features12.vulkanMemoryModel = VK_TRUE;
+  if (physical.robust_buffer_access2) features12.pNext = &robustness2;
+  VkPhysicalDeviceFeatures2 features{};
+  features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  features.pNext = &features12;
+  features.features.robustBufferAccess = physical.robust_buffer_access ? VK_TRUE : VK_FALSE;
+  const char* const extensions[] = {VK_EXT_ROBUSTNESS_2_EXTENSION_NAME};
+
+  VkDeviceCreateInfo create{};
+  create.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
+  create.pNext = &features;
+  create.queueCreateInfoCount = 1;
+  create.pQueueCreateInfos = &queue;
+  create.enabledExtensionCount = physical.robust_buffer_access2 ? 1 : 0;
+  create.ppEnabledExtensionNames = extensions;
+  const InstanceApi& api = instance_->api();
+  VkDevice device = VK_NULL_HANDLE;
+  {
+    const PlainFloats plain_floats;
+    vulkan::check(api.vkCreateDevice(physical.handle, &create, nullptr, &device), "vkCreateDevice", name());
+  }
+  try {
+    api_ = load_device(api, device);
+  } catch (...) {
+    if (auto destroy = reinterpret_cast<PFN_vkDestroyDevice>(api.vkGetDeviceProcAddr(device, "vkDestroyDevice"))) destroy(device, nullptr);
+    throw;
+  }
+  api_.vkGetDeviceQueue(device, physical.queue_family, 0, &queue_);
+
+  unified_ = !options.always_stage && physical.type != VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU &&
+             physical.type != VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU && memory_type(~0u, kUnified).has_value();
+}
+
+Device::~Device() {
+  // Only a condemned device can still be at work here. Lost ones end in finite time, whatever this returns.
+  api_.vkDeviceWaitIdle(api_.device);
+  abandoned_.clear();
+  unused_.clear();
+  pipelines_.clear();
+  set_layouts_.clear();
+  api_.vkDestroyDevice(api_.device, nullptr);
+}
+
+void Device::check(VkResult result, const char* call) {
+  if (result == VK_ERROR_DEVICE_LOST) condemn();
+  vulkan::check(result, call, name());
+}
+
+void Device::submit(VkCommandBuffer commands, VkFence fence) {
+  VkSubmitInfo submit{};
+  submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+  submit.commandBufferCount = 1;
+  submit.pCommandBuffers = &commands;
+  const PlainFloats plain_floats;
+  const std::lock_guard lock(queue_mutex_);
+  check(api_.vkQueueSubmit(queue_, 1, &submit, fence), "vkQueueSubmit");
+}
+
+std::shared_ptr<Pipeline> Device::pipeline(const Shader& shader) {
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto known = pipelines_.begin(); known != pipelines_.end(); ++known) {
+      if ((*known)->shader() == shader) {
+        pipelines_.splice(pipelines_.begin(), pipelines_, known);
+        return pipelines_.front();
+      }
+    }
+  }
+  // Compiled with nothing locked, so that calls of other shaders go on. Two threads may compile the same one; both work.
+  auto compiled = std::make_shared<Pipeline>(*this, shader);
+  warm_up(*this, compiled);
+  const std::lock_guard lock(mutex_);
+  pipelines_.push_front(compiled);
+  if (pipelines_.size() > kMaxPipelines) pipelines_.pop_back();
+  return compiled;
+}
+
+VkDescriptorSetLayout Device::set_layout(std::uint32_t binding_count) {
+  const std::lock_guard lock(mutex_);
+  if (const auto known = set_layouts_.find(binding_count); known != set_layouts_.end()) return *known->second;
+
+  std::vector<VkDescriptorSetLayoutBinding> bindings(binding_count);
+  for (std::uint32_t binding = 0; binding < binding_count; ++binding) {
+    bindings[binding].binding = binding;
+    bindings[binding].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
+    bindings[binding].descriptorCount = 1;
+    bindings[binding].stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+  }
+  VkDescriptorSetLayoutCreateInfo create{};
+  create.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_LAYOUT_CREATE_INFO;
+  create.bindingCount = binding_count;
+  create.pBindings = bindings.data();
+  VkDescriptorSetLayout layout = VK_NULL_HANDLE;
+  check(api_.vkCreateDescriptorSetLayout(api_.device, &create, nullptr, &layout), "vkCreateDescriptorSetLayout");
+  set_layouts_.emplace(binding_count, SetLayoutHandle(api_, layout));
+  return layout;
+}
+
+std::unique_ptr<Workspace> Device::borrow() {
+  if (!collect()) {
+    throw DeviceError(fmt::format("device `{}` is still busy with a call that timed out or was interrupted. Fix: call again when that "
+                                  "program has ended, or use another device.",
+                                  name()));
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    if (!unused_.empty()) {
+      auto workspace = std::move(unused_.back());
+      unused_.pop_back();
+      return workspace;
+    }
+  }
+  return std::make_unique<Workspace>(*this);
+}
+
+void Device::give_back(std::unique_ptr<Workspace> workspace) {
+  workspace->pipeline.reset();
+  if (workspace->bytes() > kMaxKeptBytes) return;
+  const std::lock_guard lock(mutex_);
+  if (unused_.size() < kMaxUnusedWorkspaces) unused_.push_back(std::move(workspace));
+}
+
+void Device::abandon(std::unique_ptr<Workspace> workspace) {
+  const std::lock_guard lock(mutex_);
+  abandoned_.push_back(std::move(workspace));
+}
+
+bool Device::collect() {
+  std::vector<std::unique_ptr<Workspace>> done;  // destroyed after the lock is given up
+  const std::lock_guard lock(mutex_);
+  for (auto& workspace : abandoned_) {
+    const VkResult result = api_.vkGetFenceStatus(api_.device, *workspace->fence);
+    check(result, "vkGetFenceStatus");
+    if (result == VK_SUCCESS) done.push_back(std::move(workspace));
+  }
+  std::erase(abandoned_, nullptr);
+  return abandoned_.empty();
+}
+
+bool Device::wait_for_abandoned(double seconds) {
+  std::vector<VkFence> fences;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& workspace : abandoned_) fences.push_back(*workspace->fence);
+  }
+  if (!fences.empty()) {
+    const auto nanoseconds = static_cast<std::uint64_t>(std::clamp(seconds, 0.0, 1e9) * 1e9);
+    check(api_.vkWaitForFences(api_.device, static_cast<std::uint32_t>(fences.size()), fences.data(), VK_TRUE, nanoseconds),
+          "vkWaitForFences");
+  }
+  return collect();
+}
+
+bool Device::free_unused() {
+  std::vector<std::unique_ptr<Workspace>> unused;
+  const std::lock_guard lock(mutex_);
+  unused.swap(unused_);
+  return !unused.empty();
+}
+
+std::array<std::uint32_t, 3> Device::max_group_count() const {
+  std::array<std::uint32_t, 3> counts;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    counts[axis] = physical_.limits.maxComputeWorkGroupCount[axis];
+    if (options_.max_group_count) counts[axis] = std::min(counts[axis], (*options_.max_group_count)[axis]);
+  }
+  return counts;
+}
+
+std::optional<std::uint32_t> Device::memory_type(std::uint32_t allowed, VkMemoryPropertyFlags wanted) const {
+  for (std::uint32_t type = 0; type < physical_.memory.memoryTypeCount; ++type) {
+    if ((allowed >> type & 1) != 0 && (physical_.memory.memoryTypes[type].propertyFlags & wanted) == wanted) return type;
+  }
+  return std::nullopt;
+}
+
+}  // namespace vyre::run::vulkan

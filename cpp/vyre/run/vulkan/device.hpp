@@ -1,0 +1,87 @@
+// An open device: its one queue, its pipelines, and the workspaces that calls borrow.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "vyre/run/vulkan/handle.hpp"
+#include "vyre/run/vulkan/instance.hpp"
+#include "vyre/run/vulkan/options.hpp"
+#include "vyre/run/vulkan/shader.hpp"
+
+namespace vyre::run::vulkan {
+
+class Pipeline;
+class Workspace;
+
+class Device {
+ public:
+  // Opened devices are shared: by the backend, and by every executable prepared for them. A device that still works on a call
+  // that nobody waits for is never closed, because closing would wait for it; it is kept until the process ends.
+  static std::shared_ptr<Device> open(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options);
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+  ~Device();
+
+  const DeviceApi& api() const { return api_; }
+  const PhysicalDevice& physical() const { return physical_; }
+  const Options& options() const { return options_; }
+  const std::string& name() const { return physical_.info.name; }
+
+  // Turns a failed call into a typed error, and remembers a lost device.
+  void check(VkResult result, const char* call);
+
+  // Whether the device is beyond use, so that the next call should open it anew.
+  bool condemned() const { return condemned_; }
+  void condemn() { condemned_ = true; }
+
+  void submit(VkCommandBuffer commands, VkFence fence);
+
+  // The pipeline of a shader, compiled on first use and kept among the most recently used. Throws CapabilityError when the
+  // shader exceeds a limit of the device.
+  std::shared_ptr<Pipeline> pipeline(const Shader& shader);
+  VkDescriptorSetLayout set_layout(std::uint32_t binding_count);
+
+  // A workspace that no other call uses. Throws DeviceError while a call that timed out is still running.
+  std::unique_ptr<Workspace> borrow();
+  void give_back(std::unique_ptr<Workspace> workspace);
+  // Takes a workspace whose submission nobody waits for any more, and keeps it until the device is done with it.
+  void abandon(std::unique_ptr<Workspace> workspace);
+  // Waits for what abandon() was given; false when `seconds` were not enough.
+  bool wait_for_abandoned(double seconds);
+  // Frees the workspaces that nobody uses; whether there were any.
+  bool free_unused();
+
+  // The largest number of workgroups of one dispatch, by axis.
+  std::array<std::uint32_t, 3> max_group_count() const;
+  // Whether the host can write and read device memory as fast as its own, so that copies through staging memory are idle work.
+  bool unified() const { return unified_; }
+  std::optional<std::uint32_t> memory_type(std::uint32_t allowed, VkMemoryPropertyFlags wanted) const;
+
+ private:
+  Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options);
+  bool collect();
+
+  std::shared_ptr<Instance> instance_;
+  const PhysicalDevice& physical_;  // instance_ holds it
+  Options options_;
+  DeviceApi api_;
+  VkQueue queue_ = VK_NULL_HANDLE;
+  bool unified_ = false;
+  std::atomic<bool> condemned_ = false;
+
+  std::mutex queue_mutex_;
+  std::mutex mutex_;  // guards what follows
+  std::map<std::uint32_t, SetLayoutHandle> set_layouts_;
+  std::list<std::shared_ptr<Pipeline>> pipelines_;  // most recently used first
+  std::vector<std::unique_ptr<Workspace>> unused_;
+  std::vector<std::unique_ptr<Workspace>> abandoned_;
+};
+
+}  // namespace vyre::run::vulkan

@@ -1,0 +1,56 @@
+// The Vulkan of this process: what devices there are, what each can do, and why one does not fit.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "vyre/base/error.hpp"
+#include "vyre/run/backend.hpp"
+#include "vyre/run/vulkan/loader.hpp"
+
+namespace vyre::run::vulkan {
+
+// There is no Vulkan here at all, as opposed to one that failed: no loader, one that is too old, or no driver.
+class NoVulkanError : public DeviceError {
+ public:
+  using DeviceError::DeviceError;
+};
+
+// What is known of a device before it is opened.
+struct PhysicalDevice {
+  VkPhysicalDevice handle = VK_NULL_HANDLE;
+  DeviceInfo info;
+  VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
+  VkPhysicalDeviceLimits limits = {};
+  std::uint64_t max_memory_allocation = 0;
+  VkPhysicalDeviceMemoryProperties memory = {};
+  std::uint32_t queue_family = 0;
+  bool robust_buffer_access = false;
+  bool robust_buffer_access2 = false;
+  // Of driver, device and driver version, in hexadecimal: what a compiled pipeline depends on beside its words.
+  std::string key;
+};
+
+class Instance {
+ public:
+  // Throws NoVulkanError, or DeviceError and its kinds when a call fails.
+  explicit Instance(const Loader& loader);
+  Instance(const Instance&) = delete;
+  Instance& operator=(const Instance&) = delete;
+  ~Instance();
+
+  const InstanceApi& api() const { return api_; }
+  // In the loader's order.
+  const std::vector<PhysicalDevice>& devices() const { return devices_; }
+
+ private:
+  void enumerate();
+
+  InstanceApi api_;
+  pid_t process_;
+  std::vector<PhysicalDevice> devices_;
+};
+
+}  // namespace vyre::run::vulkan

@@ -1,0 +1,31 @@
+// A compiled module with all that a device must know to run it, so that the Vulkan backend knows no operators and no types.
+//
+// Interface: entry point "main"; descriptor set 0 holds storage buffers at bindings 0..buffer_count-1 and, with `has_status`,
+// one u32 at binding buffer_count, which the module sets when the driver ended one of its loops early; push constants are
+// the u32 words [base_x, base_y, base_z, length_0 .. length_{buffer_count-1}], lengths in elements.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace vyre::run::vulkan {
+
+struct Shader {
+  std::vector<std::uint32_t> words;
+  std::uint32_t buffer_count = 0;
+  std::array<std::uint32_t, 3> workgroup_size = {1, 1, 1};
+  std::uint64_t workgroup_memory_bytes = 0;
+  bool has_status = false;
+  // One a buffer: whether the host gets it back.
+  std::vector<bool> writable;
+  // One a buffer, for messages; may be left empty.
+  std::vector<std::string> names;
+
+  std::uint32_t binding_count() const { return buffer_count + (has_status ? 1 : 0); }
+  std::uint32_t push_constant_bytes() const { return 4 * (3 + buffer_count); }
+  bool operator==(const Shader&) const = default;
+};
+
+}  // namespace vyre::run::vulkan

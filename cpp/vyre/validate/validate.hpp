@@ -1,0 +1,63 @@
+// The gate: only validate() makes a ValidProgram, and every later stage takes one.
+#pragma once
+
+#include <memory>
+#include <variant>
+
+#include "vyre/base/diagnostic.hpp"
+#include "vyre/ir/op_spec.hpp"
+#include "vyre/ir/program.hpp"
+#include "vyre/validate/facts.hpp"
+
+namespace vyre::validate {
+
+// An operation whose body keeps the rules (V034 and all that hold for programs), with its facts.
+class ValidOp {
+ public:
+  const ir::OpSpec& spec() const { return *spec_; }
+  const ir::Program& body() const { return *spec_->body; }
+  const Facts& facts() const { return facts_; }
+  // Parameter k of the operation is LocalId{k}; the result is the local of the body's last statement.
+  LocalId result() const { return facts_.statements[NodeId{static_cast<std::uint32_t>(facts_.statements.size() - 1)}].local; }
+
+ private:
+  friend class Gate;
+  ir::OpTable::Spec spec_;
+  Facts facts_;
+};
+
+// A program that keeps every rule, with its facts. Cheap to copy.
+class ValidProgram {
+ public:
+  const ir::Program& program() const { return *program_; }
+  const Facts& facts() const { return *facts_; }
+  // The program's non-Workgroup buffers in declaration order: slot k of every backend is bound()[k].
+  const std::vector<BufferId>& bound() const { return *bound_; }
+  // Of the program and of every operation it reaches: the key of caches and certificates.
+  std::uint64_t hash() const;
+
+ private:
+  friend class Gate;
+  std::shared_ptr<const ir::Program> program_;
+  std::shared_ptr<const Facts> facts_;
+  std::shared_ptr<const std::vector<BufferId>> bound_;
+};
+
+struct Options {
+  // The limits (V017 V018 V019) judge what a user wrote; our own passes validate their results without them.
+  bool limits = true;
+  // Checked execution decides divergence at run time: V010 is left out.
+  bool uniformity = true;
+};
+
+struct Verdict {
+  Diagnostics diagnostics;  // in program order; empty when valid
+  std::optional<ValidProgram> program;
+};
+
+Verdict validate(const ir::Program& program, const ir::OpTable& ops, const Options& options = {});
+
+// The diagnostics of an operation's body, for registration: "V034" and all rules that hold in programs. `ops` are those it may call.
+Diagnostics validate_op(const ir::OpSpec& spec, const ir::OpTable& ops);
+
+}  // namespace vyre::validate
