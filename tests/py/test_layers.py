@@ -1,0 +1,50 @@
+"""Includes point downwards: which layer may see which is a decision, and one stray include would undo it unseen."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+CORE = ROOT / "cpp" / "vyre"
+
+# Every folder with the layers whose headers it may include; the longest prefix of a file's path counts.
+ALLOWED = {
+    "base": {"base"},
+    "ir": {"base", "ir"},
+    "ops": {"base", "ir", "ops"},
+    "validate": {"base", "ir", "validate"},
+    "transform": {"base", "ir", "validate", "transform"},
+    "lower": {"base", "ir", "validate", "transform", "lower"},
+    "emit": {"base", "ir", "validate", "transform", "lower", "emit"},
+    "run": {"base", "ir", "validate", "transform", "lower", "emit", "run"},
+    # The definition of meaning stands on what it defines, and on nothing that could be wrong in the same way.
+    "run/reference": {"base", "ir", "validate", "run"},
+}
+FILES = sorted(path for path in CORE.rglob("*") if path.suffix in {".hpp", ".cpp", ".def"})
+
+
+def includes(path: Path) -> list[str]:
+    return re.findall(r'^\s*#\s*include\s+[<"]([^>"]+)[>"]', path.read_text(encoding="utf-8"), re.MULTILINE)
+
+
+def test_there_are_files():
+    assert len(FILES) > 20
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(CORE).as_posix())
+def test_includes_point_downwards(path):
+    place = path.relative_to(CORE).as_posix()
+    folder = max((folder for folder in ALLOWED if place.startswith(f"{folder}/")), key=len)
+    for name in includes(path):
+        if name.startswith("vyre/"):
+            assert name.split("/")[1] in ALLOWED[folder], f"{place} includes {name}"
+            if folder == "run/reference":
+                assert "/vulkan" not in name, f"{place} includes {name}"
+        assert not name.startswith("pybind11/"), f"{place} includes {name}: only cpp/bindings knows Python"
+        if not place.startswith("run/vulkan/"):
+            assert not name.startswith(("vulkan/", "volk")), f"{place} includes {name}: only run/vulkan knows devices"
+        if place.startswith("run/vulkan/"):
+            assert name not in {"vyre/ir/ops.hpp", "vyre/ir/ops.def"}, (
+                f"{place} includes {name}: operators are lowered by then"
+            )
