@@ -4,6 +4,9 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
+
+#include "vyre/base/diagnostic.hpp"
 
 namespace vyre {
 
@@ -16,6 +19,21 @@ class Error : public std::runtime_error {
 class ArgumentError : public Error {
  public:
   using Error::Error;
+};
+
+// Somebody asked to run, lower or register what breaks rules: all of the broken rules, in program order.
+class ValidationError : public Error {
+ public:
+  explicit ValidationError(Diagnostics found) : Error(text(found)), diagnostics_(std::move(found)) {}
+  const Diagnostics& diagnostics() const { return diagnostics_; }
+
+ private:
+  static std::string text(const Diagnostics& found) {
+    std::string result;
+    for (const Diagnostic& diagnostic : found) result += (result.empty() ? "" : "\n") + to_string(diagnostic);
+    return result;
+  }
+  Diagnostics diagnostics_;
 };
 
 // Text or bytes that do not describe a program.
@@ -40,6 +58,18 @@ class BindingError : public Error {
 class CapabilityError : public Error {
  public:
   using Error::Error;
+};
+
+// What a valid program did wrong while it ran, where the reference decides at run time.
+class ExecutionError : public Error {
+ public:
+  using Error::Error;
+};
+
+// Not every invocation of a workgroup waits at the same barrier (V010, decided at run time).
+class DivergentBarrierError : public ExecutionError {
+ public:
+  using ExecutionError::ExecutionError;
 };
 
 class DeviceError : public Error {
