@@ -7,9 +7,6 @@
 
 namespace vyre::run::vulkan {
 
-// Every device buffer has at least these bytes, so that a load may read element 0 of an empty array before it selects zero.
-inline constexpr VkDeviceSize kMinBufferBytes = 16;
-
 enum class BufferUse {
   Device,   // where programs work: device memory, mapped where it is unified
   Staging,  // host memory that the device copies from and to

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "vyre/base/error.hpp"
+#include "vyre/emit/interface.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -86,9 +87,7 @@ class Runner {
                             static_cast<std::uint32_t>(constants.size_bytes()), constants.data());
   }
 
-  void dispatch(const std::array<std::uint32_t, 3>& groups) {
-    api_.vkCmdDispatch(workspace_.commands, groups[0], groups[1], groups[2]);
-  }
+  void dispatch(const std::array<std::uint32_t, 3>& groups) { api_.vkCmdDispatch(workspace_.commands, groups[0], groups[1], groups[2]); }
 
   void copy(const Buffer& from, const Buffer& to, VkDeviceSize bytes) {
     const VkBufferCopy region{0, 0, bytes};
@@ -114,9 +113,10 @@ class Runner {
   void stop_if_unwanted() {
     if (options_.interrupted && options_.interrupted()) throw Interrupted();
     if (deadline_ && Clock::now() >= *deadline_) {
-      throw DispatchTimeoutError(fmt::format("the call did not end within {} s on device `{}`. Fix: raise the time-out, or give each "
-                                             "dispatch less work.",
-                                             options_.timeout->count(), device_.name()));
+      throw DispatchTimeoutError(
+          fmt::format("the call did not end within {} s on device `{}`. Fix: raise the time-out, or give each "
+                      "dispatch less work.",
+                      options_.timeout->count(), device_.name()));
     }
   }
 
@@ -158,24 +158,27 @@ std::string describe_buffer(const Shader& shader, std::size_t index) {
 
 void check_call(const Device& device, const Shader& shader, std::span<const BufferView> buffers, Grid grid) {
   if (buffers.size() != shader.buffer_count) {
-    throw BindingError(fmt::format("the program has {} buffers, got {}. Fix: pass one array for each buffer.", shader.buffer_count, buffers.size()));
+    throw BindingError(
+        fmt::format("the program has {} buffers, got {}. Fix: pass one array for each buffer.", shader.buffer_count, buffers.size()));
   }
   const std::uint32_t groups[] = {grid.x, grid.y, grid.z};
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::uint64_t invocations = std::uint64_t{groups[axis]} * shader.workgroup_size[axis];
     if (invocations > std::uint64_t{1} << 32) {
-      throw BindingError(fmt::format("{} workgroups of {} invocations along axis {} are {} invocations, more than 4294967296. Fix: use fewer "
-                                     "workgroups, or spread them over the other axes.",
-                                     groups[axis], shader.workgroup_size[axis], axis, invocations));
+      throw BindingError(
+          fmt::format("{} workgroups of {} invocations along axis {} are {} invocations, more than 4294967296. Fix: use fewer "
+                      "workgroups, or spread them over the other axes.",
+                      groups[axis], shader.workgroup_size[axis], axis, invocations));
     }
   }
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     const auto at_most = [&](std::uint64_t allowed, const char* limit) {
       const std::uint64_t wanted = device_bytes(buffers[i].bytes.size());
       if (wanted <= allowed) return;
-      throw CapabilityError(fmt::format("{} of {} bytes exceeds {} of device `{}`, which allows {}. Fix: pass a smaller array, or use another "
-                                        "device.",
-                                        describe_buffer(shader, i), wanted, limit, device.name(), allowed));
+      throw CapabilityError(
+          fmt::format("{} of {} bytes exceeds {} of device `{}`, which allows {}. Fix: pass a smaller array, or use another "
+                      "device.",
+                      describe_buffer(shader, i), wanted, limit, device.name(), allowed));
     };
     at_most(device.physical().limits.maxStorageBufferRange, "maxStorageBufferRange");
     at_most(device.physical().max_memory_allocation, "maxMemoryAllocationSize");
@@ -328,7 +331,8 @@ void run_call(Device& device, const std::shared_ptr<Pipeline>& pipeline, std::sp
                                                     static_cast<std::uint32_t>(z)};
         if (x + y + z != 0) {
           // Atomics of one location keep their one order across parts.
-          runner.order(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kShaderAccess);
+          runner.order(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
+                       kShaderAccess);
           std::copy(first.begin(), first.end(), constants.begin());
           runner.push(std::span(constants).first(3));
         }
@@ -342,7 +346,8 @@ void run_call(Device& device, const std::shared_ptr<Pipeline>& pipeline, std::sp
 
   const auto returned = [&](std::size_t i) { return i >= shader.buffer_count || shader.writable[i]; };
   if (staged) {
-    runner.order(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_READ_BIT);
+    runner.order(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_TRANSFER_BIT,
+                 VK_ACCESS_TRANSFER_READ_BIT);
     for (std::size_t i = 0; i < bytes.size(); ++i) {
       if (returned(i)) runner.copy(workspace.buffers[i], workspace.staging[i], bytes[i]);
     }
@@ -356,15 +361,16 @@ void run_call(Device& device, const std::shared_ptr<Pipeline>& pipeline, std::sp
     std::uint32_t status = 0;
     std::memcpy(&status, reachable[shader.buffer_count].mapped(), sizeof(status));
     if (status != 0) {
-      const auto& probes = device.loop_budget();
-      throw DeviceError(fmt::format("the driver of device `{}` ends loops after {} rounds in all, and this call needs more. Fix: use a device "
-                                    "without that limit, or run fewer rounds a dispatch and keep the state in a buffer.",
-                                    device.name(), probes));
+      throw DeviceError(
+          fmt::format("the driver of device `{}` ends loops after {} rounds in all, and this call needs more. Fix: use a device "
+                      "without that limit, or run fewer rounds a dispatch and keep the state in a buffer.",
+                      device.name(), device.loop_budget.value_or(0)));
     }
   }
   // Nothing can fail from here on, so the host's arrays change all or not at all.
   for (std::size_t i = 0; i < buffers.size(); ++i) {
-    if (shader.writable[i] && !buffers[i].bytes.empty()) std::memcpy(buffers[i].bytes.data(), reachable[i].mapped(), buffers[i].bytes.size());
+    if (shader.writable[i] && !buffers[i].bytes.empty())
+      std::memcpy(buffers[i].bytes.data(), reachable[i].mapped(), buffers[i].bytes.size());
   }
   loan.end();
 }
@@ -372,7 +378,8 @@ void run_call(Device& device, const std::shared_ptr<Pipeline>& pipeline, std::sp
 void warm_up(Device& device, const std::shared_ptr<Pipeline>& pipeline) {
   Loan loan(device);
   Workspace& workspace = *loan;
-  Runner runner(device, workspace, {});
+  const RunOptions options;
+  Runner runner(device, workspace, options);
   workspace.pipeline = pipeline;
   const std::vector<VkDeviceSize> bytes(pipeline->shader().binding_count(), kMinBufferBytes);
   workspace.fit(device, bytes, false);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "vyre/base/error.hpp"
 #include "vyre/run/vulkan/call.hpp"
 #include "vyre/run/vulkan/float_state.hpp"
 #include "vyre/run/vulkan/pipeline.hpp"
@@ -33,7 +34,7 @@ void keep_for_ever(Device* device) {
 std::shared_ptr<Device> Device::open(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options) {
   return std::shared_ptr<Device>(new Device(std::move(instance), physical, options), [](Device* device) {
     // A forked child has none of the driver's threads, so nothing of the device can be waited for or freed there.
-    if (device->api_.process != getpid() || !(device->condemned() || device->collect())) {
+    if (device->api_.process != getpid() || !device->idle()) {
       keep_for_ever(device);
     } else {
       delete device;
@@ -156,9 +157,10 @@ VkDescriptorSetLayout Device::set_layout(std::uint32_t binding_count) {
 
 std::unique_ptr<Workspace> Device::borrow() {
   if (!collect()) {
-    throw DeviceError(fmt::format("device `{}` is still busy with a call that timed out or was interrupted. Fix: call again when that "
-                                  "program has ended, or use another device.",
-                                  name()));
+    throw DeviceError(
+        fmt::format("device `{}` is still busy with a call that timed out or was interrupted. Fix: call again when that "
+                    "program has ended, or use another device.",
+                    name()));
   }
   {
     const std::lock_guard lock(mutex_);
@@ -186,13 +188,23 @@ void Device::abandon(std::unique_ptr<Workspace> workspace) {
 bool Device::collect() {
   std::vector<std::unique_ptr<Workspace>> done;  // destroyed after the lock is given up
   const std::lock_guard lock(mutex_);
-  for (auto& workspace : abandoned_) {
-    const VkResult result = api_.vkGetFenceStatus(api_.device, *workspace->fence);
+  while (!abandoned_.empty()) {
+    const VkResult result = api_.vkGetFenceStatus(api_.device, *abandoned_.back()->fence);
+    if (result == VK_NOT_READY) return false;
+    if (result < 0) condemn();
     check(result, "vkGetFenceStatus");
-    if (result == VK_SUCCESS) done.push_back(std::move(workspace));
+    done.push_back(std::move(abandoned_.back()));
+    abandoned_.pop_back();
   }
-  std::erase(abandoned_, nullptr);
-  return abandoned_.empty();
+  return true;
+}
+
+bool Device::idle() noexcept {
+  try {
+    return condemned() || collect();
+  } catch (const Error&) {
+    return condemned();
+  }
 }
 
 bool Device::wait_for_abandoned(double seconds) {

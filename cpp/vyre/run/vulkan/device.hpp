@@ -1,6 +1,7 @@
 // An open device: its one queue, its pipelines, and the workspaces that calls borrow.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <list>
@@ -41,6 +42,9 @@ class Device {
   bool condemned() const { return condemned_; }
   void condemn() { condemned_ = true; }
 
+  // Set once the device was tried out, before anybody else has it; see probes.hpp.
+  std::optional<std::uint32_t> loop_budget;
+
   void submit(VkCommandBuffer commands, VkFence fence);
 
   // The pipeline of a shader, compiled on first use and kept among the most recently used. Throws CapabilityError when the
@@ -66,7 +70,9 @@ class Device {
 
  private:
   Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options);
+  // Frees the abandoned workspaces that the device is done with; whether none is left.
   bool collect();
+  bool idle() noexcept;
 
   std::shared_ptr<Instance> instance_;
   const PhysicalDevice& physical_;  // instance_ holds it

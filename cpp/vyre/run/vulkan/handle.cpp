@@ -48,12 +48,13 @@ void fail(VkResult result, const char* call, std::string_view device) {
       throw DeviceMemoryError(
           fmt::format("{} ran out of device memory{} ({}). Fix: pass smaller arrays, or use another device.", call, where, text(result)));
     case VK_ERROR_DEVICE_LOST:
-      throw DeviceLostError(fmt::format("{} failed: the device was lost{} ({}). Fix: call again, which opens the device anew; if it is lost "
-                                        "again, shorten the program's loops or update the driver.",
-                                        call, where, text(result)));
+      throw DeviceLostError(
+          fmt::format("{} failed: the device was lost{} ({}). Fix: call again, which opens the device anew; if it is lost "
+                      "again, shorten the program's loops or update the driver.",
+                      call, where, text(result)));
     default:
-      throw DeviceError(fmt::format("{} failed{} ({}). Fix: check the Vulkan driver's installation, or use another device.", call, where,
-                                    text(result)));
+      throw DeviceError(
+          fmt::format("{} failed{} ({}). Fix: check the Vulkan driver's installation, or use another device.", call, where, text(result)));
   }
 }
 

@@ -11,13 +11,13 @@ namespace vyre::run::vulkan {
 
 struct Options {
   // At most this many workgroups a dispatch, where the device allows more.
-  std::optional<std::array<std::uint32_t, 3>> max_group_count;
+  std::optional<std::array<std::uint32_t, 3>> max_group_count = std::nullopt;
   // At most this many dispatches a submission: what a split grid records at once.
   std::size_t dispatches_per_submission = 1024;
   // Copies through staging memory even where the host can reach device memory.
   bool always_stage = false;
   // Where compiled pipelines are kept instead of the user's cache directory.
-  std::optional<std::filesystem::path> cache_directory;
+  std::optional<std::filesystem::path> cache_directory = std::nullopt;
 };
 
 }  // namespace vyre::run::vulkan

@@ -13,8 +13,8 @@ void check_limits(const Device& device, const Shader& shader) {
   const VkPhysicalDeviceLimits& limits = device.physical().limits;
   const auto at_most = [&](std::uint64_t wanted, std::uint64_t allowed, const std::string& limit, const char* what, const char* advice) {
     if (wanted <= allowed) return;
-    throw CapabilityError(fmt::format("{} {} exceeds {} of device `{}`, which allows {}. Fix: {}, or use another device.", wanted, what, limit,
-                                      device.name(), allowed, advice));
+    throw CapabilityError(fmt::format("{} {} exceeds {} of device `{}`, which allows {}. Fix: {}, or use another device.", wanted, what,
+                                      limit, device.name(), allowed, advice));
   };
   for (std::size_t axis = 0; axis < 3; ++axis) {
     at_most(shader.workgroup_size[axis], limits.maxComputeWorkGroupSize[axis], fmt::format("maxComputeWorkGroupSize[{}]", axis),

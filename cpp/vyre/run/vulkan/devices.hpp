@@ -1,0 +1,50 @@
+// The devices of this process, opened when they are first needed and anew when one was lost.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vyre/run/vulkan/device.hpp"
+#include "vyre/run/vulkan/instance.hpp"
+#include "vyre/run/vulkan/options.hpp"
+
+namespace vyre::run::vulkan {
+
+using FindLoader = std::function<Loader()>;
+
+class Devices {
+ public:
+  Devices(FindLoader find_loader, Options options);
+
+  // Throws DeviceError in a process that was forked from the one that opened Vulkan. Everything here asks this first, before it
+  // takes a lock that a thread of the parent may have held.
+  void check_process() const;
+
+  // In the loader's order, with what probes found so far. Throws NoVulkanError where there is no Vulkan.
+  std::vector<DeviceInfo> infos();
+  // The device to use when the caller names none: a GPU before a software one. Throws DeviceError with all reasons when none fits.
+  std::size_t choose();
+  // An open, probed device. Throws ArgumentError for an index out of range, DeviceError for a device that does not fit.
+  std::shared_ptr<Device> open(std::size_t index);
+
+ private:
+  struct Slot {
+    std::mutex mutex;
+    std::shared_ptr<Device> device;
+  };
+  std::shared_ptr<Instance> instance();
+
+  const FindLoader find_loader_;
+  const Options options_;
+  std::atomic<pid_t> process_ = 0;
+  std::mutex mutex_;
+  std::shared_ptr<Instance> instance_;
+  std::vector<std::unique_ptr<Slot>> slots_;  // as many as instance_ has devices; filled once
+};
+
+}  // namespace vyre::run::vulkan

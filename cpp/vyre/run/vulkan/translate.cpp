@@ -1,0 +1,25 @@
+#include "vyre/run/vulkan/translate.hpp"
+
+#include <algorithm>
+
+#include "vyre/emit/spirv/emit.hpp"
+#include "vyre/lower/lower.hpp"
+
+namespace vyre::run::vulkan {
+
+Shader translate(const validate::ValidProgram& program, bool check_loops) {
+  const lower::Kernel kernel = lower::lower(program);
+  const auto is_loop = [](const lower::Instruction& instruction) { return instruction.op == lower::Opcode::Loop; };
+
+  Shader shader;
+  shader.has_status = check_loops && std::any_of(kernel.code.begin(), kernel.code.end(), is_loop);
+  shader.words = spirv::emit(kernel, {.check_loops = shader.has_status});
+  shader.workgroup_size = kernel.workgroup_size;
+  shader.workgroup_memory_bytes = kernel.shared_bytes();
+  shader.buffer_count = static_cast<std::uint32_t>(kernel.buffers.size());
+  for (const lower::KernelBuffer& buffer : kernel.buffers) shader.writable.push_back(buffer.writable);
+  for (const BufferId buffer : program.bound()) shader.names.push_back(program.program().buffers()[buffer.index].name);
+  return shader;
+}
+
+}  // namespace vyre::run::vulkan

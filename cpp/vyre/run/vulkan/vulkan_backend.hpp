@@ -1,0 +1,27 @@
+// The Vulkan backend by its own name, for tests and tools that bring their own Vulkan or their own shaders.
+#pragma once
+
+#include "vyre/run/vulkan/backend.hpp"
+#include "vyre/run/vulkan/devices.hpp"
+#include "vyre/run/vulkan/shader.hpp"
+
+namespace vyre::run::vulkan {
+
+class VulkanBackend final : public Backend {
+ public:
+  explicit VulkanBackend(FindLoader find_loader = system_loader, Options options = {});
+
+  std::string_view name() const override { return "vulkan"; }
+  std::vector<std::string> unavailable() override;
+  std::vector<DeviceInfo> devices() override;
+  std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device) override;
+
+  std::unique_ptr<Executable> prepare_shader(Shader shader, std::optional<std::size_t> device);
+  // Waits until the device has ended the calls that timed out on it; false when `seconds` were not enough.
+  bool wait_until_idle(std::size_t device, double seconds);
+
+ private:
+  std::shared_ptr<Devices> devices_;
+};
+
+}  // namespace vyre::run::vulkan

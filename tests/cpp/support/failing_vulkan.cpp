@@ -1,0 +1,276 @@
+#if VYRE_HAS_SPIRV
+
+#include "support/failing_vulkan.hpp"
+
+#include <array>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <tuple>
+#include <type_traits>
+
+namespace vyre::test {
+namespace {
+
+// clang-format off
+enum Function {
+#define GLOBAL(name) k_##name,
+#define INSTANCE(name) k_##name,
+#define DEVICE(name) k_##name,
+#include "vyre/run/vulkan/functions.def"
+  kFunctionCount
+};
+
+constexpr const char* kNames[] = {
+#define GLOBAL(name) #name,
+#define INSTANCE(name) #name,
+#define DEVICE(name) #name,
+#include "vyre/run/vulkan/functions.def"
+};
+// clang-format on
+
+template <class F>
+struct ResultOf;
+template <class R, class... A>
+struct ResultOf<R (*)(A...)> {
+  using type = R;
+};
+
+// clang-format off
+constexpr bool kFallible[] = {
+#define GLOBAL(name) std::is_same_v<ResultOf<PFN_##name>::type, VkResult>,
+#define INSTANCE(name) std::is_same_v<ResultOf<PFN_##name>::type, VkResult>,
+#define DEVICE(name) std::is_same_v<ResultOf<PFN_##name>::type, VkResult>,
+#include "vyre/run/vulkan/functions.def"
+};
+// clang-format on
+
+struct Books {
+  std::recursive_mutex mutex;
+  bool in_use = false;
+  PFN_vkGetInstanceProcAddr find = nullptr;
+  std::array<PFN_vkVoidFunction, kFunctionCount> real{};
+  std::array<int, kFunctionCount> calls{};
+  std::map<std::string, int> alive;
+  std::map<std::string, std::function<void(void*)>> changes;
+  std::set<std::string> hidden;
+  int failing = -1;
+  int calls_until_failure = 0;
+  VkResult failure = VK_SUCCESS;
+  bool failed = false;
+  bool fences_held = false;
+};
+
+Books books;
+
+int index_of(std::string_view name) {
+  for (int i = 0; i < kFunctionCount; ++i) {
+    if (name == kNames[i]) return i;
+  }
+  throw std::invalid_argument("no such Vulkan function in the table: " + std::string(name));
+}
+
+bool starts_with(std::string_view text, std::string_view start) { return text.substr(0, start.size()) == start; }
+
+void count_object(std::string_view name) {
+  if (name == "vkCreateComputePipelines") {
+    ++books.alive["Pipeline"];
+  } else if (name == "vkAllocateMemory") {
+    ++books.alive["Memory"];
+  } else if (starts_with(name, "vkCreate")) {
+    ++books.alive[std::string(name.substr(8))];
+  } else if (name == "vkFreeMemory") {
+    --books.alive["Memory"];
+  } else if (starts_with(name, "vkDestroy")) {
+    --books.alive[std::string(name.substr(9))];
+  }
+}
+
+template <class T>
+void* as_pointer(T value) {
+  if constexpr (std::is_pointer_v<T> && !std::is_const_v<std::remove_pointer_t<T>>) {
+    return value;
+  } else {
+    return nullptr;
+  }
+}
+
+// What stands in for the function number kIndex.
+template <int kIndex, class R, class... A>
+VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
+  PFN_vkVoidFunction real;
+  {
+    const std::lock_guard lock(books.mutex);
+    ++books.calls[kIndex];
+    real = books.real[kIndex];
+    if constexpr (std::is_same_v<R, VkResult>) {
+      if (books.fences_held && kIndex == k_vkGetFenceStatus) return VK_NOT_READY;
+      if (books.fences_held && kIndex == k_vkWaitForFences) return VK_TIMEOUT;
+      if (books.failing == kIndex && --books.calls_until_failure == 0) {
+        books.failed = true;
+        // A device that is lost has ended its work, whatever it answers.
+        if constexpr (kIndex == k_vkDeviceWaitIdle) reinterpret_cast<R (*)(A...)>(real)(arguments...);
+        return books.failure;
+      }
+    }
+  }
+  const auto forward = reinterpret_cast<R (*)(A...)>(real);
+  const auto note = [&] {
+    const std::lock_guard lock(books.mutex);
+    count_object(kNames[kIndex]);
+    if (const auto change = books.changes.find(kNames[kIndex]); change != books.changes.end()) {
+      if (void* last = as_pointer(std::get<sizeof...(A) - 1>(std::tuple(arguments...)))) change->second(last);
+    }
+  };
+  if constexpr (std::is_void_v<R>) {
+    forward(arguments...);
+    note();
+  } else {
+    const R result = forward(arguments...);
+    if constexpr (std::is_same_v<R, VkResult>) {
+      if (result >= 0) note();
+    }
+    return result;
+  }
+}
+
+template <int kIndex, class F>
+struct StandIn;
+template <int kIndex, class R, class... A>
+struct StandIn<kIndex, R (*)(A...)> {
+  static PFN_vkVoidFunction function() { return reinterpret_cast<PFN_vkVoidFunction>(&stand_in<kIndex, R, A...>); }
+};
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_device(VkDevice, const char* name);
+VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* create, const VkAllocationCallbacks* allocator,
+                                               VkInstance* instance);
+
+PFN_vkVoidFunction function_of(int index) {
+  // These two must know the real functions; the failures of the first are those of its stand-in.
+  if (index == k_vkGetDeviceProcAddr) return reinterpret_cast<PFN_vkVoidFunction>(&find_device);
+  if (index == k_vkCreateInstance) return reinterpret_cast<PFN_vkVoidFunction>(&create_instance);
+  // clang-format off
+  static const PFN_vkVoidFunction functions[] = {
+#define GLOBAL(name) StandIn<k_##name, PFN_##name>::function(),
+#define INSTANCE(name) StandIn<k_##name, PFN_##name>::function(),
+#define DEVICE(name) StandIn<k_##name, PFN_##name>::function(),
+#include "vyre/run/vulkan/functions.def"
+  };
+  // clang-format on
+  return functions[index];
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_instance(VkInstance, const char* name) {
+  const std::lock_guard lock(books.mutex);
+  if (books.hidden.count(name) != 0) return nullptr;
+  return function_of(index_of(name));
+}
+
+VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_device(VkDevice, const char* name) { return find_instance(nullptr, name); }
+
+VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* create, const VkAllocationCallbacks* allocator,
+                                               VkInstance* instance) {
+  const VkResult result = stand_in<k_vkCreateInstance, VkResult>(create, allocator, instance);
+  if (result == VK_SUCCESS) {
+    // Found with an instance, the loader's functions serve every device, whichever driver it is of.
+    const std::lock_guard lock(books.mutex);
+    for (int i = 0; i < kFunctionCount; ++i) {
+      if (PFN_vkVoidFunction real = books.find(*instance, kNames[i])) books.real[i] = real;
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+FailingVulkan::FailingVulkan() {
+  const std::lock_guard lock(books.mutex);
+  if (books.in_use) throw std::logic_error("one failing Vulkan at a time");
+  books.in_use = true;
+  books.find = run::vulkan::system_loader().find;
+  books.real = {};
+  books.calls = {};
+  books.alive.clear();
+  books.changes.clear();
+  books.hidden.clear();
+  books.failing = -1;
+  books.failed = false;
+  books.fences_held = false;
+  if (books.find == nullptr) return;
+  for (int i = 0; i < kFunctionCount; ++i) books.real[i] = books.find(nullptr, kNames[i]);
+}
+
+FailingVulkan::~FailingVulkan() {
+  const std::lock_guard lock(books.mutex);
+  books.in_use = false;
+}
+
+run::vulkan::Loader FailingVulkan::loader() const {
+  if (books.find == nullptr) return run::vulkan::system_loader();
+  return {&find_instance, {}};
+}
+
+std::vector<std::string> FailingVulkan::fallible() {
+  std::vector<std::string> names;
+  for (int i = 0; i < kFunctionCount; ++i) {
+    if (kFallible[i]) names.emplace_back(kNames[i]);
+  }
+  return names;
+}
+
+void FailingVulkan::fail(std::string_view function, int nth, VkResult result) {
+  const std::lock_guard lock(books.mutex);
+  books.failing = index_of(function);
+  books.calls_until_failure = nth;
+  books.failure = result;
+  books.failed = false;
+}
+
+void FailingVulkan::work() {
+  const std::lock_guard lock(books.mutex);
+  books.failing = -1;
+}
+
+bool FailingVulkan::failed() const {
+  const std::lock_guard lock(books.mutex);
+  return books.failed;
+}
+
+void FailingVulkan::hold_fences(bool held) {
+  const std::lock_guard lock(books.mutex);
+  books.fences_held = held;
+}
+
+void FailingVulkan::hide(std::string function) {
+  const std::lock_guard lock(books.mutex);
+  books.hidden.insert(std::move(function));
+}
+
+void FailingVulkan::change(std::string function, std::function<void(void*)> with) {
+  const std::lock_guard lock(books.mutex);
+  books.changes[std::move(function)] = std::move(with);
+}
+
+int FailingVulkan::calls(std::string_view function) const {
+  const std::lock_guard lock(books.mutex);
+  return books.calls[index_of(function)];
+}
+
+void FailingVulkan::forget_calls() {
+  const std::lock_guard lock(books.mutex);
+  books.calls = {};
+}
+
+std::vector<std::string> FailingVulkan::leaks() const {
+  const std::lock_guard lock(books.mutex);
+  std::vector<std::string> lines;
+  for (const auto& [kind, count] : books.alive) {
+    if (count != 0) lines.push_back(kind + ": " + std::to_string(count));
+  }
+  return lines;
+}
+
+}  // namespace vyre::test
+
+#endif

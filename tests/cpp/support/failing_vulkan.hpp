@@ -1,0 +1,47 @@
+// A Vulkan that fails on command: it forwards to the one of this machine, except where a test says otherwise, and keeps the
+// books of what is created and destroyed. Made from the table of functions that the backend uses, so that it is complete.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vyre/run/vulkan/loader.hpp"
+
+namespace vyre::test {
+
+// One at a time: Vulkan's functions carry no context, so there is one such Vulkan a process.
+class FailingVulkan {
+ public:
+  FailingVulkan();
+  FailingVulkan(const FailingVulkan&) = delete;
+  FailingVulkan& operator=(const FailingVulkan&) = delete;
+  ~FailingVulkan();
+
+  run::vulkan::Loader loader() const;
+
+  // Every function of the table that returns a VkResult, in the table's order.
+  static std::vector<std::string> fallible();
+
+  // The nth call of a function from now on (1: the next) returns `result` and does nothing; `work()` ends the order.
+  void fail(std::string_view function, int nth, VkResult result);
+  void work();
+  // Whether the ordered failure has happened.
+  bool failed() const;
+
+  // While held, no fence is seen to signal; waits end at once.
+  void hold_fences(bool held);
+  // As if the driver had no such function.
+  void hide(std::string function);
+  // Called after each forwarded call of the function, with its last argument, to change what it gave.
+  void change(std::string function, std::function<void(void*)> with);
+
+  int calls(std::string_view function) const;
+  void forget_calls();
+  // One line for each kind of object that is not destroyed.
+  std::vector<std::string> leaks() const;
+};
+
+}  // namespace vyre::test
