@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "vyre/base/id.hpp"
@@ -54,15 +55,16 @@ enum class Opcode : std::uint8_t {
   Loop,            // from a to b, half-open; its value is the loop variable
   EndLoop,
   Barrier,         // uniform: orders buffers and shared arrays for the workgroup
-  Return,          // ends this invocation
+  Return,          // ends this invocation; Else, EndIf, EndLoop or the end of the code follows
   // clang-format on
 };
+inline constexpr std::size_t kOpcodeCount = static_cast<std::size_t>(Opcode::Return) + 1;
 
 struct Instruction {
   Opcode op;
   std::uint8_t lanes = 0;  // of the result; 0 when there is none
   std::uint32_t imm = 0;
-  ValueId a, b, c, d;
+  ValueId a{}, b{}, c{}, d{};
   bool operator==(const Instruction&) const = default;
 };
 
@@ -92,8 +94,14 @@ struct Kernel {
   bool operator==(const Kernel&) const = default;
 };
 
+// What Kernel::partner is for this code.
+std::vector<std::uint32_t> partners(const std::vector<Instruction>& code);
+
 // One line an instruction, for tests and the curious.
 std::string to_text(const Kernel& kernel);
 std::string_view name(Opcode op);
+
+// Whether it does something beside making its value: without, it may be left out when nobody uses the value.
+constexpr bool has_effect(Opcode op) { return op >= Opcode::WriteVariable && op != Opcode::LoadBuffer && op != Opcode::LoadShared; }
 
 }  // namespace vyre::lower

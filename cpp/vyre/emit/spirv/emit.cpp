@@ -1,0 +1,614 @@
+// One function of SPIR-V: the kernel's instructions from first to last, each turned into its words.
+//
+// Memory follows the Vulkan memory model: whatever several invocations may touch is accessed as non-private, barriers make it
+// available and visible in the workgroup, atomics are relaxed. Comparisons stay booleans as long as only conditions use them.
+#include "vyre/emit/spirv/emit.hpp"
+
+#include <algorithm>
+#include <vector>
+
+#include "glslang/SPIRV/GLSL.std.450.h"
+#include "vyre/base/assert.hpp"
+#include "vyre/emit/interface.hpp"
+#include "vyre/emit/spirv/module.hpp"
+
+namespace vyre::spirv {
+namespace {
+
+using lower::has_effect;
+using lower::Instruction;
+using lower::Kernel;
+using lower::Opcode;
+using lower::ValueId;
+
+constexpr Word kNonPrivate = spv::MemoryAccessNonPrivatePointerMask;
+constexpr Word kBarrierSemantics = Word{spv::MemorySemanticsAcquireReleaseMask} | Word{spv::MemorySemanticsUniformMemoryMask} |
+                                   Word{spv::MemorySemanticsWorkgroupMemoryMask} | Word{spv::MemorySemanticsMakeAvailableMask} |
+                                   Word{spv::MemorySemanticsMakeVisibleMask};
+// Elements an invocation zeroes without a loop, or in one turn of it: some drivers count turns.
+constexpr std::uint32_t kZeroedATurn = 16;
+
+bool is_comparison(Opcode op) { return op >= Opcode::Eq && op <= Opcode::SLe; }
+bool is_bitwise(Opcode op) { return op == Opcode::And || op == Opcode::Or || op == Opcode::Xor; }
+
+struct Value {
+  Word bits = 0;   // u32 lanes; 0 while nobody needs them
+  Word truth = 0;  // bool, non-zero lanes or not; 0 while nobody needs it
+};
+
+class Emitter {
+ public:
+  Emitter(const Kernel& kernel, const Options& options) : kernel_(kernel), options_(options), values_(kernel.code.size()) {}
+
+  std::vector<Word> run();
+
+ private:
+  struct Use {
+    bool as_bits = false, as_truth = false;
+  };
+  // An open If, Else or Loop.
+  struct Region {
+    Word merge;
+    bool merge_reached;      // some block before branches to it
+    Word otherwise = 0;      // of an If with an Else
+    Word header = 0;         // of a Loop, and what follows
+    Word next = 0;           // its continue target
+    Word variable = 0;       // the loop variable
+    Word next_variable = 0;  // one turn later
+    Word end = 0;            // the upper bound
+  };
+
+  void find_uses();
+  void declare();
+  void zero_shared();
+  void instruction(std::uint32_t at);
+  void begin_if(std::uint32_t at);
+  void begin_else();
+  void end_if();
+  void begin_loop(std::uint32_t at);
+  void end_loop();
+  void barrier();
+
+  void put(spv::Op op, std::initializer_list<Word> operands) { module_.add(Section::FunctionBody, op, operands); }
+  Word result(spv::Op op, Word type, std::initializer_list<Word> operands);
+  Word extended(GLSLstd450 function, std::initializer_list<Word> operands);
+  void label(Word id) {
+    put(spv::OpLabel, {id});
+    block_ = id;
+    live_ = true;
+  }
+  // Ends the block, unless something did.
+  void branch(Word target) {
+    if (live_) put(spv::OpBranch, {target});
+    live_ = false;
+  }
+
+  Word uint() { return module_.uint(); }
+  Word boolean() { return module_.type(spv::OpTypeBool, {}); }
+  Word constant(Word bits) { return module_.constant(bits); }
+  Word bits(ValueId value) const {
+    VYRE_ASSERT(values_[value.index].bits != 0);
+    return values_[value.index].bits;
+  }
+  Word truth(ValueId value) const {
+    VYRE_ASSERT(values_[value.index].truth != 0);
+    return values_[value.index].truth;
+  }
+  // A boolean comes first and its bits follow, or the other way round.
+  void define_truth(std::uint32_t at, Word id);
+  void define_bits(std::uint32_t at, Word id);
+  bool is_zero(ValueId value) const {
+    const Instruction& instruction = kernel_.code[value.index];
+    return instruction.op == Opcode::Constant && instruction.imm == 0;
+  }
+  // A comparison of a boolean with zero is that boolean, or its opposite.
+  bool tests_truth(const Instruction& code) const {
+    return (code.op == Opcode::Eq || code.op == Opcode::Ne) && boolean_[code.a.index] && is_zero(code.b);
+  }
+
+  Word input(Word variable, std::uint32_t axis);
+  Word parameter(std::uint32_t word);
+  Word workgroup_id(std::uint32_t axis);
+  Word local_id(std::uint32_t axis);
+  Word buffer_element(std::uint32_t slot, Word index);
+  Word shared_element(std::uint32_t array, Word index);
+  Word atomic(spv::Op op, const Instruction& code);
+
+  const Kernel& kernel_;
+  const Options& options_;
+  Module module_;
+
+  std::vector<Value> values_;
+  std::vector<bool> boolean_;  // 0 or 1, and made as a bool
+  std::vector<Use> uses_;
+  std::vector<Region> regions_;
+  Word block_ = 0;     // the label of the current block
+  bool live_ = false;  // the current block has not ended
+
+  Word glsl_ = 0;
+  Word workgroup_id_ = 0, local_id_ = 0, local_index_ = 0, parameters_ = 0, status_ = 0;
+  std::vector<Word> buffers_, shared_, variables_;
+};
+
+std::vector<Word> Emitter::run() {
+  find_uses();
+  declare();
+  zero_shared();
+  // After a Return nothing runs until its list of statements ends.
+  std::uint32_t skipped_depth = 0;
+  for (std::uint32_t at = 0; at < kernel_.code.size(); ++at) {
+    const Opcode op = kernel_.code[at].op;
+    if (!live_) {
+      const bool opens = op == Opcode::If || op == Opcode::Loop;
+      const bool closes = op == Opcode::EndIf || op == Opcode::EndLoop;
+      if (opens) ++skipped_depth;
+      const bool skip = skipped_depth > 0 || !(closes || op == Opcode::Else);
+      if (closes && skipped_depth > 0) --skipped_depth;
+      if (skip) continue;
+    }
+    instruction(at);
+  }
+  VYRE_ASSERT(regions_.empty());
+  if (live_) put(spv::OpReturn, {});
+  put(spv::OpFunctionEnd, {});
+  return module_.words();
+}
+
+// Which form of each value somebody needs. A value that nobody needs is not made, unless making it does something.
+void Emitter::find_uses() {
+  const std::vector<Instruction>& code = kernel_.code;
+  boolean_.resize(code.size());
+  for (std::size_t at = 0; at < code.size(); ++at) {
+    const Instruction& it = code[at];
+    boolean_[at] = is_comparison(it.op) || (is_bitwise(it.op) && boolean_[it.a.index] && boolean_[it.b.index]);
+  }
+  uses_.resize(code.size());
+  for (std::size_t at = code.size(); at-- > 0;) {
+    const Instruction& it = code[at];
+    const Use& use = uses_[at];
+    if (!has_effect(it.op) && !use.as_bits && !use.as_truth) continue;
+    if (it.op == Opcode::If) {
+      uses_[it.a.index].as_truth = true;
+    } else if (it.op == Opcode::Select) {
+      uses_[it.a.index].as_truth = true;
+      uses_[it.b.index].as_bits = true;
+      uses_[it.c.index].as_bits = true;
+    } else if (tests_truth(it)) {
+      uses_[it.a.index].as_truth = true;
+    } else {
+      const bool truths = boolean_[at] && !is_comparison(it.op);
+      for (const ValueId operand : {it.a, it.b, it.c, it.d}) {
+        if (operand.valid()) (truths ? uses_[operand.index].as_truth : uses_[operand.index].as_bits) = true;
+      }
+    }
+  }
+}
+
+void Emitter::declare() {
+  module_.add(Section::Capabilities, spv::OpCapability, {spv::CapabilityShader});
+  module_.add(Section::Capabilities, spv::OpCapability, {spv::CapabilityVulkanMemoryModel});
+  glsl_ = module_.fresh();
+  std::vector<Word> import{glsl_};
+  const std::vector<Word> library = string_words("GLSL.std.450");
+  import.insert(import.end(), library.begin(), library.end());
+  module_.add(Section::Imports, spv::OpExtInstImport, import);
+  module_.add(Section::MemoryModel, spv::OpMemoryModel, {spv::AddressingModelLogical, spv::MemoryModelVulkan});
+
+  // Asked for here, so that no id depends on the order in which a compiler evaluates arguments.
+  uint();
+  boolean();
+
+  std::vector<Word> interface;
+  const auto built_in = [&](spv::BuiltIn which, Word type) {
+    const Word id = module_.variable(Section::Globals, spv::StorageClassInput, type);
+    module_.decorate(id, {spv::DecorationBuiltIn, static_cast<Word>(which)});
+    interface.push_back(id);
+    return id;
+  };
+  const Word vector = module_.uints(3);
+  workgroup_id_ = built_in(spv::BuiltInWorkgroupId, vector);
+  local_id_ = built_in(spv::BuiltInLocalInvocationId, vector);
+  if (!kernel_.shared.empty()) local_index_ = built_in(spv::BuiltInLocalInvocationIndex, uint());
+
+  const auto words = static_cast<Word>(kFirstLengthWord + kernel_.buffers.size());
+  const Word words_type = module_.distinct_type(spv::OpTypeArray, {uint(), constant(words)});
+  module_.decorate(words_type, {spv::DecorationArrayStride, 4});
+  const auto block = [&](Word member) {
+    const Word type = module_.distinct_type(spv::OpTypeStruct, {member});
+    module_.decorate(type, {spv::DecorationBlock});
+    module_.decorate_member(type, 0, {spv::DecorationOffset, 0});
+    return type;
+  };
+  parameters_ = module_.variable(Section::Globals, spv::StorageClassPushConstant, block(words_type));
+  interface.push_back(parameters_);
+
+  const auto bind = [&](Word type, std::size_t binding) {
+    const Word id = module_.variable(Section::Globals, spv::StorageClassStorageBuffer, type);
+    module_.decorate(id, {spv::DecorationDescriptorSet, 0});
+    module_.decorate(id, {spv::DecorationBinding, static_cast<Word>(binding)});
+    interface.push_back(id);
+    return id;
+  };
+  std::array<Word, 5> block_of_lanes{};
+  for (const lower::KernelBuffer& buffer : kernel_.buffers) {
+    Word& type = block_of_lanes[buffer.lanes];
+    if (type == 0) {
+      const Word elements = module_.distinct_type(spv::OpTypeRuntimeArray, {module_.uints(buffer.lanes)});
+      module_.decorate(elements, {spv::DecorationArrayStride, 4 * buffer.lanes});
+      type = block(elements);
+    }
+    const Word id = bind(type, buffers_.size());
+    if (!buffer.writable) module_.decorate(id, {spv::DecorationNonWritable});
+    buffers_.push_back(id);
+  }
+  if (options_.check_loops) status_ = bind(block(uint()), buffers_.size());
+
+  for (const lower::SharedArray& array : kernel_.shared) {
+    const Word type = module_.type(spv::OpTypeArray, {module_.uints(array.lanes), constant(array.count)});
+    shared_.push_back(module_.variable(Section::Globals, spv::StorageClassWorkgroup, type));
+    interface.push_back(shared_.back());
+  }
+
+  const Word nothing = module_.type(spv::OpTypeVoid, {});
+  const Word function_type = module_.type(spv::OpTypeFunction, {nothing});
+  const Word main = module_.fresh();
+  module_.add(Section::FunctionHead, spv::OpFunction, {nothing, main, spv::FunctionControlMaskNone, function_type});
+  block_ = module_.fresh();
+  module_.add(Section::FunctionHead, spv::OpLabel, {block_});
+  live_ = true;
+  for (const std::uint8_t lanes : kernel_.variables) {
+    variables_.push_back(module_.variable(Section::FunctionVariables, spv::StorageClassFunction, module_.uints(lanes)));
+  }
+
+  std::vector<Word> entry{spv::ExecutionModelGLCompute, main};
+  const std::vector<Word> entry_name = string_words("main");
+  entry.insert(entry.end(), entry_name.begin(), entry_name.end());
+  entry.insert(entry.end(), interface.begin(), interface.end());
+  module_.add(Section::EntryPoint, spv::OpEntryPoint, entry);
+  const ir::WorkgroupSize& size = kernel_.workgroup_size;
+  module_.add(Section::ExecutionModes, spv::OpExecutionMode, {main, spv::ExecutionModeLocalSize, size[0], size[1], size[2]});
+}
+
+// All invocations together write zeros, each at its own number and every `stride` elements from there.
+void Emitter::zero_shared() {
+  if (kernel_.shared.empty()) return;
+  const ir::WorkgroupSize& size = kernel_.workgroup_size;
+  const std::uint64_t stride = std::uint64_t{size[0]} * size[1] * size[2];
+  const Word first = result(spv::OpLoad, uint(), {local_index_});
+  for (std::uint32_t array = 0; array < kernel_.shared.size(); ++array) {
+    const lower::SharedArray& shared = kernel_.shared[array];
+    const Word zero = module_.null(module_.uints(shared.lanes));
+    const auto write = [&](Word index) { put(spv::OpStore, {shared_element(array, index), zero, kNonPrivate}); };
+    const auto later = [&](Word index, std::uint64_t rounds) {
+      return rounds == 0 ? index : result(spv::OpIAdd, uint(), {index, constant(static_cast<Word>(rounds * stride))});
+    };
+    const std::uint64_t rounds = shared.count / stride;  // in which every invocation writes
+    const std::uint64_t looped = rounds / kZeroedATurn * kZeroedATurn;
+    if (looped > kZeroedATurn) {
+      const Word before = block_, header = module_.fresh(), body = module_.fresh(), next = module_.fresh(), merge = module_.fresh();
+      const Word index = module_.fresh(), next_index = module_.fresh();
+      branch(header);
+      label(header);
+      put(spv::OpPhi, {uint(), index, first, before, next_index, next});
+      const Word more = result(spv::OpULessThan, boolean(), {index, constant(static_cast<Word>(looped * stride))});
+      put(spv::OpLoopMerge, {merge, next, spv::LoopControlMaskNone});
+      put(spv::OpBranchConditional, {more, body, merge});
+      label(body);
+      for (std::uint32_t round = 0; round < kZeroedATurn; ++round) write(later(index, round));
+      branch(next);
+      label(next);
+      put(spv::OpIAdd, {uint(), next_index, index, constant(static_cast<Word>(kZeroedATurn * stride))});
+      branch(header);
+      label(merge);
+    } else {
+      for (std::uint64_t round = 0; round < looped; ++round) write(later(first, round));
+    }
+    for (std::uint64_t round = looped; round < rounds; ++round) write(later(first, round));
+    if (const std::uint64_t rest = shared.count - rounds * stride; rest > 0) {
+      const Word body = module_.fresh(), merge = module_.fresh();
+      const Word in = result(spv::OpULessThan, boolean(), {first, constant(static_cast<Word>(rest))});
+      put(spv::OpSelectionMerge, {merge, spv::SelectionControlMaskNone});
+      put(spv::OpBranchConditional, {in, body, merge});
+      label(body);
+      write(later(first, rounds));
+      branch(merge);
+      label(merge);
+    }
+  }
+  barrier();
+}
+
+Word Emitter::result(spv::Op op, Word type, std::initializer_list<Word> operands) {
+  const Word id = module_.fresh();
+  std::vector<Word> words{type, id};
+  words.insert(words.end(), operands);
+  module_.add(Section::FunctionBody, op, words);
+  return id;
+}
+
+Word Emitter::extended(GLSLstd450 function, std::initializer_list<Word> operands) {
+  const Word id = module_.fresh();
+  std::vector<Word> words{uint(), id, glsl_, static_cast<Word>(function)};
+  words.insert(words.end(), operands);
+  module_.add(Section::FunctionBody, spv::OpExtInst, words);
+  return id;
+}
+
+void Emitter::define_truth(std::uint32_t at, Word id) {
+  values_[at].truth = id;
+  if (uses_[at].as_bits) values_[at].bits = result(spv::OpSelect, uint(), {id, constant(1), constant(0)});
+}
+
+void Emitter::define_bits(std::uint32_t at, Word id) {
+  values_[at].bits = id;
+  if (uses_[at].as_truth) values_[at].truth = result(spv::OpINotEqual, boolean(), {id, constant(0)});
+}
+
+Word Emitter::input(Word variable, std::uint32_t axis) {
+  const Word type = module_.pointer(spv::StorageClassInput, uint());
+  return result(spv::OpLoad, uint(), {result(spv::OpAccessChain, type, {variable, constant(axis)})});
+}
+
+Word Emitter::parameter(std::uint32_t word) {
+  const Word type = module_.pointer(spv::StorageClassPushConstant, uint());
+  return result(spv::OpLoad, uint(), {result(spv::OpAccessChain, type, {parameters_, constant(0), constant(word)})});
+}
+
+Word Emitter::workgroup_id(std::uint32_t axis) {
+  return result(spv::OpIAdd, uint(), {parameter(kFirstGroupWord + axis), input(workgroup_id_, axis)});
+}
+
+Word Emitter::local_id(std::uint32_t axis) { return kernel_.workgroup_size[axis] == 1 ? constant(0) : input(local_id_, axis); }
+
+Word Emitter::buffer_element(std::uint32_t slot, Word index) {
+  const Word type = module_.pointer(spv::StorageClassStorageBuffer, module_.uints(kernel_.buffers[slot].lanes));
+  return result(spv::OpAccessChain, type, {buffers_[slot], constant(0), index});
+}
+
+Word Emitter::shared_element(std::uint32_t array, Word index) {
+  const Word type = module_.pointer(spv::StorageClassWorkgroup, module_.uints(kernel_.shared[array].lanes));
+  return result(spv::OpAccessChain, type, {shared_[array], index});
+}
+
+Word Emitter::atomic(spv::Op op, const Instruction& code) {
+  const Word element = buffer_element(code.imm, bits(code.a));
+  // Device scope is a feature that not every driver has; a dispatch runs on one queue.
+  const Word scope = constant(spv::ScopeQueueFamily), relaxed = constant(spv::MemorySemanticsMaskNone);
+  if (op == spv::OpAtomicCompareExchange) return result(op, uint(), {element, scope, relaxed, relaxed, bits(code.c), bits(code.b)});
+  return result(op, uint(), {element, scope, relaxed, bits(code.b)});
+}
+
+void Emitter::barrier() {
+  put(spv::OpControlBarrier, {constant(spv::ScopeWorkgroup), constant(spv::ScopeWorkgroup), constant(kBarrierSemantics)});
+}
+
+void Emitter::begin_if(std::uint32_t at) {
+  const bool has_else = kernel_.code[kernel_.partner[at]].op == Opcode::Else;
+  const Word then = module_.fresh();
+  Region region{.merge = module_.fresh(), .merge_reached = !has_else};
+  if (has_else) region.otherwise = module_.fresh();
+  put(spv::OpSelectionMerge, {region.merge, spv::SelectionControlMaskNone});
+  put(spv::OpBranchConditional, {truth(kernel_.code[at].a), then, has_else ? region.otherwise : region.merge});
+  regions_.push_back(region);
+  label(then);
+}
+
+void Emitter::begin_else() {
+  Region& region = regions_.back();
+  region.merge_reached |= live_;
+  branch(region.merge);
+  label(region.otherwise);
+}
+
+void Emitter::end_if() {
+  Region& region = regions_.back();
+  region.merge_reached |= live_;
+  branch(region.merge);
+  label(region.merge);
+  if (!region.merge_reached) {
+    put(spv::OpUnreachable, {});
+    live_ = false;
+  }
+  regions_.pop_back();
+}
+
+void Emitter::begin_loop(std::uint32_t at) {
+  const Instruction& code = kernel_.code[at];
+  Region region{.merge = module_.fresh(), .merge_reached = true};
+  region.header = module_.fresh();
+  region.next = module_.fresh();
+  region.variable = module_.fresh();
+  region.next_variable = module_.fresh();
+  region.end = bits(code.b);
+  const Word before = block_, body = module_.fresh();
+  branch(region.header);
+  label(region.header);
+  put(spv::OpPhi, {uint(), region.variable, bits(code.a), before, region.next_variable, region.next});
+  const Word more = result(spv::OpULessThan, boolean(), {region.variable, region.end});
+  put(spv::OpLoopMerge, {region.merge, region.next, spv::LoopControlMaskNone});
+  put(spv::OpBranchConditional, {more, body, region.merge});
+  label(body);
+  define_bits(at, region.variable);
+  regions_.push_back(region);
+}
+
+void Emitter::end_loop() {
+  const Region region = regions_.back();
+  regions_.pop_back();
+  branch(region.next);
+  label(region.next);
+  // The variable is below the end here, so it does not wrap.
+  put(spv::OpIAdd, {uint(), region.next_variable, region.variable, constant(1)});
+  branch(region.header);
+  label(region.merge);
+  if (options_.check_loops) {
+    // Never true, unless the driver left the loop on its own account.
+    const Word cut = module_.fresh(), merge = module_.fresh();
+    const Word more = result(spv::OpULessThan, boolean(), {region.variable, region.end});
+    put(spv::OpSelectionMerge, {merge, spv::SelectionControlMaskNone});
+    put(spv::OpBranchConditional, {more, cut, merge});
+    label(cut);
+    const Word type = module_.pointer(spv::StorageClassStorageBuffer, uint());
+    const Word status = result(spv::OpAccessChain, type, {status_, constant(0)});
+    result(spv::OpAtomicOr, uint(), {status, constant(spv::ScopeQueueFamily), constant(spv::MemorySemanticsMaskNone), constant(1)});
+    branch(merge);
+    label(merge);
+  }
+}
+
+void Emitter::instruction(std::uint32_t at) {
+  const Instruction& code = kernel_.code[at];
+  if (!has_effect(code.op) && !uses_[at].as_bits && !uses_[at].as_truth) return;
+  const auto integer = [&](spv::Op op) { define_bits(at, result(op, uint(), {bits(code.a), bits(code.b)})); };
+  const auto unary = [&](spv::Op op) { define_bits(at, result(op, uint(), {bits(code.a)})); };
+  const auto function = [&](GLSLstd450 which) { define_bits(at, extended(which, {bits(code.a), bits(code.b)})); };
+  const auto compare = [&](spv::Op op) { define_truth(at, result(op, boolean(), {bits(code.a), bits(code.b)})); };
+  const auto bitwise = [&](spv::Op of_bits, spv::Op of_truths) {
+    if (boolean_[at]) return define_truth(at, result(of_truths, boolean(), {truth(code.a), truth(code.b)}));
+    integer(of_bits);
+  };
+  switch (code.op) {
+    case Opcode::Constant:
+      return define_bits(at, constant(code.imm));
+    case Opcode::WorkgroupId:
+      return define_bits(at, workgroup_id(code.imm));
+    case Opcode::LocalId:
+      return define_bits(at, local_id(code.imm));
+    case Opcode::InvocationId: {
+      const Word group = workgroup_id(code.imm);
+      if (kernel_.workgroup_size[code.imm] == 1) return define_bits(at, group);
+      const Word first = result(spv::OpIMul, uint(), {group, constant(kernel_.workgroup_size[code.imm])});
+      return define_bits(at, result(spv::OpIAdd, uint(), {first, local_id(code.imm)}));
+    }
+    case Opcode::Length:
+      return define_bits(at, parameter(kFirstLengthWord + code.imm));
+    case Opcode::Add:
+      return integer(spv::OpIAdd);
+    case Opcode::Sub:
+      return integer(spv::OpISub);
+    case Opcode::Mul:
+      return integer(spv::OpIMul);
+    case Opcode::MulHigh: {
+      const Word pair = module_.type(spv::OpTypeStruct, {uint(), uint()});
+      const Word product = result(spv::OpUMulExtended, pair, {bits(code.a), bits(code.b)});
+      return define_bits(at, result(spv::OpCompositeExtract, uint(), {product, 1}));
+    }
+    case Opcode::Div:
+      return integer(spv::OpUDiv);
+    case Opcode::Mod:
+      return integer(spv::OpUMod);
+    case Opcode::SDiv:
+      return integer(spv::OpSDiv);
+    case Opcode::SMod:
+      return integer(spv::OpSRem);
+    case Opcode::And:
+      return bitwise(spv::OpBitwiseAnd, spv::OpLogicalAnd);
+    case Opcode::Or:
+      return bitwise(spv::OpBitwiseOr, spv::OpLogicalOr);
+    case Opcode::Xor:
+      return bitwise(spv::OpBitwiseXor, spv::OpLogicalNotEqual);
+    case Opcode::Not:
+      return unary(spv::OpNot);
+    case Opcode::Neg:
+      return unary(spv::OpSNegate);
+    case Opcode::Shl:
+      return integer(spv::OpShiftLeftLogical);
+    case Opcode::Shr:
+      return integer(spv::OpShiftRightLogical);
+    case Opcode::SShr:
+      return integer(spv::OpShiftRightArithmetic);
+    case Opcode::Min:
+      return function(GLSLstd450UMin);
+    case Opcode::Max:
+      return function(GLSLstd450UMax);
+    case Opcode::SMin:
+      return function(GLSLstd450SMin);
+    case Opcode::SMax:
+      return function(GLSLstd450SMax);
+    case Opcode::Eq:
+      if (tests_truth(code)) return define_truth(at, result(spv::OpLogicalNot, boolean(), {truth(code.a)}));
+      return compare(spv::OpIEqual);
+    case Opcode::Ne:
+      if (tests_truth(code)) return define_truth(at, truth(code.a));
+      return compare(spv::OpINotEqual);
+    case Opcode::Lt:
+      return compare(spv::OpULessThan);
+    case Opcode::Le:
+      return compare(spv::OpULessThanEqual);
+    case Opcode::SLt:
+      return compare(spv::OpSLessThan);
+    case Opcode::SLe:
+      return compare(spv::OpSLessThanEqual);
+    case Opcode::Popcount:
+      return unary(spv::OpBitCount);
+    case Opcode::ReverseBits:
+      return unary(spv::OpBitReverse);
+    case Opcode::Clz:
+      return define_bits(at, result(spv::OpISub, uint(), {constant(31), extended(GLSLstd450FindUMsb, {bits(code.a)})}));
+    case Opcode::Ctz:
+      return define_bits(at, extended(GLSLstd450FindILsb, {bits(code.a)}));
+    case Opcode::Select:
+      return define_bits(at, result(spv::OpSelect, module_.uints(code.lanes), {truth(code.a), bits(code.b), bits(code.c)}));
+    case Opcode::Lane:
+      return define_bits(at, result(spv::OpCompositeExtract, uint(), {bits(code.a), code.imm}));
+    case Opcode::Pack:
+      if (code.lanes == 2) {
+        return define_bits(at, result(spv::OpCompositeConstruct, module_.uints(2), {bits(code.a), bits(code.b)}));
+      }
+      return define_bits(at, result(spv::OpCompositeConstruct, module_.uints(4), {bits(code.a), bits(code.b), bits(code.c), bits(code.d)}));
+    case Opcode::ReadVariable:
+      return define_bits(at, result(spv::OpLoad, module_.uints(code.lanes), {variables_[code.imm]}));
+    case Opcode::WriteVariable:
+      return put(spv::OpStore, {variables_[code.imm], bits(code.a)});
+    case Opcode::LoadBuffer: {
+      const Word element = buffer_element(code.imm, bits(code.a));
+      const Word type = module_.uints(code.lanes);
+      if (!kernel_.buffers[code.imm].writable) return define_bits(at, result(spv::OpLoad, type, {element}));
+      return define_bits(at, result(spv::OpLoad, type, {element, kNonPrivate}));
+    }
+    case Opcode::StoreBuffer:
+      return put(spv::OpStore, {buffer_element(code.imm, bits(code.a)), bits(code.b), kNonPrivate});
+    case Opcode::LoadShared:
+      return define_bits(at, result(spv::OpLoad, module_.uints(code.lanes), {shared_element(code.imm, bits(code.a)), kNonPrivate}));
+    case Opcode::StoreShared:
+      return put(spv::OpStore, {shared_element(code.imm, bits(code.a)), bits(code.b), kNonPrivate});
+    case Opcode::AtomicAdd:
+      return define_bits(at, atomic(spv::OpAtomicIAdd, code));
+    case Opcode::AtomicAnd:
+      return define_bits(at, atomic(spv::OpAtomicAnd, code));
+    case Opcode::AtomicOr:
+      return define_bits(at, atomic(spv::OpAtomicOr, code));
+    case Opcode::AtomicXor:
+      return define_bits(at, atomic(spv::OpAtomicXor, code));
+    case Opcode::AtomicMin:
+      return define_bits(at, atomic(spv::OpAtomicUMin, code));
+    case Opcode::AtomicMax:
+      return define_bits(at, atomic(spv::OpAtomicUMax, code));
+    case Opcode::AtomicExchange:
+      return define_bits(at, atomic(spv::OpAtomicExchange, code));
+    case Opcode::AtomicCompareExchange:
+      return define_bits(at, atomic(spv::OpAtomicCompareExchange, code));
+    case Opcode::If:
+      return begin_if(at);
+    case Opcode::Else:
+      return begin_else();
+    case Opcode::EndIf:
+      return end_if();
+    case Opcode::Loop:
+      return begin_loop(at);
+    case Opcode::EndLoop:
+      return end_loop();
+    case Opcode::Barrier:
+      return barrier();
+    case Opcode::Return:
+      put(spv::OpReturn, {});
+      live_ = false;
+      return;
+  }
+}
+
+}  // namespace
+
+std::vector<std::uint32_t> emit(const Kernel& kernel, const Options& options) { return Emitter(kernel, options).run(); }
+
+}  // namespace vyre::spirv

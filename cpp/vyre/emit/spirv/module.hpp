@@ -1,0 +1,74 @@
+// A SPIR-V module as it grows: a stream of words a section, and types and constants that are found by what they are.
+//
+// Ids are given out in the order of asking, so that the same calls make the same words. glslang's builder is not used: it looks
+// constants up one after the other and recurses over blocks.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <map>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "glslang/SPIRV/spirv.hpp"
+
+namespace vyre::spirv {
+
+using Word = std::uint32_t;
+
+// In the order in which a module has them.
+enum class Section : std::uint8_t {
+  Capabilities,
+  Imports,
+  MemoryModel,
+  EntryPoint,
+  ExecutionModes,
+  Decorations,
+  Globals,
+  FunctionHead,
+  FunctionVariables,
+  FunctionBody,
+};
+
+class Module {
+ public:
+  Word fresh() { return bound_++; }
+
+  void add(Section section, spv::Op op, std::initializer_list<Word> operands) {
+    add(section, op, std::span(operands.begin(), operands.size()));
+  }
+  void add(Section section, spv::Op op, std::span<const Word> operands);
+  void decorate(Word target, std::initializer_list<Word> decoration);
+  void decorate_member(Word type, Word member, std::initializer_list<Word> decoration);
+
+  // A type or a constant without decorations: asked for twice, it is the same id. `operands` leave the result out.
+  Word type(spv::Op op, std::initializer_list<Word> operands);
+  Word pointer(spv::StorageClass storage, Word pointee) { return type(spv::OpTypePointer, {static_cast<Word>(storage), pointee}); }
+  Word uint() { return type(spv::OpTypeInt, {32, 0}); }
+  Word uints(std::uint32_t lanes) { return lanes == 1 ? uint() : type(spv::OpTypeVector, {uint(), lanes}); }
+  Word constant(Word bits);
+  Word null(Word type);
+
+  // A type that decorations will tell from others of the same make.
+  Word distinct_type(spv::Op op, std::initializer_list<Word> operands);
+  Word variable(Section section, spv::StorageClass storage, Word pointee);
+
+  std::vector<Word> words() const;
+
+ private:
+  static constexpr std::size_t kSections = static_cast<std::size_t>(Section::FunctionBody) + 1;
+
+  std::array<std::vector<Word>, kSections> sections_;
+  std::map<std::vector<Word>, Word> types_;
+  std::unordered_map<Word, Word> constants_;
+  std::unordered_map<Word, Word> nulls_;
+  Word bound_ = 1;
+};
+
+// A literal string as operands: UTF-8, ended by NUL, padded to whole words.
+std::vector<Word> string_words(std::string_view text);
+
+}  // namespace vyre::spirv

@@ -1,0 +1,297 @@
+// Every opcode, every shape of control flow: valid words, the same every time.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "glslang/SPIRV/spirv.hpp"
+#include "support/kernel_builder.hpp"
+#include "support/spirv.hpp"
+
+namespace vyre {
+namespace {
+
+using lower::Opcode;
+using lower::ValueId;
+using test::KernelBuilder;
+using test::valid_words;
+
+// How often an instruction stands in a module.
+std::size_t count(const std::vector<std::uint32_t>& words, spv::Op op) {
+  std::size_t found = 0;
+  for (std::size_t at = 5; at < words.size(); at += words[at] >> spv::WordCountShift) {
+    found += (words[at] & spv::OpCodeMask) == static_cast<std::uint32_t>(op);
+  }
+  return found;
+}
+
+// out[gid] = what `make` builds of a[gid] and b[gid].
+template <class Make>
+lower::Kernel binary_kernel(Make&& make) {
+  KernelBuilder k({64, 1, 1});
+  const auto a = k.buffer(1, false), b = k.buffer(1, false), out = k.buffer(1, true);
+  const ValueId index = k.leaf(Opcode::InvocationId, 0);
+  const ValueId in = k.op(Opcode::Lt, index, k.leaf(Opcode::Length, out));
+  k.if_(in);
+  k.store(out, index, make(k, k.load(a, index), k.load(b, index)));
+  k.end_if();
+  return k.finish();
+}
+
+lower::Kernel xor_kernel() {
+  return binary_kernel([](KernelBuilder& k, ValueId a, ValueId b) { return k.op(Opcode::Xor, a, b); });
+}
+
+TEST(SpirvEmit, an_empty_kernel_is_valid) { EXPECT_FALSE(valid_words(KernelBuilder().finish()).empty()); }
+
+TEST(SpirvEmit, the_same_kernel_gives_the_same_words) {
+  const lower::Kernel kernel = xor_kernel();
+  const lower::Kernel copy = kernel;
+  EXPECT_EQ(spirv::emit(kernel), spirv::emit(kernel));
+  EXPECT_EQ(spirv::emit(kernel), spirv::emit(copy));
+  EXPECT_EQ(spirv::emit(kernel), spirv::emit(xor_kernel()));
+}
+
+TEST(SpirvEmit, words_hold_no_names_and_no_lines) {
+  const std::vector<std::uint32_t> words = valid_words(xor_kernel());
+  for (const spv::Op op :
+       {spv::OpName, spv::OpMemberName, spv::OpLine, spv::OpNoLine, spv::OpSource, spv::OpString, spv::OpModuleProcessed}) {
+    EXPECT_EQ(count(words, op), 0u) << op;
+  }
+}
+
+TEST(SpirvEmit, only_the_baseline_is_required) {
+  const std::vector<std::uint32_t> words = valid_words(xor_kernel());
+  std::set<std::uint32_t> capabilities;
+  for (std::size_t at = 5; at < words.size(); at += words[at] >> spv::WordCountShift) {
+    if ((words[at] & spv::OpCodeMask) == spv::OpCapability) capabilities.insert(words[at + 1]);
+  }
+  EXPECT_EQ(capabilities, (std::set<std::uint32_t>{spv::CapabilityShader, spv::CapabilityVulkanMemoryModel}));
+  EXPECT_EQ(count(words, spv::OpArrayLength), 0u);
+  EXPECT_EQ(count(words, spv::OpExtension), 0u);
+}
+
+TEST(SpirvEmit, every_operator_is_valid) {
+  for (Opcode op = Opcode::Add; op <= Opcode::SLe; op = static_cast<Opcode>(static_cast<int>(op) + 1)) {
+    SCOPED_TRACE(name(op));
+    valid_words(binary_kernel(
+        [&](KernelBuilder& k, ValueId a, ValueId b) { return op == Opcode::Not || op == Opcode::Neg ? k.op(op, a) : k.op(op, a, b); }));
+  }
+  for (const Opcode op : {Opcode::Popcount, Opcode::ReverseBits, Opcode::Clz, Opcode::Ctz}) {
+    SCOPED_TRACE(name(op));
+    valid_words(binary_kernel([&](KernelBuilder& k, ValueId a, ValueId) { return k.op(op, a); }));
+  }
+}
+
+TEST(SpirvEmit, comparisons_used_as_conditions_make_no_integers) {
+  const lower::Kernel kernel = binary_kernel([](KernelBuilder& k, ValueId a, ValueId b) {
+    const ValueId less = k.op(Opcode::Lt, a, b), equal = k.op(Opcode::Eq, a, b);
+    const ValueId either = k.op(Opcode::Or, less, equal);
+    const ValueId neither = k.op(Opcode::Eq, either, k.constant(0));
+    return k.op(Opcode::Select, neither, a, b);
+  });
+  const std::vector<std::uint32_t> words = valid_words(kernel);
+  EXPECT_EQ(count(words, spv::OpSelect), 1u);
+  EXPECT_EQ(count(words, spv::OpLogicalOr), 1u);
+  EXPECT_EQ(count(words, spv::OpLogicalNot), 1u);
+}
+
+TEST(SpirvEmit, a_comparison_used_both_ways_is_made_once) {
+  const lower::Kernel kernel = binary_kernel([](KernelBuilder& k, ValueId a, ValueId b) {
+    const ValueId less = k.op(Opcode::Lt, a, b);
+    return k.op(Opcode::Add, k.op(Opcode::Select, less, a, b), less);
+  });
+  EXPECT_EQ(count(valid_words(kernel), spv::OpULessThan), 2u);  // one is binary_kernel's own
+}
+
+TEST(SpirvEmit, a_mixed_bitwise_operator_works_on_bits) {
+  const lower::Kernel kernel = binary_kernel([](KernelBuilder& k, ValueId a, ValueId b) {
+    const ValueId less = k.op(Opcode::Lt, a, b);
+    return k.op(Opcode::Select, k.op(Opcode::And, less, a), a, b);
+  });
+  EXPECT_EQ(count(valid_words(kernel), spv::OpBitwiseAnd), 1u);
+}
+
+TEST(SpirvEmit, unused_values_are_left_out) {
+  const lower::Kernel kernel = binary_kernel([](KernelBuilder& k, ValueId a, ValueId b) {
+    k.op(Opcode::Mul, k.op(Opcode::Add, a, b), b);
+    return a;
+  });
+  const std::vector<std::uint32_t> words = valid_words(kernel);
+  EXPECT_EQ(count(words, spv::OpIMul), 1u);  // the invocation's id
+  EXPECT_EQ(count(words, spv::OpSelect), 0u);
+}
+
+TEST(SpirvEmit, vectors_are_loaded_built_selected_and_stored) {
+  for (const std::uint32_t lanes : {2u, 4u}) {
+    KernelBuilder k({8, 4, 2});
+    const auto in = k.buffer(lanes, false), out = k.buffer(lanes, true);
+    const auto variable = k.variable(static_cast<std::uint8_t>(lanes));
+    const ValueId x = k.leaf(Opcode::InvocationId, 0), y = k.leaf(Opcode::LocalId, 1), z = k.leaf(Opcode::WorkgroupId, 2);
+    const ValueId loaded = k.load(in, x);
+    const ValueId last = k.add({.op = Opcode::Lane, .lanes = 1, .imm = lanes - 1, .a = loaded});
+    const auto width = static_cast<std::uint8_t>(lanes);
+    const ValueId packed = lanes == 2 ? k.add({.op = Opcode::Pack, .lanes = width, .a = last, .b = y})
+                                      : k.add({.op = Opcode::Pack, .lanes = width, .a = last, .b = y, .c = z, .d = x});
+    k.add({.op = Opcode::WriteVariable, .imm = variable, .a = packed});
+    const ValueId read = k.add({.op = Opcode::ReadVariable, .lanes = width, .imm = variable});
+    k.store(out, x, k.add({.op = Opcode::Select, .lanes = width, .a = y, .b = read, .c = loaded}));
+    valid_words(k.finish());
+  }
+}
+
+TEST(SpirvEmit, every_atomic_is_valid_and_needs_no_device_scope) {
+  for (Opcode op = Opcode::AtomicAdd; op <= Opcode::AtomicCompareExchange; op = static_cast<Opcode>(static_cast<int>(op) + 1)) {
+    SCOPED_TRACE(name(op));
+    KernelBuilder k;
+    const auto cells = k.buffer(1, true, true), out = k.buffer(1, true);
+    const ValueId zero = k.constant(0), one = k.constant(1);
+    lower::Instruction atomic{.op = op, .lanes = 1, .imm = cells, .a = zero, .b = one};
+    if (op == Opcode::AtomicCompareExchange) atomic.c = zero;
+    k.store(out, zero, k.add(atomic));
+    valid_words(k.finish());
+  }
+}
+
+TEST(SpirvEmit, workgroup_memory_is_zeroed_whatever_its_size) {
+  for (const std::uint32_t count : {1u, 31u, 32u, 33u, 512u, 513u, 8192u, 12'000u}) {
+    for (const std::uint32_t lanes : {1u, 2u, 4u}) {
+      KernelBuilder k({32, 1, 1});
+      const auto out = k.buffer(lanes, true);
+      const auto array = k.shared(lanes, count);
+      const ValueId index = k.leaf(Opcode::LocalId, 0), zero = k.constant(0);
+      const auto width = static_cast<std::uint8_t>(lanes);
+      const ValueId value = k.add({.op = Opcode::LoadShared, .lanes = width, .imm = array, .a = zero});
+      k.barrier();
+      k.add({.op = Opcode::StoreShared, .imm = array, .a = zero, .b = value});
+      k.store(out, index, value);
+      valid_words(k.finish());
+    }
+  }
+}
+
+TEST(SpirvEmit, loops_and_branches_nest) {
+  KernelBuilder k;
+  const auto out = k.buffer(1, true);
+  const auto sum = k.variable();
+  const ValueId zero = k.constant(0), ten = k.constant(10);
+  k.add({.op = Opcode::WriteVariable, .imm = sum, .a = zero});
+  const ValueId i = k.loop(zero, ten);
+  const ValueId j = k.loop(i, ten);
+  k.if_(k.op(Opcode::Lt, i, j));
+  const ValueId before = k.add({.op = Opcode::ReadVariable, .lanes = 1, .imm = sum});
+  k.add({.op = Opcode::WriteVariable, .imm = sum, .a = k.op(Opcode::Add, before, j)});
+  k.else_();
+  k.if_(j);
+  k.end_if();
+  k.end_if();
+  k.end_loop();
+  k.end_loop();
+  k.store(out, zero, k.add({.op = Opcode::ReadVariable, .lanes = 1, .imm = sum}));
+  valid_words(k.finish());
+}
+
+TEST(SpirvEmit, a_return_may_end_any_block) {
+  // What each of the two branches of an If does, in and outside of a loop, with a statement after it.
+  for (int shape = 0; shape < 32; ++shape) {
+    SCOPED_TRACE(shape);
+    const bool in_loop = (shape & 1) != 0, then_returns = (shape & 2) != 0, has_else = (shape & 4) != 0, else_returns = (shape & 8) != 0,
+               dead_code = (shape & 16) != 0;
+    KernelBuilder k;
+    const auto out = k.buffer(1, true);
+    const ValueId zero = k.constant(0), ten = k.constant(10), id = k.leaf(Opcode::InvocationId, 0);
+    if (in_loop) k.loop(zero, ten);
+    k.if_(id);
+    k.store(out, zero, ten);
+    if (then_returns) k.return_();
+    if (has_else) {
+      k.else_();
+      if (else_returns) k.return_();
+      if (dead_code) {
+        const ValueId j = k.loop(zero, ten);
+        k.if_(j);
+        k.else_();
+        k.return_();
+        k.end_if();
+        k.store(out, zero, j);
+        k.end_loop();
+      }
+    }
+    k.end_if();
+    if (dead_code) k.store(out, zero, zero);
+    if (in_loop) k.end_loop();
+    k.store(out, zero, id);
+    valid_words(k.finish());
+  }
+}
+
+TEST(SpirvEmit, a_loop_may_return_in_its_first_turn) {
+  KernelBuilder k;
+  const ValueId zero = k.constant(0);
+  k.loop(zero, k.leaf(Opcode::WorkgroupId, 0));
+  k.loop(zero, k.leaf(Opcode::WorkgroupId, 1));
+  k.return_();
+  k.end_loop();
+  k.return_();
+  k.end_loop();
+  k.return_();
+  valid_words(k.finish());
+}
+
+TEST(SpirvEmit, tested_loops_report_to_the_binding_after_the_last) {
+  KernelBuilder k;
+  k.buffer(1, true);
+  const ValueId zero = k.constant(0);
+  k.loop(zero, k.constant(9));
+  k.end_loop();
+  const lower::Kernel kernel = k.finish();
+  EXPECT_EQ(count(spirv::emit(kernel), spv::OpAtomicOr), 0u);
+  EXPECT_EQ(count(spirv::emit(kernel, {.check_loops = true}), spv::OpAtomicOr), 1u);
+  EXPECT_NE(spirv::disassemble(spirv::emit(kernel, {.check_loops = true})).find("Binding 1"), std::string::npos);
+}
+
+TEST(SpirvEmit, a_literal_is_declared_once) {
+  KernelBuilder k;
+  const auto out = k.buffer(1, true);
+  for (int round = 0; round < 3; ++round) {
+    for (std::uint32_t literal = 0; literal < 50; ++literal) k.store(out, k.constant(literal), k.constant(1000 + literal));
+  }
+  EXPECT_LE(count(valid_words(k.finish()), spv::OpConstant), 110u);
+}
+
+// Words a thing must not depend on how many things there are.
+template <class Make>
+void grows_linearly(Make&& make) {
+  const std::size_t small = spirv::emit(make(1'000)).size(), large = spirv::emit(make(50'000)).size();
+  EXPECT_LE(large, small * 51);
+}
+
+TEST(SpirvEmit, words_grow_with_the_kernel) {
+  grows_linearly([](std::uint32_t n) {
+    KernelBuilder k;
+    const ValueId id = k.leaf(Opcode::InvocationId, 0);
+    for (std::uint32_t round = 0; round < n; ++round) {
+      k.if_(id);
+      k.end_if();
+    }
+    return k.finish();
+  });
+  grows_linearly([](std::uint32_t n) {
+    KernelBuilder k;
+    const auto out = k.buffer(1, true);
+    ValueId sum = k.leaf(Opcode::InvocationId, 0);
+    for (std::uint32_t round = 0; round < n; ++round) sum = k.op(Opcode::Add, sum, k.constant(77 * round));
+    k.store(out, k.constant(0), sum);
+    return k.finish();
+  });
+  grows_linearly([](std::uint32_t n) {
+    KernelBuilder k;
+    const ValueId id = k.leaf(Opcode::InvocationId, 0);
+    for (std::uint32_t round = 0; round < n; ++round) k.if_(id);
+    for (std::uint32_t round = 0; round < n; ++round) k.end_if();
+    return k.finish();
+  });
+}
+
+}  // namespace
+}  // namespace vyre
