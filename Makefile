@@ -42,7 +42,8 @@ sanitize: build ## The C++ tests under AddressSanitizer and UndefinedBehaviorSan
 	ASAN_OPTIONS=detect_leaks=0 ctest --test-dir $(SANITIZE_BUILD) --output-on-failure --no-tests=error -j $(JOBS)
 
 bench: build ## Measure; results go to the terminal (bench/README.md holds the last table)
-	@. .ci/env
+	@.ci/setup packages-bench
+	. .ci/env
 	cmake -S . -B $(BENCH_BUILD) -G Ninja -DVYRE_BENCH=ON -DVYRE_TESTS=OFF >/dev/null
 	cmake --build $(BENCH_BUILD) -j $(JOBS)
 	for program in $(BENCH_BUILD)/bench/vyre_bench_*; do [ ! -x $$program ] || $$program; done
