@@ -1,8 +1,12 @@
 #include "vyre/ir/builder.hpp"
 
+#include <fmt/format.h>
+
+#include <array>
+
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/ir/walk.hpp"
+#include "vyre/base/utf8.hpp"
 
 namespace vyre::ir {
 namespace {
@@ -18,13 +22,40 @@ ExprList add_to_pool(std::vector<ExprId>& pool, std::span<const ExprId> operands
   return list;
 }
 
+// The operands in evaluation order; those that stand in the expression itself are copied to `fixed`.
+std::span<const ExprId> operands_of(const Expr& expr, const std::vector<ExprId>& pool, std::array<ExprId, 3>& fixed) {
+  std::span<const ExprId> listed;
+  std::size_t count = 0;
+  for_each_operand(
+      expr,
+      [&](ExprList list) {
+        listed = pooled(pool, list);
+        return std::span<const ExprId>();
+      },
+      [&](ExprId id) { fixed[count++] = id; });
+  return listed.empty() ? std::span<const ExprId>(fixed.data(), count) : listed;
+}
+
+// semantics.md 1: names are UTF-8. What comes later may then print and save any program.
+void check_name(std::string_view name) {
+  if (is_utf8(name)) return;
+  throw ArgumentError(fmt::format("name `{}` is not valid UTF-8. Fix: encode names as UTF-8, without lone surrogates.", escaped(name)));
+}
+
 }  // namespace
 
 ProgramBuilder::ProgramBuilder() : data_(std::make_shared<Program::Data>()) {}
 
-void ProgramBuilder::buffer(BufferDecl decl) { data_->buffers.push_back(std::move(decl)); }
+void ProgramBuilder::buffer(BufferDecl decl) {
+  check_name(decl.name);
+  data_->buffers.push_back(std::move(decl));
+}
 void ProgramBuilder::workgroup_size(WorkgroupSize size) { data_->workgroup_size = size; }
-NameId ProgramBuilder::name(std::string_view text) { return data_->names.intern(text); }
+NameId ProgramBuilder::name(std::string_view text) {
+  if (const NameId known = data_->names.find(text); known.valid()) return known;
+  check_name(text);
+  return data_->names.intern(text);
+}
 ExprList ProgramBuilder::list(std::span<const ExprId> operands) { return add_to_pool(data_->pool, operands); }
 std::span<const ExprId> ProgramBuilder::operands(ExprList list) const { return pooled(data_->pool, list); }
 
@@ -36,6 +67,9 @@ void ProgramBuilder::reserve(std::size_t exprs, std::size_t nodes) {
 ExprId ProgramBuilder::add(const Expr& expr, SourcePlace place) {
   for_each_operand(
       expr, [&](ExprList list) { return operands(list); }, [&](ExprId id) { VYRE_ASSERT(id.index < data_->exprs.size()); });
+  if (const Atomic* atomic = std::get_if<Atomic>(&expr)) {
+    VYRE_ASSERT(operands(atomic->operands).size() == (atomic->has_expected ? 3u : 2u));
+  }
   if (place.known()) {
     data_->expr_places.resize(data_->exprs.size());
     data_->expr_places.push_back(place);
@@ -98,19 +132,22 @@ void ProgramBuilder::return_(SourcePlace place) { append(Return{}, place); }
 
 Program ProgramBuilder::finish() {
   VYRE_ASSERT(open_.empty());
-  const Program::Data& from = *data_;
+  Program::Data& from = *data_;
   auto to = std::make_shared<Program::Data>();
-  to->buffers = from.buffers;
+  to->buffers = std::move(from.buffers);
   to->workgroup_size = from.workgroup_size;
   for (const BufferDecl& decl : to->buffers) to->names.intern(decl.name);
 
   IdVector<ExprId, ExprId> moved(from.exprs.size());
-  std::vector<ExprId> operands;
-  auto name = [&](NameId id) { return to->names.intern(from.names.text(id)); };
+  IdVector<NameId, NameId> renamed(from.names.size());
+  auto name = [&](NameId id) {
+    if (!renamed[id].valid()) renamed[id] = to->names.intern(from.names.text(id));
+    return renamed[id];
+  };
   auto list = [&](ExprList old) {
-    operands.clear();
-    for (ExprId id : pooled(from.pool, old)) operands.push_back(moved[id]);
-    return add_to_pool(to->pool, operands);
+    const ExprList copy = add_to_pool(to->pool, pooled(from.pool, old));
+    for (std::size_t index = copy.first + 1; index < to->pool.size(); ++index) to->pool[index] = moved[to->pool[index]];
+    return copy;
   };
   auto move = [&](ExprId id) {
     const Expr copy = match(
@@ -151,20 +188,33 @@ Program ProgramBuilder::finish() {
     }
   };
 
-  // Marks are never forgotten: an expression stands where it is evaluated first.
-  PostOrder walk(from.exprs.size());
+  // A walk like PostOrder's, but what a root reaches for the first time is moved, and the stack grows with the depth alone:
+  // from_bytes and parse answer for what is allocated here.
+  struct Frame {
+    ExprId id;
+    std::uint32_t next;
+  };
+  std::vector<Frame> stack;
+  auto move_reached = [&](ExprId root) {
+    if (!moved[root].valid()) stack.push_back({root, 0});
+    while (!stack.empty()) {
+      Frame& top = stack.back();
+      std::array<ExprId, 3> fixed;
+      const std::span<const ExprId> operands = operands_of(from.exprs[top.id], from.pool, fixed);
+      while (top.next < operands.size() && moved[operands[top.next]].valid()) ++top.next;
+      if (top.next < operands.size()) {
+        stack.push_back({operands[top.next++], 0});
+        continue;
+      }
+      move(top.id);
+      stack.pop_back();
+    }
+  };
   to->exprs.reserve(from.exprs.size());
+  to->pool.reserve(from.pool.size());
   to->nodes.reserve(from.nodes.size());
   for (const Node& node : from.nodes) {
-    for_each_root(node, [&](ExprId root) {
-      walk(
-          root,
-          [&](ExprId id, auto&& push) {
-            for_each_operand(
-                from.exprs[id], [&](ExprList list) { return pooled(from.pool, list); }, push);
-          },
-          move);
-    });
+    for_each_root(node, move_reached);
     to->nodes.push_back(match(
         node,
         [&](const Let& let) {

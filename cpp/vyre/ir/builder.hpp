@@ -10,6 +10,7 @@ class ProgramBuilder {
  public:
   ProgramBuilder();
 
+  // Names that are not UTF-8 are an ArgumentError, here and in name().
   void buffer(BufferDecl decl);
   void workgroup_size(WorkgroupSize size);
 
@@ -30,10 +31,12 @@ class ProgramBuilder {
   void return_(SourcePlace place = {});
 
   std::size_t open_blocks() const { return open_.size(); }
+  std::size_t name_count() const { return data_->names.size(); }
   std::size_t expr_count() const { return data_->exprs.size(); }
   std::size_t node_count() const { return data_->nodes.size(); }
   const Expr& expr(ExprId id) const { return data_->exprs[id]; }
   std::span<const ExprId> operands(ExprList list) const;
+  std::string_view text(NameId id) const { return data_->names.text(id); }
   // For bounded readers: what is going to be added at most.
   void reserve(std::size_t exprs, std::size_t nodes);
 
