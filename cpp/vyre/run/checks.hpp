@@ -1,0 +1,24 @@
+// What the host must check before any backend runs (semantics, sections 5, 6 and 9), the same for all of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "vyre/ir/program.hpp"
+#include "vyre/run/backend.hpp"
+#include "vyre/validate/validate.hpp"
+
+namespace vyre::run {
+
+// One view a bound buffer, in the order of ValidProgram::bound(). Throws BindingError for arrays that do not fit the program or
+// each other, ArgumentError for a grid beyond 2^32 invocations on an axis.
+void check_call(const validate::ValidProgram& program, std::span<const BufferView> buffers, Grid grid);
+
+// BufLen of a host array: whole elements, or the u32 words that `bytes` fill when padded for Bytes. Throws BindingError when there
+// are more than 2^32 - 1. The array of a buffer with a count is as long as that, whatever was given: see check_call.
+std::uint32_t buffer_length(const ir::BufferDecl& buffer, std::uint64_t bytes);
+
+// Of the static array behind a Workgroup buffer.
+std::uint64_t workgroup_bytes(const ir::BufferDecl& buffer);
+
+}  // namespace vyre::run

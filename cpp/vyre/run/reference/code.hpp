@@ -1,0 +1,81 @@
+// What the reference walks: a valid program's steps as a flat list of instructions over a flat array of u32 slots.
+//
+// Every value has a fixed place. Literals, lengths and ids have slots that are filled once; a local has a slot for as long as its
+// block is open; the temporaries of one statement are free again at the next. An operation cannot call itself (V017), so its
+// parameters, locals and result have fixed slots too, and a call is two copies and two jumps.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "vyre/base/id.hpp"
+#include "vyre/ir/ops.hpp"
+
+namespace vyre::run::reference {
+
+using Slot = std::uint32_t;
+using Address = std::uint32_t;  // index of an instruction
+
+// clang-format off
+enum class Opcode : std::uint8_t {
+#define BINOP(enumerator, ...) Binary##enumerator,  // dest = op(a, b)
+#define UNOP(enumerator, ...) Unary##enumerator,    // dest = op(a)
+#include "vyre/ir/ops.def"
+  Copy,         // dest = a
+  CopyLanes,    // `lanes` of them
+  Select,       // dest = a != 0 ? b : c
+  SelectLanes,
+  AnyNonZero,   // dest = 1 if one of the `lanes` at a is non-zero, else 0 (casts.md, rule 3)
+  ZeroExtend,   // dest = (a, 0)
+  SignExtend,   // dest = (a, a < 0 ? ~0 : 0)
+  Splat,        // dest = a in each of `lanes`
+  Load,         // dest = buffer b at index a; zero when out of bounds
+  LoadLanes,
+  LoadBool,     // 0 or 1, whatever the host stored
+  Store,        // buffer b at index a = c; nothing when out of bounds
+  StoreLanes,
+  Atomic,       // dest = buffer b at index a; there = `op` of it, expected d and value c
+  Jump,         // to a
+  JumpIfZero,   // to b when a == 0
+  EnterLoop,    // to c when a >= b: no round
+  NextRound,    // ++a, to c when a < b
+  Call,         // to a; b counts for the poll
+  Leave,        // to the instruction after the Call
+  Barrier,      // waits
+  End,          // of this invocation
+};
+// clang-format on
+
+struct Instruction {
+  Opcode code;
+  std::uint8_t lanes = 1;
+  ir::AtomicOp op = ir::AtomicOp::Add;
+  Slot dest = 0;
+  std::uint32_t a = 0, b = 0, c = 0, d = 0;
+};
+
+// InvocationId, WorkgroupId and LocalId, three axes each, have the first slots.
+inline constexpr Slot kIdSlots = 9;
+
+struct Code {
+  struct Constant {
+    Slot slot;
+    std::uint32_t value;
+  };
+  struct Length {
+    Slot slot;
+    BufferId buffer;
+  };
+
+  std::vector<Instruction> instructions;
+  std::vector<NodeId> statements;  // of each instruction; invalid inside operations
+  std::vector<Constant> constants;
+  std::vector<Length> lengths;
+  Slot slots = kIdSlots;
+  bool barriers = false;
+  // What an invocation must keep while others run: ids and the locals that are alive at some barrier are the first slots.
+  Slot kept = kIdSlots;
+};
+
+}  // namespace vyre::run::reference
