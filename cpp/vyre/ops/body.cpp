@@ -1,0 +1,95 @@
+#include "vyre/ops/body.hpp"
+
+#include <fmt/format.h>
+
+#include <unordered_set>
+
+#include "vyre/base/assert.hpp"
+
+namespace vyre::ops {
+
+ir::Program make_body(std::span<const std::string> parameters, std::vector<ir::NodeHandle> statements, ir::ExprHandle result) {
+  std::unordered_set<std::string_view> taken(parameters.begin(), parameters.end());
+  std::vector<const ir::NodeHandle*> open;
+  for (const ir::NodeHandle& statement : statements) open.push_back(&statement);
+  while (!open.empty()) {
+    const ir::NodeData& statement = **open.back();
+    open.pop_back();
+    taken.insert(statement.name);
+    for (const ir::NodeHandle& inner : statement.body) open.push_back(&inner);
+    for (const ir::NodeHandle& inner : statement.otherwise) open.push_back(&inner);
+  }
+  std::string name = "result";
+  for (int suffix = 1; taken.contains(name); ++suffix) name = fmt::format("result_{}", suffix);
+
+  statements.push_back(ir::node::let(std::move(name), std::move(result)));
+  return ir::make_program({}, {1, 1, 1}, statements);
+}
+
+ir::ExprHandle Body::let(std::string_view name, Expr value) {
+  statements_.push_back(ir::node::let(std::string(name), std::move(value)));
+  return ir::expr::var(std::string(name));
+}
+
+void Body::assign(const Expr& variable, Expr value) {
+  VYRE_ASSERT(variable->kind == ir::ExprKind::Var);
+  statements_.push_back(ir::node::assign(variable->name, std::move(value)));
+}
+
+void Body::if_(Expr condition, const std::function<void()>& then) {
+  std::vector<ir::NodeHandle> body = inner(then);
+  statements_.push_back(ir::node::if_(std::move(condition), std::move(body)));
+}
+
+void Body::repeat(std::uint32_t rounds, const std::function<void()>& round) {
+  std::string variable = fmt::format("round_{}", loops_++);
+  std::vector<ir::NodeHandle> body = inner(round);
+  statements_.push_back(ir::node::loop(std::move(variable), ir::expr::u32(0), ir::expr::u32(rounds), std::move(body)));
+}
+
+std::vector<ir::NodeHandle> Body::inner(const std::function<void()>& write) {
+  std::vector<ir::NodeHandle> outer = std::exchange(statements_, {});
+  write();
+  return std::exchange(statements_, std::move(outer));
+}
+
+ir::OpTable::Spec make_op(Claims claims, const std::function<ir::ExprHandle(Body&)>& body) {
+  auto spec = std::make_shared<ir::OpSpec>();
+  spec->id = std::move(claims.id);
+  spec->signature = std::move(claims.signature);
+  spec->summary = std::move(claims.summary);
+  spec->laws = std::move(claims.laws);
+  spec->examples = std::move(claims.examples);
+  for (std::size_t k = 0; k < spec->signature.inputs.size(); ++k) spec->parameters.push_back(Body::parameter_name(k));
+  Body writer;
+  ir::ExprHandle result = body(writer);
+  spec->body = make_body(spec->parameters, writer.take(), std::move(result));
+  return spec;
+}
+
+namespace {
+
+std::vector<ir::OpLaw> laws_of(std::uint8_t laws) {
+  std::vector<ir::OpLaw> result;
+  if (laws & ir::kCommutative) result.push_back(ir::OpLaw::Commutative);
+  if (laws & ir::kAssociative) result.push_back(ir::OpLaw::Associative);
+  if (laws & ir::kIdempotent) result.push_back(ir::OpLaw::Idempotent);
+  if (laws & ir::kInvolution) result.push_back(ir::OpLaw::Involution);
+  return result;
+}
+
+}  // namespace
+
+ir::OpTable::Spec make_op(std::string id, ir::BinOp op, std::vector<ir::OpExample> examples) {
+  const ir::BinOpInfo& row = info(op);
+  return make_op({std::move(id), {{row.left, row.right}, row.result}, std::string(row.meaning), laws_of(row.laws), std::move(examples)},
+                 [op](Body& body) { return ir::expr::binary(op, body.parameter(0), body.parameter(1)); });
+}
+
+ir::OpTable::Spec make_op(std::string id, ir::UnOp op, std::vector<ir::OpExample> examples) {
+  const ir::UnOpInfo& row = info(op);
+  return make_op({std::move(id), {{row.operand}, row.result}, std::string(row.meaning), laws_of(row.laws), std::move(examples)},
+                 [op](Body& body) { return ir::expr::unary(op, body.parameter(0)); });
+}
+
+}  // namespace vyre::ops

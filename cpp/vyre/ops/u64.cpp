@@ -1,0 +1,281 @@
+// primitive.u64.*: 64-bit arithmetic on pairs of u32 lanes, lane 0 low (casts.md, canonical layout). No target needs 64-bit
+// integers. Amounts of shifts and rotations are U32, masked with 63; x / 0 = 0 and x % 0 = 0, as for U32.
+#include "vyre/ops/body.hpp"
+#include "vyre/ops/families.hpp"
+
+namespace vyre::ops {
+namespace {
+
+using ir::BinOp;
+using ir::DataType;
+using ir::OpExample;
+using ir::OpLaw;
+using ir::UnOp;
+using ir::expr::select;
+
+using Expr = ir::ExprHandle;
+
+// Two lanes, each an expression that may be used more than once.
+struct Pair {
+  Expr low, high;
+};
+
+Expr lit(std::uint32_t value) { return ir::expr::u32(value); }
+Expr op(BinOp operation, Expr left, Expr right) { return ir::expr::binary(operation, std::move(left), std::move(right)); }
+Expr op(UnOp operation, Expr operand) { return ir::expr::unary(operation, std::move(operand)); }
+Expr pack(Expr low, Expr high) { return ir::expr::pack(DataType::U64, {std::move(low), std::move(high)}); }
+Expr pack(const Pair& pair) { return pack(pair.low, pair.high); }
+
+Pair parameter(const Body& body, std::size_t k) { return {ir::expr::lane(body.parameter(k), 0), ir::expr::lane(body.parameter(k), 1)}; }
+
+// The expressions below are built from handles, and one handle is evaluated once: sharing is wanted.
+Expr add(Body& body, const Pair& a, const Pair& b) {
+  const Expr low = body.let("low", op(BinOp::Add, a.low, b.low));
+  // The sum of the low lanes wrapped around exactly if it is less than either of them.
+  const Expr carry = op(BinOp::Lt, low, a.low);
+  return pack(low, op(BinOp::Add, op(BinOp::Add, a.high, b.high), carry));
+}
+
+Pair difference(const Pair& a, const Pair& b) {
+  const Expr borrow = op(BinOp::Lt, a.low, b.low);
+  return {op(BinOp::Sub, a.low, b.low), op(BinOp::Sub, op(BinOp::Sub, a.high, b.high), borrow)};
+}
+
+Expr equal(const Pair& a, const Pair& b) { return op(BinOp::And, op(BinOp::Eq, a.low, b.low), op(BinOp::Eq, a.high, b.high)); }
+
+Expr less(const Pair& a, const Pair& b) {
+  return op(BinOp::Or, op(BinOp::Lt, a.high, b.high), op(BinOp::And, op(BinOp::Eq, a.high, b.high), op(BinOp::Lt, a.low, b.low)));
+}
+
+Expr is_zero(const Pair& a) { return op(BinOp::Eq, op(BinOp::BitOr, a.low, a.high), lit(0)); }
+Expr negated(const Expr& truth) { return op(BinOp::BitXor, truth, lit(1)); }
+
+// The 32 bits at `amount` above the bottom of (low, high) shifted left: high << amount, filled up from low. Shl and Shr mask
+// amounts with 31, so `low >> (32 - amount)` would be wrong for 0; halving first makes it right.
+Expr funnel_left(const Expr& high, const Expr& low, const Expr& amount) {
+  const Expr rest = op(BinOp::Shr, op(BinOp::Shr, low, lit(1)), op(BinOp::BitXor, amount, lit(31)));
+  return op(BinOp::BitOr, op(BinOp::Shl, high, amount), rest);
+}
+Expr funnel_right(const Expr& high, const Expr& low, const Expr& amount) {
+  const Expr rest = op(BinOp::Shl, op(BinOp::Shl, high, lit(1)), op(BinOp::BitXor, amount, lit(31)));
+  return op(BinOp::BitOr, op(BinOp::Shr, low, amount), rest);
+}
+
+struct Amount {
+  Expr swap;  // non-zero when the amount is 32..63: the lanes move by one place
+  Expr rest;  // 0..31
+};
+Amount amount(Body& body) {
+  const Expr given = body.parameter(1);
+  return {body.let("swap", op(BinOp::BitAnd, given, lit(32))), body.let("rest", op(BinOp::BitAnd, given, lit(31)))};
+}
+
+Expr shift_left(Body& body) {
+  const Pair a = parameter(body, 0);
+  const Amount by = amount(body);
+  const Expr low = body.let("low", select(by.swap, lit(0), a.low));
+  const Expr high = body.let("high", select(by.swap, a.low, a.high));
+  return pack(op(BinOp::Shl, low, by.rest), funnel_left(high, low, by.rest));
+}
+
+Expr shift_right(Body& body) {
+  const Pair a = parameter(body, 0);
+  const Amount by = amount(body);
+  const Expr low = body.let("low", select(by.swap, a.high, a.low));
+  const Expr high = body.let("high", select(by.swap, lit(0), a.high));
+  return pack(funnel_right(high, low, by.rest), op(BinOp::Shr, high, by.rest));
+}
+
+Expr rotate(Body& body, Expr (*funnel)(const Expr&, const Expr&, const Expr&)) {
+  const Pair a = parameter(body, 0);
+  const Amount by = amount(body);
+  const Expr low = body.let("low", select(by.swap, a.high, a.low));
+  const Expr high = body.let("high", select(by.swap, a.low, a.high));
+  // To the left, each lane is filled up from the other one; to the right, likewise from above.
+  return funnel == funnel_left ? pack(funnel(low, high, by.rest), funnel(high, low, by.rest))
+                               : pack(funnel(high, low, by.rest), funnel(low, high, by.rest));
+}
+
+// Long division, one bit a round: the dividend's bits leave `quotient` at the top and enter `rest`, the quotient's bits follow
+// from below.
+Expr divide(Body& body, bool want_quotient) {
+  const Pair a = parameter(body, 0);
+  const Pair b = parameter(body, 1);
+  const Pair quotient{body.let("quotient_low", a.low), body.let("quotient_high", a.high)};
+  const Pair rest{body.let("rest_low", lit(0)), body.let("rest_high", lit(0))};
+  body.repeat(64, [&] {
+    const Expr one = lit(1);
+    // Set when `rest` would need 65 bits; then it is at least b.
+    const Expr overflow = body.let("overflow", op(BinOp::Shr, rest.high, lit(31)));
+    body.assign(rest.high, funnel_left(rest.high, rest.low, one));
+    body.assign(rest.low, funnel_left(rest.low, quotient.high, one));
+    body.assign(quotient.high, funnel_left(quotient.high, quotient.low, one));
+    body.assign(quotient.low, op(BinOp::Shl, quotient.low, one));
+    const Expr fits = body.let("fits", op(BinOp::Or, overflow, negated(less(rest, b))));
+    body.if_(fits, [&] {
+      const Pair less_b = difference(rest, b);
+      const Expr low = body.let("low", less_b.low);
+      body.assign(rest.high, less_b.high);
+      body.assign(rest.low, low);
+      body.assign(quotient.low, op(BinOp::BitOr, quotient.low, one));
+    });
+  });
+  const Pair& result = want_quotient ? quotient : rest;
+  const Expr by_zero = body.let("by_zero", is_zero(b));
+  return pack(select(by_zero, lit(0), result.low), select(by_zero, lit(0), result.high));
+}
+
+Expr lanewise(Body& body, BinOp operation) {
+  const Pair a = parameter(body, 0);
+  const Pair b = parameter(body, 1);
+  return pack(op(operation, a.low, b.low), op(operation, a.high, b.high));
+}
+
+constexpr std::uint64_t kAll = 0xFFFFFFFFFFFFFFFFu;
+constexpr std::uint64_t kTop = 0x8000000000000000u;
+
+using Spec = ir::OpTable::Spec;
+
+Spec op64(std::string_view name, const ir::OpSignature& signature, std::string summary, std::vector<OpLaw> laws,
+          std::vector<OpExample> examples, const std::function<Expr(Body&)>& body) {
+  return make_op({"primitive.u64." + std::string(name), signature, std::move(summary), std::move(laws), std::move(examples)}, body);
+}
+
+// Each comparison from equal() and less(): which of them, of what, and whether the opposite holds.
+Spec compare64(std::string_view name, std::string summary, std::array<std::uint32_t, 3> less_equal_greater,
+               const std::function<Expr(const Pair&, const Pair&)>& value) {
+  // The pairs differ in the low lane, in nothing, and in both lanes the opposite way.
+  std::vector<OpExample> examples{{{u64(0x100000001), u64(0x100000002)}, u32(less_equal_greater[0])},
+                                  {{u64(0x100000001), u64(0x100000001)}, u32(less_equal_greater[1])},
+                                  {{u64(0x100000000), u64(0x0FFFFFFFF)}, u32(less_equal_greater[2])}};
+  const bool symmetric = less_equal_greater[0] == less_equal_greater[2];
+  return op64(name, {{DataType::U64, DataType::U64}, DataType::U32}, std::move(summary),
+              symmetric ? std::vector{OpLaw::Commutative} : std::vector<OpLaw>{}, std::move(examples),
+              [&](Body& body) { return value(parameter(body, 0), parameter(body, 1)); });
+}
+
+}  // namespace
+
+std::vector<Spec> u64_ops() {
+  const ir::OpSignature binary{{DataType::U64, DataType::U64}, DataType::U64};
+  const ir::OpSignature unary{{DataType::U64}, DataType::U64};
+  const ir::OpSignature shift{{DataType::U64, DataType::U32}, DataType::U64};
+  const ir::OpSignature count{{DataType::U64}, DataType::U32};
+  const std::vector<OpLaw> ring{OpLaw::Commutative, OpLaw::Associative};
+  const std::vector<OpLaw> lattice{OpLaw::Commutative, OpLaw::Associative, OpLaw::Idempotent};
+  return {
+      op64("add", binary, "Sum modulo 2^64.", ring,
+           {{{u64(0xFFFFFFFF), u64(1)}, u64(0x100000000)}, {{u64(kAll), u64(1)}, u64(0)}, {{u64(kAll), u64(kAll)}, u64(kAll - 1)}},
+           [](Body& body) { return add(body, parameter(body, 0), parameter(body, 1)); }),
+      op64("sub", binary, "Difference modulo 2^64.", {}, {{{u64(0x100000000), u64(1)}, u64(0xFFFFFFFF)}, {{u64(0), u64(1)}, u64(kAll)}},
+           [](Body& body) { return pack(difference(parameter(body, 0), parameter(body, 1))); }),
+      op64("mul", binary, "Low 64 bits of the product.", ring,
+           {{{u64(0xFFFFFFFF), u64(0xFFFFFFFF)}, u64(0xFFFFFFFE00000001)},
+            {{u64(0x100000000), u64(0x100000000)}, u64(0)},
+            {{u64(10000000000), u64(1000000000)}, u64(10000000000000000000u)}},
+           [](Body& body) {
+             const Pair a = parameter(body, 0);
+             const Pair b = parameter(body, 1);
+             const Expr cross = op(BinOp::Add, op(BinOp::Mul, a.low, b.high), op(BinOp::Mul, a.high, b.low));
+             return pack(op(BinOp::Mul, a.low, b.low), op(BinOp::Add, op(BinOp::MulHigh, a.low, b.low), cross));
+           }),
+      op64("mul_u32", {{DataType::U32, DataType::U32}, DataType::U64}, "The whole product of two U32.", {OpLaw::Commutative},
+           {{{u32(0xFFFFFFFF), u32(0xFFFFFFFF)}, u64(0xFFFFFFFE00000001)}, {{u32(0x10000), u32(0x10000)}, u64(0x100000000)}},
+           [](Body& body) {
+             return pack(op(BinOp::Mul, body.parameter(0), body.parameter(1)), op(BinOp::MulHigh, body.parameter(0), body.parameter(1)));
+           }),
+      op64("div", binary, "Truncating quotient; x / 0 = 0.", {},
+           {{{u64(10000000000000000000u), u64(10000000000)}, u64(1000000000)},
+            {{u64(kAll), u64(kTop)}, u64(1)},
+            {{u64(kAll), u64(1)}, u64(kAll)},
+            {{u64(7), u64(0)}, u64(0)}},
+           [](Body& body) { return divide(body, true); }),
+      op64("mod", binary, "Remainder; x % 0 = 0.", {},
+           {{{u64(10000000000000000007u), u64(10000000000)}, u64(7)}, {{u64(kAll), u64(kTop)}, u64(kTop - 1)}, {{u64(7), u64(0)}, u64(0)}},
+           [](Body& body) { return divide(body, false); }),
+      op64("negate", unary, "Two's complement.", {OpLaw::Involution},
+           {{{u64(1)}, u64(kAll)}, {{u64(0)}, u64(0)}, {{u64(0x100000000)}, u64(0xFFFFFFFF00000000)}},
+           [](Body& body) {
+             return pack(difference({lit(0), lit(0)}, parameter(body, 0)));
+           }),
+      op64("abs_diff", binary, "Unsigned distance of a and b.", {OpLaw::Commutative},
+           {{{u64(1), u64(0x100000000)}, u64(0xFFFFFFFF)}, {{u64(0x100000000), u64(1)}, u64(0xFFFFFFFF)}},
+           [](Body& body) {
+             const Pair a = parameter(body, 0);
+             const Pair b = parameter(body, 1);
+             return select(less(a, b), pack(difference(b, a)), pack(difference(a, b)));
+           }),
+      op64("min", binary, "Unsigned minimum.", lattice, {{{u64(0x100000000), u64(0xFFFFFFFF)}, u64(0xFFFFFFFF)}},
+           [](Body& body) { return select(less(parameter(body, 1), parameter(body, 0)), body.parameter(1), body.parameter(0)); }),
+      op64("max", binary, "Unsigned maximum.", lattice, {{{u64(0x100000000), u64(0xFFFFFFFF)}, u64(0x100000000)}},
+           [](Body& body) { return select(less(parameter(body, 0), parameter(body, 1)), body.parameter(1), body.parameter(0)); }),
+
+      op64("and", binary, "Bitwise and.", lattice, {{{u64(0xF0F0F0F0F0F0F0F0), u64(0xFFFF0000FFFF0000)}, u64(0xF0F00000F0F00000)}},
+           [](Body& body) { return lanewise(body, BinOp::BitAnd); }),
+      op64("or", binary, "Bitwise or.", lattice, {{{u64(0xF0F0F0F0F0F0F0F0), u64(0xFFFF0000FFFF0000)}, u64(0xFFFFF0F0FFFFF0F0)}},
+           [](Body& body) { return lanewise(body, BinOp::BitOr); }),
+      op64("xor", binary, "Bitwise exclusive or.", ring, {{{u64(0xF0F0F0F0F0F0F0F0), u64(0xFFFF0000FFFF0000)}, u64(0x0F0FF0F00F0FF0F0)}},
+           [](Body& body) { return lanewise(body, BinOp::BitXor); }),
+      op64("not", unary, "Ones' complement.", {OpLaw::Involution}, {{{u64(0x00000000FFFFFFFF)}, u64(0xFFFFFFFF00000000)}},
+           [](Body& body) {
+             const Pair a = parameter(body, 0);
+             return pack(op(UnOp::BitNot, a.low), op(UnOp::BitNot, a.high));
+           }),
+      op64("shl", shift, "Left shift; the amount is masked with 63.", {},
+           {{{u64(1), u32(63)}, u64(kTop)},
+            {{u64(1), u32(32)}, u64(0x100000000)},
+            {{u64(3), u32(31)}, u64(0x180000000)},
+            {{u64(5), u32(64)}, u64(5)}},
+           shift_left),
+      op64("shr", shift, "Logical right shift; the amount is masked with 63.", {},
+           {{{u64(kTop), u32(63)}, u64(1)},
+            {{u64(0x100000000), u32(32)}, u64(1)},
+            {{u64(0x180000000), u32(31)}, u64(3)},
+            {{u64(5), u32(64)}, u64(5)}},
+           shift_right),
+      op64("rotl", shift, "Left rotation; the amount is masked with 63.", {},
+           {{{u64(0x0123456789ABCDEF), u32(8)}, u64(0x23456789ABCDEF01)},
+            {{u64(0x0123456789ABCDEF), u32(32)}, u64(0x89ABCDEF01234567)},
+            {{u64(0x0123456789ABCDEF), u32(64)}, u64(0x0123456789ABCDEF)}},
+           [](Body& body) { return rotate(body, funnel_left); }),
+      op64("rotr", shift, "Right rotation; the amount is masked with 63.", {},
+           {{{u64(0x0123456789ABCDEF), u32(8)}, u64(0xEF0123456789ABCD)},
+            {{u64(0x0123456789ABCDEF), u32(32)}, u64(0x89ABCDEF01234567)},
+            {{u64(0x0123456789ABCDEF), u32(64)}, u64(0x0123456789ABCDEF)}},
+           [](Body& body) { return rotate(body, funnel_right); }),
+      op64("popcount", count, "Number of one bits, 0..64.", {}, {{{u64(0)}, u32(0)}, {{u64(kAll)}, u32(64)}, {{u64(0x100000003)}, u32(3)}},
+           [](Body& body) {
+             const Pair a = parameter(body, 0);
+             return op(BinOp::Add, op(UnOp::Popcount, a.low), op(UnOp::Popcount, a.high));
+           }),
+      op64("clz", count, "Leading zero bits; of 0 it is 64.", {},
+           {{{u64(0)}, u32(64)}, {{u64(1)}, u32(63)}, {{u64(0x100000000)}, u32(31)}, {{u64(kTop)}, u32(0)}},
+           [](Body& body) {
+             const Pair a = parameter(body, 0);
+             return select(a.high, op(UnOp::Clz, a.high), op(BinOp::Add, op(UnOp::Clz, a.low), lit(32)));
+           }),
+      op64("ctz", count, "Trailing zero bits; of 0 it is 64.", {},
+           {{{u64(0)}, u32(64)}, {{u64(1)}, u32(0)}, {{u64(0x100000000)}, u32(32)}, {{u64(kTop)}, u32(63)}},
+           [](Body& body) {
+             const Pair a = parameter(body, 0);
+             return select(a.low, op(UnOp::Ctz, a.low), op(BinOp::Add, op(UnOp::Ctz, a.high), lit(32)));
+           }),
+      op64("reverse_bits", unary, "Bit i goes to 63 - i.", {OpLaw::Involution},
+           {{{u64(1)}, u64(kTop)}, {{u64(0xB)}, u64(0xD000000000000000)}},
+           [](Body& body) {
+             const Pair a = parameter(body, 0);
+             return pack(op(UnOp::ReverseBits, a.high), op(UnOp::ReverseBits, a.low));
+           }),
+
+      compare64("eq", "1 if equal, else 0.", {0, 1, 0}, [](const Pair& a, const Pair& b) { return equal(a, b); }),
+      compare64("ne", "1 if different, else 0.", {1, 0, 1}, [](const Pair& a, const Pair& b) { return negated(equal(a, b)); }),
+      compare64("lt", "1 if a < b, unsigned, else 0.", {1, 0, 0}, [](const Pair& a, const Pair& b) { return less(a, b); }),
+      compare64("gt", "1 if a > b, unsigned, else 0.", {0, 0, 1}, [](const Pair& a, const Pair& b) { return less(b, a); }),
+      compare64("le", "1 if a <= b, unsigned, else 0.", {1, 1, 0}, [](const Pair& a, const Pair& b) { return negated(less(b, a)); }),
+      compare64("ge", "1 if a >= b, unsigned, else 0.", {0, 1, 1}, [](const Pair& a, const Pair& b) { return negated(less(a, b)); }),
+      op64("is_zero", count, "1 if zero, else 0.", {}, {{{u64(0)}, u32(1)}, {{u64(1)}, u32(0)}, {{u64(0x100000000)}, u32(0)}},
+           [](Body& body) { return is_zero(parameter(body, 0)); }),
+  };
+}
+
+}  // namespace vyre::ops
