@@ -1,0 +1,66 @@
+#include "vyre/run/backends.hpp"
+
+#include <algorithm>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/run/reference/reference.hpp"
+#include "vyre/run/vulkan/backend.hpp"
+
+namespace vyre::run {
+namespace {
+
+enum class Rank { Gpu, Cpu, SoftwareGpu, Reference };
+
+Rank rank(const Backend& backend, const DeviceInfo& device) {
+  if (backend.name() == "reference") return Rank::Reference;
+  if (backend.name() == "cpu") return Rank::Cpu;
+  const bool software = device.kind == "software gpu" || device.kind == "cpu";
+  return software ? Rank::SoftwareGpu : Rank::Gpu;
+}
+
+}  // namespace
+
+const std::vector<Backend*>& backends() {
+  // Never destroyed: threads that outlive main may still wait for a device.
+  static const std::vector<Backend*>& list = *new std::vector<Backend*>{
+      make_vulkan_backend().release(),
+      make_reference_backend().release(),
+  };
+  return list;
+}
+
+Backend* find_backend(std::string_view name) {
+  auto found = std::find_if(backends().begin(), backends().end(), [&](const Backend* backend) { return backend->name() == name; });
+  return found == backends().end() ? nullptr : *found;
+}
+
+std::vector<Choice> ranked(std::span<Backend* const> backends) {
+  struct Ranked {
+    Rank rank;
+    Choice choice;
+  };
+  std::vector<Ranked> all;
+  for (Backend* backend : backends) {
+    if (!backend->unavailable().empty()) continue;
+    const std::vector<DeviceInfo> devices = backend->devices();
+    for (std::size_t index = 0; index < devices.size(); ++index) {
+      if (!devices[index].usable) continue;
+      const Rank here = rank(*backend, devices[index]);
+      const bool known =
+          std::any_of(all.begin(), all.end(), [&](const Ranked& other) { return other.choice.backend == backend && other.rank == here; });
+      if (!known) all.push_back({here, {backend, index}});
+    }
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Ranked& a, const Ranked& b) { return a.rank < b.rank; });
+  std::vector<Choice> choices;
+  for (const Ranked& each : all) choices.push_back(each.choice);
+  return choices;
+}
+
+Choice choose_backend() {
+  const std::vector<Choice> choices = ranked(backends());
+  VYRE_ASSERT(!choices.empty());  // the reference works everywhere
+  return choices.front();
+}
+
+}  // namespace vyre::run
