@@ -1,0 +1,212 @@
+// Walks a program's statements once, in source order, and the steps of each in evaluation order.
+#include "vyre/lower/lower.hpp"
+
+#include <vector>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/overloaded.hpp"
+#include "vyre/lower/guards.hpp"
+#include "vyre/lower/writer.hpp"
+#include "vyre/transform/passes.hpp"
+
+namespace vyre::lower {
+namespace {
+
+class Lowering {
+ public:
+  explicit Lowering(const validate::ValidProgram& program)
+      : program_(program.program()),
+        facts_(program.facts()),
+        writer_(program_.workgroup_size()),
+        memory_(program_.buffers().size()),
+        values_(program_.exprs().size()),
+        locals_(facts_.locals.size()) {
+    Kernel& kernel = writer_.kernel();
+    for (const BufferId id : program.bound()) {
+      const ir::BufferDecl& buffer = program_.buffers()[id.index];
+      memory_[id] = {false, static_cast<std::uint32_t>(kernel.buffers.size()), buffer.element};
+      const std::uint32_t lanes = buffer.element == ir::DataType::Bytes ? 1 : ir::lanes(buffer.element);
+      kernel.buffers.push_back({.lanes = lanes, .writable = buffer.access == ir::BufferAccess::ReadWrite});
+    }
+    for (std::uint32_t index = 0; index < program_.buffers().size(); ++index) {
+      const ir::BufferDecl& buffer = program_.buffers()[index];
+      if (buffer.access != ir::BufferAccess::Workgroup) continue;
+      memory_[BufferId{index}] = {true, static_cast<std::uint32_t>(kernel.shared.size()), buffer.element};
+      kernel.shared.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count});
+    }
+  }
+
+  Kernel run() {
+    for (NodeId node{0}; node.index < program_.nodes().size(); ++node.index) {
+      if (dead_) {
+        if (const NodeId end = end_of(node); end.valid()) {
+          node = end;
+          continue;
+        }
+        if (!closes(program_.node(node))) continue;
+      }
+      for (const validate::Step& step : facts_.steps_of(node)) values_[step.expr] = {expression(step), step.type};
+      statement(node);
+    }
+    VYRE_ASSERT(open_.empty());
+    return writer_.finish();
+  }
+
+ private:
+  // The value itself when it is never assigned, else the variable that holds it.
+  struct Local {
+    ValueId value;
+    std::uint32_t variable = 0;
+  };
+  struct Typed {
+    ValueId value;
+    ir::DataType type = ir::DataType::U32;
+  };
+  enum class Opener : std::uint8_t { If, Else, Loop, Block };
+  struct Open {
+    Opener opener;
+    bool then_dead = false;  // of an Else: what stands before it has returned
+  };
+
+  // Of an If, Loop or Block.
+  NodeId end_of(NodeId node) const {
+    return match(
+        program_.node(node), [](const ir::If& it) { return it.end; }, [](const ir::Loop& it) { return it.end; },
+        [](const ir::Block& it) { return it.end; }, [](const auto&) { return NodeId{}; });
+  }
+
+  static bool closes(const ir::Node& node) { return std::holds_alternative<ir::End>(node) || std::holds_alternative<ir::Else>(node); }
+
+  ValueId value(ExprId id) const { return values_[id].value; }
+  ValueId expression(const validate::Step& step);
+  void statement(NodeId id);
+  void end();
+
+  const ir::Program& program_;
+  const validate::Facts& facts_;
+  Writer writer_;
+  IdVector<BufferId, Memory> memory_;
+  IdVector<ExprId, Typed> values_;  // of the statement at hand
+  IdVector<LocalId, Local> locals_;
+  std::vector<Open> open_;
+  bool dead_ = false;  // a Return stands before
+};
+
+ValueId Lowering::expression(const validate::Step& step) {
+  const auto one_lane = [&](Opcode op, std::uint32_t imm) { return writer_.leaf({.op = op, .lanes = 1, .imm = imm}); };
+  return match(
+      program_.expr(step.expr), [&](const ir::LitU32& it) { return writer_.constant(it.value); },
+      [&](const ir::LitI32& it) { return writer_.constant(static_cast<std::uint32_t>(it.value)); },
+      [&](const ir::LitBool& it) { return writer_.constant(it.value ? 1 : 0); },
+      [&](const ir::LitU64& it) {
+        const ValueId low = writer_.constant(it.low);
+        return writer_.leaf({.op = Opcode::Pack, .lanes = 2, .a = low, .b = writer_.constant(it.high)});
+      },
+      [&](const ir::Var&) {
+        if (!facts_.locals[step.local].assigned) return locals_[step.local].value;
+        const auto lanes = static_cast<std::uint8_t>(ir::lanes(step.type));
+        return writer_.add({.op = Opcode::ReadVariable, .lanes = lanes, .imm = locals_[step.local].variable});
+      },
+      [&](const ir::Load& it) { return lower_load(writer_, memory_[step.buffer], value(it.index)); },
+      [&](const ir::BufLen&) { return lower_length(writer_, memory_[step.buffer]); },
+      [&](const ir::GridId& it) {
+        switch (it.kind) {
+          case ir::GridIdKind::Invocation:
+            return one_lane(Opcode::InvocationId, it.axis);
+          case ir::GridIdKind::Workgroup:
+            return one_lane(Opcode::WorkgroupId, it.axis);
+          case ir::GridIdKind::Local:
+            return one_lane(Opcode::LocalId, it.axis);
+        }
+        return ValueId{};
+      },
+      [&](const ir::Binary& it) { return lower_binary(writer_, it.op, value(it.left), value(it.right)); },
+      [&](const ir::Unary& it) { return lower_unary(writer_, it.op, value(it.operand)); },
+      [&](const ir::Select& it) {
+        const auto lanes = static_cast<std::uint8_t>(ir::lanes(step.type));
+        return writer_.add(
+            {.op = Opcode::Select, .lanes = lanes, .a = value(it.condition), .b = value(it.if_true), .c = value(it.if_false)});
+      },
+      [&](const ir::Cast& it) {
+        const ir::DataType source = values_[it.value].type;
+        return lower_cast(writer_, *ir::cast_kind(source, it.target), value(it.value), ir::lanes(source), it.target);
+      },
+      [&](const ir::Call&) {
+        VYRE_ASSERT(!"a call after inlining");
+        return ValueId{};
+      },
+      [&](const ir::Lane& it) { return writer_.add({.op = Opcode::Lane, .lanes = 1, .imm = it.lane, .a = value(it.value)}); },
+      [&](const ir::Pack& it) {
+        const auto lanes = program_.operands(it.lanes);
+        Instruction pack{.op = Opcode::Pack, .lanes = static_cast<std::uint8_t>(lanes.size()), .a = value(lanes[0]), .b = value(lanes[1])};
+        if (lanes.size() == 4) {
+          pack.c = value(lanes[2]);
+          pack.d = value(lanes[3]);
+        }
+        return writer_.add(pack);
+      },
+      [&](const ir::Atomic& it) {
+        const Memory& memory = memory_[step.buffer];
+        writer_.kernel().buffers[memory.index].atomic = true;
+        const auto operands = program_.operands(it.operands);
+        const ValueId expected = it.has_expected ? value(operands[1]) : ValueId{};
+        return lower_atomic(writer_, it.op, memory, value(operands[0]), expected, value(operands.back()));
+      });
+}
+
+void Lowering::statement(NodeId id) {
+  const validate::Statement& facts = facts_.statements[id];
+  match(
+      program_.node(id),
+      [&](const ir::Let& it) {
+        Local& local = locals_[facts.local];
+        if (!facts_.locals[facts.local].assigned) {
+          local.value = value(it.value);
+          return;
+        }
+        local.variable = writer_.variable(ir::lanes(facts_.locals[facts.local].type));
+        writer_.add({.op = Opcode::WriteVariable, .imm = local.variable, .a = value(it.value)});
+      },
+      [&](const ir::Assign& it) { writer_.add({.op = Opcode::WriteVariable, .imm = locals_[facts.local].variable, .a = value(it.value)}); },
+      [&](const ir::Store& it) { lower_store(writer_, memory_[facts.buffer], value(it.index), value(it.value)); },
+      [&](const ir::If& it) {
+        writer_.add({.op = Opcode::If, .a = value(it.condition)});
+        writer_.new_stretch();
+        open_.push_back({Opener::If});
+      },
+      [&](const ir::Else&) {
+        writer_.add({.op = Opcode::Else});
+        writer_.new_stretch();
+        open_.back() = {Opener::Else, dead_};
+        dead_ = false;
+      },
+      [&](const ir::Loop& it) {
+        locals_[facts.local].value = writer_.add({.op = Opcode::Loop, .lanes = 1, .a = value(it.from), .b = value(it.to)});
+        writer_.new_stretch();
+        open_.push_back({Opener::Loop});
+      },
+      [&](const ir::Block&) { open_.push_back({Opener::Block}); }, [&](const ir::End&) { end(); },
+      [&](const ir::Barrier&) { writer_.add({.op = Opcode::Barrier}); },
+      [&](const ir::Return&) {
+        writer_.add({.op = Opcode::Return});
+        dead_ = true;
+      });
+}
+
+void Lowering::end() {
+  const Open open = open_.back();
+  open_.pop_back();
+  if (open.opener == Opener::Block) return;  // a Return in a block ends the list around it too
+  writer_.add({.op = open.opener == Opener::Loop ? Opcode::EndLoop : Opcode::EndIf});
+  writer_.new_stretch();
+  dead_ = open.opener == Opener::Else && open.then_dead && dead_;
+}
+
+}  // namespace
+
+Kernel lower(const validate::ValidProgram& program, const Options& options) {
+  const validate::ValidProgram ready = options.optimize ? transform::optimize(program) : transform::inline_calls(program);
+  return Lowering(ready).run();
+}
+
+}  // namespace vyre::lower

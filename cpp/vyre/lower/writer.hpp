@@ -1,0 +1,59 @@
+// Puts a Kernel together: what is the same wherever it stands (literals, ids, lengths) is made once, at the entry, where it
+// dominates every use; what nobody needs in the end is left out.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+#include "vyre/lower/kernel.hpp"
+
+namespace vyre::lower {
+
+// The ids that a Writer gives out are its own until finish() numbers them anew.
+class Writer {
+ public:
+  explicit Writer(const ir::WorkgroupSize& workgroup_size) { kernel_.workgroup_size = workgroup_size; }
+
+  // Buffers and shared arrays are the caller's to fill in.
+  Kernel& kernel() { return kernel_; }
+  std::uint32_t variable(std::uint32_t lanes);
+
+  // At the entry; operands are leaves too.
+  ValueId leaf(const Instruction& instruction);
+  ValueId constant(std::uint32_t bits) { return leaf({.op = Opcode::Constant, .lanes = 1, .imm = bits}); }
+  ValueId zero(std::uint32_t lanes);
+  ValueId length(std::uint32_t slot) { return leaf({.op = Opcode::Length, .lanes = 1, .imm = slot}); }
+
+  // Here.
+  ValueId add(const Instruction& instruction);
+  // One lane of `op` on the operands; reused when it was made before in this stretch of code.
+  ValueId once(Opcode op, ValueId a, ValueId b = {}, ValueId c = {});
+  // From here on, values made before may not be certain to have been made.
+  void new_stretch() { ++stretch_; }
+
+  const Instruction& at(ValueId value) const { return is_leaf(value) ? leaves_[value.index & ~kLeaf] : code_[value.index]; }
+  std::optional<std::uint32_t> literal(ValueId value) const;
+
+  Kernel finish();
+
+ private:
+  struct Hash {
+    std::size_t operator()(const Instruction& instruction) const noexcept;
+  };
+  struct Made {
+    ValueId value;
+    std::uint32_t stretch;
+  };
+  static constexpr std::uint32_t kLeaf = 0x80000000u;
+  static bool is_leaf(ValueId value) { return (value.index & kLeaf) != 0; }
+
+  Kernel kernel_;
+  std::vector<Instruction> leaves_, code_;
+  std::unordered_map<Instruction, ValueId, Hash> known_leaves_;
+  std::unordered_map<Instruction, Made, Hash> made_;
+  std::uint32_t stretch_ = 0;
+};
+
+}  // namespace vyre::lower
