@@ -1,4 +1,8 @@
-// The passes: each maps a valid program to a valid program with the same bytes, and changes nothing when run again.
+// The passes: each maps a valid program to a valid program with the same bytes, and changes nothing when run again (then it
+// gives the very same program back).
+//
+// What they keep besides the bytes: the order of atomics, of loads of writable memory and of barriers, every Return, and
+// that barriers are in uniform control flow. A statement's atomics and loads of writable memory stay in that statement.
 #pragma once
 
 #include <span>
@@ -8,9 +12,13 @@
 
 namespace vyre::transform {
 
-// Expands every Call (semantics, section 8). Throws LoweringError naming the operation when the result would outgrow V018 or V019;
-// that is found by counting, before anything is expanded.
+// Expands every Call (semantics, section 8). Throws LoweringError naming the operation when the result would outgrow V018 or
+// V019; that is found by counting while expanding, which stops at the limit.
 validate::ValidProgram inline_calls(const validate::ValidProgram& program);
+
+// All passes expect a program without Calls.
+#define PASS(name, meaning) validate::ValidProgram name(const validate::ValidProgram& program);
+#include "vyre/transform/passes.def"
 
 using Pass = validate::ValidProgram (*)(const validate::ValidProgram&);
 struct PassInfo {
@@ -19,10 +27,10 @@ struct PassInfo {
   std::string_view meaning;
 };
 
-// In the order of passes.def. All of them expect a program without Calls.
+// In the order of passes.def.
 std::span<const PassInfo> passes();
 
-// inline_calls, then every pass in order until nothing changes.
+// inline_calls, then every pass in order until nothing changes (or a number of rounds that only a made-up program needs).
 validate::ValidProgram optimize(const validate::ValidProgram& program);
 
 }  // namespace vyre::transform

@@ -1,0 +1,94 @@
+// Computes what depends on literals only, with the definitions of semantics.hpp.
+#include "vyre/transform/passes.hpp"
+#include "vyre/transform/rebuild.hpp"
+
+namespace vyre::transform {
+namespace {
+
+using ir::DataType;
+
+using Constants = IdVector<ExprId, std::optional<Constant>>;
+
+std::optional<Constant> evaluate(const ir::Program& program, const ir::Expr& expr, const Constants& constants) {
+  using Known = std::optional<Constant>;
+  const Known none;
+  // clang-format off
+  return match(
+      expr,
+      [&](const ir::LitU32&) { return constant_of(expr); },
+      [&](const ir::LitI32&) { return constant_of(expr); },
+      [&](const ir::LitBool&) { return constant_of(expr); },
+      [&](const ir::LitU64&) { return constant_of(expr); },
+      [&](const ir::Var&) { return none; },
+      [&](const ir::Load&) { return none; },
+      [&](const ir::BufLen&) { return none; },
+      [&](const ir::GridId&) { return none; },
+      [&](const ir::Call&) { return none; },
+      [&](const ir::Atomic&) { return none; },
+      [&](const ir::Select&) { return none; },  // one branch is dropped: see below
+      [&](const ir::Binary& binary) {
+        const Known& left = constants[binary.left];
+        const Known& right = constants[binary.right];
+        if (!left || !right) return none;
+        return Known(Constant{info(binary.op).result, ir::scalar(ir::evaluate(binary.op, left->value.lanes[0], right->value.lanes[0]))});
+      },
+      [&](const ir::Unary& unary) {
+        const Known& operand = constants[unary.operand];
+        if (!operand) return none;
+        return Known(Constant{info(unary.op).result, ir::scalar(ir::evaluate(unary.op, operand->value.lanes[0]))});
+      },
+      [&](const ir::Cast& cast) {
+        const Known& value = constants[cast.value];
+        if (!value) return none;
+        const std::optional<ir::CastKind> kind = ir::cast_kind(value->type, cast.target);
+        if (!kind) return none;
+        return Known(Constant{cast.target, ir::cast(*kind, value->value, lanes(value->type), lanes(cast.target))});
+      },
+      [&](const ir::Lane& lane) {
+        const Known& value = constants[lane.value];
+        if (!value) return none;
+        return Known(Constant{DataType::U32, ir::scalar(value->value.lanes[lane.lane])});
+      },
+      [&](const ir::Pack& pack) {
+        Constant result{pack.type, {}};
+        std::size_t at = 0;
+        for (ExprId id : program.operands(pack.lanes)) {
+          if (!constants[id]) return none;
+          result.value.lanes[at++] = constants[id]->value.lanes[0];
+        }
+        return Known(result);
+      });
+  // clang-format on
+}
+
+}  // namespace
+
+validate::ValidProgram fold_constants(const validate::ValidProgram& valid) {
+  const ir::Program& program = valid.program();
+  const ExprFacts facts = expr_facts(valid);
+  Constants constants(program.exprs().size());
+  IdVector<ExprId, Replacement> replacements(program.exprs().size());
+  for (std::uint32_t index = 0; index < program.exprs().size(); ++index) {
+    const ExprId id{index};
+    const ir::Expr& expr = program.expr(id);
+    replacements[id].by = id;
+    if (const auto* select = std::get_if<ir::Select>(&expr)) {
+      const std::optional<Constant>& condition = constants[select->condition];
+      if (!condition) continue;
+      const bool taken = condition->value.lanes[0] != 0;
+      const ExprId chosen = taken ? select->if_true : select->if_false;
+      const ExprId other = taken ? select->if_false : select->if_true;
+      // Both branches are evaluated: the other one may only go when that cannot be noticed.
+      if (!facts.fixed[other]) continue;
+      replacements[id] = replacements[chosen];
+      constants[id] = constants[chosen];
+      continue;
+    }
+    constants[id] = evaluate(program, expr, constants);
+    // Vectors have no literals; what is taken from one is folded all the same.
+    if (constants[id] && literal(*constants[id]) && !constant_of(expr)) replacements[id].constant = constants[id];
+  }
+  return replace(valid, replacements);
+}
+
+}  // namespace vyre::transform

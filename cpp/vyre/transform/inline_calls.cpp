@@ -1,0 +1,278 @@
+// Expands every Call (semantics, section 8), so that later stages know nothing of operations.
+//
+// A body that is one expression takes the place of the call: its parameters become the argument nodes, and because a statement
+// evaluates each node once, each argument is still evaluated once. Any other body becomes statements in front of the
+// caller's: `let __call<N>_<parameter> = argument` in order, then the body with its locals renamed, and the call
+// becomes a use of the result. Whatever the caller's statement evaluates before such a call and cannot be evaluated
+// later (atomics, loads of writable memory) is bound in front of it as well, in evaluation order.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/transform/passes.hpp"
+#include "vyre/transform/rebuild.hpp"
+#include "vyre/validate/limits.hpp"
+
+namespace vyre::transform {
+namespace {
+
+using validate::Facts;
+using validate::Step;
+using validate::ValidOp;
+using validate::ValidProgram;
+
+using validate::kMaxNestingDepth;
+using validate::kMaxNodeCount;
+
+// An operation that only hands on what another gives leaves nothing behind; 32 levels of two calls each would still take 2^32
+// expansions.
+constexpr std::size_t kMaxExpansions = 1'000'000;
+
+class Inliner {
+ public:
+  explicit Inliner(const ValidProgram& program) : source_(program) {
+    const Interner& names = program.program().names();
+    for (std::uint32_t index = 0; index < names.size(); ++index) reserve_number(names.text(NameId{index}));
+  }
+
+  ValidProgram run() {
+    const ir::Program& program = source_.program();
+    for (const ir::BufferDecl& decl : program.buffers()) to_.buffer(decl);
+    to_.workgroup_size(program.workgroup_size());
+    Frame entry(program, source_.facts(), "");
+    expand_body(entry);
+    ValidProgram result = validate_result(to_.finish());
+    // A node that several statements share was made once but is evaluated, and counted, by each.
+    std::size_t size = result.facts().steps.size();
+    for (const ir::Node& node : result.program().nodes()) size += is_counted(node);
+    if (size > kMaxNodeCount && had_call_) refuse_size();
+    return result;
+  }
+
+ private:
+  // A program or a body whose statements are being copied.
+  struct Frame {
+    Frame(const ir::Program& program_, const Facts& facts_, std::string prefix_)
+        : program(program_),
+          facts(facts_),
+          prefix(std::move(prefix_)),
+          names(facts_.locals.size()),
+          moved(program_.exprs().size()),
+          users(program_.exprs().size(), 0),
+          fixed(program_.exprs().size(), 0) {}
+
+    const ir::Program& program;
+    const Facts& facts;
+    std::string prefix;  // of the names of its locals: empty for the entry
+    IdVector<LocalId, NameId> names;
+    // Of the statement at hand.
+    IdVector<ExprId, ExprId> moved;
+    IdVector<ExprId, std::uint32_t> users;
+    IdVector<ExprId, std::uint8_t> fixed;
+  };
+
+  static bool is_counted(const ir::Node& node) { return !std::holds_alternative<ir::Else>(node) && !std::holds_alternative<ir::End>(node); }
+
+  [[noreturn]] void refuse_size() const {
+    throw LoweringError(fmt::format(
+        "expanding `{}` makes the program larger than {} statements and expressions. Fix: call it less often, or split the program.",
+        user_op_, kMaxNodeCount));
+  }
+
+  void charge() {
+    if (++size_ > kMaxNodeCount && had_call_) refuse_size();
+  }
+  void charge_expansion() {
+    if (++expansions_ > kMaxExpansions) refuse_size();
+  }
+
+  ExprId add(const ir::Expr& expr) {
+    charge();
+    return to_.add(expr);
+  }
+
+  // A user may call a variable `__call0_t`: then 0 is not ours.
+  void reserve_number(std::string_view text) {
+    constexpr std::string_view kPrefix = "__call";
+    if (!text.starts_with(kPrefix)) return;
+    const char* end = text.data() + text.size();
+    std::uint64_t number = 0;
+    auto [after, error] = std::from_chars(text.data() + kPrefix.size(), end, number);
+    if (error == std::errc() && after != end && *after == '_') taken_.insert(number);
+  }
+  std::string fresh_prefix() {
+    while (taken_.contains(next_number_)) ++next_number_;
+    return fmt::format("__call{}_", next_number_++);
+  }
+
+  NameId name(Frame& frame, LocalId local) {
+    NameId& result = frame.names[local];
+    if (!result.valid()) result = to_.name(frame.prefix + std::string(frame.program.text(frame.facts.locals[local].name)));
+    return result;
+  }
+
+  // One Let, and every call in it is of such an operation again: no statement is needed to expand it.
+  bool is_expression(const ValidOp& op) {
+    auto [found, is_new] = expression_.try_emplace(&op, false);
+    if (!is_new || op.body().nodes().size() != 1) return found->second;
+    bool result = true;
+    for (const Step& step : op.facts().steps) {
+      if (step.op != ~0u && !is_expression(*op.facts().ops[step.op])) result = false;
+    }
+    return expression_[&op] = result;
+  }
+
+  // The recursion is as deep as operations call each other: 32 (V017).
+  ExprId expand_expression(const ValidOp& op, std::span<const ExprId> arguments) {
+    charge_expansion();
+    const ir::Program& body = op.body();
+    IdVector<ExprId, ExprId> moved(body.exprs().size());
+    std::vector<ExprId> inner;
+    ExprId last;
+    for (const Step& step : op.facts().steps) {
+      const ir::Expr& expr = body.expr(step.expr);
+      if (std::holds_alternative<ir::Var>(expr)) {
+        last = arguments[step.local.index];  // there are no locals but the parameters, which come first
+      } else if (const auto* call = std::get_if<ir::Call>(&expr)) {
+        inner.clear();
+        for (ExprId id : body.operands(call->arguments)) inner.push_back(moved[id]);
+        last = expand_expression(*op.facts().ops[step.op], inner);
+      } else {
+        last = add(copy_expr(
+            body, expr, to_, [&](ExprId id) { return moved[id]; }, [&](NameId id) { return to_.name(body.text(id)); }));
+      }
+      moved[step.expr] = last;
+    }
+    return last;
+  }
+
+  // Emits the body; gives a use of its result.
+  ExprId expand_statements(const ValidOp& op, std::span<const ExprId> arguments) {
+    charge_expansion();
+    Frame frame(op.body(), op.facts(), fresh_prefix());
+    for (std::uint32_t k = 0; k < arguments.size(); ++k) let(name(frame, LocalId{k}), arguments[k]);
+    expand_body(frame);
+    return add(ir::Var{name(frame, op.result())});
+  }
+
+  void let(NameId name, ExprId value) {
+    charge();
+    to_.let(name, value);
+  }
+
+  void expand_body(Frame& frame) {
+    for (std::uint32_t index = 0; index < frame.program.nodes().size(); ++index) expand_statement(frame, NodeId{index});
+  }
+
+  void expand_statement(Frame& frame, NodeId id) {
+    const ir::Node& node = frame.program.node(id);
+    expand_operands(frame, id);
+    if (is_counted(node)) charge();
+    const bool opens =
+        std::holds_alternative<ir::If>(node) || std::holds_alternative<ir::Loop>(node) || std::holds_alternative<ir::Block>(node);
+    if (opens && &frame.facts != &source_.facts()) {
+      if (to_.open_blocks() >= kMaxNestingDepth) {
+        throw LoweringError(fmt::format("expanding `{}` nests statements deeper than {}. Fix: call it where fewer statements enclose it.",
+                                        user_op_, kMaxNestingDepth));
+      }
+    }
+    const LocalId local = frame.facts.statements[id].local;
+    copy_node(
+        node, to_, [&](ExprId root) { return frame.moved[root]; },
+        [&](NameId old) { return local.valid() ? name(frame, local) : to_.name(frame.program.text(old)); });
+  }
+
+  // Copies what the statement evaluates, with everything in front of it that its calls need.
+  void expand_operands(Frame& frame, NodeId node) {
+    const std::span<const Step> steps = frame.facts.steps_of(node);
+    const bool is_entry = &frame.facts == &source_.facts();
+    auto changes_memory = [&](const Step& step) { return std::holds_alternative<ir::Atomic>(frame.program.expr(step.expr)); };
+    auto reads_changing_memory = [&](const Step& step) { return is_entry && is_writable_load(source_, step); };
+    // A call that becomes statements; what is before the last of them may have to be bound in front.
+    std::size_t last = 0;
+    const bool has_call = std::ranges::any_of(steps, [](const Step& step) { return step.op != ~0u; });
+    std::vector<std::uint8_t> needs_statements;
+    if (has_call) {
+      const bool has_atomic = std::ranges::any_of(steps, changes_memory);
+      needs_statements.resize(steps.size());
+      for (const Step& step : steps) frame.users[step.expr] = 0;
+      for_each_root(frame.program.node(node), [&](ExprId root) { ++frame.users[root]; });
+      for (std::size_t at = 0; at < steps.size(); ++at) {
+        const Step& step = steps[at];
+        bool fixed = !changes_memory(step) && !reads_changing_memory(step);
+        for_each_operand(frame.program, step.expr, [&](ExprId operand) {
+          ++frame.users[operand];
+          fixed = fixed && frame.fixed[operand];
+        });
+        frame.fixed[step.expr] = fixed;
+        if (step.op == ~0u) continue;
+        // Within a statement without atomics no load can tell when it is made.
+        if (!is_expression(*frame.facts.ops[step.op]) || (has_atomic && !fixed)) {
+          needs_statements[at] = 1;
+          last = at;
+        }
+      }
+    }
+
+    std::vector<ExprId> arguments;
+    for (std::size_t at = 0; at < steps.size(); ++at) {
+      const Step& step = steps[at];
+      const ir::Expr& expr = frame.program.expr(step.expr);
+      ExprId& moved = frame.moved[step.expr];
+      if (std::holds_alternative<ir::Var>(expr)) {
+        moved = add(ir::Var{name(frame, step.local)});
+        continue;
+      }
+      if (const auto* call = std::get_if<ir::Call>(&expr)) {
+        if (is_entry) user_op_ = frame.program.text(call->op);
+        had_call_ = true;
+        arguments.clear();
+        for (ExprId id : frame.program.operands(call->arguments)) arguments.push_back(frame.moved[id]);
+        const ValidOp& op = *frame.facts.ops[step.op];
+        moved = needs_statements[at] ? expand_statements(op, arguments) : expand_expression(op, arguments);
+      } else {
+        moved = add(copy_expr(
+            frame.program, expr, to_, [&](ExprId id) { return frame.moved[id]; },
+            [&](NameId id) { return to_.name(frame.program.text(id)); }));
+      }
+      if (at >= last) continue;
+      // What two users share may end up in two statements, and would be evaluated by both.
+      const bool shared = frame.users[step.expr] > 1 && !is_leaf(to_.expr(moved));
+      if (changes_memory(step) || reads_changing_memory(step) || shared) {
+        const NameId fresh = to_.name(fresh_prefix() + "value");
+        let(fresh, moved);
+        moved = add(ir::Var{fresh});
+      }
+    }
+  }
+
+  static bool is_leaf(const ir::Expr& expr) {
+    bool leaf = true;
+    for_each_operand(
+        expr, [](ir::ExprList) { return std::array<ExprId, 1>{}; }, [&](ExprId) { leaf = false; });
+    return leaf;
+  }
+
+  const ValidProgram& source_;
+  ir::ProgramBuilder to_;
+  std::unordered_set<std::uint64_t> taken_;
+  std::uint64_t next_number_ = 0;
+  std::unordered_map<const ValidOp*, bool> expression_;
+  std::string user_op_;  // the call of the user's that is being expanded
+  bool had_call_ = false;
+  std::size_t size_ = 0, expansions_ = 0;
+};
+
+}  // namespace
+
+ValidProgram inline_calls(const ValidProgram& program) {
+  if (std::ranges::none_of(program.facts().steps, [](const Step& step) { return step.op != ~0u; })) return program;
+  return Inliner(program).run();
+}
+
+}  // namespace vyre::transform
