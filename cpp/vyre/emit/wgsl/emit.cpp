@@ -1,0 +1,257 @@
+// One `let` an instruction, flat and in order, so that no depth of the user's reaches a WGSL compiler, and so that no expression
+// is constant in WGSL's sense: there, 1u / 0u and 1u << 32u between literals are errors of compilation. Names come from
+// slots and positions, never from users: v<k> is the value of instruction k, x<k> a variable, b<k> a buffer, s<k> a shared array.
+#include "vyre/emit/wgsl/emit.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/emit/interface.hpp"
+
+namespace vyre::wgsl {
+namespace {
+
+using lower::Instruction;
+using lower::Kernel;
+using lower::Opcode;
+using lower::ValueId;
+
+constexpr std::string_view kAxes = "xyzw";
+
+// WGSL has no 64-bit product: by halves of 16 bits, none of whose sums overflows.
+constexpr std::string_view kMulHigh = R"(
+fn mul_high(a: u32, b: u32) -> u32 {
+  let low = (a & 0xffffu) * (b & 0xffffu);
+  let cross_a = (a >> 16u) * (b & 0xffffu);
+  let cross_b = (a & 0xffffu) * (b >> 16u);
+  let carry = ((low >> 16u) + (cross_a & 0xffffu) + (cross_b & 0xffffu)) >> 16u;
+  return (a >> 16u) * (b >> 16u) + (cross_a >> 16u) + (cross_b >> 16u) + carry;
+}
+)";
+
+std::string_view type(std::uint32_t lanes) {
+  VYRE_ASSERT(lanes == 1 || lanes == 2 || lanes == 4);
+  return lanes == 1 ? "u32" : lanes == 2 ? "vec2<u32>" : "vec4<u32>";
+}
+
+std::string parameter(std::uint32_t word) { return fmt::format("params[{}].{}", word / 4, kAxes[word % 4]); }
+
+class Emitter {
+ public:
+  explicit Emitter(const Kernel& kernel) : kernel_(kernel) {}
+
+  std::string run() {
+    declare();
+    const auto& size = kernel_.workgroup_size;
+    put("\n@compute @workgroup_size({}, {}, {})\n", size[0], size[1], size[2]);
+    put("fn main(@builtin(workgroup_id) workgroup_id: vec3<u32>, @builtin(local_invocation_id) local_id: vec3<u32>) {{\n");
+    for (std::size_t k = 0; k < kernel_.variables.size(); ++k) line("var x{}: {};", k, type(kernel_.variables[k]));
+    for (std::uint32_t at = 0; at < kernel_.code.size(); ++at) instruction(at, kernel_.code[at]);
+    put("}}\n");
+    VYRE_ASSERT(depth_ == 1);
+    return std::move(text_);
+  }
+
+ private:
+  template <class... Arguments>
+  void put(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    fmt::format_to(std::back_inserter(text_), format, std::forward<Arguments>(arguments)...);
+  }
+  template <class... Arguments>
+  void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
+    text_.append(2 * depth_, ' ');
+    put(format, std::forward<Arguments>(arguments)...);
+    text_.push_back('\n');
+  }
+  void open() { ++depth_; }
+  void close() {
+    VYRE_ASSERT(depth_ > 1);
+    --depth_;
+  }
+
+  void declare() {
+    const std::size_t count = kernel_.buffers.size();
+    put("// Group 0: binding k is buffer b<k>, of at least {} bytes; binding {} is a uniform buffer:\n", kMinBufferBytes, count);
+    put("// params[0].xyz is the id of the first workgroup, words {} on are the lengths of b0, b1, ... in elements.\n",
+        kWgslFirstLengthWord);
+    for (std::size_t k = 0; k < count; ++k) {
+      const lower::KernelBuffer& buffer = kernel_.buffers[k];
+      put("@group(0) @binding({}) var<storage, {}> b{}: array<{}>;\n", k, buffer.writable ? "read_write" : "read", k,
+          buffer.atomic ? "atomic<u32>" : type(buffer.lanes));
+    }
+    put("@group(0) @binding({}) var<uniform> params: array<vec4<u32>, {}>;\n", count, (kWgslFirstLengthWord + count + 3) / 4);
+    for (std::size_t k = 0; k < kernel_.shared.size(); ++k) {
+      // Zero when a workgroup starts: WGSL says so itself.
+      put("var<workgroup> s{}: array<{}, {}>;\n", k, type(kernel_.shared[k].lanes), kernel_.shared[k].count);
+    }
+    if (std::ranges::any_of(kernel_.code, [](const Instruction& code) { return code.op == Opcode::MulHigh; })) text_.append(kMulHigh);
+  }
+
+  void instruction(std::uint32_t at, const Instruction& code) {
+    const std::uint32_t a = code.a.index, b = code.b.index, c = code.c.index, d = code.d.index;
+    auto infix = [&](std::string_view op) { line("let v{} = v{} {} v{};", at, a, op, b); };
+    auto call = [&](std::string_view function) { line("let v{} = {}(v{}, v{});", at, function, a, b); };
+    auto unary = [&](std::string_view function) { line("let v{} = {}(v{});", at, function, a); };
+    auto compare = [&](std::string_view op) { line("let v{} = u32(v{} {} v{});", at, a, op, b); };
+    auto signed_infix = [&](std::string_view op) { line("let v{} = bitcast<u32>(bitcast<i32>(v{}) {} bitcast<i32>(v{}));", at, a, op, b); };
+    auto signed_call = [&](std::string_view function) {
+      line("let v{} = bitcast<u32>({}(bitcast<i32>(v{}), bitcast<i32>(v{})));", at, function, a, b);
+    };
+    auto signed_compare = [&](std::string_view op) { line("let v{} = u32(bitcast<i32>(v{}) {} bitcast<i32>(v{}));", at, a, op, b); };
+    auto atomic = [&](std::string_view function) { line("let v{} = {}(&b{}[v{}], v{});", at, function, code.imm, a, b); };
+
+    switch (code.op) {
+      case Opcode::Constant:
+        return line("let v{} = {}u;", at, code.imm);
+      case Opcode::WorkgroupId:
+        return line("let v{} = {} + workgroup_id.{};", at, parameter(kFirstGroupWord + code.imm), kAxes[code.imm]);
+      case Opcode::LocalId:
+        return line("let v{} = local_id.{};", at, kAxes[code.imm]);
+      case Opcode::InvocationId:
+        return line("let v{} = ({} + workgroup_id.{}) * {}u + local_id.{};", at, parameter(kFirstGroupWord + code.imm), kAxes[code.imm],
+                    kernel_.workgroup_size[code.imm], kAxes[code.imm]);
+      case Opcode::Length:
+        return line("let v{} = {};", at, parameter(kWgslFirstLengthWord + code.imm));
+      case Opcode::Add:
+        return infix("+");
+      case Opcode::Sub:
+        return infix("-");
+      case Opcode::Mul:
+        return infix("*");
+      case Opcode::MulHigh:
+        return call("mul_high");
+      case Opcode::Div:
+        return infix("/");
+      case Opcode::Mod:
+        return infix("%");
+      case Opcode::SDiv:
+        return signed_infix("/");
+      case Opcode::SMod:
+        return signed_infix("%");
+      case Opcode::And:
+        return infix("&");
+      case Opcode::Or:
+        return infix("|");
+      case Opcode::Xor:
+        return infix("^");
+      case Opcode::Not:
+        return line("let v{} = ~v{};", at, a);
+      case Opcode::Neg:
+        return line("let v{} = 0u - v{};", at, a);
+      case Opcode::Shl:
+        return infix("<<");
+      case Opcode::Shr:
+        return infix(">>");
+      case Opcode::SShr:
+        return line("let v{} = bitcast<u32>(bitcast<i32>(v{}) >> v{});", at, a, b);
+      case Opcode::Min:
+        return call("min");
+      case Opcode::Max:
+        return call("max");
+      case Opcode::SMin:
+        return signed_call("min");
+      case Opcode::SMax:
+        return signed_call("max");
+      case Opcode::Eq:
+        return compare("==");
+      case Opcode::Ne:
+        return compare("!=");
+      case Opcode::Lt:
+        return compare("<");
+      case Opcode::Le:
+        return compare("<=");
+      case Opcode::SLt:
+        return signed_compare("<");
+      case Opcode::SLe:
+        return signed_compare("<=");
+      case Opcode::Popcount:
+        return unary("countOneBits");
+      case Opcode::ReverseBits:
+        return unary("reverseBits");
+      case Opcode::Clz:
+        return unary("countLeadingZeros");
+      case Opcode::Ctz:
+        return unary("countTrailingZeros");
+      case Opcode::Select:
+        return line("let v{} = select(v{}, v{}, v{} != 0u);", at, c, b, a);
+      case Opcode::Lane:
+        return line("let v{} = v{}.{};", at, a, kAxes[code.imm]);
+      case Opcode::Pack:
+        if (code.lanes == 2) return line("let v{} = vec2<u32>(v{}, v{});", at, a, b);
+        return line("let v{} = vec4<u32>(v{}, v{}, v{}, v{});", at, a, b, c, d);
+      case Opcode::ReadVariable:
+        return line("let v{} = x{};", at, code.imm);
+      case Opcode::WriteVariable:
+        return line("x{} = v{};", code.imm, a);
+      case Opcode::LoadBuffer:
+        if (kernel_.buffers[code.imm].atomic) return line("let v{} = atomicLoad(&b{}[v{}]);", at, code.imm, a);
+        return line("let v{} = b{}[v{}];", at, code.imm, a);
+      case Opcode::StoreBuffer:
+        if (kernel_.buffers[code.imm].atomic) return line("atomicStore(&b{}[v{}], v{});", code.imm, a, b);
+        return line("b{}[v{}] = v{};", code.imm, a, b);
+      case Opcode::LoadShared:
+        return line("let v{} = s{}[v{}];", at, code.imm, a);
+      case Opcode::StoreShared:
+        return line("s{}[v{}] = v{};", code.imm, a, b);
+      case Opcode::AtomicAdd:
+        return atomic("atomicAdd");
+      case Opcode::AtomicAnd:
+        return atomic("atomicAnd");
+      case Opcode::AtomicOr:
+        return atomic("atomicOr");
+      case Opcode::AtomicXor:
+        return atomic("atomicXor");
+      case Opcode::AtomicMin:
+        return atomic("atomicMin");
+      case Opcode::AtomicMax:
+        return atomic("atomicMax");
+      case Opcode::AtomicExchange:
+        return atomic("atomicExchange");
+      case Opcode::AtomicCompareExchange:
+        // WGSL's may fail although the value is the expected one: then it is tried again.
+        line("var v{}: u32;", at);
+        line("loop {{");
+        open();
+        line("let attempt = atomicCompareExchangeWeak(&b{}[v{}], v{}, v{});", code.imm, a, b, c);
+        line("v{} = attempt.old_value;", at);
+        line("if (attempt.exchanged || attempt.old_value != v{}) {{ break; }}", b);
+        close();
+        return line("}}");
+      case Opcode::If:
+        line("if (v{} != 0u) {{", a);
+        return open();
+      case Opcode::Else:
+        close();
+        line("}} else {{");
+        return open();
+      case Opcode::EndIf:
+        close();
+        return line("}}");
+      case Opcode::Loop:
+        line("for (var v{} = v{}; v{} < v{}; v{} += 1u) {{", at, a, at, b, at);
+        return open();
+      case Opcode::EndLoop:
+        close();
+        return line("}}");
+      case Opcode::Barrier:
+        line("storageBarrier();");
+        return line("workgroupBarrier();");
+      case Opcode::Return:
+        return line("return;");
+    }
+  }
+
+  const Kernel& kernel_;
+  std::string text_;
+  std::size_t depth_ = 1;
+};
+
+}  // namespace
+
+std::string emit(const Kernel& kernel) { return Emitter(kernel).run(); }
+
+}  // namespace vyre::wgsl
