@@ -18,9 +18,12 @@ namespace vyre::validate {
 
 class ValidOp;
 
+// What an earlier error hides. Only rules meet it: a valid program has no step and no local of this type.
+inline constexpr ir::DataType kUnknownType = static_cast<ir::DataType>(0xFF);
+
 // A Let binding, a loop variable, or a parameter of an operation.
 struct Local {
-  NameId name;
+  NameId name;  // invalid for a parameter that its body never names
   ir::DataType type = ir::DataType::U32;
   bool loop_variable = false;
   bool assigned = false;  // some Assign targets it; otherwise its value is fixed by the Let

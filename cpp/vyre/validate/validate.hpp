@@ -19,11 +19,15 @@ class ValidOp {
   const Facts& facts() const { return facts_; }
   // Parameter k of the operation is LocalId{k}; the result is the local of the body's last statement.
   LocalId result() const { return facts_.statements[NodeId{static_cast<std::uint32_t>(facts_.statements.size() - 1)}].local; }
+  // Of the operation and of every operation that it reaches.
+  std::uint64_t hash() const { return hash_; }
 
  private:
   friend class Gate;
+  ValidOp() = default;
   ir::OpTable::Spec spec_;
   Facts facts_;
+  std::uint64_t hash_ = 0;
 };
 
 // A program that keeps every rule, with its facts. Cheap to copy.
@@ -38,13 +42,14 @@ class ValidProgram {
 
  private:
   friend class Gate;
+  ValidProgram() = default;
   std::shared_ptr<const ir::Program> program_;
   std::shared_ptr<const Facts> facts_;
   std::shared_ptr<const std::vector<BufferId>> bound_;
 };
 
 struct Options {
-  // The limits (V017 V018 V019) judge what a user wrote; our own passes validate their results without them.
+  // V018 and V019 judge what a user wrote; our own passes validate their results without them.
   bool limits = true;
   // Checked execution decides divergence at run time: V010 is left out.
   bool uniformity = true;

@@ -1,0 +1,21 @@
+// The only maker of valid operations and programs.
+#pragma once
+
+#include <memory>
+
+#include "vyre/validate/gather.hpp"
+#include "vyre/validate/validate.hpp"
+
+namespace vyre::validate {
+
+class Gate {
+ public:
+  // Both take the facts out of what was gathered. Every callee must be valid.
+  static std::shared_ptr<const ValidOp> pass(OpBody& body);
+  static ValidProgram pass(const ir::Program& program, Gathered& gathered);
+
+ private:
+  static Facts facts(Gathered& gathered);
+};
+
+}  // namespace vyre::validate

@@ -1,0 +1,48 @@
+// The operations that a program reaches: each is looked into once, however many calls lead to it.
+#pragma once
+
+#include <memory>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "vyre/validate/gather.hpp"
+#include "vyre/validate/report.hpp"
+#include "vyre/validate/validate.hpp"
+
+namespace vyre::validate {
+
+struct OpBody {
+  // Deeper than any limit: the depth of a cycle, and of what reaches one.
+  static constexpr std::uint32_t kEndless = ~0u;
+
+  ir::OpTable::Spec spec;
+  std::unique_ptr<Gathered> gathered;  // null until examined, and for operations that cannot be inlined
+  std::uint32_t depth = 1;             // of calls, this one included
+  std::vector<Finding> findings;       // what breaks a rule in the body, in program order
+  std::shared_ptr<const ValidOp> valid;
+};
+
+class OpBodies {
+ public:
+  // `candidate` is an operation that is not in the table yet; its body may call it, which is a cycle.
+  OpBodies(const ir::OpTable& table, const Options& options, ir::OpTable::Spec candidate = nullptr)
+      : table_(table), options_(options), candidate_(std::move(candidate)) {}
+
+  // Null when unknown.
+  OpBody* find(std::string_view id);
+  // Examines `body` and all that it reaches: linear in their sizes, cycles included.
+  void examine(OpBody& body);
+
+ private:
+  OpBody* record(const ir::OpTable::Spec& spec);
+  void open(OpBody& body);
+  void close(OpBody& body);
+
+  const ir::OpTable& table_;
+  Options options_;
+  ir::OpTable::Spec candidate_;
+  std::unordered_map<const ir::OpSpec*, std::unique_ptr<OpBody>> records_;
+};
+
+}  // namespace vyre::validate

@@ -1,0 +1,74 @@
+#include "vyre/validate/report.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "vyre/base/assert.hpp"
+
+namespace vyre::validate {
+
+Text::Text(std::string_view text) {
+  text_.reserve(text.size());
+  for (char c : text) {
+    if (c == '\0') {
+      text_ += "\\0";
+    } else {
+      text_ += c;
+    }
+  }
+}
+
+void Report::add_filled(Site site, Message message, std::span<const Text> texts) {
+  const MessageInfo& row = info(message);
+  std::string filled;
+  std::string_view rest = row.sentence;
+  for (const Text& text : texts) {
+    const std::size_t open = rest.find('<');
+    filled += rest.substr(0, open);
+    filled += text.text();
+    rest.remove_prefix(rest.find('>', open) + 1);
+  }
+  filled += rest;
+  add(site, row.rule, std::move(filled));
+}
+
+std::vector<Finding> Report::in_program_order() && {
+  // A statement comes after its own steps and before those of the next one.
+  auto key = [&](const Finding& finding) {
+    const std::uint32_t index = finding.site.index;
+    std::uint32_t section = 3, position = 0, tie = 0;
+    bool is_step = false;
+    switch (finding.site.kind) {
+      case Site::Kind::Buffer:
+        section = 0;
+        tie = index;
+        break;
+      case Site::Kind::Axis:
+        section = 1;
+        tie = index;
+        break;
+      case Site::Kind::Parameter:
+        section = 2;
+        tie = index;
+        break;
+      case Site::Kind::Node: {
+        const Statement& statement = gathered_.facts.statements[NodeId{index}];
+        position = statement.first_step + statement.step_count;
+        tie = index;
+        break;
+      }
+      case Site::Kind::Step:
+        position = index;
+        is_step = true;
+        break;
+      case Site::Kind::Entry:
+        position = ~0u;
+        break;
+    }
+    return std::tuple(section, position, is_step, tie, finding.rule);
+  };
+  std::stable_sort(findings_.begin(), findings_.end(), [&](const Finding& a, const Finding& b) { return key(a) < key(b); });
+  return std::move(findings_);
+}
+
+}  // namespace vyre::validate
