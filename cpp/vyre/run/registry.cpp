@@ -48,11 +48,6 @@ void check_spec(const ir::OpSpec& spec) {
   if (spec.version == 0) {
     throw ArgumentError(fmt::format("operation `{}` has version 0. Fix: count versions from 1.", spec.id));
   }
-  if (spec.inlinable() && spec.parameters.size() != spec.signature.inputs.size()) {
-    throw ArgumentError(
-        fmt::format("operation `{}` names {} parameters, its signature has {} inputs. Fix: name one parameter for each input.", spec.id,
-                    spec.parameters.size(), spec.signature.inputs.size()));
-  }
 }
 
 }  // namespace

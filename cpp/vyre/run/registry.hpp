@@ -13,7 +13,7 @@ ir::OpTable registered_ops();
 // The operation of this id (`id` or `id@version`). Throws ArgumentError when there is none.
 ir::OpTable::Spec registered_op(std::string_view id);
 
-// Adds an operation; adding the same one again changes nothing. Throws ArgumentError for a bad id, version or list of parameters,
+// Adds an operation; adding the same one again changes nothing. Throws ArgumentError for a bad id or version,
 // or when this id and version has a different body; ValidationError for a body that breaks rules. Operations that the body
 // calls may be registered later: what is unknown, or too deep, is reported where a program calls (V016, V017).
 ir::OpTable::Spec register_op(ir::OpSpec spec);
