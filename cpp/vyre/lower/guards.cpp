@@ -1,5 +1,7 @@
 #include "vyre/lower/guards.hpp"
 
+#include <array>
+
 #include "vyre/base/assert.hpp"
 
 namespace vyre::lower {
@@ -77,7 +79,9 @@ bool is_below(Writer& writer, ValueId value, std::uint32_t bound) {
 // 1 when the index is in range; invalid when that is known. Element indices are compared, because byte offsets wrap.
 ValueId in_range(Writer& writer, const Memory& memory, ValueId index) {
   if (memory.shared && is_below(writer, index, writer.kernel().shared[memory.index].count)) return {};
-  return writer.once(Opcode::Lt, index, lower_length(writer, memory));
+  const ValueId length = lower_length(writer, memory);
+  if (writer.is_known_below(index, length)) return {};
+  return writer.once(Opcode::Lt, index, length);
 }
 
 void put(Writer& writer, const Memory& memory, ValueId index, ValueId value) {
@@ -272,18 +276,39 @@ void lower_store(Writer& writer, const Memory& memory, ValueId index, ValueId va
 }
 
 ValueId lower_atomic(Writer& writer, AtomicOp op, const Memory& memory, ValueId index, ValueId expected, ValueId value) {
-  const ValueId in = in_range(writer, memory, index);
-  const std::uint32_t before = writer.variable(1);
-  writer.add({.op = Opcode::WriteVariable, .imm = before, .a = writer.constant(0)});
-  writer.add({.op = Opcode::If, .a = in});
   Instruction atomic{.op = opcode(op), .lanes = 1, .imm = memory.index, .a = index, .b = value};
   if (expected.valid()) {
     atomic.b = expected;
     atomic.c = value;
   }
+  const ValueId in = in_range(writer, memory, index);
+  if (!in.valid()) return writer.add(atomic);
+  const std::uint32_t before = writer.variable(1);
+  writer.add({.op = Opcode::WriteVariable, .imm = before, .a = writer.constant(0)});
+  writer.add({.op = Opcode::If, .a = in});
   writer.add({.op = Opcode::WriteVariable, .imm = before, .a = writer.add(atomic)});
   writer.add({.op = Opcode::EndIf});
   return writer.add({.op = Opcode::ReadVariable, .lanes = 1, .imm = before});
+}
+
+void assume(Writer& writer, ValueId condition) {
+  // Conditions are short; a long one is worth no search.
+  constexpr std::size_t kMaxTerms = 16;
+  std::array<ValueId, kMaxTerms> terms{condition};
+  for (std::size_t next = 0, end = 1; next < end; ++next) {
+    const Instruction term = writer.at(terms[next]);
+    if (term.op == Opcode::Lt) writer.assume_below(term.a, term.b);
+    if (term.op != Opcode::And) continue;
+    // A bitwise and is non-zero only if both are.
+    for (const ValueId side : {term.a, term.b}) {
+      if (end < kMaxTerms) terms[end++] = side;
+    }
+  }
+}
+
+void assume_not(Writer& writer, ValueId condition) {
+  const Instruction& instruction = writer.at(condition);
+  if (instruction.op == Opcode::Le) writer.assume_below(instruction.b, instruction.a);
 }
 
 }  // namespace vyre::lower

@@ -26,4 +26,8 @@ void lower_store(Writer& writer, const Memory& memory, ValueId index, ValueId va
 // `expected` is invalid, except for CompareExchange.
 ValueId lower_atomic(Writer& writer, ir::AtomicOp op, const Memory& memory, ValueId index, ValueId expected, ValueId value);
 
+// From here on the condition holds, or does not hold: a guard that this proves is left out.
+void assume(Writer& writer, ValueId condition);
+void assume_not(Writer& writer, ValueId condition);
+
 }  // namespace vyre::lower

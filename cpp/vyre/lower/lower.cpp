@@ -65,7 +65,9 @@ class Lowering {
   enum class Opener : std::uint8_t { If, Else, Loop, Block };
   struct Open {
     Opener opener;
-    bool then_dead = false;  // of an Else: what stands before it has returned
+    std::size_t assumptions = 0;  // of the code around it
+    ValueId condition{};          // of an If
+    bool then_dead = false;       // of an Else: what stands before it has returned
   };
 
   // Of an If, Loop or Block.
@@ -172,20 +174,27 @@ void Lowering::statement(NodeId id) {
       [&](const ir::If& it) {
         writer_.add({.op = Opcode::If, .a = value(it.condition)});
         writer_.new_stretch();
-        open_.push_back({Opener::If});
+        open_.push_back({.opener = Opener::If, .assumptions = writer_.assumptions(), .condition = value(it.condition)});
+        assume(writer_, value(it.condition));
       },
       [&](const ir::Else&) {
         writer_.add({.op = Opcode::Else});
         writer_.new_stretch();
-        open_.back() = {Opener::Else, dead_};
+        Open& open = open_.back();
+        open.opener = Opener::Else;
+        open.then_dead = dead_;
         dead_ = false;
+        writer_.forget_assumptions(open.assumptions);
+        assume_not(writer_, open.condition);
       },
       [&](const ir::Loop& it) {
-        locals_[facts.local].value = writer_.add({.op = Opcode::Loop, .lanes = 1, .a = value(it.from), .b = value(it.to)});
+        const ValueId variable = writer_.add({.op = Opcode::Loop, .lanes = 1, .a = value(it.from), .b = value(it.to)});
+        locals_[facts.local].value = variable;
         writer_.new_stretch();
-        open_.push_back({Opener::Loop});
+        open_.push_back({.opener = Opener::Loop, .assumptions = writer_.assumptions()});
+        writer_.assume_below(variable, value(it.to));
       },
-      [&](const ir::Block&) { open_.push_back({Opener::Block}); }, [&](const ir::End&) { end(); },
+      [&](const ir::Block&) { open_.push_back({.opener = Opener::Block}); }, [&](const ir::End&) { end(); },
       [&](const ir::Barrier&) { writer_.add({.op = Opcode::Barrier}); },
       [&](const ir::Return&) {
         writer_.add({.op = Opcode::Return});
@@ -199,6 +208,11 @@ void Lowering::end() {
   if (open.opener == Opener::Block) return;  // a Return in a block ends the list around it too
   writer_.add({.op = open.opener == Opener::Loop ? Opcode::EndLoop : Opcode::EndIf});
   writer_.new_stretch();
+  writer_.forget_assumptions(open.assumptions);
+  // Whoever is still here did not go where it returns.
+  if (open.opener == Opener::If && dead_) assume_not(writer_, open.condition);
+  if (open.opener == Opener::Else && open.then_dead) assume_not(writer_, open.condition);
+  if (open.opener == Opener::Else && !open.then_dead && dead_) assume(writer_, open.condition);
   dead_ = open.opener == Opener::Else && open.then_dead && dead_;
 }
 

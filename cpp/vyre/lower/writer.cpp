@@ -9,6 +9,8 @@ namespace {
 
 std::array<ValueId, 4> operands(const Instruction& instruction) { return {instruction.a, instruction.b, instruction.c, instruction.d}; }
 
+std::uint64_t pair(ValueId a, ValueId b) { return std::uint64_t{a.index} << 32 | b.index; }
+
 }  // namespace
 
 std::size_t Writer::Hash::operator()(const Instruction& instruction) const noexcept {
@@ -46,6 +48,23 @@ ValueId Writer::once(Opcode op, ValueId a, ValueId b, ValueId c) {
   const auto [known, fresh] = made_.try_emplace(instruction, Made{{}, stretch_});
   if (fresh || known->second.stretch != stretch_) known->second = {add(instruction), stretch_};
   return known->second.value;
+}
+
+void Writer::assume_below(ValueId a, ValueId b) {
+  assumed_.push_back(pair(a, b));
+  ++assumed_count_[pair(a, b)];
+}
+
+bool Writer::is_known_below(ValueId a, ValueId b) const {
+  const auto count = assumed_count_.find(pair(a, b));
+  return count != assumed_count_.end() && count->second > 0;
+}
+
+void Writer::forget_assumptions(std::size_t kept) {
+  while (assumed_.size() > kept) {
+    --assumed_count_[assumed_.back()];
+    assumed_.pop_back();
+  }
 }
 
 std::optional<std::uint32_t> Writer::literal(ValueId value) const {

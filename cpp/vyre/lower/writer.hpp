@@ -33,6 +33,12 @@ class Writer {
   // From here on, values made before may not be certain to have been made.
   void new_stretch() { ++stretch_; }
 
+  // What a branch or a loop has made sure of, for as long as the code is inside it.
+  void assume_below(ValueId a, ValueId b);
+  bool is_known_below(ValueId a, ValueId b) const;
+  std::size_t assumptions() const { return assumed_.size(); }
+  void forget_assumptions(std::size_t kept);
+
   const Instruction& at(ValueId value) const { return is_leaf(value) ? leaves_[value.index & ~kLeaf] : code_[value.index]; }
   std::optional<std::uint32_t> literal(ValueId value) const;
 
@@ -54,6 +60,8 @@ class Writer {
   std::unordered_map<Instruction, ValueId, Hash> known_leaves_;
   std::unordered_map<Instruction, Made, Hash> made_;
   std::uint32_t stretch_ = 0;
+  std::vector<std::uint64_t> assumed_;                              // pairs of ids
+  std::unordered_map<std::uint64_t, std::uint32_t> assumed_count_;  // how often each is among them
 };
 
 }  // namespace vyre::lower
