@@ -14,66 +14,19 @@
 #include <xmmintrin.h>
 #endif
 
+#include "run/vulkan_fixture.hpp"
 #include "run/vulkan_shaders.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/vulkan/pipeline_file.hpp"
 #include "vyre/run/vulkan/vulkan_backend.hpp"
 
 namespace vyre::test {
 namespace {
 
-using run::BufferView;
-using run::DeviceInfo;
 using run::Grid;
 using run::RunOptions;
 using run::vulkan::Options;
 using run::vulkan::Shader;
-using run::vulkan::VulkanBackend;
-
-using Words = std::vector<std::uint32_t>;
-
-BufferView view(Words& words) { return {std::as_writable_bytes(std::span(words)), static_cast<std::uint32_t>(words.size())}; }
-
-// The devices to test on: indices of usable ones. None at all is a failure, unless the environment allows it.
-class VulkanTest : public testing::Test {
- protected:
-  void SetUp() override {
-    const auto reasons = backend_.unavailable();
-    if (!reasons.empty()) {
-      const char* allowed = std::getenv("VYRE_ALLOW_NO_VULKAN");
-      ASSERT_TRUE(allowed != nullptr && std::string(allowed) == "1") << reasons[0];
-      GTEST_SKIP() << reasons[0];
-    }
-    const auto devices = backend_.devices();
-    for (std::size_t i = 0; i < devices.size(); ++i) {
-      if (devices[i].usable) usable_.push_back(i);
-    }
-  }
-
-  // Runs `check(index, info)` for each device.
-  template <class Check>
-  void on_each_device(Check check) {
-    const auto devices = backend_.devices();
-    for (std::size_t i : usable_) {
-      SCOPED_TRACE(devices[i].name);
-      check(i, devices[i]);
-    }
-  }
-
-  VulkanBackend backend_;
-  std::vector<std::size_t> usable_;
-};
-
-Words xor_of(const Words& a, const Words& b) {
-  Words result(a.size());
-  for (std::size_t i = 0; i < a.size(); ++i) result[i] = a[i] ^ b[i];
-  return result;
-}
-
-Words counted(std::uint32_t n, std::uint32_t factor) {
-  Words words(n);
-  for (std::uint32_t i = 0; i < n; ++i) words[i] = i * factor + 7;
-  return words;
-}
 
 TEST_F(VulkanTest, devices_say_what_they_are) {
   on_each_device([](std::size_t, const DeviceInfo& info) {
@@ -387,6 +340,66 @@ TEST_F(VulkanTest, an_interrupted_call_leaves_the_arrays_alone) {
   });
 }
 
+// A good part of a second of work for a software device, in workgroups of few enough turns for every driver.
+Words long_work() { return {60000, 0, 0, 0}; }
+constexpr Grid kLongGrid{4000, 1, 1};
+
+TEST_F(VulkanTest, a_call_that_really_times_out_leaves_the_arrays_alone_and_the_device_recovers) {
+  on_each_device([&](std::size_t device, const DeviceInfo& info) {
+    if (info.kind != "software gpu") return;  // a GPU may be done in time
+    auto executable = backend_.prepare_shader(loop_shader(false), device);
+    Words data = long_work();
+    const BufferView views[] = {view(data)};
+    RunOptions options;
+    options.timeout = std::chrono::milliseconds(1);
+    EXPECT_THROW(executable->run(views, kLongGrid, options), DispatchTimeoutError);
+    EXPECT_EQ(data, long_work());
+    EXPECT_TRUE(backend_.wait_until_idle(device, 600));
+    data[0] = 10;
+    executable->run(views, {1, 1, 1}, {});
+    EXPECT_EQ(data[1], loop_result(10));
+  });
+}
+
+TEST_F(VulkanTest, a_time_out_of_nothing_stops_the_call_before_it_starts) {
+  on_each_device([&](std::size_t device, const DeviceInfo&) {
+    auto executable = backend_.prepare_shader(loop_shader(false), device);
+    Words data = {10, 0, 0, 0};
+    const BufferView views[] = {view(data)};
+    RunOptions options;
+    options.timeout = std::chrono::seconds(0);
+    EXPECT_THROW(executable->run(views, {1, 1, 1}, options), DispatchTimeoutError);
+    EXPECT_EQ(data, (Words{10, 0, 0, 0}));
+    executable->run(views, {1, 1, 1}, {});
+    EXPECT_EQ(data[1], loop_result(10));
+  });
+}
+
+using VulkanDeathTest = VulkanTest;
+
+TEST_F(VulkanDeathTest, the_process_ends_cleanly_while_devices_are_open_or_busy) {
+  on_each_device([&](std::size_t device, const DeviceInfo& info) {
+    const auto end_with_open_device = [&] {
+      // A backend that lives as long as the process, as the list of backends keeps it.
+      auto& backend = *new VulkanBackend;
+      auto executable = backend.prepare_shader(loop_shader(false), device);
+      Words data = {10, 0, 0, 0};
+      const BufferView views[] = {view(data)};
+      executable->run(views, {1, 1, 1}, {});
+      if (info.kind == "software gpu") {
+        data = long_work();
+        RunOptions options;
+        options.timeout = std::chrono::milliseconds(1);
+        EXPECT_THROW(executable->run(views, kLongGrid, options), DispatchTimeoutError);
+      }
+      std::exit(data[1] == 0 || data[1] == loop_result(10) ? 0 : 1);
+    };
+    // The test runs in a process of its own from the start, because drivers do not survive a fork.
+    GTEST_FLAG_SET(death_test_style, "threadsafe");
+    EXPECT_EXIT(end_with_open_device(), testing::ExitedWithCode(0), "");
+  });
+}
+
 TEST_F(VulkanTest, a_forked_child_gets_a_typed_error_and_ends) {
   on_each_device([&](std::size_t device, const DeviceInfo&) {
     auto executable = backend_.prepare_shader(xor_shader(), device);
@@ -454,6 +467,67 @@ void expect_xor(const Options& options, std::size_t device) {
   const BufferView views[] = {view(a), view(b), view(out)};
   backend.prepare_shader(xor_shader(), device)->run(views, {1, 1, 1}, {});
   EXPECT_EQ(out, xor_of(a, b));
+}
+
+class PipelineFileTest : public testing::Test {
+ protected:
+  run::vulkan::PipelineFile file(const std::string& device = "device", const Shader& shader = xor_shader()) const {
+    return {Options{.cache_directory = directory_.path}, device, shader};
+  }
+
+  const Directory directory_;
+  const std::vector<std::byte> data_ = std::vector<std::byte>(50, std::byte{7});
+};
+
+TEST_F(PipelineFileTest, gives_back_what_it_was_given) {
+  EXPECT_TRUE(file().read().empty());
+  file().write(data_);
+  EXPECT_EQ(file().read(), data_);
+  EXPECT_EQ(files_below(directory_.path).size(), 1u) << "nothing is left beside it";
+}
+
+TEST_F(PipelineFileTest, is_of_one_shader_on_one_driver) {
+  file().write(data_);
+  EXPECT_TRUE(file("another device").read().empty());
+  EXPECT_TRUE(file("device", loop_shader(false)).read().empty());
+  EXPECT_TRUE(file("device", loop_shader(true)).read().empty());
+}
+
+TEST_F(PipelineFileTest, is_passed_over_when_any_byte_is_wrong_or_missing) {
+  file().write(data_);
+  const auto path = files_below(directory_.path).at(0);
+  std::string text(std::filesystem::file_size(path), '\0');
+  std::ifstream(path, std::ios::binary).read(text.data(), static_cast<std::streamsize>(text.size()));
+  const auto put = [&](const std::string& bytes) { std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes; };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    std::string changed = text;
+    changed[i] ^= 0x10;
+    put(changed);
+    EXPECT_TRUE(file().read().empty()) << i;
+    put(text.substr(0, i));
+    EXPECT_TRUE(file().read().empty()) << i;
+  }
+  put(text + "x");
+  EXPECT_TRUE(file().read().empty());
+  put(text);
+  EXPECT_EQ(file().read(), data_);
+}
+
+TEST_F(PipelineFileTest, that_is_moved_to_another_name_is_passed_over) {
+  file().write(data_);
+  const auto path = files_below(directory_.path).at(0);
+  file("other").write(data_);
+  for (const auto& other : files_below(directory_.path)) {
+    if (other != path) std::filesystem::rename(other, path);
+  }
+  EXPECT_TRUE(file().read().empty());
+}
+
+TEST_F(PipelineFileTest, goes_when_there_are_too_many) {
+  // It is not looked at every time, but often enough.
+  for (int i = 0; i < 1200; ++i) file(std::to_string(i)).write({std::byte{1}});
+  EXPECT_LT(files_below(directory_.path).size(), 1100u);
+  EXPECT_FALSE(file("1199").read().empty()) << "the newest stays";
 }
 
 TEST_F(VulkanTest, damaged_pipeline_files_are_passed_over) {

@@ -59,7 +59,10 @@ struct Books {
   int calls_until_failure = 0;
   VkResult failure = VK_SUCCESS;
   bool failed = false;
-  bool fences_held = false;
+  bool no_devices = false;
+  bool holding = false;
+  std::set<VkFence> held;
+  bool only_waiting_tells = false;
 };
 
 Books books;
@@ -105,14 +108,25 @@ VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
     ++books.calls[kIndex];
     real = books.real[kIndex];
     if constexpr (std::is_same_v<R, VkResult>) {
-      if (books.fences_held && kIndex == k_vkGetFenceStatus) return VK_NOT_READY;
-      if (books.fences_held && kIndex == k_vkWaitForFences) return VK_TIMEOUT;
       if (books.failing == kIndex && --books.calls_until_failure == 0) {
         books.failed = true;
         // A device that is lost has ended its work, whatever it answers.
         if constexpr (kIndex == k_vkDeviceWaitIdle) reinterpret_cast<R (*)(A...)>(real)(arguments...);
         return books.failure;
       }
+    }
+    const auto all = std::tuple(arguments...);
+    if constexpr (kIndex == k_vkQueueSubmit) {
+      if (books.holding) books.held.insert(std::get<3>(all));
+    } else if constexpr (kIndex == k_vkGetFenceStatus) {
+      if (books.only_waiting_tells || books.held.count(std::get<1>(all)) != 0) return VK_NOT_READY;
+    } else if constexpr (kIndex == k_vkEnumeratePhysicalDevices) {
+      if (books.no_devices) {
+        *std::get<1>(all) = 0;
+        return VK_SUCCESS;
+      }
+    } else if constexpr (kIndex == k_vkWaitForFences) {
+      if (books.held.count(*std::get<2>(all)) != 0) return VK_TIMEOUT;
     }
   }
   const auto forward = reinterpret_cast<R (*)(A...)>(real);
@@ -196,7 +210,10 @@ FailingVulkan::FailingVulkan() {
   books.hidden.clear();
   books.failing = -1;
   books.failed = false;
-  books.fences_held = false;
+  books.no_devices = false;
+  books.holding = false;
+  books.held.clear();
+  books.only_waiting_tells = false;
   if (books.find == nullptr) return;
   for (int i = 0; i < kFunctionCount; ++i) books.real[i] = books.find(nullptr, kNames[i]);
 }
@@ -210,6 +227,8 @@ run::vulkan::Loader FailingVulkan::loader() const {
   if (books.find == nullptr) return run::vulkan::system_loader();
   return {&find_instance, {}};
 }
+
+std::vector<std::string> FailingVulkan::all() { return {std::begin(kNames), std::end(kNames)}; }
 
 std::vector<std::string> FailingVulkan::fallible() {
   std::vector<std::string> names;
@@ -237,14 +256,34 @@ bool FailingVulkan::failed() const {
   return books.failed;
 }
 
-void FailingVulkan::hold_fences(bool held) {
+void FailingVulkan::hold_fences(bool on) {
   const std::lock_guard lock(books.mutex);
-  books.fences_held = held;
+  books.holding = on;
+}
+
+void FailingVulkan::release_fences() {
+  const std::lock_guard lock(books.mutex);
+  books.held.clear();
+}
+
+void FailingVulkan::only_waiting_tells(bool on) {
+  const std::lock_guard lock(books.mutex);
+  books.only_waiting_tells = on;
 }
 
 void FailingVulkan::hide(std::string function) {
   const std::lock_guard lock(books.mutex);
   books.hidden.insert(std::move(function));
+}
+
+void FailingVulkan::show_all() {
+  const std::lock_guard lock(books.mutex);
+  books.hidden.clear();
+}
+
+void FailingVulkan::no_devices() {
+  const std::lock_guard lock(books.mutex);
+  books.no_devices = true;
 }
 
 void FailingVulkan::change(std::string function, std::function<void(void*)> with) {
@@ -260,6 +299,11 @@ int FailingVulkan::calls(std::string_view function) const {
 void FailingVulkan::forget_calls() {
   const std::lock_guard lock(books.mutex);
   books.calls = {};
+}
+
+void FailingVulkan::forget_objects() {
+  const std::lock_guard lock(books.mutex);
+  books.alive.clear();
 }
 
 std::vector<std::string> FailingVulkan::leaks() const {

@@ -22,6 +22,7 @@ class FailingVulkan {
 
   run::vulkan::Loader loader() const;
 
+  static std::vector<std::string> all();
   // Every function of the table that returns a VkResult, in the table's order.
   static std::vector<std::string> fallible();
 
@@ -31,10 +32,16 @@ class FailingVulkan {
   // Whether the ordered failure has happened.
   bool failed() const;
 
-  // While held, no fence is seen to signal; waits end at once.
-  void hold_fences(bool held);
+  // The fences of submissions made while this is on are not seen to signal, until release_fences(); waits for them end at once.
+  void hold_fences(bool on);
+  void release_fences();
+  // While on, asking a fence says that it has not signalled, and only waiting for it tells. So calls wait, however fast the device.
+  void only_waiting_tells(bool on);
   // As if the driver had no such function.
   void hide(std::string function);
+  void show_all();
+  // As if the machine had no device, whatever drivers it has.
+  void no_devices();
   // Called after each forwarded call of the function, with its last argument, to change what it gave.
   void change(std::string function, std::function<void(void*)> with);
 
@@ -42,6 +49,7 @@ class FailingVulkan {
   void forget_calls();
   // One line for each kind of object that is not destroyed.
   std::vector<std::string> leaks() const;
+  void forget_objects();
 };
 
 }  // namespace vyre::test

@@ -101,7 +101,8 @@ PhysicalDevice describe(const InstanceApi& api, VkPhysicalDevice handle) {
   properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
   properties.pNext = &maintenance;
   api.vkGetPhysicalDeviceProperties2(handle, &properties);
-  device.info.driver = fmt::format("{} {} (Vulkan {})", driver.driverName, driver.driverInfo, version_text(basic.apiVersion));
+  device.info.driver = fmt::format("{}{}{} (Vulkan {})", driver.driverName, driver.driverInfo[0] == '\0' ? "" : " ", driver.driverInfo,
+                                   version_text(basic.apiVersion));
   device.max_memory_allocation = maintenance.maxMemoryAllocationSize;
   device.info.limits = limits_of(device);
   device.key = hex(id.driverUUID, VK_UUID_SIZE) + hex(id.deviceUUID, VK_UUID_SIZE) + hex(basic.pipelineCacheUUID, VK_UUID_SIZE) +

@@ -18,8 +18,9 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMagic = "vyre pipeline 1\n";
 // A pipeline is some kilobytes. A larger file is not ours.
 constexpr std::uintmax_t kMaxFileBytes = 256u << 20;
-// Beyond this many files, those written longest ago go.
+// Beyond this many files, those written longest ago go; a process looks at its first write and then once in a while.
 constexpr std::size_t kMaxFiles = 1000;
+constexpr unsigned kWritesBetweenLooks = 50;
 
 // FNV-1a, continued from `hash`.
 std::uint64_t hash_bytes(const void* data, std::size_t count, std::uint64_t hash) {
@@ -111,7 +112,8 @@ void PipelineFile::write(const std::vector<std::byte>& data) const {
 
   // Written aside and renamed, so that no reader, in any process, sees half a file.
   static std::atomic<unsigned> serial = 0;
-  const fs::path aside = directory / fmt::format("{}.{}.{}.part", key_.substr(key_.size() - 32), getpid(), serial++);
+  const unsigned number = serial++;
+  const fs::path aside = directory / fmt::format("{}.{}.{}.part", key_.substr(key_.size() - 32), getpid(), number);
   {
     std::ofstream file(aside, std::ios::binary | std::ios::trunc);
     file << header(key_, data);
@@ -127,7 +129,7 @@ void PipelineFile::write(const std::vector<std::byte>& data) const {
     fs::remove(aside, error);
     return;
   }
-  remove_oldest(directory);
+  if (number % kWritesBetweenLooks == 0) remove_oldest(directory);
 }
 
 }  // namespace vyre::run::vulkan

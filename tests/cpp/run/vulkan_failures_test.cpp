@@ -1,0 +1,399 @@
+// The Vulkan backend when Vulkan fails: each call of each function, with each error, once.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <set>
+
+#include "run/vulkan_fixture.hpp"
+#include "run/vulkan_shaders.hpp"
+#include "support/failing_vulkan.hpp"
+#include "vyre/base/error.hpp"
+
+namespace vyre::test {
+namespace {
+
+using run::Executable;
+using run::RunOptions;
+using run::vulkan::Loader;
+using run::vulkan::Options;
+
+class VulkanFailuresTest : public VulkanTest {
+ protected:
+  VulkanBackend backend(Options options = {}) const {
+    return VulkanBackend([this] { return vulkan_.loader(); }, std::move(options));
+  }
+
+  FailingVulkan vulkan_;
+};
+
+// Which kind of error a failed call must become.
+std::string kind_of(const std::exception& error) {
+  if (dynamic_cast<const DeviceMemoryError*>(&error) != nullptr) return "memory";
+  if (dynamic_cast<const DeviceLostError*>(&error) != nullptr) return "lost";
+  if (dynamic_cast<const DispatchTimeoutError*>(&error) != nullptr) return "timeout";
+  if (dynamic_cast<const DeviceError*>(&error) != nullptr) return "device";
+  return error.what();
+}
+
+std::string kind_wanted(VkResult result) {
+  switch (result) {
+    case VK_ERROR_OUT_OF_HOST_MEMORY:
+    case VK_ERROR_OUT_OF_DEVICE_MEMORY:
+      return "memory";
+    case VK_ERROR_DEVICE_LOST:
+      return "lost";
+    default:
+      return "device";
+  }
+}
+
+struct Arrays {
+  Words a, b, out;
+  explicit Arrays(std::uint32_t n) : a(counted(n, 3)), b(counted(n, 5)), out(n, 9) {}
+  void run(Executable& executable) {
+    const BufferView views[] = {view(a), view(b), view(out)};
+    executable.run(views, {(static_cast<std::uint32_t>(a.size()) + 63) / 64, 1, 1}, {});
+  }
+  bool untouched() const {
+    const auto n = static_cast<std::uint32_t>(a.size());
+    return a == counted(n, 3) && b == counted(n, 5) && out == Words(n, 9);
+  }
+  bool right() const { return out == xor_of(a, b); }
+};
+
+// Prepares and runs twice, the second time with other sizes, which makes other buffers.
+void use(VulkanBackend& backend, std::size_t device, Arrays& small, Arrays& large) {
+  auto executable = backend.prepare_shader(xor_shader(), device);
+  small.run(*executable);
+  large.run(*executable);
+}
+
+// What may fail without the caller's noticing: a compiled pipeline that cannot be kept is compiled again, and a device that is
+// waited for before it is closed is closed all the same.
+const std::set<std::string> kTolerated = {"vkGetPipelineCacheData", "vkDeviceWaitIdle"};
+
+class EveryFunction : public VulkanFailuresTest {
+ protected:
+  void fail_each_call(const Options& options, std::size_t device) {
+    for (const std::string& function : FailingVulkan::fallible()) {
+      SCOPED_TRACE(function);
+      vulkan_.only_waiting_tells(function != "vkGetFenceStatus");
+      vulkan_.forget_calls();
+      {
+        auto backend = this->backend(options);
+        Arrays small(100), large(300000);
+        use(backend, device, small, large);
+      }
+      // How often a fence is asked depends on the device's speed; its first answer is as good as any.
+      const int calls = function == "vkGetFenceStatus" ? 1 : vulkan_.calls(function);
+      EXPECT_GT(calls, 0) << "no longer called: take it out of functions.def";
+      for (int nth = 1; nth <= calls; ++nth) {
+        for (VkResult result :
+             {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_OUT_OF_DEVICE_MEMORY, VK_ERROR_DEVICE_LOST, VK_ERROR_INITIALIZATION_FAILED}) {
+          SCOPED_TRACE("call " + std::to_string(nth) + " gives " + std::to_string(result));
+          fail_one(options, device, function, nth, result);
+          if (HasFailure()) return;
+        }
+      }
+    }
+  }
+
+  void fail_one(const Options& options, std::size_t device, const std::string& function, int nth, VkResult result) {
+    {
+      auto backend = this->backend(options);
+      Arrays small(100), large(300000);
+      vulkan_.fail(function, nth, result);
+      std::string kind = "none";
+      std::string text;
+      try {
+        use(backend, device, small, large);
+      } catch (const std::exception& error) {
+        kind = kind_of(error);
+        text = error.what();
+      }
+      vulkan_.work();
+      if (kTolerated.count(function) != 0) {
+        EXPECT_EQ(kind, "none") << text;
+      } else {
+        EXPECT_TRUE(vulkan_.failed());
+        EXPECT_EQ(kind, kind_wanted(result)) << text;
+        EXPECT_NE(text.find(function), std::string::npos) << text;
+        EXPECT_NE(text.find(". Fix: "), std::string::npos) << text;
+      }
+      EXPECT_TRUE(small.untouched() || small.right());
+      EXPECT_TRUE(kind == "none" ? large.right() : large.untouched());
+
+      Arrays small_again(100), large_again(300000);
+      use(backend, device, small_again, large_again);
+      EXPECT_TRUE(small_again.right());
+      EXPECT_TRUE(large_again.right());
+    }
+    EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
+  }
+};
+
+TEST_F(EveryFunction, that_fails_is_a_typed_error_and_leaves_nothing_behind) {
+  on_each_device([&](std::size_t device, const DeviceInfo&) { fail_each_call({}, device); });
+}
+
+TEST_F(EveryFunction, that_fails_while_staging_is_a_typed_error_too) { fail_each_call({.always_stage = true}, usable_[0]); }
+
+TEST_F(VulkanFailuresTest, an_executable_goes_on_after_its_device_was_lost) {
+  on_each_device([&](std::size_t device, const DeviceInfo&) {
+    auto backend = this->backend();
+    auto executable = backend.prepare_shader(xor_shader(), device);
+    for (const char* function : {"vkQueueSubmit", "vkWaitForFences", "vkResetFences", "vkAllocateMemory"}) {
+      SCOPED_TRACE(function);
+      vulkan_.only_waiting_tells(true);
+      vulkan_.fail(function, 1, VK_ERROR_DEVICE_LOST);
+      Arrays arrays(700000), again(64);
+      EXPECT_THROW(arrays.run(*executable), DeviceLostError);
+      EXPECT_TRUE(arrays.untouched());
+      again.run(*executable);
+      EXPECT_TRUE(again.right());
+    }
+  });
+  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
+}
+
+TEST_F(VulkanFailuresTest, a_call_that_timed_out_keeps_its_device_until_the_fence_signals) {
+  on_each_device([&](std::size_t device, const DeviceInfo& info) {
+    auto backend = this->backend();
+    auto executable = backend.prepare_shader(xor_shader(), device);
+    auto other = backend.prepare_shader(xor_shader(), usable_.back() == device ? usable_.front() : usable_.back());
+
+    Arrays arrays(100);
+    const BufferView views[] = {view(arrays.a), view(arrays.b), view(arrays.out)};
+    RunOptions options;
+    options.timeout = std::chrono::milliseconds(1);
+    vulkan_.hold_fences(true);
+    try {
+      executable->run(views, {2, 1, 1}, options);
+      FAIL();
+    } catch (const DispatchTimeoutError& error) {
+      EXPECT_EQ(std::string(error.what()), "the call did not end within 0.001 s on device `" + info.name +
+                                               "`. Fix: raise the time-out, or give each dispatch less work.");
+    }
+    EXPECT_TRUE(arrays.untouched());
+    vulkan_.hold_fences(false);
+
+    try {
+      arrays.run(*executable);
+      FAIL();
+    } catch (const DeviceError& error) {
+      EXPECT_NE(std::string(error.what()).find("is still busy with a call that timed out"), std::string::npos) << error.what();
+    }
+    EXPECT_TRUE(arrays.untouched());
+    EXPECT_FALSE(backend.wait_until_idle(device, 0));
+    if (usable_.size() > 1) {
+      Arrays elsewhere(100);
+      elsewhere.run(*other);
+      EXPECT_TRUE(elsewhere.right());
+    }
+
+    vulkan_.release_fences();
+    EXPECT_TRUE(backend.wait_until_idle(device, 600));
+    arrays.run(*executable);
+    EXPECT_TRUE(arrays.right());
+  });
+  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
+}
+
+TEST_F(VulkanFailuresTest, an_interrupted_wait_keeps_the_device_until_the_fence_signals) {
+  on_each_device([&](std::size_t device, const DeviceInfo&) {
+    auto backend = this->backend();
+    auto executable = backend.prepare_shader(xor_shader(), device);
+    Arrays arrays(100);
+    const BufferView views[] = {view(arrays.a), view(arrays.b), view(arrays.out)};
+    int polls = 0;
+    RunOptions options;
+    options.interrupted = [&] { return ++polls == 5; };
+    vulkan_.hold_fences(true);
+    EXPECT_THROW(executable->run(views, {2, 1, 1}, options), Interrupted);
+    EXPECT_EQ(polls, 5);
+    vulkan_.hold_fences(false);
+    EXPECT_THROW(arrays.run(*executable), DeviceError);
+    EXPECT_TRUE(arrays.untouched());
+    vulkan_.release_fences();
+    EXPECT_TRUE(backend.wait_until_idle(device, 600));
+    arrays.run(*executable);
+    EXPECT_TRUE(arrays.right());
+  });
+  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
+}
+
+TEST_F(VulkanFailuresTest, a_device_that_never_ends_its_work_does_not_hold_up_its_owner) {
+  {
+    auto backend = this->backend();
+    auto executable = backend.prepare_shader(xor_shader(), usable_[0]);
+    Arrays arrays(100);
+    const BufferView views[] = {view(arrays.a), view(arrays.b), view(arrays.out)};
+    RunOptions options;
+    options.timeout = std::chrono::milliseconds(1);
+    vulkan_.hold_fences(true);
+    EXPECT_THROW(executable->run(views, {2, 1, 1}, options), DispatchTimeoutError);
+  }
+  // Kept on purpose: closing it would wait for ever.
+  EXPECT_EQ(vulkan_.calls("vkDestroyDevice"), 0);
+}
+
+TEST_F(VulkanFailuresTest, memory_kept_for_reuse_is_freed_before_memory_runs_out) {
+  on_each_device([&](std::size_t device, const DeviceInfo&) {
+    auto backend = this->backend();
+    auto executable = backend.prepare_shader(xor_shader(), device);
+    // A call within a call needs a workspace beside the first one's, so that two are left for reuse.
+    vulkan_.only_waiting_tells(true);
+    Arrays outer(100), inner(100), large(300000);
+    const BufferView views[] = {view(outer.a), view(outer.b), view(outer.out)};
+    int polls = 0;
+    RunOptions options;
+    options.interrupted = [&] {
+      if (++polls == 1) inner.run(*executable);
+      return false;
+    };
+    executable->run(views, {2, 1, 1}, options);
+    EXPECT_TRUE(outer.right() && inner.right());
+
+    vulkan_.fail("vkAllocateMemory", 1, VK_ERROR_OUT_OF_DEVICE_MEMORY);
+    large.run(*executable);
+    EXPECT_TRUE(vulkan_.failed());
+    EXPECT_TRUE(large.right());
+  });
+  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
+}
+
+TEST_F(VulkanFailuresTest, a_missing_loader_is_a_reason) {
+  VulkanBackend backend([] { return Loader{nullptr, "nothing here. Fix: bring something."}; });
+  EXPECT_EQ(backend.unavailable(), std::vector<std::string>{"nothing here. Fix: bring something."});
+  EXPECT_TRUE(backend.devices().empty());
+  EXPECT_THROW(backend.prepare_shader(xor_shader(), std::nullopt), DeviceError);
+}
+
+TEST_F(VulkanFailuresTest, an_old_loader_is_a_reason) {
+  vulkan_.change("vkEnumerateInstanceVersion", [](void* version) { *static_cast<std::uint32_t*>(version) = VK_API_VERSION_1_1; });
+  auto backend = this->backend();
+  EXPECT_EQ(backend.unavailable(),
+            std::vector<std::string>{
+                "the Vulkan loader supports Vulkan 1.1.0, but 1.2 is needed. Fix: update the Vulkan loader (libvulkan.so.1)."});
+  EXPECT_TRUE(backend.devices().empty());
+}
+
+TEST_F(VulkanFailuresTest, a_very_old_loader_is_a_reason) {
+  vulkan_.hide("vkEnumerateInstanceVersion");
+  auto backend = this->backend();
+  EXPECT_EQ(backend.unavailable(),
+            std::vector<std::string>{
+                "the Vulkan loader supports Vulkan 1.0, but 1.2 is needed. Fix: update the Vulkan loader (libvulkan.so.1)."});
+}
+
+TEST_F(VulkanFailuresTest, no_driver_is_a_reason) {
+  vulkan_.fail("vkCreateInstance", 1, VK_ERROR_INCOMPATIBLE_DRIVER);
+  auto backend = this->backend();
+  EXPECT_TRUE(backend.devices().empty());
+  EXPECT_FALSE(backend.devices().empty()) << "asked again, it looks again";
+}
+
+TEST_F(VulkanFailuresTest, no_device_is_a_reason) {
+  vulkan_.no_devices();
+  auto backend = this->backend();
+  EXPECT_TRUE(backend.devices().empty());
+  EXPECT_EQ(backend.unavailable(),
+            std::vector<std::string>{"no Vulkan device was found. Fix: install the driver of the GPU, or a software one, on Debian with "
+                                     "`apt-get install mesa-vulkan-drivers`."});
+}
+
+TEST_F(VulkanFailuresTest, a_failing_look_for_devices_is_a_reason) {
+  auto backend = this->backend();
+  vulkan_.fail("vkEnumeratePhysicalDevices", 1, VK_ERROR_INITIALIZATION_FAILED);
+  const auto reasons = backend.unavailable();
+  ASSERT_EQ(reasons.size(), 1u);
+  EXPECT_NE(reasons[0].find("vkEnumeratePhysicalDevices"), std::string::npos);
+  EXPECT_TRUE(backend.unavailable().empty()) << "asked again, it looks again";
+}
+
+TEST_F(VulkanFailuresTest, each_missing_function_is_a_typed_error) {
+  for (const std::string& name : FailingVulkan::all()) {
+    vulkan_.forget_objects();
+    if (name == "vkEnumerateInstanceVersion") continue;  // its lack tells the version
+    SCOPED_TRACE(name);
+    vulkan_.show_all();
+    vulkan_.hide(name);
+    {
+      auto backend = this->backend();
+      try {
+        backend.prepare_shader(xor_shader(), usable_[0]);
+        FAIL();
+      } catch (const DeviceError& error) {
+        EXPECT_EQ("Vulkan has no function `" + name + "` here. Fix: install a Vulkan 1.2 loader and driver.", error.what());
+      }
+    }
+    // Without these two, nobody can give back what was made.
+    if (name != "vkDestroyInstance" && name != "vkDestroyDevice") {
+      EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
+    }
+  }
+}
+
+class UnfitDevices : public VulkanFailuresTest {
+ protected:
+  void expect_reasons(const std::string& end) {
+    auto backend = this->backend();
+    const auto devices = backend.devices();
+    ASSERT_FALSE(devices.empty());
+    std::vector<std::string> reasons;
+    for (const DeviceInfo& device : devices) {
+      EXPECT_FALSE(device.usable);
+      EXPECT_EQ(device.reasons, std::vector<std::string>{"device `" + device.name + "` " + end});
+      reasons.push_back(device.reasons.at(0));
+    }
+    EXPECT_EQ(backend.unavailable(), reasons);
+    EXPECT_THROW(backend.prepare_shader(xor_shader(), std::nullopt), DeviceError);
+    EXPECT_THROW(backend.prepare_shader(xor_shader(), 0), DeviceError);
+  }
+};
+
+TEST_F(UnfitDevices, of_an_old_version_say_so) {
+  vulkan_.change("vkGetPhysicalDeviceProperties",
+                 [](void* properties) { static_cast<VkPhysicalDeviceProperties*>(properties)->apiVersion = VK_API_VERSION_1_1; });
+  expect_reasons("supports Vulkan 1.1.0, but 1.2 is needed. Fix: update its driver.");
+}
+
+TEST_F(UnfitDevices, without_the_memory_model_say_so) {
+  vulkan_.change("vkGetPhysicalDeviceFeatures2", [](void* features) {
+    auto* next = static_cast<VkBaseOutStructure*>(static_cast<VkPhysicalDeviceFeatures2*>(features)->pNext);
+    for (; next != nullptr; next = next->pNext) {
+      if (next->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES) {
+        reinterpret_cast<VkPhysicalDeviceVulkan12Features*>(next)->vulkanMemoryModel = VK_FALSE;
+      }
+    }
+  });
+  expect_reasons("has no vulkanMemoryModel. Fix: update its driver, or use another device.");
+}
+
+TEST_F(UnfitDevices, without_a_compute_queue_say_so) {
+  vulkan_.change("vkGetPhysicalDeviceQueueFamilyProperties",
+                 [](void* families) { static_cast<VkQueueFamilyProperties*>(families)->queueFlags = VK_QUEUE_TRANSFER_BIT; });
+  expect_reasons("has no compute queue. Fix: use another device.");
+}
+
+TEST_F(VulkanFailuresTest, a_gpu_is_chosen_before_a_software_device) {
+  // The device that would be chosen last becomes a GPU, and is then chosen.
+  const auto devices = backend_.devices();
+  for (const auto& [type, kind] : {std::pair(VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU, "discrete gpu"),
+                                   std::pair(VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU, "integrated gpu")}) {
+    for (std::size_t i : usable_) {
+      vulkan_.change("vkGetPhysicalDeviceProperties", [&, type = type](void* out) {
+        auto* properties = static_cast<VkPhysicalDeviceProperties*>(out);
+        properties->deviceType = devices[i].name == properties->deviceName ? type : VK_PHYSICAL_DEVICE_TYPE_CPU;
+      });
+      run::vulkan::Devices all([this] { return vulkan_.loader(); }, {});
+      EXPECT_EQ(all.choose(), i);
+      EXPECT_EQ(all.infos()[i].kind, kind);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vyre::test
