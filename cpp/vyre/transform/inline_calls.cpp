@@ -155,7 +155,11 @@ class Inliner {
   ExprId expand_statements(const ValidOp& op, std::span<const ExprId> arguments) {
     charge_expansion();
     Frame frame(op.body(), op.facts(), fresh_prefix());
-    for (std::uint32_t k = 0; k < arguments.size(); ++k) let(name(frame, LocalId{k}), arguments[k]);
+    for (std::uint32_t k = 0; k < arguments.size(); ++k) {
+      // Its name need not occur in the body.
+      frame.names[LocalId{k}] = to_.name(frame.prefix + op.spec().parameters[k]);
+      let(frame.names[LocalId{k}], arguments[k]);
+    }
     expand_body(frame);
     return add(ir::Var{name(frame, op.result())});
   }

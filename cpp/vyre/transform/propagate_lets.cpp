@@ -12,9 +12,19 @@ namespace {
 
 using validate::Step;
 
+// Where a local's value is needed, as the program will be: a statement, and the node of the variable in it.
 struct Use {
-  std::uint32_t count = 0;
-  bool same_loop = true;  // as the Let, all of them
+  NodeId statement;  // of the last one, invalid when there is none
+  ExprId node;
+  bool several_statements = false, several_nodes = false;
+
+  void add(NodeId at, ExprId variable) {
+    several_statements = several_statements || (statement.valid() && statement != at);
+    several_nodes = several_nodes || (statement.valid() && node != variable);
+    statement = at;
+    node = variable;
+  }
+  bool single() const { return statement.valid() && !several_statements && !several_nodes; }
 };
 
 }  // namespace
@@ -27,43 +37,42 @@ validate::ValidProgram propagate_lets(const validate::ValidProgram& valid) {
   // The innermost loop around each statement; a loop's own bounds are evaluated outside it.
   IdVector<NodeId, NodeId> loop(program.nodes().size());
   std::vector<NodeId> open;
-  IdVector<LocalId, Use> uses(facts.locals.size());
   for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {
     const NodeId id{index};
     const ir::Node& node = program.node(id);
     if (const auto* end = std::get_if<ir::End>(&node); end != nullptr && !open.empty() && open.back() == end->opener) open.pop_back();
     if (!open.empty()) loop[id] = open.back();
     if (std::holds_alternative<ir::Loop>(node)) open.push_back(id);
-    for (const Step& step : facts.steps_of(id)) {
-      if (!step.local.valid()) continue;
-      Use& use = uses[step.local];
-      ++use.count;
-      use.same_loop = use.same_loop && loop[id] == loop[facts.locals[step.local].declaration];
-    }
   }
 
-  // Which Lets go. `root` is what a replaced Let's uses become: followed through Lets that are replaced themselves.
+  // Backwards: a Let's uses all come after it, and are known for good when it is looked at.
+  IdVector<LocalId, Use> uses(facts.locals.size());
   IdVector<LocalId, std::uint8_t> replaced(facts.locals.size(), 0);
-  IdVector<LocalId, ExprId> root(facts.locals.size());
   bool changes = false;
-  for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {
+  for (std::uint32_t index = static_cast<std::uint32_t>(program.nodes().size()); index-- > 0;) {
     const NodeId id{index};
     const auto* let = std::get_if<ir::Let>(&program.node(id));
-    if (let == nullptr) continue;
-    const LocalId local = facts.statements[id].local;
-    bool constant = exprs.fixed[let->value] && !facts.locals[local].assigned;
-    ExprId value = let->value;
+    Use use;  // of this statement's variables: by itself, unless it is a Let that goes
+    use.statement = id;
+    if (let != nullptr) {
+      const LocalId local = facts.statements[id].local;
+      bool constant = exprs.fixed[let->value] && !facts.locals[local].assigned;
+      for (const Step& step : facts.steps_of(id)) constant = constant && !(step.local.valid() && facts.locals[step.local].assigned);
+      const bool copies = constant_of(program.expr(let->value)) || std::holds_alternative<ir::Var>(program.expr(let->value));
+      const Use& own = uses[local];
+      const bool moves = own.single() && loop[own.statement] == loop[id];
+      if (constant && own.statement.valid() && (copies || moves)) {
+        replaced[local] = 1;
+        changes = true;
+        use = own;
+      }
+    }
     for (const Step& step : facts.steps_of(id)) {
       if (!step.local.valid()) continue;
-      constant = constant && !facts.locals[step.local].assigned;
-      if (step.expr == let->value && replaced[step.local]) value = root[step.local];
+      Use& seen = uses[step.local];
+      seen.add(use.statement, step.expr);
+      seen.several_statements = seen.several_statements || use.several_statements;
     }
-    if (!constant || uses[local].count == 0) continue;
-    const bool copies = constant_of(program.expr(value)) || std::holds_alternative<ir::Var>(program.expr(value));
-    if (!copies && !(uses[local].count == 1 && uses[local].same_loop)) continue;
-    replaced[local] = 1;
-    root[local] = value;
-    changes = true;
   }
   if (!changes) return valid;
 

@@ -41,7 +41,7 @@ class Simplifier {
     if (!constant || lanes(constant->type) != 1) return std::nullopt;
     return constant->value.lanes[0];
   }
-  bool same(ExprId a, ExprId b) const { return !result_[a].constant && !result_[b].constant && result_[a].by == result_[b].by; }
+  bool same(ExprId a, ExprId b) const { return a == b || (!result_[a].constant && !result_[b].constant && result_[a].by == result_[b].by); }
   // What stands for an operand after its own rules; a literal made by a rule is no expression of the program.
   template <class Kind>
   const Kind* as(ExprId id) const {
