@@ -1,4 +1,6 @@
 // V016 V017 V020 V032 V034: calls, and what the body of an operation may hold.
+#include <algorithm>
+
 #include "vyre/validate/checks.hpp"
 #include "vyre/validate/limits.hpp"
 #include "vyre/validate/op_bodies.hpp"
@@ -65,7 +67,8 @@ void check_V034(const Gathered& program, Report& report) {
     report.add<Message::BodyBuffer>(BufferId{index}, op.id);
   }
   if (op.parameters.size() != op.signature.inputs.size()) {
-    report.add<Message::BodyParameters>(Site::entry(), op.id, op.parameters.size(), op.signature.inputs.size());
+    const auto first_odd_one = static_cast<std::uint32_t>(std::min(op.parameters.size(), op.signature.inputs.size()));
+    report.add<Message::BodyParameters>(Site::parameter(first_odd_one), op.id, op.parameters.size(), op.signature.inputs.size());
   }
   for (StepId id : program.forbidden_steps) {
     const ir::ExprKind kind = ir::kind(program.program->expr(program.step(id).expr));
