@@ -1,0 +1,342 @@
+// What programs become: guards where they are needed and nowhere else, constants once, nothing that nobody uses.
+#include "vyre/lower/lower.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "support/programs.hpp"
+#include "support/run_program.hpp"
+#include "support/sample_programs.hpp"
+#include "support/small_stack.hpp"
+#include "support/valid_program.hpp"
+
+namespace vyre {
+namespace {
+
+using namespace sample;
+using lower::Kernel;
+using lower::Opcode;
+
+// Without the optimiser, so that what is seen is the lowering's own.
+Kernel lowered(const ir::Program& program, bool optimize = false) { return lower::lower(test::valid(program), {.optimize = optimize}); }
+
+std::size_t count(const Kernel& kernel, Opcode op) {
+  return static_cast<std::size_t>(
+      std::count_if(kernel.code.begin(), kernel.code.end(), [op](const lower::Instruction& it) { return it.op == op; }));
+}
+
+TEST(Lower, xor_of_two_buffers) {
+  const Kernel kernel = lowered(test::xor_program());
+  EXPECT_EQ(lower::to_text(kernel), R"(kernel 64 1 1
+buffer b0: 1 lane
+buffer b1: 1 lane
+buffer b2: 1 lane, writable
+  %0 = invocation_id x
+  %1 = length b2
+  %2 = constant 0
+  %3 = length b0
+  %4 = length b1
+  %5 = lt %0 %1
+  if %5
+    %7 = lt %0 %3
+    %8 = select %7 %0 %2
+    %9 = load_buffer b0 %8
+    %10 = select %7 %9 %2
+    %11 = lt %0 %4
+    %12 = select %11 %0 %2
+    %13 = load_buffer b1 %12
+    %14 = select %11 %13 %2
+    %15 = xor %10 %14
+    store_buffer b2 %0 %15
+  end_if
+)");
+}
+
+TEST(Lower, a_store_stands_under_its_guard) {
+  EXPECT_EQ(lower::to_text(lowered(Sample().out("out").add(store("out", u32(7), u32(9))).make())), R"(kernel 1 1 1
+buffer b0: 1 lane, writable
+  %0 = constant 7
+  %1 = constant 9
+  %2 = length b0
+  %3 = lt %0 %2
+  if %3
+    store_buffer b0 %0 %1
+  end_if
+)");
+}
+
+TEST(Lower, an_atomic_gives_zero_when_it_does_not_happen) {
+  const auto program = Sample().out("cells").out("old").add(store("old", u32(0), compare_exchange("cells", gid(0), u32(1), u32(2)))).make();
+  EXPECT_EQ(lower::to_text(lowered(program)), R"(kernel 1 1 1
+buffer b0: 1 lane, writable, atomic
+buffer b1: 1 lane, writable
+variable v0: 1 lane
+  %0 = constant 0
+  %1 = invocation_id x
+  %2 = constant 1
+  %3 = constant 2
+  %4 = length b0
+  %5 = length b1
+  %6 = lt %1 %4
+  write v0 %0
+  if %6
+    %9 = atomic_compare_exchange b0 %1 %2 %3
+    write v0 %9
+  end_if
+  %12 = read v0
+  %13 = lt %0 %5
+  if %13
+    store_buffer b1 %0 %12
+  end_if
+)");
+}
+
+TEST(Lower, an_unused_result_of_an_atomic_needs_no_variable) {
+  const Kernel kernel = lowered(Sample().out("cells").add(let("old", atomic(AtomicOp::Add, "cells", gid(0), u32(1)))).make());
+  EXPECT_TRUE(kernel.variables.empty());
+  EXPECT_EQ(count(kernel, Opcode::AtomicAdd), 1u);
+}
+
+TEST(Lower, a_let_is_a_value_unless_it_is_assigned) {
+  const auto program = Sample()
+                           .out("out")
+                           .add({let("fixed", gid(0) + u32(1)), let("sum", var("fixed")),
+                                 loop("k", u32(0), var("fixed"), {assign("sum", var("sum") + var("k"))}), store("out", u32(0), var("sum"))})
+                           .make();
+  EXPECT_EQ(lower::to_text(lowered(program)), R"(kernel 1 1 1
+buffer b0: 1 lane, writable
+variable v0: 1 lane
+  %0 = invocation_id x
+  %1 = constant 1
+  %2 = constant 0
+  %3 = length b0
+  %4 = add %0 %1
+  write v0 %4
+  %6 = loop %2 %4
+    %7 = read v0
+    %8 = add %7 %6
+    write v0 %8
+  end_loop
+  %11 = read v0
+  %12 = lt %2 %3
+  if %12
+    store_buffer b0 %2 %11
+  end_if
+)");
+}
+
+TEST(Lower, vectors_and_truth_values) {
+  const auto program = Sample()
+                           .in("flags", DataType::Bool)
+                           .out("out", DataType::U64)
+                           .add(store("out", u32(0), select(load("flags", gid(0)), u64(0x200000001), cast(DataType::U64, i32(-1)))))
+                           .make();
+  EXPECT_EQ(lower::to_text(lowered(program)), R"(kernel 1 1 1
+buffer b0: 1 lane
+buffer b1: 2 lanes, writable
+  %0 = constant 0
+  %1 = invocation_id x
+  %2 = length b0
+  %3 = constant 1
+  %4 = constant 2
+  %5 = pack %3 %4
+  %6 = constant 4294967295
+  %7 = constant 31
+  %8 = length b1
+  %9 = lt %1 %2
+  %10 = select %9 %1 %0
+  %11 = load_buffer b0 %10
+  %12 = select %9 %11 %0
+  %13 = ne %12 %0
+  %14 = sshr %6 %7
+  %15 = pack %6 %14
+  %16 = select %13 %5 %15
+  %17 = lt %0 %8
+  if %17
+    store_buffer b1 %0 %16
+  end_if
+)");
+}
+
+TEST(Lower, division_is_guarded_unless_the_divisor_is_a_literal) {
+  const auto divided_by = [](ExprHandle divisor) {
+    return lowered(Sample().in("in").out("out").add(store("out", u32(0), bin(BinOp::Div, load("in", u32(0)), divisor))).make());
+  };
+  EXPECT_EQ(count(divided_by(gid(0)), Opcode::Eq), 1u);
+  EXPECT_EQ(count(divided_by(u32(3)), Opcode::Eq), 0u);
+  EXPECT_EQ(count(divided_by(u32(3)), Opcode::Div), 1u);
+  EXPECT_EQ(count(divided_by(u32(0)), Opcode::Div), 0u);
+}
+
+TEST(Lower, shifts_are_masked_unless_the_amount_is_a_literal) {
+  const auto shifted_by = [](BinOp op, ExprHandle amount) {
+    return lowered(Sample().in("in").out("out").add(store("out", u32(0), bin(op, load("in", u32(0)), amount))).make());
+  };
+  EXPECT_EQ(count(shifted_by(BinOp::Shl, gid(0)), Opcode::And), 1u);
+  EXPECT_EQ(count(shifted_by(BinOp::Shl, u32(40)), Opcode::And), 0u);
+  EXPECT_EQ(count(shifted_by(BinOp::RotateLeft, gid(0)), Opcode::And), 2u);
+  EXPECT_EQ(count(shifted_by(BinOp::RotateLeft, u32(40)), Opcode::And), 0u);
+  EXPECT_EQ(count(shifted_by(BinOp::RotateRight, u32(32)), Opcode::Or), 0u);
+}
+
+// How many comparisons with a length are left of a store and the statement around it.
+std::size_t guards(const NodeHandle& node, std::uint32_t size = 1) {
+  const Kernel kernel = lowered(Sample().out("out").shared("cells", 8).size(size).add(node).make());
+  return count(kernel, Opcode::Lt);
+}
+
+TEST(Lower, a_guard_that_the_code_around_it_proves_is_left_out) {
+  const auto write = [](ExprHandle index) { return store("out", index, u32(1)); };
+  EXPECT_EQ(guards(write(gid(0))), 1u);
+  EXPECT_EQ(guards(if_(gid(0) < len("out"), {write(gid(0))})), 1u);  // the condition itself
+  EXPECT_EQ(guards(if_(gid(0) < len("out"), {}, {write(gid(0))})), 2u);
+  EXPECT_EQ(guards(if_(gid(0) < len("out"), {write(gid(1))})), 2u);
+  EXPECT_EQ(guards(block({if_(gid(0) < len("out"), {}), write(gid(0))})), 2u);
+  EXPECT_EQ(guards(if_(bin(BinOp::And, gid(1), gid(0) < len("out")), {write(gid(0))})), 1u);
+  EXPECT_EQ(guards(if_(bin(BinOp::Or, gid(1), gid(0) < len("out")), {write(gid(0))})), 2u);
+  EXPECT_EQ(guards(loop("k", gid(0), len("out"), {write(var("k"))})), 0u);
+  EXPECT_EQ(guards(loop("k", gid(0), len("out"), {loop("j", u32(0), gid(1), {write(var("k"))})})), 0u);
+  // After an early return its condition is known not to hold.
+  const auto too_far = bin(BinOp::Ge, gid(0), len("out"));
+  EXPECT_EQ(guards(block({if_(too_far, {return_()}), write(gid(0))})), 0u);
+  EXPECT_EQ(guards(block({if_(too_far, {block({return_()})}, {write(gid(0))}), write(gid(0))})), 0u);
+  EXPECT_EQ(guards(block({if_(too_far, {}, {write(gid(0))}), write(gid(0))})), 1u);
+  EXPECT_EQ(guards(block({if_(gid(0) < len("out"), {}, {return_()}), write(gid(0))})), 1u);
+  EXPECT_EQ(guards(block({loop("k", u32(0), gid(1), {if_(too_far, {return_()})}), write(gid(0))})), 1u);
+}
+
+TEST(Lower, a_shared_array_needs_no_guard_where_the_index_is_small_by_itself) {
+  const auto write = [](ExprHandle index) { return store("cells", index, u32(1)); };
+  EXPECT_EQ(guards(write(u32(7))), 0u);
+  EXPECT_EQ(guards(write(u32(8))), 1u);
+  EXPECT_EQ(guards(write(lid(0)), 8), 0u);
+  EXPECT_EQ(guards(write(lid(0)), 9), 1u);
+  EXPECT_EQ(guards(write(bin(BinOp::BitAnd, gid(0), u32(7)))), 0u);
+  EXPECT_EQ(guards(write(bin(BinOp::BitAnd, gid(0), u32(8)))), 1u);
+  EXPECT_EQ(guards(write(bin(BinOp::Mod, gid(0), u32(8)))), 0u);
+  EXPECT_EQ(guards(write(bin(BinOp::Mod, gid(0), u32(9)))), 1u);
+}
+
+TEST(Lower, a_repeated_access_is_guarded_once) {
+  const auto program = Sample().in("in").out("out").add({store("out", gid(0), load("in", gid(0)) + load("in", gid(0)))}).make();
+  EXPECT_EQ(count(lowered(program), Opcode::Lt), 2u);
+}
+
+TEST(Lower, a_value_made_in_a_branch_is_not_used_after_it) {
+  const auto divide = [] { return store("out", u32(0), bin(BinOp::Div, u32(7), gid(0))); };
+  EXPECT_EQ(count(lowered(Sample().out("out").add({if_(gid(1), {divide()}), divide()}).make()), Opcode::Eq), 2u);
+}
+
+TEST(Lower, nothing_is_left_of_what_stands_after_a_return) {
+  const auto write = [] { return store("out", u32(0), u32(1)); };
+  EXPECT_EQ(count(lowered(Sample().out("out").add({block({return_()}), loop("k", u32(0), u32(9), {write()}), write()}).make()),
+                  Opcode::StoreBuffer),
+            0u);
+  EXPECT_EQ(count(lowered(Sample().out("out").add({if_(gid(0), {return_()}, {return_()}), write()}).make()), Opcode::StoreBuffer), 0u);
+  EXPECT_EQ(count(lowered(Sample().out("out").add({if_(gid(0), {return_()}), write()}).make()), Opcode::StoreBuffer), 1u);
+  EXPECT_EQ(count(lowered(Sample().out("out").add({loop("k", u32(0), gid(0), {return_()}), write()}).make()), Opcode::StoreBuffer), 1u);
+}
+
+TEST(Lower, buffers_have_slots_in_the_order_of_their_declarations) {
+  const auto program = Sample()
+                           .shared("first", 3, DataType::Vec4U32)
+                           .buffer(BufferDecl::read_write("second", 900, DataType::Vec2U32))
+                           .shared("third", 5)
+                           .buffer(BufferDecl::uniform("fourth", 3, DataType::Bool))
+                           .buffer(BufferDecl::read("fifth", 0xFFFFFFFF, DataType::Bytes))
+                           .add(store("second", u32(0), cast(DataType::Vec2U32, len("fifth") + len("third"))))
+                           .make();
+  const Kernel kernel = lowered(program);
+  EXPECT_EQ(kernel.buffers, (std::vector<lower::KernelBuffer>{{2, true, false}, {1, false, false}, {1, false, false}}));
+  EXPECT_EQ(kernel.shared, (std::vector<lower::SharedArray>{{4, 3}, {1, 5}}));
+  EXPECT_EQ(kernel.shared_bytes(), 4u * (4 * 3 + 5));
+}
+
+// Operands are defined before, where they are certain to have run, and lanes fit: what emitters take for granted.
+void check_kernel(const Kernel& kernel) {
+  ASSERT_EQ(kernel.partner.size(), kernel.code.size());
+  std::vector<bool> visible(kernel.code.size());
+  std::vector<std::uint32_t> made;  // visible values, in order
+  std::vector<std::size_t> open;    // how many were made before the open regions
+  for (std::uint32_t at = 0; at < kernel.code.size(); ++at) {
+    const lower::Instruction& it = kernel.code[at];
+    if (it.op == Opcode::Else || it.op == Opcode::EndIf || it.op == Opcode::EndLoop) {
+      for (; made.size() > open.back(); made.pop_back()) visible[made.back()] = false;
+      open.pop_back();
+    }
+    for (const lower::ValueId operand : {it.a, it.b, it.c, it.d}) {
+      if (!operand.valid()) continue;
+      ASSERT_LT(operand.index, at);
+      ASSERT_TRUE(visible[operand.index]) << at << '\n' << lower::to_text(kernel);
+      ASSERT_NE(kernel.code[operand.index].lanes, 0);
+    }
+    if (it.op == Opcode::If || it.op == Opcode::Else || it.op == Opcode::Loop) open.push_back(made.size());
+    if (it.op == Opcode::Return && at + 1 < kernel.code.size()) {
+      const Opcode next = kernel.code[at + 1].op;
+      ASSERT_TRUE(next == Opcode::Else || next == Opcode::EndIf || next == Opcode::EndLoop);
+    }
+    if (it.lanes != 0) {
+      visible[at] = true;
+      made.push_back(at);
+    }
+  }
+  ASSERT_TRUE(open.empty());
+}
+
+TEST(Lower, every_valid_sample_lowers_to_a_sound_kernel) {
+  std::size_t valid = 0;
+  for (const test::SampleProgram& sample : test::sample_programs()) {
+    SCOPED_TRACE(sample.name);
+    const validate::Verdict verdict = validate::validate(sample.program, test::sample_ops());
+    if (!verdict.program) continue;
+    ++valid;
+    check_kernel(lower::lower(*verdict.program));
+    check_kernel(lower::lower(*verdict.program, {.optimize = false}));
+  }
+  EXPECT_GT(valid, 0u);
+}
+
+TEST(Lower, random_programs_lower_to_sound_kernels) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    const validate::Verdict verdict = validate::validate(test::random_valid_program(seed, 30), test::sample_ops());
+    ASSERT_TRUE(verdict.program);
+    const Kernel kernel = lower::lower(*verdict.program);
+    check_kernel(kernel);
+    check_kernel(lower::lower(*verdict.program, {.optimize = false}));
+    ASSERT_EQ(kernel, lower::lower(*verdict.program));
+  }
+}
+
+TEST(Lower, every_opcode_has_a_name_of_its_own) {
+  std::vector<std::string_view> names;
+  for (std::size_t op = 0; op < lower::kOpcodeCount; ++op) names.push_back(name(static_cast<Opcode>(op)));
+  std::sort(names.begin(), names.end());
+  EXPECT_EQ(std::unique(names.begin(), names.end()), names.end());
+}
+
+// The scale programs of the issue: linear, and on little stack.
+TEST(Lower, scale_many_statements_and_literals) {
+  List ifs, stores, literals;
+  for (std::uint32_t k = 0; k < 50'000; ++k) ifs.push_back(if_(gid(0), {}));
+  for (std::uint32_t k = 0; k < 33'000; ++k) stores.push_back(store("out", gid(0), u32(1)));
+  for (std::uint32_t k = 0; k < 49'000; ++k) literals.push_back(let("x" + std::to_string(k), u32(77 * k)));
+  const validate::Options no_limits{.limits = false};
+  for (const List& entry : {ifs, stores, literals}) {
+    const validate::ValidProgram program = test::valid(Sample().out("out").add(entry).make(), no_limits);
+    test::on_small_stack([&] { lower::lower(program, {.optimize = false}); });
+    test::on_small_stack([&] { lower::lower(program); });
+  }
+}
+
+TEST(Lower, scale_deep_chains_and_doublings) {
+  for (const ir::Program& program : {test::chain(49'000), test::doublings(64), test::wide_program(70'000)}) {
+    const validate::Verdict verdict = validate::validate(program, test::sample_ops());
+    if (!verdict.program) FAIL() << to_string(verdict.diagnostics.front());
+    test::on_small_stack([&] { lower::lower(*verdict.program, {.optimize = false}); });
+  }
+}
+
+}  // namespace
+}  // namespace vyre
