@@ -1,0 +1,129 @@
+// From programs to words: samples and random programs are valid SPIR-V, calls cost nothing, and a few listings are kept as they are.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "support/programs.hpp"
+#include "support/run_program.hpp"
+#include "support/sample_programs.hpp"
+#include "support/small_stack.hpp"
+#include "support/spirv.hpp"
+#include "support/valid_program.hpp"
+#include "vyre/lower/lower.hpp"
+
+namespace vyre {
+namespace {
+
+using namespace sample;
+using test::valid_words;
+
+TEST(SpirvProgram, every_valid_sample_gives_valid_words) {
+  std::size_t valid = 0;
+  for (const test::SampleProgram& sample : test::sample_programs()) {
+    SCOPED_TRACE(sample.name);
+    const validate::Verdict verdict = validate::validate(sample.program, test::sample_ops());
+    if (!verdict.program) continue;
+    ++valid;
+    const auto words = valid_words(lower::lower(*verdict.program));
+    EXPECT_EQ(words, spirv::emit(lower::lower(*verdict.program)));
+    valid_words(lower::lower(*verdict.program, {.optimize = false}));
+  }
+  EXPECT_GT(valid, 0u);
+}
+
+TEST(SpirvProgram, random_programs_give_valid_words) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    const validate::Verdict verdict = validate::validate(test::random_valid_program(seed, 30), test::sample_ops());
+    ASSERT_TRUE(verdict.program);
+    const auto words = valid_words(lower::lower(*verdict.program));
+    ASSERT_EQ(words, spirv::emit(lower::lower(*verdict.program)));
+  }
+}
+
+TEST(SpirvProgram, every_cast_gives_valid_words) {
+  for (const ir::CastRow& row : ir::kCasts) {
+    if (row.source == DataType::Bytes) continue;
+    SCOPED_TRACE(std::string(ir::name(row.source)) + " to " + std::string(ir::name(row.target)));
+    valid_words(lower::lower(test::valid(
+        Sample().in("in", row.source).out("out", row.target).add(store("out", u32(0), cast(row.target, load("in", gid(0))))).make())));
+  }
+}
+
+TEST(SpirvProgram, a_called_operation_costs_nothing) {
+  const auto words = [](ExprHandle value) {
+    const auto program =
+        Sample().in("a").in("b").out("out").size(64).add(if_(gid(0) < len("out"), {store("out", gid(0), std::move(value))})).make();
+    return spirv::emit(lower::lower(test::valid(program)));
+  };
+  const ExprHandle a = load("a", gid(0)), b = load("b", gid(0));
+  EXPECT_EQ(words(call("primitive.bitwise.xor", {a, b})), words(bin(BinOp::BitXor, a, b)));
+  EXPECT_EQ(words(call("primitive.bitwise.xor", {call("primitive.bitwise.and", {a, b}), b})),
+            words(bin(BinOp::BitXor, bin(BinOp::BitAnd, a, b), b)));
+}
+
+// VYRE_UPDATE_GOLDEN=1 writes the listings anew.
+void is_as_kept(const std::string& name, const ir::Program& program) {
+  const std::string listing = spirv::disassemble(valid_words(lower::lower(test::valid(program))));
+  const std::filesystem::path path = std::filesystem::path(VYRE_GOLDEN_DIR) / (name + ".spvasm");
+  if (std::getenv("VYRE_UPDATE_GOLDEN") != nullptr) {
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path) << listing;
+  }
+  std::ifstream file(path);
+  const std::string kept{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(listing, kept) << "If this is meant, run the test with VYRE_UPDATE_GOLDEN=1 and look at the difference.";
+}
+
+TEST(SpirvProgram, listings_are_as_kept) {
+  is_as_kept("xor", test::xor_program());
+  is_as_kept("histogram", Sample()
+                              .in("data")
+                              .out("bins")
+                              .size(256)
+                              .add({if_(bin(BinOp::Ge, gid(0), len("data")), {return_()}),
+                                    let("old", atomic(AtomicOp::Add, "bins", bin(BinOp::Mod, load("data", gid(0)), len("bins")), u32(1)))})
+                              .make());
+  is_as_kept("workgroup_sum",
+             Sample()
+                 .in("data")
+                 .out("sums")
+                 .shared("part", 64)
+                 .size(64)
+                 .add({store("part", lid(0), load("data", gid(0))), barrier(),
+                       loop("k", u32(0), u32(6),
+                            {let("half", bin(BinOp::Shr, u32(32), var("k"))),
+                             if_(lid(0) < var("half"), {store("part", lid(0), load("part", lid(0)) + load("part", lid(0) + var("half")))}),
+                             barrier()}),
+                       if_(bin(BinOp::Eq, lid(0), u32(0)), {store("sums", wid(0), load("part", u32(0)))})})
+                 .make());
+}
+
+// The scale programs of the issue, on little stack. Drivers and spirv-val are superlinear, so the words are not validated.
+TEST(SpirvProgram, scale_words_grow_with_the_program) {
+  const validate::Options no_limits{.limits = false};
+  const auto size = [&](std::uint32_t n, auto&& statement) {
+    List entry;
+    for (std::uint32_t k = 0; k < n; ++k) entry.push_back(statement(k));
+    const validate::ValidProgram program = test::valid(Sample().out("out").add(entry).make(), no_limits);
+    std::size_t words = 0;
+    test::on_small_stack([&] { words = spirv::emit(lower::lower(program, {.optimize = false})).size(); });
+    return words;
+  };
+  const auto grows = [&](std::uint32_t n, auto&& statement) { EXPECT_LE(size(n, statement), size(n / 50, statement) * 51); };
+  grows(50'000, [](std::uint32_t) { return if_(gid(0), {}); });
+  grows(33'000, [](std::uint32_t) { return store("out", gid(0), u32(1)); });
+  grows(49'000, [](std::uint32_t k) { return store("out", gid(0), u32(77 * k)); });
+  grows(33'000, [](std::uint32_t k) { return let("x" + std::to_string(k), atomic(AtomicOp::Add, "out", gid(0), u32(k))); });
+}
+
+TEST(SpirvProgram, scale_chains_of_98000_expressions) {
+  const validate::ValidProgram program = test::valid(test::chain(49'000));
+  test::on_small_stack([&] { spirv::emit(lower::lower(program, {.optimize = false})); });
+}
+
+}  // namespace
+}  // namespace vyre
