@@ -13,11 +13,12 @@ namespace {
 
 struct Registry {
   std::mutex mutex;
-  ir::OpTable table = ops::standard_ops();
+  OpSnapshot now{ops::standard_ops(), 0};
 };
 
 Registry& registry() {
-  static Registry the_registry;
+  // Never destroyed: threads that outlive main may still look something up.
+  static Registry& the_registry = *new Registry;
   return the_registry;
 }
 
@@ -52,11 +53,13 @@ void check_spec(const ir::OpSpec& spec) {
 
 }  // namespace
 
-ir::OpTable registered_ops() {
+OpSnapshot op_snapshot() {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
-  return all.table;
+  return all.now;
 }
+
+ir::OpTable registered_ops() { return op_snapshot().table; }
 
 ir::OpTable::Spec registered_op(std::string_view id) {
   if (ir::OpTable::Spec spec = registered_ops().find(id)) return spec;
@@ -68,13 +71,14 @@ ir::OpTable::Spec register_op(ir::OpSpec spec) {
   Registry& all = registry();
   const std::lock_guard lock(all.mutex);
   if (spec.inlinable()) {
-    Diagnostics found = validate::validate_op(spec, all.table);
+    Diagnostics found = validate::validate_op(spec, all.now.table);
     std::erase_if(found, [](const Diagnostic& diagnostic) { return diagnostic.rule == "V016" || diagnostic.rule == "V017"; });
     if (!found.empty()) throw ValidationError(std::move(found));
   }
   const std::string id = fmt::format("{}@{}", spec.id, spec.version);
-  all.table = all.table.with(std::make_shared<const ir::OpSpec>(std::move(spec)));
-  return all.table.find(id);
+  ir::OpTable table = all.now.table.with(std::make_shared<const ir::OpSpec>(std::move(spec)));
+  if (!all.now.table.find(id)) all.now = {std::move(table), all.now.generation + 1};
+  return all.now.table.find(id);
 }
 
 }  // namespace vyre::run

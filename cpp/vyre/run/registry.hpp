@@ -1,13 +1,19 @@
 // The process-wide registry of operations. It starts with the standard library and is open: operations are added at run time.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "vyre/ir/op_spec.hpp"
 
 namespace vyre::run {
 
-// A snapshot: what is registered later does not change it. Safe from every thread, as all of these.
+// What is registered later does not change a snapshot. Safe from every thread, as all of these.
+struct OpSnapshot {
+  ir::OpTable table;
+  std::uint64_t generation = 0;  // grows with each new operation: snapshots of one generation are equal
+};
+OpSnapshot op_snapshot();
 ir::OpTable registered_ops();
 
 // The operation of this id (`id` or `id@version`). Throws ArgumentError when there is none.

@@ -123,6 +123,15 @@ TEST(Registry, gives_snapshots) {
   EXPECT_TRUE(run::registered_ops().find("test.snapshot"));
 }
 
+TEST(Registry, counts_generations) {
+  run::register_op(spec_of("test.generation", {}, x_plus(1)));
+  const std::uint64_t before = run::op_snapshot().generation;
+  run::register_op(spec_of("test.generation", {}, x_plus(1)));  // nothing new
+  EXPECT_EQ(run::op_snapshot().generation, before);
+  run::register_op(spec_of("test.generation_2", {}, x_plus(1)));
+  EXPECT_EQ(run::op_snapshot().generation, before + 1);
+}
+
 TEST(Registry, is_safe_from_several_threads) {
   std::vector<std::thread> threads;
   for (std::uint32_t k = 0; k < 8; ++k) {

@@ -101,6 +101,18 @@ TEST(Reference, sums_a_chain) {
   EXPECT_EQ(run_reference(program, {{3}, {0}})[1][0], 270'000u);
 }
 
+TEST(Reference, prepares_wide_programs_in_no_time) {
+  const ExprHandle zero = lit(0);
+  std::vector<NodeHandle> ifs(50'000, node::if_(zero, {}));
+  std::vector<NodeHandle> stores(33'000, node::store("out", zero, zero));
+  std::vector<NodeHandle> literals;
+  for (std::uint32_t k = 0; k < 49'000; ++k) literals.push_back(node::let("x" + std::to_string(k), lit(k)));
+  EXPECT_LT(seconds([&] {
+              for (const std::vector<NodeHandle>& body : {ifs, stores, literals}) run_reference(with_out(body), {{0}});
+            }),
+            2.0);
+}
+
 TEST(Reference, passes_a_million_messages_between_two_invocations) {
   const ExprHandle other = expr::binary(BinOp::BitXor, expr::lid(0), lit(1));
   const ir::Program program =
