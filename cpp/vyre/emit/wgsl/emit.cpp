@@ -48,7 +48,10 @@ class Emitter {
     declare();
     const auto& size = kernel_.workgroup_size;
     put("\n@compute @workgroup_size({}, {}, {})\n", size[0], size[1], size[2]);
-    put("fn main(@builtin(workgroup_id) workgroup_id: vec3<u32>, @builtin(local_invocation_id) local_id: vec3<u32>) {{\n");
+    put("fn main(\n  @builtin(workgroup_id) workgroup_id: vec3<u32>,\n  @builtin(local_invocation_id) local_id: vec3<u32>,\n");
+    if (!kernel_.shared.empty()) put("  @builtin(local_invocation_index) local_index: u32,\n");
+    put(") {{\n");
+    zero_shared();
     for (std::size_t k = 0; k < kernel_.variables.size(); ++k) line("var x{}: {};", k, type(kernel_.variables[k]));
     for (std::uint32_t at = 0; at < kernel_.code.size(); ++at) instruction(at, kernel_.code[at]);
     put("}}\n");
@@ -85,10 +88,22 @@ class Emitter {
     }
     put("@group(0) @binding({}) var<uniform> params: array<vec4<u32>, {}>;\n", count, (kWgslFirstLengthWord + count + 3) / 4);
     for (std::size_t k = 0; k < kernel_.shared.size(); ++k) {
-      // Zero when a workgroup starts: WGSL says so itself.
       put("var<workgroup> s{}: array<{}, {}>;\n", k, type(kernel_.shared[k].lanes), kernel_.shared[k].count);
     }
     if (std::ranges::any_of(kernel_.code, [](const Instruction& code) { return code.op == Opcode::MulHigh; })) text_.append(kMulHigh);
+  }
+
+  // WGSL promises zeros, but wgpu leaves them to the driver, and llvmpipe 22.3 gives a workgroup what the one before it on the same
+  // core has left.
+  void zero_shared() {
+    if (kernel_.shared.empty()) return;
+    const auto& size = kernel_.workgroup_size;
+    const std::uint64_t invocations = std::uint64_t{size[0]} * size[1] * size[2];
+    for (std::size_t k = 0; k < kernel_.shared.size(); ++k) {
+      const lower::SharedArray& array = kernel_.shared[k];
+      line("for (var k = local_index; k < {}u; k += {}u) {{ s{}[k] = {}(); }}", array.count, invocations, k, type(array.lanes));
+    }
+    line("workgroupBarrier();");
   }
 
   void instruction(std::uint32_t at, const Instruction& code) {
