@@ -7,14 +7,19 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <random>
 #include <string>
 #include <vector>
 
 #include "run/vulkan_fixture.hpp"
+#include "support/conformance.hpp"
 #include "support/expected_values.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
+#include "support/valid_program.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/emit/spirv/emit.hpp"
+#include "vyre/lower/lower.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/reference/reference.hpp"
 
@@ -38,9 +43,29 @@ class VulkanConformance : public test::VulkanTest {
     return arrays;
   }
 
-  // What the reference gives, after seeing that every device gives the same.
+  // Leaves to the driver what the optimiser would do before it.
+  std::vector<Words> run_unoptimized_on(std::size_t device, const validate::ValidProgram& program, std::vector<Words> arrays) {
+    const lower::Kernel kernel = lower::lower(program, {.optimize = false});
+    run::vulkan::Shader shader;
+    shader.words = spirv::emit(kernel);
+    shader.workgroup_size = kernel.workgroup_size;
+    shader.workgroup_memory_bytes = kernel.shared_bytes();
+    shader.buffer_count = static_cast<std::uint32_t>(kernel.buffers.size());
+    for (const lower::KernelBuffer& buffer : kernel.buffers) shader.writable.push_back(buffer.writable);
+    std::vector<run::BufferView> views;
+    for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
+      const std::span<std::byte> bytes = std::as_writable_bytes(std::span(arrays[slot]));
+      views.push_back({bytes, run::buffer_length(program.program().buffers()[program.bound()[slot].index], bytes.size())});
+    }
+    backend_.prepare_shader(shader, device)->run(views, {}, {});
+    return arrays;
+  }
+
+  // What the reference gives, having seen that every device gives the same.
   std::vector<Words> agreed(const ir::Program& program, const std::vector<Words>& arrays, Grid grid = {}) {
-    const validate::ValidProgram checked = test::valid(program);
+    return agreed(test::valid(program), arrays, grid);
+  }
+  std::vector<Words> agreed(const validate::ValidProgram& checked, const std::vector<Words>& arrays, Grid grid = {}) {
     const std::vector<Words> expected = test::run_program(*reference_, checked, arrays, grid);
     on_each_device([&](std::size_t device, const test::DeviceInfo&) { EXPECT_EQ(run_on(device, checked, arrays, grid), expected); });
     return expected;
@@ -70,6 +95,32 @@ ExprHandle bump(ExprHandle value) { return value * u32(1664525) + u32(1013904223
 std::uint32_t bumped(std::uint32_t state, std::uint32_t turns) {
   for (std::uint32_t turn = 0; turn < turns; ++turn) state = state * 1664525 + 1013904223;
   return state;
+}
+
+TEST_F(VulkanConformance, every_case_gives_what_the_documents_say) {
+  for (const test::ConformanceCase& one : test::conformance_cases()) {
+    SCOPED_TRACE(one.name);
+    EXPECT_EQ(agreed(one.program, one.given, one.grid), one.expected);
+  }
+}
+
+// Of one invocation, because several would race.
+TEST_F(VulkanConformance, random_programs_agree) {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const ir::Program program = test::random_valid_program(seed, 10);
+    if (program.workgroup_size()[0] != 1) continue;
+    SCOPED_TRACE(seed);
+    const validate::Verdict verdict = validate::validate(program, test::sample_ops());
+    ASSERT_TRUE(verdict.program);
+    std::mt19937_64 random(seed);
+    std::vector<Words> arrays;
+    for (const BufferId buffer : verdict.program->bound()) {
+      Words words(7 * ir::lanes(program.buffers()[buffer.index].element));
+      for (std::uint32_t& word : words) word = static_cast<std::uint32_t>(random() % 3 == 0 ? random() : random() % 9);
+      arrays.push_back(std::move(words));
+    }
+    agreed(*verdict.program, arrays);
+  }
 }
 
 TEST_F(VulkanConformance, a_loop_of_70000_turns_is_right_or_refused) {
@@ -173,6 +224,42 @@ TEST_F(VulkanConformance, binary_operators_agree_with_a_literal_on_either_side) 
     }
     agreed(sample.make(), {words, Words(2 * kEdges.size() * count, 0xDEADBEEF)}, {(count + 31) / 32, 1, 1});
   }
+}
+
+// SwiftShader once took the signed minimum of two literals for the unsigned one.
+TEST_F(VulkanConformance, drivers_fold_operators_on_literals_as_the_reference_evaluates_them) {
+  for (const ir::BinOpInfo& row : ir::kBinOps) {
+    SCOPED_TRACE(row.name);
+    Sample sample;
+    sample.out("out", DataType::Vec4U32);
+    for (std::uint32_t k = 0; k < 16; ++k) {
+      std::vector<ExprHandle> lanes;
+      for (std::uint32_t pair = 4 * k; pair < 4 * k + 4; ++pair) {
+        lanes.push_back(on_words(row.op, u32(kEdges[pair / 8]), u32(kEdges[pair % 8])));
+      }
+      sample.add(store("out", u32(k), pack(DataType::Vec4U32, lanes)));
+    }
+    const validate::ValidProgram program = test::valid(sample.make());
+    const std::vector<Words> expected = test::run_program(*reference_, program, {Words(64)});
+    on_each_device(
+        [&](std::size_t device, const test::DeviceInfo&) { EXPECT_EQ(run_unoptimized_on(device, program, {Words(64)}), expected); });
+  }
+}
+
+// Negation of a quotient is not the quotient of a negation, though optimisers are tempted.
+TEST_F(VulkanConformance, negations_around_divisions_agree) {
+  const Words words = interesting_words();
+  const auto count = static_cast<std::uint32_t>(words.size());
+  Sample sample;
+  sample.in("in").out("out").size(32).add(let("x", load("in", gid(0))));
+  std::uint32_t at = 0;
+  for (const BinOp op : {BinOp::Div, BinOp::Mod, BinOp::SDiv, BinOp::SMod, BinOp::Mul}) {
+    for (const std::uint32_t literal : {2u, 3u, 0xFFFFFFFEu}) {
+      sample.add(store("out", gid(0) + u32(count * at++), un(UnOp::Negate, on_words(op, var("x"), u32(literal)))));
+      sample.add(store("out", gid(0) + u32(count * at++), on_words(op, un(UnOp::Negate, var("x")), u32(literal))));
+    }
+  }
+  agreed(sample.make(), {words, Words(count * at)});
 }
 
 TEST_F(VulkanConformance, unary_operators_agree) {

@@ -71,7 +71,7 @@ class Emitter {
 
   void put(spv::Op op, std::initializer_list<Word> operands) { module_.add(Section::FunctionBody, op, operands); }
   Word result(spv::Op op, Word type, std::initializer_list<Word> operands);
-  Word extended(GLSLstd450 function, std::initializer_list<Word> operands);
+  Word extended(GLSLstd450 function, Word type, std::initializer_list<Word> operands);
   void label(Word id) {
     put(spv::OpLabel, {id});
     block_ = id;
@@ -326,9 +326,9 @@ Word Emitter::result(spv::Op op, Word type, std::initializer_list<Word> operands
   return id;
 }
 
-Word Emitter::extended(GLSLstd450 function, std::initializer_list<Word> operands) {
+Word Emitter::extended(GLSLstd450 function, Word type, std::initializer_list<Word> operands) {
   const Word id = module_.fresh();
-  std::vector<Word> words{uint(), id, glsl_, static_cast<Word>(function)};
+  std::vector<Word> words{type, id, glsl_, static_cast<Word>(function)};
   words.insert(words.end(), operands);
   module_.add(Section::FunctionBody, spv::OpExtInst, words);
   return id;
@@ -461,7 +461,13 @@ void Emitter::instruction(std::uint32_t at) {
   if (!has_effect(code.op) && !uses_[at].as_bits && !uses_[at].as_truth) return;
   const auto integer = [&](spv::Op op) { define_bits(at, result(op, uint(), {bits(code.a), bits(code.b)})); };
   const auto unary = [&](spv::Op op) { define_bits(at, result(op, uint(), {bits(code.a)})); };
-  const auto function = [&](GLSLstd450 which) { define_bits(at, extended(which, {bits(code.a), bits(code.b)})); };
+  const auto function = [&](GLSLstd450 which) { define_bits(at, extended(which, uint(), {bits(code.a), bits(code.b)})); };
+  // On signed types: SwiftShader folds literals by the sign of their type, whatever the function says.
+  const auto signed_function = [&](GLSLstd450 which) {
+    const Word type = module_.type(spv::OpTypeInt, {32, 1});
+    const Word a = result(spv::OpBitcast, type, {bits(code.a)}), b = result(spv::OpBitcast, type, {bits(code.b)});
+    define_bits(at, result(spv::OpBitcast, uint(), {extended(which, type, {a, b})}));
+  };
   const auto compare = [&](spv::Op op) { define_truth(at, result(op, boolean(), {bits(code.a), bits(code.b)})); };
   const auto bitwise = [&](spv::Op of_bits, spv::Op of_truths) {
     if (boolean_[at]) return define_truth(at, result(of_truths, boolean(), {truth(code.a), truth(code.b)}));
@@ -510,7 +516,8 @@ void Emitter::instruction(std::uint32_t at) {
     case Opcode::Not:
       return unary(spv::OpNot);
     case Opcode::Neg:
-      return unary(spv::OpSNegate);
+      // Not OpSNegate: optimisers of SPIR-V merge it into divisions by literals, of either sign and with overflow.
+      return define_bits(at, result(spv::OpISub, uint(), {constant(0), bits(code.a)}));
     case Opcode::Shl:
       return integer(spv::OpShiftLeftLogical);
     case Opcode::Shr:
@@ -522,9 +529,9 @@ void Emitter::instruction(std::uint32_t at) {
     case Opcode::Max:
       return function(GLSLstd450UMax);
     case Opcode::SMin:
-      return function(GLSLstd450SMin);
+      return signed_function(GLSLstd450SMin);
     case Opcode::SMax:
-      return function(GLSLstd450SMax);
+      return signed_function(GLSLstd450SMax);
     case Opcode::Eq:
       if (tests_truth(code)) return define_truth(at, result(spv::OpLogicalNot, boolean(), {truth(code.a)}));
       return compare(spv::OpIEqual);
@@ -544,9 +551,9 @@ void Emitter::instruction(std::uint32_t at) {
     case Opcode::ReverseBits:
       return unary(spv::OpBitReverse);
     case Opcode::Clz:
-      return define_bits(at, result(spv::OpISub, uint(), {constant(31), extended(GLSLstd450FindUMsb, {bits(code.a)})}));
+      return define_bits(at, result(spv::OpISub, uint(), {constant(31), extended(GLSLstd450FindUMsb, uint(), {bits(code.a)})}));
     case Opcode::Ctz:
-      return define_bits(at, extended(GLSLstd450FindILsb, {bits(code.a)}));
+      return define_bits(at, extended(GLSLstd450FindILsb, uint(), {bits(code.a)}));
     case Opcode::Select:
       return define_bits(at, result(spv::OpSelect, module_.uints(code.lanes), {truth(code.a), bits(code.b), bits(code.c)}));
     case Opcode::Lane:
