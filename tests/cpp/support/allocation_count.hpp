@@ -38,13 +38,17 @@ inline std::ptrdiff_t allowed_bytes(std::size_t input) { return static_cast<std:
 
 }  // namespace vyre::test
 
-void* operator new(std::size_t size) {
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
   void* memory = std::malloc(std::max<std::size_t>(size, 1));
-  if (memory == nullptr) throw std::bad_alloc();
-  vyre::test::allocations.add(static_cast<std::ptrdiff_t>(malloc_usable_size(memory)));
+  if (memory != nullptr) vyre::test::allocations.add(static_cast<std::ptrdiff_t>(malloc_usable_size(memory)));
   return memory;
 }
+void* operator new(std::size_t size) {
+  if (void* memory = operator new(size, std::nothrow)) return memory;
+  throw std::bad_alloc();
+}
 void* operator new[](std::size_t size) { return operator new(size); }
+void* operator new[](std::size_t size, const std::nothrow_t& nothrow) noexcept { return operator new(size, nothrow); }
 void operator delete(void* memory) noexcept {
   if (memory != nullptr) vyre::test::allocations.add(-static_cast<std::ptrdiff_t>(malloc_usable_size(memory)));
   std::free(memory);
@@ -52,3 +56,5 @@ void operator delete(void* memory) noexcept {
 void operator delete(void* memory, std::size_t) noexcept { operator delete(memory); }
 void operator delete[](void* memory) noexcept { operator delete(memory); }
 void operator delete[](void* memory, std::size_t) noexcept { operator delete(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { operator delete(memory); }
+void operator delete[](void* memory, const std::nothrow_t&) noexcept { operator delete(memory); }
