@@ -106,6 +106,11 @@ class Gatherer {
   }
 
   void step(ExprId id) {
+    if (limits_ && step_count() > kMaxNodeCount) {
+      // The statement is too large whatever follows: it is walked to its end, but memory stays bounded.
+      step_of_[id] = StepId{0};
+      return;
+    }
     const ir::Expr& expr = program_.expr(id);
     const StepId step{step_count()};
     step_of_[id] = step;

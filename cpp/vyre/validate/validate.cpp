@@ -11,15 +11,8 @@ namespace vyre::validate {
 namespace {
 
 bool left_out(Rule rule, const Options& options) {
-  switch (rule) {
-    case Rule::V018:
-    case Rule::V019:
-      return !options.limits;
-    case Rule::V010:
-      return !options.uniformity;
-    default:
-      return false;
-  }
+  if (rule == Rule::V018 || rule == Rule::V019) return !options.limits;
+  return rule == Rule::V010 && !options.uniformity;
 }
 
 std::uint64_t mix(std::uint64_t hash, std::uint64_t word) {
