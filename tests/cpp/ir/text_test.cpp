@@ -5,6 +5,7 @@
 
 #include "support/random_program.hpp"
 #include "support/sample_programs.hpp"
+#include "support/small_stack.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/builder.hpp"
 #include "vyre/ir/handle.hpp"
@@ -406,6 +407,11 @@ TEST(ParseErrors, of_too_many_brackets) {
   EXPECT_EQ(body_error(nested(201)),
             "line 3, column 205: more than 200 brackets are open. "
             "Fix: give an inner expression a line of its own, `%0 = ...`, and write %0 in its place.");
+  test::on_small_stack([] {
+    std::string text = std::string(kHead) + "x = ";
+    for (int count = 0; count < 200; ++count) text += "select(a, b, ";
+    EXPECT_EQ(parse(text + "c" + std::string(200, ')')).exprs().size(), 601u);
+  });
   // A million of any kind is as harmless.
   for (const char* opening : {"(", "b[", "min(", "call(\"f\","}) {
     std::string text = "x = ";

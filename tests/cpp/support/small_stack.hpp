@@ -10,7 +10,12 @@
 
 namespace vyre::test {
 
+// Sanitizers make every frame several times larger.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+inline constexpr std::size_t kSmallStack = std::size_t{2} << 20;
+#else
 inline constexpr std::size_t kSmallStack = std::size_t{256} << 10;
+#endif
 
 inline void on_small_stack(const std::function<void()>& work) {
   struct Task {
