@@ -1,0 +1,243 @@
+#include "arrays.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/numpy.h>
+
+#include <cstring>
+
+#include "convert.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/run/checks.hpp"
+
+namespace vyre::python {
+namespace {
+
+using ir::BufferAccess;
+using ir::BufferDecl;
+using ir::DataType;
+
+struct Dtype {
+  char kind;
+  std::size_t bytes;
+  const char* name;
+};
+
+// The dtype of the host's array; Bool takes a second one.
+Dtype dtype_of(DataType type) {
+  switch (type) {
+    case DataType::I32:
+      return {'i', 4, "int32"};
+    case DataType::U64:
+      return {'u', 8, "uint64"};
+    case DataType::Bool:
+      return {'b', 1, "bool"};
+    case DataType::Bytes:
+      return {'u', 1, "uint8"};
+    case DataType::U32:
+    case DataType::Vec2U32:
+    case DataType::Vec4U32:
+      break;
+  }
+  return {'u', 4, "uint32"};
+}
+
+bool is_vector(DataType type) { return type == DataType::Vec2U32 || type == DataType::Vec4U32; }
+
+std::string wanted(const BufferDecl& decl) {
+  switch (decl.element) {
+    case DataType::Bool:
+      return "a numpy array of bool or uint32";
+    case DataType::Bytes:
+      return "a numpy array of uint8, or bytes";
+    case DataType::Vec2U32:
+    case DataType::Vec4U32:
+      return fmt::format("a numpy array of uint32 with shape (n, {})", ir::lanes(decl.element));
+    case DataType::U32:
+    case DataType::I32:
+    case DataType::U64:
+      break;
+  }
+  return fmt::format("a numpy array of {}", dtype_of(decl.element).name);
+}
+
+[[noreturn]] void refuse(const BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix) {
+  throw BindingError(fmt::format("buffer `{}` ({}) wants {}, got {}. Fix: {}.", decl.name, ir::text(decl.element), want, got, fix));
+}
+
+// What to write to get an array that fits.
+std::string conversion(const BufferDecl& decl) { return fmt::format("write .astype(np.{})", dtype_of(decl.element).name); }
+
+py::array zeros(const BufferDecl& decl, std::size_t count) {
+  const Dtype dtype = dtype_of(decl.element);
+  py::object shape = is_vector(decl.element) ? py::object(py::make_tuple(count, ir::lanes(decl.element))) : py::object(py::int_(count));
+  return py::module_::import("numpy").attr("zeros")(shape, dtype.name).cast<py::array>();
+}
+
+void check_array(const BufferDecl& decl, const py::array& array) {
+  if (py::isinstance(array, py::module_::import("numpy.ma").attr("MaskedArray"))) {
+    refuse(decl, wanted(decl), "a masked array", "write .filled(0) to give the masked elements a value");
+  }
+  const Dtype dtype = dtype_of(decl.element);
+  const py::dtype got = array.dtype();
+  const bool fits = (got.kind() == dtype.kind && static_cast<std::size_t>(got.itemsize()) == dtype.bytes) ||
+                    (decl.element == DataType::Bool && got.kind() == 'u' && got.itemsize() == 4);
+  if (!fits) refuse(decl, wanted(decl), given(array), conversion(decl));
+  if (!got.attr("isnative").cast<bool>())
+    refuse(decl, wanted(decl), fmt::format("{} in foreign byte order", given(array)), conversion(decl));
+  if (is_vector(decl.element) && (array.ndim() < 1 || array.shape(array.ndim() - 1) != static_cast<py::ssize_t>(ir::lanes(decl.element)))) {
+    refuse(decl, wanted(decl), given(array), fmt::format("write .reshape(-1, {})", ir::lanes(decl.element)));
+  }
+  if ((array.flags() & py::array::c_style) == 0) {
+    refuse(decl, "a C-contiguous array", fmt::format("{} that is not", given(array)), "write np.ascontiguousarray(x)");
+  }
+}
+
+// A new array of the same shape and dtype, uninitialised.
+py::array like(const py::array& array) {
+  return py::array(array.dtype(), std::vector<py::ssize_t>(array.shape(), array.shape() + array.ndim()));
+}
+
+void* data_of(const py::array& array) { return const_cast<void*>(array.data()); }
+
+}  // namespace
+
+Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs) {
+  if (PyMapping_Check(inputs.ptr()) == 0 || !py::hasattr(inputs, "keys")) {
+    throw BindingError(fmt::format("argument `inputs` of vyre.run must be a dict of name -> array, got {}. Fix: write {{\"name\": array}}.",
+                                   given(inputs)));
+  }
+  const py::dict named(py::module_::import("builtins").attr("dict")(inputs));
+
+  std::string names;
+  py::set known;
+  for (BufferId id : program.bound()) {
+    const BufferDecl& decl = program.program().buffers()[id.index];
+    names += fmt::format("{}`{}`", names.empty() ? "" : ", ", decl.name);
+    known.add(lenient_str(decl.name));
+    slots_.push_back({&decl, {}, {}, false});
+  }
+  for (auto [name, value] : named) {
+    if (!PyUnicode_Check(name.ptr()))
+      throw BindingError(fmt::format("a key of `inputs` must be a buffer's name, got {}. Fix: use one of {}.", given(name), names));
+    if (known.contains(name)) continue;
+    for (const BufferDecl& decl : program.program().buffers()) {
+      if (decl.access == BufferAccess::Workgroup && name.equal(lenient_str(decl.name))) {
+        throw BindingError(fmt::format("buffer `{}` is workgroup memory, which has no array. Fix: remove it from `inputs`.", decl.name));
+      }
+    }
+    throw BindingError(fmt::format("the program has no buffer {}. Fix: {}.", py::repr(name).cast<std::string>(),
+                                   names.empty() ? "remove it from `inputs`" : fmt::format("use one of {}", names)));
+  }
+
+  for (Slot& slot : slots_) {
+    const py::str name = lenient_str(slot.decl->name);
+    host_.emplace_back(0, 0);
+    bind(slot, named.contains(name) ? py::object(named[name]) : py::object());
+    views_.back().length = run::buffer_length(*slot.decl, views_.back().bytes.size());
+  }
+  check_overlaps();
+}
+
+void Arrays::bind(Slot& slot, py::handle given_array) {
+  const BufferDecl& decl = *slot.decl;
+  const bool written = decl.access == BufferAccess::ReadWrite;
+  if (given_array.ptr() == nullptr) {
+    if (!written || decl.count == 0) {
+      throw BindingError(fmt::format("buffer `{}` ({}) has no array. Fix: add it to `inputs`: {}{}.", decl.name, ir::text(decl.element),
+                                     wanted(decl), written ? ", or a number n of zero elements" : ""));
+    }
+    return bind_array(slot, zeros(decl, decl.count));
+  }
+  if (is_integer(given_array)) {
+    const py::int_ number = py::reinterpret_steal<py::int_>(PyNumber_Index(given_array.ptr()));
+    int overflow = 0;
+    const long long count = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+    if (overflow != 0 || count < 0 || count > 0xFFFFFFFFll) {
+      refuse(decl, "from 0 to 4294967295 zero elements", given(given_array), "write a number in that range, or an array");
+    }
+    return bind_array(slot, zeros(decl, static_cast<std::size_t>(count)));
+  }
+  if (PyBytes_Check(given_array.ptr()) && decl.element == DataType::Bytes) {
+    // A view of the same bytes, which the checks below then treat like any other array.
+    return bind_array(slot, py::module_::import("numpy").attr("frombuffer")(given_array, "uint8"));
+  }
+  if (!py::isinstance<py::array>(given_array)) {
+    std::string fix = fmt::format("write np.array(x, dtype=np.{})", dtype_of(decl.element).name);
+    if (decl.element == DataType::Bytes && PyObject_CheckBuffer(given_array.ptr())) fix = "write np.frombuffer(x, np.uint8)";
+    if (decl.element == DataType::U32 && PyBytes_Check(given_array.ptr())) fix = "write vyre.pack_bytes(x)";
+    refuse(decl, wanted(decl), given(given_array), fix);
+  }
+  bind_array(slot, given_array);
+}
+
+void Arrays::bind_array(Slot& slot, py::handle given_array) {
+  const BufferDecl& decl = *slot.decl;
+  const auto array = py::reinterpret_borrow<py::array>(given_array);
+  check_array(decl, array);
+  const auto size = static_cast<std::size_t>(array.nbytes());
+  const auto begin = reinterpret_cast<std::uintptr_t>(array.data());
+  host_.back() = {begin, begin + size};
+  const bool written = decl.access == BufferAccess::ReadWrite;
+
+  if (array.dtype().kind() == 'b') {
+    const auto count = static_cast<std::size_t>(array.size());
+    py::array_t<std::uint32_t> words(static_cast<py::ssize_t>(count));
+    const auto* from = static_cast<const std::uint8_t*>(array.data());
+    std::uint32_t* to = words.mutable_data();
+    for (std::size_t k = 0; k < count; ++k) to[k] = from[k] != 0;
+    slot.widened = true;
+    if (written) slot.result = like(array);
+    slot.owner = words;
+    return use(slot, to, 4 * count);
+  }
+  if (written) {
+    const py::array copy = like(array);
+    std::memcpy(data_of(copy), array.data(), size);
+    slot.owner = slot.result = copy;
+    return use(slot, data_of(copy), size);
+  }
+  if ((array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) {
+    const py::array copy = like(array);
+    std::memcpy(data_of(copy), array.data(), size);
+    slot.owner = copy;
+    return use(slot, data_of(copy), size);
+  }
+  slot.owner = array;
+  use(slot, data_of(array), size);
+}
+
+void Arrays::use(const Slot&, void* data, std::size_t bytes) { views_.push_back({{static_cast<std::byte*>(data), bytes}, 0}); }
+
+// ReadWrite arrays are copied, so nothing could go wrong here; but a program that works should work on every backend and when the
+// arrays stay on a device.
+void Arrays::check_overlaps() const {
+  for (std::size_t second = 0; second < slots_.size(); ++second) {
+    for (std::size_t first = 0; first < second; ++first) {
+      const auto [a_begin, a_end] = host_[first];
+      const auto [b_begin, b_end] = host_[second];
+      if (a_begin == a_end || b_begin == b_end || a_end <= b_begin || b_end <= a_begin) continue;
+      const BufferDecl& a = *slots_[first].decl;
+      const BufferDecl& b = *slots_[second].decl;
+      if (a.access != BufferAccess::ReadWrite && b.access != BufferAccess::ReadWrite) continue;
+      throw BindingError(
+          fmt::format("the arrays of buffers `{}` and `{}` overlap in memory, and one is ReadWrite. Fix: write .copy() for one of them.",
+                      a.name, b.name));
+    }
+  }
+}
+
+py::dict Arrays::results() const {
+  py::dict result;
+  for (const Slot& slot : slots_) {
+    if (!slot.result) continue;
+    if (slot.widened) {
+      const auto words = py::reinterpret_borrow<py::array_t<std::uint32_t>>(slot.owner);
+      auto* to = static_cast<std::uint8_t*>(data_of(py::reinterpret_borrow<py::array>(slot.result)));
+      for (py::ssize_t k = 0; k < words.size(); ++k) to[k] = words.data()[k] != 0;
+    }
+    result[lenient_str(slot.decl->name)] = slot.result;
+  }
+  return result;
+}
+
+}  // namespace vyre::python

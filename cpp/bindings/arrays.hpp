@@ -1,0 +1,40 @@
+// numpy arrays as a program's buffers (semantics, section 9): what is accepted, what is refused, what comes back.
+#pragma once
+
+#include <vector>
+
+#include "bindings.hpp"
+#include "vyre/run/backend.hpp"
+#include "vyre/validate/validate.hpp"
+
+namespace vyre::python {
+
+// The inputs of one call. ReadWrite buffers are new arrays from the start, so a failing call leaves the user's as they were.
+class Arrays {
+ public:
+  // Throws BindingError. Needs the GIL, like results(); views() may be used without.
+  Arrays(const validate::ValidProgram& program, py::handle inputs);
+
+  const std::vector<run::BufferView>& views() const { return views_; }
+  // name -> array of each ReadWrite buffer, in the shape and dtype given.
+  py::dict results() const;
+
+ private:
+  struct Slot {
+    const ir::BufferDecl* decl;
+    py::object owner;      // keeps the bytes of the view alive
+    py::object result;     // a new array, of ReadWrite buffers
+    bool widened = false;  // a bool array crosses as u32 words
+  };
+
+  void bind(Slot& slot, py::handle given);
+  void bind_array(Slot& slot, py::handle given);
+  void use(const Slot& slot, void* data, std::size_t bytes);
+
+  std::vector<Slot> slots_;
+  std::vector<run::BufferView> views_;
+  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> host_;  // the user's bytes, a slot
+  void check_overlaps() const;
+};
+
+}  // namespace vyre::python

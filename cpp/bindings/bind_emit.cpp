@@ -1,0 +1,71 @@
+// vyre.lower: a program as target code.
+#include <fmt/format.h>
+
+#include "bindings.hpp"
+#include "convert.hpp"
+#include "program.hpp"
+#include "vyre/base/error.hpp"
+#if VYRE_HAS_SPIRV
+#include "vyre/emit/spirv/emit.hpp"
+#endif
+#include "vyre/emit/wgsl/emit.hpp"
+#include "vyre/lower/lower.hpp"
+
+namespace vyre::python {
+namespace {
+
+enum class Target { Spirv, SpirvText, Wgsl };
+
+Target to_target(py::handle object) {
+  const std::string where = "argument `target` of vyre.lower";
+  const std::string name = to_text(object, where);
+  if (name == "spirv") return Target::Spirv;
+  if (name == "spirv-asm") return Target::SpirvText;
+  if (name == "wgsl") return Target::Wgsl;
+  reject(where, "\"spirv\", \"spirv-asm\" or \"wgsl\"", object, "write one of them");
+}
+
+// The words as the file format has them: little-endian bytes.
+std::string little_endian(const std::vector<std::uint32_t>& words) {
+  std::string bytes;
+  bytes.reserve(words.size() * 4);
+  for (std::uint32_t word : words) {
+    for (int shift = 0; shift < 32; shift += 8) bytes.push_back(static_cast<char>(word >> shift & 0xFFu));
+  }
+  return bytes;
+}
+
+std::string emit(const validate::ValidProgram& program, Target target, bool optimize) {
+  lower::Options options;
+  options.optimize = optimize;
+  const lower::Kernel kernel = lower::lower(program, options);
+  if (target == Target::Wgsl) return wgsl::emit(kernel);
+#if VYRE_HAS_SPIRV
+  const std::vector<std::uint32_t> words = spirv::emit(kernel);
+  return target == Target::Spirv ? little_endian(words) : spirv::disassemble(words);
+#else
+  throw LoweringError("this build of vyre has no SPIR-V. Fix: build it without -DVYRE_SPIRV=OFF.");
+#endif
+}
+
+}  // namespace
+
+void bind_emit(py::module_& m) {
+  m.def(
+      "_lower",
+      [](py::handle program, py::handle target, py::handle optimize) -> py::object {
+        const validate::ValidProgram value = valid(to_program(program, "argument `program` of vyre.lower"));
+        const Target kind = to_target(target);
+        const bool optimized = to_bool(optimize, "argument `optimize` of vyre.lower");
+        std::string code;
+        {
+          py::gil_scoped_release release;
+          code = emit(value, kind, optimized);
+        }
+        if (kind == Target::Spirv) return py::bytes(code);
+        return lenient_str(code);
+      },
+      py::arg("program"), py::arg("target"), py::arg("optimize"));
+}
+
+}  // namespace vyre::python

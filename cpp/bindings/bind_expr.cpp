@@ -1,0 +1,452 @@
+// class Expr: constructors, operators and one function an operator, the last read from the tables.
+#include <fmt/format.h>
+
+#include "bindings.hpp"
+#include "convert.hpp"
+#include "operators.hpp"
+#include "pickle.hpp"
+#include "vyre/base/error.hpp"
+
+namespace vyre::python {
+namespace {
+
+using ir::BinOp;
+using ir::UnOp;
+using Class = py::class_<PyExpr>;
+
+PyExpr wrap(ir::ExprHandle handle) { return PyExpr{std::move(handle)}; }
+
+std::string argument(const char* name, std::string_view function) { return fmt::format("argument `{}` of {}", name, function); }
+
+// An operand that is an expression already needs no words.
+ir::ExprHandle operand(py::handle object, const char* name, std::string_view function) {
+  if (ir::ExprHandle value = quick_expr(object)) return value;
+  return to_expr(object, argument(name, function));
+}
+
+void bind_literals(Class& expr) {
+  expr.def_static(
+      "u32",
+      [](py::handle value) {
+        return wrap(ir::expr::u32(
+            to_u32(value, argument("value", "Expr.u32"), "write Expr.i32(v) for a signed literal, Expr.u64(v) for a 64-bit one"),
+            caller()));
+      },
+      py::arg("value"),
+      R"(u32(value) -> Expr
+
+A U32 literal, 0 to 2^32 - 1. A plain integer in an expression means the same.
+
+>>> vyre.Expr.u32(7)
+Expr(7))");
+  expr.def_static(
+      "i32",
+      [](py::handle value) {
+        const auto number =
+            to_signed(value, -0x80000000ll, 0x7FFFFFFFll, argument("value", "Expr.i32"), "write Expr.u32(v) for a larger literal");
+        return wrap(ir::expr::i32(static_cast<std::int32_t>(number), caller()));
+      },
+      py::arg("value"),
+      R"(i32(value) -> Expr
+
+An I32 literal, -2^31 to 2^31 - 1. Operators on it take their signed meaning.
+
+>>> vyre.Expr.i32(-7)
+Expr(i32(-7)))");
+  expr.def_static(
+      "bool", [](py::handle value) { return wrap(ir::expr::boolean(to_bool(value, argument("value", "Expr.bool")), caller())); },
+      py::arg("value"),
+      R"(bool(value) -> Expr
+
+A Bool literal: True or False.
+
+>>> vyre.Expr.bool(True)
+Expr(True))");
+  expr.def_static(
+      "u64",
+      [](py::handle value) { return wrap(ir::expr::u64(to_unsigned(value, ~std::uint64_t{0}, argument("value", "Expr.u64")), caller())); },
+      py::arg("value"),
+      R"(u64(value) -> Expr
+
+A U64 literal, 0 to 2^64 - 1. 64-bit arithmetic is the operations primitive.u64.*.
+
+>>> vyre.Expr.u64(2**40)
+Expr(u64(1099511627776)))");
+  expr.def_static(
+      "vec2",
+      [](py::handle x, py::handle y) {
+        return wrap(ir::expr::pack(ir::DataType::Vec2U32, {operand(x, "x", "Expr.vec2"), operand(y, "y", "Expr.vec2")}, caller()));
+      },
+      py::arg("x"), py::arg("y"),
+      R"(vec2(x, y) -> Expr
+
+A Vec2U32 from two U32 values.
+
+>>> vyre.Expr.vec2(1, 2)
+Expr(pack(Vec2U32, 1, 2)))");
+  expr.def_static(
+      "vec4",
+      [](py::handle x, py::handle y, py::handle z, py::handle w) {
+        return wrap(ir::expr::pack(
+            ir::DataType::Vec4U32,
+            {operand(x, "x", "Expr.vec4"), operand(y, "y", "Expr.vec4"), operand(z, "z", "Expr.vec4"), operand(w, "w", "Expr.vec4")},
+            caller()));
+      },
+      py::arg("x"), py::arg("y"), py::arg("z"), py::arg("w"),
+      R"(vec4(x, y, z, w) -> Expr
+
+A Vec4U32 from four U32 values.
+
+>>> vyre.Expr.vec4(1, 2, 3, 4)
+Expr(pack(Vec4U32, 1, 2, 3, 4)))");
+}
+
+void bind_reads(Class& expr) {
+  expr.def_static(
+      "var", [](py::handle name) { return wrap(ir::expr::var(to_text(name, argument("name", "Expr.var")), caller())); }, py::arg("name"),
+      R"(var(name) -> Expr
+
+The value of a variable: a Node.let in scope, or the variable of an enclosing Node.loop.
+
+>>> vyre.Expr.var("i") + 1
+Expr(i + 1))");
+  expr.def_static(
+      "load",
+      [](py::handle buffer, py::handle index) {
+        return wrap(ir::expr::load(to_text(buffer, argument("buffer", "Expr.load")), operand(index, "index", "Expr.load"), caller()));
+      },
+      py::arg("buffer"), py::arg("index"),
+      R"(load(buffer, index) -> Expr
+
+Element `index` (U32) of a buffer; zero of the element type when index >= buf_len(buffer).
+
+>>> vyre.Expr.load("left", vyre.Expr.gid_x())
+Expr(left[invocation_id(0)]))");
+  expr.def_static(
+      "buf_len", [](py::handle buffer) { return wrap(ir::expr::buf_len(to_text(buffer, argument("buffer", "Expr.buf_len")), caller())); },
+      py::arg("buffer"),
+      R"(buf_len(buffer) -> Expr
+
+The number of whole elements of a buffer, U32; of a Bytes buffer the number of its u32 words.
+
+>>> vyre.Expr.buf_len("out")
+Expr(buf_len(out)))");
+}
+
+void bind_ids(Class& expr) {
+  struct Row {
+    const char* name;
+    ir::GridIdKind kind;
+    const char* short_name;
+    const char* meaning;
+  };
+  static constexpr Row kRows[] = {
+      {"invocation_id", ir::GridIdKind::Invocation, "gid",
+       "The index of this invocation in the whole grid, U32: workgroup_id * workgroup_size + local_id."},
+      {"workgroup_id", ir::GridIdKind::Workgroup, "workgroup", "The index of this workgroup in the grid, U32."},
+      {"local_id", ir::GridIdKind::Local, "local", "The index of this invocation in its workgroup, U32."},
+  };
+  for (const Row& row : kRows) {
+    expr.def_static(
+        row.name,
+        [&row](py::handle axis) {
+          return wrap(ir::expr::grid_id(row.kind, to_u32(axis, argument("axis", fmt::format("Expr.{}", row.name))), caller()));
+        },
+        py::arg("axis"),
+        fmt::format(
+            "{0}(axis) -> Expr\n\n{1} Axis 0, 1 or 2 for x, y, z; another one is reported as V007.\n\n>>> vyre.Expr.{0}(0)\nExpr({0}(0))",
+            row.name, row.meaning)
+            .c_str());
+    for (std::uint32_t axis = 0; axis < 3; ++axis) {
+      const std::string name = fmt::format("{}_{}", row.short_name, "xyz"[axis]);
+      expr.def_static(
+          name.c_str(), [&row, axis] { return wrap(ir::expr::grid_id(row.kind, axis, caller())); },
+          fmt::format("{0}() -> Expr\n\n{1} Along {2}.\n\n>>> vyre.Expr.{0}()\nExpr({3}({4}))", name, row.meaning, "xyz"[axis], row.name,
+                      axis)
+              .c_str());
+    }
+  }
+}
+
+// Operators of the table are functions of the class and of the module under the same name.
+template <class Function, class... Extra>
+void def_both(Class& expr, py::module_& m, const std::string& name, Function function, const Extra&... extra) {
+  expr.def_static(name.c_str(), function, extra...);
+  m.def(name.c_str(), function, extra...);
+}
+
+void bind_operator_functions(Class& expr, py::module_& m) {
+  for (const ir::BinOpInfo& row : ir::kBinOps) {
+    const std::string shown =
+        row.infix.empty() ? fmt::format("{}(a, 1)", row.text) : fmt::format("a {} 1", row.op == BinOp::Div ? "//" : row.infix);
+    def_both(
+        expr, m, std::string(row.text),
+        [&row](py::handle left, py::handle right) {
+          const std::string_view name = row.text;
+          return wrap(ir::expr::binary(row.op, operand(left, "left", name), operand(right, "right", name), caller()));
+        },
+        py::arg("left"), py::arg("right"),
+        fmt::format(
+            "{0}(left, right) -> Expr\n\n{1} Operands: {2} and {3}; result: {4}.\n\n>>> vyre.{0}(vyre.Expr.var(\"a\"), 1)\nExpr({5})",
+            row.text, row.meaning, ir::name(row.left), ir::name(row.right), ir::name(row.result), shown)
+            .c_str());
+  }
+  for (const ir::UnOpInfo& row : ir::kUnOps) {
+    def_both(
+        expr, m, std::string(row.text),
+        [&row](py::handle value) { return wrap(ir::expr::unary(row.op, operand(value, "value", row.text), caller())); }, py::arg("value"),
+        fmt::format("{0}(value) -> Expr\n\n{1} Operand: {2}; result: {3}.\n\n>>> vyre.{0}(vyre.Expr.var(\"a\"))\nExpr({0}(a))", row.text,
+                    row.meaning, ir::name(row.operand), ir::name(row.result))
+            .c_str());
+  }
+  for (const ir::AtomicOpInfo& row : ir::kAtomicOps) {
+    const std::string_view name = row.text;
+    if (row.op == ir::AtomicOp::CompareExchange) {
+      def_both(
+          expr, m, std::string(name),
+          [&row](py::handle buffer, py::handle index, py::handle expected, py::handle value) {
+            std::string target = to_text(buffer, argument("buffer", row.text));
+            ir::ExprHandle at = operand(index, "index", row.text);
+            ir::ExprHandle old = operand(expected, "expected", row.text);
+            return wrap(
+                ir::expr::atomic(row.op, std::move(target), std::move(at), std::move(old), operand(value, "value", row.text), caller()));
+          },
+          py::arg("buffer"), py::arg("index"), py::arg("expected"), py::arg("value"),
+          fmt::format("{0}(buffer, index, expected, value) -> Expr\n\n{1} On a ReadWrite buffer of U32; gives the value held before, 0 "
+                      "when index is out of bounds."
+                      "\n\n>>> vyre.{0}(\"flags\", 0, 0, 1)\nExpr({0}(flags, 0, 0, 1))",
+                      name, row.meaning)
+              .c_str());
+      continue;
+    }
+    def_both(
+        expr, m, std::string(name),
+        [&row](py::handle buffer, py::handle index, py::handle value) {
+          std::string target = to_text(buffer, argument("buffer", row.text));
+          ir::ExprHandle at = operand(index, "index", row.text);
+          return wrap(ir::expr::atomic(row.op, std::move(target), std::move(at), {}, operand(value, "value", row.text), caller()));
+        },
+        py::arg("buffer"), py::arg("index"), py::arg("value"),
+        fmt::format("{0}(buffer, index, value) -> Expr\n\n{1} On a ReadWrite buffer of U32; gives the value held before, 0 when index is "
+                    "out of bounds."
+                    "\n\n>>> vyre.{0}(\"sums\", 0, 1)\nExpr({0}(sums, 0, 1))",
+                    name, row.meaning)
+            .c_str());
+  }
+}
+
+void bind_other_values(Class& expr, py::module_& m) {
+  expr.def_static(
+      "binop",
+      [](py::handle op, py::handle left, py::handle right) {
+        if (!py::isinstance<BinOp>(op))
+          reject(argument("op", "Expr.binop"), "a vyre.BinOp", op, "write BinOp.Add or another operator of that table");
+        return wrap(
+            ir::expr::binary(op.cast<BinOp>(), operand(left, "left", "Expr.binop"), operand(right, "right", "Expr.binop"), caller()));
+      },
+      py::arg("op"), py::arg("left"), py::arg("right"),
+      R"(binop(op, left, right) -> Expr
+
+The binary operator `op` of vyre.BinOp, with no casts added.
+
+>>> vyre.Expr.binop(vyre.BinOp.BitXor, 1, 2)
+Expr(1 ^ 2))");
+  expr.def_static(
+      "unop",
+      [](py::handle op, py::handle value) {
+        if (!py::isinstance<UnOp>(op))
+          reject(argument("op", "Expr.unop"), "a vyre.UnOp", op, "write UnOp.Popcount or another operator of that table");
+        return wrap(ir::expr::unary(op.cast<UnOp>(), operand(value, "value", "Expr.unop"), caller()));
+      },
+      py::arg("op"), py::arg("value"),
+      R"(unop(op, value) -> Expr
+
+The unary operator `op` of vyre.UnOp, with no casts added.
+
+>>> vyre.Expr.unop(vyre.UnOp.Popcount, 7)
+Expr(popcount(7)))");
+  def_both(
+      expr, m, "select",
+      [](py::handle condition, py::handle if_true, py::handle if_false) {
+        ir::ExprHandle chosen = operand(condition, "cond", "Expr.select"), yes = operand(if_true, "if_true", "Expr.select");
+        return wrap(ir::expr::select(std::move(chosen), std::move(yes), operand(if_false, "if_false", "Expr.select"), caller()));
+      },
+      py::arg("cond"), py::arg("if_true"), py::arg("if_false"),
+      R"(select(cond, if_true, if_false) -> Expr
+
+`if_true` where cond (U32 or Bool) is not zero, else `if_false`; both are evaluated and have one type.
+
+>>> vyre.select(vyre.Expr.var("n") > 4, 1, 0)
+Expr(select((n > 4), 1, 0)))");
+  def_both(
+      expr, m, "cast",
+      [](py::handle target, py::handle value) {
+        const ir::DataType type = to_type(target, argument("target", "Expr.cast"));
+        return wrap(ir::expr::cast(type, operand(value, "value", "Expr.cast"), caller()));
+      },
+      py::arg("target"), py::arg("value"),
+      R"(cast(target, value) -> Expr
+
+`value` as another DataType, by the table of the cast document; a pair that is not there is V012 or V023.
+
+>>> vyre.cast(vyre.i32, vyre.Expr.var("a"))
+Expr(cast(I32, a)))");
+  def_both(
+      expr, m, "call",
+      [](py::handle op_id, py::handle args) {
+        std::string id = to_text(op_id, argument("op_id", "Expr.call"));
+        return wrap(ir::expr::call(std::move(id), to_exprs(args, argument("args", "Expr.call")), caller()));
+      },
+      py::arg("op_id"), py::arg("args"),
+      R"(call(op_id, args) -> Expr
+
+The result of a registered operation. `id` means its highest version, `id@2` pins one; see vyre.ops.
+
+>>> vyre.call("primitive.bitwise.xor", [1, 2])
+Expr(call(primitive.bitwise.xor, 1, 2)))");
+  def_both(
+      expr, m, "lane",
+      [](py::handle value, py::handle k) {
+        ir::ExprHandle whole = operand(value, "value", "Expr.lane");
+        return wrap(ir::expr::lane(std::move(whole), to_u32(k, argument("k", "Expr.lane"), "write a constant lane number"), caller()));
+      },
+      py::arg("value"), py::arg("k"),
+      R"(lane(value, k) -> Expr
+
+Component `k` of a U64 (0 is the low half), Vec2U32 or Vec4U32, as U32; k is a constant.
+
+>>> vyre.lane(vyre.Expr.u64(1), 0)
+Expr(lane(u64(1), 0)))");
+  def_both(
+      expr, m, "pack",
+      [](py::handle type, py::handle lanes) {
+        const ir::DataType packed = to_type(type, argument("type", "Expr.pack"));
+        return wrap(ir::expr::pack(packed, to_exprs(lanes, argument("lanes", "Expr.pack")), caller()));
+      },
+      py::arg("type"), py::arg("lanes"),
+      R"(pack(type, lanes) -> Expr
+
+A U64 (low, high), Vec2U32 or Vec4U32 from exactly as many U32 values as it has lanes.
+
+>>> vyre.pack(vyre.u64, [1, 0])
+Expr(pack(U64, 1, 0)))");
+}
+
+// The operand of Python's operators; a literal that does not fit names the operator.
+ir::ExprHandle infix_operand(py::handle object, const char* side, const char* symbol) {
+  if (ir::ExprHandle value = quick_expr(object)) return value;
+  return to_expr(object, fmt::format("the {} operand of `{}`", side, symbol));
+}
+
+void bind_infix(Class& expr) {
+  struct Row {
+    const char* name;
+    const char* reflected;  // null for comparisons, which Python mirrors by itself
+    const char* symbol;
+    BinOp op;
+  };
+  static constexpr Row kRows[] = {
+      {"__add__", "__radd__", "+", BinOp::Add},
+      {"__sub__", "__rsub__", "-", BinOp::Sub},
+      {"__mul__", "__rmul__", "*", BinOp::Mul},
+      {"__floordiv__", "__rfloordiv__", "//", BinOp::Div},
+      {"__mod__", "__rmod__", "%", BinOp::Mod},
+      {"__and__", "__rand__", "&", BinOp::BitAnd},
+      {"__or__", "__ror__", "|", BinOp::BitOr},
+      {"__xor__", "__rxor__", "^", BinOp::BitXor},
+      {"__lshift__", "__rlshift__", "<<", BinOp::Shl},
+      {"__rshift__", "__rrshift__", ">>", BinOp::Shr},
+      {"__eq__", nullptr, "==", BinOp::Eq},
+      {"__ne__", nullptr, "!=", BinOp::Ne},
+      {"__lt__", nullptr, "<", BinOp::Lt},
+      {"__le__", nullptr, "<=", BinOp::Le},
+      {"__gt__", nullptr, ">", BinOp::Gt},
+      {"__ge__", nullptr, ">=", BinOp::Ge},
+  };
+  for (const Row& row : kRows) {
+    expr.def(row.name, [&row](const PyExpr& self, py::handle other) {
+      return wrap(infix(row.op, row.symbol, self.handle, infix_operand(other, "right", row.symbol), caller()));
+    });
+    if (row.reflected == nullptr) continue;
+    expr.def(row.reflected, [&row](const PyExpr& self, py::handle other) {
+      return wrap(infix(row.op, row.symbol, infix_operand(other, "left", row.symbol), self.handle, caller()));
+    });
+  }
+  expr.def("__neg__", [](const PyExpr& self) { return wrap(prefix(UnOp::Negate, self.handle, caller())); });
+  expr.def("__invert__", [](const PyExpr& self) { return wrap(prefix(UnOp::BitNot, self.handle, caller())); });
+}
+
+// What Python would do with a number and cannot with an expression, which has no value until it runs.
+void bind_refusals(Class& expr) {
+  struct Row {
+    const char* name;
+    const char* message;
+  };
+  static constexpr Row kBinary[] = {
+      {"__truediv__", "`/` is not defined on expressions. Fix: write `//` (truncating; x // 0 is 0)."},
+      {"__rtruediv__", "`/` is not defined on expressions. Fix: write `//` (truncating; x // 0 is 0)."},
+      {"__rpow__", "`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two."},
+      {"__contains__", "an expression holds no elements, so `in` has no meaning. Fix: compare with `==` and combine with Expr.logical_or."},
+      {"__getitem__", "an expression cannot be indexed. Fix: write Expr.load(buffer, index) or Expr.lane(value, k)."},
+  };
+  for (const Row& row : kBinary) {
+    expr.def(row.name, [&row](const PyExpr&, py::handle) -> py::object { throw ArgumentError(row.message); });
+  }
+  expr.def("__pow__", [](const PyExpr&, const py::args&) -> py::object {
+    throw ArgumentError("`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two.");
+  });
+  static constexpr Row kUnary[] = {
+      {"__bool__",
+       "an expression has no truth value before it runs. Fix: write Node.if_(cond, [...]) or Expr.select(cond, a, b), Expr.logical_and for "
+       "`and`, "
+       "Expr.logical_or for `or`, and (a < b) & (b < c) for a chain."},
+      {"__int__", "an expression has no integer value before it runs. Fix: convert with Expr.cast(DataType.U32, value)."},
+      {"__float__", "an expression has no float value before it runs. Fix: keep it an expression; the types are integers."},
+      {"__len__", "an expression has no length. Fix: write Expr.buf_len(buffer) for the length of a buffer."},
+      {"__iter__", "an expression cannot be iterated. Fix: write Node.loop(var, from_, to, body)."},
+  };
+  for (const Row& row : kUnary) {
+    expr.def(row.name, [&row](const PyExpr&) -> py::object { throw ArgumentError(row.message); });
+  }
+}
+
+}  // namespace
+
+void bind_expr(py::module_& m) {
+  py::options options;
+  options.disable_function_signatures();
+  Class expr(m, "Expr", py::is_final(),
+             R"(An expression: an immutable handle, made by the functions of this class and by operators.
+
+Expressions know no types while they are made; vyre.validate does. An expression used twice in a statement is evaluated
+once. `+ - * // % & | ^ ~ << >>` and comparisons write the U32 operators. When an operand is visibly I32 (a literal, a cast,
+a signed operator), both must be, and the operator is the signed one; `//` and `%` then truncate, unlike Python's.
+
+>>> (vyre.Expr.load("left", 0) ^ 5) & 0xFF
+Expr((left[0] ^ 5) & 255)
+>>> vyre.Expr.i32(-8) // vyre.Expr.i32(3)
+Expr(sdiv(i32(-8), i32(3))))");
+  expr.def(py::init([](const py::args&, const py::kwargs&) -> PyExpr {
+    throw ArgumentError(
+        "Expr is not called directly. Fix: write Expr.u32(v), Expr.var(name), Expr.load(buffer, index) or another constructor.");
+  }));
+  bind_literals(expr);
+  bind_reads(expr);
+  bind_ids(expr);
+  bind_operator_functions(expr, m);
+  bind_other_values(expr, m);
+  bind_infix(expr);
+  bind_refusals(expr);
+  expr.def("__repr__", [](const PyExpr& self) { return lenient_str(brief(self.handle)); });
+  expr.def("__hash__", [](const PyExpr& self) { return reinterpret_cast<std::uintptr_t>(self.handle.get()) >> 4; });
+  expr.def("__copy__", [](py::object self) { return self; });
+  expr.def("__deepcopy__", [](py::object self, py::handle) { return self; });
+  expr.def("__reduce__", [](const PyExpr& self) {
+    return py::make_tuple(py::module_::import("vyre._pickle").attr("expr"), py::make_tuple(pickle(self.handle)));
+  });
+  m.def("_expr_from_bytes", [](const py::bytes& data) { return wrap(unpickle_expr(data)); });
+  // numpy's scalars on the left then leave the operator to Expr.
+  expr.attr("__array_ufunc__") = py::none();
+}
+
+}  // namespace vyre::python

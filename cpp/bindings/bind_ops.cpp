@@ -1,0 +1,338 @@
+// Operations: OpSignature, Convention, OpSpec and the registry.
+#include <fmt/format.h>
+#include <pybind11/native_enum.h>
+#include <pybind11/stl.h>
+
+#include "bindings.hpp"
+#include "convert.hpp"
+#include "program.hpp"
+#include "registry.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/base/overloaded.hpp"
+#include "vyre/ops/body.hpp"
+
+namespace vyre::python {
+namespace {
+
+using ir::DataType;
+using ir::OpLaw;
+using ir::OpSignature;
+
+struct PyOpSpec {
+  ir::OpTable::Spec spec;
+};
+
+// A lane value as Python writes it, by type: an int, a bool, a tuple of lanes.
+py::object shown(const ir::Value& value, DataType type) {
+  const auto& lanes = value.lanes;
+  switch (type) {
+    case DataType::I32:
+      return py::int_(static_cast<std::int32_t>(lanes[0]));
+    case DataType::Bool:
+      return py::bool_(lanes[0] != 0);
+    case DataType::U64:
+      return py::int_(lanes[0] | std::uint64_t{lanes[1]} << 32);
+    case DataType::Vec2U32:
+      return py::make_tuple(lanes[0], lanes[1]);
+    case DataType::Vec4U32:
+      return py::make_tuple(lanes[0], lanes[1], lanes[2], lanes[3]);
+    case DataType::U32:
+    case DataType::Bytes:
+      break;
+  }
+  return py::int_(lanes[0]);
+}
+
+ir::Value to_value(py::handle object, DataType type, const std::string& where) {
+  switch (type) {
+    case DataType::U32:
+      return ir::scalar(to_u32(object, where));
+    case DataType::I32:
+      return ir::scalar(static_cast<std::uint32_t>(to_signed(object, -0x80000000ll, 0x7FFFFFFFll, where)));
+    case DataType::Bool:
+      return ir::scalar(to_bool(object, where) ? 1 : 0);
+    case DataType::U64:
+      return ops::u64(to_unsigned(object, ~std::uint64_t{0}, where));
+    case DataType::Vec2U32:
+    case DataType::Vec4U32: {
+      const std::string wanted = fmt::format("{} integers", ir::lanes(type));
+      const std::vector<py::object> items = to_list(object, where, wanted, "write a tuple of its lanes");
+      if (items.size() != ir::lanes(type)) reject(where, wanted, object, "write a tuple of its lanes");
+      ir::Value value;
+      for (std::size_t lane = 0; lane < items.size(); ++lane) value.lanes[lane] = to_u32(items[lane], where);
+      return value;
+    }
+    case DataType::Bytes:
+      break;
+  }
+  throw ArgumentError(fmt::format("{} has type Bytes, which is no value. Fix: use another type in the signature.", where));
+}
+
+std::vector<DataType> to_types(py::handle object, const std::string& where) {
+  std::vector<DataType> result;
+  for (const py::object& item : to_list(object, where, "a list of DataTypes", "write [DataType.U32, ...]")) {
+    result.push_back(to_type(item, fmt::format("element {} of {}", result.size(), where)));
+  }
+  return result;
+}
+
+py::tuple types(const std::vector<DataType>& list) {
+  py::tuple result(list.size());
+  for (std::size_t k = 0; k < list.size(); ++k) result[k] = py::cast(list[k]);
+  return result;
+}
+
+std::string text(const OpSignature& signature) {
+  std::string inputs;
+  for (DataType type : signature.inputs) inputs += fmt::format("{}{}", inputs.empty() ? "" : ", ", ir::name(type));
+  return fmt::format("({}) -> {}", inputs, ir::name(signature.output));
+}
+
+void bind_signature(py::module_& m) {
+  py::class_<OpSignature> signature(m, "OpSignature", py::is_final(), R"(OpSignature(inputs, output)
+
+The types of an operation's inputs and of its output.
+
+>>> vyre.OpSignature([vyre.u32, vyre.u32], vyre.u32).min_input_bytes()
+8)");
+  signature.def(
+      py::init([](py::handle inputs, py::handle output) {
+        return OpSignature{to_types(inputs, "argument `inputs` of OpSignature"), to_type(output, "argument `output` of OpSignature")};
+      }),
+      py::arg("inputs"), py::arg("output"));
+  signature.def_property_readonly(
+      "inputs", [](const OpSignature& self) { return types(self.inputs); }, "DataTypes, in order.");
+  signature.def_property_readonly(
+      "output", [](const OpSignature& self) { return self.output; }, "The DataType of the result.");
+  signature.def("min_input_bytes", &OpSignature::min_input_bytes, R"(min_input_bytes() -> int
+
+The bytes of one element of every input together.
+
+>>> vyre.OpSignature([vyre.u64], vyre.u32).min_input_bytes()
+8)");
+  signature.def("__eq__", [](const OpSignature& self, py::handle other) {
+    return py::isinstance<OpSignature>(other) && self == other.cast<const OpSignature&>();
+  });
+  signature.def("__hash__", [](const OpSignature& self) { return py::hash(py::make_tuple(types(self.inputs), self.output)); });
+  signature.def("__repr__", [](const OpSignature& self) { return fmt::format("<vyre.OpSignature {}>", text(self)); });
+  signature.def(py::pickle([](const OpSignature& self) { return py::make_tuple(types(self.inputs), self.output); },
+                           [](const py::tuple& saved) {
+                             return OpSignature{to_types(saved[0], "a pickle"), saved[1].cast<DataType>()};
+                           }));
+}
+
+struct PyConvention {
+  ir::Convention value;
+};
+
+void bind_convention(py::module_& m) {
+  py::class_<PyConvention> convention(m, "Convention", py::is_final(),
+                                      R"(The versioned calling contract between the host and an operation.
+
+>>> vyre.Convention.V2(lookup_binding=3)
+Convention.V2(lookup_binding=3))");
+  convention.def_static(
+      "V1", [] { return PyConvention{ir::ConventionV1{}}; },
+      "V1() -> Convention\n\nInputs (read), one output (read_write), params (uniform).");
+  convention.def_static(
+      "V2",
+      [](py::handle binding) { return PyConvention{ir::ConventionV2{to_u32(binding, "argument `lookup_binding` of Convention.V2")}}; },
+      py::arg("lookup_binding"), "V2(lookup_binding) -> Convention\n\nV1 and a lookup table (read) at this binding.");
+  convention.def_static(
+      "V3",
+      [](py::handle inputs, py::handle outputs, py::handle params, py::handle scratch) {
+        return PyConvention{
+            ir::ConventionV3{to_u32(inputs, "argument `inputs` of Convention.V3"), to_u32(outputs, "argument `outputs` of Convention.V3"),
+                             to_u32(params, "argument `params` of Convention.V3"), to_u32(scratch, "argument `scratch` of Convention.V3")}};
+      },
+      py::arg("inputs"), py::arg("outputs"), py::arg("params"), py::arg("scratch"),
+      "V3(inputs, outputs, params, scratch) -> Convention\n\nSo many buffers of each kind, in this order of bindings.");
+  convention.def_property_readonly(
+      "version", [](const PyConvention& self) { return self.value.index() + 1; }, "1, 2 or 3.");
+  auto spelling = [](const PyConvention& self) {
+    return match(
+        self.value, [](const ir::ConventionV1&) { return std::string("Convention.V1()"); },
+        [](const ir::ConventionV2& v2) { return fmt::format("Convention.V2(lookup_binding={})", v2.lookup_binding); },
+        [](const ir::ConventionV3& v3) {
+          return fmt::format("Convention.V3(inputs={}, outputs={}, params={}, scratch={})", v3.inputs, v3.outputs, v3.params, v3.scratch);
+        });
+  };
+  convention.def("__repr__", spelling);
+  convention.def("__eq__", [](const PyConvention& self, py::handle other) {
+    return py::isinstance<PyConvention>(other) && self.value == other.cast<const PyConvention&>().value;
+  });
+  convention.def("__hash__", [spelling](const PyConvention& self) { return py::hash(py::str(spelling(self))); });
+}
+
+std::shared_ptr<ir::OpSpec> make_spec(py::handle id, py::handle signature, py::handle parameters, py::handle body, py::handle result,
+                                      py::handle version, py::handle convention, py::handle summary, py::handle laws, py::handle examples) {
+  auto spec = std::make_shared<ir::OpSpec>();
+  spec->id = to_text(id, "argument `id` of OpSpec");
+  if (spec->id.find('.') == std::string::npos || spec->id.find('@') != std::string::npos || spec->id.find('\0') != std::string::npos) {
+    reject("argument `id` of OpSpec", "a dotted name without `@`", id,
+           "write an id like \"acme.mix\"; the version is an argument of its own");
+  }
+  if (!py::isinstance<OpSignature>(signature)) {
+    reject("argument `signature` of OpSpec", "an OpSignature", signature, "write OpSignature([DataType.U32], DataType.U32)");
+  }
+  spec->signature = signature.cast<const OpSignature&>();
+  spec->version = to_u32(version, "argument `version` of OpSpec");
+  if (!py::isinstance<PyConvention>(convention))
+    reject("argument `convention` of OpSpec", "a Convention", convention, "write Convention.V1()");
+  spec->convention = convention.cast<const PyConvention&>().value;
+  spec->summary = to_text(summary, "argument `summary` of OpSpec");
+  for (const py::object& name : to_list(parameters, "argument `parameters` of OpSpec", "a list of names", "write [\"a\", \"b\"]")) {
+    spec->parameters.push_back(to_text(name, fmt::format("element {} of argument `parameters` of OpSpec", spec->parameters.size())));
+  }
+  for (const py::object& law : to_list(laws, "argument `laws` of OpSpec", "a list of OpLaws", "write [OpLaw.Commutative]")) {
+    if (!py::isinstance<OpLaw>(law))
+      reject("an element of argument `laws` of OpSpec", "an OpLaw", law, "write OpLaw.Commutative or another one");
+    spec->laws.push_back(law.cast<OpLaw>());
+  }
+  for (const py::object& item : to_list(examples, "argument `examples` of OpSpec", "a list of (inputs, output)", "write [((1, 2), 3)]")) {
+    const std::string where = fmt::format("element {} of argument `examples` of OpSpec", spec->examples.size());
+    const std::vector<py::object> pair = to_list(item, where, "a pair (inputs, output)", "write ((1, 2), 3)");
+    if (pair.size() != 2) reject(where, "a pair (inputs, output)", item, "write ((1, 2), 3)");
+    const std::vector<py::object> inputs = to_list(pair[0], where, "a pair (inputs, output)", "write ((1, 2), 3)");
+    if (inputs.size() != spec->signature.inputs.size()) {
+      reject(where, fmt::format("inputs for a signature of {}", spec->signature.inputs.size()), pair[0], "write one value an input");
+    }
+    ir::OpExample example;
+    for (std::size_t k = 0; k < inputs.size(); ++k) example.inputs.push_back(to_value(inputs[k], spec->signature.inputs[k], where));
+    example.output = to_value(pair[1], spec->signature.output, where);
+    spec->examples.push_back(std::move(example));
+  }
+  std::vector<ir::NodeHandle> statements = to_nodes(body, "argument `body` of OpSpec");
+  if (result.is_none()) {
+    if (!statements.empty())
+      throw ArgumentError("OpSpec has a body and no result. Fix: pass result=<the expression that the operation gives>.");
+    return spec;
+  }
+  if (spec->parameters.size() != spec->signature.inputs.size()) {
+    throw ArgumentError(fmt::format("OpSpec `{}` has {} parameters for {} inputs. Fix: name each input once in `parameters`.", spec->id,
+                                    spec->parameters.size(), spec->signature.inputs.size()));
+  }
+  ir::ExprHandle value = to_expr(result, "argument `result` of OpSpec");
+  py::gil_scoped_release release;
+  spec->body = ops::make_body(spec->parameters, std::move(statements), std::move(value));
+  return spec;
+}
+
+void bind_spec(py::module_& m) {
+  py::class_<PyOpSpec> spec(
+      m, "OpSpec", py::is_final(),
+      R"(OpSpec(id, signature, *, parameters=(), body=(), result=None, version=1, convention=Convention.V1(), summary="", laws=(), examples=())
+
+An operation: a value function of its parameters, which expressions call by id. It sees its arguments and its own constants.
+
+Args:
+    id: a dotted name.
+    signature: an OpSignature.
+    parameters: one name an input; the body reads them with Expr.var(name).
+    body: Nodes before the result: let, assign, if_, loop and block.
+    result: the expression that the operation gives. Without it the operation cannot be called in expressions (V020).
+    laws: OpLaws that hold for all inputs.
+    examples: ((input, ...), output) as integers, bools or tuples of lanes.
+
+>>> a, b = vyre.Expr.var("a"), vyre.Expr.var("b")
+>>> vyre.OpSpec("acme.nand", vyre.OpSignature([vyre.u32, vyre.u32], vyre.u32), parameters=["a", "b"], result=~(a & b))
+<vyre.OpSpec acme.nand@1 (U32, U32) -> U32>)");
+  spec.def(py::init([](py::handle id, py::handle signature, py::handle parameters, py::handle body, py::handle result, py::handle version,
+                       const py::object& convention, py::handle summary, py::handle laws, py::handle examples) {
+             const py::object contract = convention.is_none() ? py::cast(PyConvention{}) : convention;
+             return PyOpSpec{make_spec(id, signature, parameters, body, result, version, contract, summary, laws, examples)};
+           }),
+           py::arg("id"), py::arg("signature"), py::kw_only(), py::arg("parameters") = py::tuple(), py::arg("body") = py::tuple(),
+           py::arg("result") = py::none(), py::arg("version") = 1, py::arg("convention") = py::none(), py::arg("summary") = "",
+           py::arg("laws") = py::tuple(), py::arg("examples") = py::tuple());
+  spec.def_property_readonly(
+      "id", [](const PyOpSpec& self) { return lenient_str(self.spec->id); }, "The dotted name, without the version.");
+  spec.def_property_readonly(
+      "version", [](const PyOpSpec& self) { return self.spec->version; }, "The version: `id@version` pins it.");
+  spec.def_property_readonly(
+      "signature", [](const PyOpSpec& self) { return self.spec->signature; }, "An OpSignature.");
+  spec.def_property_readonly(
+      "convention", [](const PyOpSpec& self) { return PyConvention{self.spec->convention}; }, "A Convention.");
+  spec.def_property_readonly(
+      "summary", [](const PyOpSpec& self) { return lenient_str(self.spec->summary); }, "What it gives, in a sentence.");
+  spec.def_property_readonly(
+      "parameters",
+      [](const PyOpSpec& self) {
+        py::list result;
+        for (const std::string& name : self.spec->parameters) result.append(lenient_str(name));
+        return py::tuple(result);
+      },
+      "The names of the inputs.");
+  spec.def_property_readonly(
+      "inlinable", [](const PyOpSpec& self) { return self.spec->inlinable(); }, "Whether expressions can call it.");
+  spec.def_property_readonly(
+      "body", [](const PyOpSpec& self) { return self.spec->body ? py::cast(PyProgram(*self.spec->body)) : py::object(py::none()); },
+      "A Program whose last statement binds the result; None when it cannot be called.");
+  spec.def_property_readonly(
+      "laws", [](const PyOpSpec& self) { return py::tuple(py::cast(self.spec->laws)); }, "OpLaws that hold for all inputs.");
+  spec.def_property_readonly(
+      "examples",
+      [](const PyOpSpec& self) {
+        py::list result;
+        for (const ir::OpExample& example : self.spec->examples) {
+          py::list inputs;
+          for (std::size_t k = 0; k < example.inputs.size(); ++k) inputs.append(shown(example.inputs[k], self.spec->signature.inputs[k]));
+          result.append(py::make_tuple(py::tuple(inputs), shown(example.output, self.spec->signature.output)));
+        }
+        return py::tuple(result);
+      },
+      "((input, ...), output) pairs.");
+  spec.def("__eq__", [](const PyOpSpec& self, py::handle other) {
+    if (!py::isinstance<PyOpSpec>(other)) return false;
+    const ir::OpSpec& theirs = *other.cast<const PyOpSpec&>().spec;
+    return self.spec->id == theirs.id && self.spec->version == theirs.version && self.spec->hash() == theirs.hash();
+  });
+  spec.def("__hash__", [](const PyOpSpec& self) { return static_cast<py::ssize_t>(self.spec->hash() >> 1); });
+  spec.def("__repr__", [](const PyOpSpec& self) {
+    return lenient_str(fmt::format("<vyre.OpSpec {}@{} {}>", self.spec->id, self.spec->version, text(self.spec->signature)));
+  });
+}
+
+}  // namespace
+
+void bind_ops(py::module_& m) {
+  py::options options;
+  options.disable_function_signatures();
+  py::native_enum<OpLaw>(m, "OpLaw", "vyre._enums.TableEnum")
+      .value("Commutative", OpLaw::Commutative)
+      .value("Associative", OpLaw::Associative)
+      .value("Idempotent", OpLaw::Idempotent)
+      .value("Involution", OpLaw::Involution)
+      .finalize();
+  bind_signature(m);
+  bind_convention(m);
+  bind_spec(m);
+  m.def(
+      "_op_get",
+      [](py::handle id) -> py::object {
+        const std::string name = to_text(id, "argument `id` of vyre.ops.get");
+        ir::OpTable::Spec spec = registered_ops().table.find(name);
+        if (spec == nullptr) {
+          throw ArgumentError(fmt::format("unknown op `{0}`. Fix: register an Op with id {0} before lowering.", name));
+        }
+        return py::cast(PyOpSpec{std::move(spec)});
+      },
+      py::arg("id"));
+  m.def("_op_all", [] {
+    py::list result;
+    for (ir::OpTable::Spec& spec : registered_ops().table.all()) result.append(py::cast(PyOpSpec{std::move(spec)}));
+    return result;
+  });
+  m.def(
+      "_op_register",
+      [](py::handle spec) {
+        if (!py::isinstance<PyOpSpec>(spec))
+          reject("argument `spec` of vyre.ops.register", "an OpSpec", spec, "write OpSpec(id, signature, ...)");
+        ir::OpTable::Spec given = spec.cast<const PyOpSpec&>().spec;
+        py::gil_scoped_release release;
+        register_op(std::move(given));
+      },
+      py::arg("spec"));
+}
+
+}  // namespace vyre::python

@@ -1,0 +1,329 @@
+// BufferDecl, Program, and the text form.
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include "bindings.hpp"
+#include "convert.hpp"
+#include "program.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/ir/parse.hpp"
+#include "vyre/ir/print.hpp"
+#include "vyre/ir/wire.hpp"
+
+namespace vyre::python {
+namespace {
+
+using ir::BufferAccess;
+using ir::BufferDecl;
+using ir::DataType;
+
+std::string argument(const char* name, std::string_view function) { return fmt::format("argument `{}` of {}", name, function); }
+
+void bind_buffer_decl(py::module_& m) {
+  py::class_<BufferDecl> decl(m, "BufferDecl", py::is_final(),
+                              R"(A buffer of a program: name, binding, access, element type and length.
+
+`count` is 0 when the host's array decides the length; otherwise the array has exactly so many elements.
+
+>>> vyre.BufferDecl.read("left", 0, vyre.u32)
+BufferDecl.read('left', 0, DataType.U32))");
+  decl.def(py::init([](const py::args&, const py::kwargs&) -> BufferDecl {
+    throw ArgumentError(
+        "BufferDecl is not called directly. Fix: write BufferDecl.read(name, binding, element), read_write, output, uniform, workgroup or "
+        "storage.");
+  }));
+
+  auto described = [](py::handle name, py::handle binding, BufferAccess access, py::handle element, py::handle count,
+                      const char* function) {
+    BufferDecl result;
+    result.name = to_text(name, argument("name", function));
+    result.binding = to_u32(binding, argument("binding", function));
+    result.access = access;
+    result.element = to_type(element, argument("element", function));
+    result.count = to_u32(count, argument("count", function));
+    return result;
+  };
+  decl.def_static(
+      "storage",
+      [described](py::handle name, py::handle binding, py::handle access, py::handle element, py::handle count) {
+        return described(name, binding, to_access(access, argument("access", "BufferDecl.storage")), element, count, "BufferDecl.storage");
+      },
+      py::arg("name"), py::arg("binding"), py::arg("access"), py::arg("element"), py::kw_only(), py::arg("count") = 0,
+      R"(storage(name, binding, access, element, *, count=0) -> BufferDecl
+
+A buffer of any access.
+
+>>> vyre.BufferDecl.storage("data", 0, vyre.BufferAccess.ReadWrite, vyre.u32)
+BufferDecl.read_write('data', 0, DataType.U32))");
+
+  struct Row {
+    const char* name;
+    BufferAccess access;
+    bool output;
+    const char* meaning;
+  };
+  static constexpr Row kRows[] = {
+      {"read", BufferAccess::ReadOnly, false, "A buffer that the program only reads."},
+      {"read_write", BufferAccess::ReadWrite, false, "A buffer that the program reads and writes; it comes back from a run."},
+      {"output", BufferAccess::ReadWrite, true, "A ReadWrite buffer that is marked as the result; at most one (V035)."},
+      {"uniform", BufferAccess::Uniform, false, "A small read-only buffer: at most 65,536 bytes."},
+  };
+  for (const Row& row : kRows) {
+    decl.def_static(
+        row.name,
+        [described, &row](py::handle name, py::handle binding, py::handle element, py::handle count) {
+          BufferDecl result = described(name, binding, row.access, element, count, row.name);
+          result.output = row.output;
+          return result;
+        },
+        py::arg("name"), py::arg("binding"), py::arg("element"), py::kw_only(), py::arg("count") = 0,
+        fmt::format("{0}(name, binding, element, *, count=0) -> BufferDecl\n\n{1}\n\n>>> vyre.BufferDecl.{0}(\"data\", 0, "
+                    "vyre.u32)\nBufferDecl.{0}('data', 0, "
+                    "DataType.U32)",
+                    row.name, row.meaning)
+            .c_str());
+  }
+  decl.def_static(
+      "workgroup",
+      [](py::handle name, py::handle count, py::handle element) {
+        return BufferDecl::workgroup(to_text(name, argument("name", "BufferDecl.workgroup")),
+                                     to_u32(count, argument("count", "BufferDecl.workgroup")),
+                                     to_type(element, argument("element", "BufferDecl.workgroup")));
+      },
+      py::arg("name"), py::arg("count"), py::arg("element"),
+      R"(workgroup(name, count, element) -> BufferDecl
+
+Memory shared by one workgroup: `count` elements, zero at its start; it has no binding.
+
+>>> vyre.BufferDecl.workgroup("tile", 64, vyre.u32)
+BufferDecl.workgroup('tile', 64, DataType.U32))");
+
+  decl.def_property_readonly(
+      "name", [](const BufferDecl& self) { return lenient_str(self.name); }, "The name that expressions and inputs use.");
+  decl.def_property_readonly(
+      "binding", [](const BufferDecl& self) { return self.binding; }, "The program's number for it; 0 for workgroup memory.");
+  decl.def_property_readonly(
+      "access", [](const BufferDecl& self) { return self.access; }, "A BufferAccess.");
+  decl.def_property_readonly(
+      "element", [](const BufferDecl& self) { return self.element; }, "The DataType of an element.");
+  decl.def_property_readonly(
+      "count", [](const BufferDecl& self) { return self.count; }, "Elements; 0 when the host's array decides.");
+  decl.def_property_readonly(
+      "is_output", [](const BufferDecl& self) { return self.output; }, "Whether it is marked as the result.");
+  decl.def("__eq__", [](const BufferDecl& self, py::handle other) {
+    return py::isinstance<BufferDecl>(other) && self == other.cast<const BufferDecl&>();
+  });
+  auto state = [](const BufferDecl& self) {
+    return py::make_tuple(py::bytes(self.name), self.binding, self.access, self.element, self.count, self.output);
+  };
+  decl.def("__hash__", [state](const BufferDecl& self) { return py::hash(state(self)); });
+  decl.def("__copy__", [](py::object self) { return self; });
+  decl.def("__deepcopy__", [](py::object self, py::handle) { return self; });
+  decl.def("__repr__", [](const BufferDecl& self) { return lenient_str(brief(self)); });
+  decl.def(py::pickle(state, [](const py::tuple& saved) {
+    if (saved.size() != 6) throw ParseError("this is not a pickled BufferDecl. Fix: load what pickle.dumps wrote.");
+    BufferDecl result;
+    result.name = std::string(saved[0].cast<py::bytes>());
+    result.binding = saved[1].cast<std::uint32_t>();
+    result.access = saved[2].cast<BufferAccess>();
+    result.element = saved[3].cast<DataType>();
+    result.count = saved[4].cast<std::uint32_t>();
+    result.output = saved[5].cast<bool>();
+    return result;
+  }));
+}
+
+std::vector<BufferDecl> to_buffers(py::handle object) {
+  const std::string where = argument("buffers", "Program");
+  std::vector<BufferDecl> result;
+  for (const py::object& item : to_list(object, where, "a list of BufferDecls", "write [BufferDecl.read(name, binding, element), ...]")) {
+    if (!py::isinstance<BufferDecl>(item)) {
+      reject(fmt::format("element {} of {}", result.size(), where), "a BufferDecl", item,
+             "write BufferDecl.read(name, binding, element) or another shorthand");
+    }
+    result.push_back(item.cast<const BufferDecl&>());
+  }
+  return result;
+}
+
+ir::WorkgroupSize to_workgroup_size(py::handle object) {
+  const std::string where = argument("workgroup_size", "Program");
+  const char* fix = "write (64, 1, 1)";
+  if (is_integer(object)) reject(where, "three integers", object, fmt::format("write ({}, 1, 1)", py::str(object).cast<std::string>()));
+  const std::vector<py::object> items = to_list(object, where, "three integers", fix);
+  if (items.size() != 3) throw ArgumentError(fmt::format("{} must be three integers, got {} of them. Fix: {}.", where, items.size(), fix));
+  ir::WorkgroupSize result;
+  for (std::size_t axis = 0; axis < 3; ++axis) result[axis] = to_u32(items[axis], fmt::format("element {} of {}", axis, where));
+  return result;
+}
+
+std::string bytes_argument(py::handle object, const std::string& where) {
+  Py_buffer view;
+  if (PyUnicode_Check(object.ptr()) || PyObject_GetBuffer(object.ptr(), &view, PyBUF_SIMPLE) != 0) {
+    PyErr_Clear();
+    reject(where, "bytes", object, "pass what to_bytes() gave");
+  }
+  std::string result(static_cast<const char*>(view.buf), static_cast<std::size_t>(view.len));
+  PyBuffer_Release(&view);
+  return result;
+}
+
+PyProgram from_bytes(const std::string& bytes) {
+  py::gil_scoped_release release;
+  return PyProgram(ir::from_bytes(std::as_bytes(std::span(bytes))));
+}
+
+py::bytes to_bytes(const PyProgram& self) {
+  std::string bytes;
+  {
+    py::gil_scoped_release release;
+    bytes = ir::to_bytes(self.program);
+  }
+  return py::bytes(bytes);
+}
+
+py::str to_text_form(const PyProgram& self) {
+  std::string text;
+  {
+    py::gil_scoped_release release;
+    text = ir::to_text(self.program);
+  }
+  return lenient_str(text);
+}
+
+void bind_program_class(py::module_& m) {
+  py::class_<PyProgram> program(m, "Program", py::is_final(),
+                                R"(Program(buffers=(), workgroup_size=(1, 1, 1), entry=())
+
+A compute program: an immutable value that compares, hashes and pickles. Any program can be built; vyre.validate says what is
+wrong with one.
+
+Args:
+    buffers: BufferDecls, in order.
+    workgroup_size: invocations of a workgroup along x, y, z.
+    entry: Nodes that every invocation runs.
+
+>>> p = vyre.Program([vyre.BufferDecl.output("out", 0, vyre.u32)], (4, 1, 1),
+...                  [vyre.Node.store("out", vyre.Expr.gid_x(), vyre.Expr.gid_x() * 2)])
+>>> p
+<vyre.Program (out: read_write u32) workgroup_size=(4, 1, 1), 1 statement, 3 expressions>
+>>> vyre.parse(p.to_text()) == p
+True)");
+  program.def(py::init([](py::handle buffers, py::handle workgroup_size, py::handle entry) {
+                std::vector<BufferDecl> decls = to_buffers(buffers);
+                const ir::WorkgroupSize size = to_workgroup_size(workgroup_size);
+                const std::vector<ir::NodeHandle> nodes = to_nodes(entry, argument("entry", "Program"));
+                py::gil_scoped_release release;
+                return PyProgram(ir::make_program(std::move(decls), size, nodes));
+              }),
+              py::arg("buffers") = py::tuple(), py::arg("workgroup_size") = py::make_tuple(1, 1, 1), py::arg("entry") = py::tuple());
+  program.def_property_readonly(
+      "buffers",
+      [](const PyProgram& self) {
+        py::tuple result(self.program.buffers().size());
+        for (std::size_t slot = 0; slot < result.size(); ++slot) result[slot] = py::cast(self.program.buffers()[slot]);
+        return result;
+      },
+      "The BufferDecls, in order.");
+  program.def_property_readonly(
+      "workgroup_size",
+      [](const PyProgram& self) {
+        const ir::WorkgroupSize& size = self.program.workgroup_size();
+        return py::make_tuple(size[0], size[1], size[2]);
+      },
+      "Invocations of a workgroup along x, y, z.");
+  program.def_property_readonly(
+      "entry",
+      [](const PyProgram& self) {
+        std::vector<ir::NodeHandle> nodes;
+        {
+          py::gil_scoped_release release;
+          nodes = ir::entry_handles(self.program);
+        }
+        py::tuple result(nodes.size());
+        for (std::size_t index = 0; index < nodes.size(); ++index) result[index] = py::cast(PyNode{std::move(nodes[index])});
+        return result;
+      },
+      "The Nodes, in order; made anew at each access.");
+  program.def(
+      "check", [](const PyProgram& self) { valid(self); },
+      R"(check() -> None
+
+Raises vyre.ValidationError with all broken rules, unless the program is valid.
+
+>>> vyre.Program(workgroup_size=(0, 1, 1)).check()
+Traceback (most recent call last):
+...
+vyre.errors.ValidationError: V003 at workgroup_size[0]: vyre IR validation: workgroup_size[0] is 0. Fix: all workgroup dimensions must be >= 1.)");
+  program.def("to_text", to_text_form,
+              R"(to_text() -> str
+
+The text form: readable, stable, and read back by vyre.parse as exactly this program, valid or not.
+
+>>> p = vyre.Program(entry=[vyre.Node.let("x", 1)])
+>>> vyre.parse(p.to_text()) == p
+True)");
+  program.def("to_bytes", to_bytes,
+              R"(to_bytes() -> bytes
+
+The binary form: versioned and deterministic, equal for equal programs.
+
+>>> p = vyre.Program(entry=[vyre.Node.let("x", 1)])
+>>> vyre.Program.from_bytes(p.to_bytes()) == p
+True)");
+  program.def_static(
+      "from_bytes", [](py::handle data) { return from_bytes(bytes_argument(data, argument("data", "Program.from_bytes"))); },
+      py::arg("data"),
+      R"(from_bytes(data) -> Program
+
+The program that to_bytes() wrote. Raises ParseError for other bytes, and never holds more than 64 bytes for each of them.
+
+>>> vyre.Program.from_bytes(b"garbage")
+Traceback (most recent call last):
+...
+vyre.errors.ParseError: ...)");
+  program.def("__eq__", [](const PyProgram& self, py::handle other) {
+    if (!py::isinstance<PyProgram>(other)) return false;
+    const auto& theirs = other.cast<const PyProgram&>();
+    if (self.known_hash && theirs.known_hash && *self.known_hash != *theirs.known_hash) return false;
+    return self.program == theirs.program;
+  });
+  program.def("__hash__", [](const PyProgram& self) { return static_cast<py::ssize_t>(self.hash() >> 1); });
+  program.def("__repr__", [](const PyProgram& self) { return lenient_str(brief(self.program)); });
+  program.def("__copy__", [](py::object self) { return self; });
+  program.def("__deepcopy__", [](py::object self, py::handle) { return self; });
+  program.def("__reduce__", [](py::object self) {
+    return py::make_tuple(py::module_::import("vyre._pickle").attr("program"), py::make_tuple(to_bytes(self.cast<const PyProgram&>())));
+  });
+}
+
+}  // namespace
+
+const PyProgram& to_program(py::handle object, const std::string& where) {
+  if (!py::isinstance<PyProgram>(object))
+    reject(where, "a vyre.Program", object, "write Program(buffers, workgroup_size, entry), or vyre.parse(text)");
+  return object.cast<const PyProgram&>();
+}
+
+void bind_program(py::module_& m) {
+  py::options options;
+  options.disable_function_signatures();
+  bind_buffer_decl(m);
+  bind_program_class(m);
+  m.def(
+      "parse",
+      [](py::handle text) {
+        const std::string source = to_text(text, argument("text", "vyre.parse"));
+        py::gil_scoped_release release;
+        return PyProgram(ir::parse(source));
+      },
+      py::arg("text"),
+      R"(parse(text) -> Program
+
+The program that Program.to_text() wrote, or that somebody wrote by hand. Raises ParseError with the line and the column.
+
+>>> vyre.parse(vyre.Program().to_text()) == vyre.Program()
+True)");
+}
+
+}  // namespace vyre::python

@@ -1,0 +1,247 @@
+// vyre.run, the list of backends and the devices.
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "arrays.hpp"
+#include "bindings.hpp"
+#include "convert.hpp"
+#include "lru.hpp"
+#include "program.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/run/backends.hpp"
+#include "vyre/run/checks.hpp"
+
+namespace vyre::python {
+namespace {
+
+using run::Backend;
+using run::DeviceInfo;
+
+bool software(const DeviceInfo& device) { return device.kind == "software gpu" || device.kind == "cpu"; }
+
+// Best first (semantics, section 9): a real GPU, then cpu, then software Vulkan, then reference.
+std::vector<Backend*> available() {
+  auto rank = [](Backend& backend) {
+    if (backend.name() == "reference") return 3;
+    if (backend.name() == "cpu") return 1;
+    for (const DeviceInfo& device : backend.devices()) {
+      if (device.usable && !software(device)) return 0;
+    }
+    return 2;
+  };
+  std::vector<std::pair<int, Backend*>> ranked;
+  for (Backend* backend : run::backends()) {
+    if (backend->unavailable().empty()) ranked.emplace_back(rank(*backend), backend);
+  }
+  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  std::vector<Backend*> result;
+  for (auto [_, backend] : ranked) result.push_back(backend);
+  return result;
+}
+
+Backend* best_backend() {
+  // Found once: asking opens devices, and a call must not change its backend because a device went away.
+  static Backend* best = available().at(0);
+  return best;
+}
+
+Backend* to_backend(py::handle object) {
+  if (object.is_none()) {
+    py::gil_scoped_release release;
+    return best_backend();
+  }
+  const std::string where = "argument `backend` of vyre.run";
+  const std::string name = to_text(object, where);
+  if (Backend* found = run::find_backend(name)) return found;
+  std::string names;
+  for (Backend* backend : run::backends()) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", backend->name());
+  reject(where, fmt::format("one of {} or None", names), object, "write one of these; None takes the best one");
+}
+
+run::Grid to_grid(py::handle object) {
+  const std::string where = "argument `workgroups` of vyre.run";
+  if (is_integer(object)) return {to_u32(object, where), 1, 1};
+  const std::vector<py::object> items = to_list(object, where, "an integer or a tuple of one to three integers", "write (n, 1, 1)");
+  if (items.empty() || items.size() > 3) {
+    throw ArgumentError(fmt::format("{} must be an integer or a tuple of one to three integers, got {} of them. Fix: write (n, 1, 1).",
+                                    where, items.size()));
+  }
+  std::uint32_t counts[3] = {1, 1, 1};
+  for (std::size_t axis = 0; axis < items.size(); ++axis) counts[axis] = to_u32(items[axis], fmt::format("element {} of {}", axis, where));
+  return {counts[0], counts[1], counts[2]};
+}
+
+std::optional<std::chrono::duration<double>> to_timeout(py::handle object) {
+  if (object.is_none()) return std::nullopt;
+  const std::string where = "argument `timeout` of vyre.run";
+  if (is_boolean(object) || (!PyFloat_Check(object.ptr()) && !is_integer(object)))
+    reject(where, "seconds above 0, or None", object, "write timeout=10.0");
+  const double seconds = PyFloat_AsDouble(object.ptr());
+  if (PyErr_Occurred() != nullptr) PyErr_Clear();
+  if (!(seconds > 0) || !std::isfinite(seconds))
+    reject(where, "seconds above 0, or None", object, "write timeout=10.0, or None to wait for ever");
+  return std::chrono::duration<double>(seconds);
+}
+
+std::optional<std::size_t> to_device(py::handle object) {
+  if (object.is_none()) return std::nullopt;
+  py::object index = py::getattr(object, "index", py::none());
+  if (!is_integer(object) && is_integer(index)) return to_u32(index, "argument `device` of vyre.run");
+  return to_u32(object, "argument `device` of vyre.run", "write an index into vyre.devices(), or one of its elements");
+}
+
+struct PreparedKey {
+  ir::Program program;
+  std::uint64_t hash;  // with the operations that the program reaches
+  Backend* backend;
+  std::optional<std::size_t> device;
+  bool operator==(const PreparedKey& other) const {
+    return hash == other.hash && backend == other.backend && device == other.device && program == other.program;
+  }
+};
+struct PreparedHash {
+  std::size_t operator()(const PreparedKey& key) const {
+    return key.hash ^ (reinterpret_cast<std::uintptr_t>(key.backend) + (key.device ? *key.device + 1 : 0) * 0x9E3779B97F4A7C15u);
+  }
+};
+using Prepared = std::shared_ptr<run::Executable>;
+
+Lru<PreparedKey, Prepared, PreparedHash>& prepared() {
+  static auto& instance = *new Lru<PreparedKey, Prepared, PreparedHash>(64);
+  return instance;
+}
+
+// Asks Python now and then whether Ctrl-C was pressed. Its exception is kept: it must be raised by the thread that called.
+class Signals {
+ public:
+  bool pending() {
+    const auto now = std::chrono::steady_clock::now();
+    if (now < next_) return false;
+    next_ = now + std::chrono::milliseconds(20);
+    py::gil_scoped_acquire acquire;
+    if (PyErr_CheckSignals() == 0) return false;
+    raised_.emplace();
+    return true;
+  }
+  // With the GIL held, after Interrupted.
+  void rethrow() {
+    if (raised_) throw std::move(*raised_);
+  }
+
+ private:
+  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now();
+  std::optional<py::error_already_set> raised_;
+};
+
+py::dict run_program(py::handle program_object, py::handle inputs, py::handle workgroups, py::handle backend_name, py::handle device_index,
+                     py::handle timeout) {
+  const PyProgram& program = to_program(program_object, "argument `program` of vyre.run");
+  const run::Grid grid = to_grid(workgroups);
+  run::RunOptions options;
+  options.timeout = to_timeout(timeout);
+  Backend* backend = to_backend(backend_name);
+  const std::optional<std::size_t> device = to_device(device_index);
+  const validate::ValidProgram checked = valid(program);
+  const Arrays arrays(checked, inputs);
+  run::check_call(checked, arrays.views(), grid);
+
+  Signals signals;
+  options.interrupted = [&] { return signals.pending(); };
+  try {
+    py::gil_scoped_release release;
+    const PreparedKey key{checked.program(), checked.hash(), backend, device};
+    Prepared executable;
+    if (auto known = prepared().find(key)) {
+      executable = *known;
+    } else {
+      executable = backend->prepare(checked, device);
+      prepared().insert(key, executable);
+    }
+    try {
+      executable->run(arrays.views(), grid, options);
+    } catch (const DeviceError&) {
+      prepared().erase(key);  // it may belong to a device that is gone
+      throw;
+    }
+  } catch (const Interrupted&) {
+    signals.rethrow();
+    throw;
+  }
+  return arrays.results();
+}
+
+py::dict describe(const DeviceInfo& device, std::size_t index, std::string_view backend) {
+  py::dict limits, probes;
+  for (const auto& [name, value] : device.limits) limits[lenient_str(name)] = value;
+  for (const auto& [name, value] : device.probes) probes[lenient_str(name)] = lenient_str(value);
+  py::list reasons;
+  for (const std::string& reason : device.reasons) reasons.append(lenient_str(reason));
+  py::dict result;
+  result["index"] = index;
+  result["backend"] = lenient_str(backend);
+  result["name"] = lenient_str(device.name);
+  result["driver"] = lenient_str(device.driver);
+  result["kind"] = lenient_str(device.kind);
+  result["usable"] = device.usable;
+  result["reasons"] = py::tuple(reasons);
+  result["limits"] = limits;
+  result["probes"] = probes;
+  return result;
+}
+
+}  // namespace
+
+void bind_run(py::module_& m) {
+  m.def("_run", run_program, py::arg("program"), py::arg("inputs"), py::arg("workgroups"), py::arg("backend"), py::arg("device"),
+        py::arg("timeout"));
+  m.def("_available", [] {
+    std::vector<Backend*> found;
+    {
+      py::gil_scoped_release release;
+      found = available();
+    }
+    py::list names;
+    for (Backend* backend : found) names.append(lenient_str(backend->name()));
+    return names;
+  });
+  m.def("_unavailable", [] {
+    std::vector<std::pair<Backend*, std::vector<std::string>>> found;
+    {
+      py::gil_scoped_release release;
+      for (Backend* backend : run::backends()) found.emplace_back(backend, backend->unavailable());
+    }
+    py::dict result;
+    for (const auto& [backend, reasons] : found) {
+      if (reasons.empty()) continue;
+      py::list texts;
+      for (const std::string& reason : reasons) texts.append(lenient_str(reason));
+      result[lenient_str(backend->name())] = texts;
+    }
+    return result;
+  });
+  m.def("_devices", [] {
+    std::vector<std::pair<Backend*, std::vector<DeviceInfo>>> found;
+    {
+      py::gil_scoped_release release;
+      // The reference is this very CPU, and nothing to choose from: an index then means one device.
+      for (Backend* backend : run::backends()) {
+        if (backend->name() != "reference") found.emplace_back(backend, backend->devices());
+      }
+    }
+    py::list result;
+    for (const auto& [backend, devices] : found) {
+      for (std::size_t index = 0; index < devices.size(); ++index) result.append(describe(devices[index], index, backend->name()));
+    }
+    return result;
+  });
+  // Before the interpreter goes: what is prepared may hold a device open.
+  py::module_::import("atexit").attr("register")(py::cpp_function([] {
+    py::gil_scoped_release release;
+    prepared().clear();
+  }));
+}
+
+}  // namespace vyre::python

@@ -1,0 +1,55 @@
+// The enumerations, read from the tables. They are ordinary Python enums; their methods stand in vyre/_enums.py.
+#include <pybind11/native_enum.h>
+
+#include "bindings.hpp"
+
+namespace vyre::python {
+
+void bind_types(py::module_& m) {
+  py::native_enum<ir::DataType> types(m, "DataType", "vyre._enums.TypeEnum");
+  for (const ir::TypeInfo& row : ir::kTypes) types.value(row.name.data(), row.type);
+  types.finalize();
+
+  py::native_enum<ir::BufferAccess> accesses(m, "BufferAccess", "vyre._enums.TableEnum");
+  for (const ir::AccessInfo& row : ir::kAccesses) accesses.value(row.name.data(), row.access);
+  accesses.finalize();
+
+  py::native_enum<ir::BinOp> binary(m, "BinOp", "vyre._enums.TableEnum");
+  for (const ir::BinOpInfo& row : ir::kBinOps) binary.value(row.name.data(), row.op);
+  binary.finalize();
+
+  py::native_enum<ir::UnOp> unary(m, "UnOp", "vyre._enums.TableEnum");
+  for (const ir::UnOpInfo& row : ir::kUnOps) unary.value(row.name.data(), row.op);
+  unary.finalize();
+
+  py::native_enum<ir::AtomicOp> atomic(m, "AtomicOp", "vyre._enums.TableEnum");
+  for (const ir::AtomicOpInfo& row : ir::kAtomicOps) atomic.value(row.name.data(), row.op);
+  atomic.finalize();
+
+  // The tables themselves, for the generated reference and the tests: rows of plain values.
+  py::dict tables;
+  py::list rows;
+  for (const ir::TypeInfo& row : ir::kTypes) {
+    rows.append(py::make_tuple(row.name, row.text, row.bytes, row.lanes, row.wgsl, row.numpy, row.meaning));
+  }
+  tables["types"] = py::tuple(rows);
+  rows = py::list();
+  for (const ir::CastRow& row : ir::kCasts) rows.append(py::make_tuple(ir::name(row.source), ir::name(row.target)));
+  tables["casts"] = py::tuple(rows);
+  rows = py::list();
+  for (const ir::BinOpInfo& row : ir::kBinOps) {
+    rows.append(py::make_tuple(row.name, row.text, row.infix, ir::name(row.left), ir::name(row.right), ir::name(row.result), row.meaning));
+  }
+  tables["binary"] = py::tuple(rows);
+  rows = py::list();
+  for (const ir::UnOpInfo& row : ir::kUnOps) {
+    rows.append(py::make_tuple(row.name, row.text, ir::name(row.operand), ir::name(row.result), row.meaning));
+  }
+  tables["unary"] = py::tuple(rows);
+  rows = py::list();
+  for (const ir::AtomicOpInfo& row : ir::kAtomicOps) rows.append(py::make_tuple(row.name, row.text, row.meaning));
+  tables["atomic"] = py::tuple(rows);
+  m.attr("_tables") = tables;
+}
+
+}  // namespace vyre::python

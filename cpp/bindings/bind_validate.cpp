@@ -1,0 +1,151 @@
+// vyre.validate, Diagnostic and Place, and what the rules say about themselves.
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include "bindings.hpp"
+#include "convert.hpp"
+#include "lru.hpp"
+#include "program.hpp"
+#include "registry.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/validate/rules.hpp"
+#include "vyre/validate/validate.hpp"
+
+namespace vyre::python {
+namespace {
+
+struct VerdictKey {
+  ir::Program program;
+  std::uint64_t hash;
+  std::uint64_t generation;
+  bool operator==(const VerdictKey& other) const {
+    return hash == other.hash && generation == other.generation && program == other.program;
+  }
+};
+struct VerdictHash {
+  std::size_t operator()(const VerdictKey& key) const { return key.hash ^ (key.generation * 0x9E3779B97F4A7C15u); }
+};
+
+Lru<VerdictKey, validate::ValidProgram, VerdictHash>& verdicts() {
+  static auto& instance = *new Lru<VerdictKey, validate::ValidProgram, VerdictHash>(64);
+  return instance;
+}
+
+py::object or_none(const std::string& text) { return text.empty() ? py::object(py::none()) : py::object(lenient_str(text)); }
+py::object or_none(int number) { return number == 0 ? py::object(py::none()) : py::object(py::int_(number)); }
+
+void bind_place(py::module_& m) {
+  py::class_<Place> place(m, "Place", py::is_final(),
+                          R"(Where a diagnostic points: in the program, and in the user's source when that is known.
+
+>>> vyre.validate(vyre.Program(workgroup_size=(0, 1, 1)))[0].place.path
+'workgroup_size[0]')");
+  place.def_property_readonly(
+      "path", [](const Place& self) { return lenient_str(self.path); }, "In the program: entry[2].then[0].value");
+  place.def_property_readonly(
+      "file", [](const Place& self) { return or_none(self.file); }, "The source file, or None.");
+  place.def_property_readonly(
+      "line", [](const Place& self) { return or_none(self.line); }, "The line in it, from 1, or None.");
+  place.def_property_readonly(
+      "column", [](const Place& self) { return or_none(self.column); }, "The column, from 1; None before Python 3.11.");
+  place.def("__eq__",
+            [](const Place& self, py::handle other) { return py::isinstance<Place>(other) && self == other.cast<const Place&>(); });
+  auto state = [](const Place& self) { return py::make_tuple(py::bytes(self.path), py::bytes(self.file), self.line, self.column); };
+  place.def("__hash__", [state](const Place& self) { return py::hash(state(self)); });
+  place.def(py::pickle(state, [](const py::tuple& saved) {
+    return Place{std::string(saved[0].cast<py::bytes>()), std::string(saved[1].cast<py::bytes>()), saved[2].cast<int>(),
+                 saved[3].cast<int>()};
+  }));
+  place.def("__repr__", [](const Place& self) {
+    std::string source = self.file.empty() ? "" : fmt::format(" ({}:{}", self.file, self.line);
+    if (!source.empty()) source += self.column > 0 ? fmt::format(":{})", self.column) : ")";
+    return lenient_str(fmt::format("<vyre.Place {}{}>", self.path, source));
+  });
+}
+
+void bind_diagnostic(py::module_& m) {
+  py::class_<Diagnostic> diagnostic(m, "Diagnostic", py::is_final(), R"(A broken rule: its id, the full sentence with the Fix, and where.
+
+>>> d = vyre.validate(vyre.Program(entry=[vyre.Node.assign("x", 1)]))[0]
+>>> d.rule, d.place.path
+('V006', 'entry[0]')
+>>> d.message
+'vyre IR validation: assignment to undeclared variable `x`. Fix: add `let x = ...;` before this assignment.')");
+  diagnostic.def_property_readonly(
+      "rule", [](const Diagnostic& self) { return self.rule; }, "The rule's id: V001 to V035.");
+  diagnostic.def_property_readonly(
+      "message", [](const Diagnostic& self) { return lenient_str(self.message); }, "vyre IR validation: <problem>. Fix: <action>.");
+  diagnostic.def_property_readonly(
+      "place", [](const Diagnostic& self) { return self.place; }, "A Place.");
+  diagnostic.def("__str__", [](const Diagnostic& self) { return lenient_str(to_string(self)); });
+  diagnostic.def("__repr__", [](const Diagnostic& self) { return lenient_str(fmt::format("<vyre.Diagnostic {}>", to_string(self))); });
+  diagnostic.def("__eq__", [](const Diagnostic& self, py::handle other) {
+    return py::isinstance<Diagnostic>(other) && self == other.cast<const Diagnostic&>();
+  });
+  diagnostic.def("__hash__",
+                 [](const Diagnostic& self) { return py::hash(py::make_tuple(self.rule, py::bytes(self.message), self.place)); });
+  diagnostic.def(
+      py::pickle([](const Diagnostic& self) { return py::make_tuple(self.rule, py::bytes(self.message), self.place); },
+                 [](const py::tuple& saved) {
+                   return Diagnostic{saved[0].cast<std::string>(), std::string(saved[1].cast<py::bytes>()), saved[2].cast<Place>()};
+                 }));
+}
+
+}  // namespace
+
+validate::ValidProgram valid(const PyProgram& program) {
+  OpSnapshot ops = registered_ops();
+  VerdictKey key{program.program, program.hash(), ops.generation};
+  py::gil_scoped_release release;
+  if (auto known = verdicts().find(key)) return *known;
+  validate::Verdict verdict = validate::validate(program.program, ops.table);
+  if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
+  verdicts().insert(key, *verdict.program);
+  return *verdict.program;
+}
+
+void bind_validate(py::module_& m) {
+  py::options options;
+  options.disable_function_signatures();
+  bind_place(m);
+  bind_diagnostic(m);
+  m.def(
+      "validate",
+      [](py::handle program) {
+        const ir::Program& value = to_program(program, "argument `program` of vyre.validate").program;
+        const OpSnapshot ops = registered_ops();
+        Diagnostics found;
+        {
+          py::gil_scoped_release release;
+          found = validate::validate(value, ops.table).diagnostics;
+        }
+        py::list result;
+        for (Diagnostic& diagnostic : found) result.append(py::cast(std::move(diagnostic)));
+        return result;
+      },
+      py::arg("program"),
+      R"(validate(program) -> list[Diagnostic]
+
+Every rule that the program breaks, in program order; an empty list when it is valid.
+
+>>> [d.rule for d in vyre.validate(vyre.Program(entry=[vyre.Node.store("x", 0, 0)]))]
+['V004'])");
+  m.def(
+      "_explain",
+      [](py::handle rule) {
+        const std::string id = to_text(rule, "argument `rule` of vyre.explain");
+        const auto found = validate::parse_rule(id);
+        if (!found)
+          throw ArgumentError(fmt::format("there is no rule {}. Fix: write one from V001 to {}.", quoted(id), validate::kRules.back().id));
+        return lenient_str(validate::explain(*found));
+      },
+      py::arg("rule"));
+  py::list rules;
+  for (const validate::RuleInfo& row : validate::kRules) rules.append(py::make_tuple(row.id, row.title, row.checks, row.why));
+  py::list sentences;
+  for (const validate::MessageInfo& row : validate::kMessages) sentences.append(py::make_tuple(validate::id(row.rule), row.sentence));
+  m.attr("_tables")["rules"] = py::tuple(rules);
+  m.attr("_tables")["messages"] = py::tuple(sentences);
+}
+
+}  // namespace vyre::python

@@ -1,0 +1,50 @@
+// What the files of the Python module share. Their pattern: convert what was given (convert.hpp says what is wrong with it),
+// release the GIL, forward to a layer, wrap the result.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <string>
+
+#include "vyre/base/diagnostic.hpp"
+#include "vyre/ir/handle.hpp"
+#include "vyre/ir/program.hpp"
+
+namespace vyre::python {
+
+namespace py = pybind11;
+
+// The Python classes Expr and Node: one handle each, immutable.
+struct PyExpr {
+  ir::ExprHandle handle;
+};
+struct PyNode {
+  ir::NodeHandle handle;
+};
+
+// One a file, called by module.cpp in this order.
+void bind_errors(py::module_& m);
+void bind_types(py::module_& m);
+void bind_expr(py::module_& m);
+void bind_node(py::module_& m);
+void bind_program(py::module_& m);
+void bind_validate(py::module_& m);
+void bind_ops(py::module_& m);
+void bind_emit(py::module_& m);
+void bind_run(py::module_& m);
+
+// The Python call that is under way: the innermost frame outside the package. Cheap enough for every node.
+ir::SourcePlace caller();
+
+// Short texts for repr(): never longer than a few lines, whatever the size.
+std::string brief(const ir::ExprHandle& expr);
+std::string brief(const ir::NodeHandle& node);
+std::string brief(const ir::BufferDecl& decl);
+std::string brief(const ir::Program& program);
+// A Python string literal of `text`, cut when long.
+std::string quoted(std::string_view text);
+
+// A Python string from UTF-8 that may not be: what is not is shown as escapes.
+py::str lenient_str(std::string_view text);
+
+}  // namespace vyre::python

@@ -1,0 +1,206 @@
+// repr(): what something is at a glance. Bounded in depth and length, because what a user builds is not.
+#include <fmt/format.h>
+
+#include "bindings.hpp"
+
+namespace vyre::python {
+namespace {
+
+constexpr std::size_t kLongestText = 240;
+constexpr std::size_t kLongestName = 40;
+constexpr int kDeepest = 5;
+
+// Whole UTF-8 characters only.
+std::string_view cut(std::string_view text, std::size_t length) {
+  if (text.size() <= length) return text;
+  while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0u) == 0x80u) --length;
+  return text.substr(0, length);
+}
+
+std::string short_name(std::string_view name) {
+  const std::string_view start = cut(name, kLongestName);
+  return std::string(start) + (start.size() < name.size() ? "..." : "");
+}
+
+// Writes until the text is long enough; nesting below kDeepest is an ellipsis, so the recursion is bounded.
+class Brief {
+ public:
+  void expr(const ir::ExprData& data, int depth) {
+    if (full()) return;
+    if (depth > kDeepest && !data.operands.empty()) {
+      put("...");
+      return;
+    }
+    const auto word = static_cast<std::uint32_t>(data.bits);
+    switch (data.kind) {
+      case ir::ExprKind::LitU32:
+        return put(fmt::format("{}", word));
+      case ir::ExprKind::LitI32:
+        return put(fmt::format("i32({})", static_cast<std::int32_t>(word)));
+      case ir::ExprKind::LitBool:
+        return put(data.bits != 0 ? "True" : "False");
+      case ir::ExprKind::LitU64:
+        return put(fmt::format("u64({})", data.bits));
+      case ir::ExprKind::Var:
+        return put(short_name(data.name));
+      case ir::ExprKind::Load:
+        put(short_name(data.name));
+        put("[");
+        expr(*data.operands[0], depth + 1);
+        return put("]");
+      case ir::ExprKind::BufLen:
+        return put(fmt::format("buf_len({})", short_name(data.name)));
+      case ir::ExprKind::GridId: {
+        constexpr const char* kNames[] = {"invocation_id", "workgroup_id", "local_id"};
+        return put(fmt::format("{}({})", kNames[data.op], word));
+      }
+      case ir::ExprKind::Binary: {
+        const ir::BinOpInfo& row = ir::info(static_cast<ir::BinOp>(data.op));
+        if (row.infix.empty()) return list(row.text, data, depth);
+        if (depth > 0) put("(");
+        expr(*data.operands[0], depth + 1);
+        put(fmt::format(" {} ", row.op == ir::BinOp::Div ? "//" : row.infix));
+        expr(*data.operands[1], depth + 1);
+        if (depth > 0) put(")");
+        return;
+      }
+      case ir::ExprKind::Unary:
+        return list(ir::info(static_cast<ir::UnOp>(data.op)).text, data, depth);
+      case ir::ExprKind::Select:
+        return list("select", data, depth);
+      case ir::ExprKind::Cast:
+        return list("cast", data, depth, ir::name(static_cast<ir::DataType>(data.op)));
+      case ir::ExprKind::Call:
+        return list("call", data, depth, short_name(data.name));
+      case ir::ExprKind::Lane:
+        put("lane(");
+        expr(*data.operands[0], depth + 1);
+        return put(fmt::format(", {})", word));
+      case ir::ExprKind::Pack:
+        return list("pack", data, depth, ir::name(static_cast<ir::DataType>(data.op)));
+      case ir::ExprKind::Atomic:
+        return list(ir::info(static_cast<ir::AtomicOp>(data.op)).text, data, depth, short_name(data.name));
+    }
+  }
+
+  void node(const ir::NodeData& data) {
+    switch (data.kind) {
+      case ir::NodeKind::Let:
+        put(fmt::format("let {} = ", short_name(data.name)));
+        return expr(*data.operands[0], 0);
+      case ir::NodeKind::Assign:
+        put(fmt::format("{} = ", short_name(data.name)));
+        return expr(*data.operands[0], 0);
+      case ir::NodeKind::Store:
+        put(fmt::format("{}[", short_name(data.name)));
+        expr(*data.operands[0], 0);
+        put("] = ");
+        return expr(*data.operands[1], 0);
+      case ir::NodeKind::If:
+        put("if ");
+        expr(*data.operands[0], 0);
+        put(statements(data.body.size()));
+        if (!data.otherwise.empty()) put(" else" + statements(data.otherwise.size()));
+        return;
+      case ir::NodeKind::Loop:
+        put(fmt::format("loop {} from ", short_name(data.name)));
+        expr(*data.operands[0], 0);
+        put(" to ");
+        expr(*data.operands[1], 0);
+        return put(statements(data.body.size()));
+      case ir::NodeKind::Block:
+        return put("block" + statements(data.body.size()));
+      case ir::NodeKind::Barrier:
+        return put("barrier");
+      case ir::NodeKind::Return:
+        return put("return");
+    }
+  }
+
+  std::string finish() && { return full() ? std::string(cut(text_, kLongestText)) + "..." : std::move(text_); }
+
+ private:
+  bool full() const { return text_.size() > kLongestText; }
+  void put(std::string_view text) {
+    if (!full()) text_ += text;
+  }
+  static std::string statements(std::size_t count) { return fmt::format(" {{{} statement{}}}", count, count == 1 ? "" : "s"); }
+
+  void list(std::string_view function, const ir::ExprData& data, int depth, std::string_view first = {}) {
+    put(function);
+    put("(");
+    put(first);
+    bool separate = !first.empty();
+    for (const ir::ExprHandle& operand : data.operands) {
+      if (full()) return;
+      if (separate) put(", ");
+      separate = true;
+      expr(*operand, depth + 1);
+    }
+    put(")");
+  }
+
+  std::string text_;
+};
+
+std::string count(std::size_t n, std::string_view noun) { return fmt::format("{} {}{}", n, noun, n == 1 ? "" : "s"); }
+
+}  // namespace
+
+py::str lenient_str(std::string_view text) {
+  PyObject* result = PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "backslashreplace");
+  if (result == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::str>(result);
+}
+
+std::string quoted(std::string_view text) { return py::repr(lenient_str(short_name(text))).cast<std::string>(); }
+
+std::string brief(const ir::ExprHandle& expr) {
+  Brief text;
+  text.expr(*expr, 0);
+  return fmt::format("Expr({})", std::move(text).finish());
+}
+
+std::string brief(const ir::NodeHandle& node) {
+  Brief text;
+  text.node(*node);
+  return fmt::format("Node({})", std::move(text).finish());
+}
+
+std::string brief(const ir::BufferDecl& decl) {
+  const std::string name = quoted(decl.name);
+  const std::string element = fmt::format("DataType.{}", ir::name(decl.element));
+  const std::string length = decl.count > 0 ? fmt::format(", count={}", decl.count) : "";
+  switch (decl.access) {
+    case ir::BufferAccess::ReadOnly:
+      return fmt::format("BufferDecl.read({}, {}, {}{})", name, decl.binding, element, length);
+    case ir::BufferAccess::ReadWrite:
+      return fmt::format("BufferDecl.{}({}, {}, {}{})", decl.output ? "output" : "read_write", name, decl.binding, element, length);
+    case ir::BufferAccess::Uniform:
+      return fmt::format("BufferDecl.uniform({}, {}, {}{})", name, decl.binding, element, length);
+    case ir::BufferAccess::Workgroup:
+      return fmt::format("BufferDecl.workgroup({}, {}, {})", name, decl.count, element);
+  }
+  return "BufferDecl";
+}
+
+std::string brief(const ir::Program& program) {
+  constexpr std::size_t kMostBuffers = 6;
+  std::string buffers;
+  for (std::size_t slot = 0; slot < program.buffers().size() && slot < kMostBuffers; ++slot) {
+    const ir::BufferDecl& decl = program.buffers()[slot];
+    if (slot > 0) buffers += ", ";
+    buffers += fmt::format("{}: {} {}", short_name(decl.name), ir::info(decl.access).text, ir::text(decl.element));
+  }
+  if (program.buffers().size() > kMostBuffers) buffers += fmt::format(", ... {} more", program.buffers().size() - kMostBuffers);
+  // As V019 counts: Else and End are no statements of their own.
+  std::size_t statements = 0;
+  for (const ir::Node& node : program.nodes()) {
+    if (!std::holds_alternative<ir::Else>(node) && !std::holds_alternative<ir::End>(node)) ++statements;
+  }
+  const ir::WorkgroupSize& size = program.workgroup_size();
+  return fmt::format("<vyre.Program ({}) workgroup_size=({}, {}, {}), {}, {}>", buffers, size[0], size[1], size[2],
+                     count(statements, "statement"), count(program.exprs().size(), "expression"));
+}
+
+}  // namespace vyre::python

@@ -1,0 +1,198 @@
+#include "convert.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/native_enum.h>
+#include <pybind11/numpy.h>
+
+#include <limits>
+
+#include "vyre/base/error.hpp"
+
+namespace vyre::python {
+namespace {
+
+PYBIND11_CONSTINIT py::gil_safe_call_once_and_store<py::object> numpy_integer;
+PYBIND11_CONSTINIT py::gil_safe_call_once_and_store<py::object> numpy_bool;
+
+const py::object& numpy_type(py::gil_safe_call_once_and_store<py::object>& store, const char* name) {
+  return store.call_once_and_store_result([&] { return py::object(py::module_::import("numpy").attr(name)); }).get_stored();
+}
+
+std::string type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
+
+// The integer as a Python int, which numpy's integers are not.
+py::int_ plain(py::handle object) { return py::reinterpret_steal<py::int_>(PyNumber_Index(object.ptr())); }
+
+std::string with_fix(const std::string& fix, const char* otherwise) { return fix.empty() ? otherwise : fix; }
+
+}  // namespace
+
+std::string given(py::handle object) {
+  constexpr std::size_t kLongest = 60;
+  const std::string type = type_name(object);
+  if (object.is_none()) return "None";
+  if (py::isinstance<py::array>(object)) {
+    return fmt::format("an array of {} with shape {}", py::str(object.attr("dtype")).cast<std::string>(),
+                       py::str(object.attr("shape")).cast<std::string>());
+  }
+  if (PyLong_Check(object.ptr()) && !PyBool_Check(object.ptr())) {
+    const auto bits = object.attr("bit_length")().cast<std::size_t>();
+    if (bits > 128) return fmt::format("an integer of {} bits", bits);
+  }
+  if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr())) {
+    // The beginning alone: repr() of the whole could be as long as the user's data.
+    py::object start = object[py::slice(0, kLongest, 1)];
+    std::string text = lenient_str(py::repr(start).cast<std::string>()).cast<std::string>();
+    return fmt::format("{}{} ({})", text, py::len(object) > kLongest ? "..." : "", type);
+  }
+  if (PyLong_Check(object.ptr()) || PyFloat_Check(object.ptr()) || PyType_Check(object.ptr()) || is_integer(object) || is_boolean(object) ||
+      py::isinstance<PyExpr>(object) || py::isinstance<PyNode>(object)) {
+    std::string text = py::repr(object).cast<std::string>();
+    if (text.size() > 2 * kLongest) text = text.substr(0, 2 * kLongest) + "...";
+    return fmt::format("{} ({})", text, type);
+  }
+  return fmt::format("an object of type {}", type);
+}
+
+void reject(const std::string& where, const std::string& wanted, py::handle object, const std::string& fix) {
+  throw ArgumentError(fmt::format("{} must be {}, got {}. Fix: {}.", where, wanted, given(object), fix));
+}
+
+bool is_boolean(py::handle object) {
+  return PyBool_Check(object.ptr()) || (!PyLong_Check(object.ptr()) && py::isinstance(object, numpy_type(numpy_bool, "bool_")));
+}
+
+bool is_integer(py::handle object) {
+  if (PyLong_Check(object.ptr())) return !PyBool_Check(object.ptr());
+  return py::isinstance(object, numpy_type(numpy_integer, "integer"));
+}
+
+std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::string& where, const std::string& fix) {
+  const std::string wanted = fmt::format("an integer from 0 to {}", last);
+  const std::string action = with_fix(fix, "write an integer in that range");
+  if (!is_integer(object)) reject(where, wanted, object, action);
+  const py::int_ value = plain(object);
+  const unsigned long long result = PyLong_AsUnsignedLongLong(value.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    reject(where, wanted, object, action);
+  }
+  if (result > last) reject(where, wanted, object, action);
+  return result;
+}
+
+std::int64_t to_signed(py::handle object, std::int64_t first, std::int64_t last, const std::string& where, const std::string& fix) {
+  const std::string wanted = fmt::format("an integer from {} to {}", first, last);
+  const std::string action = with_fix(fix, "write an integer in that range");
+  if (!is_integer(object)) reject(where, wanted, object, action);
+  const py::int_ value = plain(object);
+  int overflow = 0;
+  const long long result = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow != 0 || result < first || result > last) reject(where, wanted, object, action);
+  return result;
+}
+
+bool to_bool(py::handle object, const std::string& where) {
+  if (!is_boolean(object)) reject(where, "True or False", object, "write True or False");
+  return PyObject_IsTrue(object.ptr()) == 1;
+}
+
+std::string to_text(py::handle object, const std::string& where) {
+  if (!PyUnicode_Check(object.ptr())) reject(where, "a str", object, "write a name in quotes");
+  Py_ssize_t size = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(object.ptr(), &size);
+  if (text == nullptr) {
+    PyErr_Clear();
+    reject(where, "text that UTF-8 can hold", object, "remove the lone surrogates");
+  }
+  return std::string(text, static_cast<std::size_t>(size));
+}
+
+ir::DataType to_type(py::handle object, const std::string& where) {
+  if (!py::isinstance<ir::DataType>(object)) reject(where, "a vyre.DataType", object, "write DataType.U32 or another type of that table");
+  return object.cast<ir::DataType>();
+}
+
+ir::BufferAccess to_access(py::handle object, const std::string& where) {
+  if (!py::isinstance<ir::BufferAccess>(object)) {
+    reject(where, "a vyre.BufferAccess", object, "write BufferAccess.ReadOnly, ReadWrite, Uniform or Workgroup");
+  }
+  return object.cast<ir::BufferAccess>();
+}
+
+ir::ExprHandle quick_expr(py::handle object) {
+  if (py::isinstance<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
+  if (!PyLong_CheckExact(object.ptr())) return {};
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
+  if (overflow != 0 || number < 0 || number > 0xFFFFFFFFll) return {};
+  return ir::expr::u32(static_cast<std::uint32_t>(number), caller());
+}
+
+ir::ExprHandle to_expr(py::handle object, const std::string& where) {
+  if (py::isinstance<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
+  if (is_boolean(object)) return ir::expr::boolean(PyObject_IsTrue(object.ptr()) == 1, caller());
+  constexpr const char* kWanted = "an Expr, an integer from 0 to 4294967295 or a bool";
+  if (is_integer(object)) {
+    const py::int_ value = plain(object);
+    int overflow = 0;
+    const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+    if (overflow == 0 && number >= 0 && number <= 0xFFFFFFFFll) return ir::expr::u32(static_cast<std::uint32_t>(number), caller());
+    if (overflow == 0 && number < 0 && number >= std::numeric_limits<std::int32_t>::min()) {
+      reject(where, kWanted, object, fmt::format("write Expr.i32({}) for a signed literal", number));
+    }
+    if (overflow == 0 && number > 0) reject(where, kWanted, object, fmt::format("write Expr.u64({}) for a 64-bit literal", number));
+    reject(where, kWanted, object, "write Expr.i32(v), Expr.u32(v) or Expr.u64(v) with a value of that type");
+  }
+  if (PyFloat_Check(object.ptr())) {
+    reject(where, kWanted, object, "write an integer; an expression is converted with Expr.cast(DataType.U32, value)");
+  }
+  if (PyUnicode_Check(object.ptr()))
+    reject(where, kWanted, object, "write Expr.var(name) to read a variable, Expr.load(name, index) a buffer");
+  if (py::isinstance<PyNode>(object)) reject(where, kWanted, object, "pass an expression; a statement has no value");
+  reject(where, kWanted, object, "write Expr.u32(v) or another expression");
+}
+
+std::vector<py::object> to_list(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix) {
+  if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || py::isinstance<PyExpr>(object) || py::isinstance<PyNode>(object) ||
+      PyDict_Check(object.ptr())) {
+    reject(where, wanted, object, fix);
+  }
+  py::object iterator = py::reinterpret_steal<py::object>(PyObject_GetIter(object.ptr()));
+  if (!iterator) {
+    if (PyErr_ExceptionMatches(PyExc_TypeError) == 0) throw py::error_already_set();
+    PyErr_Clear();
+    reject(where, wanted, object, fix);
+  }
+  std::vector<py::object> result;
+  while (PyObject* item = PyIter_Next(iterator.ptr())) result.push_back(py::reinterpret_steal<py::object>(item));
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return result;
+}
+
+std::vector<ir::ExprHandle> to_exprs(py::handle object, const std::string& where) {
+  std::vector<ir::ExprHandle> result;
+  for (const py::object& item : to_list(object, where, "a list of expressions", "write [value, ...]")) {
+    if (py::isinstance<PyExpr>(item)) {
+      result.push_back(item.cast<const PyExpr&>().handle);
+    } else {
+      result.push_back(to_expr(item, fmt::format("element {} of {}", result.size(), where)));
+    }
+  }
+  return result;
+}
+
+std::vector<ir::NodeHandle> to_nodes(py::handle object, const std::string& where) {
+  std::vector<ir::NodeHandle> result;
+  for (const py::object& item : to_list(object, where, "a list of Nodes", "write [Node.let(...), Node.store(...)]")) {
+    if (!py::isinstance<PyNode>(item)) {
+      const char* fix = py::isinstance<PyExpr>(item) ? "bind the expression with Node.let(name, value), or store it"
+                                                     : "write Node.let(...), Node.store(...) or another statement";
+      reject(fmt::format("element {} of {}", result.size(), where), "a Node", item, fix);
+    }
+    result.push_back(item.cast<const PyNode&>().handle);
+  }
+  return result;
+}
+
+}  // namespace vyre::python

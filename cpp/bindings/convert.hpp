@@ -1,0 +1,44 @@
+// Python objects to C++ values. What does not fit is an ArgumentError that names the argument, what was wanted, what was given
+// and what to write instead. `where` reads like "argument `index` of Expr.load".
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+
+namespace vyre::python {
+
+// "-1 (int)", "an array of float32 with shape (3,)": what was given, short whatever its size.
+std::string given(py::handle object);
+
+[[noreturn]] void reject(const std::string& where, const std::string& wanted, py::handle object, const std::string& fix);
+
+// Python or numpy, but not a bool.
+bool is_integer(py::handle object);
+bool is_boolean(py::handle object);
+
+std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::string& where, const std::string& fix = {});
+std::int64_t to_signed(py::handle object, std::int64_t first, std::int64_t last, const std::string& where, const std::string& fix = {});
+inline std::uint32_t to_u32(py::handle object, const std::string& where, const std::string& fix = {}) {
+  return static_cast<std::uint32_t>(to_unsigned(object, 0xFFFFFFFFu, where, fix));
+}
+bool to_bool(py::handle object, const std::string& where);
+// UTF-8; lone surrogates are refused.
+std::string to_text(py::handle object, const std::string& where);
+ir::DataType to_type(py::handle object, const std::string& where);
+ir::BufferAccess to_access(py::handle object, const std::string& where);
+
+// An Expr, or a literal: integers 0..2^32 - 1 are U32, True and False are Bool.
+ir::ExprHandle to_expr(py::handle object, const std::string& where);
+// The same without words for a mistake: an empty handle for what is not an Expr or a plain int in range.
+ir::ExprHandle quick_expr(py::handle object);
+std::vector<ir::ExprHandle> to_exprs(py::handle object, const std::string& where);
+// A list or tuple (any iterable) of Nodes.
+std::vector<ir::NodeHandle> to_nodes(py::handle object, const std::string& where);
+
+// The elements of a list, tuple or other iterable; strings and expressions are refused.
+std::vector<py::object> to_list(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix);
+
+}  // namespace vyre::python

@@ -1,0 +1,64 @@
+// C++ errors as the Python exceptions of vyre/errors.py, which are plain Python classes so that users can subclass and pickle them.
+#include <exception>
+
+#include "bindings.hpp"
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+
+namespace vyre::python {
+namespace {
+
+void raise(const char* name, const char* message) {
+  const py::object type = py::module_::import("vyre.errors").attr(name);
+  PyErr_SetObject(type.ptr(), lenient_str(message).ptr());
+}
+
+void raise_validation(const Diagnostics& diagnostics) {
+  py::list list;
+  for (const Diagnostic& diagnostic : diagnostics) list.append(py::cast(diagnostic));
+  const py::object type = py::module_::import("vyre.errors").attr("ValidationError");
+  PyErr_SetObject(type.ptr(), type(list).ptr());
+}
+
+void translate(std::exception_ptr pointer) {
+  if (!pointer) return;
+  try {
+    std::rethrow_exception(pointer);
+  } catch (const ArgumentError& error) {
+    raise("ArgumentError", error.what());
+  } catch (const ValidationError& error) {
+    raise_validation(error.diagnostics());
+  } catch (const ParseError& error) {
+    raise("ParseError", error.what());
+  } catch (const LoweringError& error) {
+    raise("LoweringError", error.what());
+  } catch (const BindingError& error) {
+    raise("BindingError", error.what());
+  } catch (const CapabilityError& error) {
+    raise("CapabilityError", error.what());
+  } catch (const DivergentBarrierError& error) {
+    raise("DivergentBarrierError", error.what());
+  } catch (const ExecutionError& error) {
+    raise("ExecutionError", error.what());
+  } catch (const DeviceLostError& error) {
+    raise("DeviceLostError", error.what());
+  } catch (const DeviceMemoryError& error) {
+    raise("DeviceMemoryError", error.what());
+  } catch (const DispatchTimeoutError& error) {
+    raise("DispatchTimeoutError", error.what());
+  } catch (const DeviceError& error) {
+    raise("DeviceError", error.what());
+  } catch (const Interrupted& error) {
+    PyErr_SetObject(PyExc_KeyboardInterrupt, lenient_str(error.what()).ptr());
+  } catch (const Error& error) {
+    raise("VyreError", error.what());
+  } catch (const BugError& error) {
+    raise("InternalError", error.what());
+  }
+}
+
+}  // namespace
+
+void bind_errors(py::module_&) { py::register_local_exception_translator(translate); }
+
+}  // namespace vyre::python

@@ -1,0 +1,29 @@
+// The Python class Program: the value, and its hash once somebody asked for it.
+#pragma once
+
+#include <optional>
+
+#include "bindings.hpp"
+#include "vyre/validate/validate.hpp"
+
+namespace vyre::python {
+
+struct PyProgram {
+  explicit PyProgram(ir::Program value) : program(std::move(value)) {}
+
+  ir::Program program;
+  mutable std::optional<std::uint64_t> known_hash;  // guarded by the GIL
+
+  std::uint64_t hash() const {
+    if (!known_hash) known_hash = program.hash();
+    return *known_hash;
+  }
+};
+
+// The argument `program` of a public function.
+const PyProgram& to_program(py::handle object, const std::string& where);
+
+// Validated against the registry as it is now; remembered for the programs used last. Throws ValidationError.
+validate::ValidProgram valid(const PyProgram& program);
+
+}  // namespace vyre::python

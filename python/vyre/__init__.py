@@ -1,0 +1,240 @@
+"""GPU compute programs: built in Python, checked, interpreted, and run on Vulkan with the same bytes.
+
+>>> import numpy as np
+>>> import vyre
+>>> from vyre import BufferDecl, DataType, Expr, Node, Program
+>>> i = Expr.var("i")
+>>> program = Program(
+...     buffers=[BufferDecl.read("left", 0, DataType.U32),
+...              BufferDecl.read("right", 1, DataType.U32),
+...              BufferDecl.output("out", 2, DataType.U32)],
+...     workgroup_size=(64, 1, 1),
+...     entry=[Node.let("i", Expr.gid_x()),
+...            Node.store("out", i, Expr.load("left", i) ^ Expr.load("right", i))])
+>>> vyre.validate(program)
+[]
+>>> left, right = np.array([1, 2, 3], np.uint32), np.array([5, 5, 5], np.uint32)
+>>> vyre.run(program, {"left": left, "right": right, "out": 3}, workgroups=1, backend="reference")["out"]
+array([4, 7, 6], dtype=uint32)
+"""
+
+from vyre import _core, _enums
+from vyre._core import (
+    AtomicOp,
+    BinOp,
+    BufferAccess,
+    BufferDecl,
+    Convention,
+    DataType,
+    Diagnostic,
+    Expr,
+    Node,
+    OpLaw,
+    OpSignature,
+    OpSpec,
+    Place,
+    Program,
+    UnOp,
+    abs_diff,
+    add,
+    atomic_add,
+    atomic_and,
+    atomic_compare_exchange,
+    atomic_exchange,
+    atomic_max,
+    atomic_min,
+    atomic_or,
+    atomic_xor,
+    bitand,
+    bitnot,
+    bitor,
+    bitxor,
+    call,
+    cast,
+    clz,
+    ctz,
+    div,
+    eq,
+    ge,
+    gt,
+    lane,
+    le,
+    logical_and,
+    logical_not,
+    logical_or,
+    lt,
+    max,  # noqa: F401
+    min,  # noqa: F401
+    mul,
+    mulhi,
+    ne,
+    negate,
+    pack,
+    parse,
+    popcount,
+    rem,
+    reverse_bits,
+    rotl,
+    rotr,
+    sdiv,
+    select,
+    sge,
+    sgt,
+    shl,
+    shr,
+    sle,
+    slt,
+    smax,
+    smin,
+    smod,
+    sshr,
+    sub,
+    validate,
+)
+from vyre._run import Backends, Device, backends, devices, lower, pack_bytes, run, unpack_bytes
+from vyre.errors import (
+    ArgumentError,
+    BindingError,
+    CapabilityError,
+    DeviceError,
+    DeviceLostError,
+    DeviceMemoryError,
+    DispatchTimeoutError,
+    DivergentBarrierError,
+    ExecutionError,
+    InternalError,
+    LoweringError,
+    ParseError,
+    PlannedTypeError,
+    ValidationError,
+    VyreError,
+)
+
+_enums._BYTES.update({row[0]: row[2] for row in _core._tables["types"]})
+
+from vyre import ops  # noqa: E402
+from vyre.ops import Operation, op  # noqa: E402
+
+__version__: str = _core.__version__
+
+u32 = DataType.U32
+i32 = DataType.I32
+u64 = DataType.U64
+vec2u32 = DataType.Vec2U32
+vec4u32 = DataType.Vec4U32
+boolean = DataType.Bool
+
+
+def explain(rule: str) -> str:
+    """What a rule checks, why, and what it says. ``rule`` is an id like "V014".
+
+    >>> print(explain("V003").splitlines()[0])
+    V003: Workgroup Size Components Are At Least One
+    """
+    return _core._explain(rule)
+
+
+# Without min and max, which would shadow Python's own in a star import.
+__all__ = [
+    "ArgumentError",
+    "AtomicOp",
+    "Backends",
+    "BinOp",
+    "BindingError",
+    "BufferAccess",
+    "BufferDecl",
+    "CapabilityError",
+    "Convention",
+    "DataType",
+    "Device",
+    "DeviceError",
+    "DeviceLostError",
+    "DeviceMemoryError",
+    "Diagnostic",
+    "DispatchTimeoutError",
+    "DivergentBarrierError",
+    "ExecutionError",
+    "Expr",
+    "InternalError",
+    "LoweringError",
+    "Node",
+    "OpLaw",
+    "OpSignature",
+    "OpSpec",
+    "Operation",
+    "ParseError",
+    "Place",
+    "PlannedTypeError",
+    "Program",
+    "UnOp",
+    "ValidationError",
+    "VyreError",
+    "abs_diff",
+    "add",
+    "atomic_add",
+    "atomic_and",
+    "atomic_compare_exchange",
+    "atomic_exchange",
+    "atomic_max",
+    "atomic_min",
+    "atomic_or",
+    "atomic_xor",
+    "backends",
+    "bitand",
+    "bitnot",
+    "bitor",
+    "bitxor",
+    "boolean",
+    "call",
+    "cast",
+    "clz",
+    "ctz",
+    "devices",
+    "div",
+    "eq",
+    "explain",
+    "ge",
+    "gt",
+    "i32",
+    "lane",
+    "le",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "lower",
+    "lt",
+    "mul",
+    "mulhi",
+    "ne",
+    "negate",
+    "op",
+    "ops",
+    "pack",
+    "pack_bytes",
+    "parse",
+    "popcount",
+    "rem",
+    "reverse_bits",
+    "rotl",
+    "rotr",
+    "run",
+    "sdiv",
+    "select",
+    "sge",
+    "sgt",
+    "shl",
+    "shr",
+    "sle",
+    "slt",
+    "smax",
+    "smin",
+    "smod",
+    "sshr",
+    "sub",
+    "u32",
+    "u64",
+    "unpack_bytes",
+    "validate",
+    "vec2u32",
+    "vec4u32",
+]

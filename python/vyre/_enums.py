@@ -1,0 +1,39 @@
+"""What the enumerations of the C++ tables can do in Python; their members come from the tables."""
+
+from __future__ import annotations
+
+import enum
+
+from vyre.errors import PlannedTypeError
+
+_PLANNED = {
+    "F32": "it joins with strict IEEE 754 arithmetic; until then carry its bits as U32",
+    "F16": "it joins after F32; until then carry its bits as U32",
+    "BF16": "it joins after F32; until then carry its bits as U32",
+    "U128": "use Vec4U32, which has the same layout",
+    "Tensor": "use a buffer of its element type and compute the index",
+}
+# Bytes one element takes in a buffer, by type; filled by the package from the table.
+_BYTES: dict[str, int] = {}
+
+
+class TableEnum(enum.Enum):
+    """A row of a table."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+
+class _TypeMeta(enum.EnumMeta):
+    def __getattr__(cls, name: str):
+        if name in _PLANNED:
+            raise PlannedTypeError(f"DataType.{name} is planned and not in this version. Fix: {_PLANNED[name]}.")
+        raise AttributeError(f"DataType has no member {name!r}")
+
+
+class TypeEnum(TableEnum, metaclass=_TypeMeta):
+    """A data type."""
+
+    def min_bytes(self) -> int:
+        """Bytes that one element takes in a buffer; 0 for Bytes, whose length is the host's."""
+        return _BYTES[self.name]

@@ -1,0 +1,192 @@
+"""Running programs: ``run``, ``backends`` and ``devices``. The work is done in C++ with the GIL released."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vyre import _core
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from vyre._core import Program
+
+__all__ = ["Backends", "Device", "backends", "devices", "lower", "pack_bytes", "run", "unpack_bytes"]
+
+
+def run(
+    program: Program,
+    inputs: Mapping[str, Any],
+    workgroups: int | Sequence[int],
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+    timeout: float | None = None,
+) -> dict[str, np.ndarray]:
+    """Run a program once and return its ReadWrite buffers.
+
+    Args:
+        program: a valid Program.
+        inputs: name -> array, one for each buffer that is not Workgroup. U32 takes uint32, I32 int32, U64 uint64,
+            Vec2U32 and Vec4U32 uint32 of shape (..., 2) and (..., 4), Bool bool or uint32, Bytes uint8 or bytes; any
+            C-contiguous shape. A number n stands for n zero elements; a ReadWrite buffer with a count may be left out.
+            Inputs are never written.
+        workgroups: counts along x, y, z (not invocations): an int or up to three of them.
+        backend: "reference", "vulkan", or None for the best one here.
+        device: an index into vyre.devices(), or one of its elements; None lets the backend choose.
+        timeout: seconds that the call may take once the program is prepared; None waits for ever.
+
+    Returns: name -> new array of each ReadWrite buffer, same shape and dtype as given.
+
+    Raises: ValidationError (all broken rules), BindingError (arrays that do not fit), ArgumentError, CapabilityError (a
+        limit of the device), DispatchTimeoutError, DeviceError (why no device fits), KeyboardInterrupt on Ctrl-C.
+
+    Source: execution model, "Dispatch lifecycle".
+
+    >>> import vyre
+    >>> from vyre import BufferDecl, Expr, Node
+    >>> i = Expr.gid_x()
+    >>> doubler = vyre.Program([BufferDecl.output("data", 0, vyre.u32)], (2, 1, 1),
+    ...                        [Node.store("data", i, Expr.load("data", i) * 2)])
+    >>> run(doubler, {"data": np.array([1, 2], np.uint32)}, (1, 1, 1), backend="reference")["data"]
+    array([2, 4], dtype=uint32)
+    """
+    return _core._run(program, inputs, workgroups, backend, device, timeout)
+
+
+class Backends(tuple[str, ...]):
+    """The names of the backends that work here, best first."""
+
+    __slots__ = ()
+
+    def unavailable(self) -> dict[str, list[str]]:
+        """The other backends, each with the reasons why it does not work here.
+
+        >>> isinstance(backends().unavailable(), dict)
+        True
+        """
+        return _core._unavailable()
+
+    def __repr__(self) -> str:
+        return f"[{', '.join(map(repr, self))}]"
+
+
+def backends() -> Backends:
+    """The names of the backends that work here, best first: a GPU, then software Vulkan, then the reference.
+
+    >>> "reference" in backends()
+    True
+    """
+    return Backends(_core._available())
+
+
+@dataclass(frozen=True)
+class Device:
+    """A GPU or software GPU.
+
+    Attributes:
+        index: what ``run(device=...)`` takes.
+        backend: the backend that uses it.
+        name, driver: as the driver says.
+        kind: "discrete gpu", "integrated gpu", "software gpu" or "cpu".
+        usable: whether programs run on it.
+        reasons: why it is not usable.
+        limits: Vulkan's names and values.
+        probes: what the driver was found to do when it was opened.
+    """
+
+    index: int
+    backend: str
+    name: str
+    driver: str
+    kind: str
+    usable: bool
+    reasons: tuple[str, ...] = ()
+    limits: dict[str, int] = field(default_factory=dict, repr=False, hash=False)
+    probes: dict[str, str] = field(default_factory=dict, repr=False, hash=False)
+
+
+def devices() -> list[Device]:
+    """The GPUs and software GPUs of this machine, with their limits, usable or not.
+
+    >>> all(isinstance(device, Device) for device in devices())
+    True
+    """
+    return [Device(**row) for row in _core._devices()]
+
+
+def lower(program: Program, target: str = "spirv", *, optimize: bool = True) -> bytes | str:
+    """Lower a valid program to target code.
+
+    Args:
+        target: "spirv" (bytes: the little-endian words of a module), "spirv-asm" (str) or "wgsl" (str).
+        optimize: whether to run the optimiser first; calls are inlined in any case.
+
+    Raises: ValidationError, LoweringError, ArgumentError.
+
+    >>> import vyre
+    >>> lower(vyre.Program(), "spirv")[:4].hex()
+    '03022307'
+    """
+    return _core._lower(program, target, optimize)
+
+
+def pack_bytes(data: bytes | bytearray | memoryview | np.ndarray) -> np.ndarray:
+    """Bytes as the little-endian u32 words of a U32 buffer, zero-padded to a whole word.
+
+    The length in bytes travels separately.
+
+    >>> pack_bytes(b"abcde")
+    array([1684234849,        101], dtype=uint32)
+    """
+    if isinstance(data, np.ndarray):
+        if data.dtype != np.uint8 or not data.flags.c_contiguous:
+            raise ArgumentError(
+                f"argument `data` of pack_bytes must be bytes or a C-contiguous uint8 array, got {data.dtype} "
+                f"with shape {data.shape}. Fix: write np.ascontiguousarray(data).view(np.uint8)."
+            )
+        raw = data.tobytes()
+    elif isinstance(data, (bytes, bytearray, memoryview)):
+        raw = bytes(data)
+    else:
+        raise ArgumentError(
+            f"argument `data` of pack_bytes must be bytes or a uint8 array, got {type(data).__name__}. "
+            "Fix: write text.encode() for text, bytes(data) for other data."
+        )
+    return np.frombuffer(raw + bytes(-len(raw) % 4), dtype="<u4").astype(np.uint32)
+
+
+def unpack_bytes(words: np.ndarray, length: int | None = None) -> bytes:
+    """The bytes of little-endian u32 words: the inverse of pack_bytes.
+
+    Args:
+        words: a uint32 array.
+        length: how many bytes to keep; None keeps all, padding included.
+
+    >>> unpack_bytes(pack_bytes(b"abcde"), 5)
+    b'abcde'
+    """
+    if not isinstance(words, np.ndarray) or words.dtype != np.uint32:
+        got = (
+            f"an array of {words.dtype}"
+            if isinstance(words, np.ndarray)
+            else f"an object of type {type(words).__name__}"
+        )
+        raise ArgumentError(
+            f"argument `words` of unpack_bytes must be an array of uint32, got {got}. "
+            "Fix: pass what pack_bytes gave, or the U32 buffer of a run."
+        )
+    raw = np.ascontiguousarray(words).astype("<u4").tobytes()
+    if length is None:
+        return raw
+    if isinstance(length, bool) or not isinstance(length, (int, np.integer)) or not 0 <= length <= len(raw):
+        raise ArgumentError(
+            f"argument `length` of unpack_bytes must be an integer from 0 to {len(raw)}, got {length!r}. "
+            "Fix: pass the number of bytes that were packed."
+        )
+    return raw[:length]

@@ -1,0 +1,110 @@
+"""What vyre raises. Every message reads ``<problem>. Fix: <action>.``
+
+>>> issubclass(BindingError, ValueError), issubclass(DispatchTimeoutError, TimeoutError)
+(True, True)
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vyre._core import Diagnostic
+
+__all__ = [
+    "ArgumentError",
+    "BindingError",
+    "CapabilityError",
+    "DeviceError",
+    "DeviceLostError",
+    "DeviceMemoryError",
+    "DispatchTimeoutError",
+    "DivergentBarrierError",
+    "ExecutionError",
+    "InternalError",
+    "LoweringError",
+    "ParseError",
+    "PlannedTypeError",
+    "ValidationError",
+    "VyreError",
+]
+
+_MOST_SHOWN = 20
+
+
+class VyreError(Exception):
+    """Everything that vyre raises on purpose."""
+
+
+class ArgumentError(VyreError, ValueError):
+    """A bad argument: names it, what was wanted, what was given and what to write instead."""
+
+
+class PlannedTypeError(ArgumentError, AttributeError):
+    """A data type that the type document plans and this version does not have."""
+
+
+class ValidationError(VyreError):
+    """A program that breaks rules.
+
+    Attributes:
+        diagnostics: every broken rule, in program order.
+    """
+
+    diagnostics: list[Diagnostic]
+
+    def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        self.diagnostics = list(diagnostics)
+        shown = [str(diagnostic) for diagnostic in self.diagnostics[:_MOST_SHOWN]]
+        if len(self.diagnostics) > _MOST_SHOWN:
+            shown.append(f"... and {len(self.diagnostics) - _MOST_SHOWN} more, see .diagnostics")
+        super().__init__("\n".join(shown))
+
+    def __reduce__(self) -> tuple[type[ValidationError], tuple[list[Diagnostic]]]:
+        return type(self), (self.diagnostics,)
+
+
+class ParseError(VyreError):
+    """Text or bytes that do not describe a program."""
+
+
+class LoweringError(VyreError):
+    """A valid program that a target cannot express."""
+
+
+class BindingError(VyreError, ValueError):
+    """Arrays that do not fit a program's buffers."""
+
+
+class CapabilityError(VyreError):
+    """A limit of the device that the program or the call exceeds."""
+
+
+class ExecutionError(VyreError):
+    """What a valid program did wrong while it ran."""
+
+
+class DivergentBarrierError(ExecutionError):
+    """Not every invocation of a workgroup waits at the same barrier."""
+
+
+class DeviceError(VyreError):
+    """What went wrong with a device, and what was tried."""
+
+
+class DeviceLostError(DeviceError):
+    """The device is gone; the process and other devices go on."""
+
+
+class DeviceMemoryError(DeviceError, MemoryError):
+    """A device has no memory left for the call."""
+
+
+class DispatchTimeoutError(DeviceError, TimeoutError):
+    """A call took longer than its ``timeout``."""
+
+
+class InternalError(VyreError):
+    """A bug of vyre's own: please report it with the program's text."""

@@ -1,0 +1,144 @@
+"""The registry of operations: what ``Expr.call`` can name.
+
+>>> get("primitive.bitwise.xor").signature
+<vyre.OpSignature (U32, U32) -> U32>
+"""
+
+from __future__ import annotations
+
+import inspect
+from typing import TYPE_CHECKING
+
+from vyre import _core
+from vyre._core import Convention, DataType, Expr, OpLaw, OpSignature, OpSpec
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import Any
+
+__all__ = ["Convention", "OpLaw", "OpSignature", "OpSpec", "Operation", "get", "ids", "op", "register"]
+
+
+def get(id: str) -> OpSpec:
+    """The operation of this id in its highest version; ``id@2`` is that version.
+
+    Raises: ArgumentError when nothing is registered under it.
+
+    >>> get("primitive.bitwise.xor@1").version
+    1
+    """
+    return _core._op_get(id)
+
+
+def ids() -> list[str]:
+    """The ids of all registered operations, in order, each once whatever its versions.
+
+    >>> "primitive.bitwise.xor" in ids()
+    True
+    """
+    return list(dict.fromkeys(spec.id for spec in _core._op_all()))
+
+
+def register(spec: OpSpec) -> OpSpec:
+    """Register an operation for this process and return it; the same one again is no change.
+
+    Raises: ValidationError when its body breaks a rule (V034: it sees its arguments and constants only), ArgumentError
+        when another body is registered under this id and version.
+
+    >>> a = Expr.var("a")
+    >>> spec = OpSpec("example.next", OpSignature([DataType.U32], DataType.U32), parameters=["a"], result=a + 1)
+    >>> register(spec)
+    <vyre.OpSpec example.next@1 (U32) -> U32>
+    """
+    _core._op_register(spec)
+    return spec
+
+
+class Operation:
+    """A registered operation that is called like a function of expressions.
+
+    Attributes:
+        spec: its OpSpec.
+    """
+
+    def __init__(self, spec: OpSpec) -> None:
+        self.spec = spec
+        self.__name__ = spec.id
+        self.__doc__ = spec.summary
+
+    def __call__(self, *args: Any) -> Expr:
+        return Expr.call(f"{self.spec.id}@{self.spec.version}", args)
+
+    def __repr__(self) -> str:
+        return f"<vyre operation {self.spec.id}@{self.spec.version}>"
+
+
+def op(
+    id: str,
+    *,
+    inputs: Sequence[DataType],
+    output: DataType,
+    version: int = 1,
+    laws: Iterable[OpLaw] = (),
+    examples: Iterable[tuple[Sequence[Any], Any]] = (),
+) -> Callable[[Callable[..., Any]], Operation]:
+    """Register the decorated function as an operation: it gets one expression an input and returns the result.
+
+    It runs once, at decoration. Statements (let, if_, loop) need an OpSpec with a ``body``; see OpSpec.
+
+    Args:
+        id: a dotted name.
+        inputs: the types of the parameters.
+        output: the type of the result.
+        version, laws, examples: as in OpSpec.
+
+    Raises: as OpSpec and register do.
+
+    >>> @op("example.mix", inputs=[DataType.U32, DataType.U32], output=DataType.U32)
+    ... def mix(a, b):
+    ...     "Mixes two words."
+    ...     return (a ^ b) * 0x9E3779B1
+    >>> mix(Expr.var("x"), 7)
+    Expr(call(example.mix@1, x, 7))
+    """
+    signature = OpSignature(inputs, output)
+
+    def decorate(function: Callable[..., Any]) -> Operation:
+        parameters = _parameters(function, len(signature.inputs))
+        result = function(*(Expr.var(name) for name in parameters))
+        if result is None:
+            raise ArgumentError(f"the function of `{id}` returned None. Fix: return the expression of its result.")
+        summary = (inspect.getdoc(function) or "").split("\n", 1)[0]
+        spec = OpSpec(
+            id,
+            signature,
+            parameters=parameters,
+            result=result,
+            version=version,
+            summary=summary,
+            laws=laws,
+            examples=examples,
+        )
+        return Operation(register(spec))
+
+    return decorate
+
+
+def _parameters(function: Callable[..., Any], count: int) -> list[str]:
+    if not callable(function):
+        raise ArgumentError(
+            f"@vyre.op decorates a function, got an object of type {type(function).__name__}. "
+            "Fix: write it above a def with one parameter an input."
+        )
+    try:
+        found = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        raise ArgumentError("@vyre.op decorates a Python function. Fix: wrap it in a def.") from None
+    positional = [p.name for p in found if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(positional) != count or len(positional) != len(found):
+        raise ArgumentError(
+            f"`{getattr(function, '__name__', function)}` has {len(found)} parameters, `inputs` has {count} types. "
+            "Fix: give the function one plain parameter an input."
+        )
+    return positional
