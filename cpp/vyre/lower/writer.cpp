@@ -45,9 +45,9 @@ ValueId Writer::add(const Instruction& instruction) {
 
 ValueId Writer::once(Opcode op, ValueId a, ValueId b, ValueId c) {
   const Instruction instruction{.op = op, .lanes = 1, .a = a, .b = b, .c = c};
-  const auto [known, fresh] = made_.try_emplace(instruction, Made{{}, stretch_});
-  if (fresh || known->second.stretch != stretch_) known->second = {add(instruction), stretch_};
-  return known->second.value;
+  Made& made = made_[Hash()(instruction) % made_.size()];
+  if (made.stretch != stretch_ || made.instruction != instruction) made = {instruction, add(instruction), stretch_};
+  return made.value;
 }
 
 void Writer::assume_below(ValueId a, ValueId b) {

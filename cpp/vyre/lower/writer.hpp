@@ -2,6 +2,7 @@
 // dominates every use; what nobody needs in the end is left out.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <unordered_map>
@@ -49,8 +50,9 @@ class Writer {
     std::size_t operator()(const Instruction& instruction) const noexcept;
   };
   struct Made {
+    Instruction instruction{};
     ValueId value;
-    std::uint32_t stretch;
+    std::uint32_t stretch = ~0u;
   };
   static constexpr std::uint32_t kLeaf = 0x80000000u;
   static bool is_leaf(ValueId value) { return (value.index & kLeaf) != 0; }
@@ -58,7 +60,8 @@ class Writer {
   Kernel kernel_;
   std::vector<Instruction> leaves_, code_;
   std::unordered_map<Instruction, ValueId, Hash> known_leaves_;
-  std::unordered_map<Instruction, Made, Hash> made_;
+  // A later value may take the place of an earlier one: repeated guards stand close together.
+  std::array<Made, 256> made_;
   std::uint32_t stretch_ = 0;
   std::vector<std::uint64_t> assumed_;                              // pairs of ids
   std::unordered_map<std::uint64_t, std::uint32_t> assumed_count_;  // how often each is among them

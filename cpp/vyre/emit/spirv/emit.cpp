@@ -4,7 +4,7 @@
 // available and visible in the workgroup, atomics are relaxed. Comparisons stay booleans as long as only conditions use them.
 #include "vyre/emit/spirv/emit.hpp"
 
-#include <algorithm>
+#include <array>
 #include <vector>
 
 #include "glslang/SPIRV/GLSL.std.450.h"
@@ -70,7 +70,9 @@ class Emitter {
   void barrier();
 
   void put(spv::Op op, std::initializer_list<Word> operands) { module_.add(Section::FunctionBody, op, operands); }
-  Word result(spv::Op op, Word type, std::initializer_list<Word> operands);
+  Word result(spv::Op op, Word type, std::initializer_list<Word> operands) {
+    return module_.add_result(Section::FunctionBody, op, type, operands);
+  }
   Word extended(GLSLstd450 function, Word type, std::initializer_list<Word> operands);
   void label(Word id) {
     put(spv::OpLabel, {id});
@@ -83,8 +85,8 @@ class Emitter {
     live_ = false;
   }
 
-  Word uint() { return module_.uint(); }
-  Word boolean() { return module_.type(spv::OpTypeBool, {}); }
+  Word uint() const { return uint_; }
+  Word boolean() const { return boolean_type_; }
   Word constant(Word bits) { return module_.constant(bits); }
   Word bits(ValueId value) const {
     VYRE_ASSERT(values_[value.index].bits != 0);
@@ -125,9 +127,10 @@ class Emitter {
   Word block_ = 0;     // the label of the current block
   bool live_ = false;  // the current block has not ended
 
-  Word glsl_ = 0;
+  Word glsl_ = 0, uint_ = 0, boolean_type_ = 0;
   Word workgroup_id_ = 0, local_id_ = 0, local_index_ = 0, parameters_ = 0, status_ = 0;
   std::vector<Word> buffers_, shared_, variables_;
+  std::array<Word, 5> buffer_pointers_{}, shared_pointers_{};  // to an element of so many lanes
 };
 
 std::vector<Word> Emitter::run() {
@@ -195,8 +198,8 @@ void Emitter::declare() {
   module_.add(Section::MemoryModel, spv::OpMemoryModel, {spv::AddressingModelLogical, spv::MemoryModelVulkan});
 
   // Asked for here, so that no id depends on the order in which a compiler evaluates arguments.
-  uint();
-  boolean();
+  uint_ = module_.uint();
+  boolean_type_ = module_.type(spv::OpTypeBool, {});
 
   std::vector<Word> interface;
   const auto built_in = [&](spv::BuiltIn which, Word type) {
@@ -318,14 +321,6 @@ void Emitter::zero_shared() {
   barrier();
 }
 
-Word Emitter::result(spv::Op op, Word type, std::initializer_list<Word> operands) {
-  const Word id = module_.fresh();
-  std::vector<Word> words{type, id};
-  words.insert(words.end(), operands);
-  module_.add(Section::FunctionBody, op, words);
-  return id;
-}
-
 Word Emitter::extended(GLSLstd450 function, Word type, std::initializer_list<Word> operands) {
   const Word id = module_.fresh();
   std::vector<Word> words{type, id, glsl_, static_cast<Word>(function)};
@@ -361,12 +356,14 @@ Word Emitter::workgroup_id(std::uint32_t axis) {
 Word Emitter::local_id(std::uint32_t axis) { return kernel_.workgroup_size[axis] == 1 ? constant(0) : input(local_id_, axis); }
 
 Word Emitter::buffer_element(std::uint32_t slot, Word index) {
-  const Word type = module_.pointer(spv::StorageClassStorageBuffer, module_.uints(kernel_.buffers[slot].lanes));
+  Word& type = buffer_pointers_[kernel_.buffers[slot].lanes];
+  if (type == 0) type = module_.pointer(spv::StorageClassStorageBuffer, module_.uints(kernel_.buffers[slot].lanes));
   return result(spv::OpAccessChain, type, {buffers_[slot], constant(0), index});
 }
 
 Word Emitter::shared_element(std::uint32_t array, Word index) {
-  const Word type = module_.pointer(spv::StorageClassWorkgroup, module_.uints(kernel_.shared[array].lanes));
+  Word& type = shared_pointers_[kernel_.shared[array].lanes];
+  if (type == 0) type = module_.pointer(spv::StorageClassWorkgroup, module_.uints(kernel_.shared[array].lanes));
   return result(spv::OpAccessChain, type, {shared_[array], index});
 }
 

@@ -18,6 +18,16 @@ void Module::add(Section section, spv::Op op, std::span<const Word> operands) {
   words.insert(words.end(), operands.begin(), operands.end());
 }
 
+Word Module::add_result(Section section, spv::Op op, Word type, std::initializer_list<Word> operands) {
+  const Word id = fresh();
+  std::vector<Word>& words = sections_[static_cast<std::size_t>(section)];
+  words.push_back(static_cast<Word>(operands.size() + 3) << spv::WordCountShift | static_cast<Word>(op));
+  words.push_back(type);
+  words.push_back(id);
+  words.insert(words.end(), operands);
+  return id;
+}
+
 void Module::decorate(Word target, std::initializer_list<Word> decoration) {
   std::vector<Word> operands{target};
   operands.insert(operands.end(), decoration);
@@ -47,28 +57,29 @@ Word Module::distinct_type(spv::Op op, std::initializer_list<Word> operands) {
   return id;
 }
 
+Word Module::uints(std::uint32_t lanes) {
+  Word& id = uints_[lanes];
+  if (id == 0) id = lanes == 1 ? type(spv::OpTypeInt, {32, 0}) : type(spv::OpTypeVector, {uint(), lanes});
+  return id;
+}
+
 Word Module::constant(Word bits) {
   if (const auto known = constants_.find(bits); known != constants_.end()) return known->second;
   const Word type = uint();
-  const Word id = fresh();
-  add(Section::Globals, spv::OpConstant, {type, id, bits});
+  const Word id = add_result(Section::Globals, spv::OpConstant, type, {bits});
   constants_.emplace(bits, id);
   return id;
 }
 
 Word Module::null(Word type) {
   if (const auto known = nulls_.find(type); known != nulls_.end()) return known->second;
-  const Word id = fresh();
-  add(Section::Globals, spv::OpConstantNull, {type, id});
+  const Word id = add_result(Section::Globals, spv::OpConstantNull, type, {});
   nulls_.emplace(type, id);
   return id;
 }
 
 Word Module::variable(Section section, spv::StorageClass storage, Word pointee) {
-  const Word type = pointer(storage, pointee);
-  const Word id = fresh();
-  add(section, spv::OpVariable, {type, id, static_cast<Word>(storage)});
-  return id;
+  return add_result(section, spv::OpVariable, pointer(storage, pointee), {static_cast<Word>(storage)});
 }
 
 std::vector<Word> Module::words() const {

@@ -41,14 +41,16 @@ class Module {
     add(section, op, std::span(operands.begin(), operands.size()));
   }
   void add(Section section, spv::Op op, std::span<const Word> operands);
+  // An instruction with a result: its type, its new id, then the operands.
+  Word add_result(Section section, spv::Op op, Word type, std::initializer_list<Word> operands);
   void decorate(Word target, std::initializer_list<Word> decoration);
   void decorate_member(Word type, Word member, std::initializer_list<Word> decoration);
 
   // A type or a constant without decorations: asked for twice, it is the same id. `operands` leave the result out.
   Word type(spv::Op op, std::initializer_list<Word> operands);
   Word pointer(spv::StorageClass storage, Word pointee) { return type(spv::OpTypePointer, {static_cast<Word>(storage), pointee}); }
-  Word uint() { return type(spv::OpTypeInt, {32, 0}); }
-  Word uints(std::uint32_t lanes) { return lanes == 1 ? uint() : type(spv::OpTypeVector, {uint(), lanes}); }
+  Word uint() { return uints(1); }
+  Word uints(std::uint32_t lanes);
   Word constant(Word bits);
   Word null(Word type);
 
@@ -65,6 +67,7 @@ class Module {
   std::map<std::vector<Word>, Word> types_;
   std::unordered_map<Word, Word> constants_;
   std::unordered_map<Word, Word> nulls_;
+  std::array<Word, 5> uints_{};  // by lanes
   Word bound_ = 1;
 };
 
