@@ -17,7 +17,9 @@ ALLOWED = {
     "transform": {"base", "ir", "validate", "transform"},
     "lower": {"base", "ir", "validate", "transform", "lower"},
     "emit": {"base", "ir", "validate", "transform", "lower", "emit"},
-    "run": {"base", "ir", "validate", "transform", "lower", "emit", "run"},
+    # The registry starts with the standard operations; what runs a program sees only what it was handed.
+    "run": {"base", "ir", "ops", "validate", "transform", "lower", "emit", "run"},
+    "run/vulkan": {"base", "ir", "validate", "transform", "lower", "emit", "run"},
     # The definition of meaning stands on what it defines, and on nothing that could be wrong in the same way.
     "run/reference": {"base", "ir", "validate", "run"},
 }
