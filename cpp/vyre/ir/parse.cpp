@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cctype>
 #include <limits>
+#include <map>
 #include <optional>
 #include <unordered_map>
 #include <vector>
@@ -693,8 +694,8 @@ class Parser {
   std::uint32_t brackets_ = 0;  // open ones in this statement
   ProgramBuilder builder_;
   std::vector<Opened> opened_;
-  std::vector<ExprId> pending_;  // arguments of the calls that are being read
-  std::unordered_map<std::uint32_t, ExprId> numbered_;
+  std::vector<ExprId> pending_;               // arguments of the calls that are being read
+  std::map<std::uint32_t, ExprId> numbered_;  // not a hash map: numbers that collide in one are easily chosen
   std::string scratch_;
 };
 
