@@ -326,7 +326,8 @@ TEST_F(VulkanConformance, ids_agree_in_three_dimensions) {
   agreed(program, {Words(8 * 6 * 3)}, {2, 2, 3});
 }
 
-const std::array<std::uint32_t, 7> kIndices = {0, 4, 5, 1u << 30, (1u << 30) + 1, 1u << 31, 0xFFFFFFFF};
+// Of arrays with five elements; none is in range twice, so that stores to them do not race.
+const std::array<std::uint32_t, 8> kIndices = {0, 4, 5, 6, 1u << 30, (1u << 30) + 1, 1u << 31, 0xFFFFFFFF};
 
 Words indices() { return Words(kIndices.begin(), kIndices.end()); }
 
@@ -402,9 +403,10 @@ TEST_F(VulkanConformance, atomics_agree_and_do_nothing_out_of_bounds) {
     const auto groups = static_cast<std::uint32_t>((at.size() + 7) / 8);
     agreed(make(load("at", gid(0))), {at, values, expected, guard, cells, guard, Words(at.size(), 0xDEADBEEF)}, {groups, 1, 1});
     // All lanes in range, none, and both in one workgroup.
-    for (const Words& where :
-         {Words{0, 1, 2, 3, 4}, Words{5, 1u << 30, (1u << 30) + 1, 1u << 31, 0xFFFFFFFF}, Words{5, 0, 1u << 30, 4, 1u << 31, 2}}) {
-      agreed(make(load("at", gid(0))), {where, Words(8, 3), Words(8, 7), guard, Words(5, 7), guard, Words(8, 0xDEADBEEF)});
+    const std::uint32_t far = 1u << 30, farther = 1u << 31;
+    for (const Words& where : {Words{0, 1, 2, 3, 4, 5, 6, 7}, Words{8, 9, far, far + 1, farther, farther + 1, 0xFFFFFFFE, 0xFFFFFFFF},
+                               Words{8, 0, far, 4, farther, 2, far + 7, 7}}) {
+      agreed(make(load("at", gid(0))), {where, Words(8, 3), Words(8, 7), guard, Words(8, 7), guard, Words(8, 0xDEADBEEF)});
     }
     agreed(make(load("at", gid(0))), {{0, 1, 2}, Words(8, 3), Words(8, 0), guard, {}, guard, Words(8, 0xDEADBEEF)});
   }

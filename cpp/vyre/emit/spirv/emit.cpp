@@ -502,8 +502,12 @@ void Emitter::instruction(std::uint32_t at) {
       return integer(spv::OpUMod);
     case Opcode::SDiv:
       return integer(spv::OpSDiv);
-    case Opcode::SMod:
-      return integer(spv::OpSRem);
+    case Opcode::SMod: {
+      // Vulkan leaves OpSRem of negative operands undefined, and an NVIDIA H200 gives other bytes.
+      const Word quotient = result(spv::OpSDiv, uint(), {bits(code.a), bits(code.b)});
+      const Word product = result(spv::OpIMul, uint(), {quotient, bits(code.b)});
+      return define_bits(at, result(spv::OpISub, uint(), {bits(code.a), product}));
+    }
     case Opcode::And:
       return bitwise(spv::OpBitwiseAnd, spv::OpLogicalAnd);
     case Opcode::Or:
