@@ -37,7 +37,7 @@ class Gatherer {
     if (out_.op != nullptr) declare_parameters(*out_.op);
     out_.facts.statements.resize(program_.nodes().size());
     out_.roots.resize(program_.nodes().size());
-    out_.facts.steps.reserve(program_.exprs().size());
+    out_.facts.steps.reserve(std::min<std::size_t>(program_.exprs().size(), kMaxNodeCount));
     for (std::uint32_t index = 0; index < program_.nodes().size(); ++index) {
       statement(NodeId{index});
       if (limits_ && count_ > kMaxNodeCount) {
