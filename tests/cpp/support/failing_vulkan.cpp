@@ -301,11 +301,6 @@ void FailingVulkan::forget_calls() {
   books.calls = {};
 }
 
-void FailingVulkan::forget_objects() {
-  const std::lock_guard lock(books.mutex);
-  books.alive.clear();
-}
-
 std::vector<std::string> FailingVulkan::leaks() const {
   const std::lock_guard lock(books.mutex);
   std::vector<std::string> lines;

@@ -49,7 +49,6 @@ class FailingVulkan {
   void forget_calls();
   // One line for each kind of object that is not destroyed.
   std::vector<std::string> leaks() const;
-  void forget_objects();
 };
 
 }  // namespace vyre::test

@@ -18,6 +18,8 @@ constexpr std::size_t kMaxUnusedWorkspaces = 4;
 // A workspace above this many bytes is not worth keeping: the call that needs it spends its time copying.
 constexpr VkDeviceSize kMaxKeptBytes = VkDeviceSize{256} << 20;
 
+constexpr auto kSlice = std::chrono::milliseconds(20);
+
 constexpr VkMemoryPropertyFlags kUnified = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                                            VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
 
@@ -208,17 +210,19 @@ bool Device::idle() noexcept {
 }
 
 bool Device::wait_for_abandoned(double seconds) {
-  std::vector<VkFence> fences;
-  {
+  const auto start = std::chrono::steady_clock::now();
+  while (!collect()) {
+    const std::chrono::duration<double> left = start + std::chrono::duration<double>(seconds) - std::chrono::steady_clock::now();
+    if (!(left.count() > 0)) return false;
+    // Nobody may free the fence meanwhile, so the others are kept waiting, but not for long.
     const std::lock_guard lock(mutex_);
-    for (const auto& workspace : abandoned_) fences.push_back(*workspace->fence);
+    if (abandoned_.empty()) continue;
+    const auto slice = std::min(left, std::chrono::duration<double>(kSlice));
+    check(
+        api_.vkWaitForFences(api_.device, 1, abandoned_.back()->fence.address(), VK_TRUE, static_cast<std::uint64_t>(slice.count() * 1e9)),
+        "vkWaitForFences");
   }
-  if (!fences.empty()) {
-    const auto nanoseconds = static_cast<std::uint64_t>(std::clamp(seconds, 0.0, 1e9) * 1e9);
-    check(api_.vkWaitForFences(api_.device, static_cast<std::uint32_t>(fences.size()), fences.data(), VK_TRUE, nanoseconds),
-          "vkWaitForFences");
-  }
-  return collect();
+  return true;
 }
 
 bool Device::free_unused() {

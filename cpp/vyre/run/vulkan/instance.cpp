@@ -23,6 +23,7 @@ std::vector<T> list_of(Call call, const char* name, std::string_view device) {
   for (;;) {
     std::uint32_t count = 0;
     check(call(&count, nullptr), name, device);
+    if (count == 0) return {};
     std::vector<T> list(count);
     const VkResult result = call(&count, list.data());
     check(result, name, device);

@@ -95,8 +95,8 @@ std::vector<std::byte> PipelineFile::read() const {
 
   const std::size_t header_size = header(key_, {}).size();
   if (text.size() < header_size) return {};
-  std::vector<std::byte> data(text.size() - header_size);
-  std::memcpy(data.data(), text.data() + header_size, data.size());
+  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
+  const std::vector<std::byte> data(bytes + header_size, bytes + text.size());
   if (text.compare(0, header_size, header(key_, data)) != 0) return {};
   return data;
 }
