@@ -30,7 +30,7 @@ Dtype dtype_of(DataType type) {
     case DataType::U64:
       return {'u', 8, "uint64"};
     case DataType::Bool:
-      return {'b', 1, "bool"};
+      return {'b', 1, "bool_"};
     case DataType::Bytes:
       return {'u', 1, "uint8"};
     case DataType::U32:
@@ -146,7 +146,7 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
       throw BindingError(fmt::format("buffer `{}` ({}) has no array. Fix: add it to `inputs`: {}{}.", decl.name, ir::text(decl.element),
                                      wanted(decl), written ? ", or a number n of zero elements" : ""));
     }
-    return bind_array(slot, zeros(decl, decl.count));
+    return bind_zeros(slot, decl.count);
   }
   if (is_integer(given_array)) {
     const py::int_ number = py::reinterpret_steal<py::int_>(PyNumber_Index(given_array.ptr()));
@@ -155,7 +155,7 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
     if (overflow != 0 || count < 0 || count > 0xFFFFFFFFll) {
       refuse(decl, "from 0 to 4294967295 zero elements", given(given_array), "write a number in that range, or an array");
     }
-    return bind_array(slot, zeros(decl, static_cast<std::size_t>(count)));
+    return bind_zeros(slot, static_cast<std::size_t>(count));
   }
   if (PyBytes_Check(given_array.ptr()) && decl.element == DataType::Bytes) {
     // A view of the same bytes, which the checks below then treat like any other array.
@@ -168,6 +168,12 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
     refuse(decl, wanted(decl), given(given_array), fix);
   }
   bind_array(slot, given_array);
+}
+
+void Arrays::bind_zeros(Slot& slot, std::size_t count) {
+  bind_array(slot, zeros(*slot.decl, count));
+  // Nobody else can hold these bytes, and the next array may come to lie where these were before they were copied.
+  host_.back() = {0, 0};
 }
 
 void Arrays::bind_array(Slot& slot, py::handle given_array) {

@@ -28,6 +28,7 @@ class Arrays {
   };
 
   void bind(Slot& slot, py::handle given);
+  void bind_zeros(Slot& slot, std::size_t count);
   void bind_array(Slot& slot, py::handle given);
   void use(const Slot& slot, void* data, std::size_t bytes);
 

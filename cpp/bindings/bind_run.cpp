@@ -1,9 +1,13 @@
 // vyre.run, the list of backends and the devices.
 #include <fmt/format.h>
+#include <pthread.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cmath>
+#include <thread>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -114,10 +118,38 @@ Lru<PreparedKey, Prepared, PreparedHash>& prepared() {
   return instance;
 }
 
-// Asks Python now and then whether Ctrl-C was pressed. Its exception is kept: it must be raised by the thread that called.
+// A daemon thread may be in a call when the interpreter goes, and would then come back to a GIL that is no more. So calls are
+// counted, and the exit asks them to stop and waits for them.
+std::atomic<bool> leaving{false};
+std::atomic<int> running{0};
+
+struct Running {
+  Running() { ++running; }
+  ~Running() { --running; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+};
+
+void leave() {
+  constexpr auto kPatience = std::chrono::seconds(5);
+  leaving = true;
+  py::gil_scoped_release release;
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (running > 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  prepared().clear();  // what is prepared may hold a device open
+}
+
+// Asks Python now and then whether Ctrl-C was pressed; only the main thread is told. Its exception is kept: it must be raised by
+// the thread that called.
 class Signals {
  public:
+  Signals() {
+    const py::object main = py::module_::import("threading").attr("main_thread")();
+    main_thread_ = main.attr("ident").cast<unsigned long>() == PyThread_get_thread_ident();
+  }
   bool pending() {
+    if (leaving) return true;
+    if (!main_thread_) return false;
     const auto now = std::chrono::steady_clock::now();
     if (now < next_) return false;
     next_ = now + std::chrono::milliseconds(20);
@@ -132,6 +164,7 @@ class Signals {
   }
 
  private:
+  bool main_thread_ = false;
   std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now();
   std::optional<py::error_already_set> raised_;
 };
@@ -148,6 +181,7 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
   const Arrays arrays(checked, inputs);
   run::check_call(checked, arrays.views(), grid);
 
+  const Running counted;
   Signals signals;
   options.interrupted = [&] { return signals.pending(); };
   try {
@@ -186,6 +220,7 @@ py::dict describe(const DeviceInfo& device, std::size_t index, std::string_view 
   result["driver"] = lenient_str(device.driver);
   result["kind"] = lenient_str(device.kind);
   result["usable"] = device.usable;
+  result["default"] = device.is_default;
   result["reasons"] = py::tuple(reasons);
   result["limits"] = limits;
   result["probes"] = probes;
@@ -237,11 +272,9 @@ void bind_run(py::module_& m) {
     }
     return result;
   });
-  // Before the interpreter goes: what is prepared may hold a device open.
-  py::module_::import("atexit").attr("register")(py::cpp_function([] {
-    py::gil_scoped_release release;
-    prepared().clear();
-  }));
+  py::module_::import("atexit").attr("register")(py::cpp_function(leave));
+  // A forked child has one thread, and that one is not in a call.
+  pthread_atfork(nullptr, nullptr, [] { running = 0; });
 }
 
 }  // namespace vyre::python

@@ -95,6 +95,7 @@ class Device:
         name, driver: as the driver says.
         kind: "discrete gpu", "integrated gpu", "software gpu" or "cpu".
         usable: whether programs run on it.
+        default: whether a call that names its backend but no device runs on it.
         reasons: why it is not usable.
         limits: Vulkan's names and values.
         probes: what the driver was found to do when it was opened.
@@ -106,18 +107,22 @@ class Device:
     driver: str
     kind: str
     usable: bool
+    default: bool
     reasons: tuple[str, ...] = ()
     limits: dict[str, int] = field(default_factory=dict, repr=False, hash=False)
     probes: dict[str, str] = field(default_factory=dict, repr=False, hash=False)
 
 
-def devices() -> list[Device]:
+def devices(backend: str | None = None) -> list[Device]:
     """The GPUs and software GPUs of this machine, with their limits, usable or not.
+
+    Args:
+        backend: only those that this backend uses.
 
     >>> all(isinstance(device, Device) for device in devices())
     True
     """
-    return [Device(**row) for row in _core._devices()]
+    return [Device(**row) for row in _core._devices() if backend in (None, row["backend"])]
 
 
 def lower(program: Program, target: str = "spirv", *, optimize: bool = True) -> bytes | str:

@@ -55,6 +55,7 @@ struct DeviceInfo {
   std::string driver;
   std::string kind;  // "discrete gpu", "integrated gpu", "software gpu", "cpu"
   bool usable = false;
+  bool is_default = false;                                    // the one that a call which names none runs on
   std::vector<std::string> reasons;                           // why it is not usable, empty otherwise
   std::vector<std::pair<std::string, std::uint64_t>> limits;  // Vulkan's names
   std::vector<std::pair<std::string, std::string>> probes;    // what the driver really does, e.g. {"loop_budget", "65535"}

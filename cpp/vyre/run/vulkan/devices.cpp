@@ -24,6 +24,17 @@ int rank(VkPhysicalDeviceType type) {
   }
 }
 
+// The device to use when the caller names none; nothing when none fits. Drivers are found in the order of a directory, which
+// differs between machines; the name decides between equals.
+std::optional<std::size_t> best(const std::vector<PhysicalDevice>& devices) {
+  const auto order = [&](std::size_t i) { return std::tuple(rank(devices[i].type), std::string_view(devices[i].info.name), i); };
+  std::optional<std::size_t> found;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i].info.usable && (!found || order(i) < order(*found))) found = i;
+  }
+  return found;
+}
+
 std::string joined(const std::vector<std::string>& sentences) {
   std::string text;
   for (const std::string& sentence : sentences) text += (text.empty() ? "" : " ") + sentence;
@@ -64,22 +75,16 @@ std::vector<DeviceInfo> Devices::infos() {
     list.push_back(device.info);
     list.back().probes = probes_seen(device);
   }
+  if (const auto chosen = best(instance->devices())) list[*chosen].is_default = true;
   return list;
 }
 
 std::size_t Devices::choose() {
   const auto instance = this->instance();
   const std::vector<PhysicalDevice>& devices = instance->devices();
-  // Drivers are found in the order of a directory, which differs between machines; the name decides between equals.
-  const auto order = [&](std::size_t i) { return std::tuple(rank(devices[i].type), std::string_view(devices[i].info.name), i); };
-  std::optional<std::size_t> best;
+  if (const auto chosen = best(devices)) return *chosen;
   std::vector<std::string> reasons;
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    reasons.insert(reasons.end(), devices[i].info.reasons.begin(), devices[i].info.reasons.end());
-    if (!devices[i].info.usable) continue;
-    if (!best || order(i) < order(*best)) best = i;
-  }
-  if (best) return *best;
+  for (const PhysicalDevice& device : devices) reasons.insert(reasons.end(), device.info.reasons.begin(), device.info.reasons.end());
   if (reasons.empty()) {
     throw NoVulkanError(
         "no Vulkan device was found. Fix: install the driver of the GPU, or a software one, on Debian with `apt-get install "
