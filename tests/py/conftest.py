@@ -1,0 +1,54 @@
+"""What all tests share: every backend and device as a fixture, and random numbers whose seed is printed."""
+
+from __future__ import annotations
+
+import os
+import random
+
+import numpy as np
+import pytest
+
+import vyre
+
+SEED = int(os.environ.get("VYRE_SEED", random.SystemRandom().randrange(2**32)))
+
+
+def pytest_report_header(config: pytest.Config) -> list[str]:
+    devices = ", ".join(device.name for device in vyre.devices() if device.usable) or "none"
+    return [f"vyre: seed {SEED} (VYRE_SEED={SEED} repeats this run)", f"vyre: Vulkan devices: {devices}"]
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    # A suite that silently tests the reference alone would be green and worth little.
+    if os.environ.get("VYRE_ALLOW_NO_VULKAN") == "1" or any(device.usable for device in vyre.devices()):
+        return
+    reasons = vyre.backends().unavailable().get("vulkan", ["no device is usable"])
+    pytest.exit(
+        f"no Vulkan device here: {'; '.join(reasons)} Fix: run `make test`, which brings in two software ones, "
+        "or set VYRE_ALLOW_NO_VULKAN=1.",
+        returncode=1,
+    )
+
+
+def _targets() -> list[dict[str, object]]:
+    targets: list[dict[str, object]] = [{"backend": "reference"}]
+    targets += [{"backend": "vulkan", "device": device.index} for device in vyre.devices() if device.usable]
+    return targets
+
+
+def _name(target: dict[str, object]) -> str:
+    if "device" not in target:
+        return str(target["backend"])
+    return vyre.devices()[target["device"]].name.split("(")[0].strip().replace(" ", "-")
+
+
+@pytest.fixture(params=_targets(), ids=_name)
+def target(request: pytest.FixtureRequest) -> dict[str, object]:
+    """Where to run: keyword arguments of vyre.run, for every backend and device here."""
+    return dict(request.param)
+
+
+@pytest.fixture
+def rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Random numbers of this test's own; the seed stands in the report's head."""
+    return np.random.default_rng([SEED, *request.node.name.encode()])
