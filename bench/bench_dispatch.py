@@ -72,14 +72,11 @@ def median_seconds(work: Callable[[], object], repeats: int) -> float:
 
 
 def targets() -> list[tuple[str, dict]]:
-    """Every backend, and every device of those that have several."""
-    result: list[tuple[str, dict]] = []
-    for backend in vyre.backends():
-        devices = [(index, device) for index, device in enumerate(vyre.devices(backend)) if device.usable]
-        for index, device in devices:
-            name = backend if device.name == backend else f"{backend}: {device.name}"
-            result.append((name, {"backend": backend, "device": index}))
-    return result
+    """Every usable device, then the backends that have none to choose from."""
+    devices = [device for device in vyre.devices() if device.usable]
+    result = [(device.name, {"backend": device.backend, "device": device}) for device in devices]
+    with_devices = {device.backend for device in devices}
+    return result + [(name, {"backend": name}) for name in vyre.backends() if name not in with_devices]
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -87,14 +84,18 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--elements", type=int, default=4 << 20)
     parser.add_argument("--repeats", type=int, default=5)
-    parser.add_argument("--reference-arx-elements", type=int, default=1 << 14, help="the reference interprets; give it fewer")
+    parser.add_argument(
+        "--reference-arx-elements", type=int, default=1 << 14, help="the reference interprets; give it fewer"
+    )
     options = parser.parse_args(argv)
 
     random = np.random.default_rng(2026)
     small = [random.integers(0, 2**32, 1024, np.uint32) for _ in range(2)]
     large = [random.integers(0, 2**32, options.elements, np.uint32) for _ in range(2)]
 
-    def measure(title: str, program: Program, oracle: Callable, arrays: list[np.ndarray], repeats: int, cut: int | None = None) -> None:
+    def measure(
+        title: str, program: Program, oracle: Callable, arrays: list[np.ndarray], repeats: int, cut: int | None = None
+    ) -> None:
         rows = []
         seconds = median_seconds(lambda: oracle(*arrays), repeats)
         base = seconds / arrays[0].size
@@ -113,7 +114,14 @@ def main(argv: list[str] | None = None) -> int:
 
     measure("dispatch and wait, numpy to numpy (a ^ b, 1,024 elements)", xor_program(), np.bitwise_xor, small, 200)
     measure("a ^ b, numpy to numpy", xor_program(), np.bitwise_xor, large, options.repeats)
-    measure(f"{ROUNDS} ARX rounds, numpy to numpy", arx_program(), numpy_arx, large, options.repeats, options.reference_arx_elements)
+    measure(
+        f"{ROUNDS} ARX rounds, numpy to numpy",
+        arx_program(),
+        numpy_arx,
+        large,
+        options.repeats,
+        options.reference_arx_elements,
+    )
     return 0
 
 
