@@ -83,6 +83,20 @@ TEST(SpirvEmit, every_operator_is_valid) {
   }
 }
 
+// On an NVIDIA H200, loads from the one moved over stores to the other.
+TEST(SpirvEmit, buffers_that_are_only_read_share_no_type_with_others) {
+  const std::vector<std::uint32_t> words = valid_words(xor_kernel());
+  std::set<std::uint32_t> pointers, read_only;
+  for (std::size_t at = 5; at < words.size(); at += words[at] >> spv::WordCountShift) {
+    const std::uint32_t op = words[at] & spv::OpCodeMask;
+    if (op == spv::OpVariable && words[at + 3] == spv::StorageClassStorageBuffer) pointers.insert(words[at + 1]);
+    if (op == spv::OpMemberDecorate && words[at + 3] == spv::DecorationNonWritable) read_only.insert(words[at + 1]);
+    EXPECT_FALSE(op == spv::OpDecorate && words[at + 2] == spv::DecorationNonWritable);
+  }
+  EXPECT_EQ(pointers.size(), 2u);
+  EXPECT_EQ(read_only.size(), 1u);
+}
+
 // An NVIDIA H200 gave other bytes: Vulkan leaves these undefined for negative operands.
 TEST(SpirvEmit, signed_remainders_are_not_left_to_the_driver) {
   const std::vector<std::uint32_t> words =

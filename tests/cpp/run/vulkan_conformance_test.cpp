@@ -573,6 +573,21 @@ TEST_F(VulkanConformance, bindings_of_a_program_may_be_any_numbers) {
   agreed(program, {{5, 6, 7}, {0}});
 }
 
+// On an NVIDIA H200 the load of data[0] once moved out of the loop that stores to it.
+TEST_F(VulkanConformance, a_load_sees_the_store_before_it) {
+  const ExprHandle first = load("data", u32(0));
+  const ExprHandle through = select(load("in", bin(BinOp::BitAnd, first, u32(7))), first, first);
+  const auto program = Sample()
+                           .in("in")
+                           .out("data")
+                           .out("flag", DataType::Bool)
+                           .add(loop("k", bin(BinOp::BitAnd, through, u32(3)), load("in", u32(1)),
+                                     {store("data", var("k"), var("k")), store("flag", u32(0), load("flag", through))}))
+                           .make();
+  agreed(program,
+         {{5, 7, 3058133034, 4, 8, 6, 2}, {1967486684, 2, 673996613, 7, 0, 5, 244095187}, {5, 4, 2231057209, 0, 1741388036, 5, 1}});
+}
+
 TEST_F(VulkanConformance, shared_expressions_and_the_order_of_atomics_are_kept) {
   const ExprHandle draw = atomic(AtomicOp::Add, "out", u32(0), u32(1));
   const ExprHandle other = atomic(AtomicOp::Add, "out", u32(0), u32(10));

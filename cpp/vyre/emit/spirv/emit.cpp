@@ -232,17 +232,18 @@ void Emitter::declare() {
     interface.push_back(id);
     return id;
   };
-  std::array<Word, 5> block_of_lanes{};
+  // What is only read has types of its own: on an NVIDIA H200, a variable decorated NonWritable made loads from others of the same
+  // type move over stores.
+  std::array<std::array<Word, 5>, 2> blocks{};  // by whether it is written, and lanes
   for (const lower::KernelBuffer& buffer : kernel_.buffers) {
-    Word& type = block_of_lanes[buffer.lanes];
+    Word& type = blocks[buffer.writable ? 1 : 0][buffer.lanes];
     if (type == 0) {
       const Word elements = module_.distinct_type(spv::OpTypeRuntimeArray, {module_.uints(buffer.lanes)});
       module_.decorate(elements, {spv::DecorationArrayStride, 4 * buffer.lanes});
       type = block(elements);
+      if (!buffer.writable) module_.decorate_member(type, 0, {spv::DecorationNonWritable});
     }
-    const Word id = bind(type, buffers_.size());
-    if (!buffer.writable) module_.decorate(id, {spv::DecorationNonWritable});
-    buffers_.push_back(id);
+    buffers_.push_back(bind(type, buffers_.size()));
   }
   if (options_.check_loops) status_ = bind(block(uint()), buffers_.size());
 
