@@ -298,7 +298,7 @@ Args:
 void bind_ops(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
-  py::native_enum<OpLaw>(m, "OpLaw", "vyre._enums.TableEnum")
+  py::native_enum<OpLaw>(m, "OpLaw", "vyre._enums.TableEnum", "What an operation claims to hold for all inputs.")
       .value("Commutative", OpLaw::Commutative)
       .value("Associative", OpLaw::Associative)
       .value("Idempotent", OpLaw::Idempotent)

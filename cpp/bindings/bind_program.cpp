@@ -58,21 +58,24 @@ BufferDecl.read_write('data', 0, DataType.U32))");
 
   struct Row {
     const char* name;
+    const char* function;
     BufferAccess access;
     bool output;
     const char* meaning;
   };
   static constexpr Row kRows[] = {
-      {"read", BufferAccess::ReadOnly, false, "A buffer that the program only reads."},
-      {"read_write", BufferAccess::ReadWrite, false, "A buffer that the program reads and writes; it comes back from a run."},
-      {"output", BufferAccess::ReadWrite, true, "A ReadWrite buffer that is marked as the result; at most one (V035)."},
-      {"uniform", BufferAccess::Uniform, false, "A small read-only buffer: at most 65,536 bytes."},
+      {"read", "BufferDecl.read", BufferAccess::ReadOnly, false, "A buffer that the program only reads."},
+      {"read_write", "BufferDecl.read_write", BufferAccess::ReadWrite, false,
+       "A buffer that the program reads and writes; it comes back from a run."},
+      {"output", "BufferDecl.output", BufferAccess::ReadWrite, true,
+       "A ReadWrite buffer that is marked as the result; at most one (V035)."},
+      {"uniform", "BufferDecl.uniform", BufferAccess::Uniform, false, "A small read-only buffer: at most 65,536 bytes."},
   };
   for (const Row& row : kRows) {
     decl.def_static(
         row.name,
         [described, &row](py::handle name, py::handle binding, py::handle element, py::handle count) {
-          BufferDecl result = described(name, binding, row.access, element, count, row.name);
+          BufferDecl result = described(name, binding, row.access, element, count, row.function);
           result.output = row.output;
           return result;
         },
@@ -206,7 +209,7 @@ Args:
 >>> p = vyre.Program([vyre.BufferDecl.output("out", 0, vyre.u32)], (4, 1, 1),
 ...                  [vyre.Node.store("out", vyre.Expr.gid_x(), vyre.Expr.gid_x() * 2)])
 >>> p
-<vyre.Program (out: read_write u32) workgroup_size=(4, 1, 1), 1 statement, 3 expressions>
+<vyre.Program (out: read_write u32) workgroup_size=(4, 1, 1), 1 statement, 4 expressions>
 >>> vyre.parse(p.to_text()) == p
 True)");
   program.def(py::init([](py::handle buffers, py::handle workgroup_size, py::handle entry) {

@@ -6,23 +6,26 @@
 namespace vyre::python {
 
 void bind_types(py::module_& m) {
-  py::native_enum<ir::DataType> types(m, "DataType", "vyre._enums.TypeEnum");
+  py::native_enum<ir::DataType> types(m, "DataType", "vyre._enums.TypeEnum",
+                                      "The type of a value or of a buffer's element; `min_bytes()` is an element's size.");
   for (const ir::TypeInfo& row : ir::kTypes) types.value(row.name.data(), row.type);
   types.finalize();
 
-  py::native_enum<ir::BufferAccess> accesses(m, "BufferAccess", "vyre._enums.TableEnum");
+  py::native_enum<ir::BufferAccess> accesses(m, "BufferAccess", "vyre._enums.TableEnum", "How a program may use a buffer.");
   for (const ir::AccessInfo& row : ir::kAccesses) accesses.value(row.name.data(), row.access);
   accesses.finalize();
 
-  py::native_enum<ir::BinOp> binary(m, "BinOp", "vyre._enums.TableEnum");
+  py::native_enum<ir::BinOp> binary(m, "BinOp", "vyre._enums.TableEnum",
+                                    "The binary operators; each is also a function of Expr and of vyre.");
   for (const ir::BinOpInfo& row : ir::kBinOps) binary.value(row.name.data(), row.op);
   binary.finalize();
 
-  py::native_enum<ir::UnOp> unary(m, "UnOp", "vyre._enums.TableEnum");
+  py::native_enum<ir::UnOp> unary(m, "UnOp", "vyre._enums.TableEnum", "The unary operators; each is also a function of Expr and of vyre.");
   for (const ir::UnOpInfo& row : ir::kUnOps) unary.value(row.name.data(), row.op);
   unary.finalize();
 
-  py::native_enum<ir::AtomicOp> atomic(m, "AtomicOp", "vyre._enums.TableEnum");
+  py::native_enum<ir::AtomicOp> atomic(m, "AtomicOp", "vyre._enums.TableEnum",
+                                       "The atomic operations; each is also a function of Expr and of vyre.");
   for (const ir::AtomicOpInfo& row : ir::kAtomicOps) atomic.value(row.name.data(), row.op);
   atomic.finalize();
 

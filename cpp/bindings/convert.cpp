@@ -18,7 +18,7 @@ const py::object& numpy_type(py::gil_safe_call_once_and_store<py::object>& store
   return store.call_once_and_store_result([&] { return py::object(py::module_::import("numpy").attr(name)); }).get_stored();
 }
 
-std::string type_name(py::handle object) { return Py_TYPE(object.ptr())->tp_name; }
+std::string type_name(py::handle object) { return py::type::handle_of(object).attr("__name__").cast<std::string>(); }
 
 // The integer as a Python int, which numpy's integers are not.
 py::int_ plain(py::handle object) { return py::reinterpret_steal<py::int_>(PyNumber_Index(object.ptr())); }
@@ -46,7 +46,8 @@ std::string given(py::handle object) {
     return fmt::format("{}{} ({})", text, py::len(object) > kLongest ? "..." : "", type);
   }
   if (PyLong_Check(object.ptr()) || PyFloat_Check(object.ptr()) || PyType_Check(object.ptr()) || is_integer(object) || is_boolean(object) ||
-      py::isinstance<PyExpr>(object) || py::isinstance<PyNode>(object)) {
+      py::isinstance<PyExpr>(object) || py::isinstance<PyNode>(object) ||
+      py::isinstance(object, py::module_::import("enum").attr("Enum"))) {
     std::string text = py::repr(object).cast<std::string>();
     if (text.size() > 2 * kLongest) text = text.substr(0, 2 * kLongest) + "...";
     return fmt::format("{} ({})", text, type);

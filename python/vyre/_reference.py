@@ -1,0 +1,89 @@
+"""The reference as Markdown: types, casts, operators, rules and operations, read from the tables of the core."""
+
+from __future__ import annotations
+
+from vyre import _core
+
+_HEAD = """\
+# Reference
+
+Made by `python -m vyre reference` from the tables of the C++ core. Do not edit; a test compares it with them.
+"""
+
+
+def _table(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
+    lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
+    lines += ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
+def _code(text: object) -> str:
+    return f"`{text}`" if text else ""
+
+
+def _types() -> str:
+    rows = [
+        (_code(name), _code(text), size or "", lanes or "", numpy, meaning)
+        for name, text, size, lanes, _, numpy, meaning in _core._tables["types"]
+    ]
+    return "## Types\n\n" + _table(("DataType", "in text", "bytes", "lanes", "numpy", "meaning"), rows)
+
+
+def _casts() -> str:
+    targets: dict[str, list[str]] = {}
+    for source, target in _core._tables["casts"]:
+        targets.setdefault(source, []).append(_code(target))
+    rows: list[tuple[object, ...]] = [(_code(source), ", ".join(to)) for source, to in targets.items()]
+    return "## Casts\n\n`Expr.cast(target, value)` is defined for\n\n" + _table(("from", "to"), rows)
+
+
+def _operators() -> str:
+    binary = [
+        (_code(text), _code(f"BinOp.{name}"), f"{left}, {right} -> {result}", meaning)
+        for name, text, _, left, right, result, meaning in _core._tables["binary"]
+    ]
+    unary = [
+        (_code(text), _code(f"UnOp.{name}"), f"{operand} -> {result}", meaning)
+        for name, text, operand, result, meaning in _core._tables["unary"]
+    ]
+    atomic = [(_code(text), meaning) for _, text, meaning in _core._tables["atomic"]]
+    return (
+        "## Operators\n\nEach is a function `vyre.<name>` and `Expr.<name>`.\n\n"
+        + _table(("name", "operator", "types", "meaning"), binary + unary)
+        + "\n## Atomics\n\nOn ReadWrite buffers of U32; each gives the value held before.\n\n"
+        + _table(("name", "new value"), atomic)
+    )
+
+
+def _rules() -> str:
+    sentences: dict[str, list[str]] = {}
+    for rule, sentence in _core._tables["messages"]:
+        sentences.setdefault(rule, []).append(sentence)
+    parts = ["## Rules\n"]
+    for rule, title, checks, why in sorted(_core._tables["rules"]):
+        said = "\n".join(sentences.get(rule, []))
+        parts.append(f"### {rule}: {title}\n\n{checks}\n\n{why}\n\n```text\n{said}\n```\n")
+    return "\n".join(parts)
+
+
+def _operations() -> str:
+    rows = [
+        (
+            _code(spec.id),
+            spec.version,
+            f"({', '.join(t.name for t in spec.signature.inputs)}) -> {spec.signature.output.name}",
+            spec.summary,
+        )
+        for spec in _core._op_all()
+        if spec.id.startswith("primitive.")
+    ]
+    return "## Operations\n\n`Expr.call(id, [arguments])`\n\n" + _table(("id", "version", "types", "gives"), rows)
+
+
+def reference() -> str:
+    """The whole page.
+
+    >>> reference().startswith("# Reference")
+    True
+    """
+    return "\n".join([_HEAD, _types(), _casts(), _operators(), _rules(), _operations()])

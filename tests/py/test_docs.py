@@ -1,0 +1,73 @@
+"""Every public name says what it is, and every example of the C++ module's docstrings runs."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import _core, _reference
+
+OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def core_docs() -> dict[str, str]:
+    """The docstrings of the C++ module, by name."""
+    found: dict[str, str] = {}
+    for name, value in vars(_core).items():
+        if name.startswith("_"):
+            continue
+        found[name] = value.__doc__ or ""
+        # Enumerations come from the tables; their rows stand in the reference.
+        if inspect.isclass(value) and not hasattr(value, "__members__"):
+            found.update(
+                {
+                    f"{name}.{member}": getattr(value, member).__doc__ or ""
+                    for member in vars(value)
+                    if not member.startswith("_")
+                }
+            )
+    return found
+
+
+@pytest.mark.parametrize("name", core_docs())
+def test_docstring(name):
+    text = core_docs()[name]
+    assert text.strip(), f"{name} has no docstring"
+    example = doctest.DocTestParser().get_doctest(text, {"vyre": vyre, "np": np}, name, None, None)
+    report: list[str] = []
+    runner = doctest.DocTestRunner(optionflags=OPTIONS)
+    runner.run(example, out=report.append)
+    assert not report, "".join(report)
+
+
+@pytest.mark.parametrize("name", vyre.__all__)
+def test_public_name_is_documented(name):
+    value = getattr(vyre, name)
+    if not isinstance(value, vyre.DataType):
+        assert (inspect.getdoc(value) or "").strip(), f"vyre.{name} has no docstring"
+
+
+def test_functions_of_the_module_have_examples():
+    for name, text in core_docs().items():
+        value = getattr(_core, name) if "." not in name else None
+        if value is not None and not inspect.isclass(value):
+            assert ">>> " in text, f"{name} has no example"
+
+
+def test_reference_is_current():
+    shipped = Path(vyre.__file__).with_name("reference.md").read_text(encoding="utf-8")
+    assert shipped == _reference.reference(), "Fix: python -m vyre reference > python/vyre/reference.md"
+
+
+def test_every_rule_operator_and_type_is_in_the_reference():
+    text = _reference.reference()
+    for k in range(1, 36):
+        assert f"### V{k:03}: " in text
+    for enum in (vyre.DataType, vyre.BinOp, vyre.UnOp):
+        for member in enum:
+            assert member.name in text

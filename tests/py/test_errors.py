@@ -1,0 +1,83 @@
+"""The hierarchy of exceptions, and the command line."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import subprocess
+import sys
+
+import pytest
+
+import vyre
+from vyre import Node, Program
+
+PARENTS = {
+    "ArgumentError": (vyre.VyreError, ValueError),
+    "ValidationError": (vyre.VyreError,),
+    "ParseError": (vyre.VyreError,),
+    "LoweringError": (vyre.VyreError,),
+    "BindingError": (vyre.VyreError, ValueError),
+    "CapabilityError": (vyre.VyreError,),
+    "DeviceError": (vyre.VyreError,),
+    "DeviceLostError": (vyre.DeviceError,),
+    "DeviceMemoryError": (vyre.DeviceError, MemoryError),
+    "DispatchTimeoutError": (vyre.DeviceError, TimeoutError),
+    "ExecutionError": (vyre.VyreError,),
+    "DivergentBarrierError": (vyre.ExecutionError,),
+    "InternalError": (vyre.VyreError,),
+}
+
+
+@pytest.mark.parametrize("name", PARENTS)
+def test_hierarchy(name):
+    error = getattr(vyre, name)
+    for parent in PARENTS[name]:
+        assert issubclass(error, parent)
+    if name != "ValidationError":
+        assert str(error("what is wrong. Fix: this.")) == "what is wrong. Fix: this."
+        assert str(pickle.loads(pickle.dumps(error("message")))) == "message"
+
+
+def test_validation_error_holds_all_diagnostics_and_shows_some():
+    program = Program(entry=[Node.assign(f"x{k}", 1) for k in range(50)])
+    with pytest.raises(vyre.ValidationError) as error:
+        program.check()
+    assert len(error.value.diagnostics) == 50
+    lines = str(error.value).splitlines()
+    assert len(lines) == 21
+    assert lines[-1] == "... and 30 more, see .diagnostics"
+    assert copy.copy(error.value).diagnostics == error.value.diagnostics
+
+
+def test_explain():
+    for k in range(1, 36):
+        assert vyre.explain(f"V{k:03}").startswith(f"V{k:03}: ")
+    assert vyre.explain("v014") == vyre.explain("V014")
+    for wrong in ("V999", "", "V14"):
+        with pytest.raises(vyre.ArgumentError, match="there is no rule"):
+            vyre.explain(wrong)
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([sys.executable, "-m", "vyre", *arguments], capture_output=True, text=True, timeout=120)
+
+
+def test_command_line():
+    shown = command("explain", "V014")
+    assert shown.returncode == 0
+    assert shown.stdout.strip() == vyre.explain("V014").strip()
+    wrong = command("explain", "V999")
+    assert (wrong.returncode, wrong.stdout) == (2, "")
+    assert wrong.stderr.startswith("error: there is no rule 'V999'. Fix: ")
+    listed = command("backends")
+    assert listed.stdout.split()[: len(vyre.backends())] == list(vyre.backends())
+    assert command("devices", "--limits").returncode == (0 if vyre.devices() else 1)
+    assert command("nonsense").returncode == 2
+
+
+def test_doctor_runs_every_backend():
+    shown = command("doctor")
+    assert shown.returncode == 0, shown.stdout + shown.stderr
+    for name in vyre.backends():
+        assert f"{name}: right" in shown.stdout

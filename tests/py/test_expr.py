@@ -1,0 +1,335 @@
+"""Expressions: what every constructor and operator makes, and what is refused."""
+
+# ruff: noqa: E501  (messages stand whole)
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import BinOp, DataType, Expr, Node, Program, UnOp
+
+a, b = Expr.var("a"), Expr.var("b")
+s, t = Expr.i32(-8), Expr.i32(3)
+
+
+def text(expr: Expr) -> str:
+    """The expression in the text form."""
+    return Program(entry=[Node.let("x", expr)]).to_text().strip().splitlines()[-1].removeprefix("let x = ")
+
+
+def same(left: Expr, right: Expr) -> bool:
+    """Whether two expressions are equal programs."""
+    return Program(entry=[Node.let("x", left)]) == Program(entry=[Node.let("x", right)])
+
+
+@pytest.mark.parametrize(
+    ("made", "op"),
+    [
+        (a + b, BinOp.Add),
+        (a - b, BinOp.Sub),
+        (a * b, BinOp.Mul),
+        (a // b, BinOp.Div),
+        (a % b, BinOp.Mod),
+        (a & b, BinOp.BitAnd),
+        (a | b, BinOp.BitOr),
+        (a ^ b, BinOp.BitXor),
+        (a << b, BinOp.Shl),
+        (a >> b, BinOp.Shr),
+        (a == b, BinOp.Eq),
+        (a != b, BinOp.Ne),
+        (a < b, BinOp.Lt),
+        (a <= b, BinOp.Le),
+        (a > b, BinOp.Gt),
+        (a >= b, BinOp.Ge),
+    ],
+    ids=lambda value: value.name if isinstance(value, BinOp) else "",
+)
+def test_operators_write_the_u32_operators(made, op):
+    assert same(made, Expr.binop(op, a, b))
+
+
+def test_literals_on_the_left():
+    assert same(1 + a, Expr.add(1, a))
+    assert same(1 << a, Expr.shl(1, a))
+    assert same(7 // a, Expr.div(7, a))
+    assert same(np.uint32(1) + a, Expr.add(1, a))
+    assert same(np.int64(1) ^ a, Expr.bitxor(1, a))
+    assert same(1 < a, Expr.gt(a, 1))
+
+
+def test_literals():
+    assert same(a + 7, a + Expr.u32(7))
+    assert same(a + np.uint8(7), a + Expr.u32(7))
+    assert same(a + 4294967295, a + Expr.u32(2**32 - 1))
+    assert same(Expr.select(True, 1, 2), Expr.select(Expr.bool(True), 1, 2))
+    assert same(Expr.select(np.bool_(False), 1, 2), Expr.select(Expr.bool(False), 1, 2))
+    assert same(Expr.vec2(1, 2), Expr.pack(DataType.Vec2U32, [1, 2]))
+    assert same(Expr.vec4(1, 2, 3, 4), Expr.pack(DataType.Vec4U32, (1, 2, 3, 4)))
+
+
+def cast(type_, value):
+    return Expr.cast(type_, value)
+
+
+@pytest.mark.parametrize(
+    ("made", "op"),
+    [
+        (lambda: s // t, BinOp.SDiv),
+        (lambda: s % t, BinOp.SMod),
+        (lambda: s < t, BinOp.SLt),
+        (lambda: s > t, BinOp.SGt),
+        (lambda: s <= t, BinOp.SLe),
+        (lambda: s >= t, BinOp.SGe),
+    ],
+    ids=lambda value: value.name if isinstance(value, BinOp) else "",
+)
+def test_operators_on_visible_i32_are_signed(made, op):
+    assert same(made(), Expr.binop(op, s, t))
+
+
+@pytest.mark.parametrize("op", ["+", "-", "*", "&", "|", "^"])
+def test_wrapping_operators_on_i32_go_through_casts(op):
+    make = {
+        "+": lambda x, y: x + y,
+        "-": lambda x, y: x - y,
+        "*": lambda x, y: x * y,
+        "&": lambda x, y: x & y,
+        "|": lambda x, y: x | y,
+        "^": lambda x, y: x ^ y,
+    }[op]
+    U32, I32 = DataType.U32, DataType.I32
+    assert same(make(s, t), cast(I32, make(cast(U32, s), cast(U32, t))))
+
+
+def test_equality_on_i32_gives_u32():
+    assert same(s == t, Expr.eq(cast(DataType.U32, s), cast(DataType.U32, t)))
+    assert same(s != t, Expr.ne(cast(DataType.U32, s), cast(DataType.U32, t)))
+
+
+def test_shifts_of_i32_take_a_u32_amount():
+    assert same(s >> 1, Expr.sshr(s, 1))
+    assert same(s >> t, Expr.sshr(s, cast(DataType.U32, t)))
+    assert same(s << 1, cast(DataType.I32, Expr.shl(cast(DataType.U32, s), 1)))
+
+
+def test_unary_operators():
+    assert same(-a, Expr.unop(UnOp.Negate, a))
+    assert same(~a, Expr.unop(UnOp.BitNot, a))
+    assert same(-s, cast(DataType.I32, Expr.negate(cast(DataType.U32, s))))
+
+
+def test_results_of_signed_operators_are_visibly_i32():
+    assert same((s // t) // t, Expr.sdiv(Expr.sdiv(s, t), t))
+    assert same((s + t) < t, Expr.slt(s + t, t))
+
+
+@pytest.mark.parametrize("make", [lambda: s + a, lambda: a + s, lambda: s < 3, lambda: s == a, lambda: a >> s])
+def test_one_i32_operand_alone_is_refused(make):
+    with pytest.raises(vyre.ArgumentError, match=r"must be visibly I32 like the other one, got .* Fix: "):
+        make()
+
+
+def test_the_message_for_a_plain_literal_beside_i32():
+    with pytest.raises(vyre.ArgumentError) as error:
+        s + 3
+    assert str(error.value) == (
+        "the right operand of `+` must be visibly I32 like the other one, got Expr(3). Fix: write Expr.i32(3)."
+    )
+
+
+def test_every_operator_is_a_function_of_class_and_module():
+    names = """add sub mul div rem bitand bitor bitxor bitnot shl shr rotl rotr mulhi abs_diff min max eq ne lt le gt ge
+        logical_and logical_or logical_not negate popcount clz ctz reverse_bits sdiv smod slt sgt sle sge smin smax sshr
+        atomic_add atomic_and atomic_or atomic_xor atomic_min atomic_max atomic_exchange atomic_compare_exchange""".split()
+    for name in names:
+        assert callable(getattr(Expr, name)), name
+        assert callable(getattr(vyre, name)), name
+    assert same(vyre.rotl(a, 3), Expr.binop(BinOp.RotateLeft, a, 3))
+    assert same(vyre.popcount(a), Expr.unop(UnOp.Popcount, a))
+
+
+def test_ids():
+    for axis, name in enumerate("xyz"):
+        assert same(getattr(Expr, f"gid_{name}")(), Expr.invocation_id(axis))
+        assert same(getattr(Expr, f"workgroup_{name}")(), Expr.workgroup_id(axis))
+        assert same(getattr(Expr, f"local_{name}")(), Expr.local_id(axis))
+    program = Program(entry=[Node.let("x", Expr.invocation_id(3))])
+    assert [d.rule for d in vyre.validate(program)] == ["V007"]
+
+
+LITERAL = "must be an Expr, an integer from 0 to 4294967295 or a bool, got"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: a + -1, f"the right operand of `+` {LITERAL} -1 (int). Fix: write Expr.i32(-1) for a signed literal."),
+        (
+            lambda: a + 1.5,
+            f"the right operand of `+` {LITERAL} 1.5 (float). Fix: write an integer; an expression is converted with "
+            "Expr.cast(DataType.U32, value).",
+        ),
+        (
+            lambda: 2**32 ^ a,
+            f"the left operand of `^` {LITERAL} 4294967296 (int). Fix: write Expr.u64(4294967296) for a 64-bit literal.",
+        ),
+        (
+            lambda: Expr.load("x", "i"),
+            f"argument `index` of Expr.load {LITERAL} 'i' (str). Fix: write Expr.var(name) to read a variable, "
+            "Expr.load(name, index) a buffer.",
+        ),
+        (
+            lambda: Expr.load(3, 0),
+            "argument `buffer` of Expr.load must be a str, got 3 (int). Fix: write a name in quotes.",
+        ),
+        (
+            lambda: Expr.u32(-1),
+            "argument `value` of Expr.u32 must be an integer from 0 to 4294967295, got -1 (int). Fix: write Expr.i32(v) for "
+            "a signed literal, Expr.u64(v) for a 64-bit one.",
+        ),
+        (
+            lambda: Expr.i32(2**31),
+            "argument `value` of Expr.i32 must be an integer from -2147483648 to 2147483647, got 2147483648 (int). Fix: "
+            "write Expr.u32(v) for a larger literal.",
+        ),
+        (
+            lambda: Expr.u64(2**64),
+            "argument `value` of Expr.u64 must be an integer from 0 to 18446744073709551615, got 18446744073709551616 (int)."
+            " Fix: write an integer in that range.",
+        ),
+        (
+            lambda: Expr.bool(1),
+            "argument `value` of Expr.bool must be True or False, got 1 (int). Fix: write True or False.",
+        ),
+        (
+            lambda: Expr.var("\ud800"),
+            "argument `name` of Expr.var must be text that UTF-8 can hold, got '\\ud800' (str). Fix: remove the lone "
+            "surrogates.",
+        ),
+        (
+            lambda: Expr.cast("u32", a),
+            "argument `target` of Expr.cast must be a vyre.DataType, got 'u32' (str). Fix: write DataType.U32 or another "
+            "type of that table.",
+        ),
+        (
+            lambda: Expr.call("primitive.bitwise.xor", a),
+            "argument `args` of Expr.call must be a list of expressions, got Expr(a) (Expr). Fix: write [value, ...].",
+        ),
+        (
+            lambda: Expr.binop("+", a, b),
+            "argument `op` of Expr.binop must be a vyre.BinOp, got '+' (str). Fix: write BinOp.Add or another operator of "
+            "that table.",
+        ),
+        (lambda: a / b, "`/` is not defined on expressions. Fix: write `//` (truncating; x // 0 is 0)."),
+        (lambda: 1 / a, "`/` is not defined on expressions. Fix: write `//` (truncating; x // 0 is 0)."),
+        (lambda: a**2, "`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two."),
+        (lambda: 2**a, "`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two."),
+    ],
+)
+def test_exact_message(make, message):
+    with pytest.raises(vyre.ArgumentError) as error:
+        make()
+    assert str(error.value) == message
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        bool,
+        int,
+        float,
+        len,
+        iter,
+        list,
+        lambda e: 1 in e,
+        lambda e: e[0],
+        lambda e: e and 1,
+        lambda e: not e,
+        lambda e: 0 < e < 3,
+        lambda e: Expr(e),
+        lambda e: e + None,
+        lambda e: e == "x",
+        lambda e: e in [Expr.var("z")],
+    ],
+)
+def test_what_python_does_with_numbers_is_refused_with_a_fix(use):
+    with pytest.raises(vyre.ArgumentError, match=r"Fix: .*\.$"):
+        use(a)
+
+
+def test_a_huge_integer_is_described_not_printed():
+    with pytest.raises(vyre.ArgumentError, match=r"got an integer of 100001 bits"):
+        Expr.u32(2**100_000)
+
+
+def test_hash_is_by_identity():
+    x = Expr.var("x")
+    assert hash(x) == hash(x)
+    assert {x: 1}[x] == 1
+    assert len({x, Expr.var("x")}) == 2
+
+
+def test_copies_are_the_same_object_and_pickles_equal_ones():
+    x = Expr.load("data", a) + 1
+    assert copy.copy(x) is x
+    assert copy.deepcopy([x])[0] is x
+    assert same(pickle.loads(pickle.dumps(x)), x)
+    node = Node.if_(x, [Node.store("data", 0, x)], [Node.barrier()])
+    assert Program(entry=[pickle.loads(pickle.dumps(node))]) == Program(entry=[node])
+
+
+def test_handles_cannot_be_changed():
+    with pytest.raises(AttributeError):
+        a.name = "other"
+    with pytest.raises(AttributeError):
+        Node.barrier().body = ()
+
+
+def test_planned_types_say_so():
+    for name in ("F32", "F16", "BF16", "U128"):
+        with pytest.raises(vyre.ArgumentError, match=f"DataType.{name} is planned and not in this version. Fix: "):
+            getattr(DataType, name)
+        assert not hasattr(DataType, name)
+    with pytest.raises(AttributeError):
+        DataType.X32  # noqa: B018
+
+
+def test_types():
+    assert [t.min_bytes() for t in DataType] == [4, 4, 8, 8, 16, 4, 0]
+    aliases = [vyre.u32, vyre.i32, vyre.u64, vyre.vec2u32, vyre.vec4u32, vyre.boolean]
+    assert aliases == [t for t in DataType if t is not DataType.Bytes]
+    assert pickle.loads(pickle.dumps(DataType.U32)) is DataType.U32
+    assert repr(DataType.Vec2U32) == "DataType.Vec2U32"
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: Node.if_(a, Node.barrier()),
+            "argument `then` of Node.if_ must be a list of Nodes, got Node(barrier) (Node). Fix: write [Node.let(...), "
+            "Node.store(...)].",
+        ),
+        (
+            lambda: Node.block([a]),
+            "element 0 of argument `body` of Node.block must be a Node, got Expr(a) (Expr). Fix: bind the expression with "
+            "Node.let(name, value), or store it.",
+        ),
+        (
+            lambda: Node.let(1, a),
+            "argument `name` of Node.let must be a str, got 1 (int). Fix: write a name in quotes.",
+        ),
+        (
+            lambda: Node.let("x", Node.barrier()),
+            f"argument `value` of Node.let {LITERAL} Node(barrier) (Node). Fix: pass an expression; a statement has no value.",
+        ),
+    ],
+)
+def test_exact_message_of_statements(make, message):
+    with pytest.raises(vyre.ArgumentError) as error:
+        make()
+    assert str(error.value) == message

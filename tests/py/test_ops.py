@@ -1,0 +1,188 @@
+"""The registry from Python: looking up, registering, calling, and what is refused."""
+
+# ruff: noqa: E501  (messages stand whole)
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import vyre
+from programs import element_wise, groups
+from vyre import Convention, DataType, Expr, Node, OpSignature, OpSpec, Program, ops
+
+U32, I32, U64 = DataType.U32, DataType.I32, DataType.U64
+a, b = Expr.var("a"), Expr.var("b")
+
+
+def test_looking_up():
+    xor = ops.get("primitive.bitwise.xor")
+    assert (xor.id, xor.version, xor.parameters) == ("primitive.bitwise.xor", 1, ("a", "b"))
+    assert xor.signature == OpSignature([U32, U32], U32)
+    assert xor.convention == Convention.V1()
+    assert xor.inlinable
+    assert ops.get("primitive.bitwise.xor@1") == xor
+    assert "primitive.bitwise.xor" in ops.ids()
+    with pytest.raises(vyre.ArgumentError) as error:
+        ops.get("acme.nothing")
+    assert str(error.value) == "unknown op `acme.nothing`. Fix: register an Op with id acme.nothing before lowering."
+
+
+HOST = {U32: np.uint32, I32: np.int32, U64: np.uint64, DataType.Bool: np.bool_}
+
+
+def test_examples_of_every_operation(target):
+    """Every example of the standard library, computed through a call."""
+    for id in ops.ids():
+        spec = ops.get(id)
+        if not spec.examples or any(t not in HOST for t in (*spec.signature.inputs, spec.signature.output)):
+            continue
+        program = element_wise(
+            list(spec.signature.inputs), spec.signature.output, lambda *args, id=id: Expr.call(id, args)
+        )
+        columns = list(zip(*(example[0] for example in spec.examples), strict=True))
+        inputs = {
+            f"in{k}": np.array(column, HOST[element])
+            for k, (column, element) in enumerate(zip(columns, spec.signature.inputs, strict=True))
+        }
+        n = len(spec.examples)
+        out = vyre.run(program, {**inputs, "out": n}, groups(n), **target)["out"]
+        np.testing.assert_array_equal(
+            out, np.array([example[1] for example in spec.examples], HOST[spec.signature.output]), id
+        )
+
+
+def test_decorated_operation(target):
+    @vyre.op("test.mix", inputs=[U32, U32], output=U32, examples=[((1, 2), 3 * 5)])
+    def mix(x, y):
+        """Mixes two words."""
+        return (x ^ y) * 5
+
+    assert ops.get("test.mix").summary == "Mixes two words."
+    program = element_wise([U32, U32], U32, lambda x, y: mix(mix(x, y), 7))
+    data = np.arange(10, dtype=np.uint32)
+    out = vyre.run(program, {"in0": data, "in1": data[::-1].copy(), "out": 10}, 1, **target)["out"]
+    np.testing.assert_array_equal(out, ((data ^ data[::-1]) * 5 ^ 7) * 5)
+
+
+def test_operation_with_statements(target):
+    # Triangular numbers by a loop.
+    spec = OpSpec(
+        "test.triangle",
+        OpSignature([U32], U32),
+        parameters=["n"],
+        body=[
+            Node.let("sum", 0),
+            Node.loop("k", 0, Expr.var("n") + 1, [Node.assign("sum", Expr.var("sum") + Expr.var("k"))]),
+        ],
+        result=Expr.var("sum"),
+    )
+    ops.register(spec)
+    program = element_wise([U32], U32, lambda n: Expr.call("test.triangle", [n]))
+    data = np.arange(20, dtype=np.uint32)
+    out = vyre.run(program, {"in0": data, "out": 20}, 1, **target)["out"]
+    np.testing.assert_array_equal(out, data * (data + 1) // 2)
+
+
+def next_spec(version: int, step: int) -> OpSpec:
+    return OpSpec("test.next", OpSignature([U32], U32), parameters=["a"], result=a + step, version=version)
+
+
+def test_versions(target):
+    ops.register(next_spec(1, 1))
+    ops.register(next_spec(1, 1))
+    ops.register(next_spec(3, 3))
+    assert ops.get("test.next").version == 3
+    assert ops.get("test.next@1").version == 1
+    with pytest.raises(vyre.ArgumentError, match="is registered with a different body"):
+        ops.register(next_spec(1, 2))
+    for id, step in (("test.next", 3), ("test.next@1", 1)):
+        program = element_wise([U32], U32, lambda x, id=id: Expr.call(id, [x]))
+        out = vyre.run(program, {"in0": np.array([5], np.uint32), "out": 1}, 1, **target)["out"]
+        assert out.tolist() == [5 + step]
+
+
+def test_a_new_version_is_seen_by_the_next_run():
+    program = element_wise([U32], U32, lambda x: Expr.call("test.seen", [x]))
+    inputs = {"in0": np.array([5], np.uint32), "out": 1}
+    for version in (1, 2):
+        ops.register(
+            OpSpec("test.seen", OpSignature([U32], U32), parameters=["a"], result=a * (10 * version), version=version)
+        )
+        assert vyre.run(program, inputs, 1, backend="reference")["out"].tolist() == [50 * version]
+
+
+@pytest.mark.parametrize(
+    "result",
+    [Expr.load("data", a), Expr.gid_x(), Expr.atomic_add("data", 0, a), Expr.buf_len("data")],
+)
+def test_what_an_operation_may_not_see_is_v034(result):
+    with pytest.raises(vyre.ValidationError) as error:
+        ops.register(OpSpec("test.bad", OpSignature([U32], U32), parameters=["a"], result=result))
+    assert {d.rule for d in error.value.diagnostics} == {"V034"}
+    assert "test.bad" not in ops.ids()
+
+
+def test_calls_are_checked():
+    def rules(value):
+        return [d.rule for d in vyre.validate(Program(entry=[Node.let("x", value)]))]
+
+    assert rules(Expr.call("acme.nothing", [])) == ["V016"]
+    assert rules(Expr.call("primitive.bitwise.xor", [1])) == ["V032"]
+    assert rules(Expr.call("primitive.bitwise.xor", [1, Expr.i32(1)])) == ["V032"]
+    ops.register(OpSpec("test.dispatched", OpSignature([U32], U32)))
+    assert not ops.get("test.dispatched").inlinable
+    assert rules(Expr.call("test.dispatched", [1])) == ["V020"]
+
+
+def test_conventions_and_signatures():
+    assert Convention.V2(lookup_binding=3) == Convention.V2(3) != Convention.V1()
+    assert repr(Convention.V3(1, 2, 3, 4)) == "Convention.V3(inputs=1, outputs=2, params=3, scratch=4)"
+    assert [c.version for c in (Convention.V1(), Convention.V2(0), Convention.V3(0, 0, 0, 0))] == [1, 2, 3]
+    assert OpSignature([U32, U64], U32).min_input_bytes() == 12
+    assert hash(OpSignature([U32], U32)) == hash(OpSignature([U32], U32))
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (
+            lambda: OpSpec("plain", OpSignature([], U32)),
+            "argument `id` of OpSpec must be a dotted name without `@`, got 'plain' (str). Fix: write an id like "
+            '"acme.mix"; the version is an argument of its own.',
+        ),
+        (
+            lambda: OpSpec("a.b", (U32, U32)),
+            "argument `signature` of OpSpec must be an OpSignature, got an object of type tuple. Fix: write "
+            "OpSignature([DataType.U32], DataType.U32).",
+        ),
+        (
+            lambda: OpSpec("a.b", OpSignature([U32], U32), result=a),
+            "OpSpec `a.b` has 0 parameters for 1 inputs. Fix: name each input once in `parameters`.",
+        ),
+        (
+            lambda: OpSpec("a.b", OpSignature([], U32), body=[Node.let("x", 1)]),
+            "OpSpec has a body and no result. Fix: pass result=<the expression that the operation gives>.",
+        ),
+        (
+            lambda: ops.register("a.b"),
+            "argument `spec` of vyre.ops.register must be an OpSpec, got 'a.b' (str). Fix: write OpSpec(id, signature, ...).",
+        ),
+        (
+            lambda: OpSignature([int], U32),
+            "element 0 of argument `inputs` of OpSignature must be a vyre.DataType, got <class 'int'> (type). Fix: write "
+            "DataType.U32 or another type of that table.",
+        ),
+        (
+            lambda: vyre.op("a.b", inputs=[U32], output=U32)(lambda x, y: x),
+            "`<lambda>` has 2 parameters, `inputs` has 1 types. Fix: give the function one plain parameter an input.",
+        ),
+        (
+            lambda: vyre.op("a.b", inputs=[U32], output=U32)(lambda x: None),
+            "the function of `a.b` returned None. Fix: return the expression of its result.",
+        ),
+    ],
+)
+def test_exact_message(make, message):
+    with pytest.raises(vyre.ArgumentError) as error:
+        make()
+    assert str(error.value) == message

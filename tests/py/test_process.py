@@ -1,0 +1,129 @@
+"""Manners of the process: Ctrl-C, forks, and an exit with live devices. Each in a process of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+import vyre
+
+PRELUDE = """
+import os, signal, sys, threading, time
+import numpy as np
+import vyre
+from vyre import BufferDecl, Expr, Node, Program
+xor = Program([BufferDecl.read("a", 0, vyre.u32), BufferDecl.output("out", 1, vyre.u32)], (4, 1, 1),
+              [Node.store("out", Expr.gid_x(), Expr.load("a", Expr.gid_x()) ^ 5)])
+def run_xor(backend):
+    return vyre.run(xor, {"a": np.arange(4, dtype=np.uint32), "out": 4}, 1, backend=backend)["out"].tolist()
+hours = Program([BufferDecl.output("out", 0, vyre.u32)], (1, 1, 1),
+                [Node.loop("k", 0, 2**32 - 1, [Node.store("out", 0, Expr.var("k"))])])
+"""
+
+
+def script(body: str) -> list[str]:
+    return [sys.executable, "-c", PRELUDE + textwrap.dedent(body)]
+
+
+def finish(body: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(script(body), capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("backend", vyre.backends())
+def test_exit_is_clean_with_live_devices(backend):
+    done = finish(f"print(run_xor({backend!r}), vyre.devices() is not None)")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[5, 4, 7, 6] True\n", "")
+
+
+def test_exit_is_clean_while_a_thread_runs():
+    done = finish("""
+        def work():
+            try:
+                vyre.run(hours, {"out": 1}, 1, backend="reference", timeout=30)
+            except vyre.VyreError:
+                pass
+        threading.Thread(target=work, daemon=True).start()
+        time.sleep(0.2)
+        """)
+    assert done.returncode == 0
+    assert "Fatal" not in done.stderr
+
+
+def test_ctrl_c_interrupts_a_call():
+    process = subprocess.Popen(
+        script("""
+            print("running", flush=True)
+            try:
+                vyre.run(hours, {"out": 1}, 1, backend="reference")
+            except KeyboardInterrupt:
+                print("interrupted", run_xor("reference"))
+            """),
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert process.stdout.readline() == "running\n"
+        time.sleep(0.3)  # into the call
+        start = time.monotonic()
+        os.kill(process.pid, signal.SIGINT)
+        out, _ = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert out == "interrupted [5, 4, 7, 6]\n"
+    assert process.returncode == 0
+    assert time.monotonic() - start < 5
+
+
+def test_a_handler_that_raises_is_what_the_caller_sees():
+    done = finish("""
+        class Stop(Exception):
+            pass
+        def handler(*_):
+            raise Stop("by the handler")
+        signal.signal(signal.SIGALRM, handler)
+        signal.setitimer(signal.ITIMER_REAL, 0.2)
+        try:
+            vyre.run(hours, {"out": 1}, 1, backend="reference")
+        except Stop as stop:
+            print(stop)
+        """)
+    assert (done.returncode, done.stdout) == (0, "by the handler\n")
+
+
+@pytest.mark.parametrize("backend", vyre.backends())
+def test_a_forked_child_works_or_gets_a_typed_error(backend):
+    done = finish(f"""
+        import warnings
+        warnings.simplefilter("ignore")
+        run_xor({backend!r})
+        child = os.fork()
+        if child == 0:
+            try:
+                ok = run_xor({backend!r}) == [5, 4, 7, 6]
+            except vyre.VyreError as error:
+                ok = ". Fix: " in str(error)
+            ok = ok and run_xor("reference") == [5, 4, 7, 6]
+            os._exit(0 if ok else 1)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), run_xor({backend!r}))
+        """)
+    assert (done.returncode, done.stdout) == (0, "0 [5, 4, 7, 6]\n"), done.stderr
+
+
+def test_import_opens_no_device():
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "import vyre, sys; print([line.split()[-1] for line in open('/proc/self/maps') if 'vulkan' in line])",
+        ],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == "[]\n"

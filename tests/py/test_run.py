@@ -1,0 +1,258 @@
+"""vyre.run: grids, ids, loops, barriers, backends, time-outs and threads."""
+
+# ruff: noqa: E501  (messages stand whole)
+from __future__ import annotations
+
+import threading
+import time
+
+import numpy as np
+import pytest
+
+import vyre
+from programs import xor
+from vyre import BufferDecl, DataType, Expr, Node, Program
+
+U32 = DataType.U32
+
+
+def spin(rounds: int, outer: int = 1) -> Program:
+    """out[0] counts rounds * outer turns of nested loops."""
+    body = [Node.assign("sum", Expr.var("sum") + 1)]
+    return Program(
+        [BufferDecl.output("out", 0, U32)],
+        (1, 1, 1),
+        [
+            Node.let("sum", 0),
+            Node.loop("k", 0, outer, [Node.loop("j", 0, rounds, body)]),
+            Node.store("out", 0, Expr.var("sum")),
+        ],
+    )
+
+
+@pytest.mark.parametrize("workgroups", [3, (3,), (3, 1), (3, 1, 1), [3], np.int64(3), (np.uint8(3), 1, 1)])
+def test_forms_of_workgroups(workgroups, target):
+    data = np.arange(192, dtype=np.uint32)
+    out = vyre.run(xor(), {"in0": data, "in1": data, "out": np.ones(192, np.uint32)}, workgroups, **target)["out"]
+    assert not out.any()
+
+
+def test_ids(target):
+    size, grid = (2, 3, 4), (3, 2, 2)
+    n = int(np.prod(size) * np.prod(grid))
+    ids = [f(axis) for f in (Expr.invocation_id, Expr.workgroup_id, Expr.local_id) for axis in range(3)]
+    x, y, z = (Expr.invocation_id(axis) for axis in range(3))
+    index = x + (y + z * (size[1] * grid[1])) * (size[0] * grid[0])
+    program = Program(
+        [BufferDecl.output("out", 0, U32)],
+        size,
+        [Node.let("at", index * len(ids)), *(Node.store("out", Expr.var("at") + k, e) for k, e in enumerate(ids))],
+    )
+    out = vyre.run(program, {"out": n * len(ids)}, grid, **target)["out"].reshape(n, len(ids))
+    k = np.arange(n)
+    gx = k % (size[0] * grid[0])
+    gy = k // (size[0] * grid[0]) % (size[1] * grid[1])
+    gz = k // (size[0] * grid[0] * size[1] * grid[1])
+    for axis, g in enumerate((gx, gy, gz)):
+        np.testing.assert_array_equal(out[:, axis], g)
+        np.testing.assert_array_equal(out[:, 3 + axis], g // size[axis])
+        np.testing.assert_array_equal(out[:, 6 + axis], g % size[axis])
+
+
+@pytest.mark.parametrize("grid", [0, (0, 1, 1), (4, 0, 4), (2**32 - 1, 0, 1)])
+def test_an_empty_grid_runs_nothing(grid, target):
+    program = Program([BufferDecl.output("out", 0, U32)], (1, 1, 1), [Node.store("out", 0, 9)])
+    assert vyre.run(program, {"out": np.array([5], np.uint32)}, grid, **target)["out"].tolist() == [5]
+
+
+@pytest.mark.parametrize(
+    ("workgroups", "message"),
+    [
+        (
+            -1,
+            "argument `workgroups` of vyre.run must be an integer from 0 to 4294967295, got -1 (int). "
+            "Fix: write an integer in that range.",
+        ),
+        (
+            (1, 2, 3, 4),
+            "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got 4 of them. "
+            "Fix: write (n, 1, 1).",
+        ),
+        (
+            (),
+            "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got 0 of them. "
+            "Fix: write (n, 1, 1).",
+        ),
+        (
+            1.5,
+            "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got 1.5 (float). "
+            "Fix: write (n, 1, 1).",
+        ),
+        (
+            (1, None),
+            "element 1 of argument `workgroups` of vyre.run must be an integer from 0 to 4294967295, got None. "
+            "Fix: write an integer in that range.",
+        ),
+    ],
+)
+def test_bad_workgroups(workgroups, message):
+    with pytest.raises(vyre.ArgumentError) as error:
+        vyre.run(Program(), {}, workgroups, backend="reference")
+    assert str(error.value) == message
+
+
+def test_more_than_2_to_the_32_invocations_on_an_axis(target):
+    with pytest.raises(vyre.ArgumentError, match=r"at most 2\^32 are allowed"):
+        vyre.run(Program(workgroup_size=(64, 1, 1)), {}, 2**26 + 1, **target)
+
+
+@pytest.mark.parametrize("timeout", [0, -1, "1", True, float("nan"), float("inf")])
+def test_bad_timeout(timeout):
+    with pytest.raises(vyre.ArgumentError, match=r"argument `timeout` of vyre.run must be seconds above 0, or None"):
+        vyre.run(Program(), {}, 1, backend="reference", timeout=timeout)
+
+
+def test_unknown_backend_and_device():
+    with pytest.raises(vyre.ArgumentError, match=r'argument `backend` of vyre.run must be one of "'):
+        vyre.run(Program(), {}, 1, backend="cuda")
+    with pytest.raises(vyre.ArgumentError, match=r"argument `device` of vyre.run must be an integer"):
+        vyre.run(Program(), {}, 1, device="first")
+    with pytest.raises(vyre.VyreError):
+        vyre.run(Program(), {}, 1, backend="vulkan", device=10_000)
+
+
+def test_an_invalid_program_does_not_run(target):
+    with pytest.raises(vyre.ValidationError) as error:
+        vyre.run(Program(entry=[Node.assign("x", 1)]), {}, 1, **target)
+    assert [d.rule for d in error.value.diagnostics] == ["V006"]
+
+
+def test_the_best_backend_is_taken_when_none_is_named():
+    data = np.arange(64, dtype=np.uint32)
+    assert not vyre.run(xor(), {"in0": data, "in1": data, "out": 64}, 1)["out"].any()
+
+
+def test_backends():
+    found = vyre.backends()
+    assert found[-1] == "reference"
+    assert not set(found) & set(found.unavailable())
+    assert repr(found).startswith("[")
+
+
+def test_a_device_of_the_list_is_taken():
+    for device in vyre.devices():
+        assert device.limits
+        if device.usable:
+            data = np.arange(64, dtype=np.uint32)
+            inputs = {"in0": data, "in1": data, "out": 64}
+            assert not vyre.run(xor(), inputs, 1, backend=device.backend, device=device)["out"].any()
+
+
+def test_loops(target):
+    i, k = Expr.gid_x(), Expr.var("k")
+    program = Program(
+        [BufferDecl.output("out", 0, U32)],
+        (8, 1, 1),
+        [
+            Node.let("sum", 0),
+            Node.loop("k", 2, i, [Node.assign("sum", Expr.var("sum") + k)]),
+            Node.store("out", i, Expr.var("sum")),
+        ],
+    )
+    out = vyre.run(program, {"out": 8}, 1, **target)["out"]
+    assert out.tolist() == [sum(range(2, n)) for n in range(8)]
+
+
+def test_a_reduction_with_barriers(target, rng):
+    size, groups = 64, 4
+    lid, k = Expr.local_x(), Expr.var("k")
+    step = Expr.shr(size // 2, k)
+    add = Node.store("tile", lid, Expr.load("tile", lid) + Expr.load("tile", lid + step))
+    program = Program(
+        [BufferDecl.read("data", 0, U32), BufferDecl.output("out", 1, U32), BufferDecl.workgroup("tile", size, U32)],
+        (size, 1, 1),
+        [
+            Node.store("tile", lid, Expr.load("data", Expr.gid_x())),
+            Node.barrier(),
+            Node.loop("k", 0, 6, [Node.if_(lid < step, [add]), Node.barrier()]),
+            Node.if_(lid == 0, [Node.store("out", Expr.workgroup_x(), Expr.load("tile", 0))]),
+        ],
+    )
+    data = rng.integers(2**32, size=size * groups, dtype=np.uint32)
+    out = vyre.run(program, {"data": data, "out": groups}, groups, **target)["out"]
+    np.testing.assert_array_equal(out, data.reshape(groups, size).sum(axis=1, dtype=np.uint32))
+
+
+def test_atomics_of_many_invocations(target):
+    program = Program(
+        [BufferDecl.output("sum", 0, U32)], (64, 1, 1), [Node.let("old", Expr.atomic_add("sum", 0, Expr.gid_x()))]
+    )
+    assert vyre.run(program, {"sum": 1}, 10, **target)["sum"].tolist() == [sum(range(640))]
+
+
+def test_a_timeout_is_typed_and_the_next_call_works():
+    # 2^32 turns: hours on the reference.
+    with pytest.raises(vyre.DispatchTimeoutError) as error:
+        vyre.run(spin(2**16, 2**16), {"out": 1}, 1, backend="reference", timeout=0.1)
+    assert isinstance(error.value, TimeoutError)
+    assert ". Fix: " in str(error.value)
+    assert vyre.run(spin(10), {"out": 1}, 1, backend="reference", timeout=60)["out"].tolist() == [10]
+
+
+def test_the_gil_is_released_while_work_runs():
+    finished = threading.Event()
+
+    def work():
+        with pytest.raises(vyre.DispatchTimeoutError):
+            vyre.run(spin(2**16, 2**16), {"out": 1}, 1, backend="reference", timeout=1.0)
+        finished.set()
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    turns = 0
+    while not finished.is_set():
+        turns += 1
+        time.sleep(0.001)
+    thread.join()
+    assert turns > 50
+
+
+def test_calls_from_many_threads(target):
+    data = np.arange(256, dtype=np.uint32)
+    failures = []
+
+    def work(seed: int):
+        other = data * np.uint32(seed)
+        for _ in range(5):
+            out = vyre.run(xor(), {"in0": data, "in1": other, "out": 256}, 4, **target)["out"]
+            if not (out == data ^ other).all():
+                failures.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def test_limits_of_the_device_are_capability_errors():
+    program = Program(workgroup_size=(2**16 + 1, 1, 1))
+    with pytest.raises(vyre.CapabilityError):
+        vyre.run(program, {}, 1, backend="reference")
+    for device in vyre.devices():
+        if device.usable:
+            with pytest.raises(vyre.CapabilityError):
+                vyre.run(program, {}, 1, backend=device.backend, device=device)
+
+
+def test_lowering_is_deterministic():
+    for target in ("spirv", "spirv-asm", "wgsl"):
+        assert vyre.lower(xor(), target) == vyre.lower(xor(), target)
+    assert isinstance(vyre.lower(xor()), bytes)
+    assert "@compute" in vyre.lower(xor(), "wgsl")
+    assert "OpEntryPoint" in vyre.lower(xor(), "spirv-asm")
+    with pytest.raises(vyre.ArgumentError, match=r"argument `target` of vyre.lower must be"):
+        vyre.lower(xor(), "glsl")
+    with pytest.raises(vyre.ValidationError):
+        vyre.lower(Program(workgroup_size=(0, 1, 1)))

@@ -1,0 +1,253 @@
+"""The largest programs: right answers, no crash and under two seconds a step, also on a thread's small stack."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import pickle
+import threading
+import time
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import BufferDecl, DataType, Expr, Node, OpSignature, OpSpec, Program, ops
+
+U32 = DataType.U32
+OUT = [BufferDecl.output("out", 0, U32)]
+
+
+@contextmanager
+def step(name: str, seconds: float = 2.0):
+    # Processor time: a busy machine is not what is measured here.
+    start = time.process_time()
+    yield
+    spent = time.process_time() - start
+    assert spent < seconds, f"{name} took {spent:.1f} s"
+
+
+def on_a_thread(work) -> None:
+    """Run on a new thread with its default stack, and fail as it fails."""
+    failures = []
+
+    def guarded():
+        try:
+            work()
+        except BaseException as error:
+            failures.append(error)
+
+    thread = threading.Thread(target=guarded)
+    thread.start()
+    thread.join()
+    if failures:
+        raise failures[0]
+
+
+HERE_AND_ON_A_THREAD = pytest.mark.parametrize("call", [lambda work: work(), on_a_thread], ids=["main", "thread"])
+
+
+def run(program: Program) -> int:
+    return int(vyre.run(program, {"out": 1}, 1, backend="reference")["out"][0])
+
+
+def all_steps(entry: list[Node], buffers=OUT) -> Program:
+    """Everything that can be done with a program, whether valid or not."""
+    with step("Program"):
+        program = Program(buffers, (1, 1, 1), entry)
+    with step("validate"):
+        vyre.validate(program)
+    with step("hash and ="):
+        assert hash(program) == hash(Program(buffers, (1, 1, 1), entry))
+    with step("print"):
+        text = program.to_text()
+    with step("parse"):
+        assert vyre.parse(text) == program
+    with step("bytes"):
+        assert Program.from_bytes(program.to_bytes()) == program
+    with step("pickle"):
+        assert pickle.loads(pickle.dumps(program)) == program
+    with step("copy and repr"):
+        assert copy.deepcopy(program) is program
+        assert len(repr(program)) < 1000
+    with step("entry"):
+        assert Program(buffers, (1, 1, 1), program.entry) == program
+    return program
+
+
+def chain(additions: int) -> Expr:
+    value = Expr.load("out", 0)
+    for _ in range(additions):
+        value = value + 1
+    return value
+
+
+@HERE_AND_ON_A_THREAD
+def test_a_chain_of_99_000_expressions(call):
+    def work():
+        with step("build"):
+            value = chain(49_400)
+        program = all_steps([Node.store("out", 0, value)])
+        assert vyre.validate(program) == []
+        with step("lower"):
+            vyre.lower(program, "spirv")
+        with step("lower to text"):
+            vyre.lower(program, "wgsl")
+        with step("reference"):
+            assert run(program) == 49_400
+        with step("pickle of the expression"):
+            assert Program(OUT, (1, 1, 1), [Node.store("out", 0, pickle.loads(pickle.dumps(value)))]) == program
+        with step("del"):
+            del value, program
+            gc.collect()
+
+    call(work)
+
+
+@HERE_AND_ON_A_THREAD
+def test_64_doublings(call):
+    def work():
+        value = Expr.load("out", 0) + 1
+        for _ in range(64):
+            value = value + value
+        program = all_steps([Node.store("out", 0, value)])
+        assert vyre.validate(program) == []
+        with step("lower"):
+            vyre.lower(program, "spirv")
+        assert run(program) == 2**64 % 2**32
+
+    call(work)
+
+
+@HERE_AND_ON_A_THREAD
+def test_a_million_nested_blocks(call):
+    def work():
+        with step("build", 4.0):  # three calls a turn from Python
+            node = Node.store("out", 0, 1)
+            for _ in range(1_000_000):
+                node = Node.block([node])
+        with step("repr"):
+            assert len(repr(node)) < 100
+        with step("Program"):
+            program = Program(OUT, (1, 1, 1), [node])
+        with step("validate"):
+            found = vyre.validate(program)
+        assert [d.rule for d in found] == ["V019", "V018"] or [d.rule for d in found] == ["V018", "V019"]
+        assert any("program nesting depth 1000000 exceeds max 64" in d.message for d in found)
+        with step("print"):
+            text = program.to_text()
+        with step("parse"):
+            assert vyre.parse(text) == program
+        del text
+        with step("pickle"):
+            assert pickle.loads(pickle.dumps(program)) == program
+        with step("pickle of the statement"):
+            pickle.loads(pickle.dumps(node))
+        with step("entry"):
+            assert len(program.entry) == 1
+        with step("del"):
+            del node, program
+
+    call(work)
+
+
+@HERE_AND_ON_A_THREAD
+def test_200_000_statements(call):
+    def work():
+        nodes = [Node.store("out", 0, 1)] * 200_000
+        program = all_steps(nodes)
+        (found,) = vyre.validate(program)
+        assert found.rule == "V019"
+
+    call(work)
+
+
+@pytest.mark.parametrize(("additions", "rules"), [(49_998, []), (49_999, ["V019"])])
+def test_100_000_nodes_are_the_limit(additions, rules):
+    # A Store, its index, and in the chain a Load with its index and two nodes an addition; 0 is a node each time.
+    program = Program(OUT, (1, 1, 1), [Node.store("out", 0, chain(additions))])
+    count = 1 + 1 + 2 + 2 * additions
+    assert count in (100_000, 100_002)
+    assert [d.rule for d in vyre.validate(program)] == rules
+
+
+def test_mutually_recursive_operations_are_v017():
+    for name, other in (("ping", "pong"), ("pong", "ping")):
+        call = Expr.call(f"test.{other}", [Expr.var("a")])
+        try:
+            ops.register(OpSpec(f"test.{name}", OpSignature([U32], U32), parameters=["a"], result=call))
+        except vyre.ValidationError as error:
+            # The first one cannot know the second yet, so a cycle cannot even be registered.
+            assert {d.rule for d in error.diagnostics} == {"V016"}  # noqa: PT017
+            return
+    with step("validate"):
+        found = vyre.validate(Program(entry=[Node.let("x", Expr.call("test.ping", [1]))]))
+    assert [d.rule for d in found] == ["V017"]
+
+
+def test_32_levels_of_calls_are_accepted_and_33_are_not():
+    a = Expr.var("a")
+    ops.register(OpSpec("test.level1", OpSignature([U32], U32), parameters=["a"], result=a + 1))
+
+    def level(number: int) -> OpSpec:
+        below = f"test.level{number - 1}"
+        twice = Expr.call(below, [Expr.call(below, [a])])
+        return OpSpec(f"test.level{number}", OpSignature([U32], U32), parameters=["a"], result=twice)
+
+    for number in range(2, 33):
+        ops.register(level(number))
+    with step("register"), pytest.raises(vyre.ValidationError, match="V017"):
+        ops.register(level(33))
+    deepest = Program(OUT, (1, 1, 1), [Node.store("out", 0, Expr.call("test.level32", [1]))])
+    with step("validate"):
+        assert vyre.validate(deepest) == []
+    # Expanded it would be 2^31 additions: found by counting.
+    with step("lower"), pytest.raises(vyre.LoweringError, match=r"test\.level"):
+        vyre.lower(deepest)
+    shallow = Program(OUT, (1, 1, 1), [Node.store("out", 0, Expr.call("test.level5", [0]))])
+    assert run(shallow) == 2**4
+
+
+@pytest.mark.parametrize(
+    ("name", "entry"),
+    [
+        ("empty ifs", lambda: [Node.if_(Expr.gid_x(), [])] * 33_000),
+        ("stores", lambda: [Node.store("out", Expr.gid_x(), 1)] * 33_000),
+        ("literals", lambda: [Node.store("out", 0, sum((Expr.u32(k) for k in range(1, 49_000)), Expr.u32(0)))]),
+    ],
+)
+def test_large_programs_lower(name, entry):
+    program = Program(OUT, (1, 1, 1), entry())
+    assert vyre.validate(program) == []
+    for target in ("spirv", "wgsl"):
+        with step(f"lower {name} to {target}"):
+            vyre.lower(program, target)
+
+
+def test_many_threads_build_and_destroy():
+    def work():
+        for _ in range(3):
+            Program(OUT, (1, 1, 1), [Node.store("out", 0, chain(5_000))])
+
+    threads = [threading.Thread(target=on_a_thread, args=(work,)) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def test_arrays_of_four_million_elements():
+    n = 1 << 22
+    data = np.arange(n, dtype=np.uint32)
+    i = Expr.gid_x()
+    program = Program(
+        [BufferDecl.read("data", 0, U32), *[BufferDecl.output("out", 1, U32)]],
+        (64, 1, 1),
+        [Node.store("out", i, Expr.load("data", i) ^ 5)],
+    )
+    for backend in vyre.backends():
+        if backend != "reference":
+            np.testing.assert_array_equal(
+                vyre.run(program, {"data": data, "out": n}, n // 64, backend=backend)["out"], data ^ 5
+            )
