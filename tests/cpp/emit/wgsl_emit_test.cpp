@@ -67,6 +67,15 @@ TEST(Wgsl, zeroes_shared_arrays_itself) {
   EXPECT_TRUE(contains(text, "  for (var k = local_index; k < 100u; k += 16u) { s0[k] = vec4<u32>(); }\n  workgroupBarrier();\n")) << text;
 }
 
+TEST(Wgsl, hides_a_constant_index_that_naga_would_refuse) {
+  KernelBuilder kernel;
+  const std::uint32_t array = kernel.shared(1, 4);
+  const ValueId three = kernel.constant(3), four = kernel.constant(4);
+  for (const ValueId index : {three, four}) kernel.add({.op = Opcode::StoreShared, .imm = array, .a = index, .b = three});
+  const std::string text = emit(kernel.finish());
+  EXPECT_TRUE(contains(text, "  let v0 = 3u;\n  var v1 = 4u;\n")) << text;
+}
+
 TEST(Wgsl, has_a_high_product_only_where_one_is_used) {
   KernelBuilder without;
   EXPECT_FALSE(contains(emit(without.finish()), "mul_high"));

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <iterator>
 #include <string_view>
+#include <vector>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/emit/interface.hpp"
@@ -42,9 +43,10 @@ std::string parameter(std::uint32_t word) { return fmt::format("params[{}].{}", 
 
 class Emitter {
  public:
-  explicit Emitter(const Kernel& kernel) : kernel_(kernel) {}
+  explicit Emitter(const Kernel& kernel) : kernel_(kernel), is_variable_(kernel.code.size(), false) {}
 
   std::string run() {
+    hide_indices();
     declare();
     const auto& size = kernel_.workgroup_size;
     put("\n@compute @workgroup_size({}, {}, {})\n", size[0], size[1], size[2]);
@@ -74,6 +76,16 @@ class Emitter {
   void close() {
     VYRE_ASSERT(depth_ > 1);
     --depth_;
+  }
+
+  // A store that cannot happen is still written out, and naga looks through a `let` for an index beyond a shared array: such a
+  // constant becomes a `var`.
+  void hide_indices() {
+    for (const Instruction& code : kernel_.code) {
+      if (code.op != Opcode::LoadShared && code.op != Opcode::StoreShared) continue;
+      const Instruction& index = kernel_.code[code.a.index];
+      if (index.op == Opcode::Constant && index.imm >= kernel_.shared[code.imm].count) is_variable_[code.a.index] = true;
+    }
   }
 
   void declare() {
@@ -121,6 +133,7 @@ class Emitter {
 
     switch (code.op) {
       case Opcode::Constant:
+        if (is_variable_[at]) return line("var v{} = {}u;", at, code.imm);
         return line("let v{} = {}u;", at, code.imm);
       case Opcode::WorkgroupId:
         return line("let v{} = {} + workgroup_id.{};", at, parameter(kFirstGroupWord + code.imm), kAxes[code.imm]);
@@ -146,7 +159,8 @@ class Emitter {
       case Opcode::SDiv:
         return signed_infix("/");
       case Opcode::SMod:
-        return signed_infix("%");
+        // Not %: it reaches drivers as SPIR-V's OpSRem, which Vulkan leaves undefined for negative operands.
+        return line("let v{} = v{} - bitcast<u32>(bitcast<i32>(v{}) / bitcast<i32>(v{})) * v{};", at, a, a, b, b);
       case Opcode::And:
         return infix("&");
       case Opcode::Or:
@@ -261,6 +275,7 @@ class Emitter {
   }
 
   const Kernel& kernel_;
+  std::vector<bool> is_variable_;
   std::string text_;
   std::size_t depth_ = 1;
 };

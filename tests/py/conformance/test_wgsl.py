@@ -1,0 +1,586 @@
+"""WGSL, read by an outside parser (naga) and run through it: the same bytes as the reference, and as the documents say.
+
+Expected values are worked out here with Python's integers and numpy, from the tables of the documents.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import BinOp, BufferAccess, BufferDecl, DataType, Expr, Node, Program, UnOp
+
+wgsl_runner = pytest.importorskip("conformance.wgsl_runner", reason="the wgpu package is not installed")
+
+pytestmark = pytest.mark.skipif(wgsl_runner.device() is None, reason="wgpu finds no Vulkan device")
+
+U32, I32, U64, BOOL = DataType.U32, DataType.I32, DataType.U64, DataType.Bool
+VEC2, VEC4 = DataType.Vec2U32, DataType.Vec4U32
+MASK = 2**32 - 1
+EDGES = [0, 1, 31, 32, 33, 2**31 - 1, 2**31, 2**32 - 1, 0x12345678, 0xDEADBEEF]
+FAR = [2**30, 2**30 + 1, 2**31, 2**32 - 1]
+GOLDEN = Path(__file__).parent.parent / "golden"
+
+
+def agreed(program: Program, inputs: dict[str, np.ndarray], workgroups=(1, 1, 1)) -> dict[str, np.ndarray]:
+    """What the program gives through WGSL, with and without the optimiser, found to be what the reference gives."""
+    expected = vyre.run(program, inputs, workgroups=workgroups, backend="reference")
+    for optimize in (True, False):
+        found = wgsl_runner.run(program, inputs, workgroups, optimize=optimize)
+        assert found.keys() == expected.keys()
+        for name, array in expected.items():
+            np.testing.assert_array_equal(found[name], array, err_msg=f"buffer {name}, optimize={optimize}")
+    return expected
+
+
+def signed(value: int) -> int:
+    return value - 2**32 if value >> 31 else value
+
+
+def truncated(a: int, b: int) -> int:
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+# The operators' tables, in Python.
+BINARY = {
+    BinOp.Add: lambda a, b: a + b,
+    BinOp.Sub: lambda a, b: a - b,
+    BinOp.Mul: lambda a, b: a * b,
+    BinOp.Div: lambda a, b: a // b if b else 0,
+    BinOp.Mod: lambda a, b: a % b if b else 0,
+    BinOp.BitAnd: lambda a, b: a & b,
+    BinOp.BitOr: lambda a, b: a | b,
+    BinOp.BitXor: lambda a, b: a ^ b,
+    BinOp.Shl: lambda a, b: a << (b & 31),
+    BinOp.Shr: lambda a, b: a >> (b & 31),
+    BinOp.RotateLeft: lambda a, b: a << (b & 31) | a >> (32 - (b & 31)),
+    BinOp.RotateRight: lambda a, b: a >> (b & 31) | a << (32 - (b & 31)),
+    BinOp.MulHigh: lambda a, b: a * b >> 32,
+    BinOp.AbsDiff: lambda a, b: abs(a - b),
+    BinOp.Min: min,
+    BinOp.Max: max,
+    BinOp.Eq: lambda a, b: a == b,
+    BinOp.Ne: lambda a, b: a != b,
+    BinOp.Lt: lambda a, b: a < b,
+    BinOp.Gt: lambda a, b: a > b,
+    BinOp.Le: lambda a, b: a <= b,
+    BinOp.Ge: lambda a, b: a >= b,
+    BinOp.And: lambda a, b: a != 0 and b != 0,
+    BinOp.Or: lambda a, b: a != 0 or b != 0,
+}
+SIGNED = {
+    BinOp.SDiv: lambda a, b: truncated(signed(a), signed(b)) if b else 0,
+    BinOp.SMod: lambda a, b: signed(a) - signed(b) * truncated(signed(a), signed(b)) if b else 0,
+    BinOp.SLt: lambda a, b: signed(a) < signed(b),
+    BinOp.SGt: lambda a, b: signed(a) > signed(b),
+    BinOp.SLe: lambda a, b: signed(a) <= signed(b),
+    BinOp.SGe: lambda a, b: signed(a) >= signed(b),
+    BinOp.SMin: lambda a, b: min(signed(a), signed(b)),
+    BinOp.SMax: lambda a, b: max(signed(a), signed(b)),
+    BinOp.SShr: lambda a, b: signed(a) >> (b & 31),
+}
+UNARY = {
+    UnOp.Negate: lambda a: -a,
+    UnOp.BitNot: lambda a: ~a,
+    UnOp.LogicalNot: lambda a: a == 0,
+    UnOp.Popcount: lambda a: a.bit_count(),
+    UnOp.Clz: lambda a: 32 - a.bit_length(),
+    UnOp.Ctz: lambda a: (a & -a).bit_length() - 1 if a else 32,
+    UnOp.ReverseBits: lambda a: int(f"{a:032b}"[::-1], 2),
+}
+
+
+def pairs(rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+    values = [*EDGES, *rng.integers(0, 2**32, 4)]
+    a, b = np.meshgrid(np.array(values, np.uint32), np.array(values, np.uint32))
+    return a.ravel(), b.ravel()
+
+
+def table(ops, value) -> Program:
+    """out[k * len(a) + i] = value(op k, a[i], b[i])"""
+    i, n = Expr.var("i"), Expr.buf_len("a")
+    a, b = Expr.load("a", i), Expr.load("b", i)
+    stores = [Node.store("out", n * k + i, value(op, a, b)) for k, op in enumerate(ops)]
+    return Program(
+        buffers=[BufferDecl.read("a", 0, U32), BufferDecl.read("b", 1, U32), BufferDecl.output("out", 2, U32)],
+        workgroup_size=(64, 1, 1),
+        entry=[Node.let("i", Expr.gid_x()), Node.if_(i < n, stores)],
+    )
+
+
+def check_table(ops: dict, value, rng: np.random.Generator) -> None:
+    a, b = pairs(rng)
+    program = table(ops, value)
+    out = agreed(program, {"a": a, "b": b, "out": np.zeros(len(ops) * len(a), np.uint32)}, (-(-len(a) // 64), 1, 1))[
+        "out"
+    ]
+    for (op, meaning), found in zip(ops.items(), out.reshape(len(ops), -1), strict=True):
+        expected = [int(meaning(int(x), int(y))) & MASK for x, y in zip(a, b, strict=True)]
+        assert found.tolist() == expected, op
+
+
+def test_binary_operators(rng):
+    check_table(BINARY, lambda op, a, b: Expr.binop(op, a, b), rng)
+
+
+def test_signed_operators(rng):
+    def value(op, a, b):
+        right = b if op == BinOp.SShr else Expr.cast(I32, b)
+        return Expr.cast(U32, Expr.binop(op, Expr.cast(I32, a), right))
+
+    check_table(SIGNED, value, rng)
+
+
+def test_unary_operators(rng):
+    ops = {op: lambda a, b, meaning=meaning: meaning(a) for op, meaning in UNARY.items()}
+    check_table(ops, lambda op, a, b: Expr.unop(op, a), rng)
+
+
+def test_every_operator_is_in_the_tables():
+    assert {*BINARY, *SIGNED} == set(BinOp)
+    assert set(UNARY) == set(UnOp)
+
+
+# As in the cast document: what the lanes of the target are, given those of the source.
+LANES = {U32: 1, I32: 1, BOOL: 1, U64: 2, VEC2: 2, VEC4: 4}
+DTYPES = {U32: np.uint32, I32: np.int32, BOOL: np.uint32, U64: np.uint64, VEC2: np.uint32, VEC4: np.uint32}
+CASTS = {
+    U32: [U32, I32, BOOL, U64, VEC2, VEC4],
+    I32: [U32, I32, BOOL, U64, VEC2, VEC4],
+    BOOL: [U32, I32, BOOL, U64, VEC2, VEC4],
+    U64: [U32, I32, BOOL, U64, VEC2],
+    VEC2: [U32, I32, BOOL, U64, VEC2],
+    VEC4: [U32, I32, BOOL, U64, VEC2, VEC4],
+}
+
+
+def cast_lanes(source: DataType, target: DataType, lanes: list[int]) -> list[int]:
+    if target == BOOL:
+        return [int(any(lanes))]
+    if LANES[source] > 1:
+        return lanes[: LANES[target]]
+    if target == U64:
+        return [lanes[0], MASK if source == I32 and lanes[0] >> 31 else 0]
+    return lanes * LANES[target]
+
+
+def as_array(element: DataType, words: np.ndarray) -> np.ndarray:
+    array = np.ascontiguousarray(words, np.uint32).view(DTYPES[element])
+    return array.reshape(-1, LANES[element]) if element in (VEC2, VEC4) else array
+
+
+@pytest.mark.parametrize("source", list(CASTS), ids=lambda t: t.name)
+def test_casts(source):
+    words = np.array([*EDGES, *EDGES[::-1], *[0] * 12, *[0, 0, 0, 1], *[0, 7, 0, 0]], np.uint32)
+    i, n = Expr.gid_x(), len(words) // LANES[source]
+    outs = [BufferDecl.read_write(f"to_{t.name}", k + 1, t) for k, t in enumerate(CASTS[source])]
+    program = Program(
+        buffers=[BufferDecl.read("from", 0, source), *outs],
+        workgroup_size=(64, 1, 1),
+        entry=[Node.store(out.name, i, Expr.cast(out.element, Expr.load("from", i))) for out in outs],
+    )
+    inputs = {out.name: as_array(out.element, np.zeros(n * LANES[out.element])) for out in outs}
+    found = agreed(program, {"from": as_array(source, words), **inputs})
+    for out in outs:
+        lanes = words.reshape(n, -1).tolist()
+        if source == BOOL:
+            lanes = [[int(value != 0)] for [value] in lanes]
+        expected = [lane for element in lanes for lane in cast_lanes(source, out.element, element)]
+        assert found[out.name].view(np.uint32).ravel().tolist() == expected, out.name
+
+
+@pytest.mark.parametrize("element", [U32, I32, BOOL, U64, VEC2, VEC4], ids=lambda t: t.name)
+@pytest.mark.parametrize("access", [BufferAccess.ReadOnly, BufferAccess.ReadWrite, BufferAccess.Workgroup])
+def test_out_of_bounds(element, access):
+    n = 5
+    indices = np.array([0, n - 1, n, n + 1, *FAR], np.uint32)
+    i = Expr.gid_x()
+    at = Expr.load("at", i)
+    content = as_array(element, np.arange(1, n * LANES[element] + 1) % (2 if element == BOOL else 99))
+    shared = access == BufferAccess.Workgroup
+    decl = BufferDecl.workgroup("m", n, element) if shared else BufferDecl.storage("m", 3, access, element)
+    entry = [Node.store("out", i, Expr.load("m", at))]
+    if shared:
+        entry = [Node.store("m", i, Expr.load("fill", i)), Node.barrier(), *entry]
+    if access != BufferAccess.ReadOnly:
+        # After every load: a store to each index, of which two are in range.
+        value = Expr.load("fill", Expr.u32(1))
+        entry += [Node.barrier(), Node.store("m", at, value), Node.barrier(), Node.store("after", i, Expr.load("m", i))]
+    program = Program(
+        buffers=[
+            BufferDecl.read("at", 0, U32),
+            BufferDecl.read("fill", 1, element),
+            BufferDecl.read_write("out", 2, element),
+            BufferDecl.read_write("after", 4, element),
+            decl,
+        ],
+        workgroup_size=(len(indices), 1, 1),
+        entry=entry,
+    )
+    empty = as_array(element, np.zeros(len(indices) * LANES[element]))
+    inputs = {"at": indices, "fill": content, "out": empty, "after": empty.copy()}
+    if not shared:
+        inputs["m"] = content.copy()
+    found = agreed(program, inputs)
+    expected = empty.copy()
+    expected[:2] = content[[0, n - 1]]
+    np.testing.assert_array_equal(found["out"], expected)
+    if access != BufferAccess.ReadOnly:
+        stored = empty.copy()
+        stored[:n] = content
+        stored[[0, n - 1]] = content[1]
+        np.testing.assert_array_equal(found["after"], stored)
+
+
+ATOMICS = {
+    Expr.atomic_add: lambda old, v: old + v,
+    Expr.atomic_and: lambda old, v: old & v,
+    Expr.atomic_or: lambda old, v: old | v,
+    Expr.atomic_xor: lambda old, v: old ^ v,
+    Expr.atomic_min: min,
+    Expr.atomic_max: max,
+    Expr.atomic_exchange: lambda old, v: v,
+}
+
+
+def test_atomics_in_and_out_of_bounds():
+    """Each on cells of its own: in range, then far outside, where it gives 0 and changes nothing."""
+    old, value = 0x80000005, 0xC
+    indices = np.array([0, *FAR], np.uint32)
+    i = Expr.gid_x()
+    at, n = Expr.load("at", i), Expr.buf_len("at")
+    # Lane 0 has a cell of its own for each; the others keep their far index.
+    cells = [Expr.select(i == 0, Expr.u32(k), at) for k in range(len(ATOMICS) + 2)]
+    values = [op("cells", cell, value) for op, cell in zip(ATOMICS, cells[:-2], strict=True)]
+    values += [Expr.atomic_compare_exchange("cells", cells[-2], old, value)]
+    values += [Expr.atomic_compare_exchange("cells", cells[-1], old + 1, value)]
+    entry = [Node.store("out", n * k + i, made) for k, made in enumerate(values)]
+    expected_out = [old, *[0] * len(FAR)] * len(values)
+    expected_cells = [meaning(old, value) & MASK for meaning in ATOMICS.values()] + [value, old]
+    program = Program(
+        buffers=[
+            BufferDecl.read("at", 0, U32),
+            BufferDecl.read_write("cells", 1, U32),
+            BufferDecl.read_write("out", 2, U32),
+        ],
+        workgroup_size=(len(indices), 1, 1),
+        entry=entry,
+    )
+    filled = np.full(len(values), old, np.uint32)
+    found = agreed(program, {"at": indices, "cells": filled, "out": np.zeros(len(expected_out), np.uint32)})
+    assert found["out"].tolist() == expected_out
+    assert found["cells"].tolist() == expected_cells
+
+
+def test_a_contended_compare_exchange_never_fails_for_no_reason():
+    """256 invocations take a number each: every failure must be somebody's success."""
+    taken = Expr.atomic_compare_exchange("next", 0, Expr.var("want"), Expr.var("want") + 1)
+    program = Program(
+        buffers=[BufferDecl.read_write("next", 0, U32), BufferDecl.read_write("wins", 1, U32)],
+        workgroup_size=(64, 1, 1),
+        entry=[
+            Node.loop(
+                "want",
+                0,
+                16,
+                [
+                    Node.let("old", taken),
+                    Node.if_(
+                        Expr.var("old") == Expr.var("want"),
+                        [Node.let("won", Expr.atomic_add("wins", Expr.var("want"), 1))],
+                    ),
+                ],
+            )
+        ],
+    )
+    inputs = {"next": np.zeros(1, np.uint32), "wins": np.zeros(16, np.uint32)}
+    found = wgsl_runner.run(program, inputs, (4, 1, 1))
+    assert found["next"].tolist() == [16]
+    assert found["wins"].tolist() == [1] * 16
+
+
+def test_barriers_and_workgroup_memory(rng):
+    size, groups = 64, 8
+    lid, half = Expr.local_x(), Expr.u32(size // 2) >> Expr.var("k")
+    halves = Node.loop(
+        "k",
+        0,
+        6,
+        [
+            Node.let("half", half),
+            Node.if_(
+                lid < Expr.var("half"),
+                [Node.store("part", lid, Expr.load("part", lid) + Expr.load("part", lid + Expr.var("half")))],
+            ),
+            Node.barrier(),
+        ],
+    )
+    program = Program(
+        buffers=[
+            BufferDecl.read("data", 0, U32),
+            BufferDecl.read_write("sums", 1, U32),
+            BufferDecl.workgroup("part", size, U32),
+        ],
+        workgroup_size=(size, 1, 1),
+        entry=[
+            Node.store("part", lid, Expr.load("data", Expr.gid_x())),
+            Node.barrier(),
+            halves,
+            Node.if_(lid == 0, [Node.store("sums", Expr.workgroup_x(), Expr.load("part", 0))]),
+        ],
+    )
+    data = rng.integers(0, 2**32, size * groups).astype(np.uint32)
+    found = agreed(program, {"data": data, "sums": np.zeros(groups, np.uint32)}, (groups, 1, 1))
+    assert found["sums"].tolist() == data.reshape(groups, size).sum(axis=1, dtype=np.uint32).tolist()
+
+
+def test_workgroup_memory_starts_as_zeros_in_each_workgroup():
+    """llvmpipe 22.3 gives a workgroup what the one before it on the same core has left, also to wgpu."""
+    size, groups = 32, 16
+    program = Program(
+        buffers=[BufferDecl.read_write("out", 0, U32), BufferDecl.workgroup("m", 3 * size, U32)],
+        workgroup_size=(size, 1, 1),
+        entry=[
+            Node.store("out", Expr.gid_x(), Expr.load("m", Expr.local_x() + 2 * size)),
+            Node.barrier(),
+            Node.store("m", Expr.local_x() + 2 * size, 5),
+        ],
+    )
+    found = agreed(program, {"out": np.full(size * groups, 9, np.uint32)}, (groups, 1, 1))
+    assert not found["out"].any()
+
+
+def test_returns_and_loops():
+    i, k, total = Expr.gid_x(), Expr.var("k"), Expr.var("total")
+    program = Program(
+        buffers=[BufferDecl.read_write("out", 0, U32)],
+        workgroup_size=(32, 1, 1),
+        entry=[
+            Node.let("total", 0),
+            Node.loop(
+                "k",
+                i & 3,
+                i,
+                [
+                    Node.assign("total", total + k),
+                    Node.if_(
+                        total > 100,
+                        [Node.store("out", i, total), Node.return_()],
+                        [Node.loop("j", 2, 1, [Node.return_()])],
+                    ),
+                ],
+            ),
+            Node.store("out", i, total + 1000),
+        ],
+    )
+    found = agreed(program, {"out": np.zeros(64, np.uint32)}, (2, 1, 1))["out"]
+    expected = []
+    for index in range(64):
+        sums = np.cumsum(np.arange(index & 3, index)) if index > index & 3 else np.array([0])
+        over = sums[sums > 100]
+        expected.append(int(over[0]) if len(over) else int(sums[-1]) + 1000)
+    assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("family", ["bitwise", "compare", "logical", "math", "u64"])
+def test_standard_operations(family, rng):
+    """Their examples, and random arguments, through calls."""
+    ops = [vyre.ops.get(id) for id in vyre.ops.ids() if id.startswith(f"primitive.{family}.")]
+    assert ops
+    for start in range(0, len(ops), 8):
+        entry = []
+        words = rng.choice(np.array([*EDGES, *rng.integers(0, 2**32, 6)], np.uint32), 64)
+        position, written = 0, 0
+        for op in ops[start : start + 8]:
+            arguments = []
+            for element in op.signature.inputs:
+                lanes = [Expr.load("in", (position + k) % 64) for k in range(LANES[element])]
+                position += LANES[element]
+                arguments.append(Expr.pack(element, lanes) if LANES[element] > 1 else Expr.cast(element, lanes[0]))
+            name = f"result{written}"
+            entry.append(Node.let(name, Expr.call(op.id, arguments)))
+            for k in range(LANES[op.signature.output]):
+                result = Expr.var(name)
+                entry.append(
+                    Node.store(
+                        "out",
+                        written,
+                        Expr.lane(result, k) if LANES[op.signature.output] > 1 else Expr.cast(U32, result),
+                    )
+                )
+                written += 1
+        program = Program(
+            buffers=[BufferDecl.read("in", 0, U32), BufferDecl.read_write("out", 1, U32)],
+            workgroup_size=(1, 1, 1),
+            entry=entry,
+        )
+        agreed(program, {"in": words, "out": np.zeros(written, np.uint32)})
+
+
+def test_literals_that_wgsl_would_refuse():
+    """x / 0, shifts by 32 and constant indices out of range do not compile in WGSL where it sees constants."""
+    values = [
+        (Expr.div(Expr.u32(7), Expr.u32(0)), 0),
+        (Expr.rem(Expr.u32(7), Expr.u32(0)), 0),
+        (Expr.u32(1) << Expr.u32(32), 1),
+        (Expr.u32(2**31) >> Expr.u32(33), 2**30),
+        (Expr.u32(MASK) + Expr.u32(1), 0),
+        (Expr.u32(0) - Expr.u32(1), MASK),
+        (Expr.u32(MASK) * Expr.u32(MASK), 1),
+        (Expr.negate(Expr.u32(1)), MASK),
+        (Expr.cast(U32, Expr.sdiv(Expr.i32(-(2**31)), Expr.i32(-1))), 2**31),
+        (Expr.cast(U32, Expr.smod(Expr.i32(-(2**31)), Expr.i32(-1))), 0),
+        (Expr.cast(U32, Expr.sdiv(Expr.i32(5), Expr.i32(0))), 0),
+        (Expr.cast(U32, Expr.sshr(Expr.i32(-2), Expr.u32(33))), MASK),
+        (Expr.rotl(Expr.u32(3), Expr.u32(32)), 3),
+        (Expr.load("out", 2**32 - 1), 0),
+        (Expr.load("out", 2**30), 0),
+        (Expr.load("shared", 4), 0),
+        (Expr.atomic_add("count", 7, 1), 0),
+    ]
+    entry = [Node.store("out", k, value) for k, (value, _) in enumerate(values)]
+    entry += [
+        Node.store("out", 2**32 - 1, 5),
+        Node.store("out", 2**30, 5),
+        Node.store("shared", 4, 5),
+        Node.store("empty", 0, 5),
+    ]
+    program = Program(
+        buffers=[
+            BufferDecl.read_write("out", 0, U32),
+            BufferDecl.read_write("count", 1, U32),
+            BufferDecl.read_write("empty", 4294967295, U32),
+            BufferDecl.workgroup("shared", 4, U32),
+        ],
+        workgroup_size=(1, 1, 1),
+        entry=entry,
+    )
+    inputs = {
+        "out": np.full(len(values), 9, np.uint32),
+        "count": np.zeros(1, np.uint32),
+        "empty": np.zeros(0, np.uint32),
+    }
+    found = agreed(program, inputs)
+    assert found["out"].tolist() == [expected for _, expected in values]
+    assert found["count"].tolist() == [0]
+
+
+def test_reserved_words_and_odd_names():
+    names = ["let", "main", "params", "gl_in", "a-b", "日本", "b0", "v0", "workgroup_id", "__x", " "]
+    program = Program(
+        buffers=[BufferDecl.read_write(name, k, U32) for k, name in enumerate(names[:7])],
+        workgroup_size=(1, 1, 1),
+        entry=[
+            *[Node.let(name, k + 1) for k, name in enumerate(names)],
+            *[Node.assign(name, Expr.var(name) + 1) for name in names],
+            *[Node.store(name, 0, Expr.var(name)) for name in names[:7]],
+        ],
+    )
+    found = agreed(program, {name: np.zeros(1, np.uint32) for name in names[:7]})
+    assert [int(found[name][0]) for name in names[:7]] == list(range(2, 9))
+
+
+def test_ids_and_a_split_grid():
+    """A grid in two dispatches has the ids of one: the second starts at a first workgroup of its own."""
+    x, y, z = (Expr.invocation_id(axis) for axis in range(3))
+    at = (z * 12 + y) * 8 + x
+    groups = Expr.workgroup_x() + Expr.workgroup_y() * 100 + Expr.workgroup_z() * 10_000
+    locals_ = Expr.local_x() + Expr.local_y() * 100 + Expr.local_z() * 10_000
+    program = Program(
+        buffers=[BufferDecl.read_write("groups", 0, U32), BufferDecl.read_write("locals", 1, U32)],
+        workgroup_size=(4, 3, 2),
+        entry=[Node.store("groups", at, groups), Node.store("locals", at, locals_)],
+    )
+    n = 8 * 12 * 4
+    inputs = {"groups": np.zeros(n, np.uint32), "locals": np.zeros(n, np.uint32)}
+    expected = agreed(program, inputs, (2, 4, 2))
+    text, contents = vyre.lower(program, target="wgsl"), [a.tobytes() for a in inputs.values()]
+    for first, count in [((0, 0, 0), (2, 1, 2)), ((0, 1, 0), (2, 3, 1)), ((0, 1, 1), (2, 3, 1))]:
+        contents = wgsl_runner.run_text(text, contents, [n, n], [True, True], count, first)
+    for content, array in zip(contents, expected.values(), strict=True):
+        np.testing.assert_array_equal(np.frombuffer(content, np.uint32), array)
+
+
+def test_deep_and_long_programs_parse():
+    """Depth is flat text: naga would overflow its stack on 5,000 parentheses, and allows 127 braces."""
+    deep = Expr.gid_x()
+    for k in range(5000):
+        deep = deep * 3 + k
+    nested = [Node.store("out", Expr.gid_x(), 1)]
+    for _ in range(64):
+        nested = [Node.if_(Expr.gid_x() < Expr.buf_len("out"), nested)]
+    program = Program(
+        buffers=[BufferDecl.read_write("out", 0, U32)],
+        workgroup_size=(1, 1, 1),
+        entry=[Node.store("out", 0, deep), *nested],
+    )
+    wgsl_runner.check(vyre.lower(program, target="wgsl"))
+
+
+def golden_programs() -> dict[str, Program]:
+    i = Expr.var("i")
+    lid, half = Expr.local_x(), Expr.var("half")
+    return {
+        "xor": Program(
+            buffers=[
+                BufferDecl.read("left", 0, U32),
+                BufferDecl.read("right", 1, U32),
+                BufferDecl.output("out", 2, U32),
+            ],
+            workgroup_size=(64, 1, 1),
+            entry=[
+                Node.let("i", Expr.gid_x()),
+                Node.if_(i < Expr.buf_len("out"), [Node.store("out", i, Expr.load("left", i) ^ Expr.load("right", i))]),
+            ],
+        ),
+        "histogram": Program(
+            buffers=[BufferDecl.read("data", 0, U32), BufferDecl.output("bins", 1, U32)],
+            workgroup_size=(256, 1, 1),
+            entry=[
+                Node.let("i", Expr.gid_x()),
+                Node.if_(i >= Expr.buf_len("data"), [Node.return_()]),
+                Node.let("old", Expr.atomic_add("bins", Expr.load("data", i) % Expr.buf_len("bins"), 1)),
+            ],
+        ),
+        "workgroup_sum": Program(
+            buffers=[
+                BufferDecl.read("data", 0, U32),
+                BufferDecl.output("sums", 1, U32),
+                BufferDecl.workgroup("part", 64, U32),
+            ],
+            workgroup_size=(64, 1, 1),
+            entry=[
+                Node.store("part", lid, Expr.load("data", Expr.gid_x())),
+                Node.barrier(),
+                Node.loop(
+                    "k",
+                    0,
+                    6,
+                    [
+                        Node.let("half", Expr.u32(32) >> Expr.var("k")),
+                        Node.if_(
+                            lid < half,
+                            [Node.store("part", lid, Expr.load("part", lid) + Expr.load("part", lid + half))],
+                        ),
+                        Node.barrier(),
+                    ],
+                ),
+                Node.if_(lid == 0, [Node.store("sums", Expr.workgroup_x(), Expr.load("part", 0))]),
+            ],
+        ),
+    }
+
+
+@pytest.mark.parametrize("name", list(golden_programs()))
+def test_text_is_as_kept(name):
+    """VYRE_UPDATE_GOLDEN=1 writes the texts anew."""
+    text = vyre.lower(golden_programs()[name], target="wgsl")
+    wgsl_runner.check(text)
+    path = GOLDEN / f"{name}.wgsl"
+    if os.environ.get("VYRE_UPDATE_GOLDEN"):
+        path.write_text(text)
+    assert text == path.read_text()
