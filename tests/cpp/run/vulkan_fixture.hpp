@@ -45,7 +45,13 @@ class VulkanTest : public testing::Test {
     }
   }
 
-  VulkanBackend backend_;
+  // One for all tests of a process: after thirty instances or so, NVIDIA's driver is not found any more.
+  static VulkanBackend& shared_backend() {
+    static VulkanBackend* const backend = new VulkanBackend;
+    return *backend;
+  }
+
+  VulkanBackend& backend_ = shared_backend();
   std::vector<std::size_t> usable_;
 };
 
