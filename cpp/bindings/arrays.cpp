@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "convert.hpp"
@@ -70,7 +71,14 @@ std::string conversion(const BufferDecl& decl) { return fmt::format("write .asty
 py::array zeros(const BufferDecl& decl, std::size_t count) {
   const Dtype dtype = dtype_of(decl.element);
   py::object shape = is_vector(decl.element) ? py::object(py::make_tuple(count, ir::lanes(decl.element))) : py::object(py::int_(count));
-  return py::module_::import("numpy").attr("zeros")(shape, dtype.name).cast<py::array>();
+  try {
+    return py::module_::import("numpy").attr("zeros")(shape, dtype.name).cast<py::array>();
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_MemoryError)) throw;
+    throw DeviceMemoryError(
+        fmt::format("buffer `{}` wants {} zero elements ({} bytes each), which the host has no memory for. Fix: ask for fewer.", decl.name,
+                    count, std::max(ir::min_bytes(decl.element), 1u)));
+  }
 }
 
 void check_array(const BufferDecl& decl, const py::array& array) {
@@ -171,7 +179,14 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
 }
 
 void Arrays::bind_zeros(Slot& slot, std::size_t count) {
-  bind_array(slot, zeros(*slot.decl, count));
+  const py::array array = zeros(*slot.decl, count);
+  if (slot.decl->access == BufferAccess::ReadWrite && slot.decl->element != DataType::Bool) {
+    // Already a new array: a copy would touch memory that the system has not even given yet.
+    host_.back() = {0, 0};
+    slot.owner = slot.result = array;
+    return use(slot, data_of(array), static_cast<std::size_t>(array.nbytes()));
+  }
+  bind_array(slot, array);
   // Nobody else can hold these bytes, and the next array may come to lie where these were before they were copied.
   host_.back() = {0, 0};
 }

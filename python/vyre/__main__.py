@@ -33,8 +33,8 @@ def _devices(limits: bool) -> int:
         for name, value in device.probes.items():
             print(f"    found when opened: {name} = {value}")
         if limits:
-            for name, value in device.limits.items():
-                print(f"    {name} = {value}")
+            for limit, most in device.limits.items():
+                print(f"    {limit} = {most}")
     return 0
 
 

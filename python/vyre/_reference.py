@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from vyre import _core
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _HEAD = """\
 # Reference
@@ -11,7 +16,7 @@ Made by `python -m vyre reference` from the tables of the C++ core. Do not edit;
 """
 
 
-def _table(head: tuple[str, ...], rows: list[tuple[object, ...]]) -> str:
+def _table(head: tuple[str, ...], rows: Sequence[tuple[object, ...]]) -> str:
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(str(cell).replace("|", "\\|") for cell in row) + " |" for row in rows]
     return "\n".join(lines) + "\n"

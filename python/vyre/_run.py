@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal, overload
 
 import numpy as np
 
@@ -125,6 +125,10 @@ def devices(backend: str | None = None) -> list[Device]:
     return [Device(**row) for row in _core._devices() if backend in (None, row["backend"])]
 
 
+@overload
+def lower(program: Program, target: Literal["spirv"] = ..., *, optimize: bool = ...) -> bytes: ...
+@overload
+def lower(program: Program, target: Literal["spirv-asm", "wgsl"], *, optimize: bool = ...) -> str: ...
 def lower(program: Program, target: str = "spirv", *, optimize: bool = True) -> bytes | str:
     """Lower a valid program to target code.
 

@@ -127,3 +127,20 @@ def test_import_opens_no_device():
         timeout=60,
     )
     assert done.stdout == "[]\n"
+
+
+def test_zeros_beyond_the_memory_are_a_typed_error():
+    done = finish("""
+        import resource
+        limit = resource.getrlimit(resource.RLIMIT_AS)[1]
+        resource.setrlimit(resource.RLIMIT_AS, (8 << 30, limit))
+        big = Program([BufferDecl.read_write("big", 0, vyre.vec4u32)])
+        try:
+            vyre.run(big, {"big": 2**32 - 1}, 1, backend="reference")
+        except vyre.DeviceMemoryError as error:
+            print(error, isinstance(error, MemoryError), run_xor("reference"))
+        """)
+    assert done.stdout == (
+        "buffer `big` wants 4294967295 zero elements (16 bytes each), which the host has no memory for. "
+        "Fix: ask for fewer. True [5, 4, 7, 6]\n"
+    ), done.stderr

@@ -251,3 +251,17 @@ def test_arrays_of_four_million_elements():
             np.testing.assert_array_equal(
                 vyre.run(program, {"data": data, "out": n}, n // 64, backend=backend)["out"], data ^ 5
             )
+
+
+@pytest.mark.slow
+def test_large_programs_on_drivers(target):
+    """Drivers compile in more than linear time, so these have no bound but an answer."""
+    assert (
+        int(vyre.run(Program(OUT, (1, 1, 1), [Node.store("out", 0, chain(49_000))]), {"out": 1}, 1, **target)["out"][0])
+        == 49_000
+    )
+    i = Expr.gid_x()
+    loads = sum((Expr.load("data", i + k) for k in range(1, 1_000)), Expr.load("data", i))
+    program = Program([BufferDecl.read("data", 1, U32), *OUT], (64, 1, 1), [Node.store("out", i, loads)])
+    out = vyre.run(program, {"data": np.ones(1_000, np.uint32), "out": 64}, 1, **target)["out"]
+    np.testing.assert_array_equal(out, 1_000 - np.arange(64))
