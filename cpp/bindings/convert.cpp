@@ -145,7 +145,8 @@ ir::ExprHandle to_expr(py::handle object, const std::string& where) {
     if (overflow == 0 && number > 0) reject(where, kWanted, object, fmt::format("write Expr.u64({}) for a 64-bit literal", number));
     reject(where, kWanted, object, "write Expr.i32(v), Expr.u32(v) or Expr.u64(v) with a value of that type");
   }
-  if (PyFloat_Check(object.ptr())) {
+  if (PyFloat_Check(object.ptr()) || (PyObject_HasAttrString(object.ptr(), "__float__") != 0 && !py::isinstance<py::array>(object))) {
+    // numpy's floats too
     reject(where, kWanted, object, "write an integer; an expression is converted with Expr.cast(DataType.U32, value)");
   }
   if (PyUnicode_Check(object.ptr()))

@@ -59,10 +59,8 @@ def run(
     return _core._run(program, inputs, workgroups, backend, device, timeout)
 
 
-class Backends(tuple[str, ...]):
+class Backends(list[str]):
     """The names of the backends that work here, best first."""
-
-    __slots__ = ()
 
     def unavailable(self) -> dict[str, list[str]]:
         """The other backends, each with the reasons why it does not work here.
@@ -71,9 +69,6 @@ class Backends(tuple[str, ...]):
         True
         """
         return _core._unavailable()
-
-    def __repr__(self) -> str:
-        return f"[{', '.join(map(repr, self))}]"
 
 
 def backends() -> Backends:

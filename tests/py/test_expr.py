@@ -261,6 +261,12 @@ def test_what_python_does_with_numbers_is_refused_with_a_fix(use):
         use(a)
 
 
+@pytest.mark.parametrize("value", [np.float32(1.5), np.float64(1.5)])
+def test_floats_of_numpy_are_refused_like_floats(value):
+    with pytest.raises(vyre.ArgumentError, match=r"Fix: write an integer; an expression is converted with Expr.cast"):
+        a + value
+
+
 def test_a_huge_integer_is_described_not_printed():
     with pytest.raises(vyre.ArgumentError, match=r"got an integer of 100001 bits"):
         Expr.u32(2**100_000)
