@@ -1,12 +1,18 @@
 #include "vyre/ir/handle.hpp"
 
+#include <fmt/format.h>
+
 #include <unordered_map>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
 #include "vyre/ir/builder.hpp"
 
 namespace vyre::ir {
 namespace {
+
+// A statement used twice becomes two, so 40 nested ones can stand for 2^40. Far above V019's limit, which judges the program.
+constexpr std::size_t kMaxStatements = std::size_t{1} << 22;
 
 // True for the caller that let go of the last reference.
 template <class Data>
@@ -242,6 +248,10 @@ Program make_program(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_si
       if (top.opener != nullptr) builder.end();
       frames.pop_back();
       continue;
+    }
+    if (builder.node_count() >= kMaxStatements) {
+      throw ArgumentError(fmt::format(
+          "program has more than {} statements. Fix: use a statement inside others less often, or put it into a Loop.", kMaxStatements));
     }
     const NodeData& data = *top.rest.front();
     top.rest = top.rest.subspan(1);

@@ -118,7 +118,7 @@ NodeHandle return_(SourcePlace place = {});
 }  // namespace node
 
 // Brings handles into a program's arena. A handle used twice becomes one expression; a statement handle used twice becomes two
-// statements.
+// statements. Throws ArgumentError when that makes millions of them.
 Program make_program(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry);
 
 // Handles for a program's statements again, sharing kept: what Program.entry shows.

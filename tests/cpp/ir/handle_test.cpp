@@ -8,6 +8,7 @@
 #include "support/random_program.hpp"
 #include "support/sample_programs.hpp"
 #include "support/small_stack.hpp"
+#include "vyre/base/error.hpp"
 
 namespace vyre::ir {
 namespace {
@@ -32,6 +33,18 @@ TEST(Handle, of_a_statement_used_twice_is_two_statements) {
   EXPECT_EQ(of({barrier, barrier}).nodes().size(), 2u);
   const NodeHandle block = node::block({node::let("x", expr::u32(1))});
   EXPECT_EQ(of({block, node::if_(expr::u32(1), {block}, {block})}).nodes().size(), 3u + 3 + 3 + 3);
+}
+
+TEST(Handle, of_a_statement_that_stands_for_too_many_is_refused) {
+  NodeHandle block = node::barrier();
+  for (int doubling = 0; doubling < 40; ++doubling) block = node::block({block, block});
+  try {
+    of({block});
+    FAIL();
+  } catch (const ArgumentError& error) {
+    EXPECT_STREQ(error.what(),
+                 "program has more than 4194304 statements. Fix: use a statement inside others less often, or put it into a Loop.");
+  }
 }
 
 TEST(Handle, lives_on_in_its_users) {
