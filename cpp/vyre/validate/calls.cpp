@@ -104,11 +104,7 @@ void check_V034(const Gathered& program, Report& report) {
 void check_callees(const Gathered& program, Report& report) {
   for_each_call(program, [&](StepId id, const OpBody& body) {
     // A registered body was judged when it was registered; since then only the operations that it calls can have changed.
-    for (const Finding& finding : body.findings) {
-      if (finding.rule == Rule::V017) continue;  // the depth of the call says it
-      report.add(Site::of(id), finding.rule, finding.message);
-      break;
-    }
+    if (body.cause) report.add(Site::of(id), body.cause->rule, body.cause->message);
   });
 }
 

@@ -60,6 +60,8 @@ void OpBodies::close(OpBody& body) {
   for (const OpBody* callee : body.gathered->callees) below = std::max(below, callee->depth);
   if (below != OpBody::kEndless) body.depth = below + 1;
   body.findings = check(*body.gathered, options_);
+  const auto cause = std::ranges::find_if(body.findings, [](const Finding& finding) { return finding.rule != Rule::V017; });
+  if (cause != body.findings.end()) body.cause = *cause;
   if (body.findings.empty()) body.valid = Gate::pass(body);
 }
 

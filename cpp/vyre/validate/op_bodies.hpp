@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <vector>
@@ -20,6 +21,7 @@ struct OpBody {
   std::unique_ptr<Gathered> gathered;  // null until examined, and for operations that cannot be inlined
   std::uint32_t depth = 1;             // of calls, this one included
   std::vector<Finding> findings;       // what breaks a rule in the body, in program order
+  std::optional<Finding> cause;        // the first of them but V017, which the depth of a call says: what every call reports
   std::shared_ptr<const ValidOp> valid;
 };
 

@@ -202,6 +202,18 @@ TEST(Scale, operations_with_2_to_the_32_call_paths_are_examined_once) {
   Quick quick;
   EXPECT_EQ(found(program, ops), Found{});
 }
+TEST(Scale, many_calls_of_an_operation_with_many_endless_calls) {
+  const auto calls = [](const std::string& id) {
+    List body;
+    for (int k = 0; k < 49'000; ++k) body.push_back(let("v" + std::to_string(k), call(id, {})));
+    return body;
+  };
+  const ir::OpTable ops =
+      table({op_with("t.endless", {}, U32, {let("r", call("t.endless", {}))}), op_with("t.many", {}, U32, calls("t.endless"))});
+  const ir::Program program = Sample().add(calls("t.many")).make();
+  Quick quick;
+  EXPECT_EQ(validate::validate(program, ops).diagnostics.size(), 49'000u);
+}
 TEST(Scale, a_chain_of_2000_operations_is_too_deep) {
   ir::OpTable ops;
   std::vector<ir::OpSpec> specs;
