@@ -30,8 +30,8 @@ using validate::kMaxNestingDepth;
 using validate::kMaxNodeCount;
 
 // An operation that only hands on what another gives leaves nothing behind; 32 levels of two calls each would still take 2^32
-// expansions.
-constexpr std::size_t kMaxExpansions = 1'000'000;
+// expansions. Each costs what its arguments cost to hand over, and something of its own.
+constexpr std::size_t kMaxWork = 100'000'000, kExpansionWork = 100;
 
 class Inliner {
  public:
@@ -87,8 +87,9 @@ class Inliner {
   void charge() {
     if (++size_ > kMaxNodeCount && had_call_) refuse_size();
   }
-  void charge_expansion() {
-    if (++expansions_ > kMaxExpansions) refuse_size();
+  void charge_expansion(std::size_t arguments) {
+    work_ += kExpansionWork + arguments;
+    if (work_ > kMaxWork) refuse_size();
   }
 
   ExprId add(const ir::Expr& expr) {
@@ -129,7 +130,7 @@ class Inliner {
 
   // The recursion is as deep as operations call each other: 32 (V017).
   ExprId expand_expression(const ValidOp& op, std::span<const ExprId> arguments) {
-    charge_expansion();
+    charge_expansion(arguments.size());
     const ir::Program& body = op.body();
     IdVector<ExprId, ExprId> moved(body.exprs().size());
     std::vector<ExprId> inner;
@@ -153,7 +154,7 @@ class Inliner {
 
   // Emits the body; gives a use of its result.
   ExprId expand_statements(const ValidOp& op, std::span<const ExprId> arguments) {
-    charge_expansion();
+    charge_expansion(arguments.size());
     Frame frame(op.body(), op.facts(), fresh_prefix());
     for (std::uint32_t k = 0; k < arguments.size(); ++k) {
       // Its name need not occur in the body.
@@ -269,7 +270,7 @@ class Inliner {
   std::unordered_map<const ValidOp*, bool> expression_;
   std::string user_op_;  // the call of the user's that is being expanded
   bool had_call_ = false;
-  std::size_t size_ = 0, expansions_ = 0;
+  std::size_t size_ = 0, work_ = 0;
 };
 
 }  // namespace

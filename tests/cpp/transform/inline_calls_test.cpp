@@ -150,6 +150,23 @@ TEST(InlineCalls, growth_beyond_the_limits_is_an_error_that_names_the_operation)
   }
 }
 
+TEST(InlineCalls, growth_is_found_in_time_when_operations_have_many_parameters) {
+  std::vector<std::string> parameters;
+  for (int k = 0; k < 2000; ++k) parameters.push_back("p" + std::to_string(k));
+  OpTable table = OpTable().with(op("test.level0", parameters, {node::let("r", var("p0"))}));
+  std::vector<ExprHandle> arguments(2000, var("p1"));
+  for (int level = 1; level < 32; ++level) {
+    const std::string below = "test.level" + std::to_string(level - 1);
+    arguments[0] = call(below, std::vector<ExprHandle>(2000, var("p2")));
+    table = table.with(op("test.level" + std::to_string(level), parameters, {node::let("r", call(below, arguments))}));
+  }
+  const std::vector<ExprHandle> ids(2000, gid(0));
+  const ValidProgram deep = valid(program({node::store("out", u32(0), call("test.level31", ids))}), table);
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_THROW(inline_calls(deep), LoweringError);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+}
+
 TEST(InlineCalls, nesting_beyond_the_limit_is_an_error_that_names_the_operation) {
   std::vector<NodeHandle> body = {node::store("out", u32(0), call("test.clamp", {gid(0)}))};
   for (int depth = 0; depth < 64; ++depth) body = {node::block(std::move(body))};
