@@ -1,5 +1,6 @@
 // V016 V017 V020 V032 V034: calls, and what the body of an operation may hold.
 #include <algorithm>
+#include <unordered_set>
 
 #include "vyre/validate/checks.hpp"
 #include "vyre/validate/limits.hpp"
@@ -31,8 +32,9 @@ void check_V016(const Gathered& program, Report& report) {
 void check_V017(const Gathered& program, Report& report) {
   // A program's call is at depth 1, and a body is itself at depth 1 at the least.
   const std::uint32_t allowed = program.op == nullptr ? kMaxCallDepth : kMaxCallDepth - 1;
+  std::unordered_set<ExprId> reported;  // semantics 2: one diagnostic a Call node, however many statements share it
   for_each_call(program, [&](StepId id, const OpBody& body) {
-    if (body.depth > allowed) report.add<Message::CallDepth>(id);
+    if (body.depth > allowed && reported.insert(program.step(id).expr).second) report.add<Message::CallDepth>(id);
   });
 }
 

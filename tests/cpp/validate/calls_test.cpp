@@ -53,6 +53,14 @@ TEST(V017, rejects_depth_33_once_a_call) {
   EXPECT_EQ(found(calling(call("t.33", {u32(1)})), chain(33)), Found{kCallDepth});
   EXPECT_EQ(found(calling(call("t.33", {call("t.40", {u32(1)})})), chain(40)), (Found{kCallDepth, kCallDepth}));
 }
+TEST(V017, rejects_a_call_that_statements_share_once) {
+  const ExprHandle shared = call("t.33", {u32(1)}), other = call("t.33", {u32(1)});
+  const ir::Program program = Sample().add({let("a", shared), let("b", shared), let("c", other)}).make();
+  const validate::Verdict verdict = validate::validate(program, chain(33));
+  ASSERT_EQ(verdict.diagnostics.size(), 2u);
+  EXPECT_EQ(verdict.diagnostics[0].place.path, "entry[0].value");
+  EXPECT_EQ(verdict.diagnostics[1].place.path, "entry[2].value");
+}
 TEST(V017, rejects_cycles_and_what_reaches_them) {
   const auto ops =
       table({passing("t.a", "t.b"), passing("t.b", "t.a"), passing("t.self", "t.self"), passing("t.to_a", "t.a"), increment()});
