@@ -9,6 +9,7 @@
 #include "vyre/run/vulkan/call.hpp"
 #include "vyre/run/vulkan/float_state.hpp"
 #include "vyre/run/vulkan/pipeline.hpp"
+#include "vyre/run/vulkan/process_end.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -95,6 +96,7 @@ Device::Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physica
 Device::~Device() {
   // Only a condemned device can still be at work here. Lost ones end in finite time, whatever this returns.
   api_.vkDeviceWaitIdle(api_.device);
+  for (std::size_t count = abandoned_.size(); count > 0; --count) count_given_back();
   abandoned_.clear();
   unused_.clear();
   pipelines_.clear();
@@ -185,6 +187,7 @@ void Device::give_back(std::unique_ptr<Workspace> workspace) {
 void Device::abandon(std::unique_ptr<Workspace> workspace) {
   const std::lock_guard lock(mutex_);
   abandoned_.push_back(std::move(workspace));
+  count_abandoned();
 }
 
 bool Device::collect() {
@@ -197,6 +200,7 @@ bool Device::collect() {
     check(result, "vkGetFenceStatus");
     done.push_back(std::move(abandoned_.back()));
     abandoned_.pop_back();
+    count_given_back();
   }
   return true;
 }
