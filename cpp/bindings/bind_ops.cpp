@@ -6,10 +6,10 @@
 #include "bindings.hpp"
 #include "convert.hpp"
 #include "program.hpp"
-#include "registry.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"
 #include "vyre/ops/body.hpp"
+#include "vyre/run/registry.hpp"
 
 namespace vyre::python {
 namespace {
@@ -311,16 +311,12 @@ void bind_ops(py::module_& m) {
       "_op_get",
       [](py::handle id) -> py::object {
         const std::string name = to_text(id, "argument `id` of vyre.ops.get");
-        ir::OpTable::Spec spec = registered_ops().table.find(name);
-        if (spec == nullptr) {
-          throw ArgumentError(fmt::format("unknown op `{0}`. Fix: register an Op with id {0} before lowering.", name));
-        }
-        return py::cast(PyOpSpec{std::move(spec)});
+        return py::cast(PyOpSpec{run::registered_op(name)});
       },
       py::arg("id"));
   m.def("_op_all", [] {
     py::list result;
-    for (ir::OpTable::Spec& spec : registered_ops().table.all()) result.append(py::cast(PyOpSpec{std::move(spec)}));
+    for (ir::OpTable::Spec& spec : run::registered_ops().all()) result.append(py::cast(PyOpSpec{std::move(spec)}));
     return result;
   });
   m.def(
@@ -330,7 +326,7 @@ void bind_ops(py::module_& m) {
           reject("argument `spec` of vyre.ops.register", "an OpSpec", spec, "write OpSpec(id, signature, ...)");
         ir::OpTable::Spec given = spec.cast<const PyOpSpec&>().spec;
         py::gil_scoped_release release;
-        register_op(std::move(given));
+        run::register_op(*given);
       },
       py::arg("spec"));
 }

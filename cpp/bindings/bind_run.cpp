@@ -24,25 +24,12 @@ namespace {
 using run::Backend;
 using run::DeviceInfo;
 
-bool software(const DeviceInfo& device) { return device.kind == "software gpu" || device.kind == "cpu"; }
-
-// Best first (semantics, section 9): a real GPU, then cpu, then software Vulkan, then reference.
+// Best first, each once.
 std::vector<Backend*> available() {
-  auto rank = [](Backend& backend) {
-    if (backend.name() == "reference") return 3;
-    if (backend.name() == "cpu") return 1;
-    for (const DeviceInfo& device : backend.devices()) {
-      if (device.usable && !software(device)) return 0;
-    }
-    return 2;
-  };
-  std::vector<std::pair<int, Backend*>> ranked;
-  for (Backend* backend : run::backends()) {
-    if (backend->unavailable().empty()) ranked.emplace_back(rank(*backend), backend);
-  }
-  std::stable_sort(ranked.begin(), ranked.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
   std::vector<Backend*> result;
-  for (auto [_, backend] : ranked) result.push_back(backend);
+  for (const run::Choice& choice : run::ranked(run::backends())) {
+    if (std::find(result.begin(), result.end(), choice.backend) == result.end()) result.push_back(choice.backend);
+  }
   return result;
 }
 

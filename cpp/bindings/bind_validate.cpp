@@ -6,8 +6,8 @@
 #include "convert.hpp"
 #include "lru.hpp"
 #include "program.hpp"
-#include "registry.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/registry.hpp"
 #include "vyre/validate/rules.hpp"
 #include "vyre/validate/validate.hpp"
 
@@ -94,7 +94,7 @@ void bind_diagnostic(py::module_& m) {
 }  // namespace
 
 validate::ValidProgram valid(const PyProgram& program) {
-  OpSnapshot ops = registered_ops();
+  run::OpSnapshot ops = run::op_snapshot();
   VerdictKey key{program.program, program.hash(), ops.generation};
   py::gil_scoped_release release;
   if (auto known = verdicts().find(key)) return *known;
@@ -113,11 +113,11 @@ void bind_validate(py::module_& m) {
       "validate",
       [](py::handle program) {
         const ir::Program& value = to_program(program, "argument `program` of vyre.validate").program;
-        const OpSnapshot ops = registered_ops();
+        const ir::OpTable ops = run::registered_ops();
         Diagnostics found;
         {
           py::gil_scoped_release release;
-          found = validate::validate(value, ops.table).diagnostics;
+          found = validate::validate(value, ops).diagnostics;
         }
         py::list result;
         for (Diagnostic& diagnostic : found) result.append(py::cast(std::move(diagnostic)));

@@ -46,9 +46,13 @@ std::vector<Choice> ranked(std::span<Backend* const> backends) {
     for (std::size_t index = 0; index < devices.size(); ++index) {
       if (!devices[index].usable) continue;
       const Rank here = rank(*backend, devices[index]);
-      const bool known =
-          std::any_of(all.begin(), all.end(), [&](const Ranked& other) { return other.choice.backend == backend && other.rank == here; });
-      if (!known) all.push_back({here, {backend, index}});
+      const auto known =
+          std::find_if(all.begin(), all.end(), [&](const Ranked& other) { return other.choice.backend == backend && other.rank == here; });
+      if (known == all.end()) {
+        all.push_back({here, {backend, index}});
+      } else if (devices[index].is_default) {
+        known->choice.device = index;
+      }
     }
   }
   std::stable_sort(all.begin(), all.end(), [](const Ranked& a, const Ranked& b) { return a.rank < b.rank; });
