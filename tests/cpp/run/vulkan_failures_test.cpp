@@ -372,7 +372,7 @@ TEST_F(UnfitDevices, without_the_memory_model_say_so) {
 
 TEST_F(UnfitDevices, without_a_compute_queue_say_so) {
   vulkan_.change("vkGetPhysicalDeviceQueueFamilyProperties",
-                 [](void* families) { static_cast<VkQueueFamilyProperties*>(families)->queueFlags = VK_QUEUE_TRANSFER_BIT; });
+                 [](void* family) { static_cast<VkQueueFamilyProperties*>(family)->queueFlags = VK_QUEUE_TRANSFER_BIT; });
   expect_reasons("has no compute queue. Fix: use another device.");
 }
 

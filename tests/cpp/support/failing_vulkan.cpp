@@ -134,7 +134,13 @@ VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
     const std::lock_guard lock(books.mutex);
     count_object(kNames[kIndex]);
     if (const auto change = books.changes.find(kNames[kIndex]); change != books.changes.end()) {
-      if (void* last = as_pointer(std::get<sizeof...(A) - 1>(std::tuple(arguments...)))) change->second(last);
+      const auto all = std::tuple(arguments...);
+      const auto last = std::get<sizeof...(A) - 1>(all);
+      if constexpr (kIndex == k_vkGetPhysicalDeviceQueueFamilyProperties) {
+        for (std::uint32_t i = 0; last != nullptr && i < *std::get<1>(all); ++i) change->second(last + i);
+      } else if (void* out = as_pointer(last)) {
+        change->second(out);
+      }
     }
   };
   if constexpr (std::is_void_v<R>) {

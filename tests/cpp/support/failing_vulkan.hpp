@@ -42,7 +42,8 @@ class FailingVulkan {
   void show_all();
   // As if the machine had no device, whatever drivers it has.
   void no_devices();
-  // Called after each forwarded call of the function, with its last argument, to change what it gave.
+  // Called after each forwarded call of the function, with its last argument, to change what it gave; of an array with each
+  // element.
   void change(std::string function, std::function<void(void*)> with);
 
   int calls(std::string_view function) const;
