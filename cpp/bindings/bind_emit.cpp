@@ -18,7 +18,7 @@ enum class Target { Spirv, SpirvText, Wgsl };
 
 Target to_target(py::handle object) {
   const std::string where = "argument `target` of vyre.lower";
-  const std::string name = to_text(object, where);
+  const std::string name = to_text(object, where, "write \"spirv\", \"spirv-asm\" or \"wgsl\"");
   if (name == "spirv") return Target::Spirv;
   if (name == "spirv-asm") return Target::SpirvText;
   if (name == "wgsl") return Target::Wgsl;

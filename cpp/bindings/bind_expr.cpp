@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "bindings.hpp"
+#include "construct.hpp"
 #include "convert.hpp"
 #include "operators.hpp"
 #include "pickle.hpp"
@@ -426,10 +427,7 @@ a signed operator), both must be, and the operator is the signed one; `//` and `
 Expr((left[0] ^ 5) & 255)
 >>> vyre.Expr.i32(-8) // vyre.Expr.i32(3)
 Expr(sdiv(i32(-8), i32(3))))");
-  expr.def(py::init([](const py::args&, const py::kwargs&) -> PyExpr {
-    throw ArgumentError(
-        "Expr is not called directly. Fix: write Expr.u32(v), Expr.var(name), Expr.load(buffer, index) or another constructor.");
-  }));
+  def_no_new(expr, "Expr is not called directly. Fix: write Expr.u32(v), Expr.var(name), Expr.load(buffer, index) or another constructor.");
   bind_literals(expr);
   bind_reads(expr);
   bind_ids(expr);

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "bindings.hpp"
+#include "construct.hpp"
 #include "convert.hpp"
 #include "pickle.hpp"
 #include "vyre/base/error.hpp"
@@ -21,10 +22,8 @@ void bind_node(py::module_& m) {
 
 >>> vyre.Node.store("out", vyre.Expr.gid_x(), 1)
 Node(out[invocation_id(0)] = 1))");
-  node.def(py::init([](const py::args&, const py::kwargs&) -> PyNode {
-    throw ArgumentError(
-        "Node is not called directly. Fix: write Node.let(name, value), Node.store(buffer, index, value) or another constructor.");
-  }));
+  def_no_new(node,
+             "Node is not called directly. Fix: write Node.let(name, value), Node.store(buffer, index, value) or another constructor.");
   node.def_static(
       "let",
       [](py::handle name, py::handle value) {

@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings.hpp"
+#include "construct.hpp"
 #include "convert.hpp"
 #include "program.hpp"
 #include "vyre/base/error.hpp"
@@ -95,11 +96,11 @@ The types of an operation's inputs and of its output.
 
 >>> vyre.OpSignature([vyre.u32, vyre.u32], vyre.u32).min_input_bytes()
 8)");
-  signature.def(
-      py::init([](py::handle inputs, py::handle output) {
-        return OpSignature{to_types(inputs, "argument `inputs` of OpSignature"), to_type(output, "argument `output` of OpSignature")};
-      }),
-      py::arg("inputs"), py::arg("output"));
+  def_new(signature, [](const py::args& args, const py::kwargs& kwargs) {
+    static const Signature names{"OpSignature", {"inputs", "output"}, 2, 2};
+    const std::vector<py::object> given = bind_arguments(names, args, kwargs);
+    return OpSignature{to_types(given[0], "argument `inputs` of OpSignature"), to_type(given[1], "argument `output` of OpSignature")};
+  });
   signature.def_property_readonly(
       "inputs", [](const OpSignature& self) { return types(self.inputs); }, "DataTypes, in order.");
   signature.def_property_readonly(
@@ -115,10 +116,9 @@ The bytes of one element of every input together.
   });
   signature.def("__hash__", [](const OpSignature& self) { return py::hash(py::make_tuple(types(self.inputs), self.output)); });
   signature.def("__repr__", [](const OpSignature& self) { return fmt::format("<vyre.OpSignature {}>", text(self)); });
-  signature.def(py::pickle([](const OpSignature& self) { return py::make_tuple(types(self.inputs), self.output); },
-                           [](const py::tuple& saved) {
-                             return OpSignature{to_types(saved[0], "a pickle"), saved[1].cast<DataType>()};
-                           }));
+  signature.def("__reduce__", [](const OpSignature& self) {
+    return py::make_tuple(py::type::of<OpSignature>(), py::make_tuple(types(self.inputs), self.output));
+  });
 }
 
 struct PyConvention {
@@ -131,6 +131,7 @@ void bind_convention(py::module_& m) {
 
 >>> vyre.Convention.V2(lookup_binding=3)
 Convention.V2(lookup_binding=3))");
+  def_no_new(convention, "Convention is not called directly. Fix: write Convention.V1(), V2(lookup_binding) or V3(...).");
   convention.def_static(
       "V1", [] { return PyConvention{ir::ConventionV1{}}; },
       "V1() -> Convention\n\nInputs (read), one output (read_write), params (uniform).");
@@ -160,6 +161,13 @@ Convention.V2(lookup_binding=3))");
   convention.def("__repr__", spelling);
   convention.def("__eq__", [](const PyConvention& self, py::handle other) {
     return py::isinstance<PyConvention>(other) && self.value == other.cast<const PyConvention&>().value;
+  });
+  convention.def("__reduce__", [](const PyConvention& self) {
+    const py::tuple numbers = match(
+        self.value, [](const ir::ConventionV1&) -> py::tuple { return py::make_tuple(1); },
+        [](const ir::ConventionV2& v2) -> py::tuple { return py::make_tuple(2, v2.lookup_binding); },
+        [](const ir::ConventionV3& v3) -> py::tuple { return py::make_tuple(3, v3.inputs, v3.outputs, v3.params, v3.scratch); });
+    return py::make_tuple(py::module_::import("vyre._pickle").attr("convention"), numbers);
   });
   convention.def("__hash__", [spelling](const PyConvention& self) { return py::hash(py::str(spelling(self))); });
 }
@@ -237,14 +245,19 @@ Args:
 >>> a, b = vyre.Expr.var("a"), vyre.Expr.var("b")
 >>> vyre.OpSpec("acme.nand", vyre.OpSignature([vyre.u32, vyre.u32], vyre.u32), parameters=["a", "b"], result=~(a & b))
 <vyre.OpSpec acme.nand@1 (U32, U32) -> U32>)");
-  spec.def(py::init([](py::handle id, py::handle signature, py::handle parameters, py::handle body, py::handle result, py::handle version,
-                       const py::object& convention, py::handle summary, py::handle laws, py::handle examples) {
-             const py::object contract = convention.is_none() ? py::cast(PyConvention{}) : convention;
-             return PyOpSpec{make_spec(id, signature, parameters, body, result, version, contract, summary, laws, examples)};
-           }),
-           py::arg("id"), py::arg("signature"), py::kw_only(), py::arg("parameters") = py::tuple(), py::arg("body") = py::tuple(),
-           py::arg("result") = py::none(), py::arg("version") = 1, py::arg("convention") = py::none(), py::arg("summary") = "",
-           py::arg("laws") = py::tuple(), py::arg("examples") = py::tuple());
+  def_new(spec, [](const py::args& args, const py::kwargs& kwargs) {
+    static const Signature names{
+        "OpSpec", {"id", "signature", "parameters", "body", "result", "version", "convention", "summary", "laws", "examples"}, 2, 2};
+    const std::vector<py::object> given = bind_arguments(names, args, kwargs);
+    auto or_else = [&](std::size_t place, py::object otherwise) { return given[place] ? given[place] : otherwise; };
+    py::object convention = or_else(6, py::none());
+    if (convention.is_none()) convention = py::cast(PyConvention{});
+    return PyOpSpec{make_spec(given[0], given[1], or_else(2, py::tuple()), or_else(3, py::tuple()), or_else(4, py::none()),
+                              or_else(5, py::int_(1)), convention, or_else(7, py::str("")), or_else(8, py::tuple()),
+                              or_else(9, py::tuple()))};
+  });
+  spec.def("__copy__", [](py::object self) { return self; });
+  spec.def("__deepcopy__", [](py::object self, py::handle) { return self; });
   spec.def_property_readonly(
       "id", [](const PyOpSpec& self) { return lenient_str(self.spec->id); }, "The dotted name, without the version.");
   spec.def_property_readonly(

@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings.hpp"
+#include "construct.hpp"
 #include "convert.hpp"
 #include "program.hpp"
 #include "vyre/base/error.hpp"
@@ -27,11 +28,9 @@ void bind_buffer_decl(py::module_& m) {
 
 >>> vyre.BufferDecl.read("left", 0, vyre.u32)
 BufferDecl.read('left', 0, DataType.U32))");
-  decl.def(py::init([](const py::args&, const py::kwargs&) -> BufferDecl {
-    throw ArgumentError(
-        "BufferDecl is not called directly. Fix: write BufferDecl.read(name, binding, element), read_write, output, uniform, workgroup or "
-        "storage.");
-  }));
+  def_no_new(decl,
+             "BufferDecl is not called directly. Fix: write BufferDecl.read(name, binding, element), read_write, output, uniform, "
+             "workgroup or storage.");
 
   auto described = [](py::handle name, py::handle binding, BufferAccess access, py::handle element, py::handle count,
                       const char* function) {
@@ -123,7 +122,10 @@ BufferDecl.workgroup('tile', 64, DataType.U32))");
   decl.def("__copy__", [](py::object self) { return self; });
   decl.def("__deepcopy__", [](py::object self, py::handle) { return self; });
   decl.def("__repr__", [](const BufferDecl& self) { return lenient_str(brief(self)); });
-  decl.def(py::pickle(state, [](const py::tuple& saved) {
+  decl.def("__reduce__", [state](const BufferDecl& self) {
+    return py::make_tuple(py::module_::import("vyre._pickle").attr("buffer_decl"), state(self));
+  });
+  m.def("_buffer_decl_from_state", [](const py::args& saved) {
     if (saved.size() != 6) throw ParseError("this is not a pickled BufferDecl. Fix: load what pickle.dumps wrote.");
     BufferDecl result;
     result.name = std::string(saved[0].cast<py::bytes>());
@@ -133,7 +135,7 @@ BufferDecl.workgroup('tile', 64, DataType.U32))");
     result.count = saved[4].cast<std::uint32_t>();
     result.output = saved[5].cast<bool>();
     return result;
-  }));
+  });
 }
 
 std::vector<BufferDecl> to_buffers(py::handle object) {
@@ -212,14 +214,18 @@ Args:
 <vyre.Program (out: read_write u32) workgroup_size=(4, 1, 1), 1 statement, 4 expressions>
 >>> vyre.parse(p.to_text()) == p
 True)");
-  program.def(py::init([](py::handle buffers, py::handle workgroup_size, py::handle entry) {
-                std::vector<BufferDecl> decls = to_buffers(buffers);
-                const ir::WorkgroupSize size = to_workgroup_size(workgroup_size);
-                const std::vector<ir::NodeHandle> nodes = to_nodes(entry, argument("entry", "Program"));
-                py::gil_scoped_release release;
-                return PyProgram(ir::make_program(std::move(decls), size, nodes));
-              }),
-              py::arg("buffers") = py::tuple(), py::arg("workgroup_size") = py::make_tuple(1, 1, 1), py::arg("entry") = py::tuple());
+  def_new(program, [](const py::args& args, const py::kwargs& kwargs) {
+    static const Signature signature{"Program", {"buffers", "workgroup_size", "entry"}, 0, 3};
+    const std::vector<py::object> given = bind_arguments(signature, args, kwargs);
+    std::vector<BufferDecl> decls;
+    ir::WorkgroupSize size = {1, 1, 1};
+    std::vector<ir::NodeHandle> nodes;
+    if (given[0]) decls = to_buffers(given[0]);
+    if (given[1]) size = to_workgroup_size(given[1]);
+    if (given[2]) nodes = to_nodes(given[2], argument("entry", "Program"));
+    py::gil_scoped_release release;
+    return PyProgram(ir::make_program(std::move(decls), size, nodes));
+  });
   program.def_property_readonly(
       "buffers",
       [](const PyProgram& self) {
@@ -316,7 +322,8 @@ void bind_program(py::module_& m) {
   m.def(
       "parse",
       [](py::handle text) {
-        const std::string source = to_text(text, argument("text", "vyre.parse"));
+        const std::string source =
+            to_text(text, argument("text", "vyre.parse"), "pass what Program.to_text() gave; bytes are read by Program.from_bytes");
         py::gil_scoped_release release;
         return PyProgram(ir::parse(source));
       },

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <pthread.h>
 #include <pybind11/stl.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -45,7 +46,7 @@ Backend* to_backend(py::handle object) {
     return best_backend();
   }
   const std::string where = "argument `backend` of vyre.run";
-  const std::string name = to_text(object, where);
+  const std::string name = to_text(object, where, "write \"reference\", \"vulkan\" or None");
   if (Backend* found = run::find_backend(name)) return found;
   std::string names;
   for (Backend* backend : run::backends()) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", backend->name());
@@ -106,7 +107,8 @@ Lru<PreparedKey, Prepared, PreparedHash>& prepared() {
 }
 
 // A daemon thread may be in a call when the interpreter goes, and would then come back to a GIL that is no more. So calls are
-// counted, and the exit asks them to stop and waits for them.
+// counted, the exit asks them to stop and waits for them, and a thread that was stopped so stays where it is: were it to raise
+// its exception, Python would end it between two frames of C++, and with it the process.
 std::atomic<bool> leaving{false};
 std::atomic<int> running{0};
 
@@ -115,6 +117,16 @@ struct Running {
   ~Running() { --running; }
   Running(const Running&) = delete;
   Running& operator=(const Running&) = delete;
+};
+
+// To be destroyed with the GIL released, before it is taken again.
+struct Parking {
+  bool main_thread;
+  ~Parking() {
+    if (!leaving || main_thread) return;
+    --running;
+    for (;;) pause();
+  }
 };
 
 void leave() {
@@ -145,6 +157,7 @@ class Signals {
     raised_.emplace();
     return true;
   }
+  bool main_thread() const { return main_thread_; }
   // With the GIL held, after Interrupted.
   void rethrow() {
     if (raised_) throw std::move(*raised_);
@@ -158,6 +171,7 @@ class Signals {
 
 py::dict run_program(py::handle program_object, py::handle inputs, py::handle workgroups, py::handle backend_name, py::handle device_index,
                      py::handle timeout) {
+  const Running counted;
   const PyProgram& program = to_program(program_object, "argument `program` of vyre.run");
   const run::Grid grid = to_grid(workgroups);
   run::RunOptions options;
@@ -168,11 +182,11 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
   const Arrays arrays(checked, inputs);
   run::check_call(checked, arrays.views(), grid);
 
-  const Running counted;
   Signals signals;
   options.interrupted = [&] { return signals.pending(); };
   try {
     py::gil_scoped_release release;
+    const Parking parking{signals.main_thread()};
     const PreparedKey key{checked.program(), checked.hash(), backend, device};
     Prepared executable;
     if (auto known = prepared().find(key)) {

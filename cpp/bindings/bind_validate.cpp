@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include "bindings.hpp"
+#include "construct.hpp"
 #include "convert.hpp"
 #include "lru.hpp"
 #include "program.hpp"
@@ -40,6 +41,7 @@ void bind_place(py::module_& m) {
 
 >>> vyre.validate(vyre.Program(workgroup_size=(0, 1, 1)))[0].place.path
 'workgroup_size[0]')");
+  def_no_new(place, "Place is not called directly. Fix: take the `place` of a Diagnostic.");
   place.def_property_readonly(
       "path", [](const Place& self) { return lenient_str(self.path); }, "In the program: entry[2].then[0].value");
   place.def_property_readonly(
@@ -52,10 +54,11 @@ void bind_place(py::module_& m) {
             [](const Place& self, py::handle other) { return py::isinstance<Place>(other) && self == other.cast<const Place&>(); });
   auto state = [](const Place& self) { return py::make_tuple(py::bytes(self.path), py::bytes(self.file), self.line, self.column); };
   place.def("__hash__", [state](const Place& self) { return py::hash(state(self)); });
-  place.def(py::pickle(state, [](const py::tuple& saved) {
-    return Place{std::string(saved[0].cast<py::bytes>()), std::string(saved[1].cast<py::bytes>()), saved[2].cast<int>(),
-                 saved[3].cast<int>()};
-  }));
+  place.def("__reduce__",
+            [state](const Place& self) { return py::make_tuple(py::module_::import("vyre._pickle").attr("place"), state(self)); });
+  m.def("_place_from_state", [](const py::bytes& path, const py::bytes& file, int line, int column) {
+    return Place{std::string(path), std::string(file), line, column};
+  });
   place.def("__repr__", [](const Place& self) {
     std::string source = self.file.empty() ? "" : fmt::format(" ({}:{}", self.file, self.line);
     if (!source.empty()) source += self.column > 0 ? fmt::format(":{})", self.column) : ")";
@@ -71,6 +74,7 @@ void bind_diagnostic(py::module_& m) {
 ('V006', 'entry[0]')
 >>> d.message
 'vyre IR validation: assignment to undeclared variable `x`. Fix: add `let x = ...;` before this assignment.')");
+  def_no_new(diagnostic, "Diagnostic is not called directly. Fix: take one from vyre.validate(program).");
   diagnostic.def_property_readonly(
       "rule", [](const Diagnostic& self) { return self.rule; }, "The rule's id: V001 to V035.");
   diagnostic.def_property_readonly(
@@ -84,11 +88,13 @@ void bind_diagnostic(py::module_& m) {
   });
   diagnostic.def("__hash__",
                  [](const Diagnostic& self) { return py::hash(py::make_tuple(self.rule, py::bytes(self.message), self.place)); });
-  diagnostic.def(
-      py::pickle([](const Diagnostic& self) { return py::make_tuple(self.rule, py::bytes(self.message), self.place); },
-                 [](const py::tuple& saved) {
-                   return Diagnostic{saved[0].cast<std::string>(), std::string(saved[1].cast<py::bytes>()), saved[2].cast<Place>()};
-                 }));
+  diagnostic.def("__reduce__", [](const Diagnostic& self) {
+    return py::make_tuple(py::module_::import("vyre._pickle").attr("diagnostic"),
+                          py::make_tuple(self.rule, py::bytes(self.message), self.place));
+  });
+  m.def("_diagnostic_from_state", [](std::string rule, const py::bytes& message, const Place& place) {
+    return Diagnostic{std::move(rule), std::string(message), place};
+  });
 }
 
 }  // namespace

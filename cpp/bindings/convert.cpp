@@ -13,6 +13,7 @@ namespace {
 
 PYBIND11_CONSTINIT py::gil_safe_call_once_and_store<py::object> numpy_integer;
 PYBIND11_CONSTINIT py::gil_safe_call_once_and_store<py::object> numpy_bool;
+PYBIND11_CONSTINIT py::gil_safe_call_once_and_store<py::object> numpy_generic;
 
 const py::object& numpy_type(py::gil_safe_call_once_and_store<py::object>& store, const char* name) {
   return store.call_once_and_store_result([&] { return py::object(py::module_::import("numpy").attr(name)); }).get_stored();
@@ -22,6 +23,8 @@ std::string type_name(py::handle object) { return py::type::handle_of(object).at
 
 // The integer as a Python int, which numpy's integers are not.
 py::int_ plain(py::handle object) { return py::reinterpret_steal<py::int_>(PyNumber_Index(object.ptr())); }
+
+constexpr const char* kInRange = "write an integer in that range";
 
 std::string with_fix(const std::string& fix, const char* otherwise) { return fix.empty() ? otherwise : fix; }
 
@@ -52,6 +55,9 @@ std::string given(py::handle object) {
     if (text.size() > 2 * kLongest) text = text.substr(0, 2 * kLongest) + "...";
     return fmt::format("{} ({})", text, type);
   }
+  if (py::isinstance(object, numpy_type(numpy_generic, "generic"))) {
+    return fmt::format("{} ({})", py::str(object).cast<std::string>().substr(0, kLongest), type);
+  }
   return fmt::format("an object of type {}", type);
 }
 
@@ -70,8 +76,8 @@ bool is_integer(py::handle object) {
 
 std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::string& where, const std::string& fix) {
   const std::string wanted = fmt::format("an integer from 0 to {}", last);
-  const std::string action = with_fix(fix, "write an integer in that range");
-  if (!is_integer(object)) reject(where, wanted, object, action);
+  const std::string action = with_fix(fix, kInRange);
+  if (!is_integer(object)) reject(where, wanted, object, kInRange);
   const py::int_ value = plain(object);
   const unsigned long long result = PyLong_AsUnsignedLongLong(value.ptr());
   if (PyErr_Occurred() != nullptr) {
@@ -84,8 +90,8 @@ std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::stri
 
 std::int64_t to_signed(py::handle object, std::int64_t first, std::int64_t last, const std::string& where, const std::string& fix) {
   const std::string wanted = fmt::format("an integer from {} to {}", first, last);
-  const std::string action = with_fix(fix, "write an integer in that range");
-  if (!is_integer(object)) reject(where, wanted, object, action);
+  const std::string action = with_fix(fix, kInRange);
+  if (!is_integer(object)) reject(where, wanted, object, kInRange);
   const py::int_ value = plain(object);
   int overflow = 0;
   const long long result = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
@@ -98,8 +104,11 @@ bool to_bool(py::handle object, const std::string& where) {
   return PyObject_IsTrue(object.ptr()) == 1;
 }
 
-std::string to_text(py::handle object, const std::string& where) {
-  if (!PyUnicode_Check(object.ptr())) reject(where, "a str", object, "write a name in quotes");
+std::string to_text(py::handle object, const std::string& where, const std::string& fix) {
+  if (!PyUnicode_Check(object.ptr())) {
+    if (py::isinstance<ir::BufferDecl>(object)) reject(where, "a str", object, "write the declaration's name");
+    reject(where, "a str", object, with_fix(fix, "write a name in quotes"));
+  }
   Py_ssize_t size = 0;
   const char* text = PyUnicode_AsUTF8AndSize(object.ptr(), &size);
   if (text == nullptr) {
@@ -145,7 +154,10 @@ ir::ExprHandle to_expr(py::handle object, const std::string& where) {
     if (overflow == 0 && number > 0) reject(where, kWanted, object, fmt::format("write Expr.u64({}) for a 64-bit literal", number));
     reject(where, kWanted, object, "write Expr.i32(v), Expr.u32(v) or Expr.u64(v) with a value of that type");
   }
-  if (PyFloat_Check(object.ptr()) || (PyObject_HasAttrString(object.ptr(), "__float__") != 0 && !py::isinstance<py::array>(object))) {
+  // An Expr.gid_x without its parentheses.
+  if (PyCFunction_Check(object.ptr()) || PyFunction_Check(object.ptr())) reject(where, kWanted, object, "call the function: write f(...)");
+  if (PyFloat_Check(object.ptr()) ||
+      (!PyType_Check(object.ptr()) && PyObject_HasAttrString(object.ptr(), "__float__") != 0 && !py::isinstance<py::array>(object))) {
     // numpy's floats too
     reject(where, kWanted, object, "write an integer; an expression is converted with Expr.cast(DataType.U32, value)");
   }
@@ -157,7 +169,7 @@ ir::ExprHandle to_expr(py::handle object, const std::string& where) {
 
 std::vector<py::object> to_list(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix) {
   if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || py::isinstance<PyExpr>(object) || py::isinstance<PyNode>(object) ||
-      PyDict_Check(object.ptr())) {
+      PyDict_Check(object.ptr()) || PyAnySet_Check(object.ptr())) {
     reject(where, wanted, object, fix);
   }
   py::object iterator = py::reinterpret_steal<py::object>(PyObject_GetIter(object.ptr()));
@@ -188,8 +200,10 @@ std::vector<ir::NodeHandle> to_nodes(py::handle object, const std::string& where
   std::vector<ir::NodeHandle> result;
   for (const py::object& item : to_list(object, where, "a list of Nodes", "write [Node.let(...), Node.store(...)]")) {
     if (!py::isinstance<PyNode>(item)) {
-      const char* fix = py::isinstance<PyExpr>(item) ? "bind the expression with Node.let(name, value), or store it"
-                                                     : "write Node.let(...), Node.store(...) or another statement";
+      const char* fix = "write Node.let(...), Node.store(...) or another statement";
+      if (py::isinstance<PyExpr>(item)) fix = "bind the expression with Node.let(name, value), or store it";
+      if (PyCFunction_Check(item.ptr())) fix = "call the function: write Node.barrier() or Node.return_()";
+      if (PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) fix = "write *nodes to put a list's statements here, or Node.block(nodes)";
       reject(fmt::format("element {} of {}", result.size(), where), "a Node", item, fix);
     }
     result.push_back(item.cast<const PyNode&>().handle);

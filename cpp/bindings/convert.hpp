@@ -25,8 +25,8 @@ inline std::uint32_t to_u32(py::handle object, const std::string& where, const s
   return static_cast<std::uint32_t>(to_unsigned(object, 0xFFFFFFFFu, where, fix));
 }
 bool to_bool(py::handle object, const std::string& where);
-// UTF-8; lone surrogates are refused.
-std::string to_text(py::handle object, const std::string& where);
+// UTF-8; lone surrogates are refused. `fix` is for what is no str.
+std::string to_text(py::handle object, const std::string& where, const std::string& fix = {});
 ir::DataType to_type(py::handle object, const std::string& where);
 ir::BufferAccess to_access(py::handle object, const std::string& where);
 

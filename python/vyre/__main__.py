@@ -51,9 +51,16 @@ def _doctor() -> int:
     print(f"vyre {vyre.__version__}, Python {platform.python_version()}, numpy {np.__version__}, {platform.platform()}")
     print("\nbackends, best first:")
     _backends()
+    # Before the devices are listed: what a driver was found to do is known once it has run something.
+    trials, healthy = _trials()
     print("\ndevices:")
     _devices(limits=False)
-    print("\na ^ b on each backend:")
+    print("\na ^ b on each of them:")
+    print("\n".join(trials))
+    return 0 if healthy else 1
+
+
+def _trials() -> tuple[list[str], bool]:
     i = vyre.Expr.gid_x()
     program = vyre.Program(
         [
@@ -66,16 +73,18 @@ def _doctor() -> int:
     )
     a = np.arange(1000, dtype=np.uint32)
     b = a[::-1].copy()
-    healthy = True
-    for name in vyre.backends():
+    targets = [("reference", {"backend": "reference"})]
+    targets += [(f"{d.index}: {d.name}", {"backend": d.backend, "device": d}) for d in vyre.devices() if d.usable]
+    lines, healthy = [], True
+    for name, target in targets:
         try:
-            right = bool((vyre.run(program, {"a": a, "b": b, "out": a.size}, 16, backend=name)["out"] == a ^ b).all())
-            print(f"{name}: {'right' if right else 'WRONG'}")
+            right = bool((vyre.run(program, {"a": a, "b": b, "out": a.size}, 16, **target)["out"] == a ^ b).all())
+            lines.append(f"{name}: {'right' if right else 'WRONG'}")
             healthy &= right
         except vyre.VyreError as error:
-            print(f"{name}: {error}")
+            lines.append(f"{name}: {error}")
             healthy = False
-    return 0 if healthy else 1
+    return lines, healthy
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

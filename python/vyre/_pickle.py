@@ -18,3 +18,23 @@ def expr(data: bytes) -> _core.Expr:
 def node(data: bytes) -> _core.Node:
     """The statement of these bytes."""
     return _core._node_from_bytes(data)
+
+
+def buffer_decl(*state: object) -> _core.BufferDecl:
+    """The declaration of these fields."""
+    return _core._buffer_decl_from_state(*state)
+
+
+def place(*state: object) -> _core.Place:
+    """The place of these fields."""
+    return _core._place_from_state(*state)
+
+
+def diagnostic(*state: object) -> _core.Diagnostic:
+    """The diagnostic of these fields."""
+    return _core._diagnostic_from_state(*state)
+
+
+def convention(version: int, *numbers: int) -> _core.Convention:
+    """The convention of this version."""
+    return getattr(_core.Convention, f"V{version}")(*numbers)

@@ -19,6 +19,12 @@ if TYPE_CHECKING:
 __all__ = ["Backends", "Device", "backends", "devices", "lower", "pack_bytes", "run", "unpack_bytes"]
 
 
+_MASKED = (
+    "argument `{}` of {} must be an array whose every element counts, got a masked array. "
+    "Fix: write .filled(0) to give the masked elements a value."
+)
+
+
 def run(
     program: Program,
     inputs: Mapping[str, Any],
@@ -38,7 +44,8 @@ def run(
             Inputs are never written.
         workgroups: counts along x, y, z (not invocations): an int or up to three of them.
         backend: "reference", "vulkan", or None for the best one here.
-        device: an index into vyre.devices(), or one of its elements; None lets the backend choose.
+        device: an index into vyre.devices(), or one of its elements, whose backend is then the call's; None lets the
+            backend choose.
         timeout: seconds that the call may take once the program is prepared; None waits for ever.
 
     Returns: name -> new array of each ReadWrite buffer, same shape and dtype as given.
@@ -56,6 +63,14 @@ def run(
     >>> run(doubler, {"data": np.array([1, 2], np.uint32)}, (1, 1, 1), backend="reference")["data"]
     array([2, 4], dtype=uint32)
     """
+    if isinstance(device, Device):
+        if backend is None:
+            backend = device.backend
+        elif backend != device.backend:
+            raise ArgumentError(
+                f"argument `device` of vyre.run must be a device of backend {backend!r}, "
+                f"got one of {device.backend!r}. Fix: leave `backend` out, or leave `device` out."
+            )
     return _core._run(program, inputs, workgroups, backend, device, timeout)
 
 
@@ -112,11 +127,20 @@ def devices(backend: str | None = None) -> list[Device]:
     """The GPUs and software GPUs of this machine, with their limits, usable or not.
 
     Args:
-        backend: only those that this backend uses.
+        backend: only those that this backend uses; None for all.
+
+    Raises: ArgumentError when there is no such backend.
 
     >>> all(isinstance(device, Device) for device in devices())
     True
     """
+    if backend is not None:
+        known = [*_core._available(), *_core._unavailable()]
+        if backend not in known:
+            raise ArgumentError(
+                f"argument `backend` of vyre.devices must be one of {', '.join(known)} or None, got {backend!r}. "
+                "Fix: write one of these; None lists all devices."
+            )
     return [Device(**row) for row in _core._devices() if backend in (None, row["backend"])]
 
 
@@ -148,6 +172,8 @@ def pack_bytes(data: bytes | bytearray | memoryview | np.ndarray) -> np.ndarray:
     >>> pack_bytes(b"abcde")
     array([1684234849,        101], dtype=uint32)
     """
+    if isinstance(data, np.ma.MaskedArray):
+        raise ArgumentError(_MASKED.format("data", "pack_bytes"))
     if isinstance(data, np.ndarray):
         if data.dtype != np.uint8 or not data.flags.c_contiguous:
             raise ArgumentError(
@@ -175,6 +201,8 @@ def unpack_bytes(words: np.ndarray, length: int | None = None) -> bytes:
     >>> unpack_bytes(pack_bytes(b"abcde"), 5)
     b'abcde'
     """
+    if isinstance(words, np.ma.MaskedArray):
+        raise ArgumentError(_MASKED.format("words", "unpack_bytes"))
     if not isinstance(words, np.ndarray) or words.dtype != np.uint32:
         got = (
             f"an array of {words.dtype}"

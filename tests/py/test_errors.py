@@ -76,8 +76,11 @@ def test_command_line():
     assert command("nonsense").returncode == 2
 
 
-def test_doctor_runs_every_backend():
+def test_doctor_runs_every_device_and_shows_what_it_does():
     shown = command("doctor")
     assert shown.returncode == 0, shown.stdout + shown.stderr
-    for name in vyre.backends():
-        assert f"{name}: right" in shown.stdout
+    assert "\nreference: right" in shown.stdout
+    for device in vyre.devices():
+        if device.usable:
+            assert f"\n{device.index}: {device.name}: right" in shown.stdout
+            assert f"{device.driver}\n    found when opened: " in shown.stdout

@@ -135,7 +135,8 @@ def test_buffer_declarations():
         ),
         (
             lambda: vyre.parse(b"x"),
-            "argument `text` of vyre.parse must be a str, got b'x' (bytes). Fix: write a name in quotes.",
+            "argument `text` of vyre.parse must be a str, got b'x' (bytes). "
+            "Fix: pass what Program.to_text() gave; bytes are read by Program.from_bytes.",
         ),
     ],
 )

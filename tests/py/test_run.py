@@ -236,6 +236,18 @@ def test_calls_from_many_threads(target):
     assert not failures
 
 
+def test_a_device_brings_its_backend():
+    for device in vyre.devices():
+        if device.usable:
+            assert vyre.run(Program(), {}, 1, device=device) == {}
+        with pytest.raises(vyre.ArgumentError) as error:
+            vyre.run(Program(), {}, 1, backend="reference", device=device)
+        assert str(error.value) == (
+            "argument `device` of vyre.run must be a device of backend 'reference', got one of 'vulkan'. "
+            "Fix: leave `backend` out, or leave `device` out."
+        )
+
+
 def test_limits_of_the_device_are_capability_errors():
     program = Program(workgroup_size=(2**16 + 1, 1, 1))
     with pytest.raises(vyre.CapabilityError):

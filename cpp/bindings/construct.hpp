@@ -1,0 +1,39 @@
+// How Python makes the classes of the module. pybind11 leaves an object empty between __new__ and __init__, and an empty one crashes:
+// `Expr.__new__(Expr)` alone would make it. So __new__ makes whole objects, or refuses, and __init__ has nothing left to do.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+#include "vyre/base/error.hpp"
+
+namespace vyre::python {
+
+// A call's arguments, by the names of a signature: the first `positional` of them by place or name, the others by name alone.
+struct Signature {
+  const char* function;
+  std::vector<const char*> names;
+  std::size_t required;
+  std::size_t positional;
+};
+
+// One object a name, null for what was not given. Raises Python's TypeError, as Python functions do.
+std::vector<py::object> bind_arguments(const Signature& signature, const py::args& args, const py::kwargs& kwargs);
+
+template <class T, class Make>
+void def_new(py::class_<T>& type, Make make) {
+  type.def_static("__new__", [make](py::handle, const py::args& args, const py::kwargs& kwargs) { return make(args, kwargs); });
+  reinterpret_cast<PyTypeObject*>(type.ptr())->tp_init = [](PyObject*, PyObject*, PyObject*) { return 0; };
+}
+
+// For classes that only functions make.
+template <class T>
+void def_no_new(py::class_<T>& type, const char* message) {
+  def_new(type, [message](const py::args&, const py::kwargs&) -> T { throw ArgumentError(message); });
+}
+
+}  // namespace vyre::python

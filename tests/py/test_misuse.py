@@ -1,0 +1,155 @@
+"""Likely mistakes: each is a typed error that names the argument, what was wanted, what was given and what to write."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import BufferDecl, Convention, Diagnostic, Expr, Node, OpSignature, OpSpec, Place, Program
+
+X = Expr.var("x")
+DECL = BufferDecl.read("a", 0, vyre.u32)
+VALUE = "must be an Expr, an integer from 0 to 4294967295 or a bool, got"
+
+
+@pytest.mark.parametrize("cls", [Expr, Node, BufferDecl, Convention, Place, Diagnostic])
+def test_an_object_without_a_value_cannot_be_made(cls):
+    for make in (cls, lambda: cls.__new__(cls), lambda: cls(1, name="x")):
+        with pytest.raises(vyre.ArgumentError, match=f"^{cls.__name__} is not called directly. Fix: "):
+            make()
+
+
+@pytest.mark.parametrize("cls", [OpSignature, OpSpec])
+def test_an_object_without_its_arguments_cannot_be_made(cls):
+    for make in (cls, lambda: cls.__new__(cls)):
+        with pytest.raises(TypeError, match=rf"^{cls.__name__}\(\) misses argument `(inputs|id)`. Fix: pass it.$"):
+            make()
+
+
+def test_new_makes_a_whole_program():
+    assert Program.__new__(Program) == Program()
+    assert Program.__new__(Program, [DECL], entry=[]).buffers == (DECL,)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: Program(workgroup=(1, 1, 1)),
+            "Program() has no argument 'workgroup'. Fix: use one of `buffers`, `workgroup_size`, `entry`.",
+        ),
+        (
+            lambda: Program(**{"\ud800": 1}),
+            "Program() has no argument '\\ud800'. Fix: use one of `buffers`, `workgroup_size`, `entry`.",
+        ),
+        (
+            lambda: Program([], (1, 1, 1), [], 3),
+            "Program() takes at most 3 positional arguments, got 4. Fix: pass the others by name.",
+        ),
+        (lambda: Program([], buffers=[]), "Program() got argument 'buffers' twice. Fix: pass it once."),
+        (lambda: OpSignature([]), "OpSignature() misses argument `output`. Fix: pass it."),
+        (
+            lambda: OpSpec("a.b", OpSignature([], vyre.u32), []),
+            "OpSpec() takes at most 2 positional arguments, got 3. Fix: pass the others by name.",
+        ),
+    ],
+)
+def test_wrong_arguments_of_constructors(call, message):
+    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+        call()
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda: vyre.add(X, np.float32(2)),
+            f"argument `right` of add {VALUE} 2.0 (float32). "
+            "Fix: write an integer; an expression is converted with Expr.cast(DataType.U32, value).",
+        ),
+        (
+            lambda: vyre.add(X, Expr.gid_x),
+            f"argument `right` of add {VALUE} an object of type builtin_function_or_method. "
+            "Fix: call the function: write f(...).",
+        ),
+        (
+            lambda: Expr.u32(1.5),
+            "argument `value` of Expr.u32 must be an integer from 0 to 4294967295, got 1.5 (float). "
+            "Fix: write an integer in that range.",
+        ),
+        (
+            lambda: Expr.load(DECL, 0),
+            "argument `buffer` of Expr.load must be a str, got an object of type BufferDecl. "
+            "Fix: write the declaration's name.",
+        ),
+        (
+            lambda: Node.block({Node.barrier()}),
+            "argument `body` of Node.block must be a list of Nodes, got an object of type set. "
+            "Fix: write [Node.let(...), Node.store(...)].",
+        ),
+        (
+            lambda: Node.block([[Node.barrier()]]),
+            "element 0 of argument `body` of Node.block must be a Node, got an object of type list. "
+            "Fix: write *nodes to put a list's statements here, or Node.block(nodes).",
+        ),
+        (
+            lambda: Node.block([Node.barrier]),
+            "element 0 of argument `body` of Node.block must be a Node, got an object of type "
+            "builtin_function_or_method. Fix: call the function: write Node.barrier() or Node.return_().",
+        ),
+        (
+            lambda: vyre.parse(b"vyre 1"),
+            "argument `text` of vyre.parse must be a str, got b'vyre 1' (bytes). "
+            "Fix: pass what Program.to_text() gave; bytes are read by Program.from_bytes.",
+        ),
+        (
+            lambda: vyre.lower(Program(), 3),
+            'argument `target` of vyre.lower must be a str, got 3 (int). Fix: write "spirv", "spirv-asm" or "wgsl".',
+        ),
+        (
+            lambda: vyre.run(Program(), {}, 1, backend=3),
+            'argument `backend` of vyre.run must be a str, got 3 (int). Fix: write "reference", "vulkan" or None.',
+        ),
+        (
+            lambda: vyre.run(Program(), {}, {1, 2}),
+            "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, "
+            "got an object of type set. Fix: write (n, 1, 1).",
+        ),
+        (
+            lambda: vyre.pack_bytes(np.ma.array(np.zeros(3, np.uint8))),
+            "argument `data` of pack_bytes must be an array whose every element counts, got a masked array. "
+            "Fix: write .filled(0) to give the masked elements a value.",
+        ),
+        (
+            lambda: vyre.unpack_bytes(np.ma.array(np.zeros(3, np.uint32))),
+            "argument `words` of unpack_bytes must be an array whose every element counts, got a masked array. "
+            "Fix: write .filled(0) to give the masked elements a value.",
+        ),
+        (
+            lambda: vyre.devices("gpu"),
+            f"argument `backend` of vyre.devices must be one of "
+            f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])} or None, got 'gpu'. "
+            "Fix: write one of these; None lists all devices.",
+        ),
+    ],
+)
+def test_mistakes(call, message):
+    with pytest.raises(vyre.ArgumentError, match=f"^{re.escape(message)}$"):
+        call()
+
+
+def test_small_values_copy_and_pickle():
+    diagnostic = vyre.validate(Program(workgroup_size=(0, 1, 1)))[0]
+    signature = OpSignature([vyre.u32], vyre.i32)
+    conventions = [Convention.V1(), Convention.V2(3), Convention.V3(1, 2, 3, 4)]
+    for value in (DECL, diagnostic, diagnostic.place, signature, *conventions):
+        for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+            assert pickle.loads(pickle.dumps(value, protocol)) == value
+        assert copy.copy(value) == copy.deepcopy(value) == value
+    spec = vyre.ops.get("primitive.bitwise.xor")
+    assert copy.copy(spec) is copy.deepcopy(spec) is spec
