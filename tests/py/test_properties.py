@@ -1,0 +1,226 @@
+"""Properties of all programs: their forms round-trip, and the reference computes what Python's own integers say."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import vyre
+from vyre import BinOp, BufferAccess, BufferDecl, DataType, Expr, Node, Program, UnOp
+
+MASK = 0xFFFFFFFF
+# A failure prints the blob that repeats it; nothing is written beside the tests.
+SETTINGS = settings(max_examples=60, deadline=None, derandomize=False, database=None, print_blob=True)
+
+
+def _rotate_left(x: int, n: int) -> int:
+    n &= 31
+    return (x << n | x >> (32 - n)) & MASK
+
+
+def _trailing_zeros(x: int) -> int:
+    return (x & -x).bit_length() - 1 if x else 32
+
+
+# Written from the documents: permanent meanings on integers without a width.
+BINARY = {
+    BinOp.Add: lambda x, y: (x + y) & MASK,
+    BinOp.Sub: lambda x, y: (x - y) & MASK,
+    BinOp.Mul: lambda x, y: (x * y) & MASK,
+    BinOp.Div: lambda x, y: x // y if y else 0,
+    BinOp.Mod: lambda x, y: x % y if y else 0,
+    BinOp.BitAnd: lambda x, y: x & y,
+    BinOp.BitOr: lambda x, y: x | y,
+    BinOp.BitXor: lambda x, y: x ^ y,
+    BinOp.Shl: lambda x, y: x << (y & 31) & MASK,
+    BinOp.Shr: lambda x, y: x >> (y & 31),
+    BinOp.RotateLeft: _rotate_left,
+    BinOp.RotateRight: lambda x, y: _rotate_left(x, -y),
+    BinOp.MulHigh: lambda x, y: x * y >> 32,
+    BinOp.AbsDiff: lambda x, y: abs(x - y),
+    BinOp.Min: min,
+    BinOp.Max: max,
+    BinOp.Eq: lambda x, y: int(x == y),
+    BinOp.Ne: lambda x, y: int(x != y),
+    BinOp.Lt: lambda x, y: int(x < y),
+    BinOp.Gt: lambda x, y: int(x > y),
+    BinOp.Le: lambda x, y: int(x <= y),
+    BinOp.Ge: lambda x, y: int(x >= y),
+    BinOp.And: lambda x, y: int(bool(x) and bool(y)),
+    BinOp.Or: lambda x, y: int(bool(x) or bool(y)),
+}
+UNARY = {
+    UnOp.Negate: lambda x: -x & MASK,
+    UnOp.BitNot: lambda x: ~x & MASK,
+    UnOp.LogicalNot: lambda x: int(x == 0),
+    UnOp.Popcount: lambda x: x.bit_count(),
+    UnOp.Clz: lambda x: 32 - x.bit_length(),
+    UnOp.Ctz: _trailing_zeros,
+    UnOp.ReverseBits: lambda x: int(f"{x:032b}"[::-1], 2),
+}
+SIGNED = {BinOp.SDiv, BinOp.SMod, BinOp.SLt, BinOp.SGt, BinOp.SLe, BinOp.SGe, BinOp.SMin, BinOp.SMax, BinOp.SShr}
+
+EDGES = [0, 1, 2, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0x80000001, MASK - 1, MASK]
+words = st.sampled_from(EDGES) | st.integers(0, MASK)
+INPUTS = 3
+
+# (expression, what it gives for the words of `in`).
+values = st.recursive(
+    words.map(lambda v: (Expr.u32(v), lambda _: v))
+    | st.integers(0, INPUTS).map(lambda k: (Expr.load("in", k), lambda x: x[k] if k < INPUTS else 0)),
+    lambda inner: (
+        st.tuples(st.sampled_from(list(BINARY)), inner, inner).map(
+            lambda t: (Expr.binop(t[0], t[1][0], t[2][0]), lambda x: BINARY[t[0]](t[1][1](x), t[2][1](x)))
+        )
+        | st.tuples(st.sampled_from(list(UNARY)), inner).map(
+            lambda t: (Expr.unop(t[0], t[1][0]), lambda x: UNARY[t[0]](t[1][1](x)))
+        )
+        | st.tuples(inner, inner, inner).map(
+            lambda t: (
+                Expr.select(t[0][0], t[1][0], t[2][0]),
+                lambda x: t[1][1](x) if t[0][1](x) else t[2][1](x),
+            )
+        )
+    ),
+    max_leaves=16,
+)
+
+names = st.text(st.characters(exclude_categories=["Cs"]), max_size=6) | st.sampled_from(
+    ["i", "out", "a b", "%0", "let"]
+)
+# Anything that can be built, valid or not.
+expressions = st.recursive(
+    words.map(Expr.u32)
+    | st.integers(-(2**31), 2**31 - 1).map(Expr.i32)
+    | st.integers(0, 2**64 - 1).map(Expr.u64)
+    | st.booleans().map(Expr.bool)
+    | names.map(Expr.var)
+    | names.map(Expr.buf_len)
+    | st.tuples(st.sampled_from([Expr.invocation_id, Expr.workgroup_id, Expr.local_id]), st.integers(0, 4)).map(
+        lambda t: t[0](t[1])
+    ),
+    lambda inner: (
+        st.builds(Expr.load, names, inner)
+        | st.builds(Expr.binop, st.sampled_from(list(BinOp)), inner, inner)
+        | st.builds(Expr.unop, st.sampled_from(list(UnOp)), inner)
+        | st.builds(Expr.select, inner, inner, inner)
+        | st.builds(Expr.cast, st.sampled_from(list(DataType)), inner)
+        | st.builds(Expr.lane, inner, st.integers(0, 5))
+        | st.builds(Expr.pack, st.sampled_from(list(DataType)), st.lists(inner, max_size=4))
+        | st.builds(Expr.call, names, st.lists(inner, max_size=3))
+        | st.builds(Expr.atomic_add, names, inner, inner)
+        | st.builds(Expr.atomic_compare_exchange, names, inner, inner, inner)
+        | inner.map(lambda e: Expr.bitxor(e, e))
+    ),
+    max_leaves=8,
+)
+statements = st.recursive(
+    st.builds(Node.let, names, expressions)
+    | st.builds(Node.assign, names, expressions)
+    | st.builds(Node.store, names, expressions, expressions)
+    | st.builds(Node.return_)
+    | st.builds(Node.barrier),
+    lambda inner: (
+        st.builds(Node.if_, expressions, st.lists(inner, max_size=3), st.lists(inner, max_size=2))
+        | st.builds(Node.loop, names, expressions, expressions, st.lists(inner, max_size=3))
+        | st.lists(inner, max_size=3).map(Node.block)
+    ),
+    max_leaves=6,
+)
+counts = st.integers(0, MASK)
+buffers = st.builds(
+    BufferDecl.storage,
+    names,
+    counts,
+    st.sampled_from(list(BufferAccess)),
+    st.sampled_from(list(DataType)),
+    count=counts,
+) | st.builds(BufferDecl.output, names, counts, st.sampled_from(list(DataType)), count=counts)
+programs = st.builds(
+    Program, st.lists(buffers, max_size=4), st.tuples(counts, counts, counts), st.lists(statements, max_size=4)
+)
+
+
+def run(entry: list[Node], count: int, inputs: list[int]) -> list[int]:
+    program = Program([BufferDecl.read("in", 0, vyre.u32), BufferDecl.output("out", 1, vyre.u32)], (1, 1, 1), entry)
+    given = {"in": np.array(inputs, np.uint32), "out": count}
+    return vyre.run(program, given, 1, backend="reference")["out"].tolist()
+
+
+def refusal(read: Callable[[object], Program], damaged: object) -> str:
+    """What the ParseError says, when there is one: damage may make another program."""
+    try:
+        read(damaged)
+    except vyre.ParseError as error:
+        return str(error)
+    return "none. Fix: none."
+
+
+def test_every_operator_has_its_meaning_here():
+    assert set(BINARY) | SIGNED == set(BinOp)
+    assert set(UNARY) == set(UnOp)
+
+
+@SETTINGS
+@given(words, words)
+def test_every_operator_is_what_integers_say(x, y):
+    a, b = Expr.load("in", 0), Expr.load("in", 1)
+    made = [Expr.binop(op, a, b) for op in BINARY] + [Expr.unop(op, a) for op in UNARY]
+    wanted = [meaning(x, y) for meaning in BINARY.values()] + [meaning(x) for meaning in UNARY.values()]
+    entry = [Node.store("out", k, value) for k, value in enumerate(made)]
+    assert run(entry, len(made), [x, y]) == wanted
+
+
+@SETTINGS
+@given(values, st.lists(words, min_size=INPUTS, max_size=INPUTS))
+def test_expressions_are_what_integers_say(value, inputs):
+    expr, meaning = value
+    assert run([Node.store("out", 0, expr)], 1, inputs) == [meaning(inputs)]
+
+
+@SETTINGS
+@given(programs)
+def test_programs_survive_every_form(program):
+    for again in (
+        vyre.parse(program.to_text()),
+        Program.from_bytes(program.to_bytes()),
+        pickle.loads(pickle.dumps(program)),
+        copy.deepcopy(program),
+        Program(program.buffers, program.workgroup_size, program.entry),
+    ):
+        assert again == program
+        assert hash(again) == hash(program)
+        assert again.to_text() == program.to_text()
+        assert again.to_bytes() == program.to_bytes()
+
+
+@SETTINGS
+@given(programs)
+def test_validation_never_fails_and_says_what_to_do(program):
+    for diagnostic in vyre.validate(program):
+        assert diagnostic.message.startswith("vyre IR validation: ")
+        assert ". Fix: " in diagnostic.message
+        assert pickle.loads(pickle.dumps(diagnostic)) == diagnostic
+
+
+@SETTINGS
+@given(st.binary(max_size=64), programs, st.data())
+def test_damaged_bytes_are_a_typed_error_or_a_program(garbage, program, data):
+    good = program.to_bytes()
+    at = data.draw(st.integers(0, len(good)))
+    for damaged in (garbage, good[:at] + garbage + good[at:], good[:at]):
+        assert ". Fix: " in refusal(Program.from_bytes, damaged)
+
+
+@SETTINGS
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=20), programs, st.data())
+def test_damaged_text_is_a_typed_error_or_a_program(garbage, program, data):
+    good = program.to_text()
+    at = data.draw(st.integers(0, len(good)))
+    for damaged in (garbage, good[:at] + garbage + good[at:], good[:at]):
+        assert ". Fix: " in refusal(vyre.parse, damaged)
