@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import inspect
+import re
 from pathlib import Path
 
 import numpy as np
@@ -71,3 +72,18 @@ def test_every_rule_operator_and_type_is_in_the_reference():
     for enum in (vyre.DataType, vyre.BinOp, vyre.UnOp):
         for member in enum:
             assert member.name in text
+
+
+def test_the_readme_lists_every_environment_variable():
+    root = Path(__file__).parents[2]
+    read = re.compile(r'(?:getenv|environ\.get|from)\("(VYRE_[A-Z_]+|XDG_[A-Z_]+)"')
+    found = {
+        name
+        for folder, suffixes in (("cpp", (".cpp", ".hpp")), ("python", (".py",)), ("tests", (".cpp", ".hpp", ".py")))
+        for path in (root / folder).rglob("*")
+        if path.suffix in suffixes
+        for name in read.findall(path.read_text(encoding="utf-8"))
+    }
+    section = (root / "README.md").read_text(encoding="utf-8").split("## Environment variables")[1].split("\n## ")[0]
+    assert "VYRE_CACHE_DIR" in found
+    assert [name for name in sorted(found) if f"`{name}" not in section] == []
