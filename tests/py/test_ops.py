@@ -24,7 +24,10 @@ def test_looking_up():
     assert "primitive.bitwise.xor" in ops.ids()
     with pytest.raises(vyre.ArgumentError) as error:
         ops.get("acme.nothing")
-    assert str(error.value) == "unknown operation `acme.nothing`. Fix: register an Op with id acme.nothing before lowering."
+    assert (
+        str(error.value)
+        == "unknown operation `acme.nothing`. Fix: register an Op with id acme.nothing before lowering."
+    )
 
 
 HOST = {U32: np.uint32, I32: np.int32, U64: np.uint64, DataType.Bool: np.bool_}
