@@ -55,6 +55,24 @@ def test_exit_is_clean_while_a_thread_runs():
     assert "Fatal" not in done.stderr
 
 
+def test_exit_is_clean_while_a_thread_raises():
+    """Seen: the process aborted when the interpreter went while a stopped call was being made an exception."""
+    for _ in range(5):
+        done = finish("""
+            started = threading.Event()
+            def work():
+                while True:
+                    try:
+                        vyre.run(hours, {"out": 1}, 1, backend="reference", timeout=0.001)
+                    except vyre.VyreError:
+                        started.set()
+            for _ in range(4):
+                threading.Thread(target=work, daemon=True).start()
+            started.wait()
+            """)
+        assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_ctrl_c_interrupts_a_call():
     process = subprocess.Popen(
         script("""
