@@ -22,7 +22,7 @@ const std::vector<BufferDecl>& buffers() {
   return decls;
 }
 
-// Four nodes a step: a Let, a rotation, a literal and a sum of two variables.
+// Six nodes a step: a Let, a sum, a rotation, two variables and a literal.
 std::vector<NodeHandle> straight_line(std::int64_t nodes) {
   std::vector<NodeHandle> entry{node::let("x0", expr::load("a", expr::gid(0)))};
   const std::int64_t steps = (nodes - 8) / 6;
