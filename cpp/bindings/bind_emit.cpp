@@ -25,6 +25,7 @@ Target to_target(py::handle object) {
   reject(where, "\"spirv\", \"spirv-asm\" or \"wgsl\"", object, "write one of them");
 }
 
+#if VYRE_HAS_SPIRV
 // The words as the file format has them: little-endian bytes.
 std::string little_endian(const std::vector<std::uint32_t>& words) {
   std::string bytes;
@@ -34,6 +35,7 @@ std::string little_endian(const std::vector<std::uint32_t>& words) {
   }
   return bytes;
 }
+#endif
 
 std::string emit(const validate::ValidProgram& program, Target target, bool optimize) {
   lower::Options options;
