@@ -12,11 +12,14 @@ import numpy as np
 import pytest
 
 import vyre
+from conformance import wgsl_runner
 from vyre import BinOp, BufferAccess, BufferDecl, DataType, Expr, Node, Program, UnOp
 
-wgsl_runner = pytest.importorskip("conformance.wgsl_runner", reason="the wgpu package is not installed")
-
-pytestmark = pytest.mark.skipif(wgsl_runner.device() is None, reason="wgpu finds no Vulkan device")
+# Without a device these tests fail, like all that need one; only whoever says so runs without.
+pytestmark = pytest.mark.skipif(
+    os.environ.get("VYRE_ALLOW_NO_VULKAN") == "1" and wgsl_runner.device() is None,
+    reason="VYRE_ALLOW_NO_VULKAN=1, and wgpu finds no Vulkan device",
+)
 
 U32, I32, U64, BOOL = DataType.U32, DataType.I32, DataType.U64, DataType.Bool
 VEC2, VEC4 = DataType.Vec2U32, DataType.Vec4U32
