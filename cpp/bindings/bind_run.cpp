@@ -15,9 +15,11 @@
 #include "convert.hpp"
 #include "lru.hpp"
 #include "program.hpp"
+#include "schedule.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks.hpp"
+#include "vyre/transform/passes.hpp"
 
 namespace vyre::python {
 namespace {
@@ -90,13 +92,16 @@ struct PreparedKey {
   std::uint64_t hash;  // with the operations that the program reaches
   Backend* backend;
   std::optional<std::size_t> device;
+  bool optimize;
   bool operator==(const PreparedKey& other) const {
-    return hash == other.hash && backend == other.backend && device == other.device && program == other.program;
+    return hash == other.hash && backend == other.backend && device == other.device && optimize == other.optimize &&
+           program == other.program;
   }
 };
 struct PreparedHash {
   std::size_t operator()(const PreparedKey& key) const {
-    return key.hash ^ (reinterpret_cast<std::uintptr_t>(key.backend) + (key.device ? *key.device + 1 : 0) * 0x9E3779B97F4A7C15u);
+    const std::size_t choice = (key.device ? *key.device + 1 : 0) * 2 + (key.optimize ? 1 : 0);
+    return key.hash ^ (reinterpret_cast<std::uintptr_t>(key.backend) + choice * 0x9E3779B97F4A7C15u);
   }
 };
 using Prepared = std::shared_ptr<run::Executable>;
@@ -170,15 +175,18 @@ class Signals {
 };
 
 py::dict run_program(py::handle program_object, py::handle inputs, py::handle workgroups, py::handle backend_name, py::handle device_index,
-                     py::handle timeout) {
+                     py::handle timeout, py::handle schedule, py::handle optimize) {
   const Running counted;
   const PyProgram& program = to_program(program_object, "argument `program` of vyre.run");
   const run::Grid grid = to_grid(workgroups);
   run::RunOptions options;
   options.timeout = to_timeout(timeout);
+  options.schedule = to_schedule(schedule, "argument `schedule` of vyre.run");
   Backend* backend = to_backend(backend_name);
   const std::optional<std::size_t> device = to_device(device_index);
-  const validate::ValidProgram checked = valid(program);
+  std::optional<bool> optimized;
+  if (!optimize.is_none()) optimized = to_bool(optimize, "argument `optimize` of vyre.run");
+  validate::ValidProgram checked = valid(program);
   const Arrays arrays(checked, inputs);
   run::check_call(checked, arrays.views(), grid);
 
@@ -187,12 +195,14 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
   try {
     py::gil_scoped_release release;
     const Parking parking{signals.main_thread()};
-    const PreparedKey key{checked.program(), checked.hash(), backend, device};
+    // The reference runs what it is given; the others optimise unless told not to.
+    if (optimized.value_or(false) && backend->name() == "reference") checked = transform::optimize(checked);
+    const PreparedKey key{checked.program(), checked.hash(), backend, device, optimized.value_or(true)};
     Prepared executable;
     if (auto known = prepared().find(key)) {
       executable = *known;
     } else {
-      executable = backend->prepare(checked, device);
+      executable = backend->prepare(checked, device, {.optimize = key.optimize});
       prepared().insert(key, executable);
     }
     try {
@@ -232,7 +242,7 @@ py::dict describe(const DeviceInfo& device, std::size_t index, std::string_view 
 
 void bind_run(py::module_& m) {
   m.def("_run", run_program, py::arg("program"), py::arg("inputs"), py::arg("workgroups"), py::arg("backend"), py::arg("device"),
-        py::arg("timeout"));
+        py::arg("timeout"), py::arg("schedule") = py::none(), py::arg("optimize") = py::none());
   m.def("_available", [] {
     std::vector<Backend*> found;
     {

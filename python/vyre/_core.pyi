@@ -506,5 +506,7 @@ def _run(
     backend: str | None,
     device: Any,
     timeout: float | None,
+    schedule: str | None = ...,
+    optimize: bool | None = ...,
 ) -> dict[str, np.ndarray[Any, Any]]: ...
 def _unavailable() -> dict[str, list[str]]: ...

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _HEAD = """\
 # Reference
 
-Made by `python -m vyre reference` from the tables of the C++ core. Do not edit; a test compares it with them.
+Made by `vyre reference` from the tables of the C++ core. Do not edit; a test compares it with them.
 """
 
 

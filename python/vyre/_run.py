@@ -33,6 +33,8 @@ def run(
     backend: str | None = None,
     device: int | Device | None = None,
     timeout: float | None = None,
+    schedule: str | None = None,
+    optimize: bool | None = None,
 ) -> dict[str, np.ndarray]:
     """Run a program once and return its ReadWrite buffers.
 
@@ -47,6 +49,9 @@ def run(
         device: an index into vyre.devices(), or one of its elements, whose backend is then the call's; None lets the
             backend choose.
         timeout: seconds that the call may take once the program is prepared; None waits for ever.
+        schedule: in which order the reference takes invocations: "in-order" (None), "reversed", or "random:<seed>",
+            which interleaves them. A program without races gives the same bytes in all of them.
+        optimize: whether the program is optimised; None lets the backend choose (the reference runs it as written).
 
     Returns: name -> new array of each ReadWrite buffer, same shape and dtype as given.
 
@@ -71,7 +76,7 @@ def run(
                 f"argument `device` of vyre.run must be a device of backend {backend!r}, "
                 f"got one of {device.backend!r}. Fix: leave `backend` out, or leave `device` out."
             )
-    return _core._run(program, inputs, workgroups, backend, device, timeout)
+    return _core._run(program, inputs, workgroups, backend, device, timeout, schedule, optimize)
 
 
 class Backends(list[str]):

@@ -62,7 +62,7 @@ def test_functions_of_the_module_have_examples():
 
 def test_reference_is_current():
     shipped = Path(vyre.__file__).with_name("reference.md").read_text(encoding="utf-8")
-    assert shipped == _reference.reference(), "Fix: python -m vyre reference > python/vyre/reference.md"
+    assert shipped == _reference.reference(), "Fix: vyre reference > python/vyre/reference.md"
 
 
 def test_every_rule_operator_and_type_is_in_the_reference():

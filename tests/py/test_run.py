@@ -268,3 +268,31 @@ def test_lowering_is_deterministic():
         vyre.lower(xor(), "glsl")
     with pytest.raises(vyre.ValidationError):
         vyre.lower(Program(workgroup_size=(0, 1, 1)))
+
+
+def test_the_optimiser_can_be_left_out_everywhere(target, rng):
+    a, b = (rng.integers(2**32, size=64, dtype=np.uint32) for _ in range(2))
+    for optimize in (True, False, None):
+        out = vyre.run(xor(), {"in0": a, "in1": b, "out": 64}, 1, optimize=optimize, **target)["out"]
+        np.testing.assert_array_equal(out, a ^ b)
+    with pytest.raises(vyre.ArgumentError, match=r"argument `optimize` of vyre.run must be"):
+        vyre.run(xor(), {"in0": a, "in1": b, "out": 64}, 1, optimize="no", **target)
+
+
+def test_only_the_reference_has_a_schedule():
+    for device in vyre.devices():
+        if device.usable:
+            with pytest.raises(vyre.ArgumentError) as error:
+                vyre.run(Program(), {}, 1, device=device, schedule="reversed")
+            assert str(error.value) == (
+                "backend `vulkan` has no choice of schedule: its device decides. "
+                "Fix: leave the schedule out, or run on the reference."
+            )
+    for schedule in ("backwards", "random:", "random:-1", "random:7x", f"random:{2**64}", ""):
+        with pytest.raises(vyre.ArgumentError) as error:
+            vyre.run(Program(), {}, 1, backend="reference", schedule=schedule)
+        assert str(error.value) == (
+            'argument `schedule` of vyre.run must be "in-order", "reversed" or "random:<seed>" with a seed below 2^64, '
+            f"got {schedule!r} (str). "
+            'Fix: write "reversed" or "random:7".'
+        )

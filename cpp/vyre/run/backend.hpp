@@ -34,11 +34,31 @@ struct Grid {
   std::uint32_t x = 1, y = 1, z = 1;
 };
 
+// In which order the reference takes invocations. A program without races and without order-dependent atomics gives the same bytes
+// in all of them; hardware has an order of its own.
+struct Schedule {
+  enum class Order : std::uint8_t {
+    InOrder,   // workgroups and invocations by rising id
+    Reversed,  // by falling id
+    Random,    // interleaved at random, between workgroups too; the seed decides
+  };
+  Order order = Order::InOrder;
+  std::uint64_t seed = 0;  // of Random
+  bool operator==(const Schedule&) const = default;
+};
+
 struct RunOptions {
   // Wall-clock limit of the call, counted from after preparation; none waits for ever.
   std::optional<std::chrono::duration<double>> timeout;
   // Polled from time to time while waiting or interpreting; true ends the call with Interrupted (Ctrl-C).
   std::function<bool()> interrupted;
+  // Of the reference; a backend that has no say in the order takes InOrder only and throws ArgumentError otherwise.
+  Schedule schedule;
+};
+
+struct PrepareOptions {
+  // Whether the backend's lowering optimises. The reference never does: it runs what it is given.
+  bool optimize = true;
 };
 
 // A program made ready for one backend (and one device of it). May be run from several threads.
@@ -70,7 +90,8 @@ class Backend {
   virtual std::vector<DeviceInfo> devices() = 0;
   // `device` is an index into devices(). Throws CapabilityError when a limit of the device is exceeded, LoweringError when
   // the program cannot be lowered.
-  virtual std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device) = 0;
+  virtual std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
+                                              const PrepareOptions& options = {}) = 0;
 };
 
 }  // namespace vyre::run

@@ -85,6 +85,12 @@ std::uint32_t buffer_length(const BufferDecl& buffer, std::uint64_t bytes) {
   return static_cast<std::uint32_t>(length);
 }
 
+void check_in_order(const RunOptions& options, std::string_view backend) {
+  if (options.schedule == Schedule{}) return;
+  throw ArgumentError(fmt::format(
+      "backend `{}` has no choice of schedule: its device decides. Fix: leave the schedule out, or run on the reference.", backend));
+}
+
 std::uint64_t workgroup_bytes(const BufferDecl& buffer) {
   // Bytes has a length in words and no element.
   return std::uint64_t{buffer.count} * std::max(ir::min_bytes(buffer.element), 4u);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "vyre/ir/program.hpp"
 #include "vyre/run/backend.hpp"
@@ -13,6 +14,9 @@ namespace vyre::run {
 // One view a bound buffer, in the order of ValidProgram::bound(). Throws BindingError for arrays that do not fit the program or
 // each other, ArgumentError for a grid beyond 2^32 invocations on an axis.
 void check_call(const validate::ValidProgram& program, std::span<const BufferView> buffers, Grid grid);
+
+// For backends that cannot choose the order of invocations: throws ArgumentError unless none was asked for.
+void check_in_order(const RunOptions& options, std::string_view backend);
 
 // BufLen of a host array: whole elements, or the u32 words that `bytes` fill when padded for Bytes. Throws BindingError when there
 // are more than 2^32 - 1. The array of a buffer with a count is as long as that, whatever was given: see check_call.

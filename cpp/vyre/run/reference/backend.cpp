@@ -126,7 +126,8 @@ class ReferenceBackend : public Backend {
     device.limits = {{"maxComputeWorkGroupInvocations", kMaxInvocations}, {"maxComputeSharedMemorySize", kMaxWorkgroupBytes}};
     return {device};
   }
-  std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device) override {
+  std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
+                                      const PrepareOptions&) override {
     if (device.value_or(0) != 0) {
       throw ArgumentError(fmt::format("device {} of backend `reference` does not exist. Fix: use 0, its only device.", *device));
     }

@@ -3,6 +3,7 @@
 #include <mutex>
 
 #include "vyre/base/error.hpp"
+#include "vyre/run/checks.hpp"
 #include "vyre/run/vulkan/call.hpp"
 #include "vyre/run/vulkan/translate.hpp"
 #include "vyre/run/vulkan/vulkan_backend.hpp"
@@ -20,6 +21,7 @@ class VulkanExecutable final : public Executable {
 
   void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) override {
     devices_->check_process();
+    check_in_order(options, "vulkan");
     const Ready now = ready();
     run_call(*now.device, now.pipeline, buffers, grid, options);
   }
@@ -77,11 +79,12 @@ std::vector<DeviceInfo> VulkanBackend::devices() {
   }
 }
 
-std::unique_ptr<Executable> VulkanBackend::prepare(const validate::ValidProgram& program, std::optional<std::size_t> device) {
+std::unique_ptr<Executable> VulkanBackend::prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
+                                                   const PrepareOptions& options) {
   const std::size_t index = device ? *device : devices_->choose();
   // Opened first: what the driver really does decides what is emitted for it.
   const auto opened = devices_->open(index);
-  return std::make_unique<VulkanExecutable>(devices_, index, translate(program, opened->loop_budget.has_value()));
+  return std::make_unique<VulkanExecutable>(devices_, index, translate(program, opened->loop_budget.has_value(), options.optimize));
 }
 
 std::unique_ptr<Executable> VulkanBackend::prepare_shader(Shader shader, std::optional<std::size_t> device) {

@@ -7,8 +7,8 @@
 
 namespace vyre::run::vulkan {
 
-Shader translate(const validate::ValidProgram& program, bool check_loops) {
-  const lower::Kernel kernel = lower::lower(program);
+Shader translate(const validate::ValidProgram& program, bool check_loops, bool optimize) {
+  const lower::Kernel kernel = lower::lower(program, {.optimize = optimize});
   const auto is_loop = [](const lower::Instruction& instruction) { return instruction.op == lower::Opcode::Loop; };
 
   Shader shader;

@@ -7,6 +7,6 @@
 namespace vyre::run::vulkan {
 
 // `check_loops` for a driver that ends loops without saying so. Throws LoweringError.
-Shader translate(const validate::ValidProgram& program, bool check_loops);
+Shader translate(const validate::ValidProgram& program, bool check_loops, bool optimize = true);
 
 }  // namespace vyre::run::vulkan

@@ -14,7 +14,8 @@ class VulkanBackend final : public Backend {
   std::string_view name() const override { return "vulkan"; }
   std::vector<std::string> unavailable() override;
   std::vector<DeviceInfo> devices() override;
-  std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device) override;
+  std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
+                                      const PrepareOptions& options = {}) override;
 
   std::unique_ptr<Executable> prepare_shader(Shader shader, std::optional<std::size_t> device);
   // Waits until the device has ended the calls that timed out on it; false when `seconds` were not enough.

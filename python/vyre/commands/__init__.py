@@ -1,0 +1,11 @@
+"""The commands of ``vyre`` on the command line: one module a command, listed here in the order of ``vyre --help``.
+
+A module's ``add_to(commands)`` adds its parser and sets ``run`` to the function that takes the parsed arguments and
+gives the exit status.
+"""
+
+from __future__ import annotations
+
+from vyre.commands import backends, devices, doctor, explain, reference
+
+COMMANDS = (explain, devices, backends, doctor, reference)
