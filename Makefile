@@ -14,9 +14,8 @@ DIR ?=
 PYTEST ?=
 BUILD := build/dev
 BENCH_BUILD := build/bench
-SANITIZE_BUILD := build/sanitize
 
-.PHONY: demo test test-slow sanitize bench format lint build packages clean help
+.PHONY: demo test test-slow test-sanitize coverage bench format lint build packages clean help
 
 demo: build ## Hash a directory tree and compare with hashlib (DIR=... chooses it)
 	@. .ci/env
@@ -34,12 +33,11 @@ test-slow: build ## What takes too long for every change: scale programs on driv
 	python -m pytest -m slow $(PYTEST)
 	.ci/fuzz
 
-sanitize: build ## The C++ tests under AddressSanitizer and UndefinedBehaviorSanitizer
-	@. .ci/env
-	cmake -S . -B $(SANITIZE_BUILD) -G Ninja "-DVYRE_SANITIZE=address;undefined" >/dev/null
-	cmake --build $(SANITIZE_BUILD) -j $(JOBS)
-	# What a driver never frees is not ours to mend.
-	ASAN_OPTIONS=detect_leaks=0 ctest --test-dir $(SANITIZE_BUILD) --output-on-failure --no-tests=error -j $(JOBS)
+test-sanitize: build ## The C++ tests, and the Python module's, under sanitizers: address, undefined behaviour, leaks, threads
+	@.ci/sanitize
+
+coverage: .venv/ready packages build/swiftshader/vk_swiftshader_icd.json ## Which lines of cpp/ the tests run; less than 90 % fails
+	@.ci/coverage
 
 bench: build ## Measure; results go to the terminal (bench/README.md holds the last table)
 	@.ci/setup packages-bench
@@ -76,7 +74,7 @@ $(BUILD)/build.ninja: .venv/ready | packages
 	touch $@
 
 clean: ## Remove what was built (SwiftShader and .venv stay)
-	rm -rf $(BUILD) $(BUILD).log $(BENCH_BUILD) $(SANITIZE_BUILD) build/fuzz python/vyre/_core.so
+	rm -rf $(BUILD) $(BUILD).log $(BENCH_BUILD) build/{sanitize,coverage,fuzz}* python/vyre/_core.so
 
 help: ## This list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
