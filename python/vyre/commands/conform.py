@@ -1,0 +1,131 @@
+"""``vyre conform``: whether a backend gives the bytes that the documents say, with a certificate."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+import vyre
+
+if TYPE_CHECKING:
+    from vyre.conformance import Certificate, Result
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "conform",
+        help="whether a backend gives the documents' bytes, with a certificate",
+        description="Run the conformance cases on a backend, or run a certificate again.",
+    )
+    parser.add_argument("--backend", help="one of `vyre backends`; otherwise the best one here")
+    parser.add_argument("--device", type=int, help="a number of `vyre devices`; otherwise the backend's default")
+    parser.add_argument(
+        "--level", action="append", metavar="L1..L4", help="only this level; may be given several times; otherwise all"
+    )
+    parser.add_argument("--out", metavar="FILE", help="write the certificate, as JSON")
+    parser.add_argument("--html", metavar="FILE", help="write a page that shows the certificate")
+    parser.add_argument("--verify", metavar="FILE", help="run this certificate again here and compare")
+    parser.add_argument("--progress", action="store_true", help="show progress also where the output is no terminal")
+    parser.add_argument("--seen", action="store_true", help="list the outcomes seen where several are allowed")
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    from vyre import conformance  # not for every command: it builds programs
+
+    if chosen.verify and chosen.level:
+        print(
+            "error: --level has no place with --verify. Fix: leave it out; the certificate names its levels.",
+            file=sys.stderr,
+        )
+        return 2
+    seen: list[Result] = []
+    with _Bar(force=chosen.progress) as bar:
+
+        def progress(result: Result, done: int, of: int) -> None:
+            seen.append(result)
+            bar.show(done, of)
+
+        if chosen.verify:
+            given = conformance.Certificate.load(chosen.verify)
+            verification = conformance.verify(given, chosen.backend, chosen.device, progress=progress)
+            certificate = verification.again
+        else:
+            verification = None
+            certificate = conformance.certify(chosen.backend, chosen.device, levels=chosen.level, progress=progress)
+    _print(certificate)
+    if chosen.seen:
+        for result in seen:
+            for outcome, count in sorted(result.observed.items()):
+                print(f"seen      {result.case.id}: {outcome}: {count:,}")
+    for option, text in ((chosen.out, certificate.to_json), (chosen.html, certificate.to_html)):
+        if option:
+            try:
+                conformance.certificate.write_atomically(option, text())
+            except OSError as error:
+                fix = "Fix: name a file in a folder that you may write to."
+                print(f"error: `{option}` cannot be written: {error.strerror}. {fix}", file=sys.stderr)
+                return 2
+            print(f"wrote     {option}")
+    if verification is None:
+        return 0 if certificate.passed else 1
+    for note in verification.notes:
+        print(f"note      {note}")
+    if not verification.agrees:
+        first, *more = verification.differences
+        print(f"differs   {first}" + (f" (and {len(more)} more)" if more else ""))
+        return 1
+    print(f"verified  every hash of {chosen.verify} is what this run gave")
+    return 0 if certificate.passed else 1
+
+
+def _print(certificate: Certificate) -> None:
+    place = certificate.content["target"]
+    print(
+        f"target    {place.get('device', '')} {place.get('driver', '')}".rstrip()
+        if "device" in place
+        else f"target    {place['backend']}"
+    )
+    print(f"{'level':<10}{'verdict':<14}{'passed':>7}{'allowed':>9}{'failed':>8}{'skipped':>9}")
+    for name, row in certificate.content["levels"].items():
+        counts = [row.get(key) for key in ("passed", "allowed", "failed", "skipped")]
+        line = f"{name:<10}{row['verdict']:<14}"
+        if counts[0] is not None:
+            line += f"{counts[0]:>7}{counts[1]:>9}{counts[2]:>8}{counts[3]:>9}"
+        print(line.rstrip())
+    shown = [row for row in certificate.cases if row["status"] in ("failed", "skipped")]
+    for row in shown[:20]:
+        print(f"{row['status']:<10}{row['id']}: {row['reason']}")
+    if len(shown) > 20:
+        print(f"          and {len(shown) - 20} more")
+
+
+class _Bar:
+    """A progress bar on a terminal, by tqdm where it is installed."""
+
+    def __init__(self, *, force: bool) -> None:
+        self._show: Callable[[int, int], None] = lambda done, of: None
+        self._bar = None
+        try:
+            from tqdm import tqdm
+        except ImportError:
+            if force:
+                raise vyre.ArgumentError(
+                    "--progress needs tqdm, which is not installed. Fix: pip install 'vyre[conform]'."
+                ) from None
+            return
+        self._bar = tqdm(unit="case", desc="conform", disable=False if force else None, leave=False)
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def show(self, done: int, of: int) -> None:
+        if self._bar is not None:
+            self._bar.total = of
+            self._bar.update(done - self._bar.n)
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()

@@ -1,0 +1,41 @@
+"""Whether a backend gives the bytes that the documents say: cases, levels, certificates.
+
+``vyre conform`` on the command line, ``pytest --pyargs vyre.conformance``, or from Python:
+
+>>> certificate = certify("reference", levels=["L4"])
+>>> certificate.levels["L4"]
+'passed'
+
+Levels
+    L1 parity: every operator, cast, memory rule, statement, barrier and atomic gives the documents' bytes.
+    L2 laws: every registered operation does what its examples, its laws and a model of it in Python say.
+    L3 composition: calls, the optimiser and workgroup sizes change no byte.
+    L4 programs: sequences of dispatches give what hashlib, zlib and numpy give.
+    L1f to L4f: the same for floats. This version has no floats and claims none of them.
+
+``docs/conformance.md`` beside this package says what is promised, and how to read a certificate.
+"""
+
+from vyre.conformance.case import LEVELS, Case, Judgement, Level, Step
+from vyre.conformance.catalogue import cases
+from vyre.conformance.certificate import Certificate, CertificateError, Verification, certify, verify
+from vyre.conformance.runner import Result, Target, run_case, target, usable_targets
+
+__all__ = [
+    "LEVELS",
+    "Case",
+    "Certificate",
+    "CertificateError",
+    "Judgement",
+    "Level",
+    "Result",
+    "Step",
+    "Target",
+    "Verification",
+    "cases",
+    "certify",
+    "run_case",
+    "target",
+    "usable_targets",
+    "verify",
+]

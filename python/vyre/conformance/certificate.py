@@ -1,0 +1,490 @@
+"""Certificates: what was run, on what, with which bytes, and a verdict a level; deterministic JSON.
+
+The hash over the whole content shows an edited or damaged file. It is no signature: whoever edits a file can hash it
+anew. What a certificate is worth comes from running it again (`vyre conform --verify`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import vyre
+from vyre import _core
+from vyre.conformance import catalogue
+from vyre.conformance.case import LEVELS, Case
+from vyre.conformance.runner import ALLOWED, FAILED, PASSED, SKIPPED, Result, Run, Target, run_case
+from vyre.conformance.runner import target as find_target
+from vyre.errors import VyreError
+
+FORMAT = 1
+MOST_BYTES = 64 << 20  # of a file that is read as a certificate
+STATUSES = (PASSED, FAILED, SKIPPED, ALLOWED)
+
+# Called after each case: what came of it, how many are done, how many there are.
+Progress = Callable[[Result, int, int], None]
+
+
+class CertificateError(VyreError):
+    """A file is no certificate, or was edited.
+
+    The text says what is wrong and what to do.
+    """
+
+
+def table_hashes() -> dict[str, str]:
+    """SHA-256 of each table of the core: what types, casts, operators and rules there are, and what they mean.
+
+    >>> sorted(table_hashes())
+    ['casts', 'operators', 'rules', 'types']
+    """
+    parts = {
+        "types": ["types"],
+        "casts": ["casts"],
+        "operators": ["binary", "unary", "atomic"],
+        "rules": ["rules", "messages"],
+    }
+    return {
+        name: hashlib.sha256(_canonical([[list(row) for row in _core._tables[key]] for key in keys])).hexdigest()
+        for name, keys in parts.items()
+    }
+
+
+def operation_hashes() -> dict[str, str]:
+    """SHA-256 of every registered operation with the bodies of all that it calls: id@version -> hash.
+
+    >>> "primitive.u64.mul@1" in operation_hashes()
+    True
+    """
+    specs = {f"{spec.id}@{spec.version}": spec for spec in _core._op_all()}
+    newest = {spec.id: name for name, spec in specs.items()}  # _op_all is in ascending order of versions
+    hashes: dict[str, str] = {}
+    for name in specs:
+        # Callees before callers, without recursion: a name goes back on the stack until all that it calls are hashed.
+        waiting = [(name, False)]
+        while waiting:
+            current, ready = waiting.pop()
+            if current in hashes:
+                continue
+            spec = specs[current]
+            text = spec.body.to_text() if spec.body is not None else ""
+            called = re.findall(r'\bcall\("([^"\\]+)"', text)
+            callees = sorted({newest.get(id, id) for id in called} & specs.keys())
+            if not ready:
+                waiting.append((current, True))
+                waiting += [(callee, False) for callee in callees]
+                continue
+            signature = [[kind.name for kind in spec.signature.inputs], spec.signature.output.name]
+            body = hashlib.sha256(spec.body.to_bytes()).hexdigest() if spec.body is not None else ""
+            resolved = [[callee, hashes[callee]] for callee in callees]
+            hashes[current] = hashlib.sha256(
+                _canonical([current, signature, list(spec.parameters), body, resolved])
+            ).hexdigest()
+    return dict(sorted(hashes.items()))
+
+
+def _canonical(value: object) -> bytes:
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False).encode()
+
+
+def _row(result: Result) -> dict[str, Any]:
+    made = result.case
+    row: dict[str, Any] = {
+        "id": made.id,
+        "inputs": made.inputs_hash,
+        "level": made.level,
+        "output": result.output,
+        "program": made.program_hash,
+        "status": result.status,
+    }
+    if made.checks:
+        row["checks"] = made.checks
+    if result.reason:
+        row["reason"] = result.reason
+    if result.note:
+        row["note"] = result.note
+    return row
+
+
+def _verdicts(rows: Iterable[Mapping[str, Any]], asked: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """The verdict of each level, from its cases alone."""
+    by_level: dict[str, list[str]] = {name: [] for name in asked}
+    for row in rows:
+        if row["level"] in by_level:
+            by_level[row["level"]].append(row["status"])
+    verdicts: dict[str, dict[str, Any]] = {}
+    for name, level in LEVELS.items():
+        if not level.claimed:
+            verdicts[name] = {"verdict": "not claimed"}
+            continue
+        if name not in by_level:
+            verdicts[name] = {"verdict": "not run"}
+            continue
+        found = by_level[name]
+        counts = {status: found.count(status) for status in STATUSES}
+        if counts[FAILED]:
+            verdict = "failed"
+        elif counts[SKIPPED] or not counts[PASSED]:
+            verdict = "incomplete"
+        else:
+            verdict = "passed"
+        verdicts[name] = {"verdict": verdict, **counts}
+    return verdicts
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """What a backend was found to do, as data: ``content`` is what the JSON file holds.
+
+    Two certificates of one machine are equal to the byte. `docs/conformance.md` explains every field.
+    """
+
+    content: dict[str, Any]
+
+    @property
+    def levels(self) -> dict[str, str]:
+        """Level -> verdict: "passed", "failed", "incomplete" (a case was skipped or is missing), "not run" or
+        "not claimed"."""
+        return {name: row["verdict"] for name, row in self.content["levels"].items()}
+
+    @property
+    def asked(self) -> tuple[str, ...]:
+        """The levels that were run."""
+        return tuple(name for name, verdict in self.levels.items() if verdict not in ("not run", "not claimed"))
+
+    @property
+    def passed(self) -> bool:
+        """Whether every level that was run passed."""
+        return all(self.levels[name] == PASSED for name in self.asked)
+
+    @property
+    def cases(self) -> list[dict[str, Any]]:
+        """A row a case."""
+        return self.content["cases"]
+
+    @cached_property
+    def _json(self) -> str:
+        return json.dumps(self.content, sort_keys=True, indent=1, ensure_ascii=True) + "\n"
+
+    def to_json(self) -> str:
+        """The file's text: sorted keys, no times, no paths."""
+        return self._json
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the file at once: a reader sees the old one or the new one, never a part."""
+        write_atomically(path, self.to_json())
+
+    @staticmethod
+    def load(path: str | os.PathLike[str]) -> Certificate:
+        """Read a file.
+
+        Raises: CertificateError when it is no certificate, or was edited.
+        """
+        try:
+            with Path(path).open("rb") as file:
+                data = file.read(MOST_BYTES + 1)
+        except OSError as error:
+            raise CertificateError(
+                f"certificate `{path}` cannot be read: {error.strerror}. "
+                "Fix: name a file that `vyre conform --out` wrote."
+            ) from None
+        return Certificate.from_json(data)
+
+    @staticmethod
+    def from_json(data: bytes | str) -> Certificate:
+        """A certificate from its text.
+
+        Raises: CertificateError when it is none, or was edited.
+
+        >>> Certificate.from_json("{}")
+        Traceback (most recent call last):
+        vyre.conformance.certificate.CertificateError: this is no certificate: key `format` is missing. Fix: ...
+        """
+        return Certificate(_parse(data))
+
+    def to_html(self) -> str:
+        """A page of its own that shows the certificate."""
+        from vyre.conformance.page import page
+
+        return page(self)
+
+    def _repr_html_(self) -> str:
+        from vyre.conformance.page import fragment
+
+        return fragment(self)
+
+    def __repr__(self) -> str:
+        verdicts = ", ".join(f"{name} {self.levels[name]}" for name in self.asked)
+        place = self.content["target"]
+        return f"<vyre.conformance.Certificate {place.get('device', place['backend'])}: {verdicts}>"
+
+
+def write_atomically(path: str | os.PathLike[str], text: str) -> None:
+    """Write a text file by renaming a finished one."""
+    goal = Path(path)
+    handle, name = tempfile.mkstemp(dir=goal.parent, prefix=f".{goal.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+            file.write(text)
+        # mkstemp makes files for their owner alone; a certificate is to be read by others.
+        umask = os.umask(0)
+        os.umask(umask)
+        Path(name).chmod(0o666 & ~umask)
+        Path(name).replace(goal)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _seal(content: dict[str, Any]) -> dict[str, Any]:
+    return {**content, "sha256": hashlib.sha256(_canonical(content)).hexdigest()}
+
+
+_TEXT, _OBJECT, _LIST, _INT = "a text", "an object", "a list", "an integer"
+_KINDS = {_TEXT: str, _OBJECT: dict, _LIST: list, _INT: int}
+_KEYS = {
+    "format": _INT,
+    "vyre": _TEXT,
+    "target": _OBJECT,
+    "tables": _OBJECT,
+    "operations": _OBJECT,
+    "cases": _LIST,
+    "levels": _OBJECT,
+    "sha256": _TEXT,
+}
+_ROW_KEYS = ("id", "level", "program", "inputs", "output", "status")
+_ROW_EXTRAS = ("checks", "reason", "note")
+
+
+def _no_certificate(problem: str) -> CertificateError:
+    return CertificateError(f"this is no certificate: {problem}. Fix: use a file that `vyre conform --out` wrote.")
+
+
+def _edited(problem: str) -> CertificateError:
+    return CertificateError(
+        f"this certificate was edited or damaged: {problem}. Fix: use the file as `vyre conform --out` wrote it."
+    )
+
+
+def _reject_constant(name: str) -> None:
+    raise ValueError(f"{name} is no JSON")
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a key stands twice")
+    return made
+
+
+def _parse(data: bytes | str) -> dict[str, Any]:
+    if len(data) > MOST_BYTES:
+        raise _no_certificate(f"it is longer than {MOST_BYTES >> 20} MiB")
+    try:
+        content = json.loads(data, parse_constant=_reject_constant, object_pairs_hook=_unique)
+    except (ValueError, RecursionError) as error:  # not UTF-8, not JSON, nested too deep
+        raise _no_certificate(f"it is no JSON ({_short(error)})") from None
+    if not isinstance(content, dict):
+        raise _no_certificate("it holds no object")
+    for key, kind in _KEYS.items():
+        if key not in content:
+            raise _no_certificate(f"key `{key}` is missing")
+        if not isinstance(content[key], _KINDS[kind]) or isinstance(content[key], bool):
+            raise _no_certificate(f"key `{key}` is not {kind}")
+    if content["format"] != FORMAT:
+        raise CertificateError(
+            f"certificate format {content['format']} is unknown to vyre {vyre.__version__}, which reads {FORMAT}. "
+            "Fix: use the vyre that wrote it."
+        )
+    unsealed = {key: value for key, value in content.items() if key != "sha256"}
+    try:
+        sealed = hashlib.sha256(_canonical(unsealed)).hexdigest()
+    except (ValueError, RecursionError) as error:
+        raise _no_certificate(f"its content has no canonical form ({_short(error)})") from None
+    if sealed != content["sha256"]:
+        raise _edited(f"its content has the hash {sealed[:16]}..., it says {content['sha256'][:16]!r}...")
+    _check_shape(content)
+    return content
+
+
+def _short(error: BaseException) -> str:
+    text = str(error).splitlines()[0] if str(error) else type(error).__name__
+    return text[:120]
+
+
+def _check_shape(content: dict[str, Any]) -> None:
+    """What whoever edits and hashes anew can still get wrong: shapes, counts, verdicts."""
+    for key in ("tables", "operations"):
+        if not all(isinstance(value, str) for value in content[key].values()):
+            raise _no_certificate(f"key `{key}` holds something that is no text")
+    if not isinstance(content["target"].get("backend"), str):
+        raise _no_certificate("key `target` names no backend")
+    if set(content) != set(_KEYS):
+        raise _no_certificate(f"key {min(set(content) - set(_KEYS))!r} is unknown")
+    seen: set[str] = set()
+    for row in content["cases"]:
+        if not isinstance(row, dict) or not all(isinstance(row.get(key), str) for key in _ROW_KEYS):
+            raise _no_certificate("an element of `cases` is no case")
+        if not all(key in _ROW_KEYS or (key in _ROW_EXTRAS and isinstance(row[key], str)) for key in row):
+            raise _no_certificate(f"case `{row['id']}` has a key that no case has")
+        if row["status"] not in STATUSES:
+            raise _no_certificate(f"case `{row['id']}` has the status {row['status']!r}")
+        if row["level"] not in LEVELS or row["id"].split("/", 1)[0] != row["level"]:
+            raise _no_certificate(f"case `{row['id']}` has the level {row['level']!r}")
+        if row["id"] in seen:
+            raise _no_certificate(f"case `{row['id']}` stands twice")
+        seen.add(row["id"])
+    levels = content["levels"]
+    if not all(isinstance(row, dict) and isinstance(row.get("verdict"), str) for row in levels.values()):
+        raise _no_certificate("key `levels` holds something that is no verdict")
+    asked = [name for name, row in levels.items() if row["verdict"] not in ("not run", "not claimed")]
+    if levels != _verdicts(content["cases"], asked):
+        raise _edited("its verdicts are not those of its cases")
+
+
+def certify(
+    backend: str | Run | None = None,
+    device: int | vyre.Device | None = None,
+    *,
+    levels: Iterable[str] | None = None,
+    progress: Progress | None = None,
+) -> Certificate:
+    """Run every case of the levels and certify what came of them.
+
+    Args:
+        backend: a name of vyre.backends(); None for the best one here; or a callable
+            ``(program, inputs, grid, optimize) -> outputs`` that runs programs itself.
+        device: an index into vyre.devices() or one of its elements; None for the backend's default.
+        levels: names such as "L1"; None for all.
+        progress: called after each case with its result, the number done and the number of all.
+
+    Raises: ArgumentError, DeviceError when there is no such level, backend or device.
+
+    >>> certify("reference", levels=["L4"])
+    <vyre.conformance.Certificate reference: L4 passed>
+    """
+    asked = catalogue.check_levels(levels)
+    place = find_target(backend, device)
+    listed = catalogue.cases(asked) + catalogue.registered_cases(asked)
+    rows = [_row(result) for result in run_cases(listed, place, progress)]
+    content = {
+        "format": FORMAT,
+        "vyre": vyre.__version__,
+        "target": place.describe(),
+        "tables": table_hashes(),
+        "operations": operation_hashes(),
+        "cases": rows,
+        "levels": _verdicts(rows, asked),
+    }
+    return Certificate(_seal(content))
+
+
+def run_cases(made: Iterable[Case], place: Target, progress: Progress | None = None) -> Iterator[Result]:
+    """Run cases one after the other."""
+    listed = list(made)
+    for done, one in enumerate(listed, 1):
+        result = run_case(one, place)
+        if progress is not None:
+            progress(result, done, len(listed))
+        yield result
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What came of running a certificate again.
+
+    Attributes:
+        differences: each in one sentence, in the order in which they were looked for; empty when all is as certified.
+        notes: what differs and may: the device, the version of vyre.
+        again: the certificate of this run.
+    """
+
+    differences: tuple[str, ...]
+    notes: tuple[str, ...]
+    again: Certificate
+
+    @property
+    def agrees(self) -> bool:
+        """Whether nothing differs."""
+        return not self.differences
+
+
+def verify(
+    certificate: Certificate | str | os.PathLike[str],
+    backend: str | Run | None = None,
+    device: int | vyre.Device | None = None,
+    *,
+    progress: Progress | None = None,
+) -> Verification:
+    """Run the levels of a certificate here, on the same or another device, and compare.
+
+    Args:
+        certificate: one, or the path of its file.
+        backend, device, progress: as in certify.
+
+    Raises: CertificateError when the file is no certificate or was edited; as certify.
+
+    >>> verify(certify("reference", levels=["L4"]), "reference").agrees
+    True
+    """
+    given = certificate if isinstance(certificate, Certificate) else Certificate.load(certificate)
+    again = certify(backend, device, levels=given.asked, progress=progress)
+    return Verification(tuple(_differences(given, again)), tuple(_notes(given, again)), again)
+
+
+def _notes(given: Certificate, again: Certificate) -> Iterator[str]:
+    then, now = given.content, again.content
+    if then["vyre"] != now["vyre"]:
+        yield f"made by vyre {then['vyre']}, verified by vyre {now['vyre']}"
+    if then["target"] != now["target"]:
+        names = [place.get("device", place["backend"]) for place in (then["target"], now["target"])]
+        if names[0] != names[1]:
+            yield f"made on {names[0]}, verified on {names[1]}"
+        else:
+            keys = sorted(
+                key for key in {**then["target"], **now["target"]} if then["target"].get(key) != now["target"].get(key)
+            )
+            yield f"made on {names[0]}, whose {', '.join(keys)} differ here"
+
+
+def _differences(given: Certificate, again: Certificate) -> Iterator[str]:
+    then, now = given.content, again.content
+    for name in sorted({**then["tables"], **now["tables"]}):
+        if then["tables"].get(name) != now["tables"].get(name):
+            yield f"table `{name}` differs: the certificate is about other {name}"
+    for name in sorted({**then["operations"], **now["operations"]}):
+        if name not in now["operations"]:
+            yield f"operation `{name}` is not registered here"
+        elif name not in then["operations"]:
+            yield f"operation `{name}` is registered here and not in the certificate"
+        elif then["operations"][name] != now["operations"][name]:
+            yield f"operation `{name}` has another body"
+    here = {row["id"]: row for row in now["cases"]}
+    for row in then["cases"]:
+        if row["id"] not in here:
+            yield f"case `{row['id']}` is in the certificate and not here"
+            continue
+        there = here.pop(row["id"])
+        for key in ("program", "inputs", "checks", "status", "output"):
+            if row.get(key) != there.get(key):
+                because = f" ({there['reason']})" if key in ("status", "output") and "reason" in there else ""
+                yield f"case `{row['id']}`: {_named(key, row.get(key, ''), there.get(key, ''))}{because}"
+                break
+    for missing in here:
+        yield f"case `{missing}` is here and not in the certificate"
+
+
+def _named(key: str, then: str, now: str) -> str:
+    if key == "status":
+        return f"certified as {then}, {now} here"
+    if key == "checks":
+        return "what is checked differs"
+    return f"the hash of its {key} differs: {then[:16]} certified, {now[:16]} here"

@@ -1,0 +1,28 @@
+"""The options of ``pytest --pyargs vyre.conformance``.
+
+A plugin of pytest, named in the package's metadata: a conftest of an installed package is read too late for options.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("vyre", "vyre.conformance")
+    group.addoption(
+        "--vyre-backend",
+        action="append",
+        metavar="NAME",
+        help="run the conformance cases on this backend; may be given several times; otherwise on every one here",
+    )
+    group.addoption(
+        "--vyre-device",
+        action="append",
+        type=int,
+        metavar="NUMBER",
+        help="run the conformance cases on this device of vyre.devices(); may be given several times",
+    )
