@@ -25,6 +25,26 @@ std::size_t count(const std::vector<std::uint32_t>& words, spv::Op op) {
   return found;
 }
 
+// The words behind the first of each such instruction.
+std::vector<std::vector<std::uint32_t>> all(const std::vector<std::uint32_t>& words, spv::Op op) {
+  std::vector<std::vector<std::uint32_t>> found;
+  for (std::size_t at = 5; at < words.size(); at += words[at] >> spv::WordCountShift) {
+    if ((words[at] & spv::OpCodeMask) != static_cast<std::uint32_t>(op)) continue;
+    const auto begin = words.begin() + static_cast<std::ptrdiff_t>(at);
+    found.emplace_back(begin + 1, begin + (words[at] >> spv::WordCountShift));
+  }
+  return found;
+}
+
+// What an id of a literal stands for.
+std::uint32_t literal(const std::vector<std::uint32_t>& words, std::uint32_t id) {
+  for (const std::vector<std::uint32_t>& constant : all(words, spv::OpConstant)) {
+    if (constant[1] == id) return constant[2];
+  }
+  ADD_FAILURE() << "%" << id << " is no literal";
+  return 0;
+}
+
 // out[gid] = what `make` builds of a[gid] and b[gid].
 template <class Make>
 lower::Kernel binary_kernel(Make&& make) {
@@ -172,6 +192,101 @@ TEST(SpirvEmit, every_atomic_is_valid_and_needs_no_device_scope) {
     if (op == Opcode::AtomicCompareExchange) atomic.c = zero;
     k.store(out, zero, k.add(atomic));
     valid_words(k.finish());
+  }
+}
+
+// Semantics, sections 4, 6 and 9. No software driver tells when one of these is missing.
+TEST(SpirvEmit, atomics_are_relaxed_and_of_the_whole_queue) {
+  KernelBuilder k;
+  const auto cells = k.buffer(1, true, true);
+  const ValueId zero = k.constant(0), one = k.constant(1);
+  k.add({.op = Opcode::AtomicAdd, .lanes = 1, .imm = cells, .a = zero, .b = one});
+  k.add({.op = Opcode::AtomicCompareExchange, .lanes = 1, .imm = cells, .a = zero, .b = one, .c = zero});
+  const std::vector<std::uint32_t> words = valid_words(k.finish());
+  const auto add = all(words, spv::OpAtomicIAdd), exchange = all(words, spv::OpAtomicCompareExchange);
+  ASSERT_EQ(add.size(), 1u);
+  ASSERT_EQ(exchange.size(), 1u);
+  for (const auto& atomic : {add[0], exchange[0]}) {
+    EXPECT_EQ(literal(words, atomic[3]), std::uint32_t{spv::ScopeQueueFamily});
+    EXPECT_EQ(literal(words, atomic[4]), 0u);
+  }
+  EXPECT_EQ(literal(words, exchange[0][5]), 0u);
+  EXPECT_EQ(literal(words, exchange[0][6]), 0u) << "the new value";
+  EXPECT_EQ(literal(words, exchange[0][7]), 1u) << "the expected one";
+}
+
+TEST(SpirvEmit, barriers_order_storage_and_workgroup_memory_for_the_workgroup) {
+  KernelBuilder k({64, 1, 1});
+  k.barrier();
+  const std::vector<std::uint32_t> words = valid_words(k.finish());
+  const auto barriers = all(words, spv::OpControlBarrier);
+  ASSERT_EQ(barriers.size(), 1u);
+  EXPECT_EQ(literal(words, barriers[0][0]), std::uint32_t{spv::ScopeWorkgroup});
+  EXPECT_EQ(literal(words, barriers[0][1]), std::uint32_t{spv::ScopeWorkgroup});
+  EXPECT_EQ(literal(words, barriers[0][2]),
+            std::uint32_t{spv::MemorySemanticsAcquireReleaseMask} | std::uint32_t{spv::MemorySemanticsUniformMemoryMask} |
+                std::uint32_t{spv::MemorySemanticsWorkgroupMemoryMask} | std::uint32_t{spv::MemorySemanticsMakeAvailableMask} |
+                std::uint32_t{spv::MemorySemanticsMakeVisibleMask});
+}
+
+TEST(SpirvEmit, what_several_invocations_may_touch_is_accessed_as_non_private) {
+  KernelBuilder k({64, 1, 1});
+  const auto out = k.buffer(1, true), array = k.shared(1, 64);
+  const ValueId index = k.leaf(Opcode::LocalId, 0);
+  const ValueId loaded = k.load(out, index);
+  k.add({.op = Opcode::StoreShared, .imm = array, .a = index, .b = loaded});
+  k.store(out, index, k.add({.op = Opcode::LoadShared, .lanes = 1, .imm = array, .a = index}));
+  const std::vector<std::uint32_t> words = valid_words(k.finish());
+  std::set<std::uint32_t> common;  // pointers into storage buffers and workgroup memory
+  for (const auto& type : all(words, spv::OpTypePointer)) {
+    if (type[1] == spv::StorageClassStorageBuffer || type[1] == spv::StorageClassWorkgroup) common.insert(type[0]);
+  }
+  std::set<std::uint32_t> elements;
+  for (const auto& chain : all(words, spv::OpAccessChain)) {
+    if (common.count(chain[0]) != 0) elements.insert(chain[1]);
+  }
+  std::size_t loads = 0, stores = 0;
+  for (const auto& load : all(words, spv::OpLoad)) {
+    if (elements.count(load[2]) == 0) continue;
+    ++loads;
+    EXPECT_TRUE(load.size() == 4 && load[3] == spv::MemoryAccessNonPrivatePointerMask);
+  }
+  for (const auto& store : all(words, spv::OpStore)) {
+    if (elements.count(store[0]) == 0) continue;
+    ++stores;
+    EXPECT_TRUE(store.size() == 3 && store[2] == spv::MemoryAccessNonPrivatePointerMask);
+  }
+  EXPECT_EQ(loads, 2u);
+  EXPECT_EQ(stores, 3u);  // one is the zero that workgroup memory begins with
+}
+
+TEST(SpirvEmit, nobody_uses_workgroup_memory_before_all_of_it_is_zero) {
+  KernelBuilder k({64, 1, 1});
+  const auto out = k.buffer(1, true), array = k.shared(1, 64);
+  const ValueId index = k.leaf(Opcode::LocalId, 0);
+  k.store(out, index, k.add({.op = Opcode::LoadShared, .lanes = 1, .imm = array, .a = index}));
+  EXPECT_EQ(count(valid_words(k.finish()), spv::OpControlBarrier), 1u);
+}
+
+TEST(SpirvEmit, loop_bounds_are_unsigned) {
+  KernelBuilder k;
+  k.loop(k.constant(0x7FFFFFFF), k.constant(0x80000001));
+  k.end_loop();
+  const lower::Kernel kernel = k.finish();
+  for (const bool check : {false, true}) {
+    const std::vector<std::uint32_t> words = spirv::emit(kernel, {.check_loops = check});
+    EXPECT_EQ(count(words, spv::OpULessThan), check ? 2u : 1u);
+    EXPECT_EQ(count(words, spv::OpSLessThan), 0u);
+  }
+}
+
+TEST(SpirvEmit, only_buffers_that_are_not_written_are_marked_so) {
+  for (const bool writable : {false, true}) {
+    KernelBuilder k;
+    k.buffer(1, writable);
+    std::size_t marks = 0;
+    for (const auto& decoration : all(valid_words(k.finish()), spv::OpMemberDecorate)) marks += decoration[2] == spv::DecorationNonWritable;
+    EXPECT_EQ(marks, writable ? 0u : 1u);
   }
 }
 
