@@ -27,10 +27,11 @@ test: build ## Every test, and the checks of format and style
 	python -m pytest $(PYTEST)
 	.ci/lint
 
-test-slow: build ## What takes too long for every change: scale programs on drivers, fuzzing
+test-slow: build ## What takes too long for every change: scale programs on drivers, a build without SPIR-V, fuzzing
 	@.ci/setup packages-slow
 	. .ci/env
 	python -m pytest -m slow $(PYTEST)
+	.ci/without-spirv
 	.ci/fuzz
 
 test-sanitize: build ## The C++ tests, and the Python module's, under sanitizers: address, undefined behaviour, leaks, threads
@@ -74,7 +75,7 @@ $(BUILD)/build.ninja: .venv/ready | packages
 	touch $@
 
 clean: ## Remove what was built (SwiftShader and .venv stay)
-	rm -rf $(BUILD) $(BUILD).log $(BENCH_BUILD) build/{sanitize,coverage,fuzz}* python/vyre/_core.so
+	rm -rf $(BUILD) $(BUILD).log $(BENCH_BUILD) build/{sanitize,coverage,without-spirv,fuzz}* python/vyre/_core.so
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
