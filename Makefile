@@ -12,10 +12,11 @@ MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc)
 DIR ?=
 PYTEST ?=
+MUTATION ?=
 BUILD := build/dev
 BENCH_BUILD := build/bench
 
-.PHONY: demo test test-slow test-sanitize coverage bench format lint build packages clean help
+.PHONY: demo test test-slow test-mutation test-sanitize coverage bench format lint build packages clean help
 
 demo: build ## Hash a directory tree and compare with hashlib (DIR=... chooses it)
 	@. .ci/env
@@ -33,6 +34,10 @@ test-slow: build ## What takes too long for every change: scale programs on driv
 	python -m pytest -m slow $(PYTEST)
 	.ci/without-spirv
 	.ci/fuzz
+
+test-mutation: .venv/ready packages build/swiftshader/vk_swiftshader_icd.json ## Break the sources on purpose, one fault at a time: tests must notice each (MUTATION=... are options)
+	@. .ci/env
+	python tests/mutation/gate.py -j $(JOBS) $(MUTATION)
 
 test-sanitize: build ## The C++ tests, and the Python module's, under sanitizers: address, undefined behaviour, leaks, threads
 	@.ci/sanitize
@@ -75,7 +80,7 @@ $(BUILD)/build.ninja: .venv/ready | packages
 	touch $@
 
 clean: ## Remove what was built (SwiftShader and .venv stay)
-	rm -rf $(BUILD) $(BUILD).log $(BENCH_BUILD) build/{sanitize,coverage,without-spirv,fuzz}* python/vyre/_core.so
+	rm -rf $(BUILD) $(BUILD).log $(BENCH_BUILD) build/{sanitize,coverage,without-spirv,fuzz,mutation}* python/vyre/_core.so
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
