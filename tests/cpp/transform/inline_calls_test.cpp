@@ -150,6 +150,22 @@ TEST(InlineCalls, growth_beyond_the_limits_is_an_error_that_names_the_operation)
   }
 }
 
+TEST(InlineCalls, growth_counts_an_argument_as_often_as_it_is_evaluated) {
+  // One literal is the argument for all 2000 parameters: a node that is made once and evaluated by 2000 Lets a call.
+  std::vector<std::string> parameters;
+  for (int k = 0; k < 2000; ++k) parameters.push_back("p" + std::to_string(k));
+  const OpTable table = OpTable().with(op("test.wide", parameters, {node::let("t", var("p0")), node::let("r", var("t"))}));
+  const auto calls = [&](int count) {
+    std::vector<NodeHandle> entry;
+    for (int k = 0; k < count; ++k) {
+      entry.push_back(node::store("out", u32(0), call("test.wide", std::vector<ExprHandle>(2000, u32(7)))));
+    }
+    return inline_calls(valid(program(std::move(entry)), table));
+  };
+  EXPECT_GT(calls(24).facts().steps.size(), 24u * 2000);
+  EXPECT_THROW(calls(26), LoweringError);
+}
+
 TEST(InlineCalls, growth_is_found_in_time_when_operations_have_many_parameters) {
   std::vector<std::string> parameters;
   for (int k = 0; k < 2000; ++k) parameters.push_back("p" + std::to_string(k));

@@ -83,6 +83,12 @@ TEST(Simplify, drops_only_what_cannot_be_noticed) {
   expect_unchanged(simplify, {store(sum(sum(binary(BinOp::Sub, loaded, loaded), counted()), loaded))});
 }
 
+// One node, two statements, and a name that means a U32 at the first and an I32 at the second.
+TEST(Simplify, knows_a_type_only_where_all_statements_agree) {
+  const ExprHandle bits = cast(kU32, var("x"));
+  expect_unchanged(simplify, {node::block({node::let("x", gid(0)), store(bits)}), node::block({node::let("x", i32(-1)), store(bits)})});
+}
+
 TEST(Simplify, knows_that_zero_divided_by_itself_is_zero) { expect_unchanged(simplify, {store(binary(BinOp::Div, gid(0), gid(0)))}); }
 
 // Every rule for literals, against the definitions: for all operators, edge values and a variable in both places.
@@ -161,6 +167,8 @@ TEST(RemoveUnused, removes_what_nothing_depends_on) {
 
 TEST(RemoveUnused, keeps_effects_and_what_they_depend_on) {
   expect_unchanged(remove_unused, {node::let("x", counted())});
+  // Nobody reads x, but what is assigned must have been declared.
+  expect_unchanged(remove_unused, {node::let("x", u32(0)), node::assign("x", counted())});
   expect_unchanged(remove_unused, {node::if_(counted(), {})});
   expect_unchanged(remove_unused, {node::if_(gid(0), {node::return_()}), store(u32(1))});
   // The value of one round is used in the next.
