@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from vyre import _core
-from vyre.conformance import casts, composition, memory, operations, operators, programs
+from vyre.conformance import barriers, casts, composition, control_flow, litmus, memory, operations, operators, programs
 from vyre.conformance.case import LEVELS, Case
 from vyre.errors import ArgumentError
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FAMILIES = {
-    "L1": (operators, casts, memory),
+    "L1": (operators, casts, memory, control_flow, barriers, litmus),
     "L2": (operations,),
     "L3": (composition,),
     "L4": (programs,),
