@@ -20,6 +20,8 @@ ALLOWED = {
     # The registry starts with the standard operations; what runs a program sees only what it was handed.
     "run": {"base", "ir", "ops", "validate", "transform", "lower", "emit", "run"},
     "run/vulkan": {"base", "ir", "validate", "transform", "lower", "emit", "run"},
+    # Makes programs and runs them in several ways.
+    "fuzz": {"base", "ir", "ops", "validate", "transform", "run", "fuzz"},
     # The definition of meaning stands on what it defines, and on nothing that could be wrong in the same way.
     "run/reference": {"base", "ir", "validate", "run"},
 }

@@ -1,0 +1,176 @@
+// Sizes, buffers and the host's bytes.
+#include <algorithm>
+#include <array>
+
+#include "vyre/fuzz/generator.hpp"
+
+namespace vyre::fuzz {
+
+using ir::BufferAccess;
+using ir::BufferDecl;
+using ir::DataType;
+
+namespace {
+
+constexpr ir::WorkgroupSize kSizes[] = {{1, 1, 1}, {1, 1, 1}, {2, 1, 1},  {3, 1, 1}, {4, 1, 1},  {7, 1, 1},  {8, 1, 1},
+                                        {2, 2, 1}, {5, 1, 3}, {1, 7, 1},  {4, 3, 1}, {2, 3, 4},  {1, 1, 5},  {16, 1, 1},
+                                        {3, 1, 1}, {7, 1, 1}, {32, 1, 1}, {8, 4, 1}, {33, 1, 1}, {64, 1, 1}, {4, 4, 4}};
+constexpr Grid kGrids[] = {{1, 1, 1}, {1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {5, 1, 1}, {1, 3, 1}, {2, 2, 1}, {1, 1, 3}, {2, 1, 2}};
+
+std::uint32_t product(const std::array<std::uint32_t, 3>& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
+
+}  // namespace
+
+void Generator::choose_sizes() {
+  do {
+    size_ = kSizes[random_.below(std::size(kSizes))];
+  } while (options_.plant && product(size_) < 2);
+  do {
+    grid_ = kGrids[random_.below(std::size(kGrids))];
+  } while (options_.plant == Plant::AcrossWorkgroups && product(grid_) < 2);
+  ids_.invocations = product(size_);
+  ids_.workgroups = product(grid_);
+  alone_ = ids_.invocations == 1;
+  // What each invocation may execute; a driver ends loops after 65,535 rounds of one invocation.
+  left_ = std::clamp<std::uint64_t>(options_.work / (ids_.invocations * ids_.workgroups), 60, 12'000);
+  if (!options_.plant && !clean_ && random_.chance(1)) grid_[random_.below(3)] = 0;
+}
+
+DataType Generator::any_element(bool with_bytes) {
+  // U32 is what most operators take.
+  if (random_.chance(35)) return DataType::U32;
+  for (;;) {
+    const ir::TypeInfo& row = random_.pick(ir::kTypes);
+    if (row.lanes != 0 || with_bytes) return row.type;
+  }
+}
+
+Memory& Generator::declare(std::string stem, BufferAccess access, DataType element, Role role, bool split) {
+  static constexpr const char* kOdd[] = {"main", "let", "gl_in", "a-b", "日本", "out", "_", "x y", "vyre", "array<u32>"};
+  Memory memory;
+  memory.decl.name =
+      random_.chance(12) ? kOdd[random_.below(std::size(kOdd))] + std::to_string(memory_.size()) : stem + std::to_string(memory_.size());
+  memory.decl.access = access;
+  memory.decl.element = element;
+  // Any numbers, but each once (V002).
+  if (access != BufferAccess::Workgroup) {
+    memory.decl.binding =
+        random_.chance(80) ? static_cast<std::uint32_t>(memory_.size()) : 0xFFFFFFFFu - static_cast<std::uint32_t>(memory_.size());
+  }
+  memory.split = split;
+  memory.each = 1 + (random_.chance(40) ? random_.below(3) : 0);
+  if (split) {
+    memory.part = span_of(ids_.invocations) * memory.each;
+    if (access == BufferAccess::Workgroup) {
+      // Whole rounds of the loop that fills it, see fill().
+      const std::uint32_t more = random_.below(3) * (clean_ ? ids_.invocations : 1);
+      memory.part += more;
+      if (clean_) memory.part = (memory.part + ids_.invocations - 1) / ids_.invocations * ids_.invocations;
+      memory.length = memory.decl.count = memory.part;
+    } else {
+      memory.length = memory.part * ids_.workgroups;
+    }
+  } else if (role == Role::Own) {
+    memory.length = ids_.invocations * ids_.workgroups * memory.each;
+  } else {
+    memory.length = random_.chance(15) ? 1 : 1 + random_.below(40);
+    if (!clean_ && random_.chance(8)) memory.length = 0;
+  }
+  if (!split) memory.part = memory.length;
+  // A buffer that is too short or too long for its program is an ordinary thing. Cutting a part off makes its end out of bounds.
+  if (access == BufferAccess::ReadWrite && role != Role::Constant) {
+    if (random_.chance(15)) memory.length += 1 + random_.below(5);
+    if (!clean_ && random_.chance(15)) memory.length -= random_.below(memory.length + 1);
+    memory.zeros = random_.chance(25);
+    if (memory.zeros && clean_) {
+      // Never read, so always own elements.
+      memory.readable = false;
+      if (role != Role::Own) memory.zeros = false, memory.readable = true;
+    }
+  }
+  if (access != BufferAccess::Workgroup && memory.length > 0 && element != DataType::Bytes && random_.chance(15))
+    memory.decl.count = memory.length;
+  memory.phase = split && role != Role::Constant ? next_phase(random_, memory, ids_, {}) : first_phase(random_, role);
+  memory.name = writer_.to().name(memory.decl.name);
+  memory_.push_back(std::move(memory));
+  return memory_.back();
+}
+
+void Generator::declare_buffers() {
+  declare("out", BufferAccess::ReadWrite, random_.chance(50) ? DataType::U32 : any_element(false), Role::Own, false);
+  if (random_.chance(40)) memory_.back().decl.output = true;
+  // In any order. At most eight are bound: what every Vulkan device has to offer beside one for parameters.
+  const std::uint32_t more = random_.below(7);
+  std::uint32_t bound = 1 + (options_.plant ? 2 : 0);
+  for (std::uint32_t k = 0; k < more || bound < 2; ++k) {
+    const std::uint32_t roll = random_.below(100);
+    if (roll < 18) {
+      declare("shared", BufferAccess::Workgroup, any_element(false), Role::Own, true);
+      continue;
+    }
+    if (bound == 8) continue;
+    ++bound;
+    if (roll < 40) {
+      declare("in", BufferAccess::ReadOnly, any_element(true), Role::Constant, false);
+    } else if (roll < 52) {
+      declare("params", BufferAccess::Uniform, any_element(true), Role::Constant, false);
+    } else if (roll < 58) {
+      declare("kept", BufferAccess::ReadWrite, any_element(true), Role::Constant, false);
+    } else if (roll < 72) {
+      declare("own", BufferAccess::ReadWrite, any_element(false), Role::Own, false);
+    } else if (roll < 82) {
+      declare("count", BufferAccess::ReadWrite, DataType::U32, Role::Atomic, false);
+    } else {
+      declare("part", BufferAccess::ReadWrite, any_element(false), Role::Own, true);
+    }
+  }
+  if (options_.plant) declare_planted();
+}
+
+void Generator::write_ids() {
+  using ir::GridIdKind;
+  const auto linear = [&](GridIdKind kind, const std::array<std::uint32_t, 3>& sizes) {
+    ExprId result = writer_.id(kind, 0);
+    std::uint32_t stride = sizes[0];
+    for (std::uint32_t axis = 1; axis < 3; ++axis) {
+      // An axis of one adds nothing, which the optimiser has to find out now and then.
+      if (sizes[axis] != 1 || random_.chance(15)) result = writer_.add(result, writer_.times(writer_.id(kind, axis), stride));
+      stride *= sizes[axis];
+    }
+    return result;
+  };
+  ids_.local = linear(GridIdKind::Local, size_);
+  ids_.group = linear(GridIdKind::Workgroup, grid_);
+  const bool flat = size_[1] == 1 && size_[2] == 1 && grid_[1] == 1 && grid_[2] == 1;
+  ids_.me = flat && random_.chance(60) ? writer_.id(GridIdKind::Invocation, 0)
+                                       : writer_.add(writer_.times(ids_.group, ids_.invocations), ids_.local);
+  for (ExprId* id : {&ids_.local, &ids_.group, &ids_.me}) {
+    if (!random_.chance(50)) continue;
+    spend(*id);
+    const bool uniform = writer_.of(*id).uniform;
+    writer_.to().let(declare_variable(DataType::U32, false, uniform), *id);
+    *id = var(variables_.back());
+  }
+}
+
+std::vector<Array> Generator::arrays() {
+  std::vector<Array> result;
+  for (const Memory& memory : memory_) {
+    if (memory.decl.access == BufferAccess::Workgroup) continue;
+    Array array;
+    array.buffer = memory.decl.name;
+    array.zeros = memory.zeros;
+    // Bytes: any length, whole words or not.
+    const bool bytes = memory.decl.element == DataType::Bytes;
+    const std::size_t size = bytes ? memory.length * 3 : std::size_t{memory.length} * ir::min_bytes(memory.decl.element);
+    for (std::uint32_t word = 0; array.bytes.size() < size;) {
+      word = memory.zeros ? 0 : edge_u32(random_);
+      for (int shift = 0; shift < 32 && array.bytes.size() < size; shift += 8)
+        array.bytes.push_back(static_cast<std::byte>(word >> shift & 0xFF));
+    }
+    result.push_back(std::move(array));
+  }
+  return result;
+}
+
+}  // namespace vyre::fuzz

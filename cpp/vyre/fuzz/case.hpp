@@ -1,0 +1,73 @@
+// A program with everything that one run of it needs, and what is wrong with it if that was asked for.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vyre/ir/op_spec.hpp"
+#include "vyre/ir/program.hpp"
+
+namespace vyre::fuzz {
+
+// The host's bytes of one bound buffer.
+struct Array {
+  std::string buffer;
+  std::vector<std::byte> bytes;
+  bool zeros = false;  // given as a number of zero elements: nobody wrote them
+  bool operator==(const Array&) const = default;
+};
+
+using Grid = std::array<std::uint32_t, 3>;
+
+// One known defect.
+enum class Plant : std::uint8_t {
+#define PLANT(enumerator, ...) enumerator,
+#include "vyre/fuzz/plants.def"
+};
+
+// What a checker has to say about it.
+enum class Defect : std::uint8_t { Race, OutOfBounds, Uninitialised, DivergentBarrier, OrderDependence };
+
+struct PlantInfo {
+  Plant plant;
+  std::string_view name;
+  Defect defect;
+  std::string_view meaning;
+};
+inline constexpr std::array kPlants = {
+#define PLANT(enumerator, name, defect, meaning) PlantInfo{Plant::enumerator, name, Defect::defect, meaning},
+#include "vyre/fuzz/plants.def"
+};
+constexpr const PlantInfo& info(Plant plant) { return kPlants[static_cast<std::size_t>(plant)]; }
+
+struct Planted {
+  Plant plant;
+  std::vector<NodeId> statements;  // those that take part, in program order
+  std::string buffer;              // empty for a barrier
+};
+
+struct Case {
+  std::uint64_t seed = 0;
+  ir::Program program;
+  std::vector<Array> arrays;  // of the buffers that are not Workgroup, in order of declaration
+  Grid grid{1, 1, 1};
+  std::optional<Planted> planted;
+};
+
+struct Options {
+  // About the largest number of statements; sizes are spread from 1 up to it.
+  std::uint32_t statements = 200;
+  // Instructions that the reference may execute, about.
+  std::uint32_t work = 60'000;
+  // Every access is in range and every element read was written before: what a checker must have nothing to say about.
+  bool clean = false;
+  // Plants one defect into a clean program.
+  std::optional<Plant> plant;
+};
+
+}  // namespace vyre::fuzz

@@ -1,0 +1,54 @@
+// Runs a case in several ways and says where the bytes first differ from the reference's.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vyre/fuzz/case.hpp"
+#include "vyre/run/backend.hpp"
+#include "vyre/validate/validate.hpp"
+
+namespace vyre::fuzz {
+
+// One way to run a program. The reference, which never optimises, is given the optimised program.
+struct Way {
+  run::Backend* backend = nullptr;
+  std::optional<std::size_t> device;
+  run::Schedule schedule;
+  bool optimize = false;
+};
+
+// "reference, reversed, optimised"
+std::string to_string(const Way& way);
+
+// The arrays after the run. Throws what the backend throws.
+std::vector<Array> run_case(const Case& that, const validate::ValidProgram& program, const Way& way);
+
+struct Difference {
+  std::string buffer;
+  std::uint64_t word = 0;  // from the buffer's start
+  std::uint32_t expected = 0, got = 0;
+};
+std::optional<Difference> first_difference(std::span<const Array> expected, std::span<const Array> got);
+
+struct Judgement {
+  enum class Kind : std::uint8_t {
+    Agrees,
+    Refused,  // a limit of the device, or a driver known not to keep its word: neither right nor wrong
+    Differs,
+    Failed,  // with an error that no valid program may meet
+  };
+  Kind kind = Kind::Agrees;
+  std::string way, message;
+  std::optional<Difference> difference;
+};
+
+// Compares each way with the reference that takes its invocations in order and the program as it is. Stops at the first that differs or
+// fails; one that is refused is reported when the others agree.
+Judgement judge(const Case& that, std::span<const Way> ways, const ir::OpTable& ops);
+
+}  // namespace vyre::fuzz

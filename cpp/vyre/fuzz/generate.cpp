@@ -1,0 +1,359 @@
+#include "vyre/fuzz/generate.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/fuzz/generator.hpp"
+
+namespace vyre::fuzz {
+
+using ir::BinOp;
+using ir::DataType;
+
+Generator::Generator(std::uint64_t seed, const Options& options)
+    : random_(seed),
+      options_(options),
+      seed_(seed),
+      clean_(options.clean || options.plant.has_value()),
+      writer_(random_),
+      indices_(random_, writer_, ids_, clean_) {}
+
+Case Generator::run() {
+  choose_sizes();
+  writer_.workgroup_size(size_);
+  declare_buffers();
+  write_ids();
+  may_return_ = !options_.plant;
+  for (std::size_t k = 0; k < memory_.size(); ++k) {
+    const Memory memory = memory_[k];
+    if (memory.decl.access != ir::BufferAccess::Workgroup) continue;
+    if (options_.plant && k == planted_memory_ && info(*options_.plant).defect == Defect::Uninitialised) continue;
+    if (clean_ || random_.chance(40)) fill(memory);
+  }
+  if (barriers_ == 0 && clean_ && random_.chance(30)) barrier();
+  if (clean_) {
+    // What was filled is everybody's from here on, or has a role of its own.
+    writer_.to().barrier();
+    ++barriers_;
+    change_roles();
+  }
+
+  // Small ones are as many as large ones: a tiny program is a sharp test.
+  const std::uint32_t scale = static_cast<std::uint32_t>(std::bit_width(std::max(options_.statements, 1u)));
+  const std::uint32_t most = std::min(options_.statements, 1u << (1 + random_.below(scale)));
+  statements_left_ = 1 + random_.below(std::max(most, 1u));
+  const std::uint32_t before = options_.plant ? random_.below(statements_left_ + 1) : 0;
+  if (options_.plant) {
+    statements(before);
+    plant();
+    may_return_ = true;
+  }
+  statements(statements_left_);
+  if (!ended_) sink();
+
+  Case result;
+  for (const Memory& memory : memory_) writer_.to().buffer(memory.decl);
+  result.seed = seed_;
+  result.arrays = arrays();
+  result.grid = grid_;
+  result.planted = std::move(planted_);
+  result.program = writer_.to().finish();
+  return result;
+}
+
+void Generator::statements(std::uint32_t count) {
+  while (count > 0 && statements_left_ > 0 && left_ > 0 && !ended_) {
+    --count;
+    --statements_left_;
+    statement();
+  }
+}
+
+void Generator::statement() {
+  exprs_left_ = 4 + static_cast<int>(random_.below(20));
+  const bool deep = level_ < 5 && statements_left_ > 0;
+  for (;;) {
+    const std::uint32_t roll = random_.below(100);
+    if (roll < 24) return let();
+    if (roll < 38) return assign();
+    if (roll < 64) return store();
+    if (roll < 70) return use_atomic();
+    if (roll < 80 && deep) return branch();
+    if (roll < 89 && deep) return loop();
+    if (roll < 92 && deep) return block();
+    if (roll < 98 && barrier()) return;
+    if (roll >= 98 && leave()) return;
+  }
+}
+
+// A statement evaluates what it reaches once; a shared expression counts as often as it is used, which errs to the safe side.
+void Generator::spend(ExprId id) { left_ -= std::min(left_, rounds_ * (1 + std::uint64_t{writer_.of(id).cost})); }
+
+std::string Generator::fresh_name() {
+  if (!retired_.empty() && random_.chance(25)) {
+    std::string name = std::move(retired_.back());
+    retired_.pop_back();
+    return name;
+  }
+  static constexpr const char* kOdd[] = {"__call", "let ", "日本", "if", "v_", "fn", "a-b"};
+  const std::string number = std::to_string(names_++);
+  return random_.chance(10) ? kOdd[random_.below(std::size(kOdd))] + number + "_t" : "v" + number;
+}
+
+NameId Generator::declare_variable(DataType type, bool assignable, bool uniform) {
+  const NameId name = writer_.to().name(fresh_name());
+  variables_.push_back({name, type, assignable, uniform, level_});
+  return name;
+}
+
+void Generator::let() {
+  const bool plain = uniform_ && random_.chance(20);
+  const DataType type = plain ? DataType::U32 : any_element(false);
+  const ExprId initial = plain ? uniform_value(some_depth()) : value(type, some_depth());
+  spend(initial);
+  const bool assignable = random_.chance(55);
+  const bool uniform = writer_.of(initial).uniform && (!assignable || random_.chance(30));
+  // Its own initialiser does not see it.
+  writer_.to().let(declare_variable(type, assignable, uniform), initial);
+}
+
+void Generator::assign() {
+  std::vector<Variable> fitting;
+  for (const Variable& variable : variables_) {
+    if (variable.assignable && (!variable.uniform || (uniform_ && variable.type == DataType::U32))) fitting.push_back(variable);
+  }
+  if (fitting.empty()) return let();
+  const Variable target = random_.pick(fitting);
+  const ExprId next = target.uniform ? uniform_value(some_depth()) : value(target.type, some_depth());
+  spend(next);
+  writer_.to().assign(target.name, next);
+}
+
+void Generator::store() {
+  std::vector<const Memory*> fitting;
+  for (const Memory& memory : memory_) {
+    if (!ir::writable(memory.decl.access) || !memory.accessible()) continue;
+    if (memory.phase.role == Role::Own || (!clean_ && random_.chance(10))) fitting.push_back(&memory);
+  }
+  if (fitting.empty()) return let();
+  const Memory& memory = *random_.pick(fitting);
+  const ExprId any = value(DataType::U32, static_cast<int>(random_.below(3)));
+  const ExprId index = memory.phase.role == Role::Own ? indices_.own(memory, any) : indices_.outside(memory, any);
+  const ExprId stored = value(memory.decl.element, some_depth());
+  spend(index);
+  spend(stored);
+  writer_.to().store(memory.name, index, stored);
+}
+
+// One whose result nothing depends on.
+void Generator::use_atomic() {
+  std::vector<const Memory*> fitting;
+  for (const Memory& memory : memory_) {
+    if (memory.phase.role == Role::Atomic && (!clean_ || memory.length > 0)) fitting.push_back(&memory);
+  }
+  if (fitting.empty()) return store();
+  const Memory& memory = *random_.pick(fitting);
+  const Phase& phase = memory.phase;
+  const bool alike = phase.op == ir::AtomicOp::Exchange || phase.op == ir::AtomicOp::CompareExchange;
+  const ExprId any = value(DataType::U32, some_depth());
+  const ExprId index = indices_.shared(memory, any);
+  const ExprId expected = phase.op == ir::AtomicOp::CompareExchange ? writer_.u32(phase.expected) : ExprId();
+  const ExprId operand = alike ? writer_.u32(phase.value) : value(DataType::U32, some_depth());
+  const ExprId made = writer_.atomic(phase.op, memory.name, index, expected, operand, true);
+  spend(made);
+  if (!variables_.empty() && !clean_ && random_.chance(25)) {
+    // Used, and yet without a say in the result.
+    const ExprId nothing = writer_.binary(BinOp::BitAnd, made, writer_.u32(0));
+    const ExprId sum = writer_.add(value(DataType::U32, 1), nothing);
+    writer_.to().let(declare_variable(DataType::U32, true, false), sum);
+    return;
+  }
+  const std::string name = fresh_name();
+  writer_.to().let(writer_.to().name(name), made);
+}
+
+void Generator::body(bool uniform, std::uint32_t rounds, const std::function<void()>& write) {
+  std::vector<Phase> phases;
+  for (const Memory& memory : memory_) phases.push_back(memory.phase);
+  const bool outer_uniform = uniform_;
+  const std::uint64_t outer_rounds = rounds_;
+  uniform_ = alone_ || (uniform_ && uniform);
+  rounds_ *= std::max(rounds, 1u);
+  open_.push_back(barriers_);
+  ++level_;
+  ended_ = false;
+  write();
+
+  bool changed = false;
+  for (std::size_t k = 0; k < phases.size(); ++k) changed |= !(memory_[k].phase == phases[k]);
+  if (changed && !ended_) {
+    // What comes next, another round of a loop too, finds the roles that it was written for.
+    VYRE_ASSERT(may_wait());
+    writer_.to().barrier();
+    ++barriers_;
+  }
+  for (std::size_t k = 0; k < phases.size(); ++k) memory_[k].phase = phases[k];
+  if (changed) drop_fleeting();
+  ended_ = false;
+  --level_;
+  open_.pop_back();
+  rounds_ = outer_rounds;
+  uniform_ = outer_uniform;
+  while (!variables_.empty() && variables_.back().level > level_) {
+    retired_.emplace_back(writer_.to().text(variables_.back().name));
+    variables_.pop_back();
+  }
+  std::erase_if(pool_, [&](const Pooled& pooled) { return pooled.level > level_; });
+}
+
+void Generator::branch() {
+  const bool uniform = uniform_ && random_.chance(45);
+  const ExprId choice = uniform ? uniform_value(some_depth()) : condition(some_depth());
+  spend(choice);
+  const bool same = writer_.of(choice).uniform;
+  writer_.to().if_(choice);
+  body(same, 1, [&] {
+    if (!random_.chance(8)) statements(1 + random_.below(5));
+    if (!ended_ && random_.chance(10)) leave();
+  });
+  if (random_.chance(45) && statements_left_ > 0 && left_ > 0) {
+    const std::size_t nodes = writer_.to().node_count();
+    writer_.to().else_();
+    body(same, 1, [&] { statements(1 + random_.below(4)); });
+    VYRE_ASSERT(writer_.to().node_count() > nodes + 1);  // an empty Else would vanish, and with it the numbers of later statements
+  }
+  writer_.to().end();
+}
+
+void Generator::loop() {
+  const bool uniform = uniform_ && random_.chance(50);
+  std::uint32_t rounds = 0;
+  ExprId from, to;
+  const auto some = [&](int depth) { return uniform ? uniform_value(depth) : value(DataType::U32, depth); };
+  switch (random_.below(5)) {
+    case 0: {  // literals, no round at all among them
+      const std::uint32_t first = random_.below(4), count = random_.below(6);
+      rounds = count;
+      from = writer_.u32(first);
+      to = writer_.u32(first + count - (count == 0 ? first / 2 : 0));
+      break;
+    }
+    case 1: {  // at the end of the range
+      rounds = 1 + random_.below(3);
+      from = writer_.u32(0xFFFFFFFF - rounds);
+      to = random_.chance(70) ? writer_.u32(0xFFFFFFFF) : writer_.binary(BinOp::BitOr, some(1), writer_.u32(0x80000000));
+      break;
+    }
+    case 2: {  // as many as a value says
+      rounds = 1 + random_.below(6);
+      from = writer_.u32(0);
+      to = writer_.below(some(2), rounds + 1);
+      break;
+    }
+    case 3: {
+      rounds = 7;
+      const ExprId low = some(2);
+      from = writer_.below(low, 4);
+      to = writer_.binary(BinOp::BitAnd, some(2), writer_.u32(7));
+      break;
+    }
+    default: {  // an amount after a start
+      rounds = 1 + random_.below(4);
+      from = some(2);
+      to = writer_.add(from, writer_.u32(rounds));
+    }
+  }
+  spend(from);
+  spend(to);
+  const bool same = writer_.of(from).uniform && writer_.of(to).uniform;
+  const NameId name = writer_.to().name(fresh_name());
+  writer_.to().loop(name, from, to);
+  body(same, rounds, [&] {
+    variables_.push_back({name, DataType::U32, false, same, level_});
+    if (!random_.chance(4)) statements(1 + random_.below(6));
+  });
+  writer_.to().end();
+}
+
+void Generator::block() {
+  writer_.to().block();
+  body(true, 1, [&] { statements(random_.below(5)); });
+  writer_.to().end();
+}
+
+bool Generator::leave() {
+  if (!may_return_ || level_ == 0) return false;
+  const bool same = uniform_;
+  if (!same && !open_.empty() && open_.front() != barriers_) return false;  // a barrier of an open body would come after it
+  if (same && !alone_ && random_.chance(50)) return false;
+  writer_.to().return_();
+  ended_ = true;
+  if (!same) returned_ = true;
+  return true;
+}
+
+bool Generator::barrier() {
+  if (!may_wait()) return false;
+  writer_.to().barrier();
+  ++barriers_;
+  if (random_.chance(85)) change_roles();
+  return true;
+}
+
+void Generator::change_roles() {
+  for (Memory& memory : memory_) {
+    if (!memory.switches() || random_.chance(30)) continue;
+    ExprId turn = uniform_value(2);
+    if (!writer_.of(turn).stable || !writer_.of(turn).uniform) turn = {};
+    memory.phase = next_phase(random_, memory, ids_, turn);
+  }
+  drop_fleeting();
+}
+
+void Generator::drop_fleeting() {
+  std::erase_if(pool_, [&](const Pooled& pooled) { return writer_.of(pooled.id).fleeting; });
+}
+
+// Every element gets a value, each from one invocation, before anybody reads.
+void Generator::fill(const Memory& memory) {
+  exprs_left_ = 6;
+  const std::uint32_t rounds = (memory.part + ids_.invocations - 1) / ids_.invocations;
+  const NameId name = writer_.to().name(fresh_name());
+  writer_.to().loop(name, writer_.u32(0), writer_.u32(rounds));
+  const ExprId round = writer_.var(name, DataType::U32, true, true);
+  const ExprId index = writer_.add(writer_.times(round, ids_.invocations), ids_.local);
+  const ExprId stored = memory.decl.element == DataType::U32 && random_.chance(50)
+                            ? writer_.binary(BinOp::Mul, index, writer_.u32(2654435761u))
+                            : writer_.literal(memory.decl.element);
+  rounds_ = rounds;
+  spend(stored);
+  spend(index);
+  rounds_ = 1;
+  writer_.to().store(memory.name, index, stored);
+  writer_.to().end();
+  writer_.to().barrier();
+  ++barriers_;
+}
+
+// What the variables hold at the end, so that nothing was computed for nothing.
+void Generator::sink() {
+  std::vector<const Memory*> fitting;
+  for (const Memory& memory : memory_) {
+    if (memory.decl.access == ir::BufferAccess::ReadWrite && memory.phase.role == Role::Own && memory.accessible())
+      fitting.push_back(&memory);
+  }
+  if (fitting.empty()) return;
+  const Memory& memory = *random_.pick(fitting);
+  ExprId sum = ids_.me;
+  for (std::size_t k = 0; k < variables_.size() && k < 8; ++k) {
+    const ExprId mixed = writer_.binary(BinOp::RotateLeft, sum, writer_.u32(5));
+    sum = writer_.binary(BinOp::BitXor, mixed, as_u32(var(variables_[variables_.size() - 1 - k])));
+  }
+  const ExprId stored = memory.decl.element == DataType::U32 ? sum : writer_.cast(memory.decl.element, sum);
+  writer_.to().store(memory.name, indices_.own(memory, sum), stored);
+}
+
+Case generate(std::uint64_t seed, const Options& options) { return Generator(seed, options).run(); }
+
+}  // namespace vyre::fuzz

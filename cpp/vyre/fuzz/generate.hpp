@@ -1,0 +1,12 @@
+// Random programs that keep every rule and have one right answer: their invocations may run in any order (see memory.hpp).
+#pragma once
+
+#include "vyre/fuzz/case.hpp"
+
+namespace vyre::fuzz {
+
+// The same case for the same seed and options, on every machine. Calls operations of op_table(). Programs that execute at most some
+// 10,000 rounds of loops in each invocation: one driver ends loops after 65,535.
+Case generate(std::uint64_t seed, const Options& options = {});
+
+}  // namespace vyre::fuzz

@@ -1,0 +1,124 @@
+// The state of one generation; its parts are in generate.cpp (statements), values.cpp (expressions), buffers.cpp (memory) and plant.cpp
+// (defects).
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "vyre/fuzz/case.hpp"
+#include "vyre/fuzz/memory.hpp"
+#include "vyre/fuzz/random.hpp"
+#include "vyre/fuzz/writer.hpp"
+
+namespace vyre::fuzz {
+
+class Generator {
+ public:
+  Generator(std::uint64_t seed, const Options& options);
+  Case run();
+
+ private:
+  struct Variable {
+    NameId name;
+    ir::DataType type;
+    bool assignable;
+    bool uniform;  // and stays so: only uniform values are assigned, under uniform control
+    int level;
+  };
+  struct Pooled {
+    ExprId id;
+    int level;
+  };
+
+  // buffers.cpp
+  void choose_sizes();
+  void declare_buffers();
+  Memory& declare(std::string stem, ir::BufferAccess access, ir::DataType element, Role role, bool split);
+  void declare_planted();
+  void write_ids();
+  std::vector<Array> arrays();
+  ir::DataType any_element(bool with_bytes);
+
+  // values.cpp
+  ExprId value(ir::DataType type, int depth);
+  ExprId leaf(ir::DataType type);
+  ExprId compound(ir::DataType type, int depth);
+  ExprId condition(int depth);
+  ExprId uniform_value(int depth);
+  ExprId try_binary(ir::DataType type, int depth);
+  ExprId try_unary(ir::DataType type, int depth);
+  ExprId try_select(ir::DataType type, int depth);
+  ExprId try_cast(ir::DataType type, int depth);
+  ExprId try_lane(ir::DataType type, int depth);
+  ExprId try_pack(ir::DataType type, int depth);
+  ExprId try_load(ir::DataType type, int depth);
+  ExprId try_atomic(ir::DataType type, int depth);
+  ExprId try_call(ir::DataType type, int depth);
+  ExprId var(const Variable& variable);
+  ExprId as_u32(ExprId value);
+
+  // generate.cpp
+  void statements(std::uint32_t count);
+  void statement();
+  void let();
+  void assign();
+  void store();
+  void use_atomic();
+  void branch();
+  void loop();
+  void block();
+  bool leave();
+  bool barrier();
+  void fill(const Memory& memory);
+  void sink();
+  // Runs `write` one level deeper and leaves the roles of memory as they were.
+  void body(bool uniform, std::uint32_t rounds, const std::function<void()>& write);
+  void change_roles();
+  void drop_fleeting();
+  bool may_wait() const { return uniform_ && !returned_; }
+  void spend(ExprId id);
+  std::string fresh_name();
+  NameId declare_variable(ir::DataType type, bool assignable, bool uniform);
+  int some_depth() { return static_cast<int>(random_.below(5)); }
+
+  // plant.cpp
+  void plant();
+  void plant_here();
+  ExprId at(const Memory& memory, ExprId index);  // of this workgroup's part
+  ExprId turned(std::uint32_t by);                // (local + by) % invocations
+  NodeId here();
+  void store_planted(ExprId value);
+
+  Random random_;
+  Options options_;
+  std::uint64_t seed_;
+  bool clean_;
+  ir::WorkgroupSize size_{1, 1, 1};
+  Grid grid_{1, 1, 1};
+  Writer writer_;
+  Ids ids_;
+  Indices indices_;
+  std::vector<Memory> memory_;
+  std::vector<Variable> variables_;
+  std::vector<Pooled> pool_;
+  std::vector<std::string> retired_;  // names that are no longer in scope
+
+  int level_ = 0;
+  bool uniform_ = true;    // all of the workgroup is here, or none
+  bool alone_ = false;     // one invocation a workgroup: everything is uniform
+  bool returned_ = false;  // a part of the workgroup may have returned
+  bool ended_ = false;     // the list of statements ended with a Return
+  bool may_return_ = true;
+  std::uint64_t rounds_ = 1;  // of all open loops
+  std::uint64_t left_ = 0;    // instructions of an invocation that may still be spent
+  int exprs_left_ = 0;        // expressions that this statement may still make
+  std::uint32_t barriers_ = 0;
+  std::vector<std::uint32_t> open_;  // of each open body, how many barriers there were before
+  std::uint32_t names_ = 0;
+  std::uint32_t statements_left_ = 0;
+  std::optional<Planted> planted_;
+  std::size_t planted_memory_ = 0, planted_sink_ = 0;
+};
+
+}  // namespace vyre::fuzz

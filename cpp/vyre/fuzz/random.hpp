@@ -1,0 +1,45 @@
+// Random numbers that are the same on every machine: the distributions of the standard library are not.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vyre::fuzz {
+
+// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : state_(seed) { state_ = next(); }  // neighbouring seeds start far apart
+
+  std::uint64_t next() {
+    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+  }
+  std::uint32_t bits() { return static_cast<std::uint32_t>(next() >> 32); }
+  // 0 .. limit - 1; limit is above 0.
+  std::uint32_t below(std::size_t limit) {
+    return static_cast<std::uint32_t>((std::uint64_t{bits()} * static_cast<std::uint32_t>(limit)) >> 32);
+  }
+  bool chance(std::uint32_t percent) { return below(100) < percent; }
+  template <class Items>
+  decltype(auto) pick(Items&& items) {
+    return items[below(items.size())];
+  }
+
+ private:
+  std::uint64_t state_;
+};
+
+// Where rules have their edges: shifts, signs, the ends of the range, and indices whose byte offset wraps.
+inline std::uint32_t edge_u32(Random& random) {
+  static constexpr std::uint32_t kEdges[] = {0,          1,          2,          3,          4,          5,          7,
+                                             8,          31,         32,         33,         63,         64,         255,
+                                             0xFFFF,     0x10000,    0x10000000, 0x20000000, 0x3FFFFFFF, 0x40000000, 0x7FFFFFFF,
+                                             0x80000000, 0x80000001, 0xC0000000, 0xFFFFFFFE, 0xFFFFFFFF, 0,          1};
+  constexpr std::size_t kCount = sizeof kEdges / sizeof *kEdges;
+  return random.chance(60) ? kEdges[random.below(kCount)] : random.bits() >> random.below(32);
+}
+
+}  // namespace vyre::fuzz

@@ -1,0 +1,274 @@
+// Expressions of every kind. Operands are made one after the other, in evaluation order: C++ would leave the order of arguments open.
+#include <algorithm>
+#include <map>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/fuzz/generator.hpp"
+#include "vyre/fuzz/operations.hpp"
+
+namespace vyre::fuzz {
+
+using ir::BinOp;
+using ir::BufferAccess;
+using ir::DataType;
+
+namespace {
+
+// The value types: those that have lanes.
+constexpr bool is_value(DataType type) { return ir::lanes(type) != 0; }
+
+struct Operation {
+  const ir::OpSpec* spec;
+  std::uint32_t cost;
+};
+
+// By result.
+const std::map<DataType, std::vector<Operation>>& callable() {
+  static const auto table = [] {
+    std::map<DataType, std::vector<Operation>> result;
+    for (const ir::OpTable::Spec& spec : op_table().all()) {
+      if (spec->inlinable()) result[spec->signature.output].push_back({spec.get(), cost_of(*spec, op_table())});
+    }
+    return result;
+  }();
+  return table;
+}
+
+}  // namespace
+
+ExprId Generator::var(const Variable& variable) {
+  return writer_.var(variable.name, variable.type, variable.uniform, !variable.assignable);
+}
+
+ExprId Generator::leaf(DataType type) {
+  if (type == DataType::U32) {
+    switch (random_.below(12)) {
+      case 0:
+        return writer_.id(static_cast<ir::GridIdKind>(random_.below(3)), random_.below(3));
+      case 1:
+        return ids_.me;
+      case 2:
+        return ids_.local;
+      case 3:
+        return ids_.group;
+      case 4:
+        return writer_.length(random_.pick(memory_).name);
+      default:
+        break;
+    }
+  }
+  return writer_.literal(type);
+}
+
+ExprId Generator::value(DataType type, int depth) {
+  if (!pool_.empty() && random_.chance(22)) {
+    // What was made last is likeliest to be of use.
+    const Pooled& pooled = pool_[pool_.size() - 1 - random_.below(std::min<std::size_t>(pool_.size(), 24))];
+    if (writer_.type(pooled.id) == type && writer_.of(pooled.id).cost < 200) return pooled.id;
+  }
+  if (random_.chance(35)) {
+    std::vector<const Variable*> fitting;
+    for (const Variable& variable : variables_) {
+      if (variable.type == type) fitting.push_back(&variable);
+    }
+    if (!fitting.empty()) return var(*random_.pick(fitting));
+  }
+  if (depth <= 0 || exprs_left_ <= 0) return leaf(type);
+  --exprs_left_;
+  const ExprId made = compound(type, depth - 1);
+  pool_.push_back({made, level_});
+  return made;
+}
+
+ExprId Generator::compound(DataType type, int depth) {
+  using Try = ExprId (Generator::*)(DataType, int);
+  struct Kind {
+    std::uint32_t weight;
+    Try make;
+  };
+  static constexpr Kind kKinds[] = {
+      {30, &Generator::try_binary}, {8, &Generator::try_unary},  {6, &Generator::try_select},
+      {9, &Generator::try_cast},    {8, &Generator::try_lane},   {8, &Generator::try_pack},
+      {16, &Generator::try_load},   {4, &Generator::try_atomic}, {8, &Generator::try_call},
+  };
+  constexpr std::uint32_t kSum = 97;
+  for (int attempt = 0; attempt < 6; ++attempt) {
+    std::uint32_t roll = random_.below(kSum);
+    for (const Kind& kind : kKinds) {
+      if (roll < kind.weight) {
+        if (const ExprId made = (this->*kind.make)(type, depth); made.valid()) return made;
+        break;
+      }
+      roll -= kind.weight;
+    }
+  }
+  return leaf(type);
+}
+
+ExprId Generator::try_binary(DataType type, int depth) {
+  std::vector<const ir::BinOpInfo*> fitting;
+  for (const ir::BinOpInfo& row : ir::kBinOps) {
+    if (row.result == type) fitting.push_back(&row);
+  }
+  if (fitting.empty()) return {};
+  const ir::BinOpInfo& row = *random_.pick(fitting);
+  const ExprId left = value(row.left, depth);
+  return writer_.binary(row.op, left, value(row.right, depth));
+}
+
+ExprId Generator::try_unary(DataType type, int depth) {
+  std::vector<const ir::UnOpInfo*> fitting;
+  for (const ir::UnOpInfo& row : ir::kUnOps) {
+    if (row.result == type) fitting.push_back(&row);
+  }
+  if (fitting.empty()) return {};
+  const ir::UnOpInfo& row = *random_.pick(fitting);
+  return writer_.unary(row.op, value(row.operand, depth));
+}
+
+ExprId Generator::condition(int depth) { return value(random_.chance(50) ? DataType::U32 : DataType::Bool, depth); }
+
+ExprId Generator::try_select(DataType type, int depth) {
+  const ExprId choice = condition(depth), if_true = value(type, depth);
+  return writer_.select(choice, if_true, value(type, depth));
+}
+
+ExprId Generator::try_cast(DataType type, int depth) {
+  std::vector<DataType> sources;
+  for (const ir::CastRow& row : ir::kCasts) {
+    if (row.target == type && is_value(row.source)) sources.push_back(row.source);
+  }
+  return writer_.cast(type, value(random_.pick(sources), depth));
+}
+
+ExprId Generator::try_lane(DataType type, int depth) {
+  if (type != DataType::U32) return {};
+  std::vector<DataType> sources;
+  for (const ir::TypeInfo& row : ir::kTypes) {
+    if (row.lanes > 1) sources.push_back(row.type);
+  }
+  const DataType source = random_.pick(sources);
+  const ExprId whole = value(source, depth);
+  return writer_.lane(whole, random_.below(ir::lanes(source)));
+}
+
+ExprId Generator::try_pack(DataType type, int depth) {
+  if (ir::lanes(type) < 2) return {};
+  std::vector<ExprId> lanes;
+  for (std::uint32_t k = 0; k < ir::lanes(type); ++k) lanes.push_back(value(DataType::U32, depth));
+  return writer_.pack(type, lanes);
+}
+
+ExprId Generator::try_load(DataType type, int depth) {
+  std::vector<const Memory*> fitting;
+  for (const Memory& memory : memory_) {
+    if (memory.decl.element == type && memory.readable) fitting.push_back(&memory);
+  }
+  if (fitting.empty()) return {};
+  const Memory& memory = *random_.pick(fitting);
+  const Role role = memory.phase.role;
+  if (clean_ && (role == Role::Atomic || memory.length == 0)) return {};
+  const ExprId any = value(DataType::U32, std::min(depth, 2));
+  ExprId index;
+  if (role == Role::Atomic || (!clean_ && random_.chance(4))) {
+    index = indices_.outside(memory, any);
+  } else {
+    index = role == Role::Own ? indices_.own(memory, any) : indices_.shared(memory, any);
+  }
+  return writer_.load(memory.name, type, index, !ir::writable(memory.decl.access), role != Role::Constant);
+}
+
+ExprId Generator::try_atomic(DataType type, int depth) {
+  if (type != DataType::U32) return {};
+  std::vector<const Memory*> fitting;
+  for (const Memory& memory : memory_) {
+    if (memory.decl.element != type || memory.decl.access != BufferAccess::ReadWrite || !memory.readable) continue;
+    if (memory.phase.role == Role::Own || !clean_) fitting.push_back(&memory);
+  }
+  if (fitting.empty()) return {};
+  const Memory& memory = *random_.pick(fitting);
+  const ir::AtomicOp op = random_.pick(ir::kAtomicOps).op;
+  const ExprId any = value(type, std::min(depth, 1));
+  const bool own = memory.phase.role == Role::Own;
+  const ExprId index = own ? indices_.own(memory, any) : indices_.outside(memory, any);
+  const ExprId expected = op == ir::AtomicOp::CompareExchange ? value(type, depth) : ExprId();
+  return writer_.atomic(op, memory.name, index, expected, value(type, depth), true);
+}
+
+ExprId Generator::try_call(DataType type, int depth) {
+  const auto fitting = callable().find(type);
+  if (fitting == callable().end()) return {};
+  const Operation& operation = random_.pick(fitting->second);
+  if (operation.cost * rounds_ > left_ / 2) return {};
+  std::vector<ExprId> arguments;
+  for (DataType input : operation.spec->signature.inputs) arguments.push_back(value(input, depth));
+  std::string id = operation.spec->id;
+  if (random_.chance(10)) id += "@" + std::to_string(operation.spec->version);
+  return writer_.call(writer_.to().name(id), type, operation.cost, arguments);
+}
+
+// The same for the whole workgroup, by the rules of V010.
+ExprId Generator::uniform_value(int depth) {
+  if (random_.chance(20)) {
+    std::vector<ExprId> fitting;
+    for (const Pooled& pooled : pool_) {
+      const Value& known = writer_.of(pooled.id);
+      if (known.uniform && known.type == DataType::U32 && known.cost < 200) fitting.push_back(pooled.id);
+    }
+    if (!fitting.empty()) return random_.pick(fitting);
+  }
+  if (random_.chance(40)) {
+    std::vector<const Variable*> fitting;
+    for (const Variable& variable : variables_) {
+      if (variable.uniform && variable.type == DataType::U32) fitting.push_back(&variable);
+    }
+    if (!fitting.empty()) return var(*random_.pick(fitting));
+  }
+  if (depth > 0) {
+    switch (random_.below(4)) {
+      case 0: {
+        std::vector<const Memory*> fitting;
+        for (const Memory& memory : memory_) {
+          if (memory.decl.element == DataType::U32 && !ir::writable(memory.decl.access) && memory.length > 0) fitting.push_back(&memory);
+        }
+        if (fitting.empty()) break;
+        const Memory& memory = *random_.pick(fitting);
+        const ExprId any = uniform_value(depth - 1);
+        return writer_.load(memory.name, DataType::U32, indices_.shared(memory, any), true, false);
+      }
+      case 1: {
+        const ExprId choice = uniform_value(depth - 1), if_true = uniform_value(depth - 1);
+        return writer_.select(choice, if_true, uniform_value(depth - 1));
+      }
+      default: {
+        const ir::BinOpInfo& row = random_.pick(ir::kBinOps);
+        if (row.left != DataType::U32 || row.right != DataType::U32 || row.result != DataType::U32) break;
+        const ExprId left = uniform_value(depth - 1);
+        return writer_.binary(row.op, left, uniform_value(depth - 1));
+      }
+    }
+  }
+  switch (random_.below(4)) {
+    case 0:
+      return writer_.id(ir::GridIdKind::Workgroup, random_.below(3));
+    case 1:
+      return writer_.length(random_.pick(memory_).name);
+    default:
+      return writer_.literal(DataType::U32);
+  }
+}
+
+// All lanes of any value in one.
+ExprId Generator::as_u32(ExprId whole) {
+  const DataType type = writer_.type(whole);
+  if (type == DataType::U32) return whole;
+  if (ir::lanes(type) == 1) return writer_.cast(DataType::U32, whole);
+  ExprId result = writer_.lane(whole, 0);
+  for (std::uint32_t k = 1; k < ir::lanes(type); ++k) {
+    const ExprId mixed = writer_.binary(BinOp::Mul, result, writer_.u32(0x9E3779B1));
+    result = writer_.binary(BinOp::BitXor, mixed, writer_.lane(whole, k));
+  }
+  return result;
+}
+
+}  // namespace vyre::fuzz

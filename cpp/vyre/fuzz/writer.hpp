@@ -1,0 +1,78 @@
+// Builds typed expressions and keeps what a generator must know of each: its type, what it costs, and whether it is the same for a
+// whole workgroup. Uniformity follows semantics.md, section 6, in the cautious direction.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vyre/fuzz/random.hpp"
+#include "vyre/ir/builder.hpp"
+#include "vyre/ir/op_spec.hpp"
+
+namespace vyre::fuzz {
+
+struct Value {
+  ir::DataType type = ir::DataType::U32;
+  std::uint32_t cost = 1;  // instructions, about
+  bool uniform = false;    // the same for a whole workgroup, by the rules of V010
+  bool stable = false;     // the same whenever it is evaluated while its variables live
+  bool fleeting = false;   // reads or changes memory that has another role after the next barrier
+};
+
+class Writer {
+ public:
+  explicit Writer(Random& random) : random_(random) {}
+
+  // Before any id is made.
+  void workgroup_size(const ir::WorkgroupSize& size);
+
+  ir::ProgramBuilder& to() { return to_; }
+  const Value& of(ExprId id) const { return values_[id]; }
+  ir::DataType type(ExprId id) const { return values_[id].type; }
+
+  ExprId u32(std::uint32_t value) { return leaf(ir::LitU32{value}, ir::DataType::U32); }
+  ExprId i32(std::uint32_t bits) { return leaf(ir::LitI32{static_cast<std::int32_t>(bits)}, ir::DataType::I32); }
+  ExprId boolean(bool value) { return leaf(ir::LitBool{value}, ir::DataType::Bool); }
+  ExprId u64(std::uint32_t low, std::uint32_t high) { return leaf(ir::LitU64{low, high}, ir::DataType::U64); }
+  // A value of the edges; vectors are packed.
+  ExprId literal(ir::DataType type);
+  ExprId id(ir::GridIdKind kind, std::uint32_t axis);
+  ExprId length(NameId buffer) { return leaf(ir::BufLen{buffer}, ir::DataType::U32); }
+  ExprId var(NameId name, ir::DataType type, bool uniform, bool stable);
+  ExprId binary(ir::BinOp op, ExprId left, ExprId right);
+  ExprId unary(ir::UnOp op, ExprId operand);
+  ExprId select(ExprId condition, ExprId if_true, ExprId if_false);
+  ExprId cast(ir::DataType target, ExprId value);
+  ExprId lane(ExprId value, std::uint32_t k);
+  ExprId pack(ir::DataType type, std::span<const ExprId> lanes);
+  ExprId call(NameId op, ir::DataType type, std::uint32_t cost, std::span<const ExprId> arguments);
+  // `constant`: of memory that nobody writes; `fleeting`: see Value.
+  ExprId load(NameId buffer, ir::DataType element, ExprId index, bool constant, bool fleeting);
+  ExprId atomic(ir::AtomicOp op, NameId buffer, ExprId index, ExprId expected, ExprId value, bool fleeting);
+
+  // Shorthands. Literals on the right.
+  ExprId add(ExprId a, std::uint32_t b) { return b == 0 ? a : binary(ir::BinOp::Add, a, u32(b)); }
+  ExprId add(ExprId a, ExprId b) { return binary(ir::BinOp::Add, a, b); }
+  ExprId times(ExprId a, std::uint32_t b) { return b == 1 ? a : binary(ir::BinOp::Mul, a, u32(b)); }
+  // 0 .. limit - 1
+  ExprId below(ExprId a, std::uint32_t limit);
+
+ private:
+  ExprId leaf(const ir::Expr& expr, ir::DataType type, bool uniform = true, bool stable = true);
+  ExprId over(const ir::Expr& expr, ir::DataType type, std::span<const ExprId> operands, std::uint32_t cost = 1);
+
+  Random& random_;
+  ir::WorkgroupSize size_{1, 1, 1};
+  ir::ProgramBuilder to_;
+  IdVector<ExprId, Value> values_;
+};
+
+// Instructions that one call of the operation executes at most, about. `table` has everything it calls.
+std::uint32_t cost_of(const ir::OpSpec& op, const ir::OpTable& table);
+
+}  // namespace vyre::fuzz
