@@ -3,6 +3,7 @@
     python tests/mutation/gate.py                     every fault; exit status 1 unless all are caught
     python tests/mutation/gate.py --only ID [ID...]   some of them
     python tests/mutation/gate.py --since REV         what was caught at REV or later is not tried again
+    python tests/mutation/gate.py --at REV            on another commit than the last one
     python tests/mutation/gate.py --working-tree      with what is not committed yet
     python tests/mutation/gate.py --list              no building: the list, checked against the tree
 
@@ -47,7 +48,8 @@ except ImportError:
 ROOT = Path(__file__).resolve().parents[2]
 LIST = ROOT / "tests/mutation/faults.toml"
 WORK = ROOT / "build/mutation"
-TREE, BUILD, LOGS, RESULTS = WORK / "tree", WORK / "build", WORK / "logs", WORK / "results.jsonl"
+TREE, BUILD, LOGS = WORK / "tree", WORK / "build", WORK / "logs"
+RESULTS, BASELINE = WORK / "results.jsonl", WORK / "baseline.json"
 
 # What decides an outcome. The list itself does not: each fault's own text is part of its key.
 SOURCES = ("cpp/", "python/", "tests/", "CMakeLists.txt", "pyproject.toml")
@@ -114,6 +116,7 @@ class Suite:
     name: str
     target: str  # what has to be built
     command: tuple[str, ...]
+    part_of: str = ""  # the suite that holds these tests too
 
     def only(self, test: str) -> Suite:
         """One of its tests alone."""
@@ -141,12 +144,12 @@ def _gtest(name: str, layer: str, filter: str = "*") -> Suite:
     return Suite(name, target, (str(BUILD / "tests/cpp" / target), "--gtest_fail_fast", f"--gtest_filter={filter}"))
 
 
-def _pytest(name: str, *arguments: str) -> Suite:
+def _pytest(name: str, *arguments: str, without: tuple[str, ...] = (), part_of: str = "") -> Suite:
     # Random tests take one seed, so that a score is the same twice. Not -v: doctest finds that in sys.argv and talks.
     fixed = ("-x", "--verbosity=1", "--tb=short", "-p", "no:cacheprovider", "--hypothesis-seed=0")
     # This one cannot pass while a fault is in the tree.
-    ignored = ("--ignore=tests/py/test_mutation_list.py",)
-    return Suite(name, "_core", (sys.executable, "-m", "pytest", *fixed, *ignored, "--", *arguments))
+    ignored = (f"--ignore={path}" for path in ("tests/py/test_mutation_list.py", *without))
+    return Suite(name, "_core", (sys.executable, "-m", "pytest", *fixed, *ignored, "--", *arguments), part_of)
 
 
 SUITES = {
@@ -162,11 +165,21 @@ SUITES = {
         _gtest("ir", "ir"),
         _gtest("vulkan", "run", "*Vulkan*:PipelineFile*:UnfitDevices*"),
         _pytest("python", "tests/py", "python/vyre"),
+        _pytest("wgsl", "tests/py/conformance/test_wgsl.py", part_of="python"),
+        _pytest(
+            "python-api",
+            "tests/py",
+            "python/vyre/_run.py",
+            "python/vyre/ops.py",
+            "python/vyre/errors.py",
+            without=("tests/py/conformance", "tests/py/test_scale.py", "tests/py/test_notebooks.py"),
+            part_of="python",
+        ),
         _gtest("vulkan-failures", "run", "EveryFunction*"),
     )
 }
 
-# By the beginning of a fault's file, the suites that come first; the others follow in the order above.
+# By the beginning of a fault's file, the suites that come first; the others follow in the order above, each test once.
 NEAREST = {
     "cpp/vyre/base/": ("base", "ir"),
     "cpp/vyre/ir/semantics.hpp": ("ir", "ops", "run"),
@@ -175,18 +188,19 @@ NEAREST = {
     "cpp/vyre/validate/": ("validate",),
     "cpp/vyre/transform/": ("transform",),
     "cpp/vyre/lower/": ("lower", "emit", "vulkan"),
-    "cpp/vyre/emit/wgsl/": ("emit", "python"),
+    "cpp/vyre/emit/wgsl/": ("emit", "wgsl"),
     "cpp/vyre/emit/": ("emit", "vulkan"),
     "cpp/vyre/run/vulkan/": ("vulkan", "vulkan-failures"),
     "cpp/vyre/run/": ("run",),
-    "cpp/bindings/": ("python",),
-    "python/": ("python",),
+    "cpp/bindings/": ("python-api",),
+    "python/": ("python-api",),
 }
 
 
 def suites_for(file: str) -> list[Suite]:
     near = next((names for prefix, names in NEAREST.items() if file.startswith(prefix)), ())
-    return [SUITES[name] for name in dict.fromkeys((*near, *SUITES))]
+    whole = [suite.name for suite in SUITES.values() if not suite.part_of]
+    return [SUITES[name] for name in dict.fromkeys((*near, *whole))]
 
 
 # --- Commands ---
@@ -247,10 +261,10 @@ def git(*arguments: str) -> bytes:
 # --- The copy of the tree ---
 
 
-def committed() -> dict[str, tuple[bytes, int]]:
-    """Path -> content and mode of every file of the commit at hand."""
+def committed(revision: str) -> dict[str, tuple[bytes, int]]:
+    """Path -> content and mode of every file of a commit."""
     files = {}
-    with tarfile.open(fileobj=io.BytesIO(git("archive", "HEAD"))) as archive:
+    with tarfile.open(fileobj=io.BytesIO(git("archive", revision))) as archive:
         for member in archive:
             content = archive.extractfile(member)
             if content is not None:
@@ -324,12 +338,14 @@ def failed_test(suite: Suite, output: str) -> str:
 
 
 class Gate:
-    def __init__(self, jobs: int, files: dict[str, tuple[bytes, int]], say: Callable[[str], None]) -> None:
-        self.jobs = jobs
+    def __init__(self, options: argparse.Namespace, files: dict[str, tuple[bytes, int]], say: Callable[[str], None]):
+        self.jobs: int = options.jobs
         self.say = say
         self.tree = fingerprint(files)
-        self.commit = git("rev-parse", "HEAD").decode().strip()
-        self.usual: dict[str, float] = {}  # seconds of each suite, without a fault
+        self.commit = git("rev-parse", options.at).decode().strip()
+        self.usual: dict[str, float] = {}  # seconds of each suite that has passed without a fault
+        if BASELINE.exists() and (before := json.loads(BASELINE.read_text()))["tree"] == self.tree:
+            self.usual = before["seconds"]
 
     def configure(self) -> None:
         if (BUILD / "build.ninja").exists():
@@ -350,7 +366,8 @@ class Gate:
     def run(self, suite: Suite, log: str) -> Ran:
         shutil.rmtree(WORK / "cache", ignore_errors=True)
         # Generous: the machine may be busy, and a fault that makes a program endless is found all the same.
-        ran = execute(suite.command, 60 + 5 * self.usual[suite.name] if suite.name in self.usual else None)
+        usual = self.usual.get(suite.name)
+        ran = execute(suite.command, None if usual is None else 60 + 5 * usual)
         (LOGS / f"{log}.log").write_text(f"{shlex.join(suite.command)}\n{ran.output}")
         return ran
 
@@ -372,29 +389,22 @@ class Gate:
             suite = suite.without(test)
         return how, test
 
-    def baseline(self) -> None:
-        """Every suite passes without a fault, or no failure would mean anything."""
-        known = WORK / "baseline.json"
-        if known.exists() and (before := json.loads(known.read_text()))["tree"] == self.tree:
-            self.usual = before["seconds"]
-            return
-        seconds = {}
-        for suite in SUITES.values():
-            self.say(f"without a fault: {suite.name}")
-            built = self.build(suite.target)
-            if built.status != 0:
-                raise GateError(f"the tree does not build without a fault:\n{built.output[-4000:]}")
-            if not suite.is_gtest():
-                self.check_module()
-            start = time.monotonic()
-            if (failure := self.failure(suite, f"baseline-{suite.name}")) is not None:
-                raise GateError(
-                    f"suite {suite.name} fails without a fault: {' '.join(failure)}. "
-                    f"Fix: see build/mutation/logs/baseline-{suite.name}.log."
-                )
-            seconds[suite.name] = time.monotonic() - start
-        self.usual = seconds
-        known.write_text(json.dumps({"tree": self.tree, "seconds": self.usual}))
+    def baseline(self, suite: Suite) -> None:
+        """The suite passes without a fault, or no failure would mean anything."""
+        self.say(f"without a fault: {suite.name}")
+        built = self.build(suite.target)
+        if built.status != 0:
+            raise GateError(f"the tree does not build without a fault:\n{built.output[-4000:]}")
+        if not suite.is_gtest():
+            self.check_module()
+        start = time.monotonic()
+        if (failure := self.failure(suite, f"baseline-{suite.name}")) is not None:
+            raise GateError(
+                f"suite {suite.name} fails without a fault: {' '.join(failure)}. "
+                f"Fix: see build/mutation/logs/baseline-{suite.name}.log."
+            )
+        self.usual[suite.name] = time.monotonic() - start
+        BASELINE.write_text(json.dumps({"tree": self.tree, "seconds": self.usual}))
 
     def check_module(self) -> None:
         ran = execute((sys.executable, "-c", "import vyre; print(vyre.__file__)"))
@@ -404,6 +414,7 @@ class Gate:
     def attempt(self, fault: Fault, hint: Outcome | None) -> Outcome:
         file = TREE / fault.file
         before = file.read_bytes()
+        faulty = fault.applied(before.decode()).encode()
         start = time.monotonic()
 
         def outcome(how: str, suite: str = "", test: str = "") -> Outcome:
@@ -411,10 +422,17 @@ class Gate:
             return Outcome(fault.id, fault.key(), self.tree, self.commit, how, suite, test, seconds)
 
         try:
-            file.write_text(fault.applied(before.decode()))
             built: set[str] = set()
             for suite in self.trials(fault, hint):
+                if suite.name not in self.usual:
+                    file.write_bytes(before)
+                    paused = time.monotonic()
+                    self.baseline(SUITES[suite.name])
+                    start += time.monotonic() - paused
+                    built.clear()
                 if suite.target not in built:
+                    if file.read_bytes() != faulty:
+                        file.write_bytes(faulty)
                     ran = self.build(suite.target)
                     if ran.status != 0:
                         (LOGS / f"{fault.id}.log").write_text(ran.output)
@@ -444,8 +462,8 @@ def read_results() -> list[Outcome]:
     return [Outcome(**json.loads(line)) for line in RESULTS.read_text().splitlines()]
 
 
-def later_commits(revision: str) -> set[str]:
-    commits = git("rev-list", f"{revision}..HEAD").decode().split()
+def commits_between(revision: str, last: str) -> set[str]:
+    commits = git("rev-list", f"{revision}..{last}").decode().split()
     return {*commits, git("rev-parse", revision).decode().strip()}
 
 
@@ -469,6 +487,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--only", nargs="+", metavar="ID", help="these faults alone; ID* stands for all that begin so")
     parser.add_argument("--since", metavar="REV", help="do not try again what was caught at this commit or later")
     parser.add_argument("--again", action="store_true", help="try also what was tried on this tree before")
+    parser.add_argument("--at", metavar="REV", default="HEAD", help="the commit to try the faults on")
     parser.add_argument("--working-tree", action="store_true", help="with what is not committed yet")
     parser.add_argument("--list", action="store_true", help="show the list and check it, without building")
     parser.add_argument("-j", "--jobs", type=int, default=os.cpu_count(), help="how many compilers at once")
@@ -480,7 +499,7 @@ def main(arguments: list[str] | None = None) -> int:
             if not any(fnmatchcase(fault.id, pattern) for fault in faults):
                 raise GateError(f"there is no fault {pattern}. Fix: see --list.")
         faults = [fault for fault in faults if any(fnmatchcase(fault.id, pattern) for pattern in options.only)]
-    files = present() if options.working_tree else committed()
+    files = present() if options.working_tree else committed(options.at)
     for fault in faults:
         if fault.file not in files:
             raise GateError(f"fault {fault.id}: there is no file {fault.file}. Fix: the list is stale.")
@@ -512,10 +531,10 @@ def try_all(faults: list[Fault], files: dict[str, tuple[bytes, int]], options: a
             print(text, flush=True)
 
     copy_tree(files)
-    gate = Gate(options.jobs, files, say)
+    gate = Gate(options, files, say)
     known = read_results()
     latest = {outcome.key: outcome for outcome in known}
-    recent = later_commits(options.since) if options.since else set()
+    recent = commits_between(options.since, options.at) if options.since else set()
     done = {
         o.key: o
         for o in known
@@ -525,7 +544,6 @@ def try_all(faults: list[Fault], files: dict[str, tuple[bytes, int]], options: a
     try:
         if any(fault.key() not in done for fault in faults):
             gate.configure()
-            gate.baseline()
         for fault in faults:
             outcome = done.get(fault.key())
             if outcome is None:
