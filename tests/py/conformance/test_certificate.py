@@ -1,0 +1,459 @@
+"""Certificates: the same twice, the same elsewhere, incomplete with a skip, and no edit unnoticed."""
+
+from __future__ import annotations
+
+import copy
+import hashlib
+import json
+import os
+import re
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
+
+import vyre
+from vyre.__main__ import main
+from vyre.conformance import Certificate, CertificateError, cases, catalogue, certify, verify
+
+FEW = ["L4"]  # the level with the fewest cases
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _standard_operations_alone():
+    """What other tests register in this process is not what these are about."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(catalogue, "registered_cases", lambda levels: ())
+        yield
+
+
+def in_a_process(code: str) -> str:
+    """What a program of its own prints; its registry is its own."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.fixture(scope="module")
+def whole() -> Certificate:
+    """Every level, on the reference."""
+    return certify("reference")
+
+
+@pytest.fixture(scope="module")
+def few() -> Certificate:
+    return certify("reference", levels=FEW)
+
+
+def sealed(content: dict) -> str:
+    """The content as a file, hashed anew: what a careful forger writes."""
+    body = {key: value for key, value in content.items() if key != "sha256"}
+    text = json.dumps(body, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return json.dumps({**body, "sha256": hashlib.sha256(text.encode()).hexdigest()})
+
+
+def test_the_reference_passes_every_level(whole):
+    assert whole.levels == {
+        "L1": "passed",
+        "L2": "passed",
+        "L3": "passed",
+        "L4": "passed",
+        "L1f": "not claimed",
+        "L2f": "not claimed",
+        "L3f": "not claimed",
+        "L4f": "not claimed",
+    }
+    assert whole.passed
+    assert whole.asked == ("L1", "L2", "L3", "L4")
+    assert len(whole.cases) >= len(cases())
+
+
+def test_two_runs_give_the_same_bytes(few):
+    assert certify("reference", levels=FEW).to_json() == few.to_json()
+
+
+def test_a_certificate_names_no_time_and_no_path(whole):
+    text = whole.to_json()
+    assert os.sep + "home" not in text
+    assert str(Path.cwd()) not in text
+    assert not re.search(r"\b20[0-9]{2}-[01][0-9]-", text)
+
+
+def check_agreement(certificate: Certificate, target: dict[str, object]) -> None:
+    """The certificates of all devices agree with one another, because each agrees with the reference's."""
+    found = verify(certificate, target["backend"], target.get("device"))
+    assert found.differences == ()
+    assert found.again.passed
+    same = ("id", "level", "program", "inputs", "output", "status")
+    rows = [[{key: row[key] for key in same} for row in made.cases] for made in (certificate, found.again)]
+    assert rows[0] == rows[1]
+    if "device" in target:
+        device = vyre.devices()[target["device"]]
+        assert found.notes == (f"made on reference, verified on {device.name}",)
+        assert found.again.content["target"]["probes"] == device.probes
+        # What the device certifies is accepted from a file.
+        assert Certificate.from_json(found.again.to_json()) == found.again
+
+
+def test_each_device_verifies_the_certificate_of_the_reference(target):
+    check_agreement(certify("reference", levels=["L1", "L2", "L4"]), target)
+
+
+@pytest.mark.slow
+def test_each_device_verifies_every_level_and_certifies_the_same_twice(target, whole):
+    check_agreement(whole, target)
+    places = (target["backend"], target.get("device"))
+    first = certify(*places)
+    assert certify(*places).to_json() == first.to_json()
+    back = verify(first, "reference")
+    assert back.differences == ()
+
+
+def test_a_device_gives_the_same_certificate_twice(target):
+    made = [certify(target["backend"], target.get("device"), levels=FEW).to_json() for _ in range(2)]
+    assert made[0] == made[1]
+
+
+def test_a_float_level_cannot_be_asked_for():
+    with pytest.raises(vyre.ArgumentError) as error:
+        certify("reference", levels=["L1f"])
+    assert str(error.value) == (
+        "argument `levels` must name levels of L1, L2, L3, L4, got 'L1f'. "
+        "Fix: write some of these; this version has no floats, so it claims no float level."
+    )
+
+
+def test_a_file_is_read_back(few, tmp_path):
+    path = tmp_path / "cert.json"
+    few.save(path)
+    assert Certificate.load(path) == few
+    assert [entry.name for entry in tmp_path.iterdir()] == ["cert.json"]
+    few.save(path)
+    assert path.read_text(encoding="utf-8") == few.to_json()
+
+
+def test_a_write_that_fails_leaves_the_old_file(few, tmp_path, monkeypatch):
+    path = tmp_path / "cert.json"
+    path.write_text("old", encoding="utf-8")
+
+    def fail(*_: object) -> None:
+        assert len(list(tmp_path.iterdir())) == 2
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "replace", fail)
+    with pytest.raises(OSError, match="No space left"):
+        few.save(path)
+    assert path.read_text(encoding="utf-8") == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["cert.json"]
+
+
+def test_a_damaged_file_is_noticed(few):
+    text = few.to_json()
+    place = text.index('"output": "') + len('"output": "')
+    damaged = text[:place] + ("0" if text[place] != "0" else "1") + text[place + 1 :]
+    with pytest.raises(CertificateError) as error:
+        Certificate.from_json(damaged)
+    assert str(error.value).startswith("this certificate was edited or damaged: its content has the hash ")
+    assert "Fix: use the file as `vyre conform --out` wrote it." in str(error.value)
+
+
+def test_a_verdict_that_its_cases_do_not_give_is_noticed(few):
+    content = copy.deepcopy(few.content)
+    content["cases"][0]["status"] = "skipped"
+    with pytest.raises(CertificateError, match="its verdicts are not those of its cases"):
+        Certificate.from_json(sealed(content))
+
+
+def forged(few: Certificate, **changes: str) -> Certificate:
+    content = copy.deepcopy(few.content)
+    content["cases"][1] |= changes
+    return Certificate.from_json(sealed(content))
+
+
+@pytest.mark.parametrize("key", ["program", "inputs", "output"])
+def test_an_edit_that_was_hashed_anew_is_found_by_running_again(few, key):
+    found = verify(forged(few, **{key: "0" * 64}), "reference")
+    here = few.cases[1][key]
+    wanted = f"case `L4/crc32`: the hash of its {key} differs: {'0' * 16} certified, {here[:16]} here"
+    assert found.differences == (wanted,)
+
+
+def test_missing_and_unknown_cases_are_differences(few):
+    content = copy.deepcopy(few.content)
+    content["cases"][0]["id"] = "L4/another"
+    found = verify(Certificate.from_json(sealed(content)), "reference")
+    assert found.differences == (
+        "case `L4/another` is in the certificate and not here",
+        "case `L4/sha256` is here and not in the certificate",
+    )
+
+
+def test_other_tables_and_operations_are_differences(few):
+    content = copy.deepcopy(few.content)
+    content["tables"]["casts"] = "0" * 64
+    content["operations"]["primitive.math.add@1"] = "0" * 64
+    content["operations"]["acme.mix@1"] = "0" * 64
+    del content["operations"]["primitive.math.sub@1"]
+    found = verify(Certificate.from_json(sealed(content)), "reference")
+    assert found.differences == (
+        "table `casts` differs: the certificate is about other casts",
+        "operation `acme.mix@1` is not registered here",
+        "operation `primitive.math.add@1` has another body",
+        "operation `primitive.math.sub@1` is registered here and not in the certificate",
+    )
+
+
+def test_another_version_is_a_note(few):
+    content = {**few.content, "vyre": "0.0.1"}
+    found = verify(Certificate.from_json(sealed(content)), "reference")
+    assert found.agrees
+    assert found.notes == (f"made by vyre 0.0.1, verified by vyre {vyre.__version__}",)
+
+
+def test_the_hash_of_an_operation_covers_what_it_calls():
+    told = in_a_process(
+        """
+import vyre
+from vyre.conformance.certificate import operation_hashes
+
+a = vyre.Expr.var("a")
+def register(id, result, version=1):
+    signature = vyre.OpSignature([vyre.u32], vyre.u32)
+    vyre.ops.register(vyre.OpSpec(id, signature, parameters=["a"], result=result, version=version))
+
+register("acme.inner", a + 1)
+register("acme.outer", vyre.call("acme.inner", [a]) * 2)
+before = operation_hashes()
+register("acme.inner", a + 2, version=2)
+after = operation_hashes()
+print(*(name for name in before if before[name] != after[name]))
+"""
+    )
+    assert told.split() == ["acme.outer@1"]
+
+
+def test_a_registered_operation_is_held_to_its_examples_and_laws():
+    """L2 is about every operation of the process; one of these claims too much, and one claims nothing."""
+    told = in_a_process(
+        """
+import vyre
+from vyre.conformance import certify
+
+a, b = vyre.Expr.var("a"), vyre.Expr.var("b")
+def register(id, **more):
+    signature = vyre.OpSignature([vyre.u32, vyre.u32], vyre.u32)
+    vyre.ops.register(vyre.OpSpec(id, signature, parameters=["a", "b"], result=a - b, **more))
+
+register("acme.silent")
+print(certify("reference", levels=["L2"]).levels["L2"])
+register("acme.difference", laws=[vyre.OpLaw.Commutative], examples=[((5, 3), 2)])
+certificate = certify("reference", levels=["L2"])
+print(certificate.levels["L2"])
+for row in certificate.cases:
+    if "acme." in row["id"]:
+        print(row["id"], row["status"], row.get("reason", ""))
+"""
+    )
+    assert told.splitlines() == [
+        "incomplete",
+        "failed",
+        "L2/acme.difference@1/examples passed ",
+        "L2/acme.difference@1/commutative failed array `holds`: element 1 is 0, must be 1 (252 of 256 differ)",
+        "L2/acme.silent@1/call skipped operation `acme.silent@1` has neither examples nor laws",
+    ]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+)
+
+
+def certificate_or_fix(text: str | bytes) -> Certificate | None:
+    """The certificate, or None after an error that says what to do."""
+    try:
+        return Certificate.from_json(text)
+    except CertificateError as error:
+        if ". Fix: " not in str(error):
+            raise AssertionError(f"no Fix in {error}") from error
+        return None
+
+
+@given(st.binary())
+@example(b"")
+@example(b"\xff\xfe")
+@example(b"[" * 100_000)
+@example(b'{"a":' * 100_000)
+@example(b"1" * 5000)
+@example(b'{"format": 1, "format": 1}')
+@example(b"NaN")
+def test_garbage_is_a_typed_error(data):
+    with pytest.raises(CertificateError, match=r"^this is no certificate: .* Fix: "):
+        Certificate.from_json(data)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.data())
+def test_a_certificate_with_any_part_replaced_is_a_typed_error_or_a_certificate(few, data):
+    """Also when it is hashed anew; and what is accepted can be shown."""
+    content = json.loads(few.to_json())
+    content["cases"] = content["cases"][:2]
+    holder: object = content
+    for _ in range(data.draw(st.integers(1, 4))):
+        keys = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
+        if not keys:
+            break
+        key = data.draw(st.sampled_from(keys))
+        below = holder[key]
+        if isinstance(below, (dict, list)) and data.draw(st.booleans()):
+            holder = below
+            continue
+        holder[key] = data.draw(JSON)
+        break
+    try:
+        text = sealed(content)
+    except ValueError:  # the forger has no JSON for a lone surrogate
+        return
+    made = certificate_or_fix(text)
+    if made is not None:
+        assert made.to_html()
+        assert repr(made)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(0, 10**6), st.integers(0, 255))
+def test_a_changed_byte_never_passes_unnoticed(few, place, byte):
+    data = bytearray(few.to_json().encode())
+    place %= len(data)
+    data[place] = byte
+    made = certificate_or_fix(bytes(data))
+    assert made is None or made.content == few.content
+
+
+class Page(HTMLParser):
+    """Checks that tags close in order and that nothing is fetched."""
+
+    VOID = ("meta", "br")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text: list[str] = []
+
+    def handle_starttag(self, tag, attrs):
+        assert tag not in ("script", "link", "img", "iframe")
+        assert not {"src", "href"} & {name for name, _ in attrs}
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if not self.open or self.open[-1] != "style":
+            self.text.append(data)
+
+
+def read(html: str) -> str:
+    page = Page()
+    page.feed(html)
+    page.close()
+    assert page.open == []
+    return " ".join(page.text)
+
+
+def test_the_page_shows_levels_and_every_case(whole):
+    text = read(whole.to_html())
+    assert "reference" in text
+    for row in whole.cases:
+        assert row["id"] in text
+    for word in ("not claimed", "passed", "allowed"):
+        assert word in text
+    assert "Failed and skipped" not in text
+    assert "prefers-color-scheme:dark" in whole.to_html()
+    assert whole._repr_html_() in whole.to_html() or read(f"<div>{whole._repr_html_()}</div>")
+
+
+def test_the_page_escapes_what_a_driver_says(few):
+    content = copy.deepcopy(few.content)
+    content["target"] = {"backend": "<b>", "device": "<script>alert(1)</script>", "driver": "&", "kind": '"'}
+    content["cases"][0] |= {"status": "failed", "reason": "<img src=x>"}
+    content["levels"]["L4"] |= {"verdict": "failed", "failed": 1, "passed": content["levels"]["L4"]["passed"] - 1}
+    text = read(Certificate.from_json(sealed(content)).to_html())
+    assert "<script>alert(1)</script>" in text
+    assert text.index("<img src=x>") < text.index("All 8 cases")
+
+
+def test_command_line(tmp_path, capsys):
+    out, page = tmp_path / "cert.json", tmp_path / "cert.html"
+    common = ["conform", "--backend", "reference"]
+    assert main([*common, "--level", "L4", "--out", str(out), "--html", str(page)]) == 0
+    told = capsys.readouterr().out
+    assert told.splitlines()[0] == "target    reference"
+    assert re.search(r"^L4 +passed +8 +0 +0 +0$", told, re.MULTILINE)
+    assert re.search(r"^L1 +not run$", told, re.MULTILINE)
+    assert read(page.read_text(encoding="utf-8"))
+    assert main([*common, "--verify", str(out)]) == 0
+    assert f"verified  every hash of {out} is what this run gave" in capsys.readouterr().out
+    content = json.loads(out.read_text(encoding="utf-8"))
+    content["cases"][0]["output"] = "0" * 64
+    out.write_text(sealed(content), encoding="utf-8")
+    assert main([*common, "--verify", str(out)]) == 1
+    assert "differs   case `L4/sha256`: the hash of its output differs" in capsys.readouterr().out
+    out.write_text("{", encoding="utf-8")
+    assert main([*common, "--verify", str(out)]) == 2
+    assert "error: this is no certificate: it is no JSON" in capsys.readouterr().err
+    assert main([*common, "--verify", str(tmp_path / "none.json")]) == 2
+    assert "cannot be read: No such file or directory. Fix: " in capsys.readouterr().err
+    assert main([*common, "--level", "L4", "--out", str(tmp_path / "none" / "cert.json")]) == 2
+    assert "cannot be written: No such file or directory. Fix: " in capsys.readouterr().err
+    assert main(["conform", "--backend", "metal"]) == 2
+    assert "there is no backend 'metal'. Fix: name one of " in capsys.readouterr().err
+    assert main(["conform", "--backend", "reference", "--device", "7"]) == 2
+    assert "backend 'reference' has no usable device 7" in capsys.readouterr().err
+
+
+def test_progress_counts_every_case():
+    seen = []
+    certify("reference", levels=FEW, progress=lambda result, done, of: seen.append((result.case.id, done, of)))
+    assert [place for _, place, _ in seen] == list(range(1, 9))
+    assert {of for _, _, of in seen} == {8}
+
+
+def test_a_skipped_case_makes_its_level_incomplete():
+    """Also when everything else passes; and the command fails."""
+
+    def small(program, inputs, grid, optimize):
+        if program.workgroup_size[0] * program.workgroup_size[1] * program.workgroup_size[2] > 128:
+            raise vyre.CapabilityError("workgroups of more than 128. Fix: use another device.")
+        return vyre.run(program, inputs, grid, backend="reference", optimize=optimize)
+
+    certificate = certify(small, levels=["L3", "L4"])
+    assert certificate.levels["L3"] == "incomplete"
+    assert certificate.levels["L4"] == "passed"
+    assert not certificate.passed
+    skipped = [row for row in certificate.cases if row["status"] == "skipped"]
+    assert {row["reason"] for row in skipped} == {"workgroups of more than 128. Fix: use another device."}
+    assert "L3/workgroups/ids-256x1x1" in {row["id"] for row in skipped}
+    text = read(certificate.to_html())
+    assert text.index("Failed and skipped") < text.index("L3/workgroups/ids-256x1x1")
+
+
+def test_an_empty_output_is_no_pass():
+    certificate = certify(lambda program, inputs, grid, optimize: {}, levels=FEW)
+    assert certificate.levels["L4"] == "failed"
+    assert {row["reason"] for row in certificate.cases} >= {"KeyError: 'state'"}
+
+
+def test_an_output_of_another_type_is_no_pass():
+    def wide(program, inputs, grid, optimize):
+        out = vyre.run(program, inputs, grid, backend="reference")
+        return {name: array.astype(np.uint64) for name, array in out.items()}
+
+    certificate = certify(wide, levels=FEW)
+    assert certificate.levels["L4"] == "failed"
