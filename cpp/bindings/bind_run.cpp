@@ -272,9 +272,9 @@ void bind_run(py::module_& m) {
     std::vector<std::pair<Backend*, std::vector<DeviceInfo>>> found;
     {
       py::gil_scoped_release release;
-      // The reference is this very CPU, and nothing to choose from: an index then means one device.
+      // The reference and the cpu backend are this very processor, and nothing to choose from: an index then means one device.
       for (Backend* backend : run::backends()) {
-        if (backend->name() != "reference") found.emplace_back(backend, backend->devices());
+        if (backend->name() != "reference" && backend->name() != "cpu") found.emplace_back(backend, backend->devices());
       }
     }
     py::list result;

@@ -45,7 +45,7 @@ def run(
             C-contiguous shape. A number n stands for n zero elements; a ReadWrite buffer with a count may be left out.
             Inputs are never written.
         workgroups: counts along x, y, z (not invocations): an int or up to three of them.
-        backend: "reference", "vulkan", or None for the best one here.
+        backend: "reference", "cpu", "vulkan", or None for the best one here.
         device: an index into vyre.devices(), or one of its elements, whose backend is then the call's; None lets the
             backend choose.
         timeout: seconds that the call may take once the program is prepared; None waits for ever.
@@ -92,7 +92,7 @@ class Backends(list[str]):
 
 
 def backends() -> Backends:
-    """The names of the backends that work here, best first: a GPU, then software Vulkan, then the reference.
+    """The names of the backends that work here, best first: a GPU, then the processor, then software Vulkan, then the reference.
 
     >>> "reference" in backends()
     True

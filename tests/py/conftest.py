@@ -31,7 +31,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 
 def _targets() -> list[dict[str, object]]:
-    targets: list[dict[str, object]] = [{"backend": "reference"}]
+    targets: list[dict[str, object]] = [{"backend": "reference"}, {"backend": "cpu"}]
     targets += [{"backend": "vulkan", "device": device.index} for device in vyre.devices() if device.usable]
     return targets
 

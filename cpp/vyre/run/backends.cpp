@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/reference/reference.hpp"
 #include "vyre/run/vulkan/backend.hpp"
 
@@ -24,6 +25,7 @@ const std::vector<Backend*>& backends() {
   // Never destroyed: threads that outlive main may still wait for a device.
   static const std::vector<Backend*>& list = *new std::vector<Backend*>{
       make_vulkan_backend().release(),
+      make_cpu_backend().release(),
       make_reference_backend().release(),
   };
   return list;

@@ -85,6 +85,27 @@ std::uint32_t buffer_length(const BufferDecl& buffer, std::uint64_t bytes) {
   return static_cast<std::uint32_t>(length);
 }
 
+void check_host_limits(const ir::Program& program, std::string_view whose) {
+  const ir::WorkgroupSize& size = program.workgroup_size();
+  // The first two cannot overflow; the third is multiplied only when they are small.
+  const std::uint64_t plane = std::uint64_t{size[0]} * size[1];
+  if (plane > kMaxHostInvocations || plane * size[2] > kMaxHostInvocations) {
+    throw CapabilityError(
+        fmt::format("workgroup size {} x {} x {} exceeds the {}'s limit of invocations a workgroup: wanted {} * {} * {}, allowed "
+                    "{}. Fix: use a smaller workgroup_size.",
+                    size[0], size[1], size[2], whose, size[0], size[1], size[2], kMaxHostInvocations));
+  }
+  std::uint64_t bytes = 0;  // below 2^36 a buffer, and fewer than 2^28 buffers fit into memory
+  for (const BufferDecl& buffer : program.buffers()) {
+    if (buffer.access == ir::BufferAccess::Workgroup) bytes += workgroup_bytes(buffer);
+  }
+  if (bytes > kMaxHostWorkgroupBytes) {
+    throw CapabilityError(fmt::format(
+        "workgroup buffers exceed the {}'s limit of workgroup memory: wanted {} bytes, allowed {}. Fix: declare fewer elements.", whose,
+        bytes, kMaxHostWorkgroupBytes));
+  }
+}
+
 void check_in_order(const RunOptions& options, std::string_view backend) {
   if (options.schedule == Schedule{}) return;
   throw ArgumentError(fmt::format(

@@ -15,6 +15,12 @@ namespace vyre::run {
 // each other, ArgumentError for a grid beyond 2^32 invocations on an axis.
 void check_call(const validate::ValidProgram& program, std::span<const BufferView> buffers, Grid grid);
 
+// Semantics 9: of the backends that run on the host's processor.
+inline constexpr std::uint64_t kMaxHostInvocations = std::uint64_t{1} << 16;       // a workgroup
+inline constexpr std::uint64_t kMaxHostWorkgroupBytes = std::uint64_t{256} << 20;  // of workgroup memory
+// Throws CapabilityError, which names `whose` limit it is.
+void check_host_limits(const ir::Program& program, std::string_view whose);
+
 // For backends that cannot choose the order of invocations: throws ArgumentError unless none was asked for.
 void check_in_order(const RunOptions& options, std::string_view backend);
 

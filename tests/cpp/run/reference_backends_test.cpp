@@ -55,6 +55,7 @@ TEST(Backends, skip_what_does_not_work_here) {
 TEST(Backends, are_found_by_name) {
   EXPECT_EQ(run::find_backend("reference")->name(), "reference");
   EXPECT_EQ(run::find_backend("vulkan")->name(), "vulkan");
+  EXPECT_EQ(run::find_backend("cpu")->name(), "cpu");
   EXPECT_EQ(run::find_backend("cuda"), nullptr);
 }
 

@@ -6,45 +6,20 @@
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/reference/compile.hpp"
-#include "vyre/run/reference/machine.hpp"
+#include "vyre/run/reference/dispatch.hpp"
 #include "vyre/run/reference/reference.hpp"
-#include "vyre/run/reference/workgroup.hpp"
 
 namespace vyre::run {
 namespace reference {
 namespace {
 
-// Semantics 9.
-constexpr std::uint64_t kMaxInvocations = std::uint64_t{1} << 16;
-constexpr std::uint64_t kMaxWorkgroupBytes = std::uint64_t{256} << 20;
 // Not in the documents: what all invocations of a workgroup keep over barriers.
 constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{4} << 30;
-
-void check_limits(const ir::Program& program) {
-  const ir::WorkgroupSize& size = program.workgroup_size();
-  // The first two cannot overflow; the third is multiplied only when they are small.
-  const std::uint64_t plane = std::uint64_t{size[0]} * size[1];
-  if (plane > kMaxInvocations || plane * size[2] > kMaxInvocations) {
-    throw CapabilityError(
-        fmt::format("workgroup size {} x {} x {} exceeds the reference's limit of invocations a workgroup: wanted {} * {} * {}, allowed "
-                    "{}. Fix: use a smaller workgroup_size.",
-                    size[0], size[1], size[2], size[0], size[1], size[2], kMaxInvocations));
-  }
-  std::uint64_t bytes = 0;  // below 2^36 a buffer, and fewer than 2^28 buffers fit into memory
-  for (const ir::BufferDecl& buffer : program.buffers()) {
-    if (buffer.access == ir::BufferAccess::Workgroup) bytes += workgroup_bytes(buffer);
-  }
-  if (bytes > kMaxWorkgroupBytes) {
-    throw CapabilityError(fmt::format(
-        "workgroup buffers exceed the reference's limit of workgroup memory: wanted {} bytes, allowed {}. Fix: declare fewer elements.",
-        bytes, kMaxWorkgroupBytes));
-  }
-}
 
 class ReferenceExecutable : public Executable {
  public:
   explicit ReferenceExecutable(const validate::ValidProgram& program) : program_(program) {
-    check_limits(program.program());
+    check_host_limits(program.program(), "reference");
     code_ = compile(program);
     const ir::WorkgroupSize& size = program.program().workgroup_size();
     const std::uint64_t kept = std::uint64_t{size[0]} * size[1] * size[2] * code_.kept * sizeof(std::uint32_t);
@@ -80,29 +55,16 @@ class ReferenceExecutable : public Executable {
       if (program.buffers()[id.index].access != ir::BufferAccess::ReadWrite) continue;
       copies[slot].assign(view.bytes.begin(), view.bytes.end());
       memory[id.index].bytes = copies[slot].data();
+      memory[id.index].writable = true;
     }
-    std::vector<std::vector<std::byte>> shared;
-    std::uint64_t shared_bytes = 0;
     for (std::size_t index = 0; index < program.buffers().size(); ++index) {
       const ir::BufferDecl& buffer = program.buffers()[index];
-      if (buffer.access != ir::BufferAccess::Workgroup) continue;
-      shared.emplace_back(workgroup_bytes(buffer));
-      shared_bytes += shared.back().size();
-      memory[index] = {shared.back().data(), buffer.count};
+      if (buffer.access == ir::BufferAccess::Workgroup) memory[index] = {nullptr, buffer.count, true};
     }
 
     Watch watch(options);
-    Machine machine(code_, memory, watch);
-    Workgroup workgroup(program, code_, machine, watch);
-    for (std::uint32_t z = 0; z < grid.z; ++z) {
-      for (std::uint32_t y = 0; y < grid.y; ++y) {
-        for (std::uint32_t x = 0; x < grid.x; ++x) {
-          for (std::vector<std::byte>& bytes : shared) std::fill(bytes.begin(), bytes.end(), std::byte{0});
-          watch.spend(shared_bytes / 16);
-          workgroup.run({x, y, z});
-        }
-      }
-    }
+    Unobserved nobody;
+    dispatch({program, code_, memory, grid}, options.schedule, watch, nobody);
 
     for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
       std::copy(copies[slot].begin(), copies[slot].end(), buffers[slot].bytes.begin());
@@ -123,7 +85,7 @@ class ReferenceBackend : public Backend {
     device.driver = "vyre";
     device.kind = "cpu";
     device.usable = true;
-    device.limits = {{"maxComputeWorkGroupInvocations", kMaxInvocations}, {"maxComputeSharedMemorySize", kMaxWorkgroupBytes}};
+    device.limits = {{"maxComputeWorkGroupInvocations", kMaxHostInvocations}, {"maxComputeSharedMemorySize", kMaxHostWorkgroupBytes}};
     return {device};
   }
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,

@@ -1,9 +1,10 @@
-// One invocation: walks the code from where it is told to until it ends or waits at a barrier.
+// What the interpreter works on: buffers, slots, and the watch that ends what takes too long.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -16,6 +17,14 @@ namespace vyre::run::reference {
 struct Memory {
   std::byte* bytes = nullptr;
   std::uint32_t length = 0;  // whole elements
+  bool writable = false;     // ReadWrite or Workgroup: what other invocations may see change
+
+  std::uint32_t read(std::size_t lane) const {
+    std::uint32_t value;
+    std::memcpy(&value, bytes + lane * sizeof value, sizeof value);
+    return value;
+  }
+  void write(std::size_t lane, std::uint32_t value) const { std::memcpy(bytes + lane * sizeof value, &value, sizeof value); }
 };
 
 // Ends a call that takes too long or that somebody interrupted. Looking at the clock is slow, so work is counted first.
@@ -43,24 +52,7 @@ class Watch {
   std::uint64_t left_ = kBetweenLooks;
 };
 
-class Machine {
- public:
-  // `memory` is indexed by BufferId. All three must outlive the machine.
-  Machine(const Code& code, std::span<const Memory> memory, Watch& watch);
-
-  // Starts at `at`; returns the address of the Barrier or End where it stopped.
-  Address run(Address at);
-
-  void set_ids(std::span<const std::uint32_t, kIdSlots> ids);
-  // What must be kept while other invocations run.
-  std::span<std::uint32_t> kept() { return std::span(slots_).first(code_.kept); }
-
- private:
-  const Code& code_;
-  std::span<const Memory> memory_;
-  Watch& watch_;
-  std::vector<std::uint32_t> slots_;
-  std::vector<Address> calls_;  // where to go on after each open Call
-};
+// The slots of one invocation, with what is the same for all of them filled in. `memory` is indexed by BufferId.
+std::vector<std::uint32_t> make_slots(const Code& code, std::span<const Memory> memory);
 
 }  // namespace vyre::run::reference

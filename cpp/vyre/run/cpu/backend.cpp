@@ -1,0 +1,243 @@
+#include <fmt/format.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <cstring>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+
+#include "vyre/base/error.hpp"
+#include "vyre/emit/interface.hpp"
+#include "vyre/lower/lower.hpp"
+#include "vyre/run/checks.hpp"
+#include "vyre/run/cpu/batches.hpp"
+#include "vyre/run/cpu/compile.hpp"
+#include "vyre/run/cpu/cpu.hpp"
+#include "vyre/run/cpu/machine.hpp"
+
+namespace vyre::run {
+namespace cpu {
+namespace {
+
+// Not in the documents: what the registers of one batch take.
+constexpr std::uint64_t kMaxRegisterBytes = std::uint64_t{4} << 30;
+
+unsigned usable_processors() {
+  cpu_set_t set;
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
+  return std::max(1u, std::thread::hardware_concurrency());
+}
+
+// What a call's threads share.
+class Call {
+ public:
+  Call(const Batches& batches, const RunOptions& options) : batches_(batches), options_(options), start_(Clock::now()) {}
+
+  // Runs everything: on this thread, and on up to `threads` - 1 others once it is clear that it takes a while.
+  template <class MakeMachine>
+  void run(unsigned threads, const MakeMachine& make_machine) {
+    const std::function<bool()> stop_caller = [&] { return look(); };
+    Machine machine = make_machine(stop_caller);
+    batches_.prepare(machine);
+    std::vector<std::jthread> helpers;
+    bool asked = threads < 2;
+    for (;;) {
+      const std::uint64_t index = next_.fetch_add(1, std::memory_order_relaxed);
+      if (index >= batches_.count() || stop_.load(std::memory_order_relaxed)) break;
+      batches_.run(machine, index);
+      if (machine.stopped()) break;
+      if (!asked && Clock::now() - start_ > kAlone) {
+        asked = true;
+        start_helpers(std::min<std::uint64_t>(threads - 1, batches_.count() - std::min(batches_.count(), index + 1)), helpers,
+                      make_machine);
+      }
+    }
+    // Helpers may be in a long batch each.
+    std::unique_lock lock(mutex_);
+    while (!done_.wait_for(lock, std::chrono::milliseconds(5), [&] { return running_ == 0; })) look();
+    lock.unlock();
+    helpers.clear();
+    if (interrupted_) throw Interrupted();
+    if (timed_out_) {
+      throw DispatchTimeoutError(fmt::format(
+          "the cpu backend did not finish within {} s. Fix: give a longer time-out, or fewer workgroups.", options_.timeout->count()));
+    }
+  }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  // A thread takes some tens of microseconds to start.
+  static constexpr auto kAlone = std::chrono::microseconds(100);
+
+  // On the caller's thread: whether the call must end.
+  bool look() {
+    if (options_.interrupted && options_.interrupted()) interrupted_ = true;
+    if (options_.timeout && Clock::now() - start_ > *options_.timeout) timed_out_ = true;
+    if (interrupted_ || timed_out_) stop_ = true;
+    return stop_;
+  }
+
+  template <class MakeMachine>
+  void start_helpers(std::uint64_t count, std::vector<std::jthread>& helpers, const MakeMachine& make_machine) {
+    helpers.reserve(count);
+    for (std::uint64_t k = 0; k < count; ++k) {
+      const std::scoped_lock lock(mutex_);
+      try {
+        helpers.emplace_back([&] { help(make_machine); });
+      } catch (const std::system_error&) {
+        return;  // the system gives no more threads: fewer do the same
+      }
+      ++running_;
+    }
+  }
+
+  template <class MakeMachine>
+  void help(const MakeMachine& make_machine) {
+    try {
+      const std::function<bool()> stop = [&] { return stop_.load(std::memory_order_relaxed); };
+      Machine machine = make_machine(stop);
+      batches_.prepare(machine);
+      while (!stop_.load(std::memory_order_relaxed)) {
+        const std::uint64_t index = next_.fetch_add(1, std::memory_order_relaxed);
+        if (index >= batches_.count()) break;
+        batches_.run(machine, index);
+      }
+    } catch (const std::bad_alloc&) {
+      // Before the first batch: no work is lost, the others do it.
+    }
+    const std::scoped_lock lock(mutex_);
+    if (--running_ == 0) done_.notify_all();
+  }
+
+  const Batches& batches_;
+  const RunOptions& options_;
+  const Clock::time_point start_;
+  std::atomic<std::uint64_t> next_{0};
+  std::atomic<bool> stop_{false};
+  bool interrupted_ = false, timed_out_ = false;
+  std::mutex mutex_;
+  std::condition_variable done_;
+  unsigned running_ = 0;
+};
+
+class CpuExecutable : public Executable {
+ public:
+  CpuExecutable(const validate::ValidProgram& program, const Lanes& lanes, unsigned threads, const PrepareOptions& options)
+      : program_(program), lanes_(lanes), threads_(threads) {
+    check_host_limits(program.program(), "cpu backend");
+    kernel_ = lower::lower(program, {.optimize = options.optimize});
+    code_ = compile(kernel_);
+    const ir::WorkgroupSize& size = program.program().workgroup_size();
+    const std::uint64_t invocations = std::uint64_t{size[0]} * size[1] * size[2];
+    const std::uint64_t bytes = (std::uint64_t{code_.vectors} + 3 * std::uint64_t{code_.depth}) * invocations * sizeof(Word);
+    if (code_.whole_workgroups && bytes > kMaxRegisterBytes) {
+      throw CapabilityError(
+          fmt::format("values exceed the cpu backend's limit of memory for a workgroup: wanted {} bytes, allowed {}. Fix: use a smaller "
+                      "workgroup_size.",
+                      bytes, kMaxRegisterBytes));
+    }
+  }
+
+  void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) override {
+    check_in_order(options, "cpu");
+    check_call(program_, buffers, grid);
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+    try {
+      run_checked(buffers, grid, options);
+    } catch (const std::bad_alloc&) {
+      throw DeviceMemoryError(
+          "the cpu backend ran out of memory for its registers and copies of the buffers. Fix: bind smaller arrays, use a smaller "
+          "workgroup_size, or free some memory.");
+    }
+  }
+
+ private:
+  void run_checked(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) const {
+    // Programs work on copies of ReadWrite buffers, so that no byte of the caller changes unless the call succeeds; of others where
+    // they do not lie as words do, or are shorter than every buffer must be.
+    std::vector<Memory> memory(buffers.size());
+    std::vector<std::optional<Words>> copies(buffers.size());
+    for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
+      const std::span<std::byte> bytes = buffers[slot].bytes;
+      const lower::KernelBuffer& buffer = kernel_.buffers[slot];
+      const bool misplaced = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(Word) != 0 || bytes.size() < kMinBufferBytes;
+      auto* words = reinterpret_cast<Word*>(bytes.data());
+      if (buffer.writable || misplaced) {
+        copies[slot].emplace((std::max<std::size_t>(bytes.size(), kMinBufferBytes) + sizeof(Word) - 1) / sizeof(Word));
+        words = copies[slot]->data();
+        if (!bytes.empty()) std::memcpy(words, bytes.data(), bytes.size());
+      }
+      memory[slot] = {words, buffers[slot].length, buffer.lanes, buffer.atomic};
+    }
+
+    const Batches batches(code_, kernel_, grid);
+    Call call(batches, options);
+    call.run(threads_,
+             [&](const std::function<bool()>& stop) { return Machine(code_, kernel_, lanes_, memory, batches.capacity(), stop); });
+
+    for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
+      if (kernel_.buffers[slot].writable && !buffers[slot].bytes.empty()) {
+        std::memcpy(buffers[slot].bytes.data(), copies[slot]->data(), buffers[slot].bytes.size());
+      }
+    }
+  }
+
+  validate::ValidProgram program_;
+  const Lanes& lanes_;
+  unsigned threads_;
+  lower::Kernel kernel_;
+  Code code_;
+};
+
+class CpuBackend : public Backend {
+ public:
+  CpuBackend(const Lanes& lanes, unsigned threads) : lanes_(lanes), threads_(threads) {}
+
+  std::string_view name() const override { return "cpu"; }
+  std::vector<std::string> unavailable() override { return {}; }
+  std::vector<DeviceInfo> devices() override {
+    DeviceInfo device;
+    device.name = "this processor";
+    device.driver = fmt::format("vyre, {}, {} thread{}", lanes_.name, threads_, threads_ == 1 ? "" : "s");
+    device.kind = "cpu";
+    device.usable = device.is_default = true;
+    device.limits = {{"maxComputeWorkGroupInvocations", kMaxHostInvocations}, {"maxComputeSharedMemorySize", kMaxHostWorkgroupBytes}};
+    return {device};
+  }
+  std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
+                                      const PrepareOptions& options) override {
+    if (device.value_or(0) != 0) {
+      throw ArgumentError(fmt::format("device {} of backend `cpu` does not exist. Fix: use 0, its only device.", *device));
+    }
+    return std::make_unique<CpuExecutable>(program, lanes_, threads_, options);
+  }
+
+ private:
+  const Lanes& lanes_;
+  unsigned threads_;
+};
+
+}  // namespace
+}  // namespace cpu
+
+std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options) {
+  const auto available = cpu::available_lanes();
+  const cpu::Lanes* chosen = available.back();
+  if (options.instructions) {
+    const auto found =
+        std::find_if(available.begin(), available.end(), [&](const cpu::Lanes* lanes) { return lanes->name == *options.instructions; });
+    if (found == available.end()) {
+      std::string names;
+      for (const cpu::Lanes* lanes : available) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", lanes->name);
+      throw ArgumentError(fmt::format("this processor has no instructions `{}`. Fix: use one of {}.", *options.instructions, names));
+    }
+    chosen = *found;
+  }
+  return std::make_unique<cpu::CpuBackend>(*chosen, options.threads.value_or(cpu::usable_processors()));
+}
+
+}  // namespace vyre::run

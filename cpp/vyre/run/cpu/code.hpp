@@ -1,0 +1,80 @@
+// What the cpu backend walks: a kernel's instructions over registers that hold a whole batch of invocations.
+//
+// A batch is a workgroup where invocations of one must wait for each other or share memory, else any run of invocations. An
+// operand is a vector register (a word a lane) or a scalar one (the same word in all lanes); which of them a value is, the compiler
+// has found. Where lanes may part, a mask says which are active; code that no lane needs is jumped over.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "vyre/lower/kernel.hpp"
+#include "vyre/run/cpu/lanes.hpp"
+
+namespace vyre::run::cpu {
+
+enum class Op : std::uint8_t {
+  // clang-format off
+  Vector1, Vector2,     // dest = functions[function](a) or (a, b), all lanes
+  Scalar1, Scalar2,     // likewise, once
+  VectorSelect, ScalarSelect,  // dest = a != 0 ? b : c
+  VectorCopy,           // dest = a, all lanes
+  Blend,                // dest = a, active lanes
+  ScalarCopy,
+  // imm: buffer or shared array; a: index; lanes of the element go to or come from `lanes` registers in a row.
+  Load,                 // dest = element a; only active lanes look
+  LoadOrZero,           // the same, zero where a >= c (a scalar)
+  ScalarLoad,
+  Store,                // element a = b, active lanes
+  StoreInRange,         // the same where a < c (a scalar)
+  ScalarStore,
+  LoadShared, ScalarLoadShared, StoreShared, ScalarStoreShared,
+  Atomic,               // dest = element a, and there the result of `atomic` on it and b (expected b, value d)
+  AtomicInRange,        // the same where a < c (a scalar), else dest = 0
+  // Control flow; `target` is an address, `empty` where to go on when no lane is active any more.
+  JumpIfZero,           // scalar a
+  Jump,
+  If,                   // lanes part at a; to target (an Else or EndIf) when a holds nowhere
+  Else,                 // to target (its EndIf) when no lane is left for it
+  EndIf,                // the lanes that were active before; to empty when all of them have returned
+  UniformLoop,          // scalar dest = a; to target (behind the end) unless a < b
+  UniformEndLoop,       // ++dest; to target (the body) while dest < b
+  Loop,                 // vector dest = a; lanes with a < b are active; to target (behind the end) when there are none
+  EndLoop,              // ++dest; lanes with dest < b stay; to target (the body) while there are some, else as EndIf
+  Return,               // of the active lanes; to empty
+  Stop,
+  // clang-format on
+};
+
+inline constexpr std::uint32_t kScalar = 0x80000000u;  // of an operand: it is a scalar register
+constexpr bool is_scalar(std::uint32_t operand) { return (operand & kScalar) != 0; }
+
+struct Instruction {
+  Op op = Op::Stop;
+  std::uint8_t lanes = 1;
+  std::uint8_t function = 0;  // of Vector and Scalar: an Opcode or kRotateLeft
+  std::uint8_t form = 0;      // of Vector2: Form; of VectorSelect: 1 when b, 2 when c is a scalar
+  lower::Opcode atomic = lower::Opcode::AtomicAdd;
+  std::uint32_t imm = 0;
+  std::uint32_t dest = 0, a = 0, b = 0, c = 0, d = 0;
+  std::uint32_t target = 0, empty = 0;
+};
+
+// Which register holds which id of the invocations, where it is used at all.
+struct IdRegister {
+  lower::Opcode id;  // WorkgroupId, LocalId or InvocationId
+  std::uint32_t axis;
+  std::uint32_t reg;
+};
+
+struct Code {
+  bool whole_workgroups = false;                                 // a batch is a workgroup
+  std::uint32_t vectors = 0;                                     // vector registers
+  std::uint32_t depth = 0;                                       // of divergent Ifs and Loops at most
+  std::vector<Word> scalars;                                     // their values at the start: constants; lengths and ids are filled in
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> lengths;  // scalar register, buffer slot
+  std::vector<IdRegister> ids;
+  std::vector<Instruction> instructions;
+};
+
+}  // namespace vyre::run::cpu

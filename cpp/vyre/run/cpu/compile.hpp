@@ -1,0 +1,11 @@
+// From a kernel to the code that the cpu backend walks.
+#pragma once
+
+#include "vyre/run/cpu/code.hpp"
+
+namespace vyre::run::cpu {
+
+// Time and memory are linear in the kernel's size. Throws std::bad_alloc only.
+Code compile(const lower::Kernel& kernel);
+
+}  // namespace vyre::run::cpu

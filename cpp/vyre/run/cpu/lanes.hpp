@@ -1,0 +1,67 @@
+// What is done to a whole batch of lanes at once. The functions are written once (lanes.inc) and compiled for several instruction
+// sets; which of them this processor has is found when the backend is made.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "vyre/lower/kernel.hpp"
+
+namespace vyre::run::cpu {
+
+using Word = std::uint32_t;
+
+// Lanes are taken in whole groups of this many, and their arrays start at such an address: what lies in the rest is computed too and
+// used by nobody.
+inline constexpr std::size_t kGroup = 16;
+inline constexpr std::size_t kAlignment = kGroup * sizeof(Word);
+
+// Which operands are one word for all lanes.
+enum class Form : std::uint8_t { VectorVector, VectorScalar, ScalarVector };
+inline constexpr std::size_t kForms = 3;
+
+// Beyond the kernel's own: what the compiler makes of several instructions.
+inline constexpr std::size_t kRotateLeft = lower::kOpcodeCount;
+inline constexpr std::size_t kFunctions = kRotateLeft + 1;
+
+struct Any {
+  bool some;  // a lane is active
+  bool all;   // all of them are
+};
+
+// `count` is a multiple of kGroup; dest may be an operand, but no array overlaps another in part. Masks are ~0 for active lanes and 0
+// for the others; a null mask stands for all lanes.
+struct Lanes {
+  using Binary = void (*)(Word* dest, const Word* a, const Word* b, std::size_t count);
+  using Unary = void (*)(Word* dest, const Word* a, std::size_t count);
+  using Select = void (*)(Word* dest, const Word* condition, const Word* b, const Word* c, std::size_t count);
+
+  std::string_view name;
+  Binary binary[kFunctions][kForms];        // null for what has not two operands
+  Unary unary[kFunctions];                  // null for what has not one
+  Word (*one[kFunctions])(Word a, Word b);  // one lane of the same; b is ignored by what has one operand
+  Select select[2][2];                      // whether b, and whether c, is a scalar
+
+  // dest = value where the mask is set.
+  void (*blend)(Word* dest, const Word* value, const Word* mask, std::size_t count);
+  void (*blend_scalar)(Word* dest, Word value, const Word* mask, std::size_t count);
+  void (*fill)(Word* dest, Word value, std::size_t count);
+  // dest[i] = first + i.
+  void (*count_up)(Word* dest, Word first, std::size_t count);
+  // Whether values[i] = values[0] + i for all i below `lanes`, without wrapping.
+  bool (*consecutive)(const Word* values, std::size_t lanes);
+
+  // active = mask and condition is non-zero, rest (unless null) = mask and it is zero; of the first `lanes`, lanes beyond are 0 in both.
+  Any (*split)(Word* active, Word* rest, const Word* mask, const Word* condition, std::size_t lanes);
+  // active = mask and a < b.
+  Any (*below)(Word* active, const Word* mask, const Word* a, const Word* b, std::size_t lanes);
+  // dest = a and b; what is active then.
+  Any (*both)(Word* dest, const Word* a, const Word* b, std::size_t lanes);
+};
+
+// Of this processor, the best last; at least one.
+std::span<const Lanes* const> available_lanes();
+
+}  // namespace vyre::run::cpu

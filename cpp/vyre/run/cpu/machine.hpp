@@ -1,0 +1,76 @@
+// Runs compiled code over one batch of invocations after another. A thread has a machine of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "vyre/run/cpu/code.hpp"
+
+namespace vyre::run::cpu {
+
+struct Memory {
+  Word* words = nullptr;
+  Word length = 0;  // elements
+  Word lanes = 1;   // of an element
+  bool atomic = false;
+};
+
+// Words that start at a multiple of kAlignment.
+class Words {
+ public:
+  explicit Words(std::size_t count);
+  Word* data() const { return words_; }
+
+ private:
+  std::vector<Word> storage_;
+  Word* words_;
+};
+
+class Machine {
+ public:
+  // `capacity` lanes at most in a batch. `stop` is asked now and then, about every millisecond: when it says so, a run ends early. All
+  // must outlive the machine.
+  Machine(const Code& code, const lower::Kernel& kernel, const Lanes& lanes, std::span<const Memory> buffers, std::size_t capacity,
+          const std::function<bool()>& stop);
+
+  // The register of an id, to be filled before run(): of `capacity` words when it is a vector.
+  Word* vector(std::uint32_t reg) { return vectors_.data() + std::size_t{reg} * stride_; }
+  Word& scalar(std::uint32_t reg) { return scalars_[reg & ~kScalar]; }
+
+  // The first `lanes` lanes; shared arrays as clear_shared() leaves them.
+  void run(std::size_t lanes);
+  void clear_shared();
+  bool stopped() const { return stopped_; }
+
+ private:
+  static constexpr std::uint64_t kBetweenLooks = std::uint64_t{1} << 21;
+
+  struct Frame;
+  // False when the run must end.
+  bool spend(std::uint64_t words) {
+    if (words < left_) {
+      left_ -= words;
+      return true;
+    }
+    left_ = kBetweenLooks;
+    stopped_ = stopped_ || stop_();
+    return !stopped_;
+  }
+
+  const Code& code_;
+  const Lanes& lanes_;
+  std::span<const Memory> buffers_;
+  std::vector<Memory> shared_;
+  std::vector<Words> shared_words_;
+  const std::function<bool()>& stop_;
+  std::size_t stride_;
+  Words vectors_;
+  Words masks_;
+  std::vector<Word> scalars_;
+  std::uint64_t left_ = kBetweenLooks;  // words to compute before `stop` is asked again
+  bool stopped_ = false;
+};
+
+}  // namespace vyre::run::cpu

@@ -1,0 +1,118 @@
+#include "vyre/run/reference/group.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "vyre/base/error.hpp"
+#include "vyre/run/checks.hpp"
+
+namespace vyre::run::reference {
+
+Triple local_id(std::uint32_t invocation, const ir::WorkgroupSize& size) {
+  return {invocation % size[0], invocation / size[0] % size[1], invocation / size[0] / size[1]};
+}
+
+std::string statement_path(const ir::Program& program, NodeId statement) {
+  struct List {
+    std::string path;
+    std::uint32_t next = 0;
+  };
+  std::vector<List> lists{{"entry"}};
+  for (std::uint32_t index = 0;; ++index) {
+    const NodeId id{index};
+    auto here = [&] { return fmt::format("{}[{}]", lists.back().path, lists.back().next); };
+    if (id == statement) return here();
+    auto open = [&](std::string_view list) { lists.push_back({here() + std::string(list)}); };
+    auto pass = [&] { ++lists.back().next; };
+    match(
+        program.node(id), [&](const ir::If&) { open(".then"); }, [&](const ir::Loop&) { open(".body"); },
+        [&](const ir::Block&) { open(".body"); },
+        [&](const ir::Else&) {
+          lists.pop_back();
+          open(".otherwise");
+        },
+        [&](const ir::End&) {
+          lists.pop_back();
+          pass();
+        },
+        [&](const ir::Let&) { pass(); }, [&](const ir::Assign&) { pass(); }, [&](const ir::Store&) { pass(); },
+        [&](const ir::Barrier&) { pass(); }, [&](const ir::Return&) { pass(); });
+  }
+}
+
+namespace {
+
+// "`entry[2].then[0]` (kernel.py:12)"
+std::string place(const ir::Program& program, NodeId statement) {
+  const ir::SourcePlace source = program.place(statement);
+  const std::string path = statement_path(program, statement);
+  return source.known() ? fmt::format("`{}` ({}:{})", path, ir::file_name(source.file), source.line) : fmt::format("`{}`", path);
+}
+
+}  // namespace
+
+Group::Group(const Job& job) : job_(job), memory_(job.memory) {
+  for (std::size_t index = 0; index < memory_.size(); ++index) {
+    const ir::BufferDecl& buffer = job.program.buffers()[index];
+    if (buffer.access != ir::BufferAccess::Workgroup) continue;
+    shared_.emplace_back(workgroup_bytes(buffer));
+    shared_bytes_ += shared_.back().size();
+    memory_[index].bytes = shared_.back().data();
+  }
+  if (job.code.barriers) {
+    stops_.resize(job.invocations());
+    kept_.resize(std::size_t{job.invocations()} * job.code.kept);
+  }
+}
+
+void Group::start(const Triple& id) {
+  id_ = id;
+  started_ = false;
+  for (std::vector<std::byte>& bytes : shared_) std::fill(bytes.begin(), bytes.end(), std::byte{0});
+}
+
+Address Group::resume(std::uint32_t invocation, std::uint32_t* slots) const {
+  if (started_) {
+    std::copy_n(kept_.begin() + static_cast<std::ptrdiff_t>(std::size_t{invocation} * job_.code.kept), job_.code.kept, slots);
+    return stops_[invocation] + 1;
+  }
+  const ir::WorkgroupSize& size = job_.program.workgroup_size();
+  const Triple local = local_id(invocation, size);
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    slots[static_cast<std::size_t>(ir::GridIdKind::Invocation) * 3 + axis] = id_[axis] * size[axis] + local[axis];
+    slots[static_cast<std::size_t>(ir::GridIdKind::Workgroup) * 3 + axis] = id_[axis];
+    slots[static_cast<std::size_t>(ir::GridIdKind::Local) * 3 + axis] = local[axis];
+  }
+  return 0;
+}
+
+void Group::suspend(std::uint32_t invocation, const std::uint32_t* slots, Address stop) {
+  if (!job_.code.barriers) return;
+  stops_[invocation] = stop;
+  std::copy_n(slots, job_.code.kept, kept_.begin() + static_cast<std::ptrdiff_t>(std::size_t{invocation} * job_.code.kept));
+}
+
+std::uint32_t Group::first_apart() const {
+  for (std::uint32_t other = 1; other < stops_.size(); ++other) {
+    const Address a = stops_.front(), b = stops_[other];
+    if (a != b && (waits(a) || waits(b))) return other;
+  }
+  return 0;
+}
+
+void Group::throw_diverged() const {
+  auto describe = [&](std::uint32_t invocation) {
+    const Address stop = stops_[invocation];
+    const Triple local = local_id(invocation, job_.program.workgroup_size());
+    const std::string who = fmt::format("invocation ({}, {}, {})", local[0], local[1], local[2]);
+    const NodeId statement = job_.code.statements[stop];
+    if (!statement.valid()) return fmt::format("{} has run to the end of the program", who);
+    return fmt::format("{} {} {}", who, waits(stop) ? "waits at" : "has ended at", place(job_.program, statement));
+  };
+  throw DivergentBarrierError(
+      fmt::format("barrier was reached by only part of a workgroup: {}, {}. Fix: move the barrier to uniform control flow.", describe(0),
+                  describe(first_apart())));
+}
+
+}  // namespace vyre::run::reference

@@ -1,0 +1,78 @@
+// One workgroup that is being run: its ids, its own memory, and of each invocation where it waits and what it keeps.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "vyre/ir/program.hpp"
+#include "vyre/run/reference/machine.hpp"
+
+namespace vyre::run::reference {
+
+using Triple = std::array<std::uint32_t, 3>;
+
+// What a dispatch runs on. All must outlive it.
+struct Job {
+  const ir::Program& program;
+  const Code& code;
+  const std::vector<Memory>& memory;  // by BufferId; of Workgroup buffers the length only
+  Grid grid;
+
+  // At most 2^16, checked before.
+  std::uint32_t invocations() const {
+    const ir::WorkgroupSize& size = program.workgroup_size();
+    return size[0] * size[1] * size[2];
+  }
+};
+
+Triple local_id(std::uint32_t invocation, const ir::WorkgroupSize& size);
+
+// "entry[2].then[0]", the way diagnostics name it.
+std::string statement_path(const ir::Program& program, NodeId statement);
+
+class Group {
+ public:
+  explicit Group(const Job& job);
+
+  // Makes it workgroup `id`, with zeroed memory and every invocation at the program's start.
+  void start(const Triple& id);
+
+  const Triple& id() const { return id_; }
+  const Memory* memory() const { return memory_.data(); }
+  const Memory& memory(std::size_t buffer) const { return memory_[buffer]; }
+  std::uint64_t bytes() const { return shared_bytes_ + kept_.size() * sizeof(std::uint32_t) + stops_.size() * sizeof(Address); }
+  std::uint64_t shared_bytes() const { return shared_bytes_; }
+
+  // Puts what the invocation has into `slots`, and gives back the address where it goes on.
+  Address resume(std::uint32_t invocation, std::uint32_t* slots) const;
+  // The invocation waits at, or has ended at, `stop`. Kept only where there are barriers to wait at.
+  void suspend(std::uint32_t invocation, const std::uint32_t* slots, Address stop);
+
+  // Once all invocations are suspended. Whether they go on; if they `diverged`, they cannot.
+  bool waits() const { return job_.code.barriers && waits(stops_.front()); }
+  // An invocation that has returned does not excuse the others: a barrier waits for the whole workgroup (semantics 6: a Return under
+  // divergent control flow makes every later barrier an error).
+  bool diverged() const { return first_apart() != 0; }
+  // Two invocations that are not at the same barrier. Throws DivergentBarrierError that names them.
+  [[noreturn]] void throw_diverged() const;
+  const std::vector<Address>& stops() const { return stops_; }
+  // All of them go on past the barrier where they wait.
+  void pass_barrier() { started_ = true; }
+
+ private:
+  bool waits(Address stop) const { return job_.code.instructions[stop].code == Opcode::Barrier; }
+  std::uint32_t first_apart() const;
+
+  const Job& job_;
+  Triple id_{};
+  bool started_ = false;  // invocations go on after their stops; otherwise from the start
+  std::vector<Memory> memory_;
+  std::vector<std::vector<std::byte>> shared_;
+  std::uint64_t shared_bytes_ = 0;
+  std::vector<Address> stops_;
+  std::vector<std::uint32_t> kept_;
+};
+
+}  // namespace vyre::run::reference

@@ -1,0 +1,208 @@
+// Walks one invocation's code from where it is told to until it ends, waits at a barrier, or lets others go first.
+//
+// A template, so that the plain path pays for none of what schedules and checked execution want to know.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "vyre/ir/semantics.hpp"
+#include "vyre/run/reference/group.hpp"
+#include "vyre/run/reference/machine.hpp"
+
+namespace vyre::run::reference {
+
+// What an observer of a dispatch must have; this one wants to know nothing. Accesses are told before they take place; `slots` are the
+// invocation's. Several workgroups may be under way, each under a number of its own.
+struct Unobserved {
+  void start(std::size_t /*number*/, const Group&) {}                  // a workgroup begins, its first phase with it
+  void pass_barrier(std::size_t /*number*/) {}                         // its next phase begins
+  void enter(std::size_t /*number*/, std::uint32_t /*invocation*/) {}  // whose accesses the next ones are
+  void diverged(const Group& group) { group.throw_diverged(); }        // a workgroup that cannot go on; it ends here
+
+  void load(const Instruction&, std::size_t /*first_lane*/) {}
+  void store(const Instruction&, std::size_t /*first_lane*/, const std::uint32_t* /*slots*/) {}
+  void atomic(const Instruction&, std::size_t /*lane*/, std::uint32_t /*old*/, std::uint32_t /*value*/) {}
+  void outside(const Instruction&, std::size_t /*index*/, const std::uint32_t* /*slots*/) {}
+};
+
+class Machine {
+ public:
+  // Both must outlive the machine.
+  Machine(const Code& code, Watch& watch) : code_(code), watch_(watch) {}
+
+  // Starts at `at`; returns the address of the Barrier or End where it stopped. If it kPauses, it also stops before the first access to
+  // writable memory after `accesses` of them, at whose address it goes on. `memory` is indexed by BufferId.
+  template <bool kPauses, class Observer>
+  Address run(std::uint32_t* slot, const Memory* memory, Address at, std::uint32_t accesses, Observer& observer);
+
+ private:
+  const Code& code_;
+  Watch& watch_;
+  std::vector<Address> calls_;  // where to go on after each open Call; operations touch no memory, so none is open at a pause
+};
+
+template <bool kPauses, class Observer>
+Address Machine::run(std::uint32_t* const slot, const Memory* const memory, Address at, std::uint32_t accesses, Observer& observer) {
+  const Instruction* const code = code_.instructions.data();
+  const Instruction* next = code + at;
+  auto pause = [&accesses](const Memory& buffer) {
+    if constexpr (!kPauses) return false;
+    return buffer.writable && accesses-- == 0;
+  };
+  for (;;) {
+    const Instruction& i = *next++;
+    switch (i.code) {
+#define BINOP(enumerator, ...)                                            \
+  case Opcode::Binary##enumerator:                                        \
+    slot[i.dest] = evaluate(ir::BinOp::enumerator, slot[i.a], slot[i.b]); \
+    break;
+#define UNOP(enumerator, ...)                                 \
+  case Opcode::Unary##enumerator:                             \
+    slot[i.dest] = evaluate(ir::UnOp::enumerator, slot[i.a]); \
+    break;
+#include "vyre/ir/ops.def"
+      case Opcode::Copy:
+        slot[i.dest] = slot[i.a];
+        break;
+      case Opcode::CopyLanes:
+        for (std::uint32_t lane = 0; lane < i.lanes; ++lane) slot[i.dest + lane] = slot[i.a + lane];
+        break;
+      case Opcode::Select:
+        slot[i.dest] = slot[i.a] != 0 ? slot[i.b] : slot[i.c];
+        break;
+      case Opcode::SelectLanes: {
+        const Slot chosen = slot[i.a] != 0 ? i.b : i.c;
+        for (std::uint32_t lane = 0; lane < i.lanes; ++lane) slot[i.dest + lane] = slot[chosen + lane];
+        break;
+      }
+      case Opcode::AnyNonZero: {
+        std::uint32_t any = 0;
+        for (std::uint32_t lane = 0; lane < i.lanes; ++lane) any |= slot[i.a + lane];
+        slot[i.dest] = any != 0;
+        break;
+      }
+      case Opcode::ZeroExtend:
+        slot[i.dest] = slot[i.a];
+        slot[i.dest + 1] = 0;
+        break;
+      case Opcode::SignExtend:
+        slot[i.dest] = slot[i.a];
+        slot[i.dest + 1] = (slot[i.a] >> 31) != 0 ? ~0u : 0u;
+        break;
+      case Opcode::Splat:
+        for (std::uint32_t lane = 0; lane < i.lanes; ++lane) slot[i.dest + lane] = slot[i.a];
+        break;
+      case Opcode::Load: {
+        const Memory& buffer = memory[i.b];
+        if (pause(buffer)) return static_cast<Address>(next - 1 - code);
+        const std::size_t index = slot[i.a];
+        if (index < buffer.length) {
+          observer.load(i, index);
+          slot[i.dest] = buffer.read(index);
+        } else {
+          observer.outside(i, index, slot);
+          slot[i.dest] = 0;
+        }
+        break;
+      }
+      case Opcode::LoadLanes: {
+        const Memory& buffer = memory[i.b];
+        if (pause(buffer)) return static_cast<Address>(next - 1 - code);
+        const std::size_t index = slot[i.a];
+        if (index < buffer.length) {
+          observer.load(i, index * i.lanes);
+          for (std::uint32_t lane = 0; lane < i.lanes; ++lane) slot[i.dest + lane] = buffer.read(index * i.lanes + lane);
+        } else {
+          observer.outside(i, index, slot);
+          for (std::uint32_t lane = 0; lane < i.lanes; ++lane) slot[i.dest + lane] = 0;
+        }
+        break;
+      }
+      case Opcode::LoadBool: {
+        const Memory& buffer = memory[i.b];
+        if (pause(buffer)) return static_cast<Address>(next - 1 - code);
+        const std::size_t index = slot[i.a];
+        if (index < buffer.length) {
+          observer.load(i, index);
+          slot[i.dest] = buffer.read(index) != 0;
+        } else {
+          observer.outside(i, index, slot);
+          slot[i.dest] = 0;
+        }
+        break;
+      }
+      case Opcode::Store: {
+        const Memory& buffer = memory[i.b];
+        if (pause(buffer)) return static_cast<Address>(next - 1 - code);
+        const std::size_t index = slot[i.a];
+        if (index < buffer.length) {
+          observer.store(i, index, slot);
+          buffer.write(index, slot[i.c]);
+        } else {
+          observer.outside(i, index, slot);
+        }
+        break;
+      }
+      case Opcode::StoreLanes: {
+        const Memory& buffer = memory[i.b];
+        if (pause(buffer)) return static_cast<Address>(next - 1 - code);
+        const std::size_t index = slot[i.a];
+        if (index < buffer.length) {
+          observer.store(i, index * i.lanes, slot);
+          for (std::uint32_t lane = 0; lane < i.lanes; ++lane) buffer.write(index * i.lanes + lane, slot[i.c + lane]);
+        } else {
+          observer.outside(i, index, slot);
+        }
+        break;
+      }
+      case Opcode::Atomic: {
+        const Memory& buffer = memory[i.b];
+        if (pause(buffer)) return static_cast<Address>(next - 1 - code);
+        const std::size_t index = slot[i.a];
+        std::uint32_t old = 0;
+        if (index < buffer.length) {
+          old = buffer.read(index);
+          const std::uint32_t value = evaluate(i.op, old, slot[i.d], slot[i.c]);
+          observer.atomic(i, index, old, value);
+          buffer.write(index, value);
+        } else {
+          observer.outside(i, index, slot);
+        }
+        slot[i.dest] = old;
+        break;
+      }
+      case Opcode::Jump:
+        next = code + i.a;
+        break;
+      case Opcode::JumpIfZero:
+        if (slot[i.a] == 0) next = code + i.b;
+        break;
+      case Opcode::EnterLoop:
+        if (slot[i.a] >= slot[i.b]) next = code + i.c;
+        break;
+      case Opcode::NextRound: {
+        const Instruction* const body = code + i.c;
+        watch_.spend(static_cast<std::uint64_t>(next - body));
+        // Below its bound before, so this cannot wrap around.
+        if (++slot[i.a] < slot[i.b]) next = body;
+        break;
+      }
+      case Opcode::Call:
+        watch_.spend(i.b);
+        calls_.push_back(static_cast<Address>(next - code));
+        next = code + i.a;
+        break;
+      case Opcode::Leave:
+        next = code + calls_.back();
+        calls_.pop_back();
+        break;
+      case Opcode::Barrier:
+      case Opcode::End:
+        return static_cast<Address>(next - 1 - code);
+    }
+  }
+}
+
+}  // namespace vyre::run::reference

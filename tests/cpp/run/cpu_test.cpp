@@ -1,0 +1,274 @@
+// The cpu backend, with every instruction set of this processor, against the table of expected values and the reference.
+#include "vyre/run/cpu/cpu.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstring>
+#include <functional>
+#include <string>
+
+#include "support/conformance.hpp"
+#include "support/found.hpp"
+#include "support/programs.hpp"
+#include "support/run_program.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/ir/print.hpp"
+#include "vyre/run/cpu/lanes.hpp"
+#include "vyre/run/reference/reference.hpp"
+
+namespace vyre::test {
+namespace {
+
+using ir::Program;
+using ir::to_text;
+
+std::vector<std::string> instruction_sets() {
+  std::vector<std::string> names;
+  for (const run::cpu::Lanes* lanes : run::cpu::available_lanes()) names.emplace_back(lanes->name);
+  return names;
+}
+
+template <class Error>
+std::string message_of(const std::function<void()>& work) {
+  try {
+    work();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+class CpuConformance : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(CpuConformance, gives_the_expected_words) {
+  const ConformanceCase& given = conformance_cases()[GetParam()];
+  const validate::ValidProgram program = valid(given.program);
+  for (const std::string& set : instruction_sets()) {
+    const auto backend = run::make_cpu_backend({.threads = 1, .instructions = set});
+    for (const bool optimize : {true, false}) {
+      const std::vector<Words> got = run_program(*backend, program, given.given, given.grid, {}, {.optimize = optimize});
+      ASSERT_EQ(got.size(), given.expected.size());
+      for (std::size_t slot = 0; slot < got.size(); ++slot) EXPECT_EQ(got[slot], given.expected[slot]) << set << ", buffer " << slot;
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Table, CpuConformance, testing::Range(std::size_t{0}, conformance_cases().size()),
+                         [](const auto& param) { return conformance_cases()[param.param].name; });
+
+// Runs on the reference and, with every instruction set, several threads or one, on the cpu.
+void expect_same(const Program& program, const std::vector<Words>& arrays, run::Grid grid) {
+  const validate::ValidProgram checked = valid(program);
+  const std::vector<Words> expected = run_program(*run::make_reference_backend(), checked, arrays, grid);
+  for (const std::string& set : instruction_sets()) {
+    for (const unsigned threads : {1u, 3u}) {
+      const auto cpu = run::make_cpu_backend({.threads = threads, .instructions = set});
+      for (const bool optimize : {true, false}) {
+        EXPECT_EQ(run_program(*cpu, checked, arrays, grid, {}, {.optimize = optimize}), expected) << set << ", " << threads << " threads\n"
+                                                                                                  << to_text(program);
+      }
+    }
+  }
+}
+
+using namespace vyre::sample;
+
+TEST(Cpu, parts_lanes_at_nested_conditions_and_loops) {
+  const auto i = gid(0);
+  expect_same(
+      Sample()
+          .out("out")
+          .size(7)
+          .add(let("acc", i))
+          .add(if_(
+              bin(BinOp::BitAnd, i, u32(1)),
+              {loop("k", u32(0), bin(BinOp::Mod, i, u32(9)),
+                    {if_(bin(BinOp::Eq, var("k"), u32(3)), {assign("acc", var("acc") + u32(100))}, {assign("acc", var("acc") * u32(3))})})},
+              {if_(i < u32(50), {assign("acc", var("acc") + u32(7))})}))
+          .add(store("out", i, var("acc")))
+          .make(),
+      {Words(91)}, {13, 1, 1});
+}
+
+TEST(Cpu, goes_on_without_the_lanes_that_returned) {
+  const auto i = gid(0);
+  expect_same(Sample()
+                  .out("out")
+                  .size(40)
+                  .add(if_(bin(BinOp::Eq, bin(BinOp::Mod, i, u32(5)), u32(2)), {store("out", i, u32(1)), return_()}))
+                  .add(loop("k", u32(0), u32(6),
+                            {if_(bin(BinOp::Eq, var("k") + u32(30), i), {return_()}), store("out", i, var("k") + u32(10)),
+                             if_(bin(BinOp::Lt, i, u32(20)), {if_(bin(BinOp::Eq, var("k"), u32(4)), {return_()})},
+                                 {store("out", i, var("k") + u32(50))})}))
+                  .add(store("out", i, load("out", i) + u32(1000)))
+                  .make(),
+              {Words(80)}, {2, 1, 1});
+}
+
+TEST(Cpu, returns_from_loops_whose_bounds_differ) {
+  const auto i = gid(0);
+  expect_same(
+      Sample()
+          .out("out")
+          .size(33)
+          .add(let("n", u32(0)))
+          .add(loop(
+              "a", bin(BinOp::BitAnd, i, u32(3)), bin(BinOp::BitAnd, i, u32(15)),
+              {loop("b", u32(0), var("a"),
+                    {assign("n", var("n") + u32(1)), if_(bin(BinOp::Eq, var("n"), u32(20)), {store("out", i, var("b")), return_()})})}))
+          .add(store("out", i, var("n") + u32(1000)))
+          .make(),
+      {Words(66)}, {2, 1, 1});
+}
+
+TEST(Cpu, a_return_of_all_ends_a_workgroup_and_not_the_next) {
+  expect_same(Sample()
+                  .out("out")
+                  .shared("s", 4)
+                  .size(4)
+                  .add(store("s", lid(0), gid(0)))
+                  .add(barrier())
+                  .add(if_(bin(BinOp::Eq, wid(0), u32(1)), {return_()}))
+                  .add(loop("k", u32(0), u32(3), {barrier(), if_(bin(BinOp::Eq, var("k") + wid(0), u32(4)), {return_()})}))
+                  .add(store("out", gid(0), load("s", u32(3) - lid(0)) + u32(1)))
+                  .make(),
+              {Words(24)}, {6, 1, 1});
+}
+
+TEST(Cpu, gives_ids_on_all_axes_with_and_without_barriers) {
+  for (const bool whole : {false, true}) {
+    Sample sample;
+    sample.out("out").size(3, 2, 5);
+    if (whole) sample.add(barrier());
+    const auto index = (gid(2) * u32(4) + gid(1)) * u32(9) + gid(0);
+    const auto hash = [](const ExprHandle& a, const ExprHandle& b) { return a * u32(31) + b; };
+    sample.add(store("out", index, hash(hash(hash(hash(hash(wid(0), wid(1)), wid(2)), lid(0)), lid(1)), lid(2))));
+    expect_same(sample.make(), {Words(9 * 4 * 10)}, {3, 2, 2});
+  }
+}
+
+TEST(Cpu, keeps_bounds_in_rows_and_out_of_them) {
+  // Forwards beyond the end, backwards, spread, and at indices whose byte offsets wrap.
+  const auto i = gid(0);
+  for (const ExprHandle& index : {i, u32(99) - i, i * u32(3), i + u32(0x40000000), i + u32(0xFFFFFFF0)}) {
+    expect_same(Sample()
+                    .in("a")
+                    .out("out")
+                    .out("far")
+                    .out("wide", DataType::Vec4U32)
+                    .size(50)
+                    .add(store("out", i, load("a", index) + u32(1)))
+                    .add(store("far", index, i))
+                    .add(store("wide", index, cast(DataType::Vec4U32, load("a", i))))
+                    .add(if_(bin(BinOp::BitAnd, i, u32(1)), {store("out", i, load("a", index + u32(1)) + u32(5))}))
+                    .make(),
+                {[] {
+                   Words words(60);
+                   for (std::size_t k = 0; k < words.size(); ++k) words[k] = static_cast<std::uint32_t>(k * k + 1);
+                   return words;
+                 }(),
+                 Words(100), Words(120), Words(40)},
+                {2, 1, 1});
+  }
+}
+
+TEST(Cpu, takes_arrays_that_are_empty_or_tiny) {
+  expect_same(Sample().in("a").out("out").size(5).add(store("out", gid(0), load("a", gid(0)) + load("a", u32(0)) + len("a"))).make(),
+              {Words{}, Words(3)}, {1, 1, 1});
+  expect_same(Sample().in("a").out("out").size(5).add(store("out", gid(0), load("a", gid(0)) + load("a", u32(0)) + len("a"))).make(),
+              {Words{4}, Words{}}, {1, 1, 1});
+}
+
+TEST(Cpu, counts_every_atomic_of_all_threads) {
+  const validate::ValidProgram program =
+      valid(Sample()
+                .out("count")
+                .out("most")
+                .size(64)
+                .add(let("x", atomic(AtomicOp::Add, "count", bin(BinOp::BitAnd, gid(0), u32(1)), u32(1))))
+                .add(let("y", atomic(AtomicOp::Max, "most", u32(0), gid(0))))
+                .add(let("z", atomic(AtomicOp::Add, "count", u32(0xFFFFFFFF), u32(1))))
+                .make());
+  for (const unsigned threads : {1u, 4u}) {
+    const std::vector<Words> got = run_program(*run::make_cpu_backend({.threads = threads}), program, {Words(2), Words(1)}, {20000, 1, 1});
+    EXPECT_EQ(got, (std::vector<Words>{{640000, 640000}, {1279999}})) << threads;
+  }
+}
+
+TEST(Cpu, does_a_grid_with_several_threads) {
+  const std::uint32_t n = 3'000'001;
+  const validate::ValidProgram program = valid(
+      Sample().out("out").size(64).add(loop("k", u32(0), u32(8), {store("out", gid(0), load("out", gid(0)) * u32(3) + gid(0))})).make());
+  Words expected(n);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    for (int k = 0; k < 8; ++k) expected[i] = expected[i] * 3 + i;
+  }
+  EXPECT_EQ(run_program(*run::make_cpu_backend({.threads = 4}), program, {Words(n)}, {(n + 63) / 64, 1, 1})[0], expected);
+}
+
+TEST(Cpu, takes_host_arrays_at_any_address) {
+  const validate::ValidProgram program =
+      valid(Sample().in("a").out("out").size(8).add(store("out", gid(0), load("a", gid(0)) + u32(1))).make());
+  std::vector<std::byte> bytes(100);
+  for (std::size_t k = 0; k < bytes.size(); ++k) bytes[k] = static_cast<std::byte>(k);
+  const run::BufferView views[] = {{std::span(bytes).subspan(1, 32), 8}, {std::span(bytes).subspan(51, 32), 8}};
+  run::make_cpu_backend()->prepare(program, std::nullopt)->run(views, {}, {});
+  for (std::size_t k = 0; k < 8; ++k) {
+    std::uint32_t given, got;
+    std::memcpy(&given, &bytes[1 + 4 * k], 4);
+    std::memcpy(&got, &bytes[51 + 4 * k], 4);
+    EXPECT_EQ(got, given + 1);
+  }
+  EXPECT_EQ(bytes[50], std::byte{50});
+  EXPECT_EQ(bytes[83], std::byte{83});
+}
+
+TEST(Cpu, times_out_and_can_be_interrupted_and_leaves_the_arrays_alone) {
+  const Program program =
+      Sample()
+          .out("out")
+          .size(64)
+          .add(store("out", u32(0), u32(1)))
+          .add(let("x", u32(0)))
+          .add(loop("k", u32(0), u32(0xFFFFFFFF), {assign("x", var("x") * u32(3) + var("k")), store("out", u32(0), var("x"))}))
+          .make();
+  for (const unsigned threads : {1u, 3u}) {
+    const auto executable = run::make_cpu_backend({.threads = threads})->prepare(valid(program), std::nullopt);
+    Words out{7};
+    const run::BufferView views[] = {{std::as_writable_bytes(std::span(out)), 1}};
+    run::RunOptions options;
+    options.timeout = std::chrono::milliseconds(20);
+    EXPECT_EQ(message_of<DispatchTimeoutError>([&] {
+                executable->run(views, {1u << 20, 1, 1}, options);
+              }),
+              "the cpu backend did not finish within 0.02 s. Fix: give a longer time-out, or fewer workgroups.");
+    EXPECT_EQ(out, Words{7});
+    int polls = 0;
+    options = {};
+    options.interrupted = [&] { return ++polls == 3; };
+    EXPECT_THROW(executable->run(views, {1u << 20, 1, 1}, options), Interrupted);
+    EXPECT_EQ(out, Words{7});
+  }
+}
+
+TEST(Cpu, refuses_what_it_cannot_do) {
+  const auto cpu = run::make_cpu_backend();
+  const validate::ValidProgram program = valid(Sample().size(2).make());
+  EXPECT_EQ(message_of<ArgumentError>([&] { cpu->prepare(program, 1); }),
+            "device 1 of backend `cpu` does not exist. Fix: use 0, its only device.");
+  EXPECT_EQ(message_of<CapabilityError>([&] { cpu->prepare(valid(Sample().size(1u << 16, 2).make()), 0); }),
+            "workgroup size 65536 x 2 x 1 exceeds the cpu backend's limit of invocations a workgroup: wanted 65536 * 2 * 1, allowed 65536. "
+            "Fix: use a smaller workgroup_size.");
+  EXPECT_EQ(message_of<CapabilityError>([&] { cpu->prepare(valid(Sample().shared("s", 1u << 27).make()), 0); }),
+            "workgroup buffers exceed the cpu backend's limit of workgroup memory: wanted 536870912 bytes, allowed 268435456. "
+            "Fix: declare fewer elements.");
+  run::RunOptions options;
+  options.schedule.order = run::Schedule::Order::Reversed;
+  EXPECT_EQ(message_of<ArgumentError>([&] { cpu->prepare(program, 0)->run({}, {}, options); }),
+            "backend `cpu` has no choice of schedule: its device decides. Fix: leave the schedule out, or run on the reference.");
+  EXPECT_THROW(run::make_cpu_backend({.instructions = "mmx"}), ArgumentError);
+}
+
+}  // namespace
+}  // namespace vyre::test
