@@ -92,7 +92,7 @@ class Backends(list[str]):
 
 
 def backends() -> Backends:
-    """The names of the backends that work here, best first: a GPU, then the processor, then software Vulkan, then the reference.
+    """The names of the backends that work here, best first: a GPU, the processor, software Vulkan, the reference.
 
     >>> "reference" in backends()
     True
