@@ -40,6 +40,9 @@ void bind_types(py::module_& m) {
   for (const ir::CastRow& row : ir::kCasts) rows.append(py::make_tuple(ir::name(row.source), ir::name(row.target)));
   tables["casts"] = py::tuple(rows);
   rows = py::list();
+  for (const ir::CastRow& row : ir::kCasts) rows.append(py::make_tuple(ir::name(row.source), ir::name(row.target), row.kind_name));
+  tables["cast_kinds"] = py::tuple(rows);
+  rows = py::list();
   for (const ir::BinOpInfo& row : ir::kBinOps) {
     rows.append(py::make_tuple(row.name, row.text, row.infix, ir::name(row.left), ir::name(row.right), ir::name(row.result), row.meaning));
   }

@@ -30,6 +30,7 @@ void bind_node(py::module_& m);
 void bind_program(py::module_& m);
 void bind_validate(py::module_& m);
 void bind_ops(py::module_& m);
+void bind_transform(py::module_& m);
 void bind_emit(py::module_& m);
 void bind_run(py::module_& m);
 

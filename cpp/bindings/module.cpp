@@ -12,6 +12,7 @@ PYBIND11_MODULE(_core, m) {
   bind_program(m);
   bind_validate(m);
   bind_ops(m);
+  bind_transform(m);
   bind_emit(m);
   bind_run(m);
 }

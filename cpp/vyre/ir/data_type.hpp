@@ -43,10 +43,11 @@ enum class CastKind : std::uint8_t { Identity, AnyNonZero, ZeroExtend, SignExten
 struct CastRow {
   DataType source, target;
   CastKind kind;
+  std::string_view kind_name;  // "ZeroExtend"
 };
 
 inline constexpr std::array kCasts = {
-#define CAST(source, target, kind) CastRow{DataType::source, DataType::target, CastKind::kind},
+#define CAST(source, target, kind) CastRow{DataType::source, DataType::target, CastKind::kind, #kind},
 #include "vyre/ir/casts.def"
 };
 

@@ -31,6 +31,7 @@ enum Law : std::uint8_t {
   kIdempotent = 4,    // op(a, a) = a
   kZeroIdentity = 8,  // op(a, 0) = op(0, a) = a
   kInvolution = 16,   // op(op(a)) = a
+  kTruth = 32,        // 0 or 1, whatever the operands
 };
 
 struct BinOpInfo {

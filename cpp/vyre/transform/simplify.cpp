@@ -1,15 +1,18 @@
-// Algebraic rules. Each gives an operand or a literal, so nothing is evaluated that was not; where an operand is dropped, it must
-// be `fixed` (see rebuild.hpp).
+// Applies the rules of rewrites.def. Each gives an operand or a literal, so nothing is evaluated that was not; where an operand is
+// dropped, it must be `fixed` (see rebuild.hpp).
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
+#include "vyre/transform/rewrites.hpp"
 
 namespace vyre::transform {
 namespace {
 
-using ir::BinOp;
 using ir::DataType;
-
-constexpr std::uint32_t kAllOnes = 0xFFFFFFFFu;
+using rewrite::Kind;
+using rewrite::Root;
+using rewrite::Rule;
+using rewrite::Signs;
+using rewrite::Term;
 
 class Simplifier {
  public:
@@ -20,208 +23,203 @@ class Simplifier {
     for (std::uint32_t index = 0; index < program_.exprs().size(); ++index) {
       const ExprId id{index};
       result_[id].by = id;
-      match(
-          program_.expr(id), [](const ir::LitU32&) {}, [](const ir::LitI32&) {}, [](const ir::LitBool&) {}, [](const ir::LitU64&) {},
-          [](const ir::Var&) {}, [](const ir::Load&) {}, [](const ir::BufLen&) {}, [](const ir::GridId&) {}, [](const ir::Call&) {},
-          [](const ir::Pack&) {}, [](const ir::Atomic&) {}, [&](const ir::Binary& binary) { simplify(id, binary); },
-          [&](const ir::Unary& unary) { simplify(id, unary); }, [&](const ir::Select& select) { simplify(id, select); },
-          [&](const ir::Cast& cast) { simplify(id, cast); }, [&](const ir::Lane& lane) { simplify(id, lane); });
+      if (const std::optional<Root> root = root_of(program_.expr(id))) simplify(id, *root);
     }
     return replace(valid_, result_);
   }
 
  private:
-  void becomes(ExprId id, ExprId operand) { result_[id] = result_[operand]; }
-  void becomes(ExprId id, std::uint32_t bits, DataType type) { result_[id].constant = Constant{type, ir::scalar(bits)}; }
+  // Which expressions a pattern's variables and terms stand for.
+  struct Match {
+    std::array<ExprId, rewrite::kMaxVariables> variables;
+    std::array<ExprId, rewrite::kMaxTerms> terms;
+  };
 
-  // The bits of a literal.
+  // What a pattern can start with; nothing for the expressions that no pattern names.
+  static std::optional<Root> root_of(const ir::Expr& expr) {
+    switch (kind(expr)) {
+      case ir::ExprKind::Binary:
+        return static_cast<Root>(std::get_if<ir::Binary>(&expr)->op);
+      case ir::ExprKind::Unary:
+        return static_cast<Root>(rewrite::kUnaryRoot + static_cast<Root>(std::get_if<ir::Unary>(&expr)->op));
+      case ir::ExprKind::Cast:
+        return rewrite::kCastRoot;
+      case ir::ExprKind::Select:
+        return rewrite::kSelectRoot;
+      case ir::ExprKind::Lane:
+        return rewrite::kLaneRoot;
+      case ir::ExprKind::Pack:
+        return rewrite::kPackRoot;
+      case ir::ExprKind::LitU32:
+      case ir::ExprKind::LitI32:
+      case ir::ExprKind::LitBool:
+      case ir::ExprKind::LitU64:
+      case ir::ExprKind::Var:
+      case ir::ExprKind::Load:
+      case ir::ExprKind::BufLen:
+      case ir::ExprKind::GridId:
+      case ir::ExprKind::Call:
+      case ir::ExprKind::Atomic:
+        return std::nullopt;
+    }
+    return std::nullopt;
+  }
+
+  // Only what can be a root has operands here.
+  struct Operands {
+    std::array<ExprId, rewrite::kMaxArity> ids;
+    std::size_t count = 0;
+  };
+  Operands operands_of(const ir::Expr& expr) const {
+    Operands result;
+    auto push = [&](ExprId id) { result.ids[result.count++] = id; };
+    switch (kind(expr)) {
+      case ir::ExprKind::Binary:
+        push(std::get_if<ir::Binary>(&expr)->left);
+        push(std::get_if<ir::Binary>(&expr)->right);
+        break;
+      case ir::ExprKind::Unary:
+        push(std::get_if<ir::Unary>(&expr)->operand);
+        break;
+      default:
+        for_each_operand(
+            expr, [&](ir::ExprList list) { return program_.operands(list); }, push);
+    }
+    return result;
+  }
+
+  void simplify(ExprId id, Root root) {
+    const std::span<const Rule> rules = rewrite::kTable.of(root);
+    const Operands operands = operands_of(program_.expr(id));
+    std::array<Signs, rewrite::kMaxArity> signs{};
+    Signs any = 0;
+    for (std::size_t at = 0; at < operands.count; ++at) {
+      signs[at] = signs_of(operands.ids[at]);
+      for (std::size_t k = 0; k < at; ++k) {
+        if (same(operands.ids[k], operands.ids[at])) signs[at] |= rewrite::kRepeatedSign;
+      }
+      any |= signs[at];
+    }
+    const Signs wanted = rewrite::kTable.signs[root];
+    if (wanted != 0 && (any & wanted) == 0) return;
+    Match match;
+    for (const Rule& rule : rules) {
+      bool possible = true;
+      for (std::size_t k = 0; k < operands.count; ++k) possible = possible && (rule.signs[k] & ~signs[k]) == 0;
+      if (!possible) continue;
+      match.variables = {};
+      if (matches(rule, 0, id, match) && becomes(id, rule, match)) return;
+    }
+  }
+
+  // What a rule may want an operand to be, found without looking at rules.
+  Signs signs_of(ExprId operand) const {
+    if (result_[operand].constant) return rewrite::kLiteralSign;
+    const ExprId by = result_[operand].by;
+    const ir::Expr& expr = program_.expr(by);
+    if (kind(expr) <= ir::ExprKind::LitU64) return rewrite::kLiteralSign;
+    const Signs truth = is_truth(by) ? rewrite::kTruthSign : 0;
+    const std::optional<Root> root = root_of(expr);
+    return root ? rewrite::sign(*root) | truth : truth;
+  }
+
+  // The recursion is as deep as a pattern.
+  bool matches(const Rule& rule, std::uint8_t at, ExprId id, Match& match) const {
+    const Term& term = rule.pattern[at];
+    match.terms[at] = id;
+    if (term.kind == Kind::Literal) {
+      const std::optional<std::uint32_t> known = bits(id);
+      return known && term.condition(*known);
+    }
+    if (term.is_variable()) {
+      ExprId& bound = match.variables[term.variable];
+      if (bound.valid()) return same(bound, id);
+      if (term.kind == Kind::Truth && (result_[id].constant || !is_truth(result_[id].by))) return false;
+      bound = id;
+      return true;
+    }
+    if (result_[id].constant) return false;
+    const ir::Expr& expr = program_.expr(result_[id].by);
+    if (!has_head(expr, term)) return false;
+    const Operands operands = operands_of(expr);
+    if (operands.count != term.arity) return false;
+    for (std::size_t k = 0; k < operands.count; ++k) {
+      if (!matches(rule, term.operands[k], operands.ids[k], match)) return false;
+    }
+    return true;
+  }
+
+  bool has_head(const ir::Expr& expr, const Term& term) const {
+    switch (term.kind) {
+      case Kind::Binary: {
+        const auto* binary = std::get_if<ir::Binary>(&expr);
+        return binary != nullptr && binary->op == static_cast<ir::BinOp>(term.op);
+      }
+      case Kind::Unary: {
+        const auto* unary = std::get_if<ir::Unary>(&expr);
+        return unary != nullptr && unary->op == static_cast<ir::UnOp>(term.op);
+      }
+      case Kind::Cast: {
+        const auto* cast = std::get_if<ir::Cast>(&expr);
+        if (cast == nullptr || !facts_.types[cast->value]) return false;
+        return ir::cast_kind(*facts_.types[cast->value], cast->target) == static_cast<ir::CastKind>(term.op);
+      }
+      case Kind::Lane: {
+        const auto* lane = std::get_if<ir::Lane>(&expr);
+        return lane != nullptr && lane->lane == term.op;
+      }
+      case Kind::Select:
+        return std::holds_alternative<ir::Select>(expr);
+      case Kind::Pack:
+        return std::holds_alternative<ir::Pack>(expr);
+      case Kind::Literal:
+      case Kind::Truth:
+      case Kind::Any:
+        return false;
+    }
+    return false;
+  }
+
+  bool becomes(ExprId id, const Rule& rule, const Match& match) {
+    for (std::uint8_t variable = 0; variable < match.variables.size(); ++variable) {
+      const ExprId bound = match.variables[variable];
+      if ((rule.dropped >> variable & 1u) && !result_[bound].constant && !facts_.fixed[result_[bound].by]) return false;
+    }
+    const std::optional<DataType> type = facts_.types[id];
+    if (rule.is_literal) {
+      if (!type) return false;
+      result_[id].constant = Constant{*type, ir::scalar(rule.bits)};
+      return true;
+    }
+    const ExprId by = match.terms[rule.result];
+    if (rule.needs_types && (!type || type_of(by) != type)) return false;
+    result_[id] = result_[by];
+    return true;
+  }
+
+  std::optional<DataType> type_of(ExprId id) const {
+    return result_[id].constant ? result_[id].constant->type : facts_.types[result_[id].by];
+  }
+
+  // The bits of a literal of one lane.
   std::optional<std::uint32_t> bits(ExprId id) const {
     const Replacement& result = result_[id];
+    if (!result.constant && kind(program_.expr(result.by)) > ir::ExprKind::LitU64) return std::nullopt;
     const std::optional<Constant> constant = result.constant ? result.constant : constant_of(program_.expr(result.by));
     if (!constant || lanes(constant->type) != 1) return std::nullopt;
     return constant->value.lanes[0];
   }
+
   bool same(ExprId a, ExprId b) const { return a == b || (!result_[a].constant && !result_[b].constant && result_[a].by == result_[b].by); }
-  // What stands for an operand after its own rules; a literal made by a rule is no expression of the program.
-  template <class Kind>
-  const Kind* as(ExprId id) const {
-    return result_[id].constant ? nullptr : std::get_if<Kind>(&program_.expr(result_[id].by));
-  }
 
-  void simplify(ExprId id, const ir::Binary& binary) {
-    const ir::BinOpInfo& op = info(binary.op);
-    const std::optional<std::uint32_t> left = bits(binary.left), right = bits(binary.right);
-    const bool left_fixed = facts_.fixed[binary.left], right_fixed = facts_.fixed[binary.right];
-    // Literals on both sides are fold_constants' work.
-    if (right && !left) {
-      if (is_right_identity(op, *right)) return becomes(id, binary.left);
-      if (const auto value = absorbed_by_right(binary.op, *right); value && left_fixed) return becomes(id, *value, op.result);
-    }
-    if (left && !right) {
-      const bool commutes = op.laws & ir::kCommutative;
-      if (((op.laws & ir::kZeroIdentity) && *left == 0) || (commutes && is_right_identity(op, *left))) return becomes(id, binary.right);
-      const auto value = commutes ? absorbed_by_right(binary.op, *left) : absorbed_by_left(binary.op, *left);
-      if (value && right_fixed) return becomes(id, *value, op.result);
-    }
-    if (same(binary.left, binary.right)) {
-      if (op.laws & ir::kIdempotent) return becomes(id, binary.left);
-      if (const auto value = of_equal_operands(binary.op); value && left_fixed) return becomes(id, *value, op.result);
-    }
-  }
-
-  // x op c = x.
-  static bool is_right_identity(const ir::BinOpInfo& op, std::uint32_t c) {
-    if ((op.laws & ir::kZeroIdentity) && c == 0) return true;
-    switch (op.op) {
-      case BinOp::Sub:
-        return c == 0;
-      case BinOp::Mul:
-      case BinOp::Div:
-      case BinOp::SDiv:
-        return c == 1;
-      case BinOp::Shl:
-      case BinOp::Shr:
-      case BinOp::SShr:
-      case BinOp::RotateLeft:
-      case BinOp::RotateRight:
-        return (c & 31u) == 0;
-      case BinOp::BitAnd:
-      case BinOp::Min:
-        return c == kAllOnes;
-      default:
-        return false;
-    }
-  }
-
-  // x op c, where it does not depend on x.
-  static std::optional<std::uint32_t> absorbed_by_right(BinOp op, std::uint32_t c) {
-    switch (op) {
-      case BinOp::Mul:
-      case BinOp::BitAnd:
-      case BinOp::Min:
-      case BinOp::And:
-      case BinOp::Div:
-      case BinOp::SDiv:
-      case BinOp::Lt:
-        if (c == 0) return 0;
-        return std::nullopt;
-      case BinOp::Mod:
-      case BinOp::MulHigh:
-        if (c <= 1) return 0;
-        return std::nullopt;
-      case BinOp::SMod:
-        if (c <= 1 || c == kAllOnes) return 0;
-        return std::nullopt;
-      case BinOp::BitOr:
-      case BinOp::Max:
-        if (c == kAllOnes) return kAllOnes;
-        return std::nullopt;
-      case BinOp::Or:
-        if (c != 0) return 1;
-        return std::nullopt;
-      case BinOp::Gt:
-        if (c == kAllOnes) return 0;
-        return std::nullopt;
-      case BinOp::Ge:
-        if (c == 0) return 1;
-        return std::nullopt;
-      case BinOp::Le:
-        if (c == kAllOnes) return 1;
-        return std::nullopt;
-      default:
-        return std::nullopt;
-    }
-  }
-
-  // c op x of an operator that does not commute, where it does not depend on x.
-  static std::optional<std::uint32_t> absorbed_by_left(BinOp op, std::uint32_t c) {
-    switch (op) {
-      case BinOp::Div:
-      case BinOp::Mod:
-      case BinOp::SDiv:
-      case BinOp::SMod:
-      case BinOp::Shl:
-      case BinOp::Shr:
-      case BinOp::SShr:
-      case BinOp::RotateLeft:
-      case BinOp::RotateRight:
-      case BinOp::Gt:
-        if (c == 0) return 0;
-        break;
-      case BinOp::Le:
-        if (c == 0) return 1;
-        break;
-      default:
-        break;
-    }
-    if (c != kAllOnes) return std::nullopt;
-    switch (op) {
-      case BinOp::RotateLeft:
-      case BinOp::RotateRight:
-      case BinOp::SShr:
-        return kAllOnes;
-      case BinOp::Lt:
-        return 0;
-      case BinOp::Ge:
-        return 1;
-      default:
-        return std::nullopt;
-    }
-  }
-
-  // x op x, where it does not depend on x. x / x does: 0 / 0 is 0.
-  static std::optional<std::uint32_t> of_equal_operands(BinOp op) {
-    switch (op) {
-      case BinOp::Sub:
-      case BinOp::BitXor:
-      case BinOp::AbsDiff:
-      case BinOp::Mod:
-      case BinOp::SMod:
-      case BinOp::Ne:
-      case BinOp::Lt:
-      case BinOp::Gt:
-      case BinOp::SLt:
-      case BinOp::SGt:
-        return 0;
-      case BinOp::Eq:
-      case BinOp::Le:
-      case BinOp::Ge:
-      case BinOp::SLe:
-      case BinOp::SGe:
-        return 1;
-      default:
-        return std::nullopt;
-    }
-  }
-
-  void simplify(ExprId id, const ir::Unary& unary) {
-    const auto* inner = as<ir::Unary>(unary.operand);
-    if (inner != nullptr && inner->op == unary.op && (info(unary.op).laws & ir::kInvolution)) becomes(id, inner->operand);
-  }
-
-  void simplify(ExprId id, const ir::Select& select) {
-    if (same(select.if_true, select.if_false) && facts_.fixed[select.condition]) becomes(id, select.if_true);
-  }
-
-  void simplify(ExprId id, const ir::Cast& cast) {
-    if (facts_.types[cast.value] == cast.target) return becomes(id, cast.value);
-    // The same bits there and back.
-    const auto* inner = as<ir::Cast>(cast.value);
-    if (inner == nullptr || facts_.types[inner->value] != cast.target) return;
-    if (ir::cast_kind(cast.target, inner->target) == ir::CastKind::Identity &&
-        ir::cast_kind(inner->target, cast.target) == ir::CastKind::Identity) {
-      becomes(id, inner->value);
-    }
-  }
-
-  void simplify(ExprId id, const ir::Lane& lane) {
-    const auto* pack = as<ir::Pack>(lane.value);
-    if (pack == nullptr) return;
-    const std::span<const ExprId> lanes = program_.operands(pack->lanes);
-    for (std::uint32_t k = 0; k < lanes.size(); ++k) {
-      if (k != lane.lane && !facts_.fixed[lanes[k]]) return;
-    }
-    becomes(id, lanes[lane.lane]);
+  // Can only be 0 or 1.
+  bool is_truth(ExprId id) const {
+    const ir::Expr& expr = program_.expr(id);
+    if (const auto* binary = std::get_if<ir::Binary>(&expr)) return info(binary->op).laws & ir::kTruth;
+    if (const auto* unary = std::get_if<ir::Unary>(&expr)) return info(unary->op).laws & ir::kTruth;
+    if (facts_.types[id] == DataType::Bool) return true;
+    const auto* cast = std::get_if<ir::Cast>(&expr);
+    return cast != nullptr && lanes(cast->target) == 1 && facts_.types[cast->value] == DataType::Bool;
   }
 
   const validate::ValidProgram& valid_;
