@@ -67,13 +67,15 @@ def operation_hashes() -> dict[str, str]:
     specs = {f"{spec.id}@{spec.version}": spec for spec in _core._op_all()}
     newest = {spec.id: name for name, spec in specs.items()}  # _op_all is in ascending order of versions
     hashes: dict[str, str] = {}
+    entered: set[str] = set()
     for name in specs:
         # Callees before callers, without recursion: a name goes back on the stack until all that it calls are hashed.
         waiting = [(name, False)]
         while waiting:
             current, ready = waiting.pop()
-            if current in hashes:
+            if current in hashes or (not ready and current in entered):
                 continue
+            entered.add(current)
             spec = specs[current]
             text = spec.body.to_text() if spec.body is not None else ""
             called = re.findall(r'\bcall\("([^"\\]+)"', text)
@@ -84,7 +86,8 @@ def operation_hashes() -> dict[str, str]:
                 continue
             signature = [[kind.name for kind in spec.signature.inputs], spec.signature.output.name]
             body = hashlib.sha256(spec.body.to_bytes()).hexdigest() if spec.body is not None else ""
-            resolved = [[callee, hashes[callee]] for callee in callees]
+            # Operations may be registered in a cycle, which no program may call (V017): there a name stands for itself.
+            resolved = [[callee, hashes.get(callee, "")] for callee in callees]
             hashes[current] = hashlib.sha256(
                 _canonical([current, signature, list(spec.parameters), body, resolved])
             ).hexdigest()

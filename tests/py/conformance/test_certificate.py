@@ -237,6 +237,29 @@ print(*(name for name in before if before[name] != after[name]))
     assert told.split() == ["acme.outer@1"]
 
 
+def test_operations_that_call_each_other_have_hashes():
+    """No program may call them (V017), and a certificate is made beside them all the same."""
+    told = in_a_process(
+        """
+import vyre
+from vyre.conformance.certificate import operation_hashes
+
+a = vyre.Expr.var("a")
+def register(id, result):
+    signature = vyre.OpSignature([vyre.u32], vyre.u32)
+    vyre.ops.register(vyre.OpSpec(id, signature, parameters=["a"], result=result))
+
+register("acme.itself", vyre.call("acme.itself", [a]))
+register("acme.ping", vyre.call("acme.pong", [a]) + 1)
+register("acme.pong", vyre.call("acme.ping", [a]) + 2)
+hashes = operation_hashes()
+print(*(name for name in hashes if name.startswith("acme.")))
+print(len({hashes[name] for name in hashes}) == len(hashes))
+"""
+    )
+    assert told.split() == ["acme.itself@1", "acme.ping@1", "acme.pong@1", "True"]
+
+
 def test_a_registered_operation_is_held_to_its_examples_and_laws():
     """L2 is about every operation of the process; one of these claims too much, and one claims nothing."""
     told = in_a_process(
