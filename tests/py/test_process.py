@@ -162,3 +162,43 @@ def test_zeros_beyond_the_memory_are_a_typed_error():
         "buffer `big` wants 4294967295 zero elements (16 bytes each), which the host has no memory for. "
         "Fix: ask for fewer. True [5, 4, 7, 6]\n"
     ), done.stderr
+
+
+def test_memory_that_runs_out_is_an_exception_and_the_next_call_works():
+    done = finish("""
+        import resource
+        x = Expr.u32(1)
+        for _ in range(20000):
+            x = x + Expr.gid_x()
+        big = Program([BufferDecl.output("out", 0, vyre.u32)], (1, 1, 1), [Node.store("out", Expr.gid_x(), x)])
+        text, data = big.to_text(), big.to_bytes()
+        stages = {
+            "parse": lambda: vyre.parse(text),
+            "from_bytes": lambda: Program.from_bytes(data),
+            "to_text": lambda: big.to_text(),
+            "validate": lambda: vyre.validate(Program.from_bytes(data)),
+            "lower": lambda: vyre.lower(big, "wgsl", optimize=False),
+            "run": lambda: vyre.run(big, {"out": 2_000_000}, 1, backend="reference"),
+        }
+        hard = resource.getrlimit(resource.RLIMIT_AS)[1]
+        def used():
+            return int(open("/proc/self/statm").read().split()[0]) * 4096
+        for name, stage in stages.items():
+            failed = 0
+            for room in (0, 1, 2, 4):
+                resource.setrlimit(resource.RLIMIT_AS, (used() + (room << 20), hard))
+                try:
+                    stage()
+                except MemoryError:
+                    failed += 1
+                finally:
+                    resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+            stage()
+            print(name, failed > 0, run_xor("reference"))
+        """)
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert [line.split()[0] for line in lines] == ["parse", "from_bytes", "to_text", "validate", "lower", "run"]
+    assert all(line.endswith("[5, 4, 7, 6]") for line in lines)
+    # Memory that earlier stages gave back may be enough for a later one, but not for all.
+    assert any(" True " in line for line in lines), done.stdout

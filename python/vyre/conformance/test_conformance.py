@@ -45,9 +45,9 @@ def _targets(config: pytest.Config) -> list[Target]:
         raise pytest.UsageError(str(error)) from error
     # A run on the reference alone would be green and worth little.
     if all(place.index is None for place in found) and os.environ.get("VYRE_ALLOW_NO_VULKAN") != "1":
-        reasons = " ".join(vyre.backends().unavailable().get("vulkan", ["No device is usable."]))
+        reasons = vyre.backends().unavailable().get("vulkan", ["no device is usable. Fix: run `vyre doctor`."])
         raise pytest.UsageError(
-            f"no device here to test: {reasons} Fix: install a driver, or ask for --vyre-backend=reference alone."
+            f"no device here to test: {' '.join(reasons)} To test the reference alone, pass --vyre-backend=reference."
         )
     return found
 

@@ -1,0 +1,84 @@
+"""``pytest --pyargs vyre.conformance`` as an installed package offers it, in a folder of its own."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import vyre
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def installed(tmp_path):
+    """A function that runs pytest where vyre's metadata are installed, and gives its exit status and what it said."""
+    settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
+    ((module, target),) = re.findall(r'^\[project\.entry-points\.pytest11\]\n"(.+)" = "(.+)"$', settings, re.MULTILINE)
+    metadata = tmp_path / "site" / "vyre-0.dist-info"
+    metadata.mkdir(parents=True)
+    (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: vyre\nVersion: 0\n", encoding="utf-8")
+    (metadata / "entry_points.txt").write_text(f"[pytest11]\n{module} = {target}\n", encoding="utf-8")
+    (metadata / "RECORD").write_text("vyre/__init__.py,,\n", encoding="utf-8")
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+
+    def run(*arguments: str, **variables: str) -> tuple[int, str]:
+        path = os.pathsep.join([str(tmp_path / "site"), str(Path(vyre.__file__).parents[1])])
+        done = subprocess.run(
+            [
+                sys.executable,
+                "-m",
+                "pytest",
+                "-q",
+                "-p",
+                "no:cacheprovider",
+                *arguments,
+                "--pyargs",
+                "vyre.conformance",
+            ],
+            env={**os.environ, "PYTHONPATH": path, **variables},
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    return run
+
+
+def test_the_cases_of_one_backend(installed):
+    status, said = installed("--vyre-backend", "reference", "-k", "L4", "-vv")
+    assert status == 0, said
+    assert "test_conformance[reference-L4/sha256]" in said
+    assert re.search(r"\b8 passed, \d+ deselected", said, re.MULTILINE)
+    assert "warning" not in said
+
+
+def test_no_device_is_an_error_that_says_what_to_do(installed):
+    status, said = installed(VK_DRIVER_FILES="/nonexistent", VK_ADD_DRIVER_FILES="", VYRE_ALLOW_NO_VULKAN="")
+    assert status not in (0, 5), said
+    assert "no device here to test: no Vulkan driver was found. Fix: " in said
+    assert "To test the reference alone, pass --vyre-backend=reference." in said
+    status, said = installed(
+        "--vyre-backend", "reference", "-k", "L4", VK_DRIVER_FILES="/nonexistent", VK_ADD_DRIVER_FILES=""
+    )
+    assert status == 0, said
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "message"),
+    [
+        ("--vyre-backend", "metal", "there is no backend 'metal'. Fix: name one of "),
+        ("--vyre-device", "99", "there is no device 99. Fix: name one of `vyre devices`."),
+    ],
+)
+def test_an_unknown_place_is_an_error(installed, option, value, message):
+    status, said = installed(option, value)
+    assert status not in (0, 5), said
+    assert message in said
