@@ -1,13 +1,18 @@
 // The optimiser for those who look at it: its rules as rows, and programs as it leaves them. Users meet it through vyre.run and
 // vyre.lower.
+#include <pybind11/stl.h>
+
 #include <algorithm>
 
 #include "bindings.hpp"
 #include "convert.hpp"
 #include "program.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/registry.hpp"
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rewrites.hpp"
+#include "vyre/transform/trace.hpp"
+#include "vyre/validate/report.hpp"
 
 namespace vyre::python {
 namespace {
@@ -22,6 +27,29 @@ std::vector<transform::Pass> to_passes(py::handle names) {
     result.push_back(found->run);
   }
   return result;
+}
+
+// (program, points, names of the buffers): see vyre._bisect, the only caller.
+py::tuple trace(const PyProgram& program, bool stores_only, py::handle detail,
+                const std::vector<std::pair<std::uint32_t, std::uint32_t>>& excluded) {
+  const validate::ValidProgram value = valid(program);
+  transform::TraceOptions options;
+  if (stores_only) options.density = transform::TraceDensity::Stores;
+  if (!detail.is_none()) options.detail = NodeId{detail.cast<std::uint32_t>()};
+  for (const auto& [statement, expr] : excluded) options.excluded.emplace_back(NodeId{statement}, ExprId{expr});
+  const ir::OpTable ops = run::registered_ops();
+  transform::Traced traced = [&] {
+    py::gil_scoped_release release;
+    return transform::trace(value, ops, options);
+  }();
+  PyProgram result(traced.program.program());
+  remember(result, traced.program);
+  py::list points;
+  for (const transform::TracePoint& point : traced.points) {
+    const py::object expr = point.expr.valid() ? py::object(py::int_(point.expr.index)) : py::object(py::none());
+    points.append(py::make_tuple(point.statement.index, expr, point.type, point.lane));
+  }
+  return py::make_tuple(std::move(result), points, traced.limits, traced.record);
 }
 
 }  // namespace
@@ -61,6 +89,18 @@ void bind_transform(py::module_& m) {
         return PyProgram(result.program());
       },
       py::arg("program"), py::arg("passes") = py::none());
+
+  m.def("_trace", &trace, py::arg("program"), py::arg("stores_only"), py::arg("detail"), py::arg("excluded"));
+  m.def(
+      "_statement_at",
+      [](const PyProgram& program, std::uint32_t statement, py::handle expr) {
+        const validate::ValidProgram value = valid(program);
+        const ExprId within = expr.is_none() ? ExprId{} : ExprId{expr.cast<std::uint32_t>()};
+        return py::make_tuple(lenient_str(transform::statement_text(value.program(), NodeId{statement})),
+                              within.valid() ? lenient_str(transform::expression_text(value.program(), within)) : py::str(),
+                              validate::locate(value, NodeId{statement}, within));
+      },
+      py::arg("program"), py::arg("statement"), py::arg("expr"));
 }
 
 }  // namespace vyre::python

@@ -110,6 +110,10 @@ validate::ValidProgram valid(const PyProgram& program) {
   return *verdict.program;
 }
 
+void remember(const PyProgram& program, const validate::ValidProgram& value) {
+  verdicts().insert({program.program, program.hash(), run::op_snapshot().generation}, value);
+}
+
 void bind_validate(py::module_& m) {
   py::options options;
   options.disable_function_signatures();

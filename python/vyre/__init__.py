@@ -19,6 +19,7 @@ array([4, 7, 6], dtype=uint32)
 """
 
 from vyre import _core, _enums
+from vyre._bisect import Divergence, OutputDifference, bisect
 from vyre._core import (
     AtomicOp,
     BinOp,
@@ -152,6 +153,7 @@ __all__ = [
     "DeviceMemoryError",
     "Diagnostic",
     "DispatchTimeoutError",
+    "Divergence",
     "DivergentBarrierError",
     "ExecutionError",
     "Expr",
@@ -162,6 +164,7 @@ __all__ = [
     "OpSignature",
     "OpSpec",
     "Operation",
+    "OutputDifference",
     "ParseError",
     "Place",
     "PlannedTypeError",
@@ -180,6 +183,7 @@ __all__ = [
     "atomic_or",
     "atomic_xor",
     "backends",
+    "bisect",
     "bitand",
     "bitnot",
     "bitor",

@@ -236,4 +236,17 @@ class Locator {
 
 Diagnostics locate(const Gathered& gathered, std::vector<Finding> findings) { return Locator(gathered)(std::move(findings)); }
 
+Place locate(const ValidProgram& program, NodeId statement, ExprId expr) {
+  Gathered gathered;
+  gathered.program = &program.program();
+  gathered.facts = program.facts();
+  Site site = Site::of(statement);
+  const Statement& steps = gathered.facts.statements[statement];
+  for (std::uint32_t k = 0; k < steps.step_count; ++k) {
+    const StepId step{steps.first_step + k};
+    if (gathered.step(step).expr == expr) site = Site::of(step);
+  }
+  return Locator(gathered)({Finding{site, Rule{}, {}}}).front().place;
+}
+
 }  // namespace vyre::validate

@@ -10,6 +10,7 @@
 #include "vyre/base/diagnostic.hpp"
 #include "vyre/validate/gather.hpp"
 #include "vyre/validate/rules.hpp"
+#include "vyre/validate/validate.hpp"
 
 namespace vyre::validate {
 
@@ -84,5 +85,8 @@ class Report {
 // An expression that a statement reaches several times has the path of its first evaluation. Of a very deep statement or operand only the
 // first and last few parts are written, with "..." between them.
 Diagnostics locate(const Gathered& gathered, std::vector<Finding> findings);
+
+// Of a statement, or of an expression that it evaluates, for those who speak about a program that breaks no rule.
+Place locate(const ValidProgram& program, NodeId statement, ExprId expr = {});
 
 }  // namespace vyre::validate

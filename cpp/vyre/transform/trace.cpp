@@ -1,0 +1,277 @@
+#include "vyre/transform/trace.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/ir/print.hpp"
+#include "vyre/transform/rebuild.hpp"
+
+namespace vyre::transform {
+namespace {
+
+using ir::DataType;
+using validate::Step;
+using validate::ValidProgram;
+
+// A start that no name of the program has, for names of our own.
+std::string free_prefix(const ir::Program& program) {
+  std::string prefix = "__trace";
+  auto taken = [&] {
+    for (std::uint32_t index = 0; index < program.names().size(); ++index) {
+      if (program.text(NameId{index}).starts_with(prefix)) return true;
+    }
+    return std::ranges::any_of(program.buffers(), [&](const ir::BufferDecl& decl) { return decl.name.starts_with(prefix); });
+  };
+  while (taken()) prefix += '_';
+  return prefix;
+}
+
+// The smallest bindings that the program does not use.
+std::array<std::uint32_t, 2> free_bindings(const ir::Program& program) {
+  std::array<std::uint32_t, 2> free{};
+  std::uint32_t next = 0;
+  for (std::uint32_t& binding : free) {
+    auto used = [&](const ir::BufferDecl& decl) { return decl.access != ir::BufferAccess::Workgroup && decl.binding == next; };
+    while (std::ranges::any_of(program.buffers(), used)) ++next;
+    binding = next++;
+  }
+  return free;
+}
+
+class Tracer {
+ public:
+  Tracer(const ValidProgram& valid, const TraceOptions& options)
+      : valid_(valid),
+        program_(valid.program()),
+        options_(options),
+        rebuild_(valid),
+        prefix_(free_prefix(program_)),
+        moved_(program_.exprs().size()) {
+    const auto [limits, record] = free_bindings(program_);
+    to().buffer(ir::BufferDecl::storage(limits_name(), limits, ir::BufferAccess::ReadOnly, DataType::U32));
+    to().buffer(ir::BufferDecl::storage(record_name(), record, ir::BufferAccess::ReadWrite, DataType::U32));
+  }
+
+  Traced operator()(const ir::OpTable& ops) {
+    begin();
+    const std::uint32_t count = static_cast<std::uint32_t>(program_.nodes().size());
+    bool open_end = true;
+    std::uint32_t depth = 0;
+    for (std::uint32_t index = 0; index < count; ++index) {
+      const NodeId id{index};
+      const ir::Node& node = program_.node(id);
+      statement(id);
+      if (std::holds_alternative<ir::End>(node)) --depth;
+      if (std::holds_alternative<ir::If>(node) || std::holds_alternative<ir::Loop>(node) || std::holds_alternative<ir::Block>(node))
+        ++depth;
+      open_end = depth != 0 || !std::holds_alternative<ir::Return>(node);
+    }
+    if (open_end) flush();
+    // The limits judge what a user wrote.
+    validate::Options without_limits;
+    without_limits.limits = false;
+    validate::Verdict verdict = validate::validate(to().finish(), ops, without_limits);
+    VYRE_ASSERT(verdict.program.has_value());
+    return Traced{*std::move(verdict.program), std::move(points_), limits_name(), record_name()};
+  }
+
+ private:
+  ir::ProgramBuilder& to() { return rebuild_.to(); }
+  std::string limits_name() const { return prefix_ + "_limits"; }
+  std::string record_name() const { return prefix_ + "_record"; }
+  NameId own(std::string_view name) { return to().name(fmt::format("{}_{}", prefix_, name)); }
+
+  // Each use is a node of its own: a shared one would be the same expression in several scopes, and nothing is gained.
+  ExprId u32(std::uint32_t value) { return to().add(ir::LitU32{value}); }
+  ExprId var(NameId name) { return to().add(ir::Var{name}); }
+  ExprId var(std::string_view name) { return var(own(name)); }
+  ExprId binary(ir::BinOp op, ExprId left, ExprId right) { return to().add(ir::Binary{op, left, right}); }
+  ExprId select(ExprId condition, ExprId if_true, ExprId if_false) { return to().add(ir::Select{condition, if_true, if_false}); }
+  ExprId limit(LimitWord word) { return to().add(ir::Load{to().name(limits_name()), u32(word)}); }
+  void let(std::string_view name, ExprId value) { to().let(own(name), value); }
+  void assign(std::string_view name, ExprId value) { to().assign(own(name), value); }
+
+  void begin() {
+    using enum ir::BinOp;
+    auto id = [&](ir::GridIdKind kind, std::uint32_t axis) { return to().add(ir::GridId{kind, axis}); };
+    const ir::WorkgroupSize size = program_.workgroup_size();
+    // (z * y's size + y) * x's size + x
+    auto number = [&](ir::GridIdKind kind, ExprId size_x, ExprId size_y) {
+      const ExprId rows = binary(Add, binary(Mul, id(kind, 2), size_y), id(kind, 1));
+      return binary(Add, binary(Mul, rows, size_x), id(kind, 0));
+    };
+    const ExprId group = number(ir::GridIdKind::Workgroup, limit(kLimitGroupsX), limit(kLimitGroupsY));
+    const ExprId local = number(ir::GridIdKind::Local, u32(size[0]), u32(size[1]));
+    let("invocation", binary(Add, binary(Mul, group, u32(size[0] * size[1] * size[2])), local));
+    let("step", u32(0));
+    let("phase", u32(0));
+    let("hash", u32(0));
+    let("last", u32(0));
+  }
+
+  // What a Return and the end of the program do first.
+  void flush() {
+    using enum ir::BinOp;
+    const NameId record = to().name(record_name());
+    auto store = [&](RecordWord word, std::string_view local) {
+      const ExprId at = binary(Add, binary(Mul, var("invocation"), u32(kRecordWords)), u32(word));
+      to().store(record, at, var(local));
+    };
+    store(kRecordHash, "hash");
+    store(kRecordSteps, "step");
+    store(kRecordPoint, "last");
+  }
+
+  // `name` is a local that holds the value of `type`.
+  void points(NodeId statement, ExprId expr, DataType type, NameId name) {
+    for (std::uint32_t lane = 0; lane < ir::lanes(type); ++lane) {
+      point({statement, expr, type, lane}, [&] {
+        if (type == DataType::U32) return var(name);
+        if (ir::lanes(type) == 1) return to().add(ir::Cast{DataType::U32, var(name)});
+        return to().add(ir::Lane{var(name), lane});
+      }());
+    }
+  }
+
+  void point(const TracePoint& point, ExprId lane) {
+    using enum ir::BinOp;
+    const auto number = static_cast<std::uint32_t>(points_.size());
+    points_.push_back(point);
+    // See fold().
+    const ExprId folded = binary(Mul, binary(BitXor, binary(RotateLeft, var("hash"), u32(5)), lane), u32(kTraceSpread));
+    const std::string hash = fmt::format("hash{}", number), taken = fmt::format("taken{}", number);
+    let(hash, folded);
+    const ExprId early = binary(Lt, var("phase"), limit(kLimitPhases));
+    let(taken, binary(And, early, binary(Lt, var("step"), limit(kLimitSteps))));
+    assign("hash", select(var(taken), var(hash), var("hash")));
+    assign("last", select(var(taken), u32(number), var("last")));
+    assign("step", binary(Add, var("step"), var(taken)));
+  }
+
+  bool wanted(NodeId id, const Step& step, bool root) const {
+    if (std::ranges::find(options_.excluded, std::pair(id, step.expr)) != options_.excluded.end()) return false;
+    if (id == options_.detail) return true;
+    const ir::Expr& expr = program_.expr(step.expr);
+    if (std::holds_alternative<ir::Atomic>(expr)) return true;
+    if (options_.density == TraceDensity::Stores) return root && std::holds_alternative<ir::Store>(program_.node(id));
+    return root || is_writable_load(valid_, step);
+  }
+
+  // A Let for each expression, in evaluation order.
+  void operands(NodeId id) {
+    const ir::Node& node = program_.node(id);
+    for (const Step& step : valid_.facts().steps_of(id)) {
+      const ExprId copy = rebuild_.copy(step.expr, [&](ExprId operand) { return moved_[operand]; });
+      const ir::Expr& expr = program_.expr(step.expr);
+      bool root = false;
+      for_each_root(node, [&](ExprId expr_id) { root = root || expr_id == step.expr; });
+      const bool literal = constant_of(expr).has_value();
+      const bool told = !literal && wanted(id, step, root);
+      // A variable means the same all through its statement, and a literal everywhere.
+      if (!told && (literal || std::holds_alternative<ir::Var>(expr))) {
+        moved_[step.expr] = copy;
+        continue;
+      }
+      const NameId name = own(fmt::format("value{}", values_++));
+      to().let(name, copy);
+      if (told) points(id, step.expr, step.type, name);
+      moved_[step.expr] = var(name);
+    }
+  }
+
+  void statement(NodeId id) {
+    const ir::Node& node = program_.node(id);
+    operands(id);
+    if (std::holds_alternative<ir::Return>(node)) flush();
+    rebuild_.copy(id, [&](ExprId expr) { return moved_[expr]; });
+    if (std::holds_alternative<ir::Barrier>(node)) assign("phase", binary(ir::BinOp::Add, var("phase"), u32(1)));
+    if (const auto* loop = std::get_if<ir::Loop>(&node); loop != nullptr && options_.density != TraceDensity::Stores) {
+      points(id, {}, DataType::U32, rebuild_.name(loop->variable));
+    }
+  }
+
+  const ValidProgram& valid_;
+  const ir::Program& program_;
+  const TraceOptions& options_;
+  Rebuild rebuild_;
+  const std::string prefix_;
+  IdVector<ExprId, ExprId> moved_;
+  std::vector<TracePoint> points_;
+  std::uint32_t values_ = 0;
+};
+
+}  // namespace
+
+Traced trace(const ValidProgram& program, const ir::OpTable& ops, const TraceOptions& options) { return Tracer(program, options)(ops); }
+
+namespace {
+
+// A program of what is added with expr() alone.
+class Excerpt {
+ public:
+  explicit Excerpt(const ir::Program& program) : program_(program), moved_(program.exprs().size()) {}
+
+  ir::ProgramBuilder& to() { return alone_; }
+  NameId name(NameId id) { return alone_.name(program_.text(id)); }
+
+  ExprId expr(ExprId root) {
+    // What it reaches, operands first: they have smaller numbers.
+    std::vector<ExprId> reached, waiting{root};
+    while (!waiting.empty()) {
+      const ExprId id = waiting.back();
+      waiting.pop_back();
+      if (moved_[id].valid()) continue;
+      moved_[id] = id;  // seen; its own number follows below
+      reached.push_back(id);
+      for_each_operand(program_, id, [&](ExprId operand) { waiting.push_back(operand); });
+    }
+    std::ranges::sort(reached);
+    for (const ExprId id : reached) {
+      auto operand = [&](ExprId old) { return moved_[old]; };
+      moved_[id] = alone_.add(copy_expr(program_, program_.expr(id), alone_, operand, [&](NameId old) { return name(old); }));
+    }
+    return moved_[root];
+  }
+
+  // Without the lines about the program.
+  std::string text() {
+    while (alone_.open_blocks() > 0) alone_.end();
+    const std::string whole = to_text(alone_.finish());
+    const std::size_t body = whole.find("\n\n");
+    return body == std::string::npos ? std::string() : whole.substr(body + 2, whole.size() - body - 3);
+  }
+
+ private:
+  const ir::Program& program_;
+  ir::ProgramBuilder alone_;
+  IdVector<ExprId, ExprId> moved_;
+};
+
+}  // namespace
+
+std::string statement_text(const ir::Program& program, NodeId statement) {
+  Excerpt excerpt(program);
+  const ir::Node& node = program.node(statement);
+  if (std::holds_alternative<ir::Else>(node) || std::holds_alternative<ir::End>(node)) return {};
+  auto root = [&](ExprId id) { return excerpt.expr(id); };
+  copy_node(node, excerpt.to(), root, [&](NameId id) { return excerpt.name(id); });
+  std::string text = excerpt.text();
+  if (text.ends_with(" {\n}")) text.erase(text.size() - 4);
+  return text;
+}
+
+std::string expression_text(const ir::Program& program, ExprId expr) {
+  Excerpt excerpt(program);
+  const ExprId root = excerpt.expr(expr);
+  constexpr std::string_view kLet = "let _ = ";
+  excerpt.to().let(excerpt.to().name("_"), root);
+  std::string text = excerpt.text();
+  // After the definitions of what it shares, if any.
+  const std::size_t last = text.rfind(kLet);
+  return text.substr(0, last) + text.substr(last + kLet.size());
+}
+
+}  // namespace vyre::transform
