@@ -87,3 +87,20 @@ def test_the_readme_lists_every_environment_variable():
     section = (root / "README.md").read_text(encoding="utf-8").split("## Environment variables")[1].split("\n## ")[0]
     assert "VYRE_CACHE_DIR" in found
     assert [name for name in sorted(found) if f"`{name}" not in section] == []
+
+
+def test_the_code_of_the_readme_runs():
+    """In order, in one namespace: sessions as doctests, whole scripts as they are."""
+    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 3
+    names: dict[str, object] = {}
+    for number, block in enumerate(blocks):
+        if not block.startswith(">>>"):
+            exec(compile(block, f"README.md, block {number}", "exec"), names)
+            continue
+        session = doctest.DocTestParser().get_doctest(block, names, f"README.md, block {number}", None, None)
+        report: list[str] = []
+        doctest.DocTestRunner(optionflags=OPTIONS).run(session, out=report.append, clear_globs=False)
+        assert not report, "".join(report)
+        names.update(session.globs)
