@@ -238,6 +238,24 @@ py::dict describe(const DeviceInfo& device, std::size_t index, std::string_view 
   return result;
 }
 
+// Without a name, what `device` chooses from; with one, what that backend says of itself, this processor too.
+py::list list_devices(const std::optional<std::string>& wanted) {
+  std::vector<std::pair<Backend*, std::vector<DeviceInfo>>> found;
+  {
+    py::gil_scoped_release release;
+    // The reference and the cpu backend are this very processor, and nothing to choose from: an index then means one device.
+    for (Backend* backend : run::backends()) {
+      const bool choice = backend->name() != "reference" && backend->name() != "cpu";
+      if (wanted ? backend->name() == *wanted : choice) found.emplace_back(backend, backend->devices());
+    }
+  }
+  py::list result;
+  for (const auto& [backend, devices] : found) {
+    for (std::size_t index = 0; index < devices.size(); ++index) result.append(describe(devices[index], index, backend->name()));
+  }
+  return result;
+}
+
 }  // namespace
 
 void bind_run(py::module_& m) {
@@ -268,21 +286,7 @@ void bind_run(py::module_& m) {
     }
     return result;
   });
-  m.def("_devices", [] {
-    std::vector<std::pair<Backend*, std::vector<DeviceInfo>>> found;
-    {
-      py::gil_scoped_release release;
-      // The reference and the cpu backend are this very processor, and nothing to choose from: an index then means one device.
-      for (Backend* backend : run::backends()) {
-        if (backend->name() != "reference" && backend->name() != "cpu") found.emplace_back(backend, backend->devices());
-      }
-    }
-    py::list result;
-    for (const auto& [backend, devices] : found) {
-      for (std::size_t index = 0; index < devices.size(); ++index) result.append(describe(devices[index], index, backend->name()));
-    }
-    return result;
-  });
+  m.def("_devices", list_devices, py::arg("backend") = py::none());
   py::module_::import("atexit").attr("register")(py::cpp_function(leave));
   // A forked child has one thread, and that one is not in a call.
   pthread_atfork(nullptr, nullptr, [] { running = 0; });

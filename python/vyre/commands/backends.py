@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("backends", help="what can run programs here")
+    parser = commands.add_parser(
+        "backends",
+        help="what can run programs here",
+        description="List what can run programs here, best first, and why the others cannot.",
+    )
     parser.set_defaults(run=lambda _: show())
 
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import vyre
@@ -17,30 +20,51 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "conform",
         help="whether a backend gives the documents' bytes, with a certificate",
-        description="Run the conformance cases on a backend, or run a certificate again.",
+        description="Run the conformance cases on a backend, and certify what came of them; or run the cases of a "
+        "certificate again, here, and compare.",
+        epilog="Exit status: 0 if every level passed and nothing differs, 1 if not, 2 for a request that cannot be "
+        "carried out.",
     )
-    parser.add_argument("--backend", help="one of `vyre backends`; otherwise the best one here")
-    parser.add_argument("--device", type=int, help="a number of `vyre devices`; otherwise the backend's default")
     parser.add_argument(
-        "--level", action="append", metavar="L1..L4", help="only this level; may be given several times; otherwise all"
+        "--backend", metavar="NAME", help="one of `vyre backends`; otherwise the best one here, or that of the device"
+    )
+    parser.add_argument(
+        "--device", metavar="NUMBER", type=int, help="one of `vyre devices`; otherwise the backend's default"
+    )
+    parser.add_argument(
+        "--level", action="append", metavar="LEVEL", help="L1, L2, L3 or L4; may be given several times; otherwise all"
     )
     parser.add_argument("--out", metavar="FILE", help="write the certificate, as JSON")
     parser.add_argument("--html", metavar="FILE", help="write a page that shows the certificate")
-    parser.add_argument("--verify", metavar="FILE", help="run this certificate again here and compare")
+    parser.add_argument(
+        "--verify",
+        metavar="FILE",
+        help="run this certificate again; --out and --html then write the certificate of this run",
+    )
     parser.add_argument("--progress", action="store_true", help="show progress also where the output is no terminal")
     parser.add_argument("--seen", action="store_true", help="list the outcomes seen where several are allowed")
+    parser.add_argument(
+        "--coverage", action="store_true", help="run nothing; show which rows of the tables the cases use, as Markdown"
+    )
     parser.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
     from vyre import conformance  # not for every command: it builds programs
 
+    if chosen.coverage:
+        print(conformance.coverage.table())
+        return 0
     if chosen.verify and chosen.level:
         print(
             "error: --level has no place with --verify. Fix: leave it out; the certificate names its levels.",
             file=sys.stderr,
         )
         return 2
+    # Before minutes are spent on what could not be written.
+    for option in filter(None, (chosen.out, chosen.html)):
+        if problem := _unwritable(option):
+            return _cannot_write(option, problem)
     seen: list[Result] = []
     with _Bar(force=chosen.progress) as bar:
 
@@ -65,9 +89,7 @@ def run(chosen: argparse.Namespace) -> int:
             try:
                 conformance.certificate.write_atomically(option, text())
             except OSError as error:
-                fix = "Fix: name a file in a folder that you may write to."
-                print(f"error: `{option}` cannot be written: {error.strerror}. {fix}", file=sys.stderr)
-                return 2
+                return _cannot_write(option, error.strerror or str(error))
             print(f"wrote     {option}")
     if verification is None:
         return 0 if certificate.passed else 1
@@ -81,13 +103,27 @@ def run(chosen: argparse.Namespace) -> int:
     return 0 if certificate.passed else 1
 
 
+def _unwritable(path: str) -> str:
+    """Why a file cannot be written, as far as can be told without writing; "" where it seems that it can."""
+    named = Path(path)
+    if named.is_dir():
+        return os.strerror(errno.EISDIR)
+    # A file is replaced as a whole, so it is the folder that must be writable; a pipe or a terminal is written to.
+    there = named if named.exists() and not named.is_file() else named.resolve().parent
+    if not there.exists():
+        return os.strerror(errno.ENOENT)
+    return "" if os.access(there, os.W_OK) else os.strerror(errno.EACCES)
+
+
+def _cannot_write(path: str, problem: str) -> int:
+    fix = "Fix: name a file in a folder that you may write to."
+    print(f"error: `{path}` cannot be written: {problem}. {fix}", file=sys.stderr)
+    return 2
+
+
 def _print(certificate: Certificate) -> None:
     place = certificate.content["target"]
-    print(
-        f"target    {place.get('device', '')} {place.get('driver', '')}".rstrip()
-        if "device" in place
-        else f"target    {place['backend']}"
-    )
+    print("target    " + ", ".join(str(place[key]) for key in ("backend", "device", "driver") if key in place))
     print(f"{'level':<10}{'verdict':<14}{'passed':>7}{'allowed':>9}{'failed':>8}{'skipped':>9}")
     for name, row in certificate.content["levels"].items():
         counts = [row.get(key) for key in ("passed", "allowed", "failed", "skipped")]

@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("devices", help="the GPUs and software GPUs here")
+    parser = commands.add_parser(
+        "devices",
+        help="the GPUs and software GPUs here",
+        description="List the GPUs and software GPUs here: the numbers that --device takes.",
+    )
     parser.add_argument("--limits", action="store_true", help="with their limits")
     parser.set_defaults(run=lambda chosen: show(limits=chosen.limits))
 

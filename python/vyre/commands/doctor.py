@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("doctor", help="what works here, and what is missing")
+    parser = commands.add_parser(
+        "doctor",
+        help="what works here, and what is missing",
+        description="Show what works here and what is missing, and run a small program everywhere.",
+    )
     parser.set_defaults(run=run)
 
 
@@ -45,7 +49,7 @@ def _trials() -> tuple[list[str], bool]:
     )
     a = np.arange(1000, dtype=np.uint32)
     b = a[::-1].copy()
-    targets = [("reference", {"backend": "reference"})]
+    targets = [(name, {"backend": name}) for name in ("reference", "cpu") if name in vyre.backends()]
     targets += [(f"{d.index}: {d.name}", {"backend": d.backend, "device": d}) for d in vyre.devices() if d.usable]
     lines, healthy = [], True
     for name, target in targets:

@@ -11,7 +11,9 @@ if TYPE_CHECKING:
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("explain", help="what a rule checks, and why")
+    parser = commands.add_parser(
+        "explain", help="what a rule checks, and why", description="Say what a rule checks, and why it is there."
+    )
     parser.add_argument("rules", nargs="+", metavar="RULE", help="such as V014")
     parser.set_defaults(run=run)
 

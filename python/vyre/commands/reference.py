@@ -11,7 +11,11 @@ if TYPE_CHECKING:
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("reference", help="every type, cast, operator, rule and operation, as Markdown")
+    parser = commands.add_parser(
+        "reference",
+        help="every type, cast, operator, rule and operation, as Markdown",
+        description="Write the reference of the language: every type, cast, operator, rule and operation, as Markdown.",
+    )
     parser.set_defaults(run=run)
 
 

@@ -16,6 +16,7 @@ Levels
 ``docs/conformance.md`` beside this package says what is promised, and how to read a certificate.
 """
 
+from vyre.conformance import coverage
 from vyre.conformance.case import LEVELS, Case, Judgement, Level, Step
 from vyre.conformance.catalogue import cases
 from vyre.conformance.certificate import Certificate, CertificateError, Verification, certify, verify
@@ -34,6 +35,7 @@ __all__ = [
     "Verification",
     "cases",
     "certify",
+    "coverage",
     "run_case",
     "target",
     "usable_targets",

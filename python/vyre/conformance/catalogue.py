@@ -6,7 +6,18 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from vyre import _core
-from vyre.conformance import barriers, casts, composition, control_flow, litmus, memory, operations, operators, programs
+from vyre.conformance import (
+    barriers,
+    casts,
+    composition,
+    control_flow,
+    litmus,
+    memory,
+    operations,
+    operators,
+    ordered,
+    programs,
+)
 from vyre.conformance.case import LEVELS, Case
 from vyre.errors import ArgumentError
 
@@ -14,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FAMILIES = {
-    "L1": (operators, casts, memory, control_flow, barriers, litmus),
+    "L1": (operators, casts, memory, control_flow, barriers, litmus, ordered),
     "L2": (operations,),
     "L3": (composition,),
     "L4": (programs,),

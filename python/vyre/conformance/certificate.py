@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import platform
 import re
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -16,6 +17,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 import vyre
 from vyre import _core
@@ -56,6 +59,15 @@ def table_hashes() -> dict[str, str]:
         name: hashlib.sha256(_canonical([[list(row) for row in _core._tables[key]] for key in keys])).hexdigest()
         for name, keys in parts.items()
     }
+
+
+def versions() -> dict[str, str]:
+    """What made a certificate: vyre, and what the expected bytes were computed with.
+
+    >>> sorted(versions())
+    ['numpy', 'python', 'vyre']
+    """
+    return {"numpy": np.__version__, "python": platform.python_version(), "vyre": vyre.__version__}
 
 
 def operation_hashes() -> dict[str, str]:
@@ -166,7 +178,7 @@ class Certificate:
     @property
     def passed(self) -> bool:
         """Whether every level that was run passed."""
-        return all(self.levels[name] == PASSED for name in self.asked)
+        return bool(self.asked) and all(self.levels[name] == PASSED for name in self.asked)
 
     @property
     def cases(self) -> list[dict[str, Any]]:
@@ -231,8 +243,13 @@ class Certificate:
 
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file by renaming a finished one."""
-    goal = Path(path)
+    """Write a text file by renaming a finished one; what is no file (a pipe, a terminal) is written to as it is."""
+    named = Path(path)
+    if named.exists() and not named.is_file():
+        with named.open("w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        return
+    goal = named.resolve()
     handle, name = tempfile.mkstemp(dir=goal.parent, prefix=f".{goal.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
@@ -255,7 +272,7 @@ _TEXT, _OBJECT, _LIST, _INT = "a text", "an object", "a list", "an integer"
 _KINDS = {_TEXT: str, _OBJECT: dict, _LIST: list, _INT: int}
 _KEYS = {
     "format": _INT,
-    "vyre": _TEXT,
+    "versions": _OBJECT,
     "target": _OBJECT,
     "tables": _OBJECT,
     "operations": _OBJECT,
@@ -325,11 +342,13 @@ def _short(error: BaseException) -> str:
 
 def _check_shape(content: dict[str, Any]) -> None:
     """What whoever edits and hashes anew can still get wrong: shapes, counts, verdicts."""
-    for key in ("tables", "operations"):
+    for key in ("versions", "tables", "operations"):
         if not all(isinstance(value, str) for value in content[key].values()):
             raise _no_certificate(f"key `{key}` holds something that is no text")
     if not isinstance(content["target"].get("backend"), str):
         raise _no_certificate("key `target` names no backend")
+    if "vyre" not in content["versions"]:
+        raise _no_certificate("key `versions` names no version of vyre")
     if set(content) != set(_KEYS):
         raise _no_certificate(f"key {min(set(content) - set(_KEYS))!r} is unknown")
     seen: set[str] = set()
@@ -349,6 +368,8 @@ def _check_shape(content: dict[str, Any]) -> None:
     if not all(isinstance(row, dict) and isinstance(row.get("verdict"), str) for row in levels.values()):
         raise _no_certificate("key `levels` holds something that is no verdict")
     asked = [name for name, row in levels.items() if row["verdict"] not in ("not run", "not claimed")]
+    if not asked:
+        raise _no_certificate("no level was run")
     if levels != _verdicts(content["cases"], asked):
         raise _edited("its verdicts are not those of its cases")
 
@@ -372,7 +393,7 @@ def certify(
     Raises: ArgumentError, DeviceError when there is no such level, backend or device.
 
     >>> certify("reference", levels=["L4"])
-    <vyre.conformance.Certificate reference: L4 passed>
+    <vyre.conformance.Certificate reference interpreter: L4 passed>
     """
     asked = catalogue.check_levels(levels)
     place = find_target(backend, device)
@@ -380,7 +401,7 @@ def certify(
     rows = [_row(result) for result in run_cases(listed, place, progress)]
     content = {
         "format": FORMAT,
-        "vyre": vyre.__version__,
+        "versions": versions(),
         "target": place.describe(),
         "tables": table_hashes(),
         "operations": operation_hashes(),
@@ -406,7 +427,7 @@ class Verification:
 
     Attributes:
         differences: each in one sentence, in the order in which they were looked for; empty when all is as certified.
-        notes: what differs and may: the device, the version of vyre.
+        notes: what differs and may: the device, the versions.
         again: the certificate of this run.
     """
 
@@ -445,8 +466,10 @@ def verify(
 
 def _notes(given: Certificate, again: Certificate) -> Iterator[str]:
     then, now = given.content, again.content
-    if then["vyre"] != now["vyre"]:
-        yield f"made by vyre {then['vyre']}, verified by vyre {now['vyre']}"
+    for name in sorted({**then["versions"], **now["versions"]}):
+        made, here = (found["versions"].get(name, "none") for found in (then, now))
+        if made != here:
+            yield f"made with {name} {made}, verified with {name} {here}"
     if then["target"] != now["target"]:
         names = [place.get("device", place["backend"]) for place in (then["target"], now["target"])]
         if names[0] != names[1]:

@@ -10,12 +10,32 @@ import numpy as np
 from vyre import BufferDecl, Expr, Node, Program
 from vyre.conformance.build import element_wise, one_invocation, out_u32
 from vyre.conformance.case import Case, case
+from vyre.conformance.casts import TABLE as CASTS
+from vyre.conformance.casts import rule
 from vyre.conformance.models import MODELS
 from vyre.conformance.operators import BINARY, UNARY
-from vyre.conformance.values import EDGES, I32, MASK, U32, U64, array, groups, samples, split, u32, words
+from vyre.conformance.values import (
+    BOOL,
+    EDGES,
+    I32,
+    LANES,
+    MASK,
+    U32,
+    U64,
+    VEC2,
+    VEC4,
+    array,
+    groups,
+    samples,
+    split,
+    u32,
+    words,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from vyre import DataType
 
 # One, powers of two, odd ones, and shapes with two and three axes; 256 invocations at most, which every device has.
 SIZES = [
@@ -330,6 +350,131 @@ def _sweep() -> Iterator[Case]:
             grid,
             optimize=BOTH,
         )
+        yield case(
+            f"L3/workgroups/casts-{name}",
+            "Every cast, folded into one word an invocation, is the table's for a workgroup of any shape.",
+            _folded_casts(size, grid),
+            {"a": a, "b": b, "out": u32([0x55] * total)},
+            {"out": u32([_fold_casts(int(p), int(q)) for p, q in zip(a, b, strict=True)])},
+            grid,
+            optimize=BOTH,
+        )
+        yield _bounds(name, size, grid)
+        yield _atomics(name, size, grid)
+
+
+def _bounds(name: str, size: tuple[int, int, int], grid: tuple[int, int, int]) -> Case:
+    """Every other invocation loads and stores out of bounds; those in bounds are 7 fewer than there are."""
+    total = int(np.prod(size) * np.prod(grid))
+    inside = max(total - 7, 1)
+    data = words(f"bounds {name}", inside)
+    i, far = Expr.var("i"), Expr.select(Expr.var("i") & 1, Expr.u32(0x40000000), Expr.u32(0))
+    here = [k for k in range(inside) if not k & 1]
+    kept = np.arange(inside, dtype=np.uint32)
+    after = kept.copy()
+    after[here] = kept[here] + np.uint32(1000)
+    seen = np.zeros(total, np.uint32)
+    seen[here] = data[here]
+    return case(
+        f"L3/workgroups/bounds-{name}",
+        "Loads give zero and stores do nothing out of bounds, for a workgroup of any shape.",
+        Program(
+            [BufferDecl.read("data", 0, U32), BufferDecl.read_write("kept", 1, U32), out_u32(2)],
+            size,
+            [
+                Node.let("i", _linear(size, grid)),
+                Node.store("out", i, Expr.load("data", i + far)),
+                Node.store("kept", i + far, i + 1000),
+            ],
+        ),
+        {"data": data, "kept": kept, "out": u32([0x55] * total)},
+        {"kept": after, "out": seen},
+        grid,
+        optimize=BOTH,
+    )
+
+
+def _atomics(name: str, size: tuple[int, int, int], grid: tuple[int, int, int]) -> Case:
+    """All invocations of a workgroup meet at one row of cells; what a row holds in the end has one answer."""
+    each, many = int(np.prod(size)), int(np.prod(grid))
+    lid, row = Expr.var("lid"), Expr.var("group") * 6
+    lids = range(each)
+    bits = int(np.bitwise_or.reduce([1 << (k & 31) for k in lids]))
+    odd = int(np.bitwise_xor.reduce([1 << (k & 31) for k in lids]))
+    cells = [10, MASK, 0, 0xF0F0F0F0, 1000, 3]
+    after = [10 + sum(lids) + each, MASK & ~bits, bits, 0xF0F0F0F0 ^ odd, 1000 - each + 1, 3 * each]
+    own = np.arange(each * many, dtype=np.uint32)
+    return case(
+        f"L3/workgroups/atomics-{name}",
+        "Every atomic of all invocations of a workgroup is done once, for a workgroup of any shape.",
+        Program(
+            [
+                BufferDecl.read_write("cells", 0, U32),
+                BufferDecl.read_write("own", 1, U32),
+                BufferDecl.read_write("old", 2, U32),
+            ],
+            size,
+            [
+                Node.let("lid", _local(size)),
+                Node.let("group", _group(grid)),
+                Node.let("bit", Expr.u32(1) << (lid & 31)),
+                Node.let("i", Expr.var("group") * each + lid),
+                Node.let("add", Expr.atomic_add("cells", row, lid + 1)),
+                Node.let("and", Expr.atomic_and("cells", row + 1, ~Expr.var("bit"))),
+                Node.let("or", Expr.atomic_or("cells", row + 2, Expr.var("bit"))),
+                Node.let("xor", Expr.atomic_xor("cells", row + 3, Expr.var("bit"))),
+                Node.let("min", Expr.atomic_min("cells", row + 4, Expr.u32(1000) - lid)),
+                Node.let("max", Expr.atomic_max("cells", row + 5, (lid + 1) * 3)),
+                Node.let("taken", Expr.atomic_exchange("own", Expr.var("i"), 5)),
+                # The second one finds 6 and leaves it.
+                Node.let("first", Expr.atomic_compare_exchange("own", Expr.var("i"), 5, 6)),
+                Node.let("second", Expr.atomic_compare_exchange("own", Expr.var("i"), 5, 7)),
+                Node.store(
+                    "old", Expr.var("i"), Expr.var("taken") + Expr.var("first") * 10_000 + Expr.var("second") * 100_000
+                ),
+            ],
+        ),
+        {"cells": u32(cells * many), "own": own, "old": u32([0x55] * each * many)},
+        {"cells": u32(after * many), "own": u32([6] * each * many), "old": own + np.uint32(650_000)},
+        grid,
+        optimize=BOTH,
+    )
+
+
+# source -> how two words make a value of it, as an expression and as lanes
+_SOURCES: dict[DataType, tuple[Callable[[Expr, Expr], Expr], Callable[[int, int], list[int]]]] = {
+    U32: (lambda a, b: a, lambda a, b: [a]),
+    I32: (lambda a, b: Expr.cast(I32, a), lambda a, b: [a]),
+    BOOL: (lambda a, b: Expr.cast(BOOL, a & 1), lambda a, b: [a & 1]),
+    U64: (lambda a, b: Expr.pack(U64, [a, b]), lambda a, b: [a, b]),
+    VEC2: (lambda a, b: Expr.pack(VEC2, [b, a]), lambda a, b: [b, a]),
+    VEC4: (lambda a, b: Expr.pack(VEC4, [a ^ b, a, b, a & b]), lambda a, b: [a ^ b, a, b, a & b]),
+}
+
+
+def _folded_casts(size: tuple[int, int, int], grid: tuple[int, int, int]) -> Program:
+    """hash = hash * 31 + lane over all lanes of all casts."""
+    i, a, b = Expr.var("i"), Expr.var("a"), Expr.var("b")
+    body = [
+        Node.let("i", _linear(size, grid)),
+        Node.let("a", Expr.load("a", i)),
+        Node.let("b", Expr.load("b", i)),
+        Node.let("hash", 17),
+    ]
+    for source, target in CASTS:
+        made = Expr.cast(target, _SOURCES[source][0](a, b))
+        lanes = [Expr.cast(U32, made)] if LANES[target] == 1 else [Expr.lane(made, k) for k in range(LANES[target])]
+        body += [Node.assign("hash", Expr.var("hash") * 31 + lane) for lane in lanes]
+    body.append(Node.store("out", i, Expr.var("hash")))
+    return Program([BufferDecl.read("a", 0, U32), BufferDecl.read("b", 1, U32), out_u32(2)], size, body)
+
+
+def _fold_casts(a: int, b: int) -> int:
+    hash = 17
+    for source, target in CASTS:
+        for lane in rule(source, target, _SOURCES[source][1](a, b)):
+            hash = (hash * 31 + lane) & MASK
+    return hash
 
 
 def _folded(size: tuple[int, int, int], grid: tuple[int, int, int]) -> Program:

@@ -12,7 +12,7 @@ import numpy as np
 from vyre import BufferDecl, Expr, Node, Program
 from vyre.conformance.build import one_invocation, out_u32
 from vyre.conformance.case import Case, case
-from vyre.conformance.values import BOOL, MASK, U32, U64, u32
+from vyre.conformance.values import BOOL, I32, MASK, U32, U64, VEC2, VEC4, array, u32
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -502,6 +502,51 @@ def _unused() -> Iterator[Case]:
     )
 
 
+def _literals() -> Iterator[Case]:
+    wide = [0, 1, MASK, 2**32, 0x0123456789ABCDEF, 2**63, 2**64 - 1]
+    narrow = [0, 1, -1, 2**31 - 1, -(2**31)]
+    yield case(
+        "L1/evaluation/literals",
+        "A literal of every type has its value, in memory and as an operand.",
+        one_invocation(
+            [
+                BufferDecl.read_write("signed", 0, I32),
+                BufferDecl.read_write("wide", 1, U64),
+                BufferDecl.read_write("pairs", 2, VEC2),
+                BufferDecl.read_write("quads", 3, VEC4),
+                BufferDecl.read_write("flags", 4, BOOL),
+                out_u32(5),
+            ],
+            *(Node.store("signed", k, Expr.i32(value)) for k, value in enumerate(narrow)),
+            *(Node.store("wide", k, Expr.u64(value)) for k, value in enumerate(wide)),
+            Node.store("pairs", 0, Expr.vec2(MASK, 1)),
+            Node.store("quads", 0, Expr.vec4(1, MASK, 0x80000000, 4)),
+            Node.store("flags", 0, Expr.bool(True)),
+            Node.store("flags", 1, Expr.bool(False)),
+            *(Node.store("out", k, Expr.cast(U32, Expr.i32(value))) for k, value in enumerate(narrow)),
+            *(Node.store("out", 5 + k, Expr.lane(Expr.u64(value), 1)) for k, value in enumerate(wide)),
+            Node.store("out", 12, Expr.lane(Expr.cast(VEC2, Expr.u64(2**33 + 7)), 0)),
+            Node.store("out", 13, Expr.select(Expr.bool(False), Expr.u32(1), Expr.cast(U32, Expr.bool(True)) + 5)),
+        ),
+        {
+            "signed": array(I32, [0x55] * 5),
+            "wide": array(U64, [0x55] * 14),
+            "pairs": array(VEC2, [0x55] * 2),
+            "quads": array(VEC4, [0x55] * 4),
+            "flags": u32([0x55] * 2),
+            "out": u32([0x55] * 14),
+        },
+        {
+            "signed": np.array(narrow, np.int32),
+            "wide": np.array(wide, np.uint64),
+            "pairs": array(VEC2, [MASK, 1]),
+            "quads": array(VEC4, [1, MASK, 0x80000000, 4]),
+            "flags": u32([1, 0]),
+            "out": u32([*narrow, *(value >> 32 for value in wide), 7, 6]),
+        },
+    )
+
+
 def cases() -> Iterator[Case]:
     """Every statement, and the order of evaluation."""
     yield from _loops()
@@ -510,3 +555,4 @@ def cases() -> Iterator[Case]:
     yield from _returns()
     yield from _order()
     yield from _unused()
+    yield from _literals()

@@ -409,6 +409,18 @@ def _lengths() -> Iterator[Case]:
             {"data": np.arange(n, dtype=np.uint8), "out": u32([0x55])},
             {"out": u32([groups(n, 4)])},
         )
+    data = BufferDecl.read_write("data", 0, DataType.Bytes)
+    yield case(
+        "L1/memory/bytes_untouched",
+        "A ReadWrite buffer of Bytes has a length, and its bytes come back, those of a trailing part too.",
+        one_invocation(
+            [data, BufferDecl.uniform("fixed", 1, DataType.Bytes), out_u32(2)],
+            Node.store("out", 0, Expr.buf_len("data")),
+            Node.store("out", 1, Expr.buf_len("fixed")),
+        ),
+        {"data": np.arange(7, dtype=np.uint8) + np.uint8(200), "fixed": np.zeros(9, np.uint8), "out": u32([0x55] * 2)},
+        {"out": u32([2, 3])},
+    )
     # Lengths that end inside of what a device allocates (16 bytes at least).
     for n in (1, 2, 3, 5):
         yield case(

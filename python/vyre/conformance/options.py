@@ -11,6 +11,10 @@ if TYPE_CHECKING:
     import pytest
 
 
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "slow: takes long; `-m 'not slow'` leaves it out")
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("vyre", "vyre.conformance")
     group.addoption(

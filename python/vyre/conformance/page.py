@@ -82,7 +82,7 @@ def _body(certificate: Certificate) -> str:
     place: dict[str, Any] = content["target"]
     parts = [
         f"<h1>{escape(str(place.get('device', place['backend'])))}</h1>",
-        f"<p>Conformance certificate of vyre {escape(content['vyre'])}, backend {escape(place['backend'])}"
+        f"<p>Conformance certificate of vyre {escape(content['versions']['vyre'])}, backend {escape(place['backend'])}"
         + (f", {escape(str(place['driver']))}, {escape(str(place['kind']))}" if "driver" in place else "")
         + "</p>",
         "<h2>Levels</h2>",

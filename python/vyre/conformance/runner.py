@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import vyre
-from vyre import Program
+from vyre import Program, _core
 from vyre.conformance.case import Arrays, Case, hash_arrays
 from vyre.errors import ArgumentError, CapabilityError, DeviceError, LoweringError, VyreError
 
@@ -24,7 +24,7 @@ class Target:
     """Where cases run, and what is known of that place.
 
     Attributes:
-        backend: a name of vyre.backends(), or what a callable calls itself.
+        backend: a name of vyre.backends(), or "callable" and what a callable calls itself.
         index: the device's index in vyre.devices(); None for a backend without devices.
         run: what runs a program.
     """
@@ -46,16 +46,16 @@ class Target:
 
     def describe(self) -> dict[str, Any]:
         """What a certificate says of the place; the probes of a device are known once it has run something."""
-        if self.index is None:
+        if self.backend not in vyre.backends():
             return {"backend": self.backend}
-        device = vyre.devices()[self.index]
+        device = _core._devices(self.backend)[self.index or 0]
         return {
             "backend": self.backend,
-            "device": device.name,
-            "driver": device.driver,
-            "kind": device.kind,
-            "limits": dict(device.limits),
-            "probes": dict(device.probes),
+            "device": device["name"],
+            "driver": device["driver"],
+            "kind": device["kind"],
+            "limits": device["limits"],
+            "probes": device["probes"],
         }
 
 
@@ -63,16 +63,19 @@ def target(backend: str | Run | None = None, device: int | vyre.Device | None = 
     """The place that vyre.run would choose for these arguments; or a callable that runs programs itself.
 
     Args:
-        backend: a name of vyre.backends(); None for the best one; or a callable
+        backend: a name of vyre.backends(); None for the best one, or for that of the device; or a callable
             ``(program, inputs, grid, optimize) -> outputs``, to put another implementation to the test.
         device: an index into vyre.devices() or one of its elements; None for the backend's default.
 
     Raises: ArgumentError, DeviceError when there is no such backend or device.
     """
     if callable(backend):
-        return Target(getattr(backend, "__name__", type(backend).__name__), None, backend)
+        # Under no name that a backend could have: a certificate of it is not one of that backend.
+        return Target(f"callable {getattr(backend, '__name__', type(backend).__name__)}", None, backend)
     if isinstance(device, vyre.Device):
         backend, device = backend or device.backend, device.index
+    elif backend is None and device is not None:
+        backend = next((known.backend for known in vyre.devices() if known.index == device), "vulkan")
     name = backend or vyre.backends()[0]
     unavailable = vyre.backends().unavailable()
     if name not in vyre.backends():
@@ -84,6 +87,8 @@ def target(backend: str | Run | None = None, device: int | vyre.Device | None = 
             f"Fix: run `vyre doctor`, or name one of {', '.join(vyre.backends())}."
         )
     found = vyre.devices(name)
+    if device is not None and not found:
+        raise ArgumentError(f"backend {name!r} has no devices to choose from. Fix: leave the device out.")
     if device is None:
         index = next((d.index for d in found if d.default), None)
     else:

@@ -16,6 +16,7 @@ from vyre.conformance import (
     Target,
     cases,
     casts,
+    coverage,
     memory,
     models,
     operations,
@@ -60,8 +61,13 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "place" not in metafunc.fixturenames:
         return
     places = _targets(metafunc.config)
+    # The repeats with the optimiser on and off are the larger half; one of six stands for them where slow tests are
+    # left out (`-m "not slow"`).
+    repeats = [made.id for made in cases() if made.id.startswith("L3/optimiser/")]
+    slow = set(repeats) - set(repeats[::6])
+    made = [pytest.param(one, id=one.id, marks=[pytest.mark.slow] * (one.id in slow)) for one in cases()]
     metafunc.parametrize("place", places, ids=_name, scope="module")
-    metafunc.parametrize("made", cases(), ids=lambda made: made.id)
+    metafunc.parametrize("made", made)
 
 
 def test_conformance(made: Case, place: Target) -> None:
@@ -91,6 +97,21 @@ def test_the_cases_are_those_of_the_lock() -> None:
         LOCK.write_text(found, encoding="utf-8")
     differing = set(found.splitlines()) ^ set(LOCK.read_text(encoding="utf-8").splitlines())
     assert sorted(differing) == [], "Fix: if this was meant, run this test with VYRE_UPDATE_GOLDEN=1"
+
+
+def test_every_row_has_a_case_or_a_reason() -> None:
+    assert [row for row in coverage.coverage() if bool(row.cases) == bool(row.why)] == []
+
+
+def test_the_coverage_table_of_the_document_is_true() -> None:
+    document = Path(vyre.__file__).parent / "docs" / "conformance.md"
+    text = document.read_text(encoding="utf-8")
+    start, end = (text.index(line) for line in ("| table | rows |", "\n\nNo case is about"))
+    if os.environ.get("VYRE_UPDATE_GOLDEN") == "1":
+        text = text[:start] + coverage.table() + text[end:]
+        document.write_text(text, encoding="utf-8")
+        end = start + len(coverage.table())
+    assert text[start:end] == coverage.table(), "Fix: if this was meant, run this test with VYRE_UPDATE_GOLDEN=1"
 
 
 def test_case_ids_are_unique() -> None:

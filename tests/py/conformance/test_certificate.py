@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import vyre
+from vyre import conformance
 from vyre.__main__ import main
 from vyre.conformance import Certificate, CertificateError, cases, catalogue, certify, verify
 
@@ -94,14 +95,14 @@ def check_agreement(certificate: Certificate, target: dict[str, object]) -> None
     assert rows[0] == rows[1]
     if "device" in target:
         device = vyre.devices()[target["device"]]
-        assert found.notes == (f"made on reference, verified on {device.name}",)
+        assert found.notes == (f"made on reference interpreter, verified on {device.name}",)
         assert found.again.content["target"]["probes"] == device.probes
         # What the device certifies is accepted from a file.
         assert Certificate.from_json(found.again.to_json()) == found.again
 
 
 def test_each_device_verifies_the_certificate_of_the_reference(target):
-    check_agreement(certify("reference", levels=["L1", "L2", "L4"]), target)
+    check_agreement(certify("reference", levels=FEW), target)
 
 
 @pytest.mark.slow
@@ -110,8 +111,10 @@ def test_each_device_verifies_every_level_and_certifies_the_same_twice(target, w
     places = (target["backend"], target.get("device"))
     first = certify(*places)
     assert certify(*places).to_json() == first.to_json()
-    back = verify(first, "reference")
-    assert back.differences == ()
+    for name in vyre.backends():
+        assert verify(first, name).differences == ()
+    for device in vyre.devices():
+        assert verify(first, device=device.index).differences == ()
 
 
 def test_a_device_gives_the_same_certificate_twice(target):
@@ -209,10 +212,13 @@ def test_other_tables_and_operations_are_differences(few):
 
 
 def test_another_version_is_a_note(few):
-    content = {**few.content, "vyre": "0.0.1"}
+    content = {**few.content, "versions": {**few.content["versions"], "vyre": "0.0.1", "soda": "7"}}
     found = verify(Certificate.from_json(sealed(content)), "reference")
     assert found.agrees
-    assert found.notes == (f"made by vyre 0.0.1, verified by vyre {vyre.__version__}",)
+    assert found.notes == (
+        "made with soda 7, verified with soda none",
+        f"made with vyre 0.0.1, verified with vyre {vyre.__version__}",
+    )
 
 
 def test_the_hash_of_an_operation_covers_what_it_calls():
@@ -326,6 +332,7 @@ def test_a_certificate_with_any_part_replaced_is_a_typed_error_or_a_certificate(
     """Also when it is hashed anew; and what is accepted can be shown."""
     content = json.loads(few.to_json())
     content["cases"] = content["cases"][:2]
+    content["operations"] = dict(list(content["operations"].items())[:2])
     holder: object = content
     for _ in range(data.draw(st.integers(1, 4))):
         keys = list(holder) if isinstance(holder, dict) else list(range(len(holder)))
@@ -417,7 +424,7 @@ def test_command_line(tmp_path, capsys):
     common = ["conform", "--backend", "reference"]
     assert main([*common, "--level", "L4", "--out", str(out), "--html", str(page)]) == 0
     told = capsys.readouterr().out
-    assert told.splitlines()[0] == "target    reference"
+    assert told.splitlines()[0] == "target    reference, reference interpreter, vyre"
     assert re.search(r"^L4 +passed +8 +0 +0 +0$", told, re.MULTILINE)
     assert re.search(r"^L1 +not run$", told, re.MULTILINE)
     assert read(page.read_text(encoding="utf-8"))
@@ -438,7 +445,94 @@ def test_command_line(tmp_path, capsys):
     assert main(["conform", "--backend", "metal"]) == 2
     assert "there is no backend 'metal'. Fix: name one of " in capsys.readouterr().err
     assert main(["conform", "--backend", "reference", "--device", "7"]) == 2
-    assert "backend 'reference' has no usable device 7" in capsys.readouterr().err
+    assert "backend 'reference' has no devices to choose from. Fix: leave the device out." in capsys.readouterr().err
+    assert main(["conform", "--device", "99"]) in (1, 2)
+    told = capsys.readouterr().err
+    assert "has no usable device 99" in told or "backend 'vulkan' does not work here" in told
+
+
+def test_a_device_names_its_backend():
+    for device in vyre.devices():
+        if device.usable:
+            certificate = certify(device=device.index, levels=FEW)
+            assert certificate.content["target"]["backend"] == device.backend
+            assert certificate.content["target"]["device"] == device.name
+
+
+def test_a_processor_says_what_it_computes_with():
+    place = certify("cpu", levels=FEW).content["target"]
+    assert place["device"] == "this processor"
+    assert re.fullmatch(r"vyre, (baseline|avx2|avx512), \d+ threads?", place["driver"])
+    assert place["limits"]["maxComputeWorkGroupInvocations"] == 2**16
+
+
+def test_a_callable_does_not_pass_for_a_backend():
+    def vulkan(program, inputs, grid, optimize):
+        return vyre.run(program, inputs, grid, backend="reference", optimize=optimize)
+
+    certificate = certify(vulkan, levels=FEW)
+    assert certificate.passed
+    assert certificate.content["target"] == {"backend": "callable vulkan"}
+
+
+def test_a_certificate_of_nothing_is_none(few):
+    content = copy.deepcopy(few.content)
+    content["cases"] = []
+    content["levels"]["L4"] = {"verdict": "not run"}
+    with pytest.raises(CertificateError, match=r"^this is no certificate: no level was run\. Fix: "):
+        Certificate.from_json(sealed(content))
+    assert not Certificate(content).passed
+
+
+@pytest.mark.parametrize("end", [0, 1, 100, 5000, -1, -2, -100])
+def test_a_truncated_file_is_a_typed_error(few, tmp_path, end):
+    path = tmp_path / "cert.json"
+    data = few.to_json().encode()
+    path.write_bytes(data[: end if end >= 0 else len(data) + end - 1])
+    with pytest.raises(CertificateError, match=r"^this is no certificate: it is no JSON .* Fix: "):
+        Certificate.load(path)
+
+
+def test_nothing_is_run_for_what_cannot_be_written(tmp_path, capsys, monkeypatch):
+    def run(*_: object, **__: object) -> None:
+        raise AssertionError("a case was run")
+
+    monkeypatch.setattr("vyre.conformance.certificate.run_case", run)
+    for path, problem in ((tmp_path, "Is a directory"), (tmp_path / "none" / "cert.json", "No such file or directory")):
+        for option in ("--out", "--html"):
+            assert main(["conform", "--backend", "reference", option, str(path)]) == 2
+            wanted = (
+                f"error: `{path}` cannot be written: {problem}. Fix: name a file in a folder that you may write to.\n"
+            )
+            assert capsys.readouterr().err == wanted
+
+
+def test_what_is_no_file_is_written_to_and_stays(few, tmp_path):
+    """A pipe, a terminal, /dev/null: to be replaced by a file is the last thing that they need."""
+    pipe, link, path = tmp_path / "pipe", tmp_path / "link", tmp_path / "cert.json"
+    os.mkfifo(pipe)
+    reader = subprocess.Popen(["cat", str(pipe)], stdout=subprocess.PIPE)
+    few.save(pipe)
+    assert reader.communicate()[0].decode() == few.to_json()
+    assert pipe.is_fifo()
+    link.symlink_to(path)
+    few.save(link)
+    assert link.is_symlink()
+    assert path.read_text(encoding="utf-8") == few.to_json()
+
+
+def test_an_interrupt_is_no_traceback(capsys, monkeypatch):
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("vyre.conformance.certificate.run_case", interrupt)
+    assert main(["conform", "--backend", "reference"]) == 130
+    assert capsys.readouterr().err == "interrupted\n"
+
+
+def test_the_coverage_table_on_the_command_line(capsys):
+    assert main(["conform", "--coverage"]) == 0
+    assert capsys.readouterr().out == conformance.coverage.table() + "\n"
 
 
 def test_progress_counts_every_case():

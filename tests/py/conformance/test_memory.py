@@ -14,6 +14,7 @@ from vyre import BufferDecl, DataType, Expr, Node, Program
 U32 = DataType.U32
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("memory", ["storage", "workgroup"])
 def test_a_barrier_passes_every_message(target, memory):
     """A million rounds: each invocation writes, waits, reads its neighbour's word, counts errors, waits."""

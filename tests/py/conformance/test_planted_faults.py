@@ -122,7 +122,7 @@ FAULTS = {
         "L1",
         changed("r1", np.zeros_like),
         "L1/litmus/coherence/CoRR/dispatch",
-        r"L1/litmus/coherence/CoRR/.*",
+        r"L1/litmus/(coherence/CoRR.*|coherence/CoRW1/.*|barrier/.*)",
     ),
     "a value that nobody wrote": (
         "L1",
@@ -134,7 +134,14 @@ FAULTS = {
         "L1",
         rewriting(r"^ *barrier\n", ""),
         "L1/barriers/message_passing/workgroup-64",
-        r"L1/(barriers|memory)/.*",
+        r"L1/(barriers|memory|litmus/barrier)/.*",
+    ),
+    "a barrier that orders workgroup memory alone": (
+        "L1",
+        # As if the store before the first barrier were seen after it only by whoever made it.
+        rewriting(r"^( *)barrier\n((?:.*\n)*?)( *r1\[.*\] = )x\[", r"\1barrier\n\2\g<3>0 * x["),
+        "L1/litmus/barrier/message_passing/storage-64",
+        r"L1/litmus/barrier/.*/storage-.*",
     ),
     "a loop that runs once too often": (
         "L1",
