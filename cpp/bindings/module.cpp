@@ -15,4 +15,5 @@ PYBIND11_MODULE(_core, m) {
   bind_transform(m);
   bind_emit(m);
   bind_run(m);
+  bind_fuzz(m);
 }

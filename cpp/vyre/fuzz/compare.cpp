@@ -29,6 +29,18 @@ std::string text(const run::Schedule& schedule) {
   return fmt::format("random:{}", schedule.seed);
 }
 
+// FNV-1a over names and bytes.
+std::uint64_t hash(std::span<const Array> arrays) {
+  std::uint64_t result = 0xCBF29CE484222325u;
+  const auto take = [&](unsigned byte) { result = (result ^ byte) * 0x100000001B3u; };
+  for (const Array& array : arrays) {
+    for (const char letter : array.buffer) take(static_cast<unsigned char>(letter));
+    take(0);
+    for (const std::byte byte : array.bytes) take(std::to_integer<unsigned>(byte));
+  }
+  return result;
+}
+
 bool is_reference(const Way& way) { return way.backend->name() == "reference"; }
 
 }  // namespace
@@ -65,52 +77,73 @@ std::optional<Difference> first_difference(std::span<const Array> expected, std:
       value |= std::to_integer<std::uint32_t>(array.bytes[4 * at + k]) << 8 * k;
     return value;
   };
-  for (std::size_t slot = 0; slot < expected.size(); ++slot) {
-    if (expected[slot].bytes == got[slot].bytes) continue;
-    const auto [first, other] = std::mismatch(expected[slot].bytes.begin(), expected[slot].bytes.end(), got[slot].bytes.begin());
-    const auto at = static_cast<std::size_t>(first - expected[slot].bytes.begin()) / 4;
-    return Difference{expected[slot].buffer, at, word(expected[slot], at), word(got[slot], at)};
+  for (const Array& array : expected) {
+    const auto other = std::find_if(got.begin(), got.end(), [&](const Array& candidate) { return candidate.buffer == array.buffer; });
+    VYRE_ASSERT(other != got.end() && other->bytes.size() == array.bytes.size());
+    const auto [first, there] = std::mismatch(array.bytes.begin(), array.bytes.end(), other->bytes.begin());
+    if (first == array.bytes.end()) continue;
+    const auto at = static_cast<std::size_t>(first - array.bytes.begin()) / 4;
+    return Difference{array.buffer, at, word(array, at), word(*other, at)};
   }
   return std::nullopt;
 }
 
-Judgement judge(const Case& that, std::span<const Way> ways, const ir::OpTable& ops) {
+Judgement judge(const Case& that, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering) {
+  return judge(that, that, ways, ops, entering);
+}
+
+Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering) {
   using Kind = Judgement::Kind;
   const validate::Verdict verdict = validate::validate(that.program, ops);
-  if (!verdict.program) return {Kind::Failed, "validation", to_string(verdict.diagnostics.front()), {}};
+  const validate::Verdict other = &tried == &that ? verdict : validate::validate(tried.program, ops);
+  for (const validate::Verdict* each : {&verdict, &other}) {
+    if (!each->program) return {Kind::Failed, "validation", to_string(each->diagnostics.front()), {}, {}, 0};
+  }
   Way plain;
   plain.backend = run::find_backend("reference");
-  Judgement refused;
-  std::vector<Array> expected;
-  const Way* current = &plain;
-  const auto failed = [&](const Error& error) { return Judgement{Kind::Failed, to_string(*current), error.what(), {}}; };
+  Judgement result;
+  const auto is = [&](Kind kind, std::optional<std::size_t> index, std::string message) {
+    result.kind = kind;
+    result.index = index;
+    result.way = to_string(index ? ways[*index] : plain);
+    result.message = std::move(message);
+  };
+  std::optional<std::size_t> current;
   try {
-    expected = run_case(that, *verdict.program, plain);
-    for (const Way& way : ways) {
-      current = &way;
+    if (entering) entering(0);
+    const std::vector<Array> expected = run_case(that, *verdict.program, plain);
+    result.output = hash(expected);
+    for (std::size_t index = 0; index < ways.size(); ++index) {
+      current = index;
+      if (entering) entering(index + 1);
       std::vector<Array> got;
       try {
-        got = run_case(that, *verdict.program, way);
+        got = run_case(tried, *other.program, ways[index]);
       } catch (const CapabilityError& error) {
-        refused = {Kind::Refused, to_string(way), error.what(), {}};
+        is(Kind::Refused, index, error.what());
         continue;
       } catch (const DeviceError& error) {
         // Its kinds (lost, out of memory, timed out) are failures.
-        if (typeid(error) != typeid(DeviceError)) return failed(error);
-        refused = {Kind::Refused, to_string(way), error.what(), {}};
+        if (typeid(error) != typeid(DeviceError)) throw;
+        is(Kind::Refused, index, error.what());
         continue;
       }
       if (const std::optional<Difference> difference = first_difference(expected, got)) {
-        return {Kind::Differs, to_string(way),
-                fmt::format("buffer `{}` differs at word {}: expected 0x{:08X}, got 0x{:08X}", difference->buffer, difference->word,
-                            difference->expected, difference->got),
-                difference};
+        is(Kind::Differs, index,
+           fmt::format("buffer `{}` differs at word {}: expected 0x{:08X}, got 0x{:08X}", difference->buffer, difference->word,
+                       difference->expected, difference->got));
+        result.difference = difference;
+        return result;
       }
     }
+  } catch (const Interrupted&) {
+    throw;
   } catch (const Error& error) {
-    return failed(error);
+    is(Kind::Failed, current, error.what());
+  } catch (const BugError& error) {
+    is(Kind::Failed, current, error.what());
   }
-  return refused;
+  return result;
 }
 
 }  // namespace vyre::fuzz

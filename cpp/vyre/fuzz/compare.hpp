@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -33,6 +34,7 @@ struct Difference {
   std::uint64_t word = 0;  // from the buffer's start
   std::uint32_t expected = 0, got = 0;
 };
+// Arrays are compared by name.
 std::optional<Difference> first_difference(std::span<const Array> expected, std::span<const Array> got);
 
 struct Judgement {
@@ -45,10 +47,17 @@ struct Judgement {
   Kind kind = Kind::Agrees;
   std::string way, message;
   std::optional<Difference> difference;
+  std::optional<std::size_t> index;  // of the way; none for the reference that the others are compared with
+  std::uint64_t output = 0;          // a hash of that reference's arrays, the same on every machine; 0 if it failed
 };
+
+// Told before each run: 0 is the reference that the others are compared with, k + 1 is ways[k].
+using Entering = std::function<void(std::size_t)>;
 
 // Compares each way with the reference that takes its invocations in order and the program as it is. Stops at the first that differs or
 // fails; one that is refused is reported when the others agree.
-Judgement judge(const Case& that, std::span<const Way> ways, const ir::OpTable& ops);
+Judgement judge(const Case& that, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering = {});
+// The same for a case that must give the bytes of another one, whose buffers have the same names in any order.
+Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering = {});
 
 }  // namespace vyre::fuzz

@@ -6,6 +6,6 @@ gives the exit status.
 
 from __future__ import annotations
 
-from vyre.commands import backends, conform, devices, doctor, explain, reference
+from vyre.commands import backends, conform, devices, doctor, explain, fuzz, reference
 
-COMMANDS = (explain, devices, backends, doctor, reference, conform)
+COMMANDS = (explain, devices, backends, doctor, reference, conform, fuzz)

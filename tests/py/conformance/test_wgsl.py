@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 
 import vyre
-from conformance import wgsl_runner
 from vyre import BinOp, BufferAccess, BufferDecl, DataType, Expr, Node, Program, UnOp
+from vyre.fuzz import wgsl as wgsl_runner
 
 # Without a device these tests fail, like all that need one; only whoever says so runs without.
 pytestmark = pytest.mark.skipif(
-    os.environ.get("VYRE_ALLOW_NO_VULKAN") == "1" and wgsl_runner.device() is None,
+    os.environ.get("VYRE_ALLOW_NO_VULKAN") == "1" and wgsl_runner.gpu() is None,
     reason="VYRE_ALLOW_NO_VULKAN=1, and wgpu finds no Vulkan device",
 )
 

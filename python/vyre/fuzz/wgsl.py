@@ -1,22 +1,32 @@
-"""Runs WGSL text with the wgpu package, whose naga is an outside parser, on a software GPU if there is one."""
+"""Runs programs as WGSL with the wgpu package, whose naga is an outside parser, on a software GPU if there is one."""
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import wgpu
 
 import vyre
+from vyre.errors import CapabilityError
 
-PARAMETERS_FIRST_LENGTH = 4  # words 0 to 2 are the id of the first workgroup
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
 MIN_BUFFER_BYTES = 16
+MISSING = "WGSL runs with the package wgpu, which is not installed. Fix: pip install 'vyre[fuzz]'."
 
 
 @functools.cache
-def device() -> wgpu.GPUDevice | None:
-    """A device of Vulkan's, a software one if there is a choice; None when there is none."""
+def gpu() -> Any:
+    """A wgpu device of Vulkan's, a software one if there is a choice; None when there is none.
+
+    Raises: CapabilityError when wgpu is not installed.
+    """
+    try:
+        import wgpu
+    except ImportError:
+        raise CapabilityError(MISSING) from None
     adapters = [a for a in wgpu.gpu.enumerate_adapters_sync() if a.info["backend_type"] == "Vulkan"]
     if not adapters:
         return None
@@ -25,9 +35,21 @@ def device() -> wgpu.GPUDevice | None:
     return adapter.request_device_sync(required_limits={name: adapter.limits[name] for name in wanted})
 
 
+def describe() -> str:
+    """The device that programs run on. Raises CapabilityError when there is none."""
+    if gpu() is None:
+        raise CapabilityError(
+            "wgpu finds no Vulkan device here. Fix: install a driver; `vyre doctor` shows what is there."
+        )
+    import wgpu
+
+    info = gpu().adapter.info
+    return ", ".join(text for text in (info["device"], info["description"], f"wgpu {wgpu.__version__}") if text)
+
+
 def check(text: str) -> None:
     """Raises what naga has to say against the text."""
-    device().create_shader_module(code=text)
+    gpu().create_shader_module(code=text)
 
 
 def run_text(
@@ -38,14 +60,17 @@ def run_text(
     workgroups: tuple[int, int, int],
     first_group: tuple[int, int, int] = (0, 0, 0),
 ) -> list[bytes]:
-    """Dispatches once.
+    """Dispatch once.
 
     Args:
         slots: the bytes of each buffer, by slot; lengths: in elements; writable: which of them are ReadWrite.
         first_group: the id of the first workgroup, as when a grid is split.
+
     Returns: the bytes of each buffer afterwards.
     """
-    gpu = device()
+    import wgpu
+
+    opened = gpu()
     parameters = np.array([*first_group, 0, *lengths], np.uint32)
     parameters.resize(-(-len(parameters) // 4) * 4)
     buffers, layout, entries = [], [], []
@@ -54,31 +79,45 @@ def run_text(
         # Whole vectors, whatever the element: lengths are given, the target's own are not asked.
         padded = content.ljust(max(MIN_BUFFER_BYTES, -(-len(content) // 16) * 16), b"\0")
         usage = wgpu.BufferUsage.UNIFORM if is_parameters else wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
-        buffers.append(gpu.create_buffer_with_data(data=padded, usage=usage))
+        buffers.append(opened.create_buffer_with_data(data=padded, usage=usage))
         kind = "uniform" if is_parameters else "storage" if writable[slot] else "read-only-storage"
         layout.append({"binding": slot, "visibility": wgpu.ShaderStage.COMPUTE, "buffer": {"type": kind}})
         entries.append({"binding": slot, "resource": {"buffer": buffers[-1], "offset": 0, "size": len(padded)}})
-    group_layout = gpu.create_bind_group_layout(entries=layout)
-    pipeline = gpu.create_compute_pipeline(
-        layout=gpu.create_pipeline_layout(bind_group_layouts=[group_layout]),
-        compute={"module": gpu.create_shader_module(code=text), "entry_point": "main"},
+    group_layout = opened.create_bind_group_layout(entries=layout)
+    pipeline = opened.create_compute_pipeline(
+        layout=opened.create_pipeline_layout(bind_group_layouts=[group_layout]),
+        compute={"module": opened.create_shader_module(code=text), "entry_point": "main"},
     )
-    encoder = gpu.create_command_encoder()
+    encoder = opened.create_command_encoder()
     compute = encoder.begin_compute_pass()
     compute.set_pipeline(pipeline)
-    compute.set_bind_group(0, gpu.create_bind_group(layout=group_layout, entries=entries))
+    compute.set_bind_group(0, opened.create_bind_group(layout=group_layout, entries=entries))
     compute.dispatch_workgroups(*workgroups)
     compute.end()
-    gpu.queue.submit([encoder.finish()])
+    opened.queue.submit([encoder.finish()])
     return [
-        bytes(gpu.queue.read_buffer(buffer))[: len(content)] for buffer, content in zip(buffers, slots, strict=False)
+        bytes(opened.queue.read_buffer(buffer))[: len(content)] for buffer, content in zip(buffers, slots, strict=False)
     ]
 
 
 def run(
-    program: vyre.Program, inputs: Mapping[str, np.ndarray], workgroups: tuple[int, int, int], *, optimize: bool = True
+    program: vyre.Program,
+    inputs: Mapping[str, np.ndarray],
+    workgroups: tuple[int, int, int],
+    *,
+    device: int | None = None,
+    optimize: bool = True,
 ) -> dict[str, np.ndarray]:
-    """`vyre.run` by way of WGSL: the ReadWrite buffers, in the shapes and dtypes given."""
+    """``vyre.run`` by way of WGSL: the ReadWrite buffers, in the shapes and dtypes given.
+
+    Args:
+        device: must be None; wgpu numbers devices in a way of its own.
+
+    Raises: CapabilityError without wgpu or a device of Vulkan's.
+    """
+    if device is not None:
+        raise CapabilityError("WGSL runs on the device that wgpu finds. Fix: leave the device out.")
+    describe()
     bound = [decl for decl in program.buffers if decl.access != vyre.BufferAccess.Workgroup]
     contents, lengths = [], []
     for decl in bound:
@@ -96,5 +135,6 @@ def run(
         if is_writable:
             given = inputs[decl.name]
             stored = np.uint32 if given.dtype == np.bool_ else given.dtype
-            result[decl.name] = np.frombuffer(content, stored).astype(given.dtype).reshape(given.shape)
+            size = given.size * np.dtype(stored).itemsize
+            result[decl.name] = np.frombuffer(content[:size], stored).astype(given.dtype).reshape(given.shape)
     return result

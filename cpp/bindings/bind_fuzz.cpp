@@ -1,0 +1,273 @@
+// What vyre.fuzz is made of: cases as tuples, compared and generated with the GIL released.
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <optional>
+
+#include "bindings.hpp"
+#include "convert.hpp"
+#include "program.hpp"
+#include "schedule.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/fuzz/compare.hpp"
+#include "vyre/fuzz/generate.hpp"
+#include "vyre/fuzz/operations.hpp"
+#include "vyre/fuzz/paths.hpp"
+#include "vyre/fuzz/reduce.hpp"
+#include "vyre/fuzz/rewrite.hpp"
+#include "vyre/run/backends.hpp"
+#include "vyre/run/registry.hpp"
+
+namespace vyre::python {
+namespace {
+
+fuzz::Options to_options(std::uint32_t statements, std::uint32_t work, bool clean, const std::optional<std::string>& plant) {
+  fuzz::Options options;
+  options.statements = statements;
+  options.work = work;
+  options.clean = clean;
+  if (!plant) return options;
+  std::string names;
+  for (const fuzz::PlantInfo& row : fuzz::kPlants) {
+    if (row.name == *plant) {
+      options.plant = row.plant;
+      return options;
+    }
+    names += (names.empty() ? "`" : ", `") + std::string(row.name) + "`";
+  }
+  throw ArgumentError("argument `plant` of vyre.fuzz.generate must be one of " + names + " or None, got `" + *plant +
+                      "`. Fix: write one of these.");
+}
+
+std::string_view defect_name(fuzz::Defect defect) {
+  switch (defect) {
+    case fuzz::Defect::Race:
+      return "race";
+    case fuzz::Defect::OutOfBounds:
+      return "out-of-bounds";
+    case fuzz::Defect::Uninitialised:
+      return "uninitialised";
+    case fuzz::Defect::DivergentBarrier:
+      return "divergent-barrier";
+    case fuzz::Defect::OrderDependence:
+      return "order-dependence";
+  }
+  return {};
+}
+
+// (program, ((buffer, bytes, zeros), ...), grid)
+using PyArrays = std::vector<std::tuple<std::string, py::bytes, bool>>;
+
+py::tuple from_case(const fuzz::Case& that) {
+  py::list arrays;
+  for (const fuzz::Array& array : that.arrays) {
+    arrays.append(py::make_tuple(lenient_str(array.buffer),
+                                 py::bytes(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()), array.zeros));
+  }
+  return py::make_tuple(py::cast(PyProgram(that.program)), py::tuple(arrays), py::make_tuple(that.grid[0], that.grid[1], that.grid[2]));
+}
+
+using PyCase = std::tuple<py::object, PyArrays, fuzz::Grid>;
+
+fuzz::Case to_case(const PyCase& given) {
+  const auto& [program, arrays, grid] = given;
+  fuzz::Case result;
+  result.program = to_program(program, "argument `program`").program;
+  result.grid = grid;
+  for (const auto& [buffer, bytes, zeros] : arrays) {
+    const std::string_view view = bytes;
+    const auto* first = reinterpret_cast<const std::byte*>(view.data());
+    result.arrays.push_back({buffer, {first, first + view.size()}, zeros});
+  }
+  return result;
+}
+
+// (backend, device, schedule, optimize)
+using PyWay = std::tuple<std::string, std::optional<std::size_t>, py::object, bool>;
+
+std::vector<fuzz::Way> to_ways(const std::vector<PyWay>& given) {
+  std::vector<fuzz::Way> result;
+  for (const auto& [backend, device, schedule, optimize] : given) {
+    fuzz::Way way;
+    way.backend = run::find_backend(backend);
+    if (way.backend == nullptr) throw ArgumentError("backend `" + backend + "` does not exist. Fix: use one of vyre.backends().");
+    way.device = device;
+    way.schedule = to_schedule(schedule, "a schedule of vyre.fuzz");
+    way.optimize = optimize;
+    result.push_back(way);
+  }
+  return result;
+}
+
+std::string_view kind_name(fuzz::Judgement::Kind kind) {
+  switch (kind) {
+    case fuzz::Judgement::Kind::Agrees:
+      return "agrees";
+    case fuzz::Judgement::Kind::Refused:
+      return "refused";
+    case fuzz::Judgement::Kind::Differs:
+      return "differs";
+    case fuzz::Judgement::Kind::Failed:
+      return "failed";
+  }
+  return {};
+}
+
+// (kind, way, message, number of the way or None, hash of the output)
+py::tuple from_judgement(const fuzz::Judgement& judgement) {
+  return py::make_tuple(lenient_str(kind_name(judgement.kind)), lenient_str(judgement.way), lenient_str(judgement.message), judgement.index,
+                        judgement.output);
+}
+
+py::object generate(std::uint64_t seed, std::uint32_t statements, std::uint32_t work, bool clean, const std::optional<std::string>& plant) {
+  const fuzz::Options options = to_options(statements, work, clean, plant);
+  fuzz::Case that;
+  {
+    py::gil_scoped_release release;
+    that = fuzz::generate(seed, options);
+  }
+  py::object planted = py::none();
+  if (that.planted) {
+    const fuzz::PlantInfo& row = fuzz::info(that.planted->plant);
+    py::list statements_of;
+    const std::vector<std::string> paths = fuzz::statement_paths(that.program);
+    for (NodeId id : that.planted->statements) statements_of.append(lenient_str(paths[id.index]));
+    planted = py::make_tuple(lenient_str(row.name), lenient_str(defect_name(row.defect)), py::tuple(statements_of),
+                             lenient_str(that.planted->buffer));
+  }
+  return py::make_tuple(from_case(that), planted);
+}
+
+// Where a sweep is, for whoever watches from another process: the seed, and how many runs of it were begun. Both words change
+// before a run begins, so that what they say when a driver takes the process down is what it died of.
+class Progress {
+ public:
+  explicit Progress(const py::object& buffer) {
+    if (buffer.is_none()) return;
+    info_.emplace(py::buffer(buffer).request(true));
+    if (info_->size * info_->itemsize < 16) throw ArgumentError("`progress` is too small. Fix: give 16 bytes.");
+    words_ = static_cast<std::uint64_t*>(info_->ptr);
+  }
+  void seed(std::uint64_t now) { set(0, now); }
+  void run(std::size_t now) { set(1, now + 1); }
+
+ private:
+  void set(std::size_t word, std::uint64_t value) {
+    if (words_ != nullptr) std::atomic_ref(words_[word]).store(value);
+  }
+  std::optional<py::buffer_info> info_;
+  std::uint64_t* words_ = nullptr;
+};
+
+// Each program has random orders of its own.
+std::vector<fuzz::Way> ways_for(std::uint64_t seed, std::vector<fuzz::Way> ways) {
+  for (fuzz::Way& way : ways) {
+    if (way.schedule.order == run::Schedule::Order::Random) way.schedule.seed += seed;
+  }
+  return ways;
+}
+
+// Seeds from `first` on, until `count` are done or `seconds` are over, but one at least: (hash of the program, judgement ...) of each.
+py::list sweep(std::uint64_t first, std::uint64_t count, double seconds, const std::vector<PyWay>& given, std::uint32_t statements,
+               std::uint32_t work, bool clean, std::uint32_t rewrites, const py::object& progress_object) {
+  struct Row {
+    std::uint64_t hash;
+    fuzz::Judgement judgement;
+  };
+  const std::vector<fuzz::Way> ways = to_ways(given);
+  const fuzz::Options options = to_options(statements, work, clean, std::nullopt);
+  Progress progress(progress_object);
+  std::vector<Row> rows;
+  {
+    py::gil_scoped_release release;
+    const ir::OpTable ops = run::registered_ops();
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    while (rows.size() < count) {
+      const std::uint64_t seed = first + rows.size();
+      progress.seed(seed);
+      const fuzz::Case that = fuzz::generate(seed, options);
+      const fuzz::Case tried = rewrites == 0 ? that : fuzz::rewrite(that, rewrites, seed, ops);
+      rows.push_back(
+          {that.program.hash(), fuzz::judge(that, tried, ways_for(seed, ways), ops, [&](std::size_t run) { progress.run(run); })});
+      if (std::chrono::steady_clock::now() >= end) break;
+    }
+  }
+  py::list result;
+  for (const Row& row : rows) result.append(py::make_tuple(row.hash) + from_judgement(row.judgement));
+  return result;
+}
+
+py::tuple judge(const PyCase& defined, const std::optional<PyCase>& tried, const std::vector<PyWay>& given,
+                const py::object& progress_object) {
+  const fuzz::Case first = to_case(defined);
+  std::optional<fuzz::Case> second;
+  if (tried) second = to_case(*tried);
+  const std::vector<fuzz::Way> ways = to_ways(given);
+  Progress progress(progress_object);
+  fuzz::Judgement judgement;
+  {
+    py::gil_scoped_release release;
+    judgement = fuzz::judge(first, second ? *second : first, ways, run::registered_ops(), [&](std::size_t run) { progress.run(run); });
+  }
+  return from_judgement(judgement);
+}
+
+py::tuple reduce(const PyCase& given, const py::function& still_fails, std::uint32_t tries) {
+  const fuzz::Reduced reduced = fuzz::reduce(
+      to_case(given), [&](const fuzz::Case& candidate) { return py::bool_(still_fails(from_case(candidate))).cast<bool>(); },
+      run::registered_ops(), tries);
+  return py::make_tuple(from_case(reduced.smallest), reduced.tries);
+}
+
+// None where the program has no place for it; `how` is a name, or a number of rewrites of any kind.
+py::object rewrite(const PyCase& given, const std::variant<std::uint32_t, std::string>& how, std::uint64_t seed) {
+  const fuzz::Case that = to_case(given);
+  const ir::OpTable ops = run::registered_ops();
+  if (const std::uint32_t* count = std::get_if<std::uint32_t>(&how)) return from_case(fuzz::rewrite(that, *count, seed, ops));
+  std::string names;
+  for (const fuzz::RewriteInfo& row : fuzz::kRewrites) {
+    if (row.name == std::get<std::string>(how)) {
+      const std::optional<fuzz::Case> result = fuzz::rewrite(that, row.rewrite, seed, ops);
+      return result ? py::object(from_case(*result)) : py::none();
+    }
+    names += (names.empty() ? "`" : ", `") + std::string(row.name) + "`";
+  }
+  throw ArgumentError("argument `how` of vyre.fuzz.rewrite must be a number of rewrites or one of " + names + ", got `" +
+                      std::get<std::string>(how) + "`. Fix: write one of these.");
+}
+
+}  // namespace
+
+void bind_fuzz(py::module_& m) {
+  py::list plants;
+  for (const fuzz::PlantInfo& row : fuzz::kPlants) {
+    plants.append(py::make_tuple(lenient_str(row.name), lenient_str(defect_name(row.defect)), lenient_str(row.meaning)));
+  }
+  m.attr("_fuzz_plants") = py::tuple(plants);
+  m.def("_fuzz_register", [] {
+    for (const ir::OpTable::Spec& spec : fuzz::operations()) run::register_op(*spec);
+  });
+  m.def(
+      "_fuzz_hash", [](py::handle program) { return to_program(program, "argument `program`").hash(); }, py::arg("program"));
+  m.def(
+      "_fuzz_size",
+      [](py::handle program) {
+        const std::vector<std::string> paths = fuzz::statement_paths(to_program(program, "argument `program`").program);
+        return std::count_if(paths.begin(), paths.end(), [](const std::string& path) { return !path.empty(); });
+      },
+      py::arg("program"));
+  m.def("_fuzz_generate", generate, py::arg("seed"), py::arg("statements"), py::arg("work"), py::arg("clean"), py::arg("plant"));
+  m.def("_fuzz_sweep", sweep, py::arg("first"), py::arg("count"), py::arg("seconds"), py::arg("ways"), py::arg("statements"),
+        py::arg("work"), py::arg("clean"), py::arg("rewrites"), py::arg("progress") = py::none());
+  m.def("_fuzz_judge", judge, py::arg("defined"), py::arg("tried"), py::arg("ways"), py::arg("progress") = py::none());
+  m.def("_fuzz_reduce", reduce, py::arg("case"), py::arg("still_fails"), py::arg("tries"));
+  py::list rewrites;
+  for (const fuzz::RewriteInfo& row : fuzz::kRewrites)
+    rewrites.append(py::make_tuple(lenient_str(row.name), lenient_str(row.meaning), lenient_str(row.when)));
+  m.attr("_fuzz_rewrites") = py::tuple(rewrites);
+  m.def("_fuzz_rewrite", rewrite, py::arg("case"), py::arg("how"), py::arg("seed"));
+}
+
+}  // namespace vyre::python

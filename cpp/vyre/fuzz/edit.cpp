@@ -1,0 +1,127 @@
+#include "vyre/fuzz/edit.hpp"
+
+#include "vyre/base/assert.hpp"
+#include "vyre/transform/rebuild.hpp"
+
+namespace vyre::fuzz {
+
+using ir::DataType;
+
+Edits::Edits(const ir::Program& program)
+    : nodes(program.nodes().size(), Keep::All), buffers(program.buffers()), workgroup_size(program.workgroup_size()) {
+  for (std::uint32_t index = 0; index < program.exprs().size(); ++index) exprs.push_back({ExprId{index}, {}});
+}
+
+IdVector<ExprId, DataType> types_of(const validate::ValidProgram& program) {
+  IdVector<ExprId, DataType> types(program.program().exprs().size(), DataType::U32);
+  std::vector<bool> known(types.size());
+  for (const validate::Step& step : program.facts().steps) {
+    if (known[step.expr.index]) continue;
+    known[step.expr.index] = true;
+    types[step.expr] = step.type;
+  }
+  return types;
+}
+
+ExprId add_literal(ir::ProgramBuilder& to, const Literal& literal) {
+  const auto& lanes = literal.value.lanes;
+  switch (literal.type) {
+    case DataType::U32:
+      return to.add(ir::LitU32{lanes[0]});
+    case DataType::I32:
+      return to.add(ir::LitI32{static_cast<std::int32_t>(lanes[0])});
+    case DataType::Bool:
+      return to.add(ir::LitBool{lanes[0] != 0});
+    case DataType::U64:
+      return to.add(ir::LitU64{lanes[0], lanes[1]});
+    case DataType::Vec2U32:
+    case DataType::Vec4U32:
+      break;
+    case DataType::Bytes:
+      VYRE_ASSERT(false);
+  }
+  std::vector<ExprId> parts;
+  for (std::uint32_t k = 0; k < ir::lanes(literal.type); ++k) parts.push_back(to.add(ir::LitU32{lanes[k]}));
+  return to.add(ir::Pack{literal.type, to.list(parts)});
+}
+
+ir::Program apply(const validate::ValidProgram& valid, const Edits& edits) {
+  const ir::Program& from = valid.program();
+  ir::ProgramBuilder to;
+  for (const ir::BufferDecl& decl : edits.buffers) to.buffer(decl);
+  to.workgroup_size(edits.workgroup_size);
+
+  // By name: sibling scopes that use a name of a variable that goes lose it too, which keeps the program valid.
+  std::vector<std::optional<DataType>> gone(from.names().size());
+  const auto lose = [&](NodeId id) {
+    const LocalId local = valid.facts().statements[id].local;
+    if (local.valid()) gone[valid.facts().locals[local].name.index] = valid.facts().locals[local].type;
+  };
+  // Which statements are left out, and which only as the frame of their body.
+  std::vector<bool> dropped(from.nodes().size()), unframed(from.nodes().size());
+  const auto drop = [&](NodeId first, NodeId last) {
+    for (std::uint32_t index = first.index; index <= last.index; ++index) dropped[index] = true;
+  };
+  for (std::uint32_t index = 0; index < from.nodes().size(); ++index) {
+    const NodeId id{index};
+    const Keep keep = edits.nodes[id];
+    if (keep == Keep::All || dropped[index]) continue;
+    const ir::Node& node = from.node(id);
+    const ir::If* branch = std::get_if<ir::If>(&node);
+    NodeId end = id;
+    if (branch != nullptr) end = branch->end;
+    if (const ir::Loop* loop = std::get_if<ir::Loop>(&node)) end = loop->end;
+    if (const ir::Block* block = std::get_if<ir::Block>(&node)) end = block->end;
+    if (keep == Keep::Nothing) {
+      drop(id, end);
+      continue;
+    }
+    if (branch == nullptr && end == id) continue;  // neither has a body
+    const bool has_else = branch != nullptr && branch->otherwise.valid();
+    if (keep == Keep::Otherwise) {
+      if (!has_else) continue;
+      drop(id, branch->otherwise);
+      unframed[id.index] = unframed[branch->end.index] = true;
+      continue;
+    }
+    if (keep == Keep::ElseAsThen) {
+      if (has_else) drop(NodeId{index + 1}, branch->otherwise);
+      continue;
+    }
+    if (has_else) drop(branch->otherwise, NodeId{end.index - 1});
+    if (keep == Keep::Body) unframed[index] = unframed[end.index] = true;
+  }
+  for (std::uint32_t index = 0; index < from.nodes().size(); ++index) {
+    const bool declares =
+        std::holds_alternative<ir::Let>(from.node(NodeId{index})) || std::holds_alternative<ir::Loop>(from.node(NodeId{index}));
+    if (declares && (dropped[index] || unframed[index])) lose(NodeId{index});
+  }
+
+  const auto name = [&](NameId id) { return to.name(from.text(id)); };
+  IdVector<ExprId, ExprId> moved(from.exprs().size());
+  for (std::uint32_t index = 0; index < from.exprs().size(); ++index) {
+    const ExprId id{index};
+    const Instead& instead = edits.exprs[id];
+    const ir::Var* var = std::get_if<ir::Var>(&from.expr(id));
+    if (instead.literal) {
+      moved[id] = add_literal(to, *instead.literal);
+    } else if (instead.by != id) {
+      moved[id] = moved[instead.by];
+    } else if (var != nullptr && gone[var->name.index]) {
+      moved[id] = add_literal(to, {*gone[var->name.index], {}});
+    } else {
+      moved[id] = to.add(transform::copy_expr(
+          from, from.expr(id), to, [&](ExprId operand) { return moved[operand]; }, name));
+    }
+  }
+  for (std::uint32_t index = 0; index < from.nodes().size(); ++index) {
+    if (dropped[index] || unframed[index]) continue;
+    const ir::Node& node = from.node(NodeId{index});
+    if (const ir::Assign* assign = std::get_if<ir::Assign>(&node); assign != nullptr && gone[assign->name.index]) continue;
+    transform::copy_node(
+        node, to, [&](ExprId root) { return moved[root]; }, name);
+  }
+  return to.finish();
+}
+
+}  // namespace vyre::fuzz

@@ -1,0 +1,261 @@
+#include "vyre/fuzz/reduce.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "vyre/fuzz/edit.hpp"
+
+namespace vyre::fuzz {
+namespace {
+
+using ir::DataType;
+
+// Of longer arrays only zeros are tried: what matters in them is found sooner by making them shorter.
+constexpr std::size_t kWordsTried = 64;
+
+class Reducer {
+ public:
+  Reducer(const Case& first, const std::function<bool(const Case&)>& still_fails, const ir::OpTable& ops, std::uint32_t tries)
+      : still_fails_(still_fails), ops_(ops), left_(tries), tries_(tries), best_(first) {
+    best_.planted.reset();
+    // Where barriers are divergent that may be the very thing to show.
+    if (!validate::validate(first.program, ops_).program) options_.uniformity = false;
+    program_ = validate::validate(first.program, ops_, options_).program;
+  }
+
+  Reduced run() {
+    if (program_) {
+      while (left_ > 0) {
+        progress_ = false;
+        drop_statements();
+        open_frames();
+        simplify_exprs();
+        drop_buffers();
+        shrink_sizes();
+        shrink_arrays();
+        if (!progress_) break;
+      }
+    }
+    return {std::move(best_), tries_ - left_};
+  }
+
+ private:
+  const ir::Program& program() const { return best_.program; }
+
+  // Keeps the candidate if it is valid, different and still fails.
+  bool accept(Case candidate) {
+    if (left_ == 0) return false;
+    const bool same_program = candidate.program == best_.program;
+    if (same_program && candidate.arrays == best_.arrays && candidate.grid == best_.grid) return false;
+    std::optional<validate::ValidProgram> valid = program_;
+    if (!same_program) {
+      valid = validate::validate(candidate.program, ops_, options_).program;
+      if (!valid) return false;
+    }
+    --left_;
+    if (!still_fails_(candidate)) return false;
+    best_ = std::move(candidate);
+    program_ = std::move(valid);
+    progress_ = true;
+    return true;
+  }
+
+  bool accept(const Edits& edits) {
+    Case candidate = best_;
+    candidate.program = apply(*program_, edits);
+    return accept(std::move(candidate));
+  }
+
+  // Statements without their Else and End.
+  std::vector<NodeId> statements() const {
+    std::vector<NodeId> result;
+    for (std::uint32_t index = 0; index < program().nodes().size(); ++index) {
+      const ir::Node& node = program().node(NodeId{index});
+      if (!std::holds_alternative<ir::Else>(node) && !std::holds_alternative<ir::End>(node)) result.push_back(NodeId{index});
+    }
+    return result;
+  }
+
+  // Zeller's ddmin: runs of statements, long ones first, last ones first, because a later statement is needed by fewer.
+  void drop_statements() {
+    for (std::size_t size = statements().size(); size > 0; size /= 2) {
+      for (std::size_t end = statements().size(); end > 0 && left_ > 0;) {
+        const std::vector<NodeId> all = statements();
+        end = std::min(end, all.size());
+        const std::size_t begin = end > size ? end - size : 0;
+        Edits edits(program());
+        for (std::size_t k = begin; k < end; ++k) edits.nodes[all[k]] = Keep::Nothing;
+        accept(edits);
+        end = begin;
+      }
+    }
+  }
+
+  void open_frames() {
+    for (std::size_t k = statements().size(); k-- > 0 && left_ > 0;) {
+      for (const Keep keep : {Keep::Body, Keep::Otherwise, Keep::NoElse, Keep::ElseAsThen}) {
+        const std::vector<NodeId> all = statements();
+        if (k >= all.size()) break;
+        const ir::Node& node = program().node(all[k]);
+        const ir::If* branch = std::get_if<ir::If>(&node);
+        const bool frame = branch != nullptr || std::holds_alternative<ir::Loop>(node) || std::holds_alternative<ir::Block>(node);
+        if (!frame || (keep != Keep::Body && (branch == nullptr || !branch->otherwise.valid()))) continue;
+        Edits edits(program());
+        edits.nodes[all[k]] = keep;
+        if (accept(edits)) break;
+      }
+    }
+  }
+
+  // From the users down: what goes first takes the most with it.
+  void simplify_exprs() {
+    for (std::uint32_t k = static_cast<std::uint32_t>(program().exprs().size()); k-- > 0 && left_ > 0;) {
+      if (k >= program().exprs().size()) continue;
+      simplify_expr(ExprId{k});
+    }
+  }
+
+  void simplify_expr(ExprId id) {
+    const IdVector<ExprId, DataType> types = types_of(*program_);
+    const DataType type = types[id];
+    if (ir::lanes(type) == 0) return;
+    const auto literal = [&](std::uint32_t bits) {
+      Edits edits(program());
+      edits.exprs[id].literal = Literal{type, ir::scalar(bits)};
+      return accept(edits);
+    };
+    const ir::Expr& expr = program().expr(id);
+    if (const ir::LitU32* lit = std::get_if<ir::LitU32>(&expr)) {
+      for (const std::uint32_t smaller : {0u, 1u, 2u, lit->value >> 16, lit->value >> 4, lit->value >> 1, lit->value - 1}) {
+        if (smaller < lit->value && literal(smaller)) return;
+      }
+      return;
+    }
+    if (const ir::LitI32* lit = std::get_if<ir::LitI32>(&expr)) {
+      if (lit->value != 0 && literal(0)) return;
+      if (lit->value != 0 && lit->value != 1) literal(1);
+      return;
+    }
+    const bool is_literal = std::holds_alternative<ir::LitBool>(expr) || std::holds_alternative<ir::LitU64>(expr);
+    if (literal(0) || is_literal) return;
+    if (literal(1)) return;
+    std::vector<ExprId> operands;
+    ir::for_each_operand(program(), id, [&](ExprId operand) { operands.push_back(operand); });
+    for (const ExprId operand : operands) {
+      if (types[operand] != type) continue;
+      Edits edits(program());
+      edits.exprs[id].by = operand;
+      if (accept(edits)) return;
+    }
+  }
+
+  void drop_buffers() {
+    for (std::size_t k = program().buffers().size(); k-- > 0 && left_ > 0;) {
+      const std::string name = program().buffers()[k].name;
+      Edits edits(program());
+      edits.buffers.erase(edits.buffers.begin() + static_cast<std::ptrdiff_t>(k));
+      Case candidate = best_;
+      candidate.program = apply(*program_, edits);
+      std::erase_if(candidate.arrays, [&](const Array& array) { return array.buffer == name; });
+      accept(std::move(candidate));
+    }
+    for (std::size_t k = 0; k < program().buffers().size(); ++k) {
+      const ir::BufferDecl decl = program().buffers()[k];  // accepting a candidate replaces the program
+      for (const std::uint32_t count : {1u, decl.count / 2, decl.count - 1}) {
+        if (decl.access != ir::BufferAccess::Workgroup || count == 0 || count >= program().buffers()[k].count) continue;
+        Edits edits(program());
+        edits.buffers[k].count = count;
+        accept(edits);
+      }
+      Edits edits(program());
+      if (decl.access != ir::BufferAccess::Workgroup) edits.buffers[k].count = 0;
+      edits.buffers[k].output = false;
+      accept(edits);
+    }
+  }
+
+  void shrink_sizes() {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      for (bool smaller = true; smaller && left_ > 0;) {
+        smaller = false;
+        const std::uint32_t size = program().workgroup_size()[axis];
+        for (const std::uint32_t less : {1u, size / 2, size - 1}) {
+          if (less == 0 || less >= size) continue;
+          Edits edits(program());
+          edits.workgroup_size[axis] = less;
+          if ((smaller = accept(edits))) break;
+        }
+      }
+      for (bool smaller = true; smaller && left_ > 0;) {
+        smaller = false;
+        const std::uint32_t count = best_.grid[axis];
+        for (const std::uint32_t less : {1u, count / 2, count - 1}) {
+          if (less == 0 || less >= count) continue;
+          Case candidate = best_;
+          candidate.grid[axis] = less;
+          if ((smaller = accept(std::move(candidate)))) break;
+        }
+      }
+    }
+  }
+
+  const ir::BufferDecl& decl_of(const Array& array) const {
+    return *std::find_if(program().buffers().begin(), program().buffers().end(),
+                         [&](const auto& decl) { return decl.name == array.buffer; });
+  }
+
+  void shrink_arrays() {
+    for (std::size_t k = 0; k < best_.arrays.size(); ++k) {
+      const std::size_t element = element_bytes(k);
+      for (bool smaller = true; smaller && left_ > 0 && decl_of(best_.arrays[k]).count == 0;) {
+        smaller = false;
+        const std::size_t elements = best_.arrays[k].bytes.size() / element;
+        for (const std::size_t fewer : {std::size_t{1}, elements / 2, elements - 1}) {
+          if (fewer == 0 || fewer >= elements) continue;
+          Case candidate = best_;
+          candidate.arrays[k].bytes.resize(fewer * element);
+          if ((smaller = accept(std::move(candidate)))) break;
+        }
+      }
+      // Zeros, in halves, quarters ... of the array.
+      const std::size_t size = best_.arrays[k].bytes.size();
+      for (std::size_t run = size; run >= element && left_ > 0; run /= 2) {
+        for (std::size_t at = 0; at < size && left_ > 0; at += run) {
+          Case candidate = best_;
+          auto& bytes = candidate.arrays[k].bytes;
+          std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(std::min(at + run, size)),
+                    std::byte{0});
+          if (!accept(std::move(candidate)) && run == element && size <= kWordsTried * element) one(k, at);
+        }
+      }
+    }
+  }
+
+  // The smallest value that is not zero.
+  void one(std::size_t k, std::size_t at) {
+    Case candidate = best_;
+    auto& bytes = candidate.arrays[k].bytes;
+    bytes[at] = std::byte{1};
+    std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(at + 1),
+              bytes.begin() + static_cast<std::ptrdiff_t>(std::min(at + element_bytes(k), bytes.size())), std::byte{0});
+    accept(std::move(candidate));
+  }
+
+  std::size_t element_bytes(std::size_t k) const { return std::max<std::size_t>(ir::min_bytes(decl_of(best_.arrays[k]).element), 1); }
+
+  const std::function<bool(const Case&)>& still_fails_;
+  const ir::OpTable& ops_;
+  validate::Options options_;
+  std::uint32_t left_, tries_;
+  Case best_;
+  std::optional<validate::ValidProgram> program_;
+  bool progress_ = false;
+};
+
+}  // namespace
+
+Reduced reduce(const Case& first, const std::function<bool(const Case&)>& still_fails, const ir::OpTable& ops, std::uint32_t tries) {
+  return Reducer(first, still_fails, ops, tries).run();
+}
+
+}  // namespace vyre::fuzz

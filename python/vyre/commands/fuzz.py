@@ -1,0 +1,441 @@
+"""``vyre fuzz``: random programs on a backend, compared with the reference."""
+
+from __future__ import annotations
+
+import argparse
+import re
+import shlex
+import time
+from collections import Counter
+from contextlib import closing
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import vyre
+
+if TYPE_CHECKING:
+    from vyre.fuzz import Row, Settings, Way
+    from vyre.fuzz.shrink import Small
+
+INTERRUPTED = 130
+"""The exit status after Ctrl-C, as shells have it."""
+
+_EPILOG = """\
+backends:
+  reference        in order, reversed and at random, with the optimiser and without
+  cpu, vulkan      with the optimiser and without
+  wgsl             likewise, as WGSL through the package wgpu
+  module:function  likewise, a Python function that takes and returns what vyre.run does
+
+A program counts as refused when a backend says that it cannot run it (a limit of the device, a driver that was found
+not to keep its word); that is never agreement. The exit status is 0 when no program was wrong, 1 when one was, 2 for a
+wrong request, 130 after Ctrl-C."""
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "fuzz",
+        help="random programs on a backend, compared with the reference",
+        description="Run random programs on a backend and compare the bytes with the reference's. What disagrees is "
+        "reduced to a small program and printed.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument(
+        "--backend",
+        action="append",
+        metavar="NAME",
+        help="what to compare; may be given several times; otherwise the best here",
+    )
+    parser.add_argument(
+        "--device", type=_count, metavar="D", help="a number of `vyre devices`; otherwise the backend's default"
+    )
+    parser.add_argument(
+        "--seed", type=_count, metavar="S", help="of the first program; the others follow it; otherwise 0"
+    )
+    parser.add_argument("--count", type=_count, metavar="N", help="how many programs")
+    parser.add_argument("--seconds", type=_seconds, metavar="N", help="stop after so long; 60 when there is no --count")
+    parser.add_argument("--jobs", type=_positive, metavar="N", help="how many processes; otherwise one a processor")
+    parser.add_argument("--log", metavar="FILE", help="keep a row a program, as JSON lines")
+    parser.add_argument(
+        "--resume", action="store_true", help="go on where the log ends; --count is that of the whole log"
+    )
+    parser.add_argument(
+        "--wrong",
+        type=_count,
+        default=1,
+        metavar="N",
+        help="stop after so many that are wrong (1); 0 goes on to the end",
+    )
+    parser.add_argument(
+        "--rewrites",
+        type=_count,
+        default=0,
+        metavar="N",
+        help="change each program N times in ways that keep its bytes",
+    )
+    parser.add_argument(
+        "--statements", type=_positive, default=200, metavar="N", help="about the largest number of statements (200)"
+    )
+    parser.add_argument(
+        "--clean", action="store_true", help="only programs that stay in bounds and read what was written"
+    )
+    parser.add_argument(
+        "--tries", type=_count, default=3000, metavar="N", help="runs that reducing a program may take (3000)"
+    )
+    parser.add_argument(
+        "--case", metavar="FILE", help="run this program, as a fuzz run wrote it, instead of random ones"
+    )
+    parser.add_argument("--progress", action="store_true", help="show progress also where the output is no terminal")
+    parser.set_defaults(run=run)
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch(r"\d+", text) or int(text) >= 2**64:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number from 0 to 2**64 - 1")
+    return int(text)
+
+
+def _positive(text: str) -> int:
+    if not 0 < _count(text) < 2**32:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number above 0")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0
+    if not 0 < value < 1e9:
+        raise argparse.ArgumentTypeError(f"`{text}` is not a number of seconds above 0")
+    return value
+
+
+def run(chosen: argparse.Namespace) -> int:
+    from vyre import fuzz  # not for every command: it registers the operations that its programs call
+
+    if chosen.case:
+        return _run_case(chosen)
+    if chosen.resume and not chosen.log:
+        raise vyre.ArgumentError("--resume has no place without --log. Fix: name the log to go on with.")
+    settings = fuzz.Settings(statements=chosen.statements, clean=chosen.clean, rewrites=chosen.rewrites)
+    backends, ways = _ways(chosen)
+    target = fuzz.describe(ways)
+    head = {
+        "target": target,
+        "backends": backends,
+        "device": chosen.device,
+        **asdict(settings),
+        "seed": chosen.seed or 0,
+    }
+    log = None
+    if chosen.log:
+        log = _resume(chosen, head) if chosen.resume else fuzz.Log.create(chosen.log, head)
+        head = log.head
+    try:
+        return _Run(chosen, backends, ways, settings, head, log).run()
+    finally:
+        if log is not None:
+            log.close()
+
+
+def _ways(chosen: argparse.Namespace) -> tuple[list[str], list[Way]]:
+    from vyre import fuzz
+
+    backends = chosen.backend or [vyre.backends()[0]]
+    ways = []
+    for backend in dict.fromkeys(backends):
+        # A device is of those that have several.
+        ways += fuzz.ways_of(backend, None if backend in ("reference", "cpu") else chosen.device)
+    return backends, ways
+
+
+def _resume(chosen: argparse.Namespace, head: dict[str, Any]) -> Any:
+    """The log to go on with, if it is of the same request on the same target with the same programs."""
+    from vyre import _core, fuzz
+
+    log = fuzz.Log.resume(chosen.log)
+    for name, value in head.items():
+        if log.head.get(name) != value and (name != "seed" or chosen.seed is not None):
+            log.close()
+            raise vyre.ArgumentError(
+                f"log `{chosen.log}` has {name} {log.head.get(name)!r}, not {value!r}. "
+                "Fix: ask for what it has, or begin another log."
+            )
+    if log.rows:
+        settings = fuzz.Settings(**{name: log.head[name] for name in asdict(fuzz.Settings())})
+        case, _ = settings.case(log.rows[-1].seed)
+        if f"{_core._fuzz_hash(case.program):016x}" != log.rows[-1].program:
+            log.close()
+            raise vyre.ArgumentError(
+                f"log `{chosen.log}` has other programs of the same seeds: another version of vyre wrote it. "
+                "Fix: begin another log."
+            )
+    return log
+
+
+class _Run:
+    """One run of the command."""
+
+    def __init__(
+        self,
+        chosen: argparse.Namespace,
+        backends: list[str],
+        ways: list[Way],
+        settings: Settings,
+        head: dict[str, Any],
+        log: Any,
+    ) -> None:
+        self.chosen, self.backends, self.ways, self.settings, self.head, self.log = (
+            chosen,
+            backends,
+            ways,
+            settings,
+            head,
+            log,
+        )
+        self.first = head["seed"]
+        self.verdicts: Counter[str] = Counter()
+        self.refusals: Counter[str] = Counter()
+        self.wrong: list[Row] = []
+        self.done = self.before = 0
+        for row in log.rows if log is not None else ():
+            self.add(row)
+        self.before = self.done
+
+    def add(self, row: Row) -> None:
+        self.done += 1
+        self.verdicts[row.verdict] += 1
+        if row.verdict == "refused":
+            # One reason, whatever numbers and names it has.
+            self.refusals[re.sub(r"\d+([.,]\d+)*", "N", row.message)] += 1
+        if row.wrong:
+            self.wrong.append(row)
+
+    def run(self) -> int:
+        _say("target", self.head["target"])
+        _say("compared", "; ".join(dict.fromkeys(str(way) for way in self.ways)))
+        if self.before:
+            _say(
+                "resumed",
+                f"{self.chosen.log} holds {self.before:,} programs; going on with seed {self.first + self.before}",
+            )
+        start = time.monotonic()
+        interrupted = False
+        found: list[Row] = []
+        try:
+            found = self.sweep()
+        except KeyboardInterrupt:
+            interrupted = True
+        self.summary(time.monotonic() - start)
+        try:
+            for row in found:
+                self.explain(row)
+        except KeyboardInterrupt:
+            interrupted = True
+        if interrupted:
+            _say("stopped", f"by Ctrl-C before seed {self.first + self.done}")
+            if self.log is not None:
+                _say("go on", self.command(resume=True))
+            return INTERRUPTED
+        return 1 if self.wrong else 0
+
+    def sweep(self) -> list[Row]:
+        """Run programs; those that are new and wrong."""
+        from vyre import fuzz
+
+        chosen = self.chosen
+        count = None if chosen.count is None else max(0, chosen.count - self.done)
+        seconds = chosen.seconds if chosen.seconds is not None or count is not None else 60.0
+        rows = fuzz.sweep(self.ways, self.settings, self.first + self.done, count, seconds=seconds, jobs=chosen.jobs)
+        found: list[Row] = []
+        with closing(rows), _Bar(self, count, seconds) as bar:
+            for some in rows:
+                kept = []
+                for row in some:
+                    kept.append(row)
+                    self.add(row)
+                    if row.wrong:
+                        found.append(row)
+                        if len(found) == chosen.wrong:
+                            break
+                if self.log is not None:
+                    self.log.write(kept)
+                bar.show()
+                if chosen.wrong and len(found) >= chosen.wrong:
+                    break
+        return found
+
+    def summary(self, seconds: float) -> None:
+        new = self.done - self.before
+        seeds = f" (seeds {self.first} to {self.first + self.done - 1})" if self.done else ""
+        rate = f", {new / seconds:,.1f} a second" if new and seconds > 0 else ""
+        _say("programs", f"{self.done:,}{seeds}{rate}")
+        _say("agreed", f"{self.verdicts['agrees']:,}")
+        _say("refused", f"{self.verdicts['refused']:,}")
+        for reason, times in self.refusals.most_common(5):
+            print(f"{'':<12}{times:>9,}  {_short(reason)}")
+        _say("wrong", f"{len(self.wrong):,}")
+        if self.log is not None:
+            _say("log", str(self.log.path))
+
+    def command(self, *, seed: int | None = None, resume: bool = False, case: str | None = None) -> str:
+        """The command that repeats a part of this run."""
+        words = ["vyre", "fuzz"]
+        for backend in self.backends:
+            words += ["--backend", backend]
+        if self.chosen.device is not None:
+            words += ["--device", str(self.chosen.device)]
+        if case is not None:
+            return shlex.join([*words, "--case", case])
+        for name, value in asdict(self.settings).items():
+            if name != "work" and value != getattr(type(self.settings)(), name):
+                words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+        if seed is not None:
+            words += ["--seed", str(seed), "--count", "1"]
+        if resume:
+            words += [
+                f"--{name}={getattr(self.chosen, name)}"
+                for name in ("count", "seconds", "jobs")
+                if getattr(self.chosen, name)
+            ]
+            words += ["--log", self.chosen.log, "--resume"]
+        return shlex.join(words)
+
+    def explain(self, row: Row) -> None:
+        """Reduce a program that is wrong, and print it."""
+        from vyre.fuzz import shrink
+
+        print()
+        _say(row.verdict, f"seed {row.seed}: {row.way}")
+        _say("", row.message)
+        with _Tries(self.chosen) as bar:
+            small = shrink.shrink(row, self.ways, self.settings, tries=self.chosen.tries, progress=bar.show)
+        if small is None:
+            _say("", "It is right when it is run again: look for something that changes from run to run.")
+        else:
+            self.print_small(row, small)
+        _say("repeat", self.command(seed=row.seed))
+
+    def print_small(self, row: Row, small: Small) -> None:
+        before, after = small.statements
+        _say("reduced", f"from {before:,} statements to {after:,} in {small.tries:,} tries: {small.judgement.message}")
+        if small.tried is not None:
+            print("\nThis program\n")
+        print(f"\n{small.case}\n")
+        if small.tried is not None:
+            print(f"must give the bytes of this one, and does not:\n\n{small.tried}\n")
+        elif self.log is not None:
+            path = Path(f"{self.log.path}.seed-{row.seed}.json")
+            path.write_text(small.case.to_json() + "\n", encoding="utf-8")
+            _say("repeat", f"{self.command(case=str(path))}   (the reduced one)")
+
+
+def _run_case(chosen: argparse.Namespace) -> int:
+    from vyre import fuzz
+    from vyre.fuzz.campaign import PATIENCE
+    from vyre.fuzz.worker import Worker, WorkerEndedError
+
+    try:
+        case = fuzz.Case.from_json(Path(chosen.case).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise vyre.ArgumentError(
+            f"case `{chosen.case}` cannot be read: {error.strerror}. Fix: name a file that `vyre fuzz` wrote."
+        ) from error
+    _, ways = _ways(chosen)
+    _say("target", fuzz.describe(ways))
+    worker = Worker(PATIENCE)
+    try:
+        judgement = worker.ask("judge", case, None, ways)
+    except WorkerEndedError as error:
+        judgement = fuzz.Judgement(error.kind, str(ways[max(error.run - 2, 0)]), str(error))
+    finally:
+        worker.close()
+    _say(judgement.kind, f"{judgement.way}: {judgement.message}" if judgement.way else "in every way")
+    return 0 if judgement else 1
+
+
+def _say(what: str, text: str) -> None:
+    print(f"{what:<12}{text}", flush=True)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 160 else text[:157] + "..."
+
+
+def _tqdm(forced: bool) -> Any:
+    """tqdm where it is installed; it stays silent where the output is no terminal."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        if forced:
+            raise vyre.ArgumentError(
+                "--progress needs tqdm, which is not installed. Fix: pip install 'vyre[fuzz]'."
+            ) from None
+        return None
+    return tqdm
+
+
+class _Bar:
+    """How far a sweep is: in programs when their number is known, else in seconds."""
+
+    def __init__(self, run: _Run, count: int | None, seconds: float | None) -> None:
+        self._run, self._seconds = run, seconds if count is None else None
+        self._start = time.monotonic()
+        tqdm = _tqdm(run.chosen.progress)
+        self._bar = None
+        if tqdm is None:
+            return
+        common = {"desc": "fuzz", "disable": False if run.chosen.progress else None, "leave": False, "smoothing": 0.1}
+        if self._seconds is None:
+            self._bar = tqdm(total=run.done + count, initial=run.done, unit=" programs", **common)
+        else:
+            self._bar = tqdm(
+                total=round(self._seconds),
+                bar_format="{desc}: {percentage:3.0f}%|{bar}| {n:.0f} of {total} s{postfix}",
+                **common,
+            )
+
+    def __enter__(self) -> _Bar:
+        return self
+
+    def show(self) -> None:
+        if self._bar is None:
+            return
+        run = self._run
+        seconds = time.monotonic() - self._start
+        shown = f"{run.verdicts['refused']:,} refused, {len(run.wrong):,} wrong"
+        if self._seconds is None:
+            now = run.done
+        else:
+            now = min(seconds, self._bar.total)
+            shown = f"{run.done:,} programs, {(run.done - run.before) / seconds:,.0f}/s, {shown}"
+        self._bar.set_postfix_str(shown, refresh=False)
+        self._bar.update(now - self._bar.n)
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()
+
+
+class _Tries:
+    """How many programs reducing one has run."""
+
+    def __init__(self, chosen: argparse.Namespace) -> None:
+        tqdm = _tqdm(chosen.progress)
+        self._bar = None
+        if tqdm is not None:
+            self._bar = tqdm(desc="reducing", unit=" tries", disable=False if chosen.progress else None, leave=False)
+
+    def __enter__(self) -> _Tries:
+        return self
+
+    def show(self) -> None:
+        if self._bar is not None:
+            self._bar.update()
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.close()

@@ -1,0 +1,37 @@
+"""Random programs with one right answer, their comparison, reduction and rewriting: what ``vyre fuzz`` runs.
+
+A generated program is valid, keeps within every buffer or says what happens outside, and gives the same bytes whatever
+the order of its invocations: each buffer has one role between two barriers. So the reference, every schedule of it, the
+optimiser and every backend must agree on it, and a disagreement is somebody's fault.
+
+>>> from vyre import fuzz
+>>> case = fuzz.generate(7)
+>>> case == fuzz.generate(7)
+True
+>>> fuzz.judge(case, [fuzz.Way("reference", schedule="reversed", optimize=True)]).kind
+'agrees'
+"""
+
+from vyre.fuzz.campaign import describe, sweep
+from vyre.fuzz.case import PLANTS, REWRITES, Case, Planted, Settings, generate, reduce, rewrite
+from vyre.fuzz.compare import Judgement, Way, judge, ways_of
+from vyre.fuzz.log import Log, Row
+
+__all__ = [
+    "PLANTS",
+    "REWRITES",
+    "Case",
+    "Judgement",
+    "Log",
+    "Planted",
+    "Row",
+    "Settings",
+    "Way",
+    "describe",
+    "generate",
+    "judge",
+    "reduce",
+    "rewrite",
+    "sweep",
+    "ways_of",
+]

@@ -1,0 +1,172 @@
+"""Many programs, by several processes, in the order of their seeds."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections import deque
+from multiprocessing.connection import wait
+from typing import TYPE_CHECKING
+
+from vyre import _core
+from vyre.fuzz.case import Settings
+from vyre.fuzz.compare import Judgement, Way
+from vyre.fuzz.log import Row
+from vyre.fuzz.worker import Worker, WorkerEndedError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+# A run that takes longer is a DispatchTimeoutError by then, unless it hangs where no time-out reaches: in a compiler.
+PATIENCE = 90.0
+# How many programs a process is given at a time, and after how many seconds it tells of those it has done.
+_CHUNK, _SECONDS = 64, 0.25
+
+
+def default_jobs() -> int:
+    """A process for each processor; more than 16 would rather wait for the device."""
+    return min(len(os.sched_getaffinity(0)), 16)
+
+
+def describe(ways: Sequence[Way], *, patience: float = PATIENCE) -> str:
+    """What the ways run on, in words: devices are opened in a process of their own.
+
+    Raises: ArgumentError, or CapabilityError where one does not work here.
+    """
+    if all(way.backend in ("reference", "cpu") for way in ways):
+        return "; ".join(dict.fromkeys(way.backend for way in ways))
+    worker = Worker(patience)
+    try:
+        return worker.ask("describe", list(ways))
+    except WorkerEndedError as error:
+        from vyre.errors import DeviceError
+
+        raise DeviceError(
+            f"the device could not be opened: {error}. It said: {error.said or 'nothing'}. Fix: try `vyre doctor`."
+        ) from error
+    finally:
+        worker.close()
+
+
+def sweep(
+    ways: Sequence[Way],
+    settings: Settings,
+    first: int,
+    count: int | None = None,
+    *,
+    seconds: float | None = None,
+    jobs: int | None = None,
+    patience: float = PATIENCE,
+) -> Iterator[list[Row]]:
+    """Run the programs of the seeds from ``first`` on, and tell of each, in order, some at a time.
+
+    Args:
+        count: how many; None goes on until ``seconds`` are over, and without those for ever.
+        jobs: how many processes; None takes one for each processor.
+        patience: seconds without any movement after which a process is ended and the program at fault.
+
+    Raises: what ``describe`` raises.
+
+    >>> from vyre import fuzz
+    >>> rows = [row for some in sweep(fuzz.ways_of("cpu"), fuzz.Settings(), 0, 10, jobs=1) for row in some]
+    >>> {row.verdict for row in rows}
+    {'agrees'}
+    """
+    return _Sweep(list(ways), settings, first, count, seconds, jobs or default_jobs(), patience).rows()
+
+
+class _Sweep:
+    def __init__(
+        self,
+        ways: list[Way],
+        settings: Settings,
+        first: int,
+        count: int | None,
+        seconds: float | None,
+        jobs: int,
+        patience: float,
+    ) -> None:
+        self.ways, self.settings, self.jobs, self.patience = ways, settings, jobs, patience
+        self.next = self.told = first
+        self.stop = None if count is None else first + count
+        self.deadline = None if seconds is None else time.monotonic() + seconds
+        # Seeds that a process left behind: (first, count).
+        self.left: deque[tuple[int, int]] = deque()
+        self.done: dict[int, Row] = {}
+        self.busy: dict[Worker, tuple[int, int]] = {}
+        self.idle: list[Worker] = []
+
+    def rows(self) -> Iterator[list[Row]]:
+        try:
+            while True:
+                self.give()
+                if not self.busy:
+                    return
+                ready = wait([worker.connection for worker in self.busy], timeout=0.2)
+                for worker in list(self.busy):
+                    self.take(worker, worker.connection in ready)
+                some = []
+                while self.told in self.done:
+                    some.append(self.done.pop(self.told))
+                    self.told += 1
+                if some:
+                    yield some
+        finally:
+            for worker in [*self.busy, *self.idle]:
+                worker.close()
+
+    def give(self) -> None:
+        """Give every process that has nothing to do some programs."""
+        while len(self.busy) < self.jobs:
+            if self.deadline is not None and time.monotonic() >= self.deadline:
+                return
+            if self.left:
+                first, count = self.left.popleft()
+            else:
+                first, count = self.next, _CHUNK if self.stop is None else min(_CHUNK, self.stop - self.next)
+                if count <= 0:
+                    return
+                self.next += count
+            worker = self.idle.pop() if self.idle else Worker(self.patience)
+            worker.send("sweep", first, count, _SECONDS, self.ways, self.settings)
+            self.busy[worker] = (first, count)
+
+    def take(self, worker: Worker, answered: bool) -> None:
+        """Take what a process has done, or see whether it still moves."""
+        first, count = self.busy[worker]
+        try:
+            if not answered:
+                worker.check()
+                return
+            rows = worker.receive()
+        except WorkerEndedError as error:
+            del self.busy[worker]
+            self.idle.append(worker)
+            if error.run == 0:
+                # Nothing was run: whatever it is, it is no answer to a program.
+                raise RuntimeError(f"a process of vyre fuzz ended by itself: {error}\n{error.said}") from error
+            self.done[error.seed] = self.row_of(error)
+            # Those before were done, but not told.
+            self.left.extend(
+                part
+                for part in ((first, error.seed - first), (error.seed + 1, first + count - error.seed - 1))
+                if part[1]
+            )
+            return
+        del self.busy[worker]
+        self.idle.append(worker)
+        for offset, (program, judgement) in enumerate(rows):
+            self.done[first + offset] = row(first + offset, program, judgement)
+        if len(rows) < count:
+            self.left.append((first + len(rows), count - len(rows)))
+
+    def row_of(self, error: WorkerEndedError) -> Row:
+        case, _ = self.settings.case(error.seed)
+        way = "reference, in-order, as written" if error.run == 1 else str(self.ways[error.run - 2])
+        return row(error.seed, _core._fuzz_hash(case.program), Judgement(error.kind, way, str(error)))
+
+
+def row(seed: int, program: int, judgement: Judgement) -> Row:
+    """What the log keeps."""
+    output = f"{judgement.output:016x}" if judgement.output else ""
+    return Row(seed, judgement.kind, f"{program:016x}", output, judgement.way, judgement.message)

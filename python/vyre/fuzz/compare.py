@@ -1,0 +1,171 @@
+"""Ways to run a case, and whether they give the bytes that the reference gives."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import vyre
+from vyre import _core
+from vyre.errors import ArgumentError, CapabilityError, DeviceError
+from vyre.fuzz import wgsl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+
+    from vyre.fuzz.case import Case
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to run a program.
+
+    Attributes:
+        backend: one of ``vyre.backends()``; "wgsl", which goes through the package wgpu; or a Python function that
+            takes what ``vyre.run`` takes and returns what it returns, as ``"module:function"``.
+        device, schedule: as ``vyre.run`` takes them.
+        optimize: whether the optimiser runs; the reference is given the program that it made.
+    """
+
+    backend: str
+    device: int | None = None
+    schedule: str | None = None
+    optimize: bool = False
+
+    @property
+    def in_python(self) -> bool:
+        """Whether it is a function of Python's that runs it."""
+        return self.backend == "wgsl" or ":" in self.backend
+
+    def function(self) -> Callable[..., dict[str, np.ndarray]]:
+        """That function. Raises ArgumentError where there is none."""
+        if self.backend == "wgsl":
+            return wgsl.run
+        module, _, name = self.backend.partition(":")
+        try:
+            return getattr(importlib.import_module(module), name)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ArgumentError(
+                f"backend `{self.backend}` cannot be imported: {error}. Fix: name a function as `module:function`, "
+                "in a module that `python -c 'import ...'` finds."
+            ) from error
+
+    def __str__(self) -> str:
+        where = "" if self.device is None else f" device {self.device}"
+        order = f", {self.schedule or 'in-order'}" if self.backend == "reference" else ""
+        return f"{self.backend}{where}{order}, {'optimised' if self.optimize else 'as written'}"
+
+    def _tuple(self) -> tuple[Any, ...]:
+        return (self.backend, self.device, self.schedule, self.optimize)
+
+
+def ways_of(backend: str, device: int | None = None) -> list[Way]:
+    """How the case is run on a backend to see whether it is right: the reference in other orders, with the optimiser
+    and without; the others with the optimiser and without.
+
+    A random order is another one for each program of a sweep.
+
+    >>> len(ways_of("reference"))
+    5
+    """
+    if backend == "reference":
+        # In order and as written is what the others are compared with.
+        orders = [
+            (None, True),
+            *((order, optimize) for order in ("reversed", "random:0") for optimize in (False, True)),
+        ]
+        return [Way(backend, device, order, optimize) for order, optimize in orders]
+    return [Way(backend, device, None, optimize) for optimize in (True, False)]
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """How a case fared.
+
+    Attributes:
+        kind: "agrees", "refused" (a device's limit, or a driver known not to keep its word: neither right nor wrong),
+            "differs" or "failed" (an error that no valid program may meet); of a sweep also "crashed" and "hung", which
+            end the process.
+        way, message: which way, and what happened; empty when all agree.
+        index: the number of that way; None for the reference that the others are compared with.
+        output: a hash of what that reference gave, the same on every machine; 0 if it failed.
+    """
+
+    kind: str
+    way: str = ""
+    message: str = ""
+    index: int | None = None
+    output: int = 0
+
+    def __bool__(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.kind in ("agrees", "refused")
+
+
+def judge(case: Case, ways: Sequence[Way], *, tried: Case | None = None, progress: Any = None) -> Judgement:
+    """Compare each way with the reference that runs the program as written, in order.
+
+    Args:
+        tried: what the ways run instead; it must give the bytes of ``case``, buffer by buffer.
+        progress: 16 bytes of shared memory; a u64 in the second half grows when a run begins: 1 for the reference,
+            k + 2 for ``ways[k]``.
+
+    Returns: the first way that is wrong, else one that was refused, else that all agree.
+
+    >>> from vyre import fuzz
+    >>> judge(fuzz.generate(7), fuzz.ways_of("cpu")).kind
+    'agrees'
+    """
+    native = [(index, way) for index, way in enumerate(ways) if not way.in_python]
+    given = _core._fuzz_judge(
+        case._tuple(), None if tried is None else tried._tuple(), [way._tuple() for _, way in native], progress
+    )
+    found = Judgement(*given)
+    if found.index is not None:
+        found = Judgement(*given[:3], native[found.index][0], found.output)
+    if not found or len(native) == len(ways):
+        return found
+    expected = vyre.run(case.program, case.inputs(arrays=True), case.grid, backend="reference")
+    for index, way in enumerate(ways):
+        if not way.in_python:
+            continue
+        if progress is not None:
+            progress[8:16] = (index + 2).to_bytes(8, "little")
+        kind, message = _judge_function(tried or case, way, expected)
+        if kind != "agrees":
+            found = Judgement(kind, str(way), message, index, found.output)
+        if not found:
+            break
+    return found
+
+
+def _judge_function(case: Case, way: Way, expected: dict[str, np.ndarray]) -> tuple[str, str]:
+    """Kind and message."""
+    try:
+        got = way.function()(
+            case.program, case.inputs(arrays=True), case.grid, device=way.device, optimize=way.optimize
+        )
+    except CapabilityError as error:
+        return "refused", str(error)
+    except DeviceError as error:
+        return "refused" if type(error) is DeviceError else "failed", str(error)
+    except ArgumentError:
+        raise
+    except Exception as error:
+        # Somebody else's code: whatever it raises is its answer.
+        return "failed", f"{type(error).__name__}: {error}"
+    for name, array in expected.items():
+        if name not in got:
+            return "failed", f"the result has no buffer `{name}`"
+        want, have = array.tobytes(), got[name].tobytes()
+        if len(have) != len(want):
+            return "failed", f"buffer `{name}` has {len(have)} bytes, not {len(want)}"
+        if have == want:
+            continue
+        at = next(k for k in range(0, len(want), 4) if want[k : k + 4] != have[k : k + 4])
+        wanted, found = (int.from_bytes(content[at : at + 4], "little") for content in (want, have))
+        return "differs", f"buffer `{name}` differs at word {at // 4}: expected 0x{wanted:08X}, got 0x{found:08X}"
+    return "agrees", ""

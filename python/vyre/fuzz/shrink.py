@@ -1,0 +1,163 @@
+"""Makes of a program that fared badly in a sweep a small one that fares as badly, in a process that may crash."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from vyre.fuzz.case import REWRITES, Case, Settings, reduce, rewrite
+from vyre.fuzz.compare import Judgement, Way
+from vyre.fuzz.worker import Worker, WorkerEndedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vyre.fuzz.log import Row
+
+# A smaller program may have a race, and then every backend is right about it: those whose bytes depend on the order in
+# the reference do not count.
+ORDERS = tuple(Way("reference", schedule=order) for order in ("reversed", "random:1", "random:2"))
+# A small program that has not ended by then hangs.
+PATIENCE = 20.0
+TRIES = 3000
+# Each try of a program that hangs costs all of the patience.
+TRIES_OF_HANGS = 40
+# A smaller program has its place for the same rewrite elsewhere; so many places are looked at.
+PLACES = 16
+
+
+@dataclass(frozen=True)
+class Small:
+    """A small program that fares badly.
+
+    Attributes:
+        case: the program, with what one run of it needs.
+        tried: what the way runs in its place, where a rewrite was at fault.
+        way: on what.
+        judgement: how it fares.
+        statements: how many the whole program has, and how many are left.
+        tries: how many programs were run to find it.
+    """
+
+    case: Case
+    tried: Case | None
+    way: Way
+    judgement: Judgement
+    statements: tuple[int, int]
+    tries: int
+
+
+def ways_for(seed: int, ways: Sequence[Way]) -> list[Way]:
+    """The ways that a sweep takes for one program: each has random orders of its own."""
+    result = []
+    for way in ways:
+        if way.schedule is not None and way.schedule.startswith("random:"):
+            way = replace(way, schedule=f"random:{(int(way.schedule[7:]) + seed) % 2**64}")
+        result.append(way)
+    return result
+
+
+def shrink(
+    row: Row,
+    ways: Sequence[Way],
+    settings: Settings,
+    *,
+    tries: int = TRIES,
+    patience: float = PATIENCE,
+    progress: Callable[[], None] = lambda: None,
+) -> Small | None:
+    """Reduce the program of a row that is wrong.
+
+    Args:
+        ways, settings: those of the sweep.
+        tries: how many programs are run at most.
+        progress: called after each try.
+
+    Returns: None when it does not fare badly again.
+    """
+    case, tried = settings.case(row.seed)
+    way = next((way for way in ways_for(row.seed, ways) if str(way) == row.way), None)
+    if way is None:
+        # The reference itself, on the program as it is.
+        way = Way("reference")
+    with _Isolated(way, patience, progress) as isolated:
+        before = case.statements()
+        if tried is not None:
+            if isolated.judge(tried):
+                # Right on its own: two programs that mean the same differ.
+                return _shrink_rewrite(isolated, case, tried, tries)
+            case = tried
+        found = isolated.judge(case)
+        if found:
+            return None
+        limit = TRIES_OF_HANGS if found.kind == "hung" else tries
+        smallest = reduce(case, lambda candidate: _same(isolated.judge(candidate), found), tries=limit)
+        judgement = isolated.judge(smallest)
+        return Small(smallest, None, way, judgement, (before, smallest.statements()), isolated.count)
+
+
+def _shrink_rewrite(isolated: _Isolated, case: Case, tried: Case, tries: int) -> Small | None:
+    found = isolated.judge(case, tried)
+    if found:
+        return None
+
+    def places(candidate: Case, how: str) -> Case | None:
+        for seed in range(PLACES):
+            other = rewrite(candidate, how, seed)
+            if other is not None and _same(isolated.judge(candidate, other), found):
+                return other
+        return None
+
+    # One step of the many is at fault; the steps before it only make it harder to see.
+    for how in REWRITES:
+        if places(case, how) is not None:
+            smallest = reduce(case, lambda candidate, how=how: places(candidate, how) is not None, tries=tries // 4)
+            other = places(smallest, how)
+            break
+    else:
+        smallest, other = case, tried
+    judgement = isolated.judge(smallest, other)
+    return Small(smallest, other, isolated.way, judgement, (case.statements(), smallest.statements()), isolated.count)
+
+
+def _same(judgement: Judgement, wanted: Judgement) -> bool:
+    """Whether both are wrong in one way: where bytes differ, any bytes will do."""
+    if judgement.kind != wanted.kind:
+        return False
+    return judgement.kind != "failed" or _plain(judgement.message) == _plain(wanted.message)
+
+
+def _plain(message: str) -> str:
+    return re.sub(r"\d+|`[^`]*`", "#", message)
+
+
+class _Isolated:
+    """Judges on one way in a process of its own; what ends that process is a judgement too."""
+
+    def __init__(self, way: Way, patience: float, progress: Callable[[], None]) -> None:
+        self.way, self.count = way, 0
+        # Where an order is at fault, orders tell nothing.
+        self._ways = [*(() if way.backend == "reference" and not way.optimize else ORDERS), way]
+        self._progress = progress
+        self._worker = Worker(patience)
+
+    def judge(self, case: Case, tried: Case | None = None) -> Judgement:
+        self.count += 1
+        self._progress()
+        # Orders would show a wrong rewrite before the way does.
+        ways = self._ways if tried is None else [self.way]
+        try:
+            judgement = self._worker.ask("judge", case, tried, ways)
+        except WorkerEndedError as error:
+            judgement = Judgement(error.kind, str(self.way), str(error), error.run - 2)
+        if judgement.index is not None and judgement.index < len(ways) - 1:
+            # Its bytes depend on the order, or the reference is at fault, which is not what is looked for.
+            return replace(judgement, kind="agrees")
+        return judgement
+
+    def __enter__(self) -> _Isolated:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._worker.close()

@@ -1,0 +1,240 @@
+"""A process that runs programs, so that a driver that crashes or hangs takes nothing else with it.
+
+``python -m vyre.fuzz.worker CONNECTION PROGRESS`` is the process; Worker is the end of it that asks. The process opens
+no device: a child of it does, and when that one ends it forks another, which is at work in no time. Standard output is
+nobody's: drivers write there.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import suppress
+from dataclasses import asdict
+from multiprocessing.connection import Connection, Pipe
+from typing import Any
+
+import vyre
+from vyre import _core
+from vyre.fuzz.case import Case, Settings
+from vyre.fuzz.compare import Judgement, Way, judge
+
+# Programs that nobody runs twice would push those that somebody does out of the caches of compiled pipelines.
+_NO_CACHES = {"VYRE_CACHE_DIR": os.devnull, "MESA_SHADER_CACHE_DISABLE": "true", "__GL_SHADER_DISK_CACHE": "0"}
+
+
+# What a message begins with.
+_ANSWER, _RAISED, _ENDED = "answer", "raised", "ended"
+# The word of the shared memory that holds the child's process id, behind the two of a sweep.
+_CHILD = 2
+
+
+class WorkerEndedError(Exception):
+    """The process crashed, or was ended because nothing moved any more.
+
+    Attributes:
+        kind: "crashed" or "hung".
+        run: what it was at: 1 for the reference, k + 2 for ``ways[k]``, 0 before the first run.
+        seed: of a sweep.
+        said: the end of what it wrote to its standard error.
+    """
+
+    def __init__(self, kind: str, message: str, seed: int, run: int, said: str) -> None:
+        super().__init__(message)
+        self.kind, self.seed, self.run, self.said = kind, seed, run, said
+
+
+class Worker:
+    """The asking end. One question at a time: ``send`` it, wait until ``connection`` is readable, then ``receive``.
+
+    After a WorkerEndedError the next question goes to a fresh process.
+    """
+
+    def __init__(self, patience: float) -> None:
+        """Start a process; ``patience`` is how many seconds one run may take."""
+        self._patience = patience
+        memory = os.memfd_create("vyre-fuzz")
+        os.ftruncate(memory, mmap.PAGESIZE)
+        self._progress = mmap.mmap(memory, mmap.PAGESIZE)
+        self.connection, theirs = Pipe()
+        self._errors = tempfile.TemporaryFile()
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "vyre.fuzz.worker", str(theirs.fileno()), str(memory)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=self._errors,
+            pass_fds=(theirs.fileno(), memory),
+            env={**os.environ, **_NO_CACHES, "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)},
+            start_new_session=True,  # Ctrl-C is for the process that asks
+        )
+        theirs.close()
+        os.close(memory)
+        self._seen, self._since = (0, 0), time.monotonic()
+
+    def send(self, question: str, *arguments: Any) -> None:
+        """Ask: "describe", "sweep" or "judge" (see the functions below)."""
+        self._progress[:16] = bytes(16)
+        self._seen, self._since = (0, 0), time.monotonic()
+        with suppress(BrokenPipeError, ConnectionResetError):  # receive() says it
+            self.connection.send((question, arguments))
+
+    def receive(self) -> Any:
+        """The answer, which is there or is about to be. Raises what the function raised, or WorkerEndedError."""
+        try:
+            what, answer = self.connection.recv()
+        except (EOFError, ConnectionResetError):
+            raise self._ended("crashed", "the process could not be started") from None
+        if what == _ENDED:
+            raise self._ended("crashed", answer)
+        if what == _RAISED:
+            raise answer
+        return answer
+
+    def ask(self, question: str, *arguments: Any) -> Any:
+        """Send, wait and receive."""
+        self.send(question, *arguments)
+        while not self.connection.poll(0.2):
+            self.check()
+        return self.receive()
+
+    def check(self) -> None:
+        """Raises WorkerEndedError, and ends the process, when nothing moved for longer than the patience."""
+        now = (self._word(0), self._word(1))
+        if now != self._seen:
+            self._seen, self._since = now, time.monotonic()
+        elif time.monotonic() - self._since > self._patience and not self.connection.poll():
+            if child := self._word(_CHILD):
+                os.kill(child, signal.SIGKILL)
+                while self.connection.recv()[0] != _ENDED:
+                    pass  # it answered while it was being ended
+            raise self._ended("hung", f"nothing moved for {self._patience:g} s")
+
+    def close(self) -> None:
+        """End the process, whatever it does."""
+        os.killpg(self._process.pid, signal.SIGKILL)
+        self._process.wait()
+        self.connection.close()
+        self._progress.close()
+        self._errors.close()
+
+    def _word(self, index: int) -> int:
+        return int.from_bytes(self._progress[8 * index : 8 * index + 8], "little")
+
+    def _ended(self, kind: str, message: str) -> WorkerEndedError:
+        self._errors.seek(0, os.SEEK_END)
+        self._errors.seek(max(0, self._errors.tell() - 4000))
+        said = self._errors.read().decode("utf-8", "replace").strip()
+        return WorkerEndedError(kind, message, self._word(0), self._word(1), said)
+
+
+def _describe(ways: list[Way], progress: mmap.mmap) -> str:
+    """What the ways run on, in words. Raises CapabilityError or ArgumentError where one does not work here."""
+    found: dict[str, None] = {}
+    for way in ways:
+        if way.in_python:
+            found[_describe_function(way)] = None
+            continue
+        if way.backend not in vyre.backends():
+            reasons = vyre.backends().unavailable().get(way.backend)
+            if reasons is None:
+                known = ", ".join(f"`{name}`" for name in [*vyre.backends(), *vyre.backends().unavailable()])
+                raise vyre.ArgumentError(
+                    f"backend `{way.backend}` does not exist. Fix: use one of {known}, `wgsl`, or `module:function`."
+                )
+            raise vyre.CapabilityError(f"backend `{way.backend}` does not work here: {' '.join(reasons)}")
+        devices = [device for device in vyre.devices() if device.backend == way.backend]
+        if not devices:
+            if way.device:
+                raise vyre.ArgumentError(f"backend `{way.backend}` has no devices. Fix: leave the device out.")
+            found[way.backend] = None
+            continue
+        chosen = next((d for d in devices if (d.default if way.device is None else d.index == way.device)), None)
+        if chosen is None:
+            raise vyre.ArgumentError(
+                f"device {way.device} of backend `{way.backend}` does not exist. Fix: use one of `vyre devices`."
+            )
+        if not chosen.usable:
+            raise vyre.CapabilityError(f"device `{chosen.name}` is not usable: {' '.join(chosen.reasons)}")
+        found[f"{way.backend}: {chosen.name}, {chosen.driver}"] = None
+    return "; ".join(found)
+
+
+def _describe_function(way: Way) -> str:
+    if way.backend != "wgsl":
+        way.function()
+        return way.backend
+    from vyre.fuzz import wgsl
+
+    if way.device is not None:
+        raise vyre.ArgumentError("backend `wgsl` takes no device: wgpu chooses one. Fix: leave the device out.")
+    return f"wgsl: {wgsl.describe()}"
+
+
+def _sweep(
+    first: int, count: int, seconds: float, ways: list[Way], settings: Settings, progress: mmap.mmap
+) -> list[tuple[int, Judgement]]:
+    """Programs of the seeds from ``first`` on: (hash of the program, judgement) of each; fewer when time is over."""
+    if not any(way.in_python for way in ways):
+        native = [way._tuple() for way in ways]
+        rows = _core._fuzz_sweep(first, count, seconds, native, **asdict(settings), progress=progress)
+        return [(row[0], Judgement(*row[1:])) for row in rows]
+    result: list[tuple[int, Judgement]] = []
+    end = time.monotonic() + seconds
+    for seed in range(first, first + count):
+        progress[:8] = seed.to_bytes(8, "little")
+        case, tried = settings.case(seed)
+        result.append((_core._fuzz_hash(case.program), judge(case, ways, tried=tried, progress=progress)))
+        if time.monotonic() > end:
+            break
+    return result
+
+
+def _judge(case: Case, tried: Case | None, ways: list[Way], progress: mmap.mmap) -> Judgement:
+    return judge(case, ways, tried=tried, progress=progress)
+
+
+_QUESTIONS = {"describe": _describe, "sweep": _sweep, "judge": _judge}
+
+
+def main() -> None:
+    connection = Connection(int(sys.argv[1]))
+    progress = mmap.mmap(int(sys.argv[2]), mmap.PAGESIZE)
+    while True:
+        child = os.fork()
+        if child == 0:
+            # Whoever asks ends the whole session; a child that is on its own ends when nobody asks.
+            _serve(connection, progress)
+            os._exit(0)
+        progress[8 * _CHILD : 8 * _CHILD + 8] = child.to_bytes(8, "little")
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        progress[8 * _CHILD : 8 * _CHILD + 8] = bytes(8)
+        if code == 0:
+            return
+        how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
+        connection.send((_ENDED, f"the process ended with {how}"))
+
+
+def _serve(connection: Connection, progress: mmap.mmap) -> None:
+    """Answer until nobody asks any more."""
+    while True:
+        try:
+            question, arguments = connection.recv()
+        except (EOFError, ConnectionResetError):
+            return
+        try:
+            answer = (_ANSWER, _QUESTIONS[question](*arguments, progress=progress))
+        except Exception as error:
+            answer = (_RAISED, error)
+        try:
+            connection.send(answer)
+        except BrokenPipeError:
+            return
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,337 @@
+"""Random programs agree everywhere, and what does not agree is found, kept, reduced and explained."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+import vyre
+from vyre import fuzz
+from vyre.__main__ import main
+from vyre.fuzz import shrink
+from vyre.fuzz.campaign import describe
+
+FIRST = 1_000_000  # not the seeds that the C++ tests begin with
+
+
+def rows_of(ways, count, *, first=FIRST, jobs=1, **settings):
+    found = fuzz.sweep(ways, fuzz.Settings(**settings), first, count, jobs=jobs)
+    return [row for some in found for row in some]
+
+
+def no_fault(rows, count):
+    wrong = [row for row in rows if row.wrong]
+    assert not wrong, f"first of {len(wrong)}: {wrong[0]}"
+    assert [row.seed for row in rows] == list(range(FIRST, FIRST + count))
+
+
+def faulty(name):
+    return fuzz.ways_of(f"faulty:{name}")
+
+
+def first_wrong(ways):
+    return next(row for row in rows_of(ways, 100, first=0) if row.wrong)
+
+
+# Programs agree.
+
+
+@pytest.mark.parametrize(("backend", "count"), [("reference", 300), ("cpu", 400)])
+def test_programs_agree_on_the_processor(backend, count):
+    rows = rows_of(fuzz.ways_of(backend), count)
+    no_fault(rows, count)
+    assert {row.verdict for row in rows} == {"agrees"}
+
+
+@pytest.mark.parametrize(
+    "device", [device for device in vyre.devices() if device.usable], ids=lambda d: d.name.split("(")[0].strip()
+)
+def test_programs_agree_on_every_device(device):
+    no_fault(rows_of(fuzz.ways_of("vulkan", device.index), 12), 12)
+
+
+@pytest.mark.parametrize("how", fuzz.REWRITES)
+def test_a_rewrite_keeps_the_bytes(how):
+    done = 0
+    for seed in range(FIRST, FIRST + 60):
+        case = fuzz.generate(seed)
+        other = fuzz.rewrite(case, how, seed)
+        if other is None:
+            continue
+        assert other.program != case.program
+        judgement = fuzz.judge(case, [fuzz.Way("reference"), fuzz.Way("cpu", optimize=True)], tried=other)
+        assert judgement, f"seed {seed}: {judgement}\n{case}\n{other}"
+        done += 1
+    assert done >= 10
+
+
+def test_programs_with_many_rewrites_keep_their_bytes():
+    rows = rows_of([fuzz.Way("reference"), *fuzz.ways_of("cpu")], 150, rewrites=12)
+    no_fault(rows, 150)
+
+
+# What is wrong is found and made small.
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "smallest"),
+    [
+        ("mulhi_is_min", "differs", r"if mulhi\(1, 1\) {\n  out0\[0\] = 0\n}"),
+        ("forgets_barriers_when_optimised", "differs", r"barrier"),
+        ("crashes_on_select", "crashed", r"let \w+ = select\(0, 0, 0\)"),
+        ("raises", "failed", r".* = .*rotl\(0, 0\).*"),
+    ],
+)
+def test_a_fault_is_reduced_to_the_statement_that_shows_it(name, kind, smallest):
+    ways = faulty(name)
+    row = first_wrong(ways)
+    assert row.verdict == kind
+    assert row.way == f"faulty:{name}, optimised"
+    small = shrink.shrink(row, ways, fuzz.Settings())
+    assert small.judgement.kind == kind
+    before, after = small.statements
+    assert before > after
+    body = small.case.program.to_text().split("\n\n")[1].strip()
+    assert re.fullmatch(smallest, body), body
+    assert not vyre.validate(small.case.program)
+    assert small.case.grid == small.case.program.workgroup_size == (1, 1, 1)
+
+
+def test_reducing_is_the_same_every_time_and_ends():
+    case = fuzz.generate(31)
+    asked = []
+
+    def still_fails(candidate):
+        assert not vyre.validate(candidate.program)
+        asked.append(candidate)
+        return "store" in candidate.program.to_text() or len(candidate.program.entry) > 2
+
+    first = fuzz.reduce(case, still_fails)
+    count = len(asked)
+    assert fuzz.reduce(case, still_fails) == first
+    assert len(asked) == 2 * count
+    assert len(first.program.entry) == 3
+    few = fuzz.reduce(case, still_fails, tries=5)
+    assert len(asked) == 2 * count + 5
+    assert len(few.program.entry) >= 3
+
+
+def test_a_case_survives_json():
+    for seed in range(FIRST, FIRST + 50):
+        case = fuzz.generate(seed)
+        assert fuzz.Case.from_json(case.to_json()) == case
+
+
+# The log.
+
+
+def lines(path):
+    return path.read_text(encoding="utf-8").splitlines()
+
+
+def run(*arguments):
+    return main(["fuzz", *map(str, arguments)])
+
+
+def test_a_log_has_a_row_a_program_in_order(tmp_path, capsys):
+    log = tmp_path / "log"
+    assert run("--backend", "cpu", "--count", 200, "--jobs", 2, "--log", log) == 0
+    head, *rows = map(json.loads, lines(log))
+    assert head == {
+        "vyre_fuzz_log": 1,
+        "target": describe(fuzz.ways_of("cpu")),
+        "backends": ["cpu"],
+        "device": None,
+        "statements": 200,
+        "work": 60000,
+        "clean": False,
+        "rewrites": 0,
+        "seed": 0,
+    }
+    assert [row["seed"] for row in rows] == list(range(200))
+    assert all(row.keys() == {"seed", "verdict", "program", "output"} and row["verdict"] == "agrees" for row in rows)
+    assert "agreed      200\nrefused     0\nwrong       0\n" in capsys.readouterr().out
+
+
+def test_a_resumed_log_is_that_of_one_run(tmp_path):
+    whole, parts = tmp_path / "whole", tmp_path / "parts"
+    common = ("--backend", "cpu", "--seed", 7)
+    run(*common, "--count", 150, "--log", whole)
+    run(*common, "--count", 40, "--log", parts)
+    # As a process leaves it that was killed while it wrote.
+    with parts.open("a", encoding="utf-8") as file:
+        file.write('{"seed": 47, "verdi')
+    run(*common, "--count", 90, "--log", parts, "--resume")
+    run("--backend", "cpu", "--count", 150, "--log", parts, "--resume", "--jobs", 2)
+    assert whole.read_bytes() == parts.read_bytes()
+    # Nothing is left to do.
+    run("--backend", "cpu", "--count", 150, "--log", parts, "--resume")
+    assert whole.read_bytes() == parts.read_bytes()
+
+
+def test_a_log_is_neither_overwritten_nor_mixed(tmp_path, capsys):
+    log = tmp_path / "log"
+    run("--backend", "cpu", "--count", 3, "--log", log)
+    capsys.readouterr()
+    kept = log.read_bytes()
+
+    def refused(*arguments):
+        assert run(*arguments) == 2
+        return capsys.readouterr().err
+
+    assert refused("--backend", "cpu", "--count", 3, "--log", log) == (
+        f"error: log `{log}` exists. Fix: add --resume to go on where it ends, or name another file.\n"
+    )
+    assert refused("--backend", "reference", "--log", log, "--resume") == (
+        f"error: log `{log}` has target {describe(fuzz.ways_of('cpu'))!r}, not 'reference'. "
+        "Fix: ask for what it has, or begin another log.\n"
+    )
+    assert refused("--backend", "cpu", "--seed", 5, "--log", log, "--resume") == (
+        f"error: log `{log}` has seed 0, not 5. Fix: ask for what it has, or begin another log.\n"
+    )
+    assert refused("--backend", "cpu", "--resume") == (
+        "error: --resume has no place without --log. Fix: name the log to go on with.\n"
+    )
+    assert log.read_bytes() == kept
+    log.write_bytes(kept.replace(json.loads(lines(log)[-1])["program"].encode(), b"0123456789abcdef"))
+    assert refused("--backend", "cpu", "--log", log, "--resume") == (
+        f"error: log `{log}` has other programs of the same seeds: another version of vyre wrote it. "
+        "Fix: begin another log.\n"
+    )
+    log.write_text("hello\n")
+    assert refused("--backend", "cpu", "--log", log, "--resume").startswith(f"error: `{log}` is no log of vyre fuzz: ")
+
+
+def test_a_crash_and_a_hang_are_rows_of_the_log():
+    crashes = rows_of(faulty("crashes_on_select"), 4, first=0)
+    assert [row.seed for row in crashes] == [0, 1, 2, 3]
+    (first, *_) = [row for row in crashes if row.wrong]
+    assert (first.verdict, first.message) == ("crashed", "the process ended with signal SIGABRT")
+    found = fuzz.sweep(faulty("hangs_on_popcount"), fuzz.Settings(), 0, 5, jobs=2, patience=2)
+    hangs = [row for some in found for row in some]
+    assert [row.seed for row in hangs] == [0, 1, 2, 3, 4]
+    (first, *_) = [row for row in hangs if row.wrong]
+    assert (first.verdict, first.message) == ("hung", "nothing moved for 2 s")
+    assert any(not row.wrong for row in hangs)
+
+
+def test_what_is_refused_is_not_agreed(capsys):
+    assert run("--backend", "faulty:refuses_loops", "--count", 20) == 0
+    out = capsys.readouterr().out
+    agreed, refused = (int(re.search(rf"^{word} +(\d+)$", out, re.MULTILINE)[1]) for word in ("agreed", "refused"))
+    assert agreed + refused == 20
+    assert refused > 0
+    assert f"{refused:>21,}  N loops exceed maxLoops, which allows N. Fix: unroll them.\n" in out
+
+
+def test_ctrl_c_leaves_a_log_to_go_on_with(tmp_path):
+    log = tmp_path / "log"
+    command = [
+        sys.executable,
+        "-m",
+        "vyre",
+        "fuzz",
+        "--backend",
+        "cpu",
+        "--seconds",
+        "600",
+        "--jobs",
+        "2",
+        "--log",
+        log,
+    ]
+    process = subprocess.Popen(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    while not (log.exists() and len(lines(log)) > 20):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate()
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    done = len(lines(log)) - 1
+    again = f"vyre fuzz --backend cpu --seconds=600.0 --jobs=2 --log {log} --resume"
+    assert out.endswith(f"stopped     by Ctrl-C before seed {done}\ngo on       {again}\n")
+    assert run("--backend", "cpu", "--count", done + 10, "--log", log, "--resume") == 0
+    assert len(lines(log)) == 1 + done + 10
+
+
+# The command's report.
+
+
+def test_a_disagreement_is_printed_with_both_values_and_the_command_that_repeats_it(tmp_path, capsys):
+    log = tmp_path / "log"
+    backend = "faulty:mulhi_is_min"
+    assert run("--backend", backend, "--count", 100, "--log", log) == 1
+    out = capsys.readouterr().out
+    row = json.loads(lines(log)[-1])
+    seed = row["seed"]
+    assert row["verdict"] == "differs"
+    kept = f"{log}.seed-{seed}.json"
+    assert "wrong       1\n" in out
+    tail = out[out.index("\ndiffers ") :]
+    assert re.fullmatch(
+        rf"""
+differs     seed {seed}: faulty:mulhi_is_min, optimised
+            buffer `\w+` differs at word \d+: expected 0x[0-9A-F]{{8}}, got 0x[0-9A-F]{{8}}
+reduced     from \d+ statements to 2 in \d+ tries: buffer `out0` differs at word 0: expected 0x00000001, got 0x00000000
+
+vyre 1
+workgroup_size 1 1 1
+buffer out0: read_write u32 binding 0
+
+if mulhi\(1, 1\) \{{
+  out0\[0\] = 0
+\}}
+
+grid 1 1 1
+array out0: 0x1 \(4 bytes\)
+
+repeat      vyre fuzz --backend {backend} --case {re.escape(kept)}   \(the reduced one\)
+repeat      vyre fuzz --backend {backend} --seed {seed} --count 1
+""",
+        tail,
+    ), tail
+    # Both commands do what they say.
+    assert run("--backend", backend, "--seed", seed, "--count", 1) == 1
+    capsys.readouterr()
+    assert run("--backend", backend, "--case", kept) == 1
+    assert capsys.readouterr().out.endswith(
+        "differs     faulty:mulhi_is_min, optimised: "
+        "buffer `out0` differs at word 0: expected 0x00000001, got 0x00000000\n"
+    )
+    assert run("--backend", "cpu", "--case", kept) == 0
+    assert capsys.readouterr().out.endswith("agrees      in every way\n")
+    # A log with a row that is wrong stays a log with a row that is wrong.
+    assert run("--backend", backend, "--count", seed + 1, "--log", log, "--resume") == 1
+
+
+def test_wrong_requests_say_what_to_write(capsys, monkeypatch):
+    def refused(*arguments):
+        assert run(*arguments) == 2
+        return capsys.readouterr().err
+
+    assert refused("--backend", "gpu") == (
+        "error: backend `gpu` does not exist. Fix: use one of "
+        + ", ".join(f"`{name}`" for name in [*vyre.backends(), *vyre.backends().unavailable()])
+        + ", `wgsl`, or `module:function`.\n"
+    )
+    assert refused("--backend", "vulkan", "--device", 99) == (
+        "error: device 99 of backend `vulkan` does not exist. Fix: use one of `vyre devices`.\n"
+    )
+    assert refused("--backend", "nowhere:run").startswith("error: backend `nowhere:run` cannot be imported: ")
+    with pytest.raises(SystemExit, match="2"):
+        run("--count", "-1")
+    assert "argument --count: `-1` is not a number from 0 to 2**64 - 1" in capsys.readouterr().err
