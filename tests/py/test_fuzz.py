@@ -19,6 +19,11 @@ from vyre.fuzz import shrink
 from vyre.fuzz.campaign import describe
 
 FIRST = 1_000_000  # not the seeds that the C++ tests begin with
+DEVICES = [device for device in vyre.devices() if device.usable]
+
+
+def name_of(device):
+    return device.name.split("(")[0].strip()
 
 
 def rows_of(ways, count, *, first=FIRST, jobs=1, **settings):
@@ -50,9 +55,7 @@ def test_programs_agree_on_the_processor(backend, count):
     assert {row.verdict for row in rows} == {"agrees"}
 
 
-@pytest.mark.parametrize(
-    "device", [device for device in vyre.devices() if device.usable], ids=lambda d: d.name.split("(")[0].strip()
-)
+@pytest.mark.parametrize("device", DEVICES, ids=name_of)
 def test_programs_agree_on_every_device(device):
     no_fault(rows_of(fuzz.ways_of("vulkan", device.index), 12), 12)
 
@@ -127,6 +130,40 @@ def test_a_case_survives_json():
     for seed in range(FIRST, FIRST + 50):
         case = fuzz.generate(seed)
         assert fuzz.Case.from_json(case.to_json()) == case
+
+
+# What takes longer.
+
+
+def no_fault_of_many(ways, count, **settings):
+    rows = rows_of(ways, count, first=0, jobs=None, **settings)
+    wrong = [row for row in rows if row.wrong]
+    assert not wrong, f"{len(wrong)} wrong; `vyre fuzz` reduces the first: {wrong[0]}"
+    assert len(rows) == count
+    agreed = sum(row.verdict == "agrees" for row in rows)
+    # A driver that refuses much shows little.
+    assert agreed >= 0.99 * count, f"{count - agreed} refused"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("device", DEVICES, ids=name_of)
+def test_5000_programs_agree_on_every_device(device):
+    no_fault_of_many(fuzz.ways_of("vulkan", device.index), 5000)
+
+
+@pytest.mark.slow
+def test_1000_programs_agree_as_wgsl():
+    no_fault_of_many(fuzz.ways_of("wgsl"), 1000)
+
+
+@pytest.mark.slow
+def test_20000_programs_agree_on_the_processor():
+    no_fault_of_many([*fuzz.ways_of("reference"), *fuzz.ways_of("cpu")], 20_000)
+
+
+@pytest.mark.slow
+def test_10000_programs_with_many_rewrites_keep_their_bytes():
+    no_fault_of_many([fuzz.Way("reference"), *fuzz.ways_of("cpu")], 10_000, rewrites=12)
 
 
 # The log.
@@ -298,6 +335,14 @@ if mulhi\(1, 1\) \{{
 
 grid 1 1 1
 array out0: 0x1 \(4 bytes\)
+
+{backend} and reference first differ in invocation \(0, 0, 0\) of workgroup \(0, 0, 0\), after 0 barriers:
+  at +entry\[0\]\.condition
+  statement +if mulhi\(1, 1\)
+  expression +mulhi\(1, 1\)
+  {backend} +1 \(0x1\)
+  reference +0 \(0x0\)
+  output +out0\[0\]: {backend} 0, reference 1
 
 repeat      vyre fuzz --backend {backend} --case {re.escape(kept)}   \(the reduced one\)
 repeat      vyre fuzz --backend {backend} --seed {seed} --count 1

@@ -216,7 +216,8 @@ class _Run:
 
     def run(self) -> int:
         _say("target", self.head["target"])
-        _say("compared", "; ".join(dict.fromkeys(str(way) for way in self.ways)))
+        for number, way in enumerate(dict.fromkeys(map(str, self.ways))):
+            _say("" if number else "compared", way)
         if self.before:
             _say(
                 "resumed",
@@ -325,6 +326,8 @@ class _Run:
         if small.tried is not None:
             print("\nThis program\n")
         print(f"\n{small.case}\n")
+        if small.begins:
+            print(f"{small.begins}\n")
         if small.tried is not None:
             print(f"must give the bytes of this one, and does not:\n\n{small.tried}\n")
         elif self.log is not None:

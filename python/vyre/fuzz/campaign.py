@@ -9,6 +9,7 @@ from multiprocessing.connection import wait
 from typing import TYPE_CHECKING
 
 from vyre import _core
+from vyre.errors import DeviceError
 from vyre.fuzz.case import Settings
 from vyre.fuzz.compare import Judgement, Way
 from vyre.fuzz.log import Row
@@ -39,13 +40,14 @@ def describe(ways: Sequence[Way], *, patience: float = PATIENCE) -> str:
     try:
         return worker.ask("describe", list(ways))
     except WorkerEndedError as error:
-        from vyre.errors import DeviceError
-
-        raise DeviceError(
-            f"the device could not be opened: {error}. It said: {error.said or 'nothing'}. Fix: try `vyre doctor`."
-        ) from error
+        raise _lost(error) from error
     finally:
         worker.close()
+
+
+def _lost(error: WorkerEndedError) -> DeviceError:
+    said = f" It said: {error.said}." if error.said else ""
+    return DeviceError(f"no program could be run: {error}.{said} Fix: try `vyre doctor`, which opens every device.")
 
 
 def sweep(
@@ -144,7 +146,7 @@ class _Sweep:
             self.idle.append(worker)
             if error.run == 0:
                 # Nothing was run: whatever it is, it is no answer to a program.
-                raise RuntimeError(f"a process of vyre fuzz ended by itself: {error}\n{error.said}") from error
+                raise _lost(error) from error
             self.done[error.seed] = self.row_of(error)
             # Those before were done, but not told.
             self.left.extend(

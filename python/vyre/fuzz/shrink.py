@@ -38,6 +38,7 @@ class Small:
         judgement: how it fares.
         statements: how many the whole program has, and how many are left.
         tries: how many programs were run to find it.
+        begins: where the values begin to differ, as ``vyre.bisect`` says it; empty where it has nothing to say.
     """
 
     case: Case
@@ -46,6 +47,7 @@ class Small:
     judgement: Judgement
     statements: tuple[int, int]
     tries: int
+    begins: str = ""
 
 
 def ways_for(seed: int, ways: Sequence[Way]) -> list[Way]:
@@ -94,7 +96,8 @@ def shrink(
         limit = TRIES_OF_HANGS if found.kind == "hung" else tries
         smallest = reduce(case, lambda candidate: _same(isolated.judge(candidate), found), tries=limit)
         judgement = isolated.judge(smallest)
-        return Small(smallest, None, way, judgement, (before, smallest.statements()), isolated.count)
+        begins = isolated.bisect(smallest) if judgement.kind == "differs" else ""
+        return Small(smallest, None, way, judgement, (before, smallest.statements()), isolated.count, begins)
 
 
 def _shrink_rewrite(isolated: _Isolated, case: Case, tried: Case, tries: int) -> Small | None:
@@ -155,6 +158,12 @@ class _Isolated:
             # Its bytes depend on the order, or the reference is at fault, which is not what is looked for.
             return replace(judgement, kind="agrees")
         return judgement
+
+    def bisect(self, case: Case) -> str:
+        try:
+            return self._worker.ask("bisect", case, self.way) or ""
+        except WorkerEndedError:
+            return ""
 
     def __enter__(self) -> _Isolated:
         return self

@@ -77,7 +77,7 @@ class Worker:
         self._seen, self._since = (0, 0), time.monotonic()
 
     def send(self, question: str, *arguments: Any) -> None:
-        """Ask: "describe", "sweep" or "judge" (see the functions below)."""
+        """Ask one of _QUESTIONS."""
         self._progress[:16] = bytes(16)
         self._seen, self._since = (0, 0), time.monotonic()
         with suppress(BrokenPipeError, ConnectionResetError):  # receive() says it
@@ -198,7 +198,27 @@ def _judge(case: Case, tried: Case | None, ways: list[Way], progress: mmap.mmap)
     return judge(case, ways, tried=tried, progress=progress)
 
 
-_QUESTIONS = {"describe": _describe, "sweep": _sweep, "judge": _judge}
+def _bisect(case: Case, way: Way, progress: mmap.mmap) -> str | None:
+    """Where the way begins to differ, in words; None when it cannot be told."""
+    backend: Any
+    if way.in_python:
+        function = way.function()
+
+        def backend(*arguments: Any) -> dict[str, Any]:
+            return function(*arguments, device=way.device, optimize=way.optimize)
+
+        backend.__name__ = way.backend
+    else:
+        backend = {"backend": way.backend, "optimize": way.optimize}
+        backend |= {name: value for name in ("device", "schedule") if (value := getattr(way, name)) is not None}
+    try:
+        found = vyre.bisect(case.program, case.inputs(arrays=True), case.grid, backend=backend, against="reference")
+    except vyre.VyreError:
+        return None  # the recording program may exceed what the way can run
+    return None if found is None else str(found)
+
+
+_QUESTIONS = {"describe": _describe, "sweep": _sweep, "judge": _judge, "bisect": _bisect}
 
 
 def main() -> None:
