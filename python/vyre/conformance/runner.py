@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -51,12 +52,22 @@ class Target:
         device = _core._devices(self.backend)[self.index or 0]
         return {
             "backend": self.backend,
-            "device": device["name"],
+            # A certificate is read elsewhere, where "this processor" is another one.
+            "device": _processor() if self.backend == "cpu" else device["name"],
             "driver": device["driver"],
             "kind": device["kind"],
             "limits": device["limits"],
             "probes": device["probes"],
         }
+
+
+def _processor() -> str:
+    """The name of this machine's processor, as Linux has it."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return "this processor"
+    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "this processor")
 
 
 def target(backend: str | Run | None = None, device: int | vyre.Device | None = None) -> Target:
