@@ -16,18 +16,29 @@ constexpr ir::WorkgroupSize kSizes[] = {{1, 1, 1}, {1, 1, 1}, {2, 1, 1},  {3, 1,
                                         {2, 2, 1}, {5, 1, 3}, {1, 7, 1},  {4, 3, 1}, {2, 3, 4},  {1, 1, 5},  {16, 1, 1},
                                         {3, 1, 1}, {7, 1, 1}, {32, 1, 1}, {8, 4, 1}, {33, 1, 1}, {64, 1, 1}, {4, 4, 4}};
 constexpr Grid kGrids[] = {{1, 1, 1}, {1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {5, 1, 1}, {1, 3, 1}, {2, 2, 1}, {1, 1, 3}, {2, 1, 2}};
+// Some runs are wide: more invocations than a backend takes at a time, and than one thread does alone. Every device takes 128 a workgroup.
+constexpr ir::WorkgroupSize kWideSizes[] = {{128, 1, 1}, {100, 1, 1}, {16, 8, 1}, {5, 5, 5}, {1, 1, 1}, {3, 1, 1}, {64, 1, 1}, {7, 3, 2}};
+constexpr Grid kWideGrids[] = {{17, 1, 1}, {40, 1, 1}, {1, 19, 1}, {5, 1, 5}, {3, 3, 3}, {257, 1, 1}, {9, 1, 1}, {1, 1, 130}};
+constexpr std::uint32_t kMostInvocations = 3000;
 
 std::uint32_t product(const std::array<std::uint32_t, 3>& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
 }  // namespace
 
 void Generator::choose_sizes() {
-  do {
-    size_ = kSizes[random_.below(std::size(kSizes))];
-  } while (options_.plant && product(size_) < 2);
-  do {
-    grid_ = kGrids[random_.below(std::size(kGrids))];
-  } while (options_.plant == Plant::AcrossWorkgroups && product(grid_) < 2);
+  if (random_.chance(7)) {
+    do {
+      size_ = random_.pick(kWideSizes);
+      grid_ = random_.pick(kWideGrids);
+    } while (product(size_) * product(grid_) > kMostInvocations || (options_.plant && product(size_) < 2));
+  } else {
+    do {
+      size_ = kSizes[random_.below(std::size(kSizes))];
+    } while (options_.plant && product(size_) < 2);
+    do {
+      grid_ = kGrids[random_.below(std::size(kGrids))];
+    } while (options_.plant == Plant::AcrossWorkgroups && product(grid_) < 2);
+  }
   ids_.invocations = product(size_);
   ids_.workgroups = product(grid_);
   alone_ = ids_.invocations == 1;

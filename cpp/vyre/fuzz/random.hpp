@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 namespace vyre::fuzz {
 
@@ -25,7 +26,7 @@ class Random {
   bool chance(std::uint32_t percent) { return below(100) < percent; }
   template <class Items>
   decltype(auto) pick(Items&& items) {
-    return items[below(items.size())];
+    return items[below(std::size(items))];
   }
 
  private:

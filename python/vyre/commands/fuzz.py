@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import re
 import shlex
+import signal
+import threading
 import time
 from collections import Counter
-from contextlib import closing
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +17,8 @@ from typing import TYPE_CHECKING, Any
 import vyre
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from vyre.fuzz import Row, Settings, Way
     from vyre.fuzz.shrink import Small
 
@@ -30,7 +34,7 @@ backends:
 
 A program counts as refused when a backend says that it cannot run it (a limit of the device, a driver that was found
 not to keep its word); that is never agreement. The exit status is 0 when no program was wrong, 1 when one was, 2 for a
-wrong request, 130 after Ctrl-C."""
+wrong request, 130 after Ctrl-C or SIGTERM."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -226,18 +230,19 @@ class _Run:
         start = time.monotonic()
         interrupted = False
         found: list[Row] = []
-        try:
-            found = self.sweep()
-        except KeyboardInterrupt:
-            interrupted = True
-        self.summary(time.monotonic() - start)
-        try:
-            for row in found:
-                self.explain(row)
-        except KeyboardInterrupt:
-            interrupted = True
+        with _terminated_as_interrupted():
+            try:
+                found = self.sweep()
+            except KeyboardInterrupt:
+                interrupted = True
+            self.summary(time.monotonic() - start)
+            try:
+                for row in found:
+                    self.explain(row)
+            except KeyboardInterrupt:
+                interrupted = True
         if interrupted:
-            _say("stopped", f"by Ctrl-C before seed {self.first + self.done}")
+            _say("stopped", f"before seed {self.first + self.done}")
             if self.log is not None:
                 _say("go on", self.command(resume=True))
             return INTERRUPTED
@@ -358,6 +363,19 @@ def _run_case(chosen: argparse.Namespace) -> int:
         worker.close()
     _say(judgement.kind, f"{judgement.way}: {judgement.message}" if judgement.way else "in every way")
     return 0 if judgement else 1
+
+
+@contextmanager
+def _terminated_as_interrupted() -> Iterator[None]:
+    """Makes SIGTERM, which `timeout` and batch systems send, what Ctrl-C is."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _say(what: str, text: str) -> None:

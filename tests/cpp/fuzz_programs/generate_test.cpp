@@ -154,7 +154,7 @@ TEST(Generate, every_row_of_every_table_occurs) {
     if (spec->inlinable()) expect("call", spec->id);
   }
   for (const char* id : {"00", "01", "02", "10", "11", "12", "20", "21", "22"}) expect("id", id);
-  for (const char* size : {"1", "3", "7", "32", "64"}) expect("invocations", size);
+  for (const char* size : {"1", "3", "7", "32", "64", "128"}) expect("invocations", size);
 }
 
 TEST(Generate, every_planted_case_but_a_divergent_barrier_is_valid) {
