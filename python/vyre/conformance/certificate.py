@@ -168,7 +168,7 @@ class Certificate:
     def levels(self) -> dict[str, str]:
         """Level -> verdict: "passed", "failed", "incomplete" (a case was skipped or is missing), "not run" or
         "not claimed"."""
-        return {name: row["verdict"] for name, row in self.content["levels"].items()}
+        return {name: self.content["levels"][name]["verdict"] for name in LEVELS}
 
     @property
     def asked(self) -> tuple[str, ...]:

@@ -405,6 +405,8 @@ def test_the_page_shows_levels_and_every_case(whole):
     for word in ("not claimed", "passed", "allowed"):
         assert word in text
     assert "Failed and skipped" not in text
+    assert "L1, L2, L3, L4 passed" in re.sub(r"\s+", " ", text)
+    assert text.count(" cases with several allowed outcomes") == 1
     assert "prefers-color-scheme:dark" in whole.to_html()
     assert whole._repr_html_() in whole.to_html() or read(f"<div>{whole._repr_html_()}</div>")
 
@@ -560,6 +562,22 @@ def test_a_skipped_case_makes_its_level_incomplete():
     assert "L3/workgroups/ids-256x1x1" in {row["id"] for row in skipped}
     text = read(certificate.to_html())
     assert text.index("Failed and skipped") < text.index("L3/workgroups/ids-256x1x1")
+    assert "L3 incomplete ; L4 passed" in re.sub(r"\s+", " ", text)
+
+
+def test_the_page_shows_what_a_driver_refused():
+    """Allowed, and worth knowing."""
+
+    def impatient(program, inputs, grid, optimize):
+        if max([int(rounds) for rounds in re.findall(r" in 0\.\.(\d+) \{", program.to_text())], default=0) > 40_000:
+            raise vyre.DeviceError("loops end after 40,000 rounds. Fix: use another device.")
+        return vyre.run(program, inputs, grid, backend="reference", optimize=optimize)
+
+    certificate = certify(impatient, levels=["L1"])
+    assert certificate.passed
+    text = read(certificate.to_html())
+    assert "What the documents allow, and this place does" in text
+    assert text.count("refused: loops end after 40,000 rounds. Fix: use another device.") == 1
 
 
 def test_an_empty_output_is_no_pass():
