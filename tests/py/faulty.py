@@ -12,10 +12,9 @@ def right(program, inputs, workgroups, *, device=None, optimize=True):
     return vyre.run(program, inputs, workgroups, backend="reference")
 
 
-def mulhi_is_min(program, inputs, workgroups, *, device=None, optimize=True):
-    """Takes the smaller one where the program asks for the high half of the product."""
-    text = program.to_text().replace("mulhi(", "min(")
-    return right(vyre.parse(text), inputs, workgroups)
+def rotates_right(program, inputs, workgroups, *, device=None, optimize=True):
+    """Rotates right where the program asks for left."""
+    return right(vyre.parse(program.to_text().replace("rotl(", "rotr(")), inputs, workgroups)
 
 
 def forgets_barriers_when_optimised(program, inputs, workgroups, *, device=None, optimize=True):

@@ -45,6 +45,11 @@ ExprId add_literal(ir::ProgramBuilder& to, const Literal& literal) {
   return to.add(ir::Pack{literal.type, to.list(parts)});
 }
 
+static bool is_literal(const ir::Expr& expr) {
+  return std::holds_alternative<ir::LitU32>(expr) || std::holds_alternative<ir::LitI32>(expr) ||
+         std::holds_alternative<ir::LitBool>(expr) || std::holds_alternative<ir::LitU64>(expr);
+}
+
 ir::Program apply(const validate::ValidProgram& valid, const Edits& edits) {
   const ir::Program& from = valid.program();
   ir::ProgramBuilder to;
@@ -99,6 +104,13 @@ ir::Program apply(const validate::ValidProgram& valid, const Edits& edits) {
 
   const auto name = [&](NameId id) { return to.name(from.text(id)); };
   IdVector<ExprId, ExprId> moved(from.exprs().size());
+  // Each use of a literal gets one of its own, to be made smaller by itself.
+  const auto use = [&](ExprId id) {
+    const bool same = !edits.exprs[id].literal && edits.exprs[id].by == id;
+    if (!same || !is_literal(from.expr(id))) return moved[id];
+    return to.add(transform::copy_expr(
+        from, from.expr(id), to, [](ExprId operand) { return operand; }, name));
+  };
   for (std::uint32_t index = 0; index < from.exprs().size(); ++index) {
     const ExprId id{index};
     const Instead& instead = edits.exprs[id];
@@ -110,16 +122,14 @@ ir::Program apply(const validate::ValidProgram& valid, const Edits& edits) {
     } else if (var != nullptr && gone[var->name.index]) {
       moved[id] = add_literal(to, {*gone[var->name.index], {}});
     } else {
-      moved[id] = to.add(transform::copy_expr(
-          from, from.expr(id), to, [&](ExprId operand) { return moved[operand]; }, name));
+      moved[id] = to.add(transform::copy_expr(from, from.expr(id), to, use, name));
     }
   }
   for (std::uint32_t index = 0; index < from.nodes().size(); ++index) {
     if (dropped[index] || unframed[index]) continue;
     const ir::Node& node = from.node(NodeId{index});
     if (const ir::Assign* assign = std::get_if<ir::Assign>(&node); assign != nullptr && gone[assign->name.index]) continue;
-    transform::copy_node(
-        node, to, [&](ExprId root) { return moved[root]; }, name);
+    transform::copy_node(node, to, use, name);
   }
   return to.finish();
 }

@@ -1,6 +1,7 @@
 #include "vyre/fuzz/reduce.hpp"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "vyre/fuzz/edit.hpp"
@@ -231,13 +232,14 @@ class Reducer {
     }
   }
 
-  // The smallest value that is not zero.
+  // The smallest value that is not zero, in the place of a larger one.
   void one(std::size_t k, std::size_t at) {
     Case candidate = best_;
-    auto& bytes = candidate.arrays[k].bytes;
-    bytes[at] = std::byte{1};
-    std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(at + 1),
-              bytes.begin() + static_cast<std::ptrdiff_t>(std::min(at + element_bytes(k), bytes.size())), std::byte{0});
+    const std::span<std::byte> bytes(candidate.arrays[k].bytes);
+    const std::span<std::byte> element = bytes.subspan(at, std::min(element_bytes(k), bytes.size() - at));
+    if (std::all_of(element.begin(), element.end(), [](std::byte byte) { return byte == std::byte{0}; })) return;
+    std::fill(element.begin(), element.end(), std::byte{0});
+    element[0] = std::byte{1};
     accept(std::move(candidate));
   }
 
