@@ -7,15 +7,37 @@
 
 namespace vyre::validate {
 
-Text::Text(std::string_view text) {
-  text_.reserve(text.size());
-  for (char c : text) {
+namespace {
+
+// A name of megabytes may be wrong in each of many statements: of a name beyond the first number, as many bytes as the second are
+// said from either end.
+constexpr std::size_t kLongestText = 256, kKeptBytes = 100;
+
+bool within_character(char byte) { return (static_cast<unsigned char>(byte) & 0xC0) == 0x80; }
+
+void append_printable(std::string& out, std::string_view text) {
+  for (const char c : text) {
     if (c == '\0') {
-      text_ += "\\0";
+      out += "\\0";
     } else {
-      text_ += c;
+      out += c;
     }
   }
+}
+
+}  // namespace
+
+Text::Text(std::string_view text) {
+  if (text.size() <= kLongestText) {
+    append_printable(text_, text);
+    return;
+  }
+  std::size_t head = kKeptBytes, tail = text.size() - kKeptBytes;
+  while (head > 0 && within_character(text[head])) --head;
+  while (tail < text.size() && within_character(text[tail])) ++tail;
+  append_printable(text_, text.substr(0, head));
+  text_ += "...";
+  append_printable(text_, text.substr(tail));
 }
 
 void Report::add_filled(Site site, Message message, std::span<const Text> texts) {
