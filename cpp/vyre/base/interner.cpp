@@ -64,8 +64,9 @@ NameId Interner::intern(std::string_view text) {
   if (texts_.size() * 4 >= slots_.size() * 3) grow();
   NameId& entry = slots_[slot(text)];
   if (!entry.valid()) {
-    entry = NameId{static_cast<std::uint32_t>(texts_.size())};
+    // Memory may run out in keeping it; the table must not know the text then.
     texts_.push_back(keep(text));
+    entry = NameId{static_cast<std::uint32_t>(texts_.size() - 1)};
   }
   return entry;
 }

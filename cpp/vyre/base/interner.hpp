@@ -16,7 +16,8 @@ class Interner {
  public:
   Interner() = default;
   Interner(const Interner& other);
-  Interner(Interner&& other) noexcept : Interner() { swap(other); }
+  // An empty deque takes memory too, so this can throw.
+  Interner(Interner&& other) : Interner() { swap(other); }
   Interner& operator=(Interner other) noexcept {
     swap(other);
     return *this;

@@ -20,6 +20,27 @@ bool drop(const Data* data) noexcept {
   return data->references.fetch_sub(1, std::memory_order_acq_rel) == 1;
 }
 
+// A work list instead of nested destructors: a child whose last reference goes is queued, not destroyed within its parent. The list
+// runs through the dead themselves, because letting go must not need memory.
+template <class Data>
+class Dead {
+ public:
+  explicit Dead(const Data* data) : first_(data) {}
+  Data* next() {
+    const Data* data = first_;
+    if (data != nullptr) first_ = data->next_dead;
+    return const_cast<Data*>(data);
+  }
+  void add(const Data* data) {
+    if (data == nullptr || !drop(data)) return;
+    data->next_dead = first_;
+    first_ = data;
+  }
+
+ private:
+  const Data* first_;
+};
+
 ExprHandle make(ExprKind kind, SourcePlace place, std::vector<ExprHandle> operands = {}, std::string name = {}, std::uint64_t bits = 0,
                 std::uint8_t op = 0) {
   auto* data = new ExprData{};
@@ -125,31 +146,21 @@ class Flattener {
 void retain(const ExprData* data) noexcept { data->references.fetch_add(1, std::memory_order_relaxed); }
 void retain(const NodeData* data) noexcept { data->references.fetch_add(1, std::memory_order_relaxed); }
 
-// A work list instead of nested destructors: a child whose last reference goes is queued, not destroyed within its parent.
 void release(const ExprData* data) noexcept {
   if (!drop(data)) return;
-  std::vector<const ExprData*> dead{data};
-  while (!dead.empty()) {
-    auto* last = const_cast<ExprData*>(dead.back());
-    dead.pop_back();
-    for (ExprHandle& operand : last->operands) {
-      if (const ExprData* child = operand.detach(); child != nullptr && drop(child)) dead.push_back(child);
-    }
+  Dead dead(data);
+  while (ExprData* last = dead.next()) {
+    for (ExprHandle& operand : last->operands) dead.add(operand.detach());
     delete last;
   }
 }
 
 void release(const NodeData* data) noexcept {
   if (!drop(data)) return;
-  std::vector<const NodeData*> dead{data};
-  while (!dead.empty()) {
-    auto* last = const_cast<NodeData*>(dead.back());
-    dead.pop_back();
-    for (std::vector<NodeHandle>* list : {&last->body, &last->otherwise}) {
-      for (NodeHandle& child : *list) {
-        if (const NodeData* inner = child.detach(); inner != nullptr && drop(inner)) dead.push_back(inner);
-      }
-    }
+  Dead dead(data);
+  while (NodeData* last = dead.next()) {
+    for (NodeHandle& child : last->body) dead.add(child.detach());
+    for (NodeHandle& child : last->otherwise) dead.add(child.detach());
     delete last;
   }
 }

@@ -67,6 +67,7 @@ struct ExprData {
   std::uint64_t bits = 0;  // a literal's bits, an axis, a lane
   std::string name;        // of a variable, buffer or operation
   std::vector<ExprHandle> operands;
+  mutable const ExprData* next_dead = nullptr;
 };
 
 enum class NodeKind : std::uint8_t { Let, Assign, Store, If, Loop, Block, Barrier, Return };
@@ -79,6 +80,7 @@ struct NodeData {
   std::vector<ExprHandle> operands;   // in evaluation order
   std::vector<NodeHandle> body;       // of If (then), Loop, Block
   std::vector<NodeHandle> otherwise;  // of If; empty when there is no Else
+  mutable const NodeData* next_dead = nullptr;
 };
 
 // Constructors, one a kind; names as in the documents.

@@ -63,6 +63,7 @@ struct Books {
   bool holding = false;
   std::set<VkFence> held;
   bool only_waiting_tells = false;
+  void (*inside)(bool) = nullptr;
 };
 
 Books books;
@@ -99,9 +100,21 @@ void* as_pointer(T value) {
   }
 }
 
+struct Inside {
+  Inside() {
+    if (books.inside != nullptr) books.inside(true);
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+  ~Inside() {
+    if (books.inside != nullptr) books.inside(false);
+  }
+};
+
 // What stands in for the function number kIndex.
 template <int kIndex, class R, class... A>
 VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
+  const Inside inside;
   PFN_vkVoidFunction real;
   {
     const std::lock_guard lock(books.mutex);
@@ -182,6 +195,7 @@ PFN_vkVoidFunction function_of(int index) {
 }
 
 VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_instance(VkInstance, const char* name) {
+  const Inside inside;
   const std::lock_guard lock(books.mutex);
   if (books.hidden.count(name) != 0) return nullptr;
   return function_of(index_of(name));
@@ -193,6 +207,7 @@ VKAPI_ATTR VkResult VKAPI_CALL create_instance(const VkInstanceCreateInfo* creat
                                                VkInstance* instance) {
   const VkResult result = stand_in<k_vkCreateInstance, VkResult>(create, allocator, instance);
   if (result == VK_SUCCESS) {
+    const Inside inside;
     // Found with an instance, the loader's functions serve every device, whichever driver it is of.
     const std::lock_guard lock(books.mutex);
     for (int i = 0; i < kFunctionCount; ++i) {
@@ -220,6 +235,7 @@ FailingVulkan::FailingVulkan() {
   books.holding = false;
   books.held.clear();
   books.only_waiting_tells = false;
+  books.inside = nullptr;
   if (books.find == nullptr) return;
   for (int i = 0; i < kFunctionCount; ++i) books.real[i] = books.find(nullptr, kNames[i]);
 }
@@ -275,6 +291,11 @@ void FailingVulkan::release_fences() {
 void FailingVulkan::only_waiting_tells(bool on) {
   const std::lock_guard lock(books.mutex);
   books.only_waiting_tells = on;
+}
+
+void FailingVulkan::around_each_call(void (*inside)(bool)) {
+  const std::lock_guard lock(books.mutex);
+  books.inside = inside;
 }
 
 void FailingVulkan::hide(std::string function) {

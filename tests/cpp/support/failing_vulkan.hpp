@@ -46,6 +46,10 @@ class FailingVulkan {
   // element.
   void change(std::string function, std::function<void(void*)> with);
 
+  // Called with true when a call comes in and with false when it is answered, on the caller's thread: what happens between is the
+  // driver's, and this class's own.
+  void around_each_call(void (*inside)(bool));
+
   int calls(std::string_view function) const;
   void forget_calls();
   // One line for each kind of object that is not destroyed.

@@ -44,6 +44,7 @@ class Call {
     Machine machine = make_machine(stop_caller);
     batches_.prepare(machine);
     std::vector<std::jthread> helpers;
+    const StopAtEnd stop_at_end{stop_};
     bool asked = threads < 2;
     for (;;) {
       const std::uint64_t index = next_.fetch_add(1, std::memory_order_relaxed);
@@ -73,6 +74,12 @@ class Call {
   // A thread takes some tens of microseconds to start.
   static constexpr auto kAlone = std::chrono::microseconds(100);
 
+  // Helpers do not go on with a call that an exception has ended.
+  struct StopAtEnd {
+    std::atomic<bool>& stop;
+    ~StopAtEnd() { stop = true; }
+  };
+
   // On the caller's thread: whether the call must end.
   bool look() {
     if (options_.interrupted && options_.interrupted()) interrupted_ = true;
@@ -83,15 +90,16 @@ class Call {
 
   template <class MakeMachine>
   void start_helpers(std::uint64_t count, std::vector<std::jthread>& helpers, const MakeMachine& make_machine) {
-    helpers.reserve(count);
-    for (std::uint64_t k = 0; k < count; ++k) {
-      const std::scoped_lock lock(mutex_);
-      try {
+    // Where the system gives no more threads, or no memory for them, fewer do the same.
+    try {
+      helpers.reserve(count);
+      for (std::uint64_t k = 0; k < count; ++k) {
+        const std::scoped_lock lock(mutex_);
         helpers.emplace_back([&] { help(make_machine); });
-      } catch (const std::system_error&) {
-        return;  // the system gives no more threads: fewer do the same
+        ++running_;
       }
-      ++running_;
+    } catch (const std::system_error&) {
+    } catch (const std::bad_alloc&) {
     }
   }
 

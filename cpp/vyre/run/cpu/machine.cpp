@@ -62,13 +62,6 @@ Words::Words(std::size_t count) : storage_(count + kGroup) {
   words_ = static_cast<Word*>(std::align(kAlignment, count * sizeof(Word), start, space));
 }
 
-// A block that parted its lanes.
-struct Machine::Frame {
-  const Word* before;     // the mask around it
-  std::uint64_t returns;  // when it was opened
-  enum class Taken : std::uint8_t { None, All, Some } taken = Taken::Some;
-};
-
 Machine::Machine(const Code& code, const lower::Kernel& kernel, const Lanes& lanes, std::span<const Memory> buffers, std::size_t capacity,
                  const std::function<bool()>& stop)
     : code_(code),
@@ -80,6 +73,7 @@ Machine::Machine(const Code& code, const lower::Kernel& kernel, const Lanes& lan
       // Who is alive, and of each depth: who is active, who takes the Else, and who goes on after it.
       masks_((1 + std::size_t{3} * code.depth) * stride_),
       scalars_(code.scalars) {
+  frames_.reserve(code.depth);
   for (const auto& [reg, slot] : code.lengths) scalar(reg) = buffers[slot].length;
   for (const lower::SharedArray& array : kernel.shared) {
     shared_words_.emplace_back(std::size_t{array.lanes} * array.count);
@@ -98,8 +92,8 @@ void Machine::run(const std::size_t lanes) {
   const Word* mask = nullptr;
   Word* const alive = masks_.data();
   std::uint64_t returns = 0;
-  std::vector<Frame> frames;
-  frames.reserve(code_.depth);
+  std::vector<Frame>& frames = frames_;
+  frames.clear();
 
   const auto vector = [&](std::uint32_t reg) { return vectors_.data() + std::size_t{reg} * stride_; };
   const auto address = [&](std::uint32_t reg) { return is_scalar(reg) ? &scalars_[reg & ~kScalar] : vector(reg); };

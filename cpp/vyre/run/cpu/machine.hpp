@@ -39,7 +39,8 @@ class Machine {
   Word* vector(std::uint32_t reg) { return vectors_.data() + std::size_t{reg} * stride_; }
   Word& scalar(std::uint32_t reg) { return scalars_[reg & ~kScalar]; }
 
-  // The first `lanes` lanes; shared arrays as clear_shared() leaves them.
+  // The first `lanes` lanes; shared arrays as clear_shared() leaves them. Needs no memory: a batch that has begun is done, or `stop`
+  // said that it need not be.
   void run(std::size_t lanes);
   void clear_shared();
   bool stopped() const { return stopped_; }
@@ -47,7 +48,13 @@ class Machine {
  private:
   static constexpr std::uint64_t kBetweenLooks = std::uint64_t{1} << 21;
 
-  struct Frame;
+  // A block that parted its lanes.
+  struct Frame {
+    enum class Taken : std::uint8_t { None, All, Some };
+    const Word* before;     // the mask around it
+    std::uint64_t returns;  // when it was opened
+    Taken taken = Taken::Some;
+  };
   // False when the run must end.
   bool spend(std::uint64_t words) {
     if (words < left_) {
@@ -69,6 +76,7 @@ class Machine {
   Words vectors_;
   Words masks_;
   std::vector<Word> scalars_;
+  std::vector<Frame> frames_;           // of the open blocks
   std::uint64_t left_ = kBetweenLooks;  // words to compute before `stop` is asked again
   bool stopped_ = false;
 };

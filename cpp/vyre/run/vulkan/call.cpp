@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cmath>
 #include <cstring>
+#include <list>
 
 #include "vyre/base/error.hpp"
 #include "vyre/emit/interface.hpp"
@@ -51,14 +52,14 @@ class Loan {
   Loan(const Loan&) = delete;
   Loan& operator=(const Loan&) = delete;
   ~Loan() {
-    if (workspace_ && workspace_->in_flight) device_.abandon(std::move(workspace_));
+    if (!workspace_.empty() && workspace_.front().in_flight) device_.abandon(std::move(workspace_));
   }
   void end() { device_.give_back(std::move(workspace_)); }
-  Workspace& operator*() const { return *workspace_; }
+  Workspace& operator*() { return workspace_.front(); }
 
  private:
   Device& device_;
-  std::unique_ptr<Workspace> workspace_;
+  std::list<Workspace> workspace_;  // of one
 };
 
 // Records, submits and waits; as often as the grid needs.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 
 #include "vyre/base/error.hpp"
 #include "vyre/run/vulkan/call.hpp"
@@ -24,15 +25,16 @@ constexpr auto kSlice = std::chrono::milliseconds(20);
 constexpr VkMemoryPropertyFlags kUnified = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                                            VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
 
-// Devices that nobody uses any more but that never stopped working. Never destroyed, at the end of the process neither.
-void keep_for_ever(Device* device) {
-  static auto* const mutex = new std::mutex;
-  static auto* const devices = new std::vector<Device*>;
-  const std::lock_guard lock(*mutex);
-  devices->push_back(device);
-}
-
 }  // namespace
+
+void Device::keep_for_ever(Device* device) noexcept {
+  // Not destroyed at the end of the process either.
+  static std::mutex mutex;
+  static Device* kept = nullptr;
+  const std::lock_guard lock(mutex);
+  device->next_kept_ = kept;
+  kept = device;
+}
 
 std::shared_ptr<Device> Device::open(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options) {
   return std::shared_ptr<Device>(new Device(std::move(instance), physical, options), [](Device* device) {
@@ -159,47 +161,44 @@ VkDescriptorSetLayout Device::set_layout(std::uint32_t binding_count) {
   return layout;
 }
 
-std::unique_ptr<Workspace> Device::borrow() {
+std::list<Workspace> Device::borrow() {
   if (!collect()) {
     throw DeviceError(
         fmt::format("device `{}` is still busy with a call that timed out or was interrupted. Fix: call again when that "
                     "program has ended, or use another device.",
                     name()));
   }
+  std::list<Workspace> lent;
   {
     const std::lock_guard lock(mutex_);
-    if (!unused_.empty()) {
-      auto workspace = std::move(unused_.back());
-      unused_.pop_back();
-      return workspace;
-    }
+    if (!unused_.empty()) lent.splice(lent.begin(), unused_, std::prev(unused_.end()));
   }
-  return std::make_unique<Workspace>(*this);
+  if (lent.empty()) lent.emplace_back(*this);
+  return lent;
 }
 
-void Device::give_back(std::unique_ptr<Workspace> workspace) {
-  workspace->pipeline.reset();
-  if (workspace->bytes() > kMaxKeptBytes) return;
+void Device::give_back(std::list<Workspace> workspace) noexcept {
+  workspace.front().pipeline.reset();
+  if (workspace.front().bytes() > kMaxKeptBytes) return;
   const std::lock_guard lock(mutex_);
-  if (unused_.size() < kMaxUnusedWorkspaces) unused_.push_back(std::move(workspace));
+  if (unused_.size() < kMaxUnusedWorkspaces) unused_.splice(unused_.end(), workspace);
 }
 
-void Device::abandon(std::unique_ptr<Workspace> workspace) {
+void Device::abandon(std::list<Workspace> workspace) noexcept {
   const std::lock_guard lock(mutex_);
-  abandoned_.push_back(std::move(workspace));
+  abandoned_.splice(abandoned_.end(), workspace);
   count_abandoned();
 }
 
 bool Device::collect() {
-  std::vector<std::unique_ptr<Workspace>> done;  // destroyed after the lock is given up
+  std::list<Workspace> done;  // destroyed after the lock is given up
   const std::lock_guard lock(mutex_);
   while (!abandoned_.empty()) {
-    const VkResult result = api_.vkGetFenceStatus(api_.device, *abandoned_.back()->fence);
+    const VkResult result = api_.vkGetFenceStatus(api_.device, *abandoned_.back().fence);
     if (result == VK_NOT_READY) return false;
     if (result < 0) condemn();
     check(result, "vkGetFenceStatus");
-    done.push_back(std::move(abandoned_.back()));
-    abandoned_.pop_back();
+    done.splice(done.end(), abandoned_, std::prev(abandoned_.end()));
     count_given_back();
   }
   return true;
@@ -208,7 +207,7 @@ bool Device::collect() {
 bool Device::idle() noexcept {
   try {
     return condemned() || collect();
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return condemned();
   }
 }
@@ -222,15 +221,14 @@ bool Device::wait_for_abandoned(double seconds) {
     const std::lock_guard lock(mutex_);
     if (abandoned_.empty()) continue;
     const auto slice = std::min(left, std::chrono::duration<double>(kSlice));
-    check(
-        api_.vkWaitForFences(api_.device, 1, abandoned_.back()->fence.address(), VK_TRUE, static_cast<std::uint64_t>(slice.count() * 1e9)),
-        "vkWaitForFences");
+    check(api_.vkWaitForFences(api_.device, 1, abandoned_.back().fence.address(), VK_TRUE, static_cast<std::uint64_t>(slice.count() * 1e9)),
+          "vkWaitForFences");
   }
   return true;
 }
 
 bool Device::free_unused() {
-  std::vector<std::unique_ptr<Workspace>> unused;
+  std::list<Workspace> unused;  // destroyed after the lock is given up
   const std::lock_guard lock(mutex_);
   unused.swap(unused_);
   return !unused.empty();

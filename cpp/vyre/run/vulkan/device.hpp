@@ -52,11 +52,12 @@ class Device {
   std::shared_ptr<Pipeline> pipeline(const Shader& shader);
   VkDescriptorSetLayout set_layout(std::uint32_t binding_count);
 
-  // A workspace that no other call uses. Throws DeviceError while a call that timed out is still running.
-  std::unique_ptr<Workspace> borrow();
-  void give_back(std::unique_ptr<Workspace> workspace);
+  // A list of one workspace, which no other call uses. Throws DeviceError while a call that timed out is still running.
+  // Lists, because what was lent must find its way back without memory.
+  std::list<Workspace> borrow();
+  void give_back(std::list<Workspace> workspace) noexcept;
   // Takes a workspace whose submission nobody waits for any more, and keeps it until the device is done with it.
-  void abandon(std::unique_ptr<Workspace> workspace);
+  void abandon(std::list<Workspace> workspace) noexcept;
   // Waits for what abandon() was given; false when `seconds` were not enough.
   bool wait_for_abandoned(double seconds);
   // Frees the workspaces that nobody uses; whether there were any.
@@ -73,6 +74,8 @@ class Device {
   // Frees the abandoned workspaces that the device is done with; whether none is left.
   bool collect();
   bool idle() noexcept;
+  // For a device that nobody uses any more but that never stopped working: it stays until the process ends.
+  static void keep_for_ever(Device* device) noexcept;
 
   std::shared_ptr<Instance> instance_;
   const PhysicalDevice& physical_;  // instance_ holds it
@@ -86,8 +89,9 @@ class Device {
   std::mutex mutex_;  // guards what follows
   std::map<std::uint32_t, SetLayoutHandle> set_layouts_;
   std::list<std::shared_ptr<Pipeline>> pipelines_;  // most recently used first
-  std::vector<std::unique_ptr<Workspace>> unused_;
-  std::vector<std::unique_ptr<Workspace>> abandoned_;
+  std::list<Workspace> unused_;
+  std::list<Workspace> abandoned_;
+  Device* next_kept_ = nullptr;
 };
 
 }  // namespace vyre::run::vulkan

@@ -1,0 +1,206 @@
+// Memory that runs out, at each allocation of each stage in turn: an exception that says so, nothing lost, and the next call works.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "support/failing_memory.hpp"
+#include "support/run_program.hpp"
+#include "support/sample_programs.hpp"
+#include "support/slow_program.hpp"
+#include "support/valid_program.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/emit/wgsl/emit.hpp"
+#include "vyre/ir/handle.hpp"
+#include "vyre/ir/parse.hpp"
+#include "vyre/ir/print.hpp"
+#include "vyre/ir/wire.hpp"
+#include "vyre/lower/lower.hpp"
+#include "vyre/run/cpu/cpu.hpp"
+#include "vyre/run/reference/reference.hpp"
+#include "vyre/run/registry.hpp"
+#include "vyre/transform/passes.hpp"
+#include "vyre/validate/validate.hpp"
+#if VYRE_HAS_SPIRV
+#include "vyre/emit/spirv/emit.hpp"
+#endif
+
+namespace vyre::test {
+namespace {
+
+std::uint64_t hash(std::string_view text) { return std::hash<std::string_view>()(text); }
+
+std::vector<ir::Program> programs() {
+  std::vector<ir::Program> all = {xor_program()};
+  for (const SampleProgram& sample : sample_programs()) {
+    if (sample.name == "every_expression" || sample.name == "every_statement" || sample.name == "awkward_names")
+      all.push_back(sample.program);
+  }
+  all.push_back(random_valid_program(7, 4));
+  return all;
+}
+
+class MemoryThatFails : public testing::Test {
+ protected:
+  // A check for each program.
+  template <class Work>
+  void for_programs(Work work, std::ptrdiff_t step = 1) {
+    for (const ir::Program& program : programs()) {
+      SCOPED_TRACE(ir::to_text(program));
+      fails_cleanly_at_each_allocation([&] { return work(program); }, step);
+      if (HasFailure()) return;
+    }
+  }
+  // With calls, loops, branches, atomics and barriers; every stage has much to do.
+  static validate::ValidProgram valid_program() { return *validate::validate(random_valid_program(7, 4), sample_ops()).program; }
+
+  static std::uint64_t hash_of_run(run::Backend& backend, const validate::ValidProgram& program) {
+    std::vector<Words> arrays;
+    for (const BufferId id : program.bound()) arrays.emplace_back(8 * ir::lanes(program.program().buffers()[id.index].element), 5);
+    std::uint64_t sum = 0;
+    for (const Words& words : run_program(backend, program, std::move(arrays), {2, 1, 1})) {
+      for (const std::uint32_t word : words) sum = sum * 31 + word;
+    }
+    return sum;
+  }
+};
+
+TEST_F(MemoryThatFails, while_printing_is_reported) {
+  for_programs([](const ir::Program& program) { return hash(ir::to_text(program)) ^ hash(ir::to_bytes(program)); });
+}
+
+TEST_F(MemoryThatFails, while_parsing_is_reported) {
+  for (const ir::Program& program : programs()) {
+    const std::string text = ir::to_text(program);
+    fails_cleanly_at_each_allocation([&] { return ir::parse(text).hash(); });
+  }
+}
+
+TEST_F(MemoryThatFails, while_a_parse_error_is_made_is_reported) {
+  fails_cleanly_at_each_allocation([] {
+    try {
+      ir::parse("vyre 1\nworkgroup_size(1, 1, 1)\nstore nothing[%1] = 2\n");
+    } catch (const ParseError& error) {
+      return hash(error.what());
+    }
+    return std::uint64_t{0};
+  });
+}
+
+TEST_F(MemoryThatFails, while_decoding_is_reported) {
+  for (const ir::Program& program : programs()) {
+    const std::string bytes = ir::to_bytes(program);
+    fails_cleanly_at_each_allocation([&] { return ir::from_bytes(std::as_bytes(std::span(bytes))).hash(); });
+  }
+}
+
+TEST_F(MemoryThatFails, while_taking_apart_and_making_is_reported) {
+  for_programs(
+      [](const ir::Program& program) {
+        const std::vector<ir::NodeHandle> entry = ir::entry_handles(program);
+        return ir::make_program(program.buffers(), program.workgroup_size(), entry).hash();
+      },
+      7);
+}
+
+TEST_F(MemoryThatFails, while_validating_is_reported) {
+  for_programs(
+      [](const ir::Program& program) {
+        std::string said;
+        for (const Diagnostic& diagnostic : validate::validate(program, sample_ops()).diagnostics) said += to_string(diagnostic) + "\n";
+        return hash(said);
+      },
+      7);
+}
+
+TEST_F(MemoryThatFails, while_inlining_and_optimising_is_reported) {
+  const validate::ValidProgram program = valid_program();
+  fails_cleanly_at_each_allocation([&] { return transform::optimize(program).program().hash(); });
+}
+
+TEST_F(MemoryThatFails, while_lowering_and_emitting_is_reported) {
+  const validate::ValidProgram program = valid_program();
+  fails_cleanly_at_each_allocation([&] { return hash(lower::to_text(lower::lower(program, {.optimize = false}))); });
+  const lower::Kernel kernel = lower::lower(program);
+  fails_cleanly_at_each_allocation([&] { return hash(wgsl::emit(kernel)); });
+#if VYRE_HAS_SPIRV
+  fails_cleanly_at_each_allocation([&] {
+    const std::vector<std::uint32_t> words = spirv::emit(kernel, {.check_loops = true});
+    return hash({reinterpret_cast<const char*>(words.data()), words.size() * 4});
+  });
+#endif
+}
+
+TEST_F(MemoryThatFails, while_the_reference_prepares_and_runs_is_reported) {
+  const validate::ValidProgram program = valid_program();
+  const auto backend = run::make_reference_backend();
+  fails_cleanly_at_each_allocation([&] { return hash_of_run(*backend, program); });
+}
+
+TEST_F(MemoryThatFails, while_the_cpu_backend_prepares_and_runs_is_reported) {
+  const validate::ValidProgram program = valid_program();
+  const auto backend = run::make_cpu_backend({.threads = 1});
+  fails_cleanly_at_each_allocation([&] { return hash_of_run(*backend, program); });
+}
+
+TEST_F(MemoryThatFails, while_the_cpu_backend_starts_threads_is_reported_or_makes_no_difference) {
+  const auto executable = run::make_cpu_backend({.threads = 4})->prepare(valid(slow_program()), std::nullopt, {});
+  fails_cleanly_at_each_allocation([&] {
+    Words out(64 * kSlowGroups);
+    const run::BufferView views[] = {{std::as_writable_bytes(std::span(out)), static_cast<std::uint32_t>(out.size())}};
+    executable->run(views, {kSlowGroups, 1, 1}, {});
+    return std::uint64_t{out == slow_program_result()};
+  });
+}
+
+// A thread that has no memory does nothing, and what it would have done is done by others.
+TEST_F(MemoryThatFails, on_a_thread_of_the_cpu_backend_makes_no_difference) {
+  const auto executable = run::make_cpu_backend({.threads = 4})->prepare(valid(slow_program()), std::nullopt, {});
+  const Words wanted = slow_program_result();
+  std::ptrdiff_t allowed = 0;
+  for (bool failed = true; failed && !HasFailure(); ++allowed) {
+    SCOPED_TRACE(std::to_string(allowed) + " allocations succeed");
+    Words out(wanted.size());
+    const run::BufferView views[] = {{std::as_writable_bytes(std::span(out)), static_cast<std::uint32_t>(out.size())}};
+    const std::ptrdiff_t before = allocations.live;
+    {
+      const FailingMemoryElsewhere failing(allowed);
+      executable->run(views, {kSlowGroups, 1, 1}, {});
+      failed = FailingMemoryElsewhere::has_failed();
+    }
+    EXPECT_EQ(allocations.live - before, 0) << "bytes are lost";
+    EXPECT_EQ(out, wanted);
+  }
+  EXPECT_GT(allowed, 3) << "nothing was allocated";
+}
+
+TEST_F(MemoryThatFails, leaves_the_registry_as_it_was) {
+  // The same operation again and again: whether it is known already must make no difference to what is lost.
+  ir::OpSpec spec;
+  spec.id = "test.memory";
+  spec.signature = {{ir::DataType::U32}, ir::DataType::U32};
+  spec.parameters = {"a"};
+  spec.body = ir::make_program({}, {1, 1, 1}, std::vector{ir::node::let("r", ir::expr::var("a"))});
+  for (std::uint32_t version = 1;; ++version) {
+    spec.version = version;
+    const std::uint64_t generation = run::op_snapshot().generation;
+    bool failed = false;
+    try {
+      const FailingMemory failing(version, FailingMemory::Kind::Once);
+      run::register_op(spec);
+    } catch (const std::bad_alloc&) {
+      failed = true;
+    }
+    if (!failed) {
+      EXPECT_GT(version, 10u);
+      break;
+    }
+    EXPECT_EQ(run::op_snapshot().generation, generation);
+    run::register_op(spec);
+    EXPECT_EQ(run::op_snapshot().generation, generation + 1);
+    EXPECT_EQ(run::registered_op("test.memory")->version, version);
+  }
+}
+
+}  // namespace
+}  // namespace vyre::test

@@ -1,0 +1,31 @@
+// A program that takes long enough for a backend to want all the threads that it may have, and parts the lanes of a batch.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "support/run_program.hpp"
+#include "vyre/ir/handle.hpp"
+
+namespace vyre::test {
+
+inline constexpr std::uint32_t kSlowGroups = 64;
+
+// out[i] = the sum of 0 to i - 1.
+inline ir::Program slow_program() {
+  using namespace ir;
+  const ExprHandle i = expr::gid(0);
+  return make_program(
+      {BufferDecl::read_write("out", 0, DataType::U32)}, {64, 1, 1},
+      std::vector{node::let("sum", expr::u32(0)),
+                  node::loop("k", expr::u32(0), i, {node::assign("sum", expr::binary(BinOp::Add, expr::var("sum"), expr::var("k")))}),
+                  node::store("out", i, expr::var("sum"))});
+}
+
+inline Words slow_program_result() {
+  Words sums(64 * kSlowGroups);
+  for (std::uint32_t i = 1; i < sums.size(); ++i) sums[i] = sums[i - 1] + i - 1;
+  return sums;
+}
+
+}  // namespace vyre::test
