@@ -122,6 +122,19 @@ TEST(Cpu, returns_from_loops_whose_bounds_differ) {
       {Words(66)}, {2, 1, 1});
 }
 
+TEST(Cpu, a_lane_that_returned_takes_no_part_in_later_rounds) {
+  const auto i = gid(0);
+  expect_same(
+      Sample()
+          .out("out")
+          .size(33)
+          .add(loop("k", u32(0), bin(BinOp::Mod, i, u32(7)),
+                    {store("out", i, var("k") + u32(10)), if_(bin(BinOp::Eq, var("k"), bin(BinOp::BitAnd, i, u32(3))), {return_()})}))
+          .add(store("out", i, load("out", i) + u32(100)))
+          .make(),
+      {Words(66)}, {2, 1, 1});
+}
+
 TEST(Cpu, a_return_of_all_ends_a_workgroup_and_not_the_next) {
   expect_same(Sample()
                   .out("out")

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <random>
 
 #include "vyre/ir/builder.hpp"
 
@@ -13,7 +12,7 @@ using namespace ir;
 
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed) {}
+  explicit Generator(Choices choices) : random_(std::move(choices)) {}
 
   Program operator()(std::size_t size) {
     for (std::size_t left = below(4); left > 0; --left) buffer();
@@ -143,7 +142,7 @@ class Generator {
     may_else_.pop_back();
   }
 
-  std::mt19937_64 random_;
+  Choices random_;
   ProgramBuilder builder_;
   std::vector<ExprId> exprs_;
   std::vector<bool> may_else_;  // of the open blocks
@@ -151,7 +150,9 @@ class Generator {
 
 }  // namespace
 
-Program random_program(std::uint64_t seed, std::size_t size) { return Generator(seed)(size); }
+Program random_program(std::uint64_t seed, std::size_t size) { return random_program(Choices(seed), size); }
+
+Program random_program(Choices choices, std::size_t size) { return Generator(std::move(choices))(size); }
 
 const std::vector<std::string>& awkward_names() {
   static const std::vector<std::string> names = {

@@ -1,7 +1,6 @@
 #include "support/valid_program.hpp"
 
 #include <array>
-#include <random>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,7 +56,7 @@ OpTable make_sample_ops() {
 
 class Generator {
  public:
-  explicit Generator(std::uint64_t seed) : random_(seed) {}
+  explicit Generator(Choices choices) : random_(std::move(choices)) {}
 
   Program operator()(std::size_t size) {
     const std::uint32_t width = static_cast<std::uint32_t>(1 + below(3));
@@ -313,7 +312,7 @@ class Generator {
     }
   }
 
-  std::mt19937_64 random_;
+  Choices random_;
   std::size_t left_ = 0;
   std::uint32_t names_ = 0;
   bool returned_ = false;  // perhaps by some invocations only: no barrier may follow
@@ -328,6 +327,8 @@ const OpTable& sample_ops() {
   return table;
 }
 
-Program random_valid_program(std::uint64_t seed, std::size_t size) { return Generator(seed)(size); }
+Program random_valid_program(std::uint64_t seed, std::size_t size) { return random_valid_program(Choices(seed), size); }
+
+Program random_valid_program(Choices choices, std::size_t size) { return Generator(std::move(choices))(size); }
 
 }  // namespace vyre::test

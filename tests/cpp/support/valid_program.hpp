@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "support/choices.hpp"
 #include "vyre/ir/op_spec.hpp"
 #include "vyre/ir/program.hpp"
 
@@ -15,5 +16,7 @@ const ir::OpTable& sample_ops();
 // reads and writes in and out of bounds, atomics in every place, barriers, returns, sharing within and across statements.
 // Buffers, in order of their slots: see valid_program_lengths. Invocations race, so only an interpreter gives repeatable bytes.
 ir::Program random_valid_program(std::uint64_t seed, std::size_t size);
+// The one that the choices lead to.
+ir::Program random_valid_program(Choices choices, std::size_t size);
 
 }  // namespace vyre::test
