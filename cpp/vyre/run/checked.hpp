@@ -1,0 +1,115 @@
+// Checked execution: one call on the reference that also says what a program did wrong while it ran, however lucky its schedule was.
+//
+// A race is found by what orders two accesses (barriers of their common workgroup), not by their outcome: see reference/shadow.hpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <variant>
+#include <vector>
+
+#include "vyre/base/id.hpp"
+#include "vyre/ir/ops.hpp"
+#include "vyre/run/backend.hpp"
+
+namespace vyre::validate {
+class ValidProgram;
+}
+
+namespace vyre::run {
+
+// What can be looked for, with the name that users write.
+//   CHECK(member, name, meaning)
+// clang-format off
+#define VYRE_CHECKS(CHECK)                                                                                               \
+  CHECK(races,         "race",               "accesses of two invocations to one lane that nothing orders")              \
+  CHECK(uninitialised, "uninitialised-read", "reads of memory that nobody wrote")                                        \
+  CHECK(bounds,        "out-of-bounds",      "accesses behind the end of a buffer")                                      \
+  CHECK(barriers,      "divergent-barrier",  "barriers that only a part of a workgroup reaches")                         \
+  CHECK(order,         "order-dependence",   "output that changes with the order in which atomics come")
+// clang-format on
+
+enum class AccessKind : std::uint8_t { Read, Write, Atomic };
+
+// One access to memory: who, where in the program, and what happened to the lane.
+struct Witness {
+  std::array<std::uint32_t, 3> workgroup{}, local{};
+  AccessKind access = AccessKind::Read;
+  ir::AtomicOp op = ir::AtomicOp::Add;  // of an Atomic
+  NodeId statement;
+  // Read, written, or left by the atomic. Out of bounds: 0 for a load, otherwise what would have been stored or combined.
+  std::uint32_t value = 0;
+  bool operator==(const Witness&) const = default;
+};
+
+// What was found, each with how often. Findings of the same statements and buffer are one, shown for its first place.
+
+// Two accesses of different invocations to one lane that nothing orders, at least one of them no read, not both atomic.
+struct Race {
+  BufferId buffer;
+  std::uint32_t index = 0, lane = 0;
+  Witness first, second;
+  std::uint64_t count = 0;  // accesses that met another one
+};
+// A plain read of workgroup memory, or of a buffer that the host gave no data for, before anybody stored there. It gives zero; but who
+// reads what nobody wrote has probably forgotten to write it.
+struct UninitialisedRead {
+  BufferId buffer;
+  std::uint32_t index = 0, lane = 0;
+  Witness witness;
+  std::uint64_t count = 0;  // lanes read
+};
+// Defined (semantics, section 5), and yet probably meant otherwise.
+struct OutOfBounds {
+  BufferId buffer;
+  std::uint32_t index = 0, length = 0;
+  Witness witness;
+  std::uint64_t count = 0;  // accesses
+};
+// A workgroup of which not all invocations wait at the same barrier. It runs no further.
+struct DivergentBarrier {
+  struct Stop {
+    NodeId statement;  // a Barrier or a Return; invalid: the end of the program
+    bool waits = false;
+    std::uint32_t invocations = 0;
+    std::array<std::uint32_t, 3> first{};  // local id of the first of them
+  };
+  std::array<std::uint32_t, 3> workgroup{};
+  std::vector<Stop> stops;  // in program order
+  std::uint64_t count = 0;  // workgroups
+};
+// An output that another schedule changes, though no race was found: by what an atomic returned, or by the order of atomics that do not
+// commute.
+struct OrderDependence {
+  BufferId buffer;
+  std::uint32_t index = 0, lane = 0;  // the first that differs
+  std::uint32_t value = 0, other = 0;
+  Schedule schedule, other_schedule;
+  std::vector<NodeId> atomics;  // statements that may be the cause, in program order
+  std::uint64_t count = 0;      // lanes that differ
+};
+
+using Finding = std::variant<Race, UninitialisedRead, OutOfBounds, DivergentBarrier, OrderDependence>;
+
+struct CheckOptions {
+#define CHECK(member, name, meaning) bool member = true;
+  VYRE_CHECKS(CHECK)
+#undef CHECK
+  // Of the bound buffers, in the order of Program::buffers(), those that the host gave no data for. Empty: none of them.
+  std::vector<bool> blank;
+  std::size_t max_findings = 100;
+};
+
+struct Findings {
+  std::vector<Finding> list;  // by kind, then in program order
+  bool complete = true;       // otherwise there are more than max_findings
+};
+
+// Runs the program as Executable::run of the reference does, in the order of `options.schedule`, and gives back what it found; barriers
+// that validation could not decide (V010) are decided here. Throws what run() throws, but DivergentBarrierError only when `barriers` are
+// not checked; CapabilityError for more than 2^32 - 1 workgroups.
+Findings check(const validate::ValidProgram& program, std::span<const BufferView> buffers, Grid grid, const RunOptions& options,
+               const CheckOptions& checks);
+
+}  // namespace vyre::run

@@ -1,0 +1,126 @@
+// A checked run: the dispatch under the eyes of a Checker, and once more in another order where atomics could make a difference.
+#include <fmt/format.h>
+
+#include <limits>
+#include <new>
+#include <optional>
+
+#include "vyre/base/error.hpp"
+#include "vyre/run/checked.hpp"
+#include "vyre/run/checks.hpp"
+#include "vyre/run/reference/checker.hpp"
+#include "vyre/run/reference/dispatch.hpp"
+#include "vyre/run/reference/order.hpp"
+#include "vyre/run/reference/prepare.hpp"
+
+namespace vyre::run {
+namespace reference {
+namespace {
+
+// The second run of a program that diverges in one order only.
+struct Second : Unobserved {
+  Checker& checker;
+  void diverged(const Group& group) { checker.diverged(group); }
+};
+
+void check_grid(Grid grid) {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  const std::uint64_t plane = std::uint64_t{grid.x} * grid.y;
+  if (plane > kMost || plane * grid.z > kMost) {
+    throw CapabilityError(
+        fmt::format("a grid of {} x {} x {} workgroups exceeds the limit of checked execution: at most {} are allowed. Fix: check fewer "
+                    "workgroups.",
+                    grid.x, grid.y, grid.z, kMost));
+  }
+}
+
+// As different an order as there is.
+Schedule opposite(const Schedule& schedule) {
+  return {.order = schedule.order == Schedule::Order::InOrder ? Schedule::Order::Reversed : Schedule::Order::InOrder};
+}
+
+std::optional<OrderDependence> compare(const validate::ValidProgram& valid, const Copies& one, const Copies& other) {
+  std::optional<OrderDependence> result;
+  for (std::size_t slot = 0; slot < valid.bound().size(); ++slot) {
+    const std::span<const std::byte> a = one.bytes(slot), b = other.bytes(slot);
+    if (std::equal(a.begin(), a.end(), b.begin())) continue;
+    const BufferId buffer = valid.bound()[slot];
+    const std::uint32_t lanes = std::max(ir::lanes(valid.program().buffers()[buffer.index].element), 1u);
+    const Memory left{const_cast<std::byte*>(a.data())}, right{const_cast<std::byte*>(b.data())};
+    for (std::size_t k = 0; k < a.size() / sizeof(std::uint32_t); ++k) {
+      if (left.read(k) == right.read(k)) continue;
+      if (!result) {
+        result.emplace();
+        result->buffer = buffer;
+        result->index = static_cast<std::uint32_t>(k / lanes);
+        result->lane = static_cast<std::uint32_t>(k % lanes);
+        result->value = left.read(k);
+        result->other = right.read(k);
+      }
+      ++result->count;
+    }
+  }
+  return result;
+}
+
+Findings check(const validate::ValidProgram& valid, std::span<const BufferView> buffers, Grid grid, const RunOptions& options,
+               const CheckOptions& checks) {
+  const ir::Program& program = valid.program();
+  const Code code = compile_within_limits(valid);
+  const Copies copies(valid, buffers);
+  const Job job{program, code, copies.memory(), grid};
+  std::vector<bool> blank(program.buffers().size());
+  for (std::size_t slot = 0; slot < checks.blank.size(); ++slot) blank[valid.bound()[slot].index] = checks.blank[slot];
+
+  Watch watch(options);
+  Checker checker(job, checks, blank);
+  dispatch(job, options.schedule, watch, checker);
+
+  std::optional<OrderDependence> dependence;
+  // Were there a race, it would be the cause: and what a diverged workgroup left undone differs anyway.
+  if (checks.order && !checker.found_race() && !checker.found_divergence()) {
+    std::vector<NodeId> atomics = ordered_atomics(valid);
+    if (!atomics.empty()) {
+      const Schedule other = opposite(options.schedule);
+      const Copies again(valid, buffers);
+      Second second{{}, checker};
+      dispatch({program, code, again.memory(), grid}, other, watch, second);
+      dependence = compare(valid, copies, again);
+      if (dependence) {
+        dependence->schedule = options.schedule;
+        dependence->other_schedule = other;
+        dependence->atomics = std::move(atomics);
+      }
+    }
+  }
+  Findings findings = checker.findings();
+  if (dependence && findings.list.size() < checks.max_findings) {
+    findings.list.emplace_back(std::move(*dependence));
+  } else if (dependence) {
+    findings.complete = false;
+  }
+  copies.write_back();
+  return findings;
+}
+
+}  // namespace
+}  // namespace reference
+
+Findings check(const validate::ValidProgram& program, std::span<const BufferView> buffers, Grid grid, const RunOptions& options,
+               const CheckOptions& checks) {
+  check_call(program, buffers, grid);
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) {
+    reference::compile_within_limits(program);
+    return {};
+  }
+  reference::check_grid(grid);
+  try {
+    return reference::check(program, buffers, grid, options, checks);
+  } catch (const std::bad_alloc&) {
+    throw DeviceMemoryError(
+        "checked execution ran out of memory: it remembers 56 bytes for each 4 bytes of writable memory. Fix: bind smaller arrays, or free "
+        "some memory.");
+  }
+}
+
+}  // namespace vyre::run

@@ -1,0 +1,183 @@
+#include "vyre/run/reference/checker.hpp"
+
+#include <algorithm>
+#include <new>
+
+#include "vyre/base/assert.hpp"
+
+namespace vyre::run::reference {
+
+Checker::Checker(const Job& job, const CheckOptions& options, const std::vector<bool>& blank)
+    : job_(job),
+      options_(options),
+      blank_(blank),
+      uninitialised_at_(job.code.instructions.size()),
+      bounds_at_(job.code.instructions.size()) {
+  for (std::size_t index = 0; index < job.memory.size(); ++index) {
+    const ir::BufferDecl& buffer = job.program.buffers()[index];
+    lanes_of_.push_back(std::max(ir::lanes(buffer.element), 1u));
+    const bool storage = buffer.access == ir::BufferAccess::ReadWrite;
+    storage_.push_back(storage ? make_shadow(std::size_t{job.memory[index].length} * lanes_of_.back()) : Shadow{});
+  }
+}
+
+Checker::Shadow Checker::make_shadow(std::size_t lanes) {
+  void* const zeros = std::calloc(std::max<std::size_t>(lanes, 1), sizeof(Lane));
+  if (zeros == nullptr) throw std::bad_alloc();
+  return {std::unique_ptr<Lane, Free>(static_cast<Lane*>(zeros))};
+}
+
+void Checker::start(std::size_t number, const Group& group) {
+  if (number == running_.size()) {
+    Running& running = running_.emplace_back();
+    for (std::size_t index = 0; index < job_.memory.size(); ++index) {
+      const bool shared = job_.program.buffers()[index].access == ir::BufferAccess::Workgroup;
+      if (shared) running.shared.push_back(make_shadow(std::size_t{job_.memory[index].length} * lanes_of_[index]));
+      running.tables.push_back({shared ? running.shared.back().lanes.get() : storage_[index].lanes.get(), &group.memory(index), shared,
+                                options_.uninitialised && (shared || blank_[index])});
+    }
+  }
+  const Triple& id = group.id();
+  running_[number].workgroup = (id[2] * job_.grid.y + id[1]) * job_.grid.x + id[0];
+  running_[number].phase = 0;
+}
+
+Triple Checker::workgroup_id(std::uint32_t workgroup) const {
+  return {workgroup % job_.grid.x, workgroup / job_.grid.x % job_.grid.y, workgroup / job_.grid.x / job_.grid.y};
+}
+
+Witness Checker::witness(std::uint32_t workgroup, std::uint32_t invocation, Address site, std::uint32_t value) const {
+  const Instruction& i = job_.code.instructions[site];
+  Witness result;
+  result.workgroup = workgroup_id(workgroup);
+  result.local = local_id(invocation, job_.program.workgroup_size());
+  result.statement = statement(site);
+  result.value = value;
+  result.op = i.op;
+  switch (i.code) {
+    case Opcode::Store:
+    case Opcode::StoreLanes:
+      result.access = AccessKind::Write;
+      break;
+    case Opcode::Atomic:
+      result.access = AccessKind::Atomic;
+      break;
+    default:
+      result.access = AccessKind::Read;
+  }
+  return result;
+}
+
+template <class Kind>
+Checker::Entry<Kind>* Checker::entry(Entries<Kind>& entries, const Key& key) {
+  if (entries.size() < options_.max_findings) return &entries[key];
+  const auto found = entries.find(key);
+  if (found != entries.end()) return &found->second;
+  complete_ = false;
+  return nullptr;
+}
+
+void Checker::race(const Lane& lane, std::uint8_t slot, const Instruction& i, std::size_t k, AccessKind kind, std::uint32_t value) {
+  const Address at = site(i), other = lane.site_of(slot);
+  if (last_race_entry_ == nullptr || last_race_ != std::pair(other, at)) {
+    const auto [low, high] = std::minmax(statement(other).index, statement(at).index);
+    last_race_ = {other, at};
+    last_race_entry_ = entry(races_, {low, high, i.b});
+    if (last_race_entry_ == nullptr) return;
+  }
+  Entry<Race>& found = *last_race_entry_;
+  ++found.finding.count;
+  // The lowest lane; of its pairs the first one met.
+  const Place place{k, 0};
+  if (place >= found.shown) return;
+  found.shown = place;
+  found.finding.buffer = BufferId{i.b};
+  found.finding.index = static_cast<std::uint32_t>(k / lanes_of_[i.b]);
+  found.finding.lane = static_cast<std::uint32_t>(k % lanes_of_[i.b]);
+  found.finding.first = witness(lane.workgroup_of(slot), lane.invocation_of(slot), other, lane.value_of(slot));
+  found.finding.second = witness(now_.workgroup, now_.invocation, at, value);
+  VYRE_ASSERT(found.finding.second.access == kind);
+}
+
+void Checker::unwritten(const Instruction& i, std::size_t k) {
+  const Address at = site(i);
+  Entry<UninitialisedRead>*& found = uninitialised_at_[at];
+  if (found == nullptr) found = entry(uninitialised_, {statement(at).index, 0, i.b});
+  if (found == nullptr) return;
+  ++found->finding.count;
+  if (here() >= found->shown) return;
+  found->shown = here();
+  found->finding.buffer = BufferId{i.b};
+  found->finding.index = static_cast<std::uint32_t>(k / lanes_of_[i.b]);
+  found->finding.lane = static_cast<std::uint32_t>(k % lanes_of_[i.b]);
+  const std::uint32_t raw = tables_[i.b].memory->read(k);
+  found->finding.witness = witness(now_.workgroup, now_.invocation, at, i.code == Opcode::LoadBool ? raw != 0 : raw);
+}
+
+void Checker::outside(const Instruction& i, std::size_t index, const std::uint32_t* slots) {
+  if (!options_.bounds) return;
+  const Address at = site(i);
+  Entry<OutOfBounds>*& found = bounds_at_[at];
+  if (found == nullptr) found = entry(bounds_, {statement(at).index, 0, i.b});
+  if (found == nullptr) return;
+  ++found->finding.count;
+  if (here() >= found->shown) return;
+  found->shown = here();
+  found->finding.buffer = BufferId{i.b};
+  found->finding.index = static_cast<std::uint32_t>(index);
+  found->finding.length = job_.memory[i.b].length;
+  found->finding.witness = witness(now_.workgroup, now_.invocation, at, 0);
+  if (found->finding.witness.access != AccessKind::Read) found->finding.witness.value = slots[i.c];
+}
+
+void Checker::diverged(const Group& group) {
+  if (!options_.barriers) group.throw_diverged();
+  // Addresses rise in program order, and the program's end has the highest one that an invocation stops at.
+  std::map<Address, DivergentBarrier::Stop> stops;
+  const std::vector<Address>& at = group.stops();
+  for (std::uint32_t invocation = 0; invocation < at.size(); ++invocation) {
+    auto [place, fresh] = stops.try_emplace(at[invocation]);
+    DivergentBarrier::Stop& stop = place->second;
+    ++stop.invocations;
+    if (!fresh) continue;
+    stop.statement = statement(at[invocation]);
+    stop.waits = job_.code.instructions[at[invocation]].code == Opcode::Barrier;
+    stop.first = local_id(invocation, job_.program.workgroup_size());
+  }
+  std::vector<std::uint32_t> key;
+  for (const auto& [address, stop] : stops) key.push_back(address);
+  if (barriers_.size() >= options_.max_findings && !barriers_.contains(key)) {
+    complete_ = false;
+    return;
+  }
+  Entry<DivergentBarrier>& found = barriers_[key];
+  ++found.finding.count;
+  const Triple& id = group.id();
+  const Place place{(id[2] * job_.grid.y + id[1]) * job_.grid.x + id[0], 0};
+  if (place >= found.shown) return;
+  found.shown = place;
+  found.finding.workgroup = id;
+  found.finding.stops.clear();
+  for (const auto& [address, stop] : stops) found.finding.stops.push_back(stop);
+}
+
+Findings Checker::findings() const {
+  Findings result;
+  result.complete = complete_;
+  const auto add = [&](const auto& entries) {
+    for (const auto& [key, entry] : entries) {
+      if (result.list.size() < options_.max_findings) {
+        result.list.emplace_back(entry.finding);
+      } else {
+        result.complete = false;
+      }
+    }
+  };
+  add(races_);
+  add(uninitialised_);
+  add(bounds_);
+  add(barriers_);
+  return result;
+}
+
+}  // namespace vyre::run::reference

@@ -1,0 +1,146 @@
+// Watches a dispatch and collects what it does wrong. Kept apart from the interpreter: a run that is not checked pays nothing for it.
+#pragma once
+
+#include <cstdint>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <tuple>
+#include <vector>
+
+#include "vyre/run/checked.hpp"
+#include "vyre/run/reference/group.hpp"
+#include "vyre/run/reference/shadow.hpp"
+
+namespace vyre::run::reference {
+
+class Checker {
+ public:
+  // `job` must outlive the checker; it has fewer than 2^32 workgroups. `blank`: buffers, by BufferId, that nobody has written yet.
+  Checker(const Job& job, const CheckOptions& options, const std::vector<bool>& blank);
+
+  void start(std::size_t number, const Group& group);
+  void pass_barrier(std::size_t number) { ++running_[number].phase; }
+  void enter(std::size_t number, std::uint32_t invocation) {
+    const Running& running = running_[number];
+    tables_ = running.tables.data();
+    now_ = {running.workgroup, running.phase, static_cast<std::uint16_t>(invocation)};
+  }
+  void diverged(const Group& group);
+
+  void load(const Instruction& i, std::size_t first_lane) {
+    const Table& table = tables_[i.b];
+    if (table.lanes == nullptr) return;
+    for (std::size_t k = first_lane; k < first_lane + i.lanes; ++k) {
+      Lane& lane = lane_of(table, k);
+      const std::uint32_t raw = table.memory->read(k);
+      const std::uint32_t value = i.code == Opcode::LoadBool ? raw != 0 : raw;
+      if (table.blank && !lane.written) unwritten(i, k);
+      if (options_.races) touch<AccessKind::Read>(lane, i, k, value);
+    }
+  }
+  void store(const Instruction& i, std::size_t first_lane, const std::uint32_t* slots) {
+    const Table& table = tables_[i.b];
+    for (std::uint32_t k = 0; k < i.lanes; ++k) {
+      Lane& lane = lane_of(table, first_lane + k);
+      lane.written = true;
+      if (options_.races) touch<AccessKind::Write>(lane, i, first_lane + k, slots[i.c + k]);
+    }
+  }
+  void atomic(const Instruction& i, std::size_t index, std::uint32_t /*old*/, std::uint32_t value) {
+    Lane& lane = lane_of(tables_[i.b], index);
+    lane.written = true;
+    if (options_.races) touch<AccessKind::Atomic>(lane, i, index, value);
+  }
+  void outside(const Instruction& i, std::size_t index, const std::uint32_t* slots);
+
+  bool found_race() const { return !races_.empty(); }
+  bool found_divergence() const { return !barriers_.empty(); }
+  // By kind, then in program order. At most as many as asked for.
+  Findings findings() const;
+  // For tests: whether some access to this lane of storage raced.
+  bool raced(BufferId buffer, std::size_t lane) const { return storage_[buffer.index].lanes.get()[lane].raced; }
+
+ private:
+  struct Free {
+    void operator()(Lane* lanes) const { std::free(lanes); }
+  };
+  // Shadows of a buffer: pages that are never touched cost nothing.
+  struct Shadow {
+    std::unique_ptr<Lane, Free> lanes;
+  };
+  static Shadow make_shadow(std::size_t lanes);
+
+  // What the accesses of a workgroup's invocations to one buffer need.
+  struct Table {
+    Lane* lanes = nullptr;  // null for memory that nobody writes
+    const Memory* memory = nullptr;
+    bool shared = false;
+    bool blank = false;
+  };
+  // A workgroup under way.
+  struct Running {
+    std::uint32_t workgroup = 0, phase = 0;
+    std::vector<Shadow> shared;
+    std::vector<Table> tables;  // by BufferId
+  };
+
+  Lane& lane_of(const Table& table, std::size_t k) const {
+    Lane& lane = table.lanes[k];
+    if (table.shared) lane.forget_others(now_.workgroup);
+    return lane;
+  }
+
+  template <AccessKind kKind>
+  void touch(Lane& lane, const Instruction& i, std::size_t k, std::uint32_t value) {
+    const Address at = site(i);
+    const std::uint8_t slot = lane.touch<kKind>(now_, at, value);
+    if (slot == Lane::kNobody) return;
+    race(lane, slot, i, k, kKind, value);
+    lane.begin_anew<kKind>(now_, at, value);
+  }
+
+  Address site(const Instruction& i) const { return static_cast<Address>(&i - job_.code.instructions.data()); }
+  NodeId statement(Address site) const { return job_.code.statements[site]; }
+  Triple workgroup_id(std::uint32_t workgroup) const;
+  Witness witness(std::uint32_t workgroup, std::uint32_t invocation, Address site, std::uint32_t value) const;
+  void race(const Lane& lane, std::uint8_t slot, const Instruction& i, std::size_t k, AccessKind kind, std::uint32_t value);
+  void unwritten(const Instruction& i, std::size_t k);
+
+  // Where a finding is shown: the smallest one, so that it does not hang on the order of invocations more than it must.
+  using Place = std::pair<std::uint64_t, std::uint64_t>;
+  template <class Kind>
+  struct Entry {
+    Kind finding;
+    Place shown{~std::uint64_t{0}, ~std::uint64_t{0}};
+  };
+  using Key = std::array<std::uint32_t, 3>;  // statement, other statement, buffer
+  template <class Kind>
+  using Entries = std::map<Key, Entry<Kind>>;
+  // Null when there is no room for another one.
+  template <class Kind>
+  Entry<Kind>* entry(Entries<Kind>& entries, const Key& key);
+  // Of the invocation that is under way.
+  Place here() const { return {now_.workgroup, now_.invocation}; }
+
+  const Job& job_;
+  CheckOptions options_;
+  std::vector<bool> blank_;
+  std::vector<std::uint32_t> lanes_of_;  // by BufferId: of an element
+  std::vector<Shadow> storage_;          // by BufferId
+  std::vector<Running> running_;         // by number
+  const Table* tables_ = nullptr;
+  Now now_;
+
+  Entries<Race> races_;
+  Entries<UninitialisedRead> uninitialised_;
+  Entries<OutOfBounds> bounds_;
+  std::map<std::vector<std::uint32_t>, Entry<DivergentBarrier>> barriers_;
+  std::vector<Entry<UninitialisedRead>*> uninitialised_at_;  // of a site; its statement's
+  std::vector<Entry<OutOfBounds>*> bounds_at_;
+  std::pair<Address, Address> last_race_{};
+  Entry<Race>* last_race_entry_ = nullptr;
+  bool complete_ = true;
+};
+
+}  // namespace vyre::run::reference

@@ -1,0 +1,141 @@
+// What checked execution remembers of one 32-bit lane of writable memory, and how it tells a race there.
+//
+// Two accesses are ordered when one invocation makes both, or when a barrier of their common workgroup stands between them; nothing
+// orders two workgroups (semantics, section 6). They race when they are not ordered, unless both read or both are atomic.
+//
+// As long as no race was seen, a lane is in one of few states, and so little is enough to tell whether the next access races with any
+// earlier one, in whatever order invocations are taken:
+//   one workgroup    All accesses are its own. Barriers order the earlier phases, so only the latest one matters: either one invocation
+//                    made all accesses of it, or several did and all read, or all were atomic. `seen` tells what another workgroup
+//                    would meet.
+//   several of them  All accesses read, or all were atomic. Whatever else comes is a race.
+// After a race a lane begins anew with the access that raced, so that other pairs are found too.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+
+#include "vyre/run/checked.hpp"
+#include "vyre/run/reference/code.hpp"
+
+namespace vyre::run::reference {
+
+// Whose accesses are under way.
+struct Now {
+  std::uint32_t workgroup = 0;   // linear in the grid
+  std::uint32_t phase = 0;       // barriers passed
+  std::uint16_t invocation = 0;  // linear in the workgroup
+};
+
+// All zero: never accessed. Arrays of it may come straight from the system's zeroed pages.
+class Lane {
+ public:
+  static constexpr std::uint8_t kNobody = 0xFF;
+
+  // Takes an access in; returns where the memory of one that it races with lies, or kNobody. Then begin_anew().
+  template <AccessKind kKind>
+  std::uint8_t touch(const Now& now, Address site, std::uint32_t value) {
+    constexpr auto kSlot = static_cast<std::uint8_t>(kKind);
+    constexpr std::uint8_t kBit = 1u << kSlot;
+    constexpr bool kShares = kKind != AccessKind::Write;  // with its like
+    if (seen_ == 0) {
+      workgroup_ = now.workgroup;
+      return enter_phase(kSlot, now, site, value);
+    }
+    if (workgroup_ == now.workgroup && !apart_) {
+      if (phase_ != now.phase) return enter_phase(kSlot, now, site, value);
+      if (several_) {
+        if (kShares && phase_seen_ == kBit) return kNobody;
+        const std::uint8_t slot = first(phase_seen_);
+        return invocation_[slot] != now.invocation ? slot : kOther;
+      }
+      if (invocation_[first(phase_seen_)] == now.invocation) {
+        phase_seen_ |= kBit;
+        seen_ |= kBit;
+        put(kSlot, now, site, value);
+        return kNobody;
+      }
+      if (kShares && phase_seen_ == kBit) {
+        several_ = true;
+        put(kOther, now, site, value);
+        return kNobody;
+      }
+      return opponent(kKind, phase_seen_);
+    }
+    if (kShares && seen_ == kBit) {
+      if (!apart_) {
+        apart_ = true;
+        phase_ = now.workgroup;
+        put(kOther, now, site, value);
+      }
+      return kNobody;
+    }
+    if (!apart_) return opponent(kKind, seen_);
+    return workgroup_ != now.workgroup ? first(seen_) : kOther;
+  }
+
+  template <AccessKind kKind>
+  void begin_anew(const Now& now, Address site, std::uint32_t value) {
+    const bool was_written = written;
+    *this = Lane();
+    written = was_written;
+    raced = true;
+    touch<kKind>(now, site, value);
+  }
+
+  // Of a workgroup's own memory, which lives as long as the workgroup.
+  void forget_others(std::uint32_t workgroup) {
+    if (workgroup_ == workgroup) return;
+    *this = Lane();
+    workgroup_ = workgroup;
+  }
+
+  // Of what touch() returned.
+  std::uint32_t workgroup_of(std::uint8_t slot) const { return slot == kOther && apart_ ? phase_ : workgroup_; }
+  std::uint16_t invocation_of(std::uint8_t slot) const { return invocation_[slot]; }
+  Address site_of(std::uint8_t slot) const { return site_[slot]; }
+  std::uint32_t value_of(std::uint8_t slot) const { return value_[slot]; }
+
+  bool written = false;  // by the program
+  bool raced = false;
+
+ private:
+  // The latest access of each kind has a slot, and one more has the second of two that share the lane.
+  static constexpr std::uint8_t kOther = 3;
+
+  static constexpr std::uint8_t first(std::uint8_t kinds) { return static_cast<std::uint8_t>(std::countr_zero(kinds)); }
+  // Of `kinds`, one that an access of `kind` may not meet: a write if there was one.
+  static constexpr std::uint8_t opponent(AccessKind kind, std::uint8_t kinds) {
+    constexpr std::uint8_t kWrite = 1u << static_cast<std::uint8_t>(AccessKind::Write);
+    if ((kinds & kWrite) != 0) return static_cast<std::uint8_t>(AccessKind::Write);
+    const auto like = static_cast<std::uint8_t>(kind == AccessKind::Write ? 0u : 1u << static_cast<std::uint8_t>(kind));
+    return first(kinds & static_cast<std::uint8_t>(~like));
+  }
+
+  std::uint8_t enter_phase(std::uint8_t slot, const Now& now, Address site, std::uint32_t value) {
+    phase_ = now.phase;
+    several_ = false;
+    phase_seen_ = static_cast<std::uint8_t>(1u << slot);
+    seen_ |= phase_seen_;
+    put(slot, now, site, value);
+    return kNobody;
+  }
+  void put(std::uint8_t slot, const Now& now, Address site, std::uint32_t value) {
+    site_[slot] = site;
+    value_[slot] = value;
+    invocation_[slot] = now.invocation;
+  }
+
+  bool several_ = false;                    // invocations in the latest phase, all of one kind
+  bool apart_ = false;                      // several workgroups, all of one kind
+  std::uint8_t seen_ = 0, phase_seen_ = 0;  // kinds of access: ever, in the latest phase
+  std::uint32_t workgroup_ = 0;
+  std::uint32_t phase_ = 0;  // the latest; when apart, the other workgroup
+  std::array<Address, 4> site_{};
+  std::array<std::uint32_t, 4> value_{};
+  std::array<std::uint16_t, 4> invocation_{};
+};
+static_assert(sizeof(Lane) == 56);
+
+}  // namespace vyre::run::reference
