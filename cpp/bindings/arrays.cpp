@@ -109,10 +109,10 @@ void* data_of(const py::array& array) { return const_cast<void*>(array.data()); 
 
 }  // namespace
 
-Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs) {
+Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs, const std::string& function) {
   if (PyMapping_Check(inputs.ptr()) == 0 || !py::hasattr(inputs, "keys")) {
-    throw BindingError(fmt::format("argument `inputs` of vyre.run must be a dict of name -> array, got {}. Fix: write {{\"name\": array}}.",
-                                   given(inputs)));
+    throw BindingError(fmt::format("argument `inputs` of {} must be a dict of name -> array, got {}. Fix: write {{\"name\": array}}.",
+                                   function, given(inputs)));
   }
   const py::dict named(py::module_::import("builtins").attr("dict")(inputs));
 
@@ -140,6 +140,7 @@ Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs) {
   for (Slot& slot : slots_) {
     const py::str name = lenient_str(slot.decl->name);
     host_.emplace_back(0, 0);
+    blank_.push_back(false);
     bind(slot, named.contains(name) ? py::object(named[name]) : py::object());
     views_.back().length = run::buffer_length(*slot.decl, views_.back().bytes.size());
   }
@@ -179,6 +180,7 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
 }
 
 void Arrays::bind_zeros(Slot& slot, std::size_t count) {
+  blank_.back() = true;
   const py::array array = zeros(*slot.decl, count);
   if (slot.decl->access == BufferAccess::ReadWrite && slot.decl->element != DataType::Bool) {
     // Already a new array: a copy would touch memory that the system has not even given yet.

@@ -1,6 +1,7 @@
 // numpy arrays as a program's buffers (semantics, section 9): what is accepted, what is refused, what comes back.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "bindings.hpp"
@@ -12,12 +13,14 @@ namespace vyre::python {
 // The inputs of one call. ReadWrite buffers are new arrays from the start, so a failing call leaves the user's as they were.
 class Arrays {
  public:
-  // Throws BindingError. Needs the GIL, like results(); views() may be used without.
-  Arrays(const validate::ValidProgram& program, py::handle inputs);
+  // Throws BindingError, in which `function` is named. Needs the GIL, like results(); views() may be used without.
+  Arrays(const validate::ValidProgram& program, py::handle inputs, const std::string& function);
 
   const std::vector<run::BufferView>& views() const { return views_; }
   // name -> array of each ReadWrite buffer, in the shape and dtype given.
   py::dict results() const;
+  // A view each: whether it holds zeros because no array was given.
+  const std::vector<bool>& blank() const { return blank_; }
 
  private:
   struct Slot {
@@ -34,6 +37,7 @@ class Arrays {
 
   std::vector<Slot> slots_;
   std::vector<run::BufferView> views_;
+  std::vector<bool> blank_;
   std::vector<std::pair<std::uintptr_t, std::uintptr_t>> host_;  // the user's bytes, a slot
   void check_overlaps() const;
 };

@@ -1,17 +1,12 @@
 // vyre.run, the list of backends and the devices.
 #include <fmt/format.h>
-#include <pthread.h>
 #include <pybind11/stl.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
-#include <cmath>
-#include <thread>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
+#include "call.hpp"
 #include "convert.hpp"
 #include "lru.hpp"
 #include "program.hpp"
@@ -55,31 +50,6 @@ Backend* to_backend(py::handle object) {
   reject(where, fmt::format("one of {} or None", names), object, "write one of these; None takes the best one");
 }
 
-run::Grid to_grid(py::handle object) {
-  const std::string where = "argument `workgroups` of vyre.run";
-  if (is_integer(object)) return {to_u32(object, where), 1, 1};
-  const std::vector<py::object> items = to_list(object, where, "an integer or a tuple of one to three integers", "write (n, 1, 1)");
-  if (items.empty() || items.size() > 3) {
-    throw ArgumentError(fmt::format("{} must be an integer or a tuple of one to three integers, got {} of them. Fix: write (n, 1, 1).",
-                                    where, items.size()));
-  }
-  std::uint32_t counts[3] = {1, 1, 1};
-  for (std::size_t axis = 0; axis < items.size(); ++axis) counts[axis] = to_u32(items[axis], fmt::format("element {} of {}", axis, where));
-  return {counts[0], counts[1], counts[2]};
-}
-
-std::optional<std::chrono::duration<double>> to_timeout(py::handle object) {
-  if (object.is_none()) return std::nullopt;
-  const std::string where = "argument `timeout` of vyre.run";
-  if (is_boolean(object) || (!PyFloat_Check(object.ptr()) && !is_integer(object)))
-    reject(where, "seconds above 0, or None", object, "write timeout=10.0");
-  const double seconds = PyFloat_AsDouble(object.ptr());
-  if (PyErr_Occurred() != nullptr) PyErr_Clear();
-  if (!(seconds > 0) || !std::isfinite(seconds))
-    reject(where, "seconds above 0, or None", object, "write timeout=10.0, or None to wait for ever");
-  return std::chrono::duration<double>(seconds);
-}
-
 std::optional<std::size_t> to_device(py::handle object) {
   if (object.is_none()) return std::nullopt;
   py::object index = py::getattr(object, "index", py::none());
@@ -111,83 +81,25 @@ Lru<PreparedKey, Prepared, PreparedHash>& prepared() {
   return instance;
 }
 
-// A daemon thread may be in a call when the interpreter goes, and would then come back to a GIL that is no more. So calls are
-// counted, the exit asks them to stop and waits for them, and a thread that was stopped so stays where it is: were it to raise
-// its exception, Python would end it between two frames of C++, and with it the process.
-std::atomic<bool> leaving{false};
-std::atomic<int> running{0};
-
-struct Running {
-  Running() { ++running; }
-  ~Running() { --running; }
-  Running(const Running&) = delete;
-  Running& operator=(const Running&) = delete;
-};
-
-// To be destroyed with the GIL released, before it is taken again.
-struct Parking {
-  bool main_thread;
-  ~Parking() {
-    if (!leaving || main_thread) return;
-    --running;
-    for (;;) pause();
-  }
-};
-
 void leave() {
-  constexpr auto kPatience = std::chrono::seconds(5);
-  leaving = true;
-  py::gil_scoped_release release;
-  const auto end = std::chrono::steady_clock::now() + kPatience;
-  while (running > 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  end_calls();
   prepared().clear();  // what is prepared may hold a device open
 }
-
-// Asks Python now and then whether Ctrl-C was pressed; only the main thread is told. Its exception is kept: it must be raised by
-// the thread that called.
-class Signals {
- public:
-  Signals() {
-    const py::object main = py::module_::import("threading").attr("main_thread")();
-    main_thread_ = main.attr("ident").cast<unsigned long>() == PyThread_get_thread_ident();
-  }
-  bool pending() {
-    if (leaving) return true;
-    if (!main_thread_) return false;
-    const auto now = std::chrono::steady_clock::now();
-    if (now < next_) return false;
-    next_ = now + std::chrono::milliseconds(20);
-    py::gil_scoped_acquire acquire;
-    if (PyErr_CheckSignals() == 0) return false;
-    raised_.emplace();
-    return true;
-  }
-  bool main_thread() const { return main_thread_; }
-  // With the GIL held, after Interrupted.
-  void rethrow() {
-    if (raised_) throw std::move(*raised_);
-  }
-
- private:
-  bool main_thread_ = false;
-  std::chrono::steady_clock::time_point next_ = std::chrono::steady_clock::now();
-  std::optional<py::error_already_set> raised_;
-};
 
 py::dict run_program(py::handle program_object, py::handle inputs, py::handle workgroups, py::handle backend_name, py::handle device_index,
                      py::handle timeout, py::handle schedule, py::handle optimize) {
   const Running counted;
   const PyProgram& program = to_program(program_object, "argument `program` of vyre.run");
-  const run::Grid grid = to_grid(workgroups);
+  const run::Grid grid = to_grid(workgroups, "vyre.run");
   run::RunOptions options;
-  options.timeout = to_timeout(timeout);
+  options.timeout = to_timeout(timeout, "vyre.run");
   options.schedule = to_schedule(schedule, "argument `schedule` of vyre.run");
   Backend* backend = to_backend(backend_name);
   const std::optional<std::size_t> device = to_device(device_index);
   std::optional<bool> optimized;
   if (!optimize.is_none()) optimized = to_bool(optimize, "argument `optimize` of vyre.run");
   validate::ValidProgram checked = valid(program);
-  const Arrays arrays(checked, inputs);
+  const Arrays arrays(checked, inputs, "vyre.run");
   run::check_call(checked, arrays.views(), grid);
 
   Signals signals;
@@ -288,8 +200,7 @@ void bind_run(py::module_& m) {
   });
   m.def("_devices", list_devices, py::arg("backend") = py::none());
   py::module_::import("atexit").attr("register")(py::cpp_function(leave));
-  // A forked child has one thread, and that one is not in a call.
-  pthread_atfork(nullptr, nullptr, [] { running = 0; });
+  forget_calls_when_forked();
 }
 
 }  // namespace vyre::python

@@ -33,6 +33,7 @@ void bind_ops(py::module_& m);
 void bind_transform(py::module_& m);
 void bind_emit(py::module_& m);
 void bind_run(py::module_& m);
+void bind_check(py::module_& m);
 void bind_fuzz(py::module_& m);
 
 // The Python call that is under way: the innermost frame outside the package. Cheap enough for every node.

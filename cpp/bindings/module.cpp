@@ -15,5 +15,6 @@ PYBIND11_MODULE(_core, m) {
   bind_transform(m);
   bind_emit(m);
   bind_run(m);
+  bind_check(m);
   bind_fuzz(m);
 }

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING, Literal, overload
 import numpy as np
 
 from vyre import _core
-from vyre.errors import ArgumentError
+from vyre._check import _checked
+from vyre.errors import ArgumentError, CheckError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from vyre._core import Program
@@ -35,6 +36,7 @@ def run(
     timeout: float | None = None,
     schedule: str | None = None,
     optimize: bool | None = None,
+    check: str | Iterable[str] | None = None,
 ) -> dict[str, np.ndarray]:
     """Run a program once and return its ReadWrite buffers.
 
@@ -52,11 +54,14 @@ def run(
         schedule: in which order the reference takes invocations: "in-order" (None), "reversed", or "random:<seed>",
             which interleaves them. A program without races gives the same bytes in all of them.
         optimize: whether the program is optimised; None lets the backend choose (the reference runs it as written).
+        check: "all", or names as vyre.check takes them: runs on the reference, as written, and raises CheckError when
+            the program does something wrong.
 
     Returns: name -> new array of each ReadWrite buffer, same shape and dtype as given.
 
     Raises: ValidationError (all broken rules), BindingError (arrays that do not fit), ArgumentError, CapabilityError (a
-        limit of the device), DispatchTimeoutError, DeviceError (why no device fits), KeyboardInterrupt on Ctrl-C.
+        limit of the device), CheckError (what ``check`` found), DispatchTimeoutError, DeviceError (why no device fits),
+        KeyboardInterrupt on Ctrl-C.
 
     Source: execution model, "Dispatch lifecycle".
 
@@ -76,7 +81,24 @@ def run(
                 f"argument `device` of vyre.run must be a device of backend {backend!r}, "
                 f"got one of {device.backend!r}. Fix: leave `backend` out, or leave `device` out."
             )
-    return _core._run(program, inputs, workgroups, backend, device, timeout, schedule, optimize)
+    if check is None:
+        return _core._run(program, inputs, workgroups, backend, device, timeout, schedule, optimize)
+    if backend not in (None, "reference"):
+        raise ArgumentError(
+            f"argument `check` of vyre.run needs the reference, got backend={backend!r}. "
+            'Fix: write backend="reference"; what it finds holds for every backend.'
+        )
+    if optimize:
+        raise ArgumentError(
+            "argument `check` of vyre.run checks the program as it is written, got optimize=True. "
+            "Fix: leave `optimize` out."
+        )
+    result = _checked(
+        "vyre.run", program, inputs, workgroups, schedule=schedule, checks=check, max_reports=100, timeout=timeout
+    )
+    if result.reports:
+        raise CheckError(result)
+    return result.outputs
 
 
 class Backends(list[str]):

@@ -11,12 +11,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from vyre._check import CheckResult
     from vyre._core import Diagnostic
+    from vyre._reports import Report
 
 __all__ = [
     "ArgumentError",
     "BindingError",
     "CapabilityError",
+    "CheckError",
     "DeviceError",
     "DeviceLostError",
     "DeviceMemoryError",
@@ -88,6 +91,29 @@ class ExecutionError(VyreError):
 
 class DivergentBarrierError(ExecutionError):
     """Not every invocation of a workgroup waits at the same barrier."""
+
+
+class CheckError(ExecutionError):
+    """What ``vyre.run(..., check=...)`` found while the program ran.
+
+    Attributes:
+        result: the CheckResult, with the outputs of the run.
+        reports: its reports.
+    """
+
+    result: CheckResult
+    reports: tuple[Report, ...]
+
+    def __init__(self, result: CheckResult) -> None:
+        self.result = result
+        self.reports = result.reports
+        shown = [result._title(), *map(str, result.reports[:_MOST_SHOWN])]
+        if len(result.reports) > _MOST_SHOWN:
+            shown.append(f"... and {len(result.reports) - _MOST_SHOWN} more, see .reports")
+        super().__init__("\n".join(shown))
+
+    def __reduce__(self) -> tuple[type[CheckError], tuple[CheckResult]]:
+        return type(self), (self.result,)
 
 
 class DeviceError(VyreError):

@@ -13,6 +13,7 @@ import pytest
 import vyre
 from vyre import _core, _reference
 
+ROOT = Path(__file__).parents[2]
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
@@ -75,7 +76,7 @@ def test_every_rule_operator_and_type_is_in_the_reference():
 
 
 def test_the_readme_lists_every_environment_variable():
-    root = Path(__file__).parents[2]
+    root = ROOT
     read = re.compile(r'(?:getenv|environ\.get|from)\("(VYRE_[A-Z_]+|XDG_[A-Z_]+)"')
     found = {
         name
@@ -89,9 +90,10 @@ def test_the_readme_lists_every_environment_variable():
     assert [name for name in sorted(found) if f"`{name}" not in section] == []
 
 
-def test_the_code_of_the_readme_runs():
+def test_the_code_of_the_readme_runs(tmp_path, monkeypatch):
     """In order, in one namespace: sessions as doctests, whole scripts as they are."""
-    text = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    monkeypatch.chdir(tmp_path)  # one of them writes a file
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 3
     names: dict[str, object] = {}

@@ -6,39 +6,12 @@
 
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks.hpp"
+#include "vyre/run/statement_path.hpp"
 
 namespace vyre::run::reference {
 
 Triple local_id(std::uint32_t invocation, const ir::WorkgroupSize& size) {
   return {invocation % size[0], invocation / size[0] % size[1], invocation / size[0] / size[1]};
-}
-
-std::string statement_path(const ir::Program& program, NodeId statement) {
-  struct List {
-    std::string path;
-    std::uint32_t next = 0;
-  };
-  std::vector<List> lists{{"entry"}};
-  for (std::uint32_t index = 0;; ++index) {
-    const NodeId id{index};
-    auto here = [&] { return fmt::format("{}[{}]", lists.back().path, lists.back().next); };
-    if (id == statement) return here();
-    auto open = [&](std::string_view list) { lists.push_back({here() + std::string(list)}); };
-    auto pass = [&] { ++lists.back().next; };
-    match(
-        program.node(id), [&](const ir::If&) { open(".then"); }, [&](const ir::Loop&) { open(".body"); },
-        [&](const ir::Block&) { open(".body"); },
-        [&](const ir::Else&) {
-          lists.pop_back();
-          open(".otherwise");
-        },
-        [&](const ir::End&) {
-          lists.pop_back();
-          pass();
-        },
-        [&](const ir::Let&) { pass(); }, [&](const ir::Assign&) { pass(); }, [&](const ir::Store&) { pass(); },
-        [&](const ir::Barrier&) { pass(); }, [&](const ir::Return&) { pass(); });
-  }
 }
 
 namespace {

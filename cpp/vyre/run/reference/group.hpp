@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <string>
 #include <vector>
 
 #include "vyre/ir/program.hpp"
@@ -28,9 +27,6 @@ struct Job {
 };
 
 Triple local_id(std::uint32_t invocation, const ir::WorkgroupSize& size);
-
-// "entry[2].then[0]", the way diagnostics name it.
-std::string statement_path(const ir::Program& program, NodeId statement);
 
 class Group {
  public:

@@ -1,0 +1,86 @@
+#include "call.hpp"
+
+#include <fmt/format.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <thread>
+#include <vector>
+
+#include "convert.hpp"
+#include "vyre/base/error.hpp"
+
+namespace vyre::python {
+namespace {
+
+std::atomic<bool> leaving{false};
+std::atomic<int> running{0};
+
+}  // namespace
+
+run::Grid to_grid(py::handle object, const std::string& function) {
+  const std::string where = "argument `workgroups` of " + function;
+  if (is_integer(object)) return {to_u32(object, where), 1, 1};
+  const std::vector<py::object> items = to_list(object, where, "an integer or a tuple of one to three integers", "write (n, 1, 1)");
+  if (items.empty() || items.size() > 3) {
+    throw ArgumentError(fmt::format("{} must be an integer or a tuple of one to three integers, got {} of them. Fix: write (n, 1, 1).",
+                                    where, items.size()));
+  }
+  std::uint32_t counts[3] = {1, 1, 1};
+  for (std::size_t axis = 0; axis < items.size(); ++axis) counts[axis] = to_u32(items[axis], fmt::format("element {} of {}", axis, where));
+  return {counts[0], counts[1], counts[2]};
+}
+
+std::optional<std::chrono::duration<double>> to_timeout(py::handle object, const std::string& function) {
+  if (object.is_none()) return std::nullopt;
+  const std::string where = "argument `timeout` of " + function;
+  if (is_boolean(object) || (!PyFloat_Check(object.ptr()) && !is_integer(object)))
+    reject(where, "seconds above 0, or None", object, "write timeout=10.0");
+  const double seconds = PyFloat_AsDouble(object.ptr());
+  if (PyErr_Occurred() != nullptr) PyErr_Clear();
+  if (!(seconds > 0) || !std::isfinite(seconds))
+    reject(where, "seconds above 0, or None", object, "write timeout=10.0, or None to wait for ever");
+  return std::chrono::duration<double>(seconds);
+}
+
+Running::Running() { ++running; }
+Running::~Running() { --running; }
+
+Parking::~Parking() {
+  if (!leaving || main_thread) return;
+  --running;
+  for (;;) pause();
+}
+
+void end_calls() {
+  constexpr auto kPatience = std::chrono::seconds(5);
+  leaving = true;
+  py::gil_scoped_release release;
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (running > 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void forget_calls_when_forked() {
+  pthread_atfork(nullptr, nullptr, [] { running = 0; });
+}
+
+Signals::Signals() {
+  const py::object main = py::module_::import("threading").attr("main_thread")();
+  main_thread_ = main.attr("ident").cast<unsigned long>() == PyThread_get_thread_ident();
+}
+
+bool Signals::pending() {
+  if (leaving) return true;
+  if (!main_thread_) return false;
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_) return false;
+  next_ = now + std::chrono::milliseconds(20);
+  py::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() == 0) return false;
+  raised_.emplace();
+  return true;
+}
+
+}  // namespace vyre::python

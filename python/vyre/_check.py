@@ -1,0 +1,249 @@
+"""Checked execution: ``check`` runs a program on the reference and reports what it did wrong."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vyre import _core, _replay
+from vyre._reports import (
+    BarrierStop,
+    DivergentBarrierReport,
+    OrderDependenceReport,
+    OutOfBoundsReport,
+    RaceReport,
+    Report,
+    UninitialisedReadReport,
+    Witness,
+)
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from vyre._core import Program
+
+__all__ = ["CheckResult", "check", "replay"]
+
+
+@dataclass(frozen=True, eq=False)
+class CheckResult:
+    """What a checked run gave: the reports, and the outputs of the run.
+
+    Attributes:
+        reports: what was found, by kind and then in program order; empty when nothing was.
+        outputs: what ``vyre.run`` would have returned; workgroups that a divergent barrier ended are unfinished.
+        complete: False when there was more to report than ``max_reports``.
+        program, inputs, workgroups, schedule, checks, max_reports: the call, as it was made.
+
+    ``bool(result)`` is not defined: write ``result.ok``. ``result.save(path)`` writes the call into a file that
+    vyre.replay reads.
+    """
+
+    reports: tuple[Report, ...]
+    outputs: dict[str, np.ndarray] = field(repr=False)
+    complete: bool
+    program: Program = field(repr=False)
+    inputs: dict[str, Any] = field(repr=False)
+    workgroups: tuple[int, int, int]
+    schedule: str
+    checks: tuple[str, ...]
+    max_reports: int
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing was found."""
+        return not self.reports
+
+    def __bool__(self) -> bool:
+        raise ArgumentError("a CheckResult has no truth value. Fix: write result.ok, or look at result.reports.")
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write a replay file: program, inputs, grid and checks as JSON, from which vyre.replay repeats the call.
+
+        Args:
+            path: where to; a file there is replaced.
+
+        Raises: ArgumentError (not a path), OSError.
+
+        >>> import tempfile
+        >>> import vyre
+        >>> from vyre import BufferDecl, Expr, Node
+        >>> far = vyre.Program([BufferDecl.output("out", 0, vyre.u32)], (1, 1, 1), [Node.store("out", 7, 1)])
+        >>> result = vyre.check(far, {"out": 4}, 1)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     result.save(f"{folder}/far.json")
+        ...     vyre.replay(f"{folder}/far.json").reports == result.reports
+        True
+        """
+        _replay.save(self, path)
+
+    def _title(self) -> str:
+        checks = "all" if len(self.checks) == len(_core._tables["checks"]) else ", ".join(self.checks)
+        found = len(self.reports)
+        what = "nothing was found" if self.ok else f"{found} {'mistake was' if found == 1 else 'mistakes were'} found"
+        if not self.complete:
+            what += f", and there are more than max_reports={self.max_reports}"
+        return f"checks ({checks}): {what}."
+
+    def __str__(self) -> str:
+        return "\n".join([self._title(), *map(str, self.reports)])
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(self._title())}</p>" + "".join(report._repr_html_() for report in self.reports)
+
+
+def check(
+    program: Program,
+    inputs: Mapping[str, Any],
+    workgroups: int | Sequence[int],
+    *,
+    schedule: str | None = None,
+    checks: str | Iterable[str] = "all",
+    max_reports: int = 100,
+    timeout: float | None = None,
+) -> CheckResult:
+    """Run a program once on the reference, and report what it did wrong, however lucky the run was.
+
+    ========================  =============================================================================
+    check                     finds
+    ========================  =============================================================================
+    ``"race"``                accesses of two invocations to one element that nothing orders
+    ``"uninitialised-read"``  reads of workgroup memory, or of a buffer given as a number, that nobody wrote
+    ``"out-of-bounds"``       accesses behind the end of a buffer (defined, and yet probably not meant)
+    ``"divergent-barrier"``   barriers that only a part of a workgroup reaches
+    ``"order-dependence"``    output that changes with the order in which atomics come
+    ========================  =============================================================================
+
+    Races are found by what orders two accesses, not by what happened: a race is reported in every schedule.
+
+    Args:
+        program: a Program that breaks no rule but V010: whether a barrier diverges is seen when it runs.
+        inputs, workgroups: as vyre.run takes them. Memory of 14 times the ReadWrite arrays is needed.
+        schedule: in which order invocations are taken: "in-order" (None), "reversed", or "random:<seed>".
+        checks: "all", a name, or several.
+        max_reports: how many different reports are wanted at most, 1 to 10,000; one stands for all mistakes that have
+            its statements and its buffer.
+        timeout: seconds that the call may take; None waits for ever.
+
+    Returns: a CheckResult: ``.ok``, ``.reports``, ``.outputs``.
+
+    Raises: ValidationError (rules but V010), BindingError, ArgumentError, CapabilityError (2^32 workgroups or more),
+        DispatchTimeoutError, DivergentBarrierError (when that check is left out).
+
+    Source: execution model, "Data Races".
+
+    >>> import numpy as np
+    >>> import vyre
+    >>> from vyre import BufferDecl, Expr, Node
+    >>> last = vyre.Program([BufferDecl.output("last", 0, vyre.u32)], (4, 1, 1), [Node.store("last", 0, Expr.gid_x())])
+    >>> result = check(last, {"last": 1}, 1)
+    >>> result.ok
+    False
+    >>> race = result.reports[0]
+    >>> race.buffer, race.index, race.first.invocation, race.second.invocation
+    ('last', 0, (0, 0, 0), (1, 0, 0))
+    >>> sum_up = vyre.Program([BufferDecl.output("sum", 0, vyre.u32)], (4, 1, 1),
+    ...                       [Node.let("old", vyre.atomic_add("sum", 0, Expr.gid_x()))])
+    >>> result = check(sum_up, {"sum": 1}, 1)
+    >>> result.ok, result.outputs["sum"]
+    (True, array([6], dtype=uint32))
+    """
+    return _checked(
+        "vyre.check",
+        program,
+        inputs,
+        workgroups,
+        schedule=schedule,
+        checks=checks,
+        max_reports=max_reports,
+        timeout=timeout,
+    )
+
+
+def replay(path: str | os.PathLike[str], *, timeout: float | None = None) -> CheckResult:
+    """Repeat the checked run that CheckResult.save wrote into a file: it gives the same reports.
+
+    A file is data, and may come from anybody: the program in it runs in the reference and nowhere else. One that you do
+    not trust may run for ever, so give it a timeout. Operations of your own must be registered as they were.
+
+    Args:
+        path: the file.
+        timeout: seconds that the call may take; None waits for ever.
+
+    Returns: a CheckResult.
+
+    Raises: ParseError (not a replay file, or a later version), ArgumentError, OSError, and what vyre.check raises.
+
+    >>> import tempfile
+    >>> import vyre
+    >>> from vyre import BufferDecl, Expr, Node
+    >>> far = vyre.Program([BufferDecl.output("out", 0, vyre.u32)], (1, 1, 1), [Node.store("out", 7, 1)])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     vyre.check(far, {"out": 4}, 1).save(f"{folder}/far.json")
+    ...     print(replay(f"{folder}/far.json").reports[0].index)
+    7
+    """
+    program, inputs, fields = _replay.load(path)
+    places = fields.pop("places")
+    result = _checked("vyre.replay", program, inputs, timeout=timeout, **fields)
+    return replace(result, reports=_replay.with_places(result.reports, places))
+
+
+def _checked(
+    function: str,
+    program: Program,
+    inputs: Mapping[str, Any],
+    workgroups: int | Sequence[int],
+    *,
+    schedule: str | None,
+    checks: str | Iterable[str],
+    max_reports: int,
+    timeout: float | None,
+) -> CheckResult:
+    if not isinstance(checks, str) and hasattr(checks, "__iter__"):
+        checks = list(checks)
+    outputs, found, complete, call = _core._check(
+        program, inputs, workgroups, timeout, schedule, checks, max_reports, function
+    )
+    return CheckResult(
+        reports=tuple(_report(row) for row in found),
+        outputs=outputs,
+        complete=complete,
+        program=program,
+        # The caller may write to these arrays before somebody looks at the result.
+        inputs={name: value.copy() if isinstance(value, np.ndarray) else value for name, value in inputs.items()},
+        workgroups=call[0],
+        schedule=call[1],
+        checks=call[2],
+        max_reports=int(max_reports),
+    )
+
+
+def _report(row: tuple[Any, ...]) -> Report:
+    return _REPORTS[row[0]](*row[1:])
+
+
+def _divergent(workgroup: tuple[int, int, int], stops: tuple[tuple[Any, ...], ...], count: int) -> Report:
+    return DivergentBarrierReport(workgroup, tuple(BarrierStop(*stop) for stop in stops), count)
+
+
+# By the name of the check: from what the core tells to a report.
+_REPORTS: dict[str, Callable[..., Report]] = {
+    "race": lambda buffer, index, lane, first, second, count: RaceReport(
+        buffer, index, lane, Witness(*first), Witness(*second), count
+    ),
+    "uninitialised-read": lambda buffer, index, lane, witness, count: UninitialisedReadReport(
+        buffer, index, lane, Witness(*witness), count
+    ),
+    "out-of-bounds": lambda buffer, index, length, witness, count: OutOfBoundsReport(
+        buffer, index, length, Witness(*witness), count
+    ),
+    "divergent-barrier": _divergent,
+    "order-dependence": OrderDependenceReport,
+}

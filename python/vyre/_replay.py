@@ -1,0 +1,209 @@
+"""Replay files: a checked run in one file of JSON, to be repeated elsewhere.
+
+A file holds the program's text, the inputs, the grid and what was checked, and for whoever opens it the reports as
+text. It is data: nothing in it is executed but the program, in the reference.
+"""
+
+from __future__ import annotations
+
+import base64
+import dataclasses
+import json
+import math
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vyre import _core
+from vyre.errors import ArgumentError, ParseError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+    from vyre._check import CheckResult
+    from vyre._core import Place, Program
+    from vyre._reports import Report
+
+__all__ = ["load", "save", "with_places"]
+
+FORMAT = "vyre replay"
+VERSION = 1
+
+_DTYPES = ("bool", "int32", "uint8", "uint32", "uint64")
+# A short file may ask for many zeros.
+_MOST_ZEROS = 1 << 30
+
+
+def save(result: CheckResult, path: str | os.PathLike[str]) -> None:
+    """Write the call that gave ``result``, see CheckResult.save."""
+    places = {place.path: [place.file, place.line, place.column] for place in _places(result.reports) if place.file}
+    content = {
+        "format": FORMAT,
+        "version": VERSION,
+        "vyre": _core.__version__,
+        "reports": [str(report) for report in result.reports],
+        "workgroups": list(result.workgroups),
+        "schedule": result.schedule,
+        "checks": list(result.checks),
+        "max_reports": result.max_reports,
+        "places": places,
+        "program": result.program.to_text(),
+        "inputs": {name: _written(value) for name, value in result.inputs.items()},
+    }
+    _path(path, "CheckResult.save").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+
+
+def load(path: str | os.PathLike[str]) -> tuple[Program, dict[str, Any], dict[str, Any]]:
+    """The program, its inputs, and the other fields of a file, each of the type that ``save`` writes.
+
+    Raises: ParseError for whatever ``save`` would not write.
+    """
+    data = _path(path, "vyre.replay").read_bytes()
+    try:
+        content = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise _refusal(path, f"is not JSON ({_brief(error)})") from None
+    if not isinstance(content, dict) or content.get("format") != FORMAT:
+        raise _refusal(path, f'is not a replay file: it lacks "format": "{FORMAT}"')
+    version = content.get("version")
+    if type(version) is not int or version != VERSION:
+        raise ParseError(
+            f"replay file {_name(path)} has version {_brief(version)}, this vyre reads version {VERSION}. "
+            "Fix: read it with the vyre that wrote it."
+        )
+
+    def field(name: str, wanted: str, fits: Callable[[Any], bool]) -> Any:
+        value = content.get(name)
+        if not fits(value):
+            raise _refusal(path, f'has no "{name}" that is {wanted}')
+        return value
+
+    fields = {
+        "workgroups": tuple(field("workgroups", "three integers", lambda v: _list_of(v, int) and len(v) == 3)),
+        "schedule": field("schedule", "a string", lambda v: isinstance(v, str)),
+        "checks": field("checks", "a list of strings", lambda v: _list_of(v, str)),
+        "max_reports": field("max_reports", "an integer", lambda v: type(v) is int),
+        "places": field("places", "a dict of [file, line, column]", _are_places),
+    }
+    text = field("program", "a string", lambda v: isinstance(v, str))
+    named = field("inputs", "a dict of arrays", lambda v: isinstance(v, dict))
+    program = _core.parse(text)
+    inputs = {name: _read(path, name, value) for name, value in named.items()}
+    zeros = sum(
+        max(decl.element.min_bytes(), 1) * (inputs[decl.name] if decl.name in inputs else decl.count)
+        for decl in program.buffers
+        if isinstance(inputs.get(decl.name, 0), int) and decl.access != _core.BufferAccess.Workgroup
+    )
+    if zeros > _MOST_ZEROS:
+        raise _refusal(path, f"asks for {zeros} bytes of zeros, at most {_MOST_ZEROS} are made for a file")
+    return program, inputs, fields
+
+
+def with_places(reports: tuple[Report, ...], places: dict[str, list[Any]]) -> tuple[Report, ...]:
+    """The reports with the source lines that were known when the file was written: a program's text has none."""
+
+    def mended(value: Any) -> Any:
+        if isinstance(value, _core.Place):
+            file, line, column = places.get(value.path, (None, None, None))
+            if file is None:
+                return value
+            return _core._place_from_state(value.path.encode(), file.encode(), line or 0, column or 0)
+        if isinstance(value, tuple):
+            return tuple(mended(item) for item in value)
+        if dataclasses.is_dataclass(value):
+            return dataclasses.replace(
+                value, **{f.name: mended(getattr(value, f.name)) for f in dataclasses.fields(value)}
+            )
+        return value
+
+    return tuple(mended(report) for report in reports)
+
+
+def _places(value: Any) -> Iterator[Place]:
+    if isinstance(value, _core.Place):
+        yield value
+    elif isinstance(value, tuple):
+        for item in value:
+            yield from _places(item)
+    elif dataclasses.is_dataclass(value):
+        for f in dataclasses.fields(value):
+            yield from _places(getattr(value, f.name))
+
+
+def _path(path: object, function: str) -> Path:
+    if isinstance(path, (str, os.PathLike)) and str(path):
+        return Path(path)
+    raise ArgumentError(
+        f"argument `path` of {function} must be a path, got {_brief(path)}. Fix: write a name such as 'race.json'."
+    )
+
+
+def _name(path: str | os.PathLike[str]) -> str:
+    return repr(os.fspath(path))
+
+
+def _brief(value: object) -> str:
+    text = str(value) if isinstance(value, Exception) else repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def _refusal(path: str | os.PathLike[str], problem: str) -> ParseError:
+    return ParseError(f"replay file {_name(path)} {problem}. Fix: write it anew with CheckResult.save.")
+
+
+def _list_of(value: object, kind: type) -> bool:
+    return isinstance(value, list) and all(type(item) is kind for item in value)
+
+
+def _are_places(value: object) -> bool:
+    def number(item: object) -> bool:
+        return item is None or (type(item) is int and 0 <= item < 1 << 31)
+
+    return isinstance(value, dict) and all(
+        isinstance(place, list)
+        and len(place) == 3
+        and isinstance(place[0], str)
+        and place[0].isprintable()
+        and number(place[1])
+        and number(place[2])
+        for place in value.values()
+    )
+
+
+def _written(value: Any) -> dict[str, Any]:
+    if isinstance(value, bytes):
+        value = np.frombuffer(value, np.uint8)
+    if not isinstance(value, np.ndarray):
+        return {"zeros": int(value)}
+    data = value.astype(value.dtype.newbyteorder("<"), copy=False).tobytes()
+    return {"dtype": value.dtype.name, "shape": list(value.shape), "data": base64.b64encode(data).decode("ascii")}
+
+
+def _read(path: str | os.PathLike[str], name: str, value: Any) -> np.ndarray | int:
+    def refused(problem: str) -> ParseError:
+        return _refusal(path, f"has an input {_brief(name)} that {problem}")
+
+    if not isinstance(value, dict):
+        raise refused("is no array")
+    if set(value) == {"zeros"}:
+        if type(value["zeros"]) is not int or not 0 <= value["zeros"] < 1 << 32:
+            raise refused("asks for a number of zeros that is not from 0 to 4294967295")
+        return value["zeros"]
+    dtype, shape, data = value.get("dtype"), value.get("shape"), value.get("data")
+    if dtype not in _DTYPES:
+        raise refused(f"has a dtype other than {', '.join(_DTYPES)}")
+    if not _list_of(shape, int) or len(shape) > 32 or min(shape, default=0) < 0:
+        raise refused("has no shape")
+    try:
+        raw = base64.b64decode(data, validate=True)
+    except (TypeError, ValueError):
+        raise refused("has data that is not in base64") from None
+    kind = np.dtype(dtype).newbyteorder("<")
+    if math.prod(shape) * kind.itemsize != len(raw) or max(shape, default=0) > len(raw) + 1:
+        raise refused(f"has {len(raw)} bytes, which its shape does not fit")
+    if dtype == "bool" and any(byte > 1 for byte in raw):
+        raise refused("has bool values other than 0 and 1")
+    return np.frombuffer(raw, kind).astype(dtype).reshape(shape)

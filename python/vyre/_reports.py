@@ -1,0 +1,307 @@
+"""What checked execution reports: one frozen class a kind of mistake, readable in a terminal and in a notebook."""
+
+from __future__ import annotations
+
+import html
+import linecache
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from vyre._core import Place
+
+__all__ = [
+    "BarrierStop",
+    "DivergentBarrierReport",
+    "OrderDependenceReport",
+    "OutOfBoundsReport",
+    "RaceReport",
+    "Report",
+    "UninitialisedReadReport",
+    "Witness",
+]
+
+_MOST_ATOMICS = 5
+_LONGEST_SOURCE = 100
+
+
+def _source(file: str, line: int) -> str:
+    # Of Python code only: the name may come from a replay file, and not every file ends.
+    if file not in linecache.cache and not (file.endswith(".py") and Path(file).is_file()):
+        return ""
+    text = linecache.getline(file, line).strip()
+    return text if len(text) <= _LONGEST_SOURCE else text[: _LONGEST_SOURCE - 3] + "..."
+
+
+def _where(place: Place) -> str:
+    """`entry[0].then[1]` (kernel.py:12): Node.store(...)"""
+    if place.file is None or place.line is None:
+        return f"`{place.path}`"
+    source = _source(place.file, place.line)
+    return f"`{place.path}` ({place.file}:{place.line}){': ' if source else ''}{source}"
+
+
+def _element(buffer: str, index: int, lane: int | None) -> str:
+    return f"`{buffer}`[{index}]" + ("" if lane is None else f", lane {lane}")
+
+
+def _times(count: int) -> str:
+    return "once" if count == 1 else f"{count:,} times"
+
+
+@dataclass(frozen=True)
+class Witness:
+    """One access to memory that a report tells of.
+
+    Attributes:
+        invocation: its id in the grid, along x, y, z.
+        workgroup, local: the ids of its workgroup, and within it.
+        access: "read", "write", or the atomic's name, such as "atomic_add".
+        value: what was read or written, or what the atomic left. Out of bounds: 0 for a read, else what had no effect.
+        place: the statement, as a Place: path in the program, and file and line in the source when they are known.
+    """
+
+    invocation: tuple[int, int, int]
+    workgroup: tuple[int, int, int]
+    local: tuple[int, int, int]
+    access: str
+    value: int
+    place: Place
+
+    @property
+    def line(self) -> int | None:
+        """The line of the statement in the source, or None."""
+        return self.place.line
+
+    def __str__(self) -> str:
+        what = {"read": f"reads {self.value}", "write": f"writes {self.value}"}.get(
+            self.access, f"does {self.access}, which leaves {self.value},"
+        )
+        return f"invocation {self.invocation} of workgroup {self.workgroup} {what} at {_where(self.place)}"
+
+
+class Report:
+    """A mistake that checked execution found.
+
+    Attributes:
+        check: the name of the check that found it, as ``vyre.check(checks=...)`` takes it.
+        count: how often it was seen; one report stands for all that have its statements and its buffer.
+
+    ``str(report)`` says what happened, who took part and what to do; a notebook shows the same as a table.
+    """
+
+    check: ClassVar[str]
+    count: int
+
+    def _title(self) -> str:
+        raise NotImplementedError
+
+    def _details(self) -> list[str]:
+        raise NotImplementedError
+
+    def _fix(self) -> str:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
+        lines = [f"{self.check}: {self._title()}", *(f"  {line}" for line in self._details())]
+        return "\n".join([*lines, f"  Fix: {self._fix()}"])
+
+    def _repr_html_(self) -> str:
+        rows = "".join(f'<tr><td style="text-align:left">{html.escape(line)}</td></tr>' for line in self._details())
+        return (
+            f'<table><tr><th style="text-align:left">{html.escape(self.check)}: {html.escape(self._title())}</th></tr>'
+            f'{rows}<tr><td style="text-align:left"><b>Fix:</b> {html.escape(self._fix())}</td></tr></table>'
+        )
+
+
+@dataclass(frozen=True)
+class RaceReport(Report):
+    """Two invocations access one element, at least one of them to change it, and nothing orders them.
+
+    Attributes:
+        buffer, index, lane: the element, and which of its lanes if it has several.
+        first, second: the two accesses, each a Witness; ``first`` came first in this run.
+    """
+
+    check: ClassVar[str] = "race"
+    buffer: str
+    index: int
+    lane: int | None
+    first: Witness
+    second: Witness
+    count: int
+
+    def _title(self) -> str:
+        element = _element(self.buffer, self.index, self.lane)
+        return f"two invocations access {element}, and nothing orders them; seen {_times(self.count)}."
+
+    def _details(self) -> list[str]:
+        return [str(self.first), str(self.second)]
+
+    def _fix(self) -> str:
+        if self.first.workgroup == self.second.workgroup:
+            return "put a barrier between the two, give each invocation elements of its own, or use atomics for both."
+        return (
+            "no barrier orders two workgroups: give each elements of its own, use atomics for both accesses, or split "
+            "the program into two dispatches."
+        )
+
+
+@dataclass(frozen=True)
+class UninitialisedReadReport(Report):
+    """A read of workgroup memory, or of a buffer that was given as a number of elements, before anybody wrote there.
+
+    It gives zero on every backend. But who reads what nobody wrote has probably forgotten to write it.
+
+    Attributes:
+        buffer, index, lane: the element, and which of its lanes if it has several.
+        witness: the read.
+    """
+
+    check: ClassVar[str] = "uninitialised-read"
+    buffer: str
+    index: int
+    lane: int | None
+    witness: Witness
+    count: int
+
+    def _title(self) -> str:
+        element = _element(self.buffer, self.index, self.lane)
+        return f"{element} is read, and nobody wrote it before; seen {_times(self.count)}."
+
+    def _details(self) -> list[str]:
+        return [str(self.witness)]
+
+    def _fix(self) -> str:
+        return "store there first (and wait at a barrier if another invocation does), or bind an array of zeros."
+
+
+@dataclass(frozen=True)
+class OutOfBoundsReport(Report):
+    """An access behind the end of a buffer.
+
+    It is defined: a load gives zero, a store and an atomic do nothing. But it was probably meant otherwise.
+
+    Attributes:
+        buffer, index, length: which element was wanted, and how many there are.
+        witness: the access.
+    """
+
+    check: ClassVar[str] = "out-of-bounds"
+    buffer: str
+    index: int
+    length: int
+    witness: Witness
+    count: int
+
+    def _title(self) -> str:
+        return f"`{self.buffer}`[{self.index}] is beyond the length {self.length}; seen {_times(self.count)}."
+
+    def _details(self) -> list[str]:
+        return [str(self.witness)]
+
+    def _fix(self) -> str:
+        return (
+            f"guard the access with an If (index < buf_len({self.buffer!r})), or leave this check out if it is meant: "
+            "a load gives zero, a store does nothing."
+        )
+
+
+@dataclass(frozen=True)
+class BarrierStop:
+    """Where some invocations of a workgroup stopped, when not all of it reached one barrier.
+
+    Attributes:
+        place: the Barrier or Return statement; None is the end of the program.
+        waits: whether they wait at a barrier there; otherwise they have ended.
+        invocations: how many.
+        first: the local id of the first of them.
+    """
+
+    place: Place | None
+    waits: bool
+    invocations: int
+    first: tuple[int, int, int]
+
+    def __str__(self) -> str:
+        many = self.invocations != 1
+        who = f"{self.invocations:,} invocation{'s' if many else ''} (first: local id {self.first})"
+        if self.place is None:
+            return f"{who} {'have' if many else 'has'} run to the end of the program"
+        what = ("wait" if many else "waits") if self.waits else ("have ended" if many else "has ended")
+        return f"{who} {what} at {_where(self.place)}"
+
+
+@dataclass(frozen=True)
+class DivergentBarrierReport(Report):
+    """Not every invocation of a workgroup waits at the same barrier. The workgroup went no further.
+
+    Attributes:
+        workgroup: the id of one of the workgroups.
+        stops: where its invocations are, each a BarrierStop, in program order.
+    """
+
+    check: ClassVar[str] = "divergent-barrier"
+    workgroup: tuple[int, int, int]
+    stops: tuple[BarrierStop, ...]
+    count: int
+
+    def _title(self) -> str:
+        return f"workgroup {self.workgroup} does not reach one barrier as a whole; seen in {self._groups()}."
+
+    def _groups(self) -> str:
+        return "1 workgroup" if self.count == 1 else f"{self.count:,} workgroups"
+
+    def _details(self) -> list[str]:
+        return [str(stop) for stop in self.stops]
+
+    def _fix(self) -> str:
+        return "move the barrier out of what depends on the invocation: an If, a Loop, or code after a Return."
+
+
+@dataclass(frozen=True)
+class OrderDependenceReport(Report):
+    """Output that changes with the order in which invocations come, though they do not race.
+
+    What an atomic returns depends on who came before. That is no mistake as long as the output does not show it.
+
+    Attributes:
+        buffer, index, lane: the first element that differs, and which of its lanes if it has several.
+        value, other_value: what it holds after this run, and after the other one.
+        schedule, other_schedule: the orders of the two runs.
+        atomics: the statements whose atomics may be the cause, each a Place.
+        count: how many lanes differ.
+    """
+
+    check: ClassVar[str] = "order-dependence"
+    buffer: str
+    index: int
+    lane: int | None
+    value: int
+    other_value: int
+    schedule: str
+    other_schedule: str
+    atomics: tuple[Place, ...]
+    count: int
+
+    def _title(self) -> str:
+        element = _element(self.buffer, self.index, self.lane)
+        return (
+            f"{element} is {self.value} when invocations are taken {_order(self.schedule)} and {self.other_value} when "
+            f"{_order(self.other_schedule)}; {self.count:,} {'lane differs' if self.count == 1 else 'lanes differ'}."
+        )
+
+    def _details(self) -> list[str]:
+        shown = [f"the result or the order of the atomic at {_where(place)} counts" for place in self.atomics]
+        more = len(shown) - _MOST_ATOMICS
+        return shown if more <= 0 else [*shown[:_MOST_ATOMICS], f"... and {more} more, see .atomics"]
+
+    def _fix(self) -> str:
+        return (
+            "derive what is stored from ids, not from what an atomic returned, and do not mix atomics on one element."
+        )
+
+
+def _order(schedule: str) -> str:
+    return {"in-order": "in order", "reversed": "in reverse"}.get(schedule, f"at random ({schedule})")

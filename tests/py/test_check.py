@@ -1,0 +1,339 @@
+"""Checked execution from Python: what is reported, how it reads, and what a wrong call is told."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import pickle
+import re
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import BufferDecl, Expr, Node, Program
+
+I = Expr.gid_x()  # noqa: E741
+LOCAL = Expr.local_x()
+OUT = BufferDecl.output("out", 0, vyre.u32)
+
+
+def program(*entry: Node, size: int = 4, buffers: tuple[BufferDecl, ...] = ()) -> Program:
+    return Program([OUT, *buffers], (size, 1, 1), list(entry))
+
+
+def here() -> int:
+    """The caller's line."""
+    return inspect.currentframe().f_back.f_lineno
+
+
+# One program a kind of mistake, with the line of the statement that is to blame.
+def race() -> tuple[Program, int]:
+    return program(Node.store("out", 0, I + 7)), here()
+
+
+def uninitialised() -> tuple[Program, int]:
+    shared = BufferDecl.workgroup("tile", 4, vyre.u32)
+    return program(Node.store("out", I, Expr.load("tile", LOCAL)), buffers=(shared,)), here()
+
+
+def out_of_bounds() -> tuple[Program, int]:
+    return program(Node.store("out", I + 2, 9)), here()
+
+
+def divergent() -> tuple[Program, int]:
+    return program(Node.if_(LOCAL < 1, [Node.barrier()])), here()
+
+
+def order() -> tuple[Program, int]:
+    counter = BufferDecl.read_write("next", 1, vyre.u32)
+    ticket, line = Node.let("ticket", vyre.atomic_add("next", 0, 1)), here()
+    return program(ticket, Node.store("out", Expr.var("ticket"), I), buffers=(counter,)), line
+
+
+MISTAKES = {
+    "race": (race, vyre.RaceReport),
+    "uninitialised-read": (uninitialised, vyre.UninitialisedReadReport),
+    "out-of-bounds": (out_of_bounds, vyre.OutOfBoundsReport),
+    "divergent-barrier": (divergent, vyre.DivergentBarrierReport),
+    "order-dependence": (order, vyre.OrderDependenceReport),
+}
+
+
+def check(made: Program, **options: object) -> vyre.CheckResult:
+    inputs = {"out": 4} | ({"next": 1} if any(decl.name == "next" for decl in made.buffers) else {})
+    return vyre.check(made, inputs, 1, **options)
+
+
+def report_of(name: str) -> tuple[vyre.Report, int]:
+    make, _ = MISTAKES[name]
+    made, line = make()
+    result = check(made, checks=name)
+    assert len(result.reports) == 1
+    return result.reports[0], line
+
+
+def places(report: vyre.Report) -> list[vyre.Place]:
+    if isinstance(report, vyre.RaceReport):
+        return [report.first.place, report.second.place]
+    if isinstance(report, vyre.DivergentBarrierReport):
+        return [stop.place for stop in report.stops if stop.place is not None]
+    if isinstance(report, vyre.OrderDependenceReport):
+        return list(report.atomics)
+    return [report.witness.place]
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+@pytest.mark.parametrize("schedule", [None, "reversed", "random:3"])
+def test_a_mistake_is_reported_with_its_line_in_every_schedule(name, schedule):
+    make, kind = MISTAKES[name]
+    made, line = make()
+    result = check(made, schedule=schedule)
+    assert [type(report) for report in result.reports] == [kind]
+    assert not result.ok
+    assert result.complete
+    report = result.reports[0]
+    assert report.check == name
+    assert {(place.file, place.line) for place in places(report)} == {(__file__, line)}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_mistake_that_is_not_looked_for_is_not_reported(name):
+    made, _ = MISTAKES[name][0]()
+    others = [other for other in MISTAKES if other != name]
+    if name == "divergent-barrier":
+        with pytest.raises(vyre.DivergentBarrierError, match="reached by only part of a workgroup"):
+            check(made, checks=others)
+    else:
+        assert check(made, checks=others).ok
+
+
+def test_a_race_shows_both_accesses():
+    report, _ = report_of("race")
+    assert (report.buffer, report.index, report.lane, report.count) == ("out", 0, None, 3)
+    assert report.first.invocation == (0, 0, 0)
+    assert report.second.invocation == report.second.local == (1, 0, 0)
+    assert report.second.workgroup == (0, 0, 0)
+    assert (report.first.access, report.first.value, report.second.value) == ("write", 7, 8)
+    assert report.first.place.path == "entry[0]"
+
+
+def test_values_of_i32_have_a_sign_and_vectors_a_lane():
+    buffers = [BufferDecl.output("out", 0, vyre.i32), BufferDecl.read_write("pair", 1, vyre.vec2u32)]
+    made = Program(buffers, (2, 1, 1), [Node.store("out", 0, Expr.i32(-5)), Node.store("pair", 1, Expr.vec2(I, 3))])
+    single, pair = vyre.check(made, {"out": 1, "pair": 2}, 1).reports
+    assert (single.first.value, single.lane) == (-5, None)
+    assert (pair.index, pair.lane, pair.second.value) == (1, 0, 1)
+    assert "`pair`[1], lane 0" in str(pair)
+
+
+def test_invocation_ids_are_of_the_grid():
+    made = Program([OUT], (2, 2, 1), [Node.store("out", 0, Expr.gid_y())])
+    (report,) = vyre.check(made, {"out": 1}, (1, 2, 3), checks="race").reports
+    assert report.second.invocation == tuple(
+        group * size + local
+        for group, size, local in zip(report.second.workgroup, (2, 2, 1), report.second.local, strict=True)
+    )
+
+
+TEXTS = {
+    "race": """\
+race: two invocations access `out`[0], and nothing orders them; seen 3 times.
+  invocation (0, 0, 0) of workgroup (0, 0, 0) writes 7 at `entry[0]` (FILE:LINE): SOURCE
+  invocation (1, 0, 0) of workgroup (0, 0, 0) writes 8 at `entry[0]` (FILE:LINE): SOURCE
+  Fix: put a barrier between the two, give each invocation elements of its own, or use atomics for both.""",
+    "uninitialised-read": """\
+uninitialised-read: `tile`[0] is read, and nobody wrote it before; seen 4 times.
+  invocation (0, 0, 0) of workgroup (0, 0, 0) reads 0 at `entry[0]` (FILE:LINE): SOURCE
+  Fix: store there first (and wait at a barrier if another invocation does), or bind an array of zeros.""",
+    "out-of-bounds": """\
+out-of-bounds: `out`[4] is beyond the length 4; seen 2 times.
+  invocation (2, 0, 0) of workgroup (0, 0, 0) writes 9 at `entry[0]` (FILE:LINE): SOURCE
+  Fix: guard the access with an If (index < buf_len('out')), or leave this check out if it is meant: a load gives \
+zero, a store does nothing.""",
+    "divergent-barrier": """\
+divergent-barrier: workgroup (0, 0, 0) does not reach one barrier as a whole; seen in 1 workgroup.
+  1 invocation (first: local id (0, 0, 0)) waits at `entry[0].then[0]` (FILE:LINE): SOURCE
+  3 invocations (first: local id (1, 0, 0)) have run to the end of the program
+  Fix: move the barrier out of what depends on the invocation: an If, a Loop, or code after a Return.""",
+    "order-dependence": """\
+order-dependence: `out`[0] is 0 when invocations are taken in order and 3 when in reverse; 4 lanes differ.
+  the result or the order of the atomic at `entry[0]` (FILE:LINE): SOURCE counts
+  Fix: derive what is stored from ids, not from what an atomic returned, and do not mix atomics on one element.""",
+}
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_a_report_reads_like_this(name):
+    report, line = report_of(name)
+    source = inspect.getsource(inspect.getmodule(race)).splitlines()[line - 1].strip()
+    assert len(source) <= 100
+    expected = TEXTS[name].replace("FILE:LINE", f"{__file__}:{line}").replace("SOURCE", source)
+    assert str(report) == expected
+    page = report._repr_html_()
+    assert page.startswith("<table>")
+    assert page.endswith("</table>")
+
+
+def test_what_users_name_is_escaped_in_a_notebook():
+    name = "<script>&"
+    made = Program([BufferDecl.output(name, 0, vyre.u32)], (2, 1, 1), [Node.store(name, 0, I)])
+    result = vyre.check(made, {name: 1}, 1)
+    assert "<script>" in str(result)
+    assert "<script>" not in result._repr_html_()
+    assert "&lt;script&gt;&amp;" in result._repr_html_()
+
+
+@pytest.mark.parametrize("name", MISTAKES)
+def test_reports_are_values(name):
+    report, _ = report_of(name)
+    again, _ = report_of(name)
+    assert report == again
+    assert hash(report) == hash(again)
+    assert pickle.loads(pickle.dumps(report)) == report
+    assert copy.deepcopy(report) == report
+    with pytest.raises(AttributeError):
+        report.count = 0
+
+
+def test_results_are_those_of_a_run_and_inputs_are_not_written():
+    made = program(Node.store("out", I, Expr.load("out", I) + 1))
+    given = np.arange(4, dtype=np.uint32)
+    result = vyre.check(made, {"out": given}, 1)
+    assert result.ok
+    assert result.outputs["out"].tolist() == [1, 2, 3, 4]
+    assert given.tolist() == [0, 1, 2, 3]
+    assert str(result) == "checks (all): nothing was found."
+    assert (result.workgroups, result.schedule, result.checks) == ((1, 1, 1), "in-order", tuple(MISTAKES))
+
+
+def test_zeros_that_were_given_count_as_written_and_a_number_of_them_does_not():
+    made = program(Node.store("out", I, Expr.load("out", I) + 1))
+    assert vyre.check(made, {"out": np.zeros(4, np.uint32)}, 1).ok
+    assert [report.check for report in vyre.check(made, {"out": 4}, 1).reports] == ["uninitialised-read"]
+
+
+def test_one_report_stands_for_all_of_its_statements_and_buffer():
+    made = Program([OUT], (64, 1, 1), [Node.store("out", I // 2, I), Node.store("out", 1000, I)])
+    result = vyre.check(made, {"out": 32}, 8)
+    assert [(report.check, report.count) for report in result.reports] == [
+        ("race", 32),
+        ("out-of-bounds", 448),
+        ("out-of-bounds", 512),
+    ]
+
+
+def test_reports_are_bounded():
+    made = program(*(Node.store("out", 100 + k, 1) for k in range(20)))
+    result = vyre.check(made, {"out": 1}, 1, max_reports=3)
+    assert len(result.reports) == 3
+    assert not result.complete
+    assert str(result).startswith("checks (all): 3 mistakes were found, and there are more than max_reports=3.")
+
+
+def test_a_race_between_workgroups_is_told_no_barrier_helps():
+    (report,) = vyre.check(Program([OUT], (1, 1, 1), [Node.store("out", 0, 1)]), {"out": 1}, 2).reports
+    assert "Fix: no barrier orders two workgroups" in str(report)
+
+
+# --- vyre.run(check=...) ---
+
+
+def test_a_checked_run_raises_what_it_found():
+    made, line = race()
+    with pytest.raises(vyre.CheckError) as error:
+        vyre.run(made, {"out": 4}, 1, backend="reference", check="all")
+    assert isinstance(error.value, vyre.ExecutionError)
+    assert [report.check for report in error.value.reports] == ["race"]
+    assert error.value.reports[0].first.line == line
+    assert error.value.result.outputs["out"].tolist() == [10, 0, 0, 0]
+    assert str(error.value).startswith("checks (all): 1 mistake was found.\nrace: ")
+    again = pickle.loads(pickle.dumps(error.value))
+    assert again.reports == error.value.reports
+
+
+def test_a_checked_run_without_a_mistake_returns_its_buffers():
+    made = program(Node.store("out", I, I * 3))
+    for backend in (None, "reference"):
+        assert vyre.run(made, {"out": 4}, 1, backend=backend, check="all")["out"].tolist() == [0, 3, 6, 9]
+    guardless = vyre.run(made, {"out": 3}, 1, check=["race", "uninitialised-read"])
+    assert guardless["out"].tolist() == [0, 3, 6]
+
+
+def test_a_barrier_that_validation_cannot_decide_is_decided_when_it_runs():
+    given = BufferDecl.read_write("flag", 1, vyre.u32)
+    made = program(Node.if_(Expr.load("flag", 0), [Node.barrier(), Node.store("out", I, 1)]), buffers=(given,))
+    assert [diagnostic.rule for diagnostic in vyre.validate(made)] == ["V010"]
+    flag = np.ones(1, np.uint32)
+    assert vyre.check(made, {"out": 4, "flag": flag}, 1).ok
+    assert vyre.run(made, {"out": 4, "flag": flag}, 1, check="all")["out"].tolist() == [1, 1, 1, 1]
+
+
+def test_other_rules_hold_under_a_check():
+    with pytest.raises(vyre.ValidationError, match="V004"):
+        vyre.check(Program(entry=[Node.store("x", 0, Expr.gid_x())]), {}, 1)
+
+
+# --- likely mistakes ---
+
+NAMES = '"all", or names out of "race", "uninitialised-read", "out-of-bounds", "divergent-barrier", "order-dependence"'
+FIX = 'write "all", or a list such as ["race", "out-of-bounds"]'
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (
+            lambda made: vyre.check(made, {"out": 4}, 1, checks="races"),
+            f"argument `checks` of vyre.check must be {NAMES}, got 'races' (str). Fix: {FIX}.",
+        ),
+        (
+            lambda made: vyre.run(made, {"out": 4}, 1, check=True),
+            f"argument `check` of vyre.run must be {NAMES}, got True (bool). Fix: {FIX}.",
+        ),
+        (
+            lambda made: vyre.check(made, {"out": 4}, 1, checks=["race", 3]),
+            f"argument `checks` of vyre.check must be a str, got 3 (int). Fix: {FIX}.",
+        ),
+        (
+            lambda made: vyre.check(made, {"out": 4}, 1, checks=()),
+            f"argument `checks` of vyre.check names no check. Fix: {FIX}.",
+        ),
+        (
+            lambda made: vyre.run(made, {"out": 4}, 1, backend="cpu", check="all"),
+            "argument `check` of vyre.run needs the reference, got backend='cpu'. "
+            'Fix: write backend="reference"; what it finds holds for every backend.',
+        ),
+        (
+            lambda made: vyre.run(made, {"out": 4}, 1, check="all", optimize=True),
+            "argument `check` of vyre.run checks the program as it is written, got optimize=True. "
+            "Fix: leave `optimize` out.",
+        ),
+        (
+            lambda made: vyre.check(made, {"out": 4}, 1, max_reports=0),
+            "argument `max_reports` of vyre.check must be at least 1, got 0. Fix: write max_reports=100.",
+        ),
+        (
+            lambda made: vyre.check(made, {"out": 4}, 1, max_reports=10_001),
+            "argument `max_reports` of vyre.check must be an integer from 0 to 10000, got 10001 (int). "
+            "Fix: write max_reports=100.",
+        ),
+        (
+            lambda made: vyre.check(made, {"out": 4}, (1, 1, 1, 1)),
+            "argument `workgroups` of vyre.check must be an integer or a tuple of one to three integers, got 4 of "
+            "them. Fix: write (n, 1, 1).",
+        ),
+        (
+            lambda made: vyre.check(made, [1], 1),
+            "argument `inputs` of vyre.check must be a dict of name -> array, got an object of type list. "
+            'Fix: write {"name": array}.',
+        ),
+        (
+            lambda made: bool(vyre.check(made, {"out": 4}, 1)),
+            "a CheckResult has no truth value. Fix: write result.ok, or look at result.reports.",
+        ),
+    ],
+)
+def test_a_wrong_call_is_told_what_to_write(call, message):
+    with pytest.raises((vyre.ArgumentError, vyre.BindingError), match=f"^{re.escape(message)}$"):
+        call(program(Node.store("out", I, 1)))
