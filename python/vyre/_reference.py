@@ -71,6 +71,11 @@ def _rules() -> str:
     return "\n".join(parts)
 
 
+def _checks() -> str:
+    rows = [(_code(name), meaning) for name, meaning in _core._tables["checks"]]
+    return "## Checks\n\nWhat `vyre.check(..., checks=[...])` looks for.\n\n" + _table(("name", "finds"), rows)
+
+
 def _operations() -> str:
     rows = [
         (
@@ -91,4 +96,4 @@ def reference() -> str:
     >>> reference().startswith("# Reference")
     True
     """
-    return "\n".join([_HEAD, _types(), _casts(), _operators(), _rules(), _operations()])
+    return "\n".join([_HEAD, _types(), _casts(), _operators(), _rules(), _checks(), _operations()])
