@@ -133,7 +133,7 @@ void Generator::assign() {
 void Generator::store() {
   std::vector<const Memory*> fitting;
   for (const Memory& memory : memory_) {
-    if (!ir::writable(memory.decl.access) || !memory.accessible()) continue;
+    if (!ir::writable(memory.decl.access) || !memory.accessible() || is_planted_sink(memory)) continue;
     if (memory.phase.role == Role::Own || (!clean_ && random_.chance(10))) fitting.push_back(&memory);
   }
   if (fitting.empty()) return let();
@@ -340,8 +340,8 @@ void Generator::fill(const Memory& memory) {
 void Generator::sink() {
   std::vector<const Memory*> fitting;
   for (const Memory& memory : memory_) {
-    if (memory.decl.access == ir::BufferAccess::ReadWrite && memory.phase.role == Role::Own && memory.accessible())
-      fitting.push_back(&memory);
+    if (memory.decl.access != ir::BufferAccess::ReadWrite || memory.phase.role != Role::Own) continue;
+    if (memory.accessible() && !is_planted_sink(memory)) fitting.push_back(&memory);
   }
   if (fitting.empty()) return;
   const Memory& memory = *random_.pick(fitting);

@@ -24,17 +24,17 @@ TEST(CheckedPrograms, every_planted_defect_is_found_where_it_is) {
     SCOPED_TRACE(row.name);
     Options options;
     options.plant = row.plant;
-    expect_right(options, 60);
+    expect_right(options, 100);
   }
 }
 
 TEST(CheckedPrograms, clean_programs_have_no_findings) {
   Options options;
   options.clean = true;
-  expect_right(options, 300);
+  expect_right(options, 1000);
 }
 
-TEST(CheckedPrograms, race_free_programs_have_no_races) { expect_right({}, 300); }
+TEST(CheckedPrograms, race_free_programs_have_no_races) { expect_right({}, 1000); }
 
 }  // namespace
 }  // namespace vyre::fuzz
