@@ -85,7 +85,7 @@ class Judgement:
     observed: dict[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Case:
     """One statement about a backend, checked by running it.
 
@@ -116,6 +116,9 @@ class Case:
     refusable: bool = False
     twin: Program | None = None
     skip: str = ""
+
+    def __repr__(self) -> str:
+        return f"<vyre.conformance.Case {self.id}>"
 
     @property
     def level(self) -> str:

@@ -499,10 +499,12 @@ def _bools() -> Iterator[Case]:
         "L1/memory/bool_from_bytes",
         "A host array of bool is the same buffer.",
         Program(
-            [BufferDecl.read_write("flags", 0, BOOL)], (SIZE, 1, 1), [Node.store("flags", i, Expr.load("flags", 3 - i))]
+            [BufferDecl.read("in", 0, BOOL), BufferDecl.read_write("flags", 1, BOOL)],
+            (SIZE, 1, 1),
+            [Node.store("flags", i, Expr.load("in", 3 - i))],
         ),
-        {"flags": np.array([True])},
-        {"flags": np.array([False])},
+        {"in": np.array([True, False, False]), "flags": np.array([True, True, False, True, True])},
+        {"flags": np.array([False, False, False, True, False])},
     )
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from vyre import BufferDecl, Expr, Node, Program, pack_bytes
 from vyre.conformance.case import Case, Step
-from vyre.conformance.values import U32, groups, u32, words
+from vyre.conformance.values import MASK, U32, groups, u32, words
 from vyre.demo.sha256 import BLOCK, INITIAL_STATE, compression_program
 
 if TYPE_CHECKING:
@@ -129,7 +129,9 @@ def crc32() -> Case:
 def _scan_blocks() -> Program:
     """Inclusive sums within each workgroup, in 6 rounds over two halves of workgroup memory; its total to `sums`."""
     lid, here, there = Expr.local_x(), Expr.var("here"), Expr.var("there")
-    before = Expr.select(lid >= Expr.var("reach"), Expr.load("line", there + lid - Expr.var("reach")), Expr.u32(0))
+    # Below the first element nothing is read: what lies there is the half that the others write, and Select is eager.
+    at = Expr.select(lid >= Expr.var("reach"), there + lid - Expr.var("reach"), Expr.u32(MASK))
+    before = Expr.load("line", at)
     return Program(
         [
             BufferDecl.read_write("data", 0, U32),
