@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <optional>
@@ -11,14 +12,15 @@
 #include "program.hpp"
 #include "schedule.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/fuzz/checked.hpp"
 #include "vyre/fuzz/compare.hpp"
 #include "vyre/fuzz/generate.hpp"
 #include "vyre/fuzz/operations.hpp"
-#include "vyre/fuzz/paths.hpp"
 #include "vyre/fuzz/reduce.hpp"
 #include "vyre/fuzz/rewrite.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/registry.hpp"
+#include "vyre/run/statement_path.hpp"
 
 namespace vyre::python {
 namespace {
@@ -132,8 +134,7 @@ py::object generate(std::uint64_t seed, std::uint32_t statements, std::uint32_t 
   if (that.planted) {
     const fuzz::PlantInfo& row = fuzz::info(that.planted->plant);
     py::list statements_of;
-    const std::vector<std::string> paths = fuzz::statement_paths(that.program);
-    for (NodeId id : that.planted->statements) statements_of.append(lenient_str(paths[id.index]));
+    for (NodeId id : that.planted->statements) statements_of.append(lenient_str(run::statement_path(that.program, id)));
     planted = py::make_tuple(lenient_str(row.name), lenient_str(defect_name(row.defect)), py::tuple(statements_of),
                              lenient_str(that.planted->buffer));
   }
@@ -199,6 +200,37 @@ py::list sweep(std::uint64_t first, std::uint64_t count, double seconds, const s
   return result;
 }
 
+// The same with checked execution, whose findings must be what was planted and nothing else: (hash of the program, what is wrong with
+// them, or nothing) of each. Orders take turns.
+py::list sweep_checked(std::uint64_t first, std::uint64_t count, double seconds, std::uint32_t statements, std::uint32_t work, bool clean,
+                       const std::optional<std::string>& plant, const py::object& progress_object) {
+  struct Row {
+    std::uint64_t hash;
+    std::string wrong;
+  };
+  const fuzz::Options options = to_options(statements, work, clean, plant);
+  Progress progress(progress_object);
+  std::vector<Row> rows;
+  {
+    py::gil_scoped_release release;
+    const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+    while (rows.size() < count) {
+      const std::uint64_t seed = first + rows.size();
+      progress.seed(seed);
+      progress.run(0);
+      using Order = run::Schedule::Order;
+      const Order order = std::array{Order::InOrder, Order::Reversed, Order::Random}[seed % 3];
+      const fuzz::Case that = fuzz::generate(seed, options);
+      const run::Findings findings = fuzz::check_case(that, {.order = order, .seed = seed});
+      rows.push_back({that.program.hash(), fuzz::misjudged(that, options, findings).value_or("")});
+      if (std::chrono::steady_clock::now() >= end) break;
+    }
+  }
+  py::list result;
+  for (const Row& row : rows) result.append(py::make_tuple(row.hash, lenient_str(row.wrong)));
+  return result;
+}
+
 py::tuple judge(const PyCase& defined, const std::optional<PyCase>& tried, const std::vector<PyWay>& given,
                 const py::object& progress_object) {
   const fuzz::Case first = to_case(defined);
@@ -254,13 +286,17 @@ void bind_fuzz(py::module_& m) {
   m.def(
       "_fuzz_size",
       [](py::handle program) {
-        const std::vector<std::string> paths = fuzz::statement_paths(to_program(program, "argument `program`").program);
-        return std::count_if(paths.begin(), paths.end(), [](const std::string& path) { return !path.empty(); });
+        const auto nodes = to_program(program, "argument `program`").program.nodes();
+        return std::count_if(nodes.begin(), nodes.end(), [](const ir::Node& node) {
+          return !std::holds_alternative<ir::Else>(node) && !std::holds_alternative<ir::End>(node);
+        });
       },
       py::arg("program"));
   m.def("_fuzz_generate", generate, py::arg("seed"), py::arg("statements"), py::arg("work"), py::arg("clean"), py::arg("plant"));
   m.def("_fuzz_sweep", sweep, py::arg("first"), py::arg("count"), py::arg("seconds"), py::arg("ways"), py::arg("statements"),
         py::arg("work"), py::arg("clean"), py::arg("rewrites"), py::arg("progress") = py::none());
+  m.def("_fuzz_sweep_checked", sweep_checked, py::arg("first"), py::arg("count"), py::arg("seconds"), py::arg("statements"),
+        py::arg("work"), py::arg("clean"), py::arg("plant"), py::arg("progress") = py::none());
   m.def("_fuzz_judge", judge, py::arg("defined"), py::arg("tried"), py::arg("ways"), py::arg("progress") = py::none());
   m.def("_fuzz_reduce", reduce, py::arg("case"), py::arg("still_fails"), py::arg("tries"));
   py::list rewrites;

@@ -531,6 +531,16 @@ def _fuzz_sweep(
     rewrites: int,
     progress: Any = None,
 ) -> list[tuple[Any, ...]]: ...
+def _fuzz_sweep_checked(
+    first: int,
+    count: int,
+    seconds: float,
+    statements: int,
+    work: int,
+    clean: bool,
+    plant: str | None,
+    progress: Any = None,
+) -> list[tuple[int, str]]: ...
 def _lower(program: Program, target: str, optimize: bool) -> Any: ...
 def _node_from_bytes(data: bytes, /) -> Node: ...
 def _op_all() -> list[OpSpec]: ...

@@ -9,13 +9,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 
 import pytest
 
 import vyre
 from vyre import fuzz
 from vyre.__main__ import main
-from vyre.fuzz import shrink
+from vyre.fuzz import shrink, wgsl
 from vyre.fuzz.campaign import describe
 
 FIRST = 1_000_000  # not the seeds that the C++ tests begin with
@@ -108,6 +109,36 @@ def test_a_fault_is_reduced_to_the_statement_that_shows_it(name, kind, smallest)
     assert small.case.grid == small.case.program.workgroup_size == (1, 1, 1)
 
 
+def test_a_wrong_rewrite_is_reduced_to_two_programs_that_differ(monkeypatch):
+    def wrong(case, how, seed=0):
+        text = case.program.to_text()
+        turned = text.replace("rotl(", "rotr(")
+        return None if turned == text else replace(case, program=vyre.parse(turned))
+
+    monkeypatch.setattr("vyre.fuzz.case.rewrite", wrong)
+    monkeypatch.setattr("vyre.fuzz.shrink.rewrite", wrong)
+    row = fuzz.Row(0, "differs", "", "", "reference, in-order, as written")
+    small = shrink.shrink(row, [fuzz.Way("reference")], fuzz.Settings(rewrites=1))
+    bodies = [case.program.to_text().split("\n\n")[1].strip() for case in (small.case, small.tried)]
+    assert re.fullmatch(r"\w+\[0\] = (cast\(\w+, )?rotl\(1, 1\)\)?", bodies[0]), bodies
+    assert bodies[1] == bodies[0].replace("rotl", "rotr")
+
+
+def test_reducing_does_not_end_in_a_race():
+    """Every invocation writes one element: whichever is the last, a backend is right."""
+    program = vyre.parse("""vyre 1
+workgroup_size 4 1 1
+buffer out: read_write u32 binding 0
+
+out[0] = gid.x
+""")
+    case = fuzz.Case(program, (("out", bytes(4), False),), (2, 1, 1))
+    with shrink._Isolated(fuzz.Way("reference", schedule="reversed"), 20, lambda: None) as isolated:
+        found = isolated.judge(case)
+        assert found.kind == "differs"
+        assert not isolated.fares_like(case, found)
+
+
 def test_reducing_is_the_same_every_time_and_ends():
     case = fuzz.generate(31)
     asked = []
@@ -167,6 +198,56 @@ def test_10000_programs_with_many_rewrites_keep_their_bytes():
     no_fault_of_many([fuzz.Way("reference"), *fuzz.ways_of("cpu")], 10_000, rewrites=12)
 
 
+# Checked execution.
+
+
+def rows_checked(count, **settings):
+    return rows_of([], count, first=0, checked=True, **settings)
+
+
+@pytest.mark.parametrize("plant", fuzz.PLANTS)
+def test_checked_execution_finds_what_is_planted(plant):
+    assert {row.message for row in rows_checked(40, plant=plant)} == {""}
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_a_dependence_on_order_is_found_whatever_the_random_order_is(seed):
+    """Two invocations: every other random order is the one in which the program was run again."""
+    program = vyre.parse("""vyre 1
+workgroup_size 2 1 1
+buffer out: read_write u32 binding 0
+buffer next: read_write u32 binding 1
+
+out[lid.x] = atomic_add(next, 0, 1)
+""")
+    result = vyre.check(program, {"out": 2, "next": 1}, 1, checks="order-dependence", schedule=f"random:{seed}")
+    assert [report.check for report in result.reports] == ["order-dependence"]
+
+
+@pytest.mark.parametrize("clean", [False, True])
+def test_checked_execution_finds_nothing_where_nothing_is(clean):
+    assert {row.message for row in rows_checked(150, clean=clean)} == {""}
+
+
+@pytest.mark.slow
+def test_checked_execution_is_right_about_1000_programs_of_each_kind(capsys):
+    assert run("--planted") == 0
+    out = capsys.readouterr().out
+    for name in (*fuzz.PLANTS, "clean", "race-free"):
+        assert f"{name:<24}    1,000    1,000        0\n" in out
+
+
+def test_planted_programs_by_name(capsys):
+    assert run("--planted", "neighbour", "--count", 3) == 0
+    assert capsys.readouterr().out == (
+        "planted                  programs    right    wrong\nneighbour                       3        3        0\n"
+    )
+    assert run("--planted", "nothing") == 2
+    assert capsys.readouterr().err.startswith(
+        "error: no defect is called `nothing`. Fix: use one of `dropped-barrier`, "
+    )
+
+
 # The log.
 
 
@@ -191,6 +272,8 @@ def test_a_log_has_a_row_a_program_in_order(tmp_path, capsys):
         "work": 60000,
         "clean": False,
         "rewrites": 0,
+        "checked": False,
+        "plant": None,
         "seed": 0,
     }
     assert [row["seed"] for row in rows] == list(range(200))
@@ -305,6 +388,19 @@ def test_a_signal_leaves_a_log_to_go_on_with(how, tmp_path):
     assert out.endswith(f"stopped     before seed {done}\ngo on       {again}\n")
     assert run("--backend", "cpu", "--count", done + 10, "--log", log, "--resume") == 0
     assert len(lines(log)) == 1 + done + 10
+
+
+def test_wgsl_without_wgpu_is_refused(monkeypatch):
+    monkeypatch.setitem(sys.modules, "wgpu", None)
+    wgsl.gpu.cache_clear()
+    try:
+        judgement = fuzz.judge(fuzz.generate(0), fuzz.ways_of("wgsl"))
+        message = "WGSL runs with the package wgpu, which is not installed. Fix: pip install 'vyre[fuzz]'."
+        assert (judgement.kind, judgement.message) == ("refused", message)
+        with pytest.raises(vyre.CapabilityError, match=re.escape(message)):
+            wgsl.describe()
+    finally:
+        wgsl.gpu.cache_clear()
 
 
 # The command's report.

@@ -45,11 +45,6 @@ ExprId add_literal(ir::ProgramBuilder& to, const Literal& literal) {
   return to.add(ir::Pack{literal.type, to.list(parts)});
 }
 
-static bool is_literal(const ir::Expr& expr) {
-  return std::holds_alternative<ir::LitU32>(expr) || std::holds_alternative<ir::LitI32>(expr) ||
-         std::holds_alternative<ir::LitBool>(expr) || std::holds_alternative<ir::LitU64>(expr);
-}
-
 ir::Program apply(const validate::ValidProgram& valid, const Edits& edits) {
   const ir::Program& from = valid.program();
   ir::ProgramBuilder to;
@@ -104,25 +99,28 @@ ir::Program apply(const validate::ValidProgram& valid, const Edits& edits) {
 
   const auto name = [&](NameId id) { return to.name(from.text(id)); };
   IdVector<ExprId, ExprId> moved(from.exprs().size());
-  // Each use of a literal gets one of its own, to be made smaller by itself.
+  const auto leaf = [&](ExprId id) {
+    bool operands = false;
+    ir::for_each_operand(from, id, [&](ExprId) { operands = true; });
+    return !operands;
+  };
+  const auto copied = [&](ExprId id, const auto& operand) {
+    const ir::Var* var = std::get_if<ir::Var>(&from.expr(id));
+    if (var != nullptr && gone[var->name.index]) return add_literal(to, {*gone[var->name.index], {}});
+    return to.add(transform::copy_expr(from, from.expr(id), to, operand, name));
+  };
+  // Each use of what has no operands gets one of its own, to be made smaller by itself.
   const auto use = [&](ExprId id) {
     const bool same = !edits.exprs[id].literal && edits.exprs[id].by == id;
-    if (!same || !is_literal(from.expr(id))) return moved[id];
-    return to.add(transform::copy_expr(
-        from, from.expr(id), to, [](ExprId operand) { return operand; }, name));
+    return same && leaf(id) ? copied(id, [](ExprId operand) { return operand; }) : moved[id];
   };
   for (std::uint32_t index = 0; index < from.exprs().size(); ++index) {
     const ExprId id{index};
     const Instead& instead = edits.exprs[id];
-    const ir::Var* var = std::get_if<ir::Var>(&from.expr(id));
     if (instead.literal) {
       moved[id] = add_literal(to, *instead.literal);
-    } else if (instead.by != id) {
-      moved[id] = moved[instead.by];
-    } else if (var != nullptr && gone[var->name.index]) {
-      moved[id] = add_literal(to, {*gone[var->name.index], {}});
     } else {
-      moved[id] = to.add(transform::copy_expr(from, from.expr(id), to, use, name));
+      moved[id] = instead.by == id ? copied(id, use) : moved[instead.by];
     }
   }
   for (std::uint32_t index = 0; index < from.nodes().size(); ++index) {

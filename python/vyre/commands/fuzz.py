@@ -89,6 +89,13 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "--tries", type=_count, default=3000, metavar="N", help="runs that reducing a program may take (3000)"
     )
     parser.add_argument(
+        "--planted",
+        nargs="?",
+        const="all",
+        metavar="DEFECT",
+        help="whether checked execution finds each defect in N programs (1,000) with it, and nothing in N without any",
+    )
+    parser.add_argument(
         "--case", metavar="FILE", help="run this program, as a fuzz run wrote it, instead of random ones"
     )
     parser.add_argument("--progress", action="store_true", help="show progress also where the output is no terminal")
@@ -122,6 +129,8 @@ def run(chosen: argparse.Namespace) -> int:
 
     if chosen.case:
         return _run_case(chosen)
+    if chosen.planted:
+        return _run_planted(chosen)
     if chosen.resume and not chosen.log:
         raise vyre.ArgumentError("--resume has no place without --log. Fix: name the log to go on with.")
     settings = fuzz.Settings(statements=chosen.statements, clean=chosen.clean, rewrites=chosen.rewrites)
@@ -376,6 +385,40 @@ def _terminated_as_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _run_planted(chosen: argparse.Namespace) -> int:
+    """Programs with each defect, and two kinds without one, through checked execution."""
+    from vyre import fuzz
+
+    kinds: dict[str, Settings] = {
+        name: fuzz.Settings(statements=chosen.statements, checked=True, plant=name) for name in fuzz.PLANTS
+    }
+    # Clean ones must be found clean. Race-free ones may leave their buffers, and read what nobody wrote.
+    kinds["clean"] = fuzz.Settings(statements=chosen.statements, checked=True, clean=True)
+    kinds["race-free"] = fuzz.Settings(statements=chosen.statements, checked=True)
+    if chosen.planted != "all":
+        if chosen.planted not in kinds:
+            names = ", ".join(f"`{name}`" for name in kinds)
+            raise vyre.ArgumentError(
+                f"no defect is called `{chosen.planted}`. Fix: use one of {names}, or none for all."
+            )
+        kinds = {chosen.planted: kinds[chosen.planted]}
+    count = 1000 if chosen.count is None else chosen.count
+    first = chosen.seed or 0
+    print(f"{'planted':<24}{'programs':>9}{'right':>9}{'wrong':>9}")
+    wrong: list[tuple[str, Row]] = []
+    for name, settings in kinds.items():
+        rows = [row for some in fuzz.sweep([], settings, first, count, jobs=chosen.jobs) for row in some]
+        bad = [row for row in rows if row.wrong]
+        print(f"{name:<24}{len(rows):>9,}{len(rows) - len(bad):>9,}{len(bad):>9,}", flush=True)
+        wrong += [(name, row) for row in bad[:1]]
+    for name, row in wrong:
+        print()
+        _say(row.verdict, f"seed {row.seed} of {name}: {row.message}")
+        print(f"\n{kinds[name].case(row.seed)[0]}\n")
+        _say("repeat", f"vyre fuzz --planted {name} --seed {row.seed} --count 1")
+    return 1 if wrong else 0
 
 
 def _say(what: str, text: str) -> None:

@@ -13,7 +13,7 @@ from vyre.errors import DeviceError
 from vyre.fuzz.case import Settings
 from vyre.fuzz.compare import Judgement, Way
 from vyre.fuzz.log import Row
-from vyre.fuzz.worker import Worker, WorkerEndedError
+from vyre.fuzz.worker import CHECKED, Worker, WorkerEndedError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -165,6 +165,8 @@ class _Sweep:
     def row_of(self, error: WorkerEndedError) -> Row:
         case, _ = self.settings.case(error.seed)
         way = "reference, in-order, as written" if error.run == 1 else str(self.ways[error.run - 2])
+        if self.settings.checked:
+            way = CHECKED
         return row(error.seed, _core._fuzz_hash(case.program), Judgement(error.kind, way, str(error)))
 
 

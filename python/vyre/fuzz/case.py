@@ -144,16 +144,21 @@ class Settings:
     Attributes:
         statements, work, clean: as ``generate`` takes them.
         rewrites: as many rewrites that keep the bytes are done to each program before it is run; 0 leaves it as it is.
+        checked: whether checked execution runs the program, instead of ways; it must find what was planted, where it
+            was planted, and nothing else.
+        plant: a defect, one of PLANTS, for a checked run.
     """
 
     statements: int = 200
     work: int = 60_000
     clean: bool = False
     rewrites: int = 0
+    checked: bool = False
+    plant: str | None = None
 
     def case(self, seed: int) -> tuple[Case, Case | None]:
         """The case of a seed, and what is run in its place if that is another one."""
-        case = generate(seed, statements=self.statements, work=self.work, clean=self.clean)
+        case = generate(seed, statements=self.statements, work=self.work, clean=self.clean, plant=self.plant)
         return case, rewrite(case, self.rewrites, seed) if self.rewrites else None
 
 

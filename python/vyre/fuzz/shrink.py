@@ -15,9 +15,6 @@ if TYPE_CHECKING:
 
     from vyre.fuzz.log import Row
 
-# A smaller program may have a race, and then every backend is right about it: those whose bytes depend on the order in
-# the reference do not count.
-ORDERS = tuple(Way("reference", schedule=order) for order in ("reversed", "random:1", "random:2"))
 # A small program that has not ended by then hangs.
 PATIENCE = 20.0
 TRIES = 3000
@@ -94,7 +91,7 @@ def shrink(
         if found:
             return None
         limit = TRIES_OF_HANGS if found.kind == "hung" else tries
-        smallest = reduce(case, lambda candidate: _same(isolated.judge(candidate), found), tries=limit)
+        smallest = reduce(case, lambda candidate: isolated.fares_like(candidate, found), tries=limit)
         judgement = isolated.judge(smallest)
         begins = isolated.bisect(smallest) if judgement.kind == "differs" else ""
         return Small(smallest, None, way, judgement, (before, smallest.statements()), isolated.count, begins)
@@ -140,24 +137,20 @@ class _Isolated:
 
     def __init__(self, way: Way, patience: float, progress: Callable[[], None]) -> None:
         self.way, self.count = way, 0
-        # Where an order is at fault, orders tell nothing.
-        self._ways = [*(() if way.backend == "reference" and not way.optimize else ORDERS), way]
         self._progress = progress
         self._worker = Worker(patience)
 
     def judge(self, case: Case, tried: Case | None = None) -> Judgement:
         self.count += 1
         self._progress()
-        # Orders would show a wrong rewrite before the way does.
-        ways = self._ways if tried is None else [self.way]
         try:
-            judgement = self._worker.ask("judge", case, tried, ways)
+            return self._worker.ask("judge", case, tried, [self.way])
         except WorkerEndedError as error:
-            judgement = Judgement(error.kind, str(self.way), str(error), error.run - 2)
-        if judgement.index is not None and judgement.index < len(ways) - 1:
-            # Its bytes depend on the order, or the reference is at fault, which is not what is looked for.
-            return replace(judgement, kind="agrees")
-        return judgement
+            return Judgement(error.kind, str(self.way), str(error), 0)
+
+    def fares_like(self, case: Case, found: Judgement) -> bool:
+        """Whether a smaller program is wrong in the same way, and has no race: then every backend would be right."""
+        return _same(self.judge(case), found) and self._worker.ask("has_one_answer", case)
 
     def bisect(self, case: Case) -> str:
         try:

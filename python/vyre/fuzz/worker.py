@@ -28,6 +28,8 @@ from vyre.fuzz.compare import Judgement, Way, judge
 _NO_CACHES = {"VYRE_CACHE_DIR": os.devnull, "MESA_SHADER_CACHE_DISABLE": "true", "__GL_SHADER_DISK_CACHE": "0"}
 
 
+# What runs a program in place of ways.
+CHECKED = "checked execution"
 # What a message begins with.
 _ANSWER, _RAISED, _ENDED = "answer", "raised", "ended"
 # The word of the shared memory that holds the child's process id, behind the two of a sweep.
@@ -179,9 +181,16 @@ def _sweep(
     first: int, count: int, seconds: float, ways: list[Way], settings: Settings, progress: mmap.mmap
 ) -> list[tuple[int, Judgement]]:
     """Programs of the seeds from ``first`` on: (hash of the program, judgement) of each; fewer when time is over."""
+    how = asdict(settings)
+    rewrites, checked, plant = how.pop("rewrites"), how.pop("checked"), how.pop("plant")
+    if checked:
+        found = _core._fuzz_sweep_checked(first, count, seconds, **how, plant=plant, progress=progress)
+        return [
+            (hash, Judgement("misjudged", CHECKED, wrong) if wrong else Judgement("agrees")) for hash, wrong in found
+        ]
     if not any(way.in_python for way in ways):
         native = [way._tuple() for way in ways]
-        rows = _core._fuzz_sweep(first, count, seconds, native, **asdict(settings), progress=progress)
+        rows = _core._fuzz_sweep(first, count, seconds, native, **how, rewrites=rewrites, progress=progress)
         return [(row[0], Judgement(*row[1:])) for row in rows]
     result: list[tuple[int, Judgement]] = []
     end = time.monotonic() + seconds
@@ -196,6 +205,15 @@ def _sweep(
 
 def _judge(case: Case, tried: Case | None, ways: list[Way], progress: mmap.mmap) -> Judgement:
     return judge(case, ways, tried=tried, progress=progress)
+
+
+def _has_one_answer(case: Case, progress: mmap.mmap) -> bool:
+    """Whether the bytes are the same whatever the order: no race, and nothing that an order decides."""
+    checks = ("race", "order-dependence", "divergent-barrier")
+    try:
+        return vyre.check(case.program, case.inputs(), case.grid, checks=checks, max_reports=1).ok
+    except vyre.VyreError:
+        return False
 
 
 def _bisect(case: Case, way: Way, progress: mmap.mmap) -> str | None:
@@ -218,7 +236,13 @@ def _bisect(case: Case, way: Way, progress: mmap.mmap) -> str | None:
     return None if found is None else str(found)
 
 
-_QUESTIONS = {"describe": _describe, "sweep": _sweep, "judge": _judge, "bisect": _bisect}
+_QUESTIONS = {
+    "describe": _describe,
+    "sweep": _sweep,
+    "judge": _judge,
+    "has_one_answer": _has_one_answer,
+    "bisect": _bisect,
+}
 
 
 def main() -> None:

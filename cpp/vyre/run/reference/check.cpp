@@ -4,6 +4,7 @@
 #include <limits>
 #include <new>
 #include <optional>
+#include <vector>
 
 #include "vyre/base/error.hpp"
 #include "vyre/run/checked.hpp"
@@ -34,9 +35,14 @@ void check_grid(Grid grid) {
   }
 }
 
-// As different an order as there is.
-Schedule opposite(const Schedule& schedule) {
-  return {.order = schedule.order == Schedule::Order::InOrder ? Schedule::Order::Reversed : Schedule::Order::InOrder};
+// The orders to compare one with. Of two invocations, one comes first in order and the other one reversed: so one of these two differs
+// from a random order, whichever that is.
+std::vector<Schedule> others(const Schedule& schedule) {
+  std::vector<Schedule> result;
+  for (const Schedule::Order order : {Schedule::Order::InOrder, Schedule::Order::Reversed}) {
+    if (order != schedule.order) result.push_back({.order = order});
+  }
+  return result;
 }
 
 std::optional<OrderDependence> compare(const validate::ValidProgram& valid, const Copies& one, const Copies& other) {
@@ -81,15 +87,16 @@ Findings check(const validate::ValidProgram& valid, std::span<const BufferView> 
   if (checks.order && !checker.found_race() && !checker.found_divergence()) {
     std::vector<NodeId> atomics = ordered_atomics(valid);
     if (!atomics.empty()) {
-      const Schedule other = opposite(options.schedule);
-      const Copies again(valid, buffers);
-      Second second{{}, checker};
-      dispatch({program, code, again.memory(), grid}, other, watch, second);
-      dependence = compare(valid, copies, again);
-      if (dependence) {
+      for (const Schedule& other : others(options.schedule)) {
+        const Copies again(valid, buffers);
+        Second second{{}, checker};
+        dispatch({program, code, again.memory(), grid}, other, watch, second);
+        dependence = compare(valid, copies, again);
+        if (!dependence) continue;
         dependence->schedule = options.schedule;
         dependence->other_schedule = other;
         dependence->atomics = std::move(atomics);
+        break;
       }
     }
   }
