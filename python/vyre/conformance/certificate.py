@@ -280,18 +280,32 @@ _KEYS = {
     "levels": _OBJECT,
     "sha256": _TEXT,
 }
+_TARGET_KEYS = {
+    "backend": _TEXT,
+    "device": _TEXT,
+    "driver": _TEXT,
+    "kind": _TEXT,
+    "limits": _OBJECT,
+    "probes": _OBJECT,
+}
 _ROW_KEYS = ("id", "level", "program", "inputs", "output", "status")
 _ROW_EXTRAS = ("checks", "reason", "note")
 
 
+def _printable(text: str) -> str:
+    """A text from a file of unknown origin, fit for a terminal: one line, not long, nothing that moves a cursor."""
+    short = text if len(text) <= 400 else f"{text[:400]}..."
+    return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in short)
+
+
 def _no_certificate(problem: str) -> CertificateError:
-    return CertificateError(f"this is no certificate: {problem}. Fix: use a file that `vyre conform --out` wrote.")
+    fix = "Fix: use a file that `vyre conform --out` wrote."
+    return CertificateError(f"this is no certificate: {_printable(problem)}. {fix}")
 
 
 def _edited(problem: str) -> CertificateError:
-    return CertificateError(
-        f"this certificate was edited or damaged: {problem}. Fix: use the file as `vyre conform --out` wrote it."
-    )
+    fix = "Fix: use the file as `vyre conform --out` wrote it."
+    return CertificateError(f"this certificate was edited or damaged: {_printable(problem)}. {fix}")
 
 
 def _reject_constant(name: str) -> None:
@@ -321,8 +335,8 @@ def _parse(data: bytes | str) -> dict[str, Any]:
             raise _no_certificate(f"key `{key}` is not {kind}")
     if content["format"] != FORMAT:
         raise CertificateError(
-            f"certificate format {content['format']} is unknown to vyre {vyre.__version__}, which reads {FORMAT}. "
-            "Fix: use the vyre that wrote it."
+            f"certificate format {_short_number(content['format'])} is unknown to vyre {vyre.__version__}, "
+            f"which reads {FORMAT}. Fix: use the vyre that wrote it."
         )
     unsealed = {key: value for key, value in content.items() if key != "sha256"}
     try:
@@ -333,6 +347,10 @@ def _parse(data: bytes | str) -> dict[str, Any]:
         raise _edited(f"its content has the hash {sealed[:16]}..., it says {content['sha256'][:16]!r}...")
     _check_shape(content)
     return content
+
+
+def _short_number(value: int) -> str:
+    return str(value) if abs(value) < 10**9 else f"of {value.bit_length()} bits"
 
 
 def _short(error: BaseException) -> str:
@@ -347,6 +365,9 @@ def _check_shape(content: dict[str, Any]) -> None:
             raise _no_certificate(f"key `{key}` holds something that is no text")
     if not isinstance(content["target"].get("backend"), str):
         raise _no_certificate("key `target` names no backend")
+    for key, value in content["target"].items():
+        if key not in _TARGET_KEYS or not isinstance(value, _KINDS[_TARGET_KEYS[key]]):
+            raise _no_certificate(f"key `target` says {key!r}, and no target says that")
     if "vyre" not in content["versions"]:
         raise _no_certificate("key `versions` names no version of vyre")
     if set(content) != set(_KEYS):
@@ -361,6 +382,8 @@ def _check_shape(content: dict[str, Any]) -> None:
             raise _no_certificate(f"case `{row['id']}` has the status {row['status']!r}")
         if row["level"] not in LEVELS or row["id"].split("/", 1)[0] != row["level"]:
             raise _no_certificate(f"case `{row['id']}` has the level {row['level']!r}")
+        if not all(re.fullmatch("(?:[0-9a-f]{64})?", row[key]) for key in ("program", "inputs", "output")):
+            raise _no_certificate(f"case `{row['id']}` has a hash that is none")
         if row["id"] in seen:
             raise _no_certificate(f"case `{row['id']}` stands twice")
         seen.add(row["id"])
@@ -461,7 +484,8 @@ def verify(
     """
     given = certificate if isinstance(certificate, Certificate) else Certificate.load(certificate)
     again = certify(backend, device, levels=given.asked, progress=progress)
-    return Verification(tuple(_differences(given, again)), tuple(_notes(given, again)), again)
+    differences, notes = (tuple(map(_printable, found(given, again))) for found in (_differences, _notes))
+    return Verification(differences, notes, again)
 
 
 def _notes(given: Certificate, again: Certificate) -> Iterator[str]:

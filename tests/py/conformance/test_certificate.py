@@ -491,6 +491,60 @@ def test_a_certificate_of_nothing_is_none(few):
     assert not Certificate(content).passed
 
 
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        (lambda c: c["target"].update(limits=[]), "key `target` says 'limits', and no target says that"),
+        (lambda c: c["target"].update(device=7), "key `target` says 'device', and no target says that"),
+        (lambda c: c["target"].update(temper="bad"), "key `target` says 'temper', and no target says that"),
+        (lambda c: c["target"].pop("backend"), "key `target` names no backend"),
+        (lambda c: c["versions"].pop("vyre"), "key `versions` names no version of vyre"),
+        (lambda c: c["versions"].update(vyre=[1]), "key `versions` holds something that is no text"),
+        (lambda c: c["cases"][0].update(program="0"), "case `L4/sha256` has a hash that is none"),
+        (lambda c: c["cases"][0].update(output="A" * 64), "case `L4/sha256` has a hash that is none"),
+        (lambda c: c["cases"][0].update(status="fine"), "case `L4/sha256` has the status 'fine'"),
+        (lambda c: c["cases"][0].update(level="L9"), "case `L4/sha256` has the level 'L9'"),
+        (lambda c: c["cases"][0].update(score="1"), "case `L4/sha256` has a key that no case has"),
+        (lambda c: c["cases"][1].update(id="L4/sha256"), "case `L4/sha256` stands twice"),
+        (lambda c: c["cases"].append(7), "an element of `cases` is no case"),
+        (lambda c: c["levels"].update(L4="passed"), "key `levels` holds something that is no verdict"),
+        (lambda c: c.update(extra=1), "key 'extra' is unknown"),
+    ],
+)
+def test_what_is_hashed_and_no_certificate_is_a_typed_error(few, change, problem):
+    content = copy.deepcopy(few.content)
+    change(content)
+    with pytest.raises(CertificateError) as error:
+        Certificate.from_json(sealed(content))
+    fix = "Fix: use a file that `vyre conform --out` wrote."
+    assert str(error.value) == f"this is no certificate: {problem}. {fix}"
+
+
+def test_another_format_is_a_typed_error(few):
+    for format, shown in ((2, "2"), (10**4000, "of 13288 bits")):
+        with pytest.raises(CertificateError) as error:
+            Certificate.from_json(sealed({**few.content, "format": format}))
+        assert str(error.value) == (
+            f"certificate format {shown} is unknown to vyre {vyre.__version__}, which reads 1. "
+            "Fix: use the vyre that wrote it."
+        )
+
+
+def test_what_a_file_says_does_not_reach_the_terminal_raw(few, tmp_path, capsys):
+    content = copy.deepcopy(few.content)
+    content["target"]["device"] = "\x1b[2Jfine\nverified  all" + "x" * 1000
+    content["cases"][0]["id"] = "L4/\x1b[31m\u202e"
+    path = tmp_path / "cert.json"
+    path.write_text(sealed(content), encoding="utf-8")
+    assert main(["conform", "--backend", "reference", "--verify", str(path)]) == 1
+    told = capsys.readouterr().out
+    assert "\x1b" not in told
+    assert "\u202e" not in told
+    assert "differs   case `L4/\\x1b[31m\\u202e` is in the certificate and not here (and 1 more)" in told
+    assert "note      made on \\x1b[2Jfine\\nverified  allxxx" in told
+    assert max(map(len, told.splitlines())) < 450
+
+
 @pytest.mark.parametrize("end", [0, 1, 100, 5000, -1, -2, -100])
 def test_a_truncated_file_is_a_typed_error(few, tmp_path, end):
     path = tmp_path / "cert.json"
