@@ -64,6 +64,16 @@ Case saxpy(bool large) {
       {vectors / 64, 1, 1}};
 }
 
+// The most to remember for the least work: four lanes of writable memory an instruction.
+Case move(bool large) {
+  const std::uint32_t vectors = large ? 1u << 17 : 1u << 10;
+  return {fmt::format("copy of {} vec4, both writable", vectors),
+          ir::make_program({BufferDecl::read_write("x", 0, DataType::Vec4U32), BufferDecl::read_write("y", 1, DataType::Vec4U32)},
+                           {64, 1, 1}, std::vector{node::store("y", expr::gid(0), expr::load("x", expr::gid(0)))}),
+          {vectors * 4, vectors * 4},
+          {vectors / 64, 1, 1}};
+}
+
 // Nothing but arithmetic.
 Case loop(bool large) {
   const std::uint32_t words = large ? 16'384 : 256;
@@ -181,8 +191,8 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? std::atoi(argv[1]) : 9;
   fmt::print("| program | run: ms | checked: ms | ratio |\n|---|---:|---:|---:|\n");
   for (const bool large : {false, true}) {
-    for (const vyre::Case& c : {vyre::copy(large), vyre::saxpy(large), vyre::loop(large), vyre::reduction(large), vyre::histogram(large),
-                                vyre::tickets(large), vyre::races(large)}) {
+    for (const vyre::Case& c : {vyre::copy(large), vyre::saxpy(large), vyre::move(large), vyre::loop(large), vyre::reduction(large),
+                                vyre::histogram(large), vyre::tickets(large), vyre::races(large)}) {
       vyre::measure(c, std::max(rounds, 1));
     }
   }

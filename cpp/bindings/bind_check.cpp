@@ -101,12 +101,11 @@ class Describe {
     return match(
         finding,
         [&](const run::Race& it) -> py::tuple {
-          return py::make_tuple(kChecks[finding.index()].name, buffer(it.buffer), it.index, lane(it.buffer, it.lane),
-                                witness(it.buffer, it.first), witness(it.buffer, it.second), it.count);
+          return py::make_tuple(kChecks[finding.index()].name, buffer(it.buffer), it.index, witness(it.buffer, it.first),
+                                witness(it.buffer, it.second), it.count);
         },
         [&](const run::UninitialisedRead& it) -> py::tuple {
-          return py::make_tuple(kChecks[finding.index()].name, buffer(it.buffer), it.index, lane(it.buffer, it.lane),
-                                witness(it.buffer, it.witness), it.count);
+          return py::make_tuple(kChecks[finding.index()].name, buffer(it.buffer), it.index, witness(it.buffer, it.witness), it.count);
         },
         [&](const run::OutOfBounds& it) -> py::tuple {
           return py::make_tuple(kChecks[finding.index()].name, buffer(it.buffer), it.index, it.length, witness(it.buffer, it.witness),

@@ -124,7 +124,7 @@ def check(
 
     Args:
         program: a Program that breaks no rule but V010: whether a barrier diverges is seen when it runs.
-        inputs, workgroups: as vyre.run takes them. Memory of 14 times the ReadWrite arrays is needed.
+        inputs, workgroups: as vyre.run takes them. Each element of a ReadWrite array takes 56 bytes more.
         schedule: in which order invocations are taken: "in-order" (None), "reversed", or "random:<seed>".
         checks: "all", a name, or several.
         max_reports: how many different reports are wanted at most, 1 to 10,000; one stands for all mistakes that have
@@ -235,11 +235,11 @@ def _divergent(workgroup: tuple[int, int, int], stops: tuple[tuple[Any, ...], ..
 
 # By the name of the check: from what the core tells to a report.
 _REPORTS: dict[str, Callable[..., Report]] = {
-    "race": lambda buffer, index, lane, first, second, count: RaceReport(
-        buffer, index, lane, Witness(*first), Witness(*second), count
+    "race": lambda buffer, index, first, second, count: RaceReport(
+        buffer, index, Witness(*first), Witness(*second), count
     ),
-    "uninitialised-read": lambda buffer, index, lane, witness, count: UninitialisedReadReport(
-        buffer, index, lane, Witness(*witness), count
+    "uninitialised-read": lambda buffer, index, witness, count: UninitialisedReadReport(
+        buffer, index, Witness(*witness), count
     ),
     "out-of-bounds": lambda buffer, index, length, witness, count: OutOfBoundsReport(
         buffer, index, length, Witness(*witness), count

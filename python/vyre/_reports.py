@@ -42,7 +42,7 @@ def _where(place: Place) -> str:
     return f"`{place.path}` ({place.file}:{place.line}){': ' if source else ''}{source}"
 
 
-def _element(buffer: str, index: int, lane: int | None) -> str:
+def _element(buffer: str, index: int, lane: int | None = None) -> str:
     return f"`{buffer}`[{index}]" + ("" if lane is None else f", lane {lane}")
 
 
@@ -58,7 +58,8 @@ class Witness:
         invocation: its id in the grid, along x, y, z.
         workgroup, local: the ids of its workgroup, and within it.
         access: "read", "write", or the atomic's name, such as "atomic_add".
-        value: what was read or written, or what the atomic left. Out of bounds: 0 for a read, else what had no effect.
+        value: what was read or written (of an element with several lanes: the first), or what the atomic left. Out of
+            bounds: 0 for a read, else what had no effect.
         place: the statement, as a Place: path in the program, and file and line in the source when they are known.
     """
 
@@ -120,20 +121,19 @@ class RaceReport(Report):
     """Two invocations access one element, at least one of them to change it, and nothing orders them.
 
     Attributes:
-        buffer, index, lane: the element, and which of its lanes if it has several.
+        buffer, index: the element.
         first, second: the two accesses, each a Witness; ``first`` came first in this run.
     """
 
     check: ClassVar[str] = "race"
     buffer: str
     index: int
-    lane: int | None
     first: Witness
     second: Witness
     count: int
 
     def _title(self) -> str:
-        element = _element(self.buffer, self.index, self.lane)
+        element = _element(self.buffer, self.index)
         return f"two invocations access {element}, and nothing orders them; seen {_times(self.count)}."
 
     def _details(self) -> list[str]:
@@ -155,19 +155,18 @@ class UninitialisedReadReport(Report):
     It gives zero on every backend. But who reads what nobody wrote has probably forgotten to write it.
 
     Attributes:
-        buffer, index, lane: the element, and which of its lanes if it has several.
+        buffer, index: the element.
         witness: the read.
     """
 
     check: ClassVar[str] = "uninitialised-read"
     buffer: str
     index: int
-    lane: int | None
     witness: Witness
     count: int
 
     def _title(self) -> str:
-        element = _element(self.buffer, self.index, self.lane)
+        element = _element(self.buffer, self.index)
         return f"{element} is read, and nobody wrote it before; seen {_times(self.count)}."
 
     def _details(self) -> list[str]:

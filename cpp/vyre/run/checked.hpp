@@ -23,7 +23,7 @@ namespace vyre::run {
 //   CHECK(member, name, meaning)
 // clang-format off
 #define VYRE_CHECKS(CHECK)                                                                                               \
-  CHECK(races,         "race",               "accesses of two invocations to one lane that nothing orders")              \
+  CHECK(races,         "race",               "accesses of two invocations to one element that nothing orders")           \
   CHECK(uninitialised, "uninitialised-read", "reads of memory that nobody wrote")                                        \
   CHECK(bounds,        "out-of-bounds",      "accesses behind the end of a buffer")                                      \
   CHECK(barriers,      "divergent-barrier",  "barriers that only a part of a workgroup reaches")                         \
@@ -32,23 +32,24 @@ namespace vyre::run {
 
 enum class AccessKind : std::uint8_t { Read, Write, Atomic };
 
-// One access to memory: who, where in the program, and what happened to the lane.
+// One access to memory: who, where in the program, and what happened.
 struct Witness {
   std::array<std::uint32_t, 3> workgroup{}, local{};
   AccessKind access = AccessKind::Read;
   ir::AtomicOp op = ir::AtomicOp::Add;  // of an Atomic
   NodeId statement;
-  // Read, written, or left by the atomic. Out of bounds: 0 for a load, otherwise what would have been stored or combined.
+  // Read, written (the first lane of an element that has several), or left by the atomic. Out of bounds: 0 for a load, otherwise what would
+  // have been stored or combined.
   std::uint32_t value = 0;
   bool operator==(const Witness&) const = default;
 };
 
 // What was found, each with how often. Findings of the same statements and buffer are one, shown for its first place.
 
-// Two accesses of different invocations to one lane that nothing orders, at least one of them no read, not both atomic.
+// Two accesses of different invocations to one element that nothing orders, at least one of them no read, not both atomic.
 struct Race {
   BufferId buffer;
-  std::uint32_t index = 0, lane = 0;
+  std::uint32_t index = 0;
   Witness first, second;
   std::uint64_t count = 0;  // accesses that met another one
 };
@@ -56,9 +57,9 @@ struct Race {
 // reads what nobody wrote has probably forgotten to write it.
 struct UninitialisedRead {
   BufferId buffer;
-  std::uint32_t index = 0, lane = 0;
+  std::uint32_t index = 0;
   Witness witness;
-  std::uint64_t count = 0;  // lanes read
+  std::uint64_t count = 0;  // reads
 };
 // Defined (semantics, section 5), and yet probably meant otherwise.
 struct OutOfBounds {

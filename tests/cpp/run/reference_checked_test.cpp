@@ -124,7 +124,7 @@ TEST(Checked, atomics_do_not_race_with_each_other_but_with_plain_accesses) {
   }
 }
 
-TEST(Checked, lanes_of_one_element_do_not_race_with_those_of_another) {
+TEST(Checked, elements_of_several_lanes_do_not_race_with_each_other) {
   const ir::Program program = Sample()
                                   .out("out", DataType::Vec2U32)
                                   .size(4)
@@ -133,13 +133,13 @@ TEST(Checked, lanes_of_one_element_do_not_race_with_those_of_another) {
   EXPECT_TRUE(check(program, {Words(8)}).list.empty());
 }
 
-TEST(Checked, a_race_names_the_lane_of_its_element) {
+TEST(Checked, a_race_on_several_lanes_is_one) {
   const ir::Program program =
       Sample().out("out", DataType::Vec2U32).size(2).add(store("out", u32(1), pack(DataType::Vec2U32, {gid(0), gid(0)}))).make();
   const Race race = only<Race>(check(program, {Words(4)}));
   EXPECT_EQ(race.index, 1u);
-  EXPECT_EQ(race.lane, 0u);
-  EXPECT_EQ(race.count, 2u);
+  EXPECT_EQ(race.second.value, 1u);
+  EXPECT_EQ(race.count, 1u);
 }
 
 TEST(Checked, accesses_out_of_bounds_are_found_though_they_are_defined) {

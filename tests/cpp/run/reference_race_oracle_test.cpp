@@ -48,11 +48,11 @@ struct Recorder : Unobserved {
     now = &groups[number];
     who = local_id(invocation, job.program.workgroup_size());
   }
-  void load(const Instruction& i, std::size_t lane) {
-    for (std::uint32_t k = 0; k < i.lanes; ++k) put(i, lane + k, AccessKind::Read, now->group->memory(i.b).read(lane + k));
+  void load(const Instruction& i, std::size_t index) {
+    for (std::size_t k = index * i.lanes; k < (index + 1) * i.lanes; ++k) put(i, k, AccessKind::Read, now->group->memory(i.b).read(k));
   }
-  void store(const Instruction& i, std::size_t lane, const std::uint32_t* slots) {
-    for (std::uint32_t k = 0; k < i.lanes; ++k) put(i, lane + k, AccessKind::Write, slots[i.c + k]);
+  void store(const Instruction& i, std::size_t index, const std::uint32_t* slots) {
+    for (std::uint32_t k = 0; k < i.lanes; ++k) put(i, index * i.lanes + k, AccessKind::Write, slots[i.c + k]);
   }
   void atomic(const Instruction& i, std::size_t lane, std::uint32_t, std::uint32_t value) { put(i, lane, AccessKind::Atomic, value); }
   void outside(const Instruction& i, std::size_t, const std::uint32_t*) { ++outsides[{statement(i).index, i.b}]; }
@@ -178,7 +178,7 @@ TEST(RaceOracle, findings_are_those_of_all_pairs_of_all_accesses_in_every_schedu
         findings = checker.findings();
         for (std::uint32_t buffer = 0; buffer < 2; ++buffer) {
           for (std::size_t lane = 0; lane < 3 * (buffer + 1); ++lane) {
-            if (checker.raced(BufferId{buffer}, lane)) found_lanes.insert({buffer, lane});
+            if (checker.raced(BufferId{buffer}, lane / (buffer + 1))) found_lanes.insert({buffer, lane});
           }
         }
       });
@@ -211,11 +211,11 @@ TEST(RaceOracle, findings_are_those_of_all_pairs_of_all_accesses_in_every_schedu
       const auto happened = [&](const Race& found, const Witness& who) {
         return std::any_of(events.begin(), events.end(), [&](const Event& event) {
           const std::uint32_t lanes_each = found.buffer.index == 1 ? 2 : 1;
-          return event.buffer == found.buffer.index && event.lane == found.index * lanes_each + found.lane &&
-                 event.workgroup == who.workgroup && event.local == who.local && event.kind == who.access &&
-                 event.statement == who.statement && event.value == who.value;
+          return event.buffer == found.buffer.index && event.lane == found.index * lanes_each && event.workgroup == who.workgroup &&
+                 event.local == who.local && event.kind == who.access && event.statement == who.statement && event.value == who.value;
         });
       };
+      std::set<Pair> reported_pairs;
       std::set<std::uint32_t> racy_buffers, reported_buffers;
       std::size_t lowest_shared = 3;
       for (const Pair& pair : pairs) racy_buffers.insert(pair[2]);
@@ -223,7 +223,9 @@ TEST(RaceOracle, findings_are_those_of_all_pairs_of_all_accesses_in_every_schedu
       std::size_t reported_shared = 3;
       for (const Finding& finding : findings.list) {
         if (const auto* found = std::get_if<Race>(&finding)) {
-          EXPECT_TRUE(pairs.contains(pair_of(found->first.statement, found->second.statement, found->buffer.index)));
+          const Pair pair = pair_of(found->first.statement, found->second.statement, found->buffer.index);
+          EXPECT_TRUE(pairs.contains(pair));
+          EXPECT_TRUE(reported_pairs.insert(pair).second) << "two findings for one pair";
           EXPECT_TRUE(happened(*found, found->first));
           EXPECT_TRUE(happened(*found, found->second));
           reported_buffers.insert(found->buffer.index);

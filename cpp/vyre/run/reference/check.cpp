@@ -125,7 +125,7 @@ Findings check(const validate::ValidProgram& program, std::span<const BufferView
     return reference::check(program, buffers, grid, options, checks);
   } catch (const std::bad_alloc&) {
     throw DeviceMemoryError(
-        "checked execution ran out of memory: it remembers 56 bytes for each 4 bytes of writable memory. Fix: bind smaller arrays, or free "
+        "checked execution ran out of memory: it remembers 56 bytes for each element of writable memory. Fix: bind smaller arrays, or free "
         "some memory.");
   }
 }

@@ -1,9 +1,6 @@
 #include "vyre/run/reference/checker.hpp"
 
 #include <algorithm>
-#include <new>
-
-#include "vyre/base/assert.hpp"
 
 namespace vyre::run::reference {
 
@@ -15,16 +12,9 @@ Checker::Checker(const Job& job, const CheckOptions& options, const std::vector<
       bounds_at_(job.code.instructions.size()) {
   for (std::size_t index = 0; index < job.memory.size(); ++index) {
     const ir::BufferDecl& buffer = job.program.buffers()[index];
-    lanes_of_.push_back(std::max(ir::lanes(buffer.element), 1u));
-    const bool storage = buffer.access == ir::BufferAccess::ReadWrite;
-    storage_.push_back(storage ? make_shadow(std::size_t{job.memory[index].length} * lanes_of_.back()) : Shadow{});
+    const bool storage = buffer.access == ir::BufferAccess::ReadWrite && buffer.element != ir::DataType::Bytes;
+    storage_.push_back(storage ? Shadows(job.memory[index].length) : Shadows());
   }
-}
-
-Checker::Shadow Checker::make_shadow(std::size_t lanes) {
-  void* const zeros = std::calloc(std::max<std::size_t>(lanes, 1), sizeof(Lane));
-  if (zeros == nullptr) throw std::bad_alloc();
-  return {std::unique_ptr<Lane, Free>(static_cast<Lane*>(zeros))};
 }
 
 void Checker::start(std::size_t number, const Group& group) {
@@ -32,8 +22,8 @@ void Checker::start(std::size_t number, const Group& group) {
     Running& running = running_.emplace_back();
     for (std::size_t index = 0; index < job_.memory.size(); ++index) {
       const bool shared = job_.program.buffers()[index].access == ir::BufferAccess::Workgroup;
-      if (shared) running.shared.push_back(make_shadow(std::size_t{job_.memory[index].length} * lanes_of_[index]));
-      running.tables.push_back({shared ? running.shared.back().lanes.get() : storage_[index].lanes.get(), &group.memory(index), shared,
+      if (shared) running.shared.emplace_back(job_.memory[index].length);
+      running.tables.push_back({shared ? running.shared.back().data() : storage_[index].data(), &group.memory(index), shared,
                                 options_.uninitialised && (shared || blank_[index])});
     }
   }
@@ -77,29 +67,27 @@ Checker::Entry<Kind>* Checker::entry(Entries<Kind>& entries, const Key& key) {
   return nullptr;
 }
 
-void Checker::race(const Lane& lane, std::uint8_t slot, const Instruction& i, std::size_t k, AccessKind kind, std::uint32_t value) {
-  const Address at = site(i), other = lane.site_of(slot);
+void Checker::race(const Shadow& shadow, std::uint8_t slot, const Instruction& i, std::size_t index, std::uint32_t value) {
+  const Address at = site(i), other = shadow.site_of(slot);
   if (last_race_entry_ == nullptr || last_race_ != std::pair(other, at)) {
-    const auto [low, high] = std::minmax(statement(other).index, statement(at).index);
+    const std::uint32_t one = statement(other).index, two = statement(at).index;
     last_race_ = {other, at};
-    last_race_entry_ = entry(races_, {low, high, i.b});
+    last_race_entry_ = entry(races_, {std::min(one, two), std::max(one, two), i.b});
     if (last_race_entry_ == nullptr) return;
   }
   Entry<Race>& found = *last_race_entry_;
   ++found.finding.count;
-  // The lowest lane; of its pairs the first one met.
-  const Place place{k, 0};
+  // The lowest element; of its pairs the first one met.
+  const Place place{index, 0};
   if (place >= found.shown) return;
   found.shown = place;
   found.finding.buffer = BufferId{i.b};
-  found.finding.index = static_cast<std::uint32_t>(k / lanes_of_[i.b]);
-  found.finding.lane = static_cast<std::uint32_t>(k % lanes_of_[i.b]);
-  found.finding.first = witness(lane.workgroup_of(slot), lane.invocation_of(slot), other, lane.value_of(slot));
+  found.finding.index = static_cast<std::uint32_t>(index);
+  found.finding.first = witness(shadow.workgroup_of(slot), shadow.invocation_of(slot), other, shadow.value_of(slot));
   found.finding.second = witness(now_.workgroup, now_.invocation, at, value);
-  VYRE_ASSERT(found.finding.second.access == kind);
 }
 
-void Checker::unwritten(const Instruction& i, std::size_t k) {
+void Checker::unwritten(const Instruction& i, std::size_t index, std::uint32_t value) {
   const Address at = site(i);
   Entry<UninitialisedRead>*& found = uninitialised_at_[at];
   if (found == nullptr) found = entry(uninitialised_, {statement(at).index, 0, i.b});
@@ -108,10 +96,8 @@ void Checker::unwritten(const Instruction& i, std::size_t k) {
   if (here() >= found->shown) return;
   found->shown = here();
   found->finding.buffer = BufferId{i.b};
-  found->finding.index = static_cast<std::uint32_t>(k / lanes_of_[i.b]);
-  found->finding.lane = static_cast<std::uint32_t>(k % lanes_of_[i.b]);
-  const std::uint32_t raw = tables_[i.b].memory->read(k);
-  found->finding.witness = witness(now_.workgroup, now_.invocation, at, i.code == Opcode::LoadBool ? raw != 0 : raw);
+  found->finding.index = static_cast<std::uint32_t>(index);
+  found->finding.witness = witness(now_.workgroup, now_.invocation, at, value);
 }
 
 void Checker::outside(const Instruction& i, std::size_t index, const std::uint32_t* slots) {

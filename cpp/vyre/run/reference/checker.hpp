@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdlib>
 #include <map>
 #include <memory>
 #include <tuple>
@@ -28,29 +27,24 @@ class Checker {
   }
   void diverged(const Group& group);
 
-  void load(const Instruction& i, std::size_t first_lane) {
+  void load(const Instruction& i, std::size_t index) {
     const Table& table = tables_[i.b];
-    if (table.lanes == nullptr) return;
-    for (std::size_t k = first_lane; k < first_lane + i.lanes; ++k) {
-      Lane& lane = lane_of(table, k);
-      const std::uint32_t raw = table.memory->read(k);
-      const std::uint32_t value = i.code == Opcode::LoadBool ? raw != 0 : raw;
-      if (table.blank && !lane.written) unwritten(i, k);
-      if (options_.races) touch<AccessKind::Read>(lane, i, k, value);
-    }
+    if (table.shadows == nullptr) return;
+    Shadow& shadow = shadow_of(table, index);
+    const std::uint32_t raw = table.memory->read(index * i.lanes);
+    const std::uint32_t value = i.code == Opcode::LoadBool ? raw != 0 : raw;
+    if (table.blank && !shadow.written) unwritten(i, index, value);
+    if (options_.races) touch<AccessKind::Read>(shadow, i, index, value);
   }
-  void store(const Instruction& i, std::size_t first_lane, const std::uint32_t* slots) {
-    const Table& table = tables_[i.b];
-    for (std::uint32_t k = 0; k < i.lanes; ++k) {
-      Lane& lane = lane_of(table, first_lane + k);
-      lane.written = true;
-      if (options_.races) touch<AccessKind::Write>(lane, i, first_lane + k, slots[i.c + k]);
-    }
+  void store(const Instruction& i, std::size_t index, const std::uint32_t* slots) {
+    Shadow& shadow = shadow_of(tables_[i.b], index);
+    shadow.written = true;
+    if (options_.races) touch<AccessKind::Write>(shadow, i, index, slots[i.c]);
   }
   void atomic(const Instruction& i, std::size_t index, std::uint32_t /*old*/, std::uint32_t value) {
-    Lane& lane = lane_of(tables_[i.b], index);
-    lane.written = true;
-    if (options_.races) touch<AccessKind::Atomic>(lane, i, index, value);
+    Shadow& shadow = shadow_of(tables_[i.b], index);
+    shadow.written = true;
+    if (options_.races) touch<AccessKind::Atomic>(shadow, i, index, value);
   }
   void outside(const Instruction& i, std::size_t index, const std::uint32_t* slots);
 
@@ -58,22 +52,13 @@ class Checker {
   bool found_divergence() const { return !barriers_.empty(); }
   // By kind, then in program order. At most as many as asked for.
   Findings findings() const;
-  // For tests: whether some access to this lane of storage raced.
-  bool raced(BufferId buffer, std::size_t lane) const { return storage_[buffer.index].lanes.get()[lane].raced; }
+  // For tests: whether some access to this element of storage raced.
+  bool raced(BufferId buffer, std::size_t index) const { return storage_[buffer.index].data()[index].raced; }
 
  private:
-  struct Free {
-    void operator()(Lane* lanes) const { std::free(lanes); }
-  };
-  // Shadows of a buffer: pages that are never touched cost nothing.
-  struct Shadow {
-    std::unique_ptr<Lane, Free> lanes;
-  };
-  static Shadow make_shadow(std::size_t lanes);
-
   // What the accesses of a workgroup's invocations to one buffer need.
   struct Table {
-    Lane* lanes = nullptr;  // null for memory that nobody writes
+    Shadow* shadows = nullptr;  // null for memory that nobody writes
     const Memory* memory = nullptr;
     bool shared = false;
     bool blank = false;
@@ -81,31 +66,31 @@ class Checker {
   // A workgroup under way.
   struct Running {
     std::uint32_t workgroup = 0, phase = 0;
-    std::vector<Shadow> shared;
+    std::vector<Shadows> shared;
     std::vector<Table> tables;  // by BufferId
   };
 
-  Lane& lane_of(const Table& table, std::size_t k) const {
-    Lane& lane = table.lanes[k];
-    if (table.shared) lane.forget_others(now_.workgroup);
-    return lane;
+  Shadow& shadow_of(const Table& table, std::size_t index) const {
+    Shadow& shadow = table.shadows[index];
+    if (table.shared) shadow.forget_others(now_.workgroup);
+    return shadow;
   }
 
   template <AccessKind kKind>
-  void touch(Lane& lane, const Instruction& i, std::size_t k, std::uint32_t value) {
+  void touch(Shadow& shadow, const Instruction& i, std::size_t index, std::uint32_t value) {
     const Address at = site(i);
-    const std::uint8_t slot = lane.touch<kKind>(now_, at, value);
-    if (slot == Lane::kNobody) return;
-    race(lane, slot, i, k, kKind, value);
-    lane.begin_anew<kKind>(now_, at, value);
+    const std::uint8_t slot = shadow.touch<kKind>(now_, at, value);
+    if (slot == Shadow::kNobody) return;
+    race(shadow, slot, i, index, value);
+    shadow.begin_anew<kKind>(now_, at, value);
   }
 
   Address site(const Instruction& i) const { return static_cast<Address>(&i - job_.code.instructions.data()); }
   NodeId statement(Address site) const { return job_.code.statements[site]; }
   Triple workgroup_id(std::uint32_t workgroup) const;
   Witness witness(std::uint32_t workgroup, std::uint32_t invocation, Address site, std::uint32_t value) const;
-  void race(const Lane& lane, std::uint8_t slot, const Instruction& i, std::size_t k, AccessKind kind, std::uint32_t value);
-  void unwritten(const Instruction& i, std::size_t k);
+  void race(const Shadow& shadow, std::uint8_t slot, const Instruction& i, std::size_t index, std::uint32_t value);
+  void unwritten(const Instruction& i, std::size_t index, std::uint32_t value);
 
   // Where a finding is shown: the smallest one, so that it does not hang on the order of invocations more than it must.
   using Place = std::pair<std::uint64_t, std::uint64_t>;
@@ -126,9 +111,8 @@ class Checker {
   const Job& job_;
   CheckOptions options_;
   std::vector<bool> blank_;
-  std::vector<std::uint32_t> lanes_of_;  // by BufferId: of an element
-  std::vector<Shadow> storage_;          // by BufferId
-  std::vector<Running> running_;         // by number
+  std::vector<Shadows> storage_;  // by BufferId
+  std::vector<Running> running_;  // by number
   const Table* tables_ = nullptr;
   Now now_;
 

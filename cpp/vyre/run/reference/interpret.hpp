@@ -21,9 +21,9 @@ struct Unobserved {
   void enter(std::size_t /*number*/, std::uint32_t /*invocation*/) {}  // whose accesses the next ones are
   void diverged(const Group& group) { group.throw_diverged(); }        // a workgroup that cannot go on; it ends here
 
-  void load(const Instruction&, std::size_t /*first_lane*/) {}
-  void store(const Instruction&, std::size_t /*first_lane*/, const std::uint32_t* /*slots*/) {}
-  void atomic(const Instruction&, std::size_t /*lane*/, std::uint32_t /*old*/, std::uint32_t /*value*/) {}
+  void load(const Instruction&, std::size_t /*index*/) {}
+  void store(const Instruction&, std::size_t /*index*/, const std::uint32_t* /*slots*/) {}
+  void atomic(const Instruction&, std::size_t /*index*/, std::uint32_t /*old*/, std::uint32_t /*value*/) {}
   void outside(const Instruction&, std::size_t /*index*/, const std::uint32_t* /*slots*/) {}
 };
 
@@ -112,7 +112,7 @@ Address Machine::run(std::uint32_t* const slot, const Memory* const memory, Addr
         if (pause(buffer)) return static_cast<Address>(next - 1 - code);
         const std::size_t index = slot[i.a];
         if (index < buffer.length) {
-          observer.load(i, index * i.lanes);
+          observer.load(i, index);
           for (std::uint32_t lane = 0; lane < i.lanes; ++lane) slot[i.dest + lane] = buffer.read(index * i.lanes + lane);
         } else {
           observer.outside(i, index, slot);
@@ -150,7 +150,7 @@ Address Machine::run(std::uint32_t* const slot, const Memory* const memory, Addr
         if (pause(buffer)) return static_cast<Address>(next - 1 - code);
         const std::size_t index = slot[i.a];
         if (index < buffer.length) {
-          observer.store(i, index * i.lanes, slot);
+          observer.store(i, index, slot);
           for (std::uint32_t lane = 0; lane < i.lanes; ++lane) buffer.write(index * i.lanes + lane, slot[i.c + lane]);
         } else {
           observer.outside(i, index, slot);

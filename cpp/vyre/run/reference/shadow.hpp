@@ -1,20 +1,23 @@
-// What checked execution remembers of one 32-bit lane of writable memory, and how it tells a race there.
+// What checked execution remembers of one element of writable memory, and how it tells a race there. A location is a 32-bit lane
+// (semantics, section 6); but every access to a buffer takes all lanes of an element, so these are always in the same state.
 //
 // Two accesses are ordered when one invocation makes both, or when a barrier of their common workgroup stands between them; nothing
 // orders two workgroups (semantics, section 6). They race when they are not ordered, unless both read or both are atomic.
 //
-// As long as no race was seen, a lane is in one of few states, and so little is enough to tell whether the next access races with any
+// As long as no race was seen, an element is in one of few states, and so little is enough to tell whether the next access races with any
 // earlier one, in whatever order invocations are taken:
 //   one workgroup    All accesses are its own. Barriers order the earlier phases, so only the latest one matters: either one invocation
 //                    made all accesses of it, or several did and all read, or all were atomic. `seen` tells what another workgroup
 //                    would meet.
 //   several of them  All accesses read, or all were atomic. Whatever else comes is a race.
-// After a race a lane begins anew with the access that raced, so that other pairs are found too.
+// After a race an element begins anew with the access that raced, so that other pairs are found too.
 #pragma once
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
 
 #include "vyre/run/checked.hpp"
 #include "vyre/run/reference/code.hpp"
@@ -29,7 +32,7 @@ struct Now {
 };
 
 // All zero: never accessed. Arrays of it may come straight from the system's zeroed pages.
-class Lane {
+class Shadow {
  public:
   static constexpr std::uint8_t kNobody = 0xFF;
 
@@ -78,7 +81,7 @@ class Lane {
   template <AccessKind kKind>
   void begin_anew(const Now& now, Address site, std::uint32_t value) {
     const bool was_written = written;
-    *this = Lane();
+    *this = Shadow();
     written = was_written;
     raced = true;
     touch<kKind>(now, site, value);
@@ -87,7 +90,7 @@ class Lane {
   // Of a workgroup's own memory, which lives as long as the workgroup.
   void forget_others(std::uint32_t workgroup) {
     if (workgroup_ == workgroup) return;
-    *this = Lane();
+    *this = Shadow();
     workgroup_ = workgroup;
   }
 
@@ -101,7 +104,7 @@ class Lane {
   bool raced = false;
 
  private:
-  // The latest access of each kind has a slot, and one more has the second of two that share the lane.
+  // The latest access of each kind has a slot, and one more has the second of two that share the element.
   static constexpr std::uint8_t kOther = 3;
 
   static constexpr std::uint8_t first(std::uint8_t kinds) { return static_cast<std::uint8_t>(std::countr_zero(kinds)); }
@@ -136,6 +139,22 @@ class Lane {
   std::array<std::uint32_t, 4> value_{};
   std::array<std::uint16_t, 4> invocation_{};
 };
-static_assert(sizeof(Lane) == 56);
+static_assert(sizeof(Shadow) == 56);
+
+// Of the elements of a buffer, all of them zero. Pages that are never touched cost nothing.
+class Shadows {
+ public:
+  Shadows() = default;
+  // Throws std::bad_alloc.
+  explicit Shadows(std::size_t elements);
+  Shadow* data() const { return shadows_.get(); }
+
+ private:
+  struct Release {
+    std::size_t mapped;  // bytes; 0 when they come from the heap
+    void operator()(Shadow* shadows) const;
+  };
+  std::unique_ptr<Shadow, Release> shadows_;
+};
 
 }  // namespace vyre::run::reference
