@@ -12,7 +12,7 @@ import numpy as np
 import vyre
 from vyre import Program, _core
 from vyre.conformance.case import Arrays, Case, hash_arrays
-from vyre.errors import ArgumentError, CapabilityError, DeviceError, LoweringError, VyreError
+from vyre.errors import ArgumentError, CapabilityError, DeviceError, LoweringError, ValidationError, VyreError
 
 # (program, inputs, grid, optimize) -> the ReadWrite buffers, as vyre.run gives them
 Run = Callable[[Program, Mapping[str, np.ndarray], tuple[int, int, int], "bool | None"], Mapping[str, np.ndarray]]
@@ -170,6 +170,10 @@ def run_case(made: Case, place: Target) -> Result:
         return result
     except CapabilityError as error:
         return Result(made, SKIPPED, reason=str(error))
+    except ValidationError as error:
+        # Without places: a certificate names no files.
+        said = " ".join(f"{found.rule}: {found.message}" for found in error.diagnostics)
+        return Result(made, FAILED, reason=f"ValidationError: {said}")
     except VyreError as error:
         # The documents allow a refusal by name in some places; a lost device or a time-out is never one.
         refusal = type(error) is DeviceError

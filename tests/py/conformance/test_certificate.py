@@ -301,6 +301,61 @@ for row in certificate.cases:
     ]
 
 
+def test_a_law_that_a_signature_cannot_have_is_no_pass():
+    told = in_a_process(
+        """
+import vyre
+from vyre import DataType, Expr, OpLaw
+from vyre.conformance import certify
+
+def register(id, inputs, output, result, law):
+    signature = vyre.OpSignature(inputs, output)
+    names = ["a", "b"][: len(inputs)]
+    vyre.ops.register(vyre.OpSpec(id, signature, parameters=names, result=result, laws=[law]))
+
+a = Expr.var("a")
+register("acme.none", [], vyre.u32, Expr.u32(1), OpLaw.Idempotent)
+register("acme.one", [vyre.u32], vyre.u32, a, OpLaw.Commutative)
+register("acme.mixed", [vyre.u32, vyre.i32], vyre.u32, a, OpLaw.Commutative)
+register("acme.other", [vyre.u32, vyre.u32], vyre.i32, Expr.cast(vyre.i32, a), OpLaw.Associative)
+register("acme.turn", [vyre.u32], vyre.i32, Expr.cast(vyre.i32, a), OpLaw.Involution)
+certificate = certify("reference", levels=["L2"])
+print(certificate.levels["L2"])
+for row in certificate.cases:
+    if "acme." in row["id"]:
+        print(row["status"], row["reason"])
+"""
+    )
+    assert told.splitlines() == [
+        "incomplete",
+        "skipped operation `acme.mixed@1` cannot keep the law Commutative with its signature",
+        "skipped operation `acme.none@1` cannot keep the law Idempotent with its signature",
+        "skipped operation `acme.one@1` cannot keep the law Commutative with its signature",
+        "skipped operation `acme.other@1` cannot keep the law Associative with its signature",
+        "skipped operation `acme.turn@1` cannot keep the law Involution with its signature",
+    ]
+
+
+def test_an_invalid_program_fails_and_names_no_file():
+    told = in_a_process(
+        """
+import vyre
+from vyre import Expr
+from vyre.conformance import certify
+
+signature = vyre.OpSignature([vyre.u32], vyre.u32)
+result = vyre.call("acme.nowhere", [Expr.var("a")])
+vyre.ops.register(vyre.OpSpec("acme.lost", signature, parameters=["a"], result=result, examples=[((1,), 1)]))
+(row,) = [row for row in certify("reference", levels=["L2"]).cases if "acme." in row["id"]]
+print(row["status"], row["reason"])
+"""
+    )
+    assert told == (
+        "failed ValidationError: V016: vyre IR validation: V016: unknown op `acme.nowhere`. "
+        "Fix: use a registered op id or add the op to core::ops::*.\n"
+    )
+
+
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
     lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
