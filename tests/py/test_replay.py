@@ -5,6 +5,8 @@ from __future__ import annotations
 import base64
 import json
 import random
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -218,3 +220,21 @@ def test_source_lines_are_shown_of_python_files_only(content, tmp_path):
     result = replay(tmp_path, content)
     assert result.reports[0].first.place.file == "/dev/zero"
     assert str(result).count("(/dev/zero:1)\n") == 2
+
+
+def command(*arguments: object) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "vyre", "replay", *map(str, arguments)], capture_output=True, text=True, timeout=120
+    )
+
+
+def test_the_command_shows_the_reports_and_exits_with_1(content, tmp_path):
+    shown = command(tmp_path / "good.json", "--timeout", 60)
+    assert shown.returncode == 1, shown.stderr
+    assert shown.stdout == f"{vyre.replay(tmp_path / 'good.json')}\n"
+    content["checks"] = ["out-of-bounds"]
+    (tmp_path / "calm.json").write_text(json.dumps(content))
+    calm = command(tmp_path / "calm.json")
+    assert (calm.returncode, calm.stdout) == (0, "checks (out-of-bounds): nothing was found.\n")
+    wrong = command(tmp_path / "none.json")
+    assert (wrong.returncode, wrong.stdout) == (2, "")

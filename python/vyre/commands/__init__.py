@@ -6,6 +6,6 @@ gives the exit status.
 
 from __future__ import annotations
 
-from vyre.commands import backends, conform, devices, doctor, explain, fuzz, reference
+from vyre.commands import backends, conform, devices, doctor, explain, fuzz, reference, replay
 
-COMMANDS = (explain, devices, backends, doctor, reference, conform, fuzz)
+COMMANDS = (explain, devices, backends, doctor, reference, conform, fuzz, replay)

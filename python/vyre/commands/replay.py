@@ -1,0 +1,31 @@
+"""``vyre replay FILE``: repeat a checked run that was saved, and show what it reports."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import vyre
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "replay",
+        help="repeat a checked run that was saved",
+        description="Repeat the checked run that CheckResult.save wrote, and show its reports. The exit status is 1 if "
+        "there are any.",
+    )
+    parser.add_argument("file", metavar="FILE")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end it after so long")
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    try:
+        result = vyre.replay(chosen.file, timeout=chosen.timeout)
+    except OSError as error:
+        raise vyre.ArgumentError(f"{error}. Fix: name a file that CheckResult.save wrote.") from None
+    print(result)
+    return 0 if result.ok else 1
