@@ -163,8 +163,10 @@ SUITES = {
         _gtest("transform", "transform"),
         _gtest("run", "run", "-*Vulkan*:PipelineFile*:UnfitDevices*:EveryFunction*"),
         _gtest("ir", "ir"),
+        _gtest("fuzz_programs", "fuzz_programs"),
         _gtest("vulkan", "run", "*Vulkan*:PipelineFile*:UnfitDevices*"),
         _pytest("python", "tests/py", "python/vyre"),
+        _pytest("proofs", "tests/py/test_proofs.py", part_of="python"),
         _pytest("wgsl", "tests/py/conformance/test_wgsl.py", part_of="python"),
         _pytest(
             "python-api",
@@ -176,6 +178,10 @@ SUITES = {
             part_of="python",
         ),
         _gtest("vulkan-failures", "run", "EveryFunction*"),
+        _gtest("corpus", "corpus"),
+        _gtest("memory", "memory"),
+        _gtest("threads", "threads"),
+        _gtest("vulkan-memory", "vulkan_memory"),
     )
 }
 
@@ -186,10 +192,12 @@ NEAREST = {
     "cpp/vyre/ir/": ("ir", "ops", "run"),
     "cpp/vyre/ops/": ("ops",),
     "cpp/vyre/validate/": ("validate",),
+    "cpp/vyre/transform/rewrites.def": ("transform", "proofs"),
     "cpp/vyre/transform/": ("transform",),
     "cpp/vyre/lower/": ("lower", "emit", "vulkan"),
     "cpp/vyre/emit/wgsl/": ("emit", "wgsl"),
     "cpp/vyre/emit/": ("emit", "vulkan"),
+    "cpp/vyre/run/cpu/": ("run", "memory", "threads"),
     "cpp/vyre/run/vulkan/": ("vulkan", "vulkan-failures"),
     "cpp/vyre/run/": ("run",),
     "cpp/bindings/": ("python-api",),
