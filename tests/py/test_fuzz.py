@@ -242,6 +242,10 @@ def test_planted_programs_by_name(capsys):
     assert capsys.readouterr().out == (
         "planted                  programs    right    wrong\nneighbour                       3        3        0\n"
     )
+    assert run("--planted", "neighbour", "--backend", "cpu") == 2
+    assert capsys.readouterr().err == (
+        "error: --backend has no place with --planted, which runs on the reference. Fix: leave it out.\n"
+    )
     assert run("--planted", "nothing") == 2
     assert capsys.readouterr().err.startswith(
         "error: no defect is called `nothing`. Fix: use one of `dropped-barrier`, "

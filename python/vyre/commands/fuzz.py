@@ -391,6 +391,11 @@ def _run_planted(chosen: argparse.Namespace) -> int:
     """Programs with each defect, and two kinds without one, through checked execution."""
     from vyre import fuzz
 
+    for name in ("backend", "device", "seconds", "log", "resume", "rewrites", "clean"):
+        if getattr(chosen, name) not in (None, False, 0):
+            raise vyre.ArgumentError(
+                f"--{name} has no place with --planted, which runs on the reference. Fix: leave it out."
+            )
     kinds: dict[str, Settings] = {
         name: fuzz.Settings(statements=chosen.statements, checked=True, plant=name) for name in fuzz.PLANTS
     }
