@@ -17,6 +17,7 @@
 #include "vyre/run/checks.hpp"
 #include "vyre/run/registry.hpp"
 #include "vyre/run/statement_path.hpp"
+#include "vyre/transform/trace.hpp"
 
 namespace vyre::python {
 namespace {
@@ -161,7 +162,7 @@ class Describe {
                                     : witness.access == run::AccessKind::Write ? "write"
                                                                                : ir::info(witness.op).text;
     return py::make_tuple(id(invocation), id(witness.workgroup), id(witness.local), lenient_str(access), value(buffer, witness.value),
-                          place(witness.statement));
+                          place(witness.statement), lenient_str(transform::statement_text(program_, witness.statement)));
   }
 
   const ir::Program& program_;

@@ -30,16 +30,23 @@ def _source(file: str, line: int) -> str:
     # Of Python code only: the name may come from a replay file, and not every file ends.
     if file not in linecache.cache and not (file.endswith(".py") and Path(file).is_file()):
         return ""
-    text = linecache.getline(file, line).strip()
+    return _short(linecache.getline(file, line).strip())
+
+
+def _short(text: str) -> str:
     return text if len(text) <= _LONGEST_SOURCE else text[: _LONGEST_SOURCE - 3] + "..."
 
 
-def _where(place: Place) -> str:
-    """`entry[0].then[1]` (kernel.py:12): Node.store(...)"""
-    if place.file is None or place.line is None:
-        return f"`{place.path}`"
-    source = _source(place.file, place.line)
-    return f"`{place.path}` ({place.file}:{place.line}){': ' if source else ''}{source}"
+def _where(place: Place, statement: str = "") -> str:
+    """`entry[0].then[1]` (kernel.py:12): Node.store(...)
+
+    The statement itself stands where no source can be shown.
+    """
+    source = "" if place.file is None or place.line is None else _source(place.file, place.line)
+    # What a statement shares among its expressions is defined in lines before its own.
+    text = source or _short(statement.rpartition("\n")[2])
+    file = "" if place.file is None else f" ({place.file}:{place.line})"
+    return f"`{place.path}`{file}{': ' if text else ''}{text}"
 
 
 def _element(buffer: str, index: int, lane: int | None = None) -> str:
@@ -61,6 +68,7 @@ class Witness:
         value: what was read or written (of an element with several lanes: the first), or what the atomic left. Out of
             bounds: 0 for a read, else what had no effect.
         place: the statement, as a Place: path in the program, and file and line in the source when they are known.
+        statement: the statement in the text form.
     """
 
     invocation: tuple[int, int, int]
@@ -69,6 +77,7 @@ class Witness:
     access: str
     value: int
     place: Place
+    statement: str
 
     @property
     def line(self) -> int | None:
@@ -79,7 +88,9 @@ class Witness:
         what = {"read": f"reads {self.value}", "write": f"writes {self.value}"}.get(
             self.access, f"does {self.access}, which leaves {self.value},"
         )
-        return f"invocation {self.invocation} of workgroup {self.workgroup} {what} at {_where(self.place)}"
+        return (
+            f"invocation {self.invocation} of workgroup {self.workgroup} {what} at {_where(self.place, self.statement)}"
+        )
 
 
 class Report:

@@ -118,6 +118,22 @@ def test_a_race_shows_both_accesses():
     assert report.first.place.path == "entry[0]"
 
 
+def test_a_program_without_a_source_shows_its_statements():
+    made = vyre.parse(
+        """vyre 1
+workgroup_size 2 1 1
+buffer out: read_write u32 binding 0 output
+
+out[0] = (gid.x + 1) * (gid.x + 1)
+"""
+    )
+    (report,) = vyre.check(made, {"out": 1}, 1).reports
+    assert report.first.statement == "out[0] = (gid.x + 1) * (gid.x + 1)"
+    assert str(report.second) == (
+        "invocation (1, 0, 0) of workgroup (0, 0, 0) writes 4 at `entry[0]`: out[0] = (gid.x + 1) * (gid.x + 1)"
+    )
+
+
 def test_values_of_i32_have_a_sign_and_vectors_show_their_first_lane():
     buffers = [BufferDecl.output("out", 0, vyre.i32), BufferDecl.read_write("pair", 1, vyre.vec2u32)]
     made = Program(buffers, (2, 1, 1), [Node.store("out", 0, Expr.i32(-5)), Node.store("pair", 1, Expr.vec2(I, 3))])
