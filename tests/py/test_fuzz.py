@@ -296,6 +296,13 @@ def test_a_resumed_log_is_that_of_one_run(tmp_path):
     run(*common, "--count", 90, "--log", parts, "--resume")
     run("--backend", "cpu", "--count", 150, "--log", parts, "--resume", "--jobs", 2)
     assert whole.read_bytes() == parts.read_bytes()
+    # As an earlier version wrote it, which knew fewer settings.
+    head, *rows = lines(whole)
+    fewer = {name: value for name, value in json.loads(head).items() if name not in ("checked", "plant")}
+    parts.write_text("\n".join([json.dumps(fewer), *rows[:100]]) + "\n", encoding="utf-8")
+    run(*common, "--count", 150, "--log", parts, "--resume")
+    assert lines(parts)[1:] == rows
+    parts.write_bytes(whole.read_bytes())
     # Nothing is left to do.
     run("--backend", "cpu", "--count", 150, "--log", parts, "--resume")
     assert whole.read_bytes() == parts.read_bytes()

@@ -170,15 +170,17 @@ def _resume(chosen: argparse.Namespace, head: dict[str, Any]) -> Any:
     from vyre import _core, fuzz
 
     log = fuzz.Log.resume(chosen.log)
+    # A log of an earlier version knows fewer settings, and has programs as they were made before there were more.
+    kept = {**asdict(fuzz.Settings()), **log.head}
     for name, value in head.items():
-        if log.head.get(name) != value and (name != "seed" or chosen.seed is not None):
+        if kept.get(name) != value and (name != "seed" or chosen.seed is not None):
             log.close()
             raise vyre.ArgumentError(
-                f"log `{chosen.log}` has {name} {log.head.get(name)!r}, not {value!r}. "
+                f"log `{chosen.log}` has {name} {kept.get(name)!r}, not {value!r}. "
                 "Fix: ask for what it has, or begin another log."
             )
     if log.rows:
-        settings = fuzz.Settings(**{name: log.head[name] for name in asdict(fuzz.Settings())})
+        settings = fuzz.Settings(**{name: kept[name] for name in asdict(fuzz.Settings())})
         case, _ = settings.case(log.rows[-1].seed)
         if f"{_core._fuzz_hash(case.program):016x}" != log.rows[-1].program:
             log.close()
