@@ -253,6 +253,20 @@ TEST(Checked, results_of_atomics_that_change_nothing_are_no_mistake) {
   EXPECT_TRUE(check(program, {{0}, Words(4)}).list.empty());
 }
 
+// Whoever asks for one check only is not told of another one's mistake in its name.
+TEST(Checked, what_a_race_changes_is_no_dependence_on_the_order_of_atomics) {
+  const ir::Program program = Sample()
+                                  .out("next")
+                                  .out("out")
+                                  .size(4)
+                                  .add({let("ticket", atomic(AtomicOp::Add, "next", u32(0), u32(1))), store("out", u32(0), var("ticket"))})
+                                  .make();
+  run::CheckOptions checks;
+  only<Race>(check(program, {{0}, {0}}));
+  checks.races = false;
+  EXPECT_TRUE(check(program, {{0}, {0}}, {}, checks).list.empty());
+}
+
 TEST(Checked, atomics_that_do_not_commute_are_found) {
   const auto program = [](AtomicOp first, AtomicOp second) {
     return Sample()

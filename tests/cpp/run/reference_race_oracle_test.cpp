@@ -175,7 +175,7 @@ TEST(RaceOracle, findings_are_those_of_all_pairs_of_all_accesses_in_every_schedu
         checks.max_findings = 10'000;
         Checker checker(job, checks, blank);
         run(checker);
-        findings = checker.findings();
+        findings = checker.findings(true);
         for (std::uint32_t buffer = 0; buffer < 2; ++buffer) {
           for (std::size_t lane = 0; lane < 3 * (buffer + 1); ++lane) {
             if (checker.raced(BufferId{buffer}, lane / (buffer + 1))) found_lanes.insert({buffer, lane});

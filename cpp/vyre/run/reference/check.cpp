@@ -78,29 +78,32 @@ Findings check(const validate::ValidProgram& valid, std::span<const BufferView> 
   std::vector<bool> blank(program.buffers().size());
   for (std::size_t slot = 0; slot < checks.blank.size(); ++slot) blank[valid.bound()[slot].index] = checks.blank[slot];
 
+  std::vector<NodeId> atomics;
+  if (checks.order) atomics = ordered_atomics(valid);
+  CheckOptions watched = checks;
+  // Were there a race, it would be the cause of what differs.
+  watched.races |= !atomics.empty();
+
   Watch watch(options);
-  Checker checker(job, checks, blank);
+  Checker checker(job, watched, blank);
   dispatch(job, options.schedule, watch, checker);
 
   std::optional<OrderDependence> dependence;
-  // Were there a race, it would be the cause: and what a diverged workgroup left undone differs anyway.
-  if (checks.order && !checker.found_race() && !checker.found_divergence()) {
-    std::vector<NodeId> atomics = ordered_atomics(valid);
-    if (!atomics.empty()) {
-      for (const Schedule& other : others(options.schedule)) {
-        const Copies again(valid, buffers);
-        Second second{{}, checker};
-        dispatch({program, code, again.memory(), grid}, other, watch, second);
-        dependence = compare(valid, copies, again);
-        if (!dependence) continue;
-        dependence->schedule = options.schedule;
-        dependence->other_schedule = other;
-        dependence->atomics = std::move(atomics);
-        break;
-      }
+  // What a diverged workgroup left undone differs anyway.
+  if (!atomics.empty() && !checker.found_race() && !checker.found_divergence()) {
+    for (const Schedule& other : others(options.schedule)) {
+      const Copies again(valid, buffers);
+      Second second{{}, checker};
+      dispatch({program, code, again.memory(), grid}, other, watch, second);
+      dependence = compare(valid, copies, again);
+      if (!dependence) continue;
+      dependence->schedule = options.schedule;
+      dependence->other_schedule = other;
+      dependence->atomics = std::move(atomics);
+      break;
     }
   }
-  Findings findings = checker.findings();
+  Findings findings = checker.findings(checks.races);
   if (dependence && findings.list.size() < checks.max_findings) {
     findings.list.emplace_back(std::move(*dependence));
   } else if (dependence) {

@@ -60,10 +60,10 @@ Witness Checker::witness(std::uint32_t workgroup, std::uint32_t invocation, Addr
 
 template <class Kind>
 Checker::Entry<Kind>* Checker::entry(Entries<Kind>& entries, const Key& key) {
-  if (entries.size() < options_.max_findings) return &entries[key];
-  const auto found = entries.find(key);
-  if (found != entries.end()) return &found->second;
-  complete_ = false;
+  if (entries.by_key.size() < options_.max_findings) return &entries.by_key[key];
+  const auto found = entries.by_key.find(key);
+  if (found != entries.by_key.end()) return &found->second;
+  entries.complete = false;
   return nullptr;
 }
 
@@ -133,7 +133,7 @@ void Checker::diverged(const Group& group) {
   std::vector<std::uint32_t> key;
   for (const auto& [address, stop] : stops) key.push_back(address);
   if (barriers_.size() >= options_.max_findings && !barriers_.contains(key)) {
-    complete_ = false;
+    barriers_complete_ = false;
     return;
   }
   Entry<DivergentBarrier>& found = barriers_[key];
@@ -147,10 +147,10 @@ void Checker::diverged(const Group& group) {
   for (const auto& [address, stop] : stops) found.finding.stops.push_back(stop);
 }
 
-Findings Checker::findings() const {
+Findings Checker::findings(bool with_races) const {
   Findings result;
-  result.complete = complete_;
-  const auto add = [&](const auto& entries) {
+  const auto add = [&](const auto& entries, bool complete) {
+    result.complete &= complete;
     for (const auto& [key, entry] : entries) {
       if (result.list.size() < options_.max_findings) {
         result.list.emplace_back(entry.finding);
@@ -159,10 +159,10 @@ Findings Checker::findings() const {
       }
     }
   };
-  add(races_);
-  add(uninitialised_);
-  add(bounds_);
-  add(barriers_);
+  if (with_races) add(races_.by_key, races_.complete);
+  add(uninitialised_.by_key, uninitialised_.complete);
+  add(bounds_.by_key, bounds_.complete);
+  add(barriers_, barriers_complete_);
   return result;
 }
 

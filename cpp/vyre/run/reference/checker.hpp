@@ -48,10 +48,10 @@ class Checker {
   }
   void outside(const Instruction& i, std::size_t index, const std::uint32_t* slots);
 
-  bool found_race() const { return !races_.empty(); }
+  bool found_race() const { return !races_.by_key.empty(); }
   bool found_divergence() const { return !barriers_.empty(); }
-  // By kind, then in program order. At most as many as asked for.
-  Findings findings() const;
+  // By kind, then in program order. At most as many as asked for. Races may have been watched for the sake of others.
+  Findings findings(bool with_races) const;
   // For tests: whether some access to this element of storage raced.
   bool raced(BufferId buffer, std::size_t index) const { return storage_[buffer.index].data()[index].raced; }
 
@@ -101,7 +101,10 @@ class Checker {
   };
   using Key = std::array<std::uint32_t, 3>;  // statement, other statement, buffer
   template <class Kind>
-  using Entries = std::map<Key, Entry<Kind>>;
+  struct Entries {
+    std::map<Key, Entry<Kind>> by_key;
+    bool complete = true;
+  };
   // Null when there is no room for another one.
   template <class Kind>
   Entry<Kind>* entry(Entries<Kind>& entries, const Key& key);
@@ -124,7 +127,7 @@ class Checker {
   std::vector<Entry<OutOfBounds>*> bounds_at_;
   std::pair<Address, Address> last_race_{};
   Entry<Race>* last_race_entry_ = nullptr;
-  bool complete_ = true;
+  bool barriers_complete_ = true;
 };
 
 }  // namespace vyre::run::reference
