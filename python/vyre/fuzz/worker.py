@@ -106,14 +106,13 @@ class Worker:
 
     def check(self) -> None:
         """Raises WorkerEndedError, and ends the process, when nothing moved for longer than the patience."""
-        now = (self._word(0), self._word(1))
-        if now != self._seen:
+        now, child = (self._word(0), self._word(1)), self._word(_CHILD)
+        if now != self._seen or not child:  # a process that is still starting runs nothing
             self._seen, self._since = now, time.monotonic()
         elif time.monotonic() - self._since > self._patience and not self.connection.poll():
-            if child := self._word(_CHILD):
-                os.kill(child, signal.SIGKILL)
-                while self.connection.recv()[0] != _ENDED:
-                    pass  # it answered while it was being ended
+            os.kill(child, signal.SIGKILL)
+            while self.connection.recv()[0] != _ENDED:
+                pass  # it answered while it was being ended
             raise self._ended("hung", f"nothing moved for {self._patience:g} s")
 
     def close(self) -> None:
