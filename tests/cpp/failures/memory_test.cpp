@@ -10,6 +10,7 @@
 #include "support/slow_program.hpp"
 #include "support/valid_program.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/interner.hpp"
 #include "vyre/emit/wgsl/emit.hpp"
 #include "vyre/ir/handle.hpp"
 #include "vyre/ir/parse.hpp"
@@ -64,6 +65,43 @@ class MemoryThatFails : public testing::Test {
     return sum;
   }
 };
+
+TEST_F(MemoryThatFails, while_a_name_is_kept_leaves_it_unknown) {
+  Interner names;
+  for (std::size_t k = 0; k < 300; ++k) {
+    const std::string name = std::to_string(k) + std::string(3 * k, 'x');
+    bool kept = false;
+    for (std::ptrdiff_t nth = 1; !kept; ++nth) {
+      try {
+        const FailingMemory failing(nth, FailingMemory::Kind::Once);
+        names.intern(name);
+        kept = true;
+      } catch (const std::bad_alloc&) {
+      }
+      ASSERT_EQ(names.find(name).valid(), kept) << name;
+    }
+    ASSERT_EQ(names.text(names.find(name)), name);
+    ASSERT_EQ(names.size(), k + 1);
+  }
+}
+
+TEST_F(MemoryThatFails, while_a_name_is_kept_takes_no_place_in_the_table) {
+  Interner names;
+  names.intern("a");
+  const std::string name(100'000, 'x');
+  int failures = 0;
+  for (int k = 0; k < 100; ++k) {
+    try {
+      const FailingMemory failing(1, FailingMemory::Kind::Exhausted);
+      names.intern(name);
+    } catch (const std::bad_alloc&) {
+      ++failures;
+    }
+  }
+  EXPECT_EQ(failures, 100);
+  EXPECT_EQ(names.text(names.intern(name)), name);
+  EXPECT_EQ(names.size(), 2u);
+}
 
 TEST_F(MemoryThatFails, while_printing_is_reported) {
   for_programs([](const ir::Program& program) { return hash(ir::to_text(program)) ^ hash(ir::to_bytes(program)); });
@@ -156,7 +194,9 @@ TEST_F(MemoryThatFails, while_the_cpu_backend_starts_threads_is_reported_or_make
 // A thread that has no memory does nothing, and what it would have done is done by others.
 TEST_F(MemoryThatFails, on_a_thread_of_the_cpu_backend_makes_no_difference) {
   const auto executable = run::make_cpu_backend({.threads = 4})->prepare(valid(slow_program()), std::nullopt, {});
-  const Words wanted = slow_program_result();
+  // Work for many batches, so that each thread gets some on a busy machine too.
+  constexpr std::uint32_t kGroups = 1024;
+  const Words wanted = slow_program_result(kGroups);
   std::ptrdiff_t allowed = 0;
   for (bool failed = true; failed && !HasFailure(); ++allowed) {
     SCOPED_TRACE(std::to_string(allowed) + " allocations succeed");
@@ -165,7 +205,7 @@ TEST_F(MemoryThatFails, on_a_thread_of_the_cpu_backend_makes_no_difference) {
     const std::ptrdiff_t before = allocations.live;
     {
       const FailingMemoryElsewhere failing(allowed);
-      executable->run(views, {kSlowGroups, 1, 1}, {});
+      executable->run(views, {kGroups, 1, 1}, {});
       failed = FailingMemoryElsewhere::has_failed();
     }
     EXPECT_EQ(allocations.live - before, 0) << "bytes are lost";

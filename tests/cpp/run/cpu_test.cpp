@@ -161,6 +161,17 @@ TEST(Cpu, gives_ids_on_all_axes_with_and_without_barriers) {
   }
 }
 
+TEST(Cpu, gives_ids_in_batches_that_begin_within_a_row) {
+  // Rows of 21 invocations, more of them than one batch has.
+  const auto index = (gid(2) * u32(120) + gid(1)) * u32(21) + gid(0);
+  expect_same(Sample()
+                  .out("out")
+                  .size(7, 3, 1)
+                  .add(store("out", index, gid(0) + gid(1) * u32(1000) + gid(2) * u32(1'000'000) + lid(0) * u32(10'000'000)))
+                  .make(),
+              {Words(21 * 120 * 2)}, {3, 40, 2});
+}
+
 TEST(Cpu, keeps_bounds_in_rows_and_out_of_them) {
   // Forwards beyond the end, backwards, spread, and at indices whose byte offsets wrap.
   const auto i = gid(0);
