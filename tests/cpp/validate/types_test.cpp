@@ -192,6 +192,9 @@ TEST(V029, rejects_branches_of_two_types) {
   EXPECT_EQ(found_value(select(u32(1), u32(1), value_of(DataType::Vec4U32))),
             Found{"V029 vyre IR validation: select branches have types `u32` and `vec4<u32>`. Fix: cast one branch so that both have one "
                   "type."});
+  EXPECT_EQ(
+      found_value(select(u32(1), i32(1), boolean(true))),
+      Found{"V029 vyre IR validation: select branches have types `i32` and `bool`. Fix: cast one branch so that both have one type."});
 }
 
 TEST(V030, accepts_the_types_of_the_operator_table) {
