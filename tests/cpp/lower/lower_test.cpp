@@ -202,6 +202,9 @@ TEST(Lower, a_guard_that_the_code_around_it_proves_is_left_out) {
   EXPECT_EQ(guards(block({if_(too_far, {return_()}), write(gid(0))})), 0u);
   EXPECT_EQ(guards(block({if_(too_far, {block({return_()})}, {write(gid(0))}), write(gid(0))})), 0u);
   EXPECT_EQ(guards(block({if_(too_far, {}, {write(gid(0))}), write(gid(0))})), 1u);
+  // Both branches go on, so nothing is known after them.
+  EXPECT_EQ(guards(block({if_(gid(0) < len("out"), {let("a", u32(1))}, {let("b", u32(2))}), write(gid(0))})), 2u);
+  EXPECT_EQ(guards(block({if_(too_far, {let("a", u32(1))}, {let("b", u32(2))}), write(gid(0))})), 1u);
   // What is not beyond the length may be the length itself, which is too far.
   const auto beyond = bin(BinOp::Gt, gid(0), len("out"));
   EXPECT_EQ(guards(if_(beyond, {}, {write(gid(0))})), 2u);
