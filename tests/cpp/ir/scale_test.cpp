@@ -3,6 +3,7 @@
 
 #include <ctime>
 
+#include "support/patience.hpp"
 #include "support/sample_programs.hpp"
 #include "support/small_stack.hpp"
 #include "vyre/ir/handle.hpp"
@@ -12,13 +13,6 @@
 
 namespace vyre::ir {
 namespace {
-
-// Unoptimised and sanitised builds are slower by a known lot, not by another order of growth.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || !defined(__OPTIMIZE__)
-constexpr double kSeconds = 20;
-#else
-constexpr double kSeconds = 2;
-#endif
 
 // Of this thread, so that a busy machine fails no test.
 double seconds() {
@@ -32,7 +26,7 @@ auto timed(const char* step, Work&& work) {
   struct Timer {
     const char* step;
     double start = seconds();
-    ~Timer() { EXPECT_LT(seconds() - start, kSeconds) << step; }
+    ~Timer() { EXPECT_LT(seconds() - start, 2 * test::patience()) << step; }
   } timer{step};
   return work();
 }
