@@ -165,6 +165,12 @@ SUITES = {
         _gtest("ir", "ir"),
         _gtest("fuzz_programs", "fuzz_programs"),
         _gtest("vulkan", "run", "*Vulkan*:PipelineFile*:UnfitDevices*"),
+        _gtest("vulkan-failures", "run", "EveryFunction*"),
+        _gtest("corpus", "corpus"),
+        _gtest("memory", "memory"),
+        _gtest("threads", "threads"),
+        _gtest("vulkan-memory", "vulkan_memory"),
+        # Last: minutes, where the others take seconds.
         _pytest("python", "tests/py", "python/vyre"),
         _pytest("proofs", "tests/py/test_proofs.py", part_of="python"),
         _pytest("wgsl", "tests/py/conformance/test_wgsl.py", part_of="python"),
@@ -177,17 +183,12 @@ SUITES = {
             without=("tests/py/conformance", "tests/py/test_scale.py", "tests/py/test_notebooks.py"),
             part_of="python",
         ),
-        _gtest("vulkan-failures", "run", "EveryFunction*"),
-        _gtest("corpus", "corpus"),
-        _gtest("memory", "memory"),
-        _gtest("threads", "threads"),
-        _gtest("vulkan-memory", "vulkan_memory"),
     )
 }
 
 # By the beginning of a fault's file, the suites that come first; the others follow in the order above, each test once.
 NEAREST = {
-    "cpp/vyre/base/": ("base", "ir"),
+    "cpp/vyre/base/": ("base", "ir", "memory"),
     "cpp/vyre/ir/semantics.hpp": ("ir", "ops", "run"),
     "cpp/vyre/ir/": ("ir", "ops", "run"),
     "cpp/vyre/ops/": ("ops",),

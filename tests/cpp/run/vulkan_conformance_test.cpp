@@ -319,6 +319,24 @@ TEST_F(VulkanConformance, lanes_packs_and_selects_agree) {
   }
 }
 
+TEST_F(VulkanConformance, ids_agree_where_a_grid_is_run_in_parts) {
+  const auto flat = (gid(2) * u32(16) + gid(1)) * u32(16) + gid(0);
+  const auto program = Sample().out("out").size(2).add(store("out", flat, (wid(2) * u32(100) + wid(1)) * u32(100) + wid(0))).make();
+  Words expected(16 * 16 * 5);
+  for (std::uint32_t z = 0; z < 5; ++z) {
+    for (std::uint32_t y = 0; y < 7; ++y) {
+      for (std::uint32_t x = 0; x < 6; ++x) expected[(z * 16 + y) * 16 + x] = (z * 100 + y) * 100 + x / 2;
+    }
+  }
+  run::vulkan::VulkanBackend parts(run::vulkan::system_loader, {.max_group_count = std::array<std::uint32_t, 3>{2, 3, 4}});
+  on_each_device([&](std::size_t device, const test::DeviceInfo&) {
+    Words out(expected.size());
+    const run::BufferView views[] = {test::view(out)};
+    parts.prepare(test::valid(program), device)->run(views, {3, 7, 5}, {});
+    EXPECT_EQ(out, expected);
+  });
+}
+
 TEST_F(VulkanConformance, ids_agree_in_three_dimensions) {
   const auto flat = (gid(2) * u32(6) + gid(1)) * u32(8) + gid(0);
   const auto id = ((wid(0) * u32(7) + wid(1)) * u32(7) + wid(2)) * u32(1000) + (lid(0) * u32(7) + lid(1)) * u32(7) + lid(2);
