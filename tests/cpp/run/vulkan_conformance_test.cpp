@@ -471,7 +471,7 @@ TEST_F(VulkanConformance, workgroup_memory_out_of_bounds_is_zero_and_unharmed) {
 }
 
 TEST_F(VulkanConformance, workgroup_memory_starts_as_zeros_in_every_workgroup) {
-  for (const std::uint32_t count : {3u, 64u, 100u, 2048u, 2500u}) {
+  for (const std::uint32_t count : {3u, 64u, 65u, 100u, 2048u, 2500u}) {
     SCOPED_TRACE(count);
     // Each invocation looks at its part, and leaves rubbish there for the next workgroup on the same core.
     const auto program =
