@@ -214,7 +214,7 @@ def _order_note(
         return ""
     return (
         f"the reference itself gives {difference}: the outputs depend on the order of invocations. "
-        "Fix: look for a race, or for an atomic whose result is used."
+        "Fix: vyre.check(program, inputs, workgroups) finds the race, or the atomic whose result is used."
     )
 
 

@@ -287,7 +287,7 @@ def test_outputs_that_depend_on_the_order_are_noted():
     divergence = vyre.bisect(program, {"out": 8, "count": 1}, 1, backend=schedules[1], against=schedules[0])
     assert divergence.note == (
         "the reference itself gives out[0]: in-order 0, reversed 7: the outputs depend on the order of invocations. "
-        "Fix: look for a race, or for an atomic whose result is used."
+        "Fix: vyre.check(program, inputs, workgroups) finds the race, or the atomic whose result is used."
     )
     assert str(divergence).endswith(f"\nNote: {divergence.note}")
 

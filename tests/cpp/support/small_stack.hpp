@@ -8,14 +8,19 @@
 #include <functional>
 #include <stdexcept>
 
+#include "support/patience.hpp"
+
 namespace vyre::test {
 
-// Sanitizers make every frame several times larger.
+inline std::size_t small_stack() {
+  // Sanitizers make every frame several times larger, and so does a build that is not optimised: there each of the 200 brackets that
+  // the text form allows takes 1.6 KiB.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-inline constexpr std::size_t kSmallStack = std::size_t{2} << 20;
+  return std::size_t{2} << 20;
 #else
-inline constexpr std::size_t kSmallStack = std::size_t{256} << 10;
+  return patience() > 1 ? std::size_t{1} << 20 : std::size_t{256} << 10;
 #endif
+}
 
 inline void on_small_stack(const std::function<void()>& work) {
   struct Task {
@@ -24,7 +29,7 @@ inline void on_small_stack(const std::function<void()>& work) {
   } task{&work, nullptr};
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
-  pthread_attr_setstacksize(&attributes, kSmallStack);
+  pthread_attr_setstacksize(&attributes, small_stack());
   pthread_t thread;
   const int failed = pthread_create(
       &thread, &attributes,

@@ -87,33 +87,30 @@ void Checker::race(const Shadow& shadow, std::uint8_t slot, const Instruction& i
   found.finding.second = witness(now_.workgroup, now_.invocation, at, value);
 }
 
-void Checker::unwritten(const Instruction& i, std::size_t index, std::uint32_t value) {
+template <class Kind>
+Kind* Checker::shown_here(Entries<Kind>& entries, Entry<Kind>*& of_site, const Instruction& i, std::size_t index, std::uint32_t value) {
   const Address at = site(i);
-  Entry<UninitialisedRead>*& found = uninitialised_at_[at];
-  if (found == nullptr) found = entry(uninitialised_, {statement(at).index, 0, i.b});
-  if (found == nullptr) return;
-  ++found->finding.count;
-  if (here() >= found->shown) return;
-  found->shown = here();
-  found->finding.buffer = BufferId{i.b};
-  found->finding.index = static_cast<std::uint32_t>(index);
-  found->finding.witness = witness(now_.workgroup, now_.invocation, at, value);
+  if (of_site == nullptr) of_site = entry(entries, {statement(at).index, 0, i.b});
+  if (of_site == nullptr) return nullptr;
+  ++of_site->finding.count;
+  if (here() >= of_site->shown) return nullptr;
+  of_site->shown = here();
+  of_site->finding.buffer = BufferId{i.b};
+  of_site->finding.index = static_cast<std::uint32_t>(index);
+  of_site->finding.witness = witness(now_.workgroup, now_.invocation, at, value);
+  return &of_site->finding;
+}
+
+void Checker::unwritten(const Instruction& i, std::size_t index, std::uint32_t value) {
+  shown_here(uninitialised_, uninitialised_at_[site(i)], i, index, value);
 }
 
 void Checker::outside(const Instruction& i, std::size_t index, const std::uint32_t* slots) {
   if (!options_.bounds) return;
-  const Address at = site(i);
-  Entry<OutOfBounds>*& found = bounds_at_[at];
-  if (found == nullptr) found = entry(bounds_, {statement(at).index, 0, i.b});
+  OutOfBounds* found = shown_here(bounds_, bounds_at_[site(i)], i, index, 0);
   if (found == nullptr) return;
-  ++found->finding.count;
-  if (here() >= found->shown) return;
-  found->shown = here();
-  found->finding.buffer = BufferId{i.b};
-  found->finding.index = static_cast<std::uint32_t>(index);
-  found->finding.length = job_.memory[i.b].length;
-  found->finding.witness = witness(now_.workgroup, now_.invocation, at, 0);
-  if (found->finding.witness.access != AccessKind::Read) found->finding.witness.value = slots[i.c];
+  found->length = job_.memory[i.b].length;
+  if (found->witness.access != AccessKind::Read) found->witness.value = slots[i.c];
 }
 
 void Checker::diverged(const Group& group) {

@@ -108,6 +108,9 @@ class Checker {
   // Null when there is no room for another one.
   template <class Kind>
   Entry<Kind>* entry(Entries<Kind>& entries, const Key& key);
+  // Counts a finding of one access by the invocation that is under way; null unless this is now the one to show.
+  template <class Kind>
+  Kind* shown_here(Entries<Kind>& entries, Entry<Kind>*& of_site, const Instruction& i, std::size_t index, std::uint32_t value);
   // Of the invocation that is under way.
   Place here() const { return {now_.workgroup, now_.invocation}; }
 
