@@ -16,7 +16,7 @@ MUTATION ?=
 BUILD := build/dev
 BENCH_BUILD := build/bench
 
-.PHONY: demo test test-slow test-mutation test-sanitize coverage bench format lint build packages clean help
+.PHONY: demo test test-slow test-mutation test-sanitize coverage bench bench-record format lint build packages clean help
 
 demo: build ## Hash a directory tree and compare with hashlib (DIR=... chooses it)
 	@. .ci/env
@@ -52,6 +52,9 @@ bench: build ## Measure; results go to the terminal (bench/README.md holds the l
 	cmake --build $(BENCH_BUILD) -j $(JOBS)
 	for program in $(BENCH_BUILD)/bench/vyre_bench_*; do [ ! -x $$program ] || $$program; done
 	for script in bench/bench_*.py; do [ ! -f $$script ] || python $$script; done
+
+bench-record: build ## Write the record of instruction counts anew, which the guard in `make test` compares with
+	@cmake --build $(BUILD) --target vyre_counts_record
 
 format: .venv/ready packages ## Format every file
 	@.ci/lint --fix
