@@ -12,6 +12,7 @@ MAKEFLAGS += --no-print-directory
 JOBS ?= $(shell nproc)
 DIR ?=
 PYTEST ?=
+BENCH ?=
 MUTATION ?=
 BUILD := build/dev
 BENCH_BUILD := build/bench
@@ -45,13 +46,12 @@ test-sanitize: build ## The C++ tests, and the Python module's, under sanitizers
 coverage: .venv/ready packages build/swiftshader/vk_swiftshader_icd.json ## Which lines of cpp/ the tests run; less than 90 % fails
 	@.ci/coverage
 
-bench: build ## Measure; results go to the terminal (bench/README.md holds the last table)
-	@.ci/setup packages-bench
+bench: build ## Measure beside what users would pick instead, and print one table (BENCH=--write keeps it in bench/README.md)
+	@.ci/setup packages-bench peers
 	. .ci/env
 	cmake -S . -B $(BENCH_BUILD) -G Ninja -DVYRE_BENCH=ON -DVYRE_TESTS=OFF >/dev/null
 	cmake --build $(BENCH_BUILD) -j $(JOBS)
-	for program in $(BENCH_BUILD)/bench/vyre_bench_*; do [ ! -x $$program ] || $$program; done
-	for script in bench/bench_*.py; do [ ! -f $$script ] || python $$script; done
+	python bench/table.py $(BENCH)
 
 bench-record: build ## Write the record of instruction counts anew, which the guard in `make test` compares with
 	@cmake --build $(BUILD) --target vyre_counts_record

@@ -1,0 +1,57 @@
+"""Who is measured: one row a contender, vyre's own devices first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Row:
+    """A contender.
+
+    Attributes:
+        name: as the table shows it.
+        module: what starts it, with `arguments` for its start().
+        package: what it is imported as, to be timed; None where that says nothing.
+        gpu: whether it is only tried where there is a GPU.
+        ours: whether it is vyre, which runs in the Python that runs the benchmarks.
+        never: why it cannot even be tried.
+    """
+
+    name: str
+    module: str
+    arguments: tuple[str, ...] = ()
+    package: str | None = None
+    gpu: bool = False
+    ours: bool = False
+    never: str = ""
+
+
+CONTENDERS = (
+    Row("vyre on the GPU", "ours", ("gpu",), gpu=True, ours=True),
+    Row("vyre cpu", "ours", ("cpu",), "vyre", ours=True),
+    Row("vyre on llvmpipe", "ours", ("llvmpipe",), ours=True),
+    Row("vyre reference", "ours", ("reference",), ours=True),
+    Row("numpy", "peers.numpy_", package="numpy"),
+    Row("numba", "peers.numba_", package="numba"),
+    Row("Taichi, processor", "peers.taichi_", ("taichi", "cpu"), "taichi"),
+    Row("Quadrants, processor", "peers.taichi_", ("quadrants", "cpu"), "quadrants"),
+    Row("PoCL", "peers.pyopencl_", package="pyopencl"),
+    Row("Taichi, Vulkan", "peers.taichi_", ("taichi", "vulkan")),
+    Row("Quadrants, Vulkan", "peers.taichi_", ("quadrants", "vulkan")),
+    Row("wgpu", "peers.wgpu_", ("{vulkan}",), "wgpu"),
+    Row(
+        "kp",
+        "",
+        never="kp 0.9 has no wheels, its source distribution clones Vulkan-Headers, fmt and pybind11 with git while it "
+        "builds, and it needs numpy below 2",
+    ),
+    Row("CUDA C++", "peers.cuda_", ("one",), gpu=True),
+    Row("CUDA C++, uint4", "peers.cuda_", ("four",), gpu=True),
+    Row("CuPy RawKernel", "peers.cupy_", ("raw",), "cupy", gpu=True),
+    Row("CuPy ufunc", "peers.cupy_", ("ufunc",), gpu=True),
+    Row("torch", "peers.torch_", package="torch", gpu=True),
+    Row("Triton", "peers.triton_", package="triton", gpu=True),
+    Row("JAX", "peers.jax_", package="jax", gpu=True),
+)
+BY_NAME = {row.name: row for row in CONTENDERS}

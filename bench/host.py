@@ -1,0 +1,140 @@
+"""What vyre does without a device: building to SPIR-V against size, imports, and what checks cost the reference.
+
+    python bench/host.py compile 200      python bench/host.py import numpy      python bench/host.py checks
+
+Prints one JSON object, figure -> seconds (`checks`: program -> ratio).
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+
+SIZES = (200, 2_000, 20_000, 99_000)
+
+
+def least(times: list[float]) -> float:
+    """Of several runs: what the work takes when nothing else runs."""
+    return min(times)
+
+
+def compile_program(nodes: int) -> dict[str, float]:
+    """Build from Python, validate, lower and emit: a straight line of about `nodes` nodes, six a step."""
+    import vyre
+    from vyre import BufferDecl, DataType, Expr, Node, Program
+
+    buffers = [BufferDecl.read("a", 0, DataType.U32), BufferDecl.output("out", 1, DataType.U32)]
+
+    def build() -> Program:
+        i, steps = Expr.gid_x(), (nodes - 8) // 6
+        entry = [Node.let("x0", Expr.load("a", i))]
+        for k in range(steps):
+            entry.append(Node.let(f"x{k + 1}", Expr.rotl(Expr.var(f"x{k}"), 7) + Expr.var("x0")))
+        entry.append(Node.store("out", i, Expr.var(f"x{steps}")))
+        return Program(buffers=buffers, workgroup_size=(64, 1, 1), entry=entry)
+
+    rounds: dict[str, list[float]] = {"build": [], "validate": [], "lower": [], "all": []}
+    for _ in range(20 if nodes < 10_000 else 3):
+        times = [time.perf_counter()]
+        program = build()
+        times.append(time.perf_counter())
+        if vyre.validate(program):
+            raise AssertionError("the program is not valid")
+        times.append(time.perf_counter())
+        vyre.lower(program, "spirv")
+        times.append(time.perf_counter())
+        for name, start, end in (("build", 0, 1), ("validate", 1, 2), ("lower", 2, 3), ("all", 0, 3)):
+            rounds[name].append(times[end] - times[start])
+    return {f"compile {name} {nodes}": least(times) for name, times in rounds.items()}
+
+
+def import_package(package: str) -> dict[str, float]:
+    """Of a fresh process, the interpreter's own start not counted; and what is left when numpy is there already."""
+    text = "import time, sys{}; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
+    result = {}
+    for figure, before in (("import", ""), ("import after-numpy", ", numpy")):
+        times = []
+        for _ in range(4):
+            command = [sys.executable, "-c", text.format(before, package)]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+            times.append(float(done.stdout.split()[-1]))
+        result[f"{figure} {package}"] = least(times)
+    return result
+
+
+def checks() -> dict[str, float]:
+    """The reference checked, over the reference alone: one program a kind of work."""
+    import numpy as np
+
+    import vyre
+    from ours import program
+    from vyre import BufferDecl, DataType, Expr, Node, Program
+
+    at, lane = Expr.gid_x(), Expr.local_x()
+    size, groups = 256, 256
+    random = np.random.default_rng(2026)
+    words = random.integers(0, 2**32, size * groups, np.uint32)
+    half = Expr.var("half")
+    reduction = Program(
+        buffers=[
+            BufferDecl.read("a", 0, DataType.U32),
+            BufferDecl.output("out", 1, DataType.U32),
+            BufferDecl.workgroup("tile", size, DataType.U32),
+        ],
+        workgroup_size=(size, 1, 1),
+        entry=[
+            Node.store("tile", lane, Expr.load("a", at)),
+            Node.barrier(),
+            Node.loop(
+                "k",
+                0,
+                8,
+                [
+                    Node.let("half", Expr.u32(size // 2) >> Expr.var("k")),
+                    Node.if_(
+                        Expr.lt(lane, half),
+                        [Node.store("tile", lane, Expr.load("tile", lane) + Expr.load("tile", lane + half))],
+                    ),
+                    Node.barrier(),
+                ],
+            ),
+            Node.if_(Expr.eq(lane, 0), [Node.store("out", Expr.workgroup_id(0), Expr.load("tile", 0))]),
+        ],
+    )
+    tickets = Program(
+        buffers=[BufferDecl.read_write("next", 0, DataType.U32), BufferDecl.output("out", 1, DataType.U32)],
+        workgroup_size=(64, 1, 1),
+        entry=[
+            Node.let("ticket", Expr.atomic_add("next", 0, 1)),
+            Node.store("out", Expr.var("ticket"), Expr.var("ticket") * Expr.var("ticket")),
+        ],
+    )
+    n = words.size
+    cases = {
+        "a ^ b": (program("xor"), {"a": words, "b": words[::-1].copy(), "out": n}, n // 64),
+        "ARX": (program("arx"), {"a": words[:4096], "b": words[4096:8192].copy(), "out": 4096}, 64),
+        "reduction": (reduction, {"a": words, "out": groups}, groups),
+        "tickets": (tickets, {"next": 1, "out": n}, n // 64),
+    }
+    result = {}
+    for name, (prog, inputs, grid) in cases.items():
+        plain, checked = [], []
+        for _ in range(4):
+            for times, options in ((plain, {}), (checked, {"check": "all"})):
+                start = time.perf_counter()
+                vyre.run(prog, inputs, workgroups=grid, backend="reference", **options)
+                times.append(time.perf_counter() - start)
+        result[f"checks {name}"] = least(checked) / least(plain)
+    return result
+
+
+if __name__ == "__main__":
+    name, *rest = sys.argv[1:]
+    work = {
+        "compile": lambda: compile_program(int(rest[0])),
+        "import": lambda: import_package(rest[0]),
+        "checks": checks,
+    }
+    print(json.dumps(work[name]()))

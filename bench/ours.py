@@ -1,0 +1,65 @@
+"""vyre as a contender: the program that a user would write, on one backend or device."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import vyre
+from kernel import ROUNDS, Contender, Kernel, Missing
+from vyre import BufferDecl, DataType, Expr, Node, Program
+
+SIZE = 64
+
+
+def program(workload: str) -> Program:
+    """`out = a ^ b`, one element an invocation; or 256 rounds of add, xor, rotate on two words."""
+    i, x, y = Expr.gid_x(), Expr.var("x"), Expr.var("y")
+    entry = [Node.store("out", i, Expr.load("a", i) ^ Expr.load("b", i))]
+    if workload == "arx":
+        entry = [
+            Node.let("x", Expr.load("a", i)),
+            Node.let("y", Expr.load("b", i)),
+            Node.loop("k", 0, ROUNDS, [Node.assign("x", x + y), Node.assign("y", Expr.rotl(y ^ x, 7))]),
+            Node.store("out", i, x ^ y),
+        ]
+    buffers = [
+        BufferDecl.read("a", 0, DataType.U32),
+        BufferDecl.read("b", 1, DataType.U32),
+        BufferDecl.output("out", 2, DataType.U32),
+    ]
+    return Program(buffers=buffers, workgroup_size=(SIZE, 1, 1), entry=entry)
+
+
+def device_of(kind: str) -> vyre.Device:
+    """A usable Vulkan device: "gpu" is the best real one, anything else is looked for in the names."""
+    usable = [device for device in vyre.devices("vulkan") if device.usable]
+    for device in usable:
+        if device.kind.endswith(" gpu") and device.kind != "software gpu" if kind == "gpu" else kind in device.name:
+            return device
+    raise Missing(f"no {'GPU' if kind == 'gpu' else kind} among the Vulkan devices here: {[d.name for d in usable]}")
+
+
+def start(where: str) -> Contender:
+    """On backend "cpu" or "reference", or on the Vulkan device that `where` names."""
+    if where in ("cpu", "reference"):
+        target = {"backend": where}
+        about = "the interpreter"
+        if where == "cpu":  # what `vyre doctor` shows of it
+            about = vyre._core._devices("cpu")[0]["driver"].removeprefix("vyre, ")
+    else:
+        device = device_of(where)
+        target, about = {"device": device}, f"{device.name}, {device.driver}"
+
+    def make(workload: str, a: np.ndarray, b: np.ndarray) -> Kernel:
+        prog = program(workload)
+        grid = -(-a.size // SIZE)
+
+        def whole() -> np.ndarray:
+            return vyre.run(prog, {"a": a, "b": b, "out": a.size}, workgroups=grid, **target)["out"]
+
+        def not_yet() -> None:
+            raise Missing("vyre has no arrays that stay on a device yet")
+
+        return Kernel(not_yet, not_yet, not_yet, whole)
+
+    return Contender(f"vyre {vyre.__version__}, {about}", make)

@@ -1,0 +1,46 @@
+"""numba: loops compiled by LLVM, spread over the processor's threads."""
+
+from __future__ import annotations
+
+import numba
+import numpy as np
+
+from kernel import ROUNDS, Contender, Kernel, nothing
+
+U32 = np.uint32
+
+
+@numba.njit(parallel=True)
+def xor(a, b, out):
+    """One element an iteration."""
+    for i in numba.prange(out.size):
+        out[i] = a[i] ^ b[i]
+
+
+@numba.njit(parallel=True)
+def arx(a, b, out):
+    """numba computes with 64 bits unless told otherwise after each operation."""
+    for i in numba.prange(out.size):
+        x, y = a[i], b[i]
+        for _ in range(ROUNDS):
+            x = U32(x + y)
+            z = U32(y ^ x)
+            y = U32(U32(z << U32(7)) | U32(z >> U32(25)))
+        out[i] = x ^ y
+
+
+def start() -> Contender:
+    """Both kernels."""
+
+    def make(workload: str, a: np.ndarray, b: np.ndarray) -> Kernel:
+        run = xor if workload == "xor" else arx
+        out = np.empty_like(a)
+
+        def whole() -> np.ndarray:
+            result = np.empty_like(a)
+            run(a, b, result)
+            return result
+
+        return Kernel(lambda: run(a, b, out), nothing, lambda: out, whole)
+
+    return Contender(f"numba {numba.__version__}, {numba.get_num_threads()} threads", make)

@@ -1,0 +1,33 @@
+"""PyTorch: its own element-wise function, into a tensor that is there."""
+
+from __future__ import annotations
+
+import numpy as np
+import torch
+
+from kernel import Contender, Kernel, Missing
+
+
+def start() -> Contender:
+    """On CUDA."""
+    if not torch.cuda.is_available():
+        raise Missing("torch sees no CUDA device")
+
+    def make(workload: str, a: np.ndarray, b: np.ndarray) -> Kernel:
+        if workload != "xor":
+            raise Missing("torch has no such kernel of its own; Triton has")
+        ours, theirs = (torch.from_numpy(array.view(np.int32)).cuda() for array in (a, b))
+        out = torch.empty_like(ours)
+
+        def whole() -> np.ndarray:
+            left, right = (torch.from_numpy(array.view(np.int32)).cuda() for array in (a, b))
+            return (left ^ right).cpu().numpy().view(np.uint32)
+
+        return Kernel(
+            lambda: torch.bitwise_xor(ours, theirs, out=out),
+            torch.cuda.synchronize,
+            lambda: out.cpu().numpy().view(np.uint32),
+            whole,
+        )
+
+    return Contender(f"torch {torch.__version__} on {torch.cuda.get_device_name()}", make)

@@ -1,0 +1,120 @@
+"""Measures one contender, in a process of its own: whoever crashes or hangs takes nobody along.
+
+    python bench/worker.py '{"module": "peers.numpy_", "arguments": [], "figures": ["xor whole 1024"]}'
+
+Prints one JSON object a line as soon as it is known: {"about": ...}, {"figure": ..., "seconds": ...} or
+{"figure": ..., "missing": why}. Bytes are compared with numpy's before anything is timed.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import statistics
+import sys
+import time
+from collections.abc import Callable
+
+import numpy as np
+
+from kernel import Kernel, Missing, answer, inputs
+
+# Of one figure, once it is warm: long enough to see a quiet moment on a busy machine, short enough for many figures.
+BUDGET = 0.4
+LEAST, MOST = 5, 200
+
+
+def say(**fields: object) -> None:
+    """One line of the answer."""
+    print(json.dumps(fields), flush=True)
+
+
+def once(work: Callable[[], object]) -> float:
+    """Its seconds."""
+    start = time.perf_counter()
+    work()
+    return time.perf_counter() - start
+
+
+def several(work: Callable[[], object], first: float) -> list[float]:
+    """Times of as many runs as the budget holds, given how long one takes."""
+    return [once(work) for _ in range(max(LEAST, min(MOST, int(BUDGET / max(first, 1e-9)))))]
+
+
+def resident(kernel: Kernel, first: float) -> float:
+    """Seconds a run where many follow each other: the least of several rounds."""
+    runs = max(1, min(500, int(0.04 / max(first, 1e-9))))
+
+    def work() -> None:
+        for _ in range(runs):
+            kernel.enqueue()
+        kernel.wait()
+
+    return min(several(work, first * runs)) / runs
+
+
+def enqueue(kernel: Kernel) -> float:
+    """Seconds that the caller is busy: the median; what was enqueued is waited for outside of it."""
+    times = []
+    for _ in range(MOST):
+        times.append(once(kernel.enqueue))
+        if len(times) % 20 == 0:
+            kernel.wait()
+    kernel.wait()
+    return statistics.median(times)
+
+
+def measure(kernel: Kernel, workload: str, kind: str, elements: int) -> float:
+    """Seconds of one figure, after its bytes were compared."""
+    if kind == "whole":
+        result = kernel.whole()
+        first = once(kernel.whole)
+    else:
+        kernel.enqueue()
+        kernel.wait()
+        result = kernel.fetch()
+        first = once(lambda: (kernel.enqueue(), kernel.wait()))
+    if not np.array_equal(np.asarray(result).reshape(-1), answer(workload, elements)):
+        raise Missing(f"other bytes than numpy's for {workload} over {elements:,} elements")
+    if kind == "whole":
+        times = several(kernel.whole, first)
+        # A large call's cost is memory, whose least is the machine's; a small one's is a caller's every day.
+        return min(times) if elements > 1 << 16 else statistics.median(times)
+    if kind == "resident":
+        return resident(kernel, first)
+    if kind == "round":
+        return statistics.median(several(lambda: (kernel.enqueue(), kernel.wait()), first))
+    return enqueue(kernel)
+
+
+def main() -> int:
+    """Start the contender, then one figure after the other."""
+    task = json.loads(sys.argv[1])
+    try:
+        contender = importlib.import_module(task["module"]).start(*task["arguments"])
+    except (Missing, ImportError) as error:
+        say(missing=str(error))
+        return 0
+    except Exception as error:  # whatever a peer throws is the reason
+        say(missing=f"{type(error).__name__}: {error}".splitlines()[0])
+        return 0
+    say(about=contender.about)
+    kernels: dict[tuple[str, int], Kernel] = {}
+    for figure in task["figures"]:
+        workload, kind, size = figure.split()
+        elements = int(size)
+        say(started=figure)
+        try:
+            if (workload, elements) not in kernels:
+                kernels.clear()  # their memory
+                kernels[workload, elements] = contender.make(workload, *inputs(elements))
+            say(figure=figure, seconds=measure(kernels[workload, elements], workload, kind, elements))
+        except Missing as error:
+            say(figure=figure, missing=str(error))
+        except Exception as error:
+            say(figure=figure, missing=f"{type(error).__name__}: {error}".splitlines()[0])
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
