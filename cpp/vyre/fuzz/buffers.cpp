@@ -19,6 +19,8 @@ constexpr Grid kGrids[] = {{1, 1, 1}, {1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {5, 1, 1}
 // Some runs are wide: more invocations than a backend takes at a time, and than one thread does alone. Every device takes 128 a workgroup.
 constexpr ir::WorkgroupSize kWideSizes[] = {{128, 1, 1}, {100, 1, 1}, {16, 8, 1}, {5, 5, 5}, {1, 1, 1}, {3, 1, 1}, {64, 1, 1}, {7, 3, 2}};
 constexpr Grid kWideGrids[] = {{17, 1, 1}, {40, 1, 1}, {1, 19, 1}, {5, 1, 5}, {3, 3, 3}, {257, 1, 1}, {9, 1, 1}, {1, 1, 130}};
+// Of independent programs.
+constexpr Grid kRows[] = {{2, 1, 1}, {3, 1, 1}, {4, 1, 1}, {8, 1, 1}, {9, 1, 1}, {4, 2, 1}, {6, 1, 2}, {12, 1, 1}, {5, 1, 1}};
 constexpr std::uint32_t kMostInvocations = 3000;
 
 std::uint32_t product(const std::array<std::uint32_t, 3>& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
@@ -39,6 +41,7 @@ void Generator::choose_sizes() {
       grid_ = kGrids[random_.below(std::size(kGrids))];
     } while (options_.plant == Plant::AcrossWorkgroups && product(grid_) < 2);
   }
+  if (options_.independent && product(size_) * product(grid_) < kMostInvocations / 12) grid_ = random_.pick(kRows);
   ids_.invocations = product(size_);
   ids_.workgroups = product(grid_);
   alone_ = ids_.invocations == 1;
@@ -114,7 +117,8 @@ void Generator::declare_buffers() {
   const std::uint32_t more = random_.below(7);
   std::uint32_t bound = 1 + (options_.plant ? 2 : 0);
   for (std::uint32_t k = 0; k < more || bound < 2; ++k) {
-    const std::uint32_t roll = random_.below(100);
+    // The roles that are left: what is only read, and what is everybody's own.
+    const std::uint32_t roll = options_.independent ? 18 + random_.below(54) : random_.below(100);
     if (roll < 18) {
       declare("shared", BufferAccess::Workgroup, any_element(false), Role::Own, true);
       continue;

@@ -66,6 +66,8 @@ struct Options {
   std::uint32_t work = 60'000;
   // Every access is in range and every element read was written before: what a checker must have nothing to say about.
   bool clean = false;
+  // Invocations share nothing and mostly go the same way: no barriers, workgroup memory or atomics, and several workgroups along x.
+  bool independent = false;
   // Plants one defect into a clean program.
   std::optional<Plant> plant;
 };

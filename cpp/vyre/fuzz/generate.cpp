@@ -152,7 +152,7 @@ void Generator::use_atomic() {
   for (const Memory& memory : memory_) {
     if (memory.phase.role == Role::Atomic && (!clean_ || memory.length > 0)) fitting.push_back(&memory);
   }
-  if (fitting.empty()) return store();
+  if (fitting.empty() || options_.independent) return store();
   const Memory& memory = *random_.pick(fitting);
   const Phase& phase = memory.phase;
   const bool alike = phase.op == ir::AtomicOp::Exchange || phase.op == ir::AtomicOp::CompareExchange;
@@ -210,14 +210,20 @@ void Generator::body(bool uniform, std::uint32_t rounds, const std::function<voi
 void Generator::branch() {
   const bool uniform = uniform_ && random_.chance(45);
   const ExprId choice = uniform ? uniform_value(some_depth()) : condition(some_depth());
+  const bool leaves = options_.independent && level_ == 0 && random_.chance(12);
   spend(choice);
   const bool same = writer_.of(choice).uniform;
   writer_.to().if_(choice);
   body(same, 1, [&] {
+    if (leaves) {
+      writer_.to().return_();
+      returned_ = ended_ = true;
+      return;
+    }
     if (!random_.chance(8)) statements(1 + random_.below(5));
     if (!ended_ && random_.chance(10)) leave();
   });
-  if (random_.chance(45) && statements_left_ > 0 && left_ > 0) {
+  if (!leaves && random_.chance(45) && statements_left_ > 0 && left_ > 0) {
     const std::size_t nodes = writer_.to().node_count();
     writer_.to().else_();
     body(same, 1, [&] { statements(1 + random_.below(4)); });
@@ -231,7 +237,7 @@ void Generator::loop() {
   std::uint32_t rounds = 0;
   ExprId from, to;
   const auto some = [&](int depth) { return uniform ? uniform_value(depth) : value(DataType::U32, depth); };
-  switch (random_.below(5)) {
+  switch (options_.independent && random_.chance(70) ? 0 : random_.below(5)) {
     case 0: {  // literals, no round at all among them
       const std::uint32_t first = random_.below(4), count = random_.below(6);
       rounds = count;
@@ -283,7 +289,7 @@ void Generator::block() {
 }
 
 bool Generator::leave() {
-  if (!may_return_ || level_ == 0) return false;
+  if (!may_return_ || level_ == 0 || (options_.independent && !random_.chance(10))) return false;
   const bool same = uniform_;
   if (!same && !open_.empty() && open_.front() != barriers_) return false;  // a barrier of an open body would come after it
   if (same && !alone_ && random_.chance(50)) return false;

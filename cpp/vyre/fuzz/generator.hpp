@@ -76,7 +76,7 @@ class Generator {
   void body(bool uniform, std::uint32_t rounds, const std::function<void()>& write);
   void change_roles();
   void drop_fleeting();
-  bool may_wait() const { return uniform_ && !returned_; }
+  bool may_wait() const { return uniform_ && !returned_ && !options_.independent; }
   void spend(ExprId id);
   std::string fresh_name();
   NameId declare_variable(ir::DataType type, bool assignable, bool uniform);

@@ -179,7 +179,7 @@ ExprId Generator::try_load(DataType type, int depth) {
 }
 
 ExprId Generator::try_atomic(DataType type, int depth) {
-  if (type != DataType::U32) return {};
+  if (type != DataType::U32 || options_.independent) return {};
   std::vector<const Memory*> fitting;
   for (const Memory& memory : memory_) {
     if (memory.decl.element != type || memory.decl.access != BufferAccess::ReadWrite || !memory.readable) continue;

@@ -293,16 +293,21 @@ ValueId lower_atomic(Writer& writer, AtomicOp op, const Memory& memory, ValueId 
 
 void assume(Writer& writer, ValueId condition) {
   // Conditions are short; a long one is worth no search.
-  constexpr std::size_t kMaxTerms = 16;
+  constexpr std::size_t kMaxTerms = 64;
   std::array<ValueId, kMaxTerms> terms{condition};
-  for (std::size_t next = 0, end = 1; next < end; ++next) {
+  std::size_t end = 1;
+  const auto also = [&](ValueId term) {
+    if (end < kMaxTerms) terms[end++] = term;
+  };
+  for (std::size_t next = 0; next < end; ++next) {
     const Instruction term = writer.at(terms[next]);
     if (term.op == Opcode::Lt) writer.assume_below(term.a, term.b);
+    if (term.op == Opcode::Eq && writer.literal(term.b) == 0u) assume_not(writer, term.a);
+    if (term.op == Opcode::Ne && writer.literal(term.b) == 0u) also(term.a);
     if (term.op != Opcode::And) continue;
     // A bitwise and is non-zero only if both are.
-    for (const ValueId side : {term.a, term.b}) {
-      if (end < kMaxTerms) terms[end++] = side;
-    }
+    also(term.a);
+    also(term.b);
   }
 }
 

@@ -1,5 +1,7 @@
 #include "vyre/transform/rebuild.hpp"
 
+#include <algorithm>
+
 #include "vyre/base/assert.hpp"
 
 namespace vyre::transform {
@@ -93,6 +95,17 @@ ValidProgram replace(const ValidProgram& valid, const IdVector<ExprId, Replaceme
     rebuild.copy(NodeId{index}, [&](ExprId root) { return moved[root]; });
   }
   return rebuild.finish();
+}
+
+std::string free_prefix(const ir::Program& program, std::string prefix) {
+  auto taken = [&] {
+    for (std::uint32_t index = 0; index < program.names().size(); ++index) {
+      if (program.text(NameId{index}).starts_with(prefix)) return true;
+    }
+    return std::ranges::any_of(program.buffers(), [&](const ir::BufferDecl& decl) { return decl.name.starts_with(prefix); });
+  };
+  while (taken()) prefix += '_';
+  return prefix;
 }
 
 ValidProgram validate_result(const ir::Program& program) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "vyre/ir/builder.hpp"
@@ -90,6 +91,9 @@ struct Replacement {
 };
 // Unchanged when every expression is replaced by itself.
 validate::ValidProgram replace(const validate::ValidProgram& program, const IdVector<ExprId, Replacement>& replacements);
+
+// `prefix`, with underscores until no name of the program starts with it: for names of our own.
+std::string free_prefix(const ir::Program& program, std::string prefix);
 
 // For results of passes: every rule but the limits, which judge what a user wrote.
 validate::ValidProgram validate_result(const ir::Program& program);

@@ -16,19 +16,6 @@ using ir::DataType;
 using validate::Step;
 using validate::ValidProgram;
 
-// A start that no name of the program has, for names of our own.
-std::string free_prefix(const ir::Program& program) {
-  std::string prefix = "__trace";
-  auto taken = [&] {
-    for (std::uint32_t index = 0; index < program.names().size(); ++index) {
-      if (program.text(NameId{index}).starts_with(prefix)) return true;
-    }
-    return std::ranges::any_of(program.buffers(), [&](const ir::BufferDecl& decl) { return decl.name.starts_with(prefix); });
-  };
-  while (taken()) prefix += '_';
-  return prefix;
-}
-
 // The smallest bindings that the program does not use.
 std::array<std::uint32_t, 2> free_bindings(const ir::Program& program) {
   std::array<std::uint32_t, 2> free{};
@@ -48,7 +35,7 @@ class Tracer {
         program_(valid.program()),
         options_(options),
         rebuild_(valid),
-        prefix_(free_prefix(program_)),
+        prefix_(free_prefix(program_, "__trace")),
         moved_(program_.exprs().size()) {
     const auto [limits, record] = free_bindings(program_);
     to().buffer(ir::BufferDecl::storage(limits_name(), limits, ir::BufferAccess::ReadOnly, DataType::U32));

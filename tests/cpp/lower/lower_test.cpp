@@ -10,6 +10,7 @@
 #include "support/sample_programs.hpp"
 #include "support/small_stack.hpp"
 #include "support/valid_program.hpp"
+#include "vyre/transform/coarsen.hpp"
 
 namespace vyre {
 namespace {
@@ -197,6 +198,13 @@ TEST(Lower, a_guard_that_the_code_around_it_proves_is_left_out) {
   EXPECT_EQ(guards(if_(bin(BinOp::Or, gid(1), gid(0) < len("out")), {write(gid(0))})), 2u);
   EXPECT_EQ(guards(loop("k", gid(0), len("out"), {write(var("k"))})), 0u);
   EXPECT_EQ(guards(loop("k", gid(0), len("out"), {loop("j", u32(0), gid(1), {write(var("k"))})})), 0u);
+  // However deep it stands in a conjunction, and as the opposite of its opposite.
+  const auto both = [](ExprHandle a, ExprHandle b) { return bin(BinOp::And, std::move(a), std::move(b)); };
+  EXPECT_EQ(guards(if_(both(both(gid(1), gid(0) < len("out")), gid(2)), {write(gid(0))})), 1u);
+  EXPECT_EQ(guards(if_(un(UnOp::LogicalNot, bin(BinOp::Ge, gid(0), len("out"))), {write(gid(0))})), 0u);
+  EXPECT_EQ(guards(if_(un(UnOp::LogicalNot, bin(BinOp::Gt, gid(0), len("out"))), {write(gid(0))})), 2u);
+  EXPECT_EQ(guards(if_(un(UnOp::LogicalNot, gid(0) < len("out")), {write(gid(0))})), 2u);
+  EXPECT_EQ(guards(if_(bin(BinOp::Eq, bin(BinOp::Ge, gid(0), len("out")), u32(1)), {write(gid(0))})), 1u);
   // After an early return its condition is known not to hold.
   const auto too_far = bin(BinOp::Ge, gid(0), len("out"));
   EXPECT_EQ(guards(block({if_(too_far, {return_()}), write(gid(0))})), 0u);
@@ -211,6 +219,20 @@ TEST(Lower, a_guard_that_the_code_around_it_proves_is_left_out) {
   EXPECT_EQ(guards(block({if_(beyond, {return_()}), write(gid(0))})), 2u);
   EXPECT_EQ(guards(block({if_(gid(0) < len("out"), {}, {return_()}), write(gid(0))})), 1u);
   EXPECT_EQ(guards(block({loop("k", u32(0), gid(1), {if_(too_far, {return_()})}), write(gid(0))})), 1u);
+}
+
+// What a condition on all copies proves is believed of each of them.
+TEST(Lower, a_coarsened_program_guards_no_more_than_its_own_condition) {
+  for (const ir::Program& program :
+       {test::xor_program(),
+        Sample().out("out").add({if_(bin(BinOp::Ge, gid(0), len("out")), {return_()}), store("out", gid(0), u32(1))}).make()}) {
+    const Kernel plain = lowered(program);
+    const Kernel kernel = lower::lower(transform::coarsen(test::valid(program), 4).value(), {.optimize = false});
+    // Each copy stands there twice: where all take turns, and where it is alone.
+    EXPECT_EQ(count(kernel, Opcode::StoreBuffer), 8u);
+    EXPECT_EQ(count(kernel, Opcode::If), 5u);
+    EXPECT_LE(count(kernel, Opcode::Lt), 4 * (2 * count(plain, Opcode::Lt) - 1));
+  }
 }
 
 TEST(Lower, a_shared_array_needs_no_guard_where_the_index_is_small_by_itself) {

@@ -1,0 +1,375 @@
+#include "vyre/transform/coarsen.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/transform/rebuild.hpp"
+
+namespace vyre::transform {
+namespace {
+
+using validate::Step;
+using validate::ValidProgram;
+
+// Expressions and statements, of which the result may have twice `ways` as many. A program that computes so much between its accesses
+// to memory does not wait for memory.
+constexpr std::size_t kMaxSize = 400;
+
+// How a value differs between the copies.
+enum class Variation : std::uint8_t {
+  None,  // it does not
+  Ids,   // as ids do: the copies of a workgroup agree but at the edge of something
+  Data,  // as what was loaded does
+};
+
+// What differs, and whether the copies can take turns at all.
+class Analysis {
+ public:
+  explicit Analysis(const ValidProgram& valid)
+      : valid_(valid),
+        program_(valid.program()),
+        facts_(valid.facts()),
+        steps_(facts_.steps.size(), Variation::None),
+        locals_(facts_.locals.size(), Variation::None),
+        leaves_(program_.nodes().size(), 0),
+        here_(program_.exprs().size(), Variation::None) {
+    if (!is_small_and_unordered()) return;
+    // Assignments in loops reach what stands before them; a round that finds nothing new ends it, after as many as there are locals.
+    do {
+      changed_ = false;
+      possible_ = true;
+      walk();
+    } while (changed_);
+  }
+
+  bool possible() const { return possible_; }
+  Variation of(std::size_t step) const { return steps_[step]; }
+  Variation of(LocalId local) const { return locals_[local]; }
+  // An If whose then branch is a Return, that only some copies may reach, and after which nothing else is open.
+  bool leaves(NodeId id) const { return leaves_[id] != 0; }
+
+ private:
+  bool is_small_and_unordered() const {
+    if (facts_.steps.size() + program_.nodes().size() > kMaxSize) return false;
+    for (const ir::BufferDecl& buffer : program_.buffers()) {
+      if (buffer.access == ir::BufferAccess::Workgroup) return false;
+    }
+    for (const Step& step : facts_.steps) {
+      if (std::holds_alternative<ir::Atomic>(program_.expr(step.expr))) return false;
+    }
+    return std::ranges::none_of(program_.nodes(), [](const ir::Node& node) { return std::holds_alternative<ir::Barrier>(node); });
+  }
+
+  // A shared expression may vary in one statement and not in another, because its variables mean different things.
+  Variation evaluate(NodeId id) {
+    const validate::Statement& statement = facts_.statements[id];
+    Variation last = Variation::None;
+    for (std::uint32_t at = statement.first_step; at < statement.first_step + statement.step_count; ++at) {
+      const Step& step = facts_.steps[at];
+      const ir::Expr& expr = program_.expr(step.expr);
+      Variation here = Variation::None;
+      for_each_operand(program_, step.expr, [&](ExprId operand) { here = std::max(here, here_[operand]); });
+      if (const auto* grid = std::get_if<ir::GridId>(&expr)) {
+        if (grid->axis == 0 && grid->kind != ir::GridIdKind::Local) here = Variation::Ids;
+      } else if (std::holds_alternative<ir::Var>(expr)) {
+        here = locals_[step.local];
+      } else if (std::holds_alternative<ir::Load>(expr)) {
+        if (here != Variation::None || is_writable_load(valid_, step)) here = Variation::Data;
+      }
+      here_[step.expr] = here;
+      steps_[at] = here;
+      last = std::max(last, here);
+    }
+    return last;
+  }
+
+  void differs(LocalId local, Variation variation) {
+    if (variation <= locals_[local]) return;
+    locals_[local] = variation;
+    changed_ = true;
+  }
+
+  void walk() {
+    struct Open {
+      Variation control;  // of what stands inside
+      bool lockstep;      // whether copies take turns inside
+    };
+    std::vector<Open> open;
+    Open here{Variation::None, true};
+    const std::uint32_t count = static_cast<std::uint32_t>(program_.nodes().size());
+    for (std::uint32_t index = 0; index < count; ++index) {
+      const NodeId id{index};
+      const Variation value = evaluate(id);
+      const LocalId local = facts_.statements[id].local;
+      match(
+          program_.node(id), [&](const ir::Let&) { differs(local, value); },
+          [&](const ir::Assign&) { differs(local, std::max(value, here.control)); }, [](const ir::Store&) {},
+          [&](const ir::If& it) {
+            open.push_back(here);
+            if (value == Variation::None) return;
+            const bool returns = it.end.index == index + 2 && std::holds_alternative<ir::Return>(program_.node(NodeId{index + 1}));
+            if (returns && open.size() == 1) leaves_[id] = 1;
+            here.control = std::max(here.control, value);
+            if (value == Variation::Data) here.lockstep = false;
+          },
+          [](const ir::Else&) {},
+          [&](const ir::Loop&) {
+            open.push_back(here);
+            differs(local, value);
+            here.control = std::max(here.control, value);
+            if (value != Variation::None && here.lockstep) possible_ = false;
+          },
+          [&](const ir::Block&) { open.push_back(here); },
+          [&](const ir::End& it) {
+            const Open inside = here;
+            here = open.back();
+            open.pop_back();
+            // What follows is run by those who did not return.
+            if (leaves_[it.opener]) here = inside;
+          },
+          [](const ir::Barrier&) {},
+          [&](const ir::Return&) {
+            const bool left = index > 0 && leaves_[NodeId{index - 1}];
+            if (here.control != Variation::None && !left) possible_ = false;
+          });
+    }
+  }
+
+  const ValidProgram& valid_;
+  const ir::Program& program_;
+  const validate::Facts& facts_;
+  std::vector<Variation> steps_;
+  IdVector<LocalId, Variation> locals_;
+  IdVector<NodeId, std::uint8_t> leaves_;
+  IdVector<ExprId, Variation> here_;  // of the statement at hand
+  bool possible_ = false, changed_ = false;
+};
+
+class Coarsener {
+ public:
+  Coarsener(const ValidProgram& valid, const Analysis& analysis, std::uint32_t ways)
+      : program_(valid.program()),
+        facts_(valid.facts()),
+        analysis_(analysis),
+        ways_(ways),
+        rebuild_(valid),
+        prefix_(free_prefix(program_, "__copy")),
+        moved_(program_.exprs().size() * ways) {}
+
+  std::optional<ValidProgram> run() {
+    name_ids();
+    list({0}, end_of_program(), {0, ways_}, false);
+    if (!gains_) return std::nullopt;
+    return rebuild_.finish();
+  }
+
+ private:
+  // Which copies a statement is written for: all, in turns, or one.
+  struct Copies {
+    std::uint32_t first, count;
+    bool all() const { return count > 1; }
+  };
+
+  ir::ProgramBuilder& to() { return rebuild_.to(); }
+  NodeId end_of_program() const { return NodeId{static_cast<std::uint32_t>(program_.nodes().size())}; }
+  ExprId& moved(ExprId expr, std::uint32_t copy) { return moved_[std::size_t{expr.index} * ways_ + copy]; }
+
+  ExprId u32(std::uint32_t value) { return to().add(ir::LitU32{value}); }
+  ExprId binary(ir::BinOp op, ExprId left, ExprId right) { return to().add(ir::Binary{op, left, right}); }
+  // Evaluated here and nowhere else.
+  ExprId bind(ExprId value) {
+    const NameId name = to().name(fmt::format("{}_{}", prefix_, bound_++));
+    to().let(name, value);
+    return to().add(ir::Var{name});
+  }
+  NameId name(LocalId local, std::uint32_t copy) {
+    const NameId old = facts_.locals[local].name;
+    if (analysis_.of(local) == Variation::None) return rebuild_.name(old);
+    return to().name(fmt::format("{}{}_{}", prefix_, copy, program_.text(old)));
+  }
+
+  // The ids of each copy's invocation and workgroup, where the program asks for them.
+  void name_ids() {
+    bool invocation = false, workgroup = false;
+    for (const Step& step : facts_.steps) {
+      const auto* grid = std::get_if<ir::GridId>(&program_.expr(step.expr));
+      if (grid == nullptr || grid->axis != 0) continue;
+      invocation = invocation || grid->kind == ir::GridIdKind::Invocation;
+      workgroup = workgroup || grid->kind == ir::GridIdKind::Workgroup;
+    }
+    const std::uint32_t size = program_.workgroup_size()[0];
+    const auto add_all = [&](ExprId first, std::uint32_t distance) {
+      std::vector<ExprId> ids{first};
+      for (std::uint32_t copy = 1; copy < ways_; ++copy) ids.push_back(bind(binary(ir::BinOp::Add, first, u32(copy * distance))));
+      return ids;
+    };
+    const auto id = [&](ir::GridIdKind kind) { return to().add(ir::GridId{kind, 0}); };
+    // Modulo 2^32, as ids are.
+    if (invocation) {
+      const ExprId group = binary(ir::BinOp::Mul, id(ir::GridIdKind::Workgroup), u32(ways_ * size));
+      invocations_ = add_all(bind(binary(ir::BinOp::Add, group, id(ir::GridIdKind::Local))), size);
+    }
+    if (workgroup) workgroups_ = add_all(bind(binary(ir::BinOp::Mul, id(ir::GridIdKind::Workgroup), u32(ways_))), 1);
+  }
+
+  // What needs no evaluation, for one copy; nothing for anything else.
+  std::optional<ExprId> leaf(const Step& step, std::uint32_t copy) {
+    const ir::Expr& expr = program_.expr(step.expr);
+    if (std::holds_alternative<ir::Var>(expr)) return to().add(ir::Var{name(step.local, copy)});
+    if (const auto* grid = std::get_if<ir::GridId>(&expr); grid != nullptr && grid->axis == 0) {
+      if (grid->kind == ir::GridIdKind::Invocation) return invocations_[copy];
+      if (grid->kind == ir::GridIdKind::Workgroup) return workgroups_[copy];
+    }
+    bool operands = false;
+    for_each_operand(program_, step.expr, [&](ExprId) { operands = true; });
+    if (operands) return std::nullopt;
+    return rebuild_.copy(step.expr, [](ExprId operand) { return operand; });
+  }
+
+  // The expressions of a statement, each bound to a name in the order of evaluation, unless the statement does that.
+  void evaluate(NodeId id, Copies copies) {
+    const validate::Statement& statement = facts_.statements[id];
+    const std::uint32_t end = statement.first_step + statement.step_count;
+    for (std::uint32_t at = statement.first_step; at < end; ++at) {
+      const Step& step = facts_.steps[at];
+      const bool same = analysis_.of(at) == Variation::None;
+      const bool named = at + 1 == end && statement.local.valid() && (!same || analysis_.of(statement.local) == Variation::None);
+      if (!same && copies.all() && std::holds_alternative<ir::Load>(program_.expr(step.expr))) gains_ = true;
+      for (std::uint32_t copy = copies.first; copy < copies.first + copies.count; ++copy) {
+        if (same && copy > copies.first) {
+          moved(step.expr, copy) = moved(step.expr, copies.first);
+        } else if (const std::optional<ExprId> plain = leaf(step, copy)) {
+          moved(step.expr, copy) = *plain;
+        } else {
+          const ExprId made = rebuild_.copy(step.expr, [&](ExprId operand) { return moved(operand, copy); });
+          moved(step.expr, copy) = named ? made : bind(made);
+        }
+      }
+    }
+  }
+
+  // A condition as a number.
+  ExprId number(NodeId branch, ExprId condition) {
+    const validate::Statement& statement = facts_.statements[branch];
+    const Step& root = facts_.steps[statement.first_step + statement.step_count - 1];
+    return root.type == ir::DataType::U32 ? condition : to().add(ir::Cast{ir::DataType::U32, condition});
+  }
+
+  // `otherwise` may be empty. The conditions are those of all copies.
+  struct Range {
+    NodeId begin, end;
+    bool empty() const { return begin.index >= end.index; }
+  };
+  void alone(const std::vector<ExprId>& conditions, Range then, Range otherwise, bool guarded) {
+    for (std::uint32_t copy = 0; copy < ways_; ++copy) {
+      to().if_(conditions[copy]);
+      list(then.begin, then.end, {copy, 1}, guarded);
+      if (!otherwise.empty()) {
+        to().else_();
+        list(otherwise.begin, otherwise.end, {copy, 1}, guarded);
+      }
+      to().end();
+    }
+  }
+  // What all copies do if the condition holds for all of them, they do in turns. Inside of that, no further condition is asked of all:
+  // the program would grow with the square of its depth.
+  void branch(const std::vector<ExprId>& conditions, Range then, Range otherwise, bool together, bool guarded) {
+    if (!together || guarded) return alone(conditions, then, otherwise, guarded);
+    ExprId all = conditions[0];
+    for (std::uint32_t copy = 1; copy < ways_; ++copy) all = binary(ir::BinOp::And, all, conditions[copy]);
+    to().if_(all);
+    list(then.begin, then.end, {0, ways_}, true);
+    to().else_();
+    alone(conditions, then, otherwise, true);
+    to().end();
+  }
+
+  // The statements from `begin` to `end`, which are whole: what opens there ends there. It calls itself three deep at the most: for all
+  // copies, for all copies under a condition, for one copy.
+  void list(NodeId begin, NodeId end, Copies copies, bool guarded) {
+    std::size_t left = 0;  // Ifs around what follows a Return
+    for (NodeId id = begin; id < end; ++id.index) {
+      evaluate(id, copies);
+      const validate::Statement& facts = facts_.statements[id];
+      const auto for_copies = [&](bool same, auto&& write) {
+        const std::uint32_t count = same ? 1 : copies.count;
+        for (std::uint32_t copy = copies.first; copy < copies.first + count; ++copy) write(copy);
+      };
+      const auto same_local = [&] { return analysis_.of(facts.local) == Variation::None; };
+      match(
+          program_.node(id),
+          [&](const ir::Let& it) {
+            for_copies(same_local(), [&](std::uint32_t copy) { to().let(name(facts.local, copy), moved(it.value, copy)); });
+          },
+          [&](const ir::Assign& it) {
+            for_copies(same_local(), [&](std::uint32_t copy) { to().assign(name(facts.local, copy), moved(it.value, copy)); });
+          },
+          [&](const ir::Store& it) {
+            gains_ = gains_ || copies.all();
+            const NameId buffer = rebuild_.name(it.buffer);
+            for_copies(false, [&](std::uint32_t copy) { to().store(buffer, moved(it.index, copy), moved(it.value, copy)); });
+          },
+          [&](const ir::If& it) {
+            const Variation variation = analysis_.of(facts.first_step + facts.step_count - 1);
+            const bool leaves = analysis_.leaves(id);
+            std::vector<ExprId> conditions(ways_);
+            for_copies(false, [&](std::uint32_t copy) {
+              conditions[copy] = moved(it.condition, copy);
+              if (!leaves && !copies.all()) return;
+              conditions[copy] = number(id, conditions[copy]);
+              if (leaves) conditions[copy] = bind(to().add(ir::Unary{ir::UnOp::LogicalNot, conditions[copy]}));
+            });
+            const bool together = variation == Variation::Ids;
+            if (variation == Variation::None) {
+              to().if_(moved(it.condition, copies.first));
+            } else if (leaves && copies.all()) {
+              branch(conditions, {{it.end.index + 1}, end}, {}, together, guarded);
+              id.index = end.index - 1;
+            } else if (leaves) {
+              to().if_(conditions[copies.first]);
+              ++left;
+              id = it.end;
+            } else if (copies.all()) {
+              const NodeId then_end = it.otherwise.valid() ? it.otherwise : it.end;
+              branch(conditions, {{id.index + 1}, then_end}, it.otherwise.valid() ? Range{{it.otherwise.index + 1}, it.end} : Range{},
+                     together, guarded);
+              id = it.end;
+            } else {
+              to().if_(conditions[copies.first]);
+            }
+          },
+          [&](const ir::Else&) { to().else_(); },
+          [&](const ir::Loop& it) { to().loop(name(facts.local, copies.first), moved(it.from, copies.first), moved(it.to, copies.first)); },
+          [&](const ir::Block&) { to().block(); }, [&](const ir::End&) { to().end(); }, [](const ir::Barrier&) {},
+          [&](const ir::Return&) { to().return_(); });
+    }
+    for (; left > 0; --left) to().end();
+  }
+
+  const ir::Program& program_;
+  const validate::Facts& facts_;
+  const Analysis& analysis_;
+  const std::uint32_t ways_;
+  Rebuild rebuild_;
+  const std::string prefix_;
+  std::vector<ExprId> invocations_, workgroups_;  // of each copy
+  std::vector<ExprId> moved_;
+  std::uint32_t bound_ = 0;
+  bool gains_ = false;
+};
+
+}  // namespace
+
+std::optional<ValidProgram> coarsen(const ValidProgram& program, std::uint32_t ways) {
+  VYRE_ASSERT(ways >= 2);
+  const Analysis analysis(program);
+  if (!analysis.possible()) return std::nullopt;
+  return Coarsener(program, analysis, ways).run();
+}
+
+}  // namespace vyre::transform
