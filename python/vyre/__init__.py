@@ -18,9 +18,10 @@
 array([4, 7, 6], dtype=uint32)
 """
 
+import importlib
+from typing import TYPE_CHECKING
+
 from vyre import _core, _enums
-from vyre._bisect import Divergence, OutputDifference, bisect
-from vyre._check import CheckResult, check, replay
 from vyre._core import (
     AtomicOp,
     BinOp,
@@ -93,16 +94,6 @@ from vyre._core import (
     sub,
     validate,
 )
-from vyre._reports import (
-    BarrierStop,
-    DivergentBarrierReport,
-    OrderDependenceReport,
-    OutOfBoundsReport,
-    RaceReport,
-    Report,
-    UninitialisedReadReport,
-    Witness,
-)
 from vyre._run import Backends, Device, backends, devices, lower, pack_bytes, run, unpack_bytes
 from vyre.errors import (
     ArgumentError,
@@ -123,6 +114,20 @@ from vyre.errors import (
     VyreError,
 )
 
+if TYPE_CHECKING:
+    from vyre._bisect import Divergence, OutputDifference, bisect
+    from vyre._check import CheckResult, check, replay
+    from vyre._reports import (
+        BarrierStop,
+        DivergentBarrierReport,
+        OrderDependenceReport,
+        OutOfBoundsReport,
+        RaceReport,
+        Report,
+        UninitialisedReadReport,
+        Witness,
+    )
+
 _enums._BYTES.update({row[0]: row[2] for row in _core._tables["types"]})
 
 from vyre import ops  # noqa: E402
@@ -136,6 +141,37 @@ u64 = DataType.U64
 vec2u32 = DataType.Vec2U32
 vec4u32 = DataType.Vec4U32
 boolean = DataType.Bool
+
+
+# What looks for mistakes, and numpy with it, is imported when it is first asked for: most programs only run.
+_LATER = {
+    **dict.fromkeys(["Divergence", "OutputDifference", "bisect"], "vyre._bisect"),
+    **dict.fromkeys(["CheckResult", "check", "replay"], "vyre._check"),
+    **dict.fromkeys(
+        [
+            "BarrierStop",
+            "DivergentBarrierReport",
+            "OrderDependenceReport",
+            "OutOfBoundsReport",
+            "RaceReport",
+            "Report",
+            "UninitialisedReadReport",
+            "Witness",
+        ],
+        "vyre._reports",
+    ),
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(importlib.import_module(_LATER[name]), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
 
 
 def explain(rule: str) -> str:

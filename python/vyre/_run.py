@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, overload
 
-import numpy as np
-
 from vyre import _core
-from vyre._check import _checked
 from vyre.errors import ArgumentError, CheckError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
+
+    import numpy as np
 
     from vyre._core import Program
 
@@ -65,7 +64,7 @@ def run(
 
     Source: execution model, "Dispatch lifecycle".
 
-    >>> import vyre
+    >>> import numpy as np, vyre
     >>> from vyre import BufferDecl, Expr, Node
     >>> i = Expr.gid_x()
     >>> doubler = vyre.Program([BufferDecl.output("data", 0, vyre.u32)], (2, 1, 1),
@@ -93,6 +92,8 @@ def run(
             "argument `check` of vyre.run checks the program as it is written, got optimize=True. "
             "Fix: leave `optimize` out."
         )
+    from vyre._check import _checked
+
     result = _checked(
         "vyre.run", program, inputs, workgroups, schedule=schedule, checks=check, max_reports=100, timeout=timeout
     )
@@ -199,6 +200,8 @@ def pack_bytes(data: bytes | bytearray | memoryview | np.ndarray) -> np.ndarray:
     >>> pack_bytes(b"abcde")
     array([1684234849,        101], dtype=uint32)
     """
+    import numpy as np
+
     if isinstance(data, np.ma.MaskedArray):
         raise ArgumentError(_MASKED.format("data", "pack_bytes"))
     if isinstance(data, np.ndarray):
@@ -228,6 +231,8 @@ def unpack_bytes(words: np.ndarray, length: int | None = None) -> bytes:
     >>> unpack_bytes(pack_bytes(b"abcde"), 5)
     b'abcde'
     """
+    import numpy as np
+
     if isinstance(words, np.ma.MaskedArray):
         raise ArgumentError(_MASKED.format("words", "unpack_bytes"))
     if not isinstance(words, np.ndarray) or words.dtype != np.uint32:
