@@ -14,6 +14,7 @@ class Row:
         module: what starts it, with `arguments` for its start().
         package: what it is imported as, to be timed; None where that says nothing.
         gpu: whether it is only tried where there is a GPU.
+        workloads: which kernels it has of its own.
         ours: whether it is vyre, which runs in the Python that runs the benchmarks.
         never: why it cannot even be tried.
     """
@@ -23,6 +24,7 @@ class Row:
     arguments: tuple[str, ...] = ()
     package: str | None = None
     gpu: bool = False
+    workloads: tuple[str, ...] = ("xor", "arx")
     ours: bool = False
     never: str = ""
 
@@ -47,10 +49,10 @@ CONTENDERS = (
         "builds, and it needs numpy below 2",
     ),
     Row("CUDA C++", "peers.cuda_", ("one",), gpu=True),
-    Row("CUDA C++, uint4", "peers.cuda_", ("four",), gpu=True),
+    Row("CUDA C++, uint4", "peers.cuda_", ("four",), gpu=True, workloads=("xor",)),
     Row("CuPy RawKernel", "peers.cupy_", ("raw",), "cupy", gpu=True),
-    Row("CuPy ufunc", "peers.cupy_", ("ufunc",), gpu=True),
-    Row("torch", "peers.torch_", package="torch", gpu=True),
+    Row("CuPy ufunc", "peers.cupy_", ("ufunc",), gpu=True, workloads=("xor",)),
+    Row("torch", "peers.torch_", package="torch", gpu=True, workloads=("xor",)),
     Row("Triton", "peers.triton_", package="triton", gpu=True),
     Row("JAX", "peers.jax_", package="jax", gpu=True),
 )

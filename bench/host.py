@@ -1,8 +1,9 @@
 """What vyre does without a device: building to SPIR-V against size, imports, and what checks cost the reference.
 
-    python bench/host.py compile 200      python bench/host.py import numpy      python bench/host.py checks
+    python bench/host.py compile 200      python bench/host.py import numpy
+    python bench/host.py memory cpu       python bench/host.py checks
 
-Prints one JSON object, figure -> seconds (`checks`: program -> ratio).
+Prints one JSON object, figure -> seconds (of `checks` and `memory`, ratios).
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 SIZES = (200, 2_000, 20_000, 99_000)
 
@@ -62,6 +64,33 @@ def import_package(package: str) -> dict[str, float]:
             times.append(float(done.stdout.split()[-1]))
         result[f"{figure} {package}"] = least(times)
     return result
+
+
+def peak() -> int:
+    """The most bytes of memory that this process had since forget_peak()."""
+    status = Path("/proc/self/status").read_text(encoding="utf-8")
+    return 1024 * int(status.split("VmHWM:")[1].split()[0])
+
+
+def memory(where: str) -> dict[str, float]:
+    """What a call of `a ^ b` takes at most beyond the user's arrays and the result, over the bytes of all three."""
+    import numpy as np
+
+    import vyre
+    from ours import SIZE, program, target_of
+
+    prog, n = program("xor"), 1 << 24
+    target, _ = target_of(where)
+
+    def call(elements: int) -> int:
+        a, b = np.full(elements, 3, np.uint32), np.full(elements, 5, np.uint32)
+        Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # forgets the peak
+        before = peak()
+        out = vyre.run(prog, {"a": a, "b": b, "out": elements}, workgroups=-(-elements // SIZE), **target)["out"]
+        return peak() - before - out.nbytes
+
+    call(1024)  # what is made once
+    return {f"memory {where}": max(0, call(n)) / (12 * n)}
 
 
 def checks() -> dict[str, float]:
@@ -136,5 +165,6 @@ if __name__ == "__main__":
         "compile": lambda: compile_program(int(rest[0])),
         "import": lambda: import_package(rest[0]),
         "checks": checks,
+        "memory": lambda: memory(rest[0]),
     }
     print(json.dumps(work[name]()))

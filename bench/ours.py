@@ -39,16 +39,19 @@ def device_of(kind: str) -> vyre.Device:
     raise Missing(f"no {'GPU' if kind == 'gpu' else kind} among the Vulkan devices here: {[d.name for d in usable]}")
 
 
+def target_of(where: str) -> tuple[dict[str, object], str]:
+    """vyre.run's arguments for backend "cpu" or "reference", or the Vulkan device that `where` names; what that is."""
+    if where == "reference":
+        return {"backend": where}, "the interpreter"
+    if where == "cpu":  # what `vyre doctor` shows of it
+        return {"backend": where}, vyre._core._devices("cpu")[0]["driver"].removeprefix("vyre, ")
+    device = device_of(where)
+    return {"device": device}, f"{device.name}, {device.driver}"
+
+
 def start(where: str) -> Contender:
-    """On backend "cpu" or "reference", or on the Vulkan device that `where` names."""
-    if where in ("cpu", "reference"):
-        target = {"backend": where}
-        about = "the interpreter"
-        if where == "cpu":  # what `vyre doctor` shows of it
-            about = vyre._core._devices("cpu")[0]["driver"].removeprefix("vyre, ")
-    else:
-        device = device_of(where)
-        target, about = {"device": device}, f"{device.name}, {device.driver}"
+    """On what target_of(where) is."""
+    target, about = target_of(where)
 
     def make(workload: str, a: np.ndarray, b: np.ndarray) -> Kernel:
         prog = program(workload)

@@ -54,7 +54,9 @@ def figures(row: Row, gpu: bool) -> list[str]:
     if row.name == "numpy":
         # Beside the reference, and beside the GPU.
         result += [f"arx whole {REFERENCE_ARX}", *([f"xor whole {WHOLE}"] if gpu else [])]
-    return result
+    if row.ours:
+        result.append(f"xor enqueue {SIZES[kind][-1]}")
+    return [figure for figure in result if figure.split()[0] in row.workloads]
 
 
 def ended(code: int) -> str:
@@ -176,6 +178,8 @@ def host_figures(results: Results) -> None:
         row = next(row for row in CONTENDERS if row.package == package)
         if row.name in results.about:
             any(script(python, "import", package, figure=f"import {package}") for python in pythons(row))
+    for where in ("cpu", "reference", "gpu" if results.gpu else "llvmpipe"):
+        script(sys.executable, "memory", where, figure=f"memory {where}")
     if script(sys.executable, "checks", figure="checks"):
         seconds["checks"] = max(value for name, value in seconds.items() if name.startswith("checks "))
     counts = json.loads((ROOT / "tests/counts/counts.json").read_text(encoding="utf-8"))["instructions"]
@@ -249,6 +253,9 @@ def run(only: list[str]) -> Results:
             continue
         arguments = [argument.replace("{vulkan}", "" if gpu else "llvmpipe") for argument in row.arguments]
         measure(row, figures(row, bool(gpu)), results, arguments)
+        own = results.seconds.get(row.name, {})
+        if f"xor enqueue {SIZES['gpu'][-1]}" in own:
+            own["flat"] = own[f"xor enqueue {SIZES['gpu'][-1]}"] / own[f"xor enqueue {SMALL}"]
     if not only:
         host_figures(results)
     return results

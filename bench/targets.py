@@ -121,6 +121,15 @@ def targets() -> tuple[Target, ...]:
             "dispatch and wait, resident", gpu, f"xor round {SMALL}", "us", "<= 15 us", bound=15, peers=GPU, gpu=True
         ),
         Target(
+            f"no wait, {SIZES['gpu'][-1] >> 20} M elements over {SMALL:,}",
+            gpu,
+            "flat",
+            "times",
+            "<= 1.5 times (flat)",
+            bound=1.5,
+            gpu=True,
+        ),
+        Target(
             f"numpy in, numpy out, {WHOLE >> 20} M elements",
             gpu,
             f"xor whole {WHOLE}",
@@ -195,6 +204,18 @@ def targets() -> tuple[Target, ...]:
             peers=("numpy",),
         ),
         Target("reference: the cost of checks, worst of four", "host", "checks", "times", "<= 5 times", bound=5),
+        *(
+            Target(
+                f"memory of a call over its arrays, {where}",
+                "host",
+                f"memory {where}",
+                "times",
+                "<= 1.1 times",
+                bound=1.1,
+                gpu=gpu_only,
+            )
+            for where, gpu_only in (("cpu", None), ("reference", None), ("llvmpipe", False), ("gpu", True))
+        ),
         *(
             Target(f"{what}, processor", "vyre cpu", figure, unit, "ahead of each", times=1, peers=PROCESSOR)
             for what, figure, unit in (

@@ -14,8 +14,6 @@ def start() -> Contender:
         raise Missing("torch sees no CUDA device")
 
     def make(workload: str, a: np.ndarray, b: np.ndarray) -> Kernel:
-        if workload != "xor":
-            raise Missing("torch has no such kernel of its own; Triton has")
         ours, theirs = (torch.from_numpy(array.view(np.int32)).cuda() for array in (a, b))
         out = torch.empty_like(ours)
 

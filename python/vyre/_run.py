@@ -64,7 +64,8 @@ def run(
 
     Source: execution model, "Dispatch lifecycle".
 
-    >>> import numpy as np, vyre
+    >>> import numpy as np
+    >>> import vyre
     >>> from vyre import BufferDecl, Expr, Node
     >>> i = Expr.gid_x()
     >>> doubler = vyre.Program([BufferDecl.output("data", 0, vyre.u32)], (2, 1, 1),
