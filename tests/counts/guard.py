@@ -5,18 +5,22 @@
 
 Nothing is timed, so how busy the machine is does not matter. A count is the same on every machine with one compiler:
 valgrind shows programs a processor of its own, the C library is told to use no instructions beyond those of every
-x86-64, the cpu backend likewise, the environment is empty, and addresses are fixed. Another compiler makes other
-instructions: then the counts are left alone, and what grows with the program is looked at all the same.
+x86-64, the cpu backend likewise, the environment is empty, and addresses are fixed. Calls from Python are counted
+within vyre's module alone. Another compiler or Python makes other instructions: then the counts are left alone, and
+what grows with the program is looked at all the same.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
+import platform
 import re
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +37,7 @@ ANEW = "make bench-record"
 ENVIRONMENT = {
     "PATH": "/usr/bin:/bin",
     "LC_ALL": "C",
+    "PYTHONHASHSEED": "0",
     "GLIBC_TUNABLES": "glibc.cpu.hwcaps=-AVX2,-AVX,-BMI2,-ERMS,-FSRM,-SSE4_2,-SSSE3",
 }
 
@@ -49,12 +54,34 @@ class Verdict:
     notes: list[str]
 
 
-def counted(valgrind: str, program: list[str]) -> dict[str, int]:
-    """Case -> instructions, from one run of the program under callgrind."""
+def own_cost(lines: Iterator[str], module: str) -> int:
+    """Instructions of the functions of one shared object, those that they call elsewhere left out.
+
+    From a dump of callgrind: `ob=(3) path` or `ob=(3)` says where the functions below lie, a line of numbers what is
+    spent there, and one such line behind `calls=` what a call costs, which is counted where it is spent.
+    """
+    names: dict[str, str] = {}
+    inside, total = False, 0
+    for line in lines:
+        if found := re.match(r"c?ob=(\(\d+\))(?: (.+))?", line):
+            if found[2]:
+                names[found[1]] = found[2]
+            if not line.startswith("c"):
+                inside = Path(names[found[1]]).name == module
+        elif line.startswith("calls="):
+            next(lines)
+        elif inside and re.match(r"[+*\-\d]", line):
+            total += int(line.split()[-1])
+    return total
+
+
+def counted(valgrind: str, program: list[str], module: str = "") -> dict[str, int]:
+    """Case -> instructions, from one run under callgrind; those of one shared object when it is named."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "callgrind"
         command = [valgrind, "--tool=callgrind", "--instr-atstart=no", "--dump-line=no", f"--callgrind-out-file={out}"]
-        done = subprocess.run([*command, *program], env=ENVIRONMENT, capture_output=True, text=True, check=False)
+        environment = ENVIRONMENT | {"PYTHONPATH": os.environ.get("PYTHONPATH", "")}
+        done = subprocess.run([*command, *program], env=environment, capture_output=True, text=True, check=False)
         if done.returncode != 0:
             raise GuardError(
                 f"{program[0]} ended with {done.returncode} under valgrind. Fix: see below.\n{done.stderr}"
@@ -65,7 +92,7 @@ def counted(valgrind: str, program: list[str]) -> dict[str, int]:
             name = re.search(r"^desc: Trigger: Client Request: (.+)$", text, re.MULTILINE)
             total = re.search(r"^(?:totals|summary): (\d+)", text, re.MULTILINE)
             if name and total:
-                counts[name[1]] = int(total[1])
+                counts[name[1]] = own_cost(iter(text.splitlines()), module) if module else int(total[1])
         return counts
 
 
@@ -123,6 +150,7 @@ def main(argv: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("program", metavar="PROGRAM", help="build/dev/tests/counts/vyre_counts")
     parser.add_argument("--valgrind", default="valgrind")
+    parser.add_argument("--marks", help="the library with callgrind's marks: counts the Python module's calls too")
     parser.add_argument("--compiler", help="its name and version; counts of another are not compared")
     parser.add_argument("--only", metavar="CASE", help="count this one alone")
     parser.add_argument("--twice", metavar="CASE", help="plant a case that does its work twice")
@@ -134,20 +162,24 @@ def main(argv: list[str] | None = None) -> int:
     ]
     try:
         counts = counted(options.valgrind, [options.program, *chosen])
+        if options.marks:
+            calls = [sys.executable, str(RECORD.with_name("calls.py")), options.marks, *chosen]
+            counts |= counted(options.valgrind, calls, module="_core.so")
     except GuardError as error:
         sys.exit(f"counts: {error}")
+    compiler = f"{options.compiler}, Python {platform.python_version().rpartition('.')[0]}"
     if options.record:
-        RECORD.write_text(written({"compiler": options.compiler, "instructions": counts}), encoding="utf-8")
+        RECORD.write_text(written({"built with": compiler, "instructions": counts}), encoding="utf-8")
         print(f"counts: {len(counts)} cases written to {RECORD.name}")
         return 0
 
     record = json.loads(RECORD.read_text(encoding="utf-8"))
     verdicts = [growth(counts)]
-    same_compiler = options.compiler in (None, record["compiler"])
+    same_compiler = options.compiler is None or compiler == record["built with"]
     if same_compiler:
         verdicts.append(compare(counts, record["instructions"], whole=not options.only))
     else:
-        print(f"counts: not compared: this is {options.compiler}, the record is of {record['compiler']}")
+        print(f"counts: not compared: this is {compiler}, the record is of {record['built with']}")
     for verdict in verdicts:
         for line in verdict.notes + verdict.failures:
             print(line)

@@ -58,6 +58,29 @@ def test_record_lies_in_the_tree_as_it_is_written():
     assert GUARD["written"](json.loads(text)) == text
 
 
+def test_own_cost_is_what_is_spent_in_the_module_alone():
+    dump = """fl=(1)
+ob=(1) /somewhere/_core.so
+fn=(1) run
+0 100
+cob=(2) /usr/lib/libc.so
+cfn=(2) malloc
+calls=7 0
+0 5000
+0 20
+
+ob=(2)
+fn=(2)
+0 5000
+
+ob=(1)
+fn=(3) other
+0 3"""
+    own_cost = GUARD["own_cost"]
+    assert own_cost(iter(dump.splitlines()), "_core.so") == 123
+    assert own_cost(iter(dump.splitlines()), "libc.so") == 5000
+
+
 def test_growth_is_looked_at_up_to_the_limit_of_a_program():
     cases = json.loads(GUARD["RECORD"].read_text(encoding="utf-8"))["instructions"]
     for stage in ("build", "validate", "lower", "emit-spirv"):

@@ -1,0 +1,63 @@
+"""What calls from Python cost in vyre's own module: guard.py runs this under callgrind.
+
+    python tests/counts/calls.py MARKS [--only CASE] [--twice CASE]
+
+The interpreter and numpy are other people's: what they execute differs from one build of theirs to the next, and is not
+counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+from collections.abc import Callable
+
+import numpy as np
+
+import vyre
+from vyre import BufferDecl, Expr, Node, Program
+
+ELEMENTS = 64
+
+
+def steps(count: int) -> Program:
+    """Six nodes a step: a Let, a sum, a rotation, two variables and a literal."""
+    i = Expr.gid_x()
+    entry = [Node.let("x0", Expr.load("a", i))]
+    entry += [Node.let(f"x{k + 1}", Expr.rotl(Expr.var(f"x{k}"), 7) + Expr.var("x0")) for k in range(count)]
+    entry.append(Node.store("out", i, Expr.var(f"x{count}")))
+    buffers = [BufferDecl.read("a", 0, vyre.u32), BufferDecl.output("out", 1, vyre.u32)]
+    return Program(buffers=buffers, workgroup_size=(64, 1, 1), entry=entry)
+
+
+def main() -> None:
+    """One case after the other, each once to warm up: what is made once is not its cost."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("marks")
+    parser.add_argument("--only")
+    parser.add_argument("--twice")
+    options = parser.parse_args()
+    marks = ctypes.CDLL(options.marks)
+
+    def count(name: str, work: Callable[[], object]) -> None:
+        if options.only not in (None, name):
+            return
+        work()
+        marks.begin()
+        work()
+        if options.twice == name:
+            work()
+        marks.end(name.encode())
+
+    program = steps(33)  # about 200 nodes
+    a = np.arange(ELEMENTS, dtype=np.uint32)
+    count("python build 200", lambda: steps(33))
+    count("python lower 200", lambda: vyre.lower(program))
+    count("python to-text 200", program.to_text)
+    small = steps(0)
+    inputs = {"a": a, "out": ELEMENTS}
+    count("python run 64", lambda: vyre.run(small, inputs, workgroups=1, backend="reference"))
+
+
+if __name__ == "__main__":
+    main()
