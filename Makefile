@@ -32,7 +32,8 @@ test: build ## Every test, and the checks of format and style
 test-slow: build ## What takes too long for every change: scale programs on drivers, a build without SPIR-V, fuzzing
 	@.ci/setup packages-slow
 	. .ci/env
-	python -m pytest -m slow $(PYTEST)
+	# Thousands of programs on a driver are one test: hours may pass before silence means a hang.
+	python -m pytest -m slow -o faulthandler_timeout=14400 $(PYTEST)
 	.ci/without-spirv
 	.ci/fuzz
 

@@ -94,13 +94,16 @@ TEST_F(VulkanTest, a_program_without_buffers_runs) {
 
 TEST_F(VulkanTest, bytes_that_end_inside_a_word_come_back) {
   on_each_device([&](std::size_t device, const DeviceInfo&) {
-    Words a = counted(2, 3), b = counted(2, 5);
-    std::vector<std::byte> out(7, std::byte{0xEE});
-    const BufferView views[] = {view(a), view(b), {out, 1}};
-    backend_.prepare_shader(xor_shader(), device)->run(views, {1, 1, 1}, {});
-    const std::uint32_t expected = a[0] ^ b[0];
-    EXPECT_EQ(std::memcmp(out.data(), &expected, 4), 0);
-    for (std::size_t i = 4; i < 7; ++i) EXPECT_EQ(out[i], std::byte{0xEE});
+    // Less than the smallest buffer of a device, and more.
+    for (const std::size_t bytes : {7u, 23u}) {
+      Words a = counted(2, 3), b = counted(2, 5);
+      std::vector<std::byte> out(bytes, std::byte{0xEE});
+      const BufferView views[] = {view(a), view(b), {out, 1}};
+      backend_.prepare_shader(xor_shader(), device)->run(views, {1, 1, 1}, {});
+      const std::uint32_t expected = a[0] ^ b[0];
+      EXPECT_EQ(std::memcmp(out.data(), &expected, 4), 0);
+      for (std::size_t i = 4; i < bytes; ++i) EXPECT_EQ(out[i], std::byte{0xEE});
+    }
   });
 }
 
@@ -491,6 +494,9 @@ TEST_F(PipelineFileTest, is_of_one_shader_on_one_driver) {
   EXPECT_TRUE(file("another device").read().empty());
   EXPECT_TRUE(file("device", loop_shader(false)).read().empty());
   EXPECT_TRUE(file("device", loop_shader(true)).read().empty());
+  Shader same_interface = xor_shader();
+  same_interface.words.back() ^= 1;
+  EXPECT_TRUE(file("device", same_interface).read().empty());
 }
 
 TEST_F(PipelineFileTest, is_passed_over_when_any_byte_is_wrong_or_missing) {
