@@ -491,7 +491,7 @@ TEST_F(PipelineFileTest, gives_back_what_it_was_given) {
 
 TEST_F(PipelineFileTest, is_of_one_shader_on_one_driver) {
   file().write(data_);
-  EXPECT_TRUE(file("another device").read().empty());
+  EXPECT_TRUE(file("driver").read().empty()) << "of as many letters as `device`";
   EXPECT_TRUE(file("device", loop_shader(false)).read().empty());
   EXPECT_TRUE(file("device", loop_shader(true)).read().empty());
   Shader same_interface = xor_shader();

@@ -6,6 +6,10 @@
 #include <cstdio>
 #include <cstdlib>
 
+#ifdef VYRE_COVERAGE
+extern "C" void __gcov_dump();
+#endif
+
 namespace vyre::run::vulkan {
 namespace {
 
@@ -14,6 +18,9 @@ std::atomic<int> abandoned = 0;
 void end(int status, void*) {
   if (abandoned == 0) return;
   std::fflush(nullptr);
+#ifdef VYRE_COVERAGE
+  __gcov_dump();  // which the handlers after this one would do
+#endif
   _exit(status);
 }
 
