@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import signal
 
 import numpy as np
 import pytest
@@ -16,6 +17,12 @@ SEED = int(os.environ.get("VYRE_SEED", random.SystemRandom().randrange(2**32)))
 def pytest_report_header(config: pytest.Config) -> list[str]:
     devices = ", ".join(device.name for device in vyre.devices() if device.usable) or "none"
     return [f"vyre: seed {SEED} (VYRE_SEED={SEED} repeats this run)", f"vyre: Vulkan devices: {devices}"]
+
+
+def pytest_configure() -> None:
+    # What a shell runs in the background ignores Ctrl-C, and so would the processes that tests start and interrupt.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import os
 import pickle
 import threading
 import time
@@ -25,7 +26,9 @@ def step(name: str, seconds: float = 2.0):
     start = time.process_time()
     yield
     spent = time.process_time() - start
-    assert spent < seconds, f"{name} took {spent:.1f} s"
+    # Builds that count lines are slower by a known lot.
+    allowed = seconds * int(os.environ.get("VYRE_PATIENCE", 1))
+    assert spent < allowed, f"{name} took {spent:.1f} s"
 
 
 def on_a_thread(work) -> None:
