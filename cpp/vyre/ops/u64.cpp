@@ -97,7 +97,7 @@ Expr rotate(Body& body, Expr (*funnel)(const Expr&, const Expr&, const Expr&)) {
 }
 
 // Long division, one bit a round: the dividend's bits leave `quotient` at the top and enter `rest`, the quotient's bits follow
-// from below.
+// from below. `rest` never needs a 65th bit: before the last round it holds 63 bits of the dividend at most.
 Expr divide(Body& body, bool want_quotient) {
   const Pair a = parameter(body, 0);
   const Pair b = parameter(body, 1);
@@ -105,13 +105,11 @@ Expr divide(Body& body, bool want_quotient) {
   const Pair rest{body.let("rest_low", lit(0)), body.let("rest_high", lit(0))};
   body.repeat(64, [&] {
     const Expr one = lit(1);
-    // Set when `rest` would need 65 bits; then it is at least b.
-    const Expr overflow = body.let("overflow", op(BinOp::Shr, rest.high, lit(31)));
     body.assign(rest.high, funnel_left(rest.high, rest.low, one));
     body.assign(rest.low, funnel_left(rest.low, quotient.high, one));
     body.assign(quotient.high, funnel_left(quotient.high, quotient.low, one));
     body.assign(quotient.low, op(BinOp::Shl, quotient.low, one));
-    const Expr fits = body.let("fits", op(BinOp::Or, overflow, negated(less(rest, b))));
+    const Expr fits = body.let("fits", negated(less(rest, b)));
     body.if_(fits, [&] {
       const Pair less_b = difference(rest, b);
       const Expr low = body.let("low", less_b.low);
