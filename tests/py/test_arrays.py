@@ -137,6 +137,18 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
         ),
         (
             READ,
+            {"data": np.zeros(3, np.uint64)},
+            "buffer `data` (u32) wants a numpy array of uint32, got an array of uint64 with shape (3,). Fix: write "
+            ".astype(np.uint32).",
+        ),
+        (
+            BYTES,
+            {"data": np.zeros(3, np.uint16)},
+            "buffer `data` (bytes) wants a numpy array of uint8, or bytes, got an array of uint16 with shape (3,). Fix: "
+            "write .astype(np.uint8).",
+        ),
+        (
+            READ,
             {"data": np.zeros(3, ">u4")},
             "buffer `data` (u32) wants a numpy array of uint32, got an array of >u4 with shape (3,) in foreign byte order. "
             "Fix: write .astype(np.uint32).",
@@ -186,6 +198,12 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
             {"data": np.zeros(4, np.uint32)},
             "buffer `data` (vec2<u32>) wants a numpy array of uint32 with shape (n, 2), got an array of uint32 with shape "
             "(4,). Fix: write .reshape(-1, 2).",
+        ),
+        (
+            VEC2,
+            {"data": np.zeros((2, 4), np.uint32)},
+            "buffer `data` (vec2<u32>) wants a numpy array of uint32 with shape (n, 2), got an array of uint32 with shape "
+            "(2, 4). Fix: write .reshape(-1, 2).",
         ),
         (
             BOOL,
@@ -267,6 +285,7 @@ def test_pack_bytes():
     assert vyre.pack_bytes(b"abcde").tolist() == [0x64636261, 0x65]
     for data in (bytearray(b"abc"), memoryview(b"abc"), np.frombuffer(b"abc", np.uint8)):
         assert vyre.unpack_bytes(vyre.pack_bytes(data), 3) == b"abc"
+        assert vyre.unpack_bytes(vyre.pack_bytes(data), 4) == b"abc\0"
     for wrong in ("abc", [1], np.zeros(3)):
         with pytest.raises(vyre.ArgumentError, match=r"argument `data` of pack_bytes must be .* Fix: "):
             vyre.pack_bytes(wrong)

@@ -143,6 +143,20 @@ def test_mistakes(call, message):
         call()
 
 
+def test_pickled_bytes_of_something_else_are_refused():
+    several = Program(entry=[Node.let("a", 1), Node.let("b", 2)]).to_bytes()
+    barrier = Program(entry=[Node.barrier()]).to_bytes()
+    for load, data, what in (
+        (vyre._core._node_from_bytes, several, "statement"),
+        (vyre._core._node_from_bytes, Program().to_bytes(), "statement"),
+        (vyre._core._expr_from_bytes, several, "statement"),
+        (vyre._core._expr_from_bytes, barrier, "expression"),
+    ):
+        with pytest.raises(vyre.ParseError) as error:
+            load(data)
+        assert str(error.value) == f"these bytes are not a pickled {what}. Fix: load what pickle.dumps wrote."
+
+
 def test_small_values_copy_and_pickle():
     diagnostic = vyre.validate(Program(workgroup_size=(0, 1, 1)))[0]
     signature = OpSignature([vyre.u32], vyre.i32)

@@ -80,6 +80,14 @@ def test_versions(target):
         assert out.tolist() == [5 + step]
 
 
+def test_an_operation_calls_its_own_version(target):
+    first = vyre.op("test.own", inputs=[U32], output=U32)(lambda x: x + 1)
+    second = vyre.op("test.own", inputs=[U32], output=U32, version=2)(lambda x: x + 2)
+    for operation, step in ((first, 1), (second, 2)):
+        program = element_wise([U32], U32, operation)
+        assert vyre.run(program, {"in0": np.array([5], np.uint32), "out": 1}, 1, **target)["out"].tolist() == [5 + step]
+
+
 def test_a_new_version_is_seen_by_the_next_run():
     program = element_wise([U32], U32, lambda x: Expr.call("test.seen", [x]))
     inputs = {"in0": np.array([5], np.uint32), "out": 1}

@@ -248,6 +248,12 @@ def test_a_device_brings_its_backend():
         )
 
 
+def test_devices_are_listed_by_their_backend():
+    for name in vyre.backends():
+        assert vyre.devices(name) == [device for device in vyre.devices() if device.backend == name]
+    assert vyre.devices("reference") == []
+
+
 def test_limits_of_the_device_are_capability_errors():
     program = Program(workgroup_size=(2**16 + 1, 1, 1))
     with pytest.raises(vyre.CapabilityError):
