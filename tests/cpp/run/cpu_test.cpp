@@ -172,6 +172,28 @@ TEST(Cpu, gives_ids_in_batches_that_begin_within_a_row) {
               {Words(21 * 120 * 2)}, {3, 40, 2});
 }
 
+// Batches within a row, across the ends of rows, and of workgroups that are a line or none. The arrays go on beyond a row, where nobody
+// writes, and what each invocation has loaded is told apart.
+TEST(Cpu, indexes_by_ids_in_rows_and_across_their_ends) {
+  const std::pair<ir::WorkgroupSize, run::Grid> shapes[] = {
+      {{64, 1, 1}, {40, 1, 1}}, {{7, 1, 1}, {5, 60, 1}}, {{8, 4, 1}, {30, 2, 1}}, {{1, 16, 2}, {33, 1, 2}}};
+  for (const bool whole : {false, true}) {
+    for (const auto& [size, grid] : shapes) {
+      const std::uint32_t row = size[0] * grid.x, rows = size[1] * grid.y;
+      Words words(4 * row);
+      for (std::size_t k = 0; k < words.size(); ++k) words[k] = static_cast<std::uint32_t>(k * k + 7);
+      const auto flat = (gid(2) * u32(rows) + gid(1)) * u32(row) + gid(0);
+      Sample sample;
+      sample.in("a").out("by_row").out("by_line").out("loaded").size(size[0], size[1], size[2]);
+      if (whole) sample.add(barrier());
+      sample.add(store("by_row", gid(0), load("a", gid(0)) * u32(3)));
+      sample.add(store("by_line", lid(0), load("a", lid(0)) + u32(1)));
+      sample.add(store("loaded", flat, load("a", gid(0)) ^ load("a", lid(0)) * u32(5)));
+      expect_same(sample.make(), {words, Words(4 * row), Words(4 * row), Words(std::size_t{row} * rows * size[2] * grid.z)}, grid);
+    }
+  }
+}
+
 TEST(Cpu, keeps_bounds_in_rows_and_out_of_them) {
   // Forwards beyond the end, backwards, spread, and at indices whose byte offsets wrap.
   const auto i = gid(0);

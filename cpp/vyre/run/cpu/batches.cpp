@@ -50,6 +50,8 @@ void Batches::prepare(Machine& machine) const {
       for (std::size_t lane = 0; lane < capacity_; ++lane) words[lane] = static_cast<Word>(lane / before % size_[id.axis]);
     }
   }
+  const bool line = code_.whole_workgroups && size_[1] == 1 && size_[2] == 1;
+  machine.set_rows(line, line);
 }
 
 void Batches::run(Machine& machine, std::uint64_t index) const {
@@ -71,6 +73,10 @@ void Batches::run_workgroup(Machine& machine, std::uint64_t index) const {
     }
     Word* const words = machine.vector(id.reg);
     const Word first = group[id.axis] * size_[id.axis];
+    if (size_[id.axis] == capacity_) {
+      machine.count_up(id.reg, first, capacity_);
+      continue;
+    }
     const std::uint32_t before = id.axis == 0 ? 1 : id.axis == 1 ? size_[0] : size_[0] * size_[1];
     for (std::size_t lane = 0; lane < capacity_; ++lane) words[lane] = first + static_cast<Word>(lane / before % size_[id.axis]);
   }
@@ -87,8 +93,14 @@ void Batches::run_invocations(Machine& machine, std::uint64_t index) const {
   start[0] = first % invocations_[0];
   start[1] = first / invocations_[0] % invocations_[1];
   start[2] = first / invocations_[0] / invocations_[1];
+  const bool within_row = lanes <= invocations_[0] - start[0];
+  machine.set_rows(within_row, false);
   for (const IdRegister& id : code_.ids) {
     if (is_scalar(id.reg)) continue;
+    if (within_row && id.axis == 0 && id.id == Opcode::InvocationId) {
+      machine.count_up(id.reg, static_cast<Word>(start[0]), lanes);
+      continue;
+    }
     Word* const words = machine.vector(id.reg);
     const std::uint32_t size = size_[id.axis];
     const auto value = [&](std::uint64_t global) {

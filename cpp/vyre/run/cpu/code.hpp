@@ -49,11 +49,19 @@ enum class Op : std::uint8_t {
 inline constexpr std::uint32_t kScalar = 0x80000000u;  // of an operand: it is a scalar register
 constexpr bool is_scalar(std::uint32_t operand) { return (operand & kScalar) != 0; }
 
+// Whether a register is known to rise by one from lane to lane wherever a batch lies within a row of the grid.
+enum class Row : std::uint8_t {
+  No,          // to be looked at each time
+  Invocation,  // the x of InvocationId
+  Local,       // the x of LocalId
+};
+inline constexpr std::size_t kRows = 3;
+
 struct Instruction {
   Op op = Op::Stop;
   std::uint8_t lanes = 1;
   std::uint8_t function = 0;  // of Vector and Scalar: an Opcode or kRotateLeft
-  std::uint8_t form = 0;      // of Vector2: Form; of VectorSelect: 1 when b, 2 when c is a scalar
+  std::uint8_t form = 0;      // of Vector2: Form; of VectorSelect: 1 when b, 2 when c is a scalar; of vector accesses: Row of the index
   lower::Opcode atomic = lower::Opcode::AtomicAdd;
   std::uint32_t imm = 0;
   std::uint32_t dest = 0, a = 0, b = 0, c = 0, d = 0;

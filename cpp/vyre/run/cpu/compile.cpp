@@ -413,6 +413,11 @@ class Compiler {
   }
   std::uint32_t place(ValueId value) const { return value.valid() ? place(value.index) : 0; }
 
+  // Registers of ids are never used for anything else.
+  std::uint8_t row(std::uint32_t index) const {
+    return static_cast<std::uint8_t>(!is_scalar(index) && index < rows_.size() ? rows_[index] : Row::No);
+  }
+
   std::uint32_t add(const Instruction& instruction) {
     result_.instructions.push_back(instruction);
     return static_cast<std::uint32_t>(result_.instructions.size() - 1);
@@ -461,6 +466,7 @@ class Compiler {
       case Fate::LoadOrZero:
         add({.op = Op::LoadOrZero,
              .lanes = lanes,
+             .form = row(place(item.a)),
              .imm = instruction.imm,
              .dest = define(position),
              .a = place(item.a),
@@ -469,6 +475,7 @@ class Compiler {
       case Fate::StoreInRange:
         add({.op = Op::StoreInRange,
              .lanes = at(item.b).lanes,
+             .form = row(place(item.a)),
              .imm = instruction.imm,
              .a = place(item.a),
              .b = place(item.b),
@@ -506,6 +513,10 @@ class Compiler {
         // Filled before the code runs, and never free for others.
         const std::uint32_t reg = varies ? std::exchange(result_.vectors, result_.vectors + 1) : new_scalar(1);
         places_[position] = reg;
+        if (varies && instruction.imm == 0 && instruction.op != Opcode::WorkgroupId) {
+          rows_.resize(reg + 1, Row::No);
+          rows_[reg] = instruction.op == Opcode::InvocationId ? Row::Invocation : Row::Local;
+        }
         result_.ids.push_back({instruction.op, instruction.imm, reg});
         return;
       }
@@ -541,7 +552,7 @@ class Compiler {
         const bool shared = instruction.op == Opcode::LoadShared;
         const Op op = varies ? shared ? Op::LoadShared : Op::Load : shared ? Op::ScalarLoadShared : Op::ScalarLoad;
         const std::uint32_t index = place(instruction.a);
-        add({.op = op, .lanes = lanes, .imm = instruction.imm, .dest = define(position), .a = index});
+        add({.op = op, .lanes = lanes, .form = row(index), .imm = instruction.imm, .dest = define(position), .a = index});
         return;
       }
       case Opcode::StoreBuffer:
@@ -550,7 +561,7 @@ class Compiler {
         const std::uint32_t index = place(instruction.a), value = place(instruction.b);
         const bool once = is_scalar(index) && is_scalar(value);
         const Op op = shared ? once ? Op::ScalarStoreShared : Op::StoreShared : once ? Op::ScalarStore : Op::Store;
-        add({.op = op, .lanes = at(instruction.b.index).lanes, .imm = instruction.imm, .a = index, .b = value});
+        add({.op = op, .lanes = at(instruction.b.index).lanes, .form = row(index), .imm = instruction.imm, .a = index, .b = value});
         return;
       }
       case Opcode::If:
@@ -693,6 +704,7 @@ class Compiler {
 
   std::vector<std::uint32_t> places_;                                       // of each value: its first register
   std::vector<std::uint32_t> variables_;                                    // of each variable
+  std::vector<Row> rows_;                                                   // of the first registers; No for the rest
   std::array<std::vector<std::uint32_t>, 5> free_;                          // by lanes
   std::vector<std::vector<std::pair<std::uint32_t, std::uint32_t>>> ends_;  // registers that are free after an instruction
   std::vector<Block> blocks_;

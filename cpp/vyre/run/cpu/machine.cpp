@@ -56,10 +56,12 @@ std::size_t whole_groups(std::size_t lanes) { return (lanes + kGroup - 1) / kGro
 
 }  // namespace
 
-Words::Words(std::size_t count) : storage_(count + kGroup) {
-  void* start = storage_.data();
-  std::size_t space = storage_.size() * sizeof(Word);
+Words::Words(std::size_t count) : storage_(std::make_unique_for_overwrite<Word[]>(count + kGroup)) {
+  void* start = storage_.get();
+  std::size_t space = (count + kGroup) * sizeof(Word);
   words_ = static_cast<Word*>(std::align(kAlignment, count * sizeof(Word), start, space));
+  const std::size_t last = std::min(count, kGroup);
+  std::fill_n(words_ + (count - last), last, Word{0});
 }
 
 Machine::Machine(const Code& code, const lower::Kernel& kernel, const Lanes& lanes, std::span<const Memory> buffers, std::size_t capacity,
@@ -80,6 +82,8 @@ Machine::Machine(const Code& code, const lower::Kernel& kernel, const Lanes& lan
     shared_.push_back({shared_words_.back().data(), array.count, array.lanes, false});
   }
 }
+
+void Machine::count_up(std::uint32_t reg, Word first, std::size_t count) { lanes_.count_up(vector(reg), first, whole_groups(count)); }
 
 void Machine::clear_shared() {
   for (const Memory& array : shared_) std::fill_n(array.words, std::size_t{array.lanes} * array.length, Word{0});
@@ -116,11 +120,15 @@ void Machine::run(const std::size_t lanes) {
     return any.some;
   };
 
+  const auto consecutive = [&](const Instruction& i, const Word* index) {
+    return i.form == 0 ? lanes_.consecutive(index, lanes) : in_row_[i.form];
+  };
+
   const auto load = [&](const Instruction& i, const Memory& memory, bool checked) {
     const Word* const index = address(i.a);
     const std::size_t index_step = step(i.a);
     const Word bound = checked ? scalar_at(i.c) : 0;
-    const bool in_row = mask == nullptr && index_step == 1 && !memory.atomic && lanes_.consecutive(index, lanes);
+    const bool in_row = mask == nullptr && index_step == 1 && !memory.atomic && consecutive(i, index);
     if (in_row && i.lanes == 1) {
       // Those within come first.
       const std::size_t inside = !checked ? lanes : index[0] >= bound ? 0 : std::min<std::size_t>(lanes, bound - index[0]);
@@ -145,7 +153,7 @@ void Machine::run(const std::size_t lanes) {
     const Word* const index = address(i.a);
     const std::size_t index_step = step(i.a), value_step = step(i.b);
     const Word bound = checked ? scalar_at(i.c) : 0;
-    if (i.lanes == 1 && mask == nullptr && index_step == 1 && value_step == 1 && !memory.atomic && lanes_.consecutive(index, lanes)) {
+    if (i.lanes == 1 && mask == nullptr && index_step == 1 && value_step == 1 && !memory.atomic && consecutive(i, index)) {
       const std::size_t inside = !checked ? lanes : index[0] >= bound ? 0 : std::min<std::size_t>(lanes, bound - index[0]);
       if (inside != 0) std::memcpy(memory.words + index[0], vector(i.b), inside * sizeof(Word));
       return;

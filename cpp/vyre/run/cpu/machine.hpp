@@ -1,8 +1,10 @@
 // Runs compiled code over one batch of invocations after another. A thread has a machine of its own.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <vector>
 
@@ -17,14 +19,15 @@ struct Memory {
   bool atomic = false;
 };
 
-// Words that start at a multiple of kAlignment.
+// Words that start at a multiple of kAlignment. The last kGroup of them are zeros, the others anything: whoever takes many of them
+// writes them first, and clearing them would cost as much as the work.
 class Words {
  public:
   explicit Words(std::size_t count);
   Word* data() const { return words_; }
 
  private:
-  std::vector<Word> storage_;
+  std::unique_ptr<Word[]> storage_;
   Word* words_;
 };
 
@@ -38,6 +41,10 @@ class Machine {
   // The register of an id, to be filled before run(): of `capacity` words when it is a vector.
   Word* vector(std::uint32_t reg) { return vectors_.data() + std::size_t{reg} * stride_; }
   Word& scalar(std::uint32_t reg) { return scalars_[reg & ~kScalar]; }
+  // Fills the first `count` lanes of a vector register with first, first + 1 and so on; lanes beyond them may change.
+  void count_up(std::uint32_t reg, Word first, std::size_t count);
+  // Whether the ids that Row names rise by one from lane to lane in the batches to come.
+  void set_rows(bool invocation, bool local) { in_row_ = {false, invocation, local}; }
 
   // The first `lanes` lanes; shared arrays as clear_shared() leaves them. Needs no memory: a batch that has begun is done, or `stop`
   // said that it need not be.
@@ -79,6 +86,7 @@ class Machine {
   std::vector<Frame> frames_;           // of the open blocks
   std::uint64_t left_ = kBetweenLooks;  // words to compute before `stop` is asked again
   bool stopped_ = false;
+  std::array<bool, kRows> in_row_{};
 };
 
 }  // namespace vyre::run::cpu
