@@ -254,8 +254,8 @@ def run(only: list[str]) -> Results:
         arguments = [argument.replace("{vulkan}", "" if gpu else "llvmpipe") for argument in row.arguments]
         measure(row, figures(row, bool(gpu)), results, arguments)
         own = results.seconds.get(row.name, {})
-        if f"xor enqueue {SIZES['gpu'][-1]}" in own:
-            own["flat"] = own[f"xor enqueue {SIZES['gpu'][-1]}"] / own[f"xor enqueue {SMALL}"]
+        for largest in (sizes[-1] for sizes in SIZES.values() if f"xor enqueue {sizes[-1]}" in own):
+            own["flat"] = own[f"xor enqueue {largest}"] / own[f"xor enqueue {SMALL}"]
     if not only:
         host_figures(results)
     return results

@@ -53,10 +53,10 @@ def resident(kernel: Kernel, first: float) -> float:
     return min(several(work, first * runs)) / runs
 
 
-def enqueue(kernel: Kernel) -> float:
+def enqueue(kernel: Kernel, first: float) -> float:
     """Seconds that the caller is busy: the median; what was enqueued is waited for outside of it."""
     times = []
-    for _ in range(MOST):
+    for _ in range(max(20, min(MOST, int(BUDGET / max(first, 1e-9))))):
         times.append(once(kernel.enqueue))
         if len(times) % 20 == 0:
             kernel.wait()
@@ -84,7 +84,7 @@ def measure(kernel: Kernel, workload: str, kind: str, elements: int) -> float:
         return resident(kernel, first)
     if kind == "round":
         return statistics.median(several(lambda: (kernel.enqueue(), kernel.wait()), first))
-    return enqueue(kernel)
+    return enqueue(kernel, first)
 
 
 def main() -> int:
