@@ -226,6 +226,15 @@ def targets() -> tuple[Target, ...]:
                 ("a ^ b, 1,024, numpy in, numpy out", f"xor whole {SMALL}", "us"),
             )
         ),
+        Target(
+            f"no wait, llvmpipe, {large >> 20} M elements over {SMALL:,}",
+            "vyre on llvmpipe",
+            "flat",
+            "times",
+            "<= 1.5 times (flat)",
+            bound=1.5,
+            gpu=False,
+        ),
         *(
             Target(
                 f"{what}, llvmpipe",
