@@ -3,6 +3,7 @@
 
 #include "bindings.hpp"
 #include "convert.hpp"
+#include "lowering.hpp"
 #include "program.hpp"
 #include "vyre/base/error.hpp"
 #if VYRE_HAS_SPIRV
@@ -37,9 +38,7 @@ std::string little_endian(const std::vector<std::uint32_t>& words) {
 }
 #endif
 
-std::string emit(const validate::ValidProgram& program, Target target, bool optimize) {
-  lower::Options options;
-  options.optimize = optimize;
+std::string emit(const validate::ValidProgram& program, Target target, const lower::Options& options) {
   const lower::Kernel kernel = lower::lower(program, options);
   if (target == Target::Wgsl) return wgsl::emit(kernel);
 #if VYRE_HAS_SPIRV
@@ -53,16 +52,19 @@ std::string emit(const validate::ValidProgram& program, Target target, bool opti
 }  // namespace
 
 void bind_emit(py::module_& m) {
+  py::list rows;
+  for (const lower::SpeedupInfo& row : lower::kSpeedups) rows.append(py::make_tuple(row.name, row.meaning));
+  m.attr("_tables")["speedups"] = py::tuple(rows);
   m.def(
       "_lower",
       [](py::handle program, py::handle target, py::handle optimize) -> py::object {
         const validate::ValidProgram value = valid(to_program(program, "argument `program` of vyre.lower"));
         const Target kind = to_target(target);
-        const bool optimized = to_bool(optimize, "argument `optimize` of vyre.lower");
+        const lower::Options options = to_lowering(optimize, "argument `optimize` of vyre.lower").value_or(lower::Options());
         std::string code;
         {
           py::gil_scoped_release release;
-          code = emit(value, kind, optimized);
+          code = emit(value, kind, options);
         }
         if (kind == Target::Spirv) return py::bytes(code);
         return lenient_str(code);

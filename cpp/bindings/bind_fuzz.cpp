@@ -9,6 +9,7 @@
 
 #include "bindings.hpp"
 #include "convert.hpp"
+#include "lowering.hpp"
 #include "program.hpp"
 #include "schedule.hpp"
 #include "vyre/base/error.hpp"
@@ -25,11 +26,13 @@
 namespace vyre::python {
 namespace {
 
-fuzz::Options to_options(std::uint32_t statements, std::uint32_t work, bool clean, const std::optional<std::string>& plant) {
+fuzz::Options to_options(std::uint32_t statements, std::uint32_t work, bool clean, bool independent,
+                         const std::optional<std::string>& plant) {
   fuzz::Options options;
   options.statements = statements;
   options.work = work;
   options.clean = clean;
+  options.independent = independent;
   if (!plant) return options;
   std::string names;
   for (const fuzz::PlantInfo& row : fuzz::kPlants) {
@@ -87,7 +90,7 @@ fuzz::Case to_case(const PyCase& given) {
 }
 
 // (backend, device, schedule, optimize)
-using PyWay = std::tuple<std::string, std::optional<std::size_t>, py::object, bool>;
+using PyWay = std::tuple<std::string, std::optional<std::size_t>, py::object, py::object>;
 
 std::vector<fuzz::Way> to_ways(const std::vector<PyWay>& given) {
   std::vector<fuzz::Way> result;
@@ -97,7 +100,7 @@ std::vector<fuzz::Way> to_ways(const std::vector<PyWay>& given) {
     if (way.backend == nullptr) throw ArgumentError("backend `" + backend + "` does not exist. Fix: use one of vyre.backends().");
     way.device = device;
     way.schedule = to_schedule(schedule, "a schedule of vyre.fuzz");
-    way.optimize = optimize;
+    way.lowering = to_lowering(optimize, "`optimize` of a vyre.fuzz.Way").value_or(lower::Options());
     result.push_back(way);
   }
   return result;
@@ -123,8 +126,9 @@ py::tuple from_judgement(const fuzz::Judgement& judgement) {
                         judgement.output);
 }
 
-py::object generate(std::uint64_t seed, std::uint32_t statements, std::uint32_t work, bool clean, const std::optional<std::string>& plant) {
-  const fuzz::Options options = to_options(statements, work, clean, plant);
+py::object generate(std::uint64_t seed, std::uint32_t statements, std::uint32_t work, bool clean, bool independent,
+                    const std::optional<std::string>& plant) {
+  const fuzz::Options options = to_options(statements, work, clean, independent, plant);
   fuzz::Case that;
   {
     py::gil_scoped_release release;
@@ -172,13 +176,13 @@ std::vector<fuzz::Way> ways_for(std::uint64_t seed, std::vector<fuzz::Way> ways)
 
 // Seeds from `first` on, until `count` are done or `seconds` are over, but one at least: (hash of the program, judgement ...) of each.
 py::list sweep(std::uint64_t first, std::uint64_t count, double seconds, const std::vector<PyWay>& given, std::uint32_t statements,
-               std::uint32_t work, bool clean, std::uint32_t rewrites, const py::object& progress_object) {
+               std::uint32_t work, bool clean, bool independent, std::uint32_t rewrites, const py::object& progress_object) {
   struct Row {
     std::uint64_t hash;
     fuzz::Judgement judgement;
   };
   const std::vector<fuzz::Way> ways = to_ways(given);
-  const fuzz::Options options = to_options(statements, work, clean, std::nullopt);
+  const fuzz::Options options = to_options(statements, work, clean, independent, std::nullopt);
   Progress progress(progress_object);
   std::vector<Row> rows;
   {
@@ -208,7 +212,7 @@ py::list sweep_checked(std::uint64_t first, std::uint64_t count, double seconds,
     std::uint64_t hash;
     std::string wrong;
   };
-  const fuzz::Options options = to_options(statements, work, clean, plant);
+  const fuzz::Options options = to_options(statements, work, clean, false, plant);
   Progress progress(progress_object);
   std::vector<Row> rows;
   {
@@ -292,9 +296,10 @@ void bind_fuzz(py::module_& m) {
         });
       },
       py::arg("program"));
-  m.def("_fuzz_generate", generate, py::arg("seed"), py::arg("statements"), py::arg("work"), py::arg("clean"), py::arg("plant"));
+  m.def("_fuzz_generate", generate, py::arg("seed"), py::arg("statements"), py::arg("work"), py::arg("clean"), py::arg("independent"),
+        py::arg("plant"));
   m.def("_fuzz_sweep", sweep, py::arg("first"), py::arg("count"), py::arg("seconds"), py::arg("ways"), py::arg("statements"),
-        py::arg("work"), py::arg("clean"), py::arg("rewrites"), py::arg("progress") = py::none());
+        py::arg("work"), py::arg("clean"), py::arg("independent"), py::arg("rewrites"), py::arg("progress") = py::none());
   m.def("_fuzz_sweep_checked", sweep_checked, py::arg("first"), py::arg("count"), py::arg("seconds"), py::arg("statements"),
         py::arg("work"), py::arg("clean"), py::arg("plant"), py::arg("progress") = py::none());
   m.def("_fuzz_judge", judge, py::arg("defined"), py::arg("tried"), py::arg("ways"), py::arg("progress") = py::none());

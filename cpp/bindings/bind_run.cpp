@@ -8,6 +8,7 @@
 #include "bindings.hpp"
 #include "call.hpp"
 #include "convert.hpp"
+#include "lowering.hpp"
 #include "lru.hpp"
 #include "program.hpp"
 #include "schedule.hpp"
@@ -62,15 +63,15 @@ struct PreparedKey {
   std::uint64_t hash;  // with the operations that the program reaches
   Backend* backend;
   std::optional<std::size_t> device;
-  bool optimize;
+  run::PrepareOptions lowering;
   bool operator==(const PreparedKey& other) const {
-    return hash == other.hash && backend == other.backend && device == other.device && optimize == other.optimize &&
+    return hash == other.hash && backend == other.backend && device == other.device && lowering == other.lowering &&
            program == other.program;
   }
 };
 struct PreparedHash {
   std::size_t operator()(const PreparedKey& key) const {
-    const std::size_t choice = (key.device ? *key.device + 1 : 0) * 2 + (key.optimize ? 1 : 0);
+    const std::size_t choice = (key.device ? *key.device + 1 : 0) * 2 + (key.lowering.passes ? 1 : 0);
     return key.hash ^ (reinterpret_cast<std::uintptr_t>(key.backend) + choice * 0x9E3779B97F4A7C15u);
   }
 };
@@ -96,8 +97,7 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
   options.schedule = to_schedule(schedule, "argument `schedule` of vyre.run");
   Backend* backend = to_backend(backend_name);
   const std::optional<std::size_t> device = to_device(device_index);
-  std::optional<bool> optimized;
-  if (!optimize.is_none()) optimized = to_bool(optimize, "argument `optimize` of vyre.run");
+  const std::optional<lower::Options> lowering = to_lowering(optimize, "argument `optimize` of vyre.run");
   validate::ValidProgram checked = valid(program);
   const Arrays arrays(checked, inputs, "vyre.run");
   run::check_call(checked, arrays.views(), grid);
@@ -108,13 +108,13 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
     py::gil_scoped_release release;
     const Parking parking{signals.main_thread()};
     // The reference runs what it is given; the others optimise unless told not to.
-    if (optimized.value_or(false) && backend->name() == "reference") checked = transform::optimize(checked);
-    const PreparedKey key{checked.program(), checked.hash(), backend, device, optimized.value_or(true)};
+    if (lowering && lowering->passes && backend->name() == "reference") checked = transform::optimize(checked);
+    const PreparedKey key{checked.program(), checked.hash(), backend, device, lowering.value_or(lower::Options())};
     Prepared executable;
     if (auto known = prepared().find(key)) {
       executable = *known;
     } else {
-      executable = backend->prepare(checked, device, {.optimize = key.optimize});
+      executable = backend->prepare(checked, device, key.lowering);
       prepared().insert(key, executable);
     }
     try {

@@ -76,6 +76,15 @@ def _checks() -> str:
     return "## Checks\n\nWhat `vyre.check(..., checks=[...])` looks for.\n\n" + _table(("name", "finds"), rows)
 
 
+def _speedups() -> str:
+    rows = [(_code(name), meaning) for name, meaning in _core._tables["speedups"]]
+    return (
+        "## Lowering for speed\n\nWhat `optimize=` of `vyre.run` and `vyre.lower` names: True is all that pays, False "
+        "is none, a list of names is these wherever they apply. No combination changes a byte.\n\n"
+        + _table(("name", "does"), rows)
+    )
+
+
 def _operations() -> str:
     rows = [
         (
@@ -96,4 +105,4 @@ def reference() -> str:
     >>> reference().startswith("# Reference")
     True
     """
-    return "\n".join([_HEAD, _types(), _casts(), _operators(), _rules(), _checks(), _operations()])
+    return "\n".join([_HEAD, _types(), _casts(), _operators(), _rules(), _checks(), _speedups(), _operations()])

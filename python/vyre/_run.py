@@ -9,7 +9,7 @@ from vyre import _core
 from vyre.errors import ArgumentError, CheckError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     import numpy as np
@@ -34,7 +34,7 @@ def run(
     device: int | Device | None = None,
     timeout: float | None = None,
     schedule: str | None = None,
-    optimize: bool | None = None,
+    optimize: bool | Collection[str] | None = None,
     check: str | Iterable[str] | None = None,
 ) -> dict[str, np.ndarray]:
     """Run a program once and return its ReadWrite buffers.
@@ -52,7 +52,9 @@ def run(
         timeout: seconds that the call may take once the program is prepared; None waits for ever.
         schedule: in which order the reference takes invocations: "in-order" (None), "reversed", or "random:<seed>",
             which interleaves them. A program without races gives the same bytes in all of them.
-        optimize: whether the program is optimised; None lets the backend choose (the reference runs it as written).
+        optimize: what lowering does for speed: True (what pays), False (nothing), or a list of names of the
+            reference's table, "passes", "proofs", "coarsening" (these wherever they apply, and no others). None lets
+            the backend choose (the reference runs the program as written). The bytes are always the same.
         check: "all", or names as vyre.check takes them: runs on the reference, as written, and raises CheckError when
             the program does something wrong.
 
@@ -174,15 +176,16 @@ def devices(backend: str | None = None) -> list[Device]:
 
 
 @overload
-def lower(program: Program, target: Literal["spirv"] = ..., *, optimize: bool = ...) -> bytes: ...
+def lower(program: Program, target: Literal["spirv"] = ..., *, optimize: bool | Collection[str] = ...) -> bytes: ...
 @overload
-def lower(program: Program, target: Literal["spirv-asm", "wgsl"], *, optimize: bool = ...) -> str: ...
-def lower(program: Program, target: str = "spirv", *, optimize: bool = True) -> bytes | str:
+def lower(program: Program, target: Literal["spirv-asm", "wgsl"], *, optimize: bool | Collection[str] = ...) -> str: ...
+def lower(program: Program, target: str = "spirv", *, optimize: bool | Collection[str] = True) -> bytes | str:
     """Lower a valid program to target code.
 
     Args:
         target: "spirv" (bytes: the little-endian words of a module), "spirv-asm" (str) or "wgsl" (str).
-        optimize: whether to run the optimiser first; calls are inlined in any case.
+        optimize: as ``vyre.run`` takes it; calls are inlined in any case. Coarsening, which is for large grids, is left
+            out.
 
     Raises: ValidationError, LoweringError, ArgumentError.
 

@@ -56,6 +56,30 @@ def test_programs_agree_on_the_processor(backend, count):
     assert {row.verdict for row in rows} == {"agrees"}
 
 
+def test_programs_agree_in_every_combination_of_what_lowering_does_for_speed():
+    ways = fuzz.ways_of("cpu", combinations=True)
+    assert [str(way) for way in ways] == [
+        "cpu, optimised",
+        "cpu, with passes, proofs",
+        "cpu, with passes, coarsening",
+        "cpu, with proofs, coarsening",
+        "cpu, with passes",
+        "cpu, with proofs",
+        "cpu, with coarsening",
+        "cpu, as written",
+    ]
+    no_fault(rows_of(ways, 60), 60)
+    no_fault(rows_of(ways, 60, independent=True), 60)
+
+
+def test_independent_programs_share_nothing():
+    cases = [fuzz.generate(seed, independent=True) for seed in range(50)]
+    for case in cases:
+        text = case.program.to_text()
+        assert not re.search(r"^ *barrier$|: workgroup|atomic_", text, re.MULTILINE), text
+    assert sum(case.grid[0] > 1 for case in cases) > 40
+
+
 @pytest.mark.parametrize("device", DEVICES, ids=name_of)
 def test_programs_agree_on_every_device(device):
     no_fault(rows_of(fuzz.ways_of("vulkan", device.index), 12), 12)
@@ -179,6 +203,13 @@ def no_fault_of_many(ways, count, **settings):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("device", DEVICES, ids=name_of)
+def test_500_programs_agree_in_every_combination_on_every_device(device):
+    ways = fuzz.ways_of("vulkan", device.index, combinations=True)
+    no_fault_of_many(ways, 500, independent=True, statements=30)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("device", DEVICES, ids=name_of)
 def test_5000_programs_agree_on_every_device(device):
     no_fault_of_many(fuzz.ways_of("vulkan", device.index), 5000)
 
@@ -278,6 +309,8 @@ def test_a_log_has_a_row_a_program_in_order(tmp_path, capsys):
         "rewrites": 0,
         "checked": False,
         "plant": None,
+        "independent": False,
+        "combinations": False,
         "seed": 0,
     }
     assert [row["seed"] for row in rows] == list(range(200))

@@ -163,13 +163,30 @@ def test_a_schedule_of_another_type_is_refused(schedule):
     assert str(error.value).endswith('. Fix: write "reversed" or "random:7".')
 
 
-@pytest.mark.parametrize("optimize", [1, 0, "yes", np.True_, []])
-def test_the_switch_of_the_optimiser_takes_true_false_or_none(optimize):
-    if isinstance(optimize, np.bool_):
-        assert vyre.run(Program(), {}, 1, backend="reference", optimize=optimize) == {}
-        return
-    with pytest.raises(vyre.ArgumentError, match=r"^argument `optimize` of vyre.run must be .*\. Fix: "):
+@pytest.mark.parametrize("optimize", [None, np.True_, [], ("passes",), {"proofs", "coarsening"}, frozenset()])
+def test_what_lowering_does_for_speed_is_a_switch_or_names(optimize):
+    assert vyre.run(Program(), {}, 1, backend="reference", optimize=optimize) == {}
+
+
+@pytest.mark.parametrize("optimize", [1, 0, "passes", b"passes", {"passes": True}])
+def test_what_is_neither_a_switch_nor_a_list_of_names_is_refused(optimize):
+    with pytest.raises(vyre.ArgumentError) as error:
         vyre.run(Program(), {}, 1, backend="reference", optimize=optimize)
+    assert str(error.value).startswith(
+        "argument `optimize` of vyre.run must be True, False or a list of names among "
+        '"passes", "proofs", "coarsening", got '
+    )
+    assert str(error.value).endswith(". Fix: write True, False, or such a list.")
+
+
+@pytest.mark.parametrize("name", ["fast", "Passes", "passes ", "", 7, None])
+def test_a_name_of_nothing_that_lowering_does_is_refused(name):
+    with pytest.raises(vyre.ArgumentError) as error:
+        vyre.run(Program(), {}, 1, backend="reference", optimize=["passes", name])
+    assert str(error.value).startswith(
+        'an element of argument `optimize` of vyre.run must be one of "passes", "proofs", "coarsening", got '
+    )
+    assert str(error.value).endswith(". Fix: write one of these.")
 
 
 def test_optimize_changes_what_is_lowered_and_no_byte(target):

@@ -49,12 +49,19 @@ std::string to_string(const Way& way) {
   std::string result(way.backend->name());
   if (way.device) result += fmt::format(" device {}", *way.device);
   if (is_reference(way)) result += ", " + text(way.schedule);
-  return result + (way.optimize ? ", optimised" : ", as written");
+  std::string chosen;
+  bool all = true;
+  for (const lower::SpeedupInfo& row : lower::kSpeedups) {
+    if (way.lowering.*row.chosen) chosen += fmt::format("{}{}", chosen.empty() ? ", with " : ", ", row.name);
+    all = all && way.lowering.*row.chosen;
+  }
+  if (all) return result + ", optimised";
+  return result + (chosen.empty() ? ", as written" : chosen);
 }
 
 std::vector<Array> run_case(const Case& that, const validate::ValidProgram& program, const Way& way) {
-  const validate::ValidProgram chosen = is_reference(way) && way.optimize ? transform::optimize(program) : program;
-  const std::unique_ptr<run::Executable> executable = way.backend->prepare(chosen, way.device, {.optimize = way.optimize});
+  const validate::ValidProgram chosen = is_reference(way) && way.lowering.passes ? transform::optimize(program) : program;
+  const std::unique_ptr<run::Executable> executable = way.backend->prepare(chosen, way.device, way.lowering);
   std::vector<Array> arrays = that.arrays;
   VYRE_ASSERT(arrays.size() == program.bound().size());
   std::vector<run::BufferView> views;

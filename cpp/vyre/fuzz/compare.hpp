@@ -20,10 +20,10 @@ struct Way {
   run::Backend* backend = nullptr;
   std::optional<std::size_t> device;
   run::Schedule schedule;
-  bool optimize = false;
+  lower::Options lowering = lower::all_off();
 };
 
-// "reference, reversed, optimised"
+// "reference, reversed, optimised", "vulkan, with proofs, coarsening"
 std::string to_string(const Way& way);
 
 // The arrays after the run. Throws what the backend throws.

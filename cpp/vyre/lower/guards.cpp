@@ -78,9 +78,9 @@ bool is_below(Writer& writer, ValueId value, std::uint32_t bound) {
 
 // 1 when the index is in range; invalid when that is known. Element indices are compared, because byte offsets wrap.
 ValueId in_range(Writer& writer, const Memory& memory, ValueId index) {
-  if (memory.shared && is_below(writer, index, writer.kernel().shared[memory.index].count)) return {};
+  if (memory.shared && writer.proofs() && is_below(writer, index, writer.kernel().shared[memory.index].count)) return {};
   const ValueId length = lower_length(writer, memory);
-  if (writer.is_known_below(index, length)) return {};
+  if (writer.proofs() && writer.is_known_below(index, length)) return {};
   return writer.once(Opcode::Lt, index, length);
 }
 

@@ -7,6 +7,7 @@
 #include "vyre/base/overloaded.hpp"
 #include "vyre/lower/guards.hpp"
 #include "vyre/lower/writer.hpp"
+#include "vyre/transform/coarsen.hpp"
 #include "vyre/transform/passes.hpp"
 
 namespace vyre::lower {
@@ -14,10 +15,10 @@ namespace {
 
 class Lowering {
  public:
-  explicit Lowering(const validate::ValidProgram& program)
+  Lowering(const validate::ValidProgram& program, const Options& options)
       : program_(program.program()),
         facts_(program.facts()),
-        writer_(program_.workgroup_size()),
+        writer_(program_.workgroup_size(), options.proofs),
         memory_(program_.buffers().size()),
         values_(program_.exprs().size()),
         locals_(facts_.locals.size()) {
@@ -216,11 +217,19 @@ void Lowering::end() {
   dead_ = open.opener == Opener::Else && open.then_dead && dead_;
 }
 
+validate::ValidProgram prepare(const validate::ValidProgram& program, const Options& options) {
+  return options.passes ? transform::optimize(program) : transform::inline_calls(program);
+}
+
 }  // namespace
 
-Kernel lower(const validate::ValidProgram& program, const Options& options) {
-  const validate::ValidProgram ready = options.optimize ? transform::optimize(program) : transform::inline_calls(program);
-  return Lowering(ready).run();
+Kernel lower(const validate::ValidProgram& program, const Options& options) { return Lowering(prepare(program, options), options).run(); }
+
+std::optional<Kernel> lower_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Options& options) {
+  // No pass runs afterwards: it would put the loads of the copies back between their stores.
+  const std::optional<validate::ValidProgram> coarse = transform::coarsen(prepare(program, options), ways);
+  if (!coarse) return std::nullopt;
+  return Lowering(*coarse, options).run();
 }
 
 }  // namespace vyre::lower

@@ -1,16 +1,20 @@
 // From a valid program to a Kernel.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
 #include "vyre/lower/kernel.hpp"
+#include "vyre/lower/options.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::lower {
 
-struct Options {
-  bool optimize = true;  // inlining always happens; a Kernel has no calls
-};
-
 // Inlines, optimises and lowers. Throws LoweringError.
 Kernel lower(const validate::ValidProgram& program, const Options& options = {});
+
+// A Kernel of which workgroup g does the work of workgroups ways * g to ways * g + ways - 1 along x; nothing where transform::coarsen says
+// so.
+std::optional<Kernel> lower_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Options& options = {});
 
 }  // namespace vyre::lower

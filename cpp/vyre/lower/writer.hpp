@@ -15,7 +15,8 @@ namespace vyre::lower {
 // The ids that a Writer gives out are its own until finish() numbers them anew.
 class Writer {
  public:
-  explicit Writer(const ir::WorkgroupSize& workgroup_size) { kernel_.workgroup_size = workgroup_size; }
+  // Without proofs, nothing is known of any index.
+  explicit Writer(const ir::WorkgroupSize& workgroup_size, bool proofs = true) : proofs_(proofs) { kernel_.workgroup_size = workgroup_size; }
 
   // Buffers and shared arrays are the caller's to fill in.
   Kernel& kernel() { return kernel_; }
@@ -42,6 +43,7 @@ class Writer {
 
   const Instruction& at(ValueId value) const { return is_leaf(value) ? leaves_[value.index & ~kLeaf] : code_[value.index]; }
   std::optional<std::uint32_t> literal(ValueId value) const;
+  bool proofs() const { return proofs_; }
 
   Kernel finish();
 
@@ -57,6 +59,7 @@ class Writer {
   static constexpr std::uint32_t kLeaf = 0x80000000u;
   static bool is_leaf(ValueId value) { return (value.index & kLeaf) != 0; }
 
+  const bool proofs_;
   Kernel kernel_;
   std::vector<Instruction> leaves_, code_;
   std::unordered_map<Instruction, ValueId, Hash> known_leaves_;

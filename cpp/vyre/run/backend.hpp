@@ -15,6 +15,8 @@
 #include <string_view>
 #include <vector>
 
+#include "vyre/lower/options.hpp"
+
 namespace vyre::validate {
 class ValidProgram;
 }
@@ -56,10 +58,8 @@ struct RunOptions {
   Schedule schedule;
 };
 
-struct PrepareOptions {
-  // Whether the backend's lowering optimises. The reference never does: it runs what it is given.
-  bool optimize = true;
-};
+// What the backend's lowering does for speed. The reference lowers nothing: it runs what it is given.
+using PrepareOptions = lower::Options;
 
 // A program made ready for one backend (and one device of it). May be run from several threads.
 class Executable {

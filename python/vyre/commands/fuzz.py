@@ -86,6 +86,16 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "--clean", action="store_true", help="only programs that stay in bounds and read what was written"
     )
     parser.add_argument(
+        "--independent",
+        action="store_true",
+        help="only programs whose invocations share nothing, which lowering changes the most",
+    )
+    parser.add_argument(
+        "--combinations",
+        action="store_true",
+        help="every combination of what lowering does for speed, not only all of it and nothing of it",
+    )
+    parser.add_argument(
         "--tries", type=_count, default=3000, metavar="N", help="runs that reducing a program may take (3000)"
     )
     parser.add_argument(
@@ -133,7 +143,9 @@ def run(chosen: argparse.Namespace) -> int:
         return _run_planted(chosen)
     if chosen.resume and not chosen.log:
         raise vyre.ArgumentError("--resume has no place without --log. Fix: name the log to go on with.")
-    settings = fuzz.Settings(statements=chosen.statements, clean=chosen.clean, rewrites=chosen.rewrites)
+    settings = fuzz.Settings(
+        statements=chosen.statements, clean=chosen.clean, rewrites=chosen.rewrites, independent=chosen.independent
+    )
     backends, ways = _ways(chosen)
     target = fuzz.describe(ways)
     head = {
@@ -141,6 +153,7 @@ def run(chosen: argparse.Namespace) -> int:
         "backends": backends,
         "device": chosen.device,
         **asdict(settings),
+        "combinations": chosen.combinations,
         "seed": chosen.seed or 0,
     }
     log = None
@@ -161,7 +174,8 @@ def _ways(chosen: argparse.Namespace) -> tuple[list[str], list[Way]]:
     ways = []
     for backend in dict.fromkeys(backends):
         # A device is of those that have several.
-        ways += fuzz.ways_of(backend, None if backend in ("reference", "cpu") else chosen.device)
+        device = None if backend in ("reference", "cpu") else chosen.device
+        ways += fuzz.ways_of(backend, device, combinations=chosen.combinations)
     return backends, ways
 
 
@@ -171,7 +185,7 @@ def _resume(chosen: argparse.Namespace, head: dict[str, Any]) -> Any:
 
     log = fuzz.Log.resume(chosen.log)
     # A log of an earlier version knows fewer settings, and has programs as they were made before there were more.
-    kept = {**asdict(fuzz.Settings()), **log.head}
+    kept = {**asdict(fuzz.Settings()), "combinations": False, **log.head}
     for name, value in head.items():
         if kept.get(name) != value and (name != "seed" or chosen.seed is not None):
             log.close()
@@ -305,6 +319,8 @@ class _Run:
             words += ["--backend", backend]
         if self.chosen.device is not None:
             words += ["--device", str(self.chosen.device)]
+        if self.chosen.combinations:
+            words.append("--combinations")
         if case is not None:
             return shlex.join([*words, "--case", case])
         for name, value in asdict(self.settings).items():
@@ -393,7 +409,7 @@ def _run_planted(chosen: argparse.Namespace) -> int:
     """Programs with each defect, and two kinds without one, through checked execution."""
     from vyre import fuzz
 
-    for name in ("backend", "device", "seconds", "log", "resume", "rewrites", "clean"):
+    for name in ("backend", "device", "seconds", "log", "resume", "rewrites", "clean", "independent", "combinations"):
         if getattr(chosen, name) not in (None, False, 0):
             raise vyre.ArgumentError(
                 f"--{name} has no place with --planted, which runs on the reference. Fix: leave it out."

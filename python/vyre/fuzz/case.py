@@ -142,7 +142,7 @@ class Settings:
     """How the programs of a sweep are made.
 
     Attributes:
-        statements, work, clean: as ``generate`` takes them.
+        statements, work, clean, independent: as ``generate`` takes them.
         rewrites: as many rewrites that keep the bytes are done to each program before it is run; 0 leaves it as it is.
         checked: whether checked execution runs the program, instead of ways; it must find what was planted, where it
             was planted, and nothing else.
@@ -155,15 +155,29 @@ class Settings:
     rewrites: int = 0
     checked: bool = False
     plant: str | None = None
+    independent: bool = False
 
     def case(self, seed: int) -> tuple[Case, Case | None]:
         """The case of a seed, and what is run in its place if that is another one."""
-        case = generate(seed, statements=self.statements, work=self.work, clean=self.clean, plant=self.plant)
+        case = generate(
+            seed,
+            statements=self.statements,
+            work=self.work,
+            clean=self.clean,
+            plant=self.plant,
+            independent=self.independent,
+        )
         return case, rewrite(case, self.rewrites, seed) if self.rewrites else None
 
 
 def generate(
-    seed: int, *, statements: int = 200, work: int = 60_000, clean: bool = False, plant: str | None = None
+    seed: int,
+    *,
+    statements: int = 200,
+    work: int = 60_000,
+    clean: bool = False,
+    plant: str | None = None,
+    independent: bool = False,
 ) -> Case:
     """A random case, the same for the same arguments on every machine.
 
@@ -173,13 +187,15 @@ def generate(
         work: about how many instructions the reference may execute.
         clean: every access is in bounds and every element read was written before.
         plant: a defect, one of PLANTS, planted into a clean case.
+        independent: invocations share nothing and mostly go the same way: without barriers, workgroup memory and
+            atomics, and with several workgroups along x.
 
     Raises: ArgumentError.
 
     >>> generate(3, plant="same-value").planted.defect
     'race'
     """
-    (program, arrays, grid), planted = _core._fuzz_generate(seed, statements, work, clean, plant)
+    (program, arrays, grid), planted = _core._fuzz_generate(seed, statements, work, clean, independent, plant)
     if planted is not None:
         planted = Planted(*planted)
     return Case(program, arrays, grid, seed, planted)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -27,13 +28,13 @@ class Way:
         backend: one of ``vyre.backends()``; "wgsl", which goes through the package wgpu; or a Python function that
             takes what ``vyre.run`` takes and returns what it returns, as ``"module:function"``.
         device, schedule: as ``vyre.run`` takes them.
-        optimize: whether the optimiser runs; the reference is given the program that it made.
+        optimize: as ``vyre.run`` takes it; the reference is given the program that the optimiser's passes made.
     """
 
     backend: str
     device: int | None = None
     schedule: str | None = None
-    optimize: bool = False
+    optimize: bool | tuple[str, ...] = False
 
     @property
     def in_python(self) -> bool:
@@ -56,15 +57,24 @@ class Way:
     def __str__(self) -> str:
         where = "" if self.device is None else f" device {self.device}"
         order = f", {self.schedule or 'in-order'}" if self.backend == "reference" else ""
-        return f"{self.backend}{where}{order}, {'optimised' if self.optimize else 'as written'}"
+        chosen = SPEEDUPS if self.optimize is True else [name for name in SPEEDUPS if name in (self.optimize or ())]
+        how = f"with {', '.join(chosen)}" if chosen else "as written"
+        return f"{self.backend}{where}{order}, {'optimised' if len(chosen) == len(SPEEDUPS) else how}"
 
     def _tuple(self) -> tuple[Any, ...]:
         return (self.backend, self.device, self.schedule, self.optimize)
 
 
-def ways_of(backend: str, device: int | None = None) -> list[Way]:
+SPEEDUPS: tuple[str, ...] = tuple(name for name, _ in _core._tables["speedups"])
+"""What lowering does for speed, each of which can be switched off."""
+
+
+def ways_of(backend: str, device: int | None = None, *, combinations: bool = False) -> list[Way]:
     """How the case is run on a backend to see whether it is right: the reference in other orders, with the optimiser
-    and without; the others with the optimiser and without.
+    and without; the others with everything that lowering does for speed, wherever it applies, and with nothing of it.
+
+    Args:
+        combinations: every combination of what lowering does for speed, on the backends that lower.
 
     A random order is another one for each program of a sweep.
 
@@ -78,7 +88,10 @@ def ways_of(backend: str, device: int | None = None) -> list[Way]:
             *((order, optimize) for order in ("reversed", "random:0") for optimize in (False, True)),
         ]
         return [Way(backend, device, order, optimize) for order, optimize in orders]
-    return [Way(backend, device, None, optimize) for optimize in (True, False)]
+    if backend == "wgsl" or ":" in backend:
+        return [Way(backend, device, None, optimize) for optimize in (True, False)]
+    counts = range(len(SPEEDUPS), -1, -1) if combinations else (len(SPEEDUPS), 0)
+    return [Way(backend, device, None, names) for count in counts for names in itertools.combinations(SPEEDUPS, count)]
 
 
 @dataclass(frozen=True)

@@ -183,6 +183,7 @@ def _sweep(
     how = asdict(settings)
     rewrites, checked, plant = how.pop("rewrites"), how.pop("checked"), how.pop("plant")
     if checked:
+        del how["independent"]  # what is planted needs invocations that meet
         found = _core._fuzz_sweep_checked(first, count, seconds, **how, plant=plant, progress=progress)
         return [
             (hash, Judgement("misjudged", CHECKED, wrong) if wrong else Judgement("agrees")) for hash, wrong in found

@@ -29,7 +29,7 @@ TEST(SpirvProgram, every_valid_sample_gives_valid_words) {
     ++valid;
     const auto words = valid_words(lower::lower(*verdict.program));
     EXPECT_EQ(words, spirv::emit(lower::lower(*verdict.program)));
-    valid_words(lower::lower(*verdict.program, {.optimize = false}));
+    valid_words(lower::lower(*verdict.program, {.passes = false}));
   }
   EXPECT_GT(valid, 0u);
 }
@@ -110,7 +110,7 @@ TEST(SpirvProgram, scale_words_grow_with_the_program) {
     for (std::uint32_t k = 0; k < n; ++k) entry.push_back(statement(k));
     const validate::ValidProgram program = test::valid(Sample().out("out").add(entry).make(), no_limits);
     std::size_t words = 0;
-    test::on_small_stack([&] { words = spirv::emit(lower::lower(program, {.optimize = false})).size(); });
+    test::on_small_stack([&] { words = spirv::emit(lower::lower(program, {.passes = false})).size(); });
     return words;
   };
   const auto grows = [&](std::uint32_t n, auto&& statement) { EXPECT_LE(size(n, statement), size(n / 50, statement) * 51); };
@@ -122,7 +122,7 @@ TEST(SpirvProgram, scale_words_grow_with_the_program) {
 
 TEST(SpirvProgram, scale_chains_of_98000_expressions) {
   const validate::ValidProgram program = test::valid(test::chain(49'000));
-  test::on_small_stack([&] { spirv::emit(lower::lower(program, {.optimize = false})); });
+  test::on_small_stack([&] { spirv::emit(lower::lower(program, {.passes = false})); });
 }
 
 }  // namespace

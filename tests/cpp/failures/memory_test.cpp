@@ -158,7 +158,7 @@ TEST_F(MemoryThatFails, while_inlining_and_optimising_is_reported) {
 
 TEST_F(MemoryThatFails, while_lowering_and_emitting_is_reported) {
   const validate::ValidProgram program = valid_program();
-  fails_cleanly_at_each_allocation([&] { return hash(lower::to_text(lower::lower(program, {.optimize = false}))); });
+  fails_cleanly_at_each_allocation([&] { return hash(lower::to_text(lower::lower(program, {.passes = false}))); });
   const lower::Kernel kernel = lower::lower(program);
   fails_cleanly_at_each_allocation([&] { return hash(wgsl::emit(kernel)); });
 #if VYRE_HAS_SPIRV

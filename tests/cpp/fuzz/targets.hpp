@@ -174,7 +174,7 @@ inline void whole_path(std::string_view input) {
   try {
     optimized = transform::optimize(*verdict.program);
     kernel = lower::lower(*verdict.program);
-    plain = lower::lower(*verdict.program, {.optimize = false});
+    plain = lower::lower(*verdict.program, {.passes = false});
   } catch (const LoweringError&) {
     return;  // it outgrows the limits by its calls
   }

@@ -24,7 +24,7 @@ TEST(Cpu, programs_agree_on_every_instruction_set) {
     options.instructions = std::string(lanes->name);
     options.threads = 1 + ways.size() % 3;
     backends.push_back(run::make_cpu_backend(options));
-    for (const bool optimize : {false, true}) ways.push_back({backends.back().get(), {}, {}, optimize});
+    for (const lower::Options& lowering : {lower::all_off(), lower::Options()}) ways.push_back({backends.back().get(), {}, {}, lowering});
   }
   constexpr std::uint64_t kFirst = 2'000'000, kSeeds = 400;
   for (std::uint64_t seed = kFirst; seed < kFirst + kSeeds; ++seed) {

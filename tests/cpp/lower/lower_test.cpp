@@ -20,7 +20,7 @@ using lower::Kernel;
 using lower::Opcode;
 
 // Without the optimiser, so that what is seen is the lowering's own.
-Kernel lowered(const ir::Program& program, bool optimize = false) { return lower::lower(test::valid(program), {.optimize = optimize}); }
+Kernel lowered(const ir::Program& program, bool optimize = false) { return lower::lower(test::valid(program), {.passes = optimize}); }
 
 std::size_t count(const Kernel& kernel, Opcode op) {
   return static_cast<std::size_t>(
@@ -227,11 +227,40 @@ TEST(Lower, a_coarsened_program_guards_no_more_than_its_own_condition) {
        {test::xor_program(),
         Sample().out("out").add({if_(bin(BinOp::Ge, gid(0), len("out")), {return_()}), store("out", gid(0), u32(1))}).make()}) {
     const Kernel plain = lowered(program);
-    const Kernel kernel = lower::lower(transform::coarsen(test::valid(program), 4).value(), {.optimize = false});
+    const Kernel kernel = lower::lower(transform::coarsen(test::valid(program), 4).value(), {.passes = false});
     // Each copy stands there twice: where all take turns, and where it is alone.
     EXPECT_EQ(count(kernel, Opcode::StoreBuffer), 8u);
     EXPECT_EQ(count(kernel, Opcode::If), 5u);
     EXPECT_LE(count(kernel, Opcode::Lt), 4 * (2 * count(plain, Opcode::Lt) - 1));
+  }
+}
+
+TEST(Lower, without_proofs_every_access_is_guarded) {
+  lower::Options options{.passes = false, .proofs = false};
+  const auto guarded = [&](const ir::Program& program) {
+    const Kernel kernel = lower::lower(test::valid(program), options);
+    return count(kernel, Opcode::Lt);
+  };
+  EXPECT_EQ(guarded(test::xor_program()), 4u);
+  const auto in_loop = Sample().out("out").add(loop("k", u32(0), len("out"), {store("out", var("k"), u32(1))})).make();
+  EXPECT_EQ(guarded(in_loop), 1u);
+  const auto shared = Sample().out("out").shared("s", 4).size(4).add(store("s", lid(0), u32(1))).make();
+  EXPECT_EQ(guarded(shared), 1u);
+  options.proofs = true;
+  EXPECT_EQ(guarded(in_loop), 0u);
+  EXPECT_EQ(guarded(shared), 0u);
+}
+
+// As the reference page lists them, and as Python names them.
+TEST(Lower, what_it_does_for_speed_is_switched_by_name) {
+  for (const lower::SpeedupInfo& row : lower::kSpeedups) {
+    lower::Options options = lower::all_off();
+    EXPECT_NE(options, lower::Options());
+    options.*row.chosen = true;
+    EXPECT_EQ(options.passes, row.name == "passes");
+    EXPECT_EQ(options.proofs, row.name == "proofs");
+    EXPECT_EQ(options.coarsening, row.name == "coarsening");
+    EXPECT_FALSE(row.meaning.empty());
   }
 }
 
@@ -321,7 +350,7 @@ TEST(Lower, every_valid_sample_lowers_to_a_sound_kernel) {
     if (!verdict.program) continue;
     ++valid;
     check_kernel(lower::lower(*verdict.program));
-    check_kernel(lower::lower(*verdict.program, {.optimize = false}));
+    check_kernel(lower::lower(*verdict.program, {.passes = false}));
   }
   EXPECT_GT(valid, 0u);
 }
@@ -333,7 +362,7 @@ TEST(Lower, random_programs_lower_to_sound_kernels) {
     ASSERT_TRUE(verdict.program);
     const Kernel kernel = lower::lower(*verdict.program);
     check_kernel(kernel);
-    check_kernel(lower::lower(*verdict.program, {.optimize = false}));
+    check_kernel(lower::lower(*verdict.program, {.passes = false}));
     ASSERT_EQ(kernel, lower::lower(*verdict.program));
   }
 }
@@ -354,7 +383,7 @@ TEST(Lower, scale_many_statements_and_literals) {
   const validate::Options no_limits{.limits = false};
   for (const List& entry : {ifs, stores, literals}) {
     const validate::ValidProgram program = test::valid(Sample().out("out").add(entry).make(), no_limits);
-    test::on_small_stack([&] { lower::lower(program, {.optimize = false}); });
+    test::on_small_stack([&] { lower::lower(program, {.passes = false}); });
     test::on_small_stack([&] { lower::lower(program); });
   }
 }
@@ -363,7 +392,7 @@ TEST(Lower, scale_deep_chains_and_doublings) {
   for (const ir::Program& program : {test::chain(49'000), test::doublings(64), test::wide_program(70'000)}) {
     const validate::Verdict verdict = validate::validate(program, test::sample_ops());
     if (!verdict.program) FAIL() << to_string(verdict.diagnostics.front());
-    test::on_small_stack([&] { lower::lower(*verdict.program, {.optimize = false}); });
+    test::on_small_stack([&] { lower::lower(*verdict.program, {.passes = false}); });
   }
 }
 

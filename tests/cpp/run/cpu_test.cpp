@@ -47,7 +47,7 @@ TEST_P(CpuConformance, gives_the_expected_words) {
   for (const std::string& set : instruction_sets()) {
     const auto backend = run::make_cpu_backend({.threads = 1, .instructions = set});
     for (const bool optimize : {true, false}) {
-      const std::vector<Words> got = run_program(*backend, program, given.given, given.grid, {}, {.optimize = optimize});
+      const std::vector<Words> got = run_program(*backend, program, given.given, given.grid, {}, {.passes = optimize});
       ASSERT_EQ(got.size(), given.expected.size());
       for (std::size_t slot = 0; slot < got.size(); ++slot) EXPECT_EQ(got[slot], given.expected[slot]) << set << ", buffer " << slot;
     }
@@ -65,7 +65,7 @@ void expect_same(const Program& program, const std::vector<Words>& arrays, run::
     for (const unsigned threads : {1u, 3u}) {
       const auto cpu = run::make_cpu_backend({.threads = threads, .instructions = set});
       for (const bool optimize : {true, false}) {
-        EXPECT_EQ(run_program(*cpu, checked, arrays, grid, {}, {.optimize = optimize}), expected) << set << ", " << threads << " threads\n"
+        EXPECT_EQ(run_program(*cpu, checked, arrays, grid, {}, {.passes = optimize}), expected) << set << ", " << threads << " threads\n"
                                                                                                   << to_text(program);
       }
     }

@@ -45,7 +45,7 @@ class VulkanConformance : public test::VulkanTest {
 
   // Leaves to the driver what the optimiser would do before it.
   std::vector<Words> run_unoptimized_on(std::size_t device, const validate::ValidProgram& program, std::vector<Words> arrays) {
-    const lower::Kernel kernel = lower::lower(program, {.optimize = false});
+    const lower::Kernel kernel = lower::lower(program, {.passes = false});
     run::vulkan::Shader shader;
     shader.words = spirv::emit(kernel);
     shader.workgroup_size = kernel.workgroup_size;
@@ -468,6 +468,45 @@ TEST_F(VulkanConformance, workgroup_memory_out_of_bounds_is_zero_and_unharmed) {
             .make();
     agreed(program, {indices(), Words(16 * type.lanes, 0xDEADBEEF), Words(8, 0xDEADBEEF)});
   }
+}
+
+TEST_F(VulkanConformance, workgroup_memory_is_as_large_as_declared_and_no_larger) {
+  on_each_device([&](std::size_t device, const test::DeviceInfo& info) {
+    const auto limit =
+        std::find_if(info.limits.begin(), info.limits.end(), [](const auto& it) { return it.first == "maxComputeSharedMemorySize"; });
+    ASSERT_NE(limit, info.limits.end());
+    const auto bytes = static_cast<std::uint32_t>(std::min<std::uint64_t>(limit->second, 1u << 20));
+    // An odd number of words in an array of each width: 1, 2 and 4 lanes.
+    const auto program = [&](std::uint32_t more) {
+      const std::uint32_t words = bytes / 4 - 4 * 5 - 2 * 7 - 3 + more;
+      const auto last = [&] { return u32(words - 1) - lid(0); };
+      return Sample()
+          .out("out")
+          .shared("words", words)
+          .shared("wide", 5, DataType::Vec4U32)
+          .shared("pairs", 7, DataType::U64)
+          .shared("truths", 3, DataType::Bool)
+          .size(64)
+          .add({store("words", last(), gid(0) + u32(1)), store("truths", u32(2), boolean(true)),
+                store("wide", u32(4), cast(DataType::Vec4U32, u32(9))), store("pairs", u32(6), u64(30)), barrier(),
+                store("out", gid(0),
+                      load("words", last()) + cast(DataType::U32, load("truths", u32(2))) + lane(load("wide", u32(4)), 3) +
+                          lane(load("pairs", u32(6)), 0))})
+          .make();
+    };
+    Words expected(128);
+    for (std::uint32_t k = 0; k < 128; ++k) expected[k] = k + 1 + 1 + 9 + 30;
+    EXPECT_EQ(run_on(device, test::valid(program(0)), {Words(128)}, {2, 1, 1}), std::vector<Words>{expected});
+    if (bytes != limit->second) return;
+    try {
+      run_on(device, test::valid(program(1)), {Words(128)}, {2, 1, 1});
+      ADD_FAILURE() << "one word more than there is";
+    } catch (const CapabilityError& error) {
+      EXPECT_EQ(std::string(error.what()).find(std::to_string(bytes + 4) + " bytes of workgroup memory exceeds maxComputeSharedMemorySize"),
+                0u)
+          << error.what();
+    }
+  });
 }
 
 TEST_F(VulkanConformance, workgroup_memory_starts_as_zeros_in_every_workgroup) {

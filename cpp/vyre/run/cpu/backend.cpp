@@ -137,7 +137,7 @@ class CpuExecutable : public Executable {
   CpuExecutable(const validate::ValidProgram& program, const Lanes& lanes, unsigned threads, const PrepareOptions& options)
       : program_(program), lanes_(lanes), threads_(threads) {
     check_host_limits(program.program(), "cpu backend");
-    kernel_ = lower::lower(program, {.optimize = options.optimize});
+    kernel_ = lower::lower(program, options);
     code_ = compile(kernel_);
     const ir::WorkgroupSize& size = program.program().workgroup_size();
     const std::uint64_t invocations = std::uint64_t{size[0]} * size[1] * size[2];

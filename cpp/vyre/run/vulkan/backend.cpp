@@ -1,11 +1,11 @@
 #include "vyre/run/vulkan/backend.hpp"
 
-#include <mutex>
+#include <utility>
 
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/vulkan/call.hpp"
-#include "vyre/run/vulkan/translate.hpp"
+#include "vyre/run/vulkan/kernels.hpp"
 #include "vyre/run/vulkan/vulkan_backend.hpp"
 
 namespace vyre::run {
@@ -14,40 +14,21 @@ namespace {
 
 class VulkanExecutable final : public Executable {
  public:
-  VulkanExecutable(std::shared_ptr<Devices> devices, std::size_t index, Shader shader)
-      : devices_(std::move(devices)), index_(index), shader_(std::move(shader)) {
-    ready();
-  }
+  // See KernelSource.
+  template <class... Source>
+  explicit VulkanExecutable(std::shared_ptr<Devices> devices, std::size_t index, Source&&... source)
+      : devices_(devices), source_(std::move(devices), index, std::forward<Source>(source)...) {}
 
   void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) override {
     devices_->check_process();
     check_in_order(options, "vulkan");
-    const Ready now = ready();
-    run_call(*now.device, now.pipeline, buffers, grid, options);
+    const KernelSource::Ready now = source_.ready(grid);
+    run_call(*now.device, now.kernels, buffers, grid, options);
   }
 
  private:
-  struct Ready {
-    std::shared_ptr<Device> device;
-    std::shared_ptr<Pipeline> pipeline;  // destroyed before its device
-  };
-
-  // On a new device when the old one was lost.
-  Ready ready() {
-    const std::lock_guard lock(mutex_);
-    if (!ready_.pipeline || ready_.device->condemned()) {
-      ready_.pipeline.reset();
-      ready_.device = devices_->open(index_);
-      ready_.pipeline = ready_.device->pipeline(shader_);
-    }
-    return ready_;
-  }
-
   const std::shared_ptr<Devices> devices_;
-  const std::size_t index_;
-  const Shader shader_;
-  std::mutex mutex_;
-  Ready ready_;
+  KernelSource source_;
 };
 
 }  // namespace
@@ -81,10 +62,7 @@ std::vector<DeviceInfo> VulkanBackend::devices() {
 
 std::unique_ptr<Executable> VulkanBackend::prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                                    const PrepareOptions& options) {
-  const std::size_t index = device ? *device : devices_->choose();
-  // Opened first: what the driver really does decides what is emitted for it.
-  const auto opened = devices_->open(index);
-  return std::make_unique<VulkanExecutable>(devices_, index, translate(program, opened->loop_budget.has_value(), options.optimize));
+  return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(), program, options);
 }
 
 std::unique_ptr<Executable> VulkanBackend::prepare_shader(Shader shader, std::optional<std::size_t> device) {

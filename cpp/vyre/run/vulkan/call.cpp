@@ -10,6 +10,7 @@
 
 #include "vyre/base/error.hpp"
 #include "vyre/emit/interface.hpp"
+#include "vyre/run/vulkan/parts.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -76,15 +77,14 @@ class Runner {
     device_.check(api_.vkBeginCommandBuffer(workspace_.commands, &begin), "vkBeginCommandBuffer");
   }
 
-  void bind(std::span<const std::uint32_t> constants) {
-    const Pipeline& pipeline = *workspace_.pipeline;
+  void bind(const Pipeline& pipeline, std::span<const std::uint32_t> constants) {
     api_.vkCmdBindPipeline(workspace_.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.handle());
     api_.vkCmdBindDescriptorSets(workspace_.commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline.layout(), 0, 1, &workspace_.set, 0, nullptr);
-    push(constants);
+    push(pipeline, constants);
   }
 
-  void push(std::span<const std::uint32_t> constants) {
-    api_.vkCmdPushConstants(workspace_.commands, workspace_.pipeline->layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
+  void push(const Pipeline& pipeline, std::span<const std::uint32_t> constants) {
+    api_.vkCmdPushConstants(workspace_.commands, pipeline.layout(), VK_SHADER_STAGE_COMPUTE_BIT, 0,
                             static_cast<std::uint32_t>(constants.size_bytes()), constants.data());
   }
 
@@ -286,16 +286,15 @@ VkDeviceSize Workspace::bytes() const {
   return sum;
 }
 
-void run_call(Device& device, const std::shared_ptr<Pipeline>& pipeline, std::span<const BufferView> buffers, Grid grid,
-              const RunOptions& options) {
-  const Shader& shader = pipeline->shader();
+void run_call(Device& device, const Kernels& kernels, std::span<const BufferView> buffers, Grid grid, const RunOptions& options) {
+  const Shader& shader = kernels.plain->shader();
   check_call(device, shader, buffers, grid);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
 
   Loan loan(device);
   Workspace& workspace = *loan;
   Runner runner(device, workspace, options);
-  workspace.pipeline = pipeline;
+  workspace.kernels = kernels;
   std::vector<VkDeviceSize> bytes(shader.binding_count(), kMinBufferBytes);
   for (std::size_t i = 0; i < buffers.size(); ++i) bytes[i] = device_bytes(buffers[i].bytes.size());
   const bool staged = !device.unified();
@@ -314,35 +313,30 @@ void run_call(Device& device, const std::shared_ptr<Pipeline>& pipeline, std::sp
     for (std::size_t i = 0; i < bytes.size(); ++i) runner.copy(workspace.staging[i], workspace.buffers[i], bytes[i]);
     runner.order(VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kShaderAccess);
   }
-  runner.bind(constants);
 
   // The grid in parts that the device takes; each part is told the workgroup that it begins with.
-  const std::array<std::uint32_t, 3> most = device.max_group_count();
+  const Parts parts(grid, device.max_group_count(), kernels.coarse != nullptr);
   std::size_t recorded = 0;
-  for (std::uint64_t z = 0; z < grid.z; z += most[2]) {
-    for (std::uint64_t y = 0; y < grid.y; y += most[1]) {
-      for (std::uint64_t x = 0; x < grid.x; x += most[0]) {
-        if (recorded == device.options().dispatches_per_submission) {
-          runner.submit_and_wait();
-          runner.begin();
-          runner.bind(constants);
-          recorded = 0;
-        }
-        const std::array<std::uint32_t, 3> first = {static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
-                                                    static_cast<std::uint32_t>(z)};
-        if (x + y + z != 0) {
-          // Atomics of one location keep their one order across parts.
-          runner.order(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT,
-                       kShaderAccess);
-          std::copy(first.begin(), first.end(), constants.begin());
-          runner.push(std::span(constants).first(3));
-        }
-        runner.dispatch({static_cast<std::uint32_t>(std::min<std::uint64_t>(most[0], grid.x - x)),
-                         static_cast<std::uint32_t>(std::min<std::uint64_t>(most[1], grid.y - y)),
-                         static_cast<std::uint32_t>(std::min<std::uint64_t>(most[2], grid.z - z))});
-        ++recorded;
-      }
+  for (std::uint64_t index = 0; index < parts.count(); ++index) {
+    if (recorded == device.options().dispatches_per_submission) {
+      runner.submit_and_wait();
+      runner.begin();
+      recorded = 0;
     }
+    const Part part = parts[index];
+    const Pipeline& pipeline = kernels.of(part.coarse);
+    // Atomics of one location keep their one order across parts. A program with a coarsened kernel has none.
+    if (index > 0 && kernels.coarse == nullptr) {
+      runner.order(VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, kShaderAccess);
+    }
+    std::copy(part.first.begin(), part.first.end(), constants.begin());
+    if (recorded == 0 || part.coarse != parts[index - 1].coarse) {
+      runner.bind(pipeline, constants);
+    } else {
+      runner.push(pipeline, std::span(constants).first(3));
+    }
+    runner.dispatch(part.groups);
+    ++recorded;
   }
 
   const auto returned = [&](std::size_t i) { return i >= shader.buffer_count || shader.writable[i]; };
@@ -381,12 +375,12 @@ void warm_up(Device& device, const std::shared_ptr<Pipeline>& pipeline) {
   Workspace& workspace = *loan;
   const RunOptions options;
   Runner runner(device, workspace, options);
-  workspace.pipeline = pipeline;
+  workspace.kernels.plain = pipeline;
   const std::vector<VkDeviceSize> bytes(pipeline->shader().binding_count(), kMinBufferBytes);
   workspace.fit(device, bytes, false);
   const std::vector<std::uint32_t> constants(3 + pipeline->shader().buffer_count, 0);
   runner.begin();
-  runner.bind(constants);
+  runner.bind(*pipeline, constants);
   runner.dispatch({0, 0, 0});
   runner.submit_and_wait();
   loan.end();

@@ -30,7 +30,7 @@ class Workspace {
   VkCommandBuffer commands = VK_NULL_HANDLE;
   FenceHandle fence;
   VkDescriptorSet set = VK_NULL_HANDLE;
-  std::shared_ptr<Pipeline> pipeline;  // kept while it may be in flight
+  Kernels kernels;  // kept while they may be in flight
 
  private:
   void bind(Device& device, std::span<const VkDeviceSize> bytes);
@@ -40,9 +40,8 @@ class Workspace {
   std::vector<VkDeviceSize> bound_;
 };
 
-// Runs `pipeline` as Executable::run promises.
-void run_call(Device& device, const std::shared_ptr<Pipeline>& pipeline, std::span<const BufferView> buffers, Grid grid,
-              const RunOptions& options);
+// Runs the kernels as Executable::run promises.
+void run_call(Device& device, const Kernels& kernels, std::span<const BufferView> buffers, Grid grid, const RunOptions& options);
 
 // Makes drivers compile that leave it to the first dispatch: dispatches no workgroup, and waits for the end of that.
 void warm_up(Device& device, const std::shared_ptr<Pipeline>& pipeline);

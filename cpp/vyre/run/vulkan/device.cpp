@@ -178,7 +178,7 @@ std::list<Workspace> Device::borrow() {
 }
 
 void Device::give_back(std::list<Workspace> workspace) noexcept {
-  workspace.front().pipeline.reset();
+  workspace.front().kernels = {};
   if (workspace.front().bytes() > kMaxKeptBytes) return;
   const std::lock_guard lock(mutex_);
   if (unused_.size() < kMaxUnusedWorkspaces) unused_.splice(unused_.end(), workspace);

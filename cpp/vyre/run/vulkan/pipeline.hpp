@@ -20,4 +20,12 @@ class Pipeline {
   PipelineHandle pipeline_;
 };
 
+// What one call runs on: each part of its grid (see parts.hpp) on the one or the other. Both take the same bindings and constants.
+struct Kernels {
+  std::shared_ptr<Pipeline> plain;
+  std::shared_ptr<Pipeline> coarse;  // nothing: all of the grid is the plain one's
+
+  const Pipeline& of(bool coarse_part) const { return coarse_part ? *coarse : *plain; }
+};
+
 }  // namespace vyre::run::vulkan

@@ -58,7 +58,7 @@ Shader loop() {
 Probes try_out(Device& device) {
   std::uint32_t data[] = {kTurns, 0, 0, 0};
   const BufferView view{std::as_writable_bytes(std::span(data)), 4};
-  run_call(device, device.pipeline(loop()), {&view, 1}, {}, {});
+  run_call(device, {device.pipeline(loop()), nullptr}, {&view, 1}, {}, {});
 
   std::uint32_t state = kTurns;
   for (std::uint32_t turn = 0; turn < kTurns; ++turn) state = state * kFactor + kSummand;

@@ -6,9 +6,9 @@
 #include "vyre/lower/lower.hpp"
 
 namespace vyre::run::vulkan {
+namespace {
 
-Shader translate(const validate::ValidProgram& program, bool check_loops, bool optimize) {
-  const lower::Kernel kernel = lower::lower(program, {.optimize = optimize});
+Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& program, bool check_loops) {
   const auto is_loop = [](const lower::Instruction& instruction) { return instruction.op == lower::Opcode::Loop; };
 
   Shader shader;
@@ -20,6 +20,18 @@ Shader translate(const validate::ValidProgram& program, bool check_loops, bool o
   for (const lower::KernelBuffer& buffer : kernel.buffers) shader.writable.push_back(buffer.writable);
   for (const BufferId buffer : program.bound()) shader.names.push_back(program.program().buffers()[buffer.index].name);
   return shader;
+}
+
+}  // namespace
+
+Shader translate(const validate::ValidProgram& program, bool check_loops, const PrepareOptions& options) {
+  return shader_of(lower::lower(program, options), program, check_loops);
+}
+
+std::optional<Shader> translate_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const PrepareOptions& options) {
+  const std::optional<lower::Kernel> kernel = lower::lower_coarsened(program, ways, options);
+  if (!kernel) return std::nullopt;
+  return shader_of(*kernel, program, false);
 }
 
 }  // namespace vyre::run::vulkan

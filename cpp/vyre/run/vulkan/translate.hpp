@@ -1,12 +1,20 @@
 // From a valid program to a shader: the one place where this backend meets the lowering and the emitter.
 #pragma once
 
+#include <cstdint>
+#include <optional>
+
+#include "vyre/run/backend.hpp"
 #include "vyre/run/vulkan/shader.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::run::vulkan {
 
 // `check_loops` for a driver that ends loops without saying so. Throws LoweringError.
-Shader translate(const validate::ValidProgram& program, bool check_loops, bool optimize = true);
+Shader translate(const validate::ValidProgram& program, bool check_loops, const PrepareOptions& options = {});
+
+// The shader of which a workgroup does the work of `ways` workgroups along x; nothing for a program that cannot be coarsened. For drivers
+// that end no loops.
+std::optional<Shader> translate_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const PrepareOptions& options = {});
 
 }  // namespace vyre::run::vulkan
