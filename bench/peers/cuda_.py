@@ -37,8 +37,12 @@ def start(form: str) -> Contender:
 
     def make(workload: str, a: np.ndarray, b: np.ndarray) -> Kernel:
         run = library.run_arx if workload == "arx" else getattr(library, f"run_xor_{form}")
-        pointers = (ctypes.c_void_p(a.ctypes.data), ctypes.c_void_p(b.ctypes.data))
-        checked(library.start(*pointers, a.size))
+
+        def pointers() -> tuple[ctypes.c_void_p, ctypes.c_void_p]:
+            # Of arrays that are kept: an address alone keeps nothing alive.
+            return ctypes.c_void_p(a.ctypes.data), ctypes.c_void_p(b.ctypes.data)
+
+        checked(library.start(*pointers(), a.size))
         checked(run())
         checked(library.finish())
 
@@ -48,7 +52,7 @@ def start(form: str) -> Contender:
             return result
 
         def whole() -> np.ndarray:
-            checked(library.give(*pointers))
+            checked(library.give(*pointers()))
             run()
             return fetch()
 
