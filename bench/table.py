@@ -254,6 +254,8 @@ def run(only: list[str]) -> Results:
         arguments = [argument.replace("{vulkan}", "" if gpu else "llvmpipe") for argument in row.arguments]
         measure(row, figures(row, bool(gpu)), results, arguments)
         own = results.seconds.get(row.name, {})
+        if row.ours:
+            results.gaps.setdefault(row.name, {})["flat"] = results.why(row.name, f"xor enqueue {SMALL}")
         if row.name == "vyre on the GPU":
             for figure in ("graph device 1024", "graph host 1024"):
                 results.gaps.setdefault(row.name, {})[figure] = "vyre has no recorded batches yet"
