@@ -1,7 +1,7 @@
 // The text itself: what its readers see and what WGSL compilers must not trip over. Running it is the business of tests/py.
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 
 #include "support/kernel_builder.hpp"
@@ -129,9 +129,9 @@ TEST(Wgsl, is_linear_in_depth_and_size) {
   for (std::uint32_t k = 0; k < 45'000; ++k) sum = builder.add(ir::Binary{ir::BinOp::Add, sum, builder.add(ir::LitU32{k + 1})});
   builder.store(builder.name("out"), builder.add(ir::LitU32{0}), sum);
   const Kernel kernel = kernel_of(builder.finish());
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   const std::string text = emit(kernel);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(test::patience()));
+  EXPECT_LT(std::clock() - start, test::patience() * CLOCKS_PER_SEC);
   EXPECT_LT(text.size(), kernel.code.size() * 40);
   EXPECT_EQ(emit(kernel), text);
 }

@@ -1,5 +1,5 @@
-// Limits of time in tests are those of an optimised build. Sanitizers and counters of lines make everything slower by a known lot, not
-// by another order of growth, which is what a limit is for.
+// Limits of time in tests are of processor time, so that a busy machine fails none, and those of an optimised build. Sanitizers and
+// counters of lines make everything slower by a known lot, not by another order of growth, which is what a limit is for.
 #pragma once
 
 #include <algorithm>

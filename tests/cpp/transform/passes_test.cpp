@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
+#include <ctime>
 #include <string>
 #include <vector>
 
@@ -198,10 +198,9 @@ TEST(Optimize, scales) {
   for (std::uint32_t k = 0; k < 16'000; ++k) guarded.push_back(node::if_(gid(0), {node::store("out", u32(k), u32(k))}));
   for (const Program& big : {test::chain(49'000), test::doublings(49'000), program(empty_ifs), program(lets), program(guarded)}) {
     const ValidProgram before = valid(big);
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();
     optimize(before);
-    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    EXPECT_LT(taken.count(), 1.0 * test::patience());  // a tenth of it where nothing else runs
+    EXPECT_LT(std::clock() - start, test::patience() * CLOCKS_PER_SEC);  // a tenth of it in an optimised build
   }
 }
 
