@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -19,10 +19,9 @@ namespace {
 
 constexpr std::uint64_t kSeeds = 150;
 
-std::vector<std::byte> bytes_of(std::vector<std::uint32_t> words) {
-  std::vector<std::byte> bytes(words.size() * sizeof(std::uint32_t));
-  std::memcpy(bytes.data(), words.data(), bytes.size());
-  return bytes;
+std::vector<std::byte> bytes_of(const std::vector<std::uint32_t>& words) {
+  const auto bytes = std::as_bytes(std::span(words));
+  return {bytes.begin(), bytes.end()};
 }
 
 // With every value told.
