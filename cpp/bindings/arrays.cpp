@@ -7,8 +7,10 @@
 #include <cstring>
 
 #include "convert.hpp"
+#include "resident.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks.hpp"
+#include "vyre/run/host_copy.hpp"
 
 namespace vyre::python {
 namespace {
@@ -16,33 +18,6 @@ namespace {
 using ir::BufferAccess;
 using ir::BufferDecl;
 using ir::DataType;
-
-struct Dtype {
-  char kind;
-  std::size_t bytes;
-  const char* name;
-};
-
-// The dtype of the host's array; Bool takes a second one.
-Dtype dtype_of(DataType type) {
-  switch (type) {
-    case DataType::I32:
-      return {'i', 4, "int32"};
-    case DataType::U64:
-      return {'u', 8, "uint64"};
-    case DataType::Bool:
-      return {'b', 1, "bool_"};
-    case DataType::Bytes:
-      return {'u', 1, "uint8"};
-    case DataType::U32:
-    case DataType::Vec2U32:
-    case DataType::Vec4U32:
-      break;
-  }
-  return {'u', 4, "uint32"};
-}
-
-bool is_vector(DataType type) { return type == DataType::Vec2U32 || type == DataType::Vec4U32; }
 
 std::string wanted(const BufferDecl& decl) {
   switch (decl.element) {
@@ -58,7 +33,7 @@ std::string wanted(const BufferDecl& decl) {
     case DataType::U64:
       break;
   }
-  return fmt::format("a numpy array of {}", dtype_of(decl.element).name);
+  return fmt::format("a numpy array of {}", element_type(decl.element).numpy);
 }
 
 [[noreturn]] void refuse(const BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix) {
@@ -66,13 +41,14 @@ std::string wanted(const BufferDecl& decl) {
 }
 
 // What to write to get an array that fits.
-std::string conversion(const BufferDecl& decl) { return fmt::format("write .astype(np.{})", dtype_of(decl.element).name); }
+std::string conversion(const BufferDecl& decl) { return fmt::format("write .astype(np.{})", element_type(decl.element).numpy); }
 
 py::array zeros(const BufferDecl& decl, std::size_t count) {
-  const Dtype dtype = dtype_of(decl.element);
-  py::object shape = is_vector(decl.element) ? py::object(py::make_tuple(count, ir::lanes(decl.element))) : py::object(py::int_(count));
+  const ElementType& element = element_type(decl.element);
+  py::object shape =
+      vector_lanes(decl.element) != 0 ? py::object(py::make_tuple(count, ir::lanes(decl.element))) : py::object(py::int_(count));
   try {
-    return py::module_::import("numpy").attr("zeros")(shape, dtype.name).cast<py::array>();
+    return py::module_::import("numpy").attr("zeros")(shape, element.numpy).cast<py::array>();
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_MemoryError)) throw;
     throw DeviceMemoryError(
@@ -85,14 +61,15 @@ void check_array(const BufferDecl& decl, const py::array& array) {
   if (py::isinstance(array, py::module_::import("numpy.ma").attr("MaskedArray"))) {
     refuse(decl, wanted(decl), "a masked array", "write .filled(0) to give the masked elements a value");
   }
-  const Dtype dtype = dtype_of(decl.element);
+  const ElementType& element = element_type(decl.element);
   const py::dtype got = array.dtype();
-  const bool fits = (got.kind() == dtype.kind && static_cast<std::size_t>(got.itemsize()) == dtype.bytes) ||
+  const bool fits = (got.kind() == element.kind && static_cast<std::size_t>(got.itemsize()) == element.bytes) ||
                     (decl.element == DataType::Bool && got.kind() == 'u' && got.itemsize() == 4);
   if (!fits) refuse(decl, wanted(decl), given(array), conversion(decl));
   if (!got.attr("isnative").cast<bool>())
     refuse(decl, wanted(decl), fmt::format("{} in foreign byte order", given(array)), conversion(decl));
-  if (is_vector(decl.element) && (array.ndim() < 1 || array.shape(array.ndim() - 1) != static_cast<py::ssize_t>(ir::lanes(decl.element)))) {
+  if (vector_lanes(decl.element) != 0 &&
+      (array.ndim() < 1 || array.shape(array.ndim() - 1) != static_cast<py::ssize_t>(ir::lanes(decl.element)))) {
     refuse(decl, wanted(decl), given(array), fmt::format("write .reshape(-1, {})", ir::lanes(decl.element)));
   }
   if ((array.flags() & py::array::c_style) == 0) {
@@ -166,12 +143,13 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
     }
     return bind_zeros(slot, static_cast<std::size_t>(count));
   }
+  if (py::isinstance<PyArray>(given_array)) return bind_array(slot, to_numpy(given_array.cast<const PyArray&>(), std::nullopt));
   if (PyBytes_Check(given_array.ptr()) && decl.element == DataType::Bytes) {
     // A view of the same bytes, which the checks below then treat like any other array.
     return bind_array(slot, py::module_::import("numpy").attr("frombuffer")(given_array, "uint8"));
   }
   if (!py::isinstance<py::array>(given_array)) {
-    std::string fix = fmt::format("write np.array(x, dtype=np.{})", dtype_of(decl.element).name);
+    std::string fix = fmt::format("write np.array(x, dtype=np.{})", element_type(decl.element).numpy);
     if (decl.element == DataType::Bytes && PyObject_CheckBuffer(given_array.ptr())) fix = "write np.frombuffer(x, np.uint8)";
     if (decl.element == DataType::U32 && PyBytes_Check(given_array.ptr())) fix = "write vyre.pack_bytes(x)";
     refuse(decl, wanted(decl), given(given_array), fix);
@@ -215,13 +193,13 @@ void Arrays::bind_array(Slot& slot, py::handle given_array) {
   }
   if (written) {
     const py::array copy = like(array);
-    std::memcpy(data_of(copy), array.data(), size);
+    run::host_copy(data_of(copy), array.data(), size);
     slot.owner = slot.result = copy;
     return use(slot, data_of(copy), size);
   }
   if ((array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) {
     const py::array copy = like(array);
-    std::memcpy(data_of(copy), array.data(), size);
+    run::host_copy(data_of(copy), array.data(), size);
     slot.owner = copy;
     return use(slot, data_of(copy), size);
   }

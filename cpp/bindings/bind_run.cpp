@@ -9,7 +9,7 @@
 #include "call.hpp"
 #include "convert.hpp"
 #include "lowering.hpp"
-#include "lru.hpp"
+#include "prepared.hpp"
 #include "program.hpp"
 #include "schedule.hpp"
 #include "vyre/base/error.hpp"
@@ -23,68 +23,9 @@ namespace {
 using run::Backend;
 using run::DeviceInfo;
 
-// Best first, each once.
-std::vector<Backend*> available() {
-  std::vector<Backend*> result;
-  for (const run::Choice& choice : run::ranked(run::backends())) {
-    if (std::find(result.begin(), result.end(), choice.backend) == result.end()) result.push_back(choice.backend);
-  }
-  return result;
-}
-
-Backend* best_backend() {
-  // Found once: asking opens devices, and a call must not change its backend because a device went away.
-  static Backend* best = available().at(0);
-  return best;
-}
-
-Backend* to_backend(py::handle object) {
-  if (object.is_none()) {
-    py::gil_scoped_release release;
-    return best_backend();
-  }
-  const std::string where = "argument `backend` of vyre.run";
-  const std::string name = to_text(object, where, "write \"reference\", \"vulkan\" or None");
-  if (Backend* found = run::find_backend(name)) return found;
-  std::string names;
-  for (Backend* backend : run::backends()) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", backend->name());
-  reject(where, fmt::format("one of {} or None", names), object, "write one of these; None takes the best one");
-}
-
-std::optional<std::size_t> to_device(py::handle object) {
-  if (object.is_none()) return std::nullopt;
-  py::object index = py::getattr(object, "index", py::none());
-  if (!is_integer(object) && is_integer(index)) return to_u32(index, "argument `device` of vyre.run");
-  return to_u32(object, "argument `device` of vyre.run", "write an index into vyre.devices(), or one of its elements");
-}
-
-struct PreparedKey {
-  ir::Program program;
-  std::uint64_t hash;  // with the operations that the program reaches
-  Backend* backend;
-  std::optional<std::size_t> device;
-  run::PrepareOptions lowering;
-  bool operator==(const PreparedKey& other) const {
-    return hash == other.hash && backend == other.backend && device == other.device && lowering == other.lowering &&
-           program == other.program;
-  }
-};
-struct PreparedHash {
-  std::size_t operator()(const PreparedKey& key) const {
-    const std::size_t choice = (key.device ? *key.device + 1 : 0) * 2 + (key.lowering.passes ? 1 : 0);
-    return key.hash ^ (reinterpret_cast<std::uintptr_t>(key.backend) + choice * 0x9E3779B97F4A7C15u);
-  }
-};
-using Prepared = std::shared_ptr<run::Executable>;
-
-Lru<PreparedKey, Prepared, PreparedHash>& prepared() {
-  static auto& instance = *new Lru<PreparedKey, Prepared, PreparedHash>(64);
-  return instance;
-}
-
 void leave() {
   end_calls();
-  prepared().clear();  // what is prepared may hold a device open
+  forget_all_prepared();  // what is prepared may hold a device open
 }
 
 py::dict run_program(py::handle program_object, py::handle inputs, py::handle workgroups, py::handle backend_name, py::handle device_index,
@@ -95,8 +36,8 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
   run::RunOptions options;
   options.timeout = to_timeout(timeout, "vyre.run");
   options.schedule = to_schedule(schedule, "argument `schedule` of vyre.run");
-  Backend* backend = to_backend(backend_name);
-  const std::optional<std::size_t> device = to_device(device_index);
+  Backend* backend = to_backend(backend_name, "vyre.run");
+  const std::optional<std::size_t> device = to_device(device_index, "vyre.run");
   const std::optional<lower::Options> lowering = to_lowering(optimize, "argument `optimize` of vyre.run");
   validate::ValidProgram checked = valid(program);
   const Arrays arrays(checked, inputs, "vyre.run");
@@ -110,17 +51,12 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
     // The reference runs what it is given; the others optimise unless told not to.
     if (lowering && lowering->passes && backend->name() == "reference") checked = transform::optimize(checked);
     const PreparedKey key{checked.program(), checked.hash(), backend, device, lowering.value_or(lower::Options())};
-    Prepared executable;
-    if (auto known = prepared().find(key)) {
-      executable = *known;
-    } else {
-      executable = backend->prepare(checked, device, key.lowering);
-      prepared().insert(key, executable);
-    }
     try {
-      executable->run(arrays.views(), grid, options);
+      // The results are new arrays already, which nobody sees when the call fails.
+      options.in_place = true;
+      prepared(checked, key)->run(arrays.views(), grid, options);
     } catch (const DeviceError&) {
-      prepared().erase(key);  // it may belong to a device that is gone
+      forget_prepared(key);  // it may belong to a device that is gone
       throw;
     }
   } catch (const Interrupted&) {
@@ -177,7 +113,7 @@ void bind_run(py::module_& m) {
     std::vector<Backend*> found;
     {
       py::gil_scoped_release release;
-      found = available();
+      found = available_backends();
     }
     py::list names;
     for (Backend* backend : found) names.append(lenient_str(backend->name()));

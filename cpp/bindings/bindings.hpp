@@ -33,6 +33,8 @@ void bind_ops(py::module_& m);
 void bind_transform(py::module_& m);
 void bind_emit(py::module_& m);
 void bind_run(py::module_& m);
+void bind_array(py::module_& m);
+void bind_planned(py::module_& m);
 void bind_check(py::module_& m);
 void bind_fuzz(py::module_& m);
 

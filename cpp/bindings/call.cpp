@@ -49,7 +49,7 @@ Running::Running() { ++running; }
 Running::~Running() { --running; }
 
 Parking::~Parking() {
-  if (!leaving || main_thread) return;
+  if (!leaving || main_thread.value_or(gettid() == getpid())) return;
   --running;
   for (;;) pause();
 }

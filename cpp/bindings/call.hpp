@@ -26,7 +26,7 @@ struct Running {
 
 // To be destroyed with the GIL released, before it is taken again.
 struct Parking {
-  bool main_thread;
+  std::optional<bool> main_thread;  // found out when it matters
   ~Parking();
 };
 

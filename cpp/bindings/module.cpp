@@ -15,6 +15,8 @@ PYBIND11_MODULE(_core, m) {
   bind_transform(m);
   bind_emit(m);
   bind_run(m);
+  bind_array(m);
+  bind_planned(m);
   bind_check(m);
   bind_fuzz(m);
 }

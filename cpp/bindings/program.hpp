@@ -1,6 +1,7 @@
 // The Python class Program: the value, and its hash once somebody asked for it.
 #pragma once
 
+#include <memory>
 #include <optional>
 
 #include "bindings.hpp"
@@ -8,11 +9,15 @@
 
 namespace vyre::python {
 
+class PlannedCalls;
+
 struct PyProgram {
   explicit PyProgram(ir::Program value) : program(std::move(value)) {}
 
   ir::Program program;
-  mutable std::optional<std::uint64_t> known_hash;  // guarded by the GIL
+  // Guarded by the GIL.
+  mutable std::optional<std::uint64_t> known_hash;
+  mutable std::shared_ptr<PlannedCalls> planned;
 
   std::uint64_t hash() const {
     if (!known_hash) known_hash = program.hash();

@@ -22,7 +22,9 @@ import importlib
 from typing import TYPE_CHECKING
 
 from vyre import _core, _enums
+from vyre._array import array, empty
 from vyre._core import (
+    Array,
     AtomicOp,
     BinOp,
     BufferAccess,
@@ -186,6 +188,7 @@ def explain(rule: str) -> str:
 # Without min and max, which would shadow Python's own in a star import.
 __all__ = [
     "ArgumentError",
+    "Array",
     "AtomicOp",
     "Backends",
     "BarrierStop",
@@ -232,6 +235,7 @@ __all__ = [
     "Witness",
     "abs_diff",
     "add",
+    "array",
     "atomic_add",
     "atomic_and",
     "atomic_compare_exchange",
@@ -254,6 +258,7 @@ __all__ = [
     "ctz",
     "devices",
     "div",
+    "empty",
     "eq",
     "explain",
     "ge",

@@ -16,7 +16,9 @@ namespace vyre::lower {
 class Writer {
  public:
   // Without proofs, nothing is known of any index.
-  explicit Writer(const ir::WorkgroupSize& workgroup_size, bool proofs = true) : proofs_(proofs) { kernel_.workgroup_size = workgroup_size; }
+  explicit Writer(const ir::WorkgroupSize& workgroup_size, bool proofs = true) : proofs_(proofs) {
+    kernel_.workgroup_size = workgroup_size;
+  }
 
   // Buffers and shared arrays are the caller's to fill in.
   Kernel& kernel() { return kernel_; }

@@ -56,10 +56,16 @@ struct RunOptions {
   std::function<bool()> interrupted;
   // Of the reference; a backend that has no say in the order takes InOrder only and throws ArgumentError otherwise.
   Schedule schedule;
+  // Whether the program may work on the ReadWrite buffers where they lie. A throw then leaves any bytes in them.
+  bool in_place = false;
 };
 
 // What the backend's lowering does for speed. The reference lowers nothing: it runs what it is given.
 using PrepareOptions = lower::Options;
+
+class Plan;
+class Storage;
+struct StorageView;
 
 // A program made ready for one backend (and one device of it). May be run from several threads.
 class Executable {
@@ -67,6 +73,8 @@ class Executable {
   virtual ~Executable() = default;
   // Throws DeviceError (and its kinds), CapabilityError, DispatchTimeoutError, Interrupted. On a throw no byte of `buffers` has changed.
   virtual void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) = 0;
+  // The call of check_call'ed views of this backend and device, to be submitted; it may not outlive the executable. See storage.hpp.
+  virtual std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid) = 0;
 };
 
 // A device that a backend can use, as `vyre.devices()` shows it.
@@ -92,6 +100,8 @@ class Backend {
   // the program cannot be lowered.
   virtual std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                               const PrepareOptions& options = {}) = 0;
+  // Memory of a device for `bytes` bytes: zeros, or anything when `zeroed` is false. Throws DeviceMemoryError, CapabilityError.
+  virtual std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) = 0;
 };
 
 }  // namespace vyre::run

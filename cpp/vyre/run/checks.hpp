@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "vyre/ir/program.hpp"
 #include "vyre/run/backend.hpp"
+#include "vyre/run/storage.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::run {
@@ -14,6 +17,7 @@ namespace vyre::run {
 // One view a bound buffer, in the order of ValidProgram::bound(). Throws BindingError for arrays that do not fit the program or
 // each other, ArgumentError for a grid beyond 2^32 invocations on an axis.
 void check_call(const validate::ValidProgram& program, std::span<const BufferView> buffers, Grid grid);
+void check_call(const validate::ValidProgram& program, std::span<const StorageView> buffers, Grid grid);
 
 // Semantics 9: of the backends that run on the host's processor.
 inline constexpr std::uint64_t kMaxHostInvocations = std::uint64_t{1} << 16;       // a workgroup
@@ -23,6 +27,12 @@ void check_host_limits(const ir::Program& program, std::string_view whose);
 
 // For backends that cannot choose the order of invocations: throws ArgumentError unless none was asked for.
 void check_in_order(const RunOptions& options, std::string_view backend);
+
+// For backends of one device: throws ArgumentError for any other.
+void check_only_device(std::optional<std::size_t> device, std::string_view backend);
+
+// One a bound buffer: whether the program writes it.
+std::vector<bool> written(const validate::ValidProgram& program);
 
 // BufLen of a host array: whole elements, or the u32 words that `bytes` fill when padded for Bytes. Throws BindingError when there
 // are more than 2^32 - 1. The array of a buffer with a count is as long as that, whatever was given: see check_call.

@@ -59,6 +59,12 @@ OpSnapshot op_snapshot() {
   return all.now;
 }
 
+std::uint64_t op_generation() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  return all.now.generation;
+}
+
 ir::OpTable registered_ops() { return op_snapshot().table; }
 
 ir::OpTable::Spec registered_op(std::string_view id) {

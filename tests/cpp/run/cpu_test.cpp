@@ -66,7 +66,7 @@ void expect_same(const Program& program, const std::vector<Words>& arrays, run::
       const auto cpu = run::make_cpu_backend({.threads = threads, .instructions = set});
       for (const bool optimize : {true, false}) {
         EXPECT_EQ(run_program(*cpu, checked, arrays, grid, {}, {.passes = optimize}), expected) << set << ", " << threads << " threads\n"
-                                                                                                  << to_text(program);
+                                                                                                << to_text(program);
       }
     }
   }

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "vyre/run/backends.hpp"
+#include "vyre/run/storage.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::test {
@@ -24,6 +25,7 @@ class FakeBackend : public run::Backend {
   std::unique_ptr<run::Executable> prepare(const validate::ValidProgram&, std::optional<std::size_t>, const run::PrepareOptions&) override {
     return nullptr;
   }
+  std::unique_ptr<run::Storage> allocate(std::optional<std::size_t>, std::uint64_t, bool) override { return nullptr; }
 
  private:
   std::string name_;

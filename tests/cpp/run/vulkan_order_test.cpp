@@ -120,7 +120,7 @@ TEST_F(VulkanOrderTest, a_staged_call_orders_copies_and_parts_of_its_grid) {
                                             "dispatch 2 1 1",
                                             "order shader -> shader, w -> rw",
                                             "dispatch 1 1 1",
-                                            "order shader -> transfer, w -> r",
+                                            "order shader -> transfer, w -> rw",
                                             "copy 520",
                                             "order transfer -> host, w -> r",
                                         }));

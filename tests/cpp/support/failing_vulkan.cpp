@@ -62,6 +62,7 @@ struct Books {
   bool no_devices = false;
   bool holding = false;
   std::set<VkFence> held;
+  bool timelines_held = false;
   bool only_waiting_tells = false;
   void (*inside)(bool) = nullptr;
 };
@@ -130,7 +131,8 @@ VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
     }
     const auto all = std::tuple(arguments...);
     if constexpr (kIndex == k_vkQueueSubmit) {
-      if (books.holding) books.held.insert(std::get<3>(all));
+      if (books.holding && std::get<3>(all) != VK_NULL_HANDLE) books.held.insert(std::get<3>(all));
+      if (books.holding && std::get<3>(all) == VK_NULL_HANDLE) books.timelines_held = true;
     } else if constexpr (kIndex == k_vkGetFenceStatus) {
       if (books.only_waiting_tells || books.held.count(std::get<1>(all)) != 0) return VK_NOT_READY;
     } else if constexpr (kIndex == k_vkEnumeratePhysicalDevices) {
@@ -140,6 +142,13 @@ VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
       }
     } else if constexpr (kIndex == k_vkWaitForFences) {
       if (books.held.count(*std::get<2>(all)) != 0) return VK_TIMEOUT;
+    } else if constexpr (kIndex == k_vkGetSemaphoreCounterValue) {
+      if (books.only_waiting_tells || books.timelines_held) {
+        *std::get<2>(all) = 0;
+        return VK_SUCCESS;
+      }
+    } else if constexpr (kIndex == k_vkWaitSemaphores) {
+      if (books.timelines_held) return VK_TIMEOUT;
     }
   }
   const auto forward = reinterpret_cast<R (*)(A...)>(real);
@@ -234,6 +243,7 @@ FailingVulkan::FailingVulkan() {
   books.no_devices = false;
   books.holding = false;
   books.held.clear();
+  books.timelines_held = false;
   books.only_waiting_tells = false;
   books.inside = nullptr;
   if (books.find == nullptr) return;
@@ -286,6 +296,7 @@ void FailingVulkan::hold_fences(bool on) {
 void FailingVulkan::release_fences() {
   const std::lock_guard lock(books.mutex);
   books.held.clear();
+  books.timelines_held = false;
 }
 
 void FailingVulkan::only_waiting_tells(bool on) {

@@ -32,10 +32,12 @@ class FailingVulkan {
   // Whether the ordered failure has happened.
   bool failed() const;
 
-  // The fences of submissions made while this is on are not seen to signal, until release_fences(); waits for them end at once.
+  // The fences of submissions made while this is on are not seen to signal, until release_fences(); waits for them end at once. A
+  // submission without a fence holds the moments of all timelines.
   void hold_fences(bool on);
   void release_fences();
-  // While on, asking a fence says that it has not signalled, and only waiting for it tells. So calls wait, however fast the device.
+  // While on, asking a fence (or a timeline) says that it has not signalled, and only waiting for it tells. So calls wait, however fast the
+  // device.
   void only_waiting_tells(bool on);
   // As if the driver had no such function.
   void hide(std::string function);

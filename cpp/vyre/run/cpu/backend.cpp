@@ -1,5 +1,4 @@
 #include <fmt/format.h>
-#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -18,6 +17,9 @@
 #include "vyre/run/cpu/compile.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cpu/machine.hpp"
+#include "vyre/run/host_copy.hpp"
+#include "vyre/run/host_storage.hpp"
+#include "vyre/run/processors.hpp"
 
 namespace vyre::run {
 namespace cpu {
@@ -25,12 +27,6 @@ namespace {
 
 // Not in the documents: what the registers of one batch take.
 constexpr std::uint64_t kMaxRegisterBytes = std::uint64_t{4} << 30;
-
-unsigned usable_processors() {
-  cpu_set_t set;
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return static_cast<unsigned>(std::max(1, CPU_COUNT(&set)));
-  return std::max(1u, std::thread::hardware_concurrency());
-}
 
 // What a call's threads share.
 class Call {
@@ -163,10 +159,14 @@ class CpuExecutable : public Executable {
     }
   }
 
+  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid) override {
+    return plan_on_host(*this, views, written(program_), grid);
+  }
+
  private:
   void run_checked(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) const {
-    // Programs work on copies of ReadWrite buffers, so that no byte of the caller changes unless the call succeeds; of others where
-    // they do not lie as words do, or are shorter than every buffer must be.
+    // Programs work on copies of ReadWrite buffers, so that no byte of the caller changes unless the call succeeds (or nobody minds), and
+    // of buffers that do not lie as words do, or are shorter than every buffer must be.
     std::vector<Memory> memory(buffers.size());
     std::vector<std::optional<Words>> copies(buffers.size());
     for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
@@ -174,10 +174,10 @@ class CpuExecutable : public Executable {
       const lower::KernelBuffer& buffer = kernel_.buffers[slot];
       const bool misplaced = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(Word) != 0 || bytes.size() < kMinBufferBytes;
       auto* words = reinterpret_cast<Word*>(bytes.data());
-      if (buffer.writable || misplaced) {
+      if (misplaced || (buffer.writable && !options.in_place)) {
         copies[slot].emplace((std::max<std::size_t>(bytes.size(), kMinBufferBytes) + sizeof(Word) - 1) / sizeof(Word));
         words = copies[slot]->data();
-        if (!bytes.empty()) std::memcpy(words, bytes.data(), bytes.size());
+        host_copy(words, bytes.data(), bytes.size());
       }
       memory[slot] = {words, buffers[slot].length, buffer.lanes, buffer.atomic};
     }
@@ -188,8 +188,8 @@ class CpuExecutable : public Executable {
              [&](const std::function<bool()>& stop) { return Machine(code_, kernel_, lanes_, memory, batches.capacity(), stop); });
 
     for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
-      if (kernel_.buffers[slot].writable && !buffers[slot].bytes.empty()) {
-        std::memcpy(buffers[slot].bytes.data(), copies[slot]->data(), buffers[slot].bytes.size());
+      if (kernel_.buffers[slot].writable && copies[slot] && !buffers[slot].bytes.empty()) {
+        host_copy(buffers[slot].bytes.data(), copies[slot]->data(), buffers[slot].bytes.size());
       }
     }
   }
@@ -218,10 +218,12 @@ class CpuBackend : public Backend {
   }
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                       const PrepareOptions& options) override {
-    if (device.value_or(0) != 0) {
-      throw ArgumentError(fmt::format("device {} of backend `cpu` does not exist. Fix: use 0, its only device.", *device));
-    }
+    check_only_device(device, name());
     return std::make_unique<CpuExecutable>(program, lanes_, threads_, options);
+  }
+  std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool) override {
+    check_only_device(device, name());
+    return std::make_unique<HostStorage>(bytes);
   }
 
  private:
@@ -245,7 +247,7 @@ std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options) {
     }
     chosen = *found;
   }
-  return std::make_unique<cpu::CpuBackend>(*chosen, options.threads.value_or(cpu::usable_processors()));
+  return std::make_unique<cpu::CpuBackend>(*chosen, options.threads.value_or(usable_processors()));
 }
 
 }  // namespace vyre::run

@@ -1,9 +1,8 @@
-#include <fmt/format.h>
-
 #include <new>
 
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks.hpp"
+#include "vyre/run/host_storage.hpp"
 #include "vyre/run/reference/dispatch.hpp"
 #include "vyre/run/reference/prepare.hpp"
 #include "vyre/run/reference/reference.hpp"
@@ -30,6 +29,10 @@ class ReferenceExecutable : public Executable {
     }
   }
 
+  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid) override {
+    return plan_on_host(*this, views, written(program_), grid);
+  }
+
  private:
   validate::ValidProgram program_;
   Code code_;
@@ -50,10 +53,12 @@ class ReferenceBackend : public Backend {
   }
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                       const PrepareOptions&) override {
-    if (device.value_or(0) != 0) {
-      throw ArgumentError(fmt::format("device {} of backend `reference` does not exist. Fix: use 0, its only device.", *device));
-    }
+    check_only_device(device, name());
     return std::make_unique<ReferenceExecutable>(program);
+  }
+  std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool) override {
+    check_only_device(device, name());
+    return std::make_unique<HostStorage>(bytes);
   }
 };
 

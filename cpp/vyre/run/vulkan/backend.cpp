@@ -6,6 +6,8 @@
 #include "vyre/run/checks.hpp"
 #include "vyre/run/vulkan/call.hpp"
 #include "vyre/run/vulkan/kernels.hpp"
+#include "vyre/run/vulkan/plan.hpp"
+#include "vyre/run/vulkan/storage.hpp"
 #include "vyre/run/vulkan/vulkan_backend.hpp"
 
 namespace vyre::run {
@@ -24,6 +26,13 @@ class VulkanExecutable final : public Executable {
     check_in_order(options, "vulkan");
     const KernelSource::Ready now = source_.ready(grid);
     run_call(*now.device, now.kernels, buffers, grid, options);
+  }
+
+  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid) override {
+    devices_->check_process();
+    KernelSource::Ready now = source_.ready(grid);
+    for (const StorageView& view : views) static_cast<VulkanStorage&>(*view.storage).check_usable();
+    return std::make_unique<VulkanPlan>(std::move(now.device), std::move(now.kernels), views, grid);
   }
 
  private:
@@ -63,6 +72,10 @@ std::vector<DeviceInfo> VulkanBackend::devices() {
 std::unique_ptr<Executable> VulkanBackend::prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                                    const PrepareOptions& options) {
   return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(), program, options);
+}
+
+std::unique_ptr<Storage> VulkanBackend::allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) {
+  return std::make_unique<VulkanStorage>(devices_->open(device ? *device : devices_->choose()), bytes, zeroed);
 }
 
 std::unique_ptr<Executable> VulkanBackend::prepare_shader(Shader shader, std::optional<std::size_t> device) {

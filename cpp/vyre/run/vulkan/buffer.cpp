@@ -11,7 +11,7 @@ constexpr VkMemoryPropertyFlags kHost = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK
 
 // The first list entry that the buffer can lie in. Reading uncached memory is very slow, so cached staging memory comes first.
 std::uint32_t choose_memory_type(const Device& device, std::uint32_t allowed, BufferUse use) {
-  const bool reachable = use == BufferUse::Staging || device.unified();
+  const bool reachable = use != BufferUse::Device || device.unified();
   const VkMemoryPropertyFlags wishes[] = {
       reachable ? kHost | VK_MEMORY_PROPERTY_HOST_CACHED_BIT | (device.unified() ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : 0)
                 : VkMemoryPropertyFlags{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT},
@@ -34,7 +34,7 @@ Buffer::Buffer(Device& device, VkDeviceSize bytes, BufferUse use) : bytes_(bytes
   create.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
   create.size = bytes;
   create.usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-  if (use == BufferUse::Device) create.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+  if (use != BufferUse::Staging) create.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
   create.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
   VkBuffer buffer = VK_NULL_HANDLE;
   device.check(api.vkCreateBuffer(api.device, &create, nullptr, &buffer), "vkCreateBuffer");
@@ -56,7 +56,7 @@ Buffer::Buffer(Device& device, VkDeviceSize bytes, BufferUse use) : bytes_(bytes
   memory_ = MemoryHandle(api, memory);
   device.check(api.vkBindBufferMemory(api.device, buffer, memory, 0), "vkBindBufferMemory");
 
-  if (use == BufferUse::Staging || device.unified()) {
+  if (use != BufferUse::Device || device.unified()) {
     void* mapped = nullptr;
     device.check(api.vkMapMemory(api.device, memory, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
     mapped_ = static_cast<std::byte*>(mapped);

@@ -10,6 +10,7 @@ namespace vyre::run::vulkan {
 enum class BufferUse {
   Device,   // where programs work: device memory, mapped where it is unified
   Staging,  // host memory that the device copies from and to
+  Status,   // host memory that programs write
 };
 
 class Buffer {

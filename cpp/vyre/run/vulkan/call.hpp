@@ -2,14 +2,29 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "vyre/run/backend.hpp"
+#include "vyre/run/vulkan/bindings.hpp"
 #include "vyre/run/vulkan/buffer.hpp"
+#include "vyre/run/vulkan/commands.hpp"
+#include "vyre/run/vulkan/parts.hpp"
 #include "vyre/run/vulkan/pipeline.hpp"
 
 namespace vyre::run::vulkan {
+
+// What a storage buffer of the device takes for an array of so many bytes.
+VkDeviceSize device_bytes(std::uint64_t host_bytes);
+// One a buffer of the program: throws CapabilityError for what the device cannot bind.
+void check_sizes(const Device& device, const Shader& shader, std::span<const std::uint64_t> bytes);
+// Throws DeviceError when a program found that the driver ended one of its loops early, and wrote that here.
+void check_status(const Device& device, const Buffer& status);
+
+// The dispatches of parts `first` to `end` of a grid. `constants` are the shader's; the workgroup that a part begins with is put there.
+void record_parts(Commands& commands, const Kernels& kernels, VkDescriptorSet set, std::span<std::uint32_t> constants, const Parts& parts,
+                  std::uint64_t first, std::uint64_t end);
 
 // What a call needs of the device. Calls of the same device use them one after the other, because making them costs more
 // than a small program takes to run.
@@ -26,17 +41,14 @@ class Workspace {
 
   std::vector<Buffer> buffers;
   std::vector<Buffer> staging;  // beside `buffers`, or empty
-  CommandPoolHandle command_pool;
-  VkCommandBuffer commands = VK_NULL_HANDLE;
+  Commands commands;
   FenceHandle fence;
-  VkDescriptorSet set = VK_NULL_HANDLE;
+  std::optional<Bindings> bindings;
   Kernels kernels;  // kept while they may be in flight
 
  private:
   void bind(Device& device, std::span<const VkDeviceSize> bytes);
 
-  DescriptorPoolHandle descriptor_pool_;
-  std::uint32_t set_bindings_ = 0;
   std::vector<VkDeviceSize> bound_;
 };
 

@@ -9,16 +9,24 @@
 #include "vyre/base/error.hpp"
 #include "vyre/run/vulkan/call.hpp"
 #include "vyre/run/vulkan/float_state.hpp"
+#include "vyre/run/vulkan/heap.hpp"
 #include "vyre/run/vulkan/pipeline.hpp"
 #include "vyre/run/vulkan/process_end.hpp"
+#include "vyre/run/vulkan/stream.hpp"
+#include "vyre/run/vulkan/transfer.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
 
 constexpr std::size_t kMaxPipelines = 256;
 constexpr std::size_t kMaxUnusedWorkspaces = 4;
+// What one transfer takes at most.
+constexpr std::size_t kMaxUnusedChunks = 16;
 // A workspace above this many bytes is not worth keeping: the call that needs it spends its time copying.
 constexpr VkDeviceSize kMaxKeptBytes = VkDeviceSize{256} << 20;
+
+// For the end of what was submitted and nobody waits for, when a device is closed.
+constexpr auto kPatience = std::chrono::seconds(1);
 
 constexpr auto kSlice = std::chrono::milliseconds(20);
 
@@ -39,7 +47,7 @@ void Device::keep_for_ever(Device* device) noexcept {
 std::shared_ptr<Device> Device::open(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options) {
   return std::shared_ptr<Device>(new Device(std::move(instance), physical, options), [](Device* device) {
     // A forked child has none of the driver's threads, so nothing of the device can be waited for or freed there.
-    if (device->api_.process != getpid() || !device->idle()) {
+    if (device->forked() || !device->idle()) {
       keep_for_ever(device);
     } else {
       delete device;
@@ -63,6 +71,7 @@ Device::Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physica
   VkPhysicalDeviceVulkan12Features features12{};
   features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
   features12.vulkanMemoryModel = VK_TRUE;
+  features12.timelineSemaphore = VK_TRUE;  // Vulkan 1.2 has it always
   if (physical.robust_buffer_access2) features12.pNext = &robustness2;
   VkPhysicalDeviceFeatures2 features{};
   features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
@@ -93,6 +102,14 @@ Device::Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physica
 
   unified_ = !options.always_stage && physical.type != VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU &&
              physical.type != VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU && memory_type(~0u, kUnified).has_value();
+  try {
+    chunks_.reserve(kMaxUnusedChunks);
+    heap_ = std::make_unique<Heap>(*this);
+    stream_ = std::make_unique<Stream>(*this);
+  } catch (...) {
+    api_.vkDestroyDevice(device, nullptr);
+    throw;
+  }
 }
 
 Device::~Device() {
@@ -101,6 +118,9 @@ Device::~Device() {
   for (std::size_t count = abandoned_.size(); count > 0; --count) count_given_back();
   abandoned_.clear();
   unused_.clear();
+  chunks_.clear();
+  stream_.reset();
+  heap_.reset();
   pipelines_.clear();
   set_layouts_.clear();
   api_.vkDestroyDevice(api_.device, nullptr);
@@ -111,14 +131,35 @@ void Device::check(VkResult result, const char* call) {
   vulkan::check(result, call, name());
 }
 
-void Device::submit(VkCommandBuffer commands, VkFence fence) {
-  VkSubmitInfo submit{};
-  submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
-  submit.commandBufferCount = 1;
-  submit.pCommandBuffers = &commands;
+void Device::submit(const VkSubmitInfo& submit, VkFence fence) {
   const PlainFloats plain_floats;
   const std::lock_guard lock(queue_mutex_);
   check(api_.vkQueueSubmit(queue_, 1, &submit, fence), "vkQueueSubmit");
+}
+
+std::unique_ptr<Chunk> Device::borrow_chunk() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!chunks_.empty()) {
+      // The one whose copy was asked for first.
+      std::unique_ptr<Chunk> chunk = std::move(chunks_.front());
+      chunks_.erase(chunks_.begin());
+      return chunk;
+    }
+  }
+  return std::make_unique<Chunk>(*this);
+}
+
+void Device::give_back(std::unique_ptr<Chunk> chunk) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (chunks_.size() < kMaxUnusedChunks) {
+      chunks_.push_back(std::move(chunk));  // room is reserved
+      return;
+    }
+  }
+  const std::uint64_t until = chunk->last_use;
+  stream().retire(until, std::move(chunk));
 }
 
 std::shared_ptr<Pipeline> Device::pipeline(const Shader& shader) {
@@ -206,7 +247,7 @@ bool Device::collect() {
 
 bool Device::idle() noexcept {
   try {
-    return condemned() || collect();
+    return condemned() || (collect() && stream_->idle_within(kPatience));
   } catch (const std::exception&) {
     return condemned();
   }
@@ -228,10 +269,12 @@ bool Device::wait_for_abandoned(double seconds) {
 }
 
 bool Device::free_unused() {
+  stream_->collect();
+  const bool trimmed = heap_->trim();
   std::list<Workspace> unused;  // destroyed after the lock is given up
   const std::lock_guard lock(mutex_);
   unused.swap(unused_);
-  return !unused.empty();
+  return trimmed || !unused.empty();
 }
 
 std::array<std::uint32_t, 3> Device::max_group_count() const {

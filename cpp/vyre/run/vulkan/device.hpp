@@ -18,7 +18,10 @@
 
 namespace vyre::run::vulkan {
 
+class Chunk;
+class Heap;
 class Pipeline;
+class Stream;
 class Workspace;
 
 class Device {
@@ -45,7 +48,19 @@ class Device {
   // Set once the device was tried out, before anybody else has it; see probes.hpp.
   std::optional<std::uint32_t> loop_budget;
 
-  void submit(VkCommandBuffer commands, VkFence fence);
+  void submit(const VkSubmitInfo& submit, VkFence fence);
+
+  // What storages lie in, and the order of what happens to them.
+  Heap& heap() { return *heap_; }
+  Stream& stream() { return *stream_; }
+  // Staging memory that nobody else uses; its last copy may still be under way.
+  std::unique_ptr<Chunk> borrow_chunk();
+  void give_back(std::unique_ptr<Chunk> chunk) noexcept;
+
+  // Whether this is another process than the one that opened the device: the driver's threads do not survive a fork.
+  bool forked() const { return api_.process != getpid(); }
+  // Throws DeviceError if so.
+  void check_process() const { vulkan::check_process(api_.process); }
 
   // The pipeline of a shader, compiled on first use and kept among the most recently used. Throws CapabilityError when the
   // shader exceeds a limit of the device.
@@ -91,6 +106,9 @@ class Device {
   std::list<std::shared_ptr<Pipeline>> pipelines_;  // most recently used first
   std::list<Workspace> unused_;
   std::list<Workspace> abandoned_;
+  std::vector<std::unique_ptr<Chunk>> chunks_;
+  std::unique_ptr<Heap> heap_;
+  std::unique_ptr<Stream> stream_;  // what it holds goes back to the heap
   Device* next_kept_ = nullptr;
 };
 

@@ -47,11 +47,7 @@ Devices::Devices(FindLoader find_loader, Options options) : find_loader_(std::mo
 
 void Devices::check_process() const {
   const pid_t process = process_;
-  if (process != 0 && process != getpid()) {
-    throw DeviceError(
-        "Vulkan was opened before this process was forked, and drivers do not survive that. Fix: start worker processes with the "
-        "`spawn` method, or make the first call that uses Vulkan after the fork.");
-  }
+  if (process != 0) vulkan::check_process(process);
 }
 
 std::shared_ptr<Instance> Devices::instance() {

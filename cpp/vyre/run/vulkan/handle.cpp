@@ -58,4 +58,11 @@ void fail(VkResult result, const char* call, std::string_view device) {
   }
 }
 
+void check_process(pid_t opened_by) {
+  if (opened_by == getpid()) return;
+  throw DeviceError(
+      "Vulkan was opened before this process was forked, and drivers do not survive that. Fix: start worker processes with the "
+      "`spawn` method, or make the first call that uses Vulkan after the fork.");
+}
+
 }  // namespace vyre::run::vulkan

@@ -17,6 +17,9 @@ inline void check(VkResult result, const char* call, std::string_view device) {
   if (result < 0) fail(result, call, device);
 }
 
+// Throws DeviceError in any process but the one that opened Vulkan: a driver's threads do not survive a fork.
+void check_process(pid_t opened_by);
+
 // Owns one object of a device. The table must outlive it.
 template <class T, auto kDestroy>
 class Handle {
@@ -58,6 +61,7 @@ using PipelineCacheHandle = Handle<VkPipelineCache, &DeviceApi::vkDestroyPipelin
 using PipelineHandle = Handle<VkPipeline, &DeviceApi::vkDestroyPipeline>;
 using DescriptorPoolHandle = Handle<VkDescriptorPool, &DeviceApi::vkDestroyDescriptorPool>;
 using CommandPoolHandle = Handle<VkCommandPool, &DeviceApi::vkDestroyCommandPool>;
+using SemaphoreHandle = Handle<VkSemaphore, &DeviceApi::vkDestroySemaphore>;
 using FenceHandle = Handle<VkFence, &DeviceApi::vkDestroyFence>;
 
 }  // namespace vyre::run::vulkan

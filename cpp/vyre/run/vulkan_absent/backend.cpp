@@ -2,6 +2,7 @@
 #include "vyre/run/vulkan/backend.hpp"
 
 #include "vyre/base/error.hpp"
+#include "vyre/run/storage.hpp"
 
 namespace vyre::run {
 namespace {
@@ -18,6 +19,7 @@ class AbsentBackend final : public Backend {
   std::unique_ptr<Executable> prepare(const validate::ValidProgram&, std::optional<std::size_t>, const PrepareOptions&) override {
     throw DeviceError(kReason);
   }
+  std::unique_ptr<Storage> allocate(std::optional<std::size_t>, std::uint64_t, bool) override { throw DeviceError(kReason); }
 };
 
 }  // namespace

@@ -1,0 +1,266 @@
+// A Program called with arrays that stay on their device: checked and planned at the first call, submitted at each.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <deque>
+#include <vector>
+
+#include "bindings.hpp"
+#include "call.hpp"
+#include "convert.hpp"
+#include "prepared.hpp"
+#include "program.hpp"
+#include "resident.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/run/checks.hpp"
+#include "vyre/run/registry.hpp"
+#include "waiting.hpp"
+
+namespace vyre::python {
+
+// The calls of one program that were made last, each with what it was planned for. Guarded by the GIL.
+class PlannedCalls {
+ public:
+  // All that a plan depends on of one array.
+  struct Place {
+    std::uint64_t id, offset, bytes;
+    const ElementType* element;
+    py::ssize_t lanes;  // of the last axis
+    bool operator==(const Place&) const = default;
+  };
+  struct Planned {
+    std::uint64_t generation = 0;  // of the operations
+    run::Backend* backend = nullptr;
+    run::Grid grid;
+    std::vector<Place> places;
+    std::vector<std::size_t> written;  // slots
+    std::optional<PreparedKey> key;
+    std::shared_ptr<run::Executable> executable;
+    std::shared_ptr<run::Plan> plan;  // destroyed before the executable
+  };
+
+  std::shared_ptr<Planned> find(std::uint64_t generation, const std::vector<const PyArray*>& arrays, run::Grid grid) {
+    for (auto known = calls_.begin(); known != calls_.end(); ++known) {
+      if (!fits(**known, generation, arrays, grid)) continue;
+      if (known != calls_.begin()) std::rotate(calls_.begin(), known, known + 1);
+      return calls_.front();
+    }
+    return nullptr;
+  }
+
+  // What it drops must be destroyed without the GIL.
+  std::shared_ptr<Planned> insert(std::shared_ptr<Planned> call) {
+    calls_.push_front(std::move(call));
+    if (calls_.size() <= kMost) return nullptr;
+    std::shared_ptr<Planned> dropped = std::move(calls_.back());
+    calls_.pop_back();
+    return dropped;
+  }
+
+  void erase(const std::shared_ptr<Planned>& call) { std::erase(calls_, call); }
+
+  static Place place(const PyArray& array) {
+    return {array.storage->id(), array.offset, array.bytes(), array.element, array.shape.empty() ? 1 : array.shape.back()};
+  }
+
+ private:
+  // Enough for arrays that take turns; each holds a command buffer.
+  static constexpr std::size_t kMost = 16;
+
+  static bool fits(const Planned& call, std::uint64_t generation, const std::vector<const PyArray*>& arrays, run::Grid grid) {
+    if (call.generation != generation || call.grid.x != grid.x || call.grid.y != grid.y || call.grid.z != grid.z) return false;
+    for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
+      if (!(call.places[slot] == place(*arrays[slot]))) return false;
+    }
+    return true;
+  }
+
+  std::deque<std::shared_ptr<Planned>> calls_;
+};
+
+namespace {
+
+using ir::BufferAccess;
+using ir::BufferDecl;
+using Planned = PlannedCalls::Planned;
+
+// The buffers that a call binds, in order.
+std::vector<const BufferDecl*> bound_buffers(const ir::Program& program) {
+  std::vector<const BufferDecl*> bound;
+  for (const BufferDecl& decl : program.buffers()) {
+    if (decl.access != BufferAccess::Workgroup) bound.push_back(&decl);
+  }
+  return bound;
+}
+
+std::string names_of(const std::vector<const BufferDecl*>& bound) {
+  std::string names;
+  for (const BufferDecl* decl : bound) names += fmt::format("{}`{}`", names.empty() ? "" : ", ", decl->name);
+  return names.empty() ? "none" : names;
+}
+
+const PyArray* to_array(const BufferDecl& decl, py::handle object) {
+  if (py::isinstance<PyArray>(object)) return object.cast<const PyArray*>();
+  throw BindingError(
+      fmt::format("buffer `{}` ({}) wants a vyre.Array, got {}. Fix: write vyre.array(x), or call vyre.run, which takes numpy arrays.",
+                  decl.name, ir::text(decl.element), given(object)));
+}
+
+run::Grid grid_of(const py::kwargs& kwargs) {
+  if (PyObject* found = PyDict_GetItemString(kwargs.ptr(), "workgroups")) return to_grid(found, "a Program's call");
+  throw ArgumentError("a Program's call needs argument `workgroups`: counts along x, y, z. Fix: write workgroups=(n, 1, 1).");
+}
+
+// One array a bound buffer: by place, in the order of the program's buffers, or by name.
+std::vector<const PyArray*> arrays_of(const std::vector<const BufferDecl*>& bound, const py::args& args, const py::kwargs& kwargs,
+                                      std::vector<py::handle>& objects) {
+  if (args.size() > bound.size()) {
+    throw BindingError(fmt::format("the program binds {} buffers, got {} arrays. Fix: pass one array for each of {}.", bound.size(),
+                                   args.size(), names_of(bound)));
+  }
+  std::vector<const PyArray*> arrays(bound.size(), nullptr);
+  objects.resize(bound.size());
+  const auto take = [&](std::size_t slot, py::handle object) {
+    if (arrays[slot] != nullptr) {
+      throw BindingError(fmt::format("buffer `{}` got two arrays: by place and by name. Fix: remove one.", bound[slot]->name));
+    }
+    arrays[slot] = to_array(*bound[slot], object);
+    objects[slot] = object;
+  };
+  for (std::size_t slot = 0; slot < args.size(); ++slot) take(slot, args[slot]);
+  if (kwargs.size() > 1) {
+    for (const auto& [key, value] : kwargs) {
+      const std::string name = key.cast<std::string>();
+      if (name == "workgroups") continue;
+      const auto found = std::find_if(bound.begin(), bound.end(), [&](const BufferDecl* decl) { return decl->name == name; });
+      if (found == bound.end())
+        throw BindingError(fmt::format("the program binds no buffer `{}`. Fix: use one of {}.", name, names_of(bound)));
+      take(static_cast<std::size_t>(found - bound.begin()), value);
+    }
+  }
+  for (std::size_t slot = 0; slot < bound.size(); ++slot) {
+    if (arrays[slot] != nullptr) continue;
+    throw BindingError(fmt::format("buffer `{}` ({}) has no array. Fix: pass a vyre.Array for each of {}.", bound[slot]->name,
+                                   ir::text(bound[slot]->element), names_of(bound)));
+  }
+  return arrays;
+}
+
+void check_fits(const BufferDecl& decl, const PyArray& array) {
+  const ElementType& wanted = element_type(decl.element);
+  const bool words = decl.element == ir::DataType::Bool && array.element == &element_type(ir::DataType::U32);
+  const std::uint32_t lanes = vector_lanes(decl.element);
+  const bool shaped = lanes == 0 || (!array.shape.empty() && array.shape.back() == static_cast<py::ssize_t>(lanes));
+  if ((array.element == &wanted || words) && shaped) return;
+  throw BindingError(fmt::format("buffer `{}` ({}) wants a vyre.Array of {}{}, got {}. Fix: make it with vyre.array(x.astype(np.{}){}).",
+                                 decl.name, ir::text(decl.element), wanted.numpy,
+                                 lanes == 0 ? "" : fmt::format(" with shape (n, {})", lanes), array.describe(), wanted.numpy,
+                                 lanes == 0 ? "" : fmt::format(".reshape(-1, {})", lanes)));
+}
+
+std::vector<run::StorageView> views_of(const std::vector<const BufferDecl*>& bound, const std::vector<const PyArray*>& arrays) {
+  std::vector<run::StorageView> views;
+  for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
+    const PyArray& array = *arrays[slot];
+    views.push_back({array.storage.get(), array.offset, array.bytes(), run::buffer_length(*bound[slot], array.bytes())});
+  }
+  return views;
+}
+
+std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const BufferDecl*>& bound, const std::vector<const PyArray*>& arrays,
+                              const std::vector<run::StorageView>& views, run::Grid grid, std::uint64_t generation) {
+  if (arrays.empty()) {
+    throw BindingError("a program without buffers has no device to run on. Fix: run it with vyre.run(program, {}, workgroups).");
+  }
+  for (std::size_t slot = 0; slot < bound.size(); ++slot) check_fits(*bound[slot], *arrays[slot]);
+  for (std::size_t slot = 1; slot < bound.size(); ++slot) {
+    if (arrays[slot]->backend == arrays[0]->backend && arrays[slot]->device == arrays[0]->device) continue;
+    const auto place = [](const PyArray& array) { return fmt::format("device {} of backend `{}`", array.device, array.backend->name()); };
+    throw BindingError(
+        fmt::format("buffers `{}` and `{}` got arrays of two devices: {} and {}. Fix: make both with the same `backend` and "
+                    "`device`.",
+                    bound[0]->name, bound[slot]->name, place(*arrays[0]), place(*arrays[slot])));
+  }
+  auto call = std::make_shared<Planned>();
+  call->generation = generation;
+  call->backend = arrays[0]->backend;
+  call->grid = grid;
+  for (std::size_t slot = 0; slot < bound.size(); ++slot) {
+    call->places.push_back(PlannedCalls::place(*arrays[slot]));
+    if (bound[slot]->access == BufferAccess::ReadWrite) call->written.push_back(slot);
+  }
+  const validate::ValidProgram checked = valid(self);
+  run::check_call(checked, views, grid);
+  call->key = PreparedKey{checked.program(), checked.hash(), call->backend, arrays[0]->device, {}};
+  while_waiting(std::nullopt, [&](const run::RunOptions&) {
+    try {
+      call->executable = prepared(checked, *call->key);
+      call->plan = call->executable->plan(views, grid);
+    } catch (const DeviceError&) {
+      forget_prepared(*call->key);
+      throw;
+    }
+  });
+  return call;
+}
+
+py::object call_program(const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
+  const run::Grid grid = grid_of(kwargs);
+  const std::vector<const BufferDecl*> bound = bound_buffers(self.program);
+  std::vector<py::handle> objects;
+  const std::vector<const PyArray*> arrays = arrays_of(bound, args, kwargs, objects);
+  if (!self.planned) self.planned = std::make_shared<PlannedCalls>();
+  const std::shared_ptr<PlannedCalls> calls = self.planned;
+
+  const std::uint64_t generation = run::op_generation();
+  const std::vector<run::StorageView> views = views_of(bound, arrays);
+  std::shared_ptr<Planned> call = calls->find(generation, arrays, grid);
+  std::shared_ptr<Planned> dropped;
+  if (!call) {
+    call = plan(self, bound, arrays, views, grid, generation);
+    dropped = calls->insert(call);
+  }
+  try {
+    while_waiting(std::nullopt, [&](const run::RunOptions& options) {
+      dropped.reset();
+      call->plan->submit(views, options);
+    });
+  } catch (const DeviceError&) {
+    // They may belong to a device that is gone.
+    calls->erase(call);
+    forget_prepared(*call->key);
+    throw;
+  }
+  if (call->written.size() == 1) return py::reinterpret_borrow<py::object>(objects[call->written[0]]);
+  py::tuple results(call->written.size());
+  for (std::size_t k = 0; k < call->written.size(); ++k) results[k] = objects[call->written[k]];
+  return results;
+}
+
+}  // namespace
+
+void bind_planned(py::module_& m) {
+  py::options options;
+  options.disable_function_signatures();
+  const py::object program = m.attr("Program");
+  program.attr("__call__") = py::cpp_function(call_program, py::name("__call__"), py::is_method(program),
+                                              R"(program(*arrays, workgroups, **arrays_by_name) -> Array | tuple of Arrays
+
+Run on arrays that stay on their device, one for each buffer that is not Workgroup: in the order of the program's buffers, or by
+their names. ReadWrite arrays are written in place, and are what the call returns: the array when there is one, else a tuple.
+
+The first call with some arrays checks and plans it; the same call again submits what was planned. On a GPU the call returns at
+once, and its errors come at the latest when one of its arrays is read.
+
+Raises: BindingError (arrays that do not fit, numpy arrays, arrays of two devices), ValidationError, CapabilityError,
+    DeviceError.
+
+>>> i = vyre.Expr.gid_x()
+>>> add_one = vyre.Program([vyre.BufferDecl.read_write("data", 0, vyre.u32)], (4, 1, 1),
+...                        [vyre.Node.store("data", i, vyre.Expr.load("data", i) + 1)])
+>>> data = vyre.empty(4, backend="cpu")
+>>> add_one(add_one(data, workgroups=1), workgroups=1).numpy()
+array([2, 2, 2, 2], dtype=uint32))");
+}
+
+}  // namespace vyre::python

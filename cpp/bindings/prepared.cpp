@@ -1,0 +1,89 @@
+#include "prepared.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+
+#include "convert.hpp"
+#include "lru.hpp"
+#include "vyre/run/backends.hpp"
+
+namespace vyre::python {
+namespace {
+
+using run::Backend;
+
+struct PreparedHash {
+  std::size_t operator()(const PreparedKey& key) const {
+    const std::size_t choice = (key.device ? *key.device + 1 : 0) * 2 + (key.lowering.passes ? 1 : 0);
+    return key.hash ^ (reinterpret_cast<std::uintptr_t>(key.backend) + choice * 0x9E3779B97F4A7C15u);
+  }
+};
+
+Lru<PreparedKey, std::shared_ptr<run::Executable>, PreparedHash>& remembered() {
+  static auto& instance = *new Lru<PreparedKey, std::shared_ptr<run::Executable>, PreparedHash>(64);
+  return instance;
+}
+
+Backend* best_backend() {
+  // Found once: asking opens devices, and a call must not change its backend because a device went away.
+  static Backend* best = available_backends().at(0);
+  return best;
+}
+
+}  // namespace
+
+std::vector<Backend*> available_backends() {
+  std::vector<Backend*> result;
+  for (const run::Choice& choice : run::ranked(run::backends())) {
+    if (std::find(result.begin(), result.end(), choice.backend) == result.end()) result.push_back(choice.backend);
+  }
+  return result;
+}
+
+Backend* to_backend(py::handle object, const std::string& function) {
+  if (object.is_none()) {
+    py::gil_scoped_release release;
+    return best_backend();
+  }
+  const std::string where = "argument `backend` of " + function;
+  const std::string name = to_text(object, where, "write \"reference\", \"vulkan\" or None");
+  if (Backend* found = run::find_backend(name)) return found;
+  std::string names;
+  for (Backend* backend : run::backends()) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", backend->name());
+  reject(where, fmt::format("one of {} or None", names), object, "write one of these; None takes the best one");
+}
+
+std::optional<std::size_t> to_device(py::handle object, const std::string& function) {
+  if (object.is_none()) return std::nullopt;
+  const std::string where = "argument `device` of " + function;
+  py::object index = py::getattr(object, "index", py::none());
+  if (!is_integer(object) && is_integer(index)) return to_u32(index, where);
+  return to_u32(object, where, "write an index into vyre.devices(), or one of its elements");
+}
+
+std::size_t default_device(Backend& backend) {
+  static std::mutex mutex;
+  static auto& known = *new std::map<Backend*, std::size_t>;
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(&backend); found != known.end()) return found->second;
+  const std::vector<run::DeviceInfo> devices = backend.devices();
+  const auto chosen = std::find_if(devices.begin(), devices.end(), [](const run::DeviceInfo& device) { return device.is_default; });
+  // Without any, its first device says why it does not work.
+  return known[&backend] = chosen == devices.end() ? 0 : static_cast<std::size_t>(chosen - devices.begin());
+}
+
+std::shared_ptr<run::Executable> prepared(const validate::ValidProgram& program, const PreparedKey& key) {
+  if (auto known = remembered().find(key)) return *known;
+  std::shared_ptr<run::Executable> executable = key.backend->prepare(program, key.device, key.lowering);
+  remembered().insert(key, executable);
+  return executable;
+}
+
+void forget_prepared(const PreparedKey& key) { remembered().erase(key); }
+
+void forget_all_prepared() { remembered().clear(); }
+
+}  // namespace vyre::python

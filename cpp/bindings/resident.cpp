@@ -1,0 +1,85 @@
+#include "resident.hpp"
+
+#include <fmt/format.h>
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <array>
+
+#include "vyre/base/error.hpp"
+#include "waiting.hpp"
+
+namespace vyre::python {
+namespace {
+
+constexpr std::array kElements = {
+    ElementType{"uint32", 'u', 4, 4}, ElementType{"int32", 'i', 4, 4}, ElementType{"uint64", 'u', 8, 8},
+    ElementType{"bool_", 'b', 1, 4},  ElementType{"uint8", 'u', 1, 1},
+};
+
+}  // namespace
+
+const ElementType* element_type(char kind, std::size_t bytes) {
+  const auto found =
+      std::find_if(kElements.begin(), kElements.end(), [&](const ElementType& each) { return each.kind == kind && each.bytes == bytes; });
+  return found == kElements.end() ? nullptr : &*found;
+}
+
+const ElementType& element_type(ir::DataType type) {
+  switch (type) {
+    case ir::DataType::I32:
+      return kElements[1];
+    case ir::DataType::U64:
+      return kElements[2];
+    case ir::DataType::Bool:
+      return kElements[3];
+    case ir::DataType::Bytes:
+      return kElements[4];
+    case ir::DataType::U32:
+    case ir::DataType::Vec2U32:
+    case ir::DataType::Vec4U32:
+      break;
+  }
+  return kElements[0];
+}
+
+std::uint32_t vector_lanes(ir::DataType type) {
+  return type == ir::DataType::Vec2U32 || type == ir::DataType::Vec4U32 ? ir::lanes(type) : 0;
+}
+
+std::uint64_t PyArray::size() const {
+  std::uint64_t count = 1;
+  for (const py::ssize_t extent : shape) count *= static_cast<std::uint64_t>(extent);
+  return count;
+}
+
+std::string PyArray::describe() const {
+  return fmt::format("a vyre.Array of {} with shape {}", py::str(py::dtype(element->numpy)).cast<std::string>(),
+                     py::repr(py::tuple(py::cast(shape))).cast<std::string>());
+}
+
+py::object to_numpy(const PyArray& array, std::optional<std::chrono::duration<double>> timeout) {
+  const py::module_ numpy = py::module_::import("numpy");
+  py::array result;
+  try {
+    result = numpy.attr("empty")(py::tuple(py::cast(array.shape)), array.element->numpy).cast<py::array>();
+  } catch (py::error_already_set& error) {
+    if (!error.matches(PyExc_MemoryError)) throw;
+    throw DeviceMemoryError(
+        fmt::format("the host has no memory for {} ({} bytes). Fix: read a slice of it.", array.describe(), array.host_bytes()));
+  }
+  auto* to = static_cast<std::byte*>(result.mutable_data());
+  while_waiting(timeout, [&](const run::RunOptions& options) {
+    if (array.element->bytes == array.element->resident) {
+      array.storage->read(array.offset, {to, static_cast<std::size_t>(array.bytes())}, options);
+      return;
+    }
+    std::vector<std::uint32_t> words(array.size());
+    array.storage->read(array.offset, std::as_writable_bytes(std::span(words)), options);
+    for (std::size_t k = 0; k < words.size(); ++k) to[k] = std::byte(words[k] != 0);
+  });
+  return result;
+}
+
+}  // namespace vyre::python

@@ -1,0 +1,48 @@
+// The Python class Array: elements that stay on a device.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+#include "vyre/run/backend.hpp"
+#include "vyre/run/storage.hpp"
+
+namespace vyre::python {
+
+// What arrays consist of, here and in numpy.
+struct ElementType {
+  const char* numpy;       // its name there
+  char kind;               // likewise
+  std::uint32_t bytes;     // in numpy
+  std::uint32_t resident;  // on a device: bool takes a word
+};
+
+// Null for a dtype that no buffer takes.
+const ElementType* element_type(char kind, std::size_t bytes);
+const ElementType& element_type(ir::DataType type);
+// Of an array's last axis when its elements are vectors, else 0.
+std::uint32_t vector_lanes(ir::DataType type);
+
+// A view of part of a storage, C-contiguous.
+struct PyArray {
+  std::shared_ptr<run::Storage> storage;
+  run::Backend* backend = nullptr;
+  std::size_t device = 0;
+  const ElementType* element = nullptr;
+  std::vector<py::ssize_t> shape;
+  std::uint64_t offset = 0;  // into the storage, in bytes
+
+  std::uint64_t size() const;                                           // elements
+  std::uint64_t bytes() const { return size() * element->resident; }    // on the device
+  std::uint64_t host_bytes() const { return size() * element->bytes; }  // in numpy
+  std::string describe() const;                                         // "a vyre.Array of uint32 with shape (3,)"
+};
+
+// A new numpy array of the same elements, once the calls before are done. `function` is named in messages.
+py::object to_numpy(const PyArray& array, std::optional<std::chrono::duration<double>> timeout);
+
+}  // namespace vyre::python

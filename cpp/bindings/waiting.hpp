@@ -1,0 +1,37 @@
+// How the module calls what may take long: with the GIL released, stopped by Ctrl-C and by the interpreter's end.
+#pragma once
+
+#include <chrono>
+#include <optional>
+
+#include "call.hpp"
+#include "vyre/base/error.hpp"
+
+namespace vyre::python {
+
+// Calls `work(options)` without the GIL.
+template <class Work>
+void while_waiting(std::optional<std::chrono::duration<double>> timeout, const Work& work) {
+  const Running counted;
+  run::RunOptions options;
+  options.timeout = timeout;
+  // Found out when it is asked for the first time: most calls end before.
+  std::optional<Signals> signals;
+  options.interrupted = [&] {
+    if (!signals) {
+      const py::gil_scoped_acquire acquire;
+      signals.emplace();
+    }
+    return signals->pending();
+  };
+  try {
+    py::gil_scoped_release release;
+    const Parking parking{std::nullopt};
+    work(options);
+  } catch (const Interrupted&) {
+    if (signals) signals->rethrow();
+    throw;
+  }
+}
+
+}  // namespace vyre::python

@@ -1,0 +1,49 @@
+#include "vyre/run/host_copy.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+#include "vyre/run/processors.hpp"
+
+namespace vyre::run {
+namespace {
+
+// Below, a thread takes longer to start than it helps.
+constexpr std::size_t kLeastPart = std::size_t{2} << 20;
+// Memory is not faster with more.
+constexpr std::size_t kMostThreads = 8;
+
+}  // namespace
+
+void host_copy(void* to, const void* from, std::size_t bytes) {
+  if (bytes == 0) return;
+  const std::size_t parts = std::min(kMostThreads, bytes / kLeastPart);
+  const std::size_t threads = parts < 2 ? 1 : std::min(parts, std::size_t{usable_processors()});
+  if (threads < 2) {
+    std::memcpy(to, from, bytes);
+    return;
+  }
+  // Whole pages a thread: the first one to touch a page pays for it.
+  constexpr std::size_t kPage = 4096;
+  const std::size_t part = (bytes / threads + kPage - 1) / kPage * kPage;
+  const auto copy = [&](std::size_t begin) {
+    std::memcpy(static_cast<std::byte*>(to) + begin, static_cast<const std::byte*>(from) + begin, std::min(part, bytes - begin));
+  };
+  std::vector<std::jthread> helpers;
+  std::size_t begin = part;
+  try {
+    helpers.reserve(threads - 1);
+    for (; begin < bytes; begin += part) helpers.emplace_back(copy, begin);
+  } catch (const std::system_error&) {
+  } catch (const std::bad_alloc&) {
+  }
+  copy(0);
+  // What no thread was found for.
+  for (; begin < bytes; begin += part) copy(begin);
+}
+
+}  // namespace vyre::run

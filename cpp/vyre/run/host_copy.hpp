@@ -1,0 +1,11 @@
+// Copies of host memory, by several threads where one alone does not reach the memory's speed.
+#pragma once
+
+#include <cstddef>
+
+namespace vyre::run {
+
+// As memcpy; `bytes` may be 0 with null pointers.
+void host_copy(void* to, const void* from, std::size_t bytes);
+
+}  // namespace vyre::run

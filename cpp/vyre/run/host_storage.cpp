@@ -1,0 +1,125 @@
+#include "vyre/run/host_storage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/run/host_copy.hpp"
+
+namespace vyre::run {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A lock that is waited for as RunOptions says. The other one's call may take for ever.
+template <class Lock>
+Lock patient(std::shared_timed_mutex& mutex, const RunOptions& options) {
+  constexpr auto kSlice = std::chrono::milliseconds(20);
+  Lock lock(mutex, std::try_to_lock);
+  const auto start = Clock::now();
+  while (!lock.owns_lock() && !lock.try_lock_for(kSlice)) {
+    if (options.interrupted && options.interrupted()) throw Interrupted();
+    if (options.timeout && Clock::now() - start > *options.timeout) {
+      throw DispatchTimeoutError(
+          fmt::format("the array was still in use by another call after {} s. Fix: raise the time-out, or give each dispatch less work.",
+                      options.timeout->count()));
+    }
+  }
+  return lock;
+}
+
+using Exclusive = std::unique_lock<std::shared_timed_mutex>;
+using Shared = std::shared_lock<std::shared_timed_mutex>;
+
+}  // namespace
+
+HostStorage::HostStorage(std::uint64_t bytes)
+    // Whole words, and never none: programs work in place.
+    : bytes_(bytes), id_(new_memory_id()), data_(static_cast<std::byte*>(std::calloc(bytes / 16 + 1, 16))) {
+  if (data_) return;
+  throw DeviceMemoryError(
+      fmt::format("the host has no memory for an array of {} bytes. Fix: ask for fewer elements, or free some memory.", bytes));
+}
+
+void HostStorage::write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) {
+  VYRE_ASSERT(offset <= bytes_ && from.size() <= bytes_ - offset);
+  const auto lock = patient<Exclusive>(busy_, options);
+  host_copy(data_.get() + offset, from.data(), from.size());
+  if (from.size() == bytes_) forget_failure();
+}
+
+void HostStorage::read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) {
+  VYRE_ASSERT(offset <= bytes_ && to.size() <= bytes_ - offset);
+  const auto lock = patient<Shared>(busy_, options);
+  rethrow_failure();
+  host_copy(to.data(), data_.get() + offset, to.size());
+}
+
+void HostStorage::wait(const RunOptions& options) {
+  const auto lock = patient<Shared>(busy_, options);
+  rethrow_failure();
+}
+
+class HostPlan final : public Plan {
+ public:
+  HostPlan(Executable& executable, std::size_t views, std::vector<bool> written, Grid grid)
+      : executable_(executable), written_(std::move(written)), grid_(grid) {
+    VYRE_ASSERT(written_.size() == views);
+  }
+
+  void submit(std::span<const StorageView> views, const RunOptions& options) override {
+    // Each storage once, written if one of its views is, and in an order that all threads keep.
+    struct Use {
+      HostStorage* storage;
+      bool written;
+    };
+    std::vector<Use> uses;
+    std::vector<BufferView> buffers;
+    for (std::size_t slot = 0; slot < views.size(); ++slot) {
+      auto* storage = static_cast<HostStorage*>(views[slot].storage);
+      uses.push_back({storage, written_[slot]});
+      buffers.push_back({{storage->data_.get() + views[slot].offset, static_cast<std::size_t>(views[slot].bytes)}, views[slot].length});
+    }
+    std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) {
+      return a.storage->id() != b.storage->id() ? a.storage->id() < b.storage->id() : a.written > b.written;
+    });
+    uses.erase(std::unique(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.storage == b.storage; }), uses.end());
+
+    std::vector<Exclusive> exclusive;
+    std::vector<Shared> shared;
+    for (const Use& use : uses) {
+      if (use.written) {
+        exclusive.push_back(patient<Exclusive>(use.storage->busy_, options));
+      } else {
+        shared.push_back(patient<Shared>(use.storage->busy_, options));
+      }
+      use.storage->rethrow_failure();
+    }
+    RunOptions in_place = options;
+    in_place.in_place = true;
+    try {
+      executable_.run(buffers, grid_, in_place);
+    } catch (...) {
+      for (const Use& use : uses) {
+        if (use.written) use.storage->fail(std::current_exception());
+      }
+      throw;
+    }
+  }
+
+ private:
+  Executable& executable_;
+  const std::vector<bool> written_;
+  const Grid grid_;
+};
+
+std::unique_ptr<Plan> plan_on_host(Executable& executable, std::span<const StorageView> views, std::vector<bool> written, Grid grid) {
+  return std::make_unique<HostPlan>(executable, views.size(), std::move(written), grid);
+}
+
+}  // namespace vyre::run

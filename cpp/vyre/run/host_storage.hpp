@@ -1,0 +1,39 @@
+// Storage of the backends that run on the host's processor: the host's own memory.
+#pragma once
+
+#include <cstdlib>
+#include <memory>
+#include <shared_mutex>
+
+#include "vyre/run/storage.hpp"
+
+namespace vyre::run {
+
+class HostStorage final : public Storage {
+ public:
+  // Zeros. Throws DeviceMemoryError.
+  explicit HostStorage(std::uint64_t bytes);
+
+  std::uint64_t bytes() const override { return bytes_; }
+  std::uint64_t id() const override { return id_; }
+  void write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) override;
+  void read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) override;
+  void wait(const RunOptions& options) override;
+
+ private:
+  friend class HostPlan;
+  struct Free {
+    void operator()(std::byte* bytes) const { std::free(bytes); }
+  };
+
+  const std::uint64_t bytes_;
+  const std::uint64_t id_;
+  std::unique_ptr<std::byte, Free> data_;
+  // Held by whoever works with the bytes: shared to read them.
+  std::shared_timed_mutex busy_;
+};
+
+// Submitting it runs `executable`, which must outlive it, in place. `written` tells of each view whether the program writes it.
+std::unique_ptr<Plan> plan_on_host(Executable& executable, std::span<const StorageView> views, std::vector<bool> written, Grid grid);
+
+}  // namespace vyre::run

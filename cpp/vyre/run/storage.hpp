@@ -1,0 +1,65 @@
+// Device memory that outlives calls, and calls planned for it: what arrays that stay on their device are made of.
+//
+// Everything about one device happens in the order in which it was asked for, whichever thread asked: a read sees what the calls
+// before it wrote.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <mutex>
+#include <span>
+
+#include "vyre/run/backend.hpp"
+
+namespace vyre::run {
+
+// A number that no memory had before.
+std::uint64_t new_memory_id();
+
+// May be used from several threads, and destroyed while the device still works with it.
+class Storage {
+ public:
+  virtual ~Storage() = default;
+
+  virtual std::uint64_t bytes() const = 0;
+  // Of the memory behind it. No two storages have one at the same time; a later one may get it again, with the memory.
+  virtual std::uint64_t id() const = 0;
+  // When it returns, `from` is no longer needed.
+  virtual void write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) = 0;
+  // These wait for the calls before them, and throw what those threw. After a throw `to` may be written in part.
+  virtual void read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) = 0;
+  virtual void wait(const RunOptions& options) = 0;
+
+  // A call that was to write this has failed, so nobody knows what is in it: it gives its error until it is written as a whole.
+  void fail(std::exception_ptr error) noexcept;
+  void rethrow_failure() const;
+
+ protected:
+  void forget_failure() noexcept;
+
+ private:
+  std::atomic<bool> failed_ = false;
+  mutable std::mutex mutex_;
+  std::exception_ptr failure_;
+};
+
+// One for each bound buffer of a call: part of a storage.
+struct StorageView {
+  Storage* storage = nullptr;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t length = 0;  // as BufferView's
+};
+
+// One call, checked and recorded for the memory that it was planned with. May be submitted from several threads, as often as wanted.
+class Plan {
+ public:
+  virtual ~Plan() = default;
+  // `views` is what it was planned for: the same ids, offsets and sizes. A device that works beside the host makes it return at once; on
+  // the host it returns when the call is done. Throws DeviceError and its kinds.
+  virtual void submit(std::span<const StorageView> views, const RunOptions& options) = 0;
+};
+
+}  // namespace vyre::run

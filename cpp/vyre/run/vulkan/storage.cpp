@@ -1,0 +1,103 @@
+#include "vyre/run/vulkan/storage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/run/host_copy.hpp"
+#include "vyre/run/vulkan/commands.hpp"
+#include "vyre/run/vulkan/transfer.hpp"
+
+namespace vyre::run::vulkan {
+
+class VulkanStorage::Held final : public Retired {
+ public:
+  Held(Heap& heap, VkDeviceSize bytes) : heap_(heap), block_(heap.allocate(bytes)) {}
+  ~Held() override { heap_.give_back(std::move(block_)); }
+  const Block& block() const { return block_.front(); }
+
+ private:
+  Heap& heap_;
+  std::list<Block> block_;
+};
+
+VulkanStorage::VulkanStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bool zeroed) : device_(std::move(device)), bytes_(bytes) {
+  const std::uint64_t allowed = device_->physical().max_memory_allocation;
+  if (bytes > allowed) {
+    throw CapabilityError(fmt::format(
+        "an array of {} bytes exceeds maxMemoryAllocationSize of device `{}`, which allows {}. Fix: make a smaller array, or use "
+        "another device.",
+        bytes, device_->name(), allowed));
+  }
+  held_ = std::make_unique<Held>(device_->heap(), bytes);
+  if (!zeroed) return;
+  // A block that came back is no longer in use, so the host may write it where it can.
+  if (std::byte* mapped = block().mapped()) {
+    std::memset(mapped, 0, block().bytes);
+  } else {
+    clear(*device_, *this);
+  }
+}
+
+VulkanStorage::~VulkanStorage() {
+  if (device_->forked()) {
+    static_cast<void>(held_.release());  // nothing of the parent's device can be used or freed here
+  } else {
+    device_->stream().retire(last_use_, std::move(held_));
+  }
+}
+
+const Block& VulkanStorage::block() const { return held_->block(); }
+
+void VulkanStorage::used_until(std::uint64_t moment) {
+  std::uint64_t last = last_use_;
+  while (last < moment && !last_use_.compare_exchange_weak(last, moment)) {
+  }
+}
+
+void VulkanStorage::check_reachable() const {
+  device_->check_process();
+  if (device_->condemned()) {
+    throw DeviceLostError(
+        fmt::format("device `{}` was lost, and the arrays on it with it. Fix: make them anew, and call again.", device_->name()));
+  }
+}
+
+void VulkanStorage::check_usable() const {
+  check_reachable();
+  rethrow_failure();
+}
+
+void VulkanStorage::write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) {
+  VYRE_ASSERT(offset <= bytes_ && from.size() <= bytes_ - offset);
+  check_reachable();
+  if (std::byte* mapped = block().mapped()) {
+    device_->stream().wait(last_use_, Waiting(options));
+    host_copy(mapped + offset, from.data(), from.size());
+  } else {
+    upload(*device_, from, *this, offset, options);
+  }
+  if (from.size() == bytes_) forget_failure();
+}
+
+void VulkanStorage::read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) {
+  VYRE_ASSERT(offset <= bytes_ && to.size() <= bytes_ - offset);
+  wait(options);
+  if (const std::byte* mapped = block().mapped()) {
+    host_copy(to.data(), mapped + offset, to.size());
+  } else {
+    download(*device_, *this, offset, to, options);
+  }
+}
+
+void VulkanStorage::wait(const RunOptions& options) {
+  check_reachable();
+  device_->stream().wait(last_use_, Waiting(options));
+  rethrow_failure();
+}
+
+}  // namespace vyre::run::vulkan

@@ -1,0 +1,342 @@
+// Arrays that stay on their device, and planned calls, on every backend and device here: the same bytes as a call with host arrays.
+#include "vyre/run/storage.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/conformance.hpp"
+#include "support/programs.hpp"
+#include "support/run_program.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/run/checks.hpp"
+#include "vyre/run/cpu/cpu.hpp"
+#include "vyre/run/reference/reference.hpp"
+#if VYRE_HAS_SPIRV
+#include "vyre/run/vulkan/vulkan_backend.hpp"
+#endif
+
+namespace vyre::test {
+namespace {
+
+using namespace sample;
+using run::Backend;
+using run::Grid;
+using run::Storage;
+using run::StorageView;
+
+// A device of a backend that this machine has.
+struct Place {
+  std::string name;
+  Backend* backend;
+  std::optional<std::size_t> device;
+};
+
+// Not destroyed: devices are opened once a process.
+const std::vector<Place>& places() {
+  static const std::vector<Place>& all = *[] {
+    auto* list = new std::vector<Place>;
+    list->push_back({"reference", run::make_reference_backend().release(), std::nullopt});
+    list->push_back({"cpu", run::make_cpu_backend().release(), std::nullopt});
+#if VYRE_HAS_SPIRV
+    using run::vulkan::Options;
+    const auto add = [&](const std::string& name, const Options& options) {
+      auto* backend = new run::vulkan::VulkanBackend(run::vulkan::system_loader, options);
+      const std::vector<run::DeviceInfo> devices = backend->devices();
+      for (std::size_t index = 0; index < devices.size(); ++index) {
+        if (devices[index].usable) list->push_back({devices[index].name + name, backend, index});
+      }
+    };
+    add("", {});
+    add(", staged", {.always_stage = true});
+    add(", in parts", {.max_group_count = std::array<std::uint32_t, 3>{2, 1, 1}});
+    add(", in parts of many submissions", {.max_group_count = std::array<std::uint32_t, 3>{1, 1, 1}, .dispatches_per_submission = 3});
+#endif
+    return list;
+  }();
+  return all;
+}
+
+template <class Check>
+void everywhere(const Check& check) {
+  for (const Place& place : places()) {
+    SCOPED_TRACE(place.name);
+    check(place);
+  }
+}
+
+std::span<const std::byte> bytes_of(const Words& words) { return std::as_bytes(std::span(words)); }
+
+// Arrays of one call, each in a storage of its own that begins `before` bytes earlier.
+struct Resident {
+  Resident(const Place& place, const validate::ValidProgram& program, const std::vector<Words>& arrays, std::uint64_t before) {
+    for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
+      const std::uint64_t bytes = 4 * arrays[slot].size();
+      storages.push_back(place.backend->allocate(place.device, before + bytes, false));
+      storages.back()->write(0, bytes_of(Words(before / 4, 0xDEADBEEF)), {});
+      storages.back()->write(before, bytes_of(arrays[slot]), {});
+      const ir::BufferDecl& buffer = program.program().buffers()[program.bound()[slot].index];
+      views.push_back({storages.back().get(), before, bytes, run::buffer_length(buffer, bytes)});
+    }
+  }
+  std::vector<Words> read() {
+    std::vector<Words> arrays;
+    for (const StorageView& view : views) {
+      Words before(view.offset / 4);
+      view.storage->read(0, std::as_writable_bytes(std::span(before)), {});
+      EXPECT_EQ(before, Words(before.size(), 0xDEADBEEF)) << "beside the array";
+      arrays.emplace_back(view.bytes / 4);
+      view.storage->read(view.offset, std::as_writable_bytes(std::span(arrays.back())), {});
+    }
+    return arrays;
+  }
+  std::vector<std::unique_ptr<Storage>> storages;
+  std::vector<StorageView> views;
+};
+
+validate::ValidProgram xor_program() {
+  return valid(Sample().in("a").in("b").out("c").size(64).add(store("c", gid(0), load("a", gid(0)) ^ load("b", gid(0)))).make());
+}
+
+Words counted_words(std::size_t count, std::uint32_t factor) {
+  Words words(count);
+  for (std::size_t k = 0; k < count; ++k) words[k] = static_cast<std::uint32_t>(k) * factor + 7;
+  return words;
+}
+
+Words xored(const Words& a, const Words& b) {
+  Words result(a.size());
+  for (std::size_t k = 0; k < a.size(); ++k) result[k] = a[k] ^ b[k];
+  return result;
+}
+
+TEST(Storage, holds_what_was_written_and_zeros_before) {
+  everywhere([](const Place& place) {
+    // Beyond a chunk of staging memory, and not a whole number of them.
+    for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{5'000'003}}) {
+      const auto storage = place.backend->allocate(place.device, 4 * count, true);
+      EXPECT_EQ(storage->bytes(), 4 * count);
+      Words got(count, 1);
+      storage->read(0, std::as_writable_bytes(std::span(got)), {});
+      EXPECT_EQ(got, Words(count, 0));
+      Words given = counted_words(count, 3);
+      storage->write(0, bytes_of(given), {});
+      storage->read(0, std::as_writable_bytes(std::span(got)), {});
+      EXPECT_EQ(got, given);
+      if (count < 3) continue;
+      const Words part = {1, 2};
+      storage->write(4, bytes_of(part), {});
+      std::copy(part.begin(), part.end(), given.begin() + 1);
+      storage->read(0, std::as_writable_bytes(std::span(got)), {});
+      EXPECT_EQ(got, given);
+    }
+  });
+}
+
+TEST(Storage, that_is_zeroed_is_so_where_memory_was_used_before) {
+  everywhere([](const Place& place) {
+    for (const std::size_t count : {std::size_t{100}, std::size_t{700'000}}) {
+      for (int turn = 0; turn < 3; ++turn) {
+        const auto storage = place.backend->allocate(place.device, 4 * count, true);
+        Words got(count, 1);
+        storage->read(0, std::as_writable_bytes(std::span(got)), {});
+        EXPECT_EQ(got, Words(count, 0)) << "turn " << turn;
+        storage->write(0, bytes_of(Words(count, 0xFFFFFFFF)), {});
+      }
+    }
+  });
+}
+
+class PlannedConformance : public testing::TestWithParam<std::size_t> {};
+
+TEST_P(PlannedConformance, gives_the_expected_words) {
+  const ConformanceCase& given = conformance_cases()[GetParam()];
+  const validate::ValidProgram program = valid(given.program);
+  everywhere([&](const Place& place) {
+    const auto executable = place.backend->prepare(program, place.device);
+    // Where every device can bind an array, and where none with an alignment can.
+    for (const std::uint64_t before : {0, 4}) {
+      SCOPED_TRACE(before);
+      Resident resident(place, program, given.given, before);
+      run::check_call(program, resident.views, given.grid);
+      executable->plan(resident.views, given.grid)->submit(resident.views, {});
+      EXPECT_EQ(resident.read(), given.expected);
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, PlannedConformance, testing::Range<std::size_t>(0, conformance_cases().size()),
+                         [](const auto& info) { return conformance_cases()[info.param].name; });
+
+TEST(Plan, submitted_often_sees_what_the_calls_before_it_wrote) {
+  const validate::ValidProgram program =
+      valid(Sample().in("a").out("sum").size(64).add(store("sum", gid(0), load("sum", gid(0)) + load("a", gid(0)))).make());
+  everywhere([&](const Place& place) {
+    const auto executable = place.backend->prepare(program, place.device);
+    Resident resident(place, program, {counted_words(1000, 3), Words(1000, 1)}, 0);
+    const auto plan = executable->plan(resident.views, {16, 1, 1});
+    Words expected(1000, 1);
+    for (int turn = 1; turn <= 120; ++turn) {
+      plan->submit(resident.views, {});
+      for (std::size_t k = 0; k < expected.size(); ++k) expected[k] += static_cast<std::uint32_t>(k) * 3 + 7;
+      if (turn % 50 == 1) {
+        EXPECT_EQ(resident.read()[1], expected) << "turn " << turn;
+      }
+    }
+    EXPECT_EQ(resident.read()[1], expected);
+  });
+}
+
+TEST(Plan, of_a_grid_of_nothing_does_nothing) {
+  const validate::ValidProgram program = xor_program();
+  everywhere([&](const Place& place) {
+    const auto executable = place.backend->prepare(program, place.device);
+    Resident resident(place, program, {Words(10, 1), Words(10, 2), Words(10, 9)}, 0);
+    for (const Grid grid : {Grid{0, 1, 1}, Grid{1, 0, 1}, Grid{1, 1, 0}})
+      executable->plan(resident.views, grid)->submit(resident.views, {});
+    EXPECT_EQ(resident.read()[2], Words(10, 9));
+  });
+}
+
+TEST(Plan, may_be_destroyed_with_its_arrays_while_the_device_works) {
+  const validate::ValidProgram program = xor_program();
+  const Words a = counted_words(20'000, 3), b = counted_words(20'000, 5);
+  everywhere([&](const Place& place) {
+    const auto executable = place.backend->prepare(program, place.device);
+    const auto last = place.backend->allocate(place.device, 4 * a.size(), true);
+    for (int turn = 0; turn < 10; ++turn) {
+      Resident resident(place, program, {a, b, Words(a.size(), 9)}, 0);
+      resident.views[2].storage = last.get();
+      executable->plan(resident.views, {313, 1, 1})->submit(resident.views, {});
+    }
+    Words got(a.size());
+    last->read(0, std::as_writable_bytes(std::span(got)), {});
+    EXPECT_EQ(got, xored(a, b));
+  });
+}
+
+TEST(Plan, is_submitted_from_many_threads_at_once) {
+  const validate::ValidProgram program =
+      valid(Sample().out("count").size(64).add(let("old", atomic(AtomicOp::Add, "count", u32(0), u32(1)))).make());
+  everywhere([&](const Place& place) {
+    const auto executable = place.backend->prepare(program, place.device);
+    Resident resident(place, program, {Words(1, 0)}, 0);
+    const auto plan = executable->plan(resident.views, {2, 1, 1});
+    std::vector<std::thread> threads;
+    for (int k = 0; k < 4; ++k) {
+      threads.emplace_back([&] {
+        for (int turn = 0; turn < 50; ++turn) plan->submit(resident.views, {});
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(resident.read()[0], Words{4 * 50 * 128});
+  });
+}
+
+TEST(Storage, that_a_failed_call_was_to_write_gives_its_error_until_it_is_written_anew) {
+  // More rounds than a second has, on the host.
+  const validate::ValidProgram program =
+      valid(Sample()
+                .out("c")
+                .in("n")
+                .size(1)
+                .add(loop("i", u32(0), load("n", u32(0)), {loop("j", u32(0), load("n", u32(0)), {store("c", u32(0), var("j"))})}))
+                .make());
+  for (const Place& place : places()) {
+    if (place.device) continue;
+    SCOPED_TRACE(place.name);
+    const auto executable = place.backend->prepare(program, place.device);
+    Resident resident(place, program, {Words(1, 5), Words(1, 0x7FFFFFFF)}, 0);
+    const auto plan = executable->plan(resident.views, {1, 1, 1});
+    run::RunOptions options;
+    options.timeout = std::chrono::milliseconds(1);
+    EXPECT_THROW(plan->submit(resident.views, options), DispatchTimeoutError);
+    EXPECT_THROW(resident.read(), DispatchTimeoutError);
+    EXPECT_THROW(resident.storages[0]->wait({}), DispatchTimeoutError);
+    EXPECT_THROW(plan->submit(resident.views, options), DispatchTimeoutError);
+    EXPECT_NO_THROW(resident.storages[1]->wait({})) << "it was only read";
+    resident.storages[0]->write(0, bytes_of({6}), {});
+    EXPECT_EQ(resident.read()[0], Words{6});
+  }
+}
+
+TEST(Storage, is_refused_where_the_backend_has_no_such_device) {
+  for (Backend* backend : {places()[0].backend, places()[1].backend}) {
+    try {
+      backend->allocate(3, 16, true);
+      ADD_FAILURE();
+    } catch (const ArgumentError& error) {
+      EXPECT_EQ(error.what(), "device 3 of backend `" + std::string(backend->name()) + "` does not exist. Fix: use 0, its only device.");
+    }
+  }
+}
+
+TEST(Storage, of_more_than_the_host_has_is_a_typed_error) {
+  for (Backend* backend : {places()[0].backend, places()[1].backend}) {
+    try {
+      backend->allocate(std::nullopt, std::uint64_t{1} << 60, true);
+      ADD_FAILURE();
+    } catch (const DeviceMemoryError& error) {
+      EXPECT_STREQ(error.what(),
+                   "the host has no memory for an array of 1152921504606846976 bytes. Fix: ask for fewer elements, or free some memory.");
+    }
+  }
+}
+
+TEST(Overlaps, of_storage_views_are_refused_when_one_is_written) {
+  const validate::ValidProgram program = xor_program();
+  everywhere([&](const Place& place) {
+    const auto storage = place.backend->allocate(place.device, 400, true);
+    const auto other = place.backend->allocate(place.device, 400, true);
+    const auto view = [](const std::unique_ptr<Storage>& of, std::uint64_t offset) { return StorageView{of.get(), offset, 40, 10}; };
+    // Read arrays may overlap, and so may written ones of different storages.
+    run::check_call(program, std::vector{view(storage, 0), view(storage, 4), view(other, 0)}, {});
+    run::check_call(program, std::vector{view(storage, 0), view(storage, 4), view(storage, 44)}, {});
+    for (const auto& views : {std::vector{view(storage, 0), view(other, 4), view(storage, 36)},
+                              std::vector{view(other, 0), view(storage, 40), view(storage, 4)}}) {
+      EXPECT_THROW(run::check_call(program, views, {}), BindingError);
+    }
+  });
+}
+
+TEST(Overlaps, are_found_among_many_arrays_as_among_few) {
+  for (const std::size_t count : {std::size_t{3}, std::size_t{8}, std::size_t{9}, std::size_t{40}}) {
+    Sample sample;
+    for (std::size_t k = 0; k + 1 < count; ++k) sample.in("a" + std::to_string(k));
+    const validate::ValidProgram program = valid(sample.out("out").make());
+    const auto storage = places()[0].backend->allocate(std::nullopt, 4 * 40 * 40, true);
+    const auto other = places()[0].backend->allocate(std::nullopt, 4 * 40 * 40, true);
+    std::vector<StorageView> views;
+    for (std::size_t k = 0; k < count; ++k) views.push_back({storage.get(), 160 * (count - 1 - k), 160, 40});
+    run::check_call(program, views, {});
+    for (std::size_t k = 0; k + 1 < count; ++k) {
+      SCOPED_TRACE(std::to_string(count) + " buffers, number " + std::to_string(k));
+      std::vector<StorageView> changed = views;
+      changed[k].offset = 0;  // where the written one is
+      try {
+        run::check_call(program, changed, {});
+        ADD_FAILURE();
+      } catch (const BindingError& error) {
+        EXPECT_EQ(error.what(),
+                  "arrays of buffers `a" + std::to_string(k) +
+                      "` and `out` overlap in memory, and one of them is ReadWrite. Fix: give each its own array, for instance a copy.");
+      }
+      changed[k].bytes = changed[k].length = 0;
+      run::check_call(program, changed, {});
+      changed = views;
+      changed[k].offset = views[(k + 1) % (count - 1)].offset;  // both are only read
+      run::check_call(program, changed, {});
+      changed[k] = views.back();
+      changed[k].storage = other.get();
+      run::check_call(program, changed, {});
+    }
+  }
+}
+
+}  // namespace
+}  // namespace vyre::test

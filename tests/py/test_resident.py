@@ -1,0 +1,370 @@
+"""Arrays that stay on a device: on every backend and device here, the bytes are those of vyre.run."""
+
+import gc
+import os
+import pickle
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import BufferDecl, DataType, Expr, Node, Program
+
+INDEX = Expr.gid_x()
+
+
+def places():
+    yield "reference", None
+    yield "cpu", None
+    for device in vyre.devices():
+        if device.usable:
+            yield "vulkan", device.index
+
+
+@pytest.fixture(params=list(places()), ids=lambda place: f"{place[0]}{'' if place[1] is None else place[1]}")
+def place(request):
+    return {"backend": request.param[0], "device": request.param[1]}
+
+
+def xor_program():
+    return Program(
+        [BufferDecl.read("a", 0, vyre.u32), BufferDecl.read("b", 1, vyre.u32), BufferDecl.output("c", 2, vyre.u32)],
+        (64, 1, 1),
+        [Node.store("c", INDEX, Expr.load("a", INDEX) ^ Expr.load("b", INDEX))],
+    )
+
+
+def add_program(element=vyre.u32, one=1):
+    return Program(
+        [BufferDecl.read_write("data", 0, element)],
+        (64, 1, 1),
+        [Node.store("data", INDEX, Expr.load("data", INDEX) + one)],
+    )
+
+
+A = np.arange(1000, dtype=np.uint32) * 3 + 7
+B = np.arange(1000, dtype=np.uint32) * 5 + 1
+
+
+@pytest.mark.parametrize("dtype", [np.uint32, np.int32, np.uint64, np.bool_, np.uint8])
+@pytest.mark.parametrize("shape", [(), (0,), (1,), (7,), (3, 5), (2, 0, 4), (2, 3, 4)])
+def test_an_array_gives_back_what_it_was_made_of(place, dtype, shape):
+    values = (np.arange(np.prod(shape, dtype=int)) % 3).astype(dtype).reshape(shape)
+    array = vyre.array(values, **place)
+    assert (array.shape, array.dtype, array.ndim, array.size, array.nbytes) == (
+        values.shape,
+        values.dtype,
+        values.ndim,
+        values.size,
+        values.nbytes,
+    )
+    for got in (array.numpy(), np.asarray(array), np.array(array), np.from_dlpack(array)):
+        assert got.dtype == values.dtype
+        assert got.shape == values.shape
+        np.testing.assert_array_equal(got, values)
+    assert np.asarray(array, dtype=np.float64).dtype == np.float64
+    np.testing.assert_array_equal(vyre.empty(shape, dtype, **place).numpy(), np.zeros(shape, dtype))
+
+
+def test_a_program_called_with_arrays_gives_the_bytes_of_run(place):
+    program = xor_program()
+    a, b, c = vyre.array(A, **place), vyre.array(B, **place), vyre.empty(1000, **place)
+    assert program(a, b, c, workgroups=16) is c
+    np.testing.assert_array_equal(c.numpy(), A ^ B)
+    by_name = vyre.empty(1000, **place)
+    assert program(a, c=by_name, b=b, workgroups=(16, 1, 1)) is by_name
+    np.testing.assert_array_equal(by_name.numpy(), A ^ B)
+    np.testing.assert_array_equal(a.numpy(), A)
+
+
+def test_calls_see_what_the_calls_before_them_wrote(place):
+    program = add_program()
+    data = vyre.array(A, **place)
+    for _ in range(200):
+        program(data, workgroups=16)
+    np.testing.assert_array_equal(data.numpy(), A + 200)
+    data.write(B)
+    program(data, workgroups=16)
+    np.testing.assert_array_equal(data.numpy(), B + 1)
+
+
+def test_several_written_arrays_come_back_in_the_order_of_the_buffers(place):
+    program = Program(
+        [BufferDecl.read_write("x", 0, vyre.u32), BufferDecl.read_write("y", 1, vyre.u32)],
+        (1, 1, 1),
+        [Node.store("x", 0, 1), Node.store("y", 0, 2)],
+    )
+    x, y = vyre.empty(1, **place), vyre.empty(1, **place)
+    results = program(y=y, x=x, workgroups=1)
+    assert results[0] is x
+    assert results[1] is y
+    assert (x.numpy()[0], y.numpy()[0]) == (1, 2)
+
+
+def test_a_slice_shares_its_arrays_memory_wherever_it_begins(place):
+    program = add_program()
+    whole = vyre.array(A, **place)
+    expected = A.copy()
+    for first, last in [(0, 1000), (1, 999), (3, 67), (64, 128), (500, 501), (10, 10), (-5, None), (None, 7)]:
+        part = whole[first:last]
+        expected[first:last] += 1
+        assert part.shape == expected[first:last].shape
+        program(part, workgroups=16)
+        np.testing.assert_array_equal(part.numpy(), expected[first:last])
+    np.testing.assert_array_equal(whole.numpy(), expected)
+    whole[2:5] = [7, 8, 9]
+    whole[5:9] = 1
+    expected[2:5], expected[5:9] = [7, 8, 9], 1
+    np.testing.assert_array_equal(whole[1:][1:8].numpy(), expected[2:9])
+    np.testing.assert_array_equal(whole.numpy(), expected)
+    rows = vyre.array(A.reshape(100, 10), **place)
+    np.testing.assert_array_equal(rows[3:5].numpy(), A.reshape(100, 10)[3:5])
+    with pytest.raises(vyre.BindingError, match="overlap in memory"):
+        xor_program()(whole[0:10], whole[10:20], whole[5:15], workgroups=1)
+
+
+def test_slices_of_one_array_that_only_touch_are_different_arrays(place):
+    whole = vyre.array(A, **place)
+    xor_program()(whole[0:10], whole[0:10], whole[10:20], workgroups=1)
+    np.testing.assert_array_equal(whole.numpy(), np.concatenate([A[:10], np.zeros(10, np.uint32), A[20:]]))
+
+
+@pytest.mark.parametrize(
+    ("element", "values"),
+    [
+        (DataType.I32, np.array([-3, 0, 2**31 - 1], np.int32)),
+        (DataType.U64, np.array([2**64 - 1, 0, 5], np.uint64)),
+        (DataType.Vec2U32, np.array([[1, 2], [3, 4]], np.uint32)),
+        (DataType.Vec4U32, np.arange(12, dtype=np.uint32).reshape(3, 4)),
+        (DataType.Bool, np.array([True, False, True])),
+        (DataType.Bool, np.array([1, 0, 7], np.uint32)),
+    ],
+    ids=str,
+)
+def test_every_element_type_crosses_as_for_run(place, element, values):
+    copy = Program(
+        [BufferDecl.read("a", 0, element), BufferDecl.output("b", 1, element)],
+        (8, 1, 1),
+        [Node.store("b", INDEX, Expr.load("a", INDEX))],
+    )
+    wanted = vyre.run(copy, {"a": values, "b": np.zeros_like(values)}, 1, backend="reference")["b"]
+    got = copy(vyre.array(values, **place), vyre.array(np.zeros_like(values), **place), workgroups=1).numpy()
+    assert got.dtype == wanted.dtype
+    np.testing.assert_array_equal(got, wanted)
+
+
+def test_run_takes_arrays_too_and_writes_none_of_them(place):
+    a, c = vyre.array(A, **place), vyre.empty(1000, **place)
+    out = vyre.run(xor_program(), {"a": a, "b": B, "c": c}, 16, backend="reference")["c"]
+    np.testing.assert_array_equal(out, A ^ B)
+    np.testing.assert_array_equal(c.numpy(), np.zeros(1000, np.uint32))
+
+
+def test_a_call_planned_once_is_not_mistaken_for_another(place):
+    program = add_program()
+    arrays = [vyre.array(A, **place) for _ in range(40)]
+    for _ in range(3):
+        for array in arrays:
+            program(array, workgroups=16)
+            program(array[:64], workgroups=1)
+            program(array, workgroups=1)
+    for array in arrays:
+        np.testing.assert_array_equal(array.numpy(), A + np.where(np.arange(1000) < 64, 9, 3).astype(np.uint32))
+
+
+def test_memory_that_comes_back_serves_arrays_of_another_type(place):
+    values = np.arange(64, dtype=np.uint32)
+    for _ in range(5):
+        data = vyre.array(values, **place)
+        add_program()(data, workgroups=1)
+        np.testing.assert_array_equal(data.numpy(), values + 1)
+        del data
+        signed = vyre.array(values.astype(np.int32), **place)
+        with pytest.raises(vyre.BindingError, match=r"wants a vyre\.Array of uint32, got a vyre\.Array of int32"):
+            add_program()(signed, workgroups=1)
+        del signed
+        gc.collect()
+
+
+def test_arrays_may_go_while_the_device_works_with_them(place):
+    program = xor_program()
+    a = vyre.array(np.arange(100_000, dtype=np.uint32), **place)
+    for _ in range(30):
+        b = vyre.array(np.full(100_000, 5, np.uint32), **place)
+        c = program(a, b, vyre.empty(100_000, **place), workgroups=1563)
+        del b
+    np.testing.assert_array_equal(c.numpy(), np.arange(100_000, dtype=np.uint32) ^ 5)
+
+
+def test_eight_threads_share_a_program_and_a_device(place):
+    program = xor_program()
+    wrong = []
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        for _ in range(10):
+            x, y = rng.integers(0, 2**32, (2, 5000), dtype=np.uint32)
+            c = program(vyre.array(x, **place), vyre.array(y, **place), vyre.empty(5000, **place), workgroups=79)
+            if not np.array_equal(c.numpy(), x ^ y):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def test_threads_that_add_to_one_array_lose_nothing(place):
+    program = Program(
+        [BufferDecl.read_write("sum", 0, vyre.u32)], (64, 1, 1), [Node.let("old", vyre.atomic_add("sum", 0, 1))]
+    )
+    total = vyre.empty(1, **place)
+    threads = [threading.Thread(target=lambda: [program(total, workgroups=2) for _ in range(25)]) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert total.numpy()[0] == 8 * 25 * 128
+
+
+def message(call, error):
+    with pytest.raises(error) as raised:
+        call()
+    return str(raised.value)
+
+
+def test_mistakes_are_told():
+    program = xor_program()
+    a, b, c = (vyre.empty(4, backend="cpu") for _ in range(3))
+    assert message(lambda: program(A, b, c, workgroups=1), vyre.BindingError) == (
+        "buffer `a` (u32) wants a vyre.Array, got an array of uint32 with shape (1000,). "
+        "Fix: write vyre.array(x), or call vyre.run, which takes numpy arrays."
+    )
+    assert message(lambda: program(a, b, workgroups=1), vyre.BindingError) == (
+        "buffer `c` (u32) has no array. Fix: pass a vyre.Array for each of `a`, `b`, `c`."
+    )
+    assert message(lambda: program(a, b, c, a, workgroups=1), vyre.BindingError) == (
+        "the program binds 3 buffers, got 4 arrays. Fix: pass one array for each of `a`, `b`, `c`."
+    )
+    assert message(lambda: program(a, b, c, c=c, workgroups=1), vyre.BindingError) == (
+        "buffer `c` got two arrays: by place and by name. Fix: remove one."
+    )
+    assert message(lambda: program(a, b, c, d=c, workgroups=1), vyre.BindingError) == (
+        "the program binds no buffer `d`. Fix: use one of `a`, `b`, `c`."
+    )
+    assert message(lambda: program(a, b, c), vyre.ArgumentError) == (
+        "a Program's call needs argument `workgroups`: counts along x, y, z. Fix: write workgroups=(n, 1, 1)."
+    )
+    assert message(lambda: program(a, b, vyre.empty(4, backend="reference"), workgroups=1), vyre.BindingError) == (
+        "buffers `a` and `c` got arrays of two devices: device 0 of backend `cpu` and device 0 of backend `reference`. "
+        "Fix: make both with the same `backend` and `device`."
+    )
+    assert message(lambda: program(a, b, vyre.empty(4, np.int32, backend="cpu"), workgroups=1), vyre.BindingError) == (
+        "buffer `c` (u32) wants a vyre.Array of uint32, got a vyre.Array of int32 with shape (4,). "
+        "Fix: make it with vyre.array(x.astype(np.uint32))."
+    )
+    vectors = Program([BufferDecl.output("v", 0, vyre.vec4u32)], (1, 1, 1), [])
+    assert message(lambda: vectors(vyre.empty(5, backend="cpu"), workgroups=1), vyre.BindingError) == (
+        "buffer `v` (vec4<u32>) wants a vyre.Array of uint32 with shape (n, 4), "
+        "got a vyre.Array of uint32 with shape (5,). "
+        "Fix: make it with vyre.array(x.astype(np.uint32).reshape(-1, 4))."
+    )
+    assert message(lambda: program(a, b, a, workgroups=1), vyre.BindingError) == (
+        "arrays of buffers `a` and `c` overlap in memory, and one of them is ReadWrite. "
+        "Fix: give each its own array, for instance a copy."
+    )
+    assert message(lambda: Program()(workgroups=1), vyre.BindingError) == (
+        "a program without buffers has no device to run on. Fix: run it with vyre.run(program, {}, workgroups)."
+    )
+    assert message(lambda: vyre.array([1, 2]), vyre.ArgumentError) == (
+        "argument `values` of vyre.array must be an array, or come with a dtype, got list. "
+        "Fix: write vyre.array(values, dtype=vyre.u32)."
+    )
+    assert message(lambda: vyre.array(np.zeros(3)), vyre.ArgumentError) == (
+        "argument `values` of vyre.array must be of dtype uint32, int32, uint64, bool or uint8, "
+        "got an array of float64 with shape (3,). Fix: write vyre.array(x, dtype=np.uint32)."
+    )
+    assert message(lambda: vyre.array([-1], dtype=vyre.u32), vyre.ArgumentError).startswith(
+        "argument `values` of vyre.array cannot be an array of uint32: "
+    )
+    assert message(lambda: vyre.array([1, 2, 3], dtype=vyre.vec2u32), vyre.ArgumentError) == (
+        "argument `values` of vyre.array must have shape (..., 2) for DataType.Vec2U32, got (3,). "
+        "Fix: write .reshape(-1, 2)."
+    )
+    assert message(lambda: vyre.empty(-1), vyre.ArgumentError) == (
+        "argument `shape` of vyre.empty must be counts from 0 to 2^48 - 1, got -1. "
+        "Fix: write a count, or a tuple of them."
+    )
+    assert message(lambda: vyre.empty((2**40, 2**40)), vyre.DeviceMemoryError) == (
+        "no device has memory for an array of shape (1099511627776, 1099511627776). Fix: ask for fewer elements."
+    )
+    assert message(lambda: vyre.empty(3, np.float32), vyre.ArgumentError) == (
+        "argument `dtype` of vyre.empty must be uint32, int32, uint64, bool or uint8, or a vyre.DataType, "
+        "got float32. Fix: write np.uint32."
+    )
+    assert message(lambda: a[0], vyre.ArgumentError) == (
+        "an index of a vyre.Array must be a slice along its first axis, got 0 (int). "
+        "Fix: write array[a:b], or array.numpy() and index that."
+    )
+    assert message(lambda: a[::2], vyre.ArgumentError).endswith(
+        "Fix: write array[a:b], or array.numpy() and slice that."
+    )
+    assert message(lambda: a.write(np.zeros(4, np.int32)), vyre.ArgumentError) == (
+        "argument `values` of Array.write must be of dtype uint32, got an array of int32 with shape (4,). "
+        "Fix: write .astype(np.uint32)."
+    )
+    assert message(lambda: a.write(np.zeros(5, np.uint32)), vyre.ArgumentError) == (
+        "argument `values` of Array.write must be values that fit a vyre.Array of uint32 with shape (4,), "
+        "got an array of uint32 with shape (5,). Fix: pass an array of that shape and dtype."
+    )
+    assert message(lambda: vyre.Array(), vyre.ArgumentError) == (
+        "Array is not called directly. Fix: write vyre.array(values), or vyre.empty(shape)."
+    )
+    assert message(lambda: pickle.dumps(a), vyre.ArgumentError) == (
+        "a vyre.Array is memory of a device, which is not copied or pickled. "
+        "Fix: write array.numpy(), and vyre.array there."
+    )
+    with pytest.raises(TypeError):
+        iter(a)
+    with pytest.raises(ValueError, match="copy of it"):
+        a.__array__(copy=False)
+    invalid = Program([BufferDecl.output("x", 0, vyre.u32)], (0, 1, 1), [])
+    with pytest.raises(vyre.ValidationError):
+        invalid(a, workgroups=1)
+    # Nothing of this has changed them.
+    for array in (a, b, c):
+        np.testing.assert_array_equal(array.numpy(), np.zeros(4, np.uint32))
+
+
+def test_a_device_that_does_not_exist_is_told():
+    assert "does not exist" in message(lambda: vyre.empty(3, backend="cpu", device=1), vyre.ArgumentError)
+    with pytest.raises(vyre.ArgumentError):
+        vyre.empty(3, backend="vulkan", device=1000)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_forked_child_is_told_and_ends_without_harm(place):
+    array = vyre.array(A, **place)
+    add_program()(array, workgroups=16)
+    array.wait()
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            if place["backend"] == "vulkan":
+                try:
+                    array.numpy()
+                except vyre.DeviceError as error:
+                    code = 0 if "forked" in str(error) else 2
+            else:
+                code = 0 if np.array_equal(array.numpy(), A + 1) else 3
+            del array
+        finally:
+            sys.stdout.flush()
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    np.testing.assert_array_equal(array.numpy(), A + 1)
