@@ -8,12 +8,14 @@
 #include "bindings.hpp"
 #include "call.hpp"
 #include "convert.hpp"
+#include "lowering.hpp"
 #include "prepared.hpp"
 #include "program.hpp"
 #include "resident.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/registry.hpp"
+#include "vyre/transform/passes.hpp"
 #include "waiting.hpp"
 
 namespace vyre::python {
@@ -32,6 +34,7 @@ class PlannedCalls {
     std::uint64_t generation = 0;  // of the operations
     run::Backend* backend = nullptr;
     run::Grid grid;
+    std::optional<lower::Options> lowering;
     std::vector<Place> places;
     std::vector<std::size_t> written;  // slots
     std::optional<PreparedKey> key;
@@ -39,9 +42,10 @@ class PlannedCalls {
     std::shared_ptr<run::Plan> plan;  // destroyed before the executable
   };
 
-  std::shared_ptr<Planned> find(std::uint64_t generation, const std::vector<const PyArray*>& arrays, run::Grid grid) {
+  std::shared_ptr<Planned> find(std::uint64_t generation, const std::vector<const PyArray*>& arrays, run::Grid grid,
+                                const std::optional<lower::Options>& lowering) {
     for (auto known = calls_.begin(); known != calls_.end(); ++known) {
-      if (!fits(**known, generation, arrays, grid)) continue;
+      if (!fits(**known, generation, arrays, grid) || (*known)->lowering != lowering) continue;
       if (known != calls_.begin()) std::rotate(calls_.begin(), known, known + 1);
       return calls_.front();
     }
@@ -111,6 +115,12 @@ run::Grid grid_of(const py::kwargs& kwargs) {
   throw ArgumentError("a Program's call needs argument `workgroups`: counts along x, y, z. Fix: write workgroups=(n, 1, 1).");
 }
 
+std::optional<lower::Options> lowering_of(const py::kwargs& kwargs) {
+  PyObject* found = kwargs.size() > 1 ? PyDict_GetItemString(kwargs.ptr(), "optimize") : nullptr;
+  if (found == nullptr) return std::nullopt;
+  return to_lowering(found, "argument `optimize` of a Program's call");
+}
+
 // One array a bound buffer: by place, in the order of the program's buffers, or by name.
 std::vector<const PyArray*> arrays_of(const std::vector<const BufferDecl*>& bound, const py::args& args, const py::kwargs& kwargs,
                                       std::vector<py::handle>& objects) {
@@ -131,7 +141,7 @@ std::vector<const PyArray*> arrays_of(const std::vector<const BufferDecl*>& boun
   if (kwargs.size() > 1) {
     for (const auto& [key, value] : kwargs) {
       const std::string name = key.cast<std::string>();
-      if (name == "workgroups") continue;
+      if (name == "workgroups" || name == "optimize") continue;
       const auto found = std::find_if(bound.begin(), bound.end(), [&](const BufferDecl* decl) { return decl->name == name; });
       if (found == bound.end())
         throw BindingError(fmt::format("the program binds no buffer `{}`. Fix: use one of {}.", name, names_of(bound)));
@@ -168,7 +178,8 @@ std::vector<run::StorageView> views_of(const std::vector<const BufferDecl*>& bou
 }
 
 std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const BufferDecl*>& bound, const std::vector<const PyArray*>& arrays,
-                              const std::vector<run::StorageView>& views, run::Grid grid, std::uint64_t generation) {
+                              const std::vector<run::StorageView>& views, run::Grid grid, const std::optional<lower::Options>& lowering,
+                              std::uint64_t generation) {
   if (arrays.empty()) {
     throw BindingError("a program without buffers has no device to run on. Fix: run it with vyre.run(program, {}, workgroups).");
   }
@@ -185,13 +196,16 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
   call->generation = generation;
   call->backend = arrays[0]->backend;
   call->grid = grid;
+  call->lowering = lowering;
   for (std::size_t slot = 0; slot < bound.size(); ++slot) {
     call->places.push_back(PlannedCalls::place(*arrays[slot]));
     if (bound[slot]->access == BufferAccess::ReadWrite) call->written.push_back(slot);
   }
-  const validate::ValidProgram checked = valid(self);
+  validate::ValidProgram checked = valid(self);
   run::check_call(checked, views, grid);
-  call->key = PreparedKey{checked.program(), checked.hash(), call->backend, arrays[0]->device, {}};
+  // The reference runs what it is given.
+  if (lowering && lowering->passes && call->backend->name() == "reference") checked = transform::optimize(checked);
+  call->key = PreparedKey{checked.program(), checked.hash(), call->backend, arrays[0]->device, lowering.value_or(lower::Options())};
   while_waiting(std::nullopt, [&](const run::RunOptions&) {
     try {
       call->executable = prepared(checked, *call->key);
@@ -212,12 +226,13 @@ py::object call_program(const PyProgram& self, const py::args& args, const py::k
   if (!self.planned) self.planned = std::make_shared<PlannedCalls>();
   const std::shared_ptr<PlannedCalls> calls = self.planned;
 
+  const std::optional<lower::Options> lowering = lowering_of(kwargs);
   const std::uint64_t generation = run::op_generation();
   const std::vector<run::StorageView> views = views_of(bound, arrays);
-  std::shared_ptr<Planned> call = calls->find(generation, arrays, grid);
+  std::shared_ptr<Planned> call = calls->find(generation, arrays, grid, lowering);
   std::shared_ptr<Planned> dropped;
   if (!call) {
-    call = plan(self, bound, arrays, views, grid, generation);
+    call = plan(self, bound, arrays, views, grid, lowering, generation);
     dropped = calls->insert(call);
   }
   try {
@@ -244,10 +259,10 @@ void bind_planned(py::module_& m) {
   options.disable_function_signatures();
   const py::object program = m.attr("Program");
   program.attr("__call__") = py::cpp_function(call_program, py::name("__call__"), py::is_method(program),
-                                              R"(program(*arrays, workgroups, **arrays_by_name) -> Array | tuple of Arrays
+                                              R"(program(*arrays, workgroups, optimize=None, **arrays_by_name) -> Array | tuple of Arrays
 
 Run on arrays that stay on their device, one for each buffer that is not Workgroup: in the order of the program's buffers, or by
-their names. ReadWrite arrays are written in place, and are what the call returns: the array when there is one, else a tuple.
+their names. `optimize` is as vyre.run takes it. ReadWrite arrays are written in place, and are what the call returns: the array when there is one, else a tuple.
 
 The first call with some arrays checks and plans it; the same call again submits what was planned. On a GPU the call returns at
 once, and its errors come at the latest when one of its arrays is read.

@@ -79,8 +79,8 @@ def _checks() -> str:
 def _speedups() -> str:
     rows = [(_code(name), meaning) for name, meaning in _core._tables["speedups"]]
     return (
-        "## Lowering for speed\n\nWhat `optimize=` of `vyre.run` and `vyre.lower` names: True is all that pays, False "
-        "is none, a list of names is these wherever they apply. No combination changes a byte.\n\n"
+        "## Lowering for speed\n\nWhat `optimize=` of `vyre.run`, `vyre.lower` and a call names: True is all that "
+        "pays, False is none, a list of names is these wherever they apply. No combination changes a byte.\n\n"
         + _table(("name", "does"), rows)
     )
 

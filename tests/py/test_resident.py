@@ -1,6 +1,7 @@
 """Arrays that stay on a device: on every backend and device here, the bytes are those of vyre.run."""
 
 import gc
+import itertools
 import os
 import pickle
 import sys
@@ -10,9 +11,10 @@ import numpy as np
 import pytest
 
 import vyre
-from vyre import BufferDecl, DataType, Expr, Node, Program
+from vyre import BufferDecl, DataType, Expr, Node, Program, _core
 
 INDEX = Expr.gid_x()
+SPEEDUPS = [name for name, _ in _core._tables["speedups"]]
 
 
 def places():
@@ -46,6 +48,34 @@ def add_program(element=vyre.u32, one=1):
 
 A = np.arange(1000, dtype=np.uint32) * 3 + 7
 B = np.arange(1000, dtype=np.uint32) * 5 + 1
+
+
+@pytest.mark.parametrize("guarded", [False, True])
+def test_every_combination_of_what_lowering_does_for_speed_gives_the_same_bytes(place, guarded):
+    stored = Node.store("c", INDEX, Expr.load("a", INDEX) ^ Expr.load("b", INDEX))
+    entry = [Node.if_(INDEX < Expr.buf_len("c"), [stored])] if guarded else [stored]
+    program = Program(xor_program().buffers, (64, 1, 1), entry)
+    a, b = vyre.array(A, **place), vyre.array(B, **place)
+    for groups in (16, 19, 15, 4, 3):
+        expected = A ^ B
+        expected[groups * 64 :] = 0
+        for count in range(len(SPEEDUPS) + 1):
+            for names in itertools.combinations(SPEEDUPS, count):
+                out = vyre.empty(1000, **place)
+                assert program(a, b, out, workgroups=groups, optimize=names) is out
+                np.testing.assert_array_equal(out.numpy(), expected, str((groups, names)))
+        for switch in (True, False, None):
+            out = vyre.empty(1000, **place)
+            np.testing.assert_array_equal(program(a, b, out, workgroups=groups, optimize=switch).numpy(), expected)
+
+
+def test_what_lowering_does_for_speed_has_names(place):
+    a, b, out = vyre.array(A, **place), vyre.array(B, **place), vyre.empty(1000, **place)
+    with pytest.raises(vyre.ArgumentError) as error:
+        xor_program()(a, b, out, workgroups=16, optimize=["fast"])
+    assert str(error.value).startswith(
+        'an element of argument `optimize` of a Program\'s call must be one of "passes", "proofs", "coarsening", got '
+    )
 
 
 @pytest.mark.parametrize("dtype", [np.uint32, np.int32, np.uint64, np.bool_, np.uint8])
