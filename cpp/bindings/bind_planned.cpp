@@ -23,6 +23,12 @@ namespace vyre::python {
 // The calls of one program that were made last, each with what it was planned for. Guarded by the GIL.
 class PlannedCalls {
  public:
+  explicit PlannedCalls(const ir::Program& program) : program_(program) {
+    for (const ir::BufferDecl& decl : program_.buffers()) {
+      if (decl.access != ir::BufferAccess::Workgroup) bound_.push_back(&decl);
+    }
+  }
+
   // All that a plan depends on of one array.
   struct Place {
     std::uint64_t id, offset, bytes;
@@ -63,6 +69,9 @@ class PlannedCalls {
 
   void erase(const std::shared_ptr<Planned>& call) { std::erase(calls_, call); }
 
+  // The buffers that a call binds, in order.
+  const std::vector<const ir::BufferDecl*>& bound() const { return bound_; }
+
   static Place place(const PyArray& array) {
     return {array.storage->id(), array.offset, array.bytes(), array.element, array.shape.empty() ? 1 : array.shape.back()};
   }
@@ -79,6 +88,8 @@ class PlannedCalls {
     return true;
   }
 
+  const ir::Program program_;  // holds what bound_ points to
+  std::vector<const ir::BufferDecl*> bound_;
   std::deque<std::shared_ptr<Planned>> calls_;
 };
 
@@ -87,15 +98,6 @@ namespace {
 using ir::BufferAccess;
 using ir::BufferDecl;
 using Planned = PlannedCalls::Planned;
-
-// The buffers that a call binds, in order.
-std::vector<const BufferDecl*> bound_buffers(const ir::Program& program) {
-  std::vector<const BufferDecl*> bound;
-  for (const BufferDecl& decl : program.buffers()) {
-    if (decl.access != BufferAccess::Workgroup) bound.push_back(&decl);
-  }
-  return bound;
-}
 
 std::string names_of(const std::vector<const BufferDecl*>& bound) {
   std::string names;
@@ -111,7 +113,16 @@ const PyArray* to_array(const BufferDecl& decl, py::handle object) {
 }
 
 run::Grid grid_of(const py::kwargs& kwargs) {
-  if (PyObject* found = PyDict_GetItemString(kwargs.ptr(), "workgroups")) return to_grid(found, "a Program's call");
+  static PyObject* const name = PyUnicode_InternFromString("workgroups");
+  if (PyObject* found = PyDict_GetItem(kwargs.ptr(), name)) {
+    // Messages need text, which a plain count in range does not.
+    if (PyLong_CheckExact(found)) {
+      int overflow = 0;
+      const long long count = PyLong_AsLongLongAndOverflow(found, &overflow);
+      if (overflow == 0 && count >= 0 && count <= 0xFFFFFFFFll) return {static_cast<std::uint32_t>(count), 1, 1};
+    }
+    return to_grid(found, "a Program's call");
+  }
   throw ArgumentError("a Program's call needs argument `workgroups`: counts along x, y, z. Fix: write workgroups=(n, 1, 1).");
 }
 
@@ -170,6 +181,7 @@ void check_fits(const BufferDecl& decl, const PyArray& array) {
 
 std::vector<run::StorageView> views_of(const std::vector<const BufferDecl*>& bound, const std::vector<const PyArray*>& arrays) {
   std::vector<run::StorageView> views;
+  views.reserve(arrays.size());
   for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
     const PyArray& array = *arrays[slot];
     views.push_back({array.storage.get(), array.offset, array.bytes(), run::buffer_length(*bound[slot], array.bytes())});
@@ -220,11 +232,11 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
 
 py::object call_program(const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
   const run::Grid grid = grid_of(kwargs);
-  const std::vector<const BufferDecl*> bound = bound_buffers(self.program);
+  if (!self.planned) self.planned = std::make_shared<PlannedCalls>(self.program);
+  const std::shared_ptr<PlannedCalls> calls = self.planned;
+  const std::vector<const BufferDecl*>& bound = calls->bound();
   std::vector<py::handle> objects;
   const std::vector<const PyArray*> arrays = arrays_of(bound, args, kwargs, objects);
-  if (!self.planned) self.planned = std::make_shared<PlannedCalls>();
-  const std::shared_ptr<PlannedCalls> calls = self.planned;
 
   const std::optional<lower::Options> lowering = lowering_of(kwargs);
   const std::uint64_t generation = run::op_generation();

@@ -58,9 +58,11 @@ class Device {
   void give_back(std::unique_ptr<Chunk> chunk) noexcept;
 
   // Whether this is another process than the one that opened the device: the driver's threads do not survive a fork.
-  bool forked() const { return api_.process != getpid(); }
+  bool forked() const { return forks_ != forks_before(); }
   // Throws DeviceError if so.
-  void check_process() const { vulkan::check_process(api_.process); }
+  void check_process() const {
+    if (forked()) vulkan::check_process(api_.process);
+  }
 
   // The pipeline of a shader, compiled on first use and kept among the most recently used. Throws CapabilityError when the
   // shader exceeds a limit of the device.
@@ -94,6 +96,7 @@ class Device {
 
   std::shared_ptr<Instance> instance_;
   const PhysicalDevice& physical_;  // instance_ holds it
+  const std::uint64_t forks_ = forks_before();
   Options options_;
   DeviceApi api_;
   VkQueue queue_ = VK_NULL_HANDLE;
