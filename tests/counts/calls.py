@@ -57,6 +57,8 @@ def main() -> None:
     small = steps(0)
     inputs = {"a": a, "out": ELEMENTS}
     count("python run 64", lambda: vyre.run(small, inputs, workgroups=1, backend="reference"))
+    there, out = vyre.array(a, backend="cpu"), vyre.empty(ELEMENTS, backend="cpu")
+    count("python call 64", lambda: small(there, out, workgroups=1))
 
 
 if __name__ == "__main__":
