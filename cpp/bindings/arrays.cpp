@@ -164,7 +164,9 @@ void Arrays::bind_zeros(Slot& slot, std::size_t count) {
     // Already a new array: a copy would touch memory that the system has not even given yet.
     host_.back() = {0, 0};
     slot.owner = slot.result = array;
-    return use(slot, data_of(array), static_cast<std::size_t>(array.nbytes()));
+    use(slot, data_of(array), static_cast<std::size_t>(array.nbytes()));
+    views_.back().zeros = true;
+    return;
   }
   bind_array(slot, array);
   // Nobody else can hold these bytes, and the next array may come to lie where these were before they were copied.

@@ -29,6 +29,8 @@ struct BufferView {
   std::span<std::byte> bytes;
   // Whole elements; for Bytes buffers the u32 words ceil(n / 4).
   std::uint32_t length = 0;
+  // Whether all bytes are known to be zero, so that nobody need copy them.
+  bool zeros = false;
 };
 
 // Workgroups along x, y, z. A zero anywhere is legal and runs nothing.
@@ -52,6 +54,8 @@ struct Schedule {
 struct RunOptions {
   // Wall-clock limit of the call, counted from after preparation; none waits for ever.
   std::optional<std::chrono::duration<double>> timeout;
+  // What the limit counts from, for a call of several steps.
+  std::optional<std::chrono::steady_clock::time_point> start = std::nullopt;
   // Polled from time to time while waiting or interpreting; true ends the call with Interrupted (Ctrl-C).
   std::function<bool()> interrupted;
   // Of the reference; a backend that has no say in the order takes InOrder only and throws ArgumentError otherwise.

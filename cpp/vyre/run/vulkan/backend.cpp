@@ -6,6 +6,7 @@
 #include "vyre/run/checks.hpp"
 #include "vyre/run/vulkan/call.hpp"
 #include "vyre/run/vulkan/kernels.hpp"
+#include "vyre/run/vulkan/large_call.hpp"
 #include "vyre/run/vulkan/plan.hpp"
 #include "vyre/run/vulkan/storage.hpp"
 #include "vyre/run/vulkan/vulkan_backend.hpp"
@@ -25,7 +26,11 @@ class VulkanExecutable final : public Executable {
     devices_->check_process();
     check_in_order(options, "vulkan");
     const KernelSource::Ready now = source_.ready(grid);
-    run_call(*now.device, now.kernels, buffers, grid, options);
+    if (is_large_call(*now.device, buffers, options)) {
+      run_large_call(now.device, now.kernels, buffers, grid, options);
+    } else {
+      run_call(*now.device, now.kernels, buffers, grid, options);
+    }
   }
 
   std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid) override {

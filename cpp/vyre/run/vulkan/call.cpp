@@ -79,26 +79,6 @@ std::string describe_buffer(const Shader& shader, std::size_t index) {
   return index < shader.names.size() ? fmt::format("buffer `{}`", shader.names[index]) : fmt::format("buffer {}", index);
 }
 
-void check_call(const Device& device, const Shader& shader, std::span<const BufferView> buffers, Grid grid) {
-  if (buffers.size() != shader.buffer_count) {
-    throw BindingError(
-        fmt::format("the program has {} buffers, got {}. Fix: pass one array for each buffer.", shader.buffer_count, buffers.size()));
-  }
-  const std::uint32_t groups[] = {grid.x, grid.y, grid.z};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const std::uint64_t invocations = std::uint64_t{groups[axis]} * shader.workgroup_size[axis];
-    if (invocations > std::uint64_t{1} << 32) {
-      throw BindingError(
-          fmt::format("{} workgroups of {} invocations along axis {} are {} invocations, more than 4294967296. Fix: use fewer "
-                      "workgroups, or spread them over the other axes.",
-                      groups[axis], shader.workgroup_size[axis], axis, invocations));
-    }
-  }
-  std::vector<std::uint64_t> sizes;
-  for (const BufferView& buffer : buffers) sizes.push_back(buffer.bytes.size());
-  check_sizes(device, shader, sizes);
-}
-
 void copy_in(std::span<const std::byte> from, const Buffer& to) {
   host_copy(to.mapped(), from.data(), from.size());
   const std::size_t whole = static_cast<std::size_t>(device_bytes(from.size()));
@@ -125,6 +105,26 @@ void check_sizes(const Device& device, const Shader& shader, std::span<const std
     at_most(device.physical().limits.maxStorageBufferRange, "maxStorageBufferRange");
     at_most(device.physical().max_memory_allocation, "maxMemoryAllocationSize");
   }
+}
+
+void check_call(const Device& device, const Shader& shader, std::span<const BufferView> buffers, Grid grid) {
+  if (buffers.size() != shader.buffer_count) {
+    throw BindingError(
+        fmt::format("the program has {} buffers, got {}. Fix: pass one array for each buffer.", shader.buffer_count, buffers.size()));
+  }
+  const std::uint32_t groups[] = {grid.x, grid.y, grid.z};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::uint64_t invocations = std::uint64_t{groups[axis]} * shader.workgroup_size[axis];
+    if (invocations > std::uint64_t{1} << 32) {
+      throw BindingError(
+          fmt::format("{} workgroups of {} invocations along axis {} are {} invocations, more than 4294967296. Fix: use fewer "
+                      "workgroups, or spread them over the other axes.",
+                      groups[axis], shader.workgroup_size[axis], axis, invocations));
+    }
+  }
+  std::vector<std::uint64_t> sizes;
+  for (const BufferView& buffer : buffers) sizes.push_back(buffer.bytes.size());
+  check_sizes(device, shader, sizes);
 }
 
 void check_status(const Device& device, const Buffer& status) {

@@ -16,7 +16,7 @@ std::optional<Waiting::Clock::time_point> deadline_of(const RunOptions& options)
   // A century is for ever, and does not overflow the clock.
   constexpr double kForEver = 3e9;
   if (!options.timeout || !(options.timeout->count() < kForEver)) return std::nullopt;
-  return Waiting::Clock::now() +
+  return options.start.value_or(Waiting::Clock::now()) +
          std::chrono::duration_cast<Waiting::Clock::duration>(std::max(*options.timeout, std::chrono::duration<double>(0)));
 }
 
