@@ -18,12 +18,6 @@ namespace {
 
 VulkanStorage& storage_of(const StorageView& view) { return static_cast<VulkanStorage&>(*view.storage); }
 
-void raise(std::atomic<std::uint64_t>& moment, std::uint64_t to) {
-  std::uint64_t before = moment;
-  while (before < to && !moment.compare_exchange_weak(before, to)) {
-  }
-}
-
 }  // namespace
 
 // What the device works with, besides the arrays.
@@ -64,34 +58,25 @@ class VulkanPlan::Recording final : public Retired {
   const Shader& shader() const { return kernels_.plain->shader(); }
   Buffer& status() { return status_; }
 
-  // The moment at which all of it is done.
-  std::uint64_t submit() {
+  // `used(moment)` hears of each submission at once: a later one may fail, and the device works with everything all the same.
+  template <class Used>
+  void submit(const Used& used, const Waiting& waiting) {
     if (commands_) {
       const VkCommandBuffer commands = commands_->handle();
-      return device_.stream().submit({&commands, 1});
+      return used(device_.stream().submit({&commands, 1}));
     }
     const std::uint64_t most = device_.options().dispatches_per_submission;
     // Two in turn: the device works on one while the other is recorded.
     std::array<std::unique_ptr<InTurn>, 2> turns = {std::make_unique<InTurn>(device_), std::make_unique<InTurn>(device_)};
-    std::uint64_t moment = 0;
-    struct Retire {
-      Device& device;
-      std::array<std::unique_ptr<InTurn>, 2>& turns;
-      ~Retire() {
-        for (std::unique_ptr<InTurn>& turn : turns) {
-          const std::uint64_t until = turn->last_use;
-          device.stream().retire(until, std::move(turn));
-        }
-      }
-    } retire{device_, turns};
+    const Retire retire{device_, turns};
     for (std::uint64_t first = 0, turn = 0; first < parts_.count(); first += most, ++turn) {
       InTurn& now = *turns[turn % turns.size()];
-      device_.stream().wait(now.last_use, Waiting({}));
+      device_.stream().wait(now.last_use, waiting);
       record(now.commands, first, std::min(parts_.count(), first + most), false);
       const VkCommandBuffer commands = now.commands.handle();
-      moment = now.last_use = device_.stream().submit({&commands, 1});
+      now.last_use = device_.stream().submit({&commands, 1});
+      used(now.last_use);
     }
-    return moment;
   }
 
  private:
@@ -99,6 +84,16 @@ class VulkanPlan::Recording final : public Retired {
     explicit InTurn(Device& device) : commands(device) {}
     Commands commands;
     std::uint64_t last_use = 0;
+  };
+  struct Retire {
+    Device& device;
+    std::array<std::unique_ptr<InTurn>, 2>& turns;
+    ~Retire() {
+      for (std::unique_ptr<InTurn>& turn : turns) {
+        const std::uint64_t until = turn->last_use;
+        device.stream().retire(until, std::move(turn));
+      }
+    }
   };
 
   // An array that begins where the device cannot bind it: a copy of it, made before the dispatch and put back after it.
@@ -163,45 +158,44 @@ VulkanPlan::VulkanPlan(std::shared_ptr<Device> device, Kernels kernels, std::spa
 }
 
 VulkanPlan::~VulkanPlan() {
-  if (!recording_) return;
-  if (device_->forked()) {
-    static_cast<void>(recording_.release());
-  } else {
-    device_->stream().retire(last_use_, std::move(recording_));
-  }
+  if (recording_) device_->stream().retire(last_use_, std::move(recording_));
 }
 
 void VulkanPlan::submit(std::span<const StorageView> views, const RunOptions& options) {
   for (const StorageView& view : views) storage_of(view).check_usable();
   if (!recording_) return;
-  if (recording_->shader().has_status) {
-    submit_checked(views, options);
-  } else {
-    submit_recorded(views);
-  }
-}
-
-void VulkanPlan::submit_recorded(std::span<const StorageView> views) {
-  const std::uint64_t moment = recording_->submit();
-  raise(last_use_, moment);
-  for (const StorageView& view : views) storage_of(view).used_until(moment);
-}
-
-// On a driver that ends loops early, what the call wrote may be wrong: it is not let out before the status word says otherwise.
-void VulkanPlan::submit_checked(std::span<const StorageView> views, const RunOptions& options) {
-  const std::lock_guard lock(checked_);
-  device_->stream().wait(last_use_, Waiting(options));
-  std::memset(recording_->status().mapped(), 0, kMinBufferBytes);
-  submit_recorded(views);
+  const Waiting waiting(options);
+  device_->stream().make_room(waiting);
   try {
-    device_->stream().wait(last_use_, Waiting(options));
-    check_status(*device_, recording_->status());
+    if (recording_->shader().has_status) {
+      submit_checked(views, waiting);
+    } else {
+      submit_recorded(views, waiting);
+    }
   } catch (...) {
     for (std::size_t slot = 0; slot < views.size(); ++slot) {
       if (recording_->shader().writable[slot]) views[slot].storage->fail(std::current_exception());
     }
     throw;
   }
+}
+
+void VulkanPlan::submit_recorded(std::span<const StorageView> views, const Waiting& waiting) {
+  const auto used = [&](std::uint64_t moment) {
+    raise(last_use_, moment);
+    for (const StorageView& view : views) storage_of(view).used_until(moment);
+  };
+  recording_->submit(used, waiting);
+}
+
+// On a driver that ends loops early, what the call wrote may be wrong: it is not let out before the status word says otherwise.
+void VulkanPlan::submit_checked(std::span<const StorageView> views, const Waiting& waiting) {
+  const std::lock_guard lock(checked_);
+  device_->stream().wait(last_use_, waiting);
+  std::memset(recording_->status().mapped(), 0, kMinBufferBytes);
+  submit_recorded(views, waiting);
+  device_->stream().wait(last_use_, waiting);
+  check_status(*device_, recording_->status());
 }
 
 }  // namespace vyre::run::vulkan

@@ -23,8 +23,8 @@ class VulkanPlan final : public Plan {
 
  private:
   class Recording;
-  void submit_recorded(std::span<const StorageView> views);
-  void submit_checked(std::span<const StorageView> views, const RunOptions& options);
+  void submit_recorded(std::span<const StorageView> views, const Waiting& waiting);
+  void submit_checked(std::span<const StorageView> views, const Waiting& waiting);
 
   const std::shared_ptr<Device> device_;
   std::unique_ptr<Recording> recording_;

@@ -2,14 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <cstring>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/host_copy.hpp"
-#include "vyre/run/vulkan/commands.hpp"
 #include "vyre/run/vulkan/transfer.hpp"
 
 namespace vyre::run::vulkan {
@@ -43,21 +40,9 @@ VulkanStorage::VulkanStorage(std::shared_ptr<Device> device, std::uint64_t bytes
   }
 }
 
-VulkanStorage::~VulkanStorage() {
-  if (device_->forked()) {
-    static_cast<void>(held_.release());  // nothing of the parent's device can be used or freed here
-  } else {
-    device_->stream().retire(last_use_, std::move(held_));
-  }
-}
+VulkanStorage::~VulkanStorage() { device_->stream().retire(last_use_, std::move(held_)); }
 
 const Block& VulkanStorage::block() const { return held_->block(); }
-
-void VulkanStorage::used_until(std::uint64_t moment) {
-  std::uint64_t last = last_use_;
-  while (last < moment && !last_use_.compare_exchange_weak(last, moment)) {
-  }
-}
 
 void VulkanStorage::check_reachable() const {
   device_->check_process();

@@ -29,7 +29,7 @@ class VulkanStorage final : public Storage {
   // Throws in a forked child, when the device was lost, and what a failed call left.
   void check_usable() const;
   // The device works with it until that moment.
-  void used_until(std::uint64_t moment);
+  void used_until(std::uint64_t moment) { raise(last_use_, moment); }
 
  private:
   // Throws in a forked child, and when the device was lost.

@@ -57,17 +57,13 @@ std::uint64_t Stream::submit(std::span<const VkCommandBuffer> commands) {
       count_abandoned();
     }
   }
-  if (moment % kLookEvery == 0) {
-    collect();
-    if (moment > past_ + kMostAhead) wait(moment - kMostAhead / 2, Waiting({}));
-  }
+  if (moment % kLookEvery == 0) collect();
   return moment;
 }
 
-void Stream::passed(std::uint64_t moment) {
-  std::uint64_t past = past_;
-  while (past < moment && !past_.compare_exchange_weak(past, moment)) {
-  }
+void Stream::make_room(const Waiting& waiting) {
+  const std::uint64_t submitted = last();
+  if (submitted > past_ + kMostAhead) wait(submitted - kMostAhead / 2, waiting);
 }
 
 void Stream::poll() {
@@ -76,7 +72,7 @@ void Stream::poll() {
   const VkResult result = api.vkGetSemaphoreCounterValue(api.device, *timeline_, &moment);
   if (result < 0) device_.condemn();
   device_.check(result, "vkGetSemaphoreCounterValue");
-  passed(moment);
+  raise(past_, moment);
 }
 
 bool Stream::done(std::uint64_t moment) {
@@ -98,7 +94,7 @@ void Stream::wait(std::uint64_t moment, const Waiting& waiting) {
         const VkResult result = api.vkWaitSemaphores(api.device, &info, nanoseconds);
         if (result < 0) device_.condemn();
         device_.check(result, "vkWaitSemaphores");
-        if (result == VK_SUCCESS) passed(moment);
+        if (result == VK_SUCCESS) raise(past_, moment);
         return result == VK_SUCCESS;
       });
   collect();
@@ -116,7 +112,11 @@ bool Stream::idle_within(std::chrono::duration<double> time) noexcept {
 }
 
 void Stream::retire(std::uint64_t moment, std::unique_ptr<Retired> thing) noexcept {
-  // Destroyed after the lock is given up: it may be the last of its kind and have much to do.
+  if (device_.forked()) {
+    static_cast<void>(thing.release());
+    return;
+  }
+  // Destroyed with nothing locked: it may be the last of its kind and have much to do.
   if (past_ >= moment) return;
   const std::lock_guard lock(mutex_);
   thing->until_ = moment;

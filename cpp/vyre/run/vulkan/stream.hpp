@@ -14,6 +14,13 @@ namespace vyre::run::vulkan {
 
 class Device;
 
+// Moments only grow, whichever thread is last.
+inline void raise(std::atomic<std::uint64_t>& moment, std::uint64_t to) {
+  std::uint64_t before = moment;
+  while (before < to && !moment.compare_exchange_weak(before, to)) {
+  }
+}
+
 // What the device may still be working with, so that it must live on until then.
 class Retired {
  public:
@@ -37,13 +44,15 @@ class Stream {
   // The device is idle.
   ~Stream();
 
-  // The moment at which the device will be done with `commands` and all before them. Waits while too much is submitted already.
+  // Waits while so much is submitted already that more would only take memory. Calls do so first, while they can still be interrupted.
+  void make_room(const Waiting& waiting);
+  // The moment at which the device will be done with `commands` and all before them.
   std::uint64_t submit(std::span<const VkCommandBuffer> commands);
   // Whether that moment is past. Throws DeviceLostError.
   bool done(std::uint64_t moment);
   void wait(std::uint64_t moment, const Waiting& waiting);
 
-  // Destroys it when that moment is past; at once if it is.
+  // Destroys it when that moment is past; at once if it is. In a forked child it stays: nothing of the device can be freed there.
   void retire(std::uint64_t moment, std::unique_ptr<Retired> thing) noexcept;
   // Destroys what is due; whether the device has nothing to do.
   bool collect() noexcept;
@@ -55,7 +64,6 @@ class Stream {
     const std::lock_guard lock(mutex_);
     return last_;
   }
-  void passed(std::uint64_t moment);
   void poll();
 
   Device& device_;
