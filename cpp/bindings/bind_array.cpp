@@ -3,8 +3,6 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
-#include <limits>
-
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
@@ -23,26 +21,23 @@ PyArray allocate(const ElementType& element, std::vector<py::ssize_t> shape, py:
   array.shape = std::move(shape);
   array.backend = to_backend(backend, function);
   const std::optional<std::size_t> index = to_device(device, function);
-  while_waiting(std::nullopt, [&](const run::RunOptions&) {
+  while_waiting({}, [&](const run::RunOptions&) {
     array.device = index ? *index : default_device(*array.backend);
     array.storage = array.backend->allocate(array.device, array.bytes(), zeroed);
   });
   return array;
 }
 
-// What numpy's array is on a device.
-const ElementType& element_of(const py::array& array, const std::string& function) {
-  const py::dtype dtype = array.dtype();
-  const ElementType* element = element_type(dtype.kind(), static_cast<std::size_t>(dtype.itemsize()));
-  if (element != nullptr && dtype.attr("isnative").cast<bool>()) return *element;
-  reject("argument `values` of " + function, "of dtype uint32, int32, uint64, bool or uint8", array,
-         fmt::format("write {}(x, dtype=np.uint32)", function));
+// Null for what no buffer takes, foreign byte order too.
+const ElementType* element_of(const py::dtype& dtype) {
+  if (!dtype.attr("isnative").cast<bool>()) return nullptr;
+  return element_type(dtype.kind(), static_cast<std::size_t>(dtype.itemsize()));
 }
 
 // `values` has the array's shape and element type and is C-contiguous.
 void write(const PyArray& array, const py::array& values) {
   const auto* from = static_cast<const std::byte*>(values.data());
-  while_waiting(std::nullopt, [&](const run::RunOptions& options) {
+  while_waiting({}, [&](const run::RunOptions& options) {
     if (array.element->bytes == array.element->resident) {
       array.storage->write(array.offset, {from, static_cast<std::size_t>(array.bytes())}, options);
       return;
@@ -67,7 +62,8 @@ void assign(const PyArray& self, py::handle values) {
     const bool typed = py::hasattr(given_values, "dtype");
     py::array array = numpy.attr("asarray")(given_values, typed ? py::object(py::none()) : py::object(dtype)).cast<py::array>();
     if (!array.dtype().equal(dtype)) {
-      reject(where, fmt::format("of dtype {}", self.element->numpy), values, fmt::format("write .astype(np.{})", self.element->numpy));
+      reject(where, fmt::format("of dtype {}", self.element->numpy), values,
+             fmt::format("write np.asarray(x).astype(np.{})", self.element->numpy));
     }
     array = numpy.attr("broadcast_to")(array, py::tuple(py::cast(self.shape))).cast<py::array>();
     write(self, numpy.attr("ascontiguousarray")(array).cast<py::array>());
@@ -79,15 +75,19 @@ void assign(const PyArray& self, py::handle values) {
 
 PyArray make_array(const py::array& values, py::handle backend, py::handle device) {
   const std::string function = "vyre.array";
-  const PyArray array =
-      allocate(element_of(values, function), {values.shape(), values.shape() + values.ndim()}, backend, device, false, function);
+  const ElementType* element = element_of(values.dtype());
+  if (element == nullptr) {
+    reject("argument `values` of " + function, "of dtype uint32, int32, uint64, bool or uint8", values,
+           fmt::format("write {}(x, dtype=np.uint32)", function));
+  }
+  const PyArray array = allocate(*element, {values.shape(), values.shape() + values.ndim()}, backend, device, false, function);
   write(array, values);
   return array;
 }
 
 PyArray make_empty(const std::vector<py::ssize_t>& shape, const py::dtype& dtype, py::handle backend, py::handle device) {
   const std::string function = "vyre.empty";
-  const ElementType* element = element_type(dtype.kind(), static_cast<std::size_t>(dtype.itemsize()));
+  const ElementType* element = element_of(dtype);
   if (element == nullptr) {
     throw ArgumentError(
         fmt::format("argument `dtype` of {} must be uint32, int32, uint64, bool or uint8, or a vyre.DataType, got {}. Fix: "
@@ -194,7 +194,9 @@ array([[0, 0],
   array.def(
       "wait",
       [](const PyArray& self, py::handle timeout) {
-        while_waiting(to_timeout(timeout, "Array.wait"), [&](const run::RunOptions& options) { self.storage->wait(options); });
+        run::RunOptions patience;
+        patience.timeout = to_timeout(timeout, "Array.wait");
+        while_waiting(std::move(patience), [&](const run::RunOptions& options) { self.storage->wait(options); });
       },
       py::arg("timeout") = py::none(),
       R"(wait(timeout=None) -> None

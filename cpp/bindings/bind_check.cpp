@@ -18,6 +18,7 @@
 #include "vyre/run/registry.hpp"
 #include "vyre/run/statement_path.hpp"
 #include "vyre/transform/trace.hpp"
+#include "waiting.hpp"
 
 namespace vyre::python {
 namespace {
@@ -171,7 +172,6 @@ class Describe {
 
 py::tuple check_program(py::handle program_object, py::handle inputs, py::handle workgroups, py::handle timeout, py::handle schedule,
                         py::handle checks, py::handle max_reports, const std::string& function) {
-  const Running counted;
   const auto where = [&](const char* argument) { return fmt::format("argument `{}` of {}", argument, function); };
   const PyProgram& program = to_program(program_object, where("program"));
   const run::Grid grid = to_grid(workgroups, function);
@@ -187,17 +187,8 @@ py::tuple check_program(py::handle program_object, py::handle inputs, py::handle
   const Arrays arrays(valid, inputs, function);
   wanted.blank = arrays.blank();
 
-  Signals signals;
-  options.interrupted = [&] { return signals.pending(); };
   run::Findings findings;
-  try {
-    py::gil_scoped_release release;
-    const Parking parking{signals.main_thread()};
-    findings = run::check(valid, arrays.views(), grid, options, wanted);
-  } catch (const Interrupted&) {
-    signals.rethrow();
-    throw;
-  }
+  while_waiting(options, [&](const run::RunOptions& waiting) { findings = run::check(valid, arrays.views(), grid, waiting, wanted); });
   const Describe describe(valid.program(), findings.list);
   py::list found;
   for (const Finding& finding : findings.list) found.append(describe(finding));

@@ -218,7 +218,7 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
   // The reference runs what it is given.
   if (lowering && lowering->passes && call->backend->name() == "reference") checked = transform::optimize(checked);
   call->key = PreparedKey{checked.program(), checked.hash(), call->backend, arrays[0]->device, lowering.value_or(lower::Options())};
-  while_waiting(std::nullopt, [&](const run::RunOptions&) {
+  while_waiting({}, [&](const run::RunOptions&) {
     try {
       call->executable = prepared(checked, *call->key);
       call->plan = call->executable->plan(views, grid);
@@ -248,7 +248,7 @@ py::object call_program(const PyProgram& self, const py::args& args, const py::k
     dropped = calls->insert(call);
   }
   try {
-    while_waiting(std::nullopt, [&](const run::RunOptions& options) {
+    while_waiting({}, [&](const run::RunOptions& options) {
       dropped.reset();
       call->plan->submit(views, options);
     });
@@ -274,7 +274,8 @@ void bind_planned(py::module_& m) {
                                               R"(program(*arrays, workgroups, optimize=None, **arrays_by_name) -> Array | tuple of Arrays
 
 Run on arrays that stay on their device, one for each buffer that is not Workgroup: in the order of the program's buffers, or by
-their names. `optimize` is as vyre.run takes it. ReadWrite arrays are written in place, and are what the call returns: the array when there is one, else a tuple.
+their names (a buffer named like one of the arguments, by its place). `optimize` is as vyre.run takes it. ReadWrite arrays are
+written in place, and are what the call returns: the array when there is one, else a tuple.
 
 The first call with some arrays checks and plans it; the same call again submits what was planned. On a GPU the call returns at
 once, and its errors come at the latest when one of its arrays is read.

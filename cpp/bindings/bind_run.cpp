@@ -16,6 +16,7 @@
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/transform/passes.hpp"
+#include "waiting.hpp"
 
 namespace vyre::python {
 namespace {
@@ -30,7 +31,6 @@ void leave() {
 
 py::dict run_program(py::handle program_object, py::handle inputs, py::handle workgroups, py::handle backend_name, py::handle device_index,
                      py::handle timeout, py::handle schedule, py::handle optimize) {
-  const Running counted;
   const PyProgram& program = to_program(program_object, "argument `program` of vyre.run");
   const run::Grid grid = to_grid(workgroups, "vyre.run");
   run::RunOptions options;
@@ -43,26 +43,19 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
   const Arrays arrays(checked, inputs, "vyre.run");
   run::check_call(checked, arrays.views(), grid);
 
-  Signals signals;
-  options.interrupted = [&] { return signals.pending(); };
-  try {
-    py::gil_scoped_release release;
-    const Parking parking{signals.main_thread()};
+  // The results are new arrays already, which nobody sees when the call fails.
+  options.in_place = true;
+  while_waiting(std::move(options), [&](const run::RunOptions& waiting) {
     // The reference runs what it is given; the others optimise unless told not to.
     if (lowering && lowering->passes && backend->name() == "reference") checked = transform::optimize(checked);
     const PreparedKey key{checked.program(), checked.hash(), backend, device, lowering.value_or(lower::Options())};
     try {
-      // The results are new arrays already, which nobody sees when the call fails.
-      options.in_place = true;
-      prepared(checked, key)->run(arrays.views(), grid, options);
+      prepared(checked, key)->run(arrays.views(), grid, waiting);
     } catch (const DeviceError&) {
       forget_prepared(key);  // it may belong to a device that is gone
       throw;
     }
-  } catch (const Interrupted&) {
-    signals.rethrow();
-    throw;
-  }
+  });
   return arrays.results();
 }
 

@@ -70,7 +70,9 @@ py::object to_numpy(const PyArray& array, std::optional<std::chrono::duration<do
         fmt::format("the host has no memory for {} ({} bytes). Fix: read a slice of it.", array.describe(), array.host_bytes()));
   }
   auto* to = static_cast<std::byte*>(result.mutable_data());
-  while_waiting(timeout, [&](const run::RunOptions& options) {
+  run::RunOptions patience;
+  patience.timeout = timeout;
+  while_waiting(std::move(patience), [&](const run::RunOptions& options) {
     if (array.element->bytes == array.element->resident) {
       array.storage->read(array.offset, {to, static_cast<std::size_t>(array.bytes())}, options);
       return;

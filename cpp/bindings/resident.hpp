@@ -1,6 +1,7 @@
 // The Python class Array: elements that stay on a device.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -42,7 +43,7 @@ struct PyArray {
   std::string describe() const;                                         // "a vyre.Array of uint32 with shape (3,)"
 };
 
-// A new numpy array of the same elements, once the calls before are done. `function` is named in messages.
+// A new numpy array of the same elements, once the calls before are done; see Array.numpy.
 py::object to_numpy(const PyArray& array, std::optional<std::chrono::duration<double>> timeout);
 
 }  // namespace vyre::python

@@ -1,20 +1,18 @@
 // How the module calls what may take long: with the GIL released, stopped by Ctrl-C and by the interpreter's end.
 #pragma once
 
-#include <chrono>
 #include <optional>
+#include <utility>
 
 #include "call.hpp"
 #include "vyre/base/error.hpp"
 
 namespace vyre::python {
 
-// Calls `work(options)` without the GIL.
+// Calls `work(options)` without the GIL; how it is interrupted is put there.
 template <class Work>
-void while_waiting(std::optional<std::chrono::duration<double>> timeout, const Work& work) {
+void while_waiting(run::RunOptions options, const Work& work) {
   const Running counted;
-  run::RunOptions options;
-  options.timeout = timeout;
   // Found out when it is asked for the first time: most calls end before.
   std::optional<Signals> signals;
   options.interrupted = [&] {

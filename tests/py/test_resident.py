@@ -4,6 +4,7 @@ import gc
 import itertools
 import os
 import pickle
+import subprocess
 import sys
 import threading
 
@@ -336,6 +337,10 @@ def test_mistakes_are_told():
         "argument `dtype` of vyre.empty must be uint32, int32, uint64, bool or uint8, or a vyre.DataType, "
         "got float32. Fix: write np.uint32."
     )
+    assert message(lambda: vyre.empty(3, ">u4"), vyre.ArgumentError) == (
+        "argument `dtype` of vyre.empty must be uint32, int32, uint64, bool or uint8, or a vyre.DataType, "
+        "got >u4. Fix: write np.uint32."
+    )
     assert message(lambda: a[0], vyre.ArgumentError) == (
         "an index of a vyre.Array must be a slice along its first axis, got 0 (int). "
         "Fix: write array[a:b], or array.numpy() and index that."
@@ -345,8 +350,9 @@ def test_mistakes_are_told():
     )
     assert message(lambda: a.write(np.zeros(4, np.int32)), vyre.ArgumentError) == (
         "argument `values` of Array.write must be of dtype uint32, got an array of int32 with shape (4,). "
-        "Fix: write .astype(np.uint32)."
+        "Fix: write np.asarray(x).astype(np.uint32)."
     )
+    a.write(np.asarray(vyre.array([0, 0, 0, 0], dtype=vyre.i32, backend="cpu")).astype(np.uint32))
     assert message(lambda: a.write(np.zeros(5, np.uint32)), vyre.ArgumentError) == (
         "argument `values` of Array.write must be values that fit a vyre.Array of uint32 with shape (4,), "
         "got an array of uint32 with shape (5,). Fix: pass an array of that shape and dtype."
@@ -398,3 +404,19 @@ def test_a_forked_child_is_told_and_ends_without_harm(place):
             os._exit(code)
     assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
     np.testing.assert_array_equal(array.numpy(), A + 1)
+
+
+def test_a_process_may_end_while_nobody_has_read_what_its_calls_wrote(place):
+    text = (
+        "import vyre\n"
+        "from vyre import BufferDecl, Expr, Node, Program\n"
+        "i = Expr.gid_x()\n"
+        "rounds = [Node.loop('k', 0, 2000, [Node.store('data', i, Expr.load('data', i) + 1)])]\n"
+        "program = Program([BufferDecl.read_write('data', 0, vyre.u32)], (64, 1, 1), rounds)\n"
+        f"data = vyre.empty(65536, backend={place['backend']!r}, device={place['device']!r})\n"
+        "for _ in range(3 if data.backend == 'vulkan' else 1):\n"
+        "    program(data, workgroups=1024 if data.backend == 'vulkan' else 1)\n"
+        "print('said', end='')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "said", "")
