@@ -68,7 +68,9 @@ struct RunOptions {
 using PrepareOptions = lower::Options;
 
 class Plan;
+class Sequence;
 class Storage;
+struct Step;
 struct StorageView;
 
 // A program made ready for one backend (and one device of it). May be run from several threads.
@@ -106,6 +108,8 @@ class Backend {
                                               const PrepareOptions& options = {}) = 0;
   // Memory of a device for `bytes` bytes: zeros, or anything when `zeroed` is false. Throws DeviceMemoryError, CapabilityError.
   virtual std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) = 0;
+  // At least one step, all planned by executables of this backend and of one device. See storage.hpp.
+  virtual std::unique_ptr<Sequence> sequence(std::vector<Step> steps) = 0;
 };
 
 }  // namespace vyre::run

@@ -118,8 +118,27 @@ class HostPlan final : public Plan {
   const Grid grid_;
 };
 
+class HostSequence final : public Sequence {
+ public:
+  explicit HostSequence(std::vector<Step> steps) : steps_(std::move(steps)) {}
+
+  void submit(std::uint64_t times, const RunOptions& options) override {
+    for (; times > 0; --times) {
+      for (const Step& step : steps_) {
+        if (options.interrupted && options.interrupted()) throw Interrupted();
+        step.plan->submit(step.views, options);
+      }
+    }
+  }
+
+ private:
+  const std::vector<Step> steps_;
+};
+
 std::unique_ptr<Plan> plan_on_host(Executable& executable, std::span<const StorageView> views, std::vector<bool> written, Grid grid) {
   return std::make_unique<HostPlan>(executable, views.size(), std::move(written), grid);
 }
+
+std::unique_ptr<Sequence> sequence_on_host(std::vector<Step> steps) { return std::make_unique<HostSequence>(std::move(steps)); }
 
 }  // namespace vyre::run

@@ -35,5 +35,6 @@ class HostStorage final : public Storage {
 
 // Submitting it runs `executable`, which must outlive it, in place. `written` tells of each view whether the program writes it.
 std::unique_ptr<Plan> plan_on_host(Executable& executable, std::span<const StorageView> views, std::vector<bool> written, Grid grid);
+std::unique_ptr<Sequence> sequence_on_host(std::vector<Step> steps);
 
 }  // namespace vyre::run

@@ -8,8 +8,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <span>
+#include <vector>
 
 #include "vyre/run/backend.hpp"
 
@@ -60,6 +62,21 @@ class Plan {
   // `views` is what it was planned for: the same ids, offsets and sizes. A device that works beside the host makes it return at once; on
   // the host it returns when the call is done. Throws DeviceError and its kinds.
   virtual void submit(std::span<const StorageView> views, const RunOptions& options) = 0;
+};
+
+// One call of a sequence, and what it was planned for.
+struct Step {
+  std::shared_ptr<Plan> plan;
+  std::vector<StorageView> views;
+};
+
+// Calls one after the other, recorded as one. May be submitted from several threads, as often as wanted.
+class Sequence {
+ public:
+  virtual ~Sequence() = default;
+  // So many times in turn. The storages of its steps must live still; otherwise as Plan::submit. An interruption ends it between two
+  // turns, or between two of their steps.
+  virtual void submit(std::uint64_t times, const RunOptions& options) = 0;
 };
 
 }  // namespace vyre::run

@@ -26,6 +26,7 @@ class FakeBackend : public run::Backend {
     return nullptr;
   }
   std::unique_ptr<run::Storage> allocate(std::optional<std::size_t>, std::uint64_t, bool) override { return nullptr; }
+  std::unique_ptr<run::Sequence> sequence(std::vector<run::Step>) override { return nullptr; }
 
  private:
   std::string name_;

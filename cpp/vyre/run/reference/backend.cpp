@@ -56,6 +56,7 @@ class ReferenceBackend : public Backend {
     check_only_device(device, name());
     return std::make_unique<ReferenceExecutable>(program);
   }
+  std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override { return sequence_on_host(std::move(steps)); }
   std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool) override {
     check_only_device(device, name());
     return std::make_unique<HostStorage>(bytes);

@@ -83,6 +83,8 @@ std::unique_ptr<Storage> VulkanBackend::allocate(std::optional<std::size_t> devi
   return std::make_unique<VulkanStorage>(devices_->open(device ? *device : devices_->choose()), bytes, zeroed);
 }
 
+std::unique_ptr<Sequence> VulkanBackend::sequence(std::vector<Step> steps) { return std::make_unique<VulkanSequence>(steps); }
+
 std::unique_ptr<Executable> VulkanBackend::prepare_shader(Shader shader, std::optional<std::size_t> device) {
   return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(), std::move(shader));
 }

@@ -1,15 +1,13 @@
-// A call recorded once for its arrays, and submitted as often as wanted.
+// Calls, and sequences of them, that are made ready once for their arrays and submitted as often as wanted.
 #pragma once
 
-#include <list>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
 #include "vyre/run/storage.hpp"
+#include "vyre/run/vulkan/batch.hpp"
 #include "vyre/run/vulkan/pipeline.hpp"
-#include "vyre/run/vulkan/storage.hpp"
 
 namespace vyre::run::vulkan {
 
@@ -17,19 +15,27 @@ class VulkanPlan final : public Plan {
  public:
   // Throws CapabilityError for arrays that the device cannot bind.
   VulkanPlan(std::shared_ptr<Device> device, Kernels kernels, std::span<const StorageView> views, Grid grid);
-  ~VulkanPlan() override;
 
-  void submit(std::span<const StorageView> views, const RunOptions& options) override;
+  void submit(std::span<const StorageView> views, const RunOptions& options) override { batch_.submit(views, written_, 1, options); }
+  const Batch& batch() const { return batch_; }
+  const std::vector<bool>& written() const { return written_; }
 
  private:
-  class Recording;
-  void submit_recorded(std::span<const StorageView> views, const Waiting& waiting);
-  void submit_checked(std::span<const StorageView> views, const Waiting& waiting);
+  const std::vector<bool> written_;
+  Batch batch_;
+};
 
-  const std::shared_ptr<Device> device_;
-  std::unique_ptr<Recording> recording_;
-  std::atomic<std::uint64_t> last_use_ = 0;
-  std::mutex checked_;  // held while the status word is in use
+class VulkanSequence final : public Sequence {
+ public:
+  explicit VulkanSequence(std::span<const Step> steps);
+
+  void submit(std::uint64_t times, const RunOptions& options) override { batch_.submit(views_, written_, times, options); }
+
+ private:
+  // One a storage, written if any step writes it.
+  std::vector<StorageView> views_;
+  std::vector<bool> written_;
+  Batch batch_;
 };
 
 }  // namespace vyre::run::vulkan

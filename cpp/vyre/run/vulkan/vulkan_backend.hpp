@@ -18,6 +18,7 @@ class VulkanBackend final : public Backend {
                                       const PrepareOptions& options = {}) override;
 
   std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) override;
+  std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override;
   std::unique_ptr<Executable> prepare_shader(Shader shader, std::optional<std::size_t> device);
   // Waits until the device has ended the calls that timed out on it; false when `seconds` were not enough.
   bool wait_until_idle(std::size_t device, double seconds);

@@ -1,0 +1,214 @@
+#include "vyre/run/vulkan/batch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <utility>
+
+#include "vyre/emit/interface.hpp"
+#include "vyre/run/vulkan/call.hpp"
+#include "vyre/run/vulkan/device.hpp"
+#include "vyre/run/vulkan/storage.hpp"
+
+namespace vyre::run::vulkan {
+namespace {
+
+// What the calls since the last barrier touch: whether the next one may run beside them.
+class Since {
+ public:
+  bool must_wait_for(const Recording& call) const {
+    // A long list would make each call slower to record than a barrier makes it to run.
+    constexpr std::size_t kMost = 64;
+    if (touched_.size() > kMost) return true;
+    for (const Recording::Touch& now : call.touches()) {
+      for (const Recording::Touch& before : touched_) {
+        if (now.buffer == before.buffer && now.begin < before.end && before.begin < now.end && (now.written || before.written)) return true;
+      }
+    }
+    return false;
+  }
+  void forget() { *this = {}; }
+  void add(const Recording& call) {
+    touched_.insert(touched_.end(), call.touches().begin(), call.touches().end());
+    copies_ = copies_ || call.copies();
+  }
+  bool copies() const { return copies_; }
+
+ private:
+  std::vector<Recording::Touch> touched_;
+  bool copies_ = false;
+};
+
+}  // namespace
+
+// The command buffers, which the device may still work with when the batch is gone.
+class Batch::Recorded final : public Retired {
+ public:
+  Recorded(Device& device, std::span<const std::shared_ptr<Recording>> calls) {
+    const std::uint64_t most = device.options().dispatches_per_submission;
+    Since since;
+    std::uint64_t count = 0;
+    bool host_reads = false;
+    const auto close = [&] {
+      if (count == 0) return;
+      if (host_reads) buffers_.back().order(kDevice, kHost);
+      buffers_.back().end();
+      runs_.back().buffers.push_back(buffers_.back().handle());
+      count = 0;
+      host_reads = false;
+    };
+    runs_.emplace_back();
+    for (const std::shared_ptr<Recording>& call : calls) {
+      if (count > 0 && count + call->count() > most) close();
+      // One of very many dispatches is recorded while its first ones run.
+      if (call->count() > most) {
+        runs_.back().then = call.get();
+        runs_.emplace_back();
+        continue;
+      }
+      if (count == 0) {
+        buffers_.emplace_back(device);
+        buffers_.back().begin(true);
+        // After all that was submitted before.
+        buffers_.back().order(kDevice, kDevice);
+        since.forget();
+      } else if (since.must_wait_for(*call)) {
+        const Stage& stage = since.copies() || call->copies() ? kDevice : kShader;
+        buffers_.back().order(stage, stage);
+        since.forget();
+      }
+      since.add(*call);
+      call->record(buffers_.back(), 0, call->count());
+      count += call->count();
+      host_reads = host_reads || call->host_reads();
+    }
+    close();
+    // After a large call that comes last, and when there is none at all.
+    if (runs_.back().buffers.empty()) runs_.pop_back();
+  }
+
+  // Command buffers, and a call too large for one.
+  struct Run {
+    std::vector<VkCommandBuffer> buffers;
+    Recording* then = nullptr;
+  };
+  const std::vector<Run>& runs() const { return runs_; }
+  // Whether it is command buffers only, so that repeating those repeats it.
+  bool whole() const { return runs_.size() == 1 && runs_.front().then == nullptr; }
+  std::size_t size() const { return buffers_.size(); }
+
+ private:
+  std::deque<Commands> buffers_;
+  std::vector<Run> runs_;
+};
+
+Batch::Batch(std::shared_ptr<Device> device, std::vector<std::shared_ptr<Recording>> calls)
+    : device_(std::move(device)), calls_(std::move(calls)) {
+  for (const std::shared_ptr<Recording>& call : calls_) {
+    if (call->shader().has_status) checked_.push_back(call.get());
+  }
+  std::sort(checked_.begin(), checked_.end());
+  checked_.erase(std::unique(checked_.begin(), checked_.end()), checked_.end());
+  recorded_ = std::make_unique<Recorded>(*device_, calls_);
+}
+
+Batch::~Batch() { device_->stream().retire(last_use_, std::move(recorded_)); }
+
+void Batch::submit(std::span<const StorageView> views, const std::vector<bool>& written, std::uint64_t times, const RunOptions& options) {
+  // As many command buffers as one submission takes without making the first ones wait for it.
+  constexpr std::uint64_t kMost = 64;
+  for (const StorageView& view : views) storage_of(view).check_usable();
+  const Waiting waiting(options);
+  while (times > 0) {
+    // Interrupted here, nothing is half done.
+    device_->stream().make_room(waiting);
+    const std::uint64_t now = recorded_->whole() ? std::clamp<std::uint64_t>(kMost / recorded_->size(), 1, times) : 1;
+    try {
+      if (checked_.empty()) {
+        submit_recorded(views, now, waiting);
+      } else {
+        submit_checked(views, now, waiting);
+      }
+    } catch (...) {
+      for (std::size_t slot = 0; slot < views.size(); ++slot) {
+        if (written[slot]) views[slot].storage->fail(std::current_exception());
+      }
+      throw;
+    }
+    times -= now;
+  }
+}
+
+void Batch::submit_recorded(std::span<const StorageView> views, std::uint64_t times, const Waiting& waiting) {
+  for (const Recorded::Run& run : recorded_->runs()) {
+    if (times == 1) {
+      if (!run.buffers.empty()) used(views, device_->stream().submit(run.buffers));
+    } else {
+      std::vector<VkCommandBuffer> repeated;
+      for (std::uint64_t k = 0; k < times; ++k) repeated.insert(repeated.end(), run.buffers.begin(), run.buffers.end());
+      used(views, device_->stream().submit(repeated));
+    }
+    if (run.then != nullptr) submit_in_turns(*run.then, views, waiting);
+  }
+}
+
+void Batch::submit_in_turns(Recording& call, std::span<const StorageView> views, const Waiting& waiting) {
+  struct Turn final : Retired {
+    explicit Turn(Device& device) : commands(device) {}
+    Commands commands;
+    std::uint64_t last_use = 0;
+  };
+  // Two in turn: the device works on one while the other is recorded.
+  struct Turns {
+    explicit Turns(Device& to) : device(to), two{std::make_unique<Turn>(to), std::make_unique<Turn>(to)} {}
+    Turns(const Turns&) = delete;
+    Turns& operator=(const Turns&) = delete;
+    ~Turns() {
+      for (std::unique_ptr<Turn>& turn : two) {
+        const std::uint64_t until = turn->last_use;
+        device.stream().retire(until, std::move(turn));
+      }
+    }
+    Device& device;
+    std::array<std::unique_ptr<Turn>, 2> two;
+  } turns(*device_);
+  Stream& stream = device_->stream();
+  const std::uint64_t most = device_->options().dispatches_per_submission;
+  for (std::uint64_t first = 0, count = 0; first < call.count(); first += most, ++count) {
+    Turn& turn = *turns.two[count % turns.two.size()];
+    stream.wait(turn.last_use, waiting);
+    turn.commands.begin();
+    turn.commands.order(kDevice, kDevice);
+    const std::uint64_t end = std::min(call.count(), first + most);
+    call.record(turn.commands, first, end);
+    if (end == call.count() && call.host_reads()) turn.commands.order(kDevice, kHost);
+    turn.commands.end();
+    const VkCommandBuffer commands = turn.commands.handle();
+    turn.last_use = stream.submit({&commands, 1});
+    used(views, turn.last_use);
+  }
+}
+
+// Heard of each submission at once: a later one may fail, and the device works with everything all the same.
+void Batch::used(std::span<const StorageView> views, std::uint64_t moment) {
+  raise(last_use_, moment);
+  for (const std::shared_ptr<Recording>& call : calls_) raise(call->last_use, moment);
+  for (const StorageView& view : views) storage_of(view).used_until(moment);
+}
+
+// On a driver that ends loops early, what the calls wrote may be wrong: it is not let out before the status words say otherwise.
+void Batch::submit_checked(std::span<const StorageView> views, std::uint64_t times, const Waiting& waiting) {
+  std::vector<std::unique_lock<std::mutex>> locks;
+  for (Recording* call : checked_) {
+    locks.emplace_back(call->checked);
+    device_->stream().wait(call->last_use, waiting);
+    std::memset(call->status().mapped(), 0, kMinBufferBytes);
+  }
+  submit_recorded(views, times, waiting);
+  device_->stream().wait(last_use_, waiting);
+  for (Recording* call : checked_) check_status(*device_, call->status());
+}
+
+}  // namespace vyre::run::vulkan

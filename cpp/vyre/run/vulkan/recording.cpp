@@ -1,0 +1,76 @@
+#include "vyre/run/vulkan/recording.hpp"
+
+#include <utility>
+
+#include "vyre/emit/interface.hpp"
+#include "vyre/run/vulkan/call.hpp"
+#include "vyre/run/vulkan/device.hpp"
+#include "vyre/run/vulkan/storage.hpp"
+
+namespace vyre::run::vulkan {
+
+std::shared_ptr<Recording> Recording::make(std::shared_ptr<Device> device, Kernels kernels, std::span<const StorageView> views, Grid grid) {
+  std::unique_ptr<Recording> recording(new Recording(*device, std::move(kernels), views, grid));
+  return {recording.release(), [device = std::move(device)](Recording* last) {
+            const std::uint64_t until = last->last_use;
+            device->stream().retire(until, std::unique_ptr<Retired>(last));
+          }};
+}
+
+Recording::Recording(Device& device, Kernels kernels, std::span<const StorageView> views, Grid grid)
+    : device_(device),
+      kernels_(std::move(kernels)),
+      parts_(grid, device.max_group_count(), kernels_.coarse != nullptr),
+      bindings_(device, kernels_.plain->shader().binding_count()) {
+  constants_.assign(3, 0);
+  const VkDeviceSize alignment = device.physical().limits.minStorageBufferOffsetAlignment;
+  std::vector<VkDescriptorBufferInfo> infos;
+  for (const StorageView& view : views) {
+    constants_.push_back(view.length);
+    const Block& block = static_cast<VulkanStorage&>(*view.storage).block();
+    // Robust access ends where the array does, in whole words.
+    VkDescriptorBufferInfo info{block.buffer->handle(), block.offset + view.offset, device_bytes(view.bytes)};
+    touch(info, shader().writable[infos.size()]);
+    if (info.offset % alignment != 0) info = copied(infos.size(), info, view.bytes);
+    infos.push_back(info);
+  }
+  if (shader().has_status) {
+    status_ = Buffer(device, kMinBufferBytes, BufferUse::Status);
+    infos.push_back({status_.handle(), 0, kMinBufferBytes});
+    touch(infos.back(), true);
+  }
+  bindings_.update(device, infos);
+}
+
+Recording::~Recording() {
+  for (std::list<Block>& block : copies_) device_.heap().give_back(std::move(block));
+}
+
+VkDescriptorBufferInfo Recording::copied(std::size_t slot, const VkDescriptorBufferInfo& original, VkDeviceSize bytes) {
+  copies_.push_back(device_.heap().allocate(original.range));
+  const Block& block = copies_.back().front();
+  const VkDescriptorBufferInfo copy{block.buffer->handle(), block.offset, original.range};
+  touch(copy, true);
+  if (bytes > 0) copied_.push_back({original, copy, bytes, static_cast<bool>(shader().writable[slot])});
+  return copy;
+}
+
+void Recording::record(Commands& commands, std::uint64_t first, std::uint64_t end) const {
+  if (first == 0 && !copied_.empty()) {
+    for (const Copied& each : copied_) {
+      commands.copy(each.original.buffer, each.original.offset, each.copy.buffer, each.copy.offset, each.bytes);
+    }
+    commands.order(kTransfer, kShader);
+  }
+  std::vector<std::uint32_t> constants = constants_;
+  record_parts(commands, kernels_, bindings_.handle(), constants, parts_, first, end);
+  if (end < count()) return;
+  if (!copied_.empty()) commands.order(kShader, kTransfer);
+  for (const Copied& each : copied_) {
+    if (each.back) commands.copy(each.copy.buffer, each.copy.offset, each.original.buffer, each.original.offset, each.bytes);
+  }
+}
+
+bool Recording::host_reads() const { return device_.unified() || shader().has_status; }
+
+}  // namespace vyre::run::vulkan

@@ -1,0 +1,78 @@
+// A call made ready for its arrays: what a command buffer needs to have it done, as often and in as many command buffers as wanted.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "vyre/run/storage.hpp"
+#include "vyre/run/vulkan/bindings.hpp"
+#include "vyre/run/vulkan/buffer.hpp"
+#include "vyre/run/vulkan/commands.hpp"
+#include "vyre/run/vulkan/heap.hpp"
+#include "vyre/run/vulkan/parts.hpp"
+#include "vyre/run/vulkan/pipeline.hpp"
+#include "vyre/run/vulkan/stream.hpp"
+
+namespace vyre::run::vulkan {
+
+class Recording final : public Retired {
+ public:
+  // The last one to let go of it may do so while the device still works with it.
+  static std::shared_ptr<Recording> make(std::shared_ptr<Device> device, Kernels kernels, std::span<const StorageView> views, Grid grid);
+  ~Recording() override;
+
+  const Shader& shader() const { return kernels_.plain->shader(); }
+  // Dispatches.
+  std::uint64_t count() const { return parts_.count(); }
+  // Commands for dispatches `first` to `end`, with all that comes before the first and after the last one of them.
+  void record(Commands& commands, std::uint64_t first, std::uint64_t end) const;
+  // Whether the host reads something when it is done, so that a command buffer must end with order(kDevice, kHost).
+  bool host_reads() const;
+  // What it reads and writes, in bytes of buffers.
+  struct Touch {
+    VkBuffer buffer;
+    VkDeviceSize begin, end;
+    bool written;
+  };
+  const std::vector<Touch>& touches() const { return touches_; }
+  // Whether it does more than dispatch.
+  bool copies() const { return !copied_.empty(); }
+  // Where the shader says that the driver ended a loop early.
+  Buffer& status() { return status_; }
+
+  // Of the last submission.
+  std::atomic<std::uint64_t> last_use = 0;
+  // Held while the status word is in use.
+  std::mutex checked;
+
+ private:
+  Recording(Device& device, Kernels kernels, std::span<const StorageView> views, Grid grid);
+
+  // An array that begins where the device cannot bind it: a copy of it, made before the dispatch and put back after it.
+  struct Copied {
+    VkDescriptorBufferInfo original, copy;
+    VkDeviceSize bytes;
+    bool back;
+  };
+  VkDescriptorBufferInfo copied(std::size_t slot, const VkDescriptorBufferInfo& original, VkDeviceSize bytes);
+  void touch(const VkDescriptorBufferInfo& part, bool written) {
+    touches_.push_back({part.buffer, part.offset, part.offset + part.range, written});
+  }
+
+  Device& device_;
+  const Kernels kernels_;
+  const Parts parts_;
+  Bindings bindings_;
+  Buffer status_;
+  std::vector<std::uint32_t> constants_;
+  std::vector<std::list<Block>> copies_;
+  std::vector<Copied> copied_;
+  std::vector<Touch> touches_;
+};
+
+}  // namespace vyre::run::vulkan
