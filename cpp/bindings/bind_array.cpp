@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
+#include "graph.hpp"
 #include "prepared.hpp"
 #include "resident.hpp"
 #include "vyre/base/error.hpp"
@@ -50,6 +51,7 @@ void write(const PyArray& array, const py::array& values) {
 
 // Any array-like of the array's type, broadcast to its shape as numpy does.
 void assign(const PyArray& self, py::handle values) {
+  Graph::refuse("Array.write");
   const py::module_ numpy = py::module_::import("numpy");
   const py::dtype dtype(self.element->numpy);
   const std::string where = "argument `values` of Array.write";
@@ -194,6 +196,7 @@ array([[0, 0],
   array.def(
       "wait",
       [](const PyArray& self, py::handle timeout) {
+        Graph::refuse("Array.wait");
         run::RunOptions patience;
         patience.timeout = to_timeout(timeout, "Array.wait");
         while_waiting(std::move(patience), [&](const run::RunOptions& options) { self.storage->wait(options); });

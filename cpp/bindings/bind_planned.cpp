@@ -8,7 +8,9 @@
 #include "bindings.hpp"
 #include "call.hpp"
 #include "convert.hpp"
+#include "graph.hpp"
 #include "lowering.hpp"
+#include "planned.hpp"
 #include "prepared.hpp"
 #include "program.hpp"
 #include "resident.hpp"
@@ -28,25 +30,6 @@ class PlannedCalls {
       if (decl.access != ir::BufferAccess::Workgroup) bound_.push_back(&decl);
     }
   }
-
-  // All that a plan depends on of one array.
-  struct Place {
-    std::uint64_t id, offset, bytes;
-    const ElementType* element;
-    py::ssize_t lanes;  // of the last axis
-    bool operator==(const Place&) const = default;
-  };
-  struct Planned {
-    std::uint64_t generation = 0;  // of the operations
-    run::Backend* backend = nullptr;
-    run::Grid grid;
-    std::optional<lower::Options> lowering;
-    std::vector<Place> places;
-    std::vector<std::size_t> written;  // slots
-    std::optional<PreparedKey> key;
-    std::shared_ptr<run::Executable> executable;
-    std::shared_ptr<run::Plan> plan;  // destroyed before the executable
-  };
 
   std::shared_ptr<Planned> find(std::uint64_t generation, const std::vector<const PyArray*>& arrays, run::Grid grid,
                                 const std::optional<lower::Options>& lowering) {
@@ -72,10 +55,6 @@ class PlannedCalls {
   // The buffers that a call binds, in order.
   const std::vector<const ir::BufferDecl*>& bound() const { return bound_; }
 
-  static Place place(const PyArray& array) {
-    return {array.storage->id(), array.offset, array.bytes(), array.element, array.shape.empty() ? 1 : array.shape.back()};
-  }
-
  private:
   // Enough for arrays that take turns; each holds a command buffer.
   static constexpr std::size_t kMost = 16;
@@ -83,7 +62,7 @@ class PlannedCalls {
   static bool fits(const Planned& call, std::uint64_t generation, const std::vector<const PyArray*>& arrays, run::Grid grid) {
     if (call.generation != generation || call.grid.x != grid.x || call.grid.y != grid.y || call.grid.z != grid.z) return false;
     for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
-      if (!(call.places[slot] == place(*arrays[slot]))) return false;
+      if (!(call.places[slot] == Planned::place(*arrays[slot]))) return false;
     }
     return true;
   }
@@ -97,7 +76,6 @@ namespace {
 
 using ir::BufferAccess;
 using ir::BufferDecl;
-using Planned = PlannedCalls::Planned;
 
 std::string names_of(const std::vector<const BufferDecl*>& bound) {
   std::string names;
@@ -210,7 +188,7 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
   call->grid = grid;
   call->lowering = lowering;
   for (std::size_t slot = 0; slot < bound.size(); ++slot) {
-    call->places.push_back(PlannedCalls::place(*arrays[slot]));
+    call->places.push_back(Planned::place(*arrays[slot]));
     if (bound[slot]->access == BufferAccess::ReadWrite) call->written.push_back(slot);
   }
   validate::ValidProgram checked = valid(self);
@@ -248,10 +226,14 @@ py::object call_program(const PyProgram& self, const py::args& args, const py::k
     dropped = calls->insert(call);
   }
   try {
-    while_waiting({}, [&](const run::RunOptions& options) {
-      dropped.reset();
-      call->plan->submit(views, options);
-    });
+    if (Graph* graph = Graph::recording()) {
+      graph->add(call, arrays, views);
+    } else {
+      while_waiting({}, [&](const run::RunOptions& options) {
+        dropped.reset();
+        call->plan->submit(views, options);
+      });
+    }
   } catch (const DeviceError&) {
     // They may belong to a device that is gone.
     calls->erase(call);

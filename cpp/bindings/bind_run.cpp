@@ -8,6 +8,7 @@
 #include "bindings.hpp"
 #include "call.hpp"
 #include "convert.hpp"
+#include "graph.hpp"
 #include "lowering.hpp"
 #include "prepared.hpp"
 #include "program.hpp"
@@ -31,6 +32,7 @@ void leave() {
 
 py::dict run_program(py::handle program_object, py::handle inputs, py::handle workgroups, py::handle backend_name, py::handle device_index,
                      py::handle timeout, py::handle schedule, py::handle optimize) {
+  Graph::refuse("vyre.run");
   const PyProgram& program = to_program(program_object, "argument `program` of vyre.run");
   const run::Grid grid = to_grid(workgroups, "vyre.run");
   run::RunOptions options;

@@ -17,6 +17,7 @@ PYBIND11_MODULE(_core, m) {
   bind_run(m);
   bind_array(m);
   bind_planned(m);
+  bind_graph(m);
   bind_check(m);
   bind_fuzz(m);
 }

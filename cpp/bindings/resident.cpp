@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "graph.hpp"
 #include "vyre/base/error.hpp"
 #include "waiting.hpp"
 
@@ -60,6 +61,7 @@ std::string PyArray::describe() const {
 }
 
 py::object to_numpy(const PyArray& array, std::optional<std::chrono::duration<double>> timeout) {
+  Graph::refuse("Array.numpy");
   const py::module_ numpy = py::module_::import("numpy");
   py::array result;
   try {

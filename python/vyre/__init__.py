@@ -96,6 +96,7 @@ from vyre._core import (
     sub,
     validate,
 )
+from vyre._graph import Graph, graph
 from vyre._run import Backends, Device, backends, devices, lower, pack_bytes, run, unpack_bytes
 from vyre.errors import (
     ArgumentError,
@@ -212,6 +213,7 @@ __all__ = [
     "DivergentBarrierReport",
     "ExecutionError",
     "Expr",
+    "Graph",
     "InternalError",
     "LoweringError",
     "Node",
@@ -262,6 +264,7 @@ __all__ = [
     "eq",
     "explain",
     "ge",
+    "graph",
     "gt",
     "i32",
     "lane",

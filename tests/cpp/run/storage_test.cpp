@@ -4,8 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <functional>
 #include <memory>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -235,6 +237,84 @@ TEST(Plan, is_submitted_from_many_threads_at_once) {
     }
     for (std::thread& thread : threads) thread.join();
     EXPECT_EQ(resident.read()[0], Words{4 * 50 * 128});
+  });
+}
+
+// Sequences of additions among parts of three storages, drawn at random, beside the same additions on the host.
+TEST(Sequence, gives_what_its_calls_give_one_after_the_other) {
+  const validate::ValidProgram program =
+      valid(Sample().in("a").out("sum").size(64).add(store("sum", gid(0), load("sum", gid(0)) * u32(3) + load("a", gid(0)))).make());
+  constexpr std::size_t kWords = 1000, kParts = 4, kPart = kWords / kParts;
+  everywhere([&](const Place& place) {
+    const auto executable = place.backend->prepare(program, place.device);
+    for (const std::uint32_t seed : {1u, 2u, 3u, 4u}) {
+      SCOPED_TRACE("seed " + std::to_string(seed));
+      std::mt19937 random(seed);
+      // Every other one begins its parts where devices cannot bind them.
+      const std::uint64_t shift = seed % 2 == 0 ? 4 : 0;
+      std::vector<std::unique_ptr<Storage>> storages;
+      std::vector<Words> expected;
+      for (std::uint32_t k = 0; k < 3; ++k) {
+        expected.push_back(counted_words(kWords + 1, 3 + k));
+        storages.push_back(place.backend->allocate(place.device, 4 * (kWords + 1), false));
+        storages.back()->write(0, bytes_of(expected.back()), {});
+      }
+      struct Call {
+        std::array<std::size_t, 2> storage, first;
+      };
+      std::vector<Call> calls;
+      std::vector<run::Step> steps;
+      while (calls.size() < 12) {
+        Call call;
+        std::vector<StorageView> views;
+        for (std::size_t slot = 0; slot < 2; ++slot) {
+          call.storage[slot] = random() % storages.size();
+          call.first[slot] = random() % kParts * kPart + shift / 4;
+          views.push_back({storages[call.storage[slot]].get(), 4 * call.first[slot], 4 * kPart, kPart});
+        }
+        if (call.storage[0] == call.storage[1] && call.first[0] == call.first[1]) continue;
+        calls.push_back(call);
+        steps.push_back({executable->plan(views, {4, 1, 1}), views});
+      }
+      // One that does nothing has its place too.
+      steps.push_back({executable->plan(steps[0].views, {0, 1, 1}), steps[0].views});
+      const auto sequence = place.backend->sequence(steps);
+      for (const std::uint64_t times : {0, 1, 2, 100}) {
+        sequence->submit(times, {});
+        for (std::uint64_t turn = 0; turn < times; ++turn) {
+          for (const Call& call : calls) {
+            for (std::size_t k = 0; k < kPart; ++k) {
+              std::uint32_t& sum = expected[call.storage[1]][call.first[1] + k];
+              sum = sum * 3 + expected[call.storage[0]][call.first[0] + k];
+            }
+          }
+        }
+        for (std::size_t k = 0; k < storages.size(); ++k) {
+          Words got(kWords + 1);
+          storages[k]->read(0, std::as_writable_bytes(std::span(got)), {});
+          ASSERT_EQ(got, expected[k]) << "storage " << k << " after " << times << " times";
+        }
+      }
+    }
+  });
+}
+
+TEST(Sequence, may_be_destroyed_with_its_calls_while_the_device_works) {
+  const validate::ValidProgram program = xor_program();
+  const Words a = counted_words(20'000, 3), b = counted_words(20'000, 5);
+  everywhere([&](const Place& place) {
+    const auto executable = place.backend->prepare(program, place.device);
+    const auto last = place.backend->allocate(place.device, 4 * a.size(), true);
+    for (int turn = 0; turn < 5; ++turn) {
+      Resident resident(place, program, {a, b, Words(a.size(), 9)}, 0);
+      resident.views[2].storage = last.get();
+      std::vector<run::Step> steps;
+      for (int k = 0; k < 3; ++k) steps.push_back({executable->plan(resident.views, {313, 1, 1}), resident.views});
+      place.backend->sequence(std::move(steps))->submit(7, {});
+    }
+    Words got(a.size());
+    last->read(0, std::as_writable_bytes(std::span(got)), {});
+    EXPECT_EQ(got, xored(a, b));
   });
 }
 

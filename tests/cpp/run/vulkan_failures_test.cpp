@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <functional>
 #include <set>
@@ -76,7 +77,10 @@ void run_resident(VulkanBackend& backend, std::size_t device, Executable& execut
     if (slot < 2) storages[slot]->write(4, std::as_bytes(std::span(given[slot])), {});
     views.push_back({storages[slot].get(), 4, 4 * kWords, kWords});
   }
-  executable.plan(views, {2, 1, 1})->submit(views, {});
+  // On its own, and twice as a sequence.
+  const std::shared_ptr<run::Plan> plan = executable.plan(views, {2, 1, 1});
+  plan->submit(views, {});
+  backend.sequence({{plan, views}, {plan, views}})->submit(2, {});
   Words got(kWords);
   storages[2]->read(4, std::as_writable_bytes(std::span(got)), {});
   EXPECT_EQ(got, xor_of(given[0], given[1]));
@@ -165,6 +169,35 @@ TEST_F(EveryFunction, that_fails_is_a_typed_error_and_leaves_nothing_behind) {
 }
 
 TEST_F(EveryFunction, that_fails_while_staging_is_a_typed_error_too) { fail_each_call({.always_stage = true}, usable_[0]); }
+
+// A driver's own order hides what a missing one would do, so they are counted.
+TEST_F(VulkanFailuresTest, the_calls_of_a_sequence_wait_for_each_other_only_where_they_share_what_one_writes) {
+  auto backend = this->backend();
+  auto executable = backend.prepare_shader(xor_shader(), usable_[0]);
+  std::vector<std::unique_ptr<run::Storage>> storages;
+  for (int k = 0; k < 5; ++k) storages.push_back(backend.allocate(usable_[0], 400, true));
+  using Slots = std::array<std::size_t, 3>;
+  const auto barriers = [&](const std::vector<Slots>& calls) {
+    std::vector<run::Step> steps;
+    for (const Slots& slots : calls) {
+      run::Step step;
+      for (const std::size_t slot : slots) step.views.push_back({storages[slot].get(), 0, 400, 100});
+      step.plan = executable->plan(step.views, {2, 1, 1});
+      steps.push_back(std::move(step));
+    }
+    vulkan_.forget_calls();
+    const auto sequence = backend.sequence(std::move(steps));
+    return vulkan_.calls("vkCmdPipelineBarrier");
+  };
+  // The first two are read, the last is written.
+  const int one = barriers({{0, 1, 2}});
+  EXPECT_EQ(barriers({{0, 1, 2}, {0, 1, 3}}), one) << "both read";
+  EXPECT_EQ(barriers({{0, 1, 2}, {2, 1, 3}}), one + 1) << "read what was written";
+  EXPECT_EQ(barriers({{0, 1, 2}, {3, 4, 0}}), one + 1) << "written what was read";
+  EXPECT_EQ(barriers({{0, 1, 2}, {3, 4, 2}}), one + 1) << "written twice";
+  EXPECT_EQ(barriers({{0, 1, 2}, {2, 1, 3}, {0, 1, 4}}), one + 1) << "the last call shares nothing with the one after the barrier";
+  EXPECT_EQ(barriers(std::vector<Slots>(10, {0, 1, 2})), one + 9);
+}
 
 TEST_F(VulkanFailuresTest, an_executable_goes_on_after_its_device_was_lost) {
   on_each_device([&](std::size_t device, const DeviceInfo&) {

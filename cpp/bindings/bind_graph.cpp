@@ -1,0 +1,148 @@
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "bindings.hpp"
+#include "call.hpp"
+#include "convert.hpp"
+#include "graph.hpp"
+#include "vyre/base/error.hpp"
+#include "waiting.hpp"
+
+namespace vyre::python {
+namespace {
+
+thread_local Graph* current = nullptr;
+
+// Each takes a driver some hundred bytes, and a loop in Python that makes more has no end in sight.
+constexpr std::size_t kMostCalls = std::size_t{1} << 20;
+
+std::string place_of(const Planned& call) {
+  const bool only = call.backend->name() == "cpu" || call.backend->name() == "reference";
+  return fmt::format("{}{}", call.backend->name(), only ? "" : fmt::format(" device {}", call.key->device.value_or(0)));
+}
+
+}  // namespace
+
+Graph* Graph::recording() { return current; }
+
+void Graph::refuse(const char* what) {
+  if (current == nullptr) return;
+  throw ArgumentError(
+      fmt::format("{} has no place in a graph: the calls recorded so far have not run, and a replay would leave it out. Fix: call it after "
+                  "the with-block, and after replay().",
+                  what));
+}
+
+Graph::~Graph() {
+  if (current == this) current = nullptr;
+}
+
+void Graph::begin() {
+  if (current != nullptr) {
+    throw ArgumentError("this thread records another graph already. Fix: end its with-block first; a graph's replay() can be recorded.");
+  }
+  if (state_ != State::Empty) {
+    throw ArgumentError("a graph records once, and this one has. Fix: make a new one with vyre.graph().");
+  }
+  state_ = State::Recording;
+  current = this;
+}
+
+void Graph::end(bool failed) {
+  if (current != this) {
+    throw ArgumentError("the graph is not recorded by this thread. Fix: leave its with-block in the thread that entered it.");
+  }
+  current = nullptr;
+  state_ = State::Failed;
+  if (!failed && !calls_.empty()) {
+    std::vector<run::Step> steps;
+    for (const Call& call : calls_) steps.push_back({call.planned->plan, call.views});
+    while_waiting({}, [&](const run::RunOptions&) { sequence_ = calls_.front().planned->backend->sequence(std::move(steps)); });
+  }
+  if (!failed) state_ = State::Ready;
+}
+
+void Graph::check_joins(const Planned& call, std::size_t count) const {
+  if (!calls_.empty()) {
+    const Planned& first = *calls_.front().planned;
+    if (first.backend != call.backend || first.key->device != call.key->device) {
+      throw BindingError(fmt::format("the graph records calls on {}, this one is on {}. Fix: record a graph for each device.",
+                                     place_of(first), place_of(call)));
+    }
+  }
+  if (count > kMostCalls - calls_.size()) {
+    throw ArgumentError(fmt::format("a graph has {} calls at most. Fix: record fewer, and replay them more often.", kMostCalls));
+  }
+}
+
+void Graph::keep(const std::shared_ptr<run::Storage>& storage) {
+  if (known_.insert(storage.get()).second) storages_.push_back(storage);
+}
+
+void Graph::add(const std::shared_ptr<Planned>& call, std::span<const PyArray* const> arrays, const std::vector<run::StorageView>& views) {
+  check_joins(*call, 1);
+  for (const PyArray* array : arrays) keep(array->storage);
+  calls_.push_back({call, views});
+}
+
+void Graph::append(const Graph& other) {
+  if (other.calls_.empty()) return;
+  check_joins(*other.calls_.front().planned, other.calls_.size());
+  for (const std::shared_ptr<run::Storage>& storage : other.storages_) keep(storage);
+  calls_.insert(calls_.end(), other.calls_.begin(), other.calls_.end());
+}
+
+void Graph::check_ready() const {
+  if (state_ == State::Ready) return;
+  if (state_ == State::Failed) {
+    throw ArgumentError("the graph was not recorded: its with-block raised. Fix: make a new one with vyre.graph().");
+  }
+  throw ArgumentError("the graph is not recorded yet. Fix: call programs in its with-block, and replay it after that.");
+}
+
+void Graph::replay(std::uint64_t times) {
+  check_ready();
+  if (current != nullptr) {
+    // Its calls become the other's.
+    for (; times > 0; --times) current->append(*this);
+    return;
+  }
+  if (!sequence_) return;
+  while_waiting({}, [&](const run::RunOptions& options) { sequence_->submit(times, options); });
+}
+
+void Graph::wait(std::optional<std::chrono::duration<double>> timeout) const {
+  check_ready();
+  refuse("Graph.wait");
+  run::RunOptions patience;
+  patience.timeout = timeout;
+  patience.start = std::chrono::steady_clock::now();
+  while_waiting(std::move(patience), [&](const run::RunOptions& options) {
+    for (const std::shared_ptr<run::Storage>& storage : storages_) storage->wait(options);
+  });
+}
+
+std::string Graph::describe() const {
+  if (state_ == State::Empty) return "not recorded yet";
+  if (state_ == State::Failed) return "not recorded";
+  const std::string count = fmt::format("{} call{}", calls_.size(), calls_.size() == 1 ? "" : "s");
+  return calls_.empty() ? count : fmt::format("{} on {}", count, place_of(*calls_.front().planned));
+}
+
+void bind_graph(py::module_& m) {
+  py::options options;
+  options.disable_function_signatures();
+  // Python's Graph (vyre/_graph.py) is what users see.
+  py::class_<Graph> graph(m, "_Graph", py::is_final());
+  graph.def(py::init<>());
+  graph.def("begin", &Graph::begin);
+  graph.def("end", &Graph::end, py::arg("failed"));
+  graph.def("replay", &Graph::replay, py::arg("times"));
+  graph.def(
+      "wait", [](const Graph& self, py::handle timeout) { self.wait(to_timeout(timeout, "Graph.wait")); }, py::arg("timeout"));
+  graph.def("describe", &Graph::describe);
+  graph.def("__len__", &Graph::size);
+}
+
+}  // namespace vyre::python

@@ -1,0 +1,63 @@
+// What vyre.graph() makes: calls that are recorded where they would have been submitted, and replayed together.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "planned.hpp"
+#include "resident.hpp"
+#include "vyre/run/storage.hpp"
+
+namespace vyre::python {
+
+class Graph {
+ public:
+  // The one that records the calling thread's calls, or null.
+  static Graph* recording();
+  // Throws ArgumentError while the calling thread's calls are recorded: `what` could not be replayed.
+  static void refuse(const char* what);
+
+  Graph() = default;
+  Graph(const Graph&) = delete;
+  Graph& operator=(const Graph&) = delete;
+  ~Graph();
+
+  void begin();
+  // `failed`: what was recorded is not whole, and is forgotten.
+  void end(bool failed);
+  // With the GIL held.
+  void add(const std::shared_ptr<Planned>& call, std::span<const PyArray* const> arrays, const std::vector<run::StorageView>& views);
+
+  void replay(std::uint64_t times);
+  void wait(std::optional<std::chrono::duration<double>> timeout) const;
+  std::size_t size() const { return calls_.size(); }
+  // "3 calls on vulkan device 0", "nothing yet".
+  std::string describe() const;
+
+ private:
+  // All of the other's calls.
+  void append(const Graph& other);
+  void keep(const std::shared_ptr<run::Storage>& storage);
+  void check_joins(const Planned& call, std::size_t count) const;
+
+  enum class State { Empty, Recording, Ready, Failed };
+  void check_ready() const;
+
+  struct Call {
+    std::shared_ptr<Planned> planned;
+    std::vector<run::StorageView> views;
+  };
+  State state_ = State::Empty;
+  std::vector<Call> calls_;
+  std::vector<std::shared_ptr<run::Storage>> storages_;  // each once
+  std::unordered_set<const run::Storage*> known_;        // likewise
+  std::shared_ptr<run::Sequence> sequence_;              // destroyed before what it refers to
+};
+
+}  // namespace vyre::python

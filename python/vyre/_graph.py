@@ -1,0 +1,142 @@
+"""``graph``: calls that are recorded once and replayed together."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from vyre import _core
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import TracebackType
+    from typing import Any
+
+__all__ = ["Graph", "graph"]
+
+# What is replayed between two looks at the progress takes about so long: seldom enough to cost nothing, often enough to
+# be seen.
+_SECONDS_A_LOOK = 0.1
+
+
+class Graph:
+    """Calls of programs, recorded in a with-block and replayed as one. Made by ``vyre.graph``.
+
+    A replay does what the calls would do one after the other. Calls that share no array that one of them writes may run
+    at once on a GPU; the bytes are the same.
+    """
+
+    __slots__ = ("_core",)
+
+    def __init__(self) -> None:
+        self._core = _core._Graph()
+
+    def __enter__(self) -> Graph:
+        self._core.begin()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._core.end(failed=kind is not None)
+
+    def replay(self, times: int = 1, *, progress: bool | Callable[[int, int], object] = False) -> None:
+        """Submit the recorded calls, ``times`` times in turn. On a GPU this returns at once.
+
+        Args:
+            times: how often, 0 and more.
+            progress: True shows a bar (needs tqdm), a function is called with (replays done, times) now and then. With
+                either the call waits until all is done.
+
+        Raises: ArgumentError (also for a graph whose with-block raised), DeviceError. Errors of the calls themselves
+            come at the latest when one of their arrays is read. Ctrl-C ends it between two replays.
+        """
+        if isinstance(times, bool) or not hasattr(type(times), "__index__") or not 0 <= times.__index__() < 2**63:
+            raise ArgumentError(
+                f"argument `times` of Graph.replay must be a count from 0 to 2^63 - 1, got {times!r}. "
+                "Fix: write replay(100)."
+            )
+        times = times.__index__()
+        if not progress:
+            self._core.replay(times)
+        elif callable(progress):
+            self._watched(times, progress)
+        else:
+            with _bar(times) as bar:
+                self._watched(times, lambda done, _: bar.update(done - bar.n))
+
+    def _watched(self, times: int, tell: Callable[[int, int], object]) -> None:
+        done, step = 0, 1
+        tell(0, times)
+        while done < times:
+            start = time.perf_counter()
+            step = min(step, times - done)
+            self._core.replay(step)
+            self._core.wait(None)
+            done += step
+            tell(done, times)
+            if time.perf_counter() - start < _SECONDS_A_LOOK / 2:
+                step *= 2
+            elif time.perf_counter() - start > _SECONDS_A_LOOK * 2:
+                step = max(1, step // 2)
+
+    def wait(self, timeout: float | None = None) -> None:
+        """Wait for all that uses the graph's arrays.
+
+        Raises what failed, and DispatchTimeoutError after ``timeout`` seconds.
+        """
+        self._core.wait(timeout)
+
+    def __len__(self) -> int:
+        """How many calls it has."""
+        return len(self._core)
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __repr__(self) -> str:
+        return f"<vyre.Graph: {self._core.describe()}>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise ArgumentError(
+            "a vyre.Graph works with memory of a device, which is not copied or pickled. Fix: record it again there."
+        )
+
+
+def graph() -> Graph:
+    """Record calls of programs in a with-block, to replay them together.
+
+    In the block, a call of a Program with vyre.Arrays is checked and planned, and does not run: it becomes part of the
+    graph, with these very arrays. All are on one device. The replay of another graph can be recorded too. What cannot
+    be replayed, such as reading an array or vyre.run, raises ArgumentError in the block.
+
+    A replay costs the host one submission, however many calls there are, and the device what the calls take.
+
+    >>> import vyre
+    >>> from vyre import BufferDecl, Expr, Node, Program
+    >>> i = Expr.gid_x()
+    >>> double = Program([BufferDecl.read_write("data", 0, vyre.u32)], (4, 1, 1),
+    ...                  [Node.store("data", i, Expr.load("data", i) * 2)])
+    >>> data = vyre.array([1, 2, 3, 4], dtype=vyre.u32, backend="cpu")
+    >>> with vyre.graph() as twice:
+    ...     _ = double(data, workgroups=1)
+    ...     _ = double(data, workgroups=1)
+    >>> twice
+    <vyre.Graph: 2 calls on cpu>
+    >>> twice.replay(3)
+    >>> data.numpy()
+    array([ 64, 128, 192, 256], dtype=uint32)
+    """
+    return Graph()
+
+
+def _bar(total: int) -> Any:
+    try:
+        from tqdm.auto import tqdm
+    except ImportError:
+        raise ArgumentError(
+            "progress=True shows its bar with tqdm, which is not installed. "
+            "Fix: pip install 'vyre[progress]', or pass a function."
+        ) from None
+    return tqdm(total=total, unit=" replays")
