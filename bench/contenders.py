@@ -16,6 +16,7 @@ class Row:
         gpu: whether it is only tried where there is a GPU.
         workloads: which kernels it has of its own.
         ours: whether it is vyre, which runs in the Python that runs the benchmarks.
+        batches: whether it is another that records runs and replays them.
         never: why it cannot even be tried.
     """
 
@@ -26,6 +27,7 @@ class Row:
     gpu: bool = False
     workloads: tuple[str, ...] = ("xor", "arx")
     ours: bool = False
+    batches: bool = False
     never: str = ""
 
 
@@ -48,11 +50,11 @@ CONTENDERS = (
         never="kp 0.9 has no wheels, its source distribution clones Vulkan-Headers, fmt and pybind11 with git while it "
         "builds, and it needs numpy below 2",
     ),
-    Row("CUDA C++", "peers.cuda_", ("one",), gpu=True),
+    Row("CUDA C++", "peers.cuda_", ("one",), gpu=True, batches=True),
     Row("CUDA C++, uint4", "peers.cuda_", ("four",), gpu=True, workloads=("xor",)),
-    Row("CuPy RawKernel", "peers.cupy_", ("raw",), "cupy", gpu=True),
+    Row("CuPy RawKernel", "peers.cupy_", ("raw",), "cupy", gpu=True, batches=True),
     Row("CuPy ufunc", "peers.cupy_", ("ufunc",), gpu=True, workloads=("xor",)),
-    Row("torch", "peers.torch_", package="torch", gpu=True, workloads=("xor",)),
+    Row("torch", "peers.torch_", package="torch", gpu=True, workloads=("xor",), batches=True),
     Row("Triton", "peers.triton_", package="triton", gpu=True),
     Row("JAX", "peers.jax_", package="jax", gpu=True),
 )

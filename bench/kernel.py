@@ -31,12 +31,15 @@ class Kernel:
         wait: until all that was enqueued is done.
         fetch: what it computed last, as a numpy array.
         whole: numpy in, numpy out: everything from the user's arrays to a new array of the user's.
+        batch: given a count, records so many runs one after the other, and gives what replays them. None where a
+            contender cannot.
     """
 
     enqueue: Callable[[], object]
     wait: Callable[[], object]
     fetch: Callable[[], np.ndarray]
     whole: Callable[[], np.ndarray]
+    batch: Callable[[int], Callable[[], object]] | None = None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+
 import numpy as np
 
 import vyre
@@ -68,6 +71,14 @@ def start(where: str) -> Contender:
             return Kernel(not_yet, not_yet, not_yet, whole)
         ours, theirs = vyre.array(a, **target), vyre.array(b, **target)
         out = vyre.empty(a.size, **target)
-        return Kernel(lambda: prog(ours, theirs, out, workgroups=grid), out.wait, out.numpy, whole)
+        run = partial(prog, ours, theirs, out, workgroups=grid)
+
+        def batch(count: int) -> Callable[[], object]:
+            with vyre.graph() as graph:
+                for _ in range(count):
+                    run()
+            return graph.replay
+
+        return Kernel(run, out.wait, out.numpy, whole, batch)
 
     return Contender(f"vyre {vyre.__version__}, {about}", make)

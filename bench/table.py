@@ -54,6 +54,8 @@ def figures(row: Row, gpu: bool) -> list[str]:
     if row.name == "numpy":
         # Beside the reference, and beside the GPU.
         result += [f"arx whole {REFERENCE_ARX}", *([f"xor whole {WHOLE}"] if gpu else [])]
+    if row.ours or row.batches:
+        result += [f"xor batch {SMALL}", f"xor batch-host {SMALL}"]
     if row.ours:
         result.append(f"xor enqueue {SIZES[kind][-1]}")
     return [figure for figure in result if figure.split()[0] in row.workloads]
@@ -256,9 +258,6 @@ def run(only: list[str]) -> Results:
         own = results.seconds.get(row.name, {})
         if row.ours:
             results.gaps.setdefault(row.name, {})["flat"] = results.why(row.name, f"xor enqueue {SMALL}")
-        if row.name == "vyre on the GPU":
-            for figure in ("graph device 1024", "graph host 1024"):
-                results.gaps.setdefault(row.name, {})[figure] = "vyre has no recorded batches yet"
         for largest in (sizes[-1] for sizes in SIZES.values() if f"xor enqueue {sizes[-1]}" in own):
             own["flat"] = own[f"xor enqueue {largest}"] / own[f"xor enqueue {SMALL}"]
     if not only:

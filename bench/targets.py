@@ -112,10 +112,24 @@ def targets() -> tuple[Target, ...]:
         ),
         Target("call, resident, no wait", gpu, f"xor enqueue {SMALL}", "us", "<= 3 us", bound=3, peers=GPU, gpu=True),
         Target(
-            "recorded batch: a dispatch on the device", gpu, "graph device 1024", "us", "<= 2.6 us", bound=2.6, gpu=True
+            "recorded batch: a dispatch on the device",
+            gpu,
+            f"xor batch {SMALL}",
+            "us",
+            "<= 2.6 us",
+            bound=2.6,
+            peers=GPU,
+            gpu=True,
         ),
         Target(
-            "recorded batch: a dispatch on the host", gpu, "graph host 1024", "us", "<= 0.5 us", bound=0.5, gpu=True
+            "recorded batch: a dispatch on the host",
+            gpu,
+            f"xor batch-host {SMALL}",
+            "us",
+            "<= 0.5 us",
+            bound=0.5,
+            peers=GPU,
+            gpu=True,
         ),
         Target(
             "dispatch and wait, resident", gpu, f"xor round {SMALL}", "us", "<= 15 us", bound=15, peers=GPU, gpu=True
@@ -252,6 +266,7 @@ def targets() -> tuple[Target, ...]:
                 (f"256 ARX rounds, {ARX['cpu'] >> 20} M, numpy in, numpy out", f"arx whole {ARX['cpu']}", "Gops/s"),
                 ("a ^ b, 1,024, resident, no wait", f"xor enqueue {SMALL}", "us"),
                 ("a ^ b, 1,024, resident, call and wait", f"xor round {SMALL}", "us"),
+                ("a ^ b, 1,024, a dispatch of a recorded batch", f"xor batch {SMALL}", "us"),
                 ("a ^ b, 1,024, numpy in, numpy out", f"xor whole {SMALL}", "us"),
             )
         ),

@@ -22,6 +22,8 @@ from kernel import Kernel, Missing, answer, inputs
 # Of one figure, once it is warm: long enough to see a quiet moment on a busy machine, short enough for many figures.
 BUDGET = 0.4
 LEAST, MOST = 5, 200
+# Runs in a recorded batch.
+RECORDED = 100
 
 
 def say(**fields: object) -> None:
@@ -64,6 +66,18 @@ def enqueue(kernel: Kernel, first: float) -> float:
     return statistics.median(times)
 
 
+def batch(kernel: Kernel, on_host: bool) -> float:
+    """Seconds a run of a recorded batch: of the caller (the median), or where replays follow each other (the least)."""
+    if kernel.batch is None:
+        raise Missing("it records no batches here")
+    replay = kernel.batch(RECORDED)
+    replay()
+    kernel.wait()
+    recorded = Kernel(replay, kernel.wait, kernel.fetch, kernel.whole)
+    first = once(lambda: (replay(), kernel.wait()))
+    return (enqueue if on_host else resident)(recorded, first) / RECORDED
+
+
 def measure(kernel: Kernel, workload: str, kind: str, elements: int) -> float:
     """Seconds of one figure, after its bytes were compared."""
     if kind == "whole":
@@ -82,6 +96,8 @@ def measure(kernel: Kernel, workload: str, kind: str, elements: int) -> float:
         return min(times) if elements > 1 << 16 else statistics.median(times)
     if kind == "resident":
         return resident(kernel, first)
+    if kind.startswith("batch"):
+        return batch(kernel, kind == "batch-host")
     if kind == "round":
         return statistics.median(several(lambda: (kernel.enqueue(), kernel.wait()), first))
     return enqueue(kernel, first)

@@ -29,6 +29,7 @@ __global__ void arx(const std::uint32_t* a, const std::uint32_t* b, std::uint32_
   }
   out[i] = x ^ y;
 }
+cudaGraphExec_t recorded;
 unsigned blocks(std::uint32_t n) { return (n + kSize - 1) / kSize; }
 }  // namespace
 
@@ -51,6 +52,16 @@ int run_xor_four() {
   return cudaGetLastError();
 }
 int run_arx() { return arx<<<blocks(length), kSize>>>(left, right, out, length), cudaGetLastError(); }
+int record_xor(int count) {
+  cudaStream_t stream;
+  cudaGraph_t graph;
+  if (const int error = cudaStreamCreate(&stream)) return error;
+  if (const int error = cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal)) return error;
+  for (int k = 0; k < count; ++k) xor_one<<<blocks(length), kSize, 0, stream>>>(left, right, out, length);
+  if (const int error = cudaStreamEndCapture(stream, &graph)) return error;
+  return cudaGraphInstantiate(&recorded, graph, 0);
+}
+int replay() { return cudaGraphLaunch(recorded, nullptr); }
 int finish() { return cudaDeviceSynchronize(); }
 int give(const void* a, const void* b) {
   cudaMemcpy(left, a, std::size_t{length} * 4, cudaMemcpyHostToDevice);

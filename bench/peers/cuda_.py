@@ -6,6 +6,7 @@ import ctypes
 import shutil
 import subprocess
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -56,6 +57,10 @@ def start(form: str) -> Contender:
             run()
             return fetch()
 
-        return Kernel(run, library.finish, fetch, whole)
+        def batch(count: int) -> Callable[[], object]:
+            checked(library.record_xor(count))
+            return library.replay
+
+        return Kernel(run, library.finish, fetch, whole, batch if run is library.run_xor_one else None)
 
     return Contender(f"nvcc {version.split(',')[0]}", make)
