@@ -56,6 +56,7 @@ const std::vector<Place>& places() {
     };
     add("", {});
     add(", staged", {.always_stage = true});
+    add(", submitted beside", {.submit_beside = true});
     add(", in parts", {.max_group_count = std::array<std::uint32_t, 3>{2, 1, 1}});
     add(", in parts of many submissions", {.max_group_count = std::array<std::uint32_t, 3>{1, 1, 1}, .dispatches_per_submission = 3});
 #endif

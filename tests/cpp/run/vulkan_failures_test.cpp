@@ -199,6 +199,48 @@ TEST_F(VulkanFailuresTest, the_calls_of_a_sequence_wait_for_each_other_only_wher
   EXPECT_EQ(barriers(std::vector<Slots>(10, {0, 1, 2})), one + 9);
 }
 
+// The first calls are submitted by the caller, those after them by a thread of the stream's own.
+TEST_F(VulkanFailuresTest, a_submission_that_fails_beside_the_caller_is_told_to_whoever_reads) {
+  on_each_device([&](std::size_t device, const DeviceInfo&) {
+    for (const VkResult result : {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST}) {
+      for (int nth = 1; nth <= 8; ++nth) {
+        SCOPED_TRACE("submission " + std::to_string(nth) + " gives " + std::to_string(result));
+        auto backend = this->backend({.submit_beside = true});
+        auto executable = backend.prepare_shader(xor_shader(), device);
+        std::vector<std::unique_ptr<run::Storage>> storages;
+        std::vector<run::StorageView> views;
+        for (int k = 0; k < 3; ++k) {
+          storages.push_back(backend.allocate(device, 400, true));
+          views.push_back({storages.back().get(), 0, 400, 100});
+        }
+        const auto plan = executable->plan(views, {2, 1, 1});
+        vulkan_.fail("vkQueueSubmit", nth, result);
+        std::string kind = "none", text;
+        try {
+          // The thread submits many at a time, so nobody knows how many calls it takes.
+          for (int turn = 0; turn < 100'000 && !vulkan_.failed(); ++turn) plan->submit(views, {});
+          Words got(100);
+          storages[2]->read(0, std::as_writable_bytes(std::span(got)), {});
+        } catch (const std::exception& error) {
+          kind = kind_of(error);
+          text = error.what();
+        }
+        EXPECT_TRUE(vulkan_.failed());
+        vulkan_.work();
+        EXPECT_EQ(kind, kind_wanted(result)) << text;
+        // A lost device may be noticed before it is known what lost it.
+        if (result != VK_ERROR_DEVICE_LOST) {
+          EXPECT_NE(text.find("vkQueueSubmit"), std::string::npos) << text;
+        }
+        Arrays again(100);
+        again.run(*executable);
+        EXPECT_TRUE(again.right());
+      }
+    }
+  });
+  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
+}
+
 TEST_F(VulkanFailuresTest, an_executable_goes_on_after_its_device_was_lost) {
   on_each_device([&](std::size_t device, const DeviceInfo&) {
     auto backend = this->backend();

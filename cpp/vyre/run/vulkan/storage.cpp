@@ -47,6 +47,7 @@ const Block& VulkanStorage::block() const { return held_->block(); }
 void VulkanStorage::check_reachable() const {
   device_->check_process();
   if (device_->condemned()) {
+    device_->stream().rethrow_failure();
     throw DeviceLostError(
         fmt::format("device `{}` was lost, and the arrays on it with it. Fix: make them anew, and call again.", device_->name()));
   }

@@ -1,5 +1,7 @@
 #include "vyre/run/vulkan/stream.hpp"
 
+#include <chrono>
+#include <system_error>
 #include <utility>
 
 #include "vyre/run/vulkan/device.hpp"
@@ -12,10 +14,15 @@ namespace {
 constexpr std::uint64_t kMostAhead = 4096;
 // How often a submission looks whether something can be freed.
 constexpr std::uint64_t kLookEvery = 64;
+// How long the submitter looks for more before it sleeps.
+constexpr auto kSpin = std::chrono::microseconds(100);
 
 }  // namespace
 
-Stream::Stream(Device& device) : device_(device) {
+Stream::Stream(Device& device)
+    : device_(device),
+      // The threads of a software device want the processors for themselves.
+      beside_(device.options().submit_beside.value_or(device.physical().type != VK_PHYSICAL_DEVICE_TYPE_CPU)) {
   VkSemaphoreTypeCreateInfo type{};
   type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
   type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
@@ -29,6 +36,13 @@ Stream::Stream(Device& device) : device_(device) {
 }
 
 Stream::~Stream() {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+    any_left_ = true;
+    wake_.notify_one();
+  }
+  if (submitter_.joinable()) submitter_.join();
   if (busy_) count_given_back();
   // One after the other: a long list must not be destroyed from inside itself.
   while (retired_) retired_ = std::move(retired_->next_);
@@ -39,18 +53,13 @@ std::uint64_t Stream::submit(std::span<const VkCommandBuffer> commands) {
   {
     const std::lock_guard lock(mutex_);
     moment = last_ + 1;
-    VkTimelineSemaphoreSubmitInfo timeline{};
-    timeline.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
-    timeline.signalSemaphoreValueCount = 1;
-    timeline.pSignalSemaphoreValues = &moment;
-    VkSubmitInfo submit{};
-    submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
-    submit.pNext = &timeline;
-    submit.commandBufferCount = static_cast<std::uint32_t>(commands.size());
-    submit.pCommandBuffers = commands.data();
-    submit.signalSemaphoreCount = 1;
-    submit.pSignalSemaphores = timeline_.address();
-    device_.submit(submit, VK_NULL_HANDLE);
+    if (wants_submitter()) {
+      left_.insert(left_.end(), commands.begin(), commands.end());
+      any_left_ = true;
+      if (asleep_) wake_.notify_one();
+    } else {
+      hand_to_driver(commands, moment);
+    }
     last_ = moment;
     if (!busy_) {
       busy_ = true;
@@ -59,6 +68,87 @@ std::uint64_t Stream::submit(std::span<const VkCommandBuffer> commands) {
   }
   if (moment % kLookEvery == 0) collect();
   return moment;
+}
+
+void Stream::hand_to_driver(std::span<const VkCommandBuffer> commands, std::uint64_t moment) {
+  VkTimelineSemaphoreSubmitInfo timeline{};
+  timeline.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
+  timeline.signalSemaphoreValueCount = 1;
+  timeline.pSignalSemaphoreValues = &moment;
+  VkSubmitInfo submit{};
+  submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
+  submit.pNext = &timeline;
+  submit.commandBufferCount = static_cast<std::uint32_t>(commands.size());
+  submit.pCommandBuffers = commands.data();
+  submit.signalSemaphoreCount = 1;
+  submit.pSignalSemaphores = timeline_.address();
+  device_.submit(submit, VK_NULL_HANDLE);
+}
+
+bool Stream::wants_submitter() {
+  if (failure_) std::rethrow_exception(failure_);
+  // Whoever waits after a call or two is done soonest when nobody must be woken for it.
+  constexpr std::uint64_t kFew = 4;
+  if (!beside_) return false;
+  // What comes after something that was left to it must be left to it too.
+  if (left_.empty() && !submitting_) {
+    if (last_ < waited_for_ + kFew) return false;
+    if (past_ < last_) poll();
+    if (past_ >= last_) return false;
+  }
+  if (!submitter_.joinable()) {
+    try {
+      submitter_ = std::thread([this] { submit_what_comes(); });
+    } catch (const std::system_error&) {
+      return beside_ = false;
+    }
+  }
+  return true;
+}
+
+void Stream::submit_what_comes() {
+  using Clock = std::chrono::steady_clock;
+  std::vector<VkCommandBuffer> taken;
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    if (left_.empty() && !ended_) {
+      // Calls that come one after the other must not pay for waking it up.
+      lock.unlock();
+      const auto start = Clock::now();
+      while (!any_left_ && Clock::now() - start < kSpin) std::this_thread::yield();
+      lock.lock();
+      asleep_ = true;
+      wake_.wait(lock, [&] { return ended_ || !left_.empty(); });
+      asleep_ = false;
+    }
+    if (ended_) return;
+    taken.swap(left_);
+    any_left_ = false;
+    const std::uint64_t moment = last_;
+    submitting_ = true;
+    lock.unlock();
+    std::exception_ptr failure;
+    try {
+      hand_to_driver(taken, moment);
+    } catch (...) {
+      failure = std::current_exception();
+    }
+    taken.clear();
+    lock.lock();
+    submitting_ = false;
+    if (failure) {
+      failure_ = failure;
+      failed_ = true;
+      device_.condemn();
+      return;
+    }
+  }
+}
+
+void Stream::rethrow_failure() {
+  if (!failed_) return;
+  const std::lock_guard lock(mutex_);
+  std::rethrow_exception(failure_);
 }
 
 void Stream::make_room(const Waiting& waiting) {
@@ -77,10 +167,12 @@ void Stream::poll() {
 
 bool Stream::done(std::uint64_t moment) {
   if (past_ < moment) poll();
+  if (past_ < moment) rethrow_failure();
   return past_ >= moment;
 }
 
 void Stream::wait(std::uint64_t moment, const Waiting& waiting) {
+  raise(waited_for_, moment);
   if (past_ >= moment) return;
   const DeviceApi& api = device_.api();
   waiting.wait(
@@ -95,6 +187,7 @@ void Stream::wait(std::uint64_t moment, const Waiting& waiting) {
         if (result < 0) device_.condemn();
         device_.check(result, "vkWaitSemaphores");
         if (result == VK_SUCCESS) raise(past_, moment);
+        if (result != VK_SUCCESS) rethrow_failure();
         return result == VK_SUCCESS;
       });
   collect();

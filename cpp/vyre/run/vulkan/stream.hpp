@@ -2,10 +2,14 @@
 #pragma once
 
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <thread>
+#include <vector>
 
 #include "vyre/run/vulkan/handle.hpp"
 #include "vyre/run/vulkan/waiting.hpp"
@@ -47,7 +51,13 @@ class Stream {
   // Waits while so much is submitted already that more would only take memory. Calls do so first, while they can still be interrupted.
   void make_room(const Waiting& waiting);
   // The moment at which the device will be done with `commands` and all before them.
+  //
+  // An idle device gets them at once. While it works, and when several have come without anybody waiting, they are left to a thread of the
+  // stream's own, which submits what has come together meanwhile: a submission costs the caller more than all else of a small call. Should
+  // one fail there, the device is condemned, and whoever submits or waits hears of it.
   std::uint64_t submit(std::span<const VkCommandBuffer> commands);
+  // Throws what a submission of the stream's own thread threw.
+  void rethrow_failure();
   // Whether that moment is past. Throws DeviceLostError.
   bool done(std::uint64_t moment);
   void wait(std::uint64_t moment, const Waiting& waiting);
@@ -65,14 +75,30 @@ class Stream {
     return last_;
   }
   void poll();
+  void hand_to_driver(std::span<const VkCommandBuffer> commands, std::uint64_t moment);
+  // With the mutex held: whether the stream's own thread should do it, which then runs.
+  bool wants_submitter();
+  void submit_what_comes();
 
   Device& device_;
   SemaphoreHandle timeline_;
   std::atomic<std::uint64_t> past_ = 0;
+  std::atomic<std::uint64_t> waited_for_ = 0;
+  std::atomic<bool> failed_ = false;
   std::mutex mutex_;  // guards what follows
   std::uint64_t last_ = 0;
   bool busy_ = false;  // what process_end.hpp was told
   std::unique_ptr<Retired> retired_;
+  std::exception_ptr failure_;
+
+  bool beside_;              // whether there may be a submitter
+  bool submitting_ = false;  // whether it has taken what came
+  bool asleep_ = false;      // and must be woken
+  bool ended_ = false;
+  std::vector<VkCommandBuffer> left_;   // for the submitter, up to last_
+  std::atomic<bool> any_left_ = false;  // the same, for one that spins
+  std::condition_variable wake_;
+  std::thread submitter_;
 };
 
 }  // namespace vyre::run::vulkan
