@@ -11,6 +11,8 @@ struct Options {
 #include "vyre/lower/options.def"
   // Also where it does not pay, for tests and measurements: what a row does for large grids is then done for small ones.
   bool everywhere = false;
+  // For tests: a Vulkan device that can reaches all arrays by their addresses, as it does those that are too large to be bound.
+  bool addresses = false;
   bool operator==(const Options&) const = default;
 };
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "glslang/SPIRV/spirv.hpp"
@@ -385,6 +386,104 @@ TEST(SpirvEmit, tested_loops_report_to_the_binding_after_the_last) {
   EXPECT_EQ(count(spirv::emit(kernel), spv::OpAtomicOr), 0u);
   EXPECT_EQ(count(spirv::emit(kernel, {.check_loops = true}), spv::OpAtomicOr), 1u);
   EXPECT_NE(spirv::disassemble(spirv::emit(kernel, {.check_loops = true})).find("Binding 1"), std::string::npos);
+}
+
+// What an instruction computes, of the few that an address is made of; `known` has the ids that are given.
+std::uint64_t evaluated(const std::vector<std::uint32_t>& words, std::uint32_t wanted, std::map<std::uint32_t, std::uint64_t> known) {
+  for (const std::vector<std::uint32_t>& constant : all(words, spv::OpConstant)) known.emplace(constant[1], constant[2]);
+  for (std::size_t at = 5; at < words.size(); at += words[at] >> spv::WordCountShift) {
+    const std::uint32_t* const it = &words[at];
+    if ((it[0] >> spv::WordCountShift) < 4 || known.count(it[2]) != 0) continue;
+    const auto value = [&](std::size_t operand) { return known.at(it[3 + operand]); };
+    const auto low = [](std::uint64_t all) { return static_cast<std::uint32_t>(all); };
+    switch (it[0] & spv::OpCodeMask) {
+      case spv::OpShiftLeftLogical:
+        known[it[2]] = low(value(0) << value(1));
+        break;
+      case spv::OpShiftRightLogical:
+        known[it[2]] = value(0) >> value(1);
+        break;
+      case spv::OpIAddCarry:  // low in the low half, carry in the high one
+        known[it[2]] = value(0) + value(1);
+        break;
+      case spv::OpIAdd:
+        known[it[2]] = low(value(0) + value(1));
+        break;
+      case spv::OpCompositeExtract:
+        known[it[2]] = low(value(0) >> (32 * it[4]));
+        break;
+      case spv::OpCompositeConstruct:
+        known[it[2]] = value(0) | value(1) << 32;
+        break;
+      case spv::OpBitcast:
+        known[it[2]] = value(0);
+        break;
+      default:
+        break;
+    }
+  }
+  return known.at(wanted);
+}
+
+TEST(SpirvEmit, an_address_is_where_the_array_begins_and_the_bytes_before_the_element) {
+  for (const std::uint32_t lanes : {1u, 2u, 4u}) {
+    KernelBuilder k;
+    const auto in = k.buffer(1, false), out = k.buffer(lanes, true);
+    const ValueId index = k.load(in, k.constant(0));
+    k.store(out, index, k.load(out, index));
+    const std::vector<std::uint32_t> words = spirv::emit(k.finish(), {.addresses = true});
+    // The addresses of the two buffers, then what is loaded of the first and of the second.
+    const auto loads = all(words, spv::OpLoad);
+    ASSERT_EQ(loads.size(), 4u);
+    for (const std::uint64_t begin : {0x10ull, 0x1'FFFF'FFF0ull, 0x7F12'3456'7890ull}) {
+      for (const std::uint32_t at : {0u, 1u, 0x0FFF'FFFFu, 0x1000'0000u, 0x3FFF'FFFFu, 0x4000'0000u, 0x8000'0001u, 0xFFFF'FFFEu}) {
+        const std::map<std::uint32_t, std::uint64_t> known = {{loads[0][1], 0}, {loads[1][1], begin}, {loads[2][1], at}};
+        EXPECT_EQ(evaluated(words, loads[3][2], known), begin + std::uint64_t{at} * 4 * lanes);
+        EXPECT_EQ(evaluated(words, all(words, spv::OpStore)[0][0], known), begin + std::uint64_t{at} * 4 * lanes);
+      }
+    }
+    EXPECT_EQ(loads[3][4], 4 * lanes) << "aligned to the element";
+  }
+}
+
+// Behind an address nothing but the comparison holds an access to its array.
+TEST(SpirvEmit, what_an_index_is_loaded_for_is_loaded_once_where_arrays_have_addresses) {
+  const auto build = [](bool addresses) {
+    KernelBuilder k({64, 1, 1});
+    const auto read = k.buffer(1, false), data = k.buffer(1, true);
+    const auto shared = k.shared(1, 64);
+    const std::uint32_t variable = k.variable(1);
+    const ValueId zero = k.constant(0);
+    const ValueId from_read = k.load(read, zero);  // nobody writes it
+    const ValueId direct = k.load(data, zero);     // an index, after arithmetic
+    const ValueId through_variable = k.load(data, from_read);
+    k.add({.op = Opcode::WriteVariable, .imm = variable, .a = through_variable});
+    const ValueId from_shared = k.add({.op = Opcode::LoadShared, .lanes = 1, .imm = shared, .a = zero});
+    const ValueId read_variable = k.leaf(Opcode::ReadVariable, variable);
+    const ValueId value = k.load(data, k.op(Opcode::Min, k.op(Opcode::Add, direct, from_shared), read_variable));
+    k.store(data, zero, value);
+    return spirv::emit(k.finish(), {.addresses = addresses});
+  };
+  std::vector<bool> once;
+  const std::vector<std::uint32_t> words = build(true);
+  for (const std::vector<std::uint32_t>& load : all(words, spv::OpLoad)) {
+    if (load.size() > 3) once.push_back((load[3] & spv::MemoryAccessVolatileMask) != 0);
+  }
+  EXPECT_EQ(once, (std::vector<bool>{false, true, true, true, false}));
+  for (const std::vector<std::uint32_t>& load : all(build(false), spv::OpLoad)) {
+    EXPECT_EQ(load.size() > 3 ? load[3] & spv::MemoryAccessVolatileMask : 0, 0u);
+  }
+}
+
+TEST(SpirvEmit, arrays_with_addresses_need_one_binding_and_no_integers_of_64_bits) {
+  const std::vector<std::uint32_t> words = spirv::emit(xor_kernel(), {.check_loops = true, .addresses = true});
+  std::set<std::uint32_t> capabilities;
+  for (const std::vector<std::uint32_t>& capability : all(words, spv::OpCapability)) capabilities.insert(capability[0]);
+  EXPECT_EQ(capabilities, (std::set<std::uint32_t>{spv::CapabilityShader, spv::CapabilityVulkanMemoryModel,
+                                                   spv::CapabilityPhysicalStorageBufferAddresses}));
+  const std::string listing = spirv::disassemble(words);
+  EXPECT_NE(listing.find("Binding 1"), std::string::npos) << "the status";
+  EXPECT_EQ(listing.find("Binding 2"), std::string::npos);
 }
 
 TEST(SpirvEmit, a_literal_is_declared_once) {

@@ -58,6 +58,9 @@ const std::vector<Place>& places() {
     add(", staged", {.always_stage = true});
     add(", submitted beside", {.submit_beside = true});
     add(", in parts", {.max_group_count = std::array<std::uint32_t, 3>{2, 1, 1}});
+    add(", by address", {.max_storage_range = 0});
+    add(", by address, staged and in parts",
+        {.max_group_count = std::array<std::uint32_t, 3>{2, 1, 1}, .max_storage_range = 15, .always_stage = true});
     add(", in parts of many submissions", {.max_group_count = std::array<std::uint32_t, 3>{1, 1, 1}, .dispatches_per_submission = 3});
 #endif
     return list;

@@ -33,13 +33,14 @@ using test::Words;
 
 class VulkanConformance : public test::VulkanTest {
  protected:
-  std::vector<Words> run_on(std::size_t device, const validate::ValidProgram& program, std::vector<Words> arrays, Grid grid) {
+  std::vector<Words> run_on(std::size_t device, const validate::ValidProgram& program, std::vector<Words> arrays, Grid grid,
+                            const run::PrepareOptions& options = {}) {
     std::vector<run::BufferView> views;
     for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
       const std::span<std::byte> bytes = std::as_writable_bytes(std::span(arrays[slot]));
       views.push_back({bytes, run::buffer_length(program.program().buffers()[program.bound()[slot].index], bytes.size())});
     }
-    backend_.prepare(program, device)->run(views, grid, {});
+    backend_.prepare(program, device, options)->run(views, grid, {});
     return arrays;
   }
 
@@ -61,13 +62,16 @@ class VulkanConformance : public test::VulkanTest {
     return arrays;
   }
 
-  // What the reference gives, having seen that every device gives the same.
+  // What the reference gives, having seen that every device gives the same: arrays bound, and reached by their addresses.
   std::vector<Words> agreed(const ir::Program& program, const std::vector<Words>& arrays, Grid grid = {}) {
     return agreed(test::valid(program), arrays, grid);
   }
   std::vector<Words> agreed(const validate::ValidProgram& checked, const std::vector<Words>& arrays, Grid grid = {}) {
     const std::vector<Words> expected = test::run_program(*reference_, checked, arrays, grid);
-    on_each_device([&](std::size_t device, const test::DeviceInfo&) { EXPECT_EQ(run_on(device, checked, arrays, grid), expected); });
+    on_each_device([&](std::size_t device, const test::DeviceInfo&) {
+      EXPECT_EQ(run_on(device, checked, arrays, grid), expected);
+      EXPECT_EQ(run_on(device, checked, arrays, grid, {.addresses = true}), expected) << "by address";
+    });
     return expected;
   }
 

@@ -17,10 +17,12 @@ inline testing::AssertionResult is_valid_spirv(std::span<const std::uint32_t> wo
   return testing::AssertionFailure() << problem << '\n' << spirv::disassemble(words);
 }
 
-// The words of a kernel, found valid with and without tested loops.
+// The words of a kernel, found valid with and without tested loops, and with all buffers reached by address.
 inline std::vector<std::uint32_t> valid_words(const lower::Kernel& kernel) {
-  const std::vector<std::uint32_t> tested = spirv::emit(kernel, {.check_loops = true});
-  EXPECT_TRUE(is_valid_spirv(tested)) << lower::to_text(kernel);
+  for (const spirv::Options options :
+       {spirv::Options{.check_loops = true}, {.addresses = true}, {.check_loops = true, .addresses = true}}) {
+    EXPECT_TRUE(is_valid_spirv(spirv::emit(kernel, options))) << lower::to_text(kernel);
+  }
   std::vector<std::uint32_t> words = spirv::emit(kernel);
   EXPECT_TRUE(is_valid_spirv(words)) << lower::to_text(kernel);
   return words;

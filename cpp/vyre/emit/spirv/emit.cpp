@@ -2,9 +2,15 @@
 //
 // Memory follows the Vulkan memory model: whatever several invocations may touch is accessed as non-private, barriers make it
 // available and visible in the workgroup, atomics are relaxed. Comparisons stay booleans as long as only conditions use them.
+//
+// Behind an address there is no robust access, so nothing but the kernel keeps an access inside its array. Each one does: a load's index is
+// in range, or 0 of an array where 16 bytes may be read; stores and atomics stand under their comparison, or need none (lower/guards.cpp).
+// And an index stays what was compared: what it is loaded from memory for may be written by others meanwhile, so such a load is volatile,
+// which no driver may do twice.
 #include "vyre/emit/spirv/emit.hpp"
 
 #include <array>
+#include <bit>
 #include <vector>
 
 #include "glslang/SPIRV/GLSL.std.450.h"
@@ -29,6 +35,7 @@ constexpr Word kBarrierSemantics = Word{spv::MemorySemanticsAcquireReleaseMask} 
 constexpr std::uint32_t kZeroedATurn = 16;
 
 bool is_comparison(Opcode op) { return op >= Opcode::Eq && op <= Opcode::SLe; }
+bool accesses_memory(Opcode op) { return op >= Opcode::LoadBuffer && op <= Opcode::AtomicCompareExchange; }
 bool is_bitwise(Opcode op) { return op == Opcode::And || op == Opcode::Or || op == Opcode::Xor; }
 
 struct Value {
@@ -45,6 +52,11 @@ class Emitter {
  private:
   struct Use {
     bool as_bits = false, as_truth = false;
+    bool as_index = false;  // what is indexed with may depend on it
+  };
+  // Where a buffer begins, as two halves: not every driver has integers of 64 bits.
+  struct Address {
+    Word low, high;
   };
   // An open If, Else or Loop.
   struct Region {
@@ -60,6 +72,7 @@ class Emitter {
 
   void find_uses();
   void declare();
+  void load_addresses();
   void zero_shared();
   void instruction(std::uint32_t at);
   void begin_if(std::uint32_t at);
@@ -113,6 +126,9 @@ class Emitter {
   Word workgroup_id(std::uint32_t axis);
   Word local_id(std::uint32_t axis);
   Word buffer_element(std::uint32_t slot, Word index);
+  Word addressed_element(std::uint32_t slot, Word index);
+  Word load_buffer(const Instruction& code, Word only_once);
+  void store_buffer(const Instruction& code);
   Word shared_element(std::uint32_t array, Word index);
   Word atomic(spv::Op op, const Instruction& code);
 
@@ -129,13 +145,15 @@ class Emitter {
 
   Word glsl_ = 0, uint_ = 0, boolean_type_ = 0;
   Word workgroup_id_ = 0, local_id_ = 0, local_index_ = 0, parameters_ = 0, status_ = 0;
-  std::vector<Word> buffers_, shared_, variables_;
+  std::vector<Word> buffers_, shared_, variables_;  // with addresses, of buffers the one that holds them
+  std::vector<Address> addresses_;
   std::array<Word, 5> buffer_pointers_{}, shared_pointers_{};  // to an element of so many lanes
 };
 
 std::vector<Word> Emitter::run() {
   find_uses();
   declare();
+  load_addresses();
   zero_shared();
   // After a Return nothing runs until its list of statements ends.
   std::uint32_t skipped_depth = 0;
@@ -168,8 +186,16 @@ void Emitter::find_uses() {
   uses_.resize(code.size());
   for (std::size_t at = code.size(); at-- > 0;) {
     const Instruction& it = code[at];
-    const Use& use = uses_[at];
+    const Use use = uses_[at];
     if (!has_effect(it.op) && !use.as_bits && !use.as_truth) continue;
+    if (accesses_memory(it.op)) {
+      uses_[it.a.index].as_index = true;
+    } else if (use.as_index || it.op == Opcode::WriteVariable) {
+      // Who reads a variable may index with it.
+      for (const ValueId operand : {it.a, it.b, it.c, it.d}) {
+        if (operand.valid()) uses_[operand.index].as_index = true;
+      }
+    }
     if (it.op == Opcode::If) {
       uses_[it.a.index].as_truth = true;
     } else if (it.op == Opcode::Select) {
@@ -190,12 +216,14 @@ void Emitter::find_uses() {
 void Emitter::declare() {
   module_.add(Section::Capabilities, spv::OpCapability, {spv::CapabilityShader});
   module_.add(Section::Capabilities, spv::OpCapability, {spv::CapabilityVulkanMemoryModel});
+  if (options_.addresses) module_.add(Section::Capabilities, spv::OpCapability, {spv::CapabilityPhysicalStorageBufferAddresses});
   glsl_ = module_.fresh();
   std::vector<Word> import{glsl_};
   const std::vector<Word> library = string_words("GLSL.std.450");
   import.insert(import.end(), library.begin(), library.end());
   module_.add(Section::Imports, spv::OpExtInstImport, import);
-  module_.add(Section::MemoryModel, spv::OpMemoryModel, {spv::AddressingModelLogical, spv::MemoryModelVulkan});
+  const auto addressing = options_.addresses ? spv::AddressingModelPhysicalStorageBuffer64 : spv::AddressingModelLogical;
+  module_.add(Section::MemoryModel, spv::OpMemoryModel, {static_cast<Word>(addressing), spv::MemoryModelVulkan});
 
   // Asked for here, so that no id depends on the order in which a compiler evaluates arguments.
   uint_ = module_.uint();
@@ -235,15 +263,21 @@ void Emitter::declare() {
   // What is only read has types of its own: on an NVIDIA H200, a variable decorated NonWritable made loads from others of the same
   // type move over stores.
   std::array<std::array<Word, 5>, 2> blocks{};  // by whether it is written, and lanes
-  for (const lower::KernelBuffer& buffer : kernel_.buffers) {
-    Word& type = blocks[buffer.writable ? 1 : 0][buffer.lanes];
+  const auto array_of = [&](std::uint32_t lanes, bool writable) {
+    Word& type = blocks[writable ? 1 : 0][lanes];
     if (type == 0) {
-      const Word elements = module_.distinct_type(spv::OpTypeRuntimeArray, {module_.uints(buffer.lanes)});
-      module_.decorate(elements, {spv::DecorationArrayStride, 4 * buffer.lanes});
+      const Word elements = module_.distinct_type(spv::OpTypeRuntimeArray, {module_.uints(lanes)});
+      module_.decorate(elements, {spv::DecorationArrayStride, 4 * lanes});
       type = block(elements);
-      if (!buffer.writable) module_.decorate_member(type, 0, {spv::DecorationNonWritable});
+      if (!writable) module_.decorate_member(type, 0, {spv::DecorationNonWritable});
     }
-    buffers_.push_back(bind(type, buffers_.size()));
+    return type;
+  };
+  if (options_.addresses) {
+    buffers_.push_back(bind(array_of(2, false), 0));
+  } else {
+    for (const lower::KernelBuffer& buffer : kernel_.buffers)
+      buffers_.push_back(bind(array_of(buffer.lanes, buffer.writable), buffers_.size()));
   }
   if (options_.check_loops) status_ = bind(block(uint()), buffers_.size());
 
@@ -271,6 +305,17 @@ void Emitter::declare() {
   module_.add(Section::EntryPoint, spv::OpEntryPoint, entry);
   const ir::WorkgroupSize& size = kernel_.workgroup_size;
   module_.add(Section::ExecutionModes, spv::OpExecutionMode, {main, spv::ExecutionModeLocalSize, size[0], size[1], size[2]});
+}
+
+void Emitter::load_addresses() {
+  if (!options_.addresses) return;
+  const Word pair = module_.uints(2), pointer = module_.pointer(spv::StorageClassStorageBuffer, pair);
+  for (std::uint32_t slot = 0; slot < kernel_.buffers.size(); ++slot) {
+    const Word entry = result(spv::OpAccessChain, pointer, {buffers_[0], constant(0), constant(slot)});
+    const Word address = result(spv::OpLoad, pair, {entry});
+    const Word low = result(spv::OpCompositeExtract, uint(), {address, 0});
+    addresses_.push_back({low, result(spv::OpCompositeExtract, uint(), {address, 1})});
+  }
 }
 
 // All invocations together write zeros, each at its own number and every `stride` elements from there.
@@ -356,7 +401,26 @@ Word Emitter::workgroup_id(std::uint32_t axis) {
 
 Word Emitter::local_id(std::uint32_t axis) { return kernel_.workgroup_size[axis] == 1 ? constant(0) : input(local_id_, axis); }
 
+// Where the array begins, and index * bytes of an element, which is a power of two.
+Word Emitter::addressed_element(std::uint32_t slot, Word index) {
+  const std::uint32_t lanes = kernel_.buffers[slot].lanes;
+  const auto shift = static_cast<Word>(std::countr_zero(4 * lanes));
+  const Word low = result(spv::OpShiftLeftLogical, uint(), {index, constant(shift)});
+  const Word high = result(spv::OpShiftRightLogical, uint(), {index, constant(32 - shift)});
+  const Word sum_type = module_.type(spv::OpTypeStruct, {uint(), uint()});
+  const Word sum = result(spv::OpIAddCarry, sum_type, {addresses_[slot].low, low});
+  const Word carry = result(spv::OpCompositeExtract, uint(), {sum, 1});
+  const Word carried = result(spv::OpIAdd, uint(), {high, carry});
+  const Word sum_low = result(spv::OpCompositeExtract, uint(), {sum, 0});
+  const Word sum_high = result(spv::OpIAdd, uint(), {addresses_[slot].high, carried});
+  const Word address = result(spv::OpCompositeConstruct, module_.uints(2), {sum_low, sum_high});
+  Word& type = buffer_pointers_[lanes];
+  if (type == 0) type = module_.pointer(spv::StorageClassPhysicalStorageBuffer, module_.uints(lanes));
+  return result(spv::OpBitcast, type, {address});
+}
+
 Word Emitter::buffer_element(std::uint32_t slot, Word index) {
+  if (options_.addresses) return addressed_element(slot, index);
   Word& type = buffer_pointers_[kernel_.buffers[slot].lanes];
   if (type == 0) type = module_.pointer(spv::StorageClassStorageBuffer, module_.uints(kernel_.buffers[slot].lanes));
   return result(spv::OpAccessChain, type, {buffers_[slot], constant(0), index});
@@ -366,6 +430,22 @@ Word Emitter::shared_element(std::uint32_t array, Word index) {
   Word& type = shared_pointers_[kernel_.shared[array].lanes];
   if (type == 0) type = module_.pointer(spv::StorageClassWorkgroup, module_.uints(kernel_.shared[array].lanes));
   return result(spv::OpAccessChain, type, {shared_[array], index});
+}
+
+Word Emitter::load_buffer(const Instruction& code, Word only_once) {
+  const lower::KernelBuffer& buffer = kernel_.buffers[code.imm];
+  const Word element = buffer_element(code.imm, bits(code.a));
+  const Word type = module_.uints(code.lanes);
+  const Word access = buffer.writable ? kNonPrivate | only_once : Word{spv::MemoryAccessMaskNone};
+  if (options_.addresses) return result(spv::OpLoad, type, {element, access | spv::MemoryAccessAlignedMask, 4 * buffer.lanes});
+  if (!buffer.writable) return result(spv::OpLoad, type, {element});
+  return result(spv::OpLoad, type, {element, access});
+}
+
+void Emitter::store_buffer(const Instruction& code) {
+  const Word element = buffer_element(code.imm, bits(code.a));
+  if (!options_.addresses) return put(spv::OpStore, {element, bits(code.b), kNonPrivate});
+  put(spv::OpStore, {element, bits(code.b), kNonPrivate | spv::MemoryAccessAlignedMask, 4 * kernel_.buffers[code.imm].lanes});
 }
 
 Word Emitter::atomic(spv::Op op, const Instruction& code) {
@@ -457,6 +537,7 @@ void Emitter::end_loop() {
 void Emitter::instruction(std::uint32_t at) {
   const Instruction& code = kernel_.code[at];
   if (!has_effect(code.op) && !uses_[at].as_bits && !uses_[at].as_truth) return;
+  const Word only_once = options_.addresses && uses_[at].as_index ? spv::MemoryAccessVolatileMask : spv::MemoryAccessMaskNone;
   const auto integer = [&](spv::Op op) { define_bits(at, result(op, uint(), {bits(code.a), bits(code.b)})); };
   const auto unary = [&](spv::Op op) { define_bits(at, result(op, uint(), {bits(code.a)})); };
   const auto function = [&](GLSLstd450 which) { define_bits(at, extended(which, uint(), {bits(code.a), bits(code.b)})); };
@@ -569,16 +650,14 @@ void Emitter::instruction(std::uint32_t at) {
       return define_bits(at, result(spv::OpLoad, module_.uints(code.lanes), {variables_[code.imm]}));
     case Opcode::WriteVariable:
       return put(spv::OpStore, {variables_[code.imm], bits(code.a)});
-    case Opcode::LoadBuffer: {
-      const Word element = buffer_element(code.imm, bits(code.a));
-      const Word type = module_.uints(code.lanes);
-      if (!kernel_.buffers[code.imm].writable) return define_bits(at, result(spv::OpLoad, type, {element}));
-      return define_bits(at, result(spv::OpLoad, type, {element, kNonPrivate}));
-    }
+    case Opcode::LoadBuffer:
+      return define_bits(at, load_buffer(code, only_once));
     case Opcode::StoreBuffer:
-      return put(spv::OpStore, {buffer_element(code.imm, bits(code.a)), bits(code.b), kNonPrivate});
-    case Opcode::LoadShared:
-      return define_bits(at, result(spv::OpLoad, module_.uints(code.lanes), {shared_element(code.imm, bits(code.a)), kNonPrivate}));
+      return store_buffer(code);
+    case Opcode::LoadShared: {
+      const Word element = shared_element(code.imm, bits(code.a));
+      return define_bits(at, result(spv::OpLoad, module_.uints(code.lanes), {element, kNonPrivate | only_once}));
+    }
     case Opcode::StoreShared:
       return put(spv::OpStore, {shared_element(code.imm, bits(code.a)), bits(code.b), kNonPrivate});
     case Opcode::AtomicAdd:

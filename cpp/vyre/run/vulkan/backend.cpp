@@ -1,5 +1,6 @@
 #include "vyre/run/vulkan/backend.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "vyre/base/error.hpp"
@@ -15,6 +16,16 @@ namespace vyre::run {
 namespace vulkan {
 namespace {
 
+std::uint64_t bytes_of(const BufferView& view) { return view.bytes.size(); }
+std::uint64_t bytes_of(const StorageView& view) { return view.bytes; }
+
+template <class View>
+VkDeviceSize largest_array(std::span<const View> views) {
+  VkDeviceSize largest = 0;
+  for (const View& view : views) largest = std::max(largest, device_bytes(bytes_of(view)));
+  return largest;
+}
+
 class VulkanExecutable final : public Executable {
  public:
   // See KernelSource.
@@ -25,7 +36,7 @@ class VulkanExecutable final : public Executable {
   void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) override {
     devices_->check_process();
     check_in_order(options, "vulkan");
-    const KernelSource::Ready now = source_.ready(grid);
+    const KernelSource::Ready now = source_.ready(grid, largest_array(buffers));
     if (is_large_call(*now.device, buffers, options)) {
       run_large_call(now.device, now.kernels, buffers, grid, options);
     } else {
@@ -35,7 +46,7 @@ class VulkanExecutable final : public Executable {
 
   std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid) override {
     devices_->check_process();
-    KernelSource::Ready now = source_.ready(grid);
+    KernelSource::Ready now = source_.ready(grid, largest_array(views));
     for (const StorageView& view : views) static_cast<VulkanStorage&>(*view.storage).check_usable();
     return std::make_unique<VulkanPlan>(std::move(now.device), std::move(now.kernels), views, grid);
   }

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/emit/interface.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -35,6 +37,8 @@ Buffer::Buffer(Device& device, VkDeviceSize bytes, BufferUse use) : bytes_(bytes
   create.size = bytes;
   create.usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
   if (use != BufferUse::Staging) create.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+  const bool addressed = use == BufferUse::Device && device.has_addresses();
+  if (addressed) create.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
   create.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
   VkBuffer buffer = VK_NULL_HANDLE;
   device.check(api.vkCreateBuffer(api.device, &create, nullptr, &buffer), "vkCreateBuffer");
@@ -44,6 +48,10 @@ Buffer::Buffer(Device& device, VkDeviceSize bytes, BufferUse use) : bytes_(bytes
   api.vkGetBufferMemoryRequirements(api.device, buffer, &requirements);
   VkMemoryAllocateInfo allocate{};
   allocate.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+  VkMemoryAllocateFlagsInfo flags{};
+  flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+  flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+  if (addressed) allocate.pNext = &flags;
   allocate.allocationSize = requirements.size;
   allocate.memoryTypeIndex = choose_memory_type(device, requirements.memoryTypeBits, use);
   VkDeviceMemory memory = VK_NULL_HANDLE;
@@ -61,6 +69,15 @@ Buffer::Buffer(Device& device, VkDeviceSize bytes, BufferUse use) : bytes_(bytes
     device.check(api.vkMapMemory(api.device, memory, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
     mapped_ = static_cast<std::byte*>(mapped);
   }
+}
+
+std::uint64_t address_of(const Device& device, VkBuffer buffer) {
+  VkBufferDeviceAddressInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
+  info.buffer = buffer;
+  const std::uint64_t address = device.api().vkGetBufferDeviceAddress(device.api().device, &info);
+  VYRE_ASSERT(address % kMinBufferBytes == 0);  // the bytes of the largest element
+  return address;
 }
 
 }  // namespace vyre::run::vulkan

@@ -10,7 +10,7 @@ namespace vyre::run::vulkan {
 enum class BufferUse {
   Device,   // where programs work: device memory, mapped where it is unified
   Staging,  // host memory that the device copies from and to
-  Status,   // host memory that programs write
+  Status,   // host memory that programs write; has no address
 };
 
 class Buffer {
@@ -30,5 +30,8 @@ class Buffer {
   VkDeviceSize bytes_ = 0;
   std::byte* mapped_ = nullptr;
 };
+
+// Where a shader finds a buffer of BufferUse::Device, on a device that has addresses.
+std::uint64_t address_of(const Device& device, VkBuffer buffer);
 
 }  // namespace vyre::run::vulkan

@@ -94,16 +94,18 @@ VkDeviceSize device_bytes(std::uint64_t host_bytes) {
 
 void check_sizes(const Device& device, const Shader& shader, std::span<const std::uint64_t> bytes) {
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    const auto at_most = [&](std::uint64_t allowed, const char* limit) {
+    const auto at_most = [&](const Device::Limit& limit, const char* why) {
       const std::uint64_t wanted = device_bytes(bytes[i]);
-      if (wanted <= allowed) return;
+      if (wanted <= limit.bytes) return;
       throw CapabilityError(
-          fmt::format("{} of {} bytes exceeds {} of device `{}`, which allows {}. Fix: pass a smaller array, or use another "
+          fmt::format("{} of {} bytes exceeds {} of device `{}`, which allows {}{}. Fix: pass a smaller array, or use another "
                       "device.",
-                      describe_buffer(shader, i), wanted, limit, device.name(), allowed));
+                      describe_buffer(shader, i), wanted, limit.name, device.name(), limit.bytes, why));
     };
-    at_most(device.physical().limits.maxStorageBufferRange, "maxStorageBufferRange");
-    at_most(device.physical().max_memory_allocation, "maxMemoryAllocationSize");
+    if (!shader.addressed) {
+      at_most({device.max_storage_range(), "maxStorageBufferRange"}, device.has_addresses() ? "" : " and has no bufferDeviceAddress");
+    }
+    at_most(device.max_array(), "");
   }
 }
 
@@ -137,6 +139,11 @@ void check_status(const Device& device, const Buffer& status) {
                   device.name(), device.loop_budget.value_or(0)));
 }
 
+void append_address(std::vector<std::uint32_t>& words, std::uint64_t address) {
+  words.push_back(static_cast<std::uint32_t>(address));
+  words.push_back(static_cast<std::uint32_t>(address >> 32));
+}
+
 void record_parts(Commands& commands, const Kernels& kernels, VkDescriptorSet set, std::span<std::uint32_t> constants, const Parts& parts,
                   std::uint64_t first, std::uint64_t end) {
   for (std::uint64_t index = first; index < end; ++index) {
@@ -164,7 +171,7 @@ Workspace::Workspace(Device& device) : commands(device) {
   fence = FenceHandle(api, fence_value);
 }
 
-void Workspace::fit(Device& device, std::span<const VkDeviceSize> bytes, bool staged) {
+void Workspace::fit(Device& device, std::span<const VkDeviceSize> bytes, std::size_t first_bound, bool staged) {
   const auto fit_all = [&](std::vector<Buffer>& list, std::size_t count, BufferUse use) {
     list.resize(count);
     for (std::size_t i = 0; i < count; ++i) {
@@ -178,23 +185,24 @@ void Workspace::fit(Device& device, std::span<const VkDeviceSize> bytes, bool st
   };
   fit_all(buffers, bytes.size(), BufferUse::Device);
   fit_all(staging, staged ? bytes.size() : 0, BufferUse::Staging);
-  bind(device, bytes);
+  bind(device, bytes.subspan(first_bound), first_bound);
 }
 
-void Workspace::bind(Device& device, std::span<const VkDeviceSize> bytes) {
+void Workspace::bind(Device& device, std::span<const VkDeviceSize> bytes, std::size_t first) {
   const auto count = static_cast<std::uint32_t>(bytes.size());
   if (!bindings || bindings->count() != count) {
     bindings.reset();
     bound_.clear();
     bindings.emplace(device, count);
   }
-  if (std::equal(bound_.begin(), bound_.end(), bytes.begin(), bytes.end())) return;
+  if (first_bound_ == first && std::equal(bound_.begin(), bound_.end(), bytes.begin(), bytes.end())) return;
 
   // The exact range, not the whole buffer: robust access then ends where the host's array does.
   std::vector<VkDescriptorBufferInfo> infos;
-  for (std::uint32_t i = 0; i < count; ++i) infos.push_back({buffers[i].handle(), 0, bytes[i]});
+  for (std::uint32_t i = 0; i < count; ++i) infos.push_back({buffers[first + i].handle(), 0, bytes[i]});
   bindings->update(device, infos);
   bound_.assign(bytes.begin(), bytes.end());
+  first_bound_ = first;
 }
 
 VkDeviceSize Workspace::bytes() const {
@@ -213,15 +221,24 @@ void run_call(Device& device, const Kernels& kernels, std::span<const BufferView
   Workspace& workspace = *loan;
   Runner runner(device, workspace, options);
   workspace.kernels = kernels;
-  std::vector<VkDeviceSize> bytes(shader.binding_count(), kMinBufferBytes);
-  for (std::size_t i = 0; i < buffers.size(); ++i) bytes[i] = device_bytes(buffers[i].bytes.size());
+  std::vector<VkDeviceSize> bytes;
+  for (const BufferView& buffer : buffers) bytes.push_back(device_bytes(buffer.bytes.size()));
+  const std::size_t first_bound = shader.addressed ? buffers.size() : 0;
+  if (shader.addressed) bytes.push_back(device_bytes(8 * buffers.size()));
+  const std::size_t status = bytes.size();
+  if (shader.has_status) bytes.push_back(kMinBufferBytes);
   const bool staged = !device.unified();
-  workspace.fit(device, bytes, staged);
+  workspace.fit(device, bytes, first_bound, staged);
 
   // What the host writes to and reads from.
   const std::vector<Buffer>& reachable = staged ? workspace.staging : workspace.buffers;
   for (std::size_t i = 0; i < buffers.size(); ++i) copy_in(buffers[i].bytes, reachable[i]);
-  if (shader.has_status) copy_in({}, reachable[shader.buffer_count]);
+  if (shader.addressed) {
+    std::vector<std::uint32_t> addresses;
+    for (std::size_t i = 0; i < buffers.size(); ++i) append_address(addresses, address_of(device, workspace.buffers[i].handle()));
+    copy_in(std::as_bytes(std::span(addresses)), reachable[buffers.size()]);
+  }
+  if (shader.has_status) copy_in({}, reachable[status]);
 
   std::vector<std::uint32_t> constants(3, 0);
   for (const BufferView& buffer : buffers) constants.push_back(buffer.length);
@@ -245,7 +262,7 @@ void run_call(Device& device, const Kernels& kernels, std::span<const BufferView
     record_parts(commands, kernels, workspace.bindings->handle(), constants, parts, first, std::min(parts.count(), first + most));
   }
 
-  const auto returned = [&](std::size_t i) { return i >= shader.buffer_count || shader.writable[i]; };
+  const auto returned = [&](std::size_t i) { return i < buffers.size() ? bool{shader.writable[i]} : i == status; };
   if (staged) {
     commands.order(kShader, kTransfer);
     for (std::size_t i = 0; i < bytes.size(); ++i) {
@@ -257,7 +274,7 @@ void run_call(Device& device, const Kernels& kernels, std::span<const BufferView
   }
   runner.submit_and_wait();
 
-  if (shader.has_status) check_status(device, reachable[shader.buffer_count]);
+  if (shader.has_status) check_status(device, reachable[status]);
   // Nothing can fail from here on, so the host's arrays change all or not at all.
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     if (shader.writable[i]) host_copy(buffers[i].bytes.data(), reachable[i].mapped(), buffers[i].bytes.size());
@@ -272,7 +289,7 @@ void warm_up(Device& device, const std::shared_ptr<Pipeline>& pipeline) {
   Runner runner(device, workspace, options);
   workspace.kernels.plain = pipeline;
   const std::vector<VkDeviceSize> bytes(pipeline->shader().binding_count(), kMinBufferBytes);
-  workspace.fit(device, bytes, false);
+  workspace.fit(device, bytes, 0, false);
   const std::vector<std::uint32_t> constants(3 + pipeline->shader().buffer_count, 0);
   workspace.commands.begin();
   workspace.commands.bind(pipeline->handle(), pipeline->layout(), workspace.bindings->handle());

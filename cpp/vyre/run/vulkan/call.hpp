@@ -17,12 +17,15 @@ namespace vyre::run::vulkan {
 
 // What a storage buffer of the device takes for an array of so many bytes.
 VkDeviceSize device_bytes(std::uint64_t host_bytes);
-// One a buffer of the program: throws CapabilityError for what the device cannot bind.
+// One a buffer of the program: throws CapabilityError for what the device cannot give to the shader.
 void check_sizes(const Device& device, const Shader& shader, std::span<const std::uint64_t> bytes);
 // And all that a call of host arrays must keep.
 void check_call(const Device& device, const Shader& shader, std::span<const BufferView> buffers, Grid grid);
 // Throws DeviceError when a program found that the driver ended one of its loops early, and wrote that here.
 void check_status(const Device& device, const Buffer& status);
+
+// What the shader of addressed arrays reads: see emit/interface.hpp.
+void append_address(std::vector<std::uint32_t>& words, std::uint64_t address);
 
 // The dispatches of parts `first` to `end` of a grid. `constants` are the shader's; the workgroup that a part begins with is put there.
 void record_parts(Commands& commands, const Kernels& kernels, VkDescriptorSet set, std::span<std::uint32_t> constants, const Parts& parts,
@@ -34,8 +37,8 @@ class Workspace {
  public:
   explicit Workspace(Device& device);
 
-  // Makes the buffers fit and binds them for a shader of that many bindings.
-  void fit(Device& device, std::span<const VkDeviceSize> bytes, bool staged);
+  // Makes the buffers fit and binds them from the one numbered `first_bound` on, each to the next binding.
+  void fit(Device& device, std::span<const VkDeviceSize> bytes, std::size_t first_bound, bool staged);
   // Of all its memory.
   VkDeviceSize bytes() const;
   // Whether the device may still be working with it.
@@ -49,9 +52,10 @@ class Workspace {
   Kernels kernels;  // kept while they may be in flight
 
  private:
-  void bind(Device& device, std::span<const VkDeviceSize> bytes);
+  void bind(Device& device, std::span<const VkDeviceSize> bytes, std::size_t first);
 
   std::vector<VkDeviceSize> bound_;
+  std::size_t first_bound_ = 0;
 };
 
 // Runs the kernels as Executable::run promises.

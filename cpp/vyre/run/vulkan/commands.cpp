@@ -50,6 +50,10 @@ void Commands::zero(VkBuffer buffer, VkDeviceSize offset, VkDeviceSize bytes) {
   device_.api().vkCmdFillBuffer(commands_, buffer, offset, bytes, 0);
 }
 
+void Commands::update(VkBuffer buffer, VkDeviceSize offset, std::span<const std::uint32_t> words) {
+  device_.api().vkCmdUpdateBuffer(commands_, buffer, offset, words.size_bytes(), words.data());
+}
+
 void Commands::bind(VkPipeline pipeline, VkPipelineLayout layout, VkDescriptorSet set) {
   const DeviceApi& api = device_.api();
   api.vkCmdBindPipeline(commands_, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);

@@ -36,6 +36,8 @@ class Commands {
   void copy(VkBuffer from, VkDeviceSize from_offset, VkBuffer to, VkDeviceSize to_offset, VkDeviceSize bytes);
   // Of whole words.
   void zero(VkBuffer buffer, VkDeviceSize offset, VkDeviceSize bytes);
+  // Whole words, at most 64 KiB.
+  void update(VkBuffer buffer, VkDeviceSize offset, std::span<const std::uint32_t> words);
   void bind(VkPipeline pipeline, VkPipelineLayout layout, VkDescriptorSet set);
   void push(VkPipelineLayout layout, std::span<const std::uint32_t> constants);
   void dispatch(const std::array<std::uint32_t, 3>& groups);

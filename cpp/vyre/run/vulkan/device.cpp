@@ -72,6 +72,7 @@ Device::Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physica
   features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
   features12.vulkanMemoryModel = VK_TRUE;
   features12.timelineSemaphore = VK_TRUE;  // Vulkan 1.2 has it always
+  features12.bufferDeviceAddress = physical.buffer_addresses ? VK_TRUE : VK_FALSE;
   if (physical.robust_buffer_access2) features12.pNext = &robustness2;
   VkPhysicalDeviceFeatures2 features{};
   features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
@@ -284,6 +285,20 @@ std::array<std::uint32_t, 3> Device::max_group_count() const {
     if (options_.max_group_count) counts[axis] = std::min(counts[axis], (*options_.max_group_count)[axis]);
   }
   return counts;
+}
+
+std::uint64_t Device::max_storage_range() const {
+  const std::uint64_t range = physical_.limits.maxStorageBufferRange;
+  return options_.max_storage_range ? std::min(range, *options_.max_storage_range) : range;
+}
+
+Device::Limit Device::max_array() const {
+  Limit limit{0, "the largest memory heap"};
+  for (std::uint32_t heap = 0; heap < physical_.memory.memoryHeapCount; ++heap) {
+    limit.bytes = std::max<std::uint64_t>(limit.bytes, physical_.memory.memoryHeaps[heap].size);
+  }
+  if (physical_.max_buffer != 0 && physical_.max_buffer < limit.bytes) limit = {physical_.max_buffer, "maxBufferSize"};
+  return limit;
 }
 
 std::optional<std::uint32_t> Device::memory_type(std::uint32_t allowed, VkMemoryPropertyFlags wanted) const {

@@ -82,6 +82,16 @@ class Device {
 
   // The largest number of workgroups of one dispatch, by axis.
   std::array<std::uint32_t, 3> max_group_count() const;
+  // The largest array that a shader can have bound, in bytes. A larger one is reached by its address, where the device has addresses.
+  std::uint64_t max_storage_range() const;
+  bool has_addresses() const { return physical_.buffer_addresses; }
+  // What no array may exceed, whatever reaches it, and what it is called. maxMemoryAllocationSize is none such: Vulkan lets a driver give
+  // more, and an NVIDIA H200, whose limit is just below 4 GiB, does.
+  struct Limit {
+    std::uint64_t bytes;
+    const char* name;
+  };
+  Limit max_array() const;
   // Whether the host can write and read device memory as fast as its own, so that copies through staging memory are idle work.
   bool unified() const { return unified_; }
   std::optional<std::uint32_t> memory_type(std::uint32_t allowed, VkMemoryPropertyFlags wanted) const;

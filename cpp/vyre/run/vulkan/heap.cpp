@@ -39,7 +39,7 @@ Heap::Heap(Device& device) : device_(device), most_kept_(most_kept(device)) {}
 
 std::list<Block> Heap::allocate(VkDeviceSize bytes) {
   VkDeviceSize wanted = size_class(bytes);
-  // What fits must not be too much because of its class.
+  // What fits must not be too much because of its class. Nor need a device that gives more than it promises give an eighth more yet.
   if (wanted > device_.physical().max_memory_allocation) wanted = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   std::list<Block> block;
   {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "vyre/run/vulkan/float_state.hpp"
@@ -69,6 +70,7 @@ std::vector<std::pair<std::string, std::uint64_t>> limits_of(const PhysicalDevic
   list.emplace_back("maxStorageBufferRange", limits.maxStorageBufferRange);
   list.emplace_back("maxPushConstantsSize", limits.maxPushConstantsSize);
   list.emplace_back("maxMemoryAllocationSize", device.max_memory_allocation);
+  if (device.max_buffer != 0) list.emplace_back("maxBufferSize", device.max_buffer);
   return list;
 }
 
@@ -90,14 +92,28 @@ PhysicalDevice describe(const InstanceApi& api, VkPhysicalDevice handle) {
     return device;
   }
 
+  const auto extensions = list_of<VkExtensionProperties>(
+      [&](std::uint32_t* count, VkExtensionProperties* list) {
+        return api.vkEnumerateDeviceExtensionProperties(handle, nullptr, count, list);
+      },
+      "vkEnumerateDeviceExtensionProperties", device.info.name);
+  const auto has = [&](const char* name) {
+    return std::ranges::any_of(extensions, [&](const VkExtensionProperties& it) { return std::strcmp(it.extensionName, name) == 0; });
+  };
+  const bool has_robustness2 = has(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME);
+
   VkPhysicalDeviceDriverProperties driver{};
   driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
   VkPhysicalDeviceIDProperties id{};
   id.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES;
   id.pNext = &driver;
+  VkPhysicalDeviceMaintenance4PropertiesKHR maintenance4{};
+  maintenance4.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES_KHR;
+  maintenance4.pNext = &id;
   VkPhysicalDeviceMaintenance3Properties maintenance{};
   maintenance.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES;
   maintenance.pNext = &id;
+  if (has(VK_KHR_MAINTENANCE_4_EXTENSION_NAME)) maintenance.pNext = &maintenance4;
   VkPhysicalDeviceProperties2 properties{};
   properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
   properties.pNext = &maintenance;
@@ -105,19 +121,10 @@ PhysicalDevice describe(const InstanceApi& api, VkPhysicalDevice handle) {
   device.info.driver = fmt::format("{}{}{} (Vulkan {})", driver.driverName, driver.driverInfo[0] == '\0' ? "" : " ", driver.driverInfo,
                                    version_text(basic.apiVersion));
   device.max_memory_allocation = maintenance.maxMemoryAllocationSize;
+  device.max_buffer = maintenance4.maxBufferSize;
   device.info.limits = limits_of(device);
   device.key = hex(id.driverUUID, VK_UUID_SIZE) + hex(id.deviceUUID, VK_UUID_SIZE) + hex(basic.pipelineCacheUUID, VK_UUID_SIZE) +
                fmt::format("{:08x}", basic.driverVersion);
-
-  const auto extensions = list_of<VkExtensionProperties>(
-      [&](std::uint32_t* count, VkExtensionProperties* list) {
-        return api.vkEnumerateDeviceExtensionProperties(handle, nullptr, count, list);
-      },
-      "vkEnumerateDeviceExtensionProperties", device.info.name);
-  bool has_robustness2 = false;
-  for (const VkExtensionProperties& extension : extensions) {
-    has_robustness2 |= std::strcmp(extension.extensionName, VK_EXT_ROBUSTNESS_2_EXTENSION_NAME) == 0;
-  }
 
   VkPhysicalDeviceRobustness2FeaturesEXT robustness2{};
   robustness2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT;
@@ -130,6 +137,7 @@ PhysicalDevice describe(const InstanceApi& api, VkPhysicalDevice handle) {
   api.vkGetPhysicalDeviceFeatures2(handle, &features);
   device.robust_buffer_access = features.features.robustBufferAccess == VK_TRUE;
   device.robust_buffer_access2 = has_robustness2 && device.robust_buffer_access && robustness2.robustBufferAccess2 == VK_TRUE;
+  device.buffer_addresses = features12.bufferDeviceAddress == VK_TRUE;
   if (features12.vulkanMemoryModel != VK_TRUE) {
     device.info.reasons.push_back(
         fmt::format("device `{}` has no vulkanMemoryModel. Fix: update its driver, or use another device.", device.info.name));

@@ -25,10 +25,12 @@ struct PhysicalDevice {
   VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
   VkPhysicalDeviceLimits limits = {};
   std::uint64_t max_memory_allocation = 0;
+  std::uint64_t max_buffer = 0;  // 0: the driver names none
   VkPhysicalDeviceMemoryProperties memory = {};
   std::uint32_t queue_family = 0;
   bool robust_buffer_access = false;
   bool robust_buffer_access2 = false;
+  bool buffer_addresses = false;
   // Of driver, device and driver version, in hexadecimal: what a compiled pipeline depends on beside its words.
   std::string key;
 };

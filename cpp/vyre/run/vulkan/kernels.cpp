@@ -13,47 +13,56 @@ namespace {
 // coarsening, a part of it would have nothing to do, and such a dispatch takes microseconds anyhow.
 constexpr std::uint64_t kEnoughInvocations = std::uint64_t{kWays} << 18;
 
-Shader translated(Devices& devices, std::size_t index, const validate::ValidProgram& program, const PrepareOptions& options) {
-  // Opened first: what the driver really does decides what is emitted for it.
-  return translate(program, devices.open(index)->loop_budget.has_value(), options);
-}
-
 }  // namespace
 
 KernelSource::KernelSource(std::shared_ptr<Devices> devices, std::size_t device, Shader shader)
-    : devices_(std::move(devices)), index_(device), plain_(std::move(shader)) {
-  ready({0, 0, 0});
+    : devices_(std::move(devices)), index_(device) {
+  variants_[0].plain = std::move(shader);
+  ready({0, 0, 0}, 0);
 }
 
 KernelSource::KernelSource(std::shared_ptr<Devices> devices, std::size_t device, const validate::ValidProgram& program,
                            const PrepareOptions& options)
-    : devices_(std::move(devices)),
-      index_(device),
-      program_(program),
-      options_(options),
-      plain_(translated(*devices_, index_, program, options)) {
-  ready({0, 0, 0});
+    : devices_(std::move(devices)), index_(device), program_(program), options_(options) {
+  ready({0, 0, 0}, 0);
 }
 
-KernelSource::Ready KernelSource::ready(Grid grid) {
+KernelSource::Ready KernelSource::ready(Grid grid, std::uint64_t largest) {
   const std::lock_guard lock(mutex_);
-  Kernels& kernels = ready_.kernels;
-  if (!kernels.plain || ready_.device->condemned()) {
-    kernels = {};
-    ready_.device = devices_->open(index_);
-    kernels.plain = ready_.device->pipeline(plain_);
+  if (!device_ || device_->condemned()) {
+    for (Variant& variant : variants_) variant.kernels = {};
+    device_ = devices_->open(index_);
   }
-  const Shader* coarse = wants_coarse(*ready_.device, grid) ? coarse_shader() : nullptr;
-  if (coarse == nullptr) return {ready_.device, {kernels.plain, nullptr}};
+  const bool addresses = wants_addresses(*device_, largest);
+  Variant& variant = variants_[addresses ? 1 : 0];
+  // The device is opened first: what the driver really does decides what is emitted for it.
+  const spirv::Options emitting{.check_loops = device_->loop_budget.has_value(), .addresses = addresses};
+  if (!variant.plain) variant.plain = translate(*program_, emitting, options_);
+  Kernels& kernels = variant.kernels;
+  if (!kernels.plain) kernels.plain = device_->pipeline(*variant.plain);
+  if (!wants_coarse(*device_, variant, grid)) return {device_, {kernels.plain, nullptr}};
+  if (!variant.tried_coarse) {
+    variant.coarse = translate_coarsened(*program_, kWays, emitting, options_);
+    variant.tried_coarse = true;
+    // One descriptor set and one list of constants serve both.
+    VYRE_ASSERT(!variant.coarse || variant.coarse->binding_count() == variant.plain->binding_count());
+  }
+  if (!variant.coarse) return {device_, {kernels.plain, nullptr}};
   // Compiled with the first call that is large enough, not with the second: a call that is planned then stays as it is.
-  if (!kernels.coarse) kernels.coarse = ready_.device->pipeline(*coarse);
-  return ready_;
+  if (!kernels.coarse) kernels.coarse = device_->pipeline(*variant.coarse);
+  return {device_, kernels};
 }
 
-bool KernelSource::wants_coarse(const Device& device, Grid grid) const {
+bool KernelSource::wants_addresses(const Device& device, std::uint64_t largest) const {
+  // A call without arrays has no address.
+  if (!program_ || !device.has_addresses() || largest == 0) return false;
+  return options_.addresses || largest > device.max_storage_range();
+}
+
+bool KernelSource::wants_coarse(const Device& device, const Variant& variant, Grid grid) const {
   if (!program_ || !options_.coarsening || grid.x < kWays || grid.y == 0 || grid.z == 0) return false;
   // Where a driver ends loops after so many rounds of an invocation, one must not do the rounds of several.
-  if (plain_.has_status) return false;
+  if (variant.plain->has_status) return false;
   if (options_.everywhere) return true;
   // Software devices gain or lose by the program: they run both sides of a branch for all invocations, and a program with a guard has the
   // work of all copies on both. `a ^ b` with one took 7 % longer on llvmpipe and 15 % on SwiftShader, and without 11 % and 16 % less.
@@ -62,20 +71,10 @@ bool KernelSource::wants_coarse(const Device& device, Grid grid) const {
   std::uint64_t invocations = 1;
   for (std::size_t axis = 0; axis < 3; ++axis) {
     // An axis has 2^32 invocations at the most, so this cannot wrap.
-    invocations *= std::uint64_t{groups[axis]} * plain_.workgroup_size[axis];
+    invocations *= std::uint64_t{groups[axis]} * variant.plain->workgroup_size[axis];
     if (invocations >= kEnoughInvocations) return true;
   }
   return false;
-}
-
-const Shader* KernelSource::coarse_shader() {
-  if (!tried_coarse_) {
-    coarse_ = translate_coarsened(*program_, kWays, options_);
-    tried_coarse_ = true;
-    // One descriptor set and one list of constants serve both.
-    VYRE_ASSERT(!coarse_ || coarse_->binding_count() == plain_.binding_count());
-  }
-  return coarse_ ? &*coarse_ : nullptr;
 }
 
 }  // namespace vyre::run::vulkan

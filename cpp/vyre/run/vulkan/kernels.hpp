@@ -1,7 +1,10 @@
 // The kernels of a program on a device: a plain one for any grid, and for large grids one of which an invocation does the work of several
-// (transform::coarsen).
+// (transform::coarsen). And the same two once more for arrays that are larger than what the device can bind, which reach all arrays through
+// their addresses: nothing but an address has 64 bits.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -25,21 +28,26 @@ class KernelSource {
     std::shared_ptr<Device> device;
     Kernels kernels;  // destroyed before their device
   };
-  Ready ready(Grid grid);
+  // For a call whose largest array takes so many bytes of the device; 0 for one without arrays.
+  Ready ready(Grid grid, std::uint64_t largest);
 
  private:
-  bool wants_coarse(const Device& device, Grid grid) const;
-  const Shader* coarse_shader();
+  // What reaches arrays in one way.
+  struct Variant {
+    std::optional<Shader> plain, coarse;
+    bool tried_coarse = false;
+    Kernels kernels;
+  };
+  bool wants_addresses(const Device& device, std::uint64_t largest) const;
+  bool wants_coarse(const Device& device, const Variant& variant, Grid grid) const;
 
   const std::shared_ptr<Devices> devices_;
   const std::size_t index_;
   const std::optional<validate::ValidProgram> program_;
   const PrepareOptions options_;
-  const Shader plain_;
   std::mutex mutex_;
-  bool tried_coarse_ = false;
-  std::optional<Shader> coarse_;
-  Ready ready_;
+  std::shared_ptr<Device> device_;
+  std::array<Variant, 2> variants_;  // bound and addressed; destroyed before the device
 };
 
 }  // namespace vyre::run::vulkan

@@ -12,6 +12,8 @@ namespace vyre::run::vulkan {
 struct Options {
   // At most this many workgroups a dispatch, where the device allows more.
   std::optional<std::array<std::uint32_t, 3>> max_group_count = std::nullopt;
+  // At most this many bytes of an array are bound, where the device allows more: a larger one is reached by its address.
+  std::optional<std::uint64_t> max_storage_range = std::nullopt;
   // At most this many dispatches a submission: what a split grid records at once.
   std::size_t dispatches_per_submission = 1024;
   // Copies through staging memory even where the host can reach device memory.

@@ -23,17 +23,21 @@ Recording::Recording(Device& device, Kernels kernels, std::span<const StorageVie
       parts_(grid, device.max_group_count(), kernels_.coarse != nullptr),
       bindings_(device, kernels_.plain->shader().binding_count()) {
   constants_.assign(3, 0);
-  const VkDeviceSize alignment = device.physical().limits.minStorageBufferOffsetAlignment;
   std::vector<VkDescriptorBufferInfo> infos;
   for (const StorageView& view : views) {
     constants_.push_back(view.length);
     const Block& block = static_cast<VulkanStorage&>(*view.storage).block();
+    // A load out of bounds reads element 0 and drops it. An array that has none may begin where its memory ends, so another place is read.
+    const VkDeviceSize offset = block.offset + (view.length == 0 ? 0 : view.offset);
     // Robust access ends where the array does, in whole words.
-    VkDescriptorBufferInfo info{block.buffer->handle(), block.offset + view.offset, device_bytes(view.bytes)};
+    VkDescriptorBufferInfo info{block.buffer->handle(), offset, device_bytes(view.bytes)};
     touch(info, shader().writable[infos.size()]);
+    const VkDeviceSize alignment =
+        shader().addressed ? shader().element_bytes[infos.size()] : device.physical().limits.minStorageBufferOffsetAlignment;
     if (info.offset % alignment != 0) info = copied(infos.size(), info, view.bytes);
     infos.push_back(info);
   }
+  if (shader().addressed) infos = {addresses_of(infos)};
   if (shader().has_status) {
     status_ = Buffer(device, kMinBufferBytes, BufferUse::Status);
     infos.push_back({status_.handle(), 0, kMinBufferBytes});
@@ -44,6 +48,7 @@ Recording::Recording(Device& device, Kernels kernels, std::span<const StorageVie
 
 Recording::~Recording() {
   for (std::list<Block>& block : copies_) device_.heap().give_back(std::move(block));
+  if (!addresses_block_.empty()) device_.heap().give_back(std::move(addresses_block_));
 }
 
 VkDescriptorBufferInfo Recording::copied(std::size_t slot, const VkDescriptorBufferInfo& original, VkDeviceSize bytes) {
@@ -55,10 +60,24 @@ VkDescriptorBufferInfo Recording::copied(std::size_t slot, const VkDescriptorBuf
   return copy;
 }
 
+VkDescriptorBufferInfo Recording::addresses_of(std::span<const VkDescriptorBufferInfo> arrays) {
+  for (const VkDescriptorBufferInfo& array : arrays) append_address(addresses_, address_of(device_, array.buffer) + array.offset);
+  const VkDeviceSize bytes = device_bytes(4 * addresses_.size());
+  addresses_block_ = device_.heap().allocate(bytes);
+  const Block& block = addresses_block_.front();
+  const VkDescriptorBufferInfo info{block.buffer->handle(), block.offset, bytes};
+  touch(info, true);
+  return info;
+}
+
 void Recording::record(Commands& commands, std::uint64_t first, std::uint64_t end) const {
-  if (first == 0 && !copied_.empty()) {
+  if (first == 0 && copies()) {
     for (const Copied& each : copied_) {
       commands.copy(each.original.buffer, each.original.offset, each.copy.buffer, each.copy.offset, each.bytes);
+    }
+    if (!addresses_.empty()) {
+      const Block& block = addresses_block_.front();
+      commands.update(block.buffer->handle(), block.offset, addresses_);
     }
     commands.order(kTransfer, kShader);
   }

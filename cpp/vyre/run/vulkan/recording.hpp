@@ -41,7 +41,7 @@ class Recording final : public Retired {
   };
   const std::vector<Touch>& touches() const { return touches_; }
   // Whether it does more than dispatch.
-  bool copies() const { return !copied_.empty(); }
+  bool copies() const { return !copied_.empty() || !addresses_.empty(); }
   // Where the shader says that the driver ended a loop early.
   Buffer& status() { return status_; }
 
@@ -60,6 +60,8 @@ class Recording final : public Retired {
     bool back;
   };
   VkDescriptorBufferInfo copied(std::size_t slot, const VkDescriptorBufferInfo& original, VkDeviceSize bytes);
+  // Where the addresses of these will be.
+  VkDescriptorBufferInfo addresses_of(std::span<const VkDescriptorBufferInfo> arrays);
   void touch(const VkDescriptorBufferInfo& part, bool written) {
     touches_.push_back({part.buffer, part.offset, part.offset + part.range, written});
   }
@@ -72,6 +74,8 @@ class Recording final : public Retired {
   std::vector<std::uint32_t> constants_;
   std::vector<std::list<Block>> copies_;
   std::vector<Copied> copied_;
+  std::vector<std::uint32_t> addresses_;
+  std::list<Block> addresses_block_;
   std::vector<Touch> touches_;
 };
 

@@ -2,7 +2,8 @@
 //
 // Interface: entry point "main"; descriptor set 0 holds storage buffers at bindings 0..buffer_count-1 and, with `has_status`,
 // one u32 at binding buffer_count, which the module sets when the driver ended one of its loops early; push constants are
-// the u32 words [base_x, base_y, base_z, length_0 .. length_{buffer_count-1}], lengths in elements.
+// the u32 words [base_x, base_y, base_z, length_0 .. length_{buffer_count-1}], lengths in elements. With `addressed`, binding 0 holds
+// the addresses of the buffers instead, and the status is at binding 1: see emit/interface.hpp.
 #pragma once
 
 #include <array>
@@ -18,12 +19,16 @@ struct Shader {
   std::array<std::uint32_t, 3> workgroup_size = {1, 1, 1};
   std::uint64_t workgroup_memory_bytes = 0;
   bool has_status = false;
+  bool addressed = false;
   // One a buffer: whether the host gets it back.
   std::vector<bool> writable;
+  // One a buffer: what its address must be a multiple of. Needed with `addressed`.
+  std::vector<std::uint32_t> element_bytes;
   // One a buffer, for messages; may be left empty.
   std::vector<std::string> names;
 
-  std::uint32_t binding_count() const { return buffer_count + (has_status ? 1 : 0); }
+  std::uint32_t status_binding() const { return addressed ? 1 : buffer_count; }
+  std::uint32_t binding_count() const { return status_binding() + (has_status ? 1 : 0); }
   std::uint32_t push_constant_bytes() const { return 4 * (3 + buffer_count); }
   bool operator==(const Shader&) const = default;
 };

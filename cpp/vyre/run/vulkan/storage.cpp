@@ -23,12 +23,12 @@ class VulkanStorage::Held final : public Retired {
 };
 
 VulkanStorage::VulkanStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bool zeroed) : device_(std::move(device)), bytes_(bytes) {
-  const std::uint64_t allowed = device_->physical().max_memory_allocation;
-  if (bytes > allowed) {
-    throw CapabilityError(fmt::format(
-        "an array of {} bytes exceeds maxMemoryAllocationSize of device `{}`, which allows {}. Fix: make a smaller array, or use "
-        "another device.",
-        bytes, device_->name(), allowed));
+  const Device::Limit most = device_->max_array();
+  if (bytes > most.bytes) {
+    throw CapabilityError(
+        fmt::format("an array of {} bytes exceeds {} of device `{}`, which allows {}. Fix: make a smaller array, or use "
+                    "another device.",
+                    bytes, most.name, device_->name(), most.bytes));
   }
   held_ = std::make_unique<Held>(device_->heap(), bytes);
   if (!zeroed) return;
