@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <optional>
 #include <utility>
 
 #include "vyre/base/assert.hpp"
@@ -12,31 +10,6 @@
 #include "vyre/run/host_copy.hpp"
 
 namespace vyre::run {
-namespace {
-
-using Clock = std::chrono::steady_clock;
-
-// A lock that is waited for as RunOptions says. The other one's call may take for ever.
-template <class Lock>
-Lock patient(std::shared_timed_mutex& mutex, const RunOptions& options) {
-  constexpr auto kSlice = std::chrono::milliseconds(20);
-  Lock lock(mutex, std::try_to_lock);
-  const auto start = Clock::now();
-  while (!lock.owns_lock() && !lock.try_lock_for(kSlice)) {
-    if (options.interrupted && options.interrupted()) throw Interrupted();
-    if (options.timeout && Clock::now() - start > *options.timeout) {
-      throw DispatchTimeoutError(
-          fmt::format("the array was still in use by another call after {} s. Fix: raise the time-out, or give each dispatch less work.",
-                      options.timeout->count()));
-    }
-  }
-  return lock;
-}
-
-using Exclusive = std::unique_lock<std::shared_timed_mutex>;
-using Shared = std::shared_lock<std::shared_timed_mutex>;
-
-}  // namespace
 
 HostStorage::HostStorage(std::uint64_t bytes)
     // Whole words, and never none: programs work in place.
@@ -48,20 +21,20 @@ HostStorage::HostStorage(std::uint64_t bytes)
 
 void HostStorage::write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) {
   VYRE_ASSERT(offset <= bytes_ && from.size() <= bytes_ - offset);
-  const auto lock = patient<Exclusive>(busy_, options);
+  const auto lock = busy_.write(options);
   host_copy(data_.get() + offset, from.data(), from.size());
   if (from.size() == bytes_) forget_failure();
 }
 
 void HostStorage::read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) {
   VYRE_ASSERT(offset <= bytes_ && to.size() <= bytes_ - offset);
-  const auto lock = patient<Shared>(busy_, options);
+  const auto lock = busy_.read(options);
   rethrow_failure();
   host_copy(to.data(), data_.get() + offset, to.size());
 }
 
 void HostStorage::wait(const RunOptions& options) {
-  const auto lock = patient<Shared>(busy_, options);
+  const auto lock = busy_.read(options);
   rethrow_failure();
 }
 
@@ -90,13 +63,13 @@ class HostPlan final : public Plan {
     });
     uses.erase(std::unique(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.storage == b.storage; }), uses.end());
 
-    std::vector<Exclusive> exclusive;
-    std::vector<Shared> shared;
+    std::vector<SharedAccess::Writing> exclusive;
+    std::vector<SharedAccess::Reading> shared;
     for (const Use& use : uses) {
       if (use.written) {
-        exclusive.push_back(patient<Exclusive>(use.storage->busy_, options));
+        exclusive.push_back(use.storage->busy_.write(options));
       } else {
-        shared.push_back(patient<Shared>(use.storage->busy_, options));
+        shared.push_back(use.storage->busy_.read(options));
       }
       use.storage->rethrow_failure();
     }

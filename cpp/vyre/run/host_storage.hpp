@@ -3,8 +3,8 @@
 
 #include <cstdlib>
 #include <memory>
-#include <shared_mutex>
 
+#include "vyre/run/shared_access.hpp"
 #include "vyre/run/storage.hpp"
 
 namespace vyre::run {
@@ -30,7 +30,7 @@ class HostStorage final : public Storage {
   const std::uint64_t id_;
   std::unique_ptr<std::byte, Free> data_;
   // Held by whoever works with the bytes: shared to read them.
-  std::shared_timed_mutex busy_;
+  SharedAccess busy_;
 };
 
 // Submitting it runs `executable`, which must outlive it, in place. `written` tells of each view whether the program writes it.

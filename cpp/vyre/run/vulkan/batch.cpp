@@ -106,12 +106,13 @@ class Batch::Recorded final : public Retired {
 
 Batch::Batch(std::shared_ptr<Device> device, std::vector<std::shared_ptr<Recording>> calls)
     : device_(std::move(device)), calls_(std::move(calls)) {
+  recorded_ = std::make_unique<Recorded>(*device_, calls_);
+  // A loop's graph has the same few calls again and again.
+  std::sort(calls_.begin(), calls_.end());
+  calls_.erase(std::unique(calls_.begin(), calls_.end()), calls_.end());
   for (const std::shared_ptr<Recording>& call : calls_) {
     if (call->shader().has_status) checked_.push_back(call.get());
   }
-  std::sort(checked_.begin(), checked_.end());
-  checked_.erase(std::unique(checked_.begin(), checked_.end()), checked_.end());
-  recorded_ = std::make_unique<Recorded>(*device_, calls_);
 }
 
 Batch::~Batch() { device_->stream().retire(last_use_, std::move(recorded_)); }
