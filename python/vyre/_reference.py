@@ -80,8 +80,9 @@ def _speedups() -> str:
     rows = [(_code(name), meaning) for name, meaning in _core._tables["speedups"]]
     return (
         "## Lowering for speed\n\nWhat `optimize=` of `vyre.run`, `vyre.lower` and a call names: True is all that "
-        "pays, False is none, a list of names is these wherever they apply. No combination changes a byte.\n\n"
-        + _table(("name", "does"), rows)
+        "pays, False is none, a list of names is these wherever they apply. No combination changes a byte. `addresses` "
+        "may be named too: on Vulkan, all arrays are then reached by their addresses, as those are that a device "
+        "cannot bind.\n\n" + _table(("name", "does"), rows)
     )
 
 

@@ -72,6 +72,24 @@ def test_programs_agree_in_every_combination_of_what_lowering_does_for_speed():
     no_fault(rows_of(ways, 60, independent=True), 60)
 
 
+def test_combinations_on_vulkan_reach_arrays_by_their_addresses_too():
+    ways = fuzz.ways_of("vulkan", 1, combinations=True)
+    assert len(ways) == 10
+    assert [str(way) for way in ways[-2:]] == [
+        "vulkan device 1, by address, optimised",
+        "vulkan device 1, by address, as written",
+    ]
+    assert not any("address" in str(way) for way in [*ways[:-2], *fuzz.ways_of("vulkan", 1)])
+
+
+@pytest.mark.parametrize("device", DEVICES, ids=name_of)
+def test_programs_agree_by_address_on_every_device(device):
+    ways = [way for way in fuzz.ways_of("vulkan", device.index, combinations=True) if "by address" in str(way)]
+    rows = rows_of(ways, 12, statements=20)
+    no_fault(rows, 12)
+    assert sum(row.verdict == "agrees" for row in rows) > 8
+
+
 def test_independent_programs_share_nothing():
     cases = [fuzz.generate(seed, independent=True) for seed in range(50)]
     for case in cases:

@@ -75,7 +75,8 @@ def test_what_lowering_does_for_speed_has_names(place):
     with pytest.raises(vyre.ArgumentError) as error:
         xor_program()(a, b, out, workgroups=16, optimize=["fast"])
     assert str(error.value).startswith(
-        'an element of argument `optimize` of a Program\'s call must be one of "passes", "proofs", "coarsening", got '
+        "an element of argument `optimize` of a Program's call must be one of "
+        '"passes", "proofs", "coarsening", "addresses", got '
     )
 
 

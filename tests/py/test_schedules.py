@@ -163,7 +163,9 @@ def test_a_schedule_of_another_type_is_refused(schedule):
     assert str(error.value).endswith('. Fix: write "reversed" or "random:7".')
 
 
-@pytest.mark.parametrize("optimize", [None, np.True_, [], ("passes",), {"proofs", "coarsening"}, frozenset()])
+@pytest.mark.parametrize(
+    "optimize", [None, np.True_, [], ("passes",), {"proofs", "coarsening"}, frozenset(), ["addresses"]]
+)
 def test_what_lowering_does_for_speed_is_a_switch_or_names(optimize):
     assert vyre.run(Program(), {}, 1, backend="reference", optimize=optimize) == {}
 
@@ -174,7 +176,7 @@ def test_what_is_neither_a_switch_nor_a_list_of_names_is_refused(optimize):
         vyre.run(Program(), {}, 1, backend="reference", optimize=optimize)
     assert str(error.value).startswith(
         "argument `optimize` of vyre.run must be True, False or a list of names among "
-        '"passes", "proofs", "coarsening", got '
+        '"passes", "proofs", "coarsening", "addresses", got '
     )
     assert str(error.value).endswith(". Fix: write True, False, or such a list.")
 
@@ -184,7 +186,8 @@ def test_a_name_of_nothing_that_lowering_does_is_refused(name):
     with pytest.raises(vyre.ArgumentError) as error:
         vyre.run(Program(), {}, 1, backend="reference", optimize=["passes", name])
     assert str(error.value).startswith(
-        'an element of argument `optimize` of vyre.run must be one of "passes", "proofs", "coarsening", got '
+        "an element of argument `optimize` of vyre.run must be one of "
+        '"passes", "proofs", "coarsening", "addresses", got '
     )
     assert str(error.value).endswith(". Fix: write one of these.")
 

@@ -49,6 +49,7 @@ std::string to_string(const Way& way) {
   std::string result(way.backend->name());
   if (way.device) result += fmt::format(" device {}", *way.device);
   if (is_reference(way)) result += ", " + text(way.schedule);
+  if (way.lowering.addresses) result += ", by address";
   std::string chosen;
   bool all = true;
   for (const lower::SpeedupInfo& row : lower::kSpeedups) {

@@ -93,7 +93,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument(
         "--combinations",
         action="store_true",
-        help="every combination of what lowering does for speed, not only all of it and nothing of it",
+        help="every combination of what lowering does for speed, not only all of it and nothing of it; on Vulkan also "
+        "with arrays reached by their addresses",
     )
     parser.add_argument(
         "--tries", type=_count, default=3000, metavar="N", help="runs that reducing a program may take (3000)"

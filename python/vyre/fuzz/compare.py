@@ -58,8 +58,9 @@ class Way:
         where = "" if self.device is None else f" device {self.device}"
         order = f", {self.schedule or 'in-order'}" if self.backend == "reference" else ""
         chosen = SPEEDUPS if self.optimize is True else [name for name in SPEEDUPS if name in (self.optimize or ())]
+        reached = ", by address" if not isinstance(self.optimize, bool) and "addresses" in self.optimize else ""
         how = f"with {', '.join(chosen)}" if chosen else "as written"
-        return f"{self.backend}{where}{order}, {'optimised' if len(chosen) == len(SPEEDUPS) else how}"
+        return f"{self.backend}{where}{order}{reached}, {'optimised' if len(chosen) == len(SPEEDUPS) else how}"
 
     def _tuple(self) -> tuple[Any, ...]:
         return (self.backend, self.device, self.schedule, self.optimize)
@@ -74,7 +75,8 @@ def ways_of(backend: str, device: int | None = None, *, combinations: bool = Fal
     and without; the others with everything that lowering does for speed, wherever it applies, and with nothing of it.
 
     Args:
-        combinations: every combination of what lowering does for speed, on the backends that lower.
+        combinations: every combination of what lowering does for speed, on the backends that lower; on Vulkan also
+            with arrays reached by their addresses, as those are that a device cannot bind.
 
     A random order is another one for each program of a sweep.
 
@@ -91,7 +93,10 @@ def ways_of(backend: str, device: int | None = None, *, combinations: bool = Fal
     if backend == "wgsl" or ":" in backend:
         return [Way(backend, device, None, optimize) for optimize in (True, False)]
     counts = range(len(SPEEDUPS), -1, -1) if combinations else (len(SPEEDUPS), 0)
-    return [Way(backend, device, None, names) for count in counts for names in itertools.combinations(SPEEDUPS, count)]
+    chosen = [names for count in counts for names in itertools.combinations(SPEEDUPS, count)]
+    if combinations and backend == "vulkan":
+        chosen += [(*SPEEDUPS, "addresses"), ("addresses",)]
+    return [Way(backend, device, None, names) for names in chosen]
 
 
 @dataclass(frozen=True)
