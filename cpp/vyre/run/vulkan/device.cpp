@@ -293,9 +293,11 @@ std::uint64_t Device::max_storage_range() const {
 }
 
 Device::Limit Device::max_array() const {
+  // Of which Vulkan promises one; arrays lie there.
   Limit limit{0, "the largest memory heap"};
   for (std::uint32_t heap = 0; heap < physical_.memory.memoryHeapCount; ++heap) {
-    limit.bytes = std::max<std::uint64_t>(limit.bytes, physical_.memory.memoryHeaps[heap].size);
+    const VkMemoryHeap& one = physical_.memory.memoryHeaps[heap];
+    if ((one.flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) limit.bytes = std::max<std::uint64_t>(limit.bytes, one.size);
   }
   if (physical_.max_buffer != 0 && physical_.max_buffer < limit.bytes) limit = {physical_.max_buffer, "maxBufferSize"};
   return limit;

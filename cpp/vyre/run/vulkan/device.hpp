@@ -85,8 +85,8 @@ class Device {
   // The largest array that a shader can have bound, in bytes. A larger one is reached by its address, where the device has addresses.
   std::uint64_t max_storage_range() const;
   bool has_addresses() const { return physical_.buffer_addresses; }
-  // What no array may exceed, whatever reaches it, and what it is called. maxMemoryAllocationSize is none such: Vulkan lets a driver give
-  // more, and an NVIDIA H200, whose limit is just below 4 GiB, does.
+  // What no array may exceed, whatever reaches it, and what it is called. maxMemoryAllocationSize is none such: it is what a
+  // driver promises, and it may give more.
   struct Limit {
     std::uint64_t bytes;
     const char* name;
