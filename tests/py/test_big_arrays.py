@@ -223,6 +223,29 @@ def test_a_part_of_an_array_is_an_array(device, size, rng):
 
 
 @big
+def test_recorded_calls_see_what_the_calls_before_them_wrote(device, size, rng):
+    data = empty(device, shape_of(DataType.U32, size))
+    count = data.shape[0]
+    step = Program(
+        [BufferDecl.read_write("data", 0, vyre.u32)],
+        (GROUP, 1, 1),
+        [Node.store("data", INDEX, Expr.load("data", INDEX) * 3 + INDEX)],
+    )
+    with vyre.graph() as graph:
+        step(data, workgroups=-(-count // GROUP))
+        # It begins where no device binds an array.
+        step(data[5:], workgroups=-(-count // GROUP))
+    graph.replay(2)
+    for window in windows(count, rng):
+        index = np.arange(window.start, window.stop, dtype=np.uint64).astype(np.uint32)
+        wanted = np.zeros_like(index)
+        for _ in range(2):
+            wanted = wanted * np.uint32(3) + index
+            wanted = np.where(index < 5, wanted, wanted * np.uint32(3) + index - np.uint32(5))
+        np.testing.assert_array_equal(data[window].numpy(), wanted, str(window))
+
+
+@big
 def test_arrays_of_the_host_may_be_as_large(device, size, rng):
     if size > 5 * GIB:
         pytest.skip("one size is enough for the copies")
