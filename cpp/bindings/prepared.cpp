@@ -49,7 +49,7 @@ Backend* to_backend(py::handle object, const std::string& function) {
     return best_backend();
   }
   const std::string where = "argument `backend` of " + function;
-  const std::string name = to_text(object, where, "write \"reference\", \"vulkan\" or None");
+  const std::string name = to_text(object, where, "write \"cpu\", \"vulkan\", \"reference\" or None");
   if (Backend* found = run::find_backend(name)) return found;
   std::string names;
   for (Backend* backend : run::backends()) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", backend->name());
