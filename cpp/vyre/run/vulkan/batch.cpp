@@ -106,13 +106,14 @@ class Batch::Recorded final : public Retired {
 
 Batch::Batch(std::shared_ptr<Device> device, std::vector<std::shared_ptr<Recording>> calls)
     : device_(std::move(device)), calls_(std::move(calls)) {
-  recorded_ = std::make_unique<Recorded>(*device_, calls_);
   // A loop's graph has the same few calls again and again.
-  std::sort(calls_.begin(), calls_.end());
-  calls_.erase(std::unique(calls_.begin(), calls_.end()), calls_.end());
-  for (const std::shared_ptr<Recording>& call : calls_) {
-    if (call->shader().has_status) checked_.push_back(call.get());
+  for (const std::shared_ptr<Recording>& call : calls_) different_.push_back(call.get());
+  std::sort(different_.begin(), different_.end());
+  different_.erase(std::unique(different_.begin(), different_.end()), different_.end());
+  for (Recording* call : different_) {
+    if (call->shader().has_status) checked_.push_back(call);
   }
+  recorded_ = std::make_unique<Recorded>(*device_, calls_);
 }
 
 Batch::~Batch() { device_->stream().retire(last_use_, std::move(recorded_)); }
@@ -195,7 +196,7 @@ void Batch::submit_in_turns(Recording& call, std::span<const StorageView> views,
 // Heard of each submission at once: a later one may fail, and the device works with everything all the same.
 void Batch::used(std::span<const StorageView> views, std::uint64_t moment) {
   raise(last_use_, moment);
-  for (const std::shared_ptr<Recording>& call : calls_) raise(call->last_use, moment);
+  for (Recording* call : different_) raise(call->last_use, moment);
   for (const StorageView& view : views) storage_of(view).used_until(moment);
 }
 

@@ -23,7 +23,6 @@ class Batch {
   ~Batch();
 
   const std::shared_ptr<Device>& device() const { return device_; }
-  // Each once.
   std::span<const std::shared_ptr<Recording>> calls() const { return calls_; }
   // `views` are what the calls work with, and `written` those that they write. As Plan::submit.
   void submit(std::span<const StorageView> views, const std::vector<bool>& written, std::uint64_t times, const RunOptions& options);
@@ -36,8 +35,9 @@ class Batch {
   void used(std::span<const StorageView> views, std::uint64_t moment);
 
   const std::shared_ptr<Device> device_;
-  std::vector<std::shared_ptr<Recording>> calls_;  // each once, in the order of their addresses
-  std::vector<Recording*> checked_;                // those with a status word, likewise
+  const std::vector<std::shared_ptr<Recording>> calls_;
+  std::vector<Recording*> different_;  // calls, each once, in the order of their addresses
+  std::vector<Recording*> checked_;    // those with a status word, likewise
   std::unique_ptr<Recorded> recorded_;
   std::atomic<std::uint64_t> last_use_ = 0;
 };
