@@ -7,6 +7,7 @@
 #include "convert.hpp"
 #include "graph.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/profile.hpp"
 #include "waiting.hpp"
 
 namespace vyre::python {
@@ -58,6 +59,7 @@ void Graph::end(bool failed) {
   if (!failed && !calls_.empty()) {
     std::vector<run::Step> steps;
     for (const Call& call : calls_) steps.push_back({call.planned->plan, call.views});
+    const run::Span span("record");
     while_waiting({}, [&](const run::RunOptions&) { sequence_ = calls_.front().planned->backend->sequence(std::move(steps)); });
   }
   if (!failed) state_ = State::Ready;
@@ -109,7 +111,11 @@ void Graph::replay(std::uint64_t times) {
     return;
   }
   if (!sequence_) return;
-  while_waiting({}, [&](const run::RunOptions& options) { sequence_->submit(times, options); });
+  const run::Span span("replay");
+  while_waiting({}, [&](const run::RunOptions& options) {
+    const run::Span submitting("submit");
+    sequence_->submit(times, options);
+  });
 }
 
 void Graph::wait(std::optional<std::chrono::duration<double>> timeout) const {

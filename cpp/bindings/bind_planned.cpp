@@ -16,6 +16,7 @@
 #include "resident.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks.hpp"
+#include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
 #include "vyre/transform/passes.hpp"
 #include "waiting.hpp"
@@ -192,6 +193,7 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
     if (bound[slot]->access == BufferAccess::ReadWrite) call->written.push_back(slot);
   }
   validate::ValidProgram checked = valid(self);
+  call->program = std::make_shared<validate::ValidProgram>(checked);
   run::check_call(checked, views, grid);
   // The reference runs what it is given.
   if (lowering && lowering->passes && call->backend->name() == "reference") checked = transform::optimize(checked);
@@ -199,6 +201,7 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
   while_waiting({}, [&](const run::RunOptions&) {
     try {
       call->executable = prepared(checked, *call->key);
+      const run::Span span("plan");
       call->plan = call->executable->plan(views, grid);
     } catch (const DeviceError&) {
       forget_prepared(*call->key);
@@ -209,6 +212,7 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
 }
 
 py::object call_program(const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
+  run::Span span("call");
   const run::Grid grid = grid_of(kwargs);
   if (!self.planned) self.planned = std::make_shared<PlannedCalls>(self.program);
   const std::shared_ptr<PlannedCalls> calls = self.planned;
@@ -225,12 +229,17 @@ py::object call_program(const PyProgram& self, const py::args& args, const py::k
     call = plan(self, bound, arrays, views, grid, lowering, generation);
     dropped = calls->insert(call);
   }
+  if (span) {
+    span.work().program = call->program;
+    span.work().grid = grid;
+  }
   try {
     if (Graph* graph = Graph::recording()) {
       graph->add(call, arrays, views);
     } else {
       while_waiting({}, [&](const run::RunOptions& options) {
         dropped.reset();
+        const run::Span submitting("submit");
         call->plan->submit(views, options);
       });
     }

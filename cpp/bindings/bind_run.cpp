@@ -16,6 +16,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks.hpp"
+#include "vyre/run/profile.hpp"
 #include "vyre/transform/passes.hpp"
 #include "waiting.hpp"
 
@@ -27,12 +28,14 @@ using run::DeviceInfo;
 
 void leave() {
   end_calls();
+  run::abandon_profiles();
   forget_all_prepared();  // what is prepared may hold a device open
 }
 
 py::dict run_program(py::handle program_object, py::handle inputs, py::handle workgroups, py::handle backend_name, py::handle device_index,
                      py::handle timeout, py::handle schedule, py::handle optimize) {
   Graph::refuse("vyre.run");
+  run::Span span("run");
   const PyProgram& program = to_program(program_object, "argument `program` of vyre.run");
   const run::Grid grid = to_grid(workgroups, "vyre.run");
   run::RunOptions options;
@@ -42,6 +45,10 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
   const std::optional<std::size_t> device = to_device(device_index, "vyre.run");
   const std::optional<lower::Options> lowering = to_lowering(optimize, "argument `optimize` of vyre.run");
   validate::ValidProgram checked = valid(program);
+  if (span) {
+    span.work().program = std::make_shared<validate::ValidProgram>(checked);
+    span.work().grid = grid;
+  }
   const Arrays arrays(checked, inputs, "vyre.run");
   run::check_call(checked, arrays.views(), grid);
 
@@ -49,7 +56,10 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
   options.in_place = true;
   while_waiting(std::move(options), [&](const run::RunOptions& waiting) {
     // The reference runs what it is given; the others optimise unless told not to.
-    if (lowering && lowering->passes && backend->name() == "reference") checked = transform::optimize(checked);
+    if (lowering && lowering->passes && backend->name() == "reference") {
+      const run::Span optimising("optimize");
+      checked = transform::optimize(checked);
+    }
     const PreparedKey key{checked.program(), checked.hash(), backend, device, lowering.value_or(lower::Options())};
     try {
       prepared(checked, key)->run(arrays.views(), grid, waiting);

@@ -8,6 +8,7 @@
 #include "lru.hpp"
 #include "program.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
 #include "vyre/validate/rules.hpp"
 #include "vyre/validate/validate.hpp"
@@ -104,6 +105,7 @@ validate::ValidProgram valid(const PyProgram& program) {
   VerdictKey key{program.program, program.hash(), ops.generation};
   py::gil_scoped_release release;
   if (auto known = verdicts().find(key)) return *known;
+  const run::Span span("validate");
   validate::Verdict verdict = validate::validate(program.program, ops.table);
   if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
   verdicts().insert(key, *verdict.program);

@@ -36,6 +36,7 @@ void bind_run(py::module_& m);
 void bind_array(py::module_& m);
 void bind_planned(py::module_& m);
 void bind_graph(py::module_& m);
+void bind_profile(py::module_& m);
 void bind_check(py::module_& m);
 void bind_fuzz(py::module_& m);
 

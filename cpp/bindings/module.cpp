@@ -18,6 +18,7 @@ PYBIND11_MODULE(_core, m) {
   bind_array(m);
   bind_planned(m);
   bind_graph(m);
+  bind_profile(m);
   bind_check(m);
   bind_fuzz(m);
 }

@@ -8,6 +8,7 @@
 
 #include "prepared.hpp"
 #include "resident.hpp"
+#include "vyre/run/profile.hpp"
 #include "vyre/run/storage.hpp"
 
 namespace vyre::python {
@@ -31,6 +32,7 @@ struct Planned {
   std::vector<Place> places;
   std::vector<std::size_t> written;  // slots
   std::optional<PreparedKey> key;
+  run::ProfiledProgram program;
   std::shared_ptr<run::Executable> executable;
   std::shared_ptr<run::Plan> plan;  // destroyed before the executable
 };

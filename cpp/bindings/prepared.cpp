@@ -9,6 +9,7 @@
 #include "convert.hpp"
 #include "lru.hpp"
 #include "vyre/run/backends.hpp"
+#include "vyre/run/profile.hpp"
 
 namespace vyre::python {
 namespace {
@@ -77,6 +78,8 @@ std::size_t default_device(Backend& backend) {
 
 std::shared_ptr<run::Executable> prepared(const validate::ValidProgram& program, const PreparedKey& key) {
   if (auto known = remembered().find(key)) return *known;
+  run::Span span("prepare");
+  if (span) span.work().program = std::make_shared<validate::ValidProgram>(program);
   std::shared_ptr<run::Executable> executable = key.backend->prepare(program, key.device, key.lowering);
   remembered().insert(key, executable);
   return executable;

@@ -120,6 +120,7 @@ from vyre.errors import (
 if TYPE_CHECKING:
     from vyre._bisect import Divergence, OutputDifference, bisect
     from vyre._check import CheckResult, check, replay
+    from vyre._profile import Profile, ProfileEvent, ProfileRow, profile
     from vyre._reports import (
         BarrierStop,
         DivergentBarrierReport,
@@ -150,6 +151,7 @@ boolean = DataType.Bool
 _LATER = {
     **dict.fromkeys(["Divergence", "OutputDifference", "bisect"], "vyre._bisect"),
     **dict.fromkeys(["CheckResult", "check", "replay"], "vyre._check"),
+    **dict.fromkeys(["Profile", "ProfileEvent", "ProfileRow", "profile"], "vyre._profile"),
     **dict.fromkeys(
         [
             "BarrierStop",
@@ -227,6 +229,9 @@ __all__ = [
     "ParseError",
     "Place",
     "PlannedTypeError",
+    "Profile",
+    "ProfileEvent",
+    "ProfileRow",
     "Program",
     "RaceReport",
     "Report",
@@ -284,6 +289,7 @@ __all__ = [
     "pack_bytes",
     "parse",
     "popcount",
+    "profile",
     "rem",
     "replay",
     "reverse_bits",

@@ -8,6 +8,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/host_copy.hpp"
+#include "vyre/run/profile.hpp"
 
 namespace vyre::run {
 
@@ -21,6 +22,8 @@ HostStorage::HostStorage(std::uint64_t bytes)
 
 void HostStorage::write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) {
   VYRE_ASSERT(offset <= bytes_ && from.size() <= bytes_ - offset);
+  Span span("upload");
+  if (span) span.work().bytes = from.size();
   const auto lock = busy_.write(options);
   host_copy(data_.get() + offset, from.data(), from.size());
   if (from.size() == bytes_) forget_failure();
@@ -28,6 +31,8 @@ void HostStorage::write(std::uint64_t offset, std::span<const std::byte> from, c
 
 void HostStorage::read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) {
   VYRE_ASSERT(offset <= bytes_ && to.size() <= bytes_ - offset);
+  Span span("download");
+  if (span) span.work().bytes = to.size();
   const auto lock = busy_.read(options);
   rethrow_failure();
   host_copy(to.data(), data_.get() + offset, to.size());

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import vyre
+from vyre._files import write_atomically
 
 if TYPE_CHECKING:
     from vyre.conformance import Certificate, Result
@@ -87,7 +88,7 @@ def run(chosen: argparse.Namespace) -> int:
     for option, text in ((chosen.out, certificate.to_json), (chosen.html, certificate.to_html)):
         if option:
             try:
-                conformance.certificate.write_atomically(option, text())
+                write_atomically(option, text())
             except OSError as error:
                 return _cannot_write(option, error.strerror or str(error))
             print(f"wrote     {option}")

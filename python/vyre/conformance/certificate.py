@@ -11,7 +11,6 @@ import json
 import os
 import platform
 import re
-import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -22,6 +21,7 @@ import numpy as np
 
 import vyre
 from vyre import _core
+from vyre._files import write_atomically
 from vyre.conformance import catalogue
 from vyre.conformance.case import LEVELS, Case
 from vyre.conformance.runner import ALLOWED, FAILED, PASSED, SKIPPED, Result, Run, Target, run_case
@@ -240,28 +240,6 @@ class Certificate:
         verdicts = ", ".join(f"{name} {self.levels[name]}" for name in self.asked)
         place = self.content["target"]
         return f"<vyre.conformance.Certificate {place.get('device', place['backend'])}: {verdicts}>"
-
-
-def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file by renaming a finished one; what is no file (a pipe, a terminal) is written to as it is."""
-    named = Path(path)
-    if named.exists() and not named.is_file():
-        with named.open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        return
-    goal = named.resolve()
-    handle, name = tempfile.mkstemp(dir=goal.parent, prefix=f".{goal.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        # mkstemp makes files for their owner alone; a certificate is to be read by others.
-        umask = os.umask(0)
-        os.umask(umask)
-        Path(name).chmod(0o666 & ~umask)
-        Path(name).replace(goal)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
 
 
 def _seal(content: dict[str, Any]) -> dict[str, Any]:

@@ -160,6 +160,8 @@ VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
       const auto last = std::get<sizeof...(A) - 1>(all);
       if constexpr (kIndex == k_vkGetPhysicalDeviceQueueFamilyProperties) {
         for (std::uint32_t i = 0; last != nullptr && i < *std::get<1>(all); ++i) change->second(last + i);
+      } else if constexpr (kIndex == k_vkEnumerateDeviceExtensionProperties) {
+        for (std::uint32_t i = 0; last != nullptr && i < *std::get<2>(all); ++i) change->second(last + i);
       } else if (void* out = as_pointer(last)) {
         change->second(out);
       }

@@ -20,6 +20,7 @@
 #include "vyre/run/host_copy.hpp"
 #include "vyre/run/host_storage.hpp"
 #include "vyre/run/processors.hpp"
+#include "vyre/run/profile.hpp"
 
 namespace vyre::run {
 namespace cpu {
@@ -128,13 +129,22 @@ class Call {
   unsigned running_ = 0;
 };
 
+constexpr char kName[] = "this processor";
+const DeviceLabel kDevice = {"cpu", 0, kName};
+
 class CpuExecutable : public Executable {
  public:
   CpuExecutable(const validate::ValidProgram& program, const Lanes& lanes, unsigned threads, const PrepareOptions& options)
-      : program_(program), lanes_(lanes), threads_(threads) {
+      : program_(std::make_shared<validate::ValidProgram>(program)), lanes_(lanes), threads_(threads) {
     check_host_limits(program.program(), "cpu backend");
-    kernel_ = lower::lower(program, options);
-    code_ = compile(kernel_);
+    {
+      const Span span("lower");
+      kernel_ = lower::lower(program, options);
+    }
+    {
+      const Span span("compile");
+      code_ = compile(kernel_);
+    }
     const ir::WorkgroupSize& size = program.program().workgroup_size();
     const std::uint64_t invocations = std::uint64_t{size[0]} * size[1] * size[2];
     const std::uint64_t bytes = (std::uint64_t{code_.vectors} + 3 * std::uint64_t{code_.depth}) * invocations * sizeof(Word);
@@ -148,7 +158,7 @@ class CpuExecutable : public Executable {
 
   void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) override {
     check_in_order(options, "cpu");
-    check_call(program_, buffers, grid);
+    check_call(*program_, buffers, grid);
     if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
     try {
       run_checked(buffers, grid, options);
@@ -160,7 +170,7 @@ class CpuExecutable : public Executable {
   }
 
   std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid) override {
-    return plan_on_host(*this, views, written(program_), grid);
+    return plan_on_host(*this, views, written(*program_), grid);
   }
 
  private:
@@ -184,8 +194,11 @@ class CpuExecutable : public Executable {
 
     const Batches batches(code_, kernel_, grid);
     Call call(batches, options);
-    call.run(threads_,
-             [&](const std::function<bool()>& stop) { return Machine(code_, kernel_, lanes_, memory, batches.capacity(), stop); });
+    {
+      const DispatchSpan span(kDevice, program_, grid, buffers);
+      call.run(threads_,
+               [&](const std::function<bool()>& stop) { return Machine(code_, kernel_, lanes_, memory, batches.capacity(), stop); });
+    }
 
     for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
       if (kernel_.buffers[slot].writable && copies[slot] && !buffers[slot].bytes.empty()) {
@@ -194,7 +207,7 @@ class CpuExecutable : public Executable {
     }
   }
 
-  validate::ValidProgram program_;
+  const ProfiledProgram program_;
   const Lanes& lanes_;
   unsigned threads_;
   lower::Kernel kernel_;
@@ -209,7 +222,7 @@ class CpuBackend : public Backend {
   std::vector<std::string> unavailable() override { return {}; }
   std::vector<DeviceInfo> devices() override {
     DeviceInfo device;
-    device.name = "this processor";
+    device.name = kName;
     device.driver = fmt::format("vyre, {}, {} thread{}", lanes_.name, threads_, threads_ == 1 ? "" : "s");
     device.kind = "cpu";
     device.usable = device.is_default = true;

@@ -3,6 +3,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/host_storage.hpp"
+#include "vyre/run/profile.hpp"
 #include "vyre/run/reference/dispatch.hpp"
 #include "vyre/run/reference/prepare.hpp"
 #include "vyre/run/reference/reference.hpp"
@@ -11,18 +12,25 @@ namespace vyre::run {
 namespace reference {
 namespace {
 
+constexpr char kName[] = "reference interpreter";
+const DeviceLabel kDevice = {"reference", 0, kName};
+
 class ReferenceExecutable : public Executable {
  public:
-  explicit ReferenceExecutable(const validate::ValidProgram& program) : program_(program), code_(compile_within_limits(program)) {}
+  explicit ReferenceExecutable(const validate::ValidProgram& program)
+      : program_(std::make_shared<validate::ValidProgram>(program)), code_(compiled(program)) {}
 
   void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) override {
-    check_call(program_, buffers, grid);
+    check_call(*program_, buffers, grid);
     if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
     try {
-      const Copies copies(program_, buffers);
+      const Copies copies(*program_, buffers);
       Watch watch(options);
       Unobserved nobody;
-      dispatch({program_.program(), code_, copies.memory(), grid}, options.schedule, watch, nobody);
+      {
+        const DispatchSpan span(kDevice, program_, grid, buffers);
+        dispatch({program_->program(), code_, copies.memory(), grid}, options.schedule, watch, nobody);
+      }
       copies.write_back();
     } catch (const std::bad_alloc&) {
       throw DeviceMemoryError("the reference ran out of memory for copies of the buffers. Fix: bind smaller arrays, or free some memory.");
@@ -30,11 +38,16 @@ class ReferenceExecutable : public Executable {
   }
 
   std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid) override {
-    return plan_on_host(*this, views, written(program_), grid);
+    return plan_on_host(*this, views, written(*program_), grid);
   }
 
  private:
-  validate::ValidProgram program_;
+  static Code compiled(const validate::ValidProgram& program) {
+    const Span span("compile");
+    return compile_within_limits(program);
+  }
+
+  const ProfiledProgram program_;
   Code code_;
 };
 
@@ -44,7 +57,7 @@ class ReferenceBackend : public Backend {
   std::vector<std::string> unavailable() override { return {}; }
   std::vector<DeviceInfo> devices() override {
     DeviceInfo device;
-    device.name = "reference interpreter";
+    device.name = kName;
     device.driver = "vyre";
     device.kind = "cpu";
     device.usable = true;

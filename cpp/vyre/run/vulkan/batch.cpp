@@ -144,6 +144,7 @@ void Batch::submit(std::span<const StorageView> views, const std::vector<bool>& 
 }
 
 void Batch::submit_recorded(std::span<const StorageView> views, std::uint64_t times, const Waiting& waiting) {
+  if (profiling()) return submit_timed(views, times, waiting);
   for (const Recorded::Run& run : recorded_->runs()) {
     if (times == 1) {
       if (!run.buffers.empty()) used(views, device_->stream().submit(run.buffers));
@@ -154,6 +155,48 @@ void Batch::submit_recorded(std::span<const StorageView> views, std::uint64_t ti
     }
     if (run.then != nullptr) submit_in_turns(*run.then, views, waiting);
   }
+}
+
+// The same for a profile: recorded for this one submission, and each call after the one before it, so that its time is its own.
+void Batch::submit_timed(std::span<const StorageView> views, std::uint64_t times, const Waiting& waiting) {
+  constexpr std::size_t kMostCalls = 64;
+  const std::uint64_t most = device_->options().dispatches_per_submission;
+  Timing& timing = device_->timing();
+  std::unique_ptr<Timestamps> timestamps;
+  std::uint64_t dispatches = 0;
+  std::size_t calls = 0;
+  bool host_reads = false;
+  const auto submit = [&] {
+    if (!timestamps) return;
+    Commands& commands = timestamps->commands();
+    if (host_reads) commands.order(kDevice, kHost);
+    commands.end();
+    const VkCommandBuffer handle = commands.handle();
+    const std::uint64_t moment = device_->stream().submit({&handle, 1});
+    timing.submitted(std::move(timestamps), moment);
+    used(views, moment);
+    dispatches = calls = 0;
+    host_reads = false;
+  };
+  for (std::uint64_t turn = 0; turn < times; ++turn) {
+    for (const std::shared_ptr<Recording>& call : calls_) {
+      if (calls == kMostCalls || dispatches + call->count() > most) submit();
+      if (call->count() > most) {
+        submit_in_turns(*call, views, waiting);
+        continue;
+      }
+      if (!timestamps) {
+        timestamps = timing.begin(waiting.options());
+        timestamps->commands().begin();
+      }
+      timestamps->commands().order(kDevice, kDevice);
+      call->record(timestamps->commands(), 0, call->count(), timestamps.get());
+      dispatches += call->count();
+      ++calls;
+      host_reads = host_reads || call->host_reads();
+    }
+  }
+  submit();
 }
 
 void Batch::submit_in_turns(Recording& call, std::span<const StorageView> views, const Waiting& waiting) {
@@ -184,11 +227,13 @@ void Batch::submit_in_turns(Recording& call, std::span<const StorageView> views,
     turn.commands.begin();
     turn.commands.order(kDevice, kDevice);
     const std::uint64_t end = std::min(call.count(), first + most);
-    call.record(turn.commands, first, end);
+    std::unique_ptr<Timestamps> timestamps = device_->timing().begin_if_profiled(waiting.options());
+    call.record(turn.commands, first, end, timestamps.get());
     if (end == call.count() && call.host_reads()) turn.commands.order(kDevice, kHost);
     turn.commands.end();
     const VkCommandBuffer commands = turn.commands.handle();
     turn.last_use = stream.submit({&commands, 1});
+    if (timestamps) device_->timing().submitted(std::move(timestamps), turn.last_use);
     used(views, turn.last_use);
   }
 }

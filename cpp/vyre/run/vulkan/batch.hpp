@@ -30,6 +30,7 @@ class Batch {
  private:
   class Recorded;
   void submit_recorded(std::span<const StorageView> views, std::uint64_t times, const Waiting& waiting);
+  void submit_timed(std::span<const StorageView> views, std::uint64_t times, const Waiting& waiting);
   void submit_checked(std::span<const StorageView> views, std::uint64_t times, const Waiting& waiting);
   void submit_in_turns(Recording& call, std::span<const StorageView> views, const Waiting& waiting);
   void used(std::span<const StorageView> views, std::uint64_t moment);

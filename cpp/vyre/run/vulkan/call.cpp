@@ -11,6 +11,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/emit/interface.hpp"
 #include "vyre/run/host_copy.hpp"
+#include "vyre/run/profile.hpp"
 #include "vyre/run/vulkan/waiting.hpp"
 
 namespace vyre::run::vulkan {
@@ -39,6 +40,19 @@ class Runner {
  public:
   Runner(Device& device, Workspace& workspace, const RunOptions& options) : device_(device), workspace_(workspace), waiting_(options) {}
 
+  void begin() {
+    workspace_.commands.begin();
+    workspace_.timestamps = device_.timing().begin_if_profiled(waiting_.options());
+  }
+
+  // What `record` records is `work`, for a profile.
+  template <class Record>
+  void timed(const Work& work, const Record& record) {
+    if (workspace_.timestamps) workspace_.timestamps->begin(workspace_.commands, work);
+    record();
+    if (workspace_.timestamps) workspace_.timestamps->end(workspace_.commands);
+  }
+
   void submit_and_wait() {
     workspace_.commands.end();
     const DeviceApi& api = device_.api();
@@ -50,17 +64,28 @@ class Runner {
     submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
     submit.commandBufferCount = 1;
     submit.pCommandBuffers = &commands;
-    device_.submit(submit, *workspace_.fence);
+    const std::int64_t submitted = workspace_.timestamps ? host_now() : 0;
+    {
+      const Span span("submit");
+      device_.submit(submit, *workspace_.fence);
+    }
     workspace_.in_flight = true;
+    wait();
+    workspace_.in_flight = false;
+    if (workspace_.timestamps) device_.timing().done(std::move(workspace_.timestamps), submitted);
+  }
+
+ private:
+  void wait() {
+    const DeviceApi& api = device_.api();
+    const Span span("wait");
     waiting_.wait(
         device_.name(), [&] { return finished(api.vkGetFenceStatus(api.device, *workspace_.fence), "vkGetFenceStatus"); },
         [&](std::uint64_t nanoseconds) {
           return finished(api.vkWaitForFences(api.device, 1, workspace_.fence.address(), VK_TRUE, nanoseconds), "vkWaitForFences");
         });
-    workspace_.in_flight = false;
   }
 
- private:
   // True when the fence has signalled. A wait that fails, fails for good: nothing is known of the device any more.
   bool finished(VkResult result, const char* call) {
     if (result < 0) {
@@ -232,7 +257,13 @@ void run_call(Device& device, const Kernels& kernels, std::span<const BufferView
 
   // What the host writes to and reads from.
   const std::vector<Buffer>& reachable = staged ? workspace.staging : workspace.buffers;
-  for (std::size_t i = 0; i < buffers.size(); ++i) copy_in(buffers[i].bytes, reachable[i]);
+  std::uint64_t bound = 0;
+  for (const BufferView& buffer : buffers) bound += buffer.bytes.size();
+  {
+    Span span("upload");
+    if (span) span.work().bytes = bound;
+    for (std::size_t i = 0; i < buffers.size(); ++i) copy_in(buffers[i].bytes, reachable[i]);
+  }
   if (shader.addressed) {
     std::vector<std::uint32_t> addresses;
     for (std::size_t i = 0; i < buffers.size(); ++i) append_address(addresses, address_of(device, workspace.buffers[i].handle()));
@@ -244,11 +275,13 @@ void run_call(Device& device, const Kernels& kernels, std::span<const BufferView
   for (const BufferView& buffer : buffers) constants.push_back(buffer.length);
 
   Commands& commands = workspace.commands;
-  commands.begin();
+  runner.begin();
   if (staged) {
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      commands.copy(workspace.staging[i].handle(), 0, workspace.buffers[i].handle(), 0, bytes[i]);
-    }
+    runner.timed({"upload", nullptr, {0, 0, 0}, bound}, [&] {
+      for (std::size_t i = 0; i < bytes.size(); ++i) {
+        commands.copy(workspace.staging[i].handle(), 0, workspace.buffers[i].handle(), 0, bytes[i]);
+      }
+    });
     commands.order(kTransfer, kShader);
   }
 
@@ -257,17 +290,23 @@ void run_call(Device& device, const Kernels& kernels, std::span<const BufferView
   for (std::uint64_t first = 0; first < parts.count(); first += most) {
     if (first > 0) {
       runner.submit_and_wait();
-      commands.begin();
+      runner.begin();
     }
-    record_parts(commands, kernels, workspace.bindings->handle(), constants, parts, first, std::min(parts.count(), first + most));
+    runner.timed({"dispatch", kernels.program, grid, bound}, [&] {
+      record_parts(commands, kernels, workspace.bindings->handle(), constants, parts, first, std::min(parts.count(), first + most));
+    });
   }
 
   const auto returned = [&](std::size_t i) { return i < buffers.size() ? bool{shader.writable[i]} : i == status; };
+  std::uint64_t given_back = 0;
+  for (std::size_t i = 0; i < buffers.size(); ++i) given_back += shader.writable[i] ? buffers[i].bytes.size() : 0;
   if (staged) {
     commands.order(kShader, kTransfer);
-    for (std::size_t i = 0; i < bytes.size(); ++i) {
-      if (returned(i)) commands.copy(workspace.buffers[i].handle(), 0, workspace.staging[i].handle(), 0, bytes[i]);
-    }
+    runner.timed({"download", nullptr, {0, 0, 0}, given_back}, [&] {
+      for (std::size_t i = 0; i < bytes.size(); ++i) {
+        if (returned(i)) commands.copy(workspace.buffers[i].handle(), 0, workspace.staging[i].handle(), 0, bytes[i]);
+      }
+    });
     commands.order(kTransfer, kHost);
   } else {
     commands.order(kShader, kHost);
@@ -276,6 +315,8 @@ void run_call(Device& device, const Kernels& kernels, std::span<const BufferView
 
   if (shader.has_status) check_status(device, reachable[status]);
   // Nothing can fail from here on, so the host's arrays change all or not at all.
+  Span span("download");
+  if (span) span.work().bytes = given_back;
   for (std::size_t i = 0; i < buffers.size(); ++i) {
     if (shader.writable[i]) host_copy(buffers[i].bytes.data(), reachable[i].mapped(), buffers[i].bytes.size());
   }

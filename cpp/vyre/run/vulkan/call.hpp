@@ -12,6 +12,7 @@
 #include "vyre/run/vulkan/commands.hpp"
 #include "vyre/run/vulkan/parts.hpp"
 #include "vyre/run/vulkan/pipeline.hpp"
+#include "vyre/run/vulkan/timestamps.hpp"
 
 namespace vyre::run::vulkan {
 
@@ -49,7 +50,8 @@ class Workspace {
   Commands commands;
   FenceHandle fence;
   std::optional<Bindings> bindings;
-  Kernels kernels;  // kept while they may be in flight
+  Kernels kernels;                         // kept while they may be in flight
+  std::unique_ptr<Timestamps> timestamps;  // likewise; of a profile
 
  private:
   void bind(Device& device, std::span<const VkDeviceSize> bytes, std::size_t first);

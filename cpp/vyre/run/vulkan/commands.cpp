@@ -69,4 +69,10 @@ void Commands::dispatch(const std::array<std::uint32_t, 3>& groups) {
   device_.api().vkCmdDispatch(commands_, groups[0], groups[1], groups[2]);
 }
 
+void Commands::reset(VkQueryPool pool, std::uint32_t queries) { device_.api().vkCmdResetQueryPool(commands_, pool, 0, queries); }
+
+void Commands::timestamp(VkQueryPool pool, std::uint32_t query) {
+  device_.api().vkCmdWriteTimestamp(commands_, VK_PIPELINE_STAGE_BOTTOM_OF_PIPE_BIT, pool, query);
+}
+
 }  // namespace vyre::run::vulkan

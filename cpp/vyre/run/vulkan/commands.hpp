@@ -41,6 +41,9 @@ class Commands {
   void bind(VkPipeline pipeline, VkPipelineLayout layout, VkDescriptorSet set);
   void push(VkPipelineLayout layout, std::span<const std::uint32_t> constants);
   void dispatch(const std::array<std::uint32_t, 3>& groups);
+  void reset(VkQueryPool pool, std::uint32_t queries);
+  // The time at which all that was submitted before is done.
+  void timestamp(VkQueryPool pool, std::uint32_t query);
 
  private:
   Device& device_;

@@ -7,12 +7,14 @@
 #include <iterator>
 
 #include "vyre/base/error.hpp"
+#include "vyre/run/profile.hpp"
 #include "vyre/run/vulkan/call.hpp"
 #include "vyre/run/vulkan/float_state.hpp"
 #include "vyre/run/vulkan/heap.hpp"
 #include "vyre/run/vulkan/pipeline.hpp"
 #include "vyre/run/vulkan/process_end.hpp"
 #include "vyre/run/vulkan/stream.hpp"
+#include "vyre/run/vulkan/timestamps.hpp"
 #include "vyre/run/vulkan/transfer.hpp"
 
 namespace vyre::run::vulkan {
@@ -78,15 +80,17 @@ Device::Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physica
   features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   features.pNext = &features12;
   features.features.robustBufferAccess = physical.robust_buffer_access ? VK_TRUE : VK_FALSE;
-  const char* const extensions[] = {VK_EXT_ROBUSTNESS_2_EXTENSION_NAME};
+  std::vector<const char*> extensions;
+  if (physical.robust_buffer_access2) extensions.push_back(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME);
+  if (physical.calibrated_timestamps) extensions.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
 
   VkDeviceCreateInfo create{};
   create.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;
   create.pNext = &features;
   create.queueCreateInfoCount = 1;
   create.pQueueCreateInfos = &queue;
-  create.enabledExtensionCount = physical.robust_buffer_access2 ? 1 : 0;
-  create.ppEnabledExtensionNames = extensions;
+  create.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
+  create.ppEnabledExtensionNames = extensions.data();
   const InstanceApi& api = instance_->api();
   VkDevice device = VK_NULL_HANDLE;
   {
@@ -107,6 +111,7 @@ Device::Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physica
     chunks_.reserve(kMaxUnusedChunks);
     heap_ = std::make_unique<Heap>(*this);
     stream_ = std::make_unique<Stream>(*this);
+    timing_ = std::make_unique<Timing>(*this);
   } catch (...) {
     api_.vkDestroyDevice(device, nullptr);
     throw;
@@ -121,6 +126,7 @@ Device::~Device() {
   unused_.clear();
   chunks_.clear();
   stream_.reset();
+  timing_.reset();  // its commands may have been left to the stream's thread
   heap_.reset();
   pipelines_.clear();
   set_layouts_.clear();
@@ -174,6 +180,7 @@ std::shared_ptr<Pipeline> Device::pipeline(const Shader& shader) {
     }
   }
   // Compiled with nothing locked, so that calls of other shaders go on. Two threads may compile the same one; both work.
+  const Span span("compile");
   auto compiled = std::make_shared<Pipeline>(*this, shader);
   warm_up(*this, compiled);
   const std::lock_guard lock(mutex_);

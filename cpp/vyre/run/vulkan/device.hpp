@@ -19,12 +19,13 @@
 namespace vyre::run::vulkan {
 
 class Chunk;
+class Timing;
 class Heap;
 class Pipeline;
 class Stream;
 class Workspace;
 
-class Device {
+class Device : public std::enable_shared_from_this<Device> {
  public:
   // Opened devices are shared: by the backend, and by every executable prepared for them. A device that still works on a call
   // that nobody waits for is never closed, because closing would wait for it; it is kept until the process ends.
@@ -34,6 +35,7 @@ class Device {
   ~Device();
 
   const DeviceApi& api() const { return api_; }
+  const Instance& instance() const { return *instance_; }
   const PhysicalDevice& physical() const { return physical_; }
   const Options& options() const { return options_; }
   const std::string& name() const { return physical_.info.name; }
@@ -53,6 +55,10 @@ class Device {
   // What storages lie in, and the order of what happens to them.
   Heap& heap() { return *heap_; }
   Stream& stream() { return *stream_; }
+  // For profiles.
+  Timing& timing() { return *timing_; }
+  // Among those of its instance.
+  std::size_t index() const { return static_cast<std::size_t>(&physical_ - instance_->devices().data()); }
   // Staging memory that nobody else uses; its last copy may still be under way.
   std::unique_ptr<Chunk> borrow_chunk();
   void give_back(std::unique_ptr<Chunk> chunk) noexcept;
@@ -122,6 +128,7 @@ class Device {
   std::vector<std::unique_ptr<Chunk>> chunks_;
   std::unique_ptr<Heap> heap_;
   std::unique_ptr<Stream> stream_;  // what it holds goes back to the heap
+  std::unique_ptr<Timing> timing_;
   Device* next_kept_ = nullptr;
 };
 

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "vyre/base/error.hpp"
+#include "vyre/run/profile.hpp"
 #include "vyre/run/vulkan/probes.hpp"
 
 namespace vyre::run::vulkan {
@@ -102,6 +103,7 @@ std::shared_ptr<Device> Devices::open(std::size_t index) {
   const std::lock_guard lock(slot.mutex);
   if (slot.device && slot.device->condemned()) slot.device.reset();
   if (!slot.device) {
+    const Span span("open device");
     auto device = Device::open(instance, physical, options_);
     device->loop_budget = probe(*device).loop_budget;
     slot.device = std::move(device);

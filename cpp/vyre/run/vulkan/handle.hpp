@@ -65,6 +65,7 @@ using PipelineHandle = Handle<VkPipeline, &DeviceApi::vkDestroyPipeline>;
 using DescriptorPoolHandle = Handle<VkDescriptorPool, &DeviceApi::vkDestroyDescriptorPool>;
 using CommandPoolHandle = Handle<VkCommandPool, &DeviceApi::vkDestroyCommandPool>;
 using SemaphoreHandle = Handle<VkSemaphore, &DeviceApi::vkDestroySemaphore>;
+using QueryPoolHandle = Handle<VkQueryPool, &DeviceApi::vkDestroyQueryPool>;
 using FenceHandle = Handle<VkFence, &DeviceApi::vkDestroyFence>;
 
 }  // namespace vyre::run::vulkan

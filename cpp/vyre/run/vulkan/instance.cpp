@@ -101,6 +101,7 @@ PhysicalDevice describe(const InstanceApi& api, VkPhysicalDevice handle) {
     return std::ranges::any_of(extensions, [&](const VkExtensionProperties& it) { return std::strcmp(it.extensionName, name) == 0; });
   };
   const bool has_robustness2 = has(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME);
+  device.calibrated_timestamps = has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
 
   VkPhysicalDeviceDriverProperties driver{};
   driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
@@ -152,6 +153,7 @@ PhysicalDevice describe(const InstanceApi& api, VkPhysicalDevice handle) {
   for (std::uint32_t family = 0; family < family_count && !computes; ++family) {
     if ((families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) {
       device.queue_family = family;
+      device.timestamp_bits = families[family].timestampValidBits;
       computes = true;
     }
   }

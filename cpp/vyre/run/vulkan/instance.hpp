@@ -31,6 +31,8 @@ struct PhysicalDevice {
   bool robust_buffer_access = false;
   bool robust_buffer_access2 = false;
   bool buffer_addresses = false;
+  std::uint32_t timestamp_bits = 0;    // of the queue family's timestamps; 0: it has none
+  bool calibrated_timestamps = false;  // VK_EXT_calibrated_timestamps
   // Of driver, device and driver version, in hexadecimal: what a compiled pipeline depends on beside its words.
   std::string key;
 };

@@ -23,7 +23,7 @@ KernelSource::KernelSource(std::shared_ptr<Devices> devices, std::size_t device,
 
 KernelSource::KernelSource(std::shared_ptr<Devices> devices, std::size_t device, const validate::ValidProgram& program,
                            const PrepareOptions& options)
-    : devices_(std::move(devices)), index_(device), program_(program), options_(options) {
+    : devices_(std::move(devices)), index_(device), program_(std::make_shared<validate::ValidProgram>(program)), options_(options) {
   ready({0, 0, 0}, 0);
 }
 
@@ -39,15 +39,16 @@ KernelSource::Ready KernelSource::ready(Grid grid, std::uint64_t largest) {
   const spirv::Options emitting{.check_loops = device_->loop_budget.has_value(), .addresses = addresses};
   if (!variant.plain) variant.plain = translate(*program_, emitting, options_);
   Kernels& kernels = variant.kernels;
+  kernels.program = program_;
   if (!kernels.plain) kernels.plain = device_->pipeline(*variant.plain);
-  if (!wants_coarse(*device_, variant, grid)) return {device_, {kernels.plain, nullptr}};
+  if (!wants_coarse(*device_, variant, grid)) return {device_, {kernels.plain, nullptr, program_}};
   if (!variant.tried_coarse) {
     variant.coarse = translate_coarsened(*program_, kWays, emitting, options_);
     variant.tried_coarse = true;
     // One descriptor set and one list of constants serve both.
     VYRE_ASSERT(!variant.coarse || variant.coarse->binding_count() == variant.plain->binding_count());
   }
-  if (!variant.coarse) return {device_, {kernels.plain, nullptr}};
+  if (!variant.coarse) return {device_, {kernels.plain, nullptr, program_}};
   // Compiled with the first call that is large enough, not with the second: a call that is planned then stays as it is.
   if (!kernels.coarse) kernels.coarse = device_->pipeline(*variant.coarse);
   return {device_, kernels};

@@ -43,7 +43,7 @@ class KernelSource {
 
   const std::shared_ptr<Devices> devices_;
   const std::size_t index_;
-  const std::optional<validate::ValidProgram> program_;
+  const ProfiledProgram program_;
   const PrepareOptions options_;
   std::mutex mutex_;
   std::shared_ptr<Device> device_;

@@ -40,7 +40,8 @@ GlobalApi load_global(PFN_vkGetInstanceProcAddr find) {
 InstanceApi load_instance(PFN_vkGetInstanceProcAddr find, VkInstance instance) {
   InstanceApi api;
 #define GLOBAL(name)
-#define INSTANCE(name) api.name = reinterpret_cast<PFN_##name>(find(instance, #name)); require(reinterpret_cast<PFN_vkVoidFunction>(api.name), #name);
+#define INSTANCE_EXTENSION(name) api.name = reinterpret_cast<PFN_##name>(find(instance, #name));
+#define INSTANCE(name) INSTANCE_EXTENSION(name) require(reinterpret_cast<PFN_vkVoidFunction>(api.name), #name);
 #define DEVICE(name)
 #include "vyre/run/vulkan/functions.def"
   api.instance = instance;
@@ -51,7 +52,8 @@ DeviceApi load_device(const InstanceApi& instance, VkDevice device) {
   DeviceApi api;
 #define GLOBAL(name)
 #define INSTANCE(name)
-#define DEVICE(name) api.name = reinterpret_cast<PFN_##name>(instance.vkGetDeviceProcAddr(device, #name)); require(reinterpret_cast<PFN_vkVoidFunction>(api.name), #name);
+#define DEVICE_EXTENSION(name) api.name = reinterpret_cast<PFN_##name>(instance.vkGetDeviceProcAddr(device, #name));
+#define DEVICE(name) DEVICE_EXTENSION(name) require(reinterpret_cast<PFN_vkVoidFunction>(api.name), #name);
 #include "vyre/run/vulkan/functions.def"
   api.device = device;
   api.process = getpid();

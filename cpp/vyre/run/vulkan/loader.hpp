@@ -48,7 +48,7 @@ struct DeviceApi {
 };
 // clang-format on
 
-// Throw DeviceError when a function is missing.
+// Throw DeviceError when a function is missing; those of extensions are null then.
 GlobalApi load_global(PFN_vkGetInstanceProcAddr find);
 InstanceApi load_instance(PFN_vkGetInstanceProcAddr find, VkInstance instance);
 DeviceApi load_device(const InstanceApi& instance, VkDevice device);

@@ -22,10 +22,12 @@ Recording::Recording(Device& device, Kernels kernels, std::span<const StorageVie
       kernels_(std::move(kernels)),
       parts_(grid, device.max_group_count(), kernels_.coarse != nullptr),
       bindings_(device, kernels_.plain->shader().binding_count()) {
+  work_ = {"dispatch", kernels_.program, grid, 0};
   constants_.assign(3, 0);
   std::vector<VkDescriptorBufferInfo> infos;
   for (const StorageView& view : views) {
     constants_.push_back(view.length);
+    work_.bytes += view.bytes;
     const Block& block = static_cast<VulkanStorage&>(*view.storage).block();
     // A load out of bounds reads element 0 and drops it. An array that has none may begin where its memory ends, so another place is read.
     const VkDeviceSize offset = block.offset + (view.length == 0 ? 0 : view.offset);
@@ -70,7 +72,7 @@ VkDescriptorBufferInfo Recording::addresses_of(std::span<const VkDescriptorBuffe
   return info;
 }
 
-void Recording::record(Commands& commands, std::uint64_t first, std::uint64_t end) const {
+void Recording::record(Commands& commands, std::uint64_t first, std::uint64_t end, Timestamps* timestamps) const {
   if (first == 0 && copies()) {
     for (const Copied& each : copied_) {
       commands.copy(each.original.buffer, each.original.offset, each.copy.buffer, each.copy.offset, each.bytes);
@@ -82,7 +84,9 @@ void Recording::record(Commands& commands, std::uint64_t first, std::uint64_t en
     commands.order(kTransfer, kShader);
   }
   std::vector<std::uint32_t> constants = constants_;
+  if (timestamps != nullptr) timestamps->begin(commands, work_);
   record_parts(commands, kernels_, bindings_.handle(), constants, parts_, first, end);
+  if (timestamps != nullptr) timestamps->end(commands);
   if (end < count()) return;
   if (!copied_.empty()) commands.order(kShader, kTransfer);
   for (const Copied& each : copied_) {

@@ -17,6 +17,7 @@
 #include "vyre/run/vulkan/parts.hpp"
 #include "vyre/run/vulkan/pipeline.hpp"
 #include "vyre/run/vulkan/stream.hpp"
+#include "vyre/run/vulkan/timestamps.hpp"
 
 namespace vyre::run::vulkan {
 
@@ -29,8 +30,9 @@ class Recording final : public Retired {
   const Shader& shader() const { return kernels_.plain->shader(); }
   // Dispatches.
   std::uint64_t count() const { return parts_.count(); }
-  // Commands for dispatches `first` to `end`, with all that comes before the first and after the last one of them.
-  void record(Commands& commands, std::uint64_t first, std::uint64_t end) const;
+  // Commands for dispatches `first` to `end`, with all that comes before the first and after the last one of them. Of a profile, the
+  // dispatches are one interval.
+  void record(Commands& commands, std::uint64_t first, std::uint64_t end, Timestamps* timestamps = nullptr) const;
   // Whether the host reads something when it is done, so that a command buffer must end with order(kDevice, kHost).
   bool host_reads() const;
   // What it reads and writes, in bytes of buffers.
@@ -72,6 +74,7 @@ class Recording final : public Retired {
   Bindings bindings_;
   Buffer status_;
   std::vector<std::uint32_t> constants_;
+  Work work_;
   std::vector<std::list<Block>> copies_;
   std::vector<Copied> copied_;
   std::vector<std::uint32_t> addresses_;

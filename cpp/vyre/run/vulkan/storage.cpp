@@ -7,6 +7,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/host_copy.hpp"
+#include "vyre/run/profile.hpp"
 #include "vyre/run/vulkan/transfer.hpp"
 
 namespace vyre::run::vulkan {
@@ -61,6 +62,8 @@ void VulkanStorage::check_usable() const {
 void VulkanStorage::write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) {
   VYRE_ASSERT(offset <= bytes_ && from.size() <= bytes_ - offset);
   check_reachable();
+  Span span("upload");
+  if (span) span.work().bytes = from.size();
   if (std::byte* mapped = block().mapped()) {
     device_->stream().wait(last_use_, Waiting(options));
     host_copy(mapped + offset, from.data(), from.size());
@@ -72,6 +75,8 @@ void VulkanStorage::write(std::uint64_t offset, std::span<const std::byte> from,
 
 void VulkanStorage::read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) {
   VYRE_ASSERT(offset <= bytes_ && to.size() <= bytes_ - offset);
+  Span span("download");
+  if (span) span.work().bytes = to.size();
   wait(options);
   if (const std::byte* mapped = block().mapped()) {
     host_copy(to.data(), mapped + offset, to.size());

@@ -4,6 +4,7 @@
 #include <system_error>
 #include <utility>
 
+#include "vyre/run/profile.hpp"
 #include "vyre/run/vulkan/device.hpp"
 #include "vyre/run/vulkan/process_end.hpp"
 
@@ -174,6 +175,7 @@ bool Stream::done(std::uint64_t moment) {
 void Stream::wait(std::uint64_t moment, const Waiting& waiting) {
   raise(waited_for_, moment);
   if (past_ >= moment) return;
+  const Span span("wait");
   const DeviceApi& api = device_.api();
   waiting.wait(
       device_.name(), [&] { return done(moment); },

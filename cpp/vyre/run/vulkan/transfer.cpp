@@ -16,6 +16,7 @@
 #include "vyre/run/processors.hpp"
 #include "vyre/run/vulkan/device.hpp"
 #include "vyre/run/vulkan/storage.hpp"
+#include "vyre/run/vulkan/timestamps.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -114,10 +115,14 @@ void upload(Device& device, std::span<const std::byte> from, VulkanStorage& to, 
       std::memcpy(chunk.staging.mapped(), from.data() + part.begin, part.bytes);
       chunk.commands.begin();
       chunk.commands.order(kDevice, kTransfer);
+      auto timestamps = device.timing().begin_if_profiled(with);
+      if (timestamps) timestamps->begin(chunk.commands, {"upload", nullptr, {0, 0, 0}, part.bytes});
       chunk.commands.copy(chunk.staging.handle(), 0, block.buffer->handle(), block.offset + offset + part.begin, part.bytes);
+      if (timestamps) timestamps->end(chunk.commands);
       chunk.commands.end();
       const VkCommandBuffer commands = chunk.commands.handle();
       chunk.last_use = device.stream().submit({&commands, 1});
+      if (timestamps) device.timing().submitted(std::move(timestamps), chunk.last_use);
       to.used_until(chunk.last_use);
     }
   });
@@ -138,11 +143,15 @@ void download(Device& device, VulkanStorage& from, std::uint64_t offset, std::sp
         device.stream().wait(chunk.last_use, waiting);
         chunk.commands.begin();
         chunk.commands.order(kDevice, kTransfer);
+        auto timestamps = device.timing().begin_if_profiled(with);
+        if (timestamps) timestamps->begin(chunk.commands, {"download", nullptr, {0, 0, 0}, started->bytes});
         chunk.commands.copy(block.buffer->handle(), block.offset + offset + started->begin, chunk.staging.handle(), 0, started->bytes);
+        if (timestamps) timestamps->end(chunk.commands);
         chunk.commands.order(kTransfer, kHost);
         chunk.commands.end();
         const VkCommandBuffer commands = chunk.commands.handle();
         chunk.last_use = device.stream().submit({&commands, 1});
+        if (timestamps) device.timing().submitted(std::move(timestamps), chunk.last_use);
         from.used_until(chunk.last_use);
       }
       if (under_way) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vyre/lower/lower.hpp"
+#include "vyre/run/profile.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -13,6 +14,7 @@ Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& prog
   Shader shader;
   shader.has_status = emitting.check_loops && std::any_of(kernel.code.begin(), kernel.code.end(), is_loop);
   shader.addressed = emitting.addresses;
+  const Span span("emit");
   shader.words = spirv::emit(kernel, {.check_loops = shader.has_status, .addresses = shader.addressed});
   shader.workgroup_size = kernel.workgroup_size;
   shader.workgroup_memory_bytes = kernel.shared_bytes();
@@ -28,12 +30,20 @@ Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& prog
 }  // namespace
 
 Shader translate(const validate::ValidProgram& program, const spirv::Options& emitting, const PrepareOptions& options) {
-  return shader_of(lower::lower(program, options), program, emitting);
+  const auto lowered = [&] {
+    const Span span("lower");
+    return lower::lower(program, options);
+  };
+  return shader_of(lowered(), program, emitting);
 }
 
 std::optional<Shader> translate_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const spirv::Options& emitting,
                                           const PrepareOptions& options) {
-  const std::optional<lower::Kernel> kernel = lower::lower_coarsened(program, ways, options);
+  const auto lowered = [&] {
+    const Span span("lower");
+    return lower::lower_coarsened(program, ways, options);
+  };
+  const std::optional<lower::Kernel> kernel = lowered();
   if (!kernel) return std::nullopt;
   return shader_of(*kernel, program, emitting);
 }

@@ -17,6 +17,8 @@ class Waiting {
   // The time-out counts from here.
   explicit Waiting(const RunOptions& options);
 
+  const RunOptions& options() const { return options_; }
+
   // Throws Interrupted, or DispatchTimeoutError with the device's name.
   void stop_if_unwanted(std::string_view device) const;
 

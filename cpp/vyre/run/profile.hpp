@@ -1,0 +1,221 @@
+// What happens when: spans of the host's work and what devices did, on one time line, for vyre.profile.
+//
+// While no profile is open, a span costs the reading of one flag. An open one hears of every thread and every device of the process;
+// several may be open, and each hears of what began while it was.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vyre/run/backend.hpp"
+#include "vyre/validate/validate.hpp"
+
+namespace vyre::run {
+
+// Nanoseconds of the steady clock: on Linux CLOCK_MONOTONIC, which is also Python's time.perf_counter_ns().
+std::int64_t host_now();
+
+// What a profile names programs by; whoever runs one keeps it.
+using ProfiledProgram = std::shared_ptr<const validate::ValidProgram>;
+
+// A device as profiles show it. Two are the same one when backend and index are.
+struct DeviceLabel {
+  std::string backend;
+  std::size_t index = 0;
+  std::string name;
+};
+
+// A device's clock, where it has one, and the events that it has not told yet.
+class DeviceClock {
+ public:
+  // Both clocks at one moment, in nanoseconds, and by how much it may be missed.
+  struct Reading {
+    std::int64_t host = 0, device = 0, error = 0;
+  };
+
+  virtual ~DeviceClock() = default;
+  // Nothing for a device without timestamps. May wait for the device.
+  virtual std::optional<Reading> read(const RunOptions& options) = 0;
+  // How read() does it, for people.
+  virtual std::string method() const = 0;
+  // Tells all profiles of what was submitted until now; waits for it.
+  virtual void finish(const RunOptions& options) = 0;
+};
+
+// How a device's clock lies to the host's between two readings.
+struct ClockFit {
+  std::int64_t host = 0, device = 0;  // of one moment
+  double scale = 1;                   // host nanoseconds a device's nanosecond
+  std::int64_t error = 0;             // of a time that is converted
+
+  std::int64_t to_host(std::int64_t device_time) const;
+};
+// Two readings that one offset explains are one; only a drift that they prove is one.
+ClockFit fit(const DeviceClock::Reading& first, const std::optional<DeviceClock::Reading>& last);
+
+// What was done: by the host, or by a device.
+struct Work {
+  const char* name = nullptr;  // a literal: "submit", "dispatch"
+  ProfiledProgram program;     // of a dispatch, and of what is done for one program
+  Grid grid{0, 0, 0};          // of a dispatch
+  std::uint64_t bytes = 0;     // bound by a dispatch, or copied
+};
+
+struct ProfileEvent {
+  static constexpr std::size_t kHost = ~std::size_t{0};
+
+  Work work;
+  std::size_t device = kHost;  // index into ProfileReport::devices
+  std::uint64_t thread = 0;    // the system's id of the one that did it, or asked for it
+  std::int64_t submitted = 0;  // of a device's work: when it was asked for
+  std::int64_t start = 0;      // of the host's clock
+  std::int64_t duration = 0;
+  bool observed = false;  // a device's work without times of its own: from its submission until the host saw its end
+};
+
+struct ProfileReport {
+  struct Device {
+    DeviceLabel label;
+    std::string clock;                  // empty: the host's own
+    std::optional<std::int64_t> error;  // of the alignment of its clock
+  };
+  // All events of one kind, those that were not kept too.
+  struct Row {
+    std::string name;
+    std::size_t device = ProfileEvent::kHost;
+    ProfiledProgram program;  // of dispatches
+    bool observed = false;
+    std::uint64_t calls = 0;
+    std::int64_t total = 0, min = 0, max = 0;
+  };
+  bool open = false;
+  std::int64_t began = 0, ended = 0;
+  std::vector<Device> devices;
+  std::vector<Row> rows;
+  std::vector<ProfileEvent> events;  // in the order in which they became known
+  std::uint64_t left_out = 0;        // events beyond what is kept
+  std::vector<std::string> notes;    // what the numbers do not say of themselves
+};
+
+// Safe from every thread.
+class Profile : public std::enable_shared_from_this<Profile> {
+ public:
+  // Opens it. Of events, the first `most_events` are kept; rows count all.
+  static std::shared_ptr<Profile> begin(std::size_t most_events);
+  Profile(const Profile&) = delete;
+  Profile& operator=(const Profile&) = delete;
+
+  // Closes it, and waits for the devices' events. Throws Interrupted only; what else goes wrong is a note.
+  void end(const RunOptions& options);
+  // Closes it without waiting for anything.
+  void abandon() noexcept;
+  ProfileReport report() const;
+
+  // For those who record. A device's index, for add(), and whether its times can be told; its clock is read when it is new.
+  struct Listed {
+    std::size_t index = 0;
+    bool timed = false;
+  };
+  Listed device(const DeviceLabel& label, const std::shared_ptr<DeviceClock>& clock, const RunOptions& options);
+  void add(const ProfileEvent& event) noexcept;
+  // Each text once.
+  void note(const std::string& text) noexcept;
+  bool began_before(std::int64_t time) const { return began_ <= time; }
+
+ private:
+  struct Used {
+    DeviceLabel label;
+    std::shared_ptr<DeviceClock> clock;  // until the end
+    std::string method;
+    std::optional<DeviceClock::Reading> first, last;
+  };
+  explicit Profile(std::size_t most_events);
+  bool close() noexcept;
+  std::optional<Listed> find(const DeviceLabel& label, const DeviceClock* clock) const;
+
+  const std::size_t most_events_;
+  const std::uint64_t forks_;
+  const std::int64_t began_;
+  mutable std::mutex mutex_;  // guards what follows
+  std::int64_t ended_ = 0;
+  std::vector<Used> devices_;
+  std::vector<ProfileReport::Row> rows_;
+  std::vector<ProfileEvent> events_;  // those of devices with a clock in its time
+  std::uint64_t left_out_ = 0;
+  std::vector<std::string> notes_;
+};
+
+namespace detail {
+inline std::atomic<int> open_profiles = 0;
+}
+
+inline bool profiling() noexcept { return detail::open_profiles.load(std::memory_order_relaxed) != 0; }
+// Those that are open now.
+std::vector<std::shared_ptr<Profile>> open_profiles();
+// At the end of the process: nobody listens any more.
+void abandon_profiles() noexcept;
+
+// The system's id of this thread.
+std::uint64_t thread_id();
+
+// While it lives, spans of this thread are not recorded: what the profile itself does is no work of the user's.
+class Unprofiled {
+ public:
+  Unprofiled() { ++depth; }
+  Unprofiled(const Unprofiled&) = delete;
+  Unprofiled& operator=(const Unprofiled&) = delete;
+  ~Unprofiled() { --depth; }
+  static thread_local int depth;
+};
+
+// The host's work from its construction to its destruction. A span lies within those of its thread that are open.
+class Span {
+ public:
+  explicit Span(const char* name) {
+    if (profiling()) begin(name);
+  }
+  Span(const Span&) = delete;
+  Span& operator=(const Span&) = delete;
+  ~Span() {
+    if (open_) end();
+  }
+
+  // Whether anybody listens, and the fields below are worth filling.
+  explicit operator bool() const { return open_.has_value(); }
+  Work& work() { return open_->work; }
+  // What is done here is done by this device, whose clock is the host's. The label must outlive the span.
+  void on(const DeviceLabel& device) { open_->device = &device; }
+
+ private:
+  struct Open {
+    Work work;
+    const DeviceLabel* device = nullptr;
+    std::int64_t start = 0;
+  };
+  void begin(const char* name);
+  void end() noexcept;
+
+  std::optional<Open> open_;
+};
+
+// The same of a dispatch on the host's processor.
+class DispatchSpan {
+ public:
+  DispatchSpan(const DeviceLabel& device, const ProfiledProgram& program, Grid grid, std::span<const BufferView> buffers)
+      : span_("dispatch") {
+    if (span_) describe(device, program, grid, buffers);
+  }
+
+ private:
+  void describe(const DeviceLabel& device, const ProfiledProgram& program, Grid grid, std::span<const BufferView> buffers);
+
+  Span span_;
+};
+
+}  // namespace vyre::run
