@@ -59,6 +59,10 @@ def main() -> None:
     count("python run 64", lambda: vyre.run(small, inputs, workgroups=1, backend="reference"))
     there, out = vyre.array(a, backend="cpu"), vyre.empty(ELEMENTS, backend="cpu")
     count("python call 64", lambda: small(there, out, workgroups=1))
+    with vyre.graph() as graph:
+        for _ in range(100):
+            small(there, out, workgroups=1)
+    count("python replay 100", graph.replay)
 
 
 if __name__ == "__main__":
