@@ -281,13 +281,16 @@ class Profile:
 
     def _repr_html_(self) -> str:
         left, right = 'style="text-align:left"', 'style="text-align:right"'
-        parts = [f"<p>{html.escape(_title(self))}</p>", _time_line(self)]
+        colours: dict[str, str] = {}
+        parts = [f"<p>{html.escape(_title(self))}</p>", _time_line(self, colours)]
         for heading, table in _tables(self):
             head = "".join(f"<th {right}>{name}</th>" for name in _COLUMNS)
             body = ""
             for first, *numbers in table:
                 cells = "".join(f"<td {right}>{html.escape(cell)}</td>" for cell in numbers)
-                body += f"<tr><td {left}>{_spaced(first)}</td>{cells}</tr>"
+                colour = colours.get(first.strip())
+                mark = f'<span style="color:{colour}">&#9632;</span> ' if colour else ""
+                body += f"<tr><td {left}>{_spaced(first, mark)}</td>{cells}</tr>"
             parts.append(f"<table><caption {left}>{html.escape(heading)}</caption><tr>{head}</tr>{body}</table>")
         parts += [f"<p>note: {html.escape(note)}</p>" for note in self.notes]
         return "".join(parts)
@@ -454,12 +457,12 @@ def _aligned(rows: list[tuple[str, ...]]) -> list[str]:
     ]
 
 
-def _spaced(text: str) -> str:
+def _spaced(text: str, mark: str) -> str:
     stripped = text.lstrip(" ")
-    return "&nbsp;" * (len(text) - len(stripped)) * 2 + html.escape(stripped)
+    return "&nbsp;" * (len(text) - len(stripped)) * 2 + mark + html.escape(stripped)
 
 
-# More bars than this are drawn as one wherever they would touch, and no picture has more of them.
+# No picture has more bars.
 _MOST_BARS = 2000
 _WIDTH = 860
 _LABEL = 180
@@ -467,8 +470,11 @@ _ROW = 22
 _COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#9d755d", "#eeca3b")
 
 
-def _time_line(prof: Profile) -> str:
-    """An SVG with a line for each thread of the host, of its outermost work, and for each device."""
+def _time_line(prof: Profile, colours: dict[str, str]) -> str:
+    """An SVG with a line for each thread of the host, of its outermost work, and for each device.
+
+    What is drawn gets a colour, by which the tables name it.
+    """
     events = prof.events
     if not events:
         return ""
@@ -486,7 +492,6 @@ def _time_line(prof: Profile) -> str:
         else:
             line = (1, event.backend, event.device, 0)
         lines.setdefault(line, []).append(event)
-    colours: dict[str, str] = {}
     scale = (_WIDTH - _LABEL) / whole
     drawn, shapes = 0, []
     for row, (line, own) in enumerate(sorted(lines.items())):

@@ -156,6 +156,10 @@ void Timing::finish(const RunOptions& options) {
   }
   if (last > 0) device_.stream().wait(last, Waiting(options));
   collect();
+  if (profiling()) return;
+  std::vector<std::unique_ptr<Timestamps>> unused;  // destroyed with nothing locked
+  const std::lock_guard lock(mutex_);
+  unused.swap(unused_);
 }
 
 std::vector<std::uint64_t> Timing::results(const Timestamps& timestamps) const {
