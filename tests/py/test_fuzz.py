@@ -415,6 +415,30 @@ def test_what_is_refused_is_not_agreed(capsys):
 
 
 @pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_between_counting_a_program_and_writing_it_loses_neither(how, tmp_path):
+    log = tmp_path / "log"
+    code = (
+        "import os, sys\n"
+        "from vyre.__main__ import main\n"
+        "from vyre.commands import fuzz\n"
+        "plain = fuzz._Run.add\n"
+        "def add(self, row):\n"
+        "    plain(self, row)\n"
+        f"    if self.done == 3: os.kill(os.getpid(), {int(how)})\n"
+        "fuzz._Run.add = add\n"
+        f"sys.exit(main(['fuzz', '--backend', 'cpu', '--count', '1000', '--jobs', '1', '--log', {str(log)!r}]))\n"
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, env=environment, timeout=300, check=False
+    )
+    assert done.returncode == 130, done.stderr
+    logged = len(lines(log)) - 1
+    assert 3 <= logged < 1000
+    assert f"stopped     before seed {logged}\n" in done.stdout
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
 def test_a_signal_leaves_a_log_to_go_on_with(how, tmp_path):
     log = tmp_path / "log"
     command = [

@@ -285,16 +285,18 @@ class _Run:
         found: list[Row] = []
         with closing(rows), _Bar(self, count, seconds) as bar:
             for some in rows:
-                kept = []
-                for row in some:
-                    kept.append(row)
-                    self.add(row)
-                    if row.wrong:
-                        found.append(row)
-                        if len(found) == chosen.wrong:
-                            break
-                if self.log is not None:
-                    self.log.write(kept)
+                # What counts as done is in the log.
+                with _in_one_piece():
+                    kept = []
+                    for row in some:
+                        kept.append(row)
+                        self.add(row)
+                        if row.wrong:
+                            found.append(row)
+                            if len(found) == chosen.wrong:
+                                break
+                    if self.log is not None:
+                        self.log.write(kept)
                 bar.show()
                 if chosen.wrong and len(found) >= chosen.wrong:
                     break
@@ -404,6 +406,26 @@ def _terminated_as_interrupted() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+@contextmanager
+def _in_one_piece() -> Iterator[None]:
+    """Signals that end the run wait until the block is done."""
+    came: list[int] = []
+    ends = (signal.SIGINT, signal.SIGTERM)
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = {end: signal.getsignal(end) for end in ends}
+    try:
+        for end in ends:
+            signal.signal(end, lambda number, _: came.append(number))
+        yield
+    finally:
+        for end, handler in before.items():
+            signal.signal(end, handler)
+    if came:
+        raise KeyboardInterrupt
 
 
 def _run_planted(chosen: argparse.Namespace) -> int:
