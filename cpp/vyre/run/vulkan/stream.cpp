@@ -1,5 +1,6 @@
 #include "vyre/run/vulkan/stream.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <system_error>
 #include <utility>
@@ -15,6 +16,8 @@ namespace {
 constexpr std::uint64_t kMostAhead = 4096;
 // How often a submission looks whether something can be freed.
 constexpr std::uint64_t kLookEvery = 64;
+// How long whoever waits for the submitter's work sleeps before it looks whether that failed, in nanoseconds.
+constexpr std::uint64_t kLook = 20'000'000;
 // How long the submitter looks for more before it sleeps.
 constexpr auto kSpin = std::chrono::microseconds(100);
 
@@ -180,6 +183,8 @@ void Stream::wait(std::uint64_t moment, const Waiting& waiting) {
   waiting.wait(
       device_.name(), [&] { return done(moment); },
       [&](std::uint64_t nanoseconds) {
+        // What the submitter cannot submit never comes.
+        if (beside_) nanoseconds = std::min(nanoseconds, kLook);
         VkSemaphoreWaitInfo info{};
         info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
         info.semaphoreCount = 1;

@@ -91,9 +91,9 @@ class Stream {
   std::unique_ptr<Retired> retired_;
   std::exception_ptr failure_;
 
-  bool beside_;              // whether there may be a submitter
-  bool submitting_ = false;  // whether it has taken what came
-  bool asleep_ = false;      // and must be woken
+  std::atomic<bool> beside_;  // whether there may be a submitter
+  bool submitting_ = false;   // whether it has taken what came
+  bool asleep_ = false;       // and must be woken
   bool ended_ = false;
   std::vector<VkCommandBuffer> left_;   // for the submitter, up to last_
   std::atomic<bool> any_left_ = false;  // the same, for one that spins

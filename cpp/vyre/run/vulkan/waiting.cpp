@@ -9,7 +9,7 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// How often a waiting call asks whether it is still wanted, and whether what it waits for can still come.
+// How often a waiting call asks whether it is still wanted.
 constexpr auto kSlice = std::chrono::milliseconds(20);
 
 std::optional<Waiting::Clock::time_point> deadline_of(const RunOptions& options) {
@@ -35,7 +35,7 @@ void Waiting::stop_if_unwanted(std::string_view device) const {
 }
 
 std::uint64_t Waiting::slice() const {
-  std::chrono::nanoseconds slice = kSlice;
+  std::chrono::nanoseconds slice = options_.interrupted ? std::chrono::nanoseconds(kSlice) : std::chrono::nanoseconds::max();
   if (deadline_) slice = std::min<std::chrono::nanoseconds>(slice, std::max(*deadline_ - Clock::now(), Clock::duration(0)));
   return static_cast<std::uint64_t>(slice.count());
 }
