@@ -89,7 +89,6 @@ void Graph::add(const std::shared_ptr<Planned>& call, std::span<const PyArray* c
 }
 
 void Graph::append(const Graph& other) {
-  if (other.calls_.empty()) return;
   check_joins(*other.calls_.front().planned, other.calls_.size());
   for (const std::shared_ptr<run::Storage>& storage : other.storages_) keep(storage);
   calls_.insert(calls_.end(), other.calls_.begin(), other.calls_.end());
@@ -105,12 +104,12 @@ void Graph::check_ready() const {
 
 void Graph::replay(std::uint64_t times) {
   check_ready();
+  if (!sequence_) return;
   if (current != nullptr) {
     // Its calls become the other's.
     for (; times > 0; --times) current->append(*this);
     return;
   }
-  if (!sequence_) return;
   const run::Span span("replay");
   while_waiting({}, [&](const run::RunOptions& options) {
     const run::Span submitting("submit");

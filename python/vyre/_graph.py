@@ -111,7 +111,7 @@ def graph() -> Graph:
     graph, with these very arrays. All are on one device. The replay of another graph can be recorded too. What cannot
     be replayed, such as reading an array or vyre.run, raises ArgumentError in the block.
 
-    A replay costs the host one submission, however many calls there are, and the device what the calls take.
+    On a GPU a replay costs the host about one submission, however many calls there are.
 
     >>> import vyre
     >>> from vyre import BufferDecl, Expr, Node, Program

@@ -245,10 +245,9 @@ def test_recorded_calls_see_what_the_calls_before_them_wrote(device, size, rng):
         np.testing.assert_array_equal(data[window].numpy(), wanted, str(window))
 
 
-@big
-def test_arrays_of_the_host_may_be_as_large(device, size, rng):
-    if size > 5 * GIB:
-        pytest.skip("one size is enough for the copies")
+# One size beyond 4 GiB is enough for the copies.
+@pytest.mark.parametrize(("device", "size"), [case for case in CASES if case.values[1] <= 5 * GIB])
+def test_arrays_of_the_host_may_be_as_large(device, size):
     count = size // 4
     given = np.arange(count, dtype=np.uint32)
     program = Program(

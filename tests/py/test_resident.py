@@ -12,21 +12,14 @@ import numpy as np
 import pytest
 
 import vyre
+from places import PLACES, name_of
 from vyre import BufferDecl, DataType, Expr, Node, Program, _core
 
 INDEX = Expr.gid_x()
 SPEEDUPS = [name for name, _ in _core._tables["speedups"]]
 
 
-def places():
-    yield "reference", None
-    yield "cpu", None
-    for device in vyre.devices():
-        if device.usable:
-            yield "vulkan", device.index
-
-
-@pytest.fixture(params=list(places()), ids=lambda place: f"{place[0]}{'' if place[1] is None else place[1]}")
+@pytest.fixture(params=PLACES, ids=name_of)
 def place(request):
     return {"backend": request.param[0], "device": request.param[1]}
 

@@ -122,6 +122,8 @@ void Batch::submit(std::span<const StorageView> views, const std::vector<bool>& 
   // As many command buffers as one submission takes without making the first ones wait for it.
   constexpr std::uint64_t kMost = 64;
   for (const StorageView& view : views) storage_of(view).check_usable();
+  // Of nothing any number is done.
+  if (recorded_->runs().empty()) return;
   const Waiting waiting(options);
   while (times > 0) {
     // Interrupted here, nothing is half done.

@@ -1,0 +1,17 @@
+"""Where arrays can lie on this machine: every backend, and every Vulkan device that is usable."""
+
+from __future__ import annotations
+
+import vyre
+
+PLACES: list[tuple[str, int | None]] = [
+    ("reference", None),
+    ("cpu", None),
+    *(("vulkan", device.index) for device in vyre.devices("vulkan") if device.usable),
+]
+
+
+def name_of(place: tuple[str, int | None]) -> str:
+    """ "vulkan1", for a test's id."""
+    backend, device = place
+    return backend if device is None else f"{backend}{device}"
