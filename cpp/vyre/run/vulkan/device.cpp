@@ -113,7 +113,7 @@ Device::Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physica
     stream_ = std::make_unique<Stream>(*this);
     timing_ = std::make_unique<Timing>(*this);
   } catch (...) {
-    api_.vkDestroyDevice(device, nullptr);
+    destroy();
     throw;
   }
 }
@@ -125,6 +125,10 @@ Device::~Device() {
   abandoned_.clear();
   unused_.clear();
   chunks_.clear();
+  destroy();
+}
+
+void Device::destroy() noexcept {
   stream_.reset();
   timing_.reset();  // its commands may have been left to the stream's thread
   heap_.reset();

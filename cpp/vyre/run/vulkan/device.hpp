@@ -104,6 +104,8 @@ class Device : public std::enable_shared_from_this<Device> {
 
  private:
   Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options);
+  // What the device has made, and then the device.
+  void destroy() noexcept;
   // Frees the abandoned workspaces that the device is done with; whether none is left.
   bool collect();
   bool idle() noexcept;
