@@ -53,7 +53,7 @@ def run(
         schedule: in which order the reference takes invocations: "in-order" (None), "reversed", or "random:<seed>",
             which interleaves them. A program without races gives the same bytes in all of them.
         optimize: what lowering does for speed: True (what pays), False (nothing), or a list of names of the
-            reference's table, "passes", "proofs", "coarsening" (these wherever they apply, and no others). None lets
+            reference's table, "passes", "coarsening" and so on (these wherever they apply, and no others). None lets
             the backend choose (the reference runs the program as written). The bytes are always the same.
         check: "all", or names as vyre.check takes them: runs on the reference, as written, and raises CheckError when
             the program does something wrong.

@@ -217,11 +217,11 @@ void Lowering::end() {
   dead_ = open.opener == Opener::Else && open.then_dead && dead_;
 }
 
+}  // namespace
+
 validate::ValidProgram prepare(const validate::ValidProgram& program, const Options& options) {
   return options.passes ? transform::optimize(program) : transform::inline_calls(program);
 }
-
-}  // namespace
 
 Kernel lower(const validate::ValidProgram& program, const Options& options) { return Lowering(prepare(program, options), options).run(); }
 

@@ -10,6 +10,9 @@
 
 namespace vyre::lower {
 
+// What is lowered: inlined, and optimised where the options say so. Throws LoweringError.
+validate::ValidProgram prepare(const validate::ValidProgram& program, const Options& options);
+
 // Inlines, optimises and lowers. Throws LoweringError.
 Kernel lower(const validate::ValidProgram& program, const Options& options = {});
 

@@ -13,68 +13,19 @@
 #include <vector>
 
 #include "support/conformance.hpp"
+#include "support/places.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks.hpp"
-#include "vyre/run/cpu/cpu.hpp"
-#include "vyre/run/reference/reference.hpp"
-#if VYRE_HAS_SPIRV
-#include "vyre/run/vulkan/vulkan_backend.hpp"
-#endif
 
 namespace vyre::test {
 namespace {
 
 using namespace sample;
-using run::Backend;
 using run::Grid;
 using run::Storage;
 using run::StorageView;
-
-// A device of a backend that this machine has.
-struct Place {
-  std::string name;
-  Backend* backend;
-  std::optional<std::size_t> device;
-};
-
-// Not destroyed: devices are opened once a process.
-const std::vector<Place>& places() {
-  static const std::vector<Place>& all = *[] {
-    auto* list = new std::vector<Place>;
-    list->push_back({"reference", run::make_reference_backend().release(), std::nullopt});
-    list->push_back({"cpu", run::make_cpu_backend().release(), std::nullopt});
-#if VYRE_HAS_SPIRV
-    using run::vulkan::Options;
-    const auto add = [&](const std::string& name, const Options& options) {
-      auto* backend = new run::vulkan::VulkanBackend(run::vulkan::system_loader, options);
-      const std::vector<run::DeviceInfo> devices = backend->devices();
-      for (std::size_t index = 0; index < devices.size(); ++index) {
-        if (devices[index].usable) list->push_back({devices[index].name + name, backend, index});
-      }
-    };
-    add("", {});
-    add(", staged", {.always_stage = true});
-    add(", submitted beside", {.submit_beside = true});
-    add(", in parts", {.max_group_count = std::array<std::uint32_t, 3>{2, 1, 1}});
-    add(", by address", {.max_storage_range = 0});
-    add(", by address, staged and in parts",
-        {.max_group_count = std::array<std::uint32_t, 3>{2, 1, 1}, .max_storage_range = 15, .always_stage = true});
-    add(", in parts of many submissions", {.max_group_count = std::array<std::uint32_t, 3>{1, 1, 1}, .dispatches_per_submission = 3});
-#endif
-    return list;
-  }();
-  return all;
-}
-
-template <class Check>
-void everywhere(const Check& check) {
-  for (const Place& place : places()) {
-    SCOPED_TRACE(place.name);
-    check(place);
-  }
-}
 
 std::span<const std::byte> bytes_of(const Words& words) { return std::as_bytes(std::span(words)); }
 
@@ -122,7 +73,7 @@ Words xored(const Words& a, const Words& b) {
 }
 
 TEST(Storage, holds_what_was_written_and_zeros_before) {
-  everywhere([](const Place& place) {
+  at_every_place([](const Place& place) {
     // Beyond a chunk of staging memory, and not a whole number of them.
     for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{1000}, std::size_t{5'000'003}}) {
       const auto storage = place.backend->allocate(place.device, 4 * count, true);
@@ -145,7 +96,7 @@ TEST(Storage, holds_what_was_written_and_zeros_before) {
 }
 
 TEST(Storage, that_is_zeroed_is_so_where_memory_was_used_before) {
-  everywhere([](const Place& place) {
+  at_every_place([](const Place& place) {
     for (const std::size_t count : {std::size_t{100}, std::size_t{700'000}}) {
       for (int turn = 0; turn < 3; ++turn) {
         const auto storage = place.backend->allocate(place.device, 4 * count, true);
@@ -163,7 +114,7 @@ class PlannedConformance : public testing::TestWithParam<std::size_t> {};
 TEST_P(PlannedConformance, gives_the_expected_words) {
   const ConformanceCase& given = conformance_cases()[GetParam()];
   const validate::ValidProgram program = valid(given.program);
-  everywhere([&](const Place& place) {
+  at_every_place([&](const Place& place) {
     const auto executable = place.backend->prepare(program, place.device);
     // Where every device can bind an array, and where none with an alignment can.
     for (const std::uint64_t before : {0, 4}) {
@@ -182,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, PlannedConformance, testing::Range<std::size_t>(
 TEST(Plan, submitted_often_sees_what_the_calls_before_it_wrote) {
   const validate::ValidProgram program =
       valid(Sample().in("a").out("sum").size(64).add(store("sum", gid(0), load("sum", gid(0)) + load("a", gid(0)))).make());
-  everywhere([&](const Place& place) {
+  at_every_place([&](const Place& place) {
     const auto executable = place.backend->prepare(program, place.device);
     Resident resident(place, program, {counted_words(1000, 3), Words(1000, 1)}, 0);
     const auto plan = executable->plan(resident.views, {16, 1, 1});
@@ -200,7 +151,7 @@ TEST(Plan, submitted_often_sees_what_the_calls_before_it_wrote) {
 
 TEST(Plan, of_a_grid_of_nothing_does_nothing) {
   const validate::ValidProgram program = xor_program();
-  everywhere([&](const Place& place) {
+  at_every_place([&](const Place& place) {
     const auto executable = place.backend->prepare(program, place.device);
     Resident resident(place, program, {Words(10, 1), Words(10, 2), Words(10, 9)}, 0);
     for (const Grid grid : {Grid{0, 1, 1}, Grid{1, 0, 1}, Grid{1, 1, 0}})
@@ -212,7 +163,7 @@ TEST(Plan, of_a_grid_of_nothing_does_nothing) {
 TEST(Plan, may_be_destroyed_with_its_arrays_while_the_device_works) {
   const validate::ValidProgram program = xor_program();
   const Words a = counted_words(20'000, 3), b = counted_words(20'000, 5);
-  everywhere([&](const Place& place) {
+  at_every_place([&](const Place& place) {
     const auto executable = place.backend->prepare(program, place.device);
     const auto last = place.backend->allocate(place.device, 4 * a.size(), true);
     for (int turn = 0; turn < 10; ++turn) {
@@ -229,7 +180,7 @@ TEST(Plan, may_be_destroyed_with_its_arrays_while_the_device_works) {
 TEST(Plan, is_submitted_from_many_threads_at_once) {
   const validate::ValidProgram program =
       valid(Sample().out("count").size(64).add(let("old", atomic(AtomicOp::Add, "count", u32(0), u32(1)))).make());
-  everywhere([&](const Place& place) {
+  at_every_place([&](const Place& place) {
     const auto executable = place.backend->prepare(program, place.device);
     Resident resident(place, program, {Words(1, 0)}, 0);
     const auto plan = executable->plan(resident.views, {2, 1, 1});
@@ -249,7 +200,7 @@ TEST(Sequence, gives_what_its_calls_give_one_after_the_other) {
   const validate::ValidProgram program =
       valid(Sample().in("a").out("sum").size(64).add(store("sum", gid(0), load("sum", gid(0)) * u32(3) + load("a", gid(0)))).make());
   constexpr std::size_t kWords = 1000, kParts = 4, kPart = kWords / kParts;
-  everywhere([&](const Place& place) {
+  at_every_place([&](const Place& place) {
     const auto executable = place.backend->prepare(program, place.device);
     for (const std::uint32_t seed : {1u, 2u, 3u, 4u}) {
       SCOPED_TRACE("seed " + std::to_string(seed));
@@ -306,7 +257,7 @@ TEST(Sequence, gives_what_its_calls_give_one_after_the_other) {
 TEST(Sequence, may_be_destroyed_with_its_calls_while_the_device_works) {
   const validate::ValidProgram program = xor_program();
   const Words a = counted_words(20'000, 3), b = counted_words(20'000, 5);
-  everywhere([&](const Place& place) {
+  at_every_place([&](const Place& place) {
     const auto executable = place.backend->prepare(program, place.device);
     const auto last = place.backend->allocate(place.device, 4 * a.size(), true);
     for (int turn = 0; turn < 5; ++turn) {
@@ -350,7 +301,7 @@ TEST(Storage, that_a_failed_call_was_to_write_gives_its_error_until_it_is_writte
 }
 
 TEST(Storage, is_refused_where_the_backend_has_no_such_device) {
-  for (Backend* backend : {places()[0].backend, places()[1].backend}) {
+  for (run::Backend* backend : {places()[0].backend, places()[1].backend}) {
     try {
       backend->allocate(3, 16, true);
       ADD_FAILURE();
@@ -361,7 +312,7 @@ TEST(Storage, is_refused_where_the_backend_has_no_such_device) {
 }
 
 TEST(Storage, of_more_than_the_host_has_is_a_typed_error) {
-  for (Backend* backend : {places()[0].backend, places()[1].backend}) {
+  for (run::Backend* backend : {places()[0].backend, places()[1].backend}) {
     try {
       backend->allocate(std::nullopt, std::uint64_t{1} << 60, true);
       ADD_FAILURE();
@@ -374,7 +325,7 @@ TEST(Storage, of_more_than_the_host_has_is_a_typed_error) {
 
 TEST(Overlaps, of_storage_views_are_refused_when_one_is_written) {
   const validate::ValidProgram program = xor_program();
-  everywhere([&](const Place& place) {
+  at_every_place([&](const Place& place) {
     const auto storage = place.backend->allocate(place.device, 400, true);
     const auto other = place.backend->allocate(place.device, 400, true);
     const auto view = [](const std::unique_ptr<Storage>& of, std::uint64_t offset) { return StorageView{of.get(), offset, 40, 10}; };

@@ -7,26 +7,22 @@
 #include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <iterator>
 #include <memory>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "support/places.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
-#include "vyre/run/cpu/cpu.hpp"
-#include "vyre/run/reference/reference.hpp"
 #include "vyre/run/storage.hpp"
-#if VYRE_HAS_SPIRV
-#include "vyre/run/vulkan/vulkan_backend.hpp"
-#endif
 
 namespace vyre::test {
 namespace {
 
 using namespace sample;
-using run::Backend;
 using run::StorageView;
 
 constexpr std::uint32_t kGroup = 64, kGroups = 5, kWords = kGroup * kGroups;
@@ -83,43 +79,85 @@ const validate::ValidProgram& counter() {
   return program;
 }
 
-// A device, what is prepared for it, and a counter that all threads add to.
-struct Place {
-  Place(std::string name_of_it, Backend* of, std::optional<std::size_t> index) : name(std::move(name_of_it)), backend(of), device(index) {
+// As many rounds as a Uniform buffer says.
+const validate::ValidProgram& rounds_program() {
+  static const auto& program =
+      *new validate::ValidProgram(valid(Sample()
+                                            .out("data")
+                                            .uniform("rounds")
+                                            .size(kGroup)
+                                            .add(let("x", load("data", gid(0))))
+                                            .add(loop("k", u32(0), load("rounds", u32(0)), {assign("x", var("x") * u32(3) + var("k"))}))
+                                            .add(store("data", gid(0), var("x")))
+                                            .make()));
+  return program;
+}
+
+Words after_rounds(Words data, std::uint32_t rounds) {
+  for (std::uint32_t& word : data) {
+    for (std::uint32_t k = 0; k < rounds; ++k) word = word * 3 + k;
+  }
+  return data;
+}
+
+// What the device may write there; the host writes others.
+constexpr std::uint32_t kDeviceRounds = 6, kHostRounds[] = {3, 5};
+
+const validate::ValidProgram& rounds_writer() {
+  static const auto& program =
+      *new validate::ValidProgram(valid(Sample().out("rounds").add(store("rounds", u32(0), u32(kDeviceRounds))).make()));
+  return program;
+}
+
+// A device, what is prepared for it, a counter that all threads add to, and a number of rounds that all threads write.
+struct Shared : Place {
+  explicit Shared(Place place) : Place(std::move(place)) {
     for (const Known& each : known()) executables.push_back(backend->prepare(each.program, device));
     counting = backend->prepare(counter(), device);
     count = backend->allocate(device, 4, true);
     const std::vector<StorageView> views = {{count.get(), 0, 4, 1}};
     plan = counting->plan(views, {1, 1, 1});
     sequence = backend->sequence({{plan, views}, {plan, views}, {plan, views}});
+
+    run::PrepareOptions at_once;
+    at_once.everywhere = true;
+    turning = backend->prepare(rounds_program(), device, at_once);
+    writing = backend->prepare(rounds_writer(), device);
+    rounds = backend->allocate(device, 4, false);
+    write_rounds(kHostRounds[0]);
+    const std::vector<StorageView> written = {{rounds.get(), 0, 4, 1}};
+    write = writing->plan(written, {1, 1, 1});
+  }
+  void write_rounds(std::uint32_t value) const { rounds->write(0, std::as_bytes(std::span(&value, 1)), {}); }
+  // That many rounds over `data`, on the device.
+  Words turned(Words data) const {
+    const auto storage = backend->allocate(device, 4 * kWords, false);
+    storage->write(0, std::as_bytes(std::span(data)), {});
+    const std::vector<StorageView> views = {{storage.get(), 0, 4 * kWords, kWords}, {rounds.get(), 0, 4, 1}};
+    turning->plan(views, {kGroups, 1, 1})->submit(views, {});
+    storage->read(0, std::as_writable_bytes(std::span(data)), {});
+    return data;
   }
 
-  std::string name;
-  Backend* backend;
-  std::optional<std::size_t> device;
   std::vector<std::unique_ptr<run::Executable>> executables;
-  std::unique_ptr<run::Executable> counting;
-  std::unique_ptr<run::Storage> count;
-  std::shared_ptr<run::Plan> plan;
+  std::unique_ptr<run::Executable> counting, turning, writing;
+  std::unique_ptr<run::Storage> count, rounds;
+  std::shared_ptr<run::Plan> plan, write;
   std::unique_ptr<run::Sequence> sequence;
   std::atomic<std::uint32_t> counted = 0;
 };
 
 // Not destroyed: devices are opened once a process.
-std::vector<std::unique_ptr<Place>>& places() {
+std::vector<std::unique_ptr<Shared>>& shared_places() {
   static auto& all = *[] {
-    auto* list = new std::vector<std::unique_ptr<Place>>;
-    list->push_back(std::make_unique<Place>("reference", run::make_reference_backend().release(), std::nullopt));
-    list->push_back(std::make_unique<Place>("cpu", run::make_cpu_backend().release(), std::nullopt));
+    auto* list = new std::vector<std::unique_ptr<Shared>>;
+    const auto add = [&](std::vector<Place> places) {
+      for (Place& place : places) list->push_back(std::make_unique<Shared>(std::move(place)));
+    };
+    add(host_places());
 #if VYRE_HAS_SPIRV
-    for (const bool beside : {false, true}) {
-      auto* backend = new run::vulkan::VulkanBackend(run::vulkan::system_loader, {.submit_beside = beside});
-      const std::vector<run::DeviceInfo> devices = backend->devices();
-      for (std::size_t index = 0; index < devices.size(); ++index) {
-        if (!devices[index].usable) continue;
-        list->push_back(std::make_unique<Place>(devices[index].name + (beside ? ", submitted beside" : ""), backend, index));
-      }
-    }
+    add(vulkan_places("", {.submit_beside = false}));
+    add(vulkan_places(", submitted beside", {.submit_beside = true}));
 #endif
     return list;
   }();
@@ -137,7 +175,7 @@ class Worker {
 
   // One call, or some that belong together; what is wrong with their bytes.
   std::string turn() {
-    Place& place = *places()[random_() % places().size()];
+    Shared& place = *shared_places()[random_() % shared_places().size()];
     const std::size_t which = random_() % known().size();
     const Known& each = known()[which];
     Words a(kWords), data(kWords), expected;
@@ -145,7 +183,7 @@ class Worker {
     for (std::uint32_t& word : data) word = random_();
     expected = data;
     std::string way;
-    switch (random_() % 6) {
+    switch (random_() % 8) {
       case 0: {
         way = "a call with host arrays";
         call(*place.executables[which], a, data);
@@ -185,6 +223,23 @@ class Worker {
         }
         break;
       }
+      case 5: {
+        // What others write there meanwhile is one of these, and stays whole.
+        if (random_() % 3 == 0) {
+          place.write->submit(std::vector<StorageView>{{place.rounds.get(), 0, 4, 1}}, {});
+        } else {
+          place.write_rounds(kHostRounds[random_() % std::size(kHostRounds)]);
+        }
+        [[fallthrough]];
+      }
+      case 6: {
+        way = "rounds that all threads write";
+        const Words got = place.turned(data);
+        for (const std::uint32_t rounds : {kDeviceRounds, kHostRounds[0], kHostRounds[1]}) {
+          if (got == after_rounds(data, rounds)) return {};
+        }
+        return way + " gave other bytes on " + place.name;
+      }
       default: {
         // What others add meanwhile is only known at the end.
         place.plan->submit(std::vector<StorageView>{{place.count.get(), 0, 4, 1}}, {});
@@ -203,7 +258,7 @@ class Worker {
     executable.run(buffers, {kGroups, 1, 1}, {});
   }
 
-  static std::pair<std::vector<std::unique_ptr<run::Storage>>, std::vector<StorageView>> resident(Place& place, const Words& a,
+  static std::pair<std::vector<std::unique_ptr<run::Storage>>, std::vector<StorageView>> resident(Shared& place, const Words& a,
                                                                                                   const Words& data) {
     std::vector<std::unique_ptr<run::Storage>> storages;
     std::vector<StorageView> views;
@@ -219,7 +274,7 @@ class Worker {
 };
 
 TEST(ThreadSafety, eight_threads_get_the_bytes_of_one) {
-  places();
+  shared_places();
   const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds());
   std::atomic<bool> stopped = false;
   std::atomic<std::uint64_t> turns = 0;
@@ -241,12 +296,16 @@ TEST(ThreadSafety, eight_threads_get_the_bytes_of_one) {
   }
   for (std::thread& thread : threads) thread.join();
   for (std::size_t seed = 0; seed < wrong.size(); ++seed) EXPECT_EQ(wrong[seed], "") << "thread with seed " << seed;
-  for (const auto& place : places()) {
+  for (const auto& place : shared_places()) {
     Words got(1);
     place->count->read(0, std::as_writable_bytes(std::span(got)), {});
     EXPECT_EQ(got[0], place->counted) << place->name;
+    // Whoever wrote last, what is kept of it is what lies there.
+    place->rounds->read(0, std::as_writable_bytes(std::span(got)), {});
+    const Words data(kWords, 7);
+    EXPECT_EQ(place->turned(data), after_rounds(data, got[0])) << got[0] << " rounds on " << place->name;
   }
-  std::printf("%llu turns of 8 threads on %zu devices\n", static_cast<unsigned long long>(turns.load()), places().size());
+  std::printf("%llu turns of 8 threads on %zu devices\n", static_cast<unsigned long long>(turns.load()), shared_places().size());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstring>
@@ -21,6 +22,7 @@
 #include "vyre/run/host_storage.hpp"
 #include "vyre/run/processors.hpp"
 #include "vyre/run/profile.hpp"
+#include "vyre/run/specialization.hpp"
 
 namespace vyre::run {
 namespace cpu {
@@ -28,6 +30,9 @@ namespace {
 
 // Not in the documents: what the registers of one batch take.
 constexpr std::uint64_t kMaxRegisterBytes = std::uint64_t{4} << 30;
+
+// How much a program must have run with the same words to be compiled for them: see Specialization. That takes a fraction of a millisecond.
+constexpr std::uint64_t kEnoughInvocations = std::uint64_t{1} << 16;
 
 // What a call's threads share.
 class Call {
@@ -135,26 +140,12 @@ const DeviceLabel kDevice = {"cpu", 0, kName};
 class CpuExecutable : public Executable {
  public:
   CpuExecutable(const validate::ValidProgram& program, const Lanes& lanes, unsigned threads, const PrepareOptions& options)
-      : program_(std::make_shared<validate::ValidProgram>(program)), lanes_(lanes), threads_(threads) {
-    check_host_limits(program.program(), "cpu backend");
-    {
-      const Span span("lower");
-      kernel_ = lower::lower(program, options);
-    }
-    {
-      const Span span("compile");
-      code_ = compile(kernel_);
-    }
-    const ir::WorkgroupSize& size = program.program().workgroup_size();
-    const std::uint64_t invocations = std::uint64_t{size[0]} * size[1] * size[2];
-    const std::uint64_t bytes = (std::uint64_t{code_.vectors} + 3 * std::uint64_t{code_.depth}) * invocations * sizeof(Word);
-    if (code_.whole_workgroups && bytes > kMaxRegisterBytes) {
-      throw CapabilityError(
-          fmt::format("values exceed the cpu backend's limit of memory for a workgroup: wanted {} bytes, allowed {}. Fix: use a smaller "
-                      "workgroup_size.",
-                      bytes, kMaxRegisterBytes));
-    }
-  }
+      : program_(std::make_shared<validate::ValidProgram>(program)),
+        lanes_(lanes),
+        threads_(threads),
+        options_(options),
+        plain_(compiled(program)),
+        specialization_(program, options) {}
 
   void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) override {
     check_in_order(options, "cpu");
@@ -174,14 +165,56 @@ class CpuExecutable : public Executable {
   }
 
  private:
-  void run_checked(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) const {
+  struct Compiled {
+    lower::Kernel kernel;
+    Code code;
+  };
+
+  Compiled compiled(const validate::ValidProgram& program) const {
+    check_host_limits(program.program(), "cpu backend");
+    Compiled result;
+    {
+      const Span span("lower");
+      result.kernel = lower::lower(program, options_);
+    }
+    {
+      const Span span("compile");
+      result.code = compile(result.kernel);
+    }
+    const ir::WorkgroupSize& size = program.program().workgroup_size();
+    const std::uint64_t invocations = std::uint64_t{size[0]} * size[1] * size[2];
+    const std::uint64_t bytes = (std::uint64_t{result.code.vectors} + 3 * std::uint64_t{result.code.depth}) * invocations * sizeof(Word);
+    if (result.code.whole_workgroups && bytes > kMaxRegisterBytes) {
+      throw CapabilityError(
+          fmt::format("values exceed the cpu backend's limit of memory for a workgroup: wanted {} bytes, allowed {}. Fix: use a smaller "
+                      "workgroup_size.",
+                      bytes, kMaxRegisterBytes));
+    }
+    return result;
+  }
+
+  // What a call of these buffers runs.
+  const Compiled& compiled_for(std::span<const BufferView> buffers, Grid grid) {
+    if (specialization_.parts().empty()) return plain_;
+    const auto chosen = specialization_.choose(specialization_.words(buffers), grid, 1, kEnoughInvocations);
+    if (!chosen) return plain_;
+    const std::scoped_lock lock(mutex_);
+    std::unique_ptr<const Compiled>& special = special_[*chosen];
+    if (!special) special = std::make_unique<const Compiled>(compiled(specialization_.program(*chosen)));
+    return *special;
+  }
+
+  void run_checked(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) {
+    const Compiled& compiled = compiled_for(buffers, grid);
+    const lower::Kernel& kernel = compiled.kernel;
+    const Code& code = compiled.code;
     // Programs work on copies of ReadWrite buffers, so that no byte of the caller changes unless the call succeeds (or nobody minds), and
     // of buffers that do not lie as words do, or are shorter than every buffer must be.
     std::vector<Memory> memory(buffers.size());
     std::vector<std::optional<Words>> copies(buffers.size());
     for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
       const std::span<std::byte> bytes = buffers[slot].bytes;
-      const lower::KernelBuffer& buffer = kernel_.buffers[slot];
+      const lower::KernelBuffer& buffer = kernel.buffers[slot];
       const bool misplaced = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(Word) != 0 || bytes.size() < kMinBufferBytes;
       auto* words = reinterpret_cast<Word*>(bytes.data());
       if (misplaced || (buffer.writable && !options.in_place)) {
@@ -192,16 +225,16 @@ class CpuExecutable : public Executable {
       memory[slot] = {words, buffers[slot].length, buffer.lanes, buffer.atomic};
     }
 
-    const Batches batches(code_, kernel_, grid);
+    const Batches batches(code, kernel, grid);
     Call call(batches, options);
     {
       const DispatchSpan span(kDevice, program_, grid, buffers);
       call.run(threads_,
-               [&](const std::function<bool()>& stop) { return Machine(code_, kernel_, lanes_, memory, batches.capacity(), stop); });
+               [&](const std::function<bool()>& stop) { return Machine(code, kernel, lanes_, memory, batches.capacity(), stop); });
     }
 
     for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
-      if (kernel_.buffers[slot].writable && copies[slot] && !buffers[slot].bytes.empty()) {
+      if (kernel.buffers[slot].writable && copies[slot] && !buffers[slot].bytes.empty()) {
         host_copy(buffers[slot].bytes.data(), copies[slot]->data(), buffers[slot].bytes.size());
       }
     }
@@ -209,9 +242,12 @@ class CpuExecutable : public Executable {
 
   const ProfiledProgram program_;
   const Lanes& lanes_;
-  unsigned threads_;
-  lower::Kernel kernel_;
-  Code code_;
+  const unsigned threads_;
+  const PrepareOptions options_;
+  const Compiled plain_;
+  Specialization specialization_;
+  std::mutex mutex_;
+  std::array<std::unique_ptr<const Compiled>, Specialization::kMost> special_;
 };
 
 class CpuBackend : public Backend {

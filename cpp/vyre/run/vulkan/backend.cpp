@@ -31,12 +31,12 @@ class VulkanExecutable final : public Executable {
   // See KernelSource.
   template <class... Source>
   explicit VulkanExecutable(std::shared_ptr<Devices> devices, std::size_t index, Source&&... source)
-      : devices_(devices), source_(std::move(devices), index, std::forward<Source>(source)...) {}
+      : devices_(devices), source_(std::make_shared<KernelSource>(std::move(devices), index, std::forward<Source>(source)...)) {}
 
   void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) override {
     devices_->check_process();
     check_in_order(options, "vulkan");
-    const KernelSource::Ready now = source_.ready(grid, largest_array(buffers));
+    const KernelSource::Ready now = source_->ready(grid, largest_array(buffers), source_->choose(buffers, grid));
     if (is_large_call(*now.device, buffers, options)) {
       run_large_call(now.device, now.kernels, buffers, grid, options);
     } else {
@@ -46,14 +46,14 @@ class VulkanExecutable final : public Executable {
 
   std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid) override {
     devices_->check_process();
-    KernelSource::Ready now = source_.ready(grid, largest_array(views));
+    KernelSource::Ready now = source_->ready(grid, largest_array(views));
     for (const StorageView& view : views) static_cast<VulkanStorage&>(*view.storage).check_usable();
-    return std::make_unique<VulkanPlan>(std::move(now.device), std::move(now.kernels), views, grid);
+    return std::make_unique<VulkanPlan>(std::move(now), source_, views, grid);
   }
 
  private:
   const std::shared_ptr<Devices> devices_;
-  KernelSource source_;
+  const std::shared_ptr<KernelSource> source_;
 };
 
 }  // namespace

@@ -5,8 +5,10 @@
 #include <cstring>
 #include <deque>
 #include <exception>
+#include <functional>
 #include <utility>
 
+#include "vyre/base/assert.hpp"
 #include "vyre/emit/interface.hpp"
 #include "vyre/run/vulkan/call.hpp"
 #include "vyre/run/vulkan/device.hpp"
@@ -14,6 +16,8 @@
 
 namespace vyre::run::vulkan {
 namespace {
+
+const std::function<bool()> kAlways;
 
 // What the calls since the last barrier touch: whether the next one may run beside them.
 class Since {
@@ -118,49 +122,51 @@ Batch::Batch(std::shared_ptr<Device> device, std::vector<std::shared_ptr<Recordi
 
 Batch::~Batch() { device_->stream().retire(last_use_, std::move(recorded_)); }
 
-void Batch::submit(std::span<const StorageView> views, const std::vector<bool>& written, std::uint64_t times, const RunOptions& options) {
+bool Batch::whole() const { return recorded_->whole(); }
+
+std::uint64_t Batch::submit(const Use& use, std::uint64_t times, const RunOptions& options) {
   // As many command buffers as one submission takes without making the first ones wait for it.
   constexpr std::uint64_t kMost = 64;
-  for (const StorageView& view : views) storage_of(view).check_usable();
+  for (const StorageView& view : use.views) storage_of(view).check_usable();
   // Of nothing any number is done.
-  if (recorded_->runs().empty()) return;
+  if (recorded_->runs().empty()) return times;
   const Waiting waiting(options);
-  while (times > 0) {
+  std::uint64_t done = 0;
+  while (done < times) {
     // Interrupted here, nothing is half done.
     device_->stream().make_room(waiting);
-    const std::uint64_t now = recorded_->whole() ? std::clamp<std::uint64_t>(kMost / recorded_->size(), 1, times) : 1;
+    const std::uint64_t now = recorded_->whole() ? std::clamp<std::uint64_t>(kMost / recorded_->size(), 1, times - done) : 1;
     try {
-      if (checked_.empty()) {
-        submit_recorded(views, now, waiting);
-      } else {
-        submit_checked(views, now, waiting);
-      }
+      const bool agreed = checked_.empty() ? submit_recorded(use, now, waiting) : submit_checked(use, now, waiting);
+      if (!agreed) return done;
     } catch (...) {
-      for (std::size_t slot = 0; slot < views.size(); ++slot) {
-        if (written[slot]) views[slot].storage->fail(std::current_exception());
+      for (std::size_t slot = 0; slot < use.views.size(); ++slot) {
+        if (use.written[slot]) use.views[slot].storage->fail(std::current_exception());
       }
       throw;
     }
-    times -= now;
+    done += now;
   }
+  return done;
 }
 
-void Batch::submit_recorded(std::span<const StorageView> views, std::uint64_t times, const Waiting& waiting) {
-  if (profiling()) return submit_timed(views, times, waiting);
+bool Batch::submit_recorded(const Use& use, std::uint64_t times, const Waiting& waiting) {
+  if (profiling()) return submit_timed(use, times, waiting);
   for (const Recorded::Run& run : recorded_->runs()) {
     if (times == 1) {
-      if (!run.buffers.empty()) used(views, device_->stream().submit(run.buffers));
+      if (!run.buffers.empty() && hand_in(run.buffers, use) == 0) return false;
     } else {
       std::vector<VkCommandBuffer> repeated;
       for (std::uint64_t k = 0; k < times; ++k) repeated.insert(repeated.end(), run.buffers.begin(), run.buffers.end());
-      used(views, device_->stream().submit(repeated));
+      if (hand_in(repeated, use) == 0) return false;
     }
-    if (run.then != nullptr) submit_in_turns(*run.then, views, waiting);
+    if (run.then != nullptr) submit_in_turns(*run.then, use, waiting);
   }
+  return true;
 }
 
 // The same for a profile: recorded for this one submission, and each call after the one before it, so that its time is its own.
-void Batch::submit_timed(std::span<const StorageView> views, std::uint64_t times, const Waiting& waiting) {
+bool Batch::submit_timed(const Use& use, std::uint64_t times, const Waiting& waiting) {
   constexpr std::size_t kMostCalls = 64;
   const std::uint64_t most = device_->options().dispatches_per_submission;
   Timing& timing = device_->timing();
@@ -168,23 +174,27 @@ void Batch::submit_timed(std::span<const StorageView> views, std::uint64_t times
   std::uint64_t dispatches = 0;
   std::size_t calls = 0;
   bool host_reads = false;
+  bool begun = false;
   const auto submit = [&] {
-    if (!timestamps) return;
+    if (!timestamps) return true;
     Commands& commands = timestamps->commands();
     if (host_reads) commands.order(kDevice, kHost);
     commands.end();
     const VkCommandBuffer handle = commands.handle();
-    const std::uint64_t moment = device_->stream().submit({&handle, 1});
+    // What has begun is ended.
+    const std::uint64_t moment = hand_in({&handle, 1}, begun ? Use{use.views, use.written, kAlways} : use);
+    if (moment == 0) return false;
+    begun = true;
     timing.submitted(std::move(timestamps), moment);
-    used(views, moment);
     dispatches = calls = 0;
     host_reads = false;
+    return true;
   };
   for (std::uint64_t turn = 0; turn < times; ++turn) {
     for (const std::shared_ptr<Recording>& call : calls_) {
-      if (calls == kMostCalls || dispatches + call->count() > most) submit();
+      if ((calls == kMostCalls || dispatches + call->count() > most) && !submit()) return false;
       if (call->count() > most) {
-        submit_in_turns(*call, views, waiting);
+        submit_in_turns(*call, use, waiting);
         continue;
       }
       if (!timestamps) {
@@ -198,10 +208,11 @@ void Batch::submit_timed(std::span<const StorageView> views, std::uint64_t times
       host_reads = host_reads || call->host_reads();
     }
   }
-  submit();
+  return submit();
 }
 
-void Batch::submit_in_turns(Recording& call, std::span<const StorageView> views, const Waiting& waiting) {
+void Batch::submit_in_turns(Recording& call, const Use& use, const Waiting& waiting) {
+  VYRE_ASSERT(!use.agree);
   struct Turn final : Retired {
     explicit Turn(Device& device) : commands(device) {}
     Commands commands;
@@ -234,30 +245,45 @@ void Batch::submit_in_turns(Recording& call, std::span<const StorageView> views,
     if (end == call.count() && call.host_reads()) turn.commands.order(kDevice, kHost);
     turn.commands.end();
     const VkCommandBuffer commands = turn.commands.handle();
-    turn.last_use = stream.submit({&commands, 1});
+    turn.last_use = hand_in({&commands, 1}, use);
     if (timestamps) device_->timing().submitted(std::move(timestamps), turn.last_use);
-    used(views, turn.last_use);
   }
 }
 
-// Heard of each submission at once: a later one may fail, and the device works with everything all the same.
-void Batch::used(std::span<const StorageView> views, std::uint64_t moment) {
+std::uint64_t Batch::hand_in(std::span<const VkCommandBuffer> commands, const Use& use) {
+  bool knows = static_cast<bool>(use.agree);
+  for (std::size_t slot = 0; slot < use.views.size(); ++slot) {
+    knows = knows || (use.written[slot] && storage_of(use.views[slot]).contents() != nullptr);
+  }
+  const auto enter = [&](std::uint64_t moment) {
+    if (use.agree && !use.agree()) return false;
+    for (std::size_t slot = 0; slot < use.views.size(); ++slot) {
+      Contents* contents = use.written[slot] ? storage_of(use.views[slot]).contents() : nullptr;
+      if (contents != nullptr) contents->written_by_device(moment);
+    }
+    return true;
+  };
+  const std::uint64_t moment = device_->stream().submit(commands, knows ? Stream::Enter(std::cref(enter)) : Stream::Enter());
+  if (moment == 0) return 0;
+  // All hear of each submission at once: a later one may fail, and the device works with everything all the same.
   raise(last_use_, moment);
   for (Recording* call : different_) raise(call->last_use, moment);
-  for (const StorageView& view : views) storage_of(view).used_until(moment);
+  for (const StorageView& view : use.views) storage_of(view).used_until(moment);
+  return moment;
 }
 
 // On a driver that ends loops early, what the calls wrote may be wrong: it is not let out before the status words say otherwise.
-void Batch::submit_checked(std::span<const StorageView> views, std::uint64_t times, const Waiting& waiting) {
+bool Batch::submit_checked(const Use& use, std::uint64_t times, const Waiting& waiting) {
   std::vector<std::unique_lock<std::mutex>> locks;
   for (Recording* call : checked_) {
     locks.emplace_back(call->checked);
     device_->stream().wait(call->last_use, waiting);
     std::memset(call->status().mapped(), 0, kMinBufferBytes);
   }
-  submit_recorded(views, times, waiting);
+  if (!submit_recorded(use, times, waiting)) return false;
   device_->stream().wait(last_use_, waiting);
   for (Recording* call : checked_) check_status(*device_, call->status());
+  return true;
 }
 
 }  // namespace vyre::run::vulkan

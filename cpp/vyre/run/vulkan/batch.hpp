@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -14,6 +15,14 @@ namespace vyre::run::vulkan {
 
 inline VulkanStorage& storage_of(const StorageView& view) { return static_cast<VulkanStorage&>(*view.storage); }
 
+// What one submission of a batch works with.
+struct Use {
+  std::span<const StorageView> views;
+  const std::vector<bool>& written;  // a view each
+  // Asked in the order of the stream, before anything is submitted: "no" leaves it undone. None agrees.
+  const std::function<bool()>& agree;
+};
+
 // Calls follow each other as if each had waited for all before it. Those that share nothing that one of them writes may run at once.
 class Batch {
  public:
@@ -24,16 +33,20 @@ class Batch {
 
   const std::shared_ptr<Device>& device() const { return device_; }
   std::span<const std::shared_ptr<Recording>> calls() const { return calls_; }
-  // `views` are what the calls work with, and `written` those that they write. As Plan::submit.
-  void submit(std::span<const StorageView> views, const std::vector<bool>& written, std::uint64_t times, const RunOptions& options);
+  // Whether one submission does all of it, so that nothing comes between its calls.
+  bool whole() const;
+  // So many times in turn, as Plan::submit; how many of them it did before use.agree said no.
+  std::uint64_t submit(const Use& use, std::uint64_t times, const RunOptions& options);
 
  private:
   class Recorded;
-  void submit_recorded(std::span<const StorageView> views, std::uint64_t times, const Waiting& waiting);
-  void submit_timed(std::span<const StorageView> views, std::uint64_t times, const Waiting& waiting);
-  void submit_checked(std::span<const StorageView> views, std::uint64_t times, const Waiting& waiting);
-  void submit_in_turns(Recording& call, std::span<const StorageView> views, const Waiting& waiting);
-  void used(std::span<const StorageView> views, std::uint64_t moment);
+  // These give whether use.agree did not say no.
+  bool submit_recorded(const Use& use, std::uint64_t times, const Waiting& waiting);
+  bool submit_timed(const Use& use, std::uint64_t times, const Waiting& waiting);
+  bool submit_checked(const Use& use, std::uint64_t times, const Waiting& waiting);
+  void submit_in_turns(Recording& call, const Use& use, const Waiting& waiting);
+  // The moment, or 0 where use.agree said no.
+  std::uint64_t hand_in(std::span<const VkCommandBuffer> commands, const Use& use);
 
   const std::shared_ptr<Device> device_;
   const std::vector<std::shared_ptr<Recording>> calls_;

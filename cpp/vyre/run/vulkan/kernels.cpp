@@ -13,37 +13,63 @@ namespace {
 // coarsening, a part of it would have nothing to do, and such a dispatch takes microseconds anyhow.
 constexpr std::uint64_t kEnoughInvocations = std::uint64_t{kWays} << 18;
 
+// How much a program must have run with the same words to be compiled for them. That takes a driver about as long as these runs take:
+// 16 calls of 16 M invocations on a large GPU, one of 1 M on a processor.
+constexpr std::uint64_t kEnoughOnGpu = std::uint64_t{1} << 28, kEnoughOnProcessor = std::uint64_t{1} << 20;
+
 }  // namespace
 
 KernelSource::KernelSource(std::shared_ptr<Devices> devices, std::size_t device, Shader shader)
     : devices_(std::move(devices)), index_(device) {
-  variants_[0].plain = std::move(shader);
+  families_[0].variants[0].plain = std::move(shader);
   ready({0, 0, 0}, 0);
 }
 
 KernelSource::KernelSource(std::shared_ptr<Devices> devices, std::size_t device, const validate::ValidProgram& program,
                            const PrepareOptions& options)
     : devices_(std::move(devices)), index_(device), program_(std::make_shared<validate::ValidProgram>(program)), options_(options) {
+  families_[0].program = program_;
   ready({0, 0, 0}, 0);
+  specialization_.emplace(program, options);
 }
 
-KernelSource::Ready KernelSource::ready(Grid grid, std::uint64_t largest) {
+std::span<const Specialization::Part> KernelSource::parts() const {
+  if (!specialization_) return {};
+  return specialization_->parts();
+}
+
+std::optional<std::size_t> KernelSource::choose(const Specialization::Words& words, Grid grid, std::uint64_t calls) {
+  return specialization_->choose(words, grid, calls, on_processor_ ? kEnoughOnProcessor : kEnoughOnGpu);
+}
+
+std::optional<std::size_t> KernelSource::choose(std::span<const BufferView> buffers, Grid grid) {
+  // How many buffers there must be is checked with the other things about them.
+  if (parts().empty() || buffers.size() != program_->bound().size()) return std::nullopt;
+  return choose(specialization_->words(buffers), grid, 1);
+}
+
+KernelSource::Ready KernelSource::ready(Grid grid, std::uint64_t largest, std::optional<std::size_t> special) {
   const std::lock_guard lock(mutex_);
   if (!device_ || device_->condemned()) {
-    for (Variant& variant : variants_) variant.kernels = {};
+    for (Family& family : families_) {
+      for (Variant& variant : family.variants) variant.kernels = {};
+    }
     device_ = devices_->open(index_);
+    on_processor_ = device_->physical().type == VK_PHYSICAL_DEVICE_TYPE_CPU;
   }
+  Family& family = families_[special ? 1 + *special : 0];
+  if (special && !family.program) family.program = std::make_shared<validate::ValidProgram>(specialization_->program(*special));
   const bool addresses = wants_addresses(*device_, largest);
-  Variant& variant = variants_[addresses ? 1 : 0];
+  Variant& variant = family.variants[addresses ? 1 : 0];
   // The device is opened first: what the driver really does decides what is emitted for it.
   const spirv::Options emitting{.check_loops = device_->loop_budget.has_value(), .addresses = addresses};
-  if (!variant.plain) variant.plain = translate(*program_, emitting, options_);
+  if (!variant.plain) variant.plain = translate(*family.program, emitting, options_);
   Kernels& kernels = variant.kernels;
   kernels.program = program_;
   if (!kernels.plain) kernels.plain = device_->pipeline(*variant.plain);
   if (!wants_coarse(*device_, variant, grid)) return {device_, {kernels.plain, nullptr, program_}};
   if (!variant.tried_coarse) {
-    variant.coarse = translate_coarsened(*program_, kWays, emitting, options_);
+    variant.coarse = translate_coarsened(*family.program, kWays, emitting, options_);
     variant.tried_coarse = true;
     // One descriptor set and one list of constants serve both.
     VYRE_ASSERT(!variant.coarse || variant.coarse->binding_count() == variant.plain->binding_count());

@@ -1,15 +1,18 @@
 // The kernels of a program on a device: a plain one for any grid, and for large grids one of which an invocation does the work of several
 // (transform::coarsen). And the same two once more for arrays that are larger than what the device can bind, which reach all arrays through
-// their addresses: nothing but an address has 64 bits.
+// their addresses: nothing but an address has 64 bits. And all of these for words of Uniform buffers that come often (Specialization).
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 
 #include "vyre/run/backend.hpp"
+#include "vyre/run/specialization.hpp"
 #include "vyre/run/vulkan/devices.hpp"
 #include "vyre/run/vulkan/pipeline.hpp"
 #include "vyre/run/vulkan/shader.hpp"
@@ -28,8 +31,15 @@ class KernelSource {
     std::shared_ptr<Device> device;
     Kernels kernels;  // destroyed before their device
   };
-  // For a call whose largest array takes so many bytes of the device; 0 for one without arrays.
-  Ready ready(Grid grid, std::uint64_t largest);
+  // For a call whose largest array takes so many bytes of the device; 0 for one without arrays. `special` is what choose() gave.
+  Ready ready(Grid grid, std::uint64_t largest, std::optional<std::size_t> special = std::nullopt);
+
+  // What of a call's Uniform buffers may decide which kernels it runs on.
+  std::span<const Specialization::Part> parts() const;
+  // The number of the kernels made for these words, if they are worth it; counts so many calls.
+  std::optional<std::size_t> choose(const Specialization::Words& words, Grid grid, std::uint64_t calls);
+  // The same for one call with the words in these.
+  std::optional<std::size_t> choose(std::span<const BufferView> buffers, Grid grid);
 
  private:
   // What reaches arrays in one way.
@@ -38,6 +48,11 @@ class KernelSource {
     bool tried_coarse = false;
     Kernels kernels;
   };
+  // What does the same whatever the words are, or what was made for some.
+  struct Family {
+    ProfiledProgram program;
+    std::array<Variant, 2> variants;  // bound and addressed
+  };
   bool wants_addresses(const Device& device, std::uint64_t largest) const;
   bool wants_coarse(const Device& device, const Variant& variant, Grid grid) const;
 
@@ -45,9 +60,12 @@ class KernelSource {
   const std::size_t index_;
   const ProfiledProgram program_;
   const PrepareOptions options_;
+  std::optional<Specialization> specialization_;  // of a program
+  std::atomic<bool> on_processor_ = false;
   std::mutex mutex_;
   std::shared_ptr<Device> device_;
-  std::array<Variant, 2> variants_;  // bound and addressed; destroyed before the device
+  // Destroyed before the device. The first one is for all words.
+  std::array<Family, 1 + Specialization::kMost> families_;
 };
 
 }  // namespace vyre::run::vulkan

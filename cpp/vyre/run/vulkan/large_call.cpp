@@ -39,7 +39,7 @@ void run_large_call(const std::shared_ptr<Device>& device, const Kernels& kernel
     if (!buffer.zeros) storages.back()->write(0, buffer.bytes, steps);
     views.push_back({storages.back().get(), 0, buffer.bytes.size(), buffer.length});
   }
-  VulkanPlan(device, kernels, views, grid).submit(views, steps);
+  VulkanPlan({device, kernels}, nullptr, views, grid).submit(views, steps);
   for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
     if (shader.writable[slot]) storages[slot]->read(0, buffers[slot].bytes, steps);
   }

@@ -14,51 +14,60 @@
 namespace vyre::run::vulkan {
 namespace {
 
-std::vector<std::shared_ptr<Recording>> recorded(const std::shared_ptr<Device>& device, Kernels kernels, std::span<const StorageView> views,
-                                                 Grid grid) {
+using Call = SpecializedBatch::Call;
+
+std::vector<Call> recorded(const KernelSource::Ready& ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views,
+                           Grid grid) {
   std::vector<std::uint64_t> sizes;
+  Call call;
   for (const StorageView& view : views) {
-    VYRE_ASSERT(&storage_of(view).device() == device.get());
+    VYRE_ASSERT(&storage_of(view).device() == ready.device.get());
+    call.places.push_back({sizes.size(), view.offset, view.bytes});
     sizes.push_back(view.bytes);
   }
-  check_sizes(*device, kernels.plain->shader(), sizes);
+  check_sizes(*ready.device, ready.kernels.plain->shader(), sizes);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return {};
-  return {Recording::make(device, std::move(kernels), views, grid)};
+  call.recording = Recording::make(ready.device, ready.kernels, Recording::arrays_of(views), grid);
+  call.source = std::move(source);
+  return {std::move(call)};
 }
 
-const VulkanPlan& plan_of(const Step& step) { return static_cast<const VulkanPlan&>(*step.plan); }
-
-std::vector<std::shared_ptr<Recording>> calls_of(std::span<const Step> steps) {
-  std::vector<std::shared_ptr<Recording>> calls;
-  for (const Step& step : steps) {
-    const auto own = plan_of(step).batch().calls();
-    calls.insert(calls.end(), own.begin(), own.end());
-  }
-  return calls;
-}
+const SpecializedBatch& batch_of(const Step& step) { return static_cast<const VulkanPlan&>(*step.plan).batch(); }
 
 }  // namespace
 
-VulkanPlan::VulkanPlan(std::shared_ptr<Device> device, Kernels kernels, std::span<const StorageView> views, Grid grid)
-    : written_(kernels.plain->shader().writable), batch_(device, recorded(device, kernels, views, grid)) {}
+VulkanPlan::VulkanPlan(KernelSource::Ready ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views, Grid grid)
+    : batch_(ready.device, recorded(ready, std::move(source), views, grid), views, ready.kernels.plain->shader().writable) {}
 
-VulkanSequence::VulkanSequence(std::span<const Step> steps) : batch_(plan_of(steps.front()).batch().device(), calls_of(steps)) {
+VulkanSequence::Arrays VulkanSequence::joined(std::span<const Step> steps, std::vector<Call>& calls) {
+  const std::shared_ptr<Device>& device = batch_of(steps.front()).device();
+  Arrays arrays;
   std::map<const Storage*, std::size_t> known;
   for (const Step& step : steps) {
-    if (plan_of(step).batch().device() != batch_.device()) {
-      const std::string& name = batch_.device()->name();
+    const SpecializedBatch& batch = batch_of(step);
+    if (batch.device() != device) {
       throw DeviceLostError(
-          fmt::format("device `{}` was lost while a graph recorded. Fix: make its arrays anew, and record it again.", name));
+          fmt::format("device `{}` was lost while a graph recorded. Fix: make its arrays anew, and record it again.", device->name()));
     }
+    std::vector<SpecializedBatch::Place> places;
     for (std::size_t slot = 0; slot < step.views.size(); ++slot) {
-      const auto [place, added] = known.emplace(step.views[slot].storage, views_.size());
+      const StorageView& view = step.views[slot];
+      const auto [place, added] = known.emplace(view.storage, arrays.views.size());
       if (added) {
-        views_.push_back(step.views[slot]);
-        written_.push_back(false);
+        arrays.views.push_back(view);
+        arrays.written.push_back(false);
       }
-      if (plan_of(step).written()[slot]) written_[place->second] = true;
+      if (batch.written()[slot]) arrays.written[place->second] = true;
+      places.push_back({place->second, view.offset, view.bytes});
     }
+    for (const Call& call : batch.calls()) calls.push_back({call.recording, call.source, places});
   }
+  return arrays;
 }
+
+VulkanSequence::VulkanSequence(std::span<const Step> steps) : VulkanSequence(steps, {}) {}
+
+VulkanSequence::VulkanSequence(std::span<const Step> steps, std::vector<Call> calls)
+    : arrays_(joined(steps, calls)), batch_(batch_of(steps.front()).device(), std::move(calls), arrays_.views, arrays_.written) {}
 
 }  // namespace vyre::run::vulkan

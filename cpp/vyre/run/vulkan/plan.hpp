@@ -6,36 +6,43 @@
 #include <vector>
 
 #include "vyre/run/storage.hpp"
-#include "vyre/run/vulkan/batch.hpp"
+#include "vyre/run/vulkan/kernels.hpp"
 #include "vyre/run/vulkan/pipeline.hpp"
+#include "vyre/run/vulkan/specialized.hpp"
 
 namespace vyre::run::vulkan {
 
 class VulkanPlan final : public Plan {
  public:
-  // Throws CapabilityError for arrays that the device cannot bind.
-  VulkanPlan(std::shared_ptr<Device> device, Kernels kernels, std::span<const StorageView> views, Grid grid);
+  // On `ready`, and on what `source` has for words that come often; null: nothing else. Throws CapabilityError for arrays that the device
+  // cannot bind.
+  VulkanPlan(KernelSource::Ready ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views, Grid grid);
 
-  void submit(std::span<const StorageView> views, const RunOptions& options) override { batch_.submit(views, written_, 1, options); }
-  const Batch& batch() const { return batch_; }
-  const std::vector<bool>& written() const { return written_; }
+  void submit(std::span<const StorageView> views, const RunOptions& options) override { batch_.submit(views, 1, options); }
+  const SpecializedBatch& batch() const { return batch_; }
 
  private:
-  const std::vector<bool> written_;
-  Batch batch_;
+  SpecializedBatch batch_;
 };
 
 class VulkanSequence final : public Sequence {
  public:
   explicit VulkanSequence(std::span<const Step> steps);
 
-  void submit(std::uint64_t times, const RunOptions& options) override { batch_.submit(views_, written_, times, options); }
+  void submit(std::uint64_t times, const RunOptions& options) override { batch_.submit(arrays_.views, times, options); }
 
  private:
   // One a storage, written if any step writes it.
-  std::vector<StorageView> views_;
-  std::vector<bool> written_;
-  Batch batch_;
+  struct Arrays {
+    std::vector<StorageView> views;
+    std::vector<bool> written;
+  };
+  // What the steps work with; `calls` becomes what they do.
+  static Arrays joined(std::span<const Step> steps, std::vector<SpecializedBatch::Call>& calls);
+  VulkanSequence(std::span<const Step> steps, std::vector<SpecializedBatch::Call> calls);
+
+  Arrays arrays_;
+  SpecializedBatch batch_;
 };
 
 }  // namespace vyre::run::vulkan

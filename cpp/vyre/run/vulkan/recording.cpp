@@ -9,34 +9,42 @@
 
 namespace vyre::run::vulkan {
 
-std::shared_ptr<Recording> Recording::make(std::shared_ptr<Device> device, Kernels kernels, std::span<const StorageView> views, Grid grid) {
-  std::unique_ptr<Recording> recording(new Recording(*device, std::move(kernels), views, grid));
+std::vector<Recording::Array> Recording::arrays_of(std::span<const StorageView> views) {
+  std::vector<Array> arrays;
+  for (const StorageView& view : views) {
+    const Block& block = static_cast<VulkanStorage&>(*view.storage).block();
+    // A load out of bounds reads element 0 and drops it. An array that has none may begin where its memory ends, so another place is read.
+    arrays.push_back({block.buffer->handle(), block.offset + (view.length == 0 ? 0 : view.offset), view.bytes, view.length});
+  }
+  return arrays;
+}
+
+std::shared_ptr<Recording> Recording::make(std::shared_ptr<Device> device, Kernels kernels, std::vector<Array> arrays, Grid grid) {
+  std::unique_ptr<Recording> recording(new Recording(*device, std::move(kernels), std::move(arrays), grid));
   return {recording.release(), [device = std::move(device)](Recording* last) {
             const std::uint64_t until = last->last_use;
             device->stream().retire(until, std::unique_ptr<Retired>(last));
           }};
 }
 
-Recording::Recording(Device& device, Kernels kernels, std::span<const StorageView> views, Grid grid)
+Recording::Recording(Device& device, Kernels kernels, std::vector<Array> arrays, Grid grid)
     : device_(device),
       kernels_(std::move(kernels)),
+      arrays_(std::move(arrays)),
       parts_(grid, device.max_group_count(), kernels_.coarse != nullptr),
       bindings_(device, kernels_.plain->shader().binding_count()) {
   work_ = {"dispatch", kernels_.program, grid, 0};
   constants_.assign(3, 0);
   std::vector<VkDescriptorBufferInfo> infos;
-  for (const StorageView& view : views) {
-    constants_.push_back(view.length);
-    work_.bytes += view.bytes;
-    const Block& block = static_cast<VulkanStorage&>(*view.storage).block();
-    // A load out of bounds reads element 0 and drops it. An array that has none may begin where its memory ends, so another place is read.
-    const VkDeviceSize offset = block.offset + (view.length == 0 ? 0 : view.offset);
+  for (const Array& array : arrays_) {
+    constants_.push_back(array.length);
+    work_.bytes += array.bytes;
     // Robust access ends where the array does, in whole words.
-    VkDescriptorBufferInfo info{block.buffer->handle(), offset, device_bytes(view.bytes)};
+    VkDescriptorBufferInfo info{array.buffer, array.offset, device_bytes(array.bytes)};
     touch(info, shader().writable[infos.size()]);
     const VkDeviceSize alignment =
         shader().addressed ? shader().element_bytes[infos.size()] : device.physical().limits.minStorageBufferOffsetAlignment;
-    if (info.offset % alignment != 0) info = copied(infos.size(), info, view.bytes);
+    if (info.offset % alignment != 0) info = copied(infos.size(), info, array.bytes);
     infos.push_back(info);
   }
   if (shader().addressed) infos = {addresses_of(infos)};

@@ -23,11 +23,21 @@ namespace vyre::run::vulkan {
 
 class Recording final : public Retired {
  public:
+  // An array of the call: part of a buffer.
+  struct Array {
+    VkBuffer buffer;
+    VkDeviceSize offset;
+    std::uint64_t bytes;
+    std::uint32_t length;
+  };
+  static std::vector<Array> arrays_of(std::span<const StorageView> views);
   // The last one to let go of it may do so while the device still works with it.
-  static std::shared_ptr<Recording> make(std::shared_ptr<Device> device, Kernels kernels, std::span<const StorageView> views, Grid grid);
+  static std::shared_ptr<Recording> make(std::shared_ptr<Device> device, Kernels kernels, std::vector<Array> arrays, Grid grid);
   ~Recording() override;
 
   const Shader& shader() const { return kernels_.plain->shader(); }
+  const std::vector<Array>& arrays() const { return arrays_; }
+  Grid grid() const { return work_.grid; }
   // Dispatches.
   std::uint64_t count() const { return parts_.count(); }
   // Commands for dispatches `first` to `end`, with all that comes before the first and after the last one of them. Of a profile, the
@@ -53,7 +63,7 @@ class Recording final : public Retired {
   std::mutex checked;
 
  private:
-  Recording(Device& device, Kernels kernels, std::span<const StorageView> views, Grid grid);
+  Recording(Device& device, Kernels kernels, std::vector<Array> arrays, Grid grid);
 
   // An array that begins where the device cannot bind it: a copy of it, made before the dispatch and put back after it.
   struct Copied {
@@ -70,6 +80,7 @@ class Recording final : public Retired {
 
   Device& device_;
   const Kernels kernels_;
+  const std::vector<Array> arrays_;
   const Parts parts_;
   Bindings bindings_;
   Buffer status_;

@@ -32,6 +32,7 @@ VulkanStorage::VulkanStorage(std::shared_ptr<Device> device, std::uint64_t bytes
                     bytes, most.name, device_->name(), most.bytes));
   }
   held_ = std::make_unique<Held>(device_->heap(), bytes);
+  if (bytes <= Contents::kMostBytes) contents_ = std::make_unique<Contents>(bytes, zeroed);
   if (!zeroed) return;
   // A block that came back is no longer in use, so the host may write it where it can.
   if (std::byte* mapped = block().mapped()) {
@@ -65,10 +66,22 @@ void VulkanStorage::write(std::uint64_t offset, std::span<const std::byte> from,
   Span span("upload");
   if (span) span.work().bytes = from.size();
   if (std::byte* mapped = block().mapped()) {
-    device_->stream().wait(last_use_, Waiting(options));
+    Stream& stream = device_->stream();
+    stream.wait(last_use_, Waiting(options));
+    if (contents_) {
+      stream.in_order([&] {
+        // A call that another thread submitted meanwhile may write it after this.
+        if (stream.is_past(contents_->last_written_by_device())) contents_->written_by_host(offset, from);
+      });
+    }
     host_copy(mapped + offset, from.data(), from.size());
   } else {
-    upload(*device_, from, *this, offset, options);
+    try {
+      upload(*device_, from, *this, offset, options);
+    } catch (...) {
+      if (contents_) device_->stream().in_order([&] { contents_->forget(); });
+      throw;
+    }
   }
   if (from.size() == bytes_) forget_failure();
 }

@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "vyre/run/storage.hpp"
+#include "vyre/run/vulkan/contents.hpp"
 #include "vyre/run/vulkan/device.hpp"
 #include "vyre/run/vulkan/heap.hpp"
 #include "vyre/run/vulkan/stream.hpp"
@@ -28,6 +29,8 @@ class VulkanStorage final : public Storage {
   const Block& block() const;
   // Throws in a forked child, when the device was lost, and what a failed call left.
   void check_usable() const;
+  // What is known of its bytes; null for a large one.
+  Contents* contents() const { return contents_.get(); }
   // The device works with it until that moment.
   void used_until(std::uint64_t moment) { raise(last_use_, moment); }
 
@@ -39,6 +42,7 @@ class VulkanStorage final : public Storage {
   const std::uint64_t bytes_;
   class Held;
   std::unique_ptr<Held> held_;
+  std::unique_ptr<Contents> contents_;
   std::atomic<std::uint64_t> last_use_ = 0;
 };
 

@@ -52,11 +52,12 @@ Stream::~Stream() {
   while (retired_) retired_ = std::move(retired_->next_);
 }
 
-std::uint64_t Stream::submit(std::span<const VkCommandBuffer> commands) {
+std::uint64_t Stream::submit(std::span<const VkCommandBuffer> commands, const Enter& enter) {
   std::uint64_t moment = 0;
   {
     const std::lock_guard lock(mutex_);
     moment = last_ + 1;
+    if (enter && !enter(moment)) return 0;
     if (wants_submitter()) {
       left_.insert(left_.end(), commands.begin(), commands.end());
       any_left_ = true;

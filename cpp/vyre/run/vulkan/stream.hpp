@@ -5,6 +5,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -55,9 +56,21 @@ class Stream {
   // An idle device gets them at once. While it works, and when several have come without anybody waiting, they are left to a thread of the
   // stream's own, which submits what has come together meanwhile: a submission costs the caller more than all else of a small call. Should
   // one fail there, the device is condemned, and whoever submits or waits hears of it.
-  std::uint64_t submit(std::span<const VkCommandBuffer> commands);
+  //
+  // `enter` is asked first, with everything submitted before and nothing after it: when it says no, nothing is submitted, and the moment
+  // is 0. It must be quick.
+  using Enter = std::function<bool(std::uint64_t moment)>;
+  std::uint64_t submit(std::span<const VkCommandBuffer> commands, const Enter& enter = {});
+  // Does something quick between two submissions.
+  template <class Work>
+  auto in_order(const Work& work) {
+    const std::lock_guard lock(mutex_);
+    return work();
+  }
   // Throws what a submission of the stream's own thread threw.
   void rethrow_failure();
+  // Whether that moment is known to be past, without asking the device.
+  bool is_past(std::uint64_t moment) const { return past_ >= moment; }
   // Whether that moment is past. Throws DeviceLostError.
   bool done(std::uint64_t moment);
   void wait(std::uint64_t moment, const Waiting& waiting);

@@ -23,6 +23,7 @@ namespace {
 
 // One costs the device as long as some tens of submissions.
 constexpr std::size_t kChunk = std::size_t{4} << 20;
+static_assert(kChunk >= Contents::kMostBytes);
 // One thread copies a third as fast as the bus does.
 constexpr std::size_t kMostLanes = 8;
 
@@ -121,7 +122,11 @@ void upload(Device& device, std::span<const std::byte> from, VulkanStorage& to, 
       if (timestamps) timestamps->end(chunk.commands);
       chunk.commands.end();
       const VkCommandBuffer commands = chunk.commands.handle();
-      chunk.last_use = device.stream().submit({&commands, 1});
+      chunk.last_use = device.stream().submit({&commands, 1}, [&](std::uint64_t) {
+        // Small enough for that, it is one chunk.
+        if (to.contents() != nullptr) to.contents()->written_by_host(offset, from);
+        return true;
+      });
       if (timestamps) device.timing().submitted(std::move(timestamps), chunk.last_use);
       to.used_until(chunk.last_use);
     }
