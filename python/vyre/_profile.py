@@ -50,8 +50,8 @@ class ProfileEvent(NamedTuple):
     """One thing that the host or a device did.
 
     Attributes:
-        name: of the host "run", "call", "validate", "prepare", "specialize", "lower", "emit", "compile", "plan", "submit",
-            "wait", "upload", "download" and the like; of a device "dispatch", "upload", "download".
+        name: of the host "run", "call", "validate", "prepare", "specialize", "lower", "emit", "compile", "plan",
+            "submit", "wait", "upload", "download" and the like; of a device "dispatch", "upload", "download".
         program: what a dispatch, or a call, is of: the buffers it writes and where it was made. None for others.
         program_hash: of that program, 16 hexadecimal digits.
         backend, device: whose work it is; None is the host.
