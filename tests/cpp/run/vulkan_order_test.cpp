@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <vector>
 
 #include "run/vulkan_fixture.hpp"
 #include "run/vulkan_shaders.hpp"
+#include "vyre/run/storage.hpp"
 #include "vyre/run/vulkan/loader.hpp"
 
 namespace vyre::test {
@@ -25,6 +28,8 @@ struct Recorder {
   PFN_vkCmdCopyBuffer copy = nullptr;
   PFN_vkCmdDispatch dispatch = nullptr;
   PFN_vkCmdPipelineBarrier barrier = nullptr;
+  PFN_vkQueueSubmit submit = nullptr;
+  std::map<VkCommandBuffer, std::string> first_orders;  // of each command buffer
 
   void add(std::string command) {
     const std::lock_guard lock(mutex);
@@ -52,6 +57,10 @@ std::string stage(VkPipelineStageFlags flags) {
       return "shader";
     case VK_PIPELINE_STAGE_HOST_BIT:
       return "host";
+    case VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT:
+      return "done";
+    case VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT:
+      return "device";
     default:
       return "stage " + std::to_string(flags);
   }
@@ -69,7 +78,19 @@ VKAPI_ATTR void VKAPI_CALL barrier(VkCommandBuffer buffer, VkPipelineStageFlags 
   std::string text = "order " + stage(from) + " -> " + stage(to);
   for (std::uint32_t k = 0; k < count; ++k) text += ", " + access(memory[k].srcAccessMask) + " -> " + access(memory[k].dstAccessMask);
   recorder.add(text);
+  {
+    const std::lock_guard lock(recorder.mutex);
+    recorder.first_orders.emplace(buffer, text);
+  }
   recorder.barrier(buffer, from, to, flags, count, memory, buffers, of_buffers, images, of_images);
+}
+
+VKAPI_ATTR VkResult VKAPI_CALL submit(VkQueue queue, std::uint32_t count, const VkSubmitInfo* submissions, VkFence fence) {
+  for (std::uint32_t k = 0; k < submissions->commandBufferCount; ++k) {
+    const auto found = recorder.first_orders.find(submissions->pCommandBuffers[k]);
+    recorder.add("submit " + (found == recorder.first_orders.end() ? "without order" : found->second));
+  }
+  return recorder.submit(queue, count, submissions, fence);
 }
 
 template <class Function>
@@ -83,6 +104,7 @@ VKAPI_ATTR PFN_vkVoidFunction VKAPI_CALL find_device(VkDevice device, const char
   if (std::strcmp(name, "vkCmdCopyBuffer") == 0) return instead_of(recorder.copy, found, &copy);
   if (std::strcmp(name, "vkCmdDispatch") == 0) return instead_of(recorder.dispatch, found, &dispatch);
   if (std::strcmp(name, "vkCmdPipelineBarrier") == 0) return instead_of(recorder.barrier, found, &barrier);
+  if (std::strcmp(name, "vkQueueSubmit") == 0) return instead_of(recorder.submit, found, &submit);
   return found;
 }
 
@@ -107,6 +129,7 @@ class VulkanOrderTest : public VulkanTest {
     recorder.commands.clear();
     executable->run(views, {3, 1, 1}, {});
     EXPECT_EQ(out, xor_of(a, b));
+    std::erase_if(recorder.commands, [](const std::string& command) { return command.starts_with("submit"); });
     return recorder.commands;
   }
 };
@@ -135,6 +158,42 @@ TEST_F(VulkanOrderTest, a_call_in_shared_memory_orders_parts_of_its_grid) {
                           "dispatch 1 1 1",
                           "order shader -> host, w -> r",
                       }));
+}
+
+// Found out from what the host has seen, not from asking: so it is the same every time.
+TEST_F(VulkanOrderTest, a_resident_call_is_ordered_after_all_before_it_unless_these_are_known_to_be_done) {
+  VulkanBackend backend([] { return run::vulkan::Loader{&find_instance, {}}; });
+  const auto executable = backend.prepare_shader(xor_shader(), usable_[0]);
+  const Words a = counted(130, 3), b = counted(130, 5);
+  std::vector<std::unique_ptr<run::Storage>> storages;
+  std::vector<run::StorageView> views;
+  for (int k = 0; k < 3; ++k) {
+    storages.push_back(backend.allocate(usable_[0], 520, false));
+    views.push_back({storages.back().get(), 0, 520, 130});
+  }
+  storages[0]->write(0, std::as_bytes(std::span(a)), {});
+  storages[1]->write(0, std::as_bytes(std::span(b)), {});
+  for (const auto& storage : storages) storage->wait({});
+  recorder.commands.clear();
+  const auto plan = executable->plan(views, {3, 1, 1});
+  const std::string after_all = "order device -> device, w -> rw", after_done = "order done -> device,  -> rw";
+  // For a device at work, then for one that is not.
+  std::erase(recorder.commands, "order device -> host, w -> r");
+  EXPECT_EQ(recorder.commands, (std::vector<std::string>{after_all, "dispatch 3 1 1", after_done, "dispatch 3 1 1"}));
+
+  recorder.commands.clear();
+  plan->submit(views, {});
+  plan->submit(views, {});
+  plan->submit(views, {});
+  storages[2]->wait({});
+  plan->submit(views, {});
+  plan->submit(views, {});
+  storages[2]->wait({});
+  EXPECT_EQ(recorder.commands, (std::vector<std::string>{"submit " + after_done, "submit " + after_all, "submit " + after_all,
+                                                         "submit " + after_done, "submit " + after_all}));
+  Words out(130);
+  storages[2]->read(0, std::as_writable_bytes(std::span(out)), {});
+  EXPECT_EQ(out, xor_of(a, b));
 }
 
 }  // namespace

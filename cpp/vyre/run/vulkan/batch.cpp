@@ -45,52 +45,65 @@ class Since {
   bool copies_ = false;
 };
 
+using Calls = std::span<const std::shared_ptr<Recording>>;
+
+std::uint64_t dispatches(Calls calls) {
+  std::uint64_t count = 0;
+  for (const std::shared_ptr<Recording>& call : calls) count += call->count();
+  return count;
+}
+
+// Into one command buffer, after all that is `before` it.
+void record_all(Commands& commands, const Stage& before, Calls calls) {
+  Since since;
+  bool host_reads = false;
+  commands.begin(true);
+  commands.order(before, kDevice);
+  for (const std::shared_ptr<Recording>& call : calls) {
+    if (since.must_wait_for(*call)) {
+      const Stage& stage = since.copies() || call->copies() ? kDevice : kShader;
+      commands.order(stage, stage);
+      since.forget();
+    }
+    since.add(*call);
+    call->record(commands, 0, call->count());
+    host_reads = host_reads || call->host_reads();
+  }
+  if (host_reads) commands.order(kDevice, kHost);
+  commands.end();
+}
+
 }  // namespace
 
 // The command buffers, which the device may still work with when the batch is gone.
 class Batch::Recorded final : public Retired {
  public:
-  Recorded(Device& device, std::span<const std::shared_ptr<Recording>> calls) {
+  Recorded(Device& device, Calls calls) {
     const std::uint64_t most = device.options().dispatches_per_submission;
-    Since since;
-    std::uint64_t count = 0;
-    bool host_reads = false;
-    const auto close = [&] {
-      if (count == 0) return;
-      if (host_reads) buffers_.back().order(kDevice, kHost);
-      buffers_.back().end();
-      runs_.back().buffers.push_back(buffers_.back().handle());
-      count = 0;
-      host_reads = false;
-    };
     runs_.emplace_back();
-    for (const std::shared_ptr<Recording>& call : calls) {
-      if (count > 0 && count + call->count() > most) close();
+    for (std::size_t first = 0; first < calls.size();) {
       // One of very many dispatches is recorded while its first ones run.
-      if (call->count() > most) {
-        runs_.back().then = call.get();
+      if (calls[first]->count() > most) {
+        runs_.back().then = calls[first].get();
         runs_.emplace_back();
+        ++first;
         continue;
       }
-      if (count == 0) {
-        buffers_.emplace_back(device);
-        buffers_.back().begin(true);
-        // After all that was submitted before.
-        buffers_.back().order(kDevice, kDevice);
-        since.forget();
-      } else if (since.must_wait_for(*call)) {
-        const Stage& stage = since.copies() || call->copies() ? kDevice : kShader;
-        buffers_.back().order(stage, stage);
-        since.forget();
-      }
-      since.add(*call);
-      call->record(buffers_.back(), 0, call->count());
-      count += call->count();
-      host_reads = host_reads || call->host_reads();
+      std::size_t end = first + 1;
+      std::uint64_t count = calls[first]->count();
+      while (end < calls.size() && count + calls[end]->count() <= most) count += calls[end++]->count();
+      record_all(buffers_.emplace_back(device), kDevice, calls.subspan(first, end - first));
+      runs_.back().buffers.push_back(buffers_.back().handle());
+      first = end;
     }
-    close();
     // After a large call that comes last, and when there is none at all.
     if (runs_.back().buffers.empty()) runs_.pop_back();
+    // Whoever waits for each small call has a device that is done. Many calls do not notice.
+    constexpr std::uint64_t kFew = 16;
+    if (whole() && size() == 1 && dispatches(calls) <= kFew) {
+      record_all(buffers_.emplace_back(device), kDone, calls);
+      when_done_ = buffers_.back().handle();
+    }
   }
 
   // Command buffers, and a call too large for one.
@@ -101,11 +114,15 @@ class Batch::Recorded final : public Retired {
   const std::vector<Run>& runs() const { return runs_; }
   // Whether it is command buffers only, so that repeating those repeats it.
   bool whole() const { return runs_.size() == 1 && runs_.front().then == nullptr; }
-  std::size_t size() const { return buffers_.size(); }
+  // Command buffers of a whole one.
+  std::size_t size() const { return runs_.front().buffers.size(); }
+  // The same for a device that has done all before; empty where nobody would notice.
+  std::span<const VkCommandBuffer> when_done() const { return {&when_done_, when_done_ == VK_NULL_HANDLE ? 0u : 1u}; }
 
  private:
   std::deque<Commands> buffers_;
   std::vector<Run> runs_;
+  VkCommandBuffer when_done_ = VK_NULL_HANDLE;
 };
 
 Batch::Batch(std::shared_ptr<Device> device, std::vector<std::shared_ptr<Recording>> calls)
@@ -154,7 +171,7 @@ bool Batch::submit_recorded(const Use& use, std::uint64_t times, const Waiting& 
   if (profiling()) return submit_timed(use, times, waiting);
   for (const Recorded::Run& run : recorded_->runs()) {
     if (times == 1) {
-      if (!run.buffers.empty() && hand_in(run.buffers, use) == 0) return false;
+      if (!run.buffers.empty() && hand_in(run.buffers, use, recorded_->when_done()) == 0) return false;
     } else {
       std::vector<VkCommandBuffer> repeated;
       for (std::uint64_t k = 0; k < times; ++k) repeated.insert(repeated.end(), run.buffers.begin(), run.buffers.end());
@@ -250,26 +267,19 @@ void Batch::submit_in_turns(Recording& call, const Use& use, const Waiting& wait
   }
 }
 
-std::uint64_t Batch::hand_in(std::span<const VkCommandBuffer> commands, const Use& use) {
-  bool knows = static_cast<bool>(use.agree);
-  for (std::size_t slot = 0; slot < use.views.size(); ++slot) {
-    knows = knows || (use.written[slot] && storage_of(use.views[slot]).contents() != nullptr);
-  }
-  const auto enter = [&](std::uint64_t moment) {
-    if (use.agree && !use.agree()) return false;
-    for (std::size_t slot = 0; slot < use.views.size(); ++slot) {
-      Contents* contents = use.written[slot] ? storage_of(use.views[slot]).contents() : nullptr;
-      if (contents != nullptr) contents->written_by_device(moment);
-    }
-    return true;
-  };
-  const std::uint64_t moment = device_->stream().submit(commands, knows ? Stream::Enter(std::cref(enter)) : Stream::Enter());
-  if (moment == 0) return 0;
+std::uint64_t Batch::hand_in(std::span<const VkCommandBuffer> commands, const Use& use, std::span<const VkCommandBuffer> when_done) {
   // All hear of each submission at once: a later one may fail, and the device works with everything all the same.
-  raise(last_use_, moment);
-  for (Recording* call : different_) raise(call->last_use, moment);
-  for (const StorageView& view : use.views) storage_of(view).used_until(moment);
-  return moment;
+  const auto then = [&](std::uint64_t moment) {
+    raise(last_use_, moment);
+    for (Recording* call : different_) raise(call->last_use, moment);
+    for (std::size_t slot = 0; slot < use.views.size(); ++slot) {
+      VulkanStorage& storage = storage_of(use.views[slot]);
+      storage.used_until(moment);
+      if (use.written[slot] && storage.contents() != nullptr) storage.contents()->written_by_device();
+    }
+  };
+  const auto agree = use.agree ? std::function<bool()>(std::cref(use.agree)) : std::function<bool()>();
+  return device_->stream().submit({commands, when_done, agree, std::cref(then)});
 }
 
 // On a driver that ends loops early, what the calls wrote may be wrong: it is not let out before the status words say otherwise.

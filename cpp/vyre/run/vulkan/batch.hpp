@@ -46,7 +46,7 @@ class Batch {
   bool submit_checked(const Use& use, std::uint64_t times, const Waiting& waiting);
   void submit_in_turns(Recording& call, const Use& use, const Waiting& waiting);
   // The moment, or 0 where use.agree said no.
-  std::uint64_t hand_in(std::span<const VkCommandBuffer> commands, const Use& use);
+  std::uint64_t hand_in(std::span<const VkCommandBuffer> commands, const Use& use, std::span<const VkCommandBuffer> when_done = {});
 
   const std::shared_ptr<Device> device_;
   const std::vector<std::shared_ptr<Recording>> calls_;

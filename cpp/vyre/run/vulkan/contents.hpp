@@ -29,19 +29,11 @@ class Contents {
     std::copy(from.begin(), from.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
     known_ = known_ || from.size() == bytes_.size();
   }
-  // The device will have written it at that moment.
-  void written_by_device(std::uint64_t moment) {
-    known_ = false;
-    moment_ = moment;
-  }
-  // Nobody knows whether the host wrote it.
-  void forget() { known_ = false; }
-  std::uint64_t last_written_by_device() const { return moment_; }
+  void written_by_device() { known_ = false; }
 
  private:
   std::vector<std::byte> bytes_;
   bool known_;
-  std::uint64_t moment_ = 0;
 };
 
 }  // namespace vyre::run::vulkan

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 
 #include "vyre/base/assert.hpp"
@@ -65,25 +66,23 @@ void VulkanStorage::write(std::uint64_t offset, std::span<const std::byte> from,
   check_reachable();
   Span span("upload");
   if (span) span.work().bytes = from.size();
-  if (std::byte* mapped = block().mapped()) {
-    Stream& stream = device_->stream();
-    stream.wait(last_use_, Waiting(options));
-    if (contents_) {
-      stream.in_order([&] {
-        // A call that another thread submitted meanwhile may write it after this.
-        if (stream.is_past(contents_->last_written_by_device())) contents_->written_by_host(offset, from);
-      });
-    }
+  if (std::byte* mapped = block().mapped(); mapped != nullptr && !contents_) {
+    device_->stream().wait(last_use_, Waiting(options));
     host_copy(mapped + offset, from.data(), from.size());
-  } else {
-    try {
-      upload(*device_, from, *this, offset, options);
-    } catch (...) {
-      if (contents_) device_->stream().in_order([&] { contents_->forget(); });
-      throw;
-    }
+  } else if (mapped == nullptr || !write_if_unused(mapped, offset, from)) {
+    upload(*device_, from, *this, offset, options);
   }
   if (from.size() == bytes_) forget_failure();
+}
+
+bool VulkanStorage::write_if_unused(std::byte* mapped, std::uint64_t offset, std::span<const std::byte> from) {
+  Stream& stream = device_->stream();
+  return stream.in_order([&] {
+    if (!stream.is_past(last_use_)) return false;
+    contents_->written_by_host(offset, from);
+    std::copy(from.begin(), from.end(), mapped + offset);
+    return true;
+  });
 }
 
 void VulkanStorage::read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) {

@@ -31,12 +31,15 @@ class VulkanStorage final : public Storage {
   void check_usable() const;
   // What is known of its bytes; null for a large one.
   Contents* contents() const { return contents_.get(); }
-  // The device works with it until that moment.
+  // The device works with it until that moment. Told in the order of the stream.
   void used_until(std::uint64_t moment) { raise(last_use_, moment); }
 
  private:
   // Throws in a forked child, and when the device was lost.
   void check_reachable() const;
+
+  // Of a small one, between two submissions; whether the device was done with it.
+  bool write_if_unused(std::byte* mapped, std::uint64_t offset, std::span<const std::byte> from);
 
   const std::shared_ptr<Device> device_;
   const std::uint64_t bytes_;

@@ -52,20 +52,21 @@ Stream::~Stream() {
   while (retired_) retired_ = std::move(retired_->next_);
 }
 
-std::uint64_t Stream::submit(std::span<const VkCommandBuffer> commands, const Enter& enter) {
+std::uint64_t Stream::submit(const Submission& submission) {
   std::uint64_t moment = 0;
   {
     const std::lock_guard lock(mutex_);
     moment = last_ + 1;
-    if (enter && !enter(moment)) return 0;
+    if (submission.agree && !submission.agree()) return 0;
     if (wants_submitter()) {
-      left_.insert(left_.end(), commands.begin(), commands.end());
+      left_.insert(left_.end(), submission.commands.begin(), submission.commands.end());
       any_left_ = true;
       if (asleep_) wake_.notify_one();
     } else {
-      hand_to_driver(commands, moment);
+      hand_to_driver(is_past(last_) && !submission.when_done.empty() ? submission.when_done : submission.commands, moment);
     }
     last_ = moment;
+    if (submission.then) submission.then(moment);
     if (!busy_) {
       busy_ = true;
       count_abandoned();

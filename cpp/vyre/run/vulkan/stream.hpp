@@ -56,11 +56,17 @@ class Stream {
   // An idle device gets them at once. While it works, and when several have come without anybody waiting, they are left to a thread of the
   // stream's own, which submits what has come together meanwhile: a submission costs the caller more than all else of a small call. Should
   // one fail there, the device is condemned, and whoever submits or waits hears of it.
-  //
-  // `enter` is asked first, with everything submitted before and nothing after it: when it says no, nothing is submitted, and the moment
-  // is 0. It must be quick.
-  using Enter = std::function<bool(std::uint64_t moment)>;
-  std::uint64_t submit(std::span<const VkCommandBuffer> commands, const Enter& enter = {});
+  struct Submission {
+    std::span<const VkCommandBuffer> commands;
+    // The same for a device that has done everything before, for all that the host knows; empty where that makes no difference.
+    std::span<const VkCommandBuffer> when_done = {};
+    // Both are called between the submissions before and after, and must be quick. Asked first: after "no" nothing is submitted.
+    std::function<bool()> agree = {};
+    // Told the moment once it is submitted.
+    std::function<void(std::uint64_t)> then = {};
+  };
+  // 0 where it did not agree.
+  std::uint64_t submit(const Submission& submission);
   // Does something quick between two submissions.
   template <class Work>
   auto in_order(const Work& work) {

@@ -305,7 +305,7 @@ Timing::Pair Timing::read_around_a_submission(const RunOptions& options) {
     commands.end();
     const VkCommandBuffer handle = commands.handle();
     const std::int64_t before = host_now();
-    moment = stream.submit({&handle, 1});
+    moment = stream.submit({.commands = {&handle, 1}});
     stream.wait(moment, waiting);
     const std::int64_t after = host_now();
     const Pair pair{results(now)[0], before + (after - before) / 2, (after - before + 1) / 2};

@@ -120,15 +120,17 @@ void upload(Device& device, std::span<const std::byte> from, VulkanStorage& to, 
       if (timestamps) timestamps->begin(chunk.commands, {"upload", nullptr, {0, 0, 0}, part.bytes});
       chunk.commands.copy(chunk.staging.handle(), 0, block.buffer->handle(), block.offset + offset + part.begin, part.bytes);
       if (timestamps) timestamps->end(chunk.commands);
+      // Whoever reads it may do so where it lies.
+      if (block.mapped() != nullptr) chunk.commands.order(kTransfer, kHost);
       chunk.commands.end();
       const VkCommandBuffer commands = chunk.commands.handle();
-      chunk.last_use = device.stream().submit({&commands, 1}, [&](std::uint64_t) {
+      const auto then = [&](std::uint64_t moment) {
+        to.used_until(moment);
         // Small enough for that, it is one chunk.
         if (to.contents() != nullptr) to.contents()->written_by_host(offset, from);
-        return true;
-      });
+      };
+      chunk.last_use = device.stream().submit({.commands = {&commands, 1}, .then = std::cref(then)});
       if (timestamps) device.timing().submitted(std::move(timestamps), chunk.last_use);
-      to.used_until(chunk.last_use);
     }
   });
 }
@@ -155,9 +157,9 @@ void download(Device& device, VulkanStorage& from, std::uint64_t offset, std::sp
         chunk.commands.order(kTransfer, kHost);
         chunk.commands.end();
         const VkCommandBuffer commands = chunk.commands.handle();
-        chunk.last_use = device.stream().submit({&commands, 1});
+        const auto then = [&](std::uint64_t moment) { from.used_until(moment); };
+        chunk.last_use = device.stream().submit({.commands = {&commands, 1}, .then = std::cref(then)});
         if (timestamps) device.timing().submitted(std::move(timestamps), chunk.last_use);
-        from.used_until(chunk.last_use);
       }
       if (under_way) {
         Chunk& chunk = lane[turn + 1];
@@ -180,8 +182,8 @@ void clear(Device& device, VulkanStorage& storage) {
   chunk.commands.zero(block.buffer->handle(), block.offset, block.bytes);
   chunk.commands.end();
   const VkCommandBuffer commands = chunk.commands.handle();
-  chunk.last_use = device.stream().submit({&commands, 1});
-  storage.used_until(chunk.last_use);
+  const auto then = [&](std::uint64_t moment) { storage.used_until(moment); };
+  chunk.last_use = device.stream().submit({.commands = {&commands, 1}, .then = std::cref(then)});
 }
 
 }  // namespace vyre::run::vulkan
