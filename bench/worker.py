@@ -21,7 +21,7 @@ from kernel import Kernel, Missing, answer, inputs
 
 # Of one figure, once it is warm: long enough to see a quiet moment on a busy machine, short enough for many figures.
 BUDGET = 0.4
-LEAST, MOST = 5, 200
+LEAST, MOST = 5, 4000
 # Runs in a recorded batch.
 RECORDED = 100
 
