@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "vyre/run/vulkan/call.hpp"
@@ -31,35 +32,54 @@ SpecializedBatch::SpecializedBatch(std::shared_ptr<Device> device, std::vector<C
                                    std::vector<bool> written)
     : calls_(std::move(calls)), written_(std::move(written)), plain_(std::move(device), recordings(calls_)) {
   // Between two submissions of one batch, another thread might write the words.
-  if (!plain_.whole()) return;
-  const auto is_written = [&](const Storage* storage) {
-    for (std::size_t view = 0; view < views.size(); ++view) {
-      if (written_[view] && views[view].storage == storage) return true;
-    }
-    return false;
-  };
-  std::map<const Storage*, bool> still;  // whether the host alone writes it
-  for (std::size_t call = 0; call < calls_.size(); ++call) {
-    if (!calls_[call].source) continue;
-    const std::size_t before = watched_.size();
-    for (const Specialization::Part& part : calls_[call].source->parts()) {
-      const Place& place = calls_[call].places[part.slot];
-      const VulkanStorage& storage = storage_of(views[place.view]);
-      const auto known = still.find(&storage);
-      const bool stays = known != still.end() ? known->second : storage.contents() != nullptr && !is_written(&storage);
-      still[&storage] = stays;
-      if (!stays) {
-        watched_.resize(before);
-        break;
-      }
-      watched_.push_back({call, place, part});
-    }
+  if (plain_.whole()) watch(views);
+}
+
+void SpecializedBatch::watch(std::span<const StorageView> views) {
+  // Looked at with every submission.
+  constexpr std::size_t kMostWatched = 256;
+  const auto is_plain = [](const Call& call) { return !call.source || call.source->parts().empty(); };
+  if (std::ranges::all_of(calls_, is_plain)) return;
+  std::set<const Storage*> changing;
+  for (std::size_t view = 0; view < views.size(); ++view) {
+    if (written_[view]) changing.insert(views[view].storage);
   }
+  std::map<const Recording*, std::size_t> known;
+  for (const Call& call : calls_) {
+    group_of_.push_back(kNoGroup);
+    if (is_plain(call)) continue;
+    const auto [found, added] = known.emplace(call.recording.get(), kNoGroup);
+    std::size_t& group = found->second;
+    if (added) {
+      const auto stays = [&](const Specialization::Part& part) {
+        const VulkanStorage& storage = storage_of(views[call.places[part.slot].view]);
+        return storage.contents() != nullptr && !changing.contains(&storage);
+      };
+      if (watched_.size() >= kMostWatched || !std::ranges::all_of(call.source->parts(), stays)) continue;
+      group = groups_.size();
+      Group& made = groups_.emplace_back(Group{call.recording, call.source, 0, {}});
+      for (const Specialization::Part& part : call.source->parts()) made.watched.push_back(watch(call.places[part.slot], part));
+    }
+    group_of_.back() = group;
+    if (group != kNoGroup) ++groups_[group].calls;
+  }
+}
+
+std::size_t SpecializedBatch::watch(const Place& place, const Specialization::Part& part) {
+  const auto is_same = [&](const Watched& other) {
+    return other.place == place && other.part.offset == part.offset && other.part.lanes == part.lanes && other.part.truth == part.truth;
+  };
+  const auto found = std::ranges::find_if(watched_, is_same);
+  if (found != watched_.end()) return static_cast<std::size_t>(found - watched_.begin());
+  watched_.push_back({place, part, word_count_});
+  word_count_ += part.lanes;
+  return watched_.size() - 1;
 }
 
 void SpecializedBatch::submit(std::span<const StorageView> views, std::uint64_t times, const RunOptions& options) {
   while (times > 0) {
     Words words;
+    words.reserve(word_count_);
     std::shared_ptr<Batch> special;
     if (!watched_.empty() && device()->stream().in_order([&] { return gather(views, words); })) special = special_for(words, times);
     if (!special) {
@@ -96,7 +116,7 @@ std::shared_ptr<Batch> SpecializedBatch::special_for(const Words& words, std::ui
     return known->batch;
   }
   if (specials_.size() == Specialization::kMost) return nullptr;
-  std::vector<Choice> choices(calls_.size());
+  std::vector<Choice> choices(groups_.size());
   if (!choose(words, times, choices)) return nullptr;
   std::shared_ptr<Batch> batch = made_for(choices);
   specials_.push_back({words, std::move(choices), batch});
@@ -105,35 +125,36 @@ std::shared_ptr<Batch> SpecializedBatch::special_for(const Words& words, std::ui
 
 bool SpecializedBatch::choose(const Words& words, std::uint64_t times, std::vector<Choice>& choices) const {
   bool changed = false;
-  auto from = words.begin();
-  for (auto watched = watched_.begin(); watched != watched_.end();) {
-    const std::size_t call = watched->call;
+  for (std::size_t index = 0; index < groups_.size(); ++index) {
+    if (choices[index]) continue;
+    const Group& group = groups_[index];
     Words own;
-    for (; watched != watched_.end() && watched->call == call; ++watched) {
-      own.insert(own.end(), from, from + watched->part.lanes);
-      from += watched->part.lanes;
+    for (const std::size_t watched : group.watched) {
+      const auto first = words.begin() + static_cast<std::ptrdiff_t>(watched_[watched].first);
+      own.insert(own.end(), first, first + watched_[watched].part.lanes);
     }
-    if (choices[call]) continue;
-    choices[call] = calls_[call].source->choose(own, calls_[call].recording->grid(), times);
-    changed = changed || choices[call];
+    // More than 2^20 calls, or 2^40 turns, are no other than these.
+    const std::uint64_t calls = group.calls * std::min<std::uint64_t>(times, std::uint64_t{1} << 40);
+    choices[index] = group.source->choose(own, group.recording->grid(), calls);
+    changed = changed || choices[index];
   }
   return changed;
 }
 
 std::shared_ptr<Batch> SpecializedBatch::made_for(const std::vector<Choice>& choices) const {
+  std::vector<std::shared_ptr<Recording>> special;
+  for (std::size_t index = 0; index < groups_.size(); ++index) {
+    const Recording& plain = *groups_[index].recording;
+    special.push_back(groups_[index].recording);
+    if (!choices[index]) continue;
+    KernelSource::Ready ready = groups_[index].source->ready(plain.grid(), largest_array(plain), choices[index]);
+    // It was lost, and with it the arrays: the plain calls tell.
+    if (ready.device != device()) return nullptr;
+    special.back() = Recording::make(std::move(ready.device), std::move(ready.kernels), plain.arrays(), plain.grid());
+  }
   std::vector<std::shared_ptr<Recording>> made;
-  std::map<std::pair<const Recording*, Choice>, std::shared_ptr<Recording>> known;
   for (std::size_t call = 0; call < calls_.size(); ++call) {
-    std::shared_ptr<Recording>& recording = made.emplace_back(calls_[call].recording);
-    if (!choices[call]) continue;
-    std::shared_ptr<Recording>& special = known[{recording.get(), choices[call]}];
-    if (!special) {
-      KernelSource::Ready ready = calls_[call].source->ready(recording->grid(), largest_array(*recording), choices[call]);
-      // It was lost, and with it the arrays: the plain calls tell.
-      if (ready.device != device()) return nullptr;
-      special = Recording::make(std::move(ready.device), std::move(ready.kernels), recording->arrays(), recording->grid());
-    }
-    recording = special;
+    made.push_back(group_of_[call] == kNoGroup ? calls_[call].recording : special[group_of_[call]]);
   }
   auto batch = std::make_shared<Batch>(device(), std::move(made));
   return batch->whole() ? batch : nullptr;

@@ -22,6 +22,7 @@ class SpecializedBatch {
   struct Place {
     std::size_t view = 0;
     std::uint64_t offset = 0, bytes = 0;  // in the storage
+    bool operator==(const Place&) const = default;
   };
   struct Call {
     std::shared_ptr<Recording> recording;  // on kernels for any words
@@ -41,17 +42,28 @@ class SpecializedBatch {
   using Words = Specialization::Words;
   using Choice = std::optional<std::size_t>;
 
-  // A part of a call's words, and whose they are.
+  // Where words lie on which kernels depend, each place once.
   struct Watched {
-    std::size_t call;
     Place place;
     Specialization::Part part;
+    std::size_t first;  // among all words
   };
+  // Calls that are the same one, as those of a loop are.
+  struct Group {
+    std::shared_ptr<Recording> recording;
+    std::shared_ptr<KernelSource> source;
+    std::uint64_t calls;
+    std::vector<std::size_t> watched;
+  };
+  static constexpr std::size_t kNoGroup = ~std::size_t{0};
   struct Special {
     Words words;
-    std::vector<Choice> choices;  // a call each
+    std::vector<Choice> choices;  // a group each
     std::shared_ptr<Batch> batch;
   };
+
+  void watch(std::span<const StorageView> views);
+  std::size_t watch(const Place& place, const Specialization::Part& part);
 
   // In the order of the stream. Whether all of them are known.
   bool gather(std::span<const StorageView> views, Words& words) const;
@@ -62,7 +74,10 @@ class SpecializedBatch {
 
   const std::vector<Call> calls_;
   const std::vector<bool> written_;
-  std::vector<Watched> watched_;  // in the order of the calls
+  std::vector<Watched> watched_;
+  std::size_t word_count_ = 0;
+  std::vector<Group> groups_;
+  std::vector<std::size_t> group_of_;  // a call each
   Batch plain_;
   std::mutex mutex_;
   std::vector<Special> specials_;
