@@ -36,6 +36,7 @@ Specialization::Specialization(const validate::ValidProgram& program, const Prep
   if (!options.specialization || std::ranges::none_of(program.program().buffers(), is_uniform)) return;
   program_ = lower::prepare(program, options);
   elements_ = transform::deciding_elements(*program_);
+  if (elements_.empty()) program_.reset();
   for (const transform::UniformElement& element : elements_) {
     const std::uint32_t lanes = ir::lanes(element.type);
     parts_.push_back({element.slot, std::uint64_t{element.index} * lanes * 4, lanes, element.type == ir::DataType::Bool});

@@ -170,6 +170,11 @@ class CpuExecutable : public Executable {
     Code code;
   };
 
+  struct Special {
+    bool tried = false;
+    std::unique_ptr<const Compiled> compiled;  // nothing where that failed
+  };
+
   Compiled compiled(const validate::ValidProgram& program) const {
     check_host_limits(program.program(), "cpu backend");
     Compiled result;
@@ -199,9 +204,16 @@ class CpuExecutable : public Executable {
     const auto chosen = specialization_.choose(specialization_.words(buffers), grid, 1, kEnoughInvocations);
     if (!chosen) return plain_;
     const std::scoped_lock lock(mutex_);
-    std::unique_ptr<const Compiled>& special = special_[*chosen];
-    if (!special) special = std::make_unique<const Compiled>(compiled(specialization_.program(*chosen)));
-    return *special;
+    Special& special = special_[*chosen];
+    if (!special.tried) {
+      special.tried = true;
+      try {
+        special.compiled = std::make_unique<const Compiled>(compiled(specialization_.program(*chosen)));
+      } catch (const std::exception&) {
+        // What is there already does the same.
+      }
+    }
+    return special.compiled ? *special.compiled : plain_;
   }
 
   void run_checked(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) {
@@ -247,7 +259,7 @@ class CpuExecutable : public Executable {
   const Compiled plain_;
   Specialization specialization_;
   std::mutex mutex_;
-  std::array<std::unique_ptr<const Compiled>, Specialization::kMost> special_;
+  std::array<Special, Specialization::kMost> special_;
 };
 
 class CpuBackend : public Backend {

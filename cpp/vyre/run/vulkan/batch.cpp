@@ -6,6 +6,7 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <mutex>
 #include <utility>
 
 #include "vyre/base/assert.hpp"
@@ -18,6 +19,9 @@ namespace vyre::run::vulkan {
 namespace {
 
 const std::function<bool()> kAlways;
+
+// Calls that a profile times in one submission.
+constexpr std::size_t kMostTimed = 64;
 
 // What the calls since the last barrier touch: whether the next one may run beside them.
 class Since {
@@ -98,12 +102,6 @@ class Batch::Recorded final : public Retired {
     }
     // After a large call that comes last, and when there is none at all.
     if (runs_.back().buffers.empty()) runs_.pop_back();
-    // Whoever waits for each small call has a device that is done. Many calls do not notice.
-    constexpr std::uint64_t kFew = 16;
-    if (whole() && size() == 1 && dispatches(calls) <= kFew) {
-      record_all(buffers_.emplace_back(device), kDone, calls);
-      when_done_ = buffers_.back().handle();
-    }
   }
 
   // Command buffers, and a call too large for one.
@@ -116,12 +114,28 @@ class Batch::Recorded final : public Retired {
   bool whole() const { return runs_.size() == 1 && runs_.front().then == nullptr; }
   // Command buffers of a whole one.
   std::size_t size() const { return runs_.front().buffers.size(); }
-  // The same for a device that has done all before; empty where nobody would notice.
-  std::span<const VkCommandBuffer> when_done() const { return {&when_done_, when_done_ == VK_NULL_HANDLE ? 0u : 1u}; }
+  // The same for a device that has done all before; empty where nobody would notice: whoever waits for each small call does, many calls do
+  // not, and it is not worth recording for one that is made once.
+  std::span<const VkCommandBuffer> when_done(Device& device, Calls calls) {
+    constexpr std::uint64_t kFew = 16;
+    if (!whole() || size() != 1 || dispatches(calls) > kFew) return {};
+    std::call_once(recorded_when_done_, [&] {
+      buffers_.emplace_back(device);
+      try {
+        record_all(buffers_.back(), kDone, calls);
+      } catch (...) {
+        buffers_.pop_back();
+        throw;
+      }
+      when_done_ = buffers_.back().handle();
+    });
+    return {&when_done_, 1};
+  }
 
  private:
   std::deque<Commands> buffers_;
   std::vector<Run> runs_;
+  std::once_flag recorded_when_done_;
   VkCommandBuffer when_done_ = VK_NULL_HANDLE;
 };
 
@@ -139,7 +153,7 @@ Batch::Batch(std::shared_ptr<Device> device, std::vector<std::shared_ptr<Recordi
 
 Batch::~Batch() { device_->stream().retire(last_use_, std::move(recorded_)); }
 
-bool Batch::whole() const { return recorded_->whole(); }
+bool Batch::whole() const { return recorded_->whole() && (!profiling() || calls_.size() <= kMostTimed); }
 
 std::uint64_t Batch::submit(const Use& use, std::uint64_t times, const RunOptions& options) {
   // As many command buffers as one submission takes without making the first ones wait for it.
@@ -152,7 +166,9 @@ std::uint64_t Batch::submit(const Use& use, std::uint64_t times, const RunOption
   while (done < times) {
     // Interrupted here, nothing is half done.
     device_->stream().make_room(waiting);
-    const std::uint64_t now = recorded_->whole() ? std::clamp<std::uint64_t>(kMost / recorded_->size(), 1, times - done) : 1;
+    // A profile's may take several submissions, and use.agree is asked once.
+    const bool one = !recorded_->whole() || (use.agree && profiling());
+    const std::uint64_t now = one ? 1 : std::clamp<std::uint64_t>(kMost / recorded_->size(), 1, times - done);
     try {
       const bool agreed = checked_.empty() ? submit_recorded(use, now, waiting) : submit_checked(use, now, waiting);
       if (!agreed) return done;
@@ -171,7 +187,9 @@ bool Batch::submit_recorded(const Use& use, std::uint64_t times, const Waiting& 
   if (profiling()) return submit_timed(use, times, waiting);
   for (const Recorded::Run& run : recorded_->runs()) {
     if (times == 1) {
-      if (!run.buffers.empty() && hand_in(run.buffers, use, recorded_->when_done()) == 0) return false;
+      std::span<const VkCommandBuffer> when_done;
+      if (last_use_ != 0) when_done = recorded_->when_done(*device_, calls_);
+      if (!run.buffers.empty() && hand_in(run.buffers, use, when_done) == 0) return false;
     } else {
       std::vector<VkCommandBuffer> repeated;
       for (std::uint64_t k = 0; k < times; ++k) repeated.insert(repeated.end(), run.buffers.begin(), run.buffers.end());
@@ -184,7 +202,6 @@ bool Batch::submit_recorded(const Use& use, std::uint64_t times, const Waiting& 
 
 // The same for a profile: recorded for this one submission, and each call after the one before it, so that its time is its own.
 bool Batch::submit_timed(const Use& use, std::uint64_t times, const Waiting& waiting) {
-  constexpr std::size_t kMostCalls = 64;
   const std::uint64_t most = device_->options().dispatches_per_submission;
   Timing& timing = device_->timing();
   std::unique_ptr<Timestamps> timestamps;
@@ -209,7 +226,7 @@ bool Batch::submit_timed(const Use& use, std::uint64_t times, const Waiting& wai
   };
   for (std::uint64_t turn = 0; turn < times; ++turn) {
     for (const std::shared_ptr<Recording>& call : calls_) {
-      if ((calls == kMostCalls || dispatches + call->count() > most) && !submit()) return false;
+      if ((calls == kMostTimed || dispatches + call->count() > most) && !submit()) return false;
       if (call->count() > most) {
         submit_in_turns(*call, use, waiting);
         continue;
@@ -268,10 +285,7 @@ void Batch::submit_in_turns(Recording& call, const Use& use, const Waiting& wait
 }
 
 std::uint64_t Batch::hand_in(std::span<const VkCommandBuffer> commands, const Use& use, std::span<const VkCommandBuffer> when_done) {
-  // All hear of each submission at once: a later one may fail, and the device works with everything all the same.
   const auto then = [&](std::uint64_t moment) {
-    raise(last_use_, moment);
-    for (Recording* call : different_) raise(call->last_use, moment);
     for (std::size_t slot = 0; slot < use.views.size(); ++slot) {
       VulkanStorage& storage = storage_of(use.views[slot]);
       storage.used_until(moment);
@@ -279,7 +293,11 @@ std::uint64_t Batch::hand_in(std::span<const VkCommandBuffer> commands, const Us
     }
   };
   const auto agree = use.agree ? std::function<bool()>(std::cref(use.agree)) : std::function<bool()>();
-  return device_->stream().submit({commands, when_done, agree, std::cref(then)});
+  const std::uint64_t moment = device_->stream().submit({commands, when_done, agree, std::cref(then)});
+  // All hear of each submission at once: a later one may fail, and the device works with everything all the same.
+  raise(last_use_, moment);
+  for (Recording* call : different_) raise(call->last_use, moment);
+  return moment;
 }
 
 // On a driver that ends loops early, what the calls wrote may be wrong: it is not let out before the status words say otherwise.

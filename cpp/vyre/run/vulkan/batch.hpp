@@ -33,7 +33,7 @@ class Batch {
 
   const std::shared_ptr<Device>& device() const { return device_; }
   std::span<const std::shared_ptr<Recording>> calls() const { return calls_; }
-  // Whether one submission does all of it, so that nothing comes between its calls.
+  // Whether one submission does all of it, as things are, so that nothing comes between its calls.
   bool whole() const;
   // So many times in turn, as Plan::submit; how many of them it did before use.agree said no.
   std::uint64_t submit(const Use& use, std::uint64_t times, const RunOptions& options);

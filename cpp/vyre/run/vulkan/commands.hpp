@@ -20,7 +20,7 @@ inline constexpr Stage kShader = {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCES
                                   VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
 inline constexpr Stage kTransfer = {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
                                     VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
-inline constexpr Stage kHost = {VK_PIPELINE_STAGE_HOST_BIT, 0, VK_ACCESS_HOST_READ_BIT};
+inline constexpr Stage kHost = {VK_PIPELINE_STAGE_HOST_BIT, 0, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT};
 // Work that is known to be done, and whose writes are available: what comes next need only see them.
 inline constexpr Stage kDone = {VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT, 0, 0};
 inline constexpr Stage kDevice = {kShader.stage | kTransfer.stage, kShader.writes | kTransfer.writes, kShader.uses | kTransfer.uses};

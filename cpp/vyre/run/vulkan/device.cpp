@@ -173,7 +173,7 @@ void Device::give_back(std::unique_ptr<Chunk> chunk) noexcept {
   stream().retire(until, std::move(chunk));
 }
 
-std::shared_ptr<Pipeline> Device::pipeline(const Shader& shader) {
+std::shared_ptr<Pipeline> Device::pipeline(const Shader& shader, bool warm) {
   {
     const std::lock_guard lock(mutex_);
     for (auto known = pipelines_.begin(); known != pipelines_.end(); ++known) {
@@ -186,7 +186,7 @@ std::shared_ptr<Pipeline> Device::pipeline(const Shader& shader) {
   // Compiled with nothing locked, so that calls of other shaders go on. Two threads may compile the same one; both work.
   const Span span("compile");
   auto compiled = std::make_shared<Pipeline>(*this, shader);
-  warm_up(*this, compiled);
+  if (warm) warm_up(*this, compiled);
   const std::lock_guard lock(mutex_);
   pipelines_.push_front(compiled);
   if (pipelines_.size() > kMaxPipelines) pipelines_.pop_back();

@@ -72,7 +72,8 @@ class Device : public std::enable_shared_from_this<Device> {
 
   // The pipeline of a shader, compiled on first use and kept among the most recently used. Throws CapabilityError when the
   // shader exceeds a limit of the device.
-  std::shared_ptr<Pipeline> pipeline(const Shader& shader);
+  // `warm`: has the driver compile it now, once the device has done what was submitted; else with its first call.
+  std::shared_ptr<Pipeline> pipeline(const Shader& shader, bool warm = true);
   VkDescriptorSetLayout set_layout(std::uint32_t binding_count);
 
   // A list of one workspace, which no other call uses. Throws DeviceError while a call that timed out is still running.

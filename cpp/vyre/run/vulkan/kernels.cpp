@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
 #include "vyre/run/vulkan/parts.hpp"
 #include "vyre/run/vulkan/translate.hpp"
 
@@ -50,6 +51,20 @@ std::optional<std::size_t> KernelSource::choose(std::span<const BufferView> buff
 
 KernelSource::Ready KernelSource::ready(Grid grid, std::uint64_t largest, std::optional<std::size_t> special) {
   const std::lock_guard lock(mutex_);
+  if (special && !families_[1 + *special].given_up) {
+    try {
+      return made(grid, largest, special);
+    } catch (const DeviceLostError&) {
+      throw;
+    } catch (const std::exception&) {
+      // What is there already does the same.
+      families_[1 + *special].given_up = true;
+    }
+  }
+  return made(grid, largest, std::nullopt);
+}
+
+KernelSource::Ready KernelSource::made(Grid grid, std::uint64_t largest, std::optional<std::size_t> special) {
   if (!device_ || device_->condemned()) {
     for (Family& family : families_) {
       for (Variant& variant : family.variants) variant.kernels = {};
@@ -66,7 +81,7 @@ KernelSource::Ready KernelSource::ready(Grid grid, std::uint64_t largest, std::o
   if (!variant.plain) variant.plain = translate(*family.program, emitting, options_);
   Kernels& kernels = variant.kernels;
   kernels.program = program_;
-  if (!kernels.plain) kernels.plain = device_->pipeline(*variant.plain);
+  if (!kernels.plain) kernels.plain = device_->pipeline(*variant.plain, !special);
   if (!wants_coarse(*device_, variant, grid)) return {device_, {kernels.plain, nullptr, program_}};
   if (!variant.tried_coarse) {
     variant.coarse = translate_coarsened(*family.program, kWays, emitting, options_);
@@ -76,7 +91,7 @@ KernelSource::Ready KernelSource::ready(Grid grid, std::uint64_t largest, std::o
   }
   if (!variant.coarse) return {device_, {kernels.plain, nullptr, program_}};
   // Compiled with the first call that is large enough, not with the second: a call that is planned then stays as it is.
-  if (!kernels.coarse) kernels.coarse = device_->pipeline(*variant.coarse);
+  if (!kernels.coarse) kernels.coarse = device_->pipeline(*variant.coarse, !special);
   return {device_, kernels};
 }
 

@@ -31,7 +31,8 @@ class KernelSource {
     std::shared_ptr<Device> device;
     Kernels kernels;  // destroyed before their device
   };
-  // For a call whose largest array takes so many bytes of the device; 0 for one without arrays. `special` is what choose() gave.
+  // For a call whose largest array takes so many bytes of the device; 0 for one without arrays. `special` is what choose() gave: kernels
+  // for these words where they can be made, and for any words where not.
   Ready ready(Grid grid, std::uint64_t largest, std::optional<std::size_t> special = std::nullopt);
 
   // What of a call's Uniform buffers may decide which kernels it runs on.
@@ -52,7 +53,10 @@ class KernelSource {
   struct Family {
     ProfiledProgram program;
     std::array<Variant, 2> variants;  // bound and addressed
+    bool given_up = false;            // it could not be compiled
   };
+  // With the mutex held.
+  Ready made(Grid grid, std::uint64_t largest, std::optional<std::size_t> special);
   bool wants_addresses(const Device& device, std::uint64_t largest) const;
   bool wants_coarse(const Device& device, const Variant& variant, Grid grid) const;
 

@@ -82,7 +82,7 @@ void SpecializedBatch::submit(std::span<const StorageView> views, std::uint64_t 
     words.reserve(word_count_);
     std::shared_ptr<Batch> special;
     if (!watched_.empty() && device()->stream().in_order([&] { return gather(views, words); })) special = special_for(words, times);
-    if (!special) {
+    if (!special || !special->whole()) {
       plain_.submit({views, written_, kAlways}, times, options);
       return;
     }
@@ -109,18 +109,23 @@ bool SpecializedBatch::gather(std::span<const StorageView> views, Words& words) 
 }
 
 std::shared_ptr<Batch> SpecializedBatch::special_for(const Words& words, std::uint64_t times) {
-  const std::lock_guard lock(mutex_);
-  const auto known = std::ranges::find(specials_, words, &Special::words);
-  if (known != specials_.end()) {
-    if (choose(words, times, known->choices)) known->batch = made_for(known->choices);
-    return known->batch;
-  }
-  if (specials_.size() == Specialization::kMost) return nullptr;
+  // Whoever comes while another thread compiles goes on without.
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock || device()->condemned()) return nullptr;
+  auto known = std::ranges::find(specials_, words, &Special::words);
   std::vector<Choice> choices(groups_.size());
-  if (!choose(words, times, choices)) return nullptr;
-  std::shared_ptr<Batch> batch = made_for(choices);
-  specials_.push_back({words, std::move(choices), batch});
-  return batch;
+  if (known != specials_.end()) {
+    choices = known->choices;
+  } else if (specials_.size() == Specialization::kMost) {
+    return nullptr;
+  }
+  if (choose(words, times, choices)) {
+    std::shared_ptr<Batch> batch = made_for(choices);
+    if (known == specials_.end()) known = specials_.insert(known, {words, {}, nullptr});
+    known->choices = std::move(choices);
+    known->batch = std::move(batch);
+  }
+  return known == specials_.end() ? nullptr : known->batch;
 }
 
 bool SpecializedBatch::choose(const Words& words, std::uint64_t times, std::vector<Choice>& choices) const {
@@ -133,7 +138,7 @@ bool SpecializedBatch::choose(const Words& words, std::uint64_t times, std::vect
       const auto first = words.begin() + static_cast<std::ptrdiff_t>(watched_[watched].first);
       own.insert(own.end(), first, first + watched_[watched].part.lanes);
     }
-    // More than 2^20 calls, or 2^40 turns, are no other than these.
+    // A graph has 2^20 calls at the most, so the product fits.
     const std::uint64_t calls = group.calls * std::min<std::uint64_t>(times, std::uint64_t{1} << 40);
     choices[index] = group.source->choose(own, group.recording->grid(), calls);
     changed = changed || choices[index];
@@ -148,7 +153,7 @@ std::shared_ptr<Batch> SpecializedBatch::made_for(const std::vector<Choice>& cho
     special.push_back(groups_[index].recording);
     if (!choices[index]) continue;
     KernelSource::Ready ready = groups_[index].source->ready(plain.grid(), largest_array(plain), choices[index]);
-    // It was lost, and with it the arrays: the plain calls tell.
+    // It was lost meanwhile, and with it the arrays: the plain calls tell.
     if (ready.device != device()) return nullptr;
     special.back() = Recording::make(std::move(ready.device), std::move(ready.kernels), plain.arrays(), plain.grid());
   }
