@@ -277,6 +277,9 @@ TEST(Specialization, sequences_see_what_was_written_before_and_in_them) {
       turns(70, 3);
       resident.write_rounds(rounds = 2);
       turns(1, 3);
+      // Known as a whole, and written with each turn.
+      resident.rounds->write(0, bytes_of({0, rounds = 1, 0, 0}), {});
+      turns(3, 3);
     });
     if (place.backend->name() == "vulkan") {
       const bool several = place.name.find("many submissions") != std::string::npos;
