@@ -35,8 +35,6 @@ class Specialization {
   };
   // None: the program has one kernel.
   std::span<const Part> parts() const { return parts_; }
-  // How many words they are.
-  std::size_t word_count() const { return word_count_; }
 
   // Those of a call: zeros for elements outside of a buffer, as loads give.
   Words words(std::span<const BufferView> buffers) const;

@@ -18,8 +18,6 @@
 namespace vyre::run::vulkan {
 namespace {
 
-const std::function<bool()> kAlways;
-
 // Calls that a profile times in one submission.
 constexpr std::size_t kMostTimed = 64;
 
@@ -153,7 +151,9 @@ Batch::Batch(std::shared_ptr<Device> device, std::vector<std::shared_ptr<Recordi
 
 Batch::~Batch() { device_->stream().retire(last_use_, std::move(recorded_)); }
 
-bool Batch::whole() const { return recorded_->whole() && (!profiling() || calls_.size() <= kMostTimed); }
+bool Batch::whole() const { return recorded_->whole(); }
+
+bool Batch::timed_as_a_whole() const { return whole() && calls_.size() <= kMostTimed; }
 
 std::uint64_t Batch::submit(const Use& use, std::uint64_t times, const RunOptions& options) {
   // As many command buffers as one submission takes without making the first ones wait for it.

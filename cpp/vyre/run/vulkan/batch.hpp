@@ -15,6 +15,8 @@ namespace vyre::run::vulkan {
 
 inline VulkanStorage& storage_of(const StorageView& view) { return static_cast<VulkanStorage&>(*view.storage); }
 
+inline const std::function<bool()> kAlways;
+
 // What one submission of a batch works with.
 struct Use {
   std::span<const StorageView> views;
@@ -33,8 +35,9 @@ class Batch {
 
   const std::shared_ptr<Device>& device() const { return device_; }
   std::span<const std::shared_ptr<Recording>> calls() const { return calls_; }
-  // Whether one submission does all of it, as things are, so that nothing comes between its calls.
+  // Whether one submission does all of it, so that nothing comes between its calls; and whether one does for a profile.
   bool whole() const;
+  bool timed_as_a_whole() const;
   // So many times in turn, as Plan::submit; how many of them it did before use.agree said no.
   std::uint64_t submit(const Use& use, std::uint64_t times, const RunOptions& options);
 

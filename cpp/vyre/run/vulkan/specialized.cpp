@@ -6,13 +6,12 @@
 #include <set>
 #include <utility>
 
+#include "vyre/run/profile.hpp"
 #include "vyre/run/vulkan/call.hpp"
 #include "vyre/run/vulkan/device.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
-
-const std::function<bool()> kAlways;
 
 std::vector<std::shared_ptr<Recording>> recordings(std::span<const SpecializedBatch::Call> calls) {
   std::vector<std::shared_ptr<Recording>> result;
@@ -82,7 +81,7 @@ void SpecializedBatch::submit(std::span<const StorageView> views, std::uint64_t 
     words.reserve(word_count_);
     std::shared_ptr<Batch> special;
     if (!watched_.empty() && device()->stream().in_order([&] { return gather(views, words); })) special = special_for(words, times);
-    if (!special || !special->whole()) {
+    if (!special || (profiling() && !special->timed_as_a_whole())) {
       plain_.submit({views, written_, kAlways}, times, options);
       return;
     }
