@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vyre import _core
+from vyre._files import write_atomically
 from vyre.errors import ArgumentError, ParseError
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def save(result: CheckResult, path: str | os.PathLike[str]) -> None:
         "program": result.program.to_text(),
         "inputs": {name: _written(value) for name, value in result.inputs.items()},
     }
-    _path(path, "CheckResult.save").write_text(json.dumps(content, indent=1) + "\n", encoding="utf-8")
+    write_atomically(_path(path, "CheckResult.save"), json.dumps(content, indent=1) + "\n")
 
 
 def load(path: str | os.PathLike[str]) -> tuple[Program, dict[str, Any], dict[str, Any]]:

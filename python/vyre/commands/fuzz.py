@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import vyre
+from vyre._files import write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -367,7 +368,7 @@ class _Run:
             print(f"must give the bytes of this one, and does not:\n\n{small.tried}\n")
         elif self.log is not None:
             path = Path(f"{self.log.path}.seed-{row.seed}.json")
-            path.write_text(small.case.to_json() + "\n", encoding="utf-8")
+            write_atomically(path, small.case.to_json() + "\n")
             _say("repeat", f"{self.command(case=str(path))}   (the reduced one)")
 
 

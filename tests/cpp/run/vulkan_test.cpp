@@ -16,8 +16,8 @@
 
 #include "run/vulkan_fixture.hpp"
 #include "run/vulkan_shaders.hpp"
+#include "support/directory.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/run/vulkan/pipeline_file.hpp"
 #include "vyre/run/vulkan/vulkan_backend.hpp"
 
 namespace vyre::test {
@@ -445,95 +445,12 @@ TEST_F(VulkanTest, the_floating_point_state_of_the_caller_is_kept) {
 }
 #endif
 
-// A directory of the test's own, removed with it.
-class Directory {
- public:
-  Directory() {
-    std::string name = testing::TempDir() + "vyre-XXXXXX";
-    path = mkdtemp(name.data());
-  }
-  ~Directory() { std::filesystem::remove_all(path); }
-  std::filesystem::path path;
-};
-
-std::vector<std::filesystem::path> files_below(const std::filesystem::path& directory) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(directory)) {
-    if (entry.is_regular_file()) files.push_back(entry.path());
-  }
-  return files;
-}
-
 void expect_xor(const Options& options, std::size_t device) {
   VulkanBackend backend(run::vulkan::system_loader, options);
   Words a = counted(64, 3), b = counted(64, 5), out(64);
   const BufferView views[] = {view(a), view(b), view(out)};
   backend.prepare_shader(xor_shader(), device)->run(views, {1, 1, 1}, {});
   EXPECT_EQ(out, xor_of(a, b));
-}
-
-class PipelineFileTest : public testing::Test {
- protected:
-  run::vulkan::PipelineFile file(const std::string& device = "device", const Shader& shader = xor_shader()) const {
-    return {Options{.cache_directory = directory_.path}, device, shader};
-  }
-
-  const Directory directory_;
-  const std::vector<std::byte> data_ = std::vector<std::byte>(50, std::byte{7});
-};
-
-TEST_F(PipelineFileTest, gives_back_what_it_was_given) {
-  EXPECT_TRUE(file().read().empty());
-  file().write(data_);
-  EXPECT_EQ(file().read(), data_);
-  EXPECT_EQ(files_below(directory_.path).size(), 1u) << "nothing is left beside it";
-}
-
-TEST_F(PipelineFileTest, is_of_one_shader_on_one_driver) {
-  file().write(data_);
-  EXPECT_TRUE(file("driver").read().empty()) << "of as many letters as `device`";
-  EXPECT_TRUE(file("device", loop_shader(false)).read().empty());
-  EXPECT_TRUE(file("device", loop_shader(true)).read().empty());
-  Shader same_interface = xor_shader();
-  same_interface.words.back() ^= 1;
-  EXPECT_TRUE(file("device", same_interface).read().empty());
-}
-
-TEST_F(PipelineFileTest, is_passed_over_when_any_byte_is_wrong_or_missing) {
-  file().write(data_);
-  const auto path = files_below(directory_.path).at(0);
-  std::string text(std::filesystem::file_size(path), '\0');
-  std::ifstream(path, std::ios::binary).read(text.data(), static_cast<std::streamsize>(text.size()));
-  const auto put = [&](const std::string& bytes) { std::ofstream(path, std::ios::binary | std::ios::trunc) << bytes; };
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    std::string changed = text;
-    changed[i] ^= 0x10;
-    put(changed);
-    EXPECT_TRUE(file().read().empty()) << i;
-    put(text.substr(0, i));
-    EXPECT_TRUE(file().read().empty()) << i;
-  }
-  put(text + "x");
-  EXPECT_TRUE(file().read().empty());
-  put(text);
-  EXPECT_EQ(file().read(), data_);
-}
-
-TEST_F(PipelineFileTest, that_is_moved_to_another_name_is_passed_over) {
-  file().write(data_);
-  const auto path = files_below(directory_.path).at(0);
-  file("other").write(data_);
-  for (const auto& other : files_below(directory_.path)) {
-    if (other != path) std::filesystem::rename(other, path);
-  }
-  EXPECT_TRUE(file().read().empty());
-}
-
-TEST_F(PipelineFileTest, goes_when_there_are_too_many) {
-  // It is not looked at every time, but often enough.
-  for (int i = 0; i < 1200; ++i) file(std::to_string(i)).write({std::byte{1}});
-  EXPECT_LT(files_below(directory_.path).size(), 1100u);
-  EXPECT_FALSE(file("1199").read().empty()) << "the newest stays";
 }
 
 TEST_F(VulkanTest, damaged_pipeline_files_are_passed_over) {
@@ -547,7 +464,6 @@ TEST_F(VulkanTest, damaged_pipeline_files_are_passed_over) {
     expect_xor(options, device);
     for (const auto& file : files_below(directory.path)) std::filesystem::resize_file(file, std::filesystem::file_size(file) / 2);
     expect_xor(options, device);
-    for (const auto& file : files_below(directory.path)) EXPECT_NE(file.extension(), ".part");
   });
 }
 

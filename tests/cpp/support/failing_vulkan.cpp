@@ -2,6 +2,7 @@
 
 #include "support/failing_vulkan.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <mutex>
@@ -64,6 +65,9 @@ struct Books {
   std::set<VkFence> held;
   bool timelines_held = false;
   bool only_waiting_tells = false;
+  bool keeps_pipelines = false;
+  std::vector<std::string> given;
+  std::map<VkPipelineCache, std::string> kept;
   void (*inside)(bool) = nullptr;
 };
 
@@ -112,6 +116,28 @@ struct Inside {
   }
 };
 
+VkResult create_keeping_cache(PFN_vkCreatePipelineCache real, VkDevice device, const VkPipelineCacheCreateInfo* create,
+                              const VkAllocationCallbacks* allocator, VkPipelineCache* cache) {
+  const std::string given(static_cast<const char*>(create->pInitialData), create->initialDataSize);
+  VkPipelineCacheCreateInfo empty = *create;
+  empty.initialDataSize = 0;
+  empty.pInitialData = nullptr;
+  const VkResult result = real(device, &empty, allocator, cache);
+  if (result != VK_SUCCESS) return result;
+  count_object("vkCreatePipelineCache");
+  books.given.push_back(given);
+  books.kept[*cache] =
+      given.empty() ? std::string(sizeof(VkPipelineCacheHeaderVersionOne), 'h') + "pipeline " + std::to_string(books.given.size()) : given;
+  return result;
+}
+
+VkResult give_kept(VkPipelineCache cache, std::size_t* size, void* data) {
+  const std::string& kept = books.kept.at(cache);
+  if (data != nullptr) std::memcpy(data, kept.data(), std::min(kept.size(), *size));
+  *size = kept.size();
+  return VK_SUCCESS;
+}
+
 // What stands in for the function number kIndex.
 template <int kIndex, class R, class... A>
 VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
@@ -149,6 +175,10 @@ VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
       }
     } else if constexpr (kIndex == k_vkWaitSemaphores) {
       if (books.timelines_held) return VK_TIMEOUT;
+    } else if constexpr (kIndex == k_vkCreatePipelineCache) {
+      if (books.keeps_pipelines) return create_keeping_cache(reinterpret_cast<PFN_vkCreatePipelineCache>(real), arguments...);
+    } else if constexpr (kIndex == k_vkGetPipelineCacheData) {
+      if (books.keeps_pipelines) return give_kept(std::get<1>(all), std::get<2>(all), std::get<3>(all));
     }
   }
   const auto forward = reinterpret_cast<R (*)(A...)>(real);
@@ -247,6 +277,9 @@ FailingVulkan::FailingVulkan() {
   books.held.clear();
   books.timelines_held = false;
   books.only_waiting_tells = false;
+  books.keeps_pipelines = false;
+  books.given.clear();
+  books.kept.clear();
   books.inside = nullptr;
   if (books.find == nullptr) return;
   for (int i = 0; i < kFunctionCount; ++i) books.real[i] = books.find(nullptr, kNames[i]);
@@ -304,6 +337,17 @@ void FailingVulkan::release_fences() {
 void FailingVulkan::only_waiting_tells(bool on) {
   const std::lock_guard lock(books.mutex);
   books.only_waiting_tells = on;
+}
+
+void FailingVulkan::keep_pipelines(bool on) {
+  const std::lock_guard lock(books.mutex);
+  books.keeps_pipelines = on;
+  books.given.clear();
+}
+
+std::vector<std::string> FailingVulkan::given_to_pipeline_caches() const {
+  const std::lock_guard lock(books.mutex);
+  return books.given;
 }
 
 void FailingVulkan::around_each_call(void (*inside)(bool)) {

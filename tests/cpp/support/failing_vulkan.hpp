@@ -48,6 +48,12 @@ class FailingVulkan {
   // element.
   void change(std::string function, std::function<void(void*)> with);
 
+  // While on, the driver keeps compiled pipelines, as those of GPUs do: the data of a pipeline cache is what it was made with, or, where
+  // that was nothing, a header and bytes that no other cache has. Software drivers keep nothing.
+  void keep_pipelines(bool on);
+  // What each pipeline cache that was made since then was given.
+  std::vector<std::string> given_to_pipeline_caches() const;
+
   // Called with true when a call comes in and with false when it is answered, on the caller's thread: what happens between is the
   // driver's, and this class's own.
   void around_each_call(void (*inside)(bool));

@@ -3,23 +3,20 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <string_view>
+
+#include "vyre/run/vulkan/cache_folder.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kMagic = "vyre pipeline 1\n";
 // A pipeline is some kilobytes. A larger file is not ours.
-constexpr std::uintmax_t kMaxFileBytes = 256u << 20;
-// Beyond this many files, those written longest ago go; a process looks at its first write and then once in a while.
-constexpr std::size_t kMaxFiles = 1000;
+constexpr std::uint64_t kMaxFileBytes = 256u << 20;
+// A process cleans the folder at its first write and then once in a while.
 constexpr unsigned kWritesBetweenLooks = 50;
 
 // FNV-1a, continued from `hash`.
@@ -40,27 +37,32 @@ void append(std::string& text, const T& value) {
   text.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-// magic, key, its length before it, length and checksum of the data, the data
-std::string header(const std::string& key, const std::vector<std::byte>& data) {
-  std::string text(kMagic);
+// What comes before the data: magic, length of the key, key, length of the data, checksum of the data.
+std::string start_of_header(const std::string& key) {
+  std::string text(CacheFolder::kMagic);
   append(text, static_cast<std::uint64_t>(key.size()));
-  text += key;
-  append(text, static_cast<std::uint64_t>(data.size()));
-  append(text, hash_bytes(data.data(), data.size(), 0xCBF29CE484222325u));
-  return text;
+  return text + key;
 }
 
-void remove_oldest(const fs::path& directory) {
-  std::vector<std::pair<fs::file_time_type, fs::path>> files;
-  std::error_code ignored;
-  for (fs::directory_iterator entry(directory, ignored), end; !ignored && entry != end; entry.increment(ignored)) {
-    files.emplace_back(entry->last_write_time(ignored), entry->path());
+struct Sum {
+  std::uint64_t bytes;
+  std::uint64_t hash;
+
+  bool operator==(const Sum&) const = default;
+};
+
+Sum sum_of(const std::vector<std::byte>& data) { return {data.size(), hash_bytes(data.data(), data.size(), 0xCBF29CE484222325u)}; }
+
+bool read_all(int file, void* to, std::size_t count) {
+  auto* bytes = static_cast<char*>(to);
+  while (count > 0) {
+    const ssize_t got = ::read(file, bytes, count);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    bytes += got;
+    count -= static_cast<std::size_t>(got);
   }
-  if (files.size() <= kMaxFiles) return;
-  std::sort(files.begin(), files.end());
-  // A tenth more than needed, so that this does not happen at every write.
-  files.resize(files.size() - kMaxFiles + kMaxFiles / 10);
-  for (const auto& [time, path] : files) fs::remove(path, ignored);
+  return true;
 }
 
 }  // namespace
@@ -81,55 +83,36 @@ PipelineFile::PipelineFile(const Options& options, const std::string& device_key
   const auto directory = options.cache_directory ? options.cache_directory : default_cache_directory();
   // Two differently seeded hashes: 128 bits, for a name that no two shaders share by chance.
   key_ = fmt::format("{}-{:016x}{:016x}", device_key, hash_shader(shader, 0xCBF29CE484222325u), hash_shader(shader, 0x9E3779B97F4A7C15u));
-  if (directory) path_ = *directory / "pipelines" / key_;
+  if (directory) folder_ = *directory / "pipelines";
 }
 
 std::vector<std::byte> PipelineFile::read() const {
-  if (!path_) return {};
-  std::error_code error;
-  const std::uintmax_t size = fs::file_size(*path_, error);
-  if (error || size > kMaxFileBytes) return {};
-  std::ifstream file(*path_, std::ios::binary);
-  std::string text(static_cast<std::size_t>(size), '\0');
-  if (!file.read(text.data(), static_cast<std::streamsize>(text.size()))) return {};
-
-  const std::size_t header_size = header(key_, {}).size();
-  if (text.size() < header_size) return {};
-  const auto* bytes = reinterpret_cast<const std::byte*>(text.data());
-  const std::vector<std::byte> data(bytes + header_size, bytes + text.size());
-  if (text.compare(0, header_size, header(key_, data)) != 0) return {};
+  if (!folder_) return {};
+  const auto folder = CacheFolder::open(*folder_);
+  const auto entry = folder ? folder->entry(key_) : std::nullopt;
+  if (!entry || entry->bytes > kMaxFileBytes) return {};
+  // The header is read first, and memory for the data is taken only when the file is as long as the header says.
+  const std::string wanted = start_of_header(key_);
+  std::string start(wanted.size(), '\0');
+  Sum sum;
+  if (!read_all(*entry->file, start.data(), start.size()) || start != wanted || !read_all(*entry->file, &sum, sizeof(sum))) return {};
+  if (sum.bytes > kMaxFileBytes || wanted.size() + sizeof(sum) + sum.bytes != entry->bytes) return {};
+  std::vector<std::byte> data(sum.bytes);
+  if (!read_all(*entry->file, data.data(), data.size()) || sum_of(data) != sum) return {};
   return data;
 }
 
 void PipelineFile::write(const std::vector<std::byte>& data) const {
-  if (!path_) return;
-  const fs::path directory = path_->parent_path();
-  std::error_code error;
-  const bool made = fs::create_directories(directory, error);
-  if (error) return;
-  // The XDG base directory specification asks for this.
-  if (made) fs::permissions(directory, fs::perms::owner_all, error);
+  if (!folder_) return;
+  const auto folder = CacheFolder::make(*folder_);
+  if (!folder) return;
+  std::string contents = start_of_header(key_);
+  append(contents, sum_of(data));
+  contents.append(reinterpret_cast<const char*>(data.data()), data.size());
+  folder->put(key_, contents);
 
-  // Written aside and renamed, so that no reader, in any process, sees half a file.
-  static std::atomic<unsigned> serial = 0;
-  const unsigned number = serial++;
-  const fs::path aside = directory / fmt::format("{}.{}.{}.part", key_.substr(key_.size() - 32), getpid(), number);
-  {
-    std::ofstream file(aside, std::ios::binary | std::ios::trunc);
-    file << header(key_, data);
-    file.write(reinterpret_cast<const char*>(data.data()), static_cast<std::streamsize>(data.size()));
-    file.close();
-    if (!file) {
-      fs::remove(aside, error);
-      return;
-    }
-  }
-  fs::rename(aside, *path_, error);
-  if (error) {
-    fs::remove(aside, error);
-    return;
-  }
-  if (number % kWritesBetweenLooks == 0) remove_oldest(directory);
+  static std::atomic<unsigned> writes = 0;
+  if (writes++ % kWritesBetweenLooks == 0) folder->clean();
 }
 
 }  // namespace vyre::run::vulkan

@@ -26,7 +26,7 @@ class PipelineFile {
 
  private:
   std::string key_;
-  std::optional<std::filesystem::path> path_;
+  std::optional<std::filesystem::path> folder_;
 };
 
 // VYRE_CACHE_DIR, else XDG_CACHE_HOME/vyre, else ~/.cache/vyre; none where the environment names no directory.
