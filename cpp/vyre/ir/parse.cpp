@@ -1,18 +1,20 @@
+// Reads the text form by recursive descent, straight into a ProgramBuilder.
+//
+// Each statement and each kind of expression has a function that reads it from its first character to its last. Blocks are not read
+// recursively: the parser keeps a list of the open ones, so that a million may be nested. Only brackets within a statement are, and the
+// lexer allows 200 of them.
+
 #include "vyre/ir/parse.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
-#include <limits>
 #include <map>
-#include <optional>
 #include <unordered_map>
 #include <vector>
 
-#include "vyre/base/error.hpp"
-#include "vyre/base/utf8.hpp"
 #include "vyre/ir/builder.hpp"
+#include "vyre/ir/lexer.hpp"
 #include "vyre/ir/text_form.hpp"
 
 namespace vyre::ir {
@@ -45,18 +47,9 @@ const std::unordered_map<std::string_view, Function>& functions() {
   return *table;
 }
 
-std::string list_of(const auto& rows, auto&& text) {
-  std::string out;
-  for (const auto& row : rows) {
-    if (!out.empty()) out += ", ";
-    out += text(row);
-  }
-  return out;
-}
-
-class Parser {
+class Parser : Lexer {
  public:
-  explicit Parser(std::string_view text) : text_(text) {}
+  explicit Parser(std::string_view text) : Lexer(text) {}
 
   Program operator()() {
     check_text();
@@ -71,230 +64,7 @@ class Parser {
     bool is_if;  // and no `else` came yet
   };
 
-  // --- Errors ---
-
-  [[noreturn]] void fail(std::size_t at, std::string_view problem, std::string_view fix) const {
-    const std::string_view before = text_.substr(0, at);
-    const std::size_t line_start = before.rfind('\n') == std::string_view::npos ? 0 : before.rfind('\n') + 1;
-    std::size_t line = 1, column = 1;
-    for (char c : before) line += c == '\n';
-    // Columns count characters, as editors do.
-    for (char c : before.substr(line_start)) column += (static_cast<unsigned char>(c) & 0xC0) != 0x80;
-    throw ParseError(fmt::format("line {}, column {}: {}. Fix: {}.", line, column, problem, fix));
-  }
-
-  // A part of the text in an error sentence: in backticks, on one line, not too long.
-  static std::string shown(std::string_view text) {
-    constexpr std::size_t kLongest = 40;
-    if (text.size() <= kLongest) return fmt::format("`{}`", escaped(text));
-    return fmt::format("`{}...`", escaped(text.substr(0, kLongest)));
-  }
-  // What stands at `at`, for error sentences.
-  std::string found(std::size_t at) const {
-    if (at >= text_.size()) return "the end of the text";
-    if (text_[at] == '\n' || text_[at] == '\r') return "the end of the line";
-    std::size_t end = at;
-    if (continues_word(text_[at])) {
-      while (end < text_.size() && continues_word(text_[end])) ++end;
-    } else {
-      decode_utf8(text_, end);
-    }
-    return shown(text_.substr(at, end - at));
-  }
-  [[noreturn]] void fail_wanted(std::string_view wanted, std::string_view fix) const {
-    fail(at_, fmt::format("expected {}, found {}", wanted, found(at_)), fix);
-  }
-
-  // --- Characters ---
-
-  bool at_end() const { return at_ == text_.size(); }
-  char peek() const { return at_end() ? '\0' : text_[at_]; }
-  bool next_is(std::string_view symbol) const { return text_.substr(at_, symbol.size()) == symbol; }
-
-  void skip_blanks() {
-    while (!at_end() && (peek() == ' ' || peek() == '\t' || peek() == '\r')) ++at_;
-    if (peek() == '#') {
-      while (!at_end() && peek() != '\n') ++at_;
-    }
-  }
-  void skip_lines() {
-    skip_blanks();
-    while (!at_end() && peek() == '\n') {
-      ++at_;
-      skip_blanks();
-    }
-  }
-  // A line break ends a statement, except between brackets.
-  void skip_within() { brackets_ > 0 ? skip_lines() : skip_blanks(); }
-
-  bool accept(std::string_view symbol) {
-    if (!next_is(symbol)) return false;
-    at_ += symbol.size();
-    return true;
-  }
-  void expect(std::string_view symbol, std::string_view fix) {
-    skip_within();
-    if (!accept(symbol)) fail_wanted(fmt::format("`{}`", symbol), fix);
-  }
-
-  // The word at `at`; empty when there is none.
-  std::string_view word_at(std::size_t at) const {
-    if (at >= text_.size() || !starts_word(text_[at])) return {};
-    std::size_t end = at;
-    while (end < text_.size() && continues_word(text_[end])) ++end;
-    return text_.substr(at, end - at);
-  }
-  bool accept_word(std::string_view word) {
-    if (word_at(at_) != word) return false;
-    at_ += word.size();
-    return true;
-  }
-
-  // --- Numbers and names ---
-
-  // Digits, decimal or 0x hexadecimal.
-  std::uint64_t digits(std::string_view what) {
-    const std::size_t start = at_;
-    if (!is_digit(peek())) fail_wanted(what, "write a number");
-    const bool hexadecimal = (next_is("0x") || next_is("0X"));
-    if (hexadecimal) at_ += 2;
-    const std::uint64_t base = hexadecimal ? 16 : 10;
-    const std::size_t first = at_;
-    std::uint64_t value = 0;
-    for (; !at_end(); ++at_) {
-      const char c = peek();
-      std::uint64_t digit = 0;
-      if (is_digit(c)) {
-        digit = static_cast<std::uint64_t>(c - '0');
-      } else if (hexadecimal && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))) {
-        digit = static_cast<std::uint64_t>((c | 0x20) - 'a' + 10);
-      } else {
-        break;
-      }
-      if (value > (std::numeric_limits<std::uint64_t>::max() - digit) / base) {
-        fail(start, "the number does not fit into 64 bits", "write a number below 2^64");
-      }
-      value = value * base + digit;
-    }
-    if (at_ == first) fail(start, "`0x` without digits", "write a hexadecimal number such as 0x1f");
-    return value;
-  }
-
-  std::uint32_t number(std::string_view what) {
-    skip_within();
-    const std::size_t start = at_;
-    const std::uint64_t value = digits(what);
-    if (starts_word(peek())) fail_wanted("the end of the number", "write a plain number here, without a suffix");
-    if (value > std::numeric_limits<std::uint32_t>::max()) {
-      fail(start, fmt::format("{} {} does not fit into 32 bits", what, value), "write a number below 2^32");
-    }
-    return static_cast<std::uint32_t>(value);
-  }
-
-  Expr literal() {
-    const std::size_t start = at_;
-    const bool negative = accept("-");
-    const std::uint64_t value = digits("a number");
-    const std::string_view suffix = word_at(at_);
-    const std::string_view spelt = text_.substr(start, at_ - start);
-    at_ += suffix.size();
-    constexpr std::uint64_t kSignBit = std::uint64_t{1} << 31;
-    if (suffix == "i32") {
-      if (value > (negative ? kSignBit : kSignBit - 1)) {
-        fail(start, fmt::format("{} does not fit into i32", shown(spelt)), "write a number from -2147483648i32 to 2147483647i32");
-      }
-      const auto bits = static_cast<std::uint32_t>(value);
-      return LitI32{static_cast<std::int32_t>(negative ? 0u - bits : bits)};
-    }
-    if (!suffix.empty() && suffix != "u32" && suffix != "u64") {
-      fail(start + spelt.size(), fmt::format("unknown suffix {} of a number", shown(suffix)), "use i32, u64, or none for u32");
-    }
-    if (negative) fail(start, "a negative number must be i32", "add the suffix i32");
-    if (suffix == "u64") return LitU64{static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32)};
-    if (value > std::numeric_limits<std::uint32_t>::max()) {
-      fail(start, fmt::format("{} does not fit into u32", shown(spelt)), "write a number below 2^32, or add the suffix u64");
-    }
-    return LitU32{static_cast<std::uint32_t>(value)};
-  }
-
-  // Between quotes; valid until the next call.
-  std::string_view quoted() {
-    const std::size_t start = at_++;
-    scratch_.clear();
-    for (;;) {
-      const std::size_t end = text_.find_first_of("\"\\\n", at_);
-      if (end == std::string_view::npos || text_[end] == '\n') {
-        fail(start, "the quoted name is not closed on its line", "add a closing `\"`; a line break within a name is written \\n");
-      }
-      if (text_[end] == '"' && scratch_.empty()) {
-        const std::string_view plain = text_.substr(at_, end - at_);
-        at_ = end + 1;
-        return plain;
-      }
-      scratch_ += text_.substr(at_, end - at_);
-      at_ = end + 1;
-      if (text_[end] == '"') return scratch_;
-      escape(end);
-    }
-  }
-
-  // at_ stands behind the backslash.
-  void escape(std::size_t start) {
-    const char kind = peek();
-    ++at_;
-    if (kind == '"' || kind == '\\') return scratch_.push_back(kind);
-    if (kind == 'n') return scratch_.push_back('\n');
-    if (kind == 't') return scratch_.push_back('\t');
-    if (kind == 'r') return scratch_.push_back('\r');
-    if (kind == 'u' && accept("{")) {
-      char32_t character = 0;
-      std::size_t count = 0;
-      for (; count < 7 && std::isxdigit(static_cast<unsigned char>(peek())) != 0; ++count, ++at_) {
-        const char c = peek();
-        character = character * 16 + static_cast<char32_t>(is_digit(c) ? c - '0' : (c | 0x20) - 'a' + 10);
-      }
-      const bool is_character = count > 0 && character <= 0x10FFFF && !(character >= 0xD800 && character < 0xE000);
-      if (accept("}") && is_character) return append_utf8(scratch_, character);
-    }
-    fail(start, "unknown escape in a quoted name",
-         "use \\\", \\\\, \\n, \\t, \\r or \\u{...} with the number of a character in hexadecimal");
-  }
-
-  NameId name(std::string_view what) {
-    skip_within();
-    if (peek() == '"') return builder_.name(quoted());
-    const std::string_view word = word_at(at_);
-    if (word.empty()) fail_wanted(what, "write a name; names that are not made of letters, digits and _ stand in quotes");
-    if (is_keyword(word)) fail(at_, fmt::format("`{}` is a keyword", word), fmt::format("write the name in quotes: \"{}\"", word));
-    at_ += word.size();
-    return builder_.name(word);
-  }
-
-  DataType type() {
-    skip_within();
-    std::size_t end = at_;
-    while (end < text_.size() && (continues_word(text_[end]) || text_[end] == '<' || text_[end] == '>')) ++end;
-    const std::string_view spelt = text_.substr(at_, end - at_);
-    const std::optional<DataType> parsed = parse_type(spelt);
-    if (!parsed) {
-      fail(at_, spelt.empty() ? fmt::format("expected a type, found {}", found(at_)) : fmt::format("unknown type {}", shown(spelt)),
-           fmt::format("use one of {}", list_of(kTypes, [](const TypeInfo& row) { return row.text; })));
-    }
-    at_ = end;
-    return *parsed;
-  }
-
   // --- Header ---
-
-  void check_text() {
-    if (text_.size() > std::numeric_limits<std::uint32_t>::max() - 1) {
-      throw ParseError("line 1, column 1: the text is longer than 4 GiB. Fix: store programs of this size in the binary form.");
-    }
-    if (const std::size_t valid = valid_utf8(text_); valid < text_.size()) {
-      fail(valid, fmt::format("the byte 0x{:02x} is not valid UTF-8", static_cast<unsigned char>(text_[valid])), "save the text as UTF-8");
-    }
-    accept("\xEF\xBB\xBF");
-  }
 
   void header() {
     constexpr std::string_view kFirstLine = "start the text with the line `vyre 1`";
@@ -321,7 +91,7 @@ class Parser {
   void buffer() {
     BufferDecl decl;
     skip_blanks();
-    const NameId id = name("a buffer's name");
+    const NameId id = builder_.name(name("a buffer's name"));
     decl.name = builder_.text(id);
     expect(":", "write `buffer <name>: <access> <type> binding <number>`");
     skip_blanks();
@@ -404,7 +174,7 @@ class Parser {
     if (peek() == '%') {
       definition();
     } else if (accept_word("let")) {
-      const NameId id = name("the name of a variable");
+      const NameId id = builder_.name(name("the name of a variable"));
       expect("=", "write `let <name> = <value>`");
       builder_.let(id, expr());
     } else if (accept_word("if")) {
@@ -433,7 +203,7 @@ class Parser {
   }
 
   void loop() {
-    const NameId variable = name("the name of the loop variable");
+    const NameId variable = builder_.name(name("the name of the loop variable"));
     skip_blanks();
     if (!accept_word("in")) fail_wanted("`in`", "write `loop <name> in <from>..<to> {`");
     const ExprId from = loop_bound();
@@ -450,7 +220,7 @@ class Parser {
   }
 
   void assign_or_store() {
-    const NameId id = name("a name");
+    const NameId id = builder_.name(name("a name"));
     skip_blanks();
     if (peek() == '(') {
       fail(at_, "a call is not a statement", "bind its result: `let <name> = <function>(...)`");
@@ -483,22 +253,6 @@ class Parser {
 
   // --- Expressions ---
 
-  // The operator that starts at `at`, the longest one; null when none does.
-  const BinOpInfo* infix_at(std::size_t at) const {
-    const BinOpInfo* longest = nullptr;
-    if (at == text_.size() || std::string_view("+-*/%&|^<>=!").find(text_[at]) == std::string_view::npos) return nullptr;
-    for (const BinOpInfo& row : kBinOps) {
-      if (row.infix.empty() || text_.compare(at, row.infix.size(), row.infix) != 0) continue;
-      if (longest == nullptr || row.infix.size() > longest->infix.size()) longest = &row;
-    }
-    // `&&` and `||` are nobody's.
-    if (longest != nullptr && longest->infix.size() == 1 && (text_[at] == '&' || text_[at] == '|') && at + 1 < text_.size() &&
-        text_[at + 1] == text_[at]) {
-      return nullptr;
-    }
-    return longest;
-  }
-
   ExprId expr() {
     const ExprId left = operand();
     skip_within();
@@ -512,20 +266,6 @@ class Parser {
            "operators have no order of precedence: write (a + b) * c or a + (b * c)");
     }
     return builder_.add(Binary{op->op, left, right});
-  }
-
-  void open_bracket() {
-    if (++brackets_ > kMaxBrackets) {
-      fail(at_, fmt::format("more than {} brackets are open", kMaxBrackets),
-           "give an inner expression a line of its own, `%0 = ...`, and write %0 in its place");
-    }
-    ++at_;
-  }
-  void close_bracket(char symbol) {
-    skip_lines();
-    if (peek() != symbol) fail_wanted(fmt::format("`{}`", symbol), fmt::format("close the bracket with `{}`", symbol));
-    ++at_;
-    --brackets_;
   }
 
   // `[ expr ]`
@@ -582,7 +322,7 @@ class Parser {
   }
 
   ExprId variable_or_load() {
-    const NameId id = name("a name");
+    const NameId id = builder_.name(name("a name"));
     if (peek() != '[') return builder_.add(Var{id});
     const ExprId index = bracketed();
     return builder_.add(Load{id, index});
@@ -646,7 +386,7 @@ class Parser {
         return Select{given[0], given[1], given[2]};
       }
       case FunctionKind::Atomic: {
-        const NameId buffer = name("a buffer's name");
+        const NameId buffer = builder_.name(name("a buffer's name"));
         arguments(false);
         const auto given = exactly(2, 3, word, start, base);
         return Atomic{static_cast<AtomicOp>(function.op), given.size() == 3, buffer, builder_.list(given)};
@@ -676,7 +416,7 @@ class Parser {
         return Pack{type, builder_.list(std::span(pending_).subspan(base))};
       }
       case FunctionKind::Len: {
-        const NameId buffer = name("a buffer's name");
+        const NameId buffer = builder_.name(name("a buffer's name"));
         close_bracket(')');
         return BufLen{buffer};
       }
@@ -689,14 +429,10 @@ class Parser {
     fail(start, "unknown function", "use a function of the text form");
   }
 
-  std::string_view text_;
-  std::size_t at_ = 0;
-  std::uint32_t brackets_ = 0;  // open ones in this statement
   ProgramBuilder builder_;
   std::vector<Opened> opened_;
   std::vector<ExprId> pending_;               // arguments of the calls that are being read
   std::map<std::uint32_t, ExprId> numbered_;  // not a hash map: numbers that collide in one are easily chosen
-  std::string scratch_;
 };
 
 }  // namespace
