@@ -3,6 +3,8 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <optional>
+#include <tuple>
 
 #include "bindings.hpp"
 #include "convert.hpp"
@@ -30,13 +32,15 @@ std::vector<transform::Pass> to_passes(py::handle names) {
 }
 
 // (program, points, names of the buffers): see vyre._bisect, the only caller.
-py::tuple trace(const PyProgram& program, bool stores_only, py::handle detail,
-                const std::vector<std::pair<std::uint32_t, std::uint32_t>>& excluded) {
+py::tuple trace(const PyProgram& program, std::uint32_t density, py::handle detail,
+                const std::vector<std::tuple<std::uint32_t, std::optional<std::uint32_t>, bool>>& excluded) {
   const validate::ValidProgram value = valid(program);
   transform::TraceOptions options;
-  if (stores_only) options.density = transform::TraceDensity::Stores;
+  options.density = static_cast<transform::TraceDensity>(density);
   if (!detail.is_none()) options.detail = NodeId{detail.cast<std::uint32_t>()};
-  for (const auto& [statement, expr] : excluded) options.excluded.emplace_back(NodeId{statement}, ExprId{expr});
+  for (const auto& [statement, expr, effect] : excluded) {
+    options.excluded.push_back({NodeId{statement}, expr ? ExprId{*expr} : ExprId{}, effect});
+  }
   const ir::OpTable ops = run::registered_ops();
   transform::Traced traced = [&] {
     py::gil_scoped_release release;
@@ -47,9 +51,24 @@ py::tuple trace(const PyProgram& program, bool stores_only, py::handle detail,
   py::list points;
   for (const transform::TracePoint& point : traced.points) {
     const py::object expr = point.expr.valid() ? py::object(py::int_(point.expr.index)) : py::object(py::none());
-    points.append(py::make_tuple(point.statement.index, expr, point.type, point.lane));
+    points.append(py::make_tuple(point.statement.index, expr, point.effect, point.type, point.lane));
   }
   return py::make_tuple(std::move(result), points, traced.limits, traced.record);
+}
+
+// (statement, value, place); with `effect`, the value is the element that the statement, or the atomic `expr` of it, changes.
+py::tuple statement_at(const PyProgram& program, std::uint32_t statement, std::optional<std::uint32_t> expr, bool effect) {
+  const validate::ValidProgram value = valid(program);
+  const NodeId at{statement};
+  const ExprId within = expr ? ExprId{*expr} : ExprId{};
+  std::string text;
+  if (effect) {
+    text = transform::element_text(value.program(), at, within);
+  } else if (within.valid()) {
+    text = transform::expression_text(value.program(), within);
+  }
+  return py::make_tuple(lenient_str(transform::statement_text(value.program(), at)), lenient_str(text),
+                        validate::locate(value, at, within));
 }
 
 }  // namespace
@@ -90,17 +109,8 @@ void bind_transform(py::module_& m) {
       },
       py::arg("program"), py::arg("passes") = py::none());
 
-  m.def("_trace", &trace, py::arg("program"), py::arg("stores_only"), py::arg("detail"), py::arg("excluded"));
-  m.def(
-      "_statement_at",
-      [](const PyProgram& program, std::uint32_t statement, py::handle expr) {
-        const validate::ValidProgram value = valid(program);
-        const ExprId within = expr.is_none() ? ExprId{} : ExprId{expr.cast<std::uint32_t>()};
-        return py::make_tuple(lenient_str(transform::statement_text(value.program(), NodeId{statement})),
-                              within.valid() ? lenient_str(transform::expression_text(value.program(), within)) : py::str(),
-                              validate::locate(value, NodeId{statement}, within));
-      },
-      py::arg("program"), py::arg("statement"), py::arg("expr"));
+  m.def("_trace", &trace, py::arg("program"), py::arg("density"), py::arg("detail"), py::arg("excluded"));
+  m.def("_statement_at", &statement_at, py::arg("program"), py::arg("statement"), py::arg("expr"), py::arg("effect"));
 }
 
 }  // namespace vyre::python

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
+from vyre._check import check
 from vyre._run import Device, run
 from vyre.errors import ArgumentError
 
@@ -22,17 +23,20 @@ if TYPE_CHECKING:
 
     Runner: TypeAlias = Callable[[Program, Mapping[str, Any], Sequence[int]], Mapping[str, np.ndarray]]
     Way: TypeAlias = str | Device | Mapping[str, Any] | Runner
+    _Change: TypeAlias = tuple[Callable[[np.ndarray], np.ndarray], bool]
 
 __all__ = ["Divergence", "OutputDifference", "bisect"]
 
-# transform/trace.hpp: the words of an invocation's record, and what fold() multiplies by.
-_WORDS = 3
+# transform/trace.hpp: the densities, the words of an invocation's record, and what fold() multiplies by.
+_STATEMENTS, _STORES, _EFFECTS, _BRANCHES = range(4)
+_HASH, _STEPS, _LAST, _WRITTEN, _WORDS = range(5)
 _SPREAD = 0x9E3779B1
 _UNSPREAD = pow(_SPREAD, -1, 1 << 32)
 _ALL = 0xFFFFFFFF
 _LANES = {row[0]: row[3] for row in _core._tables["types"]}
 _MOST_EXCLUDED = 100
 _MOST_INVOCATIONS = 1 << 26
+_MOST_CHECKED = 1 << 22  # elements; vyre.check needs 56 bytes for each
 
 
 @dataclass(frozen=True)
@@ -59,20 +63,22 @@ class Divergence:
 
     The first in the order of barriers passed, then of invocations, then of what the invocation evaluated. What came
     before it in its invocation, and before that barrier in every other, is the same on both.
-    Values that atomics give in another order of invocations are left out: there the reference differs from itself.
+    Values that depend on the order of invocations are left out: there the reference differs from itself.
 
     Attributes:
         output: the difference that was to be explained.
         values: what each backend computed: an int, or one an element for vectors.
-        expression: what differs, in the text form; the variable of a loop at the start of a turn is named.
+        expression: what differs, in the text form. For the variable of a loop its name, "at the start of a turn"; for
+            an element that a store or an atomic should have changed "out[gid.x], after the store".
         statement: the statement that evaluates it.
-        place: of both in the program, and the line that made it. None when the difference goes away as soon as values
-            are recorded: then all that is told about it is ``output``.
+        place: of both in the program, and the line that made it. None when the difference cannot be located: then
+            ``output`` and ``unlocated`` say what is known.
         type: of the value.
         invocation, workgroup, local: ids along x, y, z.
         phase: barriers that the invocation had passed.
-        step: values recorded of the invocation before this one.
+        step: values recorded of the invocation before this one, or stores and atomics that it made before.
         dispatches: how many were made to find it.
+        unlocated: what is known of a difference that could not be located; empty when it was.
         note: what else speaks for another cause; empty when nothing does.
     """
 
@@ -88,13 +94,14 @@ class Divergence:
     local: tuple[int, int, int] = (0, 0, 0)
     phase: int = 0
     step: int = 0
+    unlocated: str = ""
     note: str = ""
 
     def __str__(self) -> str:
         if self.place is None:
             names = " and ".join(self.output.values)
             return (
-                f"{names} differ at {self.output}, and agree once values are recorded. "
+                f"{names} differ at {self.output}, and {self.unlocated}. "
                 f"Fix: {'see the note' if self.note else 'report the program with its text'}."
                 + (f"\nNote: {self.note}" if self.note else "")
             )
@@ -130,8 +137,10 @@ def bisect(
 ) -> Divergence | None:
     """Find the first value that two backends compute differently.
 
-    Runs the program on both. When an output differs, runs a program that does the same and records what it computes,
-    some tens of times on each, and narrows the difference down to one invocation and one expression.
+    Runs the program on both. When an output differs, runs a program that does the same and records what it computes
+    and what its stores and atomics leave in memory, some tens of times on each, and narrows the difference down to one
+    invocation and one expression. Where all of this agrees, it lets stores and atomics happen one after the other, and
+    names the first one that makes the outputs differ.
 
     Args:
         program, inputs, workgroups: as for ``vyre.run``.
@@ -173,7 +182,7 @@ def bisect(
     ways = _ways(backend, against, timeout)
     outputs = {name: way(program, inputs, workgroups) for name, way in ways.items()}
     _check_outputs(program, outputs)
-    difference = _first_difference(outputs)
+    difference = _first_difference(program, outputs)
     if difference is None:
         return None
     groups = _triple(workgroups)
@@ -183,55 +192,128 @@ def bisect(
             f"argument `workgroups` of vyre.bisect must make at most 2^26 invocations, got {tuple(groups)}. "
             f"Fix: look at a smaller grid: the outputs first differ at {difference}."
         )
-    note = _order_note(program, inputs, groups, timeout)
-    search = _Search(program, inputs, groups, ways)
-    for stores_only in (False, True):
-        excluded = _order_dependent(program, inputs, groups, timeout, stores_only)
-        found = search.first(stores_only, excluded)
-        if found is None:
-            continue
-        # The statement is known; a second look tells which of its expressions. It counts only if it shows the same.
-        closer = search.first(
-            stores_only, excluded, detail=found.statement, invocation=found.invocation, phase=found.phase
-        )
-        if closer is not None and closer.statement == found.statement:
-            found = closer
-        return search.divergence(found, difference, note)
-    return Divergence(output=difference, dispatches=search.dispatches, note=note)
+    orders = _orders(timeout)
+    atomics = "atomic_" in program.to_text()
+    written = sum(np.size(given) for given in next(iter(outputs.values())).values())
+    race = _race_note(program, inputs, groups, timeout) if written <= _MOST_CHECKED else ""
+    note = _order_note(program, inputs, groups, orders) or race
+    ways, kept = _repeating(program, inputs, groups, ways)
+    unstable = orders if note or atomics else {}
+    search = _Search(program, inputs, groups, ways, unstable)
+    found = search.value(orders, racy=bool(race))
+    if found is None or atomics:
+        found = _earlier(found, search.effect())
+    if found is None and search.lost:
+        found = search.value(orders, racy=bool(race), of_lost=True)
+    if found:
+        return search.divergence(found, difference, " ".join(filter(None, (kept, note))))
+    if search.traced is not None:
+        unlocated = f"still differ at {search.traced} while every recorded value agrees"
+    elif note:
+        unlocated = "agree in all that does not depend on the order of invocations"
+    else:
+        unlocated = "agree once values are recorded"
+    note = " ".join(filter(None, (kept, search.untouched, note)))
+    return Divergence(output=difference, dispatches=search.dispatches, unlocated=unlocated, note=note)
 
 
 def _orders(timeout: float | None) -> dict[str, Runner]:
-    orders = ("in-order", "reversed")
+    orders = ("in-order", "reversed", "random:0")
     return {order: _Run({"backend": "reference", "schedule": order}, timeout) for order in orders}
 
 
+def _pairs(orders: dict[str, Runner]) -> list[dict[str, Runner]]:
+    """The first order with each of the others."""
+    first, *others = orders
+    return [{name: orders[name] for name in (first, other)} for other in others]
+
+
 def _order_note(
-    program: Program, inputs: Mapping[str, Any], groups: tuple[int, int, int], timeout: float | None
+    program: Program, inputs: Mapping[str, Any], groups: tuple[int, int, int], orders: dict[str, Runner]
 ) -> str:
-    outputs = {order: runner(program, inputs, groups) for order, runner in _orders(timeout).items()}
-    difference = _first_difference(outputs)
-    if difference is None:
+    outputs = {order: runner(program, inputs, groups) for order, runner in orders.items()}
+    for pair in _pairs(outputs):
+        difference = _first_difference(program, pair)
+        if difference is not None:
+            return (
+                f"the reference itself gives {difference}: the outputs depend on the order of invocations. "
+                "Fix: vyre.check(program, inputs, workgroups) finds the race, or the atomic whose result is used."
+            )
+    return ""
+
+
+def _race_note(program: Program, inputs: Mapping[str, Any], groups: tuple[int, int, int], timeout: float | None) -> str:
+    race = check(program, inputs, groups, checks="race", max_reports=1, timeout=timeout).reports
+    if not race:
         return ""
+    what = str(race[0]).splitlines()[0].removeprefix("race: ").split(";")[0]
     return (
-        f"the reference itself gives {difference}: the outputs depend on the order of invocations. "
-        "Fix: vyre.check(program, inputs, workgroups) finds the race, or the atomic whose result is used."
+        f"the program has a race: {what}. Either backend may be right. "
+        'Fix: vyre.check(program, inputs, workgroups, checks="race") names the statements.'
     )
 
 
-def _order_dependent(
-    program: Program, inputs: Mapping[str, Any], groups: tuple[int, int, int], timeout: float | None, stores_only: bool
-) -> list[tuple[int, int]]:
-    """Values that may differ though nobody is wrong: what atomics give, which depends on who came first."""
-    excluded: list[tuple[int, int]] = []
-    if "atomic_" not in program.to_text():
-        return excluded
-    search = _Search(program, inputs, groups, _orders(timeout))
-    while len(excluded) < _MOST_EXCLUDED:
-        found = search.first(stores_only, excluded)
-        if found is None or found.expr is None:
-            break
-        excluded.append((found.statement, found.expr))
-    return excluded
+def _earlier(value: _Point | None, effect: _Point | None) -> _Point | None:
+    """The point to be told: a value, unless it only shows what an atomic did before.
+
+    What atomics leave in memory is no value of a statement, so the first value that shows it is a later one.
+    """
+    if value is None or effect is None:
+        return value or effect
+    # Expressions are numbered in the order in which they are evaluated first; what a store did comes after them.
+    order = [
+        (point.phase, point.invocation, point.statement, _ALL if point.expr is None else point.expr)
+        for point in (effect, value)
+    ]
+    return effect if effect.expr is not None and order[0] < order[1] else value
+
+
+def _repeating(
+    program: Program, inputs: Mapping[str, Any], groups: tuple[int, int, int], ways: dict[str, Runner]
+) -> tuple[dict[str, Runner], str]:
+    """Ways that differ each time that they run, and a note where it takes a call with other inputs before.
+
+    All that follows compares many calls with the same inputs, and would not see what is left over from other ones.
+    """
+
+    def differ(ways: dict[str, Runner]) -> bool:
+        outputs = {name: way(program, inputs, groups) for name, way in ways.items()}
+        return _first_difference(program, outputs) is not None
+
+    if differ(ways):
+        return ways, ""
+    names = [decl.name for decl in program.buffers if isinstance(inputs.get(decl.name), np.ndarray)]
+    for change in _CHANGES:
+        after = {name: _After(way, names, change) for name, way in ways.items()}
+        if differ(after):
+            return after, (
+                "they differ only after a call with other inputs, and agree when the same call is made again: "
+                "one of them keeps something from the call before."
+            )
+    return ways, "they agree when the same call is made again, also after calls with other inputs."
+
+
+def _lowest_bit_flipped(given: np.ndarray) -> np.ndarray:
+    return ~given if given.dtype == np.bool_ else given ^ given.dtype.type(1)
+
+
+# Ways to have other words in every array, and whether that call has workgroups: a loop could be long with the first.
+_CHANGES: tuple[_Change, ...] = ((np.invert, False), (_lowest_bit_flipped, True))
+
+
+class _After:
+    """A way each of whose calls follows one with other words in the program's arrays."""
+
+    def __init__(self, way: Runner, names: Sequence[str], change: _Change) -> None:
+        self.way, self.names = way, names
+        self.change, self.runs = change
+
+    def __call__(
+        self, program: Program, inputs: Mapping[str, Any], workgroups: Sequence[int]
+    ) -> Mapping[str, np.ndarray]:
+        others = {name: np.asarray(self.change(inputs[name])) for name in self.names}
+        self.way(program, {**inputs, **others}, workgroups if self.runs else (0, 1, 1))
+        return self.way(program, inputs, workgroups)
 
 
 def _ways(backend: Way | None, against: Way, timeout: float | None) -> dict[str, Runner]:
@@ -291,59 +373,134 @@ def _check_outputs(program: Program, outputs: dict[str, Mapping[str, np.ndarray]
             )
 
 
-def _first_difference(outputs: dict[str, Mapping[str, np.ndarray]]) -> OutputDifference | None:
+def _first_difference(
+    program: Program, outputs: Mapping[str, Mapping[str, np.ndarray]], unstable: Mapping[str, np.ndarray] | None = None
+) -> OutputDifference | None:
+    """The first in the order of the program's buffers, where `unstable` is not true."""
     (one, left), (two, right) = outputs.items()
-    for buffer in left:
-        a, b = np.asarray(left[buffer]), np.asarray(right[buffer])
-        different = np.flatnonzero(a.reshape(-1) != b.reshape(-1))
+    for decl in program.buffers:
+        if decl.access != _core.BufferAccess.ReadWrite:
+            continue
+        a, b = (np.asarray(given[decl.name]).reshape(-1) for given in (left, right))
+        differs = a != b
+        if unstable is not None:
+            differs &= ~unstable[decl.name]
+        different = np.flatnonzero(differs)
         if different.size:
             index = int(different[0])
-            return OutputDifference(buffer, index, {one: a.reshape(-1)[index].item(), two: b.reshape(-1)[index].item()})
+            return OutputDifference(decl.name, index, {one: a[index].item(), two: b[index].item()})
     return None
 
 
 @dataclass(frozen=True)
 class _Point:
-    """Where the hashes first differ."""
+    """Where the hashes, or the outputs, first differ."""
 
     statement: int
     expr: int | None
+    effect: bool  # of the statement or the atomic `expr`, not a value
     type: DataType
     invocation: int
     phase: int
     step: int  # of the value's first lane
     values: dict[str, tuple[int, ...]]
+    element: str = ""  # that an effect changed, where it is not the one that it names
 
 
 class _Search:
     """The dispatches of one bisection."""
 
     def __init__(
-        self, program: Program, inputs: Mapping[str, Any], groups: tuple[int, int, int], ways: dict[str, Runner]
+        self,
+        program: Program,
+        inputs: Mapping[str, Any],
+        groups: tuple[int, int, int],
+        ways: dict[str, Runner],
+        unstable: dict[str, Runner] | None = None,
     ) -> None:
+        """`unstable` are orders of the reference; what differs between them is not compared where outputs are."""
         self.program, self.inputs, self.groups, self.ways = program, inputs, groups, ways
+        self.unstable = unstable or {}
         x, y, z = program.workgroup_size
         self.local_count = x * y * z
         self.count = groups[0] * groups[1] * groups[2] * self.local_count
         self.dispatches = 2
+        self.lost = False  # whether an invocation told its record on one of the two only
+        self.untouched = ""  # said when outputs differ though no store and no atomic does anything
+        self.traced: OutputDifference | None = None
+
+    def value(self, orders: dict[str, Runner], *, racy: bool, of_lost: bool = False) -> _Point | None:
+        """The first value that differs, those left out that differ between orders of the reference.
+
+        Where invocations race, what an element holds after a store is left out: another one's may be there.
+        """
+        for density in (_STATEMENTS, _STORES):
+            points = _core._trace(self.program, density, None, [])[1]
+            excluded = [point[:3] for point in points if racy and point[2]]
+            excluded = self.order_dependent(orders, density, excluded)
+            found = self.first(density, excluded, of_lost=of_lost)
+            if found is None:
+                continue
+            # The statement is known; a second look tells which of its expressions. It counts only if it shows the same.
+            if excluded:
+                excluded = self.order_dependent(orders, density, excluded, detail=found.statement)
+            closer = self.first(
+                density,
+                excluded,
+                detail=found.statement,
+                invocation=found.invocation,
+                phase=found.phase,
+                of_lost=of_lost,
+            )
+            return closer if closer is not None and closer.statement == found.statement else found
+        return None
+
+    def order_dependent(
+        self,
+        orders: dict[str, Runner],
+        density: int,
+        known: Sequence[tuple[int, int | None, bool]],
+        *,
+        detail: int | None = None,
+    ) -> list[tuple[int, int | None, bool]]:
+        """Values that may differ though neither backend is wrong: what atomics give, what races leave, what follows."""
+        excluded = list(known)
+        most = len(excluded) + _MOST_EXCLUDED
+        for pair in _pairs(orders):
+            search = _Search(self.program, self.inputs, self.groups, pair)
+            while len(excluded) < most:
+                found = search.first(density, excluded, detail=detail)
+                if found is None:
+                    break
+                excluded.append((found.statement, found.expr, found.effect))
+        return excluded
 
     def first(
         self,
-        stores_only: bool,
-        excluded: Sequence[tuple[int, int]],
+        density: int,
+        excluded: Sequence[tuple[int, int | None, bool]],
         *,
         detail: int | None = None,
         invocation: int | None = None,
         phase: int | None = None,
+        of_lost: bool = False,
     ) -> _Point | None:
-        """The first point that differs; the invocation and the phase are searched for unless they are known."""
-        traced = _core._trace(self.program, stores_only, detail, excluded)
+        """The first point that differs; the invocation and the phase are searched for unless they are known.
+
+        Invocations whose record only one of the two has are left out unless `of_lost` asks for them: where a store is
+        lost, the one that tells the record may be lost too.
+        """
+        traced = _core._trace(self.program, density, detail, excluded)
         points = traced[1]
 
         def differing(phases: int, steps: int) -> np.ndarray:
             """Numbers of the invocations whose hashes differ, in ascending order."""
             one, two = self.records(traced, phases, steps).values()
-            differs = (one != two).any(axis=1)
+            differs = (one[:, :_WRITTEN] != two[:, :_WRITTEN]).any(axis=1)
+            lost = one[:, _WRITTEN] != two[:, _WRITTEN]
+            self.lost |= bool(lost.any())
+            if not of_lost:
+                differs &= ~lost
             if invocation is not None:
                 differs[:invocation] = differs[invocation + 1 :] = False
             return np.flatnonzero(differs)
@@ -358,33 +515,117 @@ class _Search:
         invocation = int(candidates[0])
         steps = _smallest(lambda steps: differing(phase + 1, steps).size > 0)
         after = self.records(traced, phase + 1, steps)
-        numbers = {name: int(record[invocation, 2]) for name, record in after.items()}
+        numbers = {name: int(record[invocation, _LAST]) for name, record in after.items()}
         # One of them may have come to its end: then the other's next point is the difference.
-        ended = [name for name in self.ways if int(after[name][invocation, 1]) < steps]
+        ended = [name for name in self.ways if int(after[name][invocation, _STEPS]) < steps]
         number = numbers[next(name for name in self.ways if name not in ended)]
-        statement, expr, kind, lane = points[number]
+        statement, expr, effect, kind, lane = points[number]
         first = steps - 1 - lane
         # A lane lies between the hashes before and after it; see fold() of transform/trace.hpp.
         hashes = [self.records(traced, phase + 1, first + k) for k in range(_LANES[kind.name] + 1)]
         values = {
-            name: tuple(_unfold(*(int(record[name][invocation, 0]) for record in pair)) for pair in pairwise(hashes))
+            name: tuple(_unfold(*(int(step[name][invocation, _HASH]) for step in pair)) for pair in pairwise(hashes))
             for name in self.ways
             if name not in ended and numbers[name] == number
         }
-        return _Point(statement, expr, kind, invocation, phase, first, values)
+        return _Point(statement, expr, effect, kind, invocation, phase, first, values)
 
-    def records(self, traced: tuple[Any, ...], phases: int, steps: int) -> dict[str, np.ndarray]:
-        program, _, limits, record = traced
-        words = np.array([phases, steps, self.groups[0], self.groups[1]], np.uint32)
-        inputs = {**self.inputs, limits: words, record: self.count * _WORDS}
-        self.dispatches += 2
-        return {
-            name: np.asarray(way(program, inputs, self.groups)[record]).reshape(self.count, _WORDS)
-            for name, way in self.ways.items()
+    def effect(self) -> _Point | None:
+        """The first store or atomic that makes the outputs differ, when those after it do nothing.
+
+        There are two ways to let them do nothing. Where the fault turns one of them into something, outputs differ too
+        early, never too late: so the later of two answers holds.
+        """
+        found = []
+        for density in (_EFFECTS, _BRANCHES):
+            traced = _core._trace(self.program, density, None, [])
+            whole = self.difference(traced, _ALL, 0, 0)
+            if whole is None:
+                continue
+            if self.difference(traced, 0, 0, 0) is not None:
+                self.traced = self.traced or whole
+                self.untouched = "the outputs differ also while no store and no atomic does anything."
+                continue
+            found.append(self.first_effect(traced))
+        return max(filter(None, found), key=lambda point: (point.phase, point.invocation, point.step), default=None)
+
+    def first_effect(self, traced: tuple[Any, ...]) -> _Point | None:
+        def difference(phases: int, invocations: int, steps: int) -> OutputDifference | None:
+            return self.difference(traced, phases, invocations, steps)
+
+        phase = _smallest(lambda phases: difference(phases, 0, 0) is not None) - 1
+        invocation = _smallest(lambda invocations: difference(phase, invocations, 0) is not None) - 1
+        steps = _smallest(lambda steps: difference(phase, invocation, steps) is not None)
+        found = difference(phase, invocation, steps)
+        # Each record names the last effect; one of the two may be lost with a store that is.
+        for record in reversed(self.records(traced, phase, steps, invocation).values()):
+            if record[invocation, _WRITTEN]:
+                break
+        else:
+            return None
+        if found is None:
+            return None
+        statement, expr, _, _, _ = traced[1][int(record[invocation, _LAST])]
+        decl = next(decl for decl in self.program.buffers if decl.name == found.buffer)
+        lanes = _LANES[decl.element.name] if decl.element.name.startswith("Vec") else 1
+        kind = _core.DataType.U32 if lanes > 1 else decl.element
+        index, lane = divmod(found.index, lanes)
+        return _Point(
+            statement,
+            expr,
+            True,
+            kind,
+            invocation,
+            phase,
+            steps - 1,
+            {name: (int(value) & _ALL, int(value) >> 32)[: _LANES[kind.name]] for name, value in found.values.items()},
+            f"{found.buffer}[{index}]" + (f" (lane {lane})" if lanes > 1 else ""),
+        )
+
+    def difference(self, traced: tuple[Any, ...], phases: int, invocations: int, steps: int) -> OutputDifference | None:
+        """Of the outputs where only the effects before these limits happen."""
+        outputs = self.run(self.ways, traced, phases, steps, invocations)
+        return self.stable_difference(outputs, traced, phases, steps, invocations)
+
+    def stable_difference(
+        self, outputs: Mapping[str, Mapping[str, np.ndarray]], traced: tuple[Any, ...], *limits: int
+    ) -> OutputDifference | None:
+        """Of the program's own outputs, without the elements that depend on the order of invocations."""
+        found = _first_difference(self.program, outputs)
+        if found is None or not self.unstable:
+            return found
+        one, *others = self.run(self.unstable, traced, *limits).values()
+        unstable = {
+            decl.name: np.logical_or.reduce(
+                [np.asarray(one[decl.name] != other[decl.name]).reshape(-1) for other in others]
+            )
+            for decl in self.program.buffers
+            if decl.access == _core.BufferAccess.ReadWrite
         }
+        return _first_difference(self.program, outputs, unstable)
+
+    def run(
+        self, ways: Mapping[str, Runner], traced: tuple[Any, ...], phases: int, steps: int, invocations: int = _ALL
+    ) -> dict[str, Mapping[str, np.ndarray]]:
+        program, _, limits, record = traced
+        words = np.array([phases, steps, self.groups[0], self.groups[1], invocations], np.uint32)
+        inputs = {**self.inputs, limits: words, record: self.count * _WORDS}
+        self.dispatches += len(ways)
+        return {name: way(program, inputs, self.groups) for name, way in ways.items()}
+
+    def records(
+        self, traced: tuple[Any, ...], phases: int, steps: int, invocations: int = _ALL
+    ) -> dict[str, np.ndarray]:
+        outputs = self.run(self.ways, traced, phases, steps, invocations)
+        if phases == steps == _ALL and self.traced is None:
+            self.traced = self.stable_difference(outputs, traced, phases, steps)
+        return {name: np.asarray(given[traced[3]]).reshape(self.count, _WORDS) for name, given in outputs.items()}
 
     def divergence(self, found: _Point, output: OutputDifference, note: str) -> Divergence:
-        statement, expression, place = _core._statement_at(self.program, found.statement, found.expr)
+        statement, expression, place = _core._statement_at(self.program, found.statement, found.expr, found.effect)
+        if found.effect:
+            what = "store" if found.expr is None else "atomic"
+            expression = f"{found.element or expression}, after the {what}"
         group, local = divmod(found.invocation, self.local_count)
         workgroup, local_id = _ids(group, self.groups), _ids(local, self.program.workgroup_size)
         return Divergence(

@@ -9,6 +9,7 @@ import pytest
 
 import vyre
 from vyre import BufferDecl, DataType, Expr, Node, Program
+from wrong_backends import BACKENDS, OutOfBoundsClamped, Rewriter, StoreUnderNestedIfs, rewriting
 
 U32 = DataType.U32
 
@@ -226,7 +227,7 @@ if popcount(gid.x) == 1 {
     )
 
     def shy(program, inputs, workgroups):
-        if "__trace_taken1" not in program.to_text():
+        if "__trace_taken2" not in program.to_text():
             program = changed(program, "popcount", "clz")
         return vyre.run(program, inputs, workgroups, backend="reference")
 
@@ -254,6 +255,432 @@ def test_a_difference_that_recording_hides_is_said_so():
         f"reference {int(divergence.output.values['reference'])}, and agree once values are recorded. "
         "Fix: report the program with its text."
     )
+
+
+def test_what_differs_without_any_store_is_not_said_to_agree():
+    """Whatever a program does, the fourth element comes back wrong, also while values are recorded."""
+    program, inputs = sums()
+
+    def forgetful(program, inputs, workgroups):
+        outputs = vyre.run(program, inputs, workgroups, backend="reference")
+        outputs["out"][3] = 1 << 30
+        return outputs
+
+    divergence = vyre.bisect(program, inputs, 2, backend=forgetful)
+    assert divergence.place is None
+    assert str(divergence) == (
+        "forgetful and reference differ at out[3]: forgetful 1073741824, reference 11, and still differ at "
+        "out[3]: forgetful 1073741824, reference 11 while every recorded value agrees. Fix: see the note.\n"
+        "Note: the outputs differ also while no store and no atomic does anything."
+    )
+
+
+def test_a_record_that_is_all_lost_of_a_program_without_values_is_no_divergence():
+    program = vyre.parse("vyre 1\nworkgroup_size 2 1 1\nbuffer out: read_write u32 binding 0\n\nif 1 {\n  barrier\n}\n")
+
+    def zeroing(program, inputs, workgroups):
+        return {name: array * 0 for name, array in vyre.run(program, inputs, workgroups, backend="reference").items()}
+
+    divergence = vyre.bisect(program, {"out": u32s(0, 5)}, 1, backend=zeroing)
+    assert divergence.place is None
+    assert divergence.unlocated == ("still differ at out[1]: zeroing 0, reference 5 while every recorded value agrees")
+
+
+OUT = """vyre 1
+workgroup_size 4 1 1
+buffer out: read_write u32 binding 0 output
+"""
+COUNTED = f"""{OUT}buffer count: read_write u32 binding 1
+
+let mine = %s
+out[gid.x] = gid.x
+"""
+
+
+def u32s(*values):
+    return np.array(values, np.uint32)
+
+
+# Name of a wrong backend -> a program that shows the fault, its inputs beside out, and of the Divergence: expression,
+# statement, path, x of the invocation, barriers passed, the wrong value and the right one.
+LOCATED = {
+    "shift_by_31": (
+        OUT + "\nlet n = gid.x + 28\nout[gid.x] = (5 << n) + 1\n",
+        {},
+        ("5 << n", "out[gid.x] = (5 << n) + 1", "entry[1].value.left", 3, 0, 0, 1 << 31),
+    ),
+    "sign_of_remainder": (
+        OUT + "buffer a: read i32 binding 1\n\nout[gid.x] = cast(u32, smod(a[gid.x], 3i32))\n",
+        {"a": np.array([7, 6, -7, -6], np.int32)},
+        (
+            "smod(a[gid.x], 3i32)",
+            "out[gid.x] = cast(u32, smod(a[gid.x], 3i32))",
+            "entry[0].value.value",
+            2,
+            0,
+            2,
+            -1,
+        ),
+    ),
+    "min_max_of_large_values": (
+        OUT + "buffer a: read u32 binding 1\n\nlet most = max(a[gid.x], 9)\nout[gid.x] = most\n",
+        {"a": u32s(7, 70, 1 << 31, 6)},
+        ("max(a[gid.x], 9)", "let most = max(a[gid.x], 9)", "entry[0].value", 2, 0, 9, 1 << 31),
+    ),
+    # The first barrier orders what the tile holds when it is read.
+    "first_barrier_missing": (
+        OUT
+        + "buffer tile: workgroup u32 count 4\n\ntile[lid.x] = gid.x + 1\nbarrier\n"
+        + "let other = tile[lid.x ^ 1]\nbarrier\nout[gid.x] = other * 2\n",
+        {},
+        ("tile[lid.x ^ 1]", "let other = tile[lid.x ^ 1]", "entry[2].value", 1, 1, 0, 1),
+    ),
+    "out_of_bounds_clamped": (
+        OUT + "buffer a: read u32 binding 1\n\nout[gid.x] = 5 + a[gid.x]\n",
+        {"a": u32s(7, 70, 9)},
+        ("a[gid.x]", "out[gid.x] = 5 + a[gid.x]", "entry[0].value.right", 3, 0, 9, 0),
+    ),
+    "clz_of_zero": (
+        OUT + "\nlet bits = clz(gid.x / 2)\nout[gid.x] = bits\n",
+        {},
+        ("clz(gid.x / 2)", "let bits = clz(gid.x / 2)", "entry[0].value", 0, 0, 31, 32),
+    ),
+    # Recording evaluates the arms one by one, and so hides the fault: only the effects show it.
+    "lazy_select": (
+        COUNTED % "select(gid.x < 2, atomic_add(count, 0, 1), 7)",
+        {"count": 1},
+        (
+            "count[0], after the atomic",
+            "let mine = select(gid.x < 2, atomic_add(count, 0, 1), 7)",
+            "entry[0].value.if_true",
+            2,
+            0,
+            2,
+            3,
+        ),
+    ),
+    "store_under_nested_ifs": (
+        OUT + "\nif gid.x > 0 {\n  out[gid.x] = 1\n  if gid.x != 2 {\n    out[gid.x] = 9\n  }\n}\n",
+        {},
+        ("out[gid.x], after the store", "out[gid.x] = 9", "entry[0].then[1].then[0]", 1, 0, 1, 9),
+    ),
+    "empty_loops_run_once": (
+        OUT + "\nlet sum = 1\nloop k in 2..gid.x {\n  sum = sum + k\n}\nout[gid.x] = sum\n",
+        {},
+        ("k, at the start of a turn", "loop k in 2..gid.x", "entry[1]", 0, 0, 2, None),
+    ),
+    "u64_carry_lost": (
+        "vyre 1\nworkgroup_size 4 1 1\nbuffer out: read_write u64 binding 0 output\nbuffer a: read u64 binding 1\n\n"
+        + 'out[gid.x] = call("primitive.u64.add", a[gid.x], 3u64)\n',
+        {"a": np.array([1, 2**32 - 4, 2**32 - 3, 5], np.uint64)},
+        (
+            'call("primitive.u64.add", a[gid.x], 3u64)',
+            'out[gid.x] = call("primitive.u64.add", a[gid.x], 3u64)',
+            "entry[0].value",
+            2,
+            0,
+            0,
+            1 << 32,
+        ),
+    ),
+    "bool_not_canonical": (
+        OUT + "buffer a: read bool binding 1\n\nlet some = cast(u32, a[gid.x])\nout[gid.x] = some\n",
+        {"a": u32s(0, 1, 2, 3)},
+        ("a[gid.x]", "let some = cast(u32, a[gid.x])", "entry[0].value.value", 2, 0, 2, 1),
+    ),
+}
+
+
+def where(divergence, wrong):
+    """What LOCATED has of a Divergence."""
+    x, y, z = divergence.invocation
+    assert (y, z) == (0, 0)
+    return (
+        divergence.expression,
+        divergence.statement,
+        divergence.place.path,
+        x,
+        divergence.phase,
+        divergence.values[wrong],
+        divergence.values["reference"],
+    )
+
+
+@pytest.mark.parametrize("name", LOCATED)
+def test_a_fault_is_located(name):
+    text, inputs, wanted = LOCATED[name]
+    divergence = vyre.bisect(vyre.parse(text), {"out": 4, **inputs}, 1, backend=BACKENDS[name])
+    assert where(divergence, name) == wanted
+    assert divergence.note == divergence.unlocated == ""
+
+
+def test_a_uniform_read_as_the_call_before_left_it_is_located():
+    """The same call again is right, so each call is made after one with other words in the arrays."""
+    program = vyre.parse(OUT + "buffer params: uniform u32 binding 1\n\nout[gid.x] = gid.x + params[1]\n")
+    stale = BACKENDS["stale_uniforms"]
+    stale(program, {"out": 4, "params": u32s(8, 9)}, 1)
+    divergence = vyre.bisect(program, {"out": 4, "params": u32s(1, 2)}, 1, backend=stale)
+    assert divergence.output.values == {"stale_uniforms": 9, "reference": 2}
+    assert where(divergence, "stale_uniforms") == (
+        "params[1]",
+        "out[gid.x] = gid.x + params[1]",
+        "entry[0].value.right",
+        0,
+        0,
+        0xFFFFFFFF - 2,
+        2,
+    )
+    assert divergence.note == (
+        "they differ only after a call with other inputs, and agree when the same call is made again: "
+        "one of them keeps something from the call before."
+    )
+
+
+def test_every_wrong_backend_is_located():
+    assert set(LOCATED) | {"stale_uniforms"} == set(BACKENDS)
+
+
+def with_fault(rewriter, schedule=None):
+    def wrong(program, inputs, workgroups):
+        return rewriting(rewriter, program, inputs, workgroups, schedule=schedule)
+
+    return wrong
+
+
+def test_a_store_to_another_element_is_located():
+    class Neighbour(Rewriter):
+        def store(self, buffer, index, value):
+            super().store(buffer, self.let(f"{index} ^ 1", "U32") if buffer == "out" else index, value)
+
+    program = vyre.parse(OUT + "\nout[gid.x] = gid.x * 3\n")
+    divergence = vyre.bisect(program, {"out": 4}, 1, backend=with_fault(Neighbour))
+    # Invocation 0 stores 0 into an element that is 0.
+    assert str(divergence) == (
+        """wrong and reference first differ in invocation (1, 0, 0) of workgroup (0, 0, 0), after 0 barriers:
+  at          entry[0]
+  statement   out[gid.x] = gid.x * 3
+  expression  out[gid.x], after the store
+  wrong       0 (0x0)
+  reference   3 (0x3)
+  output      out[0]: wrong 3, reference 0"""
+    )
+
+
+class Lost(Rewriter):
+    """Atomics of one invocation do nothing."""
+
+    def atomic(self, number, op, buffer, operands):
+        *others, value = operands
+        return super().atomic(number, op, buffer, [*others, f"select(gid.x == 2, 0, {value})"])
+
+
+def test_a_lost_atomic_is_located_where_it_happens_and_not_where_it_shows():
+    body = "\nlet mine = atomic_add(out, 3 - gid.x, 5)\nbarrier\nlet seen = out[gid.x]\nout[gid.x] = seen + 1\n"
+    divergence = vyre.bisect(vyre.parse(OUT + body), {"out": 4}, 1, backend=with_fault(Lost))
+    assert where(divergence, "wrong") == (
+        "out[1], after the atomic",
+        "let mine = atomic_add(out, 3 - gid.x, 5)",
+        "entry[0].value",
+        2,
+        0,
+        0,
+        5,
+    )
+
+
+@pytest.mark.parametrize("schedule", ["in-order", "reversed", "random:5"])
+def test_a_lost_atomic_is_located_though_its_values_depend_on_the_order(schedule):
+    program = vyre.parse(COUNTED % "atomic_add(count, 0, 1)")
+    divergence = vyre.bisect(program, {"out": 4, "count": 1}, 1, backend=with_fault(Lost, schedule))
+    assert divergence.output == vyre.OutputDifference("count", 0, {"wrong": 3, "reference": 4})
+    assert where(divergence, "wrong") == (
+        "count[0], after the atomic",
+        "let mine = atomic_add(count, 0, 1)",
+        "entry[0].value",
+        2,
+        0,
+        2,
+        3,
+    )
+    assert divergence.note == ""
+
+
+@pytest.mark.parametrize(
+    ("atomic", "others", "data"),
+    [
+        ("atomic_add(data, 0, %s)", 5, 0),
+        ("atomic_and(data, 0, %s)", 5, 15),
+        ("atomic_or(data, 0, %s)", 5, 0),
+        ("atomic_xor(data, 0, %s)", 5, 0),
+        ("atomic_min(data, 0, %s)", 9, 15),
+        ("atomic_max(data, 0, %s)", 5, 0),
+        ("atomic_exchange(data, gid.x / 3, %s)", 5, 0),
+        ("atomic_compare_exchange(data, gid.x, 12, %s)", 5, 12),
+    ],
+)
+def test_an_atomic_of_each_kind_is_located_where_only_its_effect_shows(atomic, others, data):
+    class EightForSeven(Rewriter):
+        """Right where an atomic is all that a statement evaluates, as it is when values are recorded."""
+
+        def begin_statement(self, roots, order, values):
+            self.alone = len(roots) == 1 and self.program.expressions[roots[0]].kind == "atomic"
+
+        def atomic(self, number, op, buffer, operands):
+            *first, value = operands
+            wrong = f"select({value} == 7, 8, {value})"
+            return super().atomic(number, op, buffer, operands if self.alone else [*first, wrong])
+
+    shown = atomic % f"select(gid.x == 3, 7, {others})"
+    program = vyre.parse(f"{OUT}buffer data: read_write u32 binding 1\n\nout[gid.x] = 0 & {shown}\n")
+    divergence = vyre.bisect(program, {"out": 4, "data": u32s(*[data] * 4)}, 1, backend=with_fault(EightForSeven))
+    assert divergence.invocation == (3, 0, 0)
+    assert divergence.place.path == "entry[0].value.right"
+    assert divergence.expression == f"data[{divergence.output.index}], after the atomic"
+    assert divergence.values == divergence.output.values
+
+
+def test_a_wrong_operand_of_an_atomic_is_located():
+    program = vyre.parse(COUNTED % "atomic_add(count, 0, min(gid.x, (gid.x & 2) << 30))")
+    name = "min_max_of_large_values"
+    divergence = vyre.bisect(program, {"out": 4, "count": 1}, 1, backend=BACKENDS[name])
+    assert where(divergence, name) == (
+        "min(gid.x, (gid.x & 2) << 30)",
+        "let mine = atomic_add(count, 0, min(gid.x, (gid.x & 2) << 30))",
+        "entry[0].value.value",
+        2,
+        0,
+        1 << 31,
+        2,
+    )
+
+
+OUTSIDE = OUT + "\nif gid.x < 3 {\n  out[gid.x + 2] = gid.x + 7\n}\n"
+
+
+def test_a_store_out_of_bounds_that_has_an_effect_is_located():
+    name = "out_of_bounds_clamped"
+    divergence = vyre.bisect(vyre.parse(OUTSIDE), {"out": 4}, 1, backend=BACKENDS[name])
+    assert where(divergence, name) == (
+        "out[gid.x + 2], after the store",
+        "out[gid.x + 2] = gid.x + 7",
+        "entry[0].then[0]",
+        2,
+        0,
+        9,
+        0,
+    )
+
+
+def test_a_store_that_changes_another_element_too_is_located_though_its_own_is_right():
+    class StoresClamped(OutOfBoundsClamped):
+        loads = False
+
+    divergence = vyre.bisect(vyre.parse(OUTSIDE), {"out": 4}, 1, backend=with_fault(StoresClamped))
+    # Invocation 1 stored 8 there.
+    assert where(divergence, "wrong") == (
+        "out[3], after the store",
+        "out[gid.x + 2] = gid.x + 7",
+        "entry[0].then[0]",
+        2,
+        0,
+        9,
+        8,
+    )
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_fault_that_takes_the_record_with_it_is_located(swapped):
+    """The return is under two Ifs, and the stores of the record before it are dropped as well."""
+    body = "\nif gid.x > 0 {\n  out[gid.x] = 1\n  if gid.x != 2 {\n    out[gid.x] = 9\n    return\n  }\n}\n"
+    name = "store_under_nested_ifs"
+    ways = {"backend": BACKENDS[name], "against": "reference"}
+    if swapped:
+        ways = dict(zip(ways, reversed(ways.values()), strict=True))
+    divergence = vyre.bisect(vyre.parse(OUT + body), {"out": 4}, 1, **ways)
+    assert where(divergence, name) == (
+        "out[1], after the store",
+        "out[gid.x] = 9",
+        "entry[0].then[1].then[0]",
+        1,
+        0,
+        1,
+        9,
+    )
+
+
+def test_a_difference_that_does_not_come_again_is_said_so():
+    program, inputs = sums()
+    calls = []
+
+    def once(program, inputs, workgroups):
+        calls.append(program)
+        outputs = vyre.run(program, inputs, workgroups, backend="reference")
+        outputs["out"][2] += len(calls) == 1
+        return outputs
+
+    assert str(vyre.bisect(program, inputs, 2, backend=once)) == (
+        "once and reference differ at out[2]: once 12, reference 11, and agree once values are recorded. "
+        "Fix: see the note.\n"
+        "Note: they agree when the same call is made again, also after calls with other inputs."
+    )
+
+
+@pytest.mark.parametrize(
+    ("element", "value", "wrong", "right", "shown"),
+    [
+        ("i32", "-5i32", 0, -5, "out[1]"),
+        ("u64", "8589934595u64", 0, 8589934595, "out[1]"),
+        ("bool", "true", 0, 1, "out[1]"),
+        ("vec2<u32>", "pack(vec2<u32>, 0, 6)", 0, 6, "out[1] (lane 1)"),
+    ],
+)
+def test_an_element_of_each_type_is_told_where_only_the_effect_shows(element, value, wrong, right, shown):
+    body = f"\nif gid.x == 1 {{\n  if gid.x != 2 {{\n    out[gid.x] = {value}\n    return\n  }}\n}}\n"
+    program = vyre.parse(OUT.replace("out: read_write u32", f"out: read_write {element}") + body)
+    # The record of the one invocation is lost with the store.
+    dropped = with_fault(StoreUnderNestedIfs)
+    divergence = vyre.bisect(program, {"out": 4}, 1, backend=dropped)
+    assert divergence.values == {"wrong": wrong, "reference": right}
+    assert divergence.expression == f"{shown}, after the store"
+
+
+RACE = (
+    "the program has a race: two invocations access `out`[0], and nothing orders them. Either backend may be right. "
+    'Fix: vyre.check(program, inputs, workgroups, checks="race") names the statements.'
+)
+
+
+@pytest.mark.parametrize("schedule", ["reversed", "random:3"])
+@pytest.mark.parametrize(
+    "body",
+    [
+        "out[0] = gid.x\n",  # a race of stores
+        "let old = out[3 - gid.x]\nout[gid.x] = old + 1\n",  # of loads and stores
+        "if atomic_add(out, 0, 1) == 2 {\n  let x = gid.x\n  loop k in 0..x {\n    out[3] = k + 10\n  }\n}\n",
+        "out[gid.x + 1] = atomic_add(out, 0, 1)\n",
+    ],
+)
+def test_nothing_is_located_where_the_order_alone_decides(body, schedule):
+    program = vyre.parse(f"{OUT}\n{body}")
+    ways = {"backend": "reference", "schedule": schedule}, {"backend": "reference", "schedule": "in-order"}
+    divergence = vyre.bisect(program, {"out": 4}, 1, backend=ways[0], against=ways[1])
+    assert divergence.place is None
+    assert divergence.unlocated == "agree in all that does not depend on the order of invocations"
+    assert divergence.note.startswith("the reference itself gives out[")
+
+
+def test_a_race_is_noted_where_the_outputs_do_not_show_it():
+    """The reference stores the same value last in each order, and this backend the other one of those that race."""
+    program = vyre.parse(OUT + "\nout[0] = select(gid.x == 1, 4, 7)\n")
+
+    def early(program, inputs, workgroups):
+        outputs = vyre.run(program, inputs, workgroups, backend="reference")
+        outputs["out"][0] = 4
+        return outputs
+
+    divergence = vyre.bisect(program, {"out": 4}, 1, backend=early)
+    assert divergence.output.values == {"early": 4, "reference": 7}
+    assert divergence.note.endswith(RACE)
 
 
 COUNTS = """vyre 1

@@ -371,7 +371,7 @@ class _FirstBarrierMissing(Rewriter):
         self.seen = True
 
 
-class _OutOfBoundsClamped(Rewriter):
+class OutOfBoundsClamped(Rewriter):
     stores, loads = True, True
 
     def clamped(self, buffer, index):
@@ -444,7 +444,7 @@ class _LazySelect(Rewriter):
         return result
 
 
-class _StoreUnderNestedIfs(Rewriter):
+class StoreUnderNestedIfs(Rewriter):
     def store(self, buffer, index, value):
         if self.depth_of_ifs < 2:
             super().store(buffer, index, value)
@@ -521,7 +521,7 @@ def first_barrier_missing(program, inputs, workgroups, *, device=None, optimize=
 
 def out_of_bounds_clamped(program, inputs, workgroups, *, device=None, optimize=True):
     """A load or store behind the end takes the last element."""
-    return rewriting(_OutOfBoundsClamped, program, inputs, workgroups)
+    return rewriting(OutOfBoundsClamped, program, inputs, workgroups)
 
 
 def clz_of_zero(program, inputs, workgroups, *, device=None, optimize=True):
@@ -536,7 +536,7 @@ def lazy_select(program, inputs, workgroups, *, device=None, optimize=True):
 
 def store_under_nested_ifs(program, inputs, workgroups, *, device=None, optimize=True):
     """A store under two or more Ifs is dropped."""
-    return rewriting(_StoreUnderNestedIfs, program, inputs, workgroups)
+    return rewriting(StoreUnderNestedIfs, program, inputs, workgroups)
 
 
 def empty_loops_run_once(program, inputs, workgroups, *, device=None, optimize=True):

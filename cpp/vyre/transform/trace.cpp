@@ -36,7 +36,8 @@ class Tracer {
         options_(options),
         rebuild_(valid),
         prefix_(free_prefix(program_, "__trace")),
-        moved_(program_.exprs().size()) {
+        moved_(program_.exprs().size()),
+        taken_(program_.exprs().size()) {
     const auto [limits, record] = free_bindings(program_);
     to().buffer(ir::BufferDecl::storage(limits_name(), limits, ir::BufferAccess::ReadOnly, DataType::U32));
     to().buffer(ir::BufferDecl::storage(record_name(), record, ir::BufferAccess::ReadWrite, DataType::U32));
@@ -103,27 +104,28 @@ class Tracer {
   void flush() {
     using enum ir::BinOp;
     const NameId record = to().name(record_name());
-    auto store = [&](RecordWord word, std::string_view local) {
+    auto store = [&](RecordWord word, ExprId value) {
       const ExprId at = binary(Add, binary(Mul, var("invocation"), u32(kRecordWords)), u32(word));
-      to().store(record, at, var(local));
+      to().store(record, at, value);
     };
-    store(kRecordHash, "hash");
-    store(kRecordSteps, "step");
-    store(kRecordPoint, "last");
+    store(kRecordHash, var("hash"));
+    store(kRecordSteps, var("step"));
+    store(kRecordPoint, var("last"));
+    store(kRecordWritten, u32(1));
   }
 
-  // `name` is a local that holds the value of `type`.
-  void points(NodeId statement, ExprId expr, DataType type, NameId name) {
-    for (std::uint32_t lane = 0; lane < ir::lanes(type); ++lane) {
-      point({statement, expr, type, lane}, [&] {
-        if (type == DataType::U32) return var(name);
-        if (ir::lanes(type) == 1) return to().add(ir::Cast{DataType::U32, var(name)});
-        return to().add(ir::Lane{var(name), lane});
+  // `name` is a local that holds the value; of `point`, the lanes are filled in.
+  void points(TracePoint point, NameId name) {
+    for (point.lane = 0; point.lane < ir::lanes(point.type); ++point.lane) {
+      tell(point, [&] {
+        if (point.type == DataType::U32) return var(name);
+        if (ir::lanes(point.type) == 1) return to().add(ir::Cast{DataType::U32, var(name)});
+        return to().add(ir::Lane{var(name), point.lane});
       }());
     }
   }
 
-  void point(const TracePoint& point, ExprId lane) {
+  void tell(const TracePoint& point, ExprId lane) {
     using enum ir::BinOp;
     const auto number = static_cast<std::uint32_t>(points_.size());
     points_.push_back(point);
@@ -138,25 +140,41 @@ class Tracer {
     assign("step", binary(Add, var("step"), var(taken)));
   }
 
-  bool wanted(NodeId id, const Step& step, bool root) const {
-    if (std::ranges::find(options_.excluded, std::pair(id, step.expr)) != options_.excluded.end()) return false;
+  bool excluded(const TracePoint& point) const {
+    return std::ranges::any_of(options_.excluded, [&](const TracePoint& other) { return point.same_value(other); });
+  }
+
+  bool wanted(NodeId id, const Step& step, bool root, bool of_atomic) const {
+    if (excluded({id, step.expr})) return false;
     if (id == options_.detail) return true;
-    const ir::Expr& expr = program_.expr(step.expr);
-    if (std::holds_alternative<ir::Atomic>(expr)) return true;
+    if (of_atomic || std::holds_alternative<ir::Atomic>(program_.expr(step.expr))) return true;
     if (options_.density == TraceDensity::Stores) return root && std::holds_alternative<ir::Store>(program_.node(id));
     return root || is_writable_load(valid_, step);
+  }
+
+  // For a second use of an expression in its statement: what is written in place stays so, without a number in the text.
+  ExprId again(ExprId copy) {
+    const ir::Expr& expr = to().expr(copy);
+    const bool leaf = constant_of(expr).has_value() || std::holds_alternative<ir::Var>(expr) || std::holds_alternative<ir::GridId>(expr);
+    return leaf ? to().add(ir::Expr(expr)) : copy;
   }
 
   // A Let for each expression, in evaluation order.
   void operands(NodeId id) {
     const ir::Node& node = program_.node(id);
+    std::vector<ExprId> roots, of_atomics;
+    for_each_root(node, [&](ExprId root) { roots.push_back(root); });
+    for (const Step& step : valid_.facts().steps_of(id)) {
+      if (const auto* atomic = std::get_if<ir::Atomic>(&program_.expr(step.expr))) {
+        for (ExprId operand : program_.operands(atomic->operands)) of_atomics.push_back(operand);
+      }
+    }
+    const auto among = [](const std::vector<ExprId>& those, ExprId expr) { return std::ranges::find(those, expr) != those.end(); };
     for (const Step& step : valid_.facts().steps_of(id)) {
       const ExprId copy = rebuild_.copy(step.expr, [&](ExprId operand) { return moved_[operand]; });
       const ir::Expr& expr = program_.expr(step.expr);
-      bool root = false;
-      for_each_root(node, [&](ExprId expr_id) { root = root || expr_id == step.expr; });
       const bool literal = constant_of(expr).has_value();
-      const bool told = !literal && wanted(id, step, root);
+      const bool told = !literal && wanted(id, step, among(roots, step.expr), among(of_atomics, step.expr));
       // A variable means the same all through its statement, and a literal everywhere.
       if (!told && (literal || std::holds_alternative<ir::Var>(expr))) {
         moved_[step.expr] = copy;
@@ -164,20 +182,111 @@ class Tracer {
       }
       const NameId name = own(fmt::format("value{}", values_++));
       to().let(name, copy);
-      if (told) points(id, step.expr, step.type, name);
+      if (told) points({.statement = id, .expr = step.expr, .type = step.type}, name);
       moved_[step.expr] = var(name);
     }
   }
 
   void statement(NodeId id) {
     const ir::Node& node = program_.node(id);
+    if (options_.density == TraceDensity::Effects || options_.density == TraceDensity::Branches) return limited(id);
     operands(id);
     if (std::holds_alternative<ir::Return>(node)) flush();
     rebuild_.copy(id, [&](ExprId expr) { return moved_[expr]; });
-    if (std::holds_alternative<ir::Barrier>(node)) assign("phase", binary(ir::BinOp::Add, var("phase"), u32(1)));
-    if (const auto* loop = std::get_if<ir::Loop>(&node); loop != nullptr && options_.density != TraceDensity::Stores) {
-      points(id, {}, DataType::U32, rebuild_.name(loop->variable));
+    if (const auto* store = std::get_if<ir::Store>(&node); store != nullptr && !excluded(effect_of(id))) {
+      const NameId name = own(fmt::format("value{}", values_++));
+      to().let(name, to().add(ir::Load{rebuild_.name(store->buffer), again(moved_[store->index])}));
+      points(effect_of(id), name);
     }
+    if (const auto* loop = std::get_if<ir::Loop>(&node); loop != nullptr && options_.density != TraceDensity::Stores) {
+      if (const TracePoint turn{.statement = id}; !excluded(turn)) points(turn, rebuild_.name(loop->variable));
+    }
+    count_barrier(node);
+  }
+
+  void count_barrier(const ir::Node& node) {
+    if (std::holds_alternative<ir::Barrier>(node)) assign("phase", binary(ir::BinOp::Add, var("phase"), u32(1)));
+  }
+
+  TracePoint effect_of(NodeId store) const {
+    const BufferId buffer = valid_.facts().statements[store].buffer;
+    return {.statement = store, .effect = true, .type = program_.buffers()[buffer.index].element};
+  }
+
+  // The statement as it is written, but that its stores and atomics leave memory as it is once the limits are reached.
+  void limited(NodeId id) {
+    const ir::Node& node = program_.node(id);
+    for (const Step& step : valid_.facts().steps_of(id)) {
+      if (std::holds_alternative<ir::Atomic>(program_.expr(step.expr)))
+        taken_[step.expr] = take({.statement = id, .expr = step.expr, .effect = true});
+    }
+    const auto* store = std::get_if<ir::Store>(&node);
+    const NameId stores = store != nullptr ? take(effect_of(id)) : NameId{};
+    for (const Step& step : valid_.facts().steps_of(id)) {
+      const auto* atomic = std::get_if<ir::Atomic>(&program_.expr(step.expr));
+      moved_[step.expr] = atomic != nullptr ? limited(*atomic, taken_[step.expr])
+                                            : rebuild_.copy(step.expr, [&](ExprId operand) { return moved_[operand]; });
+    }
+    if (std::holds_alternative<ir::Return>(node)) flush();
+    if (store == nullptr) {
+      rebuild_.copy(id, [&](ExprId expr) { return moved_[expr]; });
+    } else if (options_.density == TraceDensity::Branches) {
+      // Atomics in the operands happen whether the store does or not.
+      const NameId index = own(fmt::format("value{}", values_++)), value = own(fmt::format("value{}", values_++));
+      to().let(index, moved_[store->index]);
+      to().let(value, moved_[store->value]);
+      to().if_(var(stores));
+      to().store(rebuild_.name(store->buffer), var(index), var(value));
+      to().end();
+    } else {
+      const NameId buffer = rebuild_.name(store->buffer);
+      const ExprId index = moved_[store->index];
+      to().store(buffer, index, select(var(stores), moved_[store->value], to().add(ir::Load{buffer, again(index)})));
+    }
+    count_barrier(node);
+  }
+
+  // With an operand that changes nothing, or out of bounds: an exchange has no such operand, and Branches has two ways in all.
+  ExprId limited(const ir::Atomic& atomic, NameId taken) {
+    std::vector<ExprId> operands;
+    for (ExprId operand : program_.operands(atomic.operands)) operands.push_back(moved_[operand]);
+    const bool outside = options_.density == TraceDensity::Branches || atomic.op == ir::AtomicOp::Exchange;
+    ExprId& limited = outside ? operands.front() : operands.back();
+    const ExprId idle = [&] {
+      if (outside) return u32(~0u);
+      switch (atomic.op) {
+        case ir::AtomicOp::And:
+        case ir::AtomicOp::Min:
+        case ir::AtomicOp::Exchange:
+          return u32(~0u);
+        case ir::AtomicOp::CompareExchange:
+          return again(operands[1]);
+        case ir::AtomicOp::Add:
+        case ir::AtomicOp::Or:
+        case ir::AtomicOp::Xor:
+        case ir::AtomicOp::Max:
+          break;
+      }
+      return u32(0);
+    }();
+    limited = select(var(taken), limited, idle);
+    return to().add(ir::Atomic{atomic.op, atomic.has_expected, rebuild_.name(atomic.buffer), to().list(operands)});
+  }
+
+  // A local that says whether the effect happens.
+  NameId take(const TracePoint& point) {
+    using enum ir::BinOp;
+    const auto number = static_cast<std::uint32_t>(points_.size());
+    points_.push_back(point);
+    const ExprId early_step =
+        binary(And, binary(Eq, var("invocation"), limit(kLimitInvocations)), binary(Lt, var("step"), limit(kLimitSteps)));
+    const ExprId early_invocation = binary(Or, binary(Lt, var("invocation"), limit(kLimitInvocations)), early_step);
+    const ExprId this_phase = binary(And, binary(Eq, var("phase"), limit(kLimitPhases)), early_invocation);
+    const std::string taken = fmt::format("taken{}", number);
+    let(taken, binary(Or, binary(Lt, var("phase"), limit(kLimitPhases)), this_phase));
+    assign("last", select(var(taken), u32(number), var("last")));
+    assign("step", binary(Add, var("step"), u32(1)));
+    return own(taken);
   }
 
   const ValidProgram& valid_;
@@ -186,6 +295,7 @@ class Tracer {
   Rebuild rebuild_;
   const std::string prefix_;
   IdVector<ExprId, ExprId> moved_;
+  IdVector<ExprId, NameId> taken_;  // of atomics, by Effects
   std::vector<TracePoint> points_;
   std::uint32_t values_ = 0;
 };
@@ -250,15 +360,38 @@ std::string statement_text(const ir::Program& program, NodeId statement) {
   return text;
 }
 
-std::string expression_text(const ir::Program& program, ExprId expr) {
+namespace {
+
+// `root` makes the expression.
+template <class Root>
+std::string value_text(const ir::Program& program, Root&& root) {
   Excerpt excerpt(program);
-  const ExprId root = excerpt.expr(expr);
+  const ExprId value = root(excerpt);
   constexpr std::string_view kLet = "let _ = ";
-  excerpt.to().let(excerpt.to().name("_"), root);
+  excerpt.to().let(excerpt.to().name("_"), value);
   std::string text = excerpt.text();
   // After the definitions of what it shares, if any.
   const std::size_t last = text.rfind(kLet);
   return text.substr(0, last) + text.substr(last + kLet.size());
+}
+
+}  // namespace
+
+std::string expression_text(const ir::Program& program, ExprId expr) {
+  return value_text(program, [&](Excerpt& excerpt) { return excerpt.expr(expr); });
+}
+
+std::string element_text(const ir::Program& program, NodeId statement, ExprId expr) {
+  return value_text(program, [&](Excerpt& excerpt) {
+    if (expr.valid()) {
+      const auto& atomic = std::get<ir::Atomic>(program.expr(expr));
+      const ExprId index = excerpt.expr(program.operands(atomic.operands).front());
+      return excerpt.to().add(ir::Load{excerpt.name(atomic.buffer), index});
+    }
+    const auto& store = std::get<ir::Store>(program.node(statement));
+    const ExprId index = excerpt.expr(store.index);
+    return excerpt.to().add(ir::Load{excerpt.name(store.buffer), index});
+  });
 }
 
 }  // namespace vyre::transform

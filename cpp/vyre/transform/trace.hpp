@@ -2,20 +2,28 @@
 // two backends that disagree can be asked where they began to.
 //
 // Every expression that a statement evaluates becomes a Let before it, in evaluation order, so what is told is what is used. Some
-// of these values are points, one a lane. An invocation counts the points that it passes (steps) and the barriers (phases), and
-// folds each point into a hash with fold(), of which every argument can be told from the result and the other argument: one
-// changed lane changes the hash whatever follows, and two hashes in a row give the lane between them.
+// of these values are points, one a lane; so is what an element holds right after it was stored to. That load is no race unless
+// the program has one: between a store and a barrier the element belongs to the invocation. After an atomic it may be anything,
+// because other invocations may have theirs in between.
+// An invocation counts the points that it passes (steps) and the barriers (phases), and folds each point into a hash with fold(),
+// of which every argument can be told from the result and the other argument: one changed lane changes the hash whatever follows,
+// and two hashes in a row give the lane between them.
+//
+// What atomics leave is seen at the end alone, a fault may go away when expressions are taken apart, and an element may be changed
+// by a store to another one. For these,
+// Effects and Branches leave the statements as they are written and let stores and atomics have an effect only before a limit, in
+// the order of phases, then invocations, then steps: the first of them that makes the outputs of two backends differ is wrong.
+// There are two of them because a fault may depend on how deep a store stands, or make one that changes nothing change something.
 //
 // Beside the program's own buffers the traced program has two of U32:
-//   limits (ReadOnly)    a word a LimitWord; points at or past either limit are neither counted nor folded.
-//   record (ReadWrite)   kRecordWords words an invocation: hash, points counted, number of the last of them.
+//   limits (ReadOnly)    a word a LimitWord; points at or past a limit are neither counted nor folded.
+//   record (ReadWrite)   kRecordWords words an invocation: hash, points counted, number of the last of them, 1 for being written.
 // An invocation's number is workgroup * invocations of a workgroup + its number in the workgroup, x fastest in both.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "vyre/validate/validate.hpp"
@@ -23,15 +31,20 @@
 namespace vyre::transform {
 
 enum class TraceDensity : std::uint8_t {
-  Stores,     // what is stored and where, and atomics
-  Statements  // also the value of every Let, Assign, condition and bound, every turn of a loop, and loads of writable memory
+  Statements,  // the value of every Let, Assign, condition and bound, every turn of a loop, loads of writable memory, and Stores
+  Stores,      // what is stored and where, what the element holds afterwards, and atomics with their operands
+  Effects,     // no values; stores and atomics are the points. Past the limits they write what is there already
+  Branches     // likewise, but past the limits they do not write: a store stands in an If, and an atomic goes out of bounds
 };
 
 struct TracePoint {
-  NodeId statement;  // of the program that is traced
-  ExprId expr;       // likewise; invalid for the variable of a loop at the start of a turn
+  NodeId statement;     // of the program that is traced
+  ExprId expr = {};     // likewise; invalid for the variable of a loop at the start of a turn, and for what a Store did
+  bool effect = false;  // what the element holds after the Store or the atomic `expr`
   ir::DataType type = ir::DataType::U32;
   std::uint32_t lane = 0;
+
+  bool same_value(const TracePoint& other) const { return statement == other.statement && expr == other.expr && effect == other.effect; }
 };
 
 struct Traced {
@@ -40,8 +53,10 @@ struct Traced {
   std::string limits, record;      // names of the two buffers
 };
 
-enum LimitWord : std::uint32_t { kLimitPhases, kLimitSteps, kLimitGroupsX, kLimitGroupsY };
-enum RecordWord : std::uint32_t { kRecordHash, kRecordSteps, kRecordPoint, kRecordWords };
+// A value is told when both its phase and its step are below the limits. An effect happens in the phases below the limit, and in the
+// phase that equals it in the invocations below kLimitInvocations, and there in the steps below the limit of the one that equals it.
+enum LimitWord : std::uint32_t { kLimitPhases, kLimitSteps, kLimitGroupsX, kLimitGroupsY, kLimitInvocations, kLimitWords };
+enum RecordWord : std::uint32_t { kRecordHash, kRecordSteps, kRecordPoint, kRecordWritten, kRecordWords };
 
 // An odd number with bits all over, so that a product spreads every bit upwards.
 inline constexpr std::uint32_t kTraceSpread = 0x9E3779B1;
@@ -50,8 +65,8 @@ constexpr std::uint32_t fold(std::uint32_t hash, std::uint32_t lane) { return (s
 struct TraceOptions {
   TraceDensity density = TraceDensity::Statements;
   NodeId detail;  // a statement whose expressions are all points, whatever the density
-  // (statement, expression) of values that are no points: such as depend on the order of invocations, as what an atomic gives may.
-  std::vector<std::pair<NodeId, ExprId>> excluded;
+  // Values that are no points: such as depend on the order of invocations, as what an atomic gives may. Type and lane do not matter.
+  std::vector<TracePoint> excluded;
 };
 
 // `ops` are those that the program was validated with: calls stay calls, and their results are values like any other.
@@ -60,5 +75,7 @@ Traced trace(const validate::ValidProgram& program, const ir::OpTable& ops, cons
 // One statement in the text form; of If, Loop and Block without what they hold.
 std::string statement_text(const ir::Program& program, NodeId statement);
 std::string expression_text(const ir::Program& program, ExprId expr);
+// The element that a Store, or the atomic `expr` of a statement, is about.
+std::string element_text(const ir::Program& program, NodeId statement, ExprId expr);
 
 }  // namespace vyre::transform

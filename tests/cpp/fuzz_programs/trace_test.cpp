@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,13 +25,13 @@ std::vector<std::byte> bytes_of(const std::vector<std::uint32_t>& words) {
   return {bytes.begin(), bytes.end()};
 }
 
-// With every value told.
-Case traced_case(const Case& that, const transform::Traced& traced) {
+// Up to a limit on the phases; one of 0 lets nothing be told and nothing have an effect.
+Case traced_case(const Case& that, const transform::Traced& traced, std::uint32_t phases = ~0u) {
   Case result = that;
   result.program = traced.program.program();
   const auto [x, y, z] = that.program.workgroup_size();
   const std::size_t invocations = std::size_t{that.grid[0]} * that.grid[1] * that.grid[2] * x * y * z;
-  result.arrays.push_back({traced.limits, bytes_of({~0u, ~0u, that.grid[0], that.grid[1]})});
+  result.arrays.push_back({traced.limits, bytes_of({phases, phases, that.grid[0], that.grid[1], phases})});
   result.arrays.push_back({traced.record, bytes_of(std::vector<std::uint32_t>(invocations * transform::kRecordWords)), true});
   return result;
 }
@@ -71,8 +72,49 @@ TEST_P(TraceProgram, does_what_the_program_does_and_every_backend_tells_the_same
   EXPECT_GT(told, compared * 100);
 }
 
-INSTANTIATE_TEST_SUITE_P(, TraceProgram, testing::Values(transform::TraceDensity::Stores, transform::TraceDensity::Statements),
-                         [](const auto& that) { return that.param == transform::TraceDensity::Stores ? "Stores" : "Statements"; });
+INSTANTIATE_TEST_SUITE_P(, TraceProgram,
+                         testing::Values(transform::TraceDensity::Stores, transform::TraceDensity::Statements,
+                                         transform::TraceDensity::Effects, transform::TraceDensity::Branches),
+                         [](const auto& that) { return std::to_string(static_cast<int>(that.param)); });
+
+// A Bool that is stored again is 0 or 1; all other words stay as they were.
+std::vector<Array> with_canonical_bools(const ir::Program& program, std::vector<Array> arrays) {
+  for (Array& array : arrays) {
+    const auto declares = [&](const ir::BufferDecl& decl) { return decl.name == array.buffer && decl.element == ir::DataType::Bool; };
+    if (std::ranges::none_of(program.buffers(), declares)) continue;
+    for (std::size_t at = 0; at + 4 <= array.bytes.size(); at += 4) {
+      const auto word = std::span(array.bytes).subspan(at, 4);
+      const bool truth = std::ranges::any_of(word, [](std::byte byte) { return byte != std::byte{}; });
+      std::ranges::fill(word, std::byte{});
+      word[0] = std::byte{truth};
+    }
+  }
+  return arrays;
+}
+
+TEST(TraceEffects, change_nothing_past_the_limits) {
+  const Way reference{run::find_backend("reference"), {}, {}, false};
+  std::size_t changed = 0;
+  for (std::uint64_t seed = 0; seed < kSeeds; ++seed) {
+    Options options;
+    options.statements = 60;
+    const Case that = generate(seed, options);
+    const validate::Verdict verdict = validate::validate(that.program, op_table());
+    ASSERT_TRUE(verdict.program.has_value()) << "seed " << seed;
+    const std::vector<Array> before = with_canonical_bools(that.program, that.arrays);
+    changed += with_canonical_bools(that.program, run_case(that, *verdict.program, reference)) != before;
+    for (const transform::TraceDensity density : {transform::TraceDensity::Effects, transform::TraceDensity::Branches}) {
+      transform::TraceOptions trace_options;
+      trace_options.density = density;
+      const transform::Traced traced = transform::trace(*verdict.program, op_table(), trace_options);
+      std::vector<Array> after = run_case(traced_case(that, traced, 0), traced.program, reference);
+      after.resize(before.size());
+      const auto difference = first_difference(before, with_canonical_bools(that.program, std::move(after)));
+      ASSERT_FALSE(difference.has_value()) << "seed " << seed << ", buffer " << difference->buffer << "\n" << ir::to_text(that.program);
+    }
+  }
+  EXPECT_GT(changed, kSeeds / 2);
+}
 
 }  // namespace
 }  // namespace vyre::fuzz
