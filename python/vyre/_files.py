@@ -1,13 +1,54 @@
-"""Files that are written whole or not at all."""
+"""Files that are written whole or not at all, and what is said where a file cannot be read or written."""
 
 from __future__ import annotations
 
+import errno
 import os
 import secrets
 import stat
 from pathlib import Path
 
-__all__ = ["write_atomically"]
+from vyre.errors import ArgumentError
+
+__all__ = ["read_at_most", "unwritable", "write_atomically"]
+
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+
+
+def unwritable(path: str | os.PathLike[str], error: OSError) -> ArgumentError:
+    """The error for a file that a command was told to write.
+
+    >>> raise unwritable("/full/cert.json", OSError(errno.ENOSPC, "No space left on device"))
+    Traceback (most recent call last):
+    vyre.errors.ArgumentError: `/full/cert.json` cannot be written: No space left on device. Fix: free space there, ...
+    """
+    fix = "free space there, or name a file on another disk"
+    if error.errno not in _NO_ROOM:
+        fix = "name a file in a folder that you may write to"
+    return ArgumentError(f"`{os.fspath(path)}` cannot be written: {_why(error)}. Fix: {fix}.")
+
+
+def read_at_most(path: str | os.PathLike[str], most: int, *, fix: str) -> bytes:
+    """The content of a file that a command was given.
+
+    Args:
+        most: bytes that a file may have. A device such as /dev/zero never ends.
+        fix: which file to name instead.
+
+    Raises: ArgumentError when it cannot be read or is longer.
+    """
+    try:
+        with Path(path).open("rb") as file:
+            data = file.read(most + 1)
+    except (OSError, ValueError) as error:  # ValueError: a name with NUL
+        raise ArgumentError(f"`{os.fspath(path)}` cannot be read: {_why(error)}. Fix: {fix}.") from None
+    if len(data) > most:
+        raise ArgumentError(f"`{os.fspath(path)}` is longer than {most:,} bytes. Fix: {fix}.")
+    return data
+
+
+def _why(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
 
 
 def write_atomically(path: str | os.PathLike[str], text: str) -> None:

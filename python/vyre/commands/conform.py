@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import vyre
-from vyre._files import write_atomically
+from vyre._files import unwritable, write_atomically
 
 if TYPE_CHECKING:
     from vyre.conformance import Certificate, Result
@@ -34,6 +34,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument(
         "--level", action="append", metavar="LEVEL", help="L1, L2, L3 or L4; may be given several times; otherwise all"
+    )
+    parser.add_argument(
+        "--repeat",
+        metavar="N",
+        type=int,
+        help="run each case N times, with others between; otherwise 3 times. Fewer leave a level incomplete",
     )
     parser.add_argument("--out", metavar="FILE", help="write the certificate, as JSON")
     parser.add_argument("--html", metavar="FILE", help="write a page that shows the certificate")
@@ -64,8 +70,7 @@ def run(chosen: argparse.Namespace) -> int:
         return 2
     # Before minutes are spent on what could not be written.
     for option in filter(None, (chosen.out, chosen.html)):
-        if problem := _unwritable(option):
-            return _cannot_write(option, problem)
+        _check_writable(option)
     seen: list[Result] = []
     with _Bar(force=chosen.progress) as bar:
 
@@ -75,23 +80,30 @@ def run(chosen: argparse.Namespace) -> int:
 
         if chosen.verify:
             given = conformance.Certificate.load(chosen.verify)
-            verification = conformance.verify(given, chosen.backend, chosen.device, progress=progress)
+            verification = conformance.verify(
+                given, chosen.backend, chosen.device, repeat=chosen.repeat, progress=progress
+            )
             certificate = verification.again
         else:
             verification = None
-            certificate = conformance.certify(chosen.backend, chosen.device, levels=chosen.level, progress=progress)
-    _print(certificate)
-    if chosen.seen:
-        for result in seen:
-            for outcome, count in sorted(result.observed.items()):
-                print(f"seen      {result.case.id}: {outcome}: {count:,}")
+            repeat = conformance.RUNS if chosen.repeat is None else chosen.repeat
+            certificate = conformance.certify(
+                chosen.backend, chosen.device, levels=chosen.level, repeat=repeat, progress=progress
+            )
+    # Before anything is printed: whoever reads the output may close it, and the file is what minutes were spent on.
     for option, text in ((chosen.out, certificate.to_json), (chosen.html, certificate.to_html)):
         if option:
             try:
                 write_atomically(option, text())
             except OSError as error:
-                return _cannot_write(option, error.strerror or str(error))
-            print(f"wrote     {option}")
+                raise unwritable(option, error) from None
+    _print(certificate)
+    if chosen.seen:
+        for result in seen:
+            for outcome, count in sorted(result.observed.items()):
+                print(f"seen      {result.case.id}: {outcome}: {count:,}")
+    for option in filter(None, (chosen.out, chosen.html)):
+        print(f"wrote     {option}")
     if verification is None:
         return 0 if certificate.passed else 1
     for note in verification.notes:
@@ -104,39 +116,47 @@ def run(chosen: argparse.Namespace) -> int:
     return 0 if certificate.passed else 1
 
 
-def _unwritable(path: str) -> str:
-    """Why a file cannot be written, as far as can be told without writing; "" where it seems that it can."""
+def _check_writable(path: str) -> None:
+    """Find what can be told without writing.
+
+    Raises: ArgumentError.
+    """
     named = Path(path)
+    problem = 0
     if named.is_dir():
-        return os.strerror(errno.EISDIR)
-    # A file is replaced as a whole, so it is the folder that must be writable; a pipe or a terminal is written to.
-    there = named if named.exists() and not named.is_file() else named.resolve().parent
-    if not there.exists():
-        return os.strerror(errno.ENOENT)
-    return "" if os.access(there, os.W_OK) else os.strerror(errno.EACCES)
-
-
-def _cannot_write(path: str, problem: str) -> int:
-    fix = "Fix: name a file in a folder that you may write to."
-    print(f"error: `{path}` cannot be written: {problem}. {fix}", file=sys.stderr)
-    return 2
+        problem = errno.EISDIR
+    else:
+        # A file is replaced as a whole, so it is the folder that must be writable; a pipe or a terminal is written to.
+        there = named if named.exists() and not named.is_file() else named.resolve().parent
+        if not there.exists():
+            problem = errno.ENOENT
+        elif not there.is_dir() and there != named:
+            problem = errno.ENOTDIR
+        elif not os.access(there, os.W_OK):
+            problem = errno.EACCES
+    if problem:
+        raise unwritable(path, OSError(problem, os.strerror(problem)))
 
 
 def _print(certificate: Certificate) -> None:
+    from vyre.conformance import RUNS
+
     place = certificate.content["target"]
     print("target    " + ", ".join(str(place[key]) for key in ("backend", "device", "driver") if key in place))
-    print(f"{'level':<10}{'verdict':<14}{'passed':>7}{'allowed':>9}{'failed':>8}{'skipped':>9}")
+    times = "once" if certificate.runs == 1 else f"{certificate.runs} times"
+    print(f"runs      each case {times}" + ("" if certificate.runs == 1 else ", with others between"))
+    columns = {"passed": 7, "allowed": 9, "failed": 8, "nondeterministic": 18, "skipped": 9}
+    print(f"{'level':<10}{'verdict':<14}" + "".join(f"{key:>{width}}" for key, width in columns.items()))
     for name, row in certificate.content["levels"].items():
-        counts = [row.get(key) for key in ("passed", "allowed", "failed", "skipped")]
-        line = f"{name:<10}{row['verdict']:<14}"
-        if counts[0] is not None:
-            line += f"{counts[0]:>7}{counts[1]:>9}{counts[2]:>8}{counts[3]:>9}"
-        print(line.rstrip())
-    shown = [row for row in certificate.cases if row["status"] in ("failed", "skipped")]
+        counts = "".join(f"{row.get(key, ''):>{width}}" for key, width in columns.items())
+        print(f"{name:<10}{row['verdict']:<14}{counts}".rstrip())
+    shown = [row for row in certificate.cases if row["status"] in ("failed", "nondeterministic", "skipped")]
     for row in shown[:20]:
-        print(f"{row['status']:<10}{row['id']}: {row['reason']}")
+        print(f"{row['status']:<9} {row['id']}: {row['reason']}")
     if len(shown) > 20:
         print(f"          and {len(shown) - 20} more")
+    if certificate.runs < RUNS:
+        print(f"          levels are incomplete where cases ran fewer than {RUNS} times")
 
 
 class _Bar:

@@ -11,6 +11,8 @@ Levels
     L2 laws: every registered operation does what its examples, its laws and a model of it in Python say.
     L3 composition: calls, the optimiser and workgroup sizes change no byte.
     L4 programs: sequences of dispatches give what hashlib, zlib and numpy give.
+    Each case of every level runs three times, with others between; a difference between two runs is a verdict of its
+    own.
     L1f to L4f: the same for floats. This version has no floats and claims none of them.
 
 ``docs/conformance.md`` beside this package says what is promised, and how to read a certificate.
@@ -20,10 +22,11 @@ from vyre.conformance import coverage
 from vyre.conformance.case import LEVELS, Case, Judgement, Level, Step
 from vyre.conformance.catalogue import cases
 from vyre.conformance.certificate import Certificate, CertificateError, Verification, certify, verify
-from vyre.conformance.runner import Result, Target, run_case, target, usable_targets
+from vyre.conformance.runner import RUNS, Result, Target, run_case, run_cases, target, usable_targets
 
 __all__ = [
     "LEVELS",
+    "RUNS",
     "Case",
     "Certificate",
     "CertificateError",
@@ -37,6 +40,7 @@ __all__ = [
     "certify",
     "coverage",
     "run_case",
+    "run_cases",
     "target",
     "usable_targets",
     "verify",

@@ -23,14 +23,26 @@ import vyre
 from vyre import _core
 from vyre._files import write_atomically
 from vyre.conformance import catalogue
-from vyre.conformance.case import LEVELS, Case
-from vyre.conformance.runner import ALLOWED, FAILED, PASSED, SKIPPED, Result, Run, Target, run_case
+from vyre.conformance.case import LEVELS
+from vyre.conformance.runner import (
+    ALLOWED,
+    FAILED,
+    MOST_RUNS,
+    NONDETERMINISTIC,
+    PASSED,
+    RUNS,
+    SKIPPED,
+    Result,
+    Run,
+    check_repeat,
+    run_cases,
+)
 from vyre.conformance.runner import target as find_target
 from vyre.errors import VyreError
 
-FORMAT = 1
+FORMAT = 2
 MOST_BYTES = 64 << 20  # of a file that is read as a certificate
-STATUSES = (PASSED, FAILED, SKIPPED, ALLOWED)
+STATUSES = (PASSED, FAILED, NONDETERMINISTIC, SKIPPED, ALLOWED)
 
 # Called after each case: what came of it, how many are done, how many there are.
 Progress = Callable[[Result, int, int], None]
@@ -129,8 +141,11 @@ def _row(result: Result) -> dict[str, Any]:
     return row
 
 
-def _verdicts(rows: Iterable[Mapping[str, Any]], asked: Iterable[str]) -> dict[str, dict[str, Any]]:
-    """The verdict of each level, from its cases alone."""
+def _verdicts(
+    rows: Iterable[Mapping[str, Any]], asked: Iterable[str], runs: int, format: int = FORMAT
+) -> dict[str, dict[str, Any]]:
+    """The verdict of each level, from its cases and from how often each was run."""
+    statuses, enough = _rules(format)
     by_level: dict[str, list[str]] = {name: [] for name in asked}
     for row in rows:
         if row["level"] in by_level:
@@ -144,15 +159,22 @@ def _verdicts(rows: Iterable[Mapping[str, Any]], asked: Iterable[str]) -> dict[s
             verdicts[name] = {"verdict": "not run"}
             continue
         found = by_level[name]
-        counts = {status: found.count(status) for status in STATUSES}
-        if counts[FAILED]:
+        counts = {status: found.count(status) for status in statuses}
+        if counts[FAILED] or counts.get(NONDETERMINISTIC):
             verdict = "failed"
-        elif counts[SKIPPED] or not counts[PASSED]:
+        elif counts[SKIPPED] or not counts[PASSED] or runs < enough:
             verdict = "incomplete"
         else:
             verdict = "passed"
         verdicts[name] = {"verdict": verdict, **counts}
     return verdicts
+
+
+def _rules(format: int) -> tuple[tuple[str, ...], int]:
+    """The statuses that a case can have in a format, and how many runs of each case a level needs to be passed."""
+    if format == 1:
+        return tuple(status for status in STATUSES if status != NONDETERMINISTIC), 1
+    return STATUSES, RUNS
 
 
 @dataclass(frozen=True)
@@ -166,9 +188,14 @@ class Certificate:
 
     @property
     def levels(self) -> dict[str, str]:
-        """Level -> verdict: "passed", "failed", "incomplete" (a case was skipped or is missing), "not run" or
-        "not claimed"."""
+        """Level -> verdict: "passed", "failed", "incomplete" (a case was skipped or is missing, or ran fewer than three
+        times), "not run" or "not claimed"."""
         return {name: self.content["levels"][name]["verdict"] for name in LEVELS}
+
+    @property
+    def runs(self) -> int:
+        """How often each case was run."""
+        return self.content.get("runs", 1)  # format 1 has no such key: there each case ran once
 
     @property
     def asked(self) -> tuple[str, ...]:
@@ -258,6 +285,7 @@ _KEYS = {
     "levels": _OBJECT,
     "sha256": _TEXT,
 }
+_LATER_KEYS = {"runs": _INT}  # from format 2 on
 _TARGET_KEYS = {
     "backend": _TEXT,
     "device": _TEXT,
@@ -306,16 +334,14 @@ def _parse(data: bytes | str) -> dict[str, Any]:
         raise _no_certificate(f"it is no JSON ({_short(error)})") from None
     if not isinstance(content, dict):
         raise _no_certificate("it holds no object")
-    for key, kind in _KEYS.items():
-        if key not in content:
-            raise _no_certificate(f"key `{key}` is missing")
-        if not isinstance(content[key], _KINDS[kind]) or isinstance(content[key], bool):
-            raise _no_certificate(f"key `{key}` is not {kind}")
-    if content["format"] != FORMAT:
+    _check_keys(content, _KEYS)
+    if content["format"] not in (1, FORMAT):
         raise CertificateError(
             f"certificate format {_short_number(content['format'])} is unknown to vyre {vyre.__version__}, "
-            f"which reads {FORMAT}. Fix: use the vyre that wrote it."
+            f"which reads 1 and {FORMAT}. Fix: use the vyre that wrote it."
         )
+    if content["format"] > 1:
+        _check_keys(content, _LATER_KEYS)
     unsealed = {key: value for key, value in content.items() if key != "sha256"}
     try:
         sealed = hashlib.sha256(_canonical(unsealed)).hexdigest()
@@ -325,6 +351,14 @@ def _parse(data: bytes | str) -> dict[str, Any]:
         raise _edited(f"its content has the hash {sealed[:16]}..., it says {content['sha256'][:16]!r}...")
     _check_shape(content)
     return content
+
+
+def _check_keys(content: Mapping[str, Any], keys: Mapping[str, str]) -> None:
+    for key, kind in keys.items():
+        if key not in content:
+            raise _no_certificate(f"key `{key}` is missing")
+        if not isinstance(content[key], _KINDS[kind]) or isinstance(content[key], bool):
+            raise _no_certificate(f"key `{key}` is not {kind}")
 
 
 def _short_number(value: int) -> str:
@@ -348,15 +382,20 @@ def _check_shape(content: dict[str, Any]) -> None:
             raise _no_certificate(f"key `target` says {key!r}, and no target says that")
     if "vyre" not in content["versions"]:
         raise _no_certificate("key `versions` names no version of vyre")
-    if set(content) != set(_KEYS):
-        raise _no_certificate(f"key {min(set(content) - set(_KEYS))!r} is unknown")
+    format, runs = content["format"], content.get("runs", 1)
+    known = {*_KEYS} if format == 1 else {*_KEYS, *_LATER_KEYS}
+    if set(content) != known:
+        raise _no_certificate(f"key {min(set(content) - known)!r} is unknown")
+    if not 1 <= runs <= MOST_RUNS:
+        raise _no_certificate(f"key `runs` is {_short_number(runs)}")
+    statuses, _ = _rules(format)
     seen: set[str] = set()
     for row in content["cases"]:
         if not isinstance(row, dict) or not all(isinstance(row.get(key), str) for key in _ROW_KEYS):
             raise _no_certificate("an element of `cases` is no case")
         if not all(key in _ROW_KEYS or (key in _ROW_EXTRAS and isinstance(row[key], str)) for key in row):
             raise _no_certificate(f"case `{row['id']}` has a key that no case has")
-        if row["status"] not in STATUSES:
+        if row["status"] not in statuses:
             raise _no_certificate(f"case `{row['id']}` has the status {row['status']!r}")
         if row["level"] not in LEVELS or row["id"].split("/", 1)[0] != row["level"]:
             raise _no_certificate(f"case `{row['id']}` has the level {row['level']!r}")
@@ -371,7 +410,7 @@ def _check_shape(content: dict[str, Any]) -> None:
     asked = [name for name, row in levels.items() if row["verdict"] not in ("not run", "not claimed")]
     if not asked:
         raise _no_certificate("no level was run")
-    if levels != _verdicts(content["cases"], asked):
+    if levels != _verdicts(content["cases"], asked, runs, format):
         raise _edited("its verdicts are not those of its cases")
 
 
@@ -380,26 +419,35 @@ def certify(
     device: int | vyre.Device | None = None,
     *,
     levels: Iterable[str] | None = None,
+    repeat: int = RUNS,
     progress: Progress | None = None,
 ) -> Certificate:
-    """Run every case of the levels and certify what came of them.
+    """Run every case of the levels several times, with others between, and certify what came of them.
 
     Args:
         backend: a name of vyre.backends(); None for the best one here; or a callable
             ``(program, inputs, grid, optimize) -> outputs`` that runs programs itself.
         device: an index into vyre.devices() or one of its elements; None for the backend's default.
         levels: names such as "L1"; None for all.
+        repeat: how often each case is run. A level whose cases ran fewer than 3 times is "incomplete".
         progress: called after each case with its result, the number done and the number of all.
 
     Raises: ArgumentError, DeviceError when there is no such level, backend or device.
+
+    Source: execution model, "Data Races": running the same input multiple times.
 
     >>> certify("reference", levels=["L4"])
     <vyre.conformance.Certificate reference interpreter: L4 passed>
     """
     asked = catalogue.check_levels(levels)
+    check_repeat(repeat)
     place = find_target(backend, device)
     listed = catalogue.cases(asked) + catalogue.registered_cases(asked)
-    rows = [_row(result) for result in run_cases(listed, place, progress)]
+    rows = []
+    for result in run_cases(listed, place, repeat=repeat):
+        rows.append(_row(result))
+        if progress is not None:
+            progress(result, len(rows), len(listed))
     content = {
         "format": FORMAT,
         "versions": versions(),
@@ -407,19 +455,10 @@ def certify(
         "tables": table_hashes(),
         "operations": operation_hashes(),
         "cases": rows,
-        "levels": _verdicts(rows, asked),
+        "levels": _verdicts(rows, asked, repeat),
+        "runs": repeat,
     }
     return Certificate(_seal(content))
-
-
-def run_cases(made: Iterable[Case], place: Target, progress: Progress | None = None) -> Iterator[Result]:
-    """Run cases one after the other."""
-    listed = list(made)
-    for done, one in enumerate(listed, 1):
-        result = run_case(one, place)
-        if progress is not None:
-            progress(result, done, len(listed))
-        yield result
 
 
 @dataclass(frozen=True)
@@ -447,6 +486,7 @@ def verify(
     backend: str | Run | None = None,
     device: int | vyre.Device | None = None,
     *,
+    repeat: int | None = None,
     progress: Progress | None = None,
 ) -> Verification:
     """Run the levels of a certificate here, on the same or another device, and compare.
@@ -454,6 +494,7 @@ def verify(
     Args:
         certificate: one, or the path of its file.
         backend, device, progress: as in certify.
+        repeat: how often each case is run; None for as often as the certificate says, and three times at least.
 
     Raises: CertificateError when the file is no certificate or was edited; as certify.
 
@@ -461,13 +502,16 @@ def verify(
     True
     """
     given = certificate if isinstance(certificate, Certificate) else Certificate.load(certificate)
-    again = certify(backend, device, levels=given.asked, progress=progress)
+    runs = max(given.runs, RUNS) if repeat is None else repeat
+    again = certify(backend, device, levels=given.asked, repeat=runs, progress=progress)
     differences, notes = (tuple(map(_printable, found(given, again))) for found in (_differences, _notes))
     return Verification(differences, notes, again)
 
 
 def _notes(given: Certificate, again: Certificate) -> Iterator[str]:
     then, now = given.content, again.content
+    if given.runs != again.runs:
+        yield f"made with {given.runs} {'run' if given.runs == 1 else 'runs'} of each case, verified with {again.runs}"
     for name in sorted({**then["versions"], **now["versions"]}):
         made, here = (found["versions"].get(name, "none") for found in (then, now))
         if made != here:

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
     from vyre import OpSpec
 
-_WIDE_EDGES = [0, 1, 2, 63, 64, 65, MASK, 2**32, 2**32 + 1, 2**63 - 1, 2**63, 2**64 - 2, 2**64 - 1, 10**10]
+_WIDE_EDGES = [
+    *(0, 1, 2, 7, 31, 32, 33, 63, 64, 65, MASK - 1, MASK, 2**32, 2**32 + 1, 10**10),
+    *(2**63 - 1, 2**63, 2**64 - 7, 2**64 - 2, 2**64 - 1),
+]
 
 
 def values(element: DataType, name: str) -> list[tuple[int, ...]]:
@@ -43,7 +46,11 @@ def arguments(spec: OpSpec, name: str) -> list[tuple[tuple[int, ...], ...]]:
     columns = [values(element, f"{name} {k}") for k, element in enumerate(spec.signature.inputs)]
     if len(columns) == 1:
         return [(value,) for value in columns[0]]
-    short = [column[:14] for column in columns]
+    # The edges stand first.
+    short = [
+        column[: len(_WIDE_EDGES if element == U64 else EDGES)]
+        for element, column in zip(spec.signature.inputs, columns, strict=True)
+    ]
     rows: list[tuple[tuple[int, ...], ...]] = []
     if len(columns) == 2:
         rows += [(a, b) for a in short[0] for b in short[1]]

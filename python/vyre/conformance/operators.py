@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import vyre
-from vyre import BinOp, DataType, Expr, Node, UnOp
+from vyre import BinOp, BufferDecl, DataType, Expr, Node, Program, UnOp
 from vyre.conformance.build import element_wise, one_invocation, out_u32
 from vyre.conformance.case import Case, case
 from vyre.conformance.values import BOOL, EDGES, I32, U32, U64, VEC2, VEC4, array, groups, samples, signed, u32, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
 Binary = tuple[DataType, DataType, DataType, "Callable[[int, int], int]"]
 
@@ -76,16 +76,24 @@ UNARY: dict[UnOp, Callable[[int], int]] = {
     UnOp.Ctz: lambda a: (a & -a).bit_length() - 1 if a else 32,
     UnOp.ReverseBits: lambda a: int(f"{a:032b}"[::-1], 2),
 }
-# What Python's own operators write for two I32 values (through casts).
-PYTHON_ON_I32: dict[str, tuple[Callable[..., Expr], Callable[[int, int], int]]] = {
-    "plus": (lambda a, b: a + b, lambda a, b: a + b),
-    "minus": (lambda a, b: a - b, lambda a, b: a - b),
-    "times": (lambda a, b: a * b, lambda a, b: a * b),
-    "floordiv": (lambda a, b: a // b, lambda a, b: truncated(a, b) if b else 0),
-    "percent": (lambda a, b: a % b, lambda a, b: a - b * truncated(a, b) if b else 0),
-    "and": (lambda a, b: a & b, lambda a, b: a & b),
-    "or": (lambda a, b: a | b, lambda a, b: a | b),
-    "xor": (lambda a, b: a ^ b, lambda a, b: a ^ b),
+# What Python's own operators write for two I32 values, or for one and an amount: (operator, right, result, value).
+PYTHON_ON_I32: dict[str, tuple[Callable[..., Expr], DataType, DataType, Callable[[int, int], int]]] = {
+    "plus": (lambda a, b: a + b, I32, I32, lambda a, b: a + b),
+    "minus": (lambda a, b: a - b, I32, I32, lambda a, b: a - b),
+    "times": (lambda a, b: a * b, I32, I32, lambda a, b: a * b),
+    "floordiv": (lambda a, b: a // b, I32, I32, lambda a, b: truncated(a, b) if b else 0),
+    "percent": (lambda a, b: a % b, I32, I32, lambda a, b: a - b * truncated(a, b) if b else 0),
+    "and": (lambda a, b: a & b, I32, I32, lambda a, b: a & b),
+    "or": (lambda a, b: a | b, I32, I32, lambda a, b: a | b),
+    "xor": (lambda a, b: a ^ b, I32, I32, lambda a, b: a ^ b),
+    "equal": (lambda a, b: a == b, I32, U32, lambda a, b: a == b),
+    "not_equal": (lambda a, b: a != b, I32, U32, lambda a, b: a != b),
+    "less": (lambda a, b: a < b, I32, U32, lambda a, b: a < b),
+    "less_or_equal": (lambda a, b: a <= b, I32, U32, lambda a, b: a <= b),
+    "greater": (lambda a, b: a > b, I32, U32, lambda a, b: a > b),
+    "greater_or_equal": (lambda a, b: a >= b, I32, U32, lambda a, b: a >= b),
+    "shift_left": (lambda a, b: a << b, U32, I32, lambda a, b: a << b % 32),
+    "shift_right": (lambda a, b: a >> b, U32, I32, lambda a, b: a >> b % 32),
 }
 NAMES = {getattr(BinOp, row[0]): row[1] for row in vyre._core._tables["binary"]} | {
     getattr(UnOp, row[0]): row[1] for row in vyre._core._tables["unary"]
@@ -113,28 +121,38 @@ def _binary(op: BinOp) -> Iterator[Case]:
         {"out0": array(result, [value(x, y) for x, y in pairs])},
         groups(len(pairs)),
     )
-    # From literals, where an optimiser folds and a driver compiles constants; and with one operand literal.
-    edges = [0, 1, 32, 33, 0x80000000, 0xFFFFFFFF]
-    pairs = list(itertools.product(edges, edges))
-    i = Expr.var("i")
+    # From literals, where an optimiser folds and a driver compiles constants; and with one operand literal, where an
+    # optimiser may take another operator for the same value.
+    grid = list(itertools.product(EDGES, EDGES))
+    i, x, y = (Expr.var(variable) for variable in ("i", "x", "y"))
 
-    def chosen(x: Expr, y: Expr) -> Expr:
-        """The operator of literals for each pair, with one operand loaded for two pairs of three."""
-        chain = Expr.binop(op, x, y)
-        for k, (p, q) in enumerate(pairs):
-            operands = [literal(left, p), literal(right, q)]
-            if k % 3:
-                operands[k % 3 - 1] = (x, y)[k % 3 - 1]
-            chain = Expr.select(i == k, Expr.binop(op, *operands), chain)
+    def chosen(number: Expr, values: Sequence[Expr]) -> Expr:
+        """The value of that number: one store is compiled where a store for each would be guarded one by one."""
+        chain = values[0]
+        for k, one in enumerate(values[1:], 1):
+            chain = Expr.select(number == k, one, chain)
         return chain
 
-    a, b = zip(*pairs, strict=True)
+    buffers = [BufferDecl.read("in0", 0, left), BufferDecl.read("in1", 1, right)]
+    buffers += [BufferDecl.read_write(side, 2 + k, result) for k, side in enumerate(("left", "right", "both"))]
+    entry = [
+        Node.let("i", Expr.gid_x()),
+        Node.let("x", Expr.load("in0", i)),
+        Node.let("y", Expr.load("in1", i)),
+        Node.store("left", i, chosen(i // len(EDGES), [Expr.binop(op, literal(left, p), y) for p in EDGES])),
+        Node.store("right", i, chosen(i % len(EDGES), [Expr.binop(op, x, literal(right, q)) for q in EDGES])),
+        Node.store("both", i, chosen(i, [Expr.binop(op, literal(left, p), literal(right, q)) for p, q in grid])),
+    ]
+    a, b = zip(*grid, strict=True)
+    wanted = array(result, [value(p, q) for p, q in grid])
+    unwritten = array(result, [0x55] * len(grid))
     yield case(
         f"L1/operators/{name}/literals",
-        f"`{name}` of literals, and of a literal and a loaded value, gives the table's value.",
-        element_wise([left, right], [(result, chosen)]),
-        {"in0": array(left, a), "in1": array(right, b), "out0": array(result, [0x55] * len(pairs))},
-        {"out0": array(result, [value(x, y) for x, y in pairs])},
+        f"`{name}` of two literals, and of a literal and a loaded value, gives the table's value for any two edges.",
+        Program(buffers, (64, 1, 1), entry),
+        {"in0": array(left, a), "in1": array(right, b), "left": unwritten, "right": unwritten, "both": unwritten},
+        {"left": wanted, "right": wanted, "both": wanted},
+        groups(len(grid)),
     )
 
 
@@ -159,15 +177,19 @@ def _unary(op: UnOp) -> Iterator[Case]:
 
 
 def _python() -> Iterator[Case]:
-    pairs = list(itertools.product([0, 1, -1, 7, -8, 2**31 - 1, -(2**31)], repeat=2))
-    left, right = (array(I32, side) for side in zip(*pairs, strict=True))
-    for name, (written, value) in PYTHON_ON_I32.items():
+    pairs = list(itertools.product(EDGES, EDGES))
+    a, b = zip(*pairs, strict=True)
+    for name, (written, right, result, value) in PYTHON_ON_I32.items():
+        wanted = [value(signed(x), signed(y) if right == I32 else y) for x, y in pairs]
         yield case(
             f"L1/operators/python/{name}",
-            "What Python's operator writes for two I32 values wraps, and divides towards zero.",
-            element_wise([I32, I32], [(I32, lambda a, b, w=written: w(Expr.cast(I32, a), Expr.cast(I32, b)))]),
-            {"in0": left, "in1": right, "out0": array(I32, [0x55] * len(pairs))},
-            {"out0": array(I32, [value(a, b) for a, b in pairs])},
+            "What Python's operator writes for two I32 values wraps, compares signs, and divides towards zero.",
+            element_wise(
+                [I32, right],
+                [(result, lambda a, b, w=written, t=right: w(Expr.cast(I32, a), Expr.cast(t, b)))],
+            ),
+            {"in0": array(I32, a), "in1": array(right, b), "out0": array(result, [0x55] * len(pairs))},
+            {"out0": array(result, wanted)},
             groups(len(pairs)),
         )
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from vyre.conformance.certificate import Certificate
 
+_COUNTS = ("passed", "allowed", "failed", "nondeterministic", "skipped")
 _STYLE = """\
 .vyre-cert{color-scheme:light dark;--ink:#1c2024;--soft:#5d6670;--line:#d5dae0;--sheet:#fff;
  --good:#17682f;--bad:#b3261e;--open:#8a5a00;
@@ -27,7 +28,8 @@ _STYLE = """\
 .vyre-cert th{white-space:nowrap;font-weight:600;color:var(--soft)}
 .vyre-cert td.n,.vyre-cert th.n{text-align:right;font-variant-numeric:tabular-nums}
 .vyre-cert code{font:.9em/1.4 ui-monospace,monospace}.vyre-cert .scroll{overflow-x:auto}
-.vyre-cert .passed,.vyre-cert .allowed{color:var(--good)}.vyre-cert .failed{color:var(--bad);font-weight:600}
+.vyre-cert .passed,.vyre-cert .allowed{color:var(--good)}
+.vyre-cert .failed,.vyre-cert .nondeterministic{color:var(--bad);font-weight:600}
 .vyre-cert .incomplete,.vyre-cert .skipped{color:var(--open);font-weight:600}
 .vyre-cert .open{color:var(--soft);white-space:nowrap}
 .vyre-cert summary{cursor:pointer;margin:1em 0 .4em}
@@ -57,7 +59,7 @@ def _row(cells: Iterable[str], *, head: bool = False) -> str:
     tag = "th" if head else "td"
     made = []
     for cell in cells:
-        number = cell.isdigit() or (head and cell in ("passed", "allowed", "failed", "skipped"))
+        number = cell.isdigit() or (head and cell in _COUNTS)
         made.append(f"<{tag}{' class=n' if number else ''}>{cell}</{tag}>")
     return f"<tr>{''.join(made)}</tr>"
 
@@ -67,8 +69,7 @@ def _table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:
 
 
 def _verdict(word: str) -> str:
-    known = {"passed", "allowed", "failed", "skipped", "incomplete"}
-    return f'<span class="{word if word in known else "open"}">{escape(word)}</span>'
+    return f'<span class="{word if word in (*_COUNTS, "incomplete") else "open"}">{escape(word)}</span>'
 
 
 def _code(text: object) -> str:
@@ -100,26 +101,32 @@ def _body(certificate: Certificate) -> str:
         f"<h1>{escape(str(place.get('device', place['backend'])))}</h1>",
         f"<p>Conformance certificate of vyre {escape(content['versions']['vyre'])}, backend {escape(place['backend'])}"
         + (f", {escape(str(place['driver']))}, {escape(str(place['kind']))}" if "driver" in place else "")
-        + f"</p><p>Expected bytes by {_others(content['versions'])}</p>",
+        + f"</p><p>Expected bytes by {_others(content['versions'])}; "
+        + f"each case was run {'once' if certificate.runs == 1 else f'{certificate.runs} times'}</p>",
         f'<p class="all">{_summary(certificate)}</p>',
         "<h2>Levels</h2>",
         _table(
-            ["level", "what it says", "verdict", "passed", "allowed", "failed", "skipped"],
+            ["level", "what it says", "verdict", *_COUNTS],
             (
                 [
                     escape(name),
                     escape(LEVELS[name].title),
                     _verdict(verdict),
-                    *(str(content["levels"][name].get(key, "")) for key in ("passed", "allowed", "failed", "skipped")),
+                    *(str(content["levels"][name].get(key, "")) for key in _COUNTS),
                 ]
                 for name, verdict in certificate.levels.items()
             ),
         ),
     ]
-    wrong = [row for status in ("failed", "skipped") for row in certificate.cases if row["status"] == status]
+    wrong = [
+        row
+        for status in ("failed", "nondeterministic", "skipped")
+        for row in certificate.cases
+        if row["status"] == status
+    ]
     if wrong:
         parts += [
-            "<h2>Failed and skipped</h2>",
+            "<h2>Cases that did not pass</h2>",
             _table(
                 ["case", "status", "why"],
                 ([_code(row["id"]), _verdict(row["status"]), escape(row.get("reason", ""))] for row in wrong),

@@ -1,23 +1,41 @@
-"""Runs a case on a backend and says what came of it: passed, allowed, failed or skipped."""
+"""Runs cases on a backend, each several times with others between, and says what came of each.
+
+The execution document wants non-determinism found "by running the same input multiple times". What a backend keeps from
+one call to the next (compiled programs, recorded commands, memory) differs most when other programs ran in between.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 import vyre
-from vyre import Program, _core
+from vyre import _core
+from vyre.conformance import barriers
 from vyre.conformance.case import Arrays, Case, hash_arrays
 from vyre.errors import ArgumentError, CapabilityError, DeviceError, LoweringError, ValidationError, VyreError
 
+if TYPE_CHECKING:
+    from vyre import Program
+
 # (program, inputs, grid, optimize) -> the ReadWrite buffers, as vyre.run gives them
-Run = Callable[[Program, Mapping[str, np.ndarray], tuple[int, int, int], "bool | None"], Mapping[str, np.ndarray]]
+Run = Callable[["Program", Mapping[str, np.ndarray], tuple[int, int, int], "bool | None"], Mapping[str, np.ndarray]]
 
 PASSED, ALLOWED, FAILED, SKIPPED = "passed", "allowed", "failed", "skipped"
+NONDETERMINISTIC = "nondeterministic"
+
+RUNS = 3  # of each case, unless the caller says otherwise; a level with fewer is not passed
+MOST_RUNS = 1000
+# Cases that take turns. A prime, so that any stride visits all of them, and odd, so that what is wrong in every second
+# call meets each case in some of its runs and not in others.
+_BLOCK = 7
 
 
 @dataclass(frozen=True)
@@ -134,12 +152,12 @@ class Result:
     """What came of a case.
 
     Attributes:
-        status: "passed", "allowed" (the documents allow several outputs, and this was one of them), "failed" or
-            "skipped".
-        output: SHA-256 of the output; "" where several are allowed, or nothing ran to its end.
-        reason: why it failed or was skipped.
+        status: "passed", "allowed" (the documents allow several outputs, and these were some of them), "failed",
+            "nondeterministic" (two runs of one input gave different bytes, or ended differently) or "skipped".
+        output: SHA-256 of the output; "" where several are allowed, where runs differ, or nothing ran to its end.
+        reason: why it failed or was skipped, or which run differs and where.
         note: what the documents leave open and this place does, such as a typed refusal.
-        observed: how often each allowed outcome was seen; for people, not for certificates.
+        observed: how often each allowed outcome was seen in all runs; for people, not for certificates.
     """
 
     case: Case
@@ -150,51 +168,170 @@ class Result:
     observed: dict[str, int] = field(default_factory=dict)
 
 
-def run_case(made: Case, place: Target) -> Result:
-    """Run one case. Only an interrupt comes out of it as an exception.
+def run_case(made: Case, place: Target, *, repeat: int = RUNS) -> Result:
+    """Run one case several times, with runs of small other cases between.
+
+    Args:
+        repeat: how often, from 1 to 1,000.
+
+    Raises: ArgumentError, KeyboardInterrupt; whatever goes wrong in the case is in the result.
 
     >>> from vyre.conformance.catalogue import cases
     >>> run_case(cases(["L1"])[0], target("reference")).status
     'passed'
     """
+    others = [one for one in _companions() if one.id != made.id][:2] if check_repeat(repeat) > 1 else []
+    return next(_run_block([made, *others], place, repeat))
+
+
+def run_cases(made: Iterable[Case], place: Target, *, repeat: int = RUNS) -> Iterator[Result]:
+    """Run cases, each several times with others between, and give their results in the order of the cases.
+
+    Which case runs when depends on the list alone.
+
+    Args, Raises: as run_case.
+
+    >>> from vyre.conformance.catalogue import cases
+    >>> {result.status for result in run_cases(cases(["L4"]), target("reference"))}
+    {'passed'}
+    """
+    check_repeat(repeat)
+    listed = list(made)
+    if len(listed) == 1:
+        yield run_case(listed[0], place, repeat=repeat)
+        return
+    # What remains at the end joins the last block, so that no case is alone.
+    starts = list(range(0, max(len(listed) - _BLOCK, 0) + 1, _BLOCK)) if listed else []
+    for start, end in zip(starts, [*starts[1:], len(listed)], strict=True):
+        yield from _run_block(listed[start:end], place, repeat)
+
+
+def check_repeat(repeat: int) -> int:
+    """The number of runs, if it is one.
+
+    Raises: ArgumentError.
+
+    >>> check_repeat(3)
+    3
+    """
+    if isinstance(repeat, bool) or not isinstance(repeat, int) or not 1 <= repeat <= MOST_RUNS:
+        raise ArgumentError(
+            f"argument `repeat` must be an integer from 1 to {MOST_RUNS}, got {repeat!r}. "
+            f"Fix: leave it out to run each case {RUNS} times."
+        )
+    return repeat
+
+
+@cache
+def _companions() -> list[Case]:
+    """What runs between the runs of a case that was asked for alone: quick ones with storage, workgroup memory, atomics
+    and barriers."""
+    names = ("L1/barriers/vectors", "L1/barriers/atomics_then_load", "L1/barriers/store_then_atomics")
+    return [made for made in barriers.cases() if made.id in names]
+
+
+def _order(count: int, repeat: int) -> Iterator[int]:
+    """Which of `count` cases runs when: `repeat` rounds over all of them, each in another order.
+
+    Every round begins with 0 and none ends with it, so that no case follows itself.
+
+    >>> list(_order(5, 3))
+    [0, 1, 2, 3, 4, 0, 2, 4, 1, 3, 0, 3, 1, 4, 2]
+    """
+    strides = [stride for stride in range(1, count) if math.gcd(stride, count) == 1] or [1]
+    for turn in range(repeat):
+        stride = strides[turn % len(strides)]
+        yield from (k * stride % count for k in range(count))
+
+
+def _run_block(block: Sequence[Case], place: Target, repeat: int) -> Iterator[Result]:
+    runs: list[list[_Run]] = [[] for _ in block]
+    for k in _order(len(block), repeat):
+        runs[k].append(_run_once(block[k], place))
+    for made in runs:
+        yield _summary(made)
+
+
+@dataclass(frozen=True)
+class _Run:
+    """One run of a case: its result, and for each setting of the optimiser what it gave of what is decided."""
+
+    result: Result
+    outputs: dict[bool | None, Arrays] = field(default_factory=dict)
+
+
+def _summary(runs: Sequence[_Run]) -> Result:
+    """What several runs of one case come to."""
+    first = runs[0]
+    for number, run in enumerate(runs[1:], 2):
+        if said := _changed(first, run, number, len(runs)):
+            return replace(first.result, status=NONDETERMINISTIC, output="", reason=said, note="")
+    seen: Counter[str] = Counter()
+    for run in runs:
+        seen.update(run.result.observed)
+    return replace(first.result, observed=dict(seen))
+
+
+def _changed(first: _Run, run: _Run, number: int, of: int) -> str:
+    """How a run differs from the first, in words; "" where it does not."""
+    for switch, before in first.outputs.items():
+        after = run.outputs.get(switch)
+        if after is not None and (difference := _difference(before, after, "was {} in run 1")):
+            return f"run {number} of {of} gave other bytes than run 1: {_setting(switch)}{difference}"
+    if (first.result.status, first.result.note) != (run.result.status, run.result.note):
+        return f"run {number} of {of} {_end(run.result)}; run 1 {_end(first.result)}"
+    return ""
+
+
+def _end(result: Result) -> str:
+    why = result.reason or result.note
+    return result.status + (f" ({why})" if why else "")
+
+
+def _setting(switch: bool | None) -> str:
+    return {None: "", True: "with the optimiser: ", False: "without the optimiser: "}[switch]
+
+
+def _run_once(made: Case, place: Target) -> _Run:
+    """Only an interrupt comes out of it as an exception."""
     if made.skip:
-        return Result(made, SKIPPED, reason=made.skip)
+        return _Run(Result(made, SKIPPED, reason=made.skip))
+    outputs: dict[bool | None, Arrays] = {}
     try:
         if made.twin is not None and (difference := _lowered_differently(made)):
-            return Result(made, FAILED, reason=difference)
+            return _Run(Result(made, FAILED, reason=difference))
         for switch in made.optimize:
-            result = _judged(made, _dispatch(made, place, switch))
+            result, outputs[switch] = _judged(made, _dispatch(made, place, switch))
             if result.status == FAILED:
-                where = {None: "", True: "with the optimiser: ", False: "without the optimiser: "}[switch]
-                return replace(result, reason=where + result.reason)
-        return result
+                return _Run(replace(result, reason=_setting(switch) + result.reason), outputs)
+        return _Run(result, outputs)
     except CapabilityError as error:
-        return Result(made, SKIPPED, reason=str(error))
+        return _Run(Result(made, SKIPPED, reason=str(error)), outputs)
     except ValidationError as error:
         # Without places: a certificate names no files.
         said = " ".join(f"{found.rule}: {found.message}" for found in error.diagnostics)
-        return Result(made, FAILED, reason=f"ValidationError: {said}")
+        return _Run(Result(made, FAILED, reason=f"ValidationError: {said}"), outputs)
     except VyreError as error:
         # The documents allow a refusal by name in some places; a lost device or a time-out is never one.
         refusal = type(error) is DeviceError
         if refusal and made.refusable:
-            return Result(made, ALLOWED, note=f"refused: {error}")
-        return Result(made, SKIPPED if refusal else FAILED, reason=f"{type(error).__name__}: {error}")
+            return _Run(Result(made, ALLOWED, note=f"refused: {error}"), outputs)
+        return _Run(Result(made, SKIPPED if refusal else FAILED, reason=f"{type(error).__name__}: {error}"), outputs)
     except Exception as error:
-        return Result(made, FAILED, reason=f"{type(error).__name__}: {error}")
+        return _Run(Result(made, FAILED, reason=f"{type(error).__name__}: {error}"), outputs)
 
 
-def _judged(made: Case, arrays: Arrays) -> Result:
+def _judged(made: Case, arrays: Arrays) -> tuple[Result, Arrays]:
     written = {name: arrays[name] for name in made.written}
     observed: dict[str, int] = {}
     if made.judge is not None:
         judgement = made.judge(written)
         written, observed = judgement.decided, judgement.observed
-    difference = _difference(made.expected, written)
+    difference = _difference(made.expected, written, "must be {}")
     output = "" if made.checks else hash_arrays(written)
     if difference:
-        return Result(made, FAILED, output=output, reason=difference, observed=observed)
-    return Result(made, ALLOWED if made.checks else PASSED, output=output, observed=observed)
+        return Result(made, FAILED, output=output, reason=difference, observed=observed), written
+    return Result(made, ALLOWED if made.checks else PASSED, output=output, observed=observed), written
 
 
 def _dispatch(made: Case, place: Target, switch: bool | None) -> Arrays:
@@ -206,7 +343,8 @@ def _dispatch(made: Case, place: Target, switch: bool | None) -> Arrays:
         outputs = place.run(step.program, inputs, step.grid, switch)
         for buffer, array, written in bound:
             if written:
-                arrays[array] = np.asarray(outputs[buffer])
+                # A copy: a wrong backend may write to what it gave out.
+                arrays[array] = np.array(outputs[buffer])
     return arrays
 
 
@@ -220,19 +358,22 @@ def _lowered_differently(made: Case) -> str:
     return f"the two forms lower to different SPIR-V: {len(forms[0])} and {len(forms[1])} bytes"
 
 
-def _difference(expected: Arrays, found: Arrays) -> str:
-    """The first place where the output is not what it must be, in words; "" where there is none."""
-    for name, wanted in expected.items():
+def _difference(wanted: Arrays, found: Arrays, but: str) -> str:
+    """The first place where arrays are not what is wanted, in words; "" where there is none.
+
+    `but` says what stands in that place of `wanted`: "must be {}".
+    """
+    for name, array in wanted.items():
         got = found.get(name)
         if got is None:
             return f"array `{name}` is missing from the output"
-        if got.dtype != wanted.dtype or got.shape != wanted.shape:
-            return f"array `{name}` is {got.dtype}{list(got.shape)}, must be {wanted.dtype}{list(wanted.shape)}"
-        wrong = np.flatnonzero((got != wanted).ravel())
+        if got.dtype != array.dtype or got.shape != array.shape:
+            return f"array `{name}` is {got.dtype}{list(got.shape)}, " + but.format(f"{array.dtype}{list(array.shape)}")
+        wrong = np.flatnonzero((got != array).ravel())
         if wrong.size:
             at = int(wrong[0])
             return (
-                f"array `{name}`: element {at} is {got.ravel()[at]}, must be {wanted.ravel()[at]}"
-                f" ({wrong.size} of {wanted.size} differ)"
+                f"array `{name}`: element {at} is {got.ravel()[at]}, {but.format(array.ravel()[at])}"
+                f" ({wrong.size} of {array.size} differ)"
             )
     return ""

@@ -19,7 +19,11 @@ U32, I32, U64, BOOL = DataType.U32, DataType.I32, DataType.U64, DataType.Bool
 VEC2, VEC4 = DataType.Vec2U32, DataType.Vec4U32
 
 MASK = 0xFFFFFFFF
-EDGES = [0, 1, 2, 31, 32, 33, 0x7FFF, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFE, 0xFFFFFFFF]
+# Where carries, signs, shift amounts and the limits of 16 and 32 bits lie; 7 and -7 divide others with a remainder.
+EDGES = [
+    *(0, 1, 2, 7, 31, 32, 33, 0x7FFF, 0xFFFF, 0x10000),
+    *(0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFF9, 0xFFFFFFFE, 0xFFFFFFFF),
+]
 # Element indices at which offsets in bytes wrap around at 4 GiB, for elements of 4, 8 and 16 bytes.
 FAR = [0x0FFFFFFF, 0x10000000, 0x10000001, 0x20000000, 0x3FFFFFFF, 0x40000000, 0x40000001, 0x80000000, 0xC0000003, MASK]
 

@@ -210,7 +210,7 @@ FAULTS = {
 @pytest.mark.parametrize("name", FAULTS)
 def test_a_planted_fault_fails_at_its_case_and_level(name):
     level, backend, wanted, touched = FAULTS[name]
-    certificate = certify(backend, levels=[level])
+    certificate = certify(backend, levels=[level], repeat=1)  # what is wrong in every run shows in the first
     failed = [row["id"] for row in certificate.cases if row["status"] == "failed"]
     assert wanted in failed
     assert [id for id in failed if not re.fullmatch(touched, id)] == []
@@ -224,7 +224,8 @@ def test_what_the_optimiser_breaks_is_said_so():
     result = run_case(broken, target(FAULTS["an optimiser that breaks a cast"][1]))
     assert result.reason.startswith("with the optimiser: array `out0`: element 0 is ")
     # Without being told, the reference runs programs as they are written: the same fault is none of L1's.
-    assert certify(FAULTS["an optimiser that breaks a cast"][1], levels=["L1"]).passed
+    certificate = certify(FAULTS["an optimiser that breaks a cast"][1], levels=["L1"], repeat=1)
+    assert certificate.content["levels"]["L1"]["failed"] == 0
 
 
 def test_a_good_certificate_does_not_verify_on_a_wrong_backend():
@@ -273,6 +274,5 @@ def test_every_case_holds_under_every_schedule(schedule):
     def scheduled(program, inputs, grid, optimize):
         return vyre.run(program, inputs, grid, backend="reference", schedule=schedule, optimize=optimize)
 
-    certificate = certify(scheduled, levels=["L1", "L2", "L4"])
-    assert [row for row in certificate.cases if row["status"] in ("failed", "skipped")] == []
-    assert certificate.passed
+    certificate = certify(scheduled, levels=["L1", "L2", "L4"], repeat=1)
+    assert [row for row in certificate.cases if row["status"] not in ("passed", "allowed")] == []
