@@ -121,6 +121,7 @@ if TYPE_CHECKING:
     from vyre._bisect import Divergence, OutputDifference, bisect
     from vyre._check import CheckResult, check, replay
     from vyre._profile import Profile, ProfileEvent, ProfileRow, profile
+    from vyre._repeat import RepeatResult, RunDifference, repeat
     from vyre._reports import (
         BarrierStop,
         DivergentBarrierReport,
@@ -152,6 +153,7 @@ _LATER = {
     **dict.fromkeys(["Divergence", "OutputDifference", "bisect"], "vyre._bisect"),
     **dict.fromkeys(["CheckResult", "check", "replay"], "vyre._check"),
     **dict.fromkeys(["Profile", "ProfileEvent", "ProfileRow", "profile"], "vyre._profile"),
+    **dict.fromkeys(["RepeatResult", "RunDifference", "repeat"], "vyre._repeat"),
     **dict.fromkeys(
         [
             "BarrierStop",
@@ -234,7 +236,9 @@ __all__ = [
     "ProfileRow",
     "Program",
     "RaceReport",
+    "RepeatResult",
     "Report",
+    "RunDifference",
     "UnOp",
     "UninitialisedReadReport",
     "ValidationError",
@@ -291,6 +295,7 @@ __all__ = [
     "popcount",
     "profile",
     "rem",
+    "repeat",
     "replay",
     "reverse_bits",
     "rotl",

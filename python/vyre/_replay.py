@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from vyre._core import Place, Program
     from vyre._reports import Report
 
-__all__ = ["load", "save", "with_places"]
+__all__ = ["load", "parsed", "save", "with_places"]
 
 FORMAT = "vyre replay"
 VERSION = 1
@@ -62,7 +62,11 @@ def load(path: str | os.PathLike[str]) -> tuple[Program, dict[str, Any], dict[st
 
     Raises: ParseError for whatever ``save`` would not write.
     """
-    data = _path(path, "vyre.replay").read_bytes()
+    return parsed(path, _path(path, "vyre.replay").read_bytes())
+
+
+def parsed(path: str | os.PathLike[str], data: bytes) -> tuple[Program, dict[str, Any], dict[str, Any]]:
+    """What ``load`` gives, from the content of a file that messages call ``path``."""
     try:
         content = json.loads(data)
     except (ValueError, RecursionError) as error:

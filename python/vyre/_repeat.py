@@ -1,0 +1,226 @@
+"""The same call again and again: whether a program gives the same bytes each time on one backend."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre import _core
+from vyre._run import Device, backends, devices, run
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from vyre._core import Program
+
+    Runner: TypeAlias = Callable[[Program, Mapping[str, Any], int | Sequence[int]], Mapping[str, np.ndarray]]
+
+__all__ = ["RepeatResult", "RunDifference", "repeat"]
+
+_MOST_TIMES = 1_000_000
+# What runs between two runs leaves ones in storage and in workgroup memory, where a backend may forget to put zeros.
+_BETWEEN = """vyre 1
+workgroup_size 64 1 1
+buffer dirt: read_write u32 binding 0 output
+buffer tile: workgroup u32 count 2048
+
+loop k in 0..32 {
+  tile[(k * 64) + lid.x] = 4294967295 - k
+}
+barrier
+dirt[gid.x] = tile[lid.x * 31] | 2863311530
+"""
+_MOST_DIRT = 1 << 18  # elements
+
+
+@dataclass(frozen=True)
+class RunDifference:
+    """The first element that another run gave otherwise than the first run.
+
+    Attributes:
+        buffer: its name.
+        index: of the element in C order; lanes of vectors count one by one.
+        values: what the first run gave there, and what the other one gave.
+        runs: the numbers of both runs, counted from 1.
+        schedules: the orders in which the reference took invocations in both runs; None for other backends.
+        count, size: how many elements of the buffer differ, and how many it has.
+    """
+
+    buffer: str
+    index: int
+    values: tuple[Any, Any]
+    runs: tuple[int, int]
+    schedules: tuple[str, str] | None
+    count: int
+    size: int
+
+    def __str__(self) -> str:
+        (first, other), (one, two) = self.values, self.runs
+        of_one, of_two = ("", "") if self.schedules is None else (f" ({order})" for order in self.schedules)
+        return (
+            f"run {two}{of_two} differs from run {one}{of_one}: `{self.buffer}`[{self.index}] is {other} in run {two} "
+            f"and {first} in run {one}; {self.count} of {self.size} elements differ"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RepeatResult:
+    """What running a program several times gave.
+
+    Attributes:
+        backend: where it ran.
+        times: how many runs were made; a difference ends them.
+        difference: the first difference, or None when all runs gave the same bytes.
+        outputs: what the first run gave.
+
+    ``bool(result)`` is not defined: write ``result.ok``.
+    """
+
+    backend: str
+    times: int
+    difference: RunDifference | None
+    outputs: dict[str, np.ndarray] = field(repr=False)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all runs gave the same bytes."""
+        return self.difference is None
+
+    def __bool__(self) -> bool:
+        raise ArgumentError("a RepeatResult has no truth value. Fix: write result.ok, or look at result.difference.")
+
+    def __str__(self) -> str:
+        if self.difference is None:
+            orders = f" in {self.times} orders of invocations" if self.backend == "reference" else ""
+            return f"{self.backend}: {self.times} runs{orders} gave the same bytes."
+        return (
+            f"{self.backend}: {self.difference}. Fix: look for a race or an order-dependence with "
+            "vyre.check(program, inputs, workgroups); if it finds none, report the program, for the backend is wrong."
+        )
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(str(self))}</p>"
+
+
+def repeat(
+    program: Program,
+    inputs: Mapping[str, Any],
+    workgroups: int | Sequence[int],
+    *,
+    times: int = 10,
+    backend: str | Runner | None = None,
+    device: int | Device | None = None,
+    timeout: float | None = None,
+) -> RepeatResult:
+    """Run a program with the same inputs several times on one backend, and compare every run with the first.
+
+    Between two runs another program runs there, which leaves ones in storage and workgroup memory. The reference takes
+    invocations in order, then reversed, then at random, in another order each time. What differs from run to run has
+    a race or uses the results of atomics, which vyre.check finds; or the backend is wrong.
+
+    Args:
+        program, inputs, workgroups: as for vyre.run.
+        times: how many runs, from 2 to 1,000,000. The first that differs ends them.
+        backend: a name, None for the best one here, or a function of (program, inputs, workgroups) that gives the
+            ReadWrite buffers by name.
+        device: as for vyre.run.
+        timeout: seconds that each run may take; None waits for ever. A function does not get it.
+
+    Returns: a RepeatResult: ``.ok``, ``.difference``, ``.outputs``.
+
+    Raises: ArgumentError, and what vyre.run raises.
+
+    Source: execution model, "Data Races": running the same input multiple times.
+
+    >>> import vyre
+    >>> from vyre import BufferDecl, Expr, Node
+    >>> last = vyre.Program([BufferDecl.output("last", 0, vyre.u32)], (4, 1, 1), [Node.store("last", 0, Expr.gid_x())])
+    >>> result = repeat(last, {"last": 1}, 1, backend="reference")
+    >>> result.ok
+    False
+    >>> result.difference.values, result.difference.runs, result.difference.schedules
+    ((3, 0), (1, 2), ('in-order', 'reversed'))
+    >>> own = vyre.Program([BufferDecl.output("own", 0, vyre.u32)], (4, 1, 1),
+    ...                    [Node.store("own", Expr.gid_x(), Expr.gid_x())])
+    >>> print(repeat(own, {"own": 4}, 1, backend="reference"))
+    reference: 10 runs in 10 orders of invocations gave the same bytes.
+    """
+    if isinstance(times, bool) or not isinstance(times, int) or not 2 <= times <= _MOST_TIMES:
+        raise ArgumentError(
+            f"argument `times` of vyre.repeat must be an integer from 2 to {_MOST_TIMES}, got {times!r}. "
+            "Fix: write times=10."
+        )
+    name, runner = _runner(backend, device, timeout)
+    between = _core.parse(_BETWEEN)
+    first: dict[str, np.ndarray] = {}
+    for number in range(1, times + 1):
+        outputs = runner(program, _copied(inputs), workgroups, number)
+        if number == 1:
+            # Copies: a wrong backend may write to what it gave out.
+            first = {buffer: np.array(array) for buffer, array in outputs.items()}
+            dirt = min(max(sum(array.nbytes // 4 for array in first.values()), 64), _MOST_DIRT)
+        elif difference := _difference(first, outputs, number, name == "reference"):
+            return RepeatResult(name, number, difference, first)
+        if number < times:
+            runner(between, {"dirt": dirt}, dirt // 64, number)
+    return RepeatResult(name, times, None, first)
+
+
+def _copied(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in inputs.items()}
+
+
+def _schedule(number: int) -> str:
+    """In which order the reference takes invocations in a run."""
+    return {1: "in-order", 2: "reversed"}.get(number, f"random:{number}")
+
+
+def _runner(
+    backend: str | Runner | None, device: int | Device | None, timeout: float | None
+) -> tuple[str, Callable[[Program, Mapping[str, Any], Any, int], Mapping[str, np.ndarray]]]:
+    """The name of a place, and what runs a program there for the run of a number."""
+    if callable(backend):
+        if device is not None:
+            raise ArgumentError("argument `device` of vyre.repeat has no place beside a function. Fix: leave it out.")
+        called = getattr(backend, "__name__", type(backend).__name__)
+        return called, lambda program, inputs, workgroups, _: backend(program, inputs, workgroups)
+    if isinstance(device, Device):
+        name = device.backend
+    elif backend is None:
+        listed = devices()
+        fits = isinstance(device, int) and 0 <= device < len(listed)
+        name = listed[device].backend if fits else backends()[0]
+    else:
+        name = backend
+
+    def call(program: Program, inputs: Mapping[str, Any], workgroups: Any, number: int) -> dict[str, np.ndarray]:
+        schedule = _schedule(number) if name == "reference" else None
+        return run(program, inputs, workgroups, backend=backend, device=device, timeout=timeout, schedule=schedule)
+
+    return name, call
+
+
+def _difference(
+    first: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray], number: int, ordered: bool
+) -> RunDifference | None:
+    for buffer, before in first.items():
+        after = np.asarray(outputs[buffer]) if buffer in outputs else None
+        if after is None or (after.dtype, after.shape) != (before.dtype, before.shape):
+            got = "nothing" if after is None else f"{after.dtype}{list(after.shape)}"
+            raise ArgumentError(
+                f"argument `backend` of vyre.repeat must give `{buffer}` as {before.dtype}{list(before.shape)} in "
+                f"every run, got {got} in run {number}. Fix: return what vyre.run returns."
+            )
+        different = np.flatnonzero(before.reshape(-1) != after.reshape(-1))
+        if different.size:
+            index = int(different[0])
+            values = (before.reshape(-1)[index].item(), after.reshape(-1)[index].item())
+            schedules = (_schedule(1), _schedule(number)) if ordered else None
+            return RunDifference(buffer, index, values, (1, number), schedules, int(different.size), before.size)
+    return None

@@ -1,0 +1,131 @@
+"""``vyre repeat PROGRAM INPUTS``: whether a program of the user's gives the same bytes in every run."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from typing import TYPE_CHECKING, Any
+
+import vyre
+from vyre import _replay
+from vyre._files import read_at_most
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_MOST_PROGRAM = 1 << 30  # bytes of a file; a replay file holds its inputs too
+_MOST_INPUTS = 1 << 34  # bytes of all arrays
+_PROGRAM_FIX = "name a file with Program.to_text(), Program.to_bytes() or a file of CheckResult.save"
+_INPUTS_FIX = "write the arrays with np.savez(file, name=array, ...)"
+
+_EPILOG = """\
+PROGRAM holds what Program.to_text() or Program.to_bytes() gave, or is a file of CheckResult.save, which has inputs and
+workgroups too. INPUTS is a file of np.savez with an array for each buffer, under the buffer's name; an integer n stands
+for n zero elements: np.savez("inputs.npz", data=data, out=64). The exit status is 0 if all runs gave the same bytes, 1
+if not, 2 for a request that cannot be carried out."""
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "repeat",
+        help="whether a program gives the same bytes in every run",
+        description="Run a program with the same inputs several times on one backend, another program between, and "
+        "show the first difference.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("program", metavar="PROGRAM")
+    parser.add_argument("inputs", metavar="INPUTS", nargs="?")
+    parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=_grid, help="how many along each axis")
+    parser.add_argument("--times", metavar="N", type=int, default=10, help="how many runs (10)")
+    parser.add_argument("--backend", metavar="NAME", help="one of `vyre backends`; otherwise the best one here")
+    parser.add_argument("--device", metavar="NUMBER", type=int, help="one of `vyre devices`")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end a run after so long")
+    parser.set_defaults(run=run)
+
+
+def _grid(text: str) -> tuple[int, ...]:
+    if not re.fullmatch(r"\d{1,10}(,\d{1,10}){0,2}", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"`{text}` is not one to three numbers with commas between")
+    return tuple(int(count) for count in text.split(","))
+
+
+def run(chosen: argparse.Namespace) -> int:
+    program, inputs, workgroups = _program(chosen.program)
+    if chosen.inputs is not None:
+        inputs = _arrays(chosen.inputs)
+    workgroups = chosen.workgroups or workgroups
+    if workgroups is None:
+        raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
+    result = vyre.repeat(
+        program,
+        inputs,
+        workgroups,
+        times=chosen.times,
+        backend=chosen.backend,
+        device=chosen.device,
+        timeout=chosen.timeout,
+    )
+    print(result)
+    return 0 if result.ok else 1
+
+
+def _program(path: str) -> tuple[vyre.Program, dict[str, Any], tuple[int, ...] | None]:
+    """The program of a file, and of a replay file its inputs and workgroups."""
+    data = read_at_most(path, _MOST_PROGRAM, fix=_PROGRAM_FIX)
+    if data.lstrip()[:1] == b"{":
+        program, inputs, fields = _replay.parsed(path, data)
+        return program, inputs, fields["workgroups"]
+    try:
+        if data[:1] == b"\x93":
+            return vyre.Program.from_bytes(data), {}, None
+        return vyre.parse(data.decode("utf-8")), {}, None
+    except UnicodeDecodeError:
+        raise vyre.ParseError(f"`{path}` holds no program: it is not UTF-8. Fix: {_PROGRAM_FIX}.") from None
+    except vyre.ParseError as error:
+        raise vyre.ParseError(f"`{path}` holds no program: {error}") from None
+
+
+def _arrays(path: str) -> dict[str, np.ndarray | int]:
+    """The arrays of a file of np.savez; an integer is a number of zero elements."""
+    import zipfile
+    import zlib
+
+    import numpy as np
+
+    def refused(problem: object) -> vyre.ArgumentError:
+        return vyre.ArgumentError(f"`{path}` holds no inputs: {problem}. Fix: {_INPUTS_FIX}.")
+
+    inputs: dict[str, np.ndarray | int] = {}
+    try:
+        with zipfile.ZipFile(path) as packed:
+            total = sum(entry.file_size for entry in packed.infolist())
+        if total > _MOST_INPUTS:
+            raise refused(f"its arrays have {total:,} bytes, more than {_MOST_INPUTS:,}")
+        with np.load(path, allow_pickle=False) as arrays:
+            for name in arrays.files:
+                array = arrays[name]
+                if not isinstance(array, np.ndarray):
+                    raise refused(f"`{name}` is no array")
+                whole = array.shape == () and array.dtype.kind in "iu"
+                inputs[name] = int(array) if whole else array
+    except OSError as error:
+        raise vyre.ArgumentError(f"`{path}` cannot be read: {error.strerror or error}. Fix: {_INPUTS_FIX}.") from None
+    # What a damaged or hostile archive brings out of zipfile, zlib and numpy.
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        ValueError,
+        EOFError,
+        MemoryError,
+        NotImplementedError,
+        RuntimeError,
+        SyntaxError,
+        KeyError,
+        TypeError,
+    ) as error:
+        if isinstance(error, vyre.VyreError):
+            raise
+        lines = str(error).splitlines() or [type(error).__name__]
+        raise refused(lines[0].rstrip(".")) from None
+    return inputs
