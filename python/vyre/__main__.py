@@ -3,22 +3,66 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
 import sys
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING
 
 import vyre
+from vyre._files import NO_ROOM
 from vyre.commands import COMMANDS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+CLOSED_PIPE = 141
+"""The exit status when whoever reads the output has closed it, as shells show it for SIGPIPE."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status.
 
-    0 when all is well, 1 for a fault found, 2 for a wrong request, 130 for an interrupt.
+    0 when all is well, 1 for a fault found, 2 for a request that cannot be carried out, 130 for an interrupt, 141 for
+    output that its reader has closed.
     """
-    parser = argparse.ArgumentParser(
+    try:
+        try:
+            return _command(arguments)
+        finally:
+            # Here and not when Python exits, where an error could no longer be told.
+            if sys.stdout is not None:
+                sys.stdout.flush()
+    except vyre.VyreError as error:
+        _say(f"error: {error}")
+        return 2
+    except KeyboardInterrupt:
+        _say("interrupted")
+        return 130
+    except BrokenPipeError:
+        _drop_output()
+        return CLOSED_PIPE
+    except OSError as error:
+        _drop_output()
+        why = error.strerror or error
+        # Commands name the files that they cannot write; what is left is the output.
+        if error.errno in NO_ROOM:
+            _say(f"error: the output cannot be written: {why}. Fix: send it where there is room for it.")
+        else:
+            _say(
+                f"error: the system refused what the command needs: {why}. Fix: provide it, and run the command again."
+            )
+        return 2
+
+
+class _Parser(argparse.ArgumentParser):
+    def _print_message(self, message: str, file: IO[str] | None = None) -> None:
+        """Without argparse's silence about output that cannot be written."""
+        if message and file is not None:
+            file.write(message)
+
+
+def _command(arguments: Sequence[str] | None) -> int:
+    parser = _Parser(
         prog="vyre",
         description="GPU compute programs, the same bytes everywhere.",
         epilog="`vyre COMMAND --help` says more about a command.",
@@ -28,14 +72,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for command in COMMANDS:
         command.add_to(commands)
     chosen = parser.parse_args(arguments)
-    try:
-        return chosen.run(chosen)
-    except vyre.VyreError as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return 130
+    return chosen.run(chosen)
+
+
+def _say(text: str) -> None:
+    with contextlib.suppress(OSError):
+        print(text, file=sys.stderr, flush=True)
+
+
+def _drop_output() -> None:
+    """Send what the output still holds nowhere: Python writes it when it exits, and would fail with a traceback."""
+    with contextlib.suppress(OSError, ValueError, AttributeError):
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
 
 
 if __name__ == "__main__":

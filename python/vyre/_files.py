@@ -10,9 +10,9 @@ from pathlib import Path
 
 from vyre.errors import ArgumentError
 
-__all__ = ["read_at_most", "unwritable", "write_atomically"]
+__all__ = ["NO_ROOM", "read_at_most", "unwritable", "write_atomically"]
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def unwritable(path: str | os.PathLike[str], error: OSError) -> ArgumentError:
@@ -23,7 +23,7 @@ def unwritable(path: str | os.PathLike[str], error: OSError) -> ArgumentError:
     vyre.errors.ArgumentError: `/full/cert.json` cannot be written: No space left on device. Fix: free space there, ...
     """
     fix = "free space there, or name a file on another disk"
-    if error.errno not in _NO_ROOM:
+    if error.errno not in NO_ROOM:
         fix = "name a file in a folder that you may write to"
     return ArgumentError(f"`{os.fspath(path)}` cannot be written: {_why(error)}. Fix: {fix}.")
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre._files import write_atomically
+from vyre._files import read_at_most, unwritable, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vyre.fuzz import Row, Settings, Way
     from vyre.fuzz.shrink import Small
 
+_MOST_CASE = 1 << 30  # bytes of a file with a case
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it."""
 
@@ -368,7 +369,10 @@ class _Run:
             print(f"must give the bytes of this one, and does not:\n\n{small.tried}\n")
         elif self.log is not None:
             path = Path(f"{self.log.path}.seed-{row.seed}.json")
-            write_atomically(path, small.case.to_json() + "\n")
+            try:
+                write_atomically(path, small.case.to_json() + "\n")
+            except OSError as error:
+                raise unwritable(path, error) from error
             _say("repeat", f"{self.command(case=str(path))}   (the reduced one)")
 
 
@@ -377,12 +381,12 @@ def _run_case(chosen: argparse.Namespace) -> int:
     from vyre.fuzz.campaign import PATIENCE
     from vyre.fuzz.worker import Worker, WorkerEndedError
 
+    fix = "name a file that `vyre fuzz` wrote"
+    data = read_at_most(chosen.case, _MOST_CASE, fix=fix)
     try:
-        case = fuzz.Case.from_json(Path(chosen.case).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise vyre.ArgumentError(
-            f"case `{chosen.case}` cannot be read: {error.strerror}. Fix: name a file that `vyre fuzz` wrote."
-        ) from error
+        case = fuzz.Case.from_json(data.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise vyre.ParseError(f"`{chosen.case}` is no case: it is not UTF-8. Fix: {fix}.") from None
     _, ways = _ways(chosen)
     _say("target", fuzz.describe(ways))
     worker = Worker(PATIENCE)

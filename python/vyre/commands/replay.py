@@ -26,6 +26,8 @@ def run(chosen: argparse.Namespace) -> int:
     try:
         result = vyre.replay(chosen.file, timeout=chosen.timeout)
     except OSError as error:
-        raise vyre.ArgumentError(f"{error}. Fix: name a file that CheckResult.save wrote.") from None
+        raise vyre.ArgumentError(
+            f"`{chosen.file}` cannot be read: {error.strerror or error}. Fix: name a file that CheckResult.save wrote."
+        ) from None
     print(result)
     return 0 if result.ok else 1

@@ -7,16 +7,19 @@ two machines' logs can be compared line by line.
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
+from vyre._files import read_at_most, unwritable
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 VERSION = 1
+_MOST_BYTES = 1 << 30  # of a log that is read
 
 
 @dataclass(frozen=True)
@@ -58,28 +61,33 @@ class Log:
         rows: those that were there when it was resumed.
     """
 
-    def __init__(self, path: Path, head: Mapping[str, Any], rows: list[Row], file: IO[str]) -> None:
+    def __init__(self, path: Path, head: Mapping[str, Any], rows: list[Row], file: IO[bytes], size: int) -> None:
         self.path, self.head, self.rows = path, head, rows
-        self._file = file
+        self._file, self._size = file, size  # unbuffered, and how many of its bytes are whole lines
 
     @classmethod
     def create(cls, path: str | Path, head: Mapping[str, Any]) -> Log:
         """Begin a log. Raises ArgumentError when the file exists, or cannot be written."""
         path = Path(path)
         try:
-            file = path.open("x", encoding="utf-8")
-        except FileExistsError:
+            file = path.open("xb", buffering=0)
+        except FileExistsError as error:
+            if not path.is_file():
+                raise ArgumentError(f"log `{path}` is there and no file. Fix: name a file.") from error
             raise ArgumentError(
                 f"log `{path}` exists. Fix: add --resume to go on where it ends, or name another file."
             ) from None
         except OSError as error:
-            raise ArgumentError(
-                f"log `{path}` cannot be written: {error.strerror}. Fix: name a file in a folder that you may write to."
-            ) from error
+            raise unwritable(path, error) from error
         head = {"vyre_fuzz_log": VERSION, **head}
-        file.write(json.dumps(head, ensure_ascii=False) + "\n")
-        file.flush()
-        return cls(path, head, [], file)
+        log = cls(path, head, [], file, 0)
+        try:
+            log._append(json.dumps(head, ensure_ascii=False) + "\n")
+        except ArgumentError:
+            log.close()
+            path.unlink(missing_ok=True)
+            raise
+        return log
 
     @classmethod
     def resume(cls, path: str | Path) -> Log:
@@ -88,12 +96,9 @@ class Log:
         Raises: ArgumentError when the file is no log.
         """
         path = Path(path)
-        try:
-            content = path.read_bytes()
-        except OSError as error:
-            raise ArgumentError(
-                f"log `{path}` cannot be read: {error.strerror}. Fix: leave --resume out to begin one."
-            ) from error
+        content = read_at_most(
+            path, _MOST_BYTES, fix="name a log that `vyre fuzz --log` wrote, or leave --resume out to begin one"
+        )
         whole = content[: content.rfind(b"\n") + 1]
         try:
             head, *rows = (json.loads(line) for line in whole.decode("utf-8").splitlines())
@@ -108,15 +113,29 @@ class Log:
                 f"`{path}` is no log of vyre fuzz: {type(error).__name__}: {error}. "
                 "Fix: name one that `vyre fuzz --log` wrote."
             ) from error
-        file = path.open("r+", encoding="utf-8")
-        file.truncate(len(whole))
-        file.seek(0, 2)
-        return cls(path, head, read, file)
+        try:
+            file = path.open("r+b", buffering=0)
+            file.truncate(len(whole))
+            file.seek(0, 2)
+        except OSError as error:
+            raise unwritable(path, error) from error
+        return cls(path, head, read, file, len(whole))
 
     def write(self, rows: Iterable[Row]) -> None:
-        """Append rows; what was written outlives this process."""
-        self._file.write("".join(row.to_json() + "\n" for row in rows))
-        self._file.flush()
+        """Append rows; what was written outlives this process. Raises ArgumentError when the disk is full."""
+        self._append("".join(row.to_json() + "\n" for row in rows))
+
+    def _append(self, text: str) -> None:
+        data = text.encode()
+        rest = memoryview(data)
+        try:
+            while rest:
+                rest = rest[self._file.write(rest) :]
+        except OSError as error:
+            with suppress(OSError):
+                self._file.truncate(self._size)  # no half lines stay
+            raise unwritable(self.path, error) from error
+        self._size += len(data)
 
     def close(self) -> None:
         self._file.close()

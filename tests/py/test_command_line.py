@@ -1,0 +1,189 @@
+"""Commands whose output is closed, whose disk is full, whose files cannot be read: one sentence, no half file."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import vyre
+from vyre import BufferDecl, Expr, Node, Program
+from vyre.__main__ import main
+from vyre.commands import COMMANDS
+
+FULL = Path("/dev/full")
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("saved") / "far.json"
+    far = Program([BufferDecl.output("out", 0, vyre.u32)], (1, 1, 1), [Node.store("out", 7, Expr.u32(1))])
+    vyre.check(far, {"out": 4}, 1).save(path)
+    return path
+
+
+EVERY = {
+    "explain": ("explain", "V014"),
+    "devices": ("devices",),
+    "backends": ("backends",),
+    "doctor": ("doctor",),
+    "reference": ("reference",),
+    "conform": ("conform", "--backend", "reference", "--level", "L4"),
+    "repeat": ("repeat", "SAVED", "--backend", "reference", "--times", "2"),
+    "fuzz": ("fuzz", "--backend", "cpu", "--count", "2", "--jobs", "1", "--statements", "10"),
+    "replay": ("replay", "SAVED"),
+    "help": ("--help",),
+    "help of a command": ("fuzz", "--help"),
+}
+
+
+def start(arguments: tuple[str, ...], saved: Path | None, buffered: bool, **more: object) -> subprocess.Popen[str]:
+    given = [str(saved) if word == "SAVED" else word for word in arguments]
+    # An empty value is as good as none: what is printed lies in a buffer until it is full or the command ends.
+    variables = {**os.environ, "PYTHONUNBUFFERED": "" if buffered else "1"}
+    return subprocess.Popen(
+        [sys.executable, "-m", "vyre", *given], env=variables, stderr=subprocess.PIPE, text=True, **more
+    )
+
+
+def test_every_command_is_tried():
+    assert {command.__name__.rsplit(".", 1)[1] for command in COMMANDS} <= set(EVERY)
+
+
+@pytest.mark.parametrize("name", EVERY)
+def test_a_closed_pipe_ends_silently(name, saved):
+    """As `vyre ... | head` does."""
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = start(EVERY[name], saved, buffered=True, stdout=writer)
+    os.close(writer)
+    said = process.communicate(timeout=120)[1]
+    assert (process.returncode, said) == (141, "")
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")
+@pytest.mark.parametrize("name", EVERY)
+def test_a_full_disk_is_one_sentence(name, saved):
+    with FULL.open("w") as full:
+        process = start(EVERY[name], saved, buffered=False, stdout=full)
+    said = process.communicate(timeout=120)[1]
+    assert (process.returncode, said) == (
+        2,
+        "error: the output cannot be written: No space left on device. Fix: send it where there is room for it.\n",
+    )
+
+
+def no_room() -> None:
+    """Files grow to a page and no further. Python ignores the signal, so a write fails as on a full disk."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
+
+
+def test_a_disk_that_fills_up_leaves_nothing_half_written(tmp_path):
+    path = tmp_path / "cert.json"
+    path.write_text("old", encoding="utf-8")
+    level = ("--backend", "reference", "--level", "L4")
+    fuzz = ("fuzz", "--backend", "cpu", "--jobs", "1", "--statements", "10")
+    commands = [
+        (("conform", *level, "--out", str(path)), path),
+        (("conform", *level, "--html", str(tmp_path / "new.html")), tmp_path / "new.html"),
+        ((*fuzz, "--count", "200", "--log", str(tmp_path / "log")), tmp_path / "log"),
+    ]
+    processes = [start(arguments, None, True, stdout=subprocess.PIPE, preexec_fn=no_room) for arguments, _ in commands]
+    for process, (_, named) in zip(processes, commands, strict=True):
+        said = process.communicate(timeout=120)[1]
+        assert (process.returncode, said) == (
+            2,
+            f"error: `{named}` cannot be written: File too large. "
+            "Fix: free space there, or name a file on another disk.\n",
+        )
+    assert path.read_text(encoding="utf-8") == "old"
+    # The log has whole rows, and --resume goes on after them.
+    assert {file.name for file in tmp_path.iterdir()} == {"cert.json", "log"}
+    lines = (tmp_path / "log").read_text(encoding="utf-8").splitlines(keepends=True)
+    assert [line for line in lines if not line.endswith("\n") or not json.loads(line)] == []
+    assert main([*fuzz, "--count", str(len(lines) + 1), "--log", str(tmp_path / "log"), "--resume"]) == 0
+    assert len((tmp_path / "log").read_text(encoding="utf-8").splitlines()) == len(lines) + 2
+
+
+def test_a_save_that_finds_no_room_leaves_the_old_file(saved, tmp_path):
+    path = tmp_path / "race.json"
+    path.write_text("old", encoding="utf-8")
+    code = f"import vyre; vyre.replay({str(saved)!r}).save({str(path)!r})"
+    done = subprocess.run(
+        [sys.executable, "-c", f"import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100)); {code}"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.stderr.splitlines()[-1] == "OSError: [Errno 27] File too large"
+    assert [(file.name, file.read_text(encoding="utf-8")) for file in tmp_path.iterdir()] == [("race.json", "old")]
+
+
+READ = {
+    "replay": (("replay",), "Fix: name a file that CheckResult.save wrote."),
+    "repeat": (
+        ("repeat",),
+        "Fix: name a file with Program.to_text(), Program.to_bytes() or a file of CheckResult.save.",
+    ),
+    "fuzz --case": (("fuzz", "--case"), "Fix: name a file that `vyre fuzz` wrote."),
+    "fuzz --log": (
+        ("fuzz", "--resume", "--count", "1", "--log"),
+        "Fix: name a log that `vyre fuzz --log` wrote, or leave --resume out to begin one.",
+    ),
+    "conform --verify": (
+        ("conform", "--backend", "reference", "--verify"),
+        "Fix: name a file that `vyre conform --out` wrote.",
+    ),
+}
+# /proc/self/mem can be opened, by root too, and cannot be read from its start.
+BAD = {"/nonexistent/file": "No such file or directory", "/": "Is a directory", "/proc/self/mem": "Input/output error"}
+
+
+@pytest.mark.parametrize("path", BAD)
+@pytest.mark.parametrize("name", READ)
+def test_a_file_that_cannot_be_read_is_one_sentence(name, path, capsys):
+    arguments, fix = READ[name]
+    assert main([*arguments, path]) == 2
+    told = capsys.readouterr()
+    assert told.out == ""
+    kind = "certificate " if name == "conform --verify" else ""
+    assert told.err == f"error: {kind}`{path}` cannot be read: {BAD[path]}. {fix}\n"
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_file_of_something_else_is_one_sentence(name, capsys, tmp_path):
+    path = tmp_path / "bytes"
+    for data in (b"", b"\xff\xfe\x00", b"{", b"[1]"):
+        path.write_bytes(data)
+        assert main([*READ[name][0], str(path)]) == 2
+        told = capsys.readouterr()
+        assert told.out == ""
+        assert told.err.startswith("error: ")
+        assert "Fix: " in told.err
+        assert told.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("fuzz", "--count", "1", "--log", "/"), "log `/` is there and no file. Fix: name a file."),
+        (
+            ("fuzz", "--count", "1", "--log", "/nonexistent/log"),
+            "`/nonexistent/log` cannot be written: No such file or directory. "
+            "Fix: name a file in a folder that you may write to.",
+        ),
+        (
+            ("conform", "--backend", "reference", "--out", "/dev/null/cert.json"),
+            "`/dev/null/cert.json` cannot be written: Not a directory. "
+            "Fix: name a file in a folder that you may write to.",
+        ),
+    ],
+)
+def test_a_file_that_cannot_be_written_is_one_sentence(arguments, said, capsys):
+    assert main(arguments) == 2
+    assert capsys.readouterr() == ("", f"error: {said}\n")
