@@ -33,7 +33,7 @@ test-slow: build ## What takes too long for every change: scale programs on driv
 	@.ci/setup packages-slow
 	. .ci/env
 	# Thousands of programs on a driver are one test: hours may pass before silence means a hang.
-	python -m pytest -m slow -o faulthandler_timeout=14400 $(PYTEST)
+	python -m pytest -m 'slow or vyre_slow' -o faulthandler_timeout=14400 $(PYTEST)
 	.ci/without-spirv
 	.ci/fuzz
 

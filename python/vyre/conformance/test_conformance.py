@@ -62,10 +62,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         return
     places = _targets(metafunc.config)
     # The repeats with the optimiser on and off are the larger half; one of six stands for them where slow tests are
-    # left out (`-m "not slow"`).
+    # left out (`-m "not vyre_slow"`).
     repeats = [made.id for made in cases() if made.id.startswith("L3/optimiser/")]
     slow = set(repeats) - set(repeats[::6])
-    made = [pytest.param(one, id=one.id, marks=[pytest.mark.slow] * (one.id in slow)) for one in cases()]
+    made = [pytest.param(one, id=one.id, marks=[pytest.mark.vyre_slow] * (one.id in slow)) for one in cases()]
     metafunc.parametrize("place", places, ids=_name, scope="module")
     metafunc.parametrize("made", made)
 

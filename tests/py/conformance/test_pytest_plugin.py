@@ -11,23 +11,27 @@ from pathlib import Path
 import pytest
 
 import vyre
+from vyre.conformance import cases
 
 ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
 def installed(tmp_path):
-    """A function that runs pytest where vyre's metadata are installed, and gives its exit status and what it said."""
+    """A function that runs pytest where vyre's metadata are installed, and gives its exit status and what it said.
+
+    `asked` says whether it is asked for the conformance cases, or runs what lies in the folder.
+    """
     settings = (ROOT / "pyproject.toml").read_text(encoding="utf-8")
     ((module, target),) = re.findall(r'^\[project\.entry-points\.pytest11\]\n"(.+)" = "(.+)"$', settings, re.MULTILINE)
     metadata = tmp_path / "site" / "vyre-0.dist-info"
     metadata.mkdir(parents=True)
     (metadata / "METADATA").write_text("Metadata-Version: 2.1\nName: vyre\nVersion: 0\n", encoding="utf-8")
     (metadata / "entry_points.txt").write_text(f"[pytest11]\n{module} = {target}\n", encoding="utf-8")
-    (metadata / "RECORD").write_text("vyre/__init__.py,,\n", encoding="utf-8")
+    (metadata / "RECORD").write_text("vyre/__init__.py,,\npytest_vyre/__init__.py,,\n", encoding="utf-8")
     (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
 
-    def run(*arguments: str, **variables: str) -> tuple[int, str]:
+    def run(*arguments: str, asked: bool = True, **variables: str) -> tuple[int, str]:
         path = os.pathsep.join([str(tmp_path / "site"), str(Path(vyre.__file__).parents[1])])
         done = subprocess.run(
             [
@@ -38,8 +42,7 @@ def installed(tmp_path):
                 "-p",
                 "no:cacheprovider",
                 *arguments,
-                "--pyargs",
-                "vyre.conformance",
+                *(["--pyargs", "vyre.conformance"] if asked else []),
             ],
             env={**os.environ, "PYTHONPATH": path, **variables},
             cwd=tmp_path,
@@ -80,3 +83,44 @@ def test_an_unknown_place_is_an_error(installed, option, value, message):
     status, said = installed(option, value)
     assert status not in (0, 5), said
     assert message in said
+
+
+def test_a_run_of_other_tests_loads_the_options_and_no_more(installed, tmp_path):
+    (tmp_path / "test_mine.py").write_text(
+        "import sys\n\n"
+        "def test_loaded():\n"
+        "    assert 'pytest_vyre' in sys.modules\n"
+        "    assert {'numpy', 'vyre'} & {*sys.modules} == set()\n",
+        encoding="utf-8",
+    )
+    # The plugin of hypothesis, which is installed here too, is not what this is about.
+    status, said = installed("-p", "no:hypothesispytest", asked=False)
+    assert status == 0, said
+    assert "1 passed" in said
+
+
+def test_a_marker_slow_stays_the_users_own(installed, tmp_path):
+    """Neither taken, nor made known where the user's settings ask that every marker is declared."""
+    (tmp_path / "test_mine.py").write_text(
+        "import pytest\n\n@pytest.mark.slow\ndef test_mine():\n    pass\n", encoding="utf-8"
+    )
+    status, said = installed("--strict-markers", asked=False)
+    assert status == 2, said
+    assert "'slow' not found in `markers` configuration option" in said
+    listed = installed("--markers", asked=False)[1]
+    assert "slow" not in listed
+    assert "vyre_slow" not in listed
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  slow: mine\n", encoding="utf-8")
+    assert "1 passed" in installed("--strict-markers", "-m", "slow", asked=False)[1]
+
+
+def test_the_slow_cases_can_be_left_out(installed):
+    """Five of six of the repeats with the optimiser on and off."""
+    chosen = "L3/optimiser/L1/casts"
+    on = ("--vyre-backend", "reference", "--strict-markers", "--collect-only", "-k", chosen)
+    status, said = installed(*on, "-m", "not vyre_slow")
+    assert status == 0, said
+    found = re.findall(r"^\S*test_conformance\[reference-(\S+)\]$", said, re.MULTILINE)
+    repeats = [made.id for made in cases() if made.id.startswith("L3/optimiser/")]
+    assert found == [id for id in repeats[::6] if chosen in id]
+    assert 0 < len(found) < len([id for id in repeats if chosen in id])
