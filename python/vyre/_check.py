@@ -120,7 +120,9 @@ def check(
     ``"order-dependence"``    output that changes with the order in which atomics come
     ========================  =============================================================================
 
-    Races are found by what orders two accesses, not by what happened: a race is reported in every schedule.
+    Races are found by what orders two accesses, not by how they happened to meet: one whose accesses are made in every
+    schedule is reported in every schedule. Whether an access is made may depend on the result of an atomic, and so on
+    the schedule.
 
     Args:
         program: a Program that breaks no rule but V010: whether a barrier diverges is seen when it runs.

@@ -6,6 +6,7 @@ import copy
 import inspect
 import pickle
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -352,3 +353,23 @@ FIX = 'write "all", or a list such as ["race", "out-of-bounds"]'
 def test_a_wrong_call_is_told_what_to_write(call, message):
     with pytest.raises((vyre.ArgumentError, vyre.BindingError), match=f"^{re.escape(message)}$"):
         call(program(Node.store("out", I, 1)))
+
+
+def test_a_race_that_an_atomic_decides_about_is_seen_in_some_schedules():
+    """As the document says: what an invocation does may depend on when its atomic came."""
+    decided = Program(
+        [BufferDecl.read_write("next", 0, vyre.u32), BufferDecl.output("out", 1, vyre.u32)],
+        (2, 1, 1),
+        [
+            Node.let("ticket", vyre.atomic_add("next", 0, 1)),
+            Node.if_(Expr.eq(Expr.var("ticket"), Expr.gid_x()), [Node.store("out", 0, Expr.gid_x())]),
+        ],
+    )
+    found = {
+        schedule: [report.check for report in vyre.check(decided, {"next": 1, "out": 1}, 1, schedule=schedule).reports]
+        for schedule in ("in-order", "reversed")
+    }
+    assert "race" in found["in-order"]
+    assert "race" not in found["reversed"]
+    text = (Path(vyre.__file__).parent / "docs" / "checked-execution.md").read_text(encoding="utf-8")
+    assert "Whether an access is made, and at which index, can depend on the result of an atomic" in text
