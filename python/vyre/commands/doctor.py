@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import vyre
+from vyre._looked_for import looked_for
 from vyre.commands import backends, devices
 
 if TYPE_CHECKING:
@@ -17,23 +18,37 @@ if TYPE_CHECKING:
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "doctor",
-        help="what works here, and what is missing",
-        description="Show what works here and what is missing, and run a small program everywhere.",
+        help="what works here, what is missing, and what was looked for",
+        description="Show what works here, what is missing and what was looked for; run a small program everywhere.",
     )
     parser.set_defaults(run=run)
 
 
 def run(_: argparse.Namespace) -> int:
     print(f"vyre {vyre.__version__}, Python {platform.python_version()}, numpy {np.__version__}, {platform.platform()}")
-    print("\nbackends, best first:")
+    print(f"SPIR-V: {_spirv()}")
+    print("\nbackends, best first; a call that names none runs on the first:")
     backends.show()
     # Before the devices are listed: what a driver was found to do is known once it has run something.
     trials, healthy = _trials()
     print("\ndevices:")
-    devices.show(limits=False)
+    if vyre.devices():
+        devices.show(limits=False)
+    else:
+        print("no GPU and no software GPU here; what was looked for stands below")
+    print("\nlooked for:")
+    print("\n".join(looked_for()))
     print("\na ^ b on each of them:")
     print("\n".join(trials))
     return 0 if healthy else 1
+
+
+def _spirv() -> str:
+    try:
+        vyre.lower(vyre.Program(), "spirv")
+    except vyre.LoweringError as error:
+        return str(error)
+    return "this build has it"
 
 
 def _trials() -> tuple[list[str], bool]:

@@ -1,0 +1,139 @@
+"""Where Vulkan's drivers and compiled pipelines are looked for, in words: what ``vyre doctor`` shows.
+
+The loader's search is that of its documentation, "Driver discovery on Linux". The loader itself tells which drivers it
+took only by the devices that it lists, so the same places are read here; nothing is loaded.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["looked_for"]
+
+_VARIABLES = (
+    *("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"),
+    *("VK_LOADER_DRIVERS_SELECT", "VK_LOADER_DRIVERS_DISABLE", "VK_INSTANCE_LAYERS", "VK_LOADER_LAYERS_ENABLE"),
+    *("VYRE_CACHE_DIR", "XDG_CACHE_HOME"),
+)
+_MOST_BYTES = 1 << 20  # of a manifest
+
+
+def looked_for() -> Iterator[str]:
+    """A line for each thing that was looked for and what is there; after the devices were listed.
+
+    >>> any(line.startswith("Vulkan loader: ") for line in looked_for())
+    True
+    """
+    yield f"Vulkan loader: libvulkan.so.1, then libvulkan.so: {_loaded() or 'neither was found'}"
+    chosen = [f"{name}={os.environ[name]}" for name in _VARIABLES if os.environ.get(name)]
+    yield "environment: " + ("; ".join(chosen) or f"none of {', '.join(_VARIABLES)} is set")
+    places, why = _places()
+    yield f"driver manifests{why}:"
+    for place in places:
+        yield from (f"    {line}" for line in _manifests(place))
+    yield f"GPU nodes of the kernel: {_nodes()}"
+    yield f"compiled pipelines: {_cache()}"
+
+
+def _loaded() -> str:
+    """The Vulkan loader that this process has opened."""
+    try:
+        lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return ""
+    paths = (line.split(maxsplit=5)[-1] for line in lines)
+    return next((path for path in paths if Path(path).name.startswith("libvulkan.so")), "")
+
+
+def _places() -> tuple[list[Path], str]:
+    """The folders and files that are searched for manifests, and who says so."""
+    for name in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES"):
+        if os.environ.get(name):
+            return _listed(name), f", as {name} says, and nowhere else"
+    added = _listed("VK_ADD_DRIVER_FILES")
+    home = os.environ.get("HOME", "")
+    roots = [
+        *_folders("XDG_CONFIG_HOME", f"{home}/.config" if home else ""),
+        *_folders("XDG_CONFIG_DIRS", "/etc/xdg"),
+        Path("/etc"),
+        *_folders("XDG_DATA_HOME", f"{home}/.local/share" if home else ""),
+        *_folders("XDG_DATA_DIRS", "/usr/local/share:/usr/share"),
+    ]
+    also = ", as VK_ADD_DRIVER_FILES says, then in the usual folders" if added else ""
+    return list(dict.fromkeys([*added, *(root / "vulkan" / "icd.d" for root in roots)])), also
+
+
+def _listed(variable: str) -> list[Path]:
+    return [Path(path) for path in os.environ.get(variable, "").split(":") if path]
+
+
+def _folders(variable: str, otherwise: str) -> list[Path]:
+    return [Path(path) for path in (os.environ.get(variable) or otherwise).split(":") if path]
+
+
+def _manifests(place: Path) -> Iterator[str]:
+    """What a folder or a manifest holds."""
+    try:
+        if not place.is_dir():
+            yield _manifest(place)
+            return
+        files = sorted(file for file in place.iterdir() if file.suffix == ".json")
+    except OSError as error:
+        yield f"{place}: {error.strerror}"
+        return
+    if not files:
+        yield f"{place}: no manifest in it"
+    for file in files:
+        yield _manifest(file)
+
+
+def _manifest(file: Path) -> str:
+    try:
+        with file.open("rb") as stream:
+            library = json.loads(stream.read(_MOST_BYTES))["ICD"]["library_path"]
+        if not isinstance(library, str):
+            raise TypeError
+    except OSError as error:
+        return f"{file}: {'not there' if isinstance(error, FileNotFoundError) else error.strerror}"
+    except (ValueError, KeyError, TypeError, RecursionError):
+        return f"{file}: no driver manifest"
+    # A bare name is looked for by the dynamic linker; a path is relative to the manifest.
+    missing = "/" in library and not (file.parent / library).exists()
+    return f"{file} -> {library}" + (" (not there)" if missing else "")
+
+
+def _nodes() -> str:
+    found = []
+    for pattern in ("dri/renderD*", "nvidia[0-9]*", "kfd"):
+        for node in sorted(Path("/dev").glob(pattern)):
+            allowed = os.access(node, os.R_OK | os.W_OK)
+            found.append(str(node) + ("" if allowed else " (this user may not open it)"))
+    return ", ".join(found) or "none (no /dev/dri/renderD*, /dev/nvidia*, /dev/kfd)"
+
+
+def _cache() -> str:
+    """The rule of run/vulkan/pipeline_file.cpp."""
+    cache, home = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", "")
+    if os.environ.get("VYRE_CACHE_DIR"):
+        folder = Path(os.environ["VYRE_CACHE_DIR"])
+    elif Path(cache).is_absolute():
+        folder = Path(cache) / "vyre"
+    elif home:
+        folder = Path(home) / ".cache" / "vyre"
+    else:
+        return "kept in memory alone, without VYRE_CACHE_DIR, XDG_CACHE_HOME and HOME"
+    folder /= "pipelines"
+    try:
+        if folder.is_dir():
+            many = sum(1 for _ in folder.iterdir())
+            writable = "" if os.access(folder, os.W_OK) else ", which this user may not write to"
+            return f"{folder}, {many} {'file' if many == 1 else 'files'}{writable}"
+    except OSError as error:
+        return f"{folder}: {error.strerror}"
+    return f"{folder}, no files yet"

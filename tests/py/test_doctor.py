@@ -1,0 +1,148 @@
+"""``vyre doctor`` shows what was looked for: loader, variables, manifests, the cache; with Vulkan and without."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import _looked_for
+
+
+def doctor(**variables: str) -> str:
+    done = subprocess.run(
+        [sys.executable, "-m", "vyre", "doctor"],
+        env={**os.environ, **variables},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
+    return done.stdout
+
+
+def manifest(folder: Path, name: str, library: object) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / name
+    path.write_text(json.dumps({"file_format_version": "1.0.0", "ICD": {"library_path": library}}), encoding="utf-8")
+    return path
+
+
+def test_without_a_driver_it_says_which_file_was_asked_for():
+    said = doctor(VK_DRIVER_FILES="/nonexistent/icd.json", VYRE_CACHE_DIR="/nonexistent/cache")
+    versions = f"vyre {vyre.__version__}, Python {platform.python_version()}, numpy {np.__version__}, "
+    assert said.startswith(f"{versions}{platform.platform()}\nSPIR-V: ")
+    assert "\nno GPU and no software GPU here; what was looked for stands below\n" in said
+    assert "vyre doctor" not in said
+    assert "VK_DRIVER_FILES=/nonexistent/icd.json" in said
+    assert (
+        "\ndriver manifests, as VK_DRIVER_FILES says, and nowhere else:\n    /nonexistent/icd.json: not there\n" in said
+    )
+    assert "\ncompiled pipelines: /nonexistent/cache/pipelines, no files yet\n" in said
+    assert "\nreference: right\n" in said
+
+
+@pytest.mark.skipif(not any(device.usable for device in vyre.devices()), reason="no device here")
+def test_with_a_driver_it_shows_the_loader_and_the_manifests():
+    said = doctor()
+    assert re.search(r"^Vulkan loader: libvulkan\.so\.1, then libvulkan\.so: /\S*libvulkan\.so\S*$", said, re.MULTILINE)
+    listed = re.findall(r"^    (/\S+\.json) -> (\S+)$", said, re.MULTILINE)
+    assert listed
+    for path, library in listed:
+        assert json.loads(Path(path).read_text(encoding="utf-8"))["ICD"]["library_path"] == library
+    assert "SPIR-V: this build has it\n" in said
+    assert "backends, best first; a call that names none runs on the first:\n" + vyre.backends()[0] + "\n" in said
+
+
+@pytest.fixture
+def nowhere(tmp_path, monkeypatch):
+    """No variable is set, and the home is an empty folder."""
+    for name in (*_looked_for._VARIABLES, "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_the_folders_are_those_of_the_loaders_documentation(nowhere, monkeypatch):
+    assert _looked_for._places() == (
+        [
+            nowhere / ".config/vulkan/icd.d",
+            Path("/etc/xdg/vulkan/icd.d"),
+            Path("/etc/vulkan/icd.d"),
+            nowhere / ".local/share/vulkan/icd.d",
+            Path("/usr/local/share/vulkan/icd.d"),
+            Path("/usr/share/vulkan/icd.d"),
+        ],
+        "",
+    )
+    monkeypatch.setenv("XDG_DATA_DIRS", "/one:/two")
+    monkeypatch.setenv("VK_ADD_DRIVER_FILES", "/more.json")
+    places, _ = _looked_for._places()
+    assert places[0] == Path("/more.json")
+    assert places[-2:] == [Path("/one/vulkan/icd.d"), Path("/two/vulkan/icd.d")]
+    # The older name counts where the newer one is not set; either leaves out everything else.
+    monkeypatch.setenv("VK_ICD_FILENAMES", "/old.json")
+    assert _looked_for._places()[0] == [Path("/old.json")]
+    monkeypatch.setenv("VK_DRIVER_FILES", "/new.json:/other.json")
+    assert _looked_for._places()[0] == [Path("/new.json"), Path("/other.json")]
+
+
+def test_manifests_are_told_apart(nowhere, tmp_path):
+    folder = tmp_path / "icd.d"
+    here = manifest(folder, "a.json", "./libhere.so")
+    (folder / "libhere.so").touch()
+    gone = manifest(folder, "b.json", "/nonexistent/libgone.so")
+    bare = manifest(folder, "c.json", "libbare.so")
+    wrong = manifest(folder, "d.json", ["no", "text"])
+    broken = folder / "e.json"
+    broken.write_bytes(b"\xff{" + b"[" * 100_000)
+    (folder / "notes.txt").touch()
+    assert list(_looked_for._manifests(folder)) == [
+        f"{here} -> ./libhere.so",
+        f"{gone} -> /nonexistent/libgone.so (not there)",
+        f"{bare} -> libbare.so",
+        f"{wrong}: no driver manifest",
+        f"{broken}: no driver manifest",
+    ]
+    (tmp_path / "empty").mkdir()
+    assert list(_looked_for._manifests(tmp_path / "empty")) == [f"{tmp_path / 'empty'}: no manifest in it"]
+    assert list(_looked_for._manifests(tmp_path / "none")) == [f"{tmp_path / 'none'}: not there"]
+
+
+@pytest.mark.parametrize(
+    ("variables", "folder"),
+    [
+        ({"VYRE_CACHE_DIR": "/own", "XDG_CACHE_HOME": "/xdg"}, "/own/pipelines"),
+        ({"XDG_CACHE_HOME": "/xdg"}, "/xdg/vyre/pipelines"),
+        ({"XDG_CACHE_HOME": "relative"}, "~/.cache/vyre/pipelines"),
+        ({}, "~/.cache/vyre/pipelines"),
+    ],
+)
+def test_the_cache_is_where_the_readme_says(nowhere, monkeypatch, variables, folder):
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    assert _looked_for._cache() == f"{folder.replace('~', str(nowhere))}, no files yet"
+
+
+def test_the_cache_says_how_many_files_it_has(nowhere, monkeypatch):
+    monkeypatch.setenv("VYRE_CACHE_DIR", str(nowhere))
+    folder = nowhere / "pipelines"
+    folder.mkdir()
+    (folder / "one").touch()
+    assert _looked_for._cache() == f"{folder}, 1 file"
+    (folder / "two").touch()
+    assert _looked_for._cache() == f"{folder}, 2 files"
+
+
+def test_no_cache_is_said_so(nowhere, monkeypatch):
+    monkeypatch.delenv("HOME")
+    assert _looked_for._cache() == "kept in memory alone, without VYRE_CACHE_DIR, XDG_CACHE_HOME and HOME"
