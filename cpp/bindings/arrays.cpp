@@ -2,11 +2,13 @@
 
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
+#include <pybind11/stl.h>
 
 #include <algorithm>
 #include <cstring>
 
 #include "convert.hpp"
+#include "host_value.hpp"
 #include "resident.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks.hpp"
@@ -19,38 +21,21 @@ using ir::BufferAccess;
 using ir::BufferDecl;
 using ir::DataType;
 
-std::string wanted(const BufferDecl& decl) {
-  switch (decl.element) {
-    case DataType::Bool:
-      return "a numpy array of bool or uint32";
-    case DataType::Bytes:
-      return "a numpy array of uint8, or bytes";
-    case DataType::Vec2U32:
-    case DataType::Vec4U32:
-      return fmt::format("a numpy array of uint32 with shape (n, {})", ir::lanes(decl.element));
-    case DataType::U32:
-    case DataType::I32:
-    case DataType::U64:
-      break;
-  }
-  return fmt::format("a numpy array of {}", element_type(decl.element).numpy);
-}
-
-[[noreturn]] void refuse(const BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix) {
-  throw BindingError(fmt::format("buffer `{}` ({}) wants {}, got {}. Fix: {}.", decl.name, ir::text(decl.element), want, got, fix));
-}
-
 // What to write to get an array that fits.
-std::string conversion(const BufferDecl& decl) { return fmt::format("write .astype(np.{})", element_type(decl.element).numpy); }
+std::string conversion(const BufferDecl& decl, const py::array& array) {
+  // Bytes that are to be read as words, most likely; vyre.pack_bytes takes them as they are.
+  if (decl.element == DataType::U32 && array.dtype().kind() == 'u' && array.itemsize() == 1) return "write vyre.pack_bytes(x)";
+  return py::module_::import("vyre._values").attr("conversion")(array, element_type(decl.element).numpy).cast<std::string>();
+}
 
-py::array zeros(const BufferDecl& decl, std::size_t count) {
-  const ElementType& element = element_type(decl.element);
-  py::object shape =
-      vector_lanes(decl.element) != 0 ? py::object(py::make_tuple(count, ir::lanes(decl.element))) : py::object(py::int_(count));
+py::array zeros(const BufferDecl& decl, const std::vector<py::ssize_t>& shape) {
   try {
-    return py::module_::import("numpy").attr("zeros")(shape, element.numpy).cast<py::array>();
+    return py::module_::import("numpy").attr("zeros")(py::tuple(py::cast(shape)), element_type(decl.element).numpy).cast<py::array>();
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_MemoryError)) throw;
+    std::uint64_t count = 1;
+    for (const py::ssize_t extent : shape) count *= static_cast<std::uint64_t>(extent);
+    count /= std::max(vector_lanes(decl.element), 1u);
     throw DeviceMemoryError(
         fmt::format("buffer `{}` wants {} zero elements ({} bytes each), which the host has no memory for. Fix: ask for fewer.", decl.name,
                     count, std::max(ir::min_bytes(decl.element), 1u)));
@@ -59,18 +44,18 @@ py::array zeros(const BufferDecl& decl, std::size_t count) {
 
 void check_array(const BufferDecl& decl, const py::array& array) {
   if (py::isinstance(array, py::module_::import("numpy.ma").attr("MaskedArray"))) {
-    refuse(decl, wanted(decl), "a masked array", "write .filled(0) to give the masked elements a value");
+    refuse(decl, wanted_array(decl), "a masked array", "write .filled(0) to give the masked elements a value");
   }
   const ElementType& element = element_type(decl.element);
   const py::dtype got = array.dtype();
   const bool fits = (got.kind() == element.kind && static_cast<std::size_t>(got.itemsize()) == element.bytes) ||
                     (decl.element == DataType::Bool && got.kind() == 'u' && got.itemsize() == 4);
-  if (!fits) refuse(decl, wanted(decl), given(array), conversion(decl));
+  if (!fits) refuse(decl, wanted_array(decl), given(array), conversion(decl, array));
   if (!got.attr("isnative").cast<bool>())
-    refuse(decl, wanted(decl), fmt::format("{} in foreign byte order", given(array)), conversion(decl));
+    refuse(decl, wanted_array(decl), fmt::format("{} in foreign byte order", given(array)), conversion(decl, array));
   if (vector_lanes(decl.element) != 0 &&
       (array.ndim() < 1 || array.shape(array.ndim() - 1) != static_cast<py::ssize_t>(ir::lanes(decl.element)))) {
-    refuse(decl, wanted(decl), given(array), fmt::format("write .reshape(-1, {})", ir::lanes(decl.element)));
+    refuse(decl, wanted_array(decl), given(array), fmt::format("write .reshape(-1, {})", ir::lanes(decl.element)));
   }
   if ((array.flags() & py::array::c_style) == 0) {
     refuse(decl, "a C-contiguous array", fmt::format("{} that is not", given(array)), "write np.ascontiguousarray(x)");
@@ -130,37 +115,27 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
   if (given_array.ptr() == nullptr) {
     if (!written || decl.count == 0) {
       throw BindingError(fmt::format("buffer `{}` ({}) has no array. Fix: add it to `inputs`: {}{}.", decl.name, ir::text(decl.element),
-                                     wanted(decl), written ? ", or a number n of zero elements" : ""));
+                                     wanted_array(decl), written ? ", or a number or a shape of zero elements" : ""));
     }
-    return bind_zeros(slot, decl.count);
+    std::vector<py::ssize_t> shape{decl.count};
+    if (const std::uint32_t lanes = vector_lanes(decl.element)) shape.push_back(lanes);
+    return bind_zeros(slot, shape);
   }
-  if (is_integer(given_array)) {
-    const py::int_ number = py::reinterpret_steal<py::int_>(PyNumber_Index(given_array.ptr()));
-    int overflow = 0;
-    const long long count = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-    if (overflow != 0 || count < 0 || count > 0xFFFFFFFFll) {
-      refuse(decl, "from 0 to 4294967295 zero elements", given(given_array), "write a number in that range, or an array");
-    }
-    return bind_zeros(slot, static_cast<std::size_t>(count));
-  }
+  if (py::isinstance<py::array>(given_array)) return bind_array(slot, given_array);
+  if (const auto shape = zeros_of(decl, given_array)) return bind_zeros(slot, *shape);
+  if (const py::object value = value_of(decl, given_array)) return bind_new(slot, value);
   if (py::isinstance<PyArray>(given_array)) return bind_array(slot, to_numpy(given_array.cast<const PyArray&>(), std::nullopt));
   if (PyBytes_Check(given_array.ptr()) && decl.element == DataType::Bytes) {
     // A view of the same bytes, which the checks below then treat like any other array.
     return bind_array(slot, py::module_::import("numpy").attr("frombuffer")(given_array, "uint8"));
   }
-  if (!py::isinstance<py::array>(given_array)) {
-    std::string fix = fmt::format("write np.array(x, dtype=np.{})", element_type(decl.element).numpy);
-    if (decl.element == DataType::Bytes && PyObject_CheckBuffer(given_array.ptr())) fix = "write np.frombuffer(x, np.uint8)";
-    if (decl.element == DataType::U32 && PyBytes_Check(given_array.ptr())) fix = "write vyre.pack_bytes(x)";
-    refuse(decl, wanted(decl), given(given_array), fix);
-  }
-  bind_array(slot, given_array);
+  refuse_value(decl, given_array);
 }
 
-void Arrays::bind_zeros(Slot& slot, std::size_t count) {
+void Arrays::bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape) {
   blank_.back() = true;
-  const py::array array = zeros(*slot.decl, count);
-  if (slot.decl->access == BufferAccess::ReadWrite && slot.decl->element != DataType::Bool) {
+  const py::array array = zeros(*slot.decl, shape);
+  if (slot.decl->element != DataType::Bool) {
     // Already a new array: a copy would touch memory that the system has not even given yet.
     host_.back() = {0, 0};
     slot.owner = slot.result = array;
@@ -168,6 +143,10 @@ void Arrays::bind_zeros(Slot& slot, std::size_t count) {
     views_.back().zeros = true;
     return;
   }
+  bind_new(slot, array);
+}
+
+void Arrays::bind_new(Slot& slot, py::handle array) {
   bind_array(slot, array);
   // Nobody else can hold these bytes, and the next array may come to lie where these were before they were copied.
   host_.back() = {0, 0};

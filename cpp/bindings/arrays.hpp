@@ -31,7 +31,8 @@ class Arrays {
   };
 
   void bind(Slot& slot, py::handle given);
-  void bind_zeros(Slot& slot, std::size_t count);
+  void bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape);  // of a ReadWrite buffer
+  void bind_new(Slot& slot, py::handle array);                         // an array that only this call knows
   void bind_array(Slot& slot, py::handle given);
   void use(const Slot& slot, void* data, std::size_t bytes);
 

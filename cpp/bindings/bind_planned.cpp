@@ -1,14 +1,18 @@
 // A Program called with arrays that stay on their device: checked and planned at the first call, submitted at each.
 #include <fmt/format.h>
+#include <pybind11/numpy.h>
 
 #include <algorithm>
+#include <cstring>
 #include <deque>
+#include <span>
 #include <vector>
 
 #include "bindings.hpp"
 #include "call.hpp"
 #include "convert.hpp"
 #include "graph.hpp"
+#include "host_value.hpp"
 #include "lowering.hpp"
 #include "planned.hpp"
 #include "prepared.hpp"
@@ -22,6 +26,47 @@
 #include "waiting.hpp"
 
 namespace vyre::python {
+
+// The words that were given as values of Uniform buffers, each in memory that is never written again: a call that is still at work
+// may read it. Guarded by the GIL.
+class ValuesInUse {
+ public:
+  std::shared_ptr<run::Storage> find(run::Backend* backend, std::size_t device, std::uint64_t bytes, std::uint64_t word) {
+    const Key key{backend, device, bytes, word};
+    for (auto known = values_.begin(); known != values_.end(); ++known) {
+      if (!(known->key == key)) continue;
+      std::rotate(values_.begin(), known, known + 1);
+      return values_.front().storage;
+    }
+    Value made{key, nullptr};
+    std::shared_ptr<run::Storage> dropped;
+    if (values_.size() >= kMost) {
+      dropped = std::move(values_.back().storage);
+      values_.pop_back();
+    }
+    while_waiting({}, [&](const run::RunOptions& options) {
+      dropped.reset();
+      made.storage = backend->allocate(device, bytes, false);
+      made.storage->write(0, std::as_bytes(std::span(&word, 1)).first(static_cast<std::size_t>(bytes)), options);
+    });
+    values_.push_front(made);
+    return made.storage;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 16;
+  struct Key {
+    run::Backend* backend;
+    std::size_t device;
+    std::uint64_t bytes, word;
+    bool operator==(const Key&) const = default;
+  };
+  struct Value {
+    Key key;
+    std::shared_ptr<run::Storage> storage;
+  };
+  std::deque<Value> values_;
+};
 
 // The calls of one program that were made last, each with what it was planned for. Guarded by the GIL.
 class PlannedCalls {
@@ -56,6 +101,8 @@ class PlannedCalls {
   // The buffers that a call binds, in order.
   const std::vector<const ir::BufferDecl*>& bound() const { return bound_; }
 
+  ValuesInUse values;
+
  private:
   // Enough for arrays that take turns; each holds a command buffer.
   static constexpr std::size_t kMost = 16;
@@ -84,12 +131,71 @@ std::string names_of(const std::vector<const BufferDecl*>& bound) {
   return names.empty() ? "none" : names;
 }
 
-const PyArray* to_array(const BufferDecl& decl, py::handle object) {
-  if (py::isinstance<PyArray>(object)) return object.cast<const PyArray*>();
-  throw BindingError(
-      fmt::format("buffer `{}` ({}) wants a vyre.Array, got {}. Fix: write vyre.array(x), or call vyre.run, which takes numpy arrays.",
-                  decl.name, ir::text(decl.element), given(object)));
+// Why an object that is no vyre.Array stands for none either.
+[[noreturn]] void refuse_object(const BufferDecl& decl, py::handle object) {
+  std::string fix = "write vyre.array(x), or call vyre.run, which takes numpy arrays";
+  const char* const dtype = element_type(decl.element).numpy;
+  if (is_integer(object)) {
+    const std::string number = py::str(object).cast<std::string>();
+    fix =
+        fmt::format("write vyre.array([{0}], dtype=np.{1}) for that value, or vyre.empty({0}, np.{1}) for that many zeros", number, dtype);
+  } else if (PyTuple_Check(object.ptr())) {
+    fix = fmt::format("write vyre.empty(x, np.{}) for zeros of that shape", dtype);
+  } else if (!py::isinstance<py::array>(object)) {
+    fix = fmt::format("write vyre.array(x, dtype=np.{})", dtype);
+  }
+  refuse(decl, "a vyre.Array", given(object), fix);
 }
+
+// The values of Uniform buffers and the zeros of ReadWrite ones that a call made, which live as long as it plans and submits them.
+class Made {
+ public:
+  // Where they are to lie: beside the first vyre.Array of the call, or where vyre.empty would put them.
+  void place(const PyArray* beside) {
+    if (beside != nullptr) {
+      backend_ = beside->backend;
+      device_ = beside->device;
+      return;
+    }
+    backend_ = to_backend(py::none(), "a Program's call");
+    py::gil_scoped_release release;
+    device_ = default_device(*backend_);
+  }
+
+  // Null for what stands for no array.
+  const PyArray* array(ValuesInUse& values, const BufferDecl& decl, py::handle object) {
+    if (const auto shape = zeros_of(decl, object)) {
+      if (Graph::recording() != nullptr) {
+        const std::string fix = "make it before the with-block, with vyre.empty(x)";
+        refuse(decl, "a vyre.Array in a graph, whose replays go on with what is in it", given(object), fix);
+      }
+      PyArray& made = arrays_.emplace_back(blank(decl, *shape));
+      while_waiting({}, [&](const run::RunOptions&) { made.storage = backend_->allocate(device_, made.bytes(), true); });
+      return &made;
+    }
+    const py::object value = value_of(decl, object);
+    if (!value) return nullptr;
+    PyArray& made = arrays_.emplace_back(blank(decl, {1}));
+    std::uint64_t word = 0;
+    std::memcpy(&word, value.cast<py::array>().data(), made.element->bytes);
+    made.storage = values.find(backend_, device_, made.bytes(), word);
+    return &made;
+  }
+
+ private:
+  PyArray blank(const BufferDecl& decl, std::vector<py::ssize_t> shape) const {
+    PyArray made;
+    made.backend = backend_;
+    made.device = device_;
+    made.element = &element_type(decl.element);
+    made.shape = std::move(shape);
+    return made;
+  }
+
+  run::Backend* backend_ = nullptr;
+  std::size_t device_ = 0;
+  std::deque<PyArray> arrays_;
+};
 
 run::Grid grid_of(const py::kwargs& kwargs) {
   static PyObject* const name = PyUnicode_InternFromString("workgroups");
@@ -111,23 +217,14 @@ std::optional<lower::Options> lowering_of(const py::kwargs& kwargs) {
   return to_lowering(found, "argument `optimize` of a Program's call");
 }
 
-// One array a bound buffer: by place, in the order of the program's buffers, or by name.
-std::vector<const PyArray*> arrays_of(const std::vector<const BufferDecl*>& bound, const py::args& args, const py::kwargs& kwargs,
-                                      std::vector<py::handle>& objects) {
+// What is given for each bound buffer: by place, in the order of the program's buffers, or by name.
+std::vector<py::handle> objects_of(const std::vector<const BufferDecl*>& bound, const py::args& args, const py::kwargs& kwargs) {
   if (args.size() > bound.size()) {
     throw BindingError(fmt::format("the program binds {} buffers, got {} arrays. Fix: pass one array for each of {}.", bound.size(),
                                    args.size(), names_of(bound)));
   }
-  std::vector<const PyArray*> arrays(bound.size(), nullptr);
-  objects.resize(bound.size());
-  const auto take = [&](std::size_t slot, py::handle object) {
-    if (arrays[slot] != nullptr) {
-      throw BindingError(fmt::format("buffer `{}` got two arrays: by place and by name. Fix: remove one.", bound[slot]->name));
-    }
-    arrays[slot] = to_array(*bound[slot], object);
-    objects[slot] = object;
-  };
-  for (std::size_t slot = 0; slot < args.size(); ++slot) take(slot, args[slot]);
+  std::vector<py::handle> objects(bound.size());
+  for (std::size_t slot = 0; slot < args.size(); ++slot) objects[slot] = args[slot];
   if (kwargs.size() > 1) {
     for (const auto& [key, value] : kwargs) {
       const std::string name = key.cast<std::string>();
@@ -135,13 +232,38 @@ std::vector<const PyArray*> arrays_of(const std::vector<const BufferDecl*>& boun
       const auto found = std::find_if(bound.begin(), bound.end(), [&](const BufferDecl* decl) { return decl->name == name; });
       if (found == bound.end())
         throw BindingError(fmt::format("the program binds no buffer `{}`. Fix: use one of {}.", name, names_of(bound)));
-      take(static_cast<std::size_t>(found - bound.begin()), value);
+      py::handle& object = objects[static_cast<std::size_t>(found - bound.begin())];
+      if (object) throw BindingError(fmt::format("buffer `{}` got two arrays: by place and by name. Fix: remove one.", name));
+      object = value;
     }
   }
+  return objects;
+}
+
+// One array a bound buffer; `made` holds those that the call makes.
+std::vector<const PyArray*> arrays_of(const std::vector<const BufferDecl*>& bound, const std::vector<py::handle>& objects,
+                                      ValuesInUse& values, std::optional<Made>& made) {
+  std::vector<const PyArray*> arrays(bound.size(), nullptr);
+  const PyArray* first = nullptr;
+  bool all = true;
+  for (std::size_t slot = 0; slot < bound.size(); ++slot) {
+    if (objects[slot] && py::isinstance<PyArray>(objects[slot])) {
+      arrays[slot] = objects[slot].cast<const PyArray*>();
+      if (first == nullptr) first = arrays[slot];
+    } else {
+      all = false;
+    }
+  }
+  if (all) return arrays;
   for (std::size_t slot = 0; slot < bound.size(); ++slot) {
     if (arrays[slot] != nullptr) continue;
-    throw BindingError(fmt::format("buffer `{}` ({}) has no array. Fix: pass a vyre.Array for each of {}.", bound[slot]->name,
-                                   ir::text(bound[slot]->element), names_of(bound)));
+    if (!objects[slot]) {
+      throw BindingError(fmt::format("buffer `{}` ({}) has no array. Fix: pass a vyre.Array for each of {}.", bound[slot]->name,
+                                     ir::text(bound[slot]->element), names_of(bound)));
+    }
+    if (!made) made.emplace().place(first);
+    arrays[slot] = made->array(values, *bound[slot], objects[slot]);
+    if (arrays[slot] == nullptr) refuse_object(*bound[slot], objects[slot]);
   }
   return arrays;
 }
@@ -217,8 +339,9 @@ py::object call_program(const PyProgram& self, const py::args& args, const py::k
   if (!self.planned) self.planned = std::make_shared<PlannedCalls>(self.program);
   const std::shared_ptr<PlannedCalls> calls = self.planned;
   const std::vector<const BufferDecl*>& bound = calls->bound();
-  std::vector<py::handle> objects;
-  const std::vector<const PyArray*> arrays = arrays_of(bound, args, kwargs, objects);
+  const std::vector<py::handle> objects = objects_of(bound, args, kwargs);
+  std::optional<Made> made;
+  const std::vector<const PyArray*> arrays = arrays_of(bound, objects, calls->values, made);
 
   const std::optional<lower::Options> lowering = lowering_of(kwargs);
   const std::uint64_t generation = run::op_generation();
@@ -249,9 +372,12 @@ py::object call_program(const PyProgram& self, const py::args& args, const py::k
     forget_prepared(*call->key);
     throw;
   }
-  if (call->written.size() == 1) return py::reinterpret_borrow<py::object>(objects[call->written[0]]);
+  const auto result = [&](std::size_t slot) {
+    return py::isinstance<PyArray>(objects[slot]) ? py::reinterpret_borrow<py::object>(objects[slot]) : py::cast(*arrays[slot]);
+  };
+  if (call->written.size() == 1) return result(call->written[0]);
   py::tuple results(call->written.size());
-  for (std::size_t k = 0; k < call->written.size(); ++k) results[k] = objects[call->written[k]];
+  for (std::size_t k = 0; k < call->written.size(); ++k) results[k] = result(call->written[k]);
   return results;
 }
 
@@ -265,7 +391,8 @@ void bind_planned(py::module_& m) {
                                               R"(program(*arrays, workgroups, optimize=None, **arrays_by_name) -> Array | tuple of Arrays
 
 Run on arrays that stay on their device, one for each buffer that is not Workgroup: in the order of the program's buffers, or by
-their names (a buffer named like one of the arguments, by its place). `optimize` is as vyre.run takes it. ReadWrite arrays are
+their names (a buffer named like one of the arguments, by its place). A Uniform buffer of one element takes an integer as its value, and
+a ReadWrite buffer a number or a shape of elements: a new array of zeros. `optimize` is as vyre.run takes it. ReadWrite arrays are
 written in place, and are what the call returns: the array when there is one, else a tuple.
 
 The first call with some arrays checks and plans it; the same call again submits what was planned. On a GPU the call returns at

@@ -4,6 +4,7 @@
 #include <pybind11/native_enum.h>
 #include <pybind11/numpy.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "vyre/base/error.hpp"
@@ -54,6 +55,14 @@ std::string given(py::handle object) {
     std::string text = py::repr(object).cast<std::string>();
     if (text.size() > 2 * kLongest) text = text.substr(0, 2 * kLongest) + "...";
     return fmt::format("{} ({})", text, type);
+  }
+  if (PyTuple_Check(object.ptr())) {
+    const auto items = py::reinterpret_borrow<py::tuple>(object);
+    const bool plain = items.size() <= 8 && std::all_of(items.begin(), items.end(), [](py::handle item) { return is_integer(item); });
+    if (plain) {
+      std::string text = py::str(object).cast<std::string>();
+      if (text.size() <= 2 * kLongest) return fmt::format("{} ({})", text, type);
+    }
   }
   if (py::isinstance(object, numpy_type(numpy_generic, "generic"))) {
     return fmt::format("{} ({})", py::str(object).cast<std::string>().substr(0, kLongest), type);

@@ -219,12 +219,19 @@ def _checked(
         complete=complete,
         program=program,
         # The caller may write to these arrays before somebody looks at the result.
-        inputs={name: value.copy() if isinstance(value, np.ndarray) else value for name, value in inputs.items()},
+        inputs={name: _kept(value) for name, value in inputs.items()},
         workgroups=call[0],
         schedule=call[1],
         checks=call[2],
         max_reports=int(max_reports),
     )
+
+
+def _kept(value: Any) -> Any:
+    """An input as it is now, for a repetition."""
+    if isinstance(value, _core.Array):
+        return value.numpy()
+    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _report(row: tuple[Any, ...]) -> Report:

@@ -40,6 +40,7 @@ _MOST_ZEROS = 1 << 30
 
 def save(result: CheckResult, path: str | os.PathLike[str]) -> None:
     """Write the call that gave ``result``, see CheckResult.save."""
+    zeroed = _zeroed(result.program)
     places = {place.path: [place.file, place.line, place.column] for place in _places(result.reports) if place.file}
     content = {
         "format": FORMAT,
@@ -52,7 +53,7 @@ def save(result: CheckResult, path: str | os.PathLike[str]) -> None:
         "max_reports": result.max_reports,
         "places": places,
         "program": result.program.to_text(),
-        "inputs": {name: _written(value) for name, value in result.inputs.items()},
+        "inputs": {name: _written(value, name in zeroed) for name, value in result.inputs.items()},
     }
     write_atomically(_path(path, "CheckResult.save"), json.dumps(content, indent=1) + "\n")
 
@@ -97,10 +98,11 @@ def parsed(path: str | os.PathLike[str], data: bytes) -> tuple[Program, dict[str
     named = field("inputs", "a dict of arrays", lambda v: isinstance(v, dict))
     program = _core.parse(text)
     inputs = {name: _read(path, name, value) for name, value in named.items()}
+    zeroed = _zeroed(program)
     zeros = sum(
-        max(decl.element.min_bytes(), 1) * (inputs[decl.name] if decl.name in inputs else decl.count)
+        max(decl.element.min_bytes(), 1) * math.prod(np.atleast_1d(inputs.get(decl.name, decl.count)).tolist())
         for decl in program.buffers
-        if isinstance(inputs.get(decl.name, 0), int) and decl.access != _core.BufferAccess.Workgroup
+        if decl.name in zeroed and isinstance(inputs.get(decl.name, 0), (int, tuple))
     )
     if zeros > _MOST_ZEROS:
         raise _refusal(path, f"asks for {zeros} bytes of zeros, at most {_MOST_ZEROS} are made for a file")
@@ -178,25 +180,37 @@ def _are_places(value: object) -> bool:
     )
 
 
-def _written(value: Any) -> dict[str, Any]:
+def _zeroed(program: Program) -> set[str]:
+    """The buffers for which a number or a shape means zeros; for others a number is a value."""
+    return {decl.name for decl in program.buffers if decl.access == _core.BufferAccess.ReadWrite}
+
+
+def _written(value: Any, zeroed: bool) -> dict[str, Any]:
     if isinstance(value, bytes):
         value = np.frombuffer(value, np.uint8)
     if not isinstance(value, np.ndarray):
-        return {"zeros": int(value)}
+        if zeroed:
+            return {"zeros": list(map(int, value)) if isinstance(value, tuple) else int(value)}
+        return {"value": bool(value) if isinstance(value, (bool, np.bool_)) else int(value)}
     data = value.astype(value.dtype.newbyteorder("<"), copy=False).tobytes()
     return {"dtype": value.dtype.name, "shape": list(value.shape), "data": base64.b64encode(data).decode("ascii")}
 
 
-def _read(path: str | os.PathLike[str], name: str, value: Any) -> np.ndarray | int:
+def _read(path: str | os.PathLike[str], name: str, value: Any) -> np.ndarray | int | tuple[int, ...]:
     def refused(problem: str) -> ParseError:
         return _refusal(path, f"has an input {_brief(name)} that {problem}")
 
     if not isinstance(value, dict):
         raise refused("is no array")
     if set(value) == {"zeros"}:
-        if type(value["zeros"]) is not int or not 0 <= value["zeros"] < 1 << 32:
+        extents = value["zeros"] if isinstance(value["zeros"], list) else [value["zeros"]]
+        if len(extents) > 32 or not all(type(extent) is int and 0 <= extent < 1 << 32 for extent in extents):
             raise refused("asks for a number of zeros that is not from 0 to 4294967295")
-        return value["zeros"]
+        return tuple(extents) if isinstance(value["zeros"], list) else extents[0]
+    if set(value) == {"value"}:
+        if type(value["value"]) not in (int, bool) or not -(1 << 63) <= value["value"] < 1 << 64:
+            raise refused("has a value that no element holds")
+        return value["value"]
     dtype, shape, data = value.get("dtype"), value.get("shape"), value.get("data")
     if dtype not in _DTYPES:
         raise refused(f"has a dtype other than {', '.join(_DTYPES)}")

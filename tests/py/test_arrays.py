@@ -185,10 +185,16 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
         (
             READ,
             {"data": True},
-            "buffer `data` (u32) wants a numpy array of uint32, got True (bool). Fix: write np.array(x, dtype=np.uint32).",
+            "buffer `data` (u32) wants a numpy array of uint32, got True (bool). Fix: write np.array([1], np.uint32).",
         ),
         (
             READ,
+            {"data": -1},
+            "buffer `data` (u32) wants a numpy array of uint32, got -1 (int). Fix: write np.array([x], np.uint32) with x from "
+            "0 to 4294967295.",
+        ),
+        (
+            WRITE,
             {"data": -1},
             "buffer `data` (u32) wants from 0 to 4294967295 zero elements, got -1 (int). Fix: write a number in that range, or "
             "an array.",
@@ -221,8 +227,8 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
         (
             WRITE,
             {},
-            "buffer `data` (u32) has no array. Fix: add it to `inputs`: a numpy array of uint32, or a number n of zero "
-            "elements.",
+            "buffer `data` (u32) has no array. Fix: add it to `inputs`: a numpy array of uint32, or a number or a shape of "
+            "zero elements.",
         ),
         (
             READ,
@@ -243,7 +249,7 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
         ),
         (
             UNIFORM,
-            {"data": 16385},
+            {"data": np.zeros(16385, np.uint32)},
             "uniform buffer `data` has 65540 bytes, at most 65536 are allowed. Fix: declare it with BufferAccess::ReadOnly.",
         ),
     ],

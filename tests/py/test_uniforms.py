@@ -55,7 +55,7 @@ def test_a_run_gives_the_bytes_of_its_words(place, optimize):
         got = vyre.run(ROUNDS, inputs, 10, **place, optimize=optimize)["data"]
         np.testing.assert_array_equal(got, after(DATA, rounds, turned), str((rounds, turned)))
     # Beyond the end of an array there are zeros.
-    inputs = {"data": DATA, "rounds": np.uint32([9]), "turned": 0}
+    inputs = {"data": DATA, "rounds": np.uint32([9]), "turned": False}
     np.testing.assert_array_equal(vyre.run(ROUNDS, inputs, 10, **place, optimize=optimize)["data"], DATA)
 
 

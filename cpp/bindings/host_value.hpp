@@ -1,0 +1,29 @@
+// A number, a scalar or a shape in the place of a buffer's array (semantics, section 10): zeros of a ReadWrite buffer, the value of a
+// Uniform one, a BindingError for any other. All calls share it: with numpy arrays and with arrays that stay on a device.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+
+namespace vyre::python {
+
+// A shape in numpy of the zeros that `object` asks for, the axis of vectors included. Nothing when `object` is neither a number nor a
+// shape, or the buffer is not ReadWrite. Throws BindingError for one that no buffer can have.
+std::optional<std::vector<py::ssize_t>> zeros_of(const ir::BufferDecl& decl, py::handle object);
+
+// A numpy array of one element: the value that `object` gives a Uniform buffer. A null object when it is no number, or the buffer takes
+// none. Throws BindingError for a number that the element type does not hold.
+py::object value_of(const ir::BufferDecl& decl, py::handle object);
+
+// "a numpy array of uint32", with what else the buffer takes.
+std::string wanted_array(const ir::BufferDecl& decl);
+
+[[noreturn]] void refuse(const ir::BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix);
+
+// For what is no array and none of the above: says what to write instead.
+[[noreturn]] void refuse_value(const ir::BufferDecl& decl, py::handle object);
+
+}  // namespace vyre::python

@@ -1,0 +1,179 @@
+"""Numbers as arrays of the element types, each element with its own value; and what to write where that cannot be.
+
+Nothing is converted silently: numpy's own conversions drop fractions and wrap around.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+import numpy as np
+
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["assigned", "conversion", "exact", "natural", "sequence"]
+
+# What vyre's arrays consist of, in the order in which one is proposed for integers.
+_INTEGERS = {"uint32": "u32", "int32": "i32", "uint64": "u64"}
+
+
+def exact(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
+    """``values`` as an array of an integer or bool dtype, or an ArgumentError that names ``where``.
+
+    Integers of any width are taken when every one of them fits; floats are refused, whole ones too.
+    """
+    array = _array(values, where)
+    if array.dtype == dtype or (array.size == 0 and not hasattr(values, "dtype")):
+        return array.astype(dtype, copy=False)
+    if dtype == np.bool_:
+        _refuse(f"{where} must be True or False for bool", array, 0, "write np.asarray(x) != 0")
+    if array.dtype.kind == "b":
+        _refuse(f"{where} must be integers for {dtype}", array, 0, f"write np.asarray(x).astype(np.{dtype})")
+    if array.dtype.kind not in "iuO":
+        _refuse_other(array, dtype, where)
+    at = _outside(array, dtype)
+    if at is not None:
+        low, high = _range(dtype)
+        fix = "write values in that range"
+        if array.dtype.kind in "iu":
+            fix = f"write np.asarray(x).astype(np.{dtype}) for the low {8 * dtype.itemsize} bits of each"
+        elif not _integer(array.reshape(-1)[at]):
+            fix = "pass integers, all rows of one length"
+        _refuse(f"{where} must be integers from {low} to {high} for {dtype}", array, at, fix)
+    return array.astype(dtype)
+
+
+def assigned(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
+    """What is written into an array of ``dtype``: an array of that very dtype, or numbers that fit it."""
+    typed = hasattr(values, "dtype") and not isinstance(values, np.generic)
+    if not typed:
+        return exact(values, dtype, where)
+    array = _array(values, where)
+    if array.dtype != dtype:
+        fix = conversion(array, dtype.name, "np.asarray(x)")
+        raise ArgumentError(f"{where} must be of dtype {dtype}, got {_shown(array)}. Fix: {fix}.")
+    return array
+
+
+def natural(values: Any) -> str:
+    """What to write to make a vyre.Array of numbers whose dtype is missing, or is none that a buffer takes."""
+    try:
+        array = _array(values, "")
+    except ArgumentError:
+        return "pass rows of one length"
+    if array.dtype.kind == "b":
+        return "write vyre.array(values, dtype=vyre.boolean)"
+    if array.dtype.kind == "f" and array.size:
+        kind = np.dtype("uint32")
+        if _whole(array, kind):
+            return "write vyre.array(np.asarray(values).astype(np.uint32))"
+        rounded = "write vyre.array(np.rint(values).astype(np.uint32)), which rounds"
+        return rounded if _inside(array, kind) else f"scale the values to 0 to 4294967295, then {rounded}"
+    for name, alias in _INTEGERS.items():
+        if array.dtype.kind in "iuO" and _outside(array, np.dtype(name)) is None:
+            return f"write vyre.array(values, dtype=vyre.{alias})"
+    return "write vyre.array(values, dtype=vyre.u32)"
+
+
+def conversion(array: np.ndarray, wanted: str, name: str = "") -> str:
+    """What to write to make an array of dtype ``wanted`` of one of another; ``name`` stands before ``.astype``."""
+    dtype = np.dtype(wanted)
+    wanted = "bool_" if dtype == np.bool_ else dtype.name
+    cast = f"{name}.astype(np.{wanted})"
+    if array.dtype.kind == "f" and dtype.kind in "iu" and not _whole(array, dtype):
+        rounded = f"np.rint({name or 'x'}).astype(np.{wanted})"
+        if _inside(array, dtype):
+            return f"write {rounded} to round, or {cast} to drop the fractions"
+        low, high = _range(dtype)
+        return f"scale its elements to {low} to {high}, then write {rounded}"
+    if array.dtype.kind in "iu" and dtype.kind in "iu" and _outside(array, dtype) is not None:
+        return f"write {cast} for the low {8 * dtype.itemsize} bits of each element: not every value fits {wanted}"
+    if array.dtype.kind not in "iufb":
+        return f"write an array of {wanted}"
+    return f"write {cast}"
+
+
+def sequence(values: Any, wanted: str) -> str:
+    """What to write to make an array of dtype ``wanted`` of a list or another object without a dtype."""
+    dtype = np.dtype(wanted)
+    name = "bool_" if dtype == np.bool_ else dtype.name
+    try:
+        array = _array(values, "")
+    except ArgumentError:
+        return f"write np.array(x, dtype=np.{name}) with rows of one length"
+    if array.dtype.kind == "f" and array.size:
+        return conversion(array, wanted, "np.array(x)")
+    if array.dtype.kind in "iuO" and dtype.kind in "iu" and _outside(array, dtype) is not None:
+        low, high = _range(dtype)
+        return f"write np.array(x, dtype=np.{name}) with integers from {low} to {high}"
+    return f"write np.array(x, dtype=np.{name})"
+
+
+def _array(values: Any, where: str) -> np.ndarray:
+    """As numpy takes it; Python's integers that no dtype holds together stay objects, which are exact."""
+    try:
+        array = np.asarray(values)
+    except ValueError as error:
+        raise ArgumentError(
+            f"{where} cannot be one array: {str(error).rstrip('.')}. Fix: pass numbers, all rows of one length."
+        ) from None
+    if array.dtype.kind == "f" and not hasattr(values, "dtype"):
+        # Integers beside each other such as -1 and 2**63 became floats.
+        objects = np.asarray(values, dtype=object)
+        if array.size and all(map(_integer, objects.flat)):
+            return objects
+    return array
+
+
+def _integer(value: object) -> bool:
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
+    limits = np.iinfo(dtype)
+    return int(limits.min), int(limits.max)
+
+
+def _outside(array: np.ndarray, dtype: np.dtype[Any]) -> int | None:
+    """The flat index of the first element that is no integer in the dtype's range."""
+    low, high = _range(dtype)
+    flat = array.reshape(-1)
+    if array.dtype.kind == "O":
+        return next((index for index, item in enumerate(flat) if not (_integer(item) and low <= item <= high)), None)
+    if not array.size or (low <= flat.min().item() and flat.max().item() <= high):
+        return None
+    return int(np.argmax((flat < low) | (flat > high)))
+
+
+def _inside(array: np.ndarray, dtype: np.dtype[Any]) -> bool:
+    """Whether every element of a float array fits once it is rounded."""
+    return bool(np.isfinite(array).all()) and _outside(np.rint(array), dtype) is None
+
+
+def _whole(array: np.ndarray, dtype: np.dtype[Any]) -> bool:
+    """Whether every element of a float array is an integer that fits."""
+    return _inside(array, dtype) and bool((np.rint(array) == array).all())
+
+
+def _refuse_other(array: np.ndarray, dtype: np.dtype[Any], where: str) -> NoReturn:
+    if array.dtype.kind == "f":
+        flat = array.reshape(-1)
+        at = int(np.argmax(np.rint(flat) != flat))  # 0 when all are whole
+        _refuse(f"{where} must be integers for {dtype}", array, at, conversion(array, dtype.name, "np.asarray(x)"))
+    raise ArgumentError(f"{where} must be integers for {dtype}, got {_shown(array)}. Fix: pass an array of {dtype}.")
+
+
+def _refuse(problem: str, array: np.ndarray, at: int, fix: str) -> NoReturn:
+    item = array.reshape(-1)[at]
+    place = f" at {list(map(int, np.unravel_index(at, array.shape)))}" if array.ndim else ""
+    shown = repr(item.item() if isinstance(item, np.generic) else item)
+    if len(shown) > 60:
+        shown = shown[:60] + "..."
+    raise ArgumentError(f"{problem}, got {shown}{place}. Fix: {fix}.")
+
+
+def _shown(array: np.ndarray) -> str:
+    return f"an array of {array.dtype} with shape {array.shape}"

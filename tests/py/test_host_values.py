@@ -1,0 +1,363 @@
+"""Numbers and shapes in an array's place: a Uniform buffer's value, a ReadWrite buffer's zeros, refused for all others (semantics, section 10)."""
+
+# ruff: noqa: E501  (messages stand whole)
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+import vyre
+from places import PLACES, name_of
+from vyre import BufferDecl, DataType, Expr, Node, Program
+
+I = Expr.gid_x()  # noqa: E741
+DTYPES = {DataType.U32: np.uint32, DataType.I32: np.int32, DataType.U64: np.uint64, DataType.Bool: np.bool_}
+
+
+@pytest.fixture(params=PLACES, ids=name_of)
+def place(request):
+    return {"backend": request.param[0], "device": request.param[1]}
+
+
+def spread(element: DataType, count: int = 0) -> Program:
+    """out[i] = n[0]."""
+    return Program(
+        [BufferDecl.uniform("n", 0, element, count=count), BufferDecl.output("out", 1, element)],
+        (4, 1, 1),
+        [Node.store("out", I, Expr.load("n", 0))],
+    )
+
+
+def filler(element: DataType = DataType.U32) -> Program:
+    return Program([BufferDecl.read_write("out", 0, element)], (64, 1, 1), [])
+
+
+VALUES = [
+    (DataType.U32, 7),
+    (DataType.U32, 2**32 - 1),
+    (DataType.U32, np.int8(7)),
+    (DataType.U32, np.uint64(7)),
+    (DataType.I32, -7),
+    (DataType.I32, np.int64(-(2**31))),
+    (DataType.U64, 2**64 - 1),
+    (DataType.U64, np.uint8(200)),
+    (DataType.Bool, True),
+    (DataType.Bool, np.bool_(True)),
+    (DataType.Bool, False),
+]
+
+
+@pytest.mark.parametrize("count", [0, 1])
+@pytest.mark.parametrize(("element", "value"), VALUES, ids=str)
+def test_a_number_for_a_uniform_buffer_is_its_value(target, element, value, count):
+    program = spread(element, count)
+    wanted = np.full(4, value, DTYPES[element])
+    got = vyre.run(program, {"n": value, "out": 4}, 1, **target)["out"]
+    assert got.dtype == wanted.dtype
+    np.testing.assert_array_equal(got, wanted)
+    np.testing.assert_array_equal(
+        vyre.run(program, {"n": np.array([value], DTYPES[element]), "out": 4}, 1, **target)["out"], wanted
+    )
+
+
+@pytest.mark.parametrize(("element", "value"), VALUES, ids=str)
+def test_a_number_is_the_value_in_a_call_with_resident_arrays(place, element, value):
+    program = spread(element)
+    out = vyre.empty(4, DTYPES[element], **place)
+    assert program(value, out, workgroups=1) is out
+    np.testing.assert_array_equal(out.numpy(), np.full(4, value, DTYPES[element]))
+    made = program(n=value, out=4, workgroups=1)
+    assert isinstance(made, vyre.Array)
+    np.testing.assert_array_equal(made.numpy(), np.full(4, value, DTYPES[element]))
+
+
+def test_values_that_change_from_call_to_call_are_each_calls_own(place):
+    i = Expr.gid_x()
+    add = Program(
+        [BufferDecl.uniform("n", 0, vyre.u32), BufferDecl.read_write("sum", 1, vyre.u32)],
+        (64, 1, 1),
+        [Node.store("sum", i, Expr.load("sum", i) * 3 + Expr.load("n", 0))],
+    )
+    total, wanted = vyre.empty(1000, **place), np.zeros(1000, np.uint32)
+    for n in [*range(40), *range(40), 5, 5, 5]:
+        add(n, total, workgroups=16)
+        wanted = wanted * np.uint32(3) + np.uint32(n)
+    np.testing.assert_array_equal(total.numpy(), wanted)
+
+
+def test_a_graph_keeps_the_values_that_it_was_recorded_with(place):
+    add = Program(
+        [BufferDecl.uniform("n", 0, vyre.u32), BufferDecl.read_write("sum", 1, vyre.u32)],
+        (64, 1, 1),
+        [Node.store("sum", I, Expr.load("sum", I) + Expr.load("n", 0))],
+    )
+    total = vyre.empty(64, **place)
+    with vyre.graph() as graph:
+        add(3, total, workgroups=1)
+        add(4, total, workgroups=1)
+        with pytest.raises(vyre.BindingError) as error:
+            add(3, 64, workgroups=1)
+    for n in range(100, 140):  # other values do not take their place
+        add(n, vyre.empty(64, **place), workgroups=1)
+    graph.replay(5)
+    np.testing.assert_array_equal(total.numpy(), np.full(64, 35, np.uint32))
+    assert str(error.value) == (
+        "buffer `sum` (u32) wants a vyre.Array in a graph, whose replays go on with what is in it, got 64 (int). "
+        "Fix: make it before the with-block, with vyre.empty(x)."
+    )
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (5,), (8, 8), (2, 3, 4), (np.int64(2), 3)])
+def test_a_shape_for_a_read_write_buffer_is_zeros_of_that_shape(target, shape):
+    for element, dtype in DTYPES.items():
+        got = vyre.run(filler(element), {"out": shape}, 1, **target)["out"]
+        assert (got.shape, got.dtype) == (shape, dtype)
+        assert not got.any()
+    got = vyre.run(filler(DataType.Vec2U32), {"out": shape}, 1, **target)["out"]
+    assert got.shape == (*shape, 2)
+
+
+def test_a_shape_in_a_call_with_resident_arrays(place):
+    copy = Program(
+        [BufferDecl.read("a", 0, vyre.vec2u32), BufferDecl.output("out", 1, vyre.vec2u32)],
+        (8, 1, 1),
+        [Node.store("out", I, Expr.load("a", I))],
+    )
+    values = np.arange(12, dtype=np.uint32).reshape(2, 3, 2)
+    out = copy(vyre.array(values, **place), (2, 3), workgroups=1)
+    assert out.shape == (2, 3, 2)
+    np.testing.assert_array_equal(out.numpy(), values)
+
+
+def test_check_bisect_and_replay_take_numbers_as_run_does(tmp_path):
+    program = Program(
+        [
+            BufferDecl.uniform("n", 0, vyre.u32),
+            BufferDecl.uniform("up", 1, DataType.Bool),
+            BufferDecl.read_write("out", 2, vyre.u32),
+        ],
+        (4, 1, 1),
+        [Node.store("out", I, Expr.load("out", I) + Expr.select(Expr.load("up", 0), Expr.load("n", 0), 0))],
+    )
+    inputs = {"n": np.uint8(7), "up": True, "out": (2, 2)}
+    wanted = np.full((2, 2), 7, np.uint32)
+    np.testing.assert_array_equal(vyre.run(program, inputs, 1, backend="reference")["out"], wanted)
+    result = vyre.check(program, inputs, 1)
+    np.testing.assert_array_equal(result.outputs["out"], wanted)
+    assert [type(report).__name__ for report in result.reports] == ["UninitialisedReadReport"]
+    assert vyre.bisect(program, inputs, 1, backend="cpu") is None
+    result.save(tmp_path / "run.json")
+    written = json.loads((tmp_path / "run.json").read_text())["inputs"]
+    assert written == {"n": {"value": 7}, "up": {"value": True}, "out": {"zeros": [2, 2]}}
+    again = vyre.replay(tmp_path / "run.json")
+    np.testing.assert_array_equal(again.outputs["out"], wanted)
+    assert again.reports == result.reports
+
+
+def test_a_replay_file_keeps_what_resident_arrays_held(tmp_path):
+    program = Program(
+        [BufferDecl.read_write("out", 0, vyre.u32)], (4, 1, 1), [Node.store("out", I, Expr.load("out", I) + 1)]
+    )
+    data = vyre.array([1, 2, 3, 4], dtype=vyre.u32, backend="cpu")
+    vyre.check(program, {"out": data}, 1).save(tmp_path / "run.json")
+    assert vyre.replay(tmp_path / "run.json").outputs["out"].tolist() == [2, 3, 4, 5]
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[0.5], {"value": 1.5}, {"value": "7"}, {"value": 2**64}, {"value": None}, {"zeros": [1.5]}, {"zeros": [-1]}],
+)
+def test_a_replay_file_with_another_number_is_refused(tmp_path, value):
+    vyre.check(spread(DataType.U64), {"n": 7, "out": 4}, 1).save(tmp_path / "run.json")
+    content = json.loads((tmp_path / "run.json").read_text())
+    content["inputs"]["n"] = value
+    (tmp_path / "run.json").write_text(json.dumps(content))
+    with pytest.raises(vyre.ParseError):
+        vyre.replay(tmp_path / "run.json")
+
+
+UNIFORM = "buffer `n` (u32) wants an integer from 0 to 4294967295, or a numpy array of uint32, got"
+READ = "buffer `n` (u32) wants a numpy array of uint32, got"
+
+
+@pytest.mark.parametrize(
+    ("decl", "value", "message"),
+    [
+        (
+            BufferDecl.uniform("n", 0, vyre.u32),
+            -1,
+            f"{UNIFORM} -1 (int). Fix: write x & 0xFFFFFFFF for its low 32 bits.",
+        ),
+        (
+            BufferDecl.uniform("n", 0, vyre.u32),
+            2**32,
+            f"{UNIFORM} 4294967296 (int). Fix: write x & 0xFFFFFFFF for its low 32 bits.",
+        ),
+        (
+            BufferDecl.uniform("n", 0, vyre.u32),
+            2.5,
+            f"{UNIFORM} 2.5 (float). Fix: write round(x), or int(x) to drop the fraction.",
+        ),
+        (BufferDecl.uniform("n", 0, vyre.u32), np.float32(2), f"{UNIFORM} 2.0 (float32). Fix: write int(x)."),
+        (
+            BufferDecl.uniform("n", 0, vyre.u32),
+            float("nan"),
+            f"{UNIFORM} nan (float). Fix: write an integer from 0 to 4294967295.",
+        ),
+        (BufferDecl.uniform("n", 0, vyre.u32), True, f"{UNIFORM} True (bool). Fix: write 1."),
+        (
+            BufferDecl.uniform("n", 0, vyre.u32),
+            (1,),
+            f"{UNIFORM} (1,) (tuple). Fix: write np.zeros((1,), np.uint32) for zeros of that shape.",
+        ),
+        (
+            BufferDecl.uniform("n", 0, vyre.i32),
+            2**31,
+            "buffer `n` (i32) wants an integer from -2147483648 to 2147483647, or a numpy array of int32, got 2147483648 (int). "
+            "Fix: write (x + 2**31) % 2**32 - 2**31 for its low 32 bits.",
+        ),
+        (
+            BufferDecl.uniform("n", 0, vyre.u64),
+            -1,
+            "buffer `n` (u64) wants an integer from 0 to 18446744073709551615, or a numpy array of uint64, got -1 (int). "
+            "Fix: write x & 0xFFFFFFFFFFFFFFFF for its low 64 bits.",
+        ),
+        (
+            BufferDecl.uniform("n", 0, vyre.boolean),
+            1,
+            "buffer `n` (bool) wants True, False, or a numpy array of bool or uint32, got 1 (int). Fix: write True.",
+        ),
+        (
+            BufferDecl.uniform("n", 0, vyre.vec2u32),
+            7,
+            "buffer `n` (vec2<u32>) wants a numpy array of uint32 with shape (n, 2), got 7 (int). "
+            "Fix: write np.array([[x, y]], np.uint32) for one vector.",
+        ),
+        (
+            BufferDecl.uniform("n", 0, vyre.u32, count=4),
+            7,
+            f"{READ} 7 (int). Fix: write np.full(4, 7, np.uint32) for that value.",
+        ),
+        (
+            BufferDecl.read("n", 0, vyre.u32),
+            7,
+            f"{READ} 7 (int). Fix: write np.array([7], np.uint32) for that value, or np.zeros(7, np.uint32) for that many zeros.",
+        ),
+        (
+            BufferDecl.read("n", 0, vyre.u32),
+            np.uint32(7),
+            f"{READ} np.uint32(7) (uint32). Fix: write np.array([7], np.uint32) for that value, or np.zeros(7, np.uint32) for that many zeros.",
+        ),
+        (
+            BufferDecl.read("n", 0, vyre.u32, count=1),
+            7,
+            f"{READ} 7 (int). Fix: write np.array([7], np.uint32) for that value.",
+        ),
+        (
+            BufferDecl.read("n", 0, vyre.u32),
+            7.5,
+            f"{READ} 7.5 (float). Fix: write np.array([x], np.uint32) with an integer x.",
+        ),
+        (
+            BufferDecl.read("n", 0, vyre.u32),
+            (8, 8),
+            f"{READ} (8, 8) (tuple). Fix: write np.zeros((8, 8), np.uint32) for zeros of that shape.",
+        ),
+        (
+            BufferDecl.read("n", 0, vyre.vec4u32),
+            (8, 8),
+            "buffer `n` (vec4<u32>) wants a numpy array of uint32 with shape (n, 4), got (8, 8) (tuple). "
+            "Fix: write np.zeros((8, 8, 4), np.uint32) for zeros of that shape.",
+        ),
+        (
+            BufferDecl.read("n", 0, DataType.Bytes),
+            3,
+            "buffer `n` (bytes) wants a numpy array of uint8, or bytes, got 3 (int). Fix: write np.zeros(3, np.uint8) for that many zeros.",
+        ),
+        (
+            BufferDecl.read_write("n", 0, vyre.u32),
+            15.625,
+            "buffer `n` (u32) wants a numpy array of uint32, or a number or a shape of zero elements, got 15.625 (float). "
+            "Fix: divide with `//` for a number of elements, as in -(-n // 2), which rounds up.",
+        ),
+        (
+            BufferDecl.read_write("n", 0, vyre.u32),
+            (2, -3),
+            "buffer `n` (u32) wants from 0 to 4294967295 zero elements, got (2, -3) (tuple). Fix: write a number in that range, or an array.",
+        ),
+        (
+            BufferDecl.read_write("n", 0, vyre.u32),
+            (2**20, 2**20),
+            "buffer `n` (u32) wants from 0 to 4294967295 zero elements, got (1048576, 1048576) (tuple). "
+            "Fix: write a shape of so many, or an array.",
+        ),
+        (
+            BufferDecl.read("n", 0, vyre.u32),
+            [1.5],
+            f"{READ} an object of type list. Fix: write np.rint(np.array(x)).astype(np.uint32) to round, "
+            "or np.array(x).astype(np.uint32) to drop the fractions.",
+        ),
+        (
+            BufferDecl.read("n", 0, vyre.u32),
+            [-1],
+            f"{READ} an object of type list. Fix: write np.array(x, dtype=np.uint32) with integers from 0 to 4294967295.",
+        ),
+        (
+            BufferDecl.read("n", 0, vyre.u32),
+            bytearray(4),
+            f"{READ} an object of type bytearray. Fix: write vyre.pack_bytes(x).",
+        ),
+        (
+            BufferDecl.read("n", 0, vyre.u32),
+            np.zeros(4, np.uint8),
+            f"{READ} an array of uint8 with shape (4,). Fix: write vyre.pack_bytes(x).",
+        ),
+        (
+            BufferDecl.read("n", 0, vyre.u32),
+            np.array([0.5]),
+            f"{READ} an array of float64 with shape (1,). Fix: write np.rint(x).astype(np.uint32) to round, or .astype(np.uint32) to drop the fractions.",
+        ),
+        (
+            BufferDecl.read("n", 0, vyre.u32),
+            np.array([-1]),
+            f"{READ} an array of int64 with shape (1,). Fix: write .astype(np.uint32) for the low 32 bits of each element: not every value fits uint32.",
+        ),
+    ],
+)
+def test_exact_message(decl, value, message):
+    program = Program([decl])
+    for call in (
+        lambda: vyre.run(program, {"n": value}, 1, backend="reference"),
+        lambda: vyre.check(program, {"n": value}, 1),
+        lambda: vyre.bisect(program, {"n": value}, 1, backend="cpu"),
+    ):
+        with pytest.raises(vyre.BindingError) as error:
+            call()
+        assert str(error.value) == message
+
+
+def test_numbers_that_stand_for_no_array_are_refused_in_a_call_with_resident_arrays():
+    program = Program([BufferDecl.read("a", 0, vyre.u32), BufferDecl.uniform("n", 1, vyre.u32)])
+    a = vyre.empty(4, backend="cpu")
+    for values, message in [
+        (
+            (7, 7),
+            "buffer `a` (u32) wants a vyre.Array, got 7 (int). "
+            "Fix: write vyre.array([7], dtype=np.uint32) for that value, or vyre.empty(7, np.uint32) for that many zeros.",
+        ),
+        (
+            ((8, 8), 7),
+            "buffer `a` (u32) wants a vyre.Array, got (8, 8) (tuple). Fix: write vyre.empty(x, np.uint32) for zeros of that shape.",
+        ),
+        (
+            ([1, 2], 7),
+            "buffer `a` (u32) wants a vyre.Array, got an object of type list. Fix: write vyre.array(x, dtype=np.uint32).",
+        ),
+        ((a, -1), f"{UNIFORM} -1 (int). Fix: write x & 0xFFFFFFFF for its low 32 bits."),
+        ((a, 2.5), f"{UNIFORM} 2.5 (float). Fix: write round(x), or int(x) to drop the fraction."),
+    ]:
+        with pytest.raises(vyre.BindingError) as error:
+            program(*values, workgroups=1)
+        assert str(error.value) == message
