@@ -3,6 +3,10 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <chrono>
+#include <memory>
+#include <utility>
+
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
@@ -20,10 +24,10 @@ PyArray allocate(const ElementType& element, std::vector<py::ssize_t> shape, py:
   PyArray array;
   array.element = &element;
   array.shape = std::move(shape);
-  array.backend = to_backend(backend, function);
-  const std::optional<std::size_t> index = to_device(device, function);
+  const PlaceToRun place = to_place(backend, device, function);
+  array.backend = place.backend;
   while_waiting({}, [&](const run::RunOptions&) {
-    array.device = index ? *index : default_device(*array.backend);
+    array.device = place.device ? *place.device : default_device(*array.backend);
     array.storage = array.backend->allocate(array.device, array.bytes(), zeroed);
   });
   return array;
@@ -49,7 +53,7 @@ void write(const PyArray& array, const py::array& values) {
   });
 }
 
-// Any array-like of the array's type, broadcast to its shape as numpy does.
+// Any array-like of the array's type, or numbers that fit it, broadcast to its shape as numpy does.
 void assign(const PyArray& self, py::handle values) {
   Graph::refuse("Array.write");
   const py::module_ numpy = py::module_::import("numpy");
@@ -60,19 +64,17 @@ void assign(const PyArray& self, py::handle values) {
   if (py::isinstance(given_values, numpy.attr("ma").attr("MaskedArray"))) {
     reject(where, "an array whose every element counts", values, "write .filled(0) to give the masked elements a value");
   }
+  py::object array = given_values;
+  if (!py::isinstance<py::array>(array) || !array.cast<py::array>().dtype().equal(dtype)) {
+    array = py::module_::import("vyre._values").attr("assigned")(given_values, dtype, where);
+  }
   try {
-    const bool typed = py::hasattr(given_values, "dtype");
-    py::array array = numpy.attr("asarray")(given_values, typed ? py::object(py::none()) : py::object(dtype)).cast<py::array>();
-    if (!array.dtype().equal(dtype)) {
-      reject(where, fmt::format("of dtype {}", self.element->numpy), values,
-             fmt::format("write np.asarray(x).astype(np.{})", self.element->numpy));
-    }
-    array = numpy.attr("broadcast_to")(array, py::tuple(py::cast(self.shape))).cast<py::array>();
-    write(self, numpy.attr("ascontiguousarray")(array).cast<py::array>());
+    array = numpy.attr("broadcast_to")(array, py::tuple(py::cast(self.shape)));
   } catch (py::error_already_set& error) {
-    if (!error.matches(PyExc_ValueError) && !error.matches(PyExc_OverflowError) && !error.matches(PyExc_TypeError)) throw;
+    if (!error.matches(PyExc_ValueError)) throw;
     reject(where, fmt::format("values that fit {}", self.describe()), values, "pass an array of that shape and dtype");
   }
+  write(self, numpy.attr("ascontiguousarray")(array).cast<py::array>());
 }
 
 PyArray make_array(const py::array& values, py::handle backend, py::handle device) {
@@ -80,7 +82,7 @@ PyArray make_array(const py::array& values, py::handle backend, py::handle devic
   const ElementType* element = element_of(values.dtype());
   if (element == nullptr) {
     reject("argument `values` of " + function, "of dtype uint32, int32, uint64, bool or uint8", values,
-           fmt::format("write {}(x, dtype=np.uint32)", function));
+           py::module_::import("vyre._values").attr("natural")(values).cast<std::string>());
   }
   const PyArray array = allocate(*element, {values.shape(), values.shape() + values.ndim()}, backend, device, false, function);
   write(array, values);
@@ -109,21 +111,169 @@ PyArray make_empty(const std::vector<py::ssize_t>& shape, const py::dtype& dtype
   return allocate(*element, shape, backend, device, true, function);
 }
 
+std::uint64_t row_bytes(const PyArray& array) {
+  std::uint64_t row = array.element->resident;
+  for (std::size_t axis = 1; axis < array.shape.size(); ++axis) row *= static_cast<std::uint64_t>(array.shape[axis]);
+  return row;
+}
+
 PyArray slice(const PyArray& self, py::handle key) {
-  if (!PySlice_Check(key.ptr())) {
-    reject("an index of a vyre.Array", "a slice along its first axis", key, "write array[a:b], or array.numpy() and index that");
-  }
-  if (self.shape.empty()) throw ArgumentError("a vyre.Array of shape () has no axis to slice. Fix: write array.numpy().");
   Py_ssize_t start = 0, stop = 0, step = 0;
   if (PySlice_Unpack(key.ptr(), &start, &stop, &step) < 0) throw py::error_already_set();
   if (step != 1) reject("a slice of a vyre.Array", "one of step 1", key, "write array[a:b], or array.numpy() and slice that");
   const Py_ssize_t count = PySlice_AdjustIndices(self.shape[0], &start, &stop, step);
   PyArray part = self;
-  std::uint64_t row = self.element->resident;
-  for (std::size_t axis = 1; axis < self.shape.size(); ++axis) row *= static_cast<std::uint64_t>(self.shape[axis]);
   part.shape[0] = count;
-  part.offset += static_cast<std::uint64_t>(start) * row;
+  part.offset += static_cast<std::uint64_t>(start) * row_bytes(self);
   return part;
+}
+
+PyArray row(const PyArray& self, py::handle index) {
+  const py::ssize_t count = self.shape[0];
+  const py::ssize_t at = PyNumber_AsSsize_t(index.ptr(), nullptr);  // clipped when it is larger still
+  if (at < -count || at >= count) {
+    throw py::index_error(fmt::format(
+        "index {} is out of range for an axis of {} of {}. Fix: {}.", py::str(index).cast<std::string>(), count, self.describe(),
+        count == 0 ? "read no element of it" : fmt::format("write an index from {} to {}", -count, count - 1)));
+  }
+  PyArray part = self;
+  part.shape.erase(part.shape.begin());
+  part.offset += static_cast<std::uint64_t>(at < 0 ? at + count : at) * row_bytes(self);
+  return part;
+}
+
+// What array[key] names: its rows share the array's memory. Integers take an axis away, a slice ends the key.
+PyArray part_of(const PyArray& self, py::handle key) {
+  py::tuple keys =
+      PyTuple_Check(key.ptr()) ? py::reinterpret_borrow<py::tuple>(key) : py::make_tuple(py::reinterpret_borrow<py::object>(key));
+  PyArray part = self;
+  bool sliced = false;
+  for (const py::handle each : keys) {
+    if ((!is_integer(each) && !PySlice_Check(each.ptr())) || sliced) {
+      reject("an index of a vyre.Array", "integers and at most one slice, which is the last", key,
+             "write array[a:b], or array.numpy() and index that");
+    }
+    if (part.shape.empty()) {
+      throw py::index_error(fmt::format("{} has {} axes, and this index more. Fix: write one for each axis, or array.numpy().",
+                                        self.describe(), self.shape.size()));
+    }
+    sliced = PySlice_Check(each.ptr()) != 0;
+    part = sliced ? slice(part, each) : row(part, each);
+  }
+  return part;
+}
+
+py::object item(const PyArray& self, py::handle key) {
+  PyArray part = part_of(self, key);
+  if (!part.shape.empty()) return py::cast(std::move(part));
+  Graph::refuse("reading an element of a vyre.Array");
+  return to_numpy(part, std::nullopt)[py::tuple()];
+}
+
+// The value of an array of one element, for int() and its like.
+py::object only_value(const PyArray& self, const char* function) {
+  if (self.size() != 1) {
+    throw ArgumentError(fmt::format("{}() takes a vyre.Array of one element, got {}. Fix: write {}(array[k]), or array.numpy().", function,
+                                    self.describe(), function));
+  }
+  return to_numpy(self, std::nullopt).attr("item")();
+}
+
+bool truth(const PyArray& self) {
+  if (self.size() != 1) {
+    throw ArgumentError(
+        fmt::format("{} has no truth value of its own. Fix: write array.numpy().any() or array.numpy().all().", self.describe()));
+  }
+  return only_value(self, "bool").cast<bool>();
+}
+
+py::object compared(const PyArray& self, py::handle other, int op) {
+  const py::object values = to_numpy(self, std::nullopt);
+  py::object against = py::reinterpret_borrow<py::object>(other);
+  if (py::isinstance<PyArray>(other)) against = to_numpy(other.cast<const PyArray&>(), std::nullopt);
+  PyObject* result = PyObject_RichCompare(values.ptr(), against.ptr(), op);
+  if (result == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(result);
+}
+
+// The elements as text, or nothing when they cannot be read now: an array must have a repr at all times.
+std::string shown(const PyArray& self) {
+  constexpr std::uint64_t kMostWhole = 1000;
+  constexpr std::uint64_t kEdge = 3;
+  if (Graph::recording() != nullptr) return {};
+  const auto read = [&](std::uint64_t from, std::uint64_t count) {
+    PyArray part = self;
+    part.shape = {static_cast<py::ssize_t>(count)};
+    part.offset += from * self.element->resident;
+    return to_numpy(part, std::chrono::seconds(1));
+  };
+  const py::object text = py::module_::import("numpy").attr("array2string");
+  try {
+    if (self.size() <= kMostWhole) {
+      const py::object values = read(0, self.size()).attr("reshape")(py::tuple(py::cast(self.shape)));
+      return ": " + text(values, py::arg("separator") = ", ").cast<std::string>();
+    }
+    const auto edge = [&](std::uint64_t from) {
+      const auto written = text(read(from, kEdge), py::arg("separator") = ", ").cast<std::string>();
+      return written.substr(1, written.size() - 2);
+    };
+    return fmt::format(": [{}, ..., {}]", edge(0), edge(self.size() - kEdge));
+  } catch (const Error&) {
+    return {};
+  }
+}
+
+// A numpy array of the very memory, which it keeps.
+py::array shared(const PyArray& self, std::byte* memory) {
+  using Owner = std::shared_ptr<run::Storage>;
+  const py::capsule keep(new Owner(self.storage), [](void* owner) { delete static_cast<Owner*>(owner); });
+  return py::array(py::dtype(self.element->numpy), self.shape, memory + self.offset, keep);
+}
+
+// For consumers on the host. What lies in the host's memory is shared, once the calls before have written it; the rest is copied.
+py::object dlpack(const PyArray& self, const py::kwargs& kwargs) {
+  Graph::refuse("Array.__dlpack__");
+  const py::object copy = kwargs.contains("copy") ? py::object(kwargs["copy"]) : py::none();
+  const bool as_is = self.element->bytes == self.element->resident;
+  std::byte* const memory = as_is ? self.storage->host_memory() : nullptr;
+  if (memory == nullptr && copy.is(py::bool_(false))) {
+    throw py::buffer_error(fmt::format(
+        "{} on {} {}. Fix: leave out copy=False.", self.describe(), self.backend->name(),
+        as_is ? "lies in its device's memory, which the host does not share" : "takes four bytes an element there, and numpy one"));
+  }
+  py::object values;
+  if (memory == nullptr || copy.is(py::bool_(true))) {
+    values = to_numpy(self, std::nullopt);
+  } else {
+    while_waiting({}, [&](const run::RunOptions& options) { self.storage->wait(options); });
+    values = shared(self, memory);
+  }
+  // It has been done; older numpy knows no such argument.
+  py::kwargs others(kwargs);
+  if (others.contains("copy") && !copy.is(py::bool_(true))) others.attr("pop")("copy");
+  return values.attr("__dlpack__")(**others);
+}
+
+// Comparisons are numpy's, element by element on the host; arithmetic is a Program's work.
+void bind_operators(py::class_<PyArray>& array) {
+  static constexpr std::pair<const char*, int> kComparisons[] = {{"__eq__", Py_EQ}, {"__ne__", Py_NE}, {"__lt__", Py_LT},
+                                                                 {"__le__", Py_LE}, {"__gt__", Py_GT}, {"__ge__", Py_GE}};
+  for (const auto& [name, op] : kComparisons) {
+    array.def(name, [op](const PyArray& self, py::handle other) { return compared(self, other, op); });
+  }
+  static constexpr std::pair<const char*, const char*> kArithmetic[] = {
+      {"add", "+"},  {"sub", "-"}, {"mul", "*"}, {"truediv", "/"}, {"floordiv", "//"}, {"mod", "%"},
+      {"pow", "**"}, {"and", "&"}, {"or", "|"},  {"xor", "^"},     {"lshift", "<<"},   {"rshift", ">>"}};
+  for (const auto& [name, symbol] : kArithmetic) {
+    for (const char* prefix : {"", "r"}) {
+      array.def(fmt::format("__{}{}__", prefix, name).c_str(), [symbol = symbol](const PyArray&, py::handle) -> py::object {
+        throw ArgumentError(
+            fmt::format("operator `{}` is not defined on a vyre.Array, whose elements lie on their device. "
+                        "Fix: write array.numpy() for the host, or call a Program with it.",
+                        symbol));
+      });
+    }
+  }
 }
 
 }  // namespace
@@ -139,7 +289,9 @@ Calls on a GPU return before they are done; whatever reads an array waits for th
 
 >>> a = vyre.array([1, 2, 3], dtype=vyre.u32, backend="cpu")
 >>> a
-<vyre.Array of uint32 with shape (3,) on cpu>
+<vyre.Array of uint32 with shape (3,) on cpu: [1, 2, 3]>
+>>> int(a[0])
+1
 >>> a[1:].numpy()
 array([2, 3], dtype=uint32))");
   def_no_new(array, "Array is not called directly. Fix: write vyre.array(values), or vyre.empty(shape).");
@@ -163,8 +315,8 @@ array([2, 3], dtype=uint32))");
   });
   array.def("__repr__", [](const PyArray& self) {
     const bool only = self.backend->name() == "cpu" || self.backend->name() == "reference";
-    return lenient_str(
-        fmt::format("<{} on {}{}>", self.describe().substr(2), self.backend->name(), only ? "" : fmt::format(" device {}", self.device)));
+    return lenient_str(fmt::format("<{} on {}{}{}>", self.describe().substr(2), self.backend->name(),
+                                   only ? "" : fmt::format(" device {}", self.device), shown(self)));
   });
   array.def(
       "numpy", [](const PyArray& self, py::handle timeout) { return to_numpy(self, to_timeout(timeout, "Array.numpy")); },
@@ -189,9 +341,7 @@ array([[0, 0],
         return dtype.is_none() ? array : py::object(array.attr("astype")(dtype, py::arg("copy") = false));
       },
       py::arg("dtype") = py::none(), py::kw_only(), py::arg("copy") = py::none());
-  // Consumers of DLPack that run on the host get a copy, as numpy does.
-  array.def("__dlpack__",
-            [](const PyArray& self, const py::kwargs& kwargs) { return to_numpy(self, std::nullopt).attr("__dlpack__")(**kwargs); });
+  array.def("__dlpack__", dlpack);
   array.def("__dlpack_device__", [](const PyArray&) { return py::make_tuple(1, 0); });
   array.def(
       "wait",
@@ -220,7 +370,7 @@ Args:
 >>> a.numpy()
 array([1, 2, 3], dtype=uint32))");
   array.def(
-      "__setitem__", [](const PyArray& self, py::handle key, py::handle values) { assign(slice(self, key), values); }, py::arg("key"),
+      "__setitem__", [](const PyArray& self, py::handle key, py::handle values) { assign(part_of(self, key), values); }, py::arg("key"),
       py::arg("values"));
   for (const char* name : {"__reduce__", "__copy__", "__deepcopy__"}) {
     array.def(name, [](const PyArray&, const py::args&) -> py::object {
@@ -228,14 +378,20 @@ array([1, 2, 3], dtype=uint32))");
           "a vyre.Array is memory of a device, which is not copied or pickled. Fix: write array.numpy(), and vyre.array there.");
     });
   }
-  array.def("__getitem__", slice, py::arg("key"),
-            R"(array[a:b]: a view of these rows, which shares the array's memory.
+  array.def("__getitem__", item, py::arg("key"),
+            R"(array[a:b]: a view of these rows, which shares the array's memory; array[k] is a row, or the value of an element.
 
 >>> a = vyre.empty(4, backend="cpu")
 >>> a[1:3][:] = [5, 6]
 >>> a.numpy()
 array([0, 5, 6, 0], dtype=uint32))");
-  array.attr("__iter__") = py::none();
+  array.def("__int__", [](const PyArray& self) { return only_value(self, "int"); });
+  array.def("__float__", [](const PyArray& self) { return py::float_(only_value(self, "float")); });
+  array.def("__bool__", truth);
+  bind_operators(array);
+  array.def("__iter__", [](const PyArray&) -> py::object {
+    throw py::type_error("a vyre.Array is not iterable: each element would be a read of its own. Fix: write array.numpy().");
+  });
   array.attr("__hash__") = py::none();
   m.def("_array", make_array, py::arg("values"), py::arg("backend"), py::arg("device"));
   m.def("_empty", make_empty, py::arg("shape"), py::arg("dtype"), py::arg("backend"), py::arg("device"));

@@ -41,8 +41,7 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
   run::RunOptions options;
   options.timeout = to_timeout(timeout, "vyre.run");
   options.schedule = to_schedule(schedule, "argument `schedule` of vyre.run");
-  Backend* backend = to_backend(backend_name, "vyre.run");
-  const std::optional<std::size_t> device = to_device(device_index, "vyre.run");
+  const PlaceToRun place = to_place(backend_name, device_index, "vyre.run");
   const std::optional<lower::Options> lowering = to_lowering(optimize, "argument `optimize` of vyre.run");
   validate::ValidProgram checked = valid(program);
   if (span) {
@@ -56,11 +55,11 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
   options.in_place = true;
   while_waiting(std::move(options), [&](const run::RunOptions& waiting) {
     // The reference runs what it is given; the others optimise unless told not to.
-    if (lowering && lowering->passes && backend->name() == "reference") {
+    if (lowering && lowering->passes && place.backend->name() == "reference") {
       const run::Span optimising("optimize");
       checked = transform::optimize(checked);
     }
-    const PreparedKey key{checked.program(), checked.hash(), backend, device, lowering.value_or(lower::Options())};
+    const PreparedKey key{checked.program(), checked.hash(), place.backend, place.device, lowering.value_or(lower::Options())};
     try {
       prepared(checked, key)->run(arrays.views(), grid, waiting);
     } catch (const DeviceError&) {
@@ -93,19 +92,19 @@ py::dict describe(const DeviceInfo& device, std::size_t index, std::string_view 
 
 // Without a name, what `device` chooses from; with one, what that backend says of itself, this processor too.
 py::list list_devices(const std::optional<std::string>& wanted) {
-  std::vector<std::pair<Backend*, std::vector<DeviceInfo>>> found;
+  std::vector<ListedDevice> listed;
   {
     py::gil_scoped_release release;
-    // The reference and the cpu backend are this very processor, and nothing to choose from: an index then means one device.
-    for (Backend* backend : run::backends()) {
-      const bool choice = backend->name() != "reference" && backend->name() != "cpu";
-      if (wanted ? backend->name() == *wanted : choice) found.emplace_back(backend, backend->devices());
+    Backend* const backend = wanted ? run::find_backend(*wanted) : nullptr;
+    if (backend != nullptr) {
+      std::vector<DeviceInfo> devices = backend->devices();
+      for (DeviceInfo& info : devices) listed.push_back({backend, listed.size(), std::move(info)});
+    } else if (!wanted) {
+      listed = listed_devices();
     }
   }
   py::list result;
-  for (const auto& [backend, devices] : found) {
-    for (std::size_t index = 0; index < devices.size(); ++index) result.append(describe(devices[index], index, backend->name()));
-  }
+  for (const ListedDevice& each : listed) result.append(describe(each.info, each.index, each.backend->name()));
   return result;
 }
 

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <optional>
+#include <unordered_set>
+#include <vector>
 
 #include "bindings.hpp"
 #include "vyre/base/error.hpp"
@@ -33,6 +35,47 @@ std::optional<BinOp> signed_form(BinOp op) {
     default:
       return std::nullopt;
   }
+}
+
+bool is_truth_operator(BinOp op) {
+  switch (op) {
+    case BinOp::Eq:
+    case BinOp::Ne:
+    case BinOp::Lt:
+    case BinOp::Gt:
+    case BinOp::Le:
+    case BinOp::Ge:
+    case BinOp::SLt:
+    case BinOp::SGt:
+    case BinOp::SLe:
+    case BinOp::SGe:
+    case BinOp::And:
+    case BinOp::Or:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// Whether the expression itself shows that it is a truth value, 1 or 0: a comparison, a logical operator, or `& | ^` of such.
+bool visibly_truth(const ir::ExprHandle& expr) {
+  // Chains may be long and shared; one that goes on for longer than this shows nothing.
+  constexpr std::size_t kMostLooked = 20'000;
+  std::vector<const ir::ExprData*> open{expr.get()};
+  std::unordered_set<const ir::ExprData*> seen;
+  while (!open.empty()) {
+    const ir::ExprData* data = open.back();
+    open.pop_back();
+    if (!seen.insert(data).second) continue;
+    if (seen.size() > kMostLooked) return false;
+    if (data->kind == ir::ExprKind::Unary && static_cast<ir::UnOp>(data->op) == ir::UnOp::LogicalNot) continue;
+    if (data->kind != ir::ExprKind::Binary) return false;
+    const auto op = static_cast<BinOp>(data->op);
+    if (is_truth_operator(op)) continue;
+    if (op != BinOp::BitAnd && op != BinOp::BitOr && op != BinOp::BitXor) return false;
+    for (const ir::ExprHandle& operand : data->operands) open.push_back(operand.get());
+  }
+  return true;
 }
 
 ir::ExprHandle as(DataType type, const ir::ExprHandle& value, ir::SourcePlace place) { return ir::expr::cast(type, value, place); }
@@ -75,6 +118,9 @@ ir::ExprHandle infix(BinOp op, const char* symbol, const ir::ExprHandle& left, c
 }
 
 ir::ExprHandle prefix(ir::UnOp op, const ir::ExprHandle& operand, ir::SourcePlace place) {
+  if (op == ir::UnOp::BitNot && visibly_truth(operand)) {
+    throw ArgumentError("operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.");
+  }
   if (!visibly_i32(operand)) return ir::expr::unary(op, operand, place);
   return as(DataType::I32, ir::expr::unary(op, as(DataType::U32, operand, place), place), place);
 }

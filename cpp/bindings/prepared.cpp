@@ -8,6 +8,7 @@
 
 #include "convert.hpp"
 #include "lru.hpp"
+#include "vyre/base/error.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/profile.hpp"
 
@@ -57,12 +58,41 @@ Backend* to_backend(py::handle object, const std::string& function) {
   reject(where, fmt::format("one of {} or None", names), object, "write one of these; None takes the best one");
 }
 
-std::optional<std::size_t> to_device(py::handle object, const std::string& function) {
-  if (object.is_none()) return std::nullopt;
+PlaceToRun to_place(py::handle backend, py::handle device, const std::string& function) {
+  if (device.is_none()) return {to_backend(backend, function), std::nullopt};
   const std::string where = "argument `device` of " + function;
-  py::object index = py::getattr(object, "index", py::none());
-  if (!is_integer(object) && is_integer(index)) return to_u32(index, where);
-  return to_u32(object, where, "write an index into vyre.devices(), or one of its elements");
+  if (is_integer(device)) {
+    const std::uint32_t index = to_u32(device, where, "write an index into vyre.devices(), or one of its elements");
+    if (!backend.is_none()) return {to_backend(backend, function), index};
+    std::vector<ListedDevice> listed;
+    {
+      py::gil_scoped_release release;
+      listed = listed_devices();
+    }
+    if (index < listed.size()) return {listed[index].backend, listed[index].index};
+    const std::string fix = listed.empty() ? "leave it out" : fmt::format("write one from 0 to {}", listed.size() - 1);
+    reject(where, fmt::format("an index into vyre.devices(), which lists {}", listed.size()), device, fix);
+  }
+  if (!py::isinstance(device, py::module_::import("vyre._run").attr("Device"))) {
+    reject(where, "an index into vyre.devices(), or one of its elements", device, "write device=vyre.devices()[0], or leave it out");
+  }
+  const py::object name = device.attr("backend");
+  if (!backend.is_none() && !backend.equal(name)) {
+    throw ArgumentError(fmt::format("{} must be a device of backend {}, got one of {}. Fix: leave `backend` out, or leave `device` out.",
+                                    where, py::repr(backend).cast<std::string>(), py::repr(name).cast<std::string>()));
+  }
+  return {to_backend(name, function), to_u32(device.attr("index"), where)};
+}
+
+std::vector<ListedDevice> listed_devices() {
+  std::vector<ListedDevice> listed;
+  for (Backend* backend : run::backends()) {
+    // The reference and the cpu backend are this very processor, and nothing to choose from.
+    if (backend->name() == "reference" || backend->name() == "cpu") continue;
+    std::vector<run::DeviceInfo> devices = backend->devices();
+    for (std::size_t index = 0; index < devices.size(); ++index) listed.push_back({backend, index, std::move(devices[index])});
+  }
+  return listed;
 }
 
 std::size_t default_device(Backend& backend) {

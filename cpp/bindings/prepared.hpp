@@ -3,6 +3,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "bindings.hpp"
 #include "vyre/run/backend.hpp"
@@ -10,9 +12,24 @@
 
 namespace vyre::python {
 
-// Arguments `backend` and `device` of `function`, which messages name. None is the best backend, or the backend's own choice.
+// Argument `backend` of `function`, which messages name. None is the best one.
 run::Backend* to_backend(py::handle object, const std::string& function);
-std::optional<std::size_t> to_device(py::handle object, const std::string& function);
+
+// Arguments `backend` and `device` together. A vyre.Device names both; an integer is an index into the backend's devices, or into
+// vyre.devices() where no backend is named; without a device the backend chooses.
+struct PlaceToRun {
+  run::Backend* backend = nullptr;
+  std::optional<std::size_t> device;
+};
+PlaceToRun to_place(py::handle backend, py::handle device, const std::string& function);
+
+// Those that vyre.devices() lists, each with its index at its backend. Without the GIL.
+struct ListedDevice {
+  run::Backend* backend;
+  std::size_t index;
+  run::DeviceInfo info;
+};
+std::vector<ListedDevice> listed_devices();
 
 // Those that work here, best first, each once. Without the GIL.
 std::vector<run::Backend*> available_backends();

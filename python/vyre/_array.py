@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    import numpy as np
     from numpy.typing import DTypeLike
 
     from vyre._core import Array, DataType
@@ -28,6 +29,7 @@ _NUMPY: dict[DataType, tuple[str, tuple[int, ...]]] = {
     _core.DataType.Vec2U32: ("uint32", (2,)),
     _core.DataType.Vec4U32: ("uint32", (4,)),
 }
+_DTYPES = {name for name, _ in _NUMPY.values()}
 
 
 def array(
@@ -41,8 +43,9 @@ def array(
 
     Args:
         values: a numpy array of uint32, int32, uint64, bool or uint8, bytes, a vyre.Array, anything that speaks
-            DLPack on the host (a torch tensor), or numbers, which need a dtype.
-        dtype: what to convert to: a numpy dtype or a DataType. None takes the array's own.
+            DLPack on the host (a torch tensor, a pyarrow array), or numbers, which need a dtype.
+        dtype: of the array: a numpy dtype or a DataType. None takes that of ``values``. Integers of another width are
+            taken where every one fits, and nothing else is converted.
         backend, device: where, as for vyre.run.
 
     Returns: a vyre.Array of the same shape.
@@ -56,37 +59,37 @@ def array(
     """
     import numpy as np
 
+    from vyre import _values
+
+    where = "argument `values` of vyre.array"
     if isinstance(values, np.ma.MaskedArray):
         raise ArgumentError(
-            "argument `values` of vyre.array must be an array whose every element counts, got a masked array. "
+            f"{where} must be an array whose every element counts, got a masked array. "
             "Fix: write .filled(0) to give the masked elements a value."
         )
     if isinstance(values, (bytes, bytearray, memoryview)):
         values = np.frombuffer(values, np.uint8)
     elif isinstance(values, _core.Array):
         values = values.numpy()
+    elif not isinstance(values, (np.ndarray, np.generic)) and hasattr(values, "__dlpack__"):
+        values = _from_dlpack(values, where)
     elif not hasattr(values, "dtype") and dtype is None:
         raise ArgumentError(
-            f"argument `values` of vyre.array must be an array, or come with a dtype, got {type(values).__name__}. "
-            "Fix: write vyre.array(values, dtype=vyre.u32)."
+            f"{where} must be an array, or come with a dtype, got {type(values).__name__}. "
+            f"Fix: {_values.natural(values)}."
         )
-    elif not isinstance(values, (np.ndarray, np.generic)) and hasattr(values, "__dlpack__"):
-        values = np.from_dlpack(values)
-    wanted = _NUMPY[dtype][0] if isinstance(dtype, _core.DataType) else dtype
-    try:
-        host = np.ascontiguousarray(np.asarray(values, dtype=wanted)).reshape(np.shape(values))
-    except (TypeError, ValueError, OverflowError) as error:
-        raise ArgumentError(
-            f"argument `values` of vyre.array cannot be an array of {np.dtype(wanted)}: {error}. "
-            "Fix: pass numbers that it holds, all rows of one length."
-        ) from None
+    if dtype is None:
+        host = np.asarray(values)
+    else:
+        host = _values.exact(values, _dtype(dtype, "vyre.array"), where)
+    host = np.ascontiguousarray(host).reshape(host.shape)
     if isinstance(dtype, _core.DataType) and host.shape[host.ndim - len(_NUMPY[dtype][1]) :] != _NUMPY[dtype][1]:
         raise ArgumentError(
             f"argument `values` of vyre.array must have shape (..., {_NUMPY[dtype][1][0]}) for {dtype}, "
             f"got {host.shape}. "
             f"Fix: write .reshape(-1, {_NUMPY[dtype][1][0]})."
         )
-    return _core._array(host, *_place(backend, device, "vyre.array"))
+    return _core._array(host, backend, device)
 
 
 def empty(
@@ -107,7 +110,8 @@ def empty(
 
     >>> import vyre
     >>> empty(2, vyre.vec4u32, backend="cpu")
-    <vyre.Array of uint32 with shape (2, 4) on cpu>
+    <vyre.Array of uint32 with shape (2, 4) on cpu: [[0, 0, 0, 0],
+     [0, 0, 0, 0]]>
     """
     import numpy as np
 
@@ -118,25 +122,34 @@ def empty(
                 f"argument `shape` of vyre.empty must be counts from 0 to 2^48 - 1, got {shape!r}. "
                 "Fix: write a count, or a tuple of them."
             )
-    added: tuple[int, ...] = ()
-    if isinstance(dtype, _core.DataType):
-        dtype, added = _NUMPY[dtype]
+    added = _NUMPY[dtype][1] if isinstance(dtype, _core.DataType) else ()
+    return _core._empty([int(extent) for extent in axes + added], _dtype(dtype, "vyre.empty"), backend, device)
+
+
+def _dtype(dtype: DTypeLike | DataType, function: str) -> np.dtype[Any]:
+    import numpy as np
+
     try:
-        wanted = np.dtype(dtype)
+        wanted = np.dtype(_NUMPY[dtype][0] if isinstance(dtype, _core.DataType) else dtype)
     except TypeError:
         raise ArgumentError(
-            f"argument `dtype` of vyre.empty must be a numpy dtype or a vyre.DataType, got {dtype!r}. "
+            f"argument `dtype` of {function} must be a numpy dtype or a vyre.DataType, got {dtype!r}. "
             "Fix: write np.uint32."
         ) from None
-    return _core._empty([int(extent) for extent in axes + added], wanted, *_place(backend, device, "vyre.empty"))
-
-
-def _place(backend: str | None, device: int | Device | None, function: str) -> tuple[str | None, int | None]:
-    """What the core takes, from either way to name a device."""
-    named = getattr(device, "backend", None)
-    if named is not None and backend not in (None, named):
+    if wanted.name not in _DTYPES or not wanted.isnative:
         raise ArgumentError(
-            f"argument `device` of {function} must be a device of backend {backend!r}, got one of {named!r}. "
-            "Fix: leave `backend` out, or leave `device` out."
+            f"argument `dtype` of {function} must be uint32, int32, uint64, bool or uint8, or a vyre.DataType, "
+            f"got {wanted}. Fix: write np.uint32."
         )
-    return backend or named, device if named is None else device.index
+    return wanted
+
+
+def _from_dlpack(values: Any, where: str) -> np.ndarray:
+    import numpy as np
+
+    try:
+        return np.from_dlpack(values)
+    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+        raise ArgumentError(
+            f"{where} cannot be read through DLPack: {str(error).rstrip('.')}. Fix: pass a numpy array of its elements."
+        ) from None

@@ -48,8 +48,8 @@ def run(
             may be left out. Inputs are never written.
         workgroups: counts along x, y, z (not invocations): an int or up to three of them.
         backend: "reference", "cpu", "vulkan", or None for the best one here.
-        device: an index into vyre.devices(), or one of its elements, whose backend is then the call's; None lets the
-            backend choose.
+        device: an index into vyre.devices(), or one of its elements; either names the backend too. With `backend` an
+            index counts that backend's devices. None lets the backend choose.
         timeout: seconds that the call may take once the program is prepared; None waits for ever.
         schedule: in which order the reference takes invocations: "in-order" (None), "reversed", or "random:<seed>",
             which interleaves them. A program without races gives the same bytes in all of them.
@@ -76,20 +76,17 @@ def run(
     >>> run(doubler, {"data": np.array([1, 2], np.uint32)}, (1, 1, 1), backend="reference")["data"]
     array([2, 4], dtype=uint32)
     """
-    if isinstance(device, Device):
-        if backend is None:
-            backend = device.backend
-        elif backend != device.backend:
-            raise ArgumentError(
-                f"argument `device` of vyre.run must be a device of backend {backend!r}, "
-                f"got one of {device.backend!r}. Fix: leave `backend` out, or leave `device` out."
-            )
     if check is None:
         return _core._run(program, inputs, workgroups, backend, device, timeout, schedule, optimize)
     if backend not in (None, "reference"):
         raise ArgumentError(
             f"argument `check` of vyre.run needs the reference, got backend={backend!r}. "
             'Fix: write backend="reference"; what it finds holds for every backend.'
+        )
+    if device is not None:
+        raise ArgumentError(
+            "argument `check` of vyre.run needs the reference, which has no devices to choose from. "
+            "Fix: leave `device` out; what it finds holds for every device."
         )
     if optimize:
         raise ArgumentError(

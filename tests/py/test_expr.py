@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import copy
+import operator
 import pickle
 
 import numpy as np
@@ -159,6 +160,46 @@ def test_ids():
         assert same(getattr(Expr, f"local_{name}")(), Expr.local_id(axis))
     program = Program(entry=[Node.let("x", Expr.invocation_id(3))])
     assert [d.rule for d in vyre.validate(program)] == ["V007"]
+
+
+NOT = "operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits."
+
+
+@pytest.mark.parametrize(
+    "truth",
+    [
+        *(getattr(Expr, name)(a, b) for name in "eq ne lt gt le ge slt sgt sle sge logical_and logical_or".split()),
+        Expr.logical_not(a),
+        (a < 1) & (b < 2),
+        (a < 1) | ((a == b) ^ Expr.logical_not(b)),
+        s < t,
+    ],
+    ids=repr,
+)
+def test_the_bits_of_a_truth_value_are_not_flipped_by_the_operator(truth):
+    with pytest.raises(vyre.ArgumentError) as error:
+        operator.invert(truth)
+    assert str(error.value) == NOT
+    assert same(Expr.bitnot(truth), Expr.unop(UnOp.BitNot, truth))
+    assert same(vyre.logical_not(truth), Expr.unop(UnOp.LogicalNot, truth))
+
+
+def test_other_values_keep_the_operator():
+    for value in (a, (a < 1) + 1, (a < 1) & a, a | b, -(a < b), Expr.select(a < 1, a, b), Expr.load("x", a < b)):
+        assert same(~value, Expr.unop(UnOp.BitNot, value))
+
+
+def test_truth_is_seen_through_long_and_shared_chains():
+    chain = a < 0
+    for k in range(5000):
+        chain = chain & (a < k)
+    with pytest.raises(vyre.ArgumentError):
+        operator.invert(chain)
+    doubled = a < b
+    for _ in range(200):
+        doubled = doubled ^ doubled
+    with pytest.raises(vyre.ArgumentError):
+        operator.invert(doubled)
 
 
 LITERAL = "must be an Expr, an integer from 0 to 4294967295 or a bool, got"

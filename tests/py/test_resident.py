@@ -311,10 +311,14 @@ def test_mistakes_are_told():
     )
     assert message(lambda: vyre.array(np.zeros(3)), vyre.ArgumentError) == (
         "argument `values` of vyre.array must be of dtype uint32, int32, uint64, bool or uint8, "
-        "got an array of float64 with shape (3,). Fix: write vyre.array(x, dtype=np.uint32)."
+        "got an array of float64 with shape (3,). Fix: write vyre.array(np.asarray(values).astype(np.uint32))."
     )
-    assert message(lambda: vyre.array([-1], dtype=vyre.u32), vyre.ArgumentError).startswith(
-        "argument `values` of vyre.array cannot be an array of uint32: "
+    assert message(lambda: vyre.array([-1], dtype=vyre.u32), vyre.ArgumentError) == (
+        "argument `values` of vyre.array must be integers from 0 to 4294967295 for uint32, got -1 at [0]. "
+        "Fix: write np.asarray(x).astype(np.uint32) for the low 32 bits of each."
+    )
+    assert message(lambda: vyre.array([[1], [2, 3]], dtype=vyre.u32), vyre.ArgumentError).startswith(
+        "argument `values` of vyre.array cannot be one array: "
     )
     assert message(lambda: vyre.array([1, 2, 3], dtype=vyre.vec2u32), vyre.ArgumentError) == (
         "argument `values` of vyre.array must have shape (..., 2) for DataType.Vec2U32, got (3,). "
@@ -335,8 +339,8 @@ def test_mistakes_are_told():
         "argument `dtype` of vyre.empty must be uint32, int32, uint64, bool or uint8, or a vyre.DataType, "
         "got >u4. Fix: write np.uint32."
     )
-    assert message(lambda: a[0], vyre.ArgumentError) == (
-        "an index of a vyre.Array must be a slice along its first axis, got 0 (int). "
+    assert message(lambda: a[0.5], vyre.ArgumentError) == (
+        "an index of a vyre.Array must be integers and at most one slice, which is the last, got 0.5 (float). "
         "Fix: write array[a:b], or array.numpy() and index that."
     )
     assert message(lambda: a[::2], vyre.ArgumentError).endswith(
@@ -358,8 +362,9 @@ def test_mistakes_are_told():
         "a vyre.Array is memory of a device, which is not copied or pickled. "
         "Fix: write array.numpy(), and vyre.array there."
     )
-    with pytest.raises(TypeError):
-        iter(a)
+    assert message(lambda: iter(a), TypeError) == (
+        "a vyre.Array is not iterable: each element would be a read of its own. Fix: write array.numpy()."
+    )
     with pytest.raises(ValueError, match="copy of it"):
         a.__array__(copy=False)
     invalid = Program([BufferDecl.output("x", 0, vyre.u32)], (0, 1, 1), [])

@@ -19,6 +19,7 @@ class HostStorage final : public Storage {
   void write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) override;
   void read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) override;
   void wait(const RunOptions& options) override;
+  std::byte* host_memory() override { return data_.get(); }
 
  private:
   friend class HostPlan;

@@ -33,6 +33,8 @@ class Storage {
   // These wait for the calls before them, and throw what those threw. After a throw `to` may be written in part.
   virtual void read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) = 0;
   virtual void wait(const RunOptions& options) = 0;
+  // Its bytes, where they lie in the host's own memory for as long as it lives; else null. Calls do not wait for who uses them so.
+  virtual std::byte* host_memory() { return nullptr; }
 
   // A call that was to write this has failed, so nobody knows what is in it: it gives its error until it is written as a whole.
   void fail(std::exception_ptr error) noexcept;
