@@ -25,10 +25,22 @@ ir::ExprHandle operand(py::handle object, const char* name, std::string_view fun
   return to_expr(object, argument(name, function));
 }
 
+ir::ExprHandle index_operand(py::handle object, std::string_view function, const std::string& buffer) {
+  if (ir::ExprHandle value = quick_expr(object)) return value;
+  return to_index(object, argument("index", function), buffer);
+}
+
+// A literal is a constant; what is an expression already is converted by a cast.
+void refuse_expression(py::handle value, const char* function, ir::DataType type) {
+  if (!py::isinstance<PyExpr>(value)) return;
+  reject(argument("value", function), "an integer", value, fmt::format("write Expr.cast(DataType.{}, value)", ir::name(type)));
+}
+
 void bind_literals(Class& expr) {
   expr.def_static(
       "u32",
       [](py::handle value) {
+        refuse_expression(value, "Expr.u32", ir::DataType::U32);
         return wrap(ir::expr::u32(
             to_u32(value, argument("value", "Expr.u32"), "write Expr.i32(v) for a signed literal, Expr.u64(v) for a 64-bit one"),
             caller()));
@@ -43,6 +55,7 @@ Expr(7))");
   expr.def_static(
       "i32",
       [](py::handle value) {
+        refuse_expression(value, "Expr.i32", ir::DataType::I32);
         const auto number =
             to_signed(value, -0x80000000ll, 0x7FFFFFFFll, argument("value", "Expr.i32"), "write Expr.u32(v) for a larger literal");
         return wrap(ir::expr::i32(static_cast<std::int32_t>(number), caller()));
@@ -65,7 +78,10 @@ A Bool literal: True or False.
 Expr(True))");
   expr.def_static(
       "u64",
-      [](py::handle value) { return wrap(ir::expr::u64(to_unsigned(value, ~std::uint64_t{0}, argument("value", "Expr.u64")), caller())); },
+      [](py::handle value) {
+        refuse_expression(value, "Expr.u64", ir::DataType::U64);
+        return wrap(ir::expr::u64(to_unsigned(value, ~std::uint64_t{0}, argument("value", "Expr.u64")), caller()));
+      },
       py::arg("value"),
       R"(u64(value) -> Expr
 
@@ -114,7 +130,9 @@ Expr(i + 1))");
   expr.def_static(
       "load",
       [](py::handle buffer, py::handle index) {
-        return wrap(ir::expr::load(to_text(buffer, argument("buffer", "Expr.load")), operand(index, "index", "Expr.load"), caller()));
+        std::string name = to_text(buffer, argument("buffer", "Expr.load"));
+        ir::ExprHandle at = index_operand(index, "Expr.load", name);
+        return wrap(ir::expr::load(std::move(name), std::move(at), caller()));
       },
       py::arg("buffer"), py::arg("index"),
       R"(load(buffer, index) -> Expr
@@ -171,16 +189,25 @@ void bind_ids(Class& expr) {
 
 // Operators of the table are functions of the class and of the module under the same name.
 template <class Function, class... Extra>
-void def_both(Class& expr, py::module_& m, const std::string& name, Function function, const Extra&... extra) {
-  expr.def_static(name.c_str(), function, extra...);
-  m.def(name.c_str(), function, extra...);
+py::cpp_function def_both(Class& expr, py::module_& m, const std::string& name, Function function, const Extra&... extra) {
+  py::cpp_function made(function, py::name(name.c_str()), py::scope(m), extra...);
+  m.attr(name.c_str()) = made;
+  expr.attr(name.c_str()) = py::staticmethod(made);
+  return made;
+}
+
+// Those that begin with a value are its methods too: x.rotl(3) is Expr.rotl(x, 3).
+template <class Function, class... Extra>
+void def_method(Class& expr, py::module_& m, const std::string& name, Function function, const Extra&... extra) {
+  py::cpp_function made = def_both(expr, m, name, function, extra...);
+  expr.attr(name.c_str()) = py::reinterpret_steal<py::object>(PyInstanceMethod_New(made.ptr()));
 }
 
 void bind_operator_functions(Class& expr, py::module_& m) {
   for (const ir::BinOpInfo& row : ir::kBinOps) {
     const std::string shown =
         row.infix.empty() ? fmt::format("{}(a, 1)", row.text) : fmt::format("a {} 1", row.op == BinOp::Div ? "//" : row.infix);
-    def_both(
+    def_method(
         expr, m, std::string(row.text),
         [&row](py::handle left, py::handle right) {
           const std::string_view name = row.text;
@@ -193,7 +220,7 @@ void bind_operator_functions(Class& expr, py::module_& m) {
             .c_str());
   }
   for (const ir::UnOpInfo& row : ir::kUnOps) {
-    def_both(
+    def_method(
         expr, m, std::string(row.text),
         [&row](py::handle value) { return wrap(ir::expr::unary(row.op, operand(value, "value", row.text), caller())); }, py::arg("value"),
         fmt::format("{0}(value) -> Expr\n\n{1} Operand: {2}; result: {3}.\n\n>>> vyre.{0}(vyre.Expr.var(\"a\"))\nExpr({0}(a))", row.text,
@@ -207,7 +234,7 @@ void bind_operator_functions(Class& expr, py::module_& m) {
           expr, m, std::string(name),
           [&row](py::handle buffer, py::handle index, py::handle expected, py::handle value) {
             std::string target = to_text(buffer, argument("buffer", row.text));
-            ir::ExprHandle at = operand(index, "index", row.text);
+            ir::ExprHandle at = index_operand(index, row.text, target);
             ir::ExprHandle old = operand(expected, "expected", row.text);
             return wrap(
                 ir::expr::atomic(row.op, std::move(target), std::move(at), std::move(old), operand(value, "value", row.text), caller()));
@@ -224,7 +251,7 @@ void bind_operator_functions(Class& expr, py::module_& m) {
         expr, m, std::string(name),
         [&row](py::handle buffer, py::handle index, py::handle value) {
           std::string target = to_text(buffer, argument("buffer", row.text));
-          ir::ExprHandle at = operand(index, "index", row.text);
+          ir::ExprHandle at = index_operand(index, row.text, target);
           return wrap(ir::expr::atomic(row.op, std::move(target), std::move(at), {}, operand(value, "value", row.text), caller()));
         },
         py::arg("buffer"), py::arg("index"), py::arg("value"),
@@ -266,7 +293,7 @@ The unary operator `op` of vyre.UnOp, with no casts added.
 
 >>> vyre.Expr.unop(vyre.UnOp.Popcount, 7)
 Expr(popcount(7)))");
-  def_both(
+  def_method(
       expr, m, "select",
       [](py::handle condition, py::handle if_true, py::handle if_false) {
         ir::ExprHandle chosen = operand(condition, "cond", "Expr.select"), yes = operand(if_true, "if_true", "Expr.select");
@@ -305,7 +332,7 @@ The result of a registered operation. `id` means its highest version, `id@2` pin
 
 >>> vyre.call("primitive.bitwise.xor", [1, 2])
 Expr(call(primitive.bitwise.xor, 1, 2)))");
-  def_both(
+  def_method(
       expr, m, "lane",
       [](py::handle value, py::handle k) {
         ir::ExprHandle whole = operand(value, "value", "Expr.lane");
@@ -333,10 +360,49 @@ A U64 (low, high), Vec2U32 or Vec4U32 from exactly as many U32 values as it has 
 Expr(pack(U64, 1, 0)))");
 }
 
+// What to write for an integer beside an expression that no U32 holds. `x` stands for the expression.
+std::string literal_fix(py::handle object, bool on_the_left, std::string_view symbol, const ir::ExprHandle& other) {
+  const py::int_ number = py::reinterpret_steal<py::int_>(PyNumber_Index(object.ptr()));
+  const auto in = [&](py::int_ low, py::int_ high) { return number >= low && number <= high; };
+  const std::string text = py::str(number).cast<std::string>();
+  const auto ordered = [&](const std::string& literal, const std::string& value) {
+    return on_the_left ? std::pair(literal, value) : std::pair(value, literal);
+  };
+  if (in(py::int_(-0x80000000ll), py::int_(-1))) {
+    if (visibly_i32(other)) return fmt::format("write Expr.i32({})", text);
+    const std::string positive = text.substr(1);
+    const std::string bits = fmt::format("{}", static_cast<std::uint32_t>(number.cast<std::int64_t>()));
+    if (symbol == "+") return on_the_left ? fmt::format("write `x - {}`", positive) : fmt::format("write `- {}`", positive);
+    if (symbol == "-") return on_the_left ? fmt::format("write `-x - {}`", positive) : fmt::format("write `+ {}`", positive);
+    if (symbol == "*") return positive == "1" ? "write `-x`" : fmt::format("write `-x * {}`", positive);
+    if (symbol == "<<" || symbol == ">>") {
+      if (!on_the_left) return fmt::format("write `{} {}`", symbol == "<<" ? ">>" : "<<", positive);
+    } else if (symbol != "&" && symbol != "|" && symbol != "^" && symbol != "==" && symbol != "!=") {
+      const auto [left, right] = ordered(fmt::format("Expr.i32({})", text), "Expr.cast(DataType.I32, x)");
+      return fmt::format("write `{} {} {}`", left, symbol, right);
+    }
+    return fmt::format("write {}, its bits as a U32", bits);
+  }
+  if (in(py::int_(0x100000000ull), py::int_(~std::uint64_t{0}))) {
+    static constexpr std::pair<std::string_view, std::string_view> kOperations[] = {
+        {"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"//", "div"}, {"%", "mod"}, {"&", "and"}, {"|", "or"},   {"^", "xor"},
+        {"==", "eq"}, {"!=", "ne"}, {"<", "lt"},  {"<=", "le"},  {">", "gt"},  {">=", "ge"}, {"<<", "shl"}, {">>", "shr"}};
+    const bool shift = symbol == "<<" || symbol == ">>";
+    if (shift && !on_the_left) return "write an amount from 0 to 31";
+    for (const auto& [sign, name] : kOperations) {
+      if (sign != symbol) continue;
+      const auto [left, right] = ordered(fmt::format("Expr.u64({})", text), shift ? "x" : "Expr.cast(DataType.U64, x)");
+      return fmt::format("write vyre.call(\"primitive.u64.{}\", [{}, {}]) for 64 bits", name, left, right);
+    }
+  }
+  return {};
+}
+
 // The operand of Python's operators; a literal that does not fit names the operator.
-ir::ExprHandle infix_operand(py::handle object, const char* side, const char* symbol) {
+ir::ExprHandle infix_operand(py::handle object, const char* side, const char* symbol, const ir::ExprHandle& other) {
   if (ir::ExprHandle value = quick_expr(object)) return value;
-  return to_expr(object, fmt::format("the {} operand of `{}`", side, symbol));
+  return to_expr(object, fmt::format("the {} operand of `{}`", side, symbol),
+                 is_integer(object) ? literal_fix(object, *side == 'l', symbol, other) : "");
 }
 
 void bind_infix(Class& expr) {
@@ -366,11 +432,11 @@ void bind_infix(Class& expr) {
   };
   for (const Row& row : kRows) {
     expr.def(row.name, [&row](const PyExpr& self, py::handle other) {
-      return wrap(infix(row.op, row.symbol, self.handle, infix_operand(other, "right", row.symbol), caller()));
+      return wrap(infix(row.op, row.symbol, self.handle, infix_operand(other, "right", row.symbol, self.handle), caller()));
     });
     if (row.reflected == nullptr) continue;
     expr.def(row.reflected, [&row](const PyExpr& self, py::handle other) {
-      return wrap(infix(row.op, row.symbol, infix_operand(other, "left", row.symbol), self.handle, caller()));
+      return wrap(infix(row.op, row.symbol, infix_operand(other, "left", row.symbol, self.handle), self.handle, caller()));
     });
   }
   expr.def("__neg__", [](const PyExpr& self) { return wrap(prefix(UnOp::Negate, self.handle, caller())); });
@@ -387,21 +453,36 @@ void bind_refusals(Class& expr) {
       {"__truediv__", "`/` is not defined on expressions. Fix: write `//` (truncating; x // 0 is 0)."},
       {"__rtruediv__", "`/` is not defined on expressions. Fix: write `//` (truncating; x // 0 is 0)."},
       {"__rpow__", "`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two."},
+      {"__matmul__", "`@` is not defined on expressions. Fix: add the products in a Node.loop."},
+      {"__rmatmul__", "`@` is not defined on expressions. Fix: add the products in a Node.loop."},
+      {"__divmod__", "divmod() is not defined on expressions. Fix: write x // y and x % y."},
+      {"__rdivmod__", "divmod() is not defined on expressions. Fix: write x // y and x % y."},
       {"__contains__", "an expression holds no elements, so `in` has no meaning. Fix: compare with `==` and combine with Expr.logical_or."},
       {"__getitem__", "an expression cannot be indexed. Fix: write Expr.load(buffer, index) or Expr.lane(value, k)."},
   };
   for (const Row& row : kBinary) {
     expr.def(row.name, [&row](const PyExpr&, py::handle) -> py::object { throw ArgumentError(row.message); });
   }
+  expr.def("__setitem__", [](const PyExpr&, py::handle, py::handle) {
+    throw ArgumentError("an expression cannot be indexed. Fix: write Node.store(buffer, index, value).");
+  });
   expr.def("__pow__", [](const PyExpr&, const py::args&) -> py::object {
     throw ArgumentError("`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two.");
   });
   static constexpr Row kUnary[] = {
       {"__bool__",
-       "an expression has no truth value before it runs. Fix: write Node.if_(cond, [...]) or Expr.select(cond, a, b), Expr.logical_and for "
-       "`and`, "
-       "Expr.logical_or for `or`, and (a < b) & (b < c) for a chain."},
+       "an expression has no truth value before it runs. Fix: write Node.if_(cond, [...]) or Expr.select(cond, a, b) for `if`, vyre.min "
+       "and "
+       "vyre.max for min() and max(), Expr.logical_and, logical_or and logical_not for `and`, `or` and `not`, and (a < b) & (b < c) for a "
+       "chain."},
       {"__int__", "an expression has no integer value before it runs. Fix: convert with Expr.cast(DataType.U32, value)."},
+      {"__index__",
+       "an expression has no integer value before it runs. Fix: write Node.loop(var, 0, n, body) for range(n), and Expr.load(buffer, "
+       "index) to index with it."},
+      {"__abs__",
+       "abs() of an expression depends on its type. Fix: leave it out for a U32, which has no sign; write "
+       "vyre.call(\"primitive.math.sabs\", [x]) for an I32."},
+      {"__pos__", "`+` before an expression changes nothing. Fix: leave it out."},
       {"__float__", "an expression has no float value before it runs. Fix: keep it an expression; the types are integers."},
       {"__len__", "an expression has no length. Fix: write Expr.buf_len(buffer) for the length of a buffer."},
       {"__iter__", "an expression cannot be iterated. Fix: write Node.loop(var, from_, to, body)."},
@@ -421,7 +502,8 @@ void bind_expr(py::module_& m) {
 
 Expressions know no types while they are made; vyre.validate does. An expression used twice in a statement is evaluated
 once. `+ - * // % & | ^ ~ << >>` and comparisons write the U32 operators. When an operand is visibly I32 (a literal, a cast,
-a signed operator), both must be, and the operator is the signed one; `//` and `%` then truncate, unlike Python's.
+a signed operator), both must be, and the operator is the signed one; `//` and `%` then truncate, unlike Python's. Functions that
+begin with a value are its methods too: x.rotl(3) is Expr.rotl(x, 3).
 
 >>> (vyre.Expr.load("left", 0) ^ 5) & 0xFF
 Expr((left[0] ^ 5) & 255)
@@ -435,6 +517,7 @@ Expr(sdiv(i32(-8), i32(3))))");
   bind_other_values(expr, m);
   bind_infix(expr);
   bind_refusals(expr);
+  explain_calls(expr, "Expr");
   expr.def("__repr__", [](const PyExpr& self) { return lenient_str(brief(self.handle)); });
   expr.def("__hash__", [](const PyExpr& self) { return reinterpret_cast<std::uintptr_t>(self.handle.get()) >> 4; });
   expr.def("__copy__", [](py::object self) { return self; });

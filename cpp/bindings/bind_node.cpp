@@ -54,7 +54,7 @@ Node(sum = sum + 1))");
       "store",
       [](py::handle buffer, py::handle index, py::handle value) {
         std::string target = to_text(buffer, "argument `buffer` of Node.store");
-        ir::ExprHandle at = to_expr(index, "argument `index` of Node.store");
+        ir::ExprHandle at = to_index(index, "argument `index` of Node.store", target);
         return wrap(ir::node::store(std::move(target), std::move(at), to_expr(value, "argument `value` of Node.store"), caller()));
       },
       py::arg("buffer"), py::arg("index"), py::arg("value"),
@@ -119,6 +119,7 @@ flow (V010).
 
 >>> vyre.Node.barrier()
 Node(barrier))");
+  explain_calls(node, "Node");
   node.def("__repr__", [](const PyNode& self) { return lenient_str(brief(self.handle)); });
   node.def("__eq__", [](const PyNode& self, py::handle other) {
     return py::isinstance<PyNode>(other) && self.handle == other.cast<const PyNode&>().handle;

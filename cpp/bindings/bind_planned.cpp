@@ -208,7 +208,7 @@ run::Grid grid_of(const py::kwargs& kwargs) {
     }
     return to_grid(found, "a Program's call");
   }
-  throw ArgumentError("a Program's call needs argument `workgroups`: counts along x, y, z. Fix: write workgroups=(n, 1, 1).");
+  return to_grid(py::none(), "a Program's call");
 }
 
 std::optional<lower::Options> lowering_of(const py::kwargs& kwargs) {

@@ -20,6 +20,18 @@ using ir::DataType;
 
 std::string argument(const char* name, std::string_view function) { return fmt::format("argument `{}` of {}", name, function); }
 
+// A DataType where a number is to stand: the binding was forgotten, or a workgroup buffer's count comes too late.
+void refuse_type_as_number(py::handle name, py::handle number, const std::string& function) {
+  if (!py::isinstance<DataType>(number)) return;
+  const bool workgroup = function == "BufferDecl.workgroup";
+  const std::string shown = PyUnicode_Check(name.ptr()) ? quoted(name.cast<std::string>()) : "name";
+  const std::string element = fmt::format("DataType.{}", ir::name(number.cast<DataType>()));
+  const std::string access = function == "BufferDecl.storage" ? "access, " : "";
+  reject(argument(workgroup ? "count" : "binding", function), "an integer from 0 to 4294967295", number,
+         workgroup ? fmt::format("write {}({}, 64, {}), with the number of elements before their type", function, shown, element)
+                   : fmt::format("write {}({}, 0, {}{}), with a binding of its own", function, shown, access, element));
+}
+
 void bind_buffer_decl(py::module_& m) {
   py::class_<BufferDecl> decl(m, "BufferDecl", py::is_final(),
                               R"(A buffer of a program: name, binding, access, element type and length.
@@ -36,6 +48,7 @@ BufferDecl.read('left', 0, DataType.U32))");
                       const char* function) {
     BufferDecl result;
     result.name = to_text(name, argument("name", function));
+    refuse_type_as_number(name, binding, function);
     result.binding = to_u32(binding, argument("binding", function));
     result.access = access;
     result.element = to_type(element, argument("element", function));
@@ -88,6 +101,7 @@ BufferDecl.read_write('data', 0, DataType.U32))");
   decl.def_static(
       "workgroup",
       [](py::handle name, py::handle count, py::handle element) {
+        refuse_type_as_number(name, count, "BufferDecl.workgroup");
         return BufferDecl::workgroup(to_text(name, argument("name", "BufferDecl.workgroup")),
                                      to_u32(count, argument("count", "BufferDecl.workgroup")),
                                      to_type(element, argument("element", "BufferDecl.workgroup")));
@@ -100,6 +114,24 @@ Memory shared by one workgroup: `count` elements, zero at its start; it has no b
 >>> vyre.BufferDecl.workgroup("tile", 64, vyre.u32)
 BufferDecl.workgroup('tile', 64, DataType.U32))");
 
+  explain_calls(decl, "BufferDecl", [](const py::args& args, const std::string& name) {
+    if (args.size() >= 2) refuse_type_as_number(args[0], args[1], "BufferDecl." + name);
+  });
+  // A declaration is not the array, and has a name in expressions and statements.
+  decl.def("__getitem__", [](const BufferDecl& self, py::handle) -> py::object {
+    throw ArgumentError(fmt::format("a BufferDecl has no elements. Fix: write Expr.load({}, index).", quoted(self.name)));
+  });
+  decl.def("__setitem__", [](const BufferDecl& self, py::handle, py::handle) {
+    throw ArgumentError(fmt::format("a BufferDecl has no elements. Fix: write Node.store({}, index, value).", quoted(self.name)));
+  });
+  decl.def("__len__", [](const BufferDecl& self) -> std::size_t {
+    throw ArgumentError(fmt::format("a BufferDecl has no length before it runs. Fix: write Expr.buf_len({}).", quoted(self.name)));
+  });
+  decl.def("__bool__", [](const BufferDecl&) { return true; });
+  decl.def("__iter__", [](const BufferDecl& self) -> py::object {
+    throw ArgumentError(
+        fmt::format("a BufferDecl has no elements. Fix: write Node.loop(var, 0, Expr.buf_len({}), body).", quoted(self.name)));
+  });
   decl.def_property_readonly(
       "name", [](const BufferDecl& self) { return lenient_str(self.name); }, "The name that expressions and inputs use.");
   decl.def_property_readonly(

@@ -23,7 +23,15 @@ std::atomic<int> running{0};
 run::Grid to_grid(py::handle object, const std::string& function) {
   const std::string where = "argument `workgroups` of " + function;
   if (is_integer(object)) return {to_u32(object, where), 1, 1};
-  const std::vector<py::object> items = to_list(object, where, "an integer or a tuple of one to three integers", "write (n, 1, 1)");
+  const char* const wanted = "an integer or a tuple of one to three integers";
+  if (object.is_none()) {
+    throw ArgumentError(
+        fmt::format("{} needs argument `workgroups`: counts along x, y, z. Fix: write workgroups=-(-n // size), which "
+                    "covers n elements with workgroups of `size` invocations.",
+                    function));
+  }
+  if (PyFloat_Check(object.ptr())) reject(where, wanted, object, "write an integer; `//` divides integers, and -(-n // 64) rounds up");
+  const std::vector<py::object> items = to_list(object, where, wanted, "write (n, 1, 1)");
   if (items.empty() || items.size() > 3) {
     throw ArgumentError(fmt::format("{} must be an integer or a tuple of one to three integers, got {} of them. Fix: write (n, 1, 1).",
                                     where, items.size()));

@@ -30,4 +30,70 @@ std::vector<py::object> bind_arguments(const Signature& signature, const py::arg
   return result;
 }
 
+void refuse_call(std::string_view owner, std::string_view signature, const py::args& args, const py::kwargs& kwargs) {
+  const std::string call = fmt::format("{}.{}", owner, signature.substr(0, signature.find(" -> ")));
+  const std::string function = call.substr(0, call.find('('));
+  // "name, binding, element, *, count=0": what has a value may be left out, what follows the star has a name.
+  struct Parameter {
+    std::string name;
+    bool needed, by_place;
+  };
+  std::vector<Parameter> parameters;
+  bool by_place = true;
+  std::string_view list = std::string_view(call).substr(function.size() + 1);
+  list.remove_suffix(1);
+  while (!list.empty()) {
+    const std::string_view each = list.substr(0, list.find(", "));
+    list.remove_prefix(std::min(list.size(), each.size() + 2));
+    if (each == "*") {
+      by_place = false;
+    } else {
+      parameters.push_back({std::string(each.substr(0, each.find('='))), each.find('=') == each.npos, by_place});
+    }
+  }
+  const auto places =
+      static_cast<std::size_t>(std::count_if(parameters.begin(), parameters.end(), [](const Parameter& p) { return p.by_place; }));
+  if (args.size() > places) {
+    throw py::type_error(fmt::format("{}() takes {} argument{} by place, got {}. Fix: write {}.", function, places, places == 1 ? "" : "s",
+                                     args.size(), call));
+  }
+  std::vector<bool> found(parameters.size());
+  std::fill_n(found.begin(), args.size(), true);
+  for (const auto& [key, value] : kwargs) {
+    const auto known = std::find_if(parameters.begin(), parameters.end(), [key = key](const Parameter& parameter) {
+      return PyUnicode_CompareWithASCIIString(key.ptr(), parameter.name.c_str()) == 0;
+    });
+    if (known == parameters.end()) {
+      throw py::type_error(fmt::format("{}() has no argument {}. Fix: write {}.", function, py::repr(key).cast<std::string>(), call));
+    }
+    const auto slot = static_cast<std::size_t>(known - parameters.begin());
+    if (found[slot]) throw py::type_error(fmt::format("{}() got argument `{}` twice. Fix: write {}.", function, known->name, call));
+    found[slot] = true;
+  }
+  for (std::size_t slot = 0; slot < parameters.size(); ++slot) {
+    if (found[slot] || !parameters[slot].needed) continue;
+    throw py::type_error(fmt::format("{}() misses argument `{}`. Fix: write {}.", function, parameters[slot].name, call));
+  }
+  throw py::type_error(fmt::format("{}() does not take these arguments. Fix: write {}.", function, call));
+}
+
+void explain_calls(py::handle scope, const std::string& owner, void (*first)(const py::args& args, const std::string& name)) {
+  py::options options;
+  options.disable_function_signatures();  // a docstring is made anew with each overload
+  for (const auto& [key, value] : py::dict(scope.attr("__dict__").attr("items")())) {
+    const auto name = key.cast<std::string>();
+    const py::object function = scope.attr(name.c_str());
+    if (name.starts_with("_") || PyCFunction_Check(function.ptr()) == 0) continue;
+    const auto doc = py::str(function.attr("__doc__")).cast<std::string>();
+    if (!doc.starts_with(name + "(")) continue;
+    // Tried after the function itself, whose chain of overloads it joins.
+    py::cpp_function(
+        [owner, name, first, signature = doc.substr(0, doc.find('\n'))](const py::args& args, const py::kwargs& kwargs) -> py::object {
+          if (first != nullptr) first(args, name);
+          refuse_call(owner, signature, args, kwargs);
+        },
+        py::name(name.c_str()), py::scope(scope), py::sibling(function));
+  }
+}
+
 }  // namespace vyre::python

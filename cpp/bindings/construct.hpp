@@ -6,6 +6,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bindings.hpp"
@@ -23,6 +24,14 @@ struct Signature {
 
 // One object a name, null for what was not given. Raises Python's TypeError, as Python functions do.
 std::vector<py::object> bind_arguments(const Signature& signature, const py::args& args, const py::kwargs& kwargs);
+
+// Raises Python's TypeError for a call that fits no signature, with the whole call as the Fix. `signature` is the first line of the
+// function's docstring, "load(buffer, index) -> Expr", and `owner` stands before it.
+[[noreturn]] void refuse_call(std::string_view owner, std::string_view signature, const py::args& args, const py::kwargs& kwargs);
+
+// Functions that pybind11 would answer with a list of C++ signatures: what calls them wrongly comes to refuse_call, and right calls pay
+// nothing. `scope` has the functions as attributes; `first` may have better words for an owner's likely mistakes.
+void explain_calls(py::handle scope, const std::string& owner, void (*first)(const py::args& args, const std::string& name) = nullptr);
 
 template <class T, class Make>
 void def_new(py::class_<T>& type, Make make) {

@@ -5,8 +5,10 @@
 #include <pybind11/numpy.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
+#include "resident.hpp"
 #include "vyre/base/error.hpp"
 
 namespace vyre::python {
@@ -28,6 +30,41 @@ py::int_ plain(py::handle object) { return py::reinterpret_steal<py::int_>(PyNum
 constexpr const char* kInRange = "write an integer in that range";
 
 std::string with_fix(const std::string& fix, const char* otherwise) { return fix.empty() ? otherwise : fix; }
+
+// What to write for what is no integer at all.
+std::string integer_fix(py::handle object) {
+  if (PyFloat_Check(object.ptr())) return "write an integer; `//` divides integers, and -(-n // 64) rounds up";
+  if (py::isinstance<PyExpr>(object)) return "write an integer: what an expression gives is known when the program runs";
+  return kInRange;
+}
+
+// Which DataType is meant by numpy's name for it, or by the text form's.
+std::string type_fix(py::handle object) {
+  std::string name;
+  if (PyUnicode_Check(object.ptr())) name = object.cast<std::string>();
+  for (const ir::TypeInfo& row : ir::kTypes) {
+    if (name == row.text || name == row.name) return fmt::format("write DataType.{}", row.name);
+  }
+  try {
+    const auto dtype = py::module_::import("numpy").attr("dtype")(object).attr("name").cast<std::string>();
+    for (const ir::TypeInfo& row : ir::kTypes) {
+      if (dtype == row.numpy) return fmt::format("write DataType.{}", row.name);
+    }
+  } catch (const py::error_already_set&) {
+    // Not one of numpy's either.
+  }
+  return "write DataType.U32 or another type of that table";
+}
+
+// What to write for a float in an expression.
+std::string float_fix(py::handle object) {
+  const double number = PyFloat_AsDouble(object.ptr());
+  if (PyErr_Occurred() != nullptr) PyErr_Clear();
+  if (number >= 0 && number <= 4294967295.0 && number == std::floor(number)) {
+    return fmt::format("write {}", static_cast<std::uint64_t>(number));
+  }
+  return "write an integer: programs have no floats, and x * p // q is x times the fraction p / q";
+}
 
 }  // namespace
 
@@ -86,7 +123,7 @@ bool is_integer(py::handle object) {
 std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::string& where, const std::string& fix) {
   const std::string wanted = fmt::format("an integer from 0 to {}", last);
   const std::string action = with_fix(fix, kInRange);
-  if (!is_integer(object)) reject(where, wanted, object, kInRange);
+  if (!is_integer(object)) reject(where, wanted, object, integer_fix(object));
   const py::int_ value = plain(object);
   const unsigned long long result = PyLong_AsUnsignedLongLong(value.ptr());
   if (PyErr_Occurred() != nullptr) {
@@ -100,7 +137,7 @@ std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::stri
 std::int64_t to_signed(py::handle object, std::int64_t first, std::int64_t last, const std::string& where, const std::string& fix) {
   const std::string wanted = fmt::format("an integer from {} to {}", first, last);
   const std::string action = with_fix(fix, kInRange);
-  if (!is_integer(object)) reject(where, wanted, object, kInRange);
+  if (!is_integer(object)) reject(where, wanted, object, integer_fix(object));
   const py::int_ value = plain(object);
   int overflow = 0;
   const long long result = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
@@ -115,7 +152,9 @@ bool to_bool(py::handle object, const std::string& where) {
 
 std::string to_text(py::handle object, const std::string& where, const std::string& fix) {
   if (!PyUnicode_Check(object.ptr())) {
-    if (py::isinstance<ir::BufferDecl>(object)) reject(where, "a str", object, "write the declaration's name");
+    if (py::isinstance<ir::BufferDecl>(object)) {
+      reject(where, "a str", object, fmt::format("write the declaration's name, {}", quoted(object.cast<const ir::BufferDecl&>().name)));
+    }
     reject(where, "a str", object, with_fix(fix, "write a name in quotes"));
   }
   Py_ssize_t size = 0;
@@ -128,7 +167,7 @@ std::string to_text(py::handle object, const std::string& where, const std::stri
 }
 
 ir::DataType to_type(py::handle object, const std::string& where) {
-  if (!py::isinstance<ir::DataType>(object)) reject(where, "a vyre.DataType", object, "write DataType.U32 or another type of that table");
+  if (!py::isinstance<ir::DataType>(object)) reject(where, "a vyre.DataType", object, type_fix(object));
   return object.cast<ir::DataType>();
 }
 
@@ -148,7 +187,7 @@ ir::ExprHandle quick_expr(py::handle object) {
   return ir::expr::u32(static_cast<std::uint32_t>(number), caller());
 }
 
-ir::ExprHandle to_expr(py::handle object, const std::string& where) {
+ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::string& fix) {
   if (py::isinstance<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
   if (is_boolean(object)) return ir::expr::boolean(PyObject_IsTrue(object.ptr()) == 1, caller());
   constexpr const char* kWanted = "an Expr, an integer from 0 to 4294967295 or a bool";
@@ -157,23 +196,45 @@ ir::ExprHandle to_expr(py::handle object, const std::string& where) {
     int overflow = 0;
     const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
     if (overflow == 0 && number >= 0 && number <= 0xFFFFFFFFll) return ir::expr::u32(static_cast<std::uint32_t>(number), caller());
+    if (!fix.empty()) reject(where, kWanted, object, fix);
     if (overflow == 0 && number < 0 && number >= std::numeric_limits<std::int32_t>::min()) {
-      reject(where, kWanted, object, fmt::format("write Expr.i32({}) for a signed literal", number));
+      reject(where, kWanted, object,
+             fmt::format("write Expr.i32({}) for an I32, or {} for the same bits as a U32", number, static_cast<std::uint32_t>(number)));
     }
     if (overflow == 0 && number > 0) reject(where, kWanted, object, fmt::format("write Expr.u64({}) for a 64-bit literal", number));
     reject(where, kWanted, object, "write Expr.i32(v), Expr.u32(v) or Expr.u64(v) with a value of that type");
   }
   // An Expr.gid_x without its parentheses.
   if (PyCFunction_Check(object.ptr()) || PyFunction_Check(object.ptr())) reject(where, kWanted, object, "call the function: write f(...)");
-  if (PyFloat_Check(object.ptr()) ||
-      (!PyType_Check(object.ptr()) && PyObject_HasAttrString(object.ptr(), "__float__") != 0 && !py::isinstance<py::array>(object))) {
+  if (py::isinstance<ir::BufferDecl>(object)) {
+    reject(where, kWanted, object, fmt::format("write Expr.load({}, index)", quoted(object.cast<const ir::BufferDecl&>().name)));
+  }
+  if (py::isinstance<py::array>(object) || py::isinstance<PyArray>(object)) {
+    reject(where, kWanted, object, "declare a buffer, pass the array when the program is run, and write Expr.load(name, index)");
+  }
+  if (PyList_Check(object.ptr()) || PyTuple_Check(object.ptr())) {
+    reject(where, kWanted, object, "write Expr.pack(type, lanes) for a vector, or Expr.load(name, index) for an element of a buffer");
+  }
+  if (PyFloat_Check(object.ptr()) || (!PyType_Check(object.ptr()) && PyObject_HasAttrString(object.ptr(), "__float__") != 0)) {
     // numpy's floats too
-    reject(where, kWanted, object, "write an integer; an expression is converted with Expr.cast(DataType.U32, value)");
+    reject(where, kWanted, object, float_fix(object));
   }
   if (PyUnicode_Check(object.ptr()))
     reject(where, kWanted, object, "write Expr.var(name) to read a variable, Expr.load(name, index) a buffer");
-  if (py::isinstance<PyNode>(object)) reject(where, kWanted, object, "pass an expression; a statement has no value");
+  if (py::isinstance<PyNode>(object)) {
+    const ir::NodeHandle& node = object.cast<const PyNode&>().handle;
+    if (node->kind == ir::NodeKind::Let) reject(where, kWanted, object, fmt::format("write Expr.var({})", quoted(node->name)));
+    reject(where, kWanted, object, "pass an expression; a statement has no value");
+  }
   reject(where, kWanted, object, "write Expr.u32(v) or another expression");
+}
+
+ir::ExprHandle to_index(py::handle object, const std::string& where, const std::string& buffer) {
+  if (PySlice_Check(object.ptr())) reject(where, "one index", object, "write a Node.loop over the indices");
+  const bool negative = is_integer(object) && plain(object) < py::int_(0);
+  if (!negative) return to_expr(object, where, is_integer(object) ? "write an index below 2^32" : "");
+  const std::string back = py::str(plain(object).attr("__neg__")()).cast<std::string>();
+  return to_expr(object, where, fmt::format("write Expr.buf_len({}) - {} to count from the end", quoted(buffer), back));
 }
 
 std::vector<py::object> to_list(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix) {

@@ -30,8 +30,11 @@ std::string to_text(py::handle object, const std::string& where, const std::stri
 ir::DataType to_type(py::handle object, const std::string& where);
 ir::BufferAccess to_access(py::handle object, const std::string& where);
 
-// An Expr, or a literal: integers 0..2^32 - 1 are U32, True and False are Bool.
-ir::ExprHandle to_expr(py::handle object, const std::string& where);
+// An Expr, or a literal: integers 0..2^32 - 1 are U32, True and False are Bool. `fix` is for an integer out of that range; without one
+// it is said how to write a literal of another type.
+ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::string& fix = {});
+// The same, an index of buffer `buffer`.
+ir::ExprHandle to_index(py::handle object, const std::string& where, const std::string& buffer);
 // The same without words for a mistake: an empty handle for what is not an Expr or a plain int in range.
 ir::ExprHandle quick_expr(py::handle object);
 std::vector<ir::ExprHandle> to_exprs(py::handle object, const std::string& where);

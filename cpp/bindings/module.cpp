@@ -1,5 +1,6 @@
 // The Python module vyre._core: a list of what is bound.
 #include "bindings.hpp"
+#include "construct.hpp"
 
 PYBIND11_MODULE(_core, m) {
   using namespace vyre::python;
@@ -21,4 +22,5 @@ PYBIND11_MODULE(_core, m) {
   bind_profile(m);
   bind_check(m);
   bind_fuzz(m);
+  explain_calls(m, "vyre");
 }

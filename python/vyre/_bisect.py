@@ -129,7 +129,7 @@ class Divergence:
 def bisect(
     program: Program,
     inputs: Mapping[str, Any],
-    workgroups: int | Sequence[int],
+    workgroups: int | Sequence[int] | None = None,
     *,
     backend: Way | None = None,
     against: Way = "reference",

@@ -101,7 +101,7 @@ class CheckResult:
 def check(
     program: Program,
     inputs: Mapping[str, Any],
-    workgroups: int | Sequence[int],
+    workgroups: int | Sequence[int] | None = None,
     *,
     schedule: str | None = None,
     checks: str | Iterable[str] = "all",

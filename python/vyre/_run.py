@@ -28,7 +28,7 @@ _MASKED = (
 def run(
     program: Program,
     inputs: Mapping[str, Any],
-    workgroups: int | Sequence[int],
+    workgroups: int | Sequence[int] | None = None,
     *,
     backend: str | None = None,
     device: int | Device | None = None,

@@ -121,8 +121,8 @@ def test_buffer_declarations():
         ),
         (
             lambda: BufferDecl.read("x", vyre.u32, 0),
-            "argument `binding` of BufferDecl.read must be an integer from 0 to 4294967295, got DataType.U32 (DataType). Fix: write an "
-            "integer in that range.",
+            "argument `binding` of BufferDecl.read must be an integer from 0 to 4294967295, got DataType.U32 (DataType). Fix: write "
+            "BufferDecl.read('x', 0, DataType.U32), with a binding of its own.",
         ),
         (
             lambda: vyre.validate("x"),

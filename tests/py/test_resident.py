@@ -282,7 +282,8 @@ def test_mistakes_are_told():
         "the program binds no buffer `d`. Fix: use one of `a`, `b`, `c`."
     )
     assert message(lambda: program(a, b, c), vyre.ArgumentError) == (
-        "a Program's call needs argument `workgroups`: counts along x, y, z. Fix: write workgroups=(n, 1, 1)."
+        "a Program's call needs argument `workgroups`: counts along x, y, z. Fix: write workgroups=-(-n // size), "
+        "which covers n elements with workgroups of `size` invocations."
     )
     assert message(lambda: program(a, b, vyre.empty(4, backend="reference"), workgroups=1), vyre.BindingError) == (
         "buffers `a` and `c` got arrays of two devices: device 0 of backend `cpu` and device 0 of backend `reference`. "

@@ -86,7 +86,7 @@ def test_an_empty_grid_runs_nothing(grid, target):
         (
             1.5,
             "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got 1.5 (float). "
-            "Fix: write (n, 1, 1).",
+            "Fix: write an integer; `//` divides integers, and -(-n // 64) rounds up.",
         ),
         (
             (1, None),

@@ -1,0 +1,571 @@
+"""Wrong uses of the package, each with its exact error, the line that is at fault, and the Fix applied: it runs and gives the right bytes.
+
+A row is a wrong snippet and the mended one. A snippet without an assignment to `result` is an expression, which is stored for each of four
+invocations; the line at fault ends in `# here`, else it is the only one. Rows whose error is a ValidationError compare the first diagnostic's
+message and place, and its `hint` where one is given.
+"""
+
+# ruff: noqa: E501  (messages stand whole)
+from __future__ import annotations
+
+import traceback
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import ArgumentError, BindingError, BufferDecl, Expr, Node, Program
+
+TOP = 2**32
+VALUE = "must be an Expr, an integer from 0 to 4294967295 or a bool, got"
+TRUTH = (
+    "an expression has no truth value before it runs. Fix: write Node.if_(cond, [...]) or Expr.select(cond, a, b) for `if`, vyre.min and "
+    "vyre.max for min() and max(), Expr.logical_and, logical_or and logical_not for `and`, `or` and `not`, and (a < b) & (b < c) for a chain."
+)
+FIND_GROUPS = "counts along x, y, z. Fix: write workgroups=-(-n // size), which covers n elements with workgroups of `size` invocations."
+DIVIDE = "write an integer; `//` divides integers, and -(-n // 64) rounds up"
+BUFFER = "declare a buffer, pass the array when the program is run, and write Expr.load(name, index)"
+
+
+class Row(NamedTuple):
+    name: str
+    wrong: str
+    error: type[Exception]
+    text: str
+    mended: str
+    expected: list[int]
+    hint: str | None = None
+
+
+EXPRESSIONS = [
+    Row("a negative added", "i + -1", ArgumentError, f"the right operand of `+` {VALUE} -1 (int). Fix: write `- 1`.", "i - 1", [TOP - 1, 0, 1, 2]),
+    Row("a negative subtracted", "i - -1", ArgumentError, f"the right operand of `-` {VALUE} -1 (int). Fix: write `+ 1`.", "i + 1", [1, 2, 3, 4]),
+    Row("a negative on the left", "-1 + i", ArgumentError, f"the left operand of `+` {VALUE} -1 (int). Fix: write `x - 1`.", "i - 1", [TOP - 1, 0, 1, 2]),
+    Row("less from a negative", "-3 - i", ArgumentError, f"the left operand of `-` {VALUE} -3 (int). Fix: write `-x - 3`.", "-i - 3", [TOP - 3, TOP - 4, TOP - 5, TOP - 6]),
+    Row("times a negative", "i * -3", ArgumentError, f"the right operand of `*` {VALUE} -3 (int). Fix: write `-x * 3`.", "-i * 3", [0, TOP - 3, TOP - 6, TOP - 9]),
+    Row("times minus one", "i * -1", ArgumentError, f"the right operand of `*` {VALUE} -1 (int). Fix: write `-x`.", "-i", [0, TOP - 1, TOP - 2, TOP - 3]),
+    Row("a negative mask", "x & -4", ArgumentError, f"the right operand of `&` {VALUE} -4 (int). Fix: write 4294967292, its bits as a U32.", "x & 4294967292", [4, 4, 4, 8]),
+    Row("equal to a negative", "~i == -1", ArgumentError, f"the right operand of `==` {VALUE} -1 (int). Fix: write 4294967295, its bits as a U32.", "~i == 4294967295", [1, 0, 0, 0]),
+    Row("below a negative", "i - 2 < -1", ArgumentError, f"the right operand of `<` {VALUE} -1 (int). Fix: write `Expr.cast(DataType.I32, x) < Expr.i32(-1)`.", "Expr.cast(DataType.I32, i - 2) < Expr.i32(-1)", [1, 0, 0, 0]),
+    Row("shifted by a negative", "x << -1", ArgumentError, f"the right operand of `<<` {VALUE} -1 (int). Fix: write `>> 1`.", "x >> 1", [2, 3, 3, 4]),
+    Row("a negative divided", "-7 // i", ArgumentError, f"the left operand of `//` {VALUE} -7 (int). Fix: write `Expr.i32(-7) // Expr.cast(DataType.I32, x)`.", "Expr.cast(DataType.U32, Expr.i32(-7) // Expr.cast(DataType.I32, i))", [0, TOP - 7, TOP - 3, TOP - 2]),
+    Row("a negative beside an I32", "Expr.cast(DataType.U32, Expr.cast(DataType.I32, i) + -1)", ArgumentError, f"the right operand of `+` {VALUE} -1 (int). Fix: write Expr.i32(-1).", "Expr.cast(DataType.U32, Expr.cast(DataType.I32, i) + Expr.i32(-1))", [TOP - 1, 0, 1, 2]),
+    Row("a plain literal beside an I32", "Expr.cast(DataType.U32, Expr.cast(DataType.I32, i) + 1)", ArgumentError, "the right operand of `+` must be visibly I32 like the other one, got Expr(1). Fix: write Expr.i32(1).", "Expr.cast(DataType.U32, Expr.cast(DataType.I32, i) + Expr.i32(1))", [1, 2, 3, 4]),
+    Row("2**40 added", "Expr.lane(i + 2**40, 1)", ArgumentError, f'the right operand of `+` {VALUE} 1099511627776 (int). Fix: write vyre.call("primitive.u64.add", [Expr.cast(DataType.U64, x), Expr.u64(1099511627776)]) for 64 bits.', 'Expr.lane(vyre.call("primitive.u64.add", [Expr.cast(DataType.U64, i), Expr.u64(1099511627776)]), 1)', [256] * 4),
+    Row("from 2**40", "Expr.lane(2**40 - i, 1)", ArgumentError, f'the left operand of `-` {VALUE} 1099511627776 (int). Fix: write vyre.call("primitive.u64.sub", [Expr.u64(1099511627776), Expr.cast(DataType.U64, x)]) for 64 bits.', 'Expr.lane(vyre.call("primitive.u64.sub", [Expr.u64(1099511627776), Expr.cast(DataType.U64, i)]), 1)', [256, 255, 255, 255]),
+    Row("2**40 shifted", "Expr.lane(2**40 >> i, 1)", ArgumentError, f'the left operand of `>>` {VALUE} 1099511627776 (int). Fix: write vyre.call("primitive.u64.shr", [Expr.u64(1099511627776), x]) for 64 bits.', 'Expr.lane(vyre.call("primitive.u64.shr", [Expr.u64(1099511627776), i]), 1)', [256, 128, 64, 32]),
+    Row("an array plus an expression", "data + i", ArgumentError, f"the left operand of `+` {VALUE} an array of uint32 with shape (4,). Fix: {BUFFER}.", 'Expr.load("a", i) + i', [5, 7, 9, 11]),
+    Row("an expression plus an array", "i + data", ArgumentError, f"the right operand of `+` {VALUE} an array of uint32 with shape (4,). Fix: {BUFFER}.", 'i + Expr.load("a", i)', [5, 7, 9, 11]),
+    Row("an expression compared with an array", "data > i", ArgumentError, f"the right operand of `<` {VALUE} an array of uint32 with shape (4,). Fix: {BUFFER}.", 'i < Expr.load("a", i)', [1] * 4),
+    Row("an expression plus a resident array", "i + resident", ArgumentError, f"the right operand of `+` {VALUE} an object of type Array. Fix: {BUFFER}.", 'i + Expr.load("a", i)', [5, 7, 9, 11]),
+    Row("an expression plus a list", "i + [1, 2]", ArgumentError, f"the right operand of `+` {VALUE} an object of type list. Fix: write Expr.pack(type, lanes) for a vector, or Expr.load(name, index) for an element of a buffer.", 'i + Expr.load("a", i)', [5, 7, 9, 11]),
+    Row("a fraction", "i * 1.5", ArgumentError, f"the right operand of `*` {VALUE} 1.5 (float). Fix: write an integer: programs have no floats, and x * p // q is x times the fraction p / q.", "i * 3 // 2", [0, 1, 3, 4]),
+    Row("a whole float", "2.0 + i", ArgumentError, f"the left operand of `+` {VALUE} 2.0 (float). Fix: write 2.", "2 + i", [2, 3, 4, 5]),
+    Row("division", "i / 2", ArgumentError, "`/` is not defined on expressions. Fix: write `//` (truncating; x // 0 is 0).", "i // 2", [0, 0, 1, 1]),
+    Row("a square", "i ** 2", ArgumentError, "`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two.", "i * i", [0, 1, 4, 9]),
+    Row("a power of two", "2 ** i", ArgumentError, "`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two.", "1 << i", [1, 2, 4, 8]),
+    Row("divmod", "divmod(x, 3)[1]", ArgumentError, "divmod() is not defined on expressions. Fix: write x // y and x % y.", "x % 3", [2, 0, 1, 2]),
+    Row("unary plus", "+i", ArgumentError, "`+` before an expression changes nothing. Fix: leave it out.", "i", [0, 1, 2, 3]),
+    Row("abs of a U32", "abs(i)", ArgumentError, 'abs() of an expression depends on its type. Fix: leave it out for a U32, which has no sign; write vyre.call("primitive.math.sabs", [x]) for an I32.', "i", [0, 1, 2, 3]),
+    Row("abs of an I32", "abs(Expr.cast(DataType.I32, i) - Expr.i32(2))", ArgumentError, 'abs() of an expression depends on its type. Fix: leave it out for a U32, which has no sign; write vyre.call("primitive.math.sabs", [x]) for an I32.', 'vyre.call("primitive.math.sabs", [Expr.cast(DataType.I32, i) - Expr.i32(2)])', [2, 1, 0, 1]),
+    Row("int", "int(i)", ArgumentError, "an expression has no integer value before it runs. Fix: convert with Expr.cast(DataType.U32, value).", "Expr.cast(DataType.U32, i)", [0, 1, 2, 3]),
+    Row("float", "float(i)", ArgumentError, "an expression has no float value before it runs. Fix: keep it an expression; the types are integers.", "i", [0, 1, 2, 3]),
+    Row("a Python list at an expression", "[5, 6, 7, 8][i]", ArgumentError, "an expression has no integer value before it runs. Fix: write Node.loop(var, 0, n, body) for range(n), and Expr.load(buffer, index) to index with it.", 'Expr.load("a", i)', [5, 6, 7, 8]),
+    Row("an element of an expression", "x[0]", ArgumentError, "an expression cannot be indexed. Fix: write Expr.load(buffer, index) or Expr.lane(value, k).", 'Expr.load("a", 0)', [5] * 4),
+    Row("the length of an expression", "i + len(x)", ArgumentError, "an expression has no length. Fix: write Expr.buf_len(buffer) for the length of a buffer.", 'i + Expr.buf_len("a")', [4, 5, 6, 7]),
+    Row("Python's min", "min(i, 2)", ArgumentError, TRUTH, "vyre.min(i, 2)", [0, 1, 2, 2]),
+    Row("Python's max", "max(i, 2)", ArgumentError, TRUTH, "vyre.max(i, 2)", [2, 2, 2, 3]),
+    Row("a conditional expression", "7 if i < 2 else 9", ArgumentError, TRUTH, "Expr.select(i < 2, 7, 9)", [7, 7, 9, 9]),
+    Row("and", "i and 1", ArgumentError, TRUTH, "Expr.logical_and(i, 1)", [0, 1, 1, 1]),
+    Row("or", "i or 0", ArgumentError, TRUTH, "Expr.logical_or(i, 0)", [0, 1, 1, 1]),
+    Row("not", "not i", ArgumentError, TRUTH, "Expr.logical_not(i)", [1, 0, 0, 0]),
+    Row("a chain", "0 < i < 3", ArgumentError, TRUTH, "(0 < i) & (i < 3)", [0, 1, 1, 0]),
+    Row("~ for not", "~(i < 2)", ArgumentError, "operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", "Expr.logical_not(i < 2)", [0, 0, 1, 1]),
+    Row("~ for the bits", "~(i < 2)", ArgumentError, "operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", "vyre.bitnot(i < 2)", [TOP - 2, TOP - 2, TOP - 1, TOP - 1]),
+    Row("a declaration's element", "a[i]", ArgumentError, "a BufferDecl has no elements. Fix: write Expr.load('a', index).", "Expr.load('a', i)", [5, 6, 7, 8]),
+    Row("a declaration's length", "i + len(a)", ArgumentError, "a BufferDecl has no length before it runs. Fix: write Expr.buf_len('a').", "i + Expr.buf_len('a')", [4, 5, 6, 7]),
+    Row("a declaration as a value", "a + i", ArgumentError, f"the left operand of `+` {VALUE} an object of type BufferDecl. Fix: write Expr.load('a', index).", "Expr.load('a', i) + i", [5, 7, 9, 11]),
+    Row("a declaration for a name", "Expr.load(a, i)", ArgumentError, "argument `buffer` of Expr.load must be a str, got an object of type BufferDecl. Fix: write the declaration's name, 'a'.", "Expr.load('a', i)", [5, 6, 7, 8]),
+    Row("a load without an index", 'Expr.load("a")', TypeError, "Expr.load() misses argument `index`. Fix: write Expr.load(buffer, index).", 'Expr.load("a", i)', [5, 6, 7, 8]),
+    Row("a load of two indices", 'Expr.load("a", i, 0)', TypeError, "Expr.load() takes 2 arguments by place, got 3. Fix: write Expr.load(buffer, index).", 'Expr.load("a", i)', [5, 6, 7, 8]),
+    Row("a load by another name", 'Expr.load("a", at=i)', TypeError, "Expr.load() has no argument 'at'. Fix: write Expr.load(buffer, index).", 'Expr.load("a", index=i)', [5, 6, 7, 8]),
+    Row("the last element", 'Expr.load("a", -1)', ArgumentError, f"argument `index` of Expr.load {VALUE} -1 (int). Fix: write Expr.buf_len('a') - 1 to count from the end.", "Expr.load('a', Expr.buf_len('a') - 1)", [8] * 4),
+    Row("an id of an axis", "Expr.gid_x(0)", TypeError, "Expr.gid_x() takes 0 arguments by place, got 1. Fix: write Expr.gid_x().", "Expr.gid_x()", [0, 1, 2, 3]),
+    Row("an id not called", "1 + vyre.add(1, Expr.gid_x)", ArgumentError, f"argument `right` of add {VALUE} an object of type builtin_function_or_method. Fix: call the function: write f(...).", "1 + vyre.add(1, Expr.gid_x())", [2, 3, 4, 5]),
+    Row("a rotation without an amount", "x.rotl()", TypeError, "vyre.rotl() misses argument `right`. Fix: write vyre.rotl(left, right).", "vyre.rotl(x, 3)", [40, 48, 56, 64]),
+    Row("the least of three", "vyre.min(i, x, 2)", TypeError, "vyre.min() takes 2 arguments by place, got 3. Fix: write vyre.min(left, right).", "vyre.min(vyre.min(i, x), 2)", [0, 1, 2, 2]),
+    Row("an expression as a constant", "Expr.u32(i)", ArgumentError, "argument `value` of Expr.u32 must be an integer, got Expr(invocation_id(0)) (Expr). Fix: write Expr.cast(DataType.U32, value).", "Expr.cast(DataType.U32, i)", [0, 1, 2, 3]),
+    Row("a statement as a value", 'i + Node.let("k", 1)', ArgumentError, f"the right operand of `+` {VALUE} Node(let k = 1) (Node). Fix: write Expr.var('k').", "i + Expr.var('k')", [9, 10, 11, 12]),
+    Row("a type in its text form", 'Expr.cast("u32", i)', ArgumentError, "argument `target` of Expr.cast must be a vyre.DataType, got 'u32' (str). Fix: write DataType.U32.", "Expr.cast(DataType.U32, i)", [0, 1, 2, 3]),
+    Row("a cast to numpy's type", "Expr.cast(np.uint32, i)", ArgumentError, "argument `target` of Expr.cast must be a vyre.DataType, got <class 'numpy.uint32'> (type). Fix: write DataType.U32.", "Expr.cast(DataType.U32, i)", [0, 1, 2, 3]),
+]  # fmt: skip
+
+STATEMENTS = [
+    Row(
+        "if",
+        "entry = []\nif i < 2:  # here\n    entry.append(Node.store('out', i, 7))\nresult = ran(entry)",
+        ArgumentError,
+        TRUTH,
+        "result = ran([Node.if_(i < 2, [Node.store('out', i, 7)])])",
+        [7, 7, 0, 0],
+    ),
+    Row(
+        "range of an expression",
+        "entry = []\nfor k in range(Expr.buf_len('out')):  # here\n    entry.append(Node.store('out', k, k))\nresult = ran(entry)",
+        ArgumentError,
+        "an expression has no integer value before it runs. Fix: write Node.loop(var, 0, n, body) for range(n), and Expr.load(buffer, index) to index with it.",
+        "k = Expr.var('k')\nresult = ran([Node.loop('k', 0, Expr.buf_len('out'), [Node.store('out', k, k)])])",
+        [0, 1, 2, 3],
+    ),
+    Row(
+        "for over an expression",
+        "entry = []\nfor k in Expr.buf_len('out'):  # here\n    entry.append(Node.store('out', k, k))\nresult = ran(entry)",
+        ArgumentError,
+        "an expression cannot be iterated. Fix: write Node.loop(var, from_, to, body).",
+        "k = Expr.var('k')\nresult = ran([Node.loop('k', 0, Expr.buf_len('out'), [Node.store('out', k, k)])])",
+        [0, 1, 2, 3],
+    ),
+    Row(
+        "a declaration's element assigned",
+        "out[i] = 7  # here\nresult = ran([])",
+        ArgumentError,
+        "a BufferDecl has no elements. Fix: write Node.store('out', index, value).",
+        "result = ran([Node.store('out', i, 7)])",
+        [7] * 4,
+    ),
+    Row(
+        "an expression's element assigned",
+        "x[0] = 7  # here\nresult = ran([])",
+        ArgumentError,
+        "an expression cannot be indexed. Fix: write Node.store(buffer, index, value).",
+        "result = ran([Node.store('out', 0, 7)])",
+        [7, 0, 0, 0],
+    ),
+    Row(
+        "a store without a value",
+        "result = ran([Node.store('out', i)])",
+        TypeError,
+        "Node.store() misses argument `value`. Fix: write Node.store(buffer, index, value).",
+        "result = ran([Node.store('out', i, 7)])",
+        [7] * 4,
+    ),
+    Row(
+        "a store at the end",
+        "result = ran([Node.store('out', -1, 7)])",
+        ArgumentError,
+        f"argument `index` of Node.store {VALUE} -1 (int). Fix: write Expr.buf_len('out') - 1 to count from the end.",
+        "result = ran([Node.store('out', Expr.buf_len('out') - 1, 7)])",
+        [0, 0, 0, 7],
+    ),
+    Row(
+        "a negative stored",
+        "result = ran([Node.store('out', i, -1)])",
+        ArgumentError,
+        f"argument `value` of Node.store {VALUE} -1 (int). Fix: write Expr.i32(-1) for an I32, or 4294967295 for the same bits as a U32.",
+        "result = ran([Node.store('out', i, 4294967295)])",
+        [TOP - 1] * 4,
+    ),
+    Row(
+        "a negative variable",
+        "result = ran([Node.let('t', -1), Node.store('out', i, Expr.cast(DataType.U32, Expr.var('t')))])",
+        ArgumentError,
+        f"argument `value` of Node.let {VALUE} -1 (int). Fix: write Expr.i32(-1) for an I32, or 4294967295 for the same bits as a U32.",
+        "result = ran([Node.let('t', Expr.i32(-1)), Node.store('out', i, Expr.cast(DataType.U32, Expr.var('t')))])",
+        [TOP - 1] * 4,
+    ),
+    Row(
+        "a loop without its start",
+        "result = ran([Node.loop('k', 4, [Node.store('out', Expr.var('k'), 7)])])",
+        TypeError,
+        "Node.loop() misses argument `body`. Fix: write Node.loop(var, from_, to, body).",
+        "result = ran([Node.loop('k', 0, 4, [Node.store('out', Expr.var('k'), 7)])])",
+        [7] * 4,
+    ),
+    Row(
+        "a declaration without its binding",
+        "result = ran([Node.store('out', i, x)], BufferDecl.read('a', vyre.u32))",
+        ArgumentError,
+        "argument `binding` of BufferDecl.read must be an integer from 0 to 4294967295, got DataType.U32 (DataType). Fix: write BufferDecl.read('a', 0, DataType.U32), with a binding of its own.",
+        "result = ran([Node.store('out', i, x)], BufferDecl.read('a', 0, DataType.U32))",
+        [5, 6, 7, 8],
+    ),
+    Row(
+        "a declaration without its element",
+        "result = ran([Node.store('out', i, x)], BufferDecl.read('a', 0))",
+        TypeError,
+        "BufferDecl.read() misses argument `element`. Fix: write BufferDecl.read(name, binding, element, *, count=0).",
+        "result = ran([Node.store('out', i, x)], BufferDecl.read('a', 0, vyre.u32))",
+        [5, 6, 7, 8],
+    ),
+    Row(
+        "a declaration of numpy's type",
+        "result = ran([Node.store('out', i, x)], BufferDecl.read('a', 0, np.uint32))",
+        ArgumentError,
+        "argument `element` of BufferDecl.read must be a vyre.DataType, got <class 'numpy.uint32'> (type). Fix: write DataType.U32.",
+        "result = ran([Node.store('out', i, x)], BufferDecl.read('a', 0, DataType.U32))",
+        [5, 6, 7, 8],
+    ),
+    Row(
+        "workgroup memory with its arguments swapped",
+        "result = ran([Node.store('tile', 0, 7), Node.store('out', i, Expr.load('tile', 0))], BufferDecl.workgroup('tile', vyre.u32, 64))",
+        ArgumentError,
+        "argument `count` of BufferDecl.workgroup must be an integer from 0 to 4294967295, got DataType.U32 (DataType). Fix: write BufferDecl.workgroup('tile', 64, DataType.U32), with the number of elements before their type.",
+        "result = ran([Node.store('tile', 0, 7), Node.store('out', i, Expr.load('tile', 0))], BufferDecl.workgroup('tile', 64, DataType.U32))",
+        [7] * 4,
+    ),
+]
+
+CALLS = [
+    Row(
+        "no workgroups",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4})['out']",
+        ArgumentError,
+        f"vyre.run needs argument `workgroups`: {FIND_GROUPS}",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4}, workgroups=-(-4 // 4))['out']",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "no workgroups for a resident call",
+        "result = scaled(resident, 3, 4).numpy()",
+        ArgumentError,
+        f"a Program's call needs argument `workgroups`: {FIND_GROUPS}",
+        "result = scaled(resident, 3, 4, workgroups=-(-4 // 4)).numpy()",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "no workgroups for a check",
+        "result = vyre.check(scaled, {'a': data, 'n': 3, 'out': 4}).outputs['out']",
+        ArgumentError,
+        f"vyre.check needs argument `workgroups`: {FIND_GROUPS}",
+        "result = vyre.check(scaled, {'a': data, 'n': 3, 'out': 4}, 1).outputs['out']",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "workgroups divided with /",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4}, workgroups=4 / 4)['out']",
+        ArgumentError,
+        f"argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, got 1.0 (float). Fix: {DIVIDE}.",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4}, workgroups=-(-4 // 4))['out']",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "an axis of workgroups divided with /",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4}, (4 / 4, 1))['out']",
+        ArgumentError,
+        f"element 0 of argument `workgroups` of vyre.run must be an integer from 0 to 4294967295, got 1.0 (float). Fix: {DIVIDE}.",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4}, (-(-4 // 4), 1))['out']",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "a float for a Uniform buffer",
+        "result = vyre.run(scaled, {'a': data, 'n': 3.0, 'out': 4}, 1)['out']",
+        BindingError,
+        "buffer `n` (u32) wants an integer from 0 to 4294967295, or a numpy array of uint32, got 3.0 (float). Fix: write int(x).",
+        "result = vyre.run(scaled, {'a': data, 'n': int(3.0), 'out': 4}, 1)['out']",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "a negative for a Uniform buffer",
+        "result = vyre.run(scaled, {'a': data, 'n': -1, 'out': 4}, 1)['out']",
+        BindingError,
+        "buffer `n` (u32) wants an integer from 0 to 4294967295, or a numpy array of uint32, got -1 (int). Fix: write x & 0xFFFFFFFF for its low 32 bits.",
+        "result = vyre.run(scaled, {'a': data, 'n': -1 & 0xFFFFFFFF, 'out': 4}, 1)['out']",
+        [TOP - 5, TOP - 6, TOP - 7, TOP - 8],
+    ),
+    Row(
+        "True for a number",
+        "result = scaled(resident, True, 4, workgroups=1).numpy()",
+        BindingError,
+        "buffer `n` (u32) wants an integer from 0 to 4294967295, or a numpy array of uint32, got True (bool). Fix: write 1.",
+        "result = scaled(resident, 1, 4, workgroups=1).numpy()",
+        [5, 6, 7, 8],
+    ),
+    Row(
+        "a number for a ReadOnly buffer",
+        "result = vyre.run(scaled, {'a': 7, 'n': 3, 'out': 4}, 1)['out']",
+        BindingError,
+        "buffer `a` (u32) wants a numpy array of uint32, got 7 (int). Fix: write np.array([7], np.uint32) for that value, or np.zeros(7, np.uint32) for that many zeros.",
+        "result = vyre.run(scaled, {'a': np.array([7], np.uint32), 'n': 3, 'out': 4}, 1)['out']",
+        [21, 0, 0, 0],
+    ),
+    Row(
+        "a shape for a ReadOnly buffer",
+        "result = vyre.run(scaled, {'a': (2, 2), 'n': 3, 'out': 4}, 1)['out']",
+        BindingError,
+        "buffer `a` (u32) wants a numpy array of uint32, got (2, 2) (tuple). Fix: write np.zeros((2, 2), np.uint32) for zeros of that shape.",
+        "result = vyre.run(scaled, {'a': np.zeros((2, 2), np.uint32), 'n': 3, 'out': 4}, 1)['out']",
+        [0] * 4,
+    ),
+    Row(
+        "a number for a resident array",
+        "result = scaled(7, 3, 4, workgroups=1).numpy()",
+        BindingError,
+        "buffer `a` (u32) wants a vyre.Array, got 7 (int). Fix: write vyre.array([7], dtype=np.uint32) for that value, or vyre.empty(7, np.uint32) for that many zeros.",
+        "result = scaled(vyre.array([7], dtype=np.uint32), 3, 4, workgroups=1).numpy()",
+        [21, 0, 0, 0],
+    ),
+    Row(
+        "a numpy array for a resident one",
+        "result = scaled(data, 3, 4, workgroups=1).numpy()",
+        BindingError,
+        "buffer `a` (u32) wants a vyre.Array, got an array of uint32 with shape (4,). Fix: write vyre.array(x), or call vyre.run, which takes numpy arrays.",
+        "result = scaled(vyre.array(data), 3, 4, workgroups=1).numpy()",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "a list for an array",
+        "result = vyre.run(scaled, {'a': [5, 6, 7, 8], 'n': 3, 'out': 4}, 1)['out']",
+        BindingError,
+        "buffer `a` (u32) wants a numpy array of uint32, got an object of type list. Fix: write np.array(x, dtype=np.uint32).",
+        "result = vyre.run(scaled, {'a': np.array([5, 6, 7, 8], dtype=np.uint32), 'n': 3, 'out': 4}, 1)['out']",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "a list of floats for an array",
+        "result = vyre.run(scaled, {'a': [4.9, 6, 7.2, 8], 'n': 3, 'out': 4}, 1)['out']",
+        BindingError,
+        "buffer `a` (u32) wants a numpy array of uint32, got an object of type list. Fix: write np.rint(np.array(x)).astype(np.uint32) to round, or np.array(x).astype(np.uint32) to drop the fractions.",
+        "result = vyre.run(scaled, {'a': np.rint(np.array([4.9, 6, 7.2, 8])).astype(np.uint32), 'n': 3, 'out': 4}, 1)['out']",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "numpy's default integers",
+        "result = vyre.run(scaled, {'a': np.array([5, 6, 7, 8]), 'n': 3, 'out': 4}, 1)['out']",
+        BindingError,
+        "buffer `a` (u32) wants a numpy array of uint32, got an array of int64 with shape (4,). Fix: write .astype(np.uint32).",
+        "result = vyre.run(scaled, {'a': np.array([5, 6, 7, 8]).astype(np.uint32), 'n': 3, 'out': 4}, 1)['out']",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "bytes in an array for words",
+        "result = vyre.run(scaled, {'a': np.array([5, 0, 0, 0, 6], np.uint8), 'n': 3, 'out': 4}, 1)['out']",
+        BindingError,
+        "buffer `a` (u32) wants a numpy array of uint32, got an array of uint8 with shape (5,). Fix: write vyre.pack_bytes(x).",
+        "result = vyre.run(scaled, {'a': vyre.pack_bytes(np.array([5, 0, 0, 0, 6], np.uint8)), 'n': 3, 'out': 4}, 1)['out']",
+        [15, 18, 0, 0],
+    ),
+    Row(
+        "bytes for words",
+        "result = vyre.run(scaled, {'a': bytearray([5, 0, 0, 0, 6]), 'n': 3, 'out': 4}, 1)['out']",
+        BindingError,
+        "buffer `a` (u32) wants a numpy array of uint32, got an object of type bytearray. Fix: write vyre.pack_bytes(x).",
+        "result = vyre.run(scaled, {'a': vyre.pack_bytes(bytearray([5, 0, 0, 0, 6])), 'n': 3, 'out': 4}, 1)['out']",
+        [15, 18, 0, 0],
+    ),
+    Row(
+        "a number of elements divided with /",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 8 / 2}, 1)['out']",
+        BindingError,
+        "buffer `out` (u32) wants a numpy array of uint32, or a number or a shape of zero elements, got 4.0 (float). Fix: divide with `//` for a number of elements, as in -(-n // 2), which rounds up.",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': -(-8 // 2)}, 1)['out']",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "a device by a name",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4}, 1, device='gpu')['out']",
+        ArgumentError,
+        "argument `device` of vyre.run must be an index into vyre.devices(), or one of its elements, got 'gpu' (str). Fix: write device=vyre.devices()[0], or leave it out.",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4}, 1)['out']",
+        [15, 18, 21, 24],
+    ),
+]
+
+ROUND = (
+    "write np.rint(np.asarray(x)).astype(np.uint32) to round, or np.asarray(x).astype(np.uint32) to drop the fractions"
+)
+ARRAYS = [
+    Row(
+        "a float written",
+        "resident.write(2.7)  # here\nresult = resident.numpy()",
+        ArgumentError,
+        f"argument `values` of Array.write must be integers for uint32, got 2.7. Fix: {ROUND}.",
+        "resident.write(np.rint(np.asarray(2.7)).astype(np.uint32))\nresult = resident.numpy()",
+        [3] * 4,
+    ),
+    Row(
+        "floats assigned",
+        "resident[0:3] = [1.5, 2, 3]  # here\nresult = resident.numpy()",
+        ArgumentError,
+        f"argument `values` of Array.write must be integers for uint32, got 1.5 at [0]. Fix: {ROUND}.",
+        "resident[0:3] = np.asarray([1.5, 2, 3]).astype(np.uint32)\nresult = resident.numpy()",
+        [1, 2, 3, 8],
+    ),
+    Row(
+        "a negative written",
+        "resident[0] = -1  # here\nresult = resident.numpy()",
+        ArgumentError,
+        "argument `values` of Array.write must be integers from 0 to 4294967295 for uint32, got -1. Fix: write np.asarray(x).astype(np.uint32) for the low 32 bits of each.",
+        "resident[0] = np.asarray(-1).astype(np.uint32)\nresult = resident.numpy()",
+        [TOP - 1, 6, 7, 8],
+    ),
+    Row(
+        "an array of floats",
+        "result = vyre.array([1.5, 2.5, 4.0], dtype=vyre.u32).numpy()",
+        ArgumentError,
+        f"argument `values` of vyre.array must be integers for uint32, got 1.5 at [0]. Fix: {ROUND}.",
+        "result = vyre.array(np.asarray([1.5, 2.5, 4.0]).astype(np.uint32), dtype=vyre.u32).numpy()",
+        [1, 2, 4],
+    ),
+    Row(
+        "an array without a dtype",
+        "result = vyre.array([1, 2]).numpy()",
+        ArgumentError,
+        "argument `values` of vyre.array must be an array, or come with a dtype, got list. Fix: write vyre.array(values, dtype=vyre.u32).",
+        "result = vyre.array([1, 2], dtype=vyre.u32).numpy()",
+        [1, 2],
+    ),
+    Row(
+        "an array of floats without a dtype",
+        "result = vyre.array(np.zeros(3)).numpy()",
+        ArgumentError,
+        "argument `values` of vyre.array must be of dtype uint32, int32, uint64, bool or uint8, got an array of float64 with shape (3,). Fix: write vyre.array(np.asarray(values).astype(np.uint32)).",
+        "result = vyre.array(np.asarray(np.zeros(3)).astype(np.uint32)).numpy()",
+        [0, 0, 0],
+    ),
+    Row(
+        "the truth of an array",
+        "result = np.uint32([1 if resident else 0])",
+        ArgumentError,
+        "a vyre.Array of uint32 with shape (4,) has no truth value of its own. Fix: write array.numpy().any() or array.numpy().all().",
+        "result = np.uint32([1 if resident.numpy().any() else 0])",
+        [1],
+    ),
+    Row(
+        "arithmetic on an array",
+        "result = (resident + 1).numpy()",
+        ArgumentError,
+        "operator `+` is not defined on a vyre.Array, whose elements lie on their device. Fix: write array.numpy() for the host, or call a Program with it.",
+        "result = resident.numpy() + 1",
+        [6, 7, 8, 9],
+    ),
+    Row(
+        "iterating over an array",
+        "result = np.uint32([value for value in resident])",
+        TypeError,
+        "a vyre.Array is not iterable: each element would be a read of its own. Fix: write array.numpy().",
+        "result = np.uint32([value for value in resident.numpy()])",
+        [5, 6, 7, 8],
+    ),
+    Row(
+        "every second element of an array",
+        "result = resident[::2].numpy()",
+        ArgumentError,
+        "a slice of a vyre.Array must be one of step 1, got an object of type slice. Fix: write array[a:b], or array.numpy() and slice that.",
+        "result = resident.numpy()[::2]",
+        [5, 7],
+    ),
+    Row(
+        "int of several elements",
+        "result = np.uint32([int(resident)])",
+        ArgumentError,
+        "int() takes a vyre.Array of one element, got a vyre.Array of uint32 with shape (4,). Fix: write int(array[k]), or array.numpy().",
+        "result = np.uint32([int(resident[0])])",
+        [5],
+    ),
+]
+
+ROWS = [*EXPRESSIONS, *STATEMENTS, *CALLS, *ARRAYS]
+
+
+def names() -> dict[str, object]:
+    """What snippets find: a program's parts, arrays, and ways to run statements."""
+    data = np.array([5, 6, 7, 8], np.uint32)
+    i = Expr.gid_x()
+    a, out = BufferDecl.read("a", 0, vyre.u32), BufferDecl.output("out", 1, vyre.u32)
+
+    def ran(entry: list[Node], *others: BufferDecl) -> np.ndarray:
+        declared = [a] if "a" not in [decl.name for decl in others] else []
+        program = Program([*declared, *others, out], (4, 1, 1), entry)
+        results = [
+            vyre.run(program, {"a": data, "out": 4}, 1, backend=backend)["out"] for backend in ("reference", "cpu")
+        ]
+        np.testing.assert_array_equal(*results)
+        return results[0]
+
+    def stored(value: object) -> np.ndarray:
+        return ran([Node.let("k", 9), Node.store("out", i, value)])
+
+    n = BufferDecl.uniform("n", 1, vyre.u32)
+    scaled = Program(
+        [a, n, BufferDecl.output("out", 2, vyre.u32)],
+        (4, 1, 1),
+        [Node.store("out", i, Expr.load("a", i) * Expr.load("n", 0))],
+    )
+    return {
+        **{name: getattr(vyre, name) for name in ("BufferDecl", "DataType", "Expr", "Node", "Program")},
+        **{"vyre": vyre, "np": np, "i": i, "x": Expr.load("a", i), "a": a, "out": out, "data": data},
+        **{"ran": ran, "stored": stored, "scaled": scaled, "resident": vyre.array(data)},
+    }
+
+
+def run(snippet: str) -> np.ndarray:
+    source = snippet if "result = " in snippet else f"result = stored({snippet})"
+    found = names()
+    exec(compile(source, "<snippet>", "exec"), found)
+    return found["result"]
+
+
+def line_at_fault(snippet: str) -> int:
+    marked = [number for number, line in enumerate(snippet.splitlines(), 1) if line.endswith("# here")]
+    assert len(marked) == 1 or "\n" not in snippet
+    return marked[0] if marked else 1
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_a_wrong_use_is_told(row):
+    with pytest.raises(row.error) as raised:
+        run(row.wrong)
+    error = raised.value
+    assert type(error) is row.error
+    if isinstance(error, vyre.ValidationError):
+        first = error.diagnostics[0]
+        assert first.message == row.text
+        assert first.place.line == line_at_fault(row.wrong)
+        if row.hint is not None:
+            assert first.hint == row.hint
+        return
+    assert str(error) == row.text
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == "<snippet>"]
+    assert lines == [line_at_fault(row.wrong)]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: row.name)
+def test_the_fix_gives_the_right_bytes(row):
+    result = run(row.mended)
+    assert result.tobytes() == np.array(row.expected, dtype=np.uint32).tobytes()
+    assert result.dtype == np.uint32
+
+
+def test_the_table_is_long_enough_and_names_each_row_once():
+    assert len(ROWS) >= 60
+    assert len({row.name for row in ROWS}) == len(ROWS)
+
+
+def test_every_message_has_one_fix():
+    for row in ROWS:
+        assert row.text.count(". Fix: ") == 1, row.name
+        assert row.text.endswith("."), row.name
+
+
+def test_operators_of_the_table_are_methods_of_their_first_operand():
+    """Compared with Python's own integers, on the values that the invocations have."""
+    shown = {
+        "i.rotl(31)": lambda k: (k << 31 | k >> 1) % TOP,
+        "i.rotr(1)": lambda k: (k << 31 | k >> 1) % TOP,
+        "i.min(2)": lambda k: min(k, 2),
+        "i.max(2)": lambda k: max(k, 2),
+        "i.abs_diff(2)": lambda k: abs(k - 2),
+        "i.add(np.uint64(5))": lambda k: k + 5,
+        "i.popcount()": lambda k: k.bit_count(),
+        "i.clz()": lambda k: 32 - k.bit_length(),
+        "i.logical_not()": lambda k: int(k == 0),
+        "(i < 2).select(7, 9)": lambda k: 7 if k < 2 else 9,
+        "Expr.u64(2**40 + 3).lane(0) + i": lambda k: 3 + k,
+        "Expr.rotl(1, i)": lambda k: 1 << k,
+        "Expr.add(left=1, right=i)": lambda k: 1 + k,
+    }
+    for snippet, value in shown.items():
+        assert run(snippet).tolist() == [value(k) for k in range(4)], snippet
+    for row in (*vyre._core._tables["binary"], *vyre._core._tables["unary"]):
+        assert not isinstance(vars(Expr)[row[1]], staticmethod), row[1]
