@@ -18,6 +18,7 @@ class Lowering {
   Lowering(const validate::ValidProgram& program, const Options& options)
       : program_(program.program()),
         facts_(program.facts()),
+        options_(options),
         writer_(program_.workgroup_size(), options.proofs),
         memory_(program_.buffers().size()),
         values_(program_.exprs().size()),
@@ -50,6 +51,7 @@ class Lowering {
       statement(node);
     }
     VYRE_ASSERT(open_.empty());
+    if (options_.selects) writer_.straighten();
     return writer_.finish();
   }
 
@@ -87,6 +89,7 @@ class Lowering {
 
   const ir::Program& program_;
   const validate::Facts& facts_;
+  const Options options_;
   Writer writer_;
   IdVector<BufferId, Memory> memory_;
   IdVector<ExprId, Typed> values_;  // of the statement at hand

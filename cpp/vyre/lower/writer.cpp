@@ -3,6 +3,7 @@
 #include <array>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/lower/straighten.hpp"
 
 namespace vyre::lower {
 namespace {
@@ -70,6 +71,10 @@ void Writer::forget_assumptions(std::size_t kept) {
 std::optional<std::uint32_t> Writer::literal(ValueId value) const {
   const Instruction& instruction = at(value);
   return instruction.op == Opcode::Constant ? std::optional(instruction.imm) : std::nullopt;
+}
+
+void Writer::straighten() {
+  if (!kernel_.variables.empty()) code_ = lower::straighten(code_, kernel_.variables);
 }
 
 Kernel Writer::finish() {

@@ -47,6 +47,8 @@ class Writer {
   std::optional<std::uint32_t> literal(ValueId value) const;
   bool proofs() const { return proofs_; }
 
+  // See straighten.hpp. Values that the caller holds are no longer good afterwards.
+  void straighten();
   Kernel finish();
 
  private:

@@ -1,0 +1,273 @@
+#include "vyre/lower/straighten.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "vyre/base/assert.hpp"
+
+namespace vyre::lower {
+namespace {
+
+// What the branches of one If may hold together, selects of inner ones included: about what a processor does while it takes a branch.
+constexpr std::uint32_t kMostOperations = 8;
+constexpr std::uint32_t kTooMany = kMostOperations + 1;
+
+// What an operation costs where it is done for nothing. What touches memory, waits or divides is never done for nothing.
+std::uint32_t cost(Opcode op) {
+  switch (op) {
+    case Opcode::ReadVariable:
+    case Opcode::WriteVariable:
+    case Opcode::Constant:
+      return 0;
+    case Opcode::Div:
+    case Opcode::Mod:
+    case Opcode::SDiv:
+    case Opcode::SMod:
+      return kTooMany;
+    default:
+      return op < Opcode::ReadVariable ? 1 : kTooMany;
+  }
+}
+
+class Straightener {
+ public:
+  Straightener(std::span<const Instruction> code, std::span<const std::uint8_t> variables)
+      : code_(code), lanes_(variables), selected_(code.size()), moved_(code.size()), known_(variables.size()) {}
+
+  std::vector<Instruction> run() {
+    find_selected();
+    made_.reserve(code_.size());
+    for (std::uint32_t at = 0; at < code_.size(); ++at) instruction(at);
+    flush();
+    return std::move(made_);
+  }
+
+ private:
+  struct Value {
+    std::uint32_t variable;
+    ValueId value;
+  };
+  // A short list: a selected If writes few variables.
+  using Values = std::vector<Value>;
+  static ValueId* find(Values& values, std::uint32_t variable) {
+    const auto found = std::ranges::find(values, variable, &Value::variable);
+    return found == values.end() ? nullptr : &found->value;
+  }
+  struct Branch {
+    ValueId condition;
+    Values then{}, otherwise{};
+    bool in_else = false;
+    Values& here() { return in_else ? otherwise : then; }
+  };
+  // What a variable holds here, while no other stretch begins: a round of a loop is one, and what follows a loop.
+  struct Known {
+    ValueId value;
+    std::uint32_t stretch = ~0u;
+    bool to_write = false;  // the write is still to be made
+  };
+  struct Change {
+    std::uint32_t variable;
+    Known before;
+    bool written;  // or only read
+  };
+  // An If that stays.
+  struct Region {
+    std::size_t changes;                 // made before it
+    std::vector<std::uint32_t> written;  // in a branch that has ended
+  };
+
+  // Which Ifs become selects: inner ones first, for they count in the outer ones.
+  void find_selected() {
+    struct Open {
+      std::uint32_t at, operations;
+      std::vector<std::uint32_t> written;
+    };
+    std::vector<Open> open;
+    for (std::uint32_t at = 0; at < code_.size(); ++at) {
+      const Instruction& it = code_[at];
+      switch (it.op) {
+        case Opcode::If:
+          open.push_back({at, 0, {}});
+          break;
+        case Opcode::Loop:
+          open.push_back({at, kTooMany, {}});
+          break;
+        case Opcode::Else:
+          break;
+        case Opcode::EndIf:
+        case Opcode::EndLoop: {
+          const Open ended = std::move(open.back());
+          open.pop_back();
+          const auto selects = static_cast<std::uint32_t>(ended.written.size());
+          const bool selected = ended.operations + selects <= kMostOperations;
+          selected_[ended.at] = selected;
+          if (open.empty()) break;
+          Open& around = open.back();
+          around.operations = selected ? std::min(kTooMany, around.operations + ended.operations + selects) : kTooMany;
+          if (around.operations <= kMostOperations) {
+            for (const std::uint32_t variable : ended.written) note(around.written, variable);
+          }
+          break;
+        }
+        default:
+          if (open.empty()) break;
+          Open& around = open.back();
+          around.operations = std::min(kTooMany, around.operations + cost(it.op));
+          if (it.op == Opcode::WriteVariable && around.operations <= kMostOperations) note(around.written, it.imm);
+      }
+    }
+  }
+  static void note(std::vector<std::uint32_t>& written, std::uint32_t variable) {
+    // One more than are allowed tells that there are too many.
+    if (written.size() <= kMostOperations && std::ranges::find(written, variable) == written.end()) written.push_back(variable);
+  }
+
+  void instruction(std::uint32_t at) {
+    Instruction it = code_[at];
+    for (ValueId* operand : {&it.a, &it.b, &it.c, &it.d}) {
+      if (operand->valid() && operand->index < code_.size()) *operand = moved_[operand->index];
+    }
+    switch (it.op) {
+      case Opcode::ReadVariable:
+        moved_[at] = read(it.imm);
+        return;
+      case Opcode::WriteVariable:
+        write(it.imm, it.a);
+        return;
+      case Opcode::If:
+        open_.push_back(selected_[at]);
+        if (selected_[at]) {
+          branches_.push_back({.condition = it.a});
+          return;
+        }
+        flush();
+        regions_.push_back({changes_.size(), {}});
+        break;
+      case Opcode::Else:
+        if (open_.back()) {
+          branches_.back().in_else = true;
+          return;
+        }
+        flush();
+        end_branch();
+        break;
+      case Opcode::EndIf: {
+        const bool selected = open_.back();
+        open_.pop_back();
+        if (selected) {
+          select();
+          return;
+        }
+        flush();
+        end_branch();
+        const Region ended = std::move(regions_.back());
+        regions_.pop_back();
+        for (const std::uint32_t variable : ended.written) change(variable, {}, true);
+        break;
+      }
+      case Opcode::Return:
+        to_write_.clear();  // nothing will read it
+        break;
+      case Opcode::Loop:
+      case Opcode::EndLoop:
+        flush();
+        ++stretch_;
+        break;
+      default:
+        break;
+    }
+    moved_[at] = add(it);
+  }
+
+  void change(std::uint32_t variable, Known now, bool written) {
+    if (!regions_.empty()) changes_.push_back({variable, known_[variable], written});
+    known_[variable] = now;
+  }
+  // What a branch has found out or written is not so outside of it.
+  void end_branch() {
+    Region& region = regions_.back();
+    for (; changes_.size() > region.changes; changes_.pop_back()) {
+      const Change& last = changes_.back();
+      known_[last.variable] = last.before;
+      if (last.written) region.written.push_back(last.variable);
+    }
+  }
+
+  ValueId add(const Instruction& instruction) {
+    made_.push_back(instruction);
+    return ValueId{static_cast<std::uint32_t>(made_.size() - 1)};
+  }
+
+  ValueId read(std::uint32_t variable) {
+    for (auto branch = branches_.rbegin(); branch != branches_.rend(); ++branch) {
+      if (const ValueId* value = find(branch->here(), variable)) return *value;
+    }
+    if (known_[variable].stretch != stretch_) {
+      const ValueId value = add({.op = Opcode::ReadVariable, .lanes = lanes_[variable], .imm = variable});
+      change(variable, {value, stretch_, false}, false);
+    }
+    return known_[variable].value;
+  }
+
+  void write(std::uint32_t variable, ValueId value) {
+    if (!branches_.empty()) {
+      Values& here = branches_.back().here();
+      if (ValueId* before = find(here, variable)) {
+        *before = value;
+      } else {
+        here.push_back({variable, value});
+      }
+      return;
+    }
+    const Known& known = known_[variable];
+    if (known.stretch != stretch_ || !known.to_write) to_write_.push_back(variable);
+    change(variable, {value, stretch_, true}, true);
+  }
+
+  // At the end of a selected If.
+  void select() {
+    Branch branch = std::move(branches_.back());
+    branches_.pop_back();
+    const auto one = [&](std::uint32_t variable) {
+      const ValueId* then = find(branch.then, variable);
+      const ValueId* otherwise = find(branch.otherwise, variable);
+      const ValueId if_true = then != nullptr ? *then : read(variable);
+      const ValueId if_false = otherwise != nullptr ? *otherwise : read(variable);
+      if (if_true == if_false) return write(variable, if_true);
+      write(variable, add({.op = Opcode::Select, .lanes = lanes_[variable], .a = branch.condition, .b = if_true, .c = if_false}));
+    };
+    for (const Value& value : branch.then) one(value.variable);
+    for (const Value& value : branch.otherwise) {
+      if (find(branch.then, value.variable) == nullptr) one(value.variable);
+    }
+  }
+
+  // Makes the writes that are still to be made: other code may come here, or go on from here.
+  void flush() {
+    for (const std::uint32_t variable : to_write_) {
+      add({.op = Opcode::WriteVariable, .imm = variable, .a = known_[variable].value});
+      known_[variable].to_write = false;
+    }
+    to_write_.clear();
+  }
+  const std::span<const Instruction> code_;
+  const std::span<const std::uint8_t> lanes_;
+  std::vector<bool> selected_;  // Ifs
+  std::vector<ValueId> moved_;
+  std::vector<Known> known_;
+  std::vector<std::uint32_t> to_write_;
+  std::uint32_t stretch_ = 0;
+  std::vector<Region> regions_;
+  std::vector<Change> changes_;
+  std::vector<bool> open_;  // Ifs: whether each is selected
+  std::vector<Branch> branches_;
+  std::vector<Instruction> made_;
+};
+
+}  // namespace
+
+std::vector<Instruction> straighten(std::span<const Instruction> code, std::span<const std::uint8_t> variables) {
+  return Straightener(code, variables).run();
+}
+
+}  // namespace vyre::lower
