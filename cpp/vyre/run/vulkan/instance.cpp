@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "vyre/run/vulkan/driver_files.hpp"
 #include "vyre/run/vulkan/float_state.hpp"
 #include "vyre/run/vulkan/handle.hpp"
 
@@ -190,6 +191,10 @@ Instance::Instance(const Loader& loader) : process_(getpid()) {
   const PlainFloats plain_floats;
   VkInstance instance = VK_NULL_HANDLE;
   const VkResult result = global.vkCreateInstance(&create, nullptr, &instance);
+  // Whatever the loader makes of a damaged file: out of memory, or no driver.
+  if (result == VK_ERROR_INCOMPATIBLE_DRIVER || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
+    if (const std::string damage = damaged_driver(); !damage.empty()) throw NoVulkanError(damage);
+  }
   if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
     throw NoVulkanError(
         "no Vulkan driver was found. Fix: install the driver of the GPU, or a software one, on Debian with `apt-get install "

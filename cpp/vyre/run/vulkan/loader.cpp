@@ -4,6 +4,7 @@
 #include <volk.h>
 
 #include "vyre/base/error.hpp"
+#include "vyre/run/vulkan/driver_files.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -22,6 +23,7 @@ Loader system_loader() {
     if (volkInitialize() != VK_SUCCESS || vkGetInstanceProcAddr == nullptr) {
       return Loader{nullptr, "no Vulkan loader (libvulkan.so.1) was found. Fix: install it, on Debian with `apt-get install libvulkan1`."};
     }
+    if (const std::string damage = deadly_driver(); !damage.empty()) return Loader{nullptr, damage};
     return Loader{vkGetInstanceProcAddr, {}};
   }();
   return loader;

@@ -1,0 +1,123 @@
+"""Without a GPU: llvmpipe runs what it can, SwiftShader what llvmpipe would end early. And damaged drivers.
+
+Each in a process of its own, which sees the drivers that the test names and no other.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+LLVMPIPE = next(iter(sorted(Path("/usr/share/vulkan/icd.d").glob("lvp_icd*.json"))), None)
+SWIFTSHADER = next(
+    (Path(part) for part in os.environ.get("VK_ADD_DRIVER_FILES", "").split(":") if "swiftshader" in part), None
+)
+
+PRELUDE = """
+import json
+import numpy as np
+import vyre
+from vyre import BufferDecl, Expr, Node, Program
+def loops(*turns):
+    count = Node.assign("s", Expr.var("s") * 3 + 1)
+    entry = [Node.let("s", 0), *[Node.loop("k", 0, n, [count]) for n in turns], Node.store("out", 0, Expr.var("s"))]
+    return Program([BufferDecl.read("n", 0, vyre.u32), BufferDecl.output("out", 1, vyre.u32)], (1, 1, 1), entry)
+def expected(turns):
+    s = 0
+    for _ in range(turns):
+        s = (s * 3 + 1) & 0xFFFFFFFF
+    return s
+def where(call):
+    with vyre.profile() as prof:
+        call()
+    index = next(e.device for e in prof.events if e.name == "dispatch")
+    return vyre.devices()[index].name.split()[0]
+def run(program, n=0, **place):
+    return int(vyre.run(program, {"n": np.uint32([n]), "out": 1}, 1, backend="vulkan", **place)["out"][0])
+def show(*values):
+    print(json.dumps(values))
+"""
+
+
+def finish(body: str, *drivers: Path) -> subprocess.CompletedProcess[str]:
+    chosen = drivers or (LLVMPIPE, SWIFTSHADER)
+    environment = {**os.environ, "VK_ADD_DRIVER_FILES": "", "VK_DRIVER_FILES": ":".join(map(str, chosen))}
+    return subprocess.run(
+        [sys.executable, "-c", PRELUDE + textwrap.dedent(body)],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        env=environment,
+    )
+
+
+def answers(body: str, *drivers: Path) -> list:
+    done = finish(body, *drivers)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+@pytest.fixture(autouse=True)
+def _both_drivers():
+    if os.environ.get("VYRE_ALLOW_NO_VULKAN") == "1" and not (LLVMPIPE and SWIFTSHADER):
+        pytest.skip("VYRE_ALLOW_NO_VULKAN=1")
+    assert LLVMPIPE, "llvmpipe is not installed"
+    assert SWIFTSHADER, "SwiftShader is not in VK_ADD_DRIVER_FILES. Fix: source .ci/env."
+
+
+def manifest(folder: Path, library: Path) -> Path:
+    path = folder / "driver.json"
+    driver = {"library_path": str(library), "api_version": "1.3.0"}
+    path.write_text(json.dumps({"file_format_version": "1.0.0", "ICD": driver}))
+    return path
+
+
+def without(driver: Path) -> str:
+    """Why Vulkan is not here; and nothing else fails."""
+    asked = "show(len(vyre.devices()), vyre.backends().unavailable()['vulkan'], vyre.backends()[0])"
+    count, reasons, best = answers(asked, driver)
+    assert (count, len(reasons), best) == (0, 1, "cpu")
+    return reasons[0]
+
+
+FIX = "Fix: install that driver again, or name others in VK_DRIVER_FILES."
+
+
+@pytest.mark.parametrize("kept", [100, 4096, 200_000])
+def test_a_driver_that_was_cut_short_is_reported_and_ends_no_process(tmp_path, kept):
+    whole = Path(json.loads(Path(LLVMPIPE).read_text())["ICD"]["library_path"]).read_bytes()
+    (tmp_path / "driver.so").write_bytes(whole[:kept])
+    said = without(manifest(tmp_path, tmp_path / "driver.so"))
+    named = f"Vulkan driver `{tmp_path}/driver.so`, which `{tmp_path}/driver.json` names"
+    start = f"{named}, is damaged: its file ends after {kept} of at least "
+    assert said.startswith(start)
+    assert said.endswith(f" bytes. {FIX}")
+    assert kept < int(said.removeprefix(start).split()[0]) <= len(whole)
+
+
+def test_a_driver_that_is_no_library_is_reported(tmp_path):
+    library = tmp_path / "driver.so"
+    said = f"Vulkan driver `{library}`, which `{tmp_path}/driver.json` names, is damaged: "
+    assert without(manifest(tmp_path, library)) == f"{said}it cannot be read. {FIX}"
+    library.write_text("I am no library")
+    assert without(manifest(tmp_path, library)) == f"{said}it is no shared library. {FIX}"
+
+
+@pytest.mark.parametrize("text", ['{"file_format', "", "no manifest", '{"ICD": {}}'])
+def test_a_damaged_manifest_is_no_lack_of_memory(tmp_path, text):
+    (tmp_path / "driver.json").write_text(text)
+    damaged = tmp_path / "driver.json"
+    assert without(damaged) == f"driver file `{damaged}` is damaged: it names no library. {FIX}"
+
+
+def test_what_is_missing_is_no_damage(tmp_path):
+    assert without(tmp_path / "absent.json") == (
+        "no Vulkan driver was found. Fix: install the driver of the GPU, or a software one, on Debian with `apt-get "
+        "install mesa-vulkan-drivers`."
+    )
