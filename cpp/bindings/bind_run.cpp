@@ -84,6 +84,7 @@ py::dict describe(const DeviceInfo& device, std::size_t index, std::string_view 
   result["kind"] = lenient_str(device.kind);
   result["usable"] = device.usable;
   result["default"] = device.is_default;
+  result["default_for"] = lenient_str(device.default_for);
   result["reasons"] = py::tuple(reasons);
   result["limits"] = limits;
   result["probes"] = probes;

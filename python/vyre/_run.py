@@ -134,7 +134,9 @@ class Device:
         name, driver: as the driver says.
         kind: "discrete gpu", "integrated gpu", "software gpu" or "cpu".
         usable: whether programs run on it.
-        default: whether a call that names its backend but no device runs on it.
+        default: whether arrays, and calls that name their backend but no device, go to it. Some programs may go to
+            another one, which says so in `default_for`.
+        default_for: which arrays and calls without a device go to it, in words; empty: none.
         reasons: why it is not usable.
         limits: Vulkan's names and values.
         probes: what the driver was found to do when it was opened.
@@ -147,6 +149,7 @@ class Device:
     kind: str
     usable: bool
     default: bool
+    default_for: str = field(default="", repr=False)
     reasons: tuple[str, ...] = ()
     limits: dict[str, int] = field(default_factory=dict, repr=False, hash=False)
     probes: dict[str, str] = field(default_factory=dict, repr=False, hash=False)

@@ -71,6 +71,72 @@ def _both_drivers():
     assert SWIFTSHADER, "SwiftShader is not in VK_ADD_DRIVER_FILES. Fix: source .ci/env."
 
 
+LISTING = "show(*[(d.name.split()[0], d.default, d.default_for) for d in vyre.devices()])"
+
+
+def test_the_listing_says_which_device_is_the_default_for_what():
+    assert sorted(answers(LISTING)) == [
+        ["SwiftShader", False, "programs that may need more loop rounds than llvmpipe allows"],
+        ["llvmpipe", True, "arrays, and programs proven to stay within the loop rounds that its driver allows"],
+    ]
+
+
+def test_a_device_alone_is_the_default_for_all():
+    assert answers(LISTING, LLVMPIPE) == [["llvmpipe", True, "calls that name no device"]]
+    assert answers(LISTING, SWIFTSHADER) == [["SwiftShader", True, "calls that name no device"]]
+
+
+def test_a_program_goes_to_llvmpipe_where_its_loops_are_proven_to_fit():
+    body = """
+        cases = [(), (65534,), (1000, 64533), (65535,), (Expr.load("n", 0),), (Expr.load("n", 0) & 1023,)]
+        show(*[where(lambda: run(loops(*turns), n=5)) for turns in cases])
+    """
+    assert answers(body) == ["llvmpipe", "llvmpipe", "llvmpipe", "SwiftShader", "SwiftShader", "llvmpipe"]
+
+
+def test_the_bytes_are_right_on_either_side_of_the_budget():
+    body = """
+        cases = [((65534,), 0, 65534), ((65535,), 0, 65535), ((70_000,), 0, 70_000), ((1000, 64533), 0, 65533),
+                 ((Expr.load("n", 0),), 70_000, 70_000)]
+        show(*[run(loops(*turns), n=n) == expected(total) for turns, n, total in cases])
+    """
+    assert answers(body) == [True] * 5
+
+
+def test_arrays_go_to_llvmpipe_and_their_programs_with_them():
+    body = """
+        n, out = vyre.array([70_000], dtype=vyre.u32, backend="vulkan"), vyre.empty(1, backend="vulkan")
+        names = [vyre.devices()[a.device].name.split()[0] for a in (n, out)]
+        loops(Expr.load("n", 0) & 1023)(n, out, workgroups=1)
+        show(names, int(out.numpy()[0]) == expected(70_000 & 1023))
+    """
+    assert answers(body) == [["llvmpipe", "llvmpipe"], True]
+
+
+def test_an_ended_loop_is_a_capability_error_whose_fix_works():
+    body = """
+        def on(**place):
+            n, out = vyre.array([70_000], dtype=vyre.u32, **place), vyre.empty(1, **place)
+            loops(Expr.load("n", 0))(n, out, workgroups=1)
+            return int(out.numpy()[0]) == expected(70_000)
+        try:
+            on(backend="vulkan")
+        except vyre.CapabilityError as error:
+            said = str(error)
+        run(loops(70_000))  # so that both devices were tried out
+        free = next(d for d in vyre.devices() if d.probes["loop_budget"] == "none")
+        name = next(d.name for d in vyre.devices() if d.default)
+        show(said, name, on(backend="vulkan", device=free), on(backend="cpu"))
+    """
+    said, name, elsewhere, on_cpu = answers(body)
+    assert said == (
+        f"more than 65535 loop rounds an invocation exceeds loop_budget of device `{name}`, whose driver ends loops "
+        "after 65535 in all. Fix: use backend `cpu` or a device whose loop_budget is none, or run fewer rounds a "
+        "dispatch and keep the state in a buffer."
+    )
+    assert (elsewhere, on_cpu) == (True, True)
+
+
 def manifest(folder: Path, library: Path) -> Path:
     path = folder / "driver.json"
     driver = {"library_path": str(library), "api_version": "1.3.0"}

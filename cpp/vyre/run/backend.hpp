@@ -89,7 +89,8 @@ struct DeviceInfo {
   std::string driver;
   std::string kind;  // "discrete gpu", "integrated gpu", "software gpu", "cpu"
   bool usable = false;
-  bool is_default = false;                                    // the one that a call which names none runs on
+  bool is_default = false;                                    // the one that a call which names none runs on, unless another one says so
+  std::string default_for;                                    // of calls that name no device, those that run on it; empty: none
   std::vector<std::string> reasons;                           // why it is not usable, empty otherwise
   std::vector<std::pair<std::string, std::uint64_t>> limits;  // Vulkan's names
   std::vector<std::pair<std::string, std::string>> probes;    // what the driver really does, e.g. {"loop_budget", "65535"}

@@ -27,6 +27,8 @@ def show(*, limits: bool) -> int:
         return 1
     for device in found:
         print(f"{device.index}: {device.name} ({device.kind}), {device.driver}")
+        if device.default_for:
+            print(f"    default for {device.default_for}")
         for reason in device.reasons:
             print(f"    not usable: {reason}")
         for name, value in device.probes.items():

@@ -100,7 +100,8 @@ class Case:
         judge: None where every byte is decided; else what is decided of the written arrays, compared with `wanted`.
         checks: not empty where the documents allow several outcomes: what is checked of them. Such a case is "allowed",
             not "passed", and has no hash of an output.
-        refusable: whether the documents allow a typed refusal (DeviceError) instead of bytes; only with `checks`.
+        refusable: whether the documents allow a typed refusal (CapabilityError, DeviceError) instead of bytes; only
+            with `checks`.
         twin: a program that must lower to the same optimised SPIR-V words as the first step's.
         skip: why nothing can run it yet; "" for nearly all.
     """

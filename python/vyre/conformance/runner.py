@@ -306,6 +306,8 @@ def _run_once(made: Case, place: Target) -> _Run:
                 return _Run(replace(result, reason=_setting(switch) + result.reason), outputs)
         return _Run(result, outputs)
     except CapabilityError as error:
+        if made.refusable:
+            return _Run(Result(made, ALLOWED, note=f"refused: {error}"), outputs)
         return _Run(Result(made, SKIPPED, reason=str(error)), outputs)
     except ValidationError as error:
         # Without places: a certificate names no files.

@@ -75,13 +75,13 @@ class VulkanConformance : public test::VulkanTest {
     return expected;
   }
 
-  // A long loop gives the reference's bytes, or DeviceError on a driver that is known to end loops. Never other bytes.
+  // A long loop gives the reference's bytes, or CapabilityError on a driver that is known to end loops. Never other bytes.
   void agreed_or_refused(const ir::Program& program, const std::vector<Words>& arrays, const std::vector<Words>& expected) {
     const validate::ValidProgram checked = test::valid(program);
     on_each_device([&](std::size_t device, const test::DeviceInfo&) {
       try {
         EXPECT_EQ(run_on(device, checked, arrays, {}), expected);
-      } catch (const DeviceError& error) {
+      } catch (const CapabilityError& error) {
         const auto probes = backend_.devices()[device].probes;
         const auto budget = std::find_if(probes.begin(), probes.end(), [](const auto& probe) { return probe.first == "loop_budget"; });
         ASSERT_NE(budget, probes.end());

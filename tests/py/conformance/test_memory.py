@@ -87,7 +87,7 @@ def test_long_loops_give_the_right_bytes_or_a_typed_error(target, shape):
     )
     before = np.full(n, 3, np.uint32)
     if cut_loops(target):
-        with pytest.raises(vyre.DeviceError, match=r"loop.*Fix: "):
+        with pytest.raises(vyre.CapabilityError, match=r"loop.*Fix: "):
             vyre.run(program, {"out": before}, workgroups=2, **target)
     else:
         out = vyre.run(program, {"out": before}, workgroups=2, **target)["out"]

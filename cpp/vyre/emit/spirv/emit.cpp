@@ -34,6 +34,20 @@ constexpr Word kBarrierSemantics = Word{spv::MemorySemanticsAcquireReleaseMask} 
 // Elements an invocation zeroes without a loop, or in one turn of it: some drivers count turns.
 constexpr std::uint32_t kZeroedATurn = 16;
 
+// How the invocations of a workgroup zero an array together.
+struct Zeroing {
+  std::uint64_t stride;  // of them all
+  std::uint64_t rounds;  // in which every invocation writes an element
+  std::uint64_t looped;  // of these, those that a loop takes kZeroedATurn at a time; a single turn needs no loop
+};
+
+Zeroing zeroing(const Kernel& kernel, const lower::SharedArray& array) {
+  const ir::WorkgroupSize& size = kernel.workgroup_size;
+  const std::uint64_t stride = std::uint64_t{size[0]} * size[1] * size[2];
+  const std::uint64_t rounds = array.count / stride, turns = rounds / kZeroedATurn;
+  return {stride, rounds, turns > 1 ? turns * kZeroedATurn : 0};
+}
+
 bool is_comparison(Opcode op) { return op >= Opcode::Eq && op <= Opcode::SLe; }
 bool accesses_memory(Opcode op) { return op >= Opcode::LoadBuffer && op <= Opcode::AtomicCompareExchange; }
 bool is_bitwise(Opcode op) { return op == Opcode::And || op == Opcode::Or || op == Opcode::Xor; }
@@ -321,19 +335,16 @@ void Emitter::load_addresses() {
 // All invocations together write zeros, each at its own number and every `stride` elements from there.
 void Emitter::zero_shared() {
   if (kernel_.shared.empty()) return;
-  const ir::WorkgroupSize& size = kernel_.workgroup_size;
-  const std::uint64_t stride = std::uint64_t{size[0]} * size[1] * size[2];
   const Word first = result(spv::OpLoad, uint(), {local_index_});
   for (std::uint32_t array = 0; array < kernel_.shared.size(); ++array) {
     const lower::SharedArray& shared = kernel_.shared[array];
+    const auto [stride, rounds, looped] = zeroing(kernel_, shared);
     const Word zero = module_.null(module_.uints(shared.lanes));
     const auto write = [&](Word index) { put(spv::OpStore, {shared_element(array, index), zero, kNonPrivate}); };
-    const auto later = [&](Word index, std::uint64_t rounds) {
-      return rounds == 0 ? index : result(spv::OpIAdd, uint(), {index, constant(static_cast<Word>(rounds * stride))});
+    const auto later = [&, stride = stride](Word index, std::uint64_t by) {
+      return by == 0 ? index : result(spv::OpIAdd, uint(), {index, constant(static_cast<Word>(by * stride))});
     };
-    const std::uint64_t rounds = shared.count / stride;  // in which every invocation writes
-    const std::uint64_t looped = rounds / kZeroedATurn * kZeroedATurn;
-    if (looped > kZeroedATurn) {
+    if (looped > 0) {
       const Word before = block_, header = module_.fresh(), body = module_.fresh(), next = module_.fresh(), merge = module_.fresh();
       const Word index = module_.fresh(), next_index = module_.fresh();
       branch(header);
@@ -349,8 +360,6 @@ void Emitter::zero_shared() {
       put(spv::OpIAdd, {uint(), next_index, index, constant(static_cast<Word>(kZeroedATurn * stride))});
       branch(header);
       label(merge);
-    } else {
-      for (std::uint64_t round = 0; round < looped; ++round) write(later(first, round));
     }
     for (std::uint64_t round = looped; round < rounds; ++round) write(later(first, round));
     if (const std::uint64_t rest = shared.count - rounds * stride; rest > 0) {
@@ -696,6 +705,15 @@ void Emitter::instruction(std::uint32_t at) {
 }
 
 }  // namespace
+
+std::uint64_t zeroing_rounds(const Kernel& kernel) {
+  std::uint64_t sum = 0;
+  for (const lower::SharedArray& array : kernel.shared) {
+    const std::uint64_t looped = zeroing(kernel, array).looped;
+    if (looped > 0) sum += looped / kZeroedATurn + 1;
+  }
+  return sum;
+}
 
 std::vector<std::uint32_t> emit(const Kernel& kernel, const Options& options) { return Emitter(kernel, options).run(); }
 

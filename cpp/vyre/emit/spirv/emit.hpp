@@ -18,6 +18,8 @@ struct Options {
 };
 
 std::vector<std::uint32_t> emit(const lower::Kernel& kernel, const Options& options = {});
+// How many loop rounds an invocation takes to zero workgroup memory, counted as lower::most_rounds does.
+std::uint64_t zeroing_rounds(const lower::Kernel& kernel);
 
 // SPIRV-Tools: the empty string when the words are valid for Vulkan 1.2, else what is wrong; and the assembly text.
 std::string validation_error(std::span<const std::uint32_t> words);

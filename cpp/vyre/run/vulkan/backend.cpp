@@ -10,6 +10,7 @@
 #include "vyre/run/vulkan/large_call.hpp"
 #include "vyre/run/vulkan/plan.hpp"
 #include "vyre/run/vulkan/storage.hpp"
+#include "vyre/run/vulkan/translate.hpp"
 #include "vyre/run/vulkan/vulkan_backend.hpp"
 
 namespace vyre::run {
@@ -87,7 +88,8 @@ std::vector<DeviceInfo> VulkanBackend::devices() {
 
 std::unique_ptr<Executable> VulkanBackend::prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                                    const PrepareOptions& options) {
-  return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(), program, options);
+  const auto proven = [&](std::uint32_t loop_budget) { return proven_within(loop_budget, program, options); };
+  return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(proven), program, options);
 }
 
 std::unique_ptr<Storage> VulkanBackend::allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) {

@@ -158,10 +158,12 @@ void check_status(const Device& device, const Buffer& status) {
   std::uint32_t word = 0;
   std::memcpy(&word, status.mapped(), sizeof(word));
   if (word == 0) return;
-  throw DeviceError(
-      fmt::format("the driver of device `{}` ends loops after {} rounds in all, and this call needs more. Fix: use a device "
-                  "without that limit, or run fewer rounds a dispatch and keep the state in a buffer.",
-                  device.name(), device.loop_budget.value_or(0)));
+  const std::uint32_t budget = device.loop_budget.value_or(0);
+  throw CapabilityError(
+      fmt::format("more than {} loop rounds an invocation exceeds loop_budget of device `{}`, whose driver ends loops after {} in all. "
+                  "Fix: use backend `cpu` or a device whose loop_budget is none, or run fewer rounds a dispatch and keep the state in a "
+                  "buffer.",
+                  budget, device.name(), budget));
 }
 
 void append_address(std::vector<std::uint32_t>& words, std::uint64_t address) {

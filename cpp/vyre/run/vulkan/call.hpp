@@ -22,7 +22,7 @@ VkDeviceSize device_bytes(std::uint64_t host_bytes);
 void check_sizes(const Device& device, const Shader& shader, std::span<const std::uint64_t> bytes);
 // And all that a call of host arrays must keep.
 void check_call(const Device& device, const Shader& shader, std::span<const BufferView> buffers, Grid grid);
-// Throws DeviceError when a program found that the driver ended one of its loops early, and wrote that here.
+// Throws CapabilityError when a program found that the driver ended one of its loops early, and wrote that here.
 void check_status(const Device& device, const Buffer& status);
 
 // What the shader of addressed arrays reads: see emit/interface.hpp.

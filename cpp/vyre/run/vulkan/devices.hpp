@@ -27,8 +27,12 @@ class Devices {
 
   // In the loader's order, with what probes found so far. Throws NoVulkanError where there is no Vulkan.
   std::vector<DeviceInfo> infos();
-  // The device to use when the caller names none: a GPU before a software one. Throws DeviceError with all reasons when none fits.
+  // The device to use when the caller names none: a GPU before a software one, and of those llvmpipe. Throws DeviceError with all reasons
+  // when none fits.
   std::size_t choose();
+  // The same for a program: where the driver of that device ends loops after so many rounds, and the program is not proven to need no more,
+  // another software device whose driver does not, if there is one. `proven_within` is asked then only.
+  std::size_t choose(const std::function<bool(std::uint32_t loop_budget)>& proven_within);
   // An open, probed device. Throws ArgumentError for an index out of range, DeviceError for a device that does not fit.
   std::shared_ptr<Device> open(std::size_t index);
 

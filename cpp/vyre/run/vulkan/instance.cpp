@@ -122,6 +122,7 @@ PhysicalDevice describe(const InstanceApi& api, VkPhysicalDevice handle) {
   api.vkGetPhysicalDeviceProperties2(handle, &properties);
   device.info.driver = fmt::format("{}{}{} (Vulkan {})", driver.driverName, driver.driverInfo[0] == '\0' ? "" : " ", driver.driverInfo,
                                    version_text(basic.apiVersion));
+  device.driver = driver.driverID;
   device.max_memory_allocation = maintenance.maxMemoryAllocationSize;
   device.max_buffer = maintenance4.maxBufferSize;
   device.info.limits = limits_of(device);

@@ -23,6 +23,7 @@ struct PhysicalDevice {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
   DeviceInfo info;
   VkPhysicalDeviceType type = VK_PHYSICAL_DEVICE_TYPE_OTHER;
+  VkDriverId driver = {};
   VkPhysicalDeviceLimits limits = {};
   std::uint64_t max_memory_allocation = 0;
   std::uint64_t max_buffer = 0;  // 0: the driver names none

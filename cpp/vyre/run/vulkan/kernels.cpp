@@ -77,14 +77,14 @@ KernelSource::Ready KernelSource::made(Grid grid, std::uint64_t largest, std::op
   const bool addresses = wants_addresses(*device_, largest);
   Variant& variant = family.variants[addresses ? 1 : 0];
   // The device is opened first: what the driver really does decides what is emitted for it.
-  const spirv::Options emitting{.check_loops = device_->loop_budget.has_value(), .addresses = addresses};
-  if (!variant.plain) variant.plain = translate(*family.program, emitting, options_);
+  const Target target{.loop_budget = device_->loop_budget, .addresses = addresses};
+  if (!variant.plain) variant.plain = translate(*family.program, target, options_);
   Kernels& kernels = variant.kernels;
   kernels.program = program_;
   if (!kernels.plain) kernels.plain = device_->pipeline(*variant.plain, !special);
   if (!wants_coarse(*device_, variant, grid)) return {device_, {kernels.plain, nullptr, program_}};
   if (!variant.tried_coarse) {
-    variant.coarse = translate_coarsened(*family.program, kWays, emitting, options_);
+    variant.coarse = translate_coarsened(*family.program, kWays, target, options_);
     variant.tried_coarse = true;
     // One descriptor set and one list of constants serve both.
     VYRE_ASSERT(!variant.coarse || variant.coarse->binding_count() == variant.plain->binding_count());
@@ -103,7 +103,7 @@ bool KernelSource::wants_addresses(const Device& device, std::uint64_t largest) 
 
 bool KernelSource::wants_coarse(const Device& device, const Variant& variant, Grid grid) const {
   if (!program_ || !options_.coarsening || grid.x < kWays || grid.y == 0 || grid.z == 0) return false;
-  // Where a driver ends loops after so many rounds of an invocation, one must not do the rounds of several.
+  // Where a driver may end the loops of an invocation after so many rounds, one must not do the rounds of several.
   if (variant.plain->has_status) return false;
   if (options_.everywhere) return true;
   // Software devices gain or lose by the program: they run both sides of a branch for all invocations, and a program with a guard has the

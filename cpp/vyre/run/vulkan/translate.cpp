@@ -1,19 +1,23 @@
 #include "vyre/run/vulkan/translate.hpp"
 
-#include <algorithm>
-
+#include "vyre/emit/spirv/emit.hpp"
 #include "vyre/lower/lower.hpp"
+#include "vyre/lower/rounds.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
 
-Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& program, const spirv::Options& emitting) {
-  const auto is_loop = [](const lower::Instruction& instruction) { return instruction.op == lower::Opcode::Loop; };
+// The rounds that zero workgroup memory come first and count as well. A kernel without loops of its own always fits.
+bool fits(std::uint32_t loop_budget, const lower::Kernel& kernel) {
+  const std::uint64_t rounds = lower::most_rounds(kernel), zeroing = spirv::zeroing_rounds(kernel);
+  return rounds == 0 || (zeroing <= loop_budget && rounds <= loop_budget - zeroing);
+}
 
+Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& program, const Target& target) {
   Shader shader;
-  shader.has_status = emitting.check_loops && std::any_of(kernel.code.begin(), kernel.code.end(), is_loop);
-  shader.addressed = emitting.addresses;
+  shader.has_status = target.loop_budget && !fits(*target.loop_budget, kernel);
+  shader.addressed = target.addresses;
   const Span span("emit");
   shader.words = spirv::emit(kernel, {.check_loops = shader.has_status, .addresses = shader.addressed});
   shader.workgroup_size = kernel.workgroup_size;
@@ -29,15 +33,20 @@ Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& prog
 
 }  // namespace
 
-Shader translate(const validate::ValidProgram& program, const spirv::Options& emitting, const PrepareOptions& options) {
+Shader translate(const validate::ValidProgram& program, const Target& target, const PrepareOptions& options) {
   const auto lowered = [&] {
     const Span span("lower");
     return lower::lower(program, options);
   };
-  return shader_of(lowered(), program, emitting);
+  return shader_of(lowered(), program, target);
 }
 
-std::optional<Shader> translate_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const spirv::Options& emitting,
+bool proven_within(std::uint32_t loop_budget, const validate::ValidProgram& program, const PrepareOptions& options) {
+  const Span span("lower");
+  return fits(loop_budget, lower::lower(program, options));
+}
+
+std::optional<Shader> translate_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Target& target,
                                           const PrepareOptions& options) {
   const auto lowered = [&] {
     const Span span("lower");
@@ -45,7 +54,9 @@ std::optional<Shader> translate_coarsened(const validate::ValidProgram& program,
   };
   const std::optional<lower::Kernel> kernel = lowered();
   if (!kernel) return std::nullopt;
-  return shader_of(*kernel, program, emitting);
+  Shader shader = shader_of(*kernel, program, target);
+  if (shader.has_status) return std::nullopt;
+  return shader;
 }
 
 }  // namespace vyre::run::vulkan

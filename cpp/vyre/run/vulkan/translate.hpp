@@ -4,19 +4,28 @@
 #include <cstdint>
 #include <optional>
 
-#include "vyre/emit/spirv/emit.hpp"
 #include "vyre/run/backend.hpp"
 #include "vyre/run/vulkan/shader.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::run::vulkan {
 
-// `check_loops` for a driver that ends loops without saying so, `addresses` for arrays that the device cannot bind. Throws LoweringError.
-Shader translate(const validate::ValidProgram& program, const spirv::Options& emitting, const PrepareOptions& options = {});
+// What a shader is made for.
+struct Target {
+  // Of a driver that ends loops without saying so: a shader whose loops are not proven to need no more rounds tells when one was ended.
+  std::optional<std::uint32_t> loop_budget = std::nullopt;
+  // For arrays that the device cannot bind.
+  bool addresses = false;
+};
 
-// The shader of which a workgroup does the work of `ways` workgroups along x; nothing for a program that cannot be coarsened. For drivers
-// that end no loops.
-std::optional<Shader> translate_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const spirv::Options& emitting,
+// Throws LoweringError.
+Shader translate(const validate::ValidProgram& program, const Target& target, const PrepareOptions& options = {});
+// Whether the program is proven to need no more loop rounds than that, whatever it is given. Throws LoweringError.
+bool proven_within(std::uint32_t loop_budget, const validate::ValidProgram& program, const PrepareOptions& options);
+
+// The shader of which a workgroup does the work of `ways` workgroups along x; nothing for a program that cannot be coarsened, or
+// whose loops might be ended then.
+std::optional<Shader> translate_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Target& target,
                                           const PrepareOptions& options = {});
 
 }  // namespace vyre::run::vulkan

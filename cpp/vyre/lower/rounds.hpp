@@ -1,0 +1,15 @@
+// How many loop rounds an invocation of a kernel takes at the most: some drivers end all loops after so many (run/vulkan/probes.hpp).
+#pragma once
+
+#include <cstdint>
+
+#include "vyre/lower/kernel.hpp"
+
+namespace vyre::lower {
+
+// An upper bound for every invocation of every grid, whatever the arrays hold; saturates. Rounds are counted as llvmpipe counts them, which
+// was found out by trying: a loop that is entered takes one round more than its body, the one that finds it has ended; both branches of an
+// If count; a workgroup's invocations take rounds together, as many as the one that takes most.
+std::uint64_t most_rounds(const Kernel& kernel);
+
+}  // namespace vyre::lower
