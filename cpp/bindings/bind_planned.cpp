@@ -320,11 +320,11 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
   // The reference runs what it is given.
   if (lowering && lowering->passes && call->backend->name() == "reference") checked = transform::optimize(checked);
   call->key = PreparedKey{checked.program(), checked.hash(), call->backend, arrays[0]->device, lowering.value_or(lower::Options())};
-  while_waiting({}, [&](const run::RunOptions&) {
+  while_waiting({}, [&](const run::RunOptions& waiting) {
     try {
-      call->executable = prepared(checked, *call->key);
+      call->executable = prepared(checked, *call->key, waiting);
       const run::Span span("plan");
-      call->plan = call->executable->plan(views, grid);
+      call->plan = call->executable->plan(views, grid, waiting);
     } catch (const DeviceError&) {
       forget_prepared(*call->key);
       throw;

@@ -61,7 +61,7 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
     }
     const PreparedKey key{checked.program(), checked.hash(), place.backend, place.device, lowering.value_or(lower::Options())};
     try {
-      prepared(checked, key)->run(arrays.views(), grid, waiting);
+      prepared(checked, key, waiting)->run(arrays.views(), grid, waiting);
     } catch (const DeviceError&) {
       forget_prepared(key);  // it may belong to a device that is gone
       throw;

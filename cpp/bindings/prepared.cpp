@@ -106,11 +106,11 @@ std::size_t default_device(Backend& backend) {
   return known[&backend] = chosen == devices.end() ? 0 : static_cast<std::size_t>(chosen - devices.begin());
 }
 
-std::shared_ptr<run::Executable> prepared(const validate::ValidProgram& program, const PreparedKey& key) {
+std::shared_ptr<run::Executable> prepared(const validate::ValidProgram& program, const PreparedKey& key, const run::RunOptions& waiting) {
   if (auto known = remembered().find(key)) return *known;
   run::Span span("prepare");
   if (span) span.work().program = std::make_shared<validate::ValidProgram>(program);
-  std::shared_ptr<run::Executable> executable = key.backend->prepare(program, key.device, key.lowering);
+  std::shared_ptr<run::Executable> executable = key.backend->prepare(program, key.device, key.lowering, waiting);
   remembered().insert(key, executable);
   return executable;
 }

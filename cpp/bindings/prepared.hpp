@@ -51,7 +51,7 @@ struct PreparedKey {
 };
 
 // Without the GIL.
-std::shared_ptr<run::Executable> prepared(const validate::ValidProgram& program, const PreparedKey& key);
+std::shared_ptr<run::Executable> prepared(const validate::ValidProgram& program, const PreparedKey& key, const run::RunOptions& waiting);
 void forget_prepared(const PreparedKey& key);
 void forget_all_prepared();
 

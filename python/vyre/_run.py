@@ -50,7 +50,8 @@ def run(
         backend: "reference", "cpu", "vulkan", or None for the best one here.
         device: an index into vyre.devices(), or one of its elements; either names the backend too. With `backend` an
             index counts that backend's devices. None lets the backend choose.
-        timeout: seconds that the call may take once the program is prepared; None waits for ever.
+        timeout: seconds that the call may take once the program is prepared, and that a driver's compiler may take for
+            it on its own; None waits for ever. A compiler goes on, and a later call takes what it made.
         schedule: in which order the reference takes invocations: "in-order" (None), "reversed", or "random:<seed>",
             which interleaves them. A program without races gives the same bytes in all of them.
         optimize: what lowering does for speed: True (what pays), False (nothing), or a list of names of the

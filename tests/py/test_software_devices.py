@@ -137,6 +137,29 @@ def test_an_ended_loop_is_a_capability_error_whose_fix_works():
     assert (elsewhere, on_cpu) == (True, True)
 
 
+def test_a_process_ends_while_a_driver_compiles():
+    """The compiler goes on when the call has timed out, and the end of the process does not wait for it."""
+    body = """
+        i = Expr.gid_x()
+        entry = [Node.let(f"v{k}", Expr.load("data", i + k)) for k in range(600)]
+        total = Expr.var("v0")
+        for k in range(1, 600):
+            total = total + Expr.var(f"v{k}")
+        entry.append(Node.store("data", i, total))
+        large = Program([BufferDecl.read_write("data", 0, vyre.u32)], (64, 1, 1), entry)
+        run(loops())
+        try:
+            vyre.run(large, {"data": 64}, 1, backend="vulkan", timeout=0.001)
+        except vyre.DispatchTimeoutError as error:
+            show(str(error))
+    """
+    (said,) = answers(body, SWIFTSHADER)
+    assert said == (
+        "the driver of device `SwiftShader Device (Subzero)` did not compile the program within 0.001 s, and goes on. "
+        "Fix: raise the time-out, or call again later, which uses what it has made by then."
+    )
+
+
 def manifest(folder: Path, library: Path) -> Path:
     path = folder / "driver.json"
     driver = {"library_path": str(library), "api_version": "1.3.0"}

@@ -52,7 +52,8 @@ struct Schedule {
 };
 
 struct RunOptions {
-  // Wall-clock limit of the call, counted from after preparation; none waits for ever.
+  // Wall-clock limit of the call, counted from after preparation; none waits for ever. Each time that a driver compiles for it, waiting for
+  // that is limited in the same way, on its own: the driver goes on, and what it made is there for the next call.
   std::optional<std::chrono::duration<double>> timeout;
   // What the limit counts from, for a call of several steps.
   std::optional<std::chrono::steady_clock::time_point> start = std::nullopt;
@@ -80,7 +81,8 @@ class Executable {
   // Throws DeviceError (and its kinds), CapabilityError, DispatchTimeoutError, Interrupted. On a throw no byte of `buffers` has changed.
   virtual void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) = 0;
   // The call of check_call'ed views of this backend and device, to be submitted; it may not outlive the executable. See storage.hpp.
-  virtual std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid) = 0;
+  // `waiting` says how long for a driver's compiler.
+  virtual std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions& waiting = {}) = 0;
 };
 
 // A device that a backend can use, as `vyre.devices()` shows it.
@@ -104,9 +106,9 @@ class Backend {
   virtual std::vector<std::string> unavailable() = 0;
   virtual std::vector<DeviceInfo> devices() = 0;
   // `device` is an index into devices(). Throws CapabilityError when a limit of the device is exceeded, LoweringError when
-  // the program cannot be lowered.
+  // the program cannot be lowered; and DispatchTimeoutError or Interrupted as `waiting` says, while a driver compiles.
   virtual std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
-                                              const PrepareOptions& options = {}) = 0;
+                                              const PrepareOptions& options = {}, const RunOptions& waiting = {}) = 0;
   // Memory of a device for `bytes` bytes: zeros, or anything when `zeroed` is false. Throws DeviceMemoryError, CapabilityError.
   virtual std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) = 0;
   // At least one step, all planned by executables of this backend and of one device. See storage.hpp.

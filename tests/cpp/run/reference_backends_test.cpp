@@ -22,7 +22,8 @@ class FakeBackend : public run::Backend {
   std::string_view name() const override { return name_; }
   std::vector<std::string> unavailable() override { return unavailable_; }
   std::vector<run::DeviceInfo> devices() override { return devices_; }
-  std::unique_ptr<run::Executable> prepare(const validate::ValidProgram&, std::optional<std::size_t>, const run::PrepareOptions&) override {
+  std::unique_ptr<run::Executable> prepare(const validate::ValidProgram&, std::optional<std::size_t>, const run::PrepareOptions&,
+                                           const run::RunOptions&) override {
     return nullptr;
   }
   std::unique_ptr<run::Storage> allocate(std::optional<std::size_t>, std::uint64_t, bool) override { return nullptr; }

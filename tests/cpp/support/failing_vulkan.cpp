@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <condition_variable>
 #include <cstring>
 #include <mutex>
 #include <set>
@@ -54,6 +55,7 @@ struct Books {
   std::array<PFN_vkVoidFunction, kFunctionCount> real{};
   std::array<int, kFunctionCount> calls{};
   std::map<std::string, int> alive;
+  std::condition_variable_any counted;
   std::map<std::string, std::function<void(void*)>> changes;
   std::set<std::string> hidden;
   int failing = -1;
@@ -72,6 +74,36 @@ struct Books {
 };
 
 Books books;
+
+// Where held calls wait.
+struct Gate {
+  std::mutex mutex;
+  std::condition_variable changed;
+  int closed = -1;
+  int waiting = 0;
+  int opened = 0;  // how often: one that waited goes on, also when the gate was closed again
+
+  void pass(int function) {
+    std::unique_lock lock(mutex);
+    if (closed != function) return;
+    ++waiting;
+    changed.notify_all();
+    changed.wait(lock, [&, before = opened] { return opened != before; });
+  }
+  void close(int function) {
+    const std::lock_guard lock(mutex);
+    closed = function;
+  }
+  void open() {
+    const std::lock_guard lock(mutex);
+    closed = -1;
+    waiting = 0;
+    ++opened;
+    changed.notify_all();
+  }
+};
+
+Gate gate;
 
 int index_of(std::string_view name) {
   for (int i = 0; i < kFunctionCount; ++i) {
@@ -142,6 +174,7 @@ VkResult give_kept(VkPipelineCache cache, std::size_t* size, void* data) {
 template <int kIndex, class R, class... A>
 VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
   const Inside inside;
+  gate.pass(kIndex);
   PFN_vkVoidFunction real;
   {
     const std::lock_guard lock(books.mutex);
@@ -185,6 +218,7 @@ VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
   const auto note = [&] {
     const std::lock_guard lock(books.mutex);
     count_object(kNames[kIndex]);
+    books.counted.notify_all();
     if (const auto change = books.changes.find(kNames[kIndex]); change != books.changes.end()) {
       const auto all = std::tuple(arguments...);
       const auto last = std::get<sizeof...(A) - 1>(all);
@@ -286,6 +320,7 @@ FailingVulkan::FailingVulkan() {
 }
 
 FailingVulkan::~FailingVulkan() {
+  gate.open();
   const std::lock_guard lock(books.mutex);
   books.in_use = false;
 }
@@ -355,6 +390,20 @@ void FailingVulkan::around_each_call(void (*inside)(bool)) {
   books.inside = inside;
 }
 
+void FailingVulkan::hold_calls(std::string_view function) { gate.close(index_of(function)); }
+
+void FailingVulkan::release_calls() { gate.open(); }
+
+void FailingVulkan::wait_for_held_call() const {
+  std::unique_lock lock(gate.mutex);
+  gate.changed.wait(lock, [] { return gate.waiting > 0; });
+}
+
+int FailingVulkan::held_calls() const {
+  const std::lock_guard lock(gate.mutex);
+  return gate.waiting;
+}
+
 void FailingVulkan::hide(std::string function) {
   const std::lock_guard lock(books.mutex);
   books.hidden.insert(std::move(function));
@@ -383,6 +432,11 @@ int FailingVulkan::calls(std::string_view function) const {
 void FailingVulkan::forget_calls() {
   const std::lock_guard lock(books.mutex);
   books.calls = {};
+}
+
+void FailingVulkan::wait_until_all_is_destroyed() const {
+  std::unique_lock lock(books.mutex);
+  books.counted.wait(lock, [] { return std::ranges::all_of(books.alive, [](const auto& kind) { return kind.second == 0; }); });
 }
 
 std::vector<std::string> FailingVulkan::leaks() const {

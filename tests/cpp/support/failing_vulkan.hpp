@@ -39,6 +39,13 @@ class FailingVulkan {
   // While on, asking a fence (or a timeline) says that it has not signalled, and only waiting for it tells. So calls wait, however fast the
   // device.
   void only_waiting_tells(bool on);
+  // Calls of the function are not forwarded from now on, and wait, until release_calls().
+  void hold_calls(std::string_view function);
+  void release_calls();
+  // Waits until one waits.
+  void wait_for_held_call() const;
+  // How many do.
+  int held_calls() const;
   // As if the driver had no such function.
   void hide(std::string function);
   void show_all();
@@ -62,6 +69,8 @@ class FailingVulkan {
   void forget_calls();
   // One line for each kind of object that is not destroyed.
   std::vector<std::string> leaks() const;
+  // Waits until there are none.
+  void wait_until_all_is_destroyed() const;
 };
 
 }  // namespace vyre::test

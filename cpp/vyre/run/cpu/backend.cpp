@@ -160,7 +160,7 @@ class CpuExecutable : public Executable {
     }
   }
 
-  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid) override {
+  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions&) override {
     return plan_on_host(*this, views, written(*program_), grid);
   }
 
@@ -278,7 +278,7 @@ class CpuBackend : public Backend {
     return {device};
   }
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
-                                      const PrepareOptions& options) override {
+                                      const PrepareOptions& options, const RunOptions&) override {
     check_only_device(device, name());
     return std::make_unique<CpuExecutable>(program, lanes_, threads_, options);
   }

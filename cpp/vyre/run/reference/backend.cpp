@@ -37,7 +37,7 @@ class ReferenceExecutable : public Executable {
     }
   }
 
-  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid) override {
+  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions&) override {
     return plan_on_host(*this, views, written(*program_), grid);
   }
 
@@ -64,8 +64,8 @@ class ReferenceBackend : public Backend {
     device.limits = {{"maxComputeWorkGroupInvocations", kMaxHostInvocations}, {"maxComputeSharedMemorySize", kMaxHostWorkgroupBytes}};
     return {device};
   }
-  std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
-                                      const PrepareOptions&) override {
+  std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device, const PrepareOptions&,
+                                      const RunOptions&) override {
     check_only_device(device, name());
     return std::make_unique<ReferenceExecutable>(program);
   }

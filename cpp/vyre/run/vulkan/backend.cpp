@@ -37,7 +37,7 @@ class VulkanExecutable final : public Executable {
   void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) override {
     devices_->check_process();
     check_in_order(options, "vulkan");
-    const KernelSource::Ready now = source_->ready(grid, largest_array(buffers), source_->choose(buffers, grid));
+    const KernelSource::Ready now = source_->ready(grid, largest_array(buffers), source_->choose(buffers, grid), options);
     if (is_large_call(*now.device, buffers, options)) {
       run_large_call(now.device, now.kernels, buffers, grid, options);
     } else {
@@ -45,9 +45,9 @@ class VulkanExecutable final : public Executable {
     }
   }
 
-  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid) override {
+  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions& waiting) override {
     devices_->check_process();
-    KernelSource::Ready now = source_->ready(grid, largest_array(views));
+    KernelSource::Ready now = source_->ready(grid, largest_array(views), std::nullopt, waiting);
     for (const StorageView& view : views) static_cast<VulkanStorage&>(*view.storage).check_usable();
     return std::make_unique<VulkanPlan>(std::move(now), source_, views, grid);
   }
@@ -87,9 +87,9 @@ std::vector<DeviceInfo> VulkanBackend::devices() {
 }
 
 std::unique_ptr<Executable> VulkanBackend::prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
-                                                   const PrepareOptions& options) {
+                                                   const PrepareOptions& options, const RunOptions& waiting) {
   const auto proven = [&](std::uint32_t loop_budget) { return proven_within(loop_budget, program, options); };
-  return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(proven), program, options);
+  return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(proven), program, options, waiting);
 }
 
 std::unique_ptr<Storage> VulkanBackend::allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) {
@@ -98,8 +98,8 @@ std::unique_ptr<Storage> VulkanBackend::allocate(std::optional<std::size_t> devi
 
 std::unique_ptr<Sequence> VulkanBackend::sequence(std::vector<Step> steps) { return std::make_unique<VulkanSequence>(steps); }
 
-std::unique_ptr<Executable> VulkanBackend::prepare_shader(Shader shader, std::optional<std::size_t> device) {
-  return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(), std::move(shader));
+std::unique_ptr<Executable> VulkanBackend::prepare_shader(Shader shader, std::optional<std::size_t> device, const RunOptions& waiting) {
+  return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(), std::move(shader), waiting);
 }
 
 bool VulkanBackend::wait_until_idle(std::size_t device, double seconds) { return devices_->open(device)->wait_for_abandoned(seconds); }

@@ -1,6 +1,7 @@
 #include "vyre/run/vulkan/device.hpp"
 
 #include <fmt/format.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +17,7 @@
 #include "vyre/run/vulkan/stream.hpp"
 #include "vyre/run/vulkan/timestamps.hpp"
 #include "vyre/run/vulkan/transfer.hpp"
+#include "vyre/run/vulkan/waiting.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -31,6 +33,11 @@ constexpr VkDeviceSize kMaxKeptBytes = VkDeviceSize{256} << 20;
 constexpr auto kPatience = std::chrono::seconds(1);
 
 constexpr auto kSlice = std::chrono::milliseconds(20);
+
+// Callers may leave compiles behind, which take memory; whoever comes then waits for one to end.
+constexpr std::size_t kMostCompiles = 8;
+// Compilers of drivers recurse over a program. Only what they use of it is ever memory.
+constexpr std::size_t kCompilerStack = std::size_t{256} << 20;
 
 constexpr VkMemoryPropertyFlags kUnified = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT | VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT |
                                            VK_MEMORY_PROPERTY_HOST_COHERENT_BIT | VK_MEMORY_PROPERTY_HOST_CACHED_BIT;
@@ -173,24 +180,109 @@ void Device::give_back(std::unique_ptr<Chunk> chunk) noexcept {
   stream().retire(until, std::move(chunk));
 }
 
-std::shared_ptr<Pipeline> Device::pipeline(const Shader& shader, bool warm) {
-  {
-    const std::lock_guard lock(mutex_);
-    for (auto known = pipelines_.begin(); known != pipelines_.end(); ++known) {
-      if ((*known)->shader() == shader) {
-        pipelines_.splice(pipelines_.begin(), pipelines_, known);
-        return pipelines_.front();
+std::shared_ptr<Pipeline> Device::pipeline(const Shader& shader, bool warm, const RunOptions& options) {
+  std::unique_lock lock(mutex_);
+  if (auto pipeline = known(shader)) return pipeline;
+  const Span span("compile");
+  std::shared_ptr<Compile> mine;
+  if (options.interrupted || options.timeout) {
+    const Waiting waiting(options);
+    for (;;) {
+      if (!mine) {
+        const auto same = std::ranges::find_if(compiling_, [&](const auto& other) { return other->shader == shader; });
+        if (same != compiling_.end()) {
+          mine = *same;
+        } else if (compiling_.size() < kMostCompiles) {
+          mine = compile_beside(shader, warm);
+          if (!mine) break;  // there is no thread for it
+        }
+      }
+      if (mine && mine->done) break;
+      compiled_.wait_for(lock, kSlice);
+      if (mine && mine->done) break;
+      lock.unlock();
+      waiting.stop_compile_if_unwanted(name());
+      lock.lock();
+      if (!mine) {
+        if (auto pipeline = known(shader)) return pipeline;
       }
     }
   }
-  // Compiled with nothing locked, so that calls of other shaders go on. Two threads may compile the same one; both work.
-  const Span span("compile");
+  if (!mine) {
+    lock.unlock();
+    return compile(shader, warm);
+  }
+  if (mine->failure) std::rethrow_exception(mine->failure);
+  return mine->pipeline;
+}
+
+std::shared_ptr<Pipeline> Device::known(const Shader& shader) {
+  const auto found = std::ranges::find_if(pipelines_, [&](const auto& pipeline) { return pipeline->shader() == shader; });
+  if (found == pipelines_.end()) return nullptr;
+  pipelines_.splice(pipelines_.begin(), pipelines_, found);
+  return pipelines_.front();
+}
+
+std::shared_ptr<Pipeline> Device::compile(const Shader& shader, bool warm) {
+  // With nothing locked, so that calls of other shaders go on. Two threads may compile the same one; both work.
   auto compiled = std::make_shared<Pipeline>(*this, shader);
   if (warm) warm_up(*this, compiled);
   const std::lock_guard lock(mutex_);
   pipelines_.push_front(compiled);
   if (pipelines_.size() > kMaxPipelines) pipelines_.pop_back();
   return compiled;
+}
+
+// What the thread of a compile holds: the device lives until it is done.
+struct Device::CompileThread {
+  std::shared_ptr<Device> device;
+  const Shader shader;
+  const bool warm;
+  std::shared_ptr<Compile> compile{};
+
+  static void* run(void* given) {
+    {
+      const std::unique_ptr<CompileThread> self(static_cast<CompileThread*>(given));
+      std::shared_ptr<Pipeline> pipeline;
+      std::exception_ptr failure;
+      try {
+        pipeline = self->device->compile(self->shader, self->warm);
+      } catch (...) {
+        failure = std::current_exception();
+      }
+      const std::lock_guard lock(self->device->mutex_);
+      self->compile->pipeline = std::move(pipeline);
+      self->compile->failure = failure;
+      self->compile->done = true;
+      self->device->compiling_.remove(self->compile);
+      self->device->compiled_.notify_all();
+    }
+    count_given_back();
+    return nullptr;
+  }
+};
+
+std::shared_ptr<Device::Compile> Device::compile_beside(const Shader& shader, bool warm) {
+  auto thread = std::make_unique<CompileThread>(CompileThread{shared_from_this(), shader, warm});
+  thread->compile = std::make_shared<Compile>(Compile{thread->shader});
+  const std::shared_ptr<Compile> compile = thread->compile;
+  compiling_.push_back(compile);
+  // A process that ends meanwhile must not take the driver apart.
+  count_abandoned();
+  pthread_attr_t how;
+  pthread_attr_init(&how);
+  pthread_attr_setdetachstate(&how, PTHREAD_CREATE_DETACHED);
+  pthread_attr_setstacksize(&how, kCompilerStack);
+  pthread_t made;
+  const bool begun = pthread_create(&made, &how, &CompileThread::run, thread.get()) == 0;
+  pthread_attr_destroy(&how);
+  if (!begun) {
+    count_given_back();
+    compiling_.remove(compile);
+    return nullptr;
+  }
+  static_cast<void>(thread.release());  // the thread's
+  return compile;
 }
 
 VkDescriptorSetLayout Device::set_layout(std::uint32_t binding_count) {

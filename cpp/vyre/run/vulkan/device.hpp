@@ -3,7 +3,9 @@
 
 #include <array>
 #include <atomic>
+#include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <list>
 #include <map>
 #include <memory>
@@ -73,7 +75,9 @@ class Device : public std::enable_shared_from_this<Device> {
   // The pipeline of a shader, compiled on first use and kept among the most recently used. Throws CapabilityError when the
   // shader exceeds a limit of the device.
   // `warm`: has the driver compile it now, once the device has done what was submitted; else with its first call.
-  std::shared_ptr<Pipeline> pipeline(const Shader& shader, bool warm = true);
+  // Nothing stops a driver's compiler. So for a caller that may be interrupted or has a time-out, it runs on a thread of its own, and goes
+  // on when the caller has left; a later call waits for the same one, or finds what it made.
+  std::shared_ptr<Pipeline> pipeline(const Shader& shader, bool warm = true, const RunOptions& waiting = {});
   VkDescriptorSetLayout set_layout(std::uint32_t binding_count);
 
   // A list of one workspace, which no other call uses. Throws DeviceError while a call that timed out is still running.
@@ -105,6 +109,18 @@ class Device : public std::enable_shared_from_this<Device> {
 
  private:
   Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options);
+  // One run of the driver's compiler beside its callers. Guarded by mutex_.
+  struct Compile {
+    const Shader& shader;
+    bool done = false;
+    std::shared_ptr<Pipeline> pipeline{};
+    std::exception_ptr failure{};
+  };
+  struct CompileThread;
+  // With the mutex held.
+  std::shared_ptr<Pipeline> known(const Shader& shader);
+  std::shared_ptr<Compile> compile_beside(const Shader& shader, bool warm);
+  std::shared_ptr<Pipeline> compile(const Shader& shader, bool warm);
   // What the device has made, and then the device.
   void destroy() noexcept;
   // Frees the abandoned workspaces that the device is done with; whether none is left.
@@ -126,6 +142,8 @@ class Device : public std::enable_shared_from_this<Device> {
   std::mutex mutex_;  // guards what follows
   std::map<std::uint32_t, SetLayoutHandle> set_layouts_;
   std::list<std::shared_ptr<Pipeline>> pipelines_;  // most recently used first
+  std::list<std::shared_ptr<Compile>> compiling_;
+  std::condition_variable compiled_;
   std::list<Workspace> unused_;
   std::list<Workspace> abandoned_;
   std::vector<std::unique_ptr<Chunk>> chunks_;

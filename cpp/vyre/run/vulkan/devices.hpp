@@ -33,6 +33,7 @@ class Devices {
   // The same for a program: where the driver of that device ends loops after so many rounds, and the program is not proven to need no more,
   // another software device whose driver does not, if there is one. `proven_within` is asked then only.
   std::size_t choose(const std::function<bool(std::uint32_t loop_budget)>& proven_within);
+  std::string name(std::size_t index) { return instance()->devices().at(index).info.name; }
   // An open, probed device. Throws ArgumentError for an index out of range, DeviceError for a device that does not fit.
   std::shared_ptr<Device> open(std::size_t index);
 

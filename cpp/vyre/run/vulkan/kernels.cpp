@@ -6,6 +6,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/run/vulkan/parts.hpp"
 #include "vyre/run/vulkan/translate.hpp"
+#include "vyre/run/vulkan/waiting.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -14,23 +15,26 @@ namespace {
 // coarsening, a part of it would have nothing to do, and such a dispatch takes microseconds anyhow.
 constexpr std::uint64_t kEnoughInvocations = std::uint64_t{kWays} << 18;
 
+// How often a call that waits for another one's kernel asks whether it is still wanted.
+constexpr auto kSlice = std::chrono::milliseconds(20);
+
 // How much a program must have run with the same words to be compiled for them. That takes a driver about as long as these runs take:
 // 16 calls of 16 M invocations on a large GPU, one of 1 M on a processor.
 constexpr std::uint64_t kEnoughOnGpu = std::uint64_t{1} << 28, kEnoughOnProcessor = std::uint64_t{1} << 20;
 
 }  // namespace
 
-KernelSource::KernelSource(std::shared_ptr<Devices> devices, std::size_t device, Shader shader)
+KernelSource::KernelSource(std::shared_ptr<Devices> devices, std::size_t device, Shader shader, const RunOptions& waiting)
     : devices_(std::move(devices)), index_(device) {
   families_[0].variants[0].plain = std::move(shader);
-  ready({0, 0, 0}, 0);
+  ready({0, 0, 0}, 0, std::nullopt, waiting);
 }
 
 KernelSource::KernelSource(std::shared_ptr<Devices> devices, std::size_t device, const validate::ValidProgram& program,
-                           const PrepareOptions& options)
+                           const PrepareOptions& options, const RunOptions& waiting)
     : devices_(std::move(devices)), index_(device), program_(std::make_shared<validate::ValidProgram>(program)), options_(options) {
   families_[0].program = program_;
-  ready({0, 0, 0}, 0);
+  ready({0, 0, 0}, 0, std::nullopt, waiting);
   specialization_.emplace(program, options);
 }
 
@@ -49,22 +53,30 @@ std::optional<std::size_t> KernelSource::choose(std::span<const BufferView> buff
   return choose(specialization_->words(buffers), grid, 1);
 }
 
-KernelSource::Ready KernelSource::ready(Grid grid, std::uint64_t largest, std::optional<std::size_t> special) {
-  const std::lock_guard lock(mutex_);
+KernelSource::Ready KernelSource::ready(Grid grid, std::uint64_t largest, std::optional<std::size_t> special, const RunOptions& waiting) {
+  std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) {
+    const Waiting patience(waiting);
+    while (!lock.try_lock_for(kSlice)) patience.stop_compile_if_unwanted(devices_->name(index_));
+  }
   if (special && !families_[1 + *special].given_up) {
     try {
-      return made(grid, largest, special);
+      return made(grid, largest, special, waiting);
     } catch (const DeviceLostError&) {
       throw;
+    } catch (const Interrupted&) {
+      throw;
+    } catch (const DispatchTimeoutError&) {
+      // It is compiled meanwhile; a later call takes it.
     } catch (const std::exception&) {
       // What is there already does the same.
       families_[1 + *special].given_up = true;
     }
   }
-  return made(grid, largest, std::nullopt);
+  return made(grid, largest, std::nullopt, waiting);
 }
 
-KernelSource::Ready KernelSource::made(Grid grid, std::uint64_t largest, std::optional<std::size_t> special) {
+KernelSource::Ready KernelSource::made(Grid grid, std::uint64_t largest, std::optional<std::size_t> special, const RunOptions& waiting) {
   if (!device_ || device_->condemned()) {
     for (Family& family : families_) {
       for (Variant& variant : family.variants) variant.kernels = {};
@@ -81,7 +93,7 @@ KernelSource::Ready KernelSource::made(Grid grid, std::uint64_t largest, std::op
   if (!variant.plain) variant.plain = translate(*family.program, target, options_);
   Kernels& kernels = variant.kernels;
   kernels.program = program_;
-  if (!kernels.plain) kernels.plain = device_->pipeline(*variant.plain, !special);
+  if (!kernels.plain) kernels.plain = device_->pipeline(*variant.plain, !special, waiting);
   if (!wants_coarse(*device_, variant, grid)) return {device_, {kernels.plain, nullptr, program_}};
   if (!variant.tried_coarse) {
     variant.coarse = translate_coarsened(*family.program, kWays, target, options_);
@@ -91,7 +103,7 @@ KernelSource::Ready KernelSource::made(Grid grid, std::uint64_t largest, std::op
   }
   if (!variant.coarse) return {device_, {kernels.plain, nullptr, program_}};
   // Compiled with the first call that is large enough, not with the second: a call that is planned then stays as it is.
-  if (!kernels.coarse) kernels.coarse = device_->pipeline(*variant.coarse, !special);
+  if (!kernels.coarse) kernels.coarse = device_->pipeline(*variant.coarse, !special, waiting);
   return {device_, kernels};
 }
 

@@ -24,16 +24,18 @@ namespace vyre::run::vulkan {
 class KernelSource {
  public:
   // A shader for any grid. Throws what opening the device and compiling throw, as all others do.
-  KernelSource(std::shared_ptr<Devices> devices, std::size_t device, Shader shader);
-  KernelSource(std::shared_ptr<Devices> devices, std::size_t device, const validate::ValidProgram& program, const PrepareOptions& options);
+  KernelSource(std::shared_ptr<Devices> devices, std::size_t device, Shader shader, const RunOptions& waiting);
+  KernelSource(std::shared_ptr<Devices> devices, std::size_t device, const validate::ValidProgram& program, const PrepareOptions& options,
+               const RunOptions& waiting);
 
   struct Ready {
     std::shared_ptr<Device> device;
     Kernels kernels;  // destroyed before their device
   };
   // For a call whose largest array takes so many bytes of the device; 0 for one without arrays. `special` is what choose() gave: kernels
-  // for these words where they can be made, and for any words where not.
-  Ready ready(Grid grid, std::uint64_t largest, std::optional<std::size_t> special = std::nullopt);
+  // for these words where they can be made, and for any words where not, or where their compiler
+  // takes longer than `waiting` allows.
+  Ready ready(Grid grid, std::uint64_t largest, std::optional<std::size_t> special, const RunOptions& waiting);
 
   // What of a call's Uniform buffers may decide which kernels it runs on.
   std::span<const Specialization::Part> parts() const;
@@ -56,7 +58,7 @@ class KernelSource {
     bool given_up = false;            // it could not be compiled
   };
   // With the mutex held.
-  Ready made(Grid grid, std::uint64_t largest, std::optional<std::size_t> special);
+  Ready made(Grid grid, std::uint64_t largest, std::optional<std::size_t> special, const RunOptions& waiting);
   bool wants_addresses(const Device& device, std::uint64_t largest) const;
   bool wants_coarse(const Device& device, const Variant& variant, Grid grid) const;
 
@@ -66,7 +68,8 @@ class KernelSource {
   const PrepareOptions options_;
   std::optional<Specialization> specialization_;  // of a program
   std::atomic<bool> on_processor_ = false;
-  std::mutex mutex_;
+  // Held while a driver compiles; whoever else comes waits as long as its own call may.
+  std::timed_mutex mutex_;
   std::shared_ptr<Device> device_;
   // Destroyed before the device. The first one is for all words.
   std::array<Family, 1 + Specialization::kMost> families_;

@@ -80,7 +80,8 @@ void SpecializedBatch::submit(std::span<const StorageView> views, std::uint64_t 
     Words words;
     words.reserve(word_count_);
     std::shared_ptr<Batch> special;
-    if (!watched_.empty() && device()->stream().in_order([&] { return gather(views, words); })) special = special_for(words, times);
+    if (!watched_.empty() && device()->stream().in_order([&] { return gather(views, words); }))
+      special = special_for(words, times, options);
     if (!special || (profiling() && !special->timed_as_a_whole())) {
       plain_.submit({views, written_, kAlways}, times, options);
       return;
@@ -107,7 +108,7 @@ bool SpecializedBatch::gather(std::span<const StorageView> views, Words& words) 
   return true;
 }
 
-std::shared_ptr<Batch> SpecializedBatch::special_for(const Words& words, std::uint64_t times) {
+std::shared_ptr<Batch> SpecializedBatch::special_for(const Words& words, std::uint64_t times, const RunOptions& options) {
   // Whoever comes while another thread compiles goes on without.
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || device()->condemned()) return nullptr;
@@ -119,7 +120,7 @@ std::shared_ptr<Batch> SpecializedBatch::special_for(const Words& words, std::ui
     return nullptr;
   }
   if (choose(words, times, choices)) {
-    std::shared_ptr<Batch> batch = made_for(choices);
+    std::shared_ptr<Batch> batch = made_for(choices, options);
     if (known == specials_.end()) known = specials_.insert(known, {words, {}, nullptr});
     known->choices = std::move(choices);
     known->batch = std::move(batch);
@@ -145,13 +146,13 @@ bool SpecializedBatch::choose(const Words& words, std::uint64_t times, std::vect
   return changed;
 }
 
-std::shared_ptr<Batch> SpecializedBatch::made_for(const std::vector<Choice>& choices) const {
+std::shared_ptr<Batch> SpecializedBatch::made_for(const std::vector<Choice>& choices, const RunOptions& options) const {
   std::vector<std::shared_ptr<Recording>> special;
   for (std::size_t index = 0; index < groups_.size(); ++index) {
     const Recording& plain = *groups_[index].recording;
     special.push_back(groups_[index].recording);
     if (!choices[index]) continue;
-    KernelSource::Ready ready = groups_[index].source->ready(plain.grid(), largest_array(plain), choices[index]);
+    KernelSource::Ready ready = groups_[index].source->ready(plain.grid(), largest_array(plain), choices[index], options);
     // It was lost meanwhile, and with it the arrays: the plain calls tell.
     if (ready.device != device()) return nullptr;
     special.back() = Recording::make(std::move(ready.device), std::move(ready.kernels), plain.arrays(), plain.grid());

@@ -67,10 +67,10 @@ class SpecializedBatch {
 
   // In the order of the stream. Whether all of them are known.
   bool gather(std::span<const StorageView> views, Words& words) const;
-  std::shared_ptr<Batch> special_for(const Words& words, std::uint64_t times);
+  std::shared_ptr<Batch> special_for(const Words& words, std::uint64_t times, const RunOptions& options);
   // Chooses what was not chosen yet; whether that changed anything.
   bool choose(const Words& words, std::uint64_t times, std::vector<Choice>& choices) const;
-  std::shared_ptr<Batch> made_for(const std::vector<Choice>& choices) const;
+  std::shared_ptr<Batch> made_for(const std::vector<Choice>& choices, const RunOptions& options) const;
 
   const std::vector<Call> calls_;
   const std::vector<bool> written_;

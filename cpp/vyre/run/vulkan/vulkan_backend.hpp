@@ -15,11 +15,11 @@ class VulkanBackend final : public Backend {
   std::vector<std::string> unavailable() override;
   std::vector<DeviceInfo> devices() override;
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
-                                      const PrepareOptions& options = {}) override;
+                                      const PrepareOptions& options = {}, const RunOptions& waiting = {}) override;
 
   std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) override;
   std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override;
-  std::unique_ptr<Executable> prepare_shader(Shader shader, std::optional<std::size_t> device);
+  std::unique_ptr<Executable> prepare_shader(Shader shader, std::optional<std::size_t> device, const RunOptions& waiting = {});
   // Waits until the device has ended the calls that timed out on it; false when `seconds` were not enough.
   bool wait_until_idle(std::size_t device, double seconds);
 

@@ -24,14 +24,25 @@ std::optional<Waiting::Clock::time_point> deadline_of(const RunOptions& options)
 
 Waiting::Waiting(const RunOptions& options) : options_(options), deadline_(deadline_of(options)) {}
 
-void Waiting::stop_if_unwanted(std::string_view device) const {
+bool Waiting::over() const {
   if (options_.interrupted && options_.interrupted()) throw Interrupted();
-  if (deadline_ && Clock::now() >= *deadline_) {
-    throw DispatchTimeoutError(
-        fmt::format("the call did not end within {} s on device `{}`. Fix: raise the time-out, or give each "
-                    "dispatch less work.",
-                    options_.timeout->count(), device));
-  }
+  return deadline_ && Clock::now() >= *deadline_;
+}
+
+void Waiting::stop_if_unwanted(std::string_view device) const {
+  if (!over()) return;
+  throw DispatchTimeoutError(
+      fmt::format("the call did not end within {} s on device `{}`. Fix: raise the time-out, or give each "
+                  "dispatch less work.",
+                  options_.timeout->count(), device));
+}
+
+void Waiting::stop_compile_if_unwanted(std::string_view device) const {
+  if (!over()) return;
+  throw DispatchTimeoutError(
+      fmt::format("the driver of device `{}` did not compile the program within {} s, and goes on. Fix: raise the time-out, or call again "
+                  "later, which uses what it has made by then.",
+                  device, options_.timeout->count()));
 }
 
 std::uint64_t Waiting::slice() const {

@@ -21,6 +21,8 @@ class Waiting {
 
   // Throws Interrupted, or DispatchTimeoutError with the device's name.
   void stop_if_unwanted(std::string_view device) const;
+  // The same for one that waits for the driver's compiler.
+  void stop_compile_if_unwanted(std::string_view device) const;
 
   // `poll()` and `sleep(nanoseconds)` tell whether what is waited for has happened; the second waits for it that long at most.
   template <class Poll, class Sleep>
@@ -41,6 +43,8 @@ class Waiting {
 
   // In nanoseconds.
   std::uint64_t slice() const;
+  // Throws Interrupted; whether the time is over.
+  bool over() const;
 
   const RunOptions& options_;
   const std::optional<Clock::time_point> deadline_;

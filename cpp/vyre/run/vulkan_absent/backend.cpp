@@ -16,7 +16,8 @@ class AbsentBackend final : public Backend {
   std::string_view name() const override { return "vulkan"; }
   std::vector<std::string> unavailable() override { return {kReason}; }
   std::vector<DeviceInfo> devices() override { return {}; }
-  std::unique_ptr<Executable> prepare(const validate::ValidProgram&, std::optional<std::size_t>, const PrepareOptions&) override {
+  std::unique_ptr<Executable> prepare(const validate::ValidProgram&, std::optional<std::size_t>, const PrepareOptions&,
+                                      const RunOptions&) override {
     throw DeviceError(kReason);
   }
   std::unique_ptr<Storage> allocate(std::optional<std::size_t>, std::uint64_t, bool) override { throw DeviceError(kReason); }
