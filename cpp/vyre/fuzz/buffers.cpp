@@ -125,9 +125,9 @@ void Generator::declare_buffers() {
     }
     if (bound == 8) continue;
     ++bound;
-    if (roll < 40) {
+    if (roll < 38) {
       declare("in", BufferAccess::ReadOnly, any_element(true), Role::Constant, false);
-    } else if (roll < 52) {
+    } else if (roll < 54) {
       declare("params", BufferAccess::Uniform, any_element(true), Role::Constant, false);
     } else if (roll < 58) {
       declare("kept", BufferAccess::ReadWrite, any_element(true), Role::Constant, false);

@@ -25,9 +25,15 @@ Case Generator::run() {
   declare_buffers();
   write_ids();
   may_return_ = !options_.plant;
+  if (random_.chance(80)) {
+    const ExprId nothing = writer_.u32(0);
+    writer_.to().let(declare_variable(DataType::U32, true, false), nothing);
+    total_ = variables_.back();
+  }
   for (std::size_t k = 0; k < memory_.size(); ++k) {
     const Memory memory = memory_[k];
     if (memory.decl.access != ir::BufferAccess::Workgroup) continue;
+    if (!memory.accessible()) continue;
     if (options_.plant && k == planted_memory_ && info(*options_.plant).defect == Defect::Uninitialised) continue;
     if (clean_ || random_.chance(40)) fill(memory);
   }
@@ -50,7 +56,8 @@ Case Generator::run() {
     may_return_ = true;
   }
   statements(statements_left_);
-  if (!ended_) sink();
+  if (may_wait() && random_.chance(50)) exchange();
+  sink();
 
   Case result;
   for (const Memory& memory : memory_) writer_.to().buffer(memory.decl);
@@ -160,7 +167,13 @@ void Generator::use_atomic() {
   const ExprId index = indices_.shared(memory, any);
   const ExprId expected = phase.op == ir::AtomicOp::CompareExchange ? writer_.u32(phase.expected) : ExprId();
   const ExprId operand = alike ? writer_.u32(phase.value) : value(DataType::U32, some_depth());
-  const ExprId made = writer_.atomic(phase.op, memory.name, index, expected, operand, true);
+  ExprId made = writer_.atomic(phase.op, memory.name, index, expected, operand, true);
+  if (random_.chance(25)) {
+    // Both arms happen, whichever is chosen.
+    const ExprId another = indices_.shared(memory, value(DataType::U32, 1));
+    const ExprId choice = condition(2);
+    made = writer_.select(choice, made, writer_.atomic(phase.op, memory.name, another, expected, operand, true));
+  }
   spend(made);
   if (!variables_.empty() && !clean_ && random_.chance(25)) {
     // Used, and yet without a say in the result.
@@ -184,6 +197,7 @@ void Generator::body(bool uniform, std::uint32_t rounds, const std::function<voi
   ++level_;
   ended_ = false;
   write();
+  if (!ended_) settle();
 
   bool changed = false;
   for (std::size_t k = 0; k < phases.size(); ++k) changed |= !(memory_[k].phase == phases[k]);
@@ -301,10 +315,69 @@ bool Generator::leave() {
 
 bool Generator::barrier() {
   if (!may_wait()) return false;
+  if (random_.chance(70) && exchange()) return true;
   writer_.to().barrier();
   ++barriers_;
   if (random_.chance(85)) change_roles();
   return true;
+}
+
+// A barrier that counts: what one invocation writes before it another one reads after it, or the other way round.
+bool Generator::exchange() {
+  std::vector<std::size_t> fitting;
+  for (std::size_t k = 0; k < memory_.size(); ++k) {
+    const Memory& memory = memory_[k];
+    if (memory.switches() && memory.readable && memory.phase.role != Role::Atomic) fitting.push_back(k);
+  }
+  if (fitting.empty() || ids_.invocations == 1) return false;
+  Memory& memory = memory_[random_.pick(fitting)];
+  const DataType element = memory.decl.element;
+  const std::uint32_t by = 1 + random_.below(ids_.invocations - 1);
+  exprs_left_ = 8;
+  const auto write = [&] {
+    const ExprId index = indices_.own(memory, ids_.me), stored = varied(element, 2);
+    spend(index);
+    spend(stored);
+    writer_.to().store(memory.name, index, stored);
+  };
+  const auto read = [&](const Numbering& numbering) {
+    const ExprId loaded = writer_.load(memory.name, element, indices_.neighbour(memory, numbering, by, ids_.me), false, true);
+    spend(loaded);
+    writer_.to().let(declare_variable(element, random_.chance(30), false), loaded);
+  };
+  const auto wait = [&](Phase next) {
+    writer_.to().barrier();
+    ++barriers_;
+    change_roles();
+    memory.phase = next;
+    drop_fleeting();
+  };
+  Phase shared;
+  shared.role = Role::Shared;
+  const Numbering before = memory.phase.numbering;
+  if (memory.phase.role == Role::Own) {
+    write();
+    wait(shared);
+    return read(before), true;
+  }
+  read(before);
+  Phase own;
+  own.role = Role::Own;
+  if (random_.chance(50)) own.numbering.kind = Numbering::Kind::Backwards;
+  wait(own);
+  return write(), true;
+}
+
+// What is about to go out of scope has a say in the end.
+void Generator::settle() {
+  if (!total_) return;
+  std::uint32_t left = 3;
+  for (std::size_t k = variables_.size(); k-- > 0 && variables_[k].level == level_ && left > 0; --left) {
+    const ExprId mixed = writer_.binary(BinOp::RotateLeft, var(*total_), writer_.u32(5));
+    const ExprId sum = writer_.binary(BinOp::BitXor, mixed, as_u32(var(variables_[k])));
+    spend(sum);
+    writer_.to().assign(total_->name, sum);
+  }
 }
 
 void Generator::change_roles() {
@@ -351,8 +424,8 @@ void Generator::sink() {
   }
   if (fitting.empty()) return;
   const Memory& memory = *random_.pick(fitting);
-  ExprId sum = ids_.me;
-  for (std::size_t k = 0; k < variables_.size() && k < 8; ++k) {
+  ExprId sum = total_ ? var(*total_) : ids_.me;
+  for (std::size_t k = 0; k < variables_.size() && k < 12; ++k) {
     const ExprId mixed = writer_.binary(BinOp::RotateLeft, sum, writer_.u32(5));
     sum = writer_.binary(BinOp::BitXor, mixed, as_u32(var(variables_[variables_.size() - 1 - k])));
   }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -46,6 +47,12 @@ class Generator {
   ExprId compound(ir::DataType type, int depth);
   ExprId condition(int depth);
   ExprId uniform_value(int depth);
+  // A value at which an operator has its edges, or any.
+  ExprId operand(ir::BinOp op, bool left, ir::DataType type, int depth);
+  // A word that the host gives each call anew; invalid without such a buffer.
+  ExprId parameter(ir::DataType type);
+  ExprId varied(ir::DataType type, int depth);  // another one for each invocation, mostly
+  ExprId sum_of_u64(int depth);
   ExprId try_binary(ir::DataType type, int depth);
   ExprId try_unary(ir::DataType type, int depth);
   ExprId try_select(ir::DataType type, int depth);
@@ -55,6 +62,7 @@ class Generator {
   ExprId try_load(ir::DataType type, int depth);
   ExprId try_atomic(ir::DataType type, int depth);
   ExprId try_call(ir::DataType type, int depth);
+  ExprId call(const ir::OpSpec& spec, std::uint32_t cost, std::span<const ExprId> arguments);
   ExprId var(const Variable& variable);
   ExprId as_u32(ExprId value);
 
@@ -70,6 +78,8 @@ class Generator {
   void block();
   bool leave();
   bool barrier();
+  bool exchange();
+  void settle();
   void fill(const Memory& memory);
   void sink();
   // Runs `write` one level deeper and leaves the roles of memory as they were.
@@ -117,6 +127,7 @@ class Generator {
   int exprs_left_ = 0;        // expressions that this statement may still make
   std::uint32_t barriers_ = 0;
   std::vector<std::uint32_t> open_;  // of each open body, how many barriers there were before
+  std::optional<Variable> total_;    // what became of the variables that are out of scope
   std::uint32_t names_ = 0;
   std::uint32_t statements_left_ = 0;
   std::optional<Planted> planted_;

@@ -14,10 +14,8 @@ ExprId Indices::based(const Memory& memory, ExprId index) {
   return writer_.add(writer_.times(ids_.group, memory.part), index);
 }
 
-ExprId Indices::own(const Memory& memory, ExprId any) {
+ExprId Indices::numbered(const Memory& memory, const Numbering& numbering, ExprId number, ExprId any) {
   const std::uint32_t n = memory.split ? ids_.invocations : ids_.invocations * ids_.workgroups;
-  const Numbering& numbering = memory.phase.numbering;
-  ExprId number = memory.split ? ids_.local : ids_.me;
   switch (numbering.kind) {
     case Numbering::Kind::Same:
       break;
@@ -39,8 +37,17 @@ ExprId Indices::own(const Memory& memory, ExprId any) {
     index = numbering.planes ? writer_.add(writer_.times(which, memory.split ? span_of(n) : n), number)
                              : writer_.add(writer_.times(number, memory.each), which);
   }
-  index = based(memory, index);
-  if (!clean_ && random_.chance(6)) index = writer_.select(writer_.binary(BinOp::BitAnd, any, writer_.u32(1)), index, outside(memory, any));
+  return based(memory, index);
+}
+
+ExprId Indices::neighbour(const Memory& memory, const Numbering& numbering, std::uint32_t by, ExprId any) {
+  const ExprId number = writer_.binary(BinOp::Mod, writer_.add(ids_.local, by), writer_.u32(ids_.invocations));
+  return numbered(memory, numbering, number, any);
+}
+
+ExprId Indices::own(const Memory& memory, ExprId any) {
+  const ExprId index = numbered(memory, memory.phase.numbering, memory.split ? ids_.local : ids_.me, any);
+  if (!clean_ && random_.chance(6)) return writer_.select(writer_.binary(BinOp::BitAnd, any, writer_.u32(1)), index, outside(memory, any));
   return index;
 }
 

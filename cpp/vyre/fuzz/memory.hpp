@@ -67,6 +67,8 @@ class Indices {
 
   // An element of this invocation's own, in bounds or behind the end, but nobody else's.
   ExprId own(const Memory& memory, ExprId any);
+  // An element that belongs, or belonged, to another invocation of the workgroup under this numbering, `by` further on. Of split memory.
+  ExprId neighbour(const Memory& memory, const Numbering& numbering, std::uint32_t by, ExprId any);
   // An element of this workgroup, or of everybody where the memory is not split.
   ExprId shared(const Memory& memory, ExprId any);
   // Behind the end, whatever `any` is.
@@ -74,6 +76,7 @@ class Indices {
 
  private:
   ExprId based(const Memory& memory, ExprId index);
+  ExprId numbered(const Memory& memory, const Numbering& numbering, ExprId number, ExprId any);
 
   Random& random_;
   Writer& writer_;

@@ -41,6 +41,9 @@ ExprId Generator::var(const Variable& variable) {
 }
 
 ExprId Generator::leaf(DataType type) {
+  if (random_.chance(12)) {
+    if (const ExprId made = parameter(type); made.valid()) return made;
+  }
   if (type == DataType::U32) {
     switch (random_.below(12)) {
       case 0:
@@ -92,6 +95,10 @@ ExprId Generator::compound(DataType type, int depth) {
       {16, &Generator::try_load},   {4, &Generator::try_atomic}, {8, &Generator::try_call},
   };
   constexpr std::uint32_t kSum = 97;
+  if (type == DataType::U64 && random_.chance(40)) {
+    const ExprId made = random_.chance(60) ? sum_of_u64(depth) : try_call(type, depth);
+    if (made.valid()) return made;
+  }
   for (int attempt = 0; attempt < 6; ++attempt) {
     std::uint32_t roll = random_.below(kSum);
     for (const Kind& kind : kKinds) {
@@ -105,15 +112,98 @@ ExprId Generator::compound(DataType type, int depth) {
   return leaf(type);
 }
 
+ExprId Generator::parameter(DataType type) {
+  std::vector<const Memory*> fitting;
+  for (const Memory& memory : memory_) {
+    if (memory.decl.access == BufferAccess::Uniform && memory.accessible() && memory.length > 0) fitting.push_back(&memory);
+  }
+  if (fitting.empty()) return {};
+  const Memory& memory = *random_.pick(fitting);
+  const DataType element = memory.decl.element;
+  const ExprId index = writer_.u32(random_.below(std::min(memory.length, 3u)));
+  const ExprId loaded = writer_.load(memory.name, element, index, true, false);
+  if (element == type) return loaded;
+  return type == DataType::U32 ? as_u32(loaded) : ExprId();
+}
+
+ExprId Generator::varied(DataType type, int depth) {
+  const ExprId any = value(DataType::U32, depth);
+  const ExprId mixed = writer_.binary(BinOp::BitXor, any, writer_.times(ids_.me, 0x9E3779B1));
+  return type == DataType::U32 ? mixed : writer_.cast(type, mixed);
+}
+
+ExprId Generator::operand(BinOp op, bool left, DataType type, int depth) {
+  const auto literal = [&](std::uint32_t bits) { return type == DataType::I32 ? writer_.i32(bits) : writer_.u32(bits); };
+  // Every value, from the upper half of the range: large, or negative.
+  const auto upper = [&] {
+    const ExprId high = writer_.binary(BinOp::BitOr, value(DataType::U32, depth), writer_.u32(0x80000000));
+    return type == DataType::I32 ? writer_.cast(DataType::I32, high) : high;
+  };
+  switch (op) {
+    case BinOp::Shl:
+    case BinOp::Shr:
+    case BinOp::SShr:
+    case BinOp::RotateLeft:
+    case BinOp::RotateRight: {
+      static constexpr std::uint32_t kAmounts[] = {31, 31, 0, 1, 30, 32, 33, 63, 64, 0xFFFFFFFF, 0x80000000};
+      if (left && type == DataType::U32 && random_.chance(30)) return writer_.binary(BinOp::BitOr, value(type, depth), writer_.u32(1));
+      if (left || random_.chance(45)) break;
+      if (random_.chance(75)) return writer_.u32(random_.pick(kAmounts));
+      return writer_.binary(BinOp::BitOr, value(type, depth), writer_.u32(30 + random_.below(2)));
+    }
+    case BinOp::SDiv:
+    case BinOp::SMod: {
+      static constexpr std::uint32_t kDivisors[] = {2, 3, 5, 7, 0xFFFFFFFF, 0xFFFFFFFE, 0xFFFFFFFB, 0x80000000, 0x7FFFFFFF, 0};
+      if (left && random_.chance(30)) return upper();
+      if (!left && random_.chance(40)) return literal(random_.pick(kDivisors));
+      break;
+    }
+    case BinOp::Div:
+    case BinOp::Mod:
+    case BinOp::Min:
+    case BinOp::Max:
+    case BinOp::SMin:
+    case BinOp::SMax:
+    case BinOp::AbsDiff:
+    case BinOp::MulHigh:
+      if (random_.chance(25)) return upper();
+      break;
+    default:
+      break;
+  }
+  return value(type, depth);
+}
+
+// Low halves that overflow every other time: arithmetic of U64 is in operations alone.
+ExprId Generator::sum_of_u64(int depth) {
+  static const auto find = [](std::string_view name) { return op_table().find(name); };
+  static const ir::OpTable::Spec add = find("primitive.u64.add"), sub = find("primitive.u64.sub");
+  static const std::uint32_t cost = std::max(cost_of(*add, op_table()), cost_of(*sub, op_table()));
+  if (cost * rounds_ > left_ / 2) return {};
+  const auto large = [&] {
+    const ExprId low = value(DataType::U32, depth);
+    const std::array lanes{writer_.binary(BinOp::BitOr, low, writer_.u32(0xC0000000)), value(DataType::U32, depth)};
+    return writer_.pack(DataType::U64, lanes);
+  };
+  const ExprId left = random_.chance(50) ? large() : value(DataType::U64, depth);
+  const std::array arguments{left, random_.chance(50) ? large() : value(DataType::U64, depth)};
+  return call(random_.chance(70) ? *add : *sub, cost, arguments);
+}
+
 ExprId Generator::try_binary(DataType type, int depth) {
+  // Operators with edges are half of all.
+  static constexpr std::array kSharp = {BinOp::Shl,  BinOp::Shr,     BinOp::RotateLeft, BinOp::RotateRight, BinOp::Div,
+                                        BinOp::Mod,  BinOp::MulHigh, BinOp::Min,        BinOp::Max,         BinOp::AbsDiff,
+                                        BinOp::SDiv, BinOp::SMod,    BinOp::SMin,       BinOp::SMax};
+  const bool sharp = random_.chance(50);
   std::vector<const ir::BinOpInfo*> fitting;
   for (const ir::BinOpInfo& row : ir::kBinOps) {
-    if (row.result == type) fitting.push_back(&row);
+    if (row.result == type && (!sharp || std::ranges::find(kSharp, row.op) != kSharp.end())) fitting.push_back(&row);
   }
   if (fitting.empty()) return {};
   const ir::BinOpInfo& row = *random_.pick(fitting);
-  const ExprId left = value(row.left, depth);
-  return writer_.binary(row.op, left, value(row.right, depth));
+  const ExprId left = operand(row.op, true, row.left, depth);
+  return writer_.binary(row.op, left, operand(row.op, false, row.right, depth));
 }
 
 ExprId Generator::try_unary(DataType type, int depth) {
@@ -123,13 +213,25 @@ ExprId Generator::try_unary(DataType type, int depth) {
   }
   if (fitting.empty()) return {};
   const ir::UnOpInfo& row = *random_.pick(fitting);
+  const bool counts = row.op == ir::UnOp::Clz || row.op == ir::UnOp::Ctz;
+  if (counts && random_.chance(30)) {
+    // Zero now and then, which has no first bit.
+    const ExprId any = value(DataType::U32, depth);
+    return writer_.unary(row.op, writer_.binary(random_.chance(50) ? BinOp::BitAnd : BinOp::Min, any, writer_.u32(random_.below(2))));
+  }
   return writer_.unary(row.op, value(row.operand, depth));
 }
 
 ExprId Generator::condition(int depth) { return value(random_.chance(50) ? DataType::U32 : DataType::Bool, depth); }
 
 ExprId Generator::try_select(DataType type, int depth) {
-  const ExprId choice = condition(depth), if_true = value(type, depth);
+  const ExprId choice = condition(depth);
+  if (type == DataType::U32 && random_.chance(30)) {
+    // Both arms happen, whichever is chosen.
+    const ExprId if_true = try_atomic(type, depth), if_false = if_true.valid() ? try_atomic(type, depth) : ExprId();
+    if (if_false.valid()) return writer_.select(choice, if_true, if_false);
+  }
+  const ExprId if_true = value(type, depth);
   return writer_.select(choice, if_true, value(type, depth));
 }
 
@@ -202,9 +304,13 @@ ExprId Generator::try_call(DataType type, int depth) {
   if (operation.cost * rounds_ > left_ / 2) return {};
   std::vector<ExprId> arguments;
   for (DataType input : operation.spec->signature.inputs) arguments.push_back(value(input, depth));
-  std::string id = operation.spec->id;
-  if (random_.chance(10)) id += "@" + std::to_string(operation.spec->version);
-  return writer_.call(writer_.to().name(id), type, operation.cost, arguments);
+  return call(*operation.spec, operation.cost, arguments);
+}
+
+ExprId Generator::call(const ir::OpSpec& spec, std::uint32_t cost, std::span<const ExprId> arguments) {
+  std::string id = spec.id;
+  if (random_.chance(10)) id += "@" + std::to_string(spec.version);
+  return writer_.call(writer_.to().name(id), spec.signature.output, cost, arguments);
 }
 
 // The same for the whole workgroup, by the rules of V010.
@@ -223,6 +329,9 @@ ExprId Generator::uniform_value(int depth) {
       if (variable.uniform && variable.type == DataType::U32) fitting.push_back(&variable);
     }
     if (!fitting.empty()) return var(*random_.pick(fitting));
+  }
+  if (random_.chance(20)) {
+    if (const ExprId made = parameter(DataType::U32); made.valid()) return made;
   }
   if (depth > 0) {
     switch (random_.below(4)) {
