@@ -49,6 +49,19 @@ std::string emit(const validate::ValidProgram& program, Target target, const low
 #endif
 }
 
+#if VYRE_HAS_SPIRV
+std::string spirv_problem(std::string_view bytes) {
+  if (bytes.size() % 4 != 0) throw ArgumentError("SPIR-V is whole words of 4 bytes. Fix: give what vyre.lower gave.");
+  std::vector<std::uint32_t> words;
+  for (std::size_t at = 0; at < bytes.size(); at += 4) {
+    std::uint32_t word = 0;
+    for (std::size_t k = 4; k-- > 0;) word = word << 8 | static_cast<unsigned char>(bytes[at + k]);
+    words.push_back(word);
+  }
+  return spirv::validation_error(words);
+}
+#endif
+
 }  // namespace
 
 void bind_emit(py::module_& m) {
@@ -70,6 +83,17 @@ void bind_emit(py::module_& m) {
         return lenient_str(code);
       },
       py::arg("program"), py::arg("target"), py::arg("optimize"));
+#if VYRE_HAS_SPIRV
+  // What SPIRV-Tools find wrong with a module: nothing, in tests.
+  m.def(
+      "_spirv_problem",
+      [](const py::bytes& words) {
+        const std::string_view bytes = words;
+        const py::gil_scoped_release release;
+        return spirv_problem(bytes);
+      },
+      py::arg("words"));
+#endif
 }
 
 }  // namespace vyre::python

@@ -62,30 +62,45 @@ std::string_view defect_name(fuzz::Defect defect) {
   return {};
 }
 
-// (program, ((buffer, bytes, zeros), ...), grid)
+// ((buffer, bytes, zeros), ...)
 using PyArrays = std::vector<std::tuple<std::string, py::bytes, bool>>;
 
-py::tuple from_case(const fuzz::Case& that) {
-  py::list arrays;
-  for (const fuzz::Array& array : that.arrays) {
-    arrays.append(py::make_tuple(lenient_str(array.buffer),
+py::tuple from_arrays(const fuzz::Arrays& arrays) {
+  py::list result;
+  for (const fuzz::Array& array : arrays) {
+    result.append(py::make_tuple(lenient_str(array.buffer),
                                  py::bytes(reinterpret_cast<const char*>(array.bytes.data()), array.bytes.size()), array.zeros));
   }
-  return py::make_tuple(py::cast(PyProgram(that.program)), py::tuple(arrays), py::make_tuple(that.grid[0], that.grid[1], that.grid[2]));
+  return py::tuple(result);
 }
 
-using PyCase = std::tuple<py::object, PyArrays, fuzz::Grid>;
-
-fuzz::Case to_case(const PyCase& given) {
-  const auto& [program, arrays, grid] = given;
-  fuzz::Case result;
-  result.program = to_program(program, "argument `program`").program;
-  result.grid = grid;
-  for (const auto& [buffer, bytes, zeros] : arrays) {
+fuzz::Arrays to_arrays(const PyArrays& given) {
+  fuzz::Arrays result;
+  for (const auto& [buffer, bytes, zeros] : given) {
     const std::string_view view = bytes;
     const auto* first = reinterpret_cast<const std::byte*>(view.data());
-    result.arrays.push_back({buffer, {first, first + view.size()}, zeros});
+    result.push_back({buffer, {first, first + view.size()}, zeros});
   }
+  return result;
+}
+
+// (program, arrays, grid, arrays of later calls)
+py::tuple from_case(const fuzz::Case& that) {
+  py::list later;
+  for (const fuzz::Arrays& arrays : that.later) later.append(from_arrays(arrays));
+  return py::make_tuple(py::cast(PyProgram(that.program)), from_arrays(that.arrays),
+                        py::make_tuple(that.grid[0], that.grid[1], that.grid[2]), py::tuple(later));
+}
+
+using PyCase = std::tuple<py::object, PyArrays, fuzz::Grid, std::vector<PyArrays>>;
+
+fuzz::Case to_case(const PyCase& given) {
+  const auto& [program, arrays, grid, later] = given;
+  fuzz::Case result;
+  result.program = to_program(program, "argument `program`").program;
+  result.arrays = to_arrays(arrays);
+  result.grid = grid;
+  for (const PyArrays& more : later) result.later.push_back(to_arrays(more));
   return result;
 }
 
@@ -120,10 +135,10 @@ std::string_view kind_name(fuzz::Judgement::Kind kind) {
   return {};
 }
 
-// (kind, way, message, number of the way or None, hash of the output)
+// (kind, way, message, number of the way or None, hash of the output, number of the call that differs)
 py::tuple from_judgement(const fuzz::Judgement& judgement) {
   return py::make_tuple(lenient_str(kind_name(judgement.kind)), lenient_str(judgement.way), lenient_str(judgement.message), judgement.index,
-                        judgement.output);
+                        judgement.output, judgement.difference ? judgement.difference->call : 0);
 }
 
 py::object generate(std::uint64_t seed, std::uint32_t statements, std::uint32_t work, bool clean, bool independent,

@@ -201,6 +201,7 @@ NEAREST = {
     "cpp/vyre/run/cpu/": ("run", "memory", "threads"),
     "cpp/vyre/run/vulkan/": ("vulkan", "vulkan-failures"),
     "cpp/vyre/run/": ("run",),
+    "cpp/vyre/fuzz/": ("fuzz_programs",),
     "cpp/bindings/": ("python-api",),
     "python/": ("python-api",),
 }

@@ -48,3 +48,14 @@ def raises(program, inputs, workgroups, *, device=None, optimize=True):
     if "rotl(" in program.to_text():
         raise RuntimeError("no rotate")
     return right(program, inputs, workgroups)
+
+
+_words = {}
+
+
+def keeps_uniforms(program, inputs, workgroups, *, device=None, optimize=True):
+    """Reads Uniform buffers as they were in the call before of the same program."""
+    now = {decl.name: inputs[decl.name] for decl in program.buffers if decl.access == vyre.BufferAccess.Uniform}
+    key = (program, optimize)
+    before, _words[key] = _words.get(key, now), now
+    return right(program, {**inputs, **before}, workgroups)

@@ -14,7 +14,7 @@ from dataclasses import replace
 import pytest
 
 import vyre
-from vyre import fuzz
+from vyre import _core, fuzz
 from vyre.__main__ import main
 from vyre.fuzz import shrink, wgsl
 from vyre.fuzz.campaign import describe
@@ -159,6 +159,25 @@ def test_a_fault_is_reduced_to_the_statement_that_shows_it(name, kind, smallest)
     assert small.case.grid == small.case.program.workgroup_size == (1, 1, 1)
 
 
+def test_words_of_the_call_before_are_found_reduced_and_located():
+    ways = faulty("keeps_uniforms")
+    row = first_wrong(ways)
+    assert row.verdict == "differs"
+    assert row.message.startswith("in call ")
+    small = shrink.shrink(row, ways, fuzz.Settings())
+    assert small.judgement.message.startswith("in call 2, buffer `")
+    assert small.judgement.call == 1
+    first, second = small.case.calls
+    uniforms = {decl.name for decl in small.case.program.buffers if decl.access == vyre.BufferAccess.Uniform}
+    assert [name for name, *_ in first] == [name for name, *_ in second]
+    assert any(one != other and one[0] in uniforms for one, other in zip(first, second, strict=True))
+    # In the second call, on the machine that made the first one.
+    assert re.search(r"^  at .*\n  statement .*\n  expression +(.*)$", small.begins, re.MULTILINE), small.begins
+    where = re.search(r"^  expression +\"?(.*?)\"?\[", small.begins, re.MULTILINE)
+    assert where, small.begins
+    assert where[1] in uniforms
+
+
 def test_a_wrong_rewrite_is_reduced_to_two_programs_that_differ(monkeypatch):
     def wrong(case, how, seed=0):
         text = case.program.to_text()
@@ -209,9 +228,71 @@ def test_reducing_is_the_same_every_time_and_ends():
 
 
 def test_a_case_survives_json():
+    several = 0
     for seed in range(FIRST, FIRST + 50):
         case = fuzz.generate(seed)
         assert fuzz.Case.from_json(case.to_json()) == case
+        several += len(case.calls) > 1
+    assert several > 10
+
+
+def with_two_calls(program, first, second):
+    """A case that binds one word to each buffer of the program."""
+    arrays = [
+        tuple((decl.name, word.to_bytes(4, "little"), False) for decl, word in zip(program.buffers, words, strict=True))
+        for words in (first, second)
+    ]
+    return fuzz.Case(program, arrays[0], (1, 1, 1), later=(arrays[1],))
+
+
+SHOWN = vyre.parse("""vyre 1
+workgroup_size 1 1 1
+buffer out: read_write u32 binding 0
+buffer by: uniform u32 binding 1
+
+out[0] = out[0] + by[0]
+""")
+
+
+def test_a_case_with_two_calls_is_shown_and_run_with_both():
+    case = with_two_calls(SHOWN, (5, 1), (5, 2))
+    assert str(case) == (
+        SHOWN.to_text() + "\ngrid 1 1 1\narray out: 0x5 (4 bytes)\narray by: 0x1 (4 bytes)\n"
+        "\ncall 2 with other arrays:\narray by: 0x2 (4 bytes)"
+    )
+    assert [case.run(call=call, backend="cpu")["out"][0] for call in range(2)] == [6, 7]
+    again = with_two_calls(SHOWN, (5, 1), (5, 1))
+    assert str(again).endswith("\n\ncall 2 with the arrays of the call before")
+
+
+def test_a_case_whose_calls_bind_different_buffers_is_refused():
+    case = with_two_calls(SHOWN, (5, 1), (5, 2))
+    text = case.to_json().replace('"02000000"', '"0200000000000000"')
+    assert text != case.to_json()
+    with pytest.raises(vyre.ParseError) as caught:
+        fuzz.Case.from_json(text)
+    assert str(caught.value) == (
+        "not a case of vyre.fuzz: ValueError: call 2 binds other buffers or sizes than call 1. "
+        "Fix: give a file that `vyre fuzz` wrote."
+    )
+
+
+def invalid_modules(count, *, first=FIRST):
+    """What SPIRV-Tools says against the code of generated programs, by seed."""
+    problems = {}
+    for seed in range(first, first + count):
+        program = fuzz.generate(seed).program
+        for optimize in (True, False):
+            if problem := _core._spirv_problem(vyre.lower(program, "spirv", optimize=optimize)):
+                problems[seed] = problem
+    return problems
+
+
+def test_the_code_of_generated_programs_is_valid_spirv():
+    assert not invalid_modules(300)
+    broken = bytearray(vyre.lower(SHOWN, "spirv"))
+    broken[20] ^= 0x40  # the opcode of the first instruction, behind the header of five words
+    assert _core._spirv_problem(bytes(broken))
 
 
 # What takes longer.
@@ -238,6 +319,11 @@ def test_500_programs_agree_in_every_combination_on_every_device(device):
 @pytest.mark.parametrize("device", DEVICES, ids=name_of)
 def test_5000_programs_agree_on_every_device(device):
     no_fault_of_many(fuzz.ways_of("vulkan", device.index), 5000)
+
+
+@pytest.mark.slow
+def test_the_code_of_10000_generated_programs_is_valid_spirv():
+    assert not invalid_modules(10_000, first=0)
 
 
 @pytest.mark.slow

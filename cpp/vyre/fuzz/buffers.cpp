@@ -23,6 +23,15 @@ constexpr Grid kWideGrids[] = {{17, 1, 1}, {40, 1, 1}, {1, 19, 1}, {5, 1, 5}, {3
 constexpr Grid kRows[] = {{2, 1, 1}, {3, 1, 1}, {4, 1, 1}, {8, 1, 1}, {9, 1, 1}, {4, 2, 1}, {6, 1, 2}, {12, 1, 1}, {5, 1, 1}};
 constexpr std::uint32_t kMostInvocations = 3000;
 
+// Words of the edges, little-endian; the last one may be a part of a word.
+void scramble(std::vector<std::byte>& bytes, Random& random) {
+  std::uint32_t word = 0;
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    if (at % 4 == 0) word = edge_u32(random);
+    bytes[at] = static_cast<std::byte>(word >> 8 * (at % 4) & 0xFF);
+  }
+}
+
 std::uint32_t product(const std::array<std::uint32_t, 3>& sizes) { return sizes[0] * sizes[1] * sizes[2]; }
 
 }  // namespace
@@ -168,8 +177,8 @@ void Generator::write_ids() {
   }
 }
 
-std::vector<Array> Generator::arrays() {
-  std::vector<Array> result;
+Arrays Generator::arrays() {
+  Arrays result;
   for (const Memory& memory : memory_) {
     if (memory.decl.access == BufferAccess::Workgroup) continue;
     Array array;
@@ -178,12 +187,38 @@ std::vector<Array> Generator::arrays() {
     // Bytes: any length, whole words or not.
     const bool bytes = memory.decl.element == DataType::Bytes;
     const std::size_t size = bytes ? memory.length * 3 : std::size_t{memory.length} * ir::min_bytes(memory.decl.element);
-    for (std::uint32_t word = 0; array.bytes.size() < size;) {
-      word = memory.zeros ? 0 : edge_u32(random_);
-      for (int shift = 0; shift < 32 && array.bytes.size() < size; shift += 8)
-        array.bytes.push_back(static_cast<std::byte>(word >> shift & 0xFF));
-    }
+    array.bytes.resize(size);
+    if (!memory.zeros) scramble(array.bytes, random_);
     result.push_back(std::move(array));
+  }
+  return result;
+}
+
+std::vector<Arrays> Generator::later(const Arrays& first) {
+  std::vector<Arrays> result;
+  if (options_.plant) return result;  // checked execution looks at one call
+  std::vector<bool> is_uniform;
+  for (const Memory& memory : memory_) {
+    if (memory.decl.access != BufferAccess::Workgroup) is_uniform.push_back(memory.decl.access == BufferAccess::Uniform);
+  }
+  const bool any_uniform = std::ranges::find(is_uniform, true) != is_uniform.end();
+  // A backend may compile a kernel for words that come again, for as many as four: some programs have more, and have them again.
+  const std::uint32_t count = any_uniform ? (random_.chance(8) ? 6 : 1) : (random_.chance(30) ? 1 : 0);
+  for (std::uint32_t k = 0; k < count; ++k) {
+    // Words of a call before, or new ones in some places; what else the host gives stays, or is new.
+    const std::size_t before = random_.below(k + 1);
+    Arrays arrays = before == 0 ? first : result[before - 1];
+    const bool same_words = k > 0 && random_.chance(35), same_rest = any_uniform && random_.chance(50);
+    for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
+      if (arrays[slot].zeros || (is_uniform[slot] ? same_words : same_rest)) continue;
+      const std::vector<std::byte> old = arrays[slot].bytes;
+      scramble(arrays[slot].bytes, random_);
+      if (!is_uniform[slot] || random_.chance(60)) continue;
+      for (std::size_t at = 0; at < old.size(); at += 4) {
+        if (random_.chance(50)) std::copy_n(old.begin() + at, std::min<std::size_t>(4, old.size() - at), arrays[slot].bytes.begin() + at);
+      }
+    }
+    result.push_back(std::move(arrays));
   }
   return result;
 }

@@ -22,6 +22,9 @@ struct Array {
   bool operator==(const Array&) const = default;
 };
 
+// What one call of a program binds: the buffers that are not Workgroup, in order of declaration.
+using Arrays = std::vector<Array>;
+
 using Grid = std::array<std::uint32_t, 3>;
 
 // One known defect.
@@ -54,8 +57,11 @@ struct Planted {
 struct Case {
   std::uint64_t seed = 0;
   ir::Program program;
-  std::vector<Array> arrays;  // of the buffers that are not Workgroup, in order of declaration
+  Arrays arrays;
   Grid grid{1, 1, 1};
+  // What further calls of the same executable bind, one after the other: arrays of the same names and sizes with other bytes. What a
+  // backend keeps of a call (uniform words, kernels compiled for them) must not show in the next one.
+  std::vector<Arrays> later;
   std::optional<Planted> planted;
 };
 
@@ -71,5 +77,10 @@ struct Options {
   // Plants one defect into a clean program.
   std::optional<Plant> plant;
 };
+
+// All calls in their order: `arrays` is call 0.
+inline std::size_t calls(const Case& that) { return 1 + that.later.size(); }
+inline const Arrays& arrays_of(const Case& that, std::size_t call) { return call == 0 ? that.arrays : that.later[call - 1]; }
+inline Arrays& arrays_of(Case& that, std::size_t call) { return call == 0 ? that.arrays : that.later[call - 1]; }
 
 }  // namespace vyre::fuzz

@@ -29,14 +29,16 @@ std::string text(const run::Schedule& schedule) {
   return fmt::format("random:{}", schedule.seed);
 }
 
-// FNV-1a over names and bytes.
-std::uint64_t hash(std::span<const Array> arrays) {
+// FNV-1a over names and bytes, call after call.
+std::uint64_t hash(std::span<const Arrays> calls) {
   std::uint64_t result = 0xCBF29CE484222325u;
   const auto take = [&](unsigned byte) { result = (result ^ byte) * 0x100000001B3u; };
-  for (const Array& array : arrays) {
-    for (const char letter : array.buffer) take(static_cast<unsigned char>(letter));
-    take(0);
-    for (const std::byte byte : array.bytes) take(std::to_integer<unsigned>(byte));
+  for (const Arrays& arrays : calls) {
+    for (const Array& array : arrays) {
+      for (const char letter : array.buffer) take(static_cast<unsigned char>(letter));
+      take(0);
+      for (const std::byte byte : array.bytes) take(std::to_integer<unsigned>(byte));
+    }
   }
   return result;
 }
@@ -60,22 +62,34 @@ std::string to_string(const Way& way) {
   return result + (chosen.empty() ? ", as written" : chosen);
 }
 
-std::vector<Array> run_case(const Case& that, const validate::ValidProgram& program, const Way& way) {
+Arrays run_case(const Case& that, const validate::ValidProgram& program, const Way& way) {
+  Arrays result;
+  run_calls(that, program, way, [&](std::size_t, Arrays after) {
+    result = std::move(after);
+    return false;
+  });
+  return result;
+}
+
+void run_calls(const Case& that, const validate::ValidProgram& program, const Way& way,
+               const std::function<bool(std::size_t call, Arrays after)>& take) {
   const validate::ValidProgram chosen = is_reference(way) && way.lowering.passes ? transform::optimize(program) : program;
   const std::unique_ptr<run::Executable> executable = way.backend->prepare(chosen, way.device, way.lowering);
-  std::vector<Array> arrays = that.arrays;
-  VYRE_ASSERT(arrays.size() == program.bound().size());
-  std::vector<run::BufferView> views;
-  for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
-    const ir::BufferDecl& decl = program.program().buffers()[program.bound()[slot].index];
-    // As the host's language does: Bytes may end within a word, and every array is aligned by its allocation.
-    views.push_back({arrays[slot].bytes, run::buffer_length(decl, arrays[slot].bytes.size())});
-  }
   run::RunOptions options;
   options.timeout = kPatience;
   options.schedule = way.schedule;
-  executable->run(views, {that.grid[0], that.grid[1], that.grid[2]}, options);
-  return arrays;
+  for (std::size_t call = 0; call < calls(that); ++call) {
+    Arrays arrays = arrays_of(that, call);
+    VYRE_ASSERT(arrays.size() == program.bound().size());
+    std::vector<run::BufferView> views;
+    for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
+      const ir::BufferDecl& decl = program.program().buffers()[program.bound()[slot].index];
+      // As the host's language does: Bytes may end within a word, and every array is aligned by its allocation.
+      views.push_back({arrays[slot].bytes, run::buffer_length(decl, arrays[slot].bytes.size())});
+    }
+    executable->run(views, {that.grid[0], that.grid[1], that.grid[2]}, options);
+    if (!take(call, std::move(arrays))) return;
+  }
 }
 
 std::optional<Difference> first_difference(std::span<const Array> expected, std::span<const Array> got) {
@@ -91,7 +105,7 @@ std::optional<Difference> first_difference(std::span<const Array> expected, std:
     const auto [first, there] = std::mismatch(array.bytes.begin(), array.bytes.end(), other->bytes.begin());
     if (first == array.bytes.end()) continue;
     const auto at = static_cast<std::size_t>(first - array.bytes.begin()) / 4;
-    return Difference{array.buffer, at, word(array, at), word(*other, at)};
+    return Difference{0, array.buffer, at, word(array, at), word(*other, at)};
   }
   return std::nullopt;
 }
@@ -119,14 +133,22 @@ Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, 
   std::optional<std::size_t> current;
   try {
     if (entering) entering(0);
-    const std::vector<Array> expected = run_case(that, *verdict.program, plain);
+    std::vector<Arrays> expected;
+    run_calls(that, *verdict.program, plain, [&](std::size_t, Arrays after) {
+      expected.push_back(std::move(after));
+      return true;
+    });
     result.output = hash(expected);
     for (std::size_t index = 0; index < ways.size(); ++index) {
       current = index;
       if (entering) entering(index + 1);
-      std::vector<Array> got;
+      std::optional<Difference> difference;
       try {
-        got = run_case(tried, *other.program, ways[index]);
+        run_calls(tried, *other.program, ways[index], [&](std::size_t call, const Arrays& after) {
+          difference = first_difference(expected.at(call), after);
+          if (difference) difference->call = call;
+          return !difference;
+        });
       } catch (const CapabilityError& error) {
         is(Kind::Refused, index, error.what());
         continue;
@@ -136,10 +158,11 @@ Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, 
         is(Kind::Refused, index, error.what());
         continue;
       }
-      if (const std::optional<Difference> difference = first_difference(expected, got)) {
+      if (difference) {
         is(Kind::Differs, index,
-           fmt::format("buffer `{}` differs at word {}: expected 0x{:08X}, got 0x{:08X}", difference->buffer, difference->word,
-                       difference->expected, difference->got));
+           fmt::format("{}buffer `{}` differs at word {}: expected 0x{:08X}, got 0x{:08X}",
+                       difference->call == 0 ? std::string() : fmt::format("in call {}, ", difference->call + 1), difference->buffer,
+                       difference->word, difference->expected, difference->got));
         result.difference = difference;
         return result;
       }

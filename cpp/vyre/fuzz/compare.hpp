@@ -26,15 +26,19 @@ struct Way {
 // "reference, reversed, optimised", "vulkan, with proofs, coarsening"
 std::string to_string(const Way& way);
 
-// The arrays after the run. Throws what the backend throws.
-std::vector<Array> run_case(const Case& that, const validate::ValidProgram& program, const Way& way);
+// The arrays after the first call. Throws what the backend throws.
+Arrays run_case(const Case& that, const validate::ValidProgram& program, const Way& way);
+// Runs every call of the case on one executable and gives `take` the arrays after each; `take` returns whether to go on.
+void run_calls(const Case& that, const validate::ValidProgram& program, const Way& way,
+               const std::function<bool(std::size_t call, Arrays after)>& take);
 
 struct Difference {
+  std::size_t call = 0;
   std::string buffer;
   std::uint64_t word = 0;  // from the buffer's start
   std::uint32_t expected = 0, got = 0;
 };
-// Arrays are compared by name.
+// Arrays are compared by name, as those of call 0.
 std::optional<Difference> first_difference(std::span<const Array> expected, std::span<const Array> got);
 
 struct Judgement {
@@ -48,16 +52,16 @@ struct Judgement {
   std::string way, message;
   std::optional<Difference> difference;
   std::optional<std::size_t> index;  // of the way; none for the reference that the others are compared with
-  std::uint64_t output = 0;          // a hash of that reference's arrays, the same on every machine; 0 if it failed
+  std::uint64_t output = 0;          // a hash of that reference's arrays of all calls, the same on every machine; 0 if it failed
 };
 
 // Told before each run: 0 is the reference that the others are compared with, k + 1 is ways[k].
 using Entering = std::function<void(std::size_t)>;
 
-// Compares each way with the reference that takes its invocations in order and the program as it is. Stops at the first that differs or
-// fails; one that is refused is reported when the others agree.
+// Compares each way with the reference that takes its invocations in order and the program as it is, after every call. Stops at the
+// first that differs or fails; one that is refused is reported when the others agree.
 Judgement judge(const Case& that, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering = {});
-// The same for a case that must give the bytes of another one, whose buffers have the same names in any order.
+// The same for a case that must give the bytes of another one, whose calls are as many and whose buffers have the same names in any order.
 Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering = {});
 
 }  // namespace vyre::fuzz

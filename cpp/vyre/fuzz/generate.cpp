@@ -63,6 +63,7 @@ Case Generator::run() {
   for (const Memory& memory : memory_) writer_.to().buffer(memory.decl);
   result.seed = seed_;
   result.arrays = arrays();
+  result.later = later(result.arrays);
   result.grid = grid_;
   result.planted = std::move(planted_);
   result.program = writer_.to().finish();

@@ -38,7 +38,9 @@ class Generator {
   Memory& declare(std::string stem, ir::BufferAccess access, ir::DataType element, Role role, bool split);
   void declare_planted();
   void write_ids();
-  std::vector<Array> arrays();
+  Arrays arrays();
+  // Of the calls that follow the first one.
+  std::vector<Arrays> later(const Arrays& first);
   ir::DataType any_element(bool with_bytes);
 
   // values.cpp

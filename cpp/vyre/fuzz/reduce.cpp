@@ -28,6 +28,7 @@ class Reducer {
     if (program_) {
       while (left_ > 0) {
         progress_ = false;
+        drop_calls();
         drop_statements();
         open_frames();
         simplify_exprs();
@@ -47,7 +48,8 @@ class Reducer {
   bool accept(Case candidate) {
     if (left_ == 0) return false;
     const bool same_program = candidate.program == best_.program;
-    if (same_program && candidate.arrays == best_.arrays && candidate.grid == best_.grid) return false;
+    const bool same_calls = candidate.arrays == best_.arrays && candidate.later == best_.later;
+    if (same_program && same_calls && candidate.grid == best_.grid) return false;
     std::optional<validate::ValidProgram> valid = program_;
     if (!same_program) {
       valid = validate::validate(candidate.program, ops_, options_).program;
@@ -65,6 +67,22 @@ class Reducer {
     Case candidate = best_;
     candidate.program = apply(*program_, edits);
     return accept(std::move(candidate));
+  }
+
+  // One call alone, if it shows the fault; otherwise as few as do.
+  void drop_calls() {
+    for (std::size_t call = 0; calls(best_) > 1 && call < calls(best_); ++call) {
+      Case candidate = best_;
+      candidate.arrays = arrays_of(best_, call);
+      candidate.later.clear();
+      accept(std::move(candidate));
+    }
+    for (std::size_t call = calls(best_); call-- > 0 && calls(best_) > 2;) {
+      Case candidate = best_;
+      if (call == 0) candidate.arrays = candidate.later[0];
+      candidate.later.erase(candidate.later.begin() + static_cast<std::ptrdiff_t>(call == 0 ? 0 : call - 1));
+      accept(std::move(candidate));
+    }
   }
 
   // Statements without their Else and End.
@@ -157,7 +175,9 @@ class Reducer {
       edits.buffers.erase(edits.buffers.begin() + static_cast<std::ptrdiff_t>(k));
       Case candidate = best_;
       candidate.program = apply(*program_, edits);
-      std::erase_if(candidate.arrays, [&](const Array& array) { return array.buffer == name; });
+      for (std::size_t call = 0; call < calls(candidate); ++call) {
+        std::erase_if(arrays_of(candidate, call), [&](const Array& array) { return array.buffer == name; });
+      }
       accept(std::move(candidate));
     }
     for (std::size_t k = 0; k < program().buffers().size(); ++k) {
@@ -214,28 +234,32 @@ class Reducer {
         for (const std::size_t fewer : {std::size_t{1}, elements / 2, elements - 1}) {
           if (fewer == 0 || fewer >= elements) continue;
           Case candidate = best_;
-          candidate.arrays[k].bytes.resize(fewer * element);
+          for (std::size_t call = 0; call < calls(candidate); ++call) arrays_of(candidate, call)[k].bytes.resize(fewer * element);
           if ((smaller = accept(std::move(candidate)))) break;
         }
       }
-      // Zeros, in halves, quarters ... of the array.
-      const std::size_t size = best_.arrays[k].bytes.size();
-      for (std::size_t run = size; run >= element && left_ > 0; run /= 2) {
-        for (std::size_t at = 0; at < size && left_ > 0; at += run) {
-          Case candidate = best_;
-          auto& bytes = candidate.arrays[k].bytes;
-          std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(std::min(at + run, size)),
-                    std::byte{0});
-          if (!accept(std::move(candidate)) && run == element && size <= kWordsTried * element) one(k, at);
-        }
+      for (std::size_t call = 0; call < calls(best_); ++call) clear(call, k, element);
+    }
+  }
+
+  // Zeros, in halves, quarters ... of the array.
+  void clear(std::size_t call, std::size_t k, std::size_t element) {
+    const std::size_t size = best_.arrays[k].bytes.size();
+    for (std::size_t run = size; run >= element && left_ > 0; run /= 2) {
+      for (std::size_t at = 0; at < size && left_ > 0; at += run) {
+        Case candidate = best_;
+        auto& bytes = arrays_of(candidate, call)[k].bytes;
+        std::fill(bytes.begin() + static_cast<std::ptrdiff_t>(at), bytes.begin() + static_cast<std::ptrdiff_t>(std::min(at + run, size)),
+                  std::byte{0});
+        if (!accept(std::move(candidate)) && run == element && size <= kWordsTried * element) one(call, k, at);
       }
     }
   }
 
   // The smallest value that is not zero, in the place of a larger one.
-  void one(std::size_t k, std::size_t at) {
+  void one(std::size_t call, std::size_t k, std::size_t at) {
     Case candidate = best_;
-    const std::span<std::byte> bytes(candidate.arrays[k].bytes);
+    const std::span<std::byte> bytes(arrays_of(candidate, call)[k].bytes);
     const std::span<std::byte> element = bytes.subspan(at, std::min(element_bytes(k), bytes.size() - at));
     if (std::all_of(element.begin(), element.end(), [](std::byte byte) { return byte == std::byte{0}; })) return;
     std::fill(element.begin(), element.end(), std::byte{0});

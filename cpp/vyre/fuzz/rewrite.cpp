@@ -378,7 +378,9 @@ class Rewriter {
     const auto place = [&](const Array& array) {
       return std::find_if(buffers.begin(), buffers.end(), [&](const auto& decl) { return decl.name == array.buffer; });
     };
-    std::sort(result.arrays.begin(), result.arrays.end(), [&](const Array& a, const Array& b) { return place(a) < place(b); });
+    for (std::size_t call = 0; call < calls(result); ++call) {
+      std::ranges::sort(arrays_of(result, call), {}, place);
+    }
   }
 
   std::string fresh(const char* stem) {

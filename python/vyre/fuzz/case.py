@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -24,6 +24,9 @@ PLANTS: dict[str, str] = {name: meaning for name, _, meaning in _core._fuzz_plan
 
 REWRITES: dict[str, tuple[str, str]] = {name: (meaning, when) for name, meaning, when in _core._fuzz_rewrites}
 """The rewrites that keep the bytes: name -> meaning, and what must hold where they are done."""
+
+# The arrays of one call: (buffer, bytes, zeros) of each.
+_Arrays: TypeAlias = "tuple[tuple[str, bytes, bool], ...]"
 
 _DTYPES = {"U32": np.uint32, "I32": np.int32, "U64": np.uint64, "Bool": np.uint32, "Bytes": np.uint8}
 
@@ -48,7 +51,7 @@ class Planted:
 
 @dataclass(frozen=True)
 class Case:
-    """A program with the arrays and the grid of one run.
+    """A program with the grid and the arrays of one call or several.
 
     Attributes:
         program: a Program.
@@ -57,23 +60,32 @@ class Case:
         grid: workgroups along x, y, z.
         seed: what it was generated from, if it was.
         planted: the defect, if one was asked for.
+        later: the arrays of further calls, one after the other, with the same names and sizes: nothing that a backend
+            keeps of a call may show in the next one.
     """
 
     program: vyre.Program
-    arrays: tuple[tuple[str, bytes, bool], ...]
+    arrays: _Arrays
     grid: tuple[int, int, int]
     seed: int | None = None
     planted: Planted | None = None
+    later: tuple[_Arrays, ...] = ()
 
-    def inputs(self, *, arrays: bool = False) -> dict[str, np.ndarray | int]:
+    @property
+    def calls(self) -> tuple[_Arrays, ...]:
+        """The arrays of every call, in order."""
+        return (self.arrays, *self.later)
+
+    def inputs(self, *, call: int = 0, arrays: bool = False) -> dict[str, np.ndarray | int]:
         """What ``vyre.run`` takes: name -> array, or a number of zero elements.
 
         Args:
+            call: which of the calls, from 0.
             arrays: arrays of zeros in place of these numbers.
         """
         elements = {decl.name: decl.element for decl in self.program.buffers}
         result: dict[str, np.ndarray | int] = {}
-        for name, content, zeros in self.arrays:
+        for name, content, zeros in self.calls[call]:
             element = elements[name].name
             if zeros and not arrays:
                 result[name] = len(content) // (elements[name].min_bytes() or 1)
@@ -87,20 +99,24 @@ class Case:
         """How many statements the program has, those inside others counted."""
         return _core._fuzz_size(self.program)
 
-    def run(self, **how: Any) -> dict[str, np.ndarray]:
-        """``vyre.run`` with these arrays; ``how`` are its keyword arguments."""
-        return vyre.run(self.program, self.inputs(), self.grid, **how)
+    def run(self, *, call: int = 0, **how: Any) -> dict[str, np.ndarray]:
+        """``vyre.run`` with the arrays of a call; ``how`` are its keyword arguments."""
+        return vyre.run(self.program, self.inputs(call=call), self.grid, **how)
 
     def to_json(self) -> str:
         """The case as text that ``from_json`` reads back."""
-        arrays = [
-            {"buffer": name, **({"zero_bytes": len(content)} if zeros else {"hex": content.hex()})}
-            for name, content, zeros in self.arrays
-        ]
+        arrays, *later = (
+            [
+                {"buffer": name, **({"zero_bytes": len(content)} if zeros else {"hex": content.hex()})}
+                for name, content, zeros in call
+            ]
+            for call in self.calls
+        )
         whole = {
             "seed": self.seed,
             "grid": list(self.grid),
             "arrays": arrays,
+            **({"later": later} if later else {}),
             "program": self.program.to_text().split("\n"),
         }
         return json.dumps(whole, indent=1, ensure_ascii=False)
@@ -110,16 +126,24 @@ class Case:
         """Read what ``to_json`` wrote. Raises ParseError."""
         try:
             whole = json.loads(text)
-            arrays = tuple(
-                (
-                    row["buffer"],
-                    bytes(row["zero_bytes"]) if "zero_bytes" in row else bytes.fromhex(row["hex"]),
-                    "zero_bytes" in row,
+            arrays, *later = (
+                tuple(
+                    (
+                        row["buffer"],
+                        bytes(row["zero_bytes"]) if "zero_bytes" in row else bytes.fromhex(row["hex"]),
+                        "zero_bytes" in row,
+                    )
+                    for row in call
                 )
-                for row in whole["arrays"]
+                for call in (whole["arrays"], *whole.get("later", ()))
             )
+            sizes = [(name, len(content)) for name, content, _ in arrays]
+            for number, call in enumerate(later, 2):
+                if [(name, len(content)) for name, content, _ in call] != sizes:
+                    raise ValueError(f"call {number} binds other buffers or sizes than call 1")
             x, y, z = (int(count) for count in whole["grid"])
-            return cls(vyre.parse("\n".join(whole["program"])), arrays, (x, y, z), whole.get("seed"))
+            program = vyre.parse("\n".join(whole["program"]))
+            return cls(program, arrays, (x, y, z), whole.get("seed"), later=tuple(later))
         except (ValueError, KeyError, TypeError) as error:
             raise ParseError(
                 f"not a case of vyre.fuzz: {type(error).__name__}: {error}. Fix: give a file that `vyre fuzz` wrote."
@@ -127,14 +151,22 @@ class Case:
 
     def __str__(self) -> str:
         lines = [self.program.to_text().rstrip("\n"), "", f"grid {' '.join(map(str, self.grid))}"]
-        for name, content, zeros in self.arrays:
-            lines.append(f"array {name}: {f'{len(content)} zero bytes' if zeros else _words(content)}")
+        lines += map(_line, self.arrays)
+        for number, (before, call) in enumerate(itertools.pairwise(self.calls), 2):
+            changed = [_line(now) for was, now in zip(before, call, strict=True) if now != was]
+            with_what = "other arrays:" if changed else "the arrays of the call before"
+            lines += ["", f"call {number} with {with_what}", *changed]
         if self.planted is not None:
             lines.append(f"planted {self.planted.name} at {', '.join(self.planted.statements)}")
         return "\n".join(lines)
 
     def _tuple(self) -> tuple[Any, ...]:
-        return (self.program, self.arrays, self.grid)
+        return (self.program, self.arrays, self.grid, self.later)
+
+
+def _case(made: tuple[Any, ...], seed: int | None, planted: Planted | None = None) -> Case:
+    program, arrays, grid, later = made
+    return Case(program, arrays, grid, seed, planted, later)
 
 
 @dataclass(frozen=True)
@@ -195,10 +227,10 @@ def generate(
     >>> generate(3, plant="same-value").planted.defect
     'race'
     """
-    (program, arrays, grid), planted = _core._fuzz_generate(seed, statements, work, clean, independent, plant)
+    made, planted = _core._fuzz_generate(seed, statements, work, clean, independent, plant)
     if planted is not None:
         planted = Planted(*planted)
-    return Case(program, arrays, grid, seed, planted)
+    return _case(made, seed, planted)
 
 
 def rewrite(case: Case, how: str | int, seed: int = 0) -> Case | None:
@@ -214,7 +246,7 @@ def rewrite(case: Case, how: str | int, seed: int = 0) -> Case | None:
     False
     """
     made = _core._fuzz_rewrite(case._tuple(), how, seed)
-    return None if made is None else Case(*made, case.seed)
+    return None if made is None else _case(made, case.seed)
 
 
 def reduce(case: Case, still_fails: Callable[[Case], bool], *, tries: int = 5000) -> Case:
@@ -228,8 +260,13 @@ def reduce(case: Case, still_fails: Callable[[Case], bool], *, tries: int = 5000
     >>> smallest.statements()
     1
     """
-    made, _ = _core._fuzz_reduce(case._tuple(), lambda candidate: bool(still_fails(Case(*candidate, case.seed))), tries)
-    return Case(*made, case.seed)
+    made, _ = _core._fuzz_reduce(case._tuple(), lambda candidate: bool(still_fails(_case(candidate, case.seed))), tries)
+    return _case(made, case.seed)
+
+
+def _line(array: tuple[str, bytes, bool]) -> str:
+    name, content, zeros = array
+    return f"array {name}: {f'{len(content)} zero bytes' if zeros else _words(content)}"
 
 
 def _words(content: bytes) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import itertools
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import vyre
@@ -109,7 +109,8 @@ class Judgement:
             end the process.
         way, message: which way, and what happened; empty when all agree.
         index: the number of that way; None for the reference that the others are compared with.
-        output: a hash of what that reference gave, the same on every machine; 0 if it failed.
+        output: a hash of what that reference gave in all calls, the same on every machine; 0 if it failed.
+        call: which call of the case differs, from 0.
     """
 
     kind: str
@@ -117,6 +118,7 @@ class Judgement:
     message: str = ""
     index: int | None = None
     output: int = 0
+    call: int = 0
 
     def __bool__(self) -> bool:
         """Whether nothing is wrong."""
@@ -124,7 +126,7 @@ class Judgement:
 
 
 def judge(case: Case, ways: Sequence[Way], *, tried: Case | None = None, progress: Any = None) -> Judgement:
-    """Compare each way with the reference that runs the program as written, in order.
+    """Compare each way with the reference that runs the program as written, in order, after every call of the case.
 
     Args:
         tried: what the ways run instead; it must give the bytes of ``case``, buffer by buffer.
@@ -143,28 +145,34 @@ def judge(case: Case, ways: Sequence[Way], *, tried: Case | None = None, progres
     )
     found = Judgement(*given)
     if found.index is not None:
-        found = Judgement(*given[:3], native[found.index][0], found.output)
+        found = replace(found, index=native[found.index][0])
     if not found or len(native) == len(ways):
         return found
-    expected = vyre.run(case.program, case.inputs(arrays=True), case.grid, backend="reference")
+    expected = [
+        vyre.run(case.program, case.inputs(call=call, arrays=True), case.grid, backend="reference")
+        for call in range(len(case.calls))
+    ]
     for index, way in enumerate(ways):
         if not way.in_python:
             continue
         if progress is not None:
             progress[8:16] = (index + 2).to_bytes(8, "little")
-        kind, message = _judge_function(tried or case, way, expected)
-        if kind != "agrees":
-            found = Judgement(kind, str(way), message, index, found.output)
+        for call, arrays in enumerate(expected):
+            kind, message = _judge_function(tried or case, call, way, arrays)
+            if kind != "agrees":
+                where = f"in call {call + 1}, " if call and kind == "differs" else ""
+                found = Judgement(kind, str(way), where + message, index, found.output, call)
+                break
         if not found:
             break
     return found
 
 
-def _judge_function(case: Case, way: Way, expected: dict[str, np.ndarray]) -> tuple[str, str]:
+def _judge_function(case: Case, call: int, way: Way, expected: dict[str, np.ndarray]) -> tuple[str, str]:
     """Kind and message."""
     try:
         got = way.function()(
-            case.program, case.inputs(arrays=True), case.grid, device=way.device, optimize=way.optimize
+            case.program, case.inputs(call=call, arrays=True), case.grid, device=way.device, optimize=way.optimize
         )
     except CapabilityError as error:
         return "refused", str(error)

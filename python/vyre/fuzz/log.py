@@ -31,7 +31,7 @@ class Row:
         verdict: "agrees", "refused", "differs", "failed", "crashed" or "hung", as in ``Judgement.kind``; "misjudged"
             when checked execution missed what was planted, or found what is none.
         program: a hash of it.
-        output: a hash of what the reference gave; the same on every machine.
+        output: a hash of what the reference gave in all calls; the same on every machine.
         way, message: which way, and what happened; empty when all agree.
     """
 

@@ -90,10 +90,12 @@ def shrink(
         found = isolated.judge(case)
         if found:
             return None
+        # What a function keeps of a call must not make it wrong about a smaller case that has no such call.
+        isolated.forgets = way.in_python and found.call > 0
         limit = TRIES_OF_HANGS if found.kind == "hung" else tries
         smallest = reduce(case, lambda candidate: isolated.fares_like(candidate, found), tries=limit)
         judgement = isolated.judge(smallest)
-        begins = isolated.bisect(smallest) if judgement.kind == "differs" else ""
+        begins = isolated.bisect(smallest, judgement.call) if judgement.kind == "differs" else ""
         return Small(smallest, None, way, judgement, (before, smallest.statements()), isolated.count, begins)
 
 
@@ -136,7 +138,7 @@ class _Isolated:
     """Judges on one way in a process of its own; what ends that process is a judgement too."""
 
     def __init__(self, way: Way, patience: float, progress: Callable[[], None]) -> None:
-        self.way, self.count = way, 0
+        self.way, self.count, self.forgets = way, 0, False
         self._progress = progress
         self._worker = Worker(patience)
 
@@ -144,6 +146,8 @@ class _Isolated:
         self.count += 1
         self._progress()
         try:
+            if self.forgets:
+                self._worker.renew()
             return self._worker.ask("judge", case, tried, [self.way])
         except WorkerEndedError as error:
             return Judgement(error.kind, str(self.way), str(error), 0)
@@ -152,9 +156,9 @@ class _Isolated:
         """Whether a smaller program is wrong in the same way, and has no race: then every backend would be right."""
         return _same(self.judge(case), found) and self._worker.ask("has_one_answer", case)
 
-    def bisect(self, case: Case) -> str:
+    def bisect(self, case: Case, call: int) -> str:
         try:
-            return self._worker.ask("bisect", case, self.way) or ""
+            return self._worker.ask("bisect", case, call, self.way) or ""
         except WorkerEndedError:
             return ""
 

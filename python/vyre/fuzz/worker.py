@@ -7,6 +7,7 @@ nobody's: drivers write there.
 
 from __future__ import annotations
 
+import importlib
 import mmap
 import os
 import signal
@@ -32,6 +33,10 @@ _NO_CACHES = {"VYRE_CACHE_DIR": os.devnull, "MESA_SHADER_CACHE_DISABLE": "true",
 CHECKED = "checked execution"
 # What a message begins with.
 _ANSWER, _RAISED, _ENDED = "answer", "raised", "ended"
+# The question after which a process ends with this status, so that another one answers the next question.
+_RENEW, _RENEWED = "renew", 3
+# What a run and a checked run import when they begin: many children would each do so.
+_FOR_CHILDREN = ("numpy.ma", "vyre._check")
 # The word of the shared memory that holds the child's process id, behind the two of a sweep.
 _CHILD = 2
 
@@ -114,6 +119,10 @@ class Worker:
             while self.connection.recv()[0] != _ENDED:
                 pass  # it answered while it was being ended
             raise self._ended("hung", f"nothing moved for {self._patience:g} s")
+
+    def renew(self) -> None:
+        """Have the next question answered by a fresh process, which remembers nothing of the questions before."""
+        self.ask(_RENEW)
 
     def close(self) -> None:
         """End the process, whatever it does."""
@@ -211,26 +220,42 @@ def _has_one_answer(case: Case, progress: mmap.mmap) -> bool:
     """Whether the bytes are the same whatever the order: no race, and nothing that an order decides."""
     checks = ("race", "order-dependence", "divergent-barrier")
     try:
-        return vyre.check(case.program, case.inputs(), case.grid, checks=checks, max_reports=1).ok
+        return all(
+            vyre.check(case.program, case.inputs(call=call), case.grid, checks=checks, max_reports=1).ok
+            for call in range(len(case.calls))
+        )
     except vyre.VyreError:
         return False
 
 
-def _bisect(case: Case, way: Way, progress: mmap.mmap) -> str | None:
-    """Where the way begins to differ, in words; None when it cannot be told."""
+def _bisect(case: Case, call: int, way: Way, progress: mmap.mmap) -> str | None:
+    """Where the way begins to differ in a call that follows those before it, in words; None when it cannot be told."""
     backend: Any
     if way.in_python:
         function = way.function()
 
-        def backend(*arguments: Any) -> dict[str, Any]:
-            return function(*arguments, device=way.device, optimize=way.optimize)
+        def run(program: vyre.Program, inputs: Any, workgroups: Any) -> dict[str, Any]:
+            return function(program, inputs, workgroups, device=way.device, optimize=way.optimize)
 
-        backend.__name__ = way.backend
     else:
-        backend = {"backend": way.backend, "optimize": way.optimize}
-        backend |= {name: value for name in ("device", "schedule") if (value := getattr(way, name)) is not None}
+        how = {"backend": way.backend, "optimize": way.optimize}
+        how |= {name: value for name in ("device", "schedule") if (value := getattr(way, name)) is not None}
+
+        def run(program: vyre.Program, inputs: Any, workgroups: Any) -> dict[str, Any]:
+            return vyre.run(program, inputs, workgroups, **how)
+
+    def backend(program: vyre.Program, inputs: Any, workgroups: Any) -> dict[str, Any]:
+        # A program that records binds more than the case does.
+        for before in range(call):
+            run(program, {**inputs, **case.inputs(call=before, arrays=True)}, workgroups)
+        return run(program, inputs, workgroups)
+
+    backend.__name__ = way.backend
+    if not way.in_python and call == 0:
+        backend = how
+    inputs = case.inputs(call=call, arrays=True)
     try:
-        found = vyre.bisect(case.program, case.inputs(arrays=True), case.grid, backend=backend, against="reference")
+        found = vyre.bisect(case.program, inputs, case.grid, backend=backend, against="reference")
     except vyre.VyreError:
         return None  # the recording program may exceed what the way can run
     return None if found is None else str(found)
@@ -259,6 +284,11 @@ def main() -> None:
         progress[8 * _CHILD : 8 * _CHILD + 8] = bytes(8)
         if code == 0:
             return
+        if code == _RENEWED:
+            for name in _FOR_CHILDREN:
+                importlib.import_module(name)
+            connection.send((_ANSWER, None))
+            continue
         how = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit status {code}"
         connection.send((_ENDED, f"the process ended with {how}"))
 
@@ -270,6 +300,8 @@ def _serve(connection: Connection, progress: mmap.mmap) -> None:
             question, arguments = connection.recv()
         except (EOFError, ConnectionResetError):
             return
+        if question == _RENEW:
+            os._exit(_RENEWED)
         try:
             answer = (_ANSWER, _QUESTIONS[question](*arguments, progress=progress))
         except Exception as error:

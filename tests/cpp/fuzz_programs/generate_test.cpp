@@ -44,6 +44,7 @@ TEST(Generate, gives_the_same_case_for_the_same_seed) {
     const Case first = generate(seed), second = generate(seed);
     EXPECT_EQ(first.program, second.program);
     EXPECT_EQ(first.arrays, second.arrays);
+    EXPECT_EQ(first.later, second.later);
     EXPECT_EQ(first.grid, second.grid);
     EXPECT_FALSE(generate(seed + 1).program == first.program) << "seed " << seed;
   }
