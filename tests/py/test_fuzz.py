@@ -227,6 +227,27 @@ def test_reducing_is_the_same_every_time_and_ends():
     assert len(few.program.entry) >= 3
 
 
+@pytest.mark.parametrize(
+    ("line", "smallest"), [("4294967295", "1"), ("pack(vec2<u32>, 4294967295, 7)", "pack(vec2<u32>, 0, 0)")]
+)
+def test_literals_become_small_in_few_tries(line, smallest):
+    """From 4,294,967,295 down one by one, or from (0, 0) to (1, 0) and back, there would be no end."""
+    element = "u32" if line.isdigit() else "vec2<u32>"
+    program = vyre.parse(
+        f"vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write {element} binding 0\n\nout[0] = {line}\n"
+    )
+    asked = []
+
+    def still_fails(candidate):
+        asked.append(candidate)
+        text = candidate.program.to_text()
+        return "out[0] = " in text and "out[0] = 0" not in text
+
+    case = fuzz.Case(program, (("out", bytes(8), False),), (1, 1, 1))
+    assert fuzz.reduce(case, still_fails).program.to_text().endswith(f"out[0] = {smallest}\n")
+    assert len(asked) < 60
+
+
 def test_a_case_survives_json():
     several = 0
     for seed in range(FIRST, FIRST + 50):

@@ -1,6 +1,7 @@
 #include "vyre/fuzz/reduce.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <span>
 #include <utility>
 
@@ -13,6 +14,9 @@ using ir::DataType;
 
 // Of longer arrays only zeros are tried: what matters in them is found sooner by making them shorter.
 constexpr std::size_t kWordsTried = 64;
+
+// Up to here literals are made smaller by one.
+constexpr std::uint32_t kLast = 64;
 
 class Reducer {
  public:
@@ -145,8 +149,10 @@ class Reducer {
     };
     const ir::Expr& expr = program().expr(id);
     if (const ir::LitU32* lit = std::get_if<ir::LitU32>(&expr)) {
-      for (const std::uint32_t smaller : {0u, 1u, 2u, lit->value >> 16, lit->value >> 4, lit->value >> 1, lit->value - 1}) {
-        if (smaller < lit->value && literal(smaller)) return;
+      // One less only where that soon comes to an end; large values lose their bits.
+      const std::uint32_t value = lit->value, less = value <= kLast ? value - 1 : value & (value - 1);
+      for (const std::uint32_t smaller : {0u, 1u, 2u, value >> 16, value >> 4, value >> 1, std::bit_floor(value), less}) {
+        if (smaller < value && literal(smaller)) return;
       }
       return;
     }
@@ -155,7 +161,12 @@ class Reducer {
       if (lit->value != 0 && lit->value != 1) literal(1);
       return;
     }
-    const bool is_literal = std::holds_alternative<ir::LitBool>(expr) || std::holds_alternative<ir::LitU64>(expr);
+    bool is_literal = std::holds_alternative<ir::LitBool>(expr) || std::holds_alternative<ir::LitU64>(expr);
+    // Its lanes are made smaller one by one; a one in the place of zeros would go back and forth.
+    if (const ir::Pack* pack = std::get_if<ir::Pack>(&expr)) {
+      is_literal = std::ranges::all_of(program().operands(pack->lanes),
+                                       [&](ExprId lane) { return std::holds_alternative<ir::LitU32>(program().expr(lane)); });
+    }
     if (literal(0) || is_literal) return;
     if (literal(1)) return;
     std::vector<ExprId> operands;
