@@ -1,0 +1,75 @@
+"""Random programs find what backends get wrong: each of the twelve of wrong_backends.py, soon."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import pytest
+
+import wrong_backends
+from vyre import fuzz
+from vyre.fuzz import shrink
+
+# Programs until the fault is found, on average; what is promised, and what no backend may need.
+PROMISED, MOST = 2_000, 20_000
+STARTS = [seed * 10_000_000 for seed in range(1, 11)]
+# Of the twelve, for every change.
+SOME = ["first_barrier_missing", "empty_loops_run_once", "min_max_of_large_values", "stale_uniforms", "u64_carry_lost"]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A program on which a wrong backend differs from the reference.
+
+    Attributes:
+        programs: how many were run, this one included.
+        case, judgement: the program with its inputs, and how it fares.
+    """
+
+    programs: int
+    case: fuzz.Case
+    judgement: fuzz.Judgement
+
+
+def way_of(name):
+    return fuzz.Way(f"wrong_backends:{name}")
+
+
+def judged(name, case):
+    # The words of another program, or of the same one in a try before, are none that an executable could have kept.
+    wrong_backends._stale = wrong_backends._StaleUniforms()
+    return fuzz.judge(case, [way_of(name)])
+
+
+def find(name, first, most=MOST):
+    for programs in range(1, most + 1):
+        case = fuzz.generate(first + programs - 1)
+        judgement = judged(name, case)
+        if not judgement:
+            assert judgement.kind == "differs", f"seed {case.seed}: {judgement}"
+            return Found(programs, case, judgement)
+    raise AssertionError(f"{name} differs in none of the {most:,} programs from seed {first} on")
+
+
+@pytest.mark.parametrize("name", SOME)
+def test_a_wrong_backend_is_found_within_100_programs(name):
+    find(name, STARTS[0], most=100)
+
+
+@pytest.mark.parametrize("name", wrong_backends.BACKENDS)
+@pytest.mark.slow
+def test_every_wrong_backend_is_found_within_2000_programs_on_average_and_reduced(name, capsys):
+    found = [find(name, start) for start in STARTS]
+    programs = [each.programs for each in found]
+    mean = sum(programs) / len(programs)
+    with capsys.disabled():
+        print(f"\n{name}: {mean:.1f} programs on average, at most {max(programs)}, at least {min(programs)}")
+    assert mean <= PROMISED
+    # As `vyre fuzz` does it: in a process of its own, without races, and located by vyre.bisect where that can.
+    first = found[0]
+    row = fuzz.Row(first.case.seed, first.judgement.kind, "", "", first.judgement.way, first.judgement.message)
+    small = shrink.shrink(row, [way_of(name)], fuzz.Settings())
+    assert small is not None, f"seed {row.seed} is right in a process of its own"
+    assert small.judgement.kind == "differs"
+    assert small.statements[1] <= 12, f"seed {row.seed}:\n{small.case}"
+    assert len(small.case.calls) == (2 if name == "stale_uniforms" else 1)
