@@ -250,7 +250,7 @@ py::list sweep_checked(std::uint64_t first, std::uint64_t count, double seconds,
   return result;
 }
 
-py::tuple judge(const PyCase& defined, const std::optional<PyCase>& tried, const std::vector<PyWay>& given,
+py::tuple judge(const PyCase& defined, const std::optional<PyCase>& tried, const std::vector<PyWay>& given, double patience,
                 const py::object& progress_object) {
   const fuzz::Case first = to_case(defined);
   std::optional<fuzz::Case> second;
@@ -260,7 +260,9 @@ py::tuple judge(const PyCase& defined, const std::optional<PyCase>& tried, const
   fuzz::Judgement judgement;
   {
     py::gil_scoped_release release;
-    judgement = fuzz::judge(first, second ? *second : first, ways, run::registered_ops(), [&](std::size_t run) { progress.run(run); });
+    judgement = fuzz::judge(
+        first, second ? *second : first, ways, run::registered_ops(), [&](std::size_t run) { progress.run(run); },
+        fuzz::Patience(patience));
   }
   return from_judgement(judgement);
 }
@@ -317,7 +319,8 @@ void bind_fuzz(py::module_& m) {
         py::arg("work"), py::arg("clean"), py::arg("independent"), py::arg("rewrites"), py::arg("progress") = py::none());
   m.def("_fuzz_sweep_checked", sweep_checked, py::arg("first"), py::arg("count"), py::arg("seconds"), py::arg("statements"),
         py::arg("work"), py::arg("clean"), py::arg("plant"), py::arg("progress") = py::none());
-  m.def("_fuzz_judge", judge, py::arg("defined"), py::arg("tried"), py::arg("ways"), py::arg("progress") = py::none());
+  m.def("_fuzz_judge", judge, py::arg("defined"), py::arg("tried"), py::arg("ways"), py::arg("patience") = fuzz::kPatience.count(),
+        py::arg("progress") = py::none());
   m.def("_fuzz_reduce", reduce, py::arg("case"), py::arg("still_fails"), py::arg("tries"));
   py::list rewrites;
   for (const fuzz::RewriteInfo& row : fuzz::kRewrites)

@@ -532,7 +532,11 @@ def _fuzz_generate(
 ) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]: ...
 def _fuzz_hash(program: Program) -> int: ...
 def _fuzz_judge(
-    defined: tuple[Any, ...], tried: tuple[Any, ...] | None, ways: Sequence[tuple[Any, ...]], progress: Any = None
+    defined: tuple[Any, ...],
+    tried: tuple[Any, ...] | None,
+    ways: Sequence[tuple[Any, ...]],
+    patience: float = ...,
+    progress: Any = None,
 ) -> tuple[str, str, str, int | None, int, int]: ...
 def _fuzz_reduce(
     case: tuple[Any, ...], still_fails: Callable[[tuple[Any, ...]], bool], tries: int

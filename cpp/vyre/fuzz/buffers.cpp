@@ -119,6 +119,24 @@ Memory& Generator::declare(std::string stem, BufferAccess access, DataType eleme
   return memory_.back();
 }
 
+// A buffer that a program declares and does not use is an ordinary thing.
+void Generator::leave_idle(Memory& memory) {
+  if (!random_.chance(8)) return;
+  memory.idle = true;
+  memory.readable = false;
+  memory.phase = first_phase(random_, Role::Constant);
+}
+
+// What a program cannot access, or does not, it may still measure.
+void Generator::measure() {
+  for (const Memory& memory : memory_) {
+    if (memory.accessible() || !random_.chance(50)) continue;
+    const ExprId length = writer_.length(memory.name);
+    spend(length);
+    writer_.to().let(declare_variable(DataType::U32, random_.chance(30), false), length);
+  }
+}
+
 void Generator::declare_buffers() {
   declare("out", BufferAccess::ReadWrite, random_.chance(50) ? DataType::U32 : any_element(false), Role::Own, false);
   if (random_.chance(40)) memory_.back().decl.output = true;
@@ -129,7 +147,7 @@ void Generator::declare_buffers() {
     // The roles that are left: what is only read, and what is everybody's own.
     const std::uint32_t roll = options_.independent ? 18 + random_.below(54) : random_.below(100);
     if (roll < 18) {
-      declare("shared", BufferAccess::Workgroup, any_element(false), Role::Own, true);
+      leave_idle(declare("shared", BufferAccess::Workgroup, any_element(false), Role::Own, true));
       continue;
     }
     if (bound == 8) continue;
@@ -147,6 +165,7 @@ void Generator::declare_buffers() {
     } else {
       declare("part", BufferAccess::ReadWrite, any_element(false), Role::Own, true);
     }
+    leave_idle(memory_.back());
   }
   if (options_.plant) declare_planted();
 }

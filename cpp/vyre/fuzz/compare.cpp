@@ -14,9 +14,6 @@
 namespace vyre::fuzz {
 namespace {
 
-// A generated program takes about a millisecond.
-constexpr std::chrono::seconds kPatience{60};
-
 std::string text(const run::Schedule& schedule) {
   switch (schedule.order) {
     case run::Schedule::Order::InOrder:
@@ -72,11 +69,11 @@ Arrays run_case(const Case& that, const validate::ValidProgram& program, const W
 }
 
 void run_calls(const Case& that, const validate::ValidProgram& program, const Way& way,
-               const std::function<bool(std::size_t call, Arrays after)>& take) {
+               const std::function<bool(std::size_t call, Arrays after)>& take, Patience patience) {
   const validate::ValidProgram chosen = is_reference(way) && way.lowering.passes ? transform::optimize(program) : program;
   const std::unique_ptr<run::Executable> executable = way.backend->prepare(chosen, way.device, way.lowering);
   run::RunOptions options;
-  options.timeout = kPatience;
+  options.timeout = patience;
   options.schedule = way.schedule;
   for (std::size_t call = 0; call < calls(that); ++call) {
     Arrays arrays = arrays_of(that, call);
@@ -110,11 +107,12 @@ std::optional<Difference> first_difference(std::span<const Array> expected, std:
   return std::nullopt;
 }
 
-Judgement judge(const Case& that, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering) {
-  return judge(that, that, ways, ops, entering);
+Judgement judge(const Case& that, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering, Patience patience) {
+  return judge(that, that, ways, ops, entering, patience);
 }
 
-Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering) {
+Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering,
+                Patience patience) {
   using Kind = Judgement::Kind;
   const validate::Verdict verdict = validate::validate(that.program, ops);
   const validate::Verdict other = &tried == &that ? verdict : validate::validate(tried.program, ops);
@@ -134,21 +132,23 @@ Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, 
   try {
     if (entering) entering(0);
     std::vector<Arrays> expected;
-    run_calls(that, *verdict.program, plain, [&](std::size_t, Arrays after) {
+    const auto keep = [&](std::size_t, Arrays after) {
       expected.push_back(std::move(after));
       return true;
-    });
+    };
+    run_calls(that, *verdict.program, plain, keep, patience);
     result.output = hash(expected);
     for (std::size_t index = 0; index < ways.size(); ++index) {
       current = index;
       if (entering) entering(index + 1);
       std::optional<Difference> difference;
       try {
-        run_calls(tried, *other.program, ways[index], [&](std::size_t call, const Arrays& after) {
+        const auto compare = [&](std::size_t call, const Arrays& after) {
           difference = first_difference(expected.at(call), after);
           if (difference) difference->call = call;
           return !difference;
-        });
+        };
+        run_calls(tried, *other.program, ways[index], compare, patience);
       } catch (const CapabilityError& error) {
         is(Kind::Refused, index, error.what());
         continue;

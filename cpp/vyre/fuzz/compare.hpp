@@ -26,11 +26,15 @@ struct Way {
 // "reference, reversed, optimised", "vulkan, with proofs, coarsening"
 std::string to_string(const Way& way);
 
+// How long one call may take. A generated program takes about a millisecond; what is left of one may loop for ever.
+using Patience = std::chrono::duration<double>;
+inline constexpr Patience kPatience = std::chrono::seconds(60);
+
 // The arrays after the first call. Throws what the backend throws.
 Arrays run_case(const Case& that, const validate::ValidProgram& program, const Way& way);
 // Runs every call of the case on one executable and gives `take` the arrays after each; `take` returns whether to go on.
 void run_calls(const Case& that, const validate::ValidProgram& program, const Way& way,
-               const std::function<bool(std::size_t call, Arrays after)>& take);
+               const std::function<bool(std::size_t call, Arrays after)>& take, Patience patience = kPatience);
 
 struct Difference {
   std::size_t call = 0;
@@ -60,8 +64,10 @@ using Entering = std::function<void(std::size_t)>;
 
 // Compares each way with the reference that takes its invocations in order and the program as it is, after every call. Stops at the
 // first that differs or fails; one that is refused is reported when the others agree.
-Judgement judge(const Case& that, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering = {});
+Judgement judge(const Case& that, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering = {},
+                Patience patience = kPatience);
 // The same for a case that must give the bytes of another one, whose calls are as many and whose buffers have the same names in any order.
-Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering = {});
+Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering = {},
+                Patience patience = kPatience);
 
 }  // namespace vyre::fuzz

@@ -24,6 +24,7 @@ Case Generator::run() {
   writer_.workgroup_size(size_);
   declare_buffers();
   write_ids();
+  measure();
   may_return_ = !options_.plant;
   if (random_.chance(80)) {
     const ExprId nothing = writer_.u32(0);

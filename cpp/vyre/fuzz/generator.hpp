@@ -36,6 +36,8 @@ class Generator {
   void choose_sizes();
   void declare_buffers();
   Memory& declare(std::string stem, ir::BufferAccess access, ir::DataType element, Role role, bool split);
+  void leave_idle(Memory& memory);
+  void measure();
   void declare_planted();
   void write_ids();
   Arrays arrays();

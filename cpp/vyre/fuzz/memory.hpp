@@ -47,9 +47,10 @@ struct Memory {
   std::uint32_t part = 0;    // elements of each workgroup; all of them when it is not split
   std::uint32_t each = 1;    // own elements of each invocation
   bool readable = true;      // false in clean programs for memory that is not written before
+  bool idle = false;         // declared, perhaps measured, and nothing else
   Phase phase;
 
-  bool accessible() const { return decl.element != ir::DataType::Bytes; }
+  bool accessible() const { return decl.element != ir::DataType::Bytes && !idle; }
   bool switches() const { return split && phase.role != Role::Constant && accessible(); }
 };
 

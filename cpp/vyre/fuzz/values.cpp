@@ -338,7 +338,8 @@ ExprId Generator::uniform_value(int depth) {
       case 0: {
         std::vector<const Memory*> fitting;
         for (const Memory& memory : memory_) {
-          if (memory.decl.element == DataType::U32 && !ir::writable(memory.decl.access) && memory.length > 0) fitting.push_back(&memory);
+          if (memory.decl.element != DataType::U32 || ir::writable(memory.decl.access) || memory.length == 0) continue;
+          if (memory.readable) fitting.push_back(&memory);
         }
         if (fitting.empty()) break;
         const Memory& memory = *random_.pick(fitting);

@@ -391,7 +391,7 @@ def _run_case(chosen: argparse.Namespace) -> int:
     _say("target", fuzz.describe(ways))
     worker = Worker(PATIENCE)
     try:
-        judgement = worker.ask("judge", case, None, ways)
+        judgement = worker.ask("judge", case, None, ways, PATIENCE)
     except WorkerEndedError as error:
         judgement = fuzz.Judgement(error.kind, str(ways[max(error.run - 2, 0)]), str(error))
     finally:

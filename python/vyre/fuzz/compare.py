@@ -125,11 +125,14 @@ class Judgement:
         return self.kind in ("agrees", "refused")
 
 
-def judge(case: Case, ways: Sequence[Way], *, tried: Case | None = None, progress: Any = None) -> Judgement:
+def judge(
+    case: Case, ways: Sequence[Way], *, tried: Case | None = None, patience: float = 60.0, progress: Any = None
+) -> Judgement:
     """Compare each way with the reference that runs the program as written, in order, after every call of the case.
 
     Args:
         tried: what the ways run instead; it must give the bytes of ``case``, buffer by buffer.
+        patience: seconds that one call may take; a function of Python's is not asked about it.
         progress: 16 bytes of shared memory; a u64 in the second half grows when a run begins: 1 for the reference,
             k + 2 for ``ways[k]``.
 
@@ -140,9 +143,8 @@ def judge(case: Case, ways: Sequence[Way], *, tried: Case | None = None, progres
     'agrees'
     """
     native = [(index, way) for index, way in enumerate(ways) if not way.in_python]
-    given = _core._fuzz_judge(
-        case._tuple(), None if tried is None else tried._tuple(), [way._tuple() for _, way in native], progress
-    )
+    instead = None if tried is None else tried._tuple()
+    given = _core._fuzz_judge(case._tuple(), instead, [way._tuple() for _, way in native], patience, progress)
     found = Judgement(*given)
     if found.index is not None:
         found = replace(found, index=native[found.index][0])

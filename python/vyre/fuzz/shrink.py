@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 # A small program that has not ended by then hangs.
 PATIENCE = 20.0
+# A try that loops for so long is no smaller program that differs; most take a millisecond.
+PATIENCE_OF_TRIES = 4.0
 TRIES = 3000
 # Each try of a program that hangs costs all of the patience.
 TRIES_OF_HANGS = 40
@@ -91,6 +93,8 @@ def shrink(
         if found:
             return None
         # What a function keeps of a call must not make it wrong about a smaller case that has no such call.
+        if found.kind == "differs":
+            isolated.patience = PATIENCE_OF_TRIES
         isolated.forgets = way.in_python and found.call > 0
         limit = TRIES_OF_HANGS if found.kind == "hung" else tries
         smallest = reduce(case, lambda candidate: isolated.fares_like(candidate, found), tries=limit)
@@ -138,7 +142,7 @@ class _Isolated:
     """Judges on one way in a process of its own; what ends that process is a judgement too."""
 
     def __init__(self, way: Way, patience: float, progress: Callable[[], None]) -> None:
-        self.way, self.count, self.forgets = way, 0, False
+        self.way, self.count, self.forgets, self.patience = way, 0, False, 60.0
         self._progress = progress
         self._worker = Worker(patience)
 
@@ -148,7 +152,7 @@ class _Isolated:
         try:
             if self.forgets:
                 self._worker.renew()
-            return self._worker.ask("judge", case, tried, [self.way])
+            return self._worker.ask("judge", case, tried, [self.way], self.patience)
         except WorkerEndedError as error:
             return Judgement(error.kind, str(self.way), str(error), 0)
 

@@ -212,8 +212,8 @@ def _sweep(
     return result
 
 
-def _judge(case: Case, tried: Case | None, ways: list[Way], progress: mmap.mmap) -> Judgement:
-    return judge(case, ways, tried=tried, progress=progress)
+def _judge(case: Case, tried: Case | None, ways: list[Way], patience: float, progress: mmap.mmap) -> Judgement:
+    return judge(case, ways, tried=tried, patience=patience, progress=progress)
 
 
 def _has_one_answer(case: Case, progress: mmap.mmap) -> bool:

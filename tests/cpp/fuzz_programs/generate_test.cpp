@@ -92,6 +92,7 @@ TEST(Generate, every_row_of_every_table_occurs) {
     const auto& size = that.program.workgroup_size();
     saw("invocations", std::to_string(size[0] * size[1] * size[2]));
     for (const ir::BufferDecl& decl : that.program.buffers()) saw("buffer of", name(decl.element));
+    std::set<std::size_t> measured, accessed;
     for (std::uint32_t index = 0; index < that.program.nodes().size(); ++index) {
       const NodeId id{index};
       const ir::Node& node = that.program.node(id);
@@ -106,10 +107,11 @@ TEST(Generate, every_row_of_every_table_occurs) {
             [&](const ir::Var&) { saw("variable of", name(step.type)); },
             [&](const ir::Load&) {
               const ir::BufferDecl& decl = that.program.buffers()[step.buffer.index];
+              accessed.insert(step.buffer.index);
               saw("load from", info(decl.access).name);
               saw("load of", name(decl.element));
             },
-            [](const ir::BufLen&) {},
+            [&](const ir::BufLen&) { measured.insert(step.buffer.index); },
             [&](const ir::GridId& grid) { saw("id", std::to_string(static_cast<int>(grid.kind)) + std::to_string(grid.axis)); },
             [&](const ir::Binary& binary) { saw("binary", info(binary.op).name); },
             [&](const ir::Unary& unary) { saw("unary", info(unary.op).name); },
@@ -118,13 +120,22 @@ TEST(Generate, every_row_of_every_table_occurs) {
             [&](const ir::Call& call) { saw("call", that.program.text(call.op)); },
             [&](const ir::Lane& lane) { saw("lane of", std::string(name(types.at(lane.value))) + std::to_string(lane.lane)); },
             [&](const ir::Pack& pack) { saw("pack of", name(pack.type)); },
-            [&](const ir::Atomic& atomic) { saw("atomic", info(atomic.op).name); });
+            [&](const ir::Atomic& atomic) {
+              accessed.insert(step.buffer.index);
+              saw("atomic", info(atomic.op).name);
+            });
       }
       if (std::holds_alternative<ir::Store>(node)) {
         const ir::BufferDecl& decl = that.program.buffers()[facts.statements[id].buffer.index];
+        accessed.insert(facts.statements[id].buffer.index);
         saw("store to", info(decl.access).name);
         saw("store of", name(decl.element));
       }
+    }
+    for (std::size_t index = 0; index < that.program.buffers().size(); ++index) {
+      const ir::BufferDecl& decl = that.program.buffers()[index];
+      const char* use = accessed.contains(index) ? "accessed" : measured.contains(index) ? "measured" : "unused";
+      saw(use, std::string(info(decl.access).name) + " " + std::string(info(decl.element).name));
     }
   }
   const auto expect = [&](std::string kind, std::string_view name) {
@@ -146,6 +157,15 @@ TEST(Generate, every_row_of_every_table_occurs) {
     for (const char* use : {"variable of", "load of", "store of", "select of"}) expect(use, row.name);
     for (std::uint32_t lane = 0; row.lanes > 1 && lane < row.lanes; ++lane) expect("lane of", std::string(row.name) + std::to_string(lane));
     if (row.lanes > 1) expect("pack of", row.name);
+  }
+  for (const ir::AccessInfo& access : ir::kAccesses) {
+    for (const ir::TypeInfo& type : ir::kTypes) {
+      const std::string buffer = std::string(access.name) + " " + std::string(type.name);
+      for (const char* use : {"unused", "measured", "accessed"}) {
+        if (type.lanes == 0 && (std::string_view(use) == "accessed" || access.access == ir::BufferAccess::Workgroup)) continue;
+        expect(use, buffer);
+      }
+    }
   }
   for (const ir::AccessInfo& row : ir::kAccesses) {
     expect("load from", row.name);
