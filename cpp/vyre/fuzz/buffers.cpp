@@ -147,7 +147,7 @@ void Generator::declare_buffers() {
     // The roles that are left: what is only read, and what is everybody's own.
     const std::uint32_t roll = options_.independent ? 18 + random_.below(54) : random_.below(100);
     if (roll < 18) {
-      leave_idle(declare("shared", BufferAccess::Workgroup, any_element(false), Role::Own, true));
+      leave_idle(declare("shared", BufferAccess::Workgroup, any_element(true), Role::Own, true));
       continue;
     }
     if (bound == 8) continue;
