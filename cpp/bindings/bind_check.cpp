@@ -144,14 +144,7 @@ class Describe {
   // None at the end of the program.
   py::object place(NodeId statement) const {
     if (!statement.valid()) return py::none();
-    const ir::SourcePlace source = program_.place(statement);
-    Place place{paths_.at(statement), "", 0, 0};
-    if (source.known()) {
-      place.file = ir::file_name(source.file);
-      place.line = static_cast<int>(source.line);
-      place.column = static_cast<int>(source.column);
-    }
-    return py::cast(std::move(place));
+    return py::cast(ir::described(paths_.at(statement), program_.place(statement)));
   }
 
   py::tuple witness(BufferId buffer, const Witness& witness) const {

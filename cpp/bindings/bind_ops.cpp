@@ -221,8 +221,9 @@ std::shared_ptr<ir::OpSpec> make_spec(py::handle id, py::handle signature, py::h
                                     spec->parameters.size(), spec->signature.inputs.size()));
   }
   ir::ExprHandle value = to_expr(result, "argument `result` of OpSpec");
+  const ir::SourcePlace place = caller();
   py::gil_scoped_release release;
-  spec->body = ops::make_body(spec->parameters, std::move(statements), std::move(value));
+  spec->body = ops::make_body(spec->parameters, std::move(statements), std::move(value), place);
   return spec;
 }
 

@@ -53,6 +53,7 @@ BufferDecl.read('left', 0, DataType.U32))");
     result.access = access;
     result.element = to_type(element, argument("element", function));
     result.count = to_u32(count, argument("count", function));
+    result.made_at = {caller()};
     return result;
   };
   decl.def_static(
@@ -102,9 +103,11 @@ BufferDecl.read_write('data', 0, DataType.U32))");
       "workgroup",
       [](py::handle name, py::handle count, py::handle element) {
         refuse_type_as_number(name, count, "BufferDecl.workgroup");
-        return BufferDecl::workgroup(to_text(name, argument("name", "BufferDecl.workgroup")),
-                                     to_u32(count, argument("count", "BufferDecl.workgroup")),
-                                     to_type(element, argument("element", "BufferDecl.workgroup")));
+        BufferDecl result = BufferDecl::workgroup(to_text(name, argument("name", "BufferDecl.workgroup")),
+                                                  to_u32(count, argument("count", "BufferDecl.workgroup")),
+                                                  to_type(element, argument("element", "BufferDecl.workgroup")));
+        result.made_at = {caller()};
+        return result;
       },
       py::arg("name"), py::arg("count"), py::arg("element"),
       R"(workgroup(name, count, element) -> BufferDecl
@@ -255,8 +258,9 @@ True)");
     if (given[0]) decls = to_buffers(given[0]);
     if (given[1]) size = to_workgroup_size(given[1]);
     if (given[2]) nodes = to_nodes(given[2], argument("entry", "Program"));
+    const ir::SourcePlace place = caller();
     py::gil_scoped_release release;
-    return PyProgram(ir::make_program(std::move(decls), size, nodes));
+    return PyProgram(ir::make_program(std::move(decls), size, nodes, place));
   });
   program.def_property_readonly(
       "buffers",
@@ -295,7 +299,10 @@ Raises vyre.ValidationError with all broken rules, unless the program is valid.
 >>> vyre.Program(workgroup_size=(0, 1, 1)).check()
 Traceback (most recent call last):
 ...
-vyre.errors.ValidationError: V003 at workgroup_size[0]: vyre IR validation: workgroup_size[0] is 0. Fix: all workgroup dimensions must be >= 1.)");
+vyre.errors.ValidationError: V003 at workgroup_size[0] (...): vyre IR validation: workgroup_size[0] is 0. Fix: all workgroup dimensions must be >= 1.
+    vyre.Program(workgroup_size=(0, 1, 1)).check()
+    ...
+  In Python: write workgroup_size=(1, 1, 1).)");
   program.def("to_text", to_text_form,
               R"(to_text() -> str
 

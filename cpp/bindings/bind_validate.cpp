@@ -8,6 +8,7 @@
 #include "lru.hpp"
 #include "program.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/nearest.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
 #include "vyre/validate/rules.hpp"
@@ -50,21 +51,35 @@ void bind_place(py::module_& m) {
   place.def_property_readonly(
       "line", [](const Place& self) { return or_none(self.line); }, "The line in it, from 1, or None.");
   place.def_property_readonly(
-      "column", [](const Place& self) { return or_none(self.column); }, "The column, from 1; None before Python 3.11.");
+      "column", [](const Place& self) { return or_none(self.column); },
+      "The column, from 1, in bytes of UTF-8 as Python counts; None before Python 3.11.");
+  place.def_property_readonly(
+      "end_column", [](const Place& self) { return or_none(self.end_column); },
+      "One past the last column; None when it is not known or in another line.");
   place.def("__eq__",
             [](const Place& self, py::handle other) { return py::isinstance<Place>(other) && self == other.cast<const Place&>(); });
-  auto state = [](const Place& self) { return py::make_tuple(py::bytes(self.path), py::bytes(self.file), self.line, self.column); };
+  auto state = [](const Place& self) {
+    return py::make_tuple(py::bytes(self.path), py::bytes(self.file), self.line, self.column, self.end_column);
+  };
   place.def("__hash__", [state](const Place& self) { return py::hash(state(self)); });
   place.def("__reduce__",
             [state](const Place& self) { return py::make_tuple(py::module_::import("vyre._pickle").attr("place"), state(self)); });
-  m.def("_place_from_state", [](const py::bytes& path, const py::bytes& file, int line, int column) {
-    return Place{std::string(path), std::string(file), line, column};
-  });
+  m.def(
+      "_place_from_state",
+      [](const py::bytes& path, const py::bytes& file, int line, int column, int end_column) {
+        return Place{std::string(path), std::string(file), line, column, end_column};
+      },
+      py::arg("path"), py::arg("file"), py::arg("line"), py::arg("column"), py::arg("end_column") = 0);
   place.def("__repr__", [](const Place& self) {
-    std::string source = self.file.empty() ? "" : fmt::format(" ({}:{}", self.file, self.line);
-    if (!source.empty()) source += self.column > 0 ? fmt::format(":{})", self.column) : ")";
-    return lenient_str(fmt::format("<vyre.Place {}{}>", self.path, source));
+    const std::string source = source_text(self);
+    return lenient_str(source.empty() ? fmt::format("<vyre.Place {}>", self.path) : fmt::format("<vyre.Place {} ({})>", self.path, source));
   });
+}
+
+// With the lines of source that Python can read.
+py::str shown(const Diagnostic& diagnostic) {
+  const py::tuple parts = py::module_::import("vyre._diagnostics").attr("text_parts")(py::cast(diagnostic));
+  return lenient_str(to_string(diagnostic, lenient_text(parts[0]), lenient_text(parts[1])));
 }
 
 void bind_diagnostic(py::module_& m) {
@@ -81,21 +96,32 @@ void bind_diagnostic(py::module_& m) {
   diagnostic.def_property_readonly(
       "message", [](const Diagnostic& self) { return lenient_str(self.message); }, "vyre IR validation: <problem>. Fix: <action>.");
   diagnostic.def_property_readonly(
+      "hint", [](const Diagnostic& self) { return lenient_str(self.hint); },
+      "The Fix in Python, with the program's own names, ready to paste; empty when the message says it all.");
+  diagnostic.def_property_readonly(
       "place", [](const Diagnostic& self) { return self.place; }, "A Place.");
-  diagnostic.def("__str__", [](const Diagnostic& self) { return lenient_str(to_string(self)); });
-  diagnostic.def("__repr__", [](const Diagnostic& self) { return lenient_str(fmt::format("<vyre.Diagnostic {}>", to_string(self))); });
+  diagnostic.def("__str__", shown);
+  diagnostic.def("__repr__", [](const Diagnostic& self) {
+    return lenient_str(fmt::format("<vyre.Diagnostic {}>", to_string({self.rule, self.message, self.place})));
+  });
+  diagnostic.def("_repr_html_",
+                 [](const Diagnostic& self) { return py::module_::import("vyre._diagnostics").attr("table")(py::cast(self)); });
   diagnostic.def("__eq__", [](const Diagnostic& self, py::handle other) {
     return py::isinstance<Diagnostic>(other) && self == other.cast<const Diagnostic&>();
   });
-  diagnostic.def("__hash__",
-                 [](const Diagnostic& self) { return py::hash(py::make_tuple(self.rule, py::bytes(self.message), self.place)); });
+  diagnostic.def("__hash__", [](const Diagnostic& self) {
+    return py::hash(py::make_tuple(self.rule, py::bytes(self.message), self.place, py::bytes(self.hint)));
+  });
   diagnostic.def("__reduce__", [](const Diagnostic& self) {
     return py::make_tuple(py::module_::import("vyre._pickle").attr("diagnostic"),
-                          py::make_tuple(self.rule, py::bytes(self.message), self.place));
+                          py::make_tuple(self.rule, py::bytes(self.message), self.place, py::bytes(self.hint)));
   });
-  m.def("_diagnostic_from_state", [](std::string rule, const py::bytes& message, const Place& place) {
-    return Diagnostic{std::move(rule), std::string(message), place};
-  });
+  m.def(
+      "_diagnostic_from_state",
+      [](std::string rule, const py::bytes& message, const Place& place, const py::bytes& hint) {
+        return Diagnostic{std::move(rule), std::string(message), place, std::string(hint)};
+      },
+      py::arg("rule"), py::arg("message"), py::arg("place"), py::arg("hint") = py::bytes());
 }
 
 }  // namespace
@@ -133,12 +159,12 @@ void bind_validate(py::module_& m) {
         }
         py::list result;
         for (Diagnostic& diagnostic : found) result.append(py::cast(std::move(diagnostic)));
-        return result;
+        return py::object(py::module_::import("vyre._diagnostics").attr("Diagnostics")(result));
       },
       py::arg("program"),
-      R"(validate(program) -> list[Diagnostic]
+      R"(validate(program) -> Diagnostics
 
-Every rule that the program breaks, in program order; an empty list when it is valid.
+Every rule that the program breaks, in program order: a list, empty when it is valid, that notebooks show as a table.
 
 >>> [d.rule for d in vyre.validate(vyre.Program(entry=[vyre.Node.store("x", 0, 0)]))]
 ['V004'])");
@@ -147,8 +173,11 @@ Every rule that the program breaks, in program order; an empty list when it is v
       [](py::handle rule) {
         const std::string id = to_text(rule, "argument `rule` of vyre.explain");
         const auto found = validate::parse_rule(id);
+        std::vector<std::string_view> rule_ids;
+        for (const validate::RuleInfo& row : validate::kRules) rule_ids.push_back(row.id);
         if (!found)
-          throw ArgumentError(fmt::format("there is no rule {}. Fix: write one from V001 to {}.", quoted(id), validate::kRules.back().id));
+          throw ArgumentError(fmt::format("there is no rule {}. Fix: write one from V001 to {}{}.", quoted(id), validate::kRules.back().id,
+                                          did_you_mean(id, rule_ids)));
         return lenient_str(validate::explain(*found));
       },
       py::arg("rule"));
@@ -158,6 +187,9 @@ Every rule that the program breaks, in program order; an empty list when it is v
   for (const validate::MessageInfo& row : validate::kMessages) sentences.append(py::make_tuple(validate::id(row.rule), row.sentence));
   m.attr("_tables")["rules"] = py::tuple(rules);
   m.attr("_tables")["messages"] = py::tuple(sentences);
+  py::list hints;
+  for (const validate::HintInfo& row : validate::kHints) hints.append(py::make_tuple(validate::id(row.rule), row.sentence));
+  m.attr("_tables")["hints"] = py::tuple(hints);
 }
 
 }  // namespace vyre::python

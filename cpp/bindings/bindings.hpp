@@ -54,4 +54,7 @@ std::string quoted(std::string_view text);
 // A Python string from UTF-8 that may not be: what is not is shown as escapes.
 py::str lenient_str(std::string_view text);
 
+// UTF-8 of an object, what UTF-8 cannot hold being shown as escapes; nothing when it is no str.
+std::string lenient_text(py::handle object);
+
 }  // namespace vyre::python

@@ -153,6 +153,13 @@ py::str lenient_str(std::string_view text) {
   return py::reinterpret_steal<py::str>(result);
 }
 
+std::string lenient_text(py::handle object) {
+  if (!PyUnicode_Check(object.ptr())) return {};
+  const py::object bytes = py::reinterpret_steal<py::object>(PyUnicode_AsEncodedString(object.ptr(), "utf-8", "backslashreplace"));
+  if (!bytes) throw py::error_already_set();
+  return bytes.cast<std::string>();
+}
+
 std::string quoted(std::string_view text) { return py::repr(lenient_str(short_name(text))).cast<std::string>(); }
 
 std::string brief(const ir::ExprHandle& expr) {

@@ -40,19 +40,12 @@ int instruction_of(PyFrameObject* frame) {
 #endif
 }
 
-// A file name may hold bytes that are no UTF-8, which Python shows as lone surrogates.
-std::string lenient_filename(PyObject* name) {
-  py::object bytes = py::reinterpret_steal<py::object>(PyUnicode_AsEncodedString(name, "utf-8", "backslashreplace"));
-  if (!bytes) throw py::error_already_set();
-  return bytes.cast<std::string>();
-}
-
 Known look_up(PyFrameObject* frame, PyCodeObject* code, int instruction) {
   Known result;
   Py_INCREF(code);
   result.code = code;
   result.instruction = instruction;
-  const std::string file = lenient_filename(code->co_filename);
+  const std::string file = lenient_text(code->co_filename);
   result.internal = internal(file);
   if (result.internal) return result;
   result.place.file = ir::intern_file(file);
@@ -63,7 +56,9 @@ Known look_up(PyFrameObject* frame, PyCodeObject* code, int instruction) {
   if (PyCode_Addr2Location(code, instruction, &start_line, &start_column, &end_line, &end_column) != 0 && start_column >= 0 &&
       start_line > 0) {
     result.place.line = static_cast<std::uint32_t>(start_line);
-    result.place.column = static_cast<std::uint32_t>(start_column) + 1;
+    constexpr int kLast = 0xFFFF;
+    if (start_column < kLast) result.place.column = static_cast<std::uint16_t>(start_column + 1);
+    if (end_line == start_line && end_column < kLast) result.place.end_column = static_cast<std::uint16_t>(end_column + 1);
   }
 #endif
   return result;

@@ -96,6 +96,7 @@ from vyre._core import (
     sub,
     validate,
 )
+from vyre._diagnostics import Diagnostics
 from vyre._graph import Graph, graph
 from vyre._run import Backends, Device, backends, devices, lower, pack_bytes, run, unpack_bytes
 from vyre.errors import (
@@ -182,7 +183,7 @@ def __dir__() -> list[str]:
 
 
 def explain(rule: str) -> str:
-    """What a rule checks, why, and what it says. ``rule`` is an id like "V014".
+    """What a rule checks, why, what it says, and what to write in Python. ``rule`` is an id like "V014".
 
     >>> print(explain("V003").splitlines()[0])
     V003: Workgroup Size Components Are At Least One
@@ -211,6 +212,7 @@ __all__ = [
     "DeviceLostError",
     "DeviceMemoryError",
     "Diagnostic",
+    "Diagnostics",
     "DispatchTimeoutError",
     "Divergence",
     "DivergentBarrierError",

@@ -64,10 +64,15 @@ def _rules() -> str:
     sentences: dict[str, list[str]] = {}
     for rule, sentence in _core._tables["messages"]:
         sentences.setdefault(rule, []).append(sentence)
+    hints: dict[str, list[str]] = {}
+    for rule, hint in _core._tables["hints"]:
+        hints.setdefault(rule, []).append(hint)
     parts = ["## Rules\n"]
     for rule, title, checks, why in sorted(_core._tables["rules"]):
         said = "\n".join(sentences.get(rule, []))
         parts.append(f"### {rule}: {title}\n\n{checks}\n\n{why}\n\n```text\n{said}\n```\n")
+        if rule in hints:
+            parts.append("In Python:\n\n```text\n" + "\n".join(hints[rule]) + "\n```\n")
     return "\n".join(parts)
 
 

@@ -41,7 +41,11 @@ _MOST_ZEROS = 1 << 30
 def save(result: CheckResult, path: str | os.PathLike[str]) -> None:
     """Write the call that gave ``result``, see CheckResult.save."""
     zeroed = _zeroed(result.program)
-    places = {place.path: [place.file, place.line, place.column] for place in _places(result.reports) if place.file}
+    places = {
+        place.path: [place.file, place.line, place.column, place.end_column]
+        for place in _places(result.reports)
+        if place.file
+    }
     content = {
         "format": FORMAT,
         "version": VERSION,
@@ -92,7 +96,7 @@ def parsed(path: str | os.PathLike[str], data: bytes) -> tuple[Program, dict[str
         "schedule": field("schedule", "a string", lambda v: isinstance(v, str)),
         "checks": field("checks", "a list of strings", lambda v: _list_of(v, str)),
         "max_reports": field("max_reports", "an integer", lambda v: type(v) is int),
-        "places": field("places", "a dict of [file, line, column]", _are_places),
+        "places": field("places", "a dict of [file, line, column, end column]", _are_places),
     }
     text = field("program", "a string", lambda v: isinstance(v, str))
     named = field("inputs", "a dict of arrays", lambda v: isinstance(v, dict))
@@ -114,10 +118,10 @@ def with_places(reports: tuple[Report, ...], places: dict[str, list[Any]]) -> tu
 
     def mended(value: Any) -> Any:
         if isinstance(value, _core.Place):
-            file, line, column = places.get(value.path, (None, None, None))
+            file, *numbers = places.get(value.path, (None,))
             if file is None:
                 return value
-            return _core._place_from_state(value.path.encode(), file.encode(), line or 0, column or 0)
+            return _core._place_from_state(value.path.encode(), file.encode(), *(number or 0 for number in numbers))
         if isinstance(value, tuple):
             return tuple(mended(item) for item in value)
         if dataclasses.is_dataclass(value):
@@ -171,11 +175,10 @@ def _are_places(value: object) -> bool:
 
     return isinstance(value, dict) and all(
         isinstance(place, list)
-        and len(place) == 3
+        and len(place) in (3, 4)  # older files have no end column
         and isinstance(place[0], str)
         and place[0].isprintable()
-        and number(place[1])
-        and number(place[2])
+        and all(map(number, place[1:]))
         for place in value.values()
     )
 

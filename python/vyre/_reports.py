@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import html
-import linecache
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
+
+from vyre import _source
 
 if TYPE_CHECKING:
     from vyre._core import Place
@@ -26,13 +26,6 @@ _MOST_ATOMICS = 5
 _LONGEST_SOURCE = 100
 
 
-def _source(file: str, line: int) -> str:
-    # Of Python code only: the name may come from a replay file, and not every file ends.
-    if file not in linecache.cache and not (file.endswith(".py") and Path(file).is_file()):
-        return ""
-    return _short(linecache.getline(file, line).strip())
-
-
 def _short(text: str) -> str:
     return text if len(text) <= _LONGEST_SOURCE else text[: _LONGEST_SOURCE - 3] + "..."
 
@@ -42,10 +35,12 @@ def _where(place: Place, statement: str = "") -> str:
 
     The statement itself stands where no source can be shown.
     """
-    source = "" if place.file is None or place.line is None else _source(place.file, place.line)
+    source = (
+        "" if place.file is None or place.line is None else _short(_source.source_line(place.file, place.line).strip())
+    )
     # What a statement shares among its expressions is defined in lines before its own.
     text = source or _short(statement.rpartition("\n")[2])
-    file = "" if place.file is None else f" ({place.file}:{place.line})"
+    file = "" if place.file is None else f" ({_source.describe(place, columns=False)})"
     return f"`{place.path}`{file}{': ' if text else ''}{text}"
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from vyre._diagnostics import Diagnostics
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -56,16 +58,13 @@ class ValidationError(VyreError):
         diagnostics: every broken rule, in program order.
     """
 
-    diagnostics: list[Diagnostic]
+    diagnostics: Diagnostics
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        self.diagnostics = list(diagnostics)
-        shown = [str(diagnostic) for diagnostic in self.diagnostics[:_MOST_SHOWN]]
-        if len(self.diagnostics) > _MOST_SHOWN:
-            shown.append(f"... and {len(self.diagnostics) - _MOST_SHOWN} more, see .diagnostics")
-        super().__init__("\n".join(shown))
+        self.diagnostics = Diagnostics(diagnostics)
+        super().__init__(str(self.diagnostics))
 
-    def __reduce__(self) -> tuple[type[ValidationError], tuple[list[Diagnostic]]]:
+    def __reduce__(self) -> tuple[type[ValidationError], tuple[Diagnostics]]:
         return type(self), (self.diagnostics,)
 
 

@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import random
 import signal
+import sys
+import textwrap
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 import vyre
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+    from types import ModuleType
 
 SEED = int(os.environ.get("VYRE_SEED", random.SystemRandom().randrange(2**32)))
 
@@ -59,3 +68,22 @@ def target(request: pytest.FixtureRequest) -> dict[str, object]:
 def rng(request: pytest.FixtureRequest) -> np.random.Generator:
     """Random numbers of this test's own; the seed stands in the report's head."""
     return np.random.default_rng([SEED, *request.node.name.encode()])
+
+
+@pytest.fixture
+def write_module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[str, str], ModuleType]]:
+    """Writes a module of this dotted name and imports it; it is gone afterwards."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+    made = []
+
+    def write(name: str, text: str) -> ModuleType:
+        path = tmp_path.joinpath(*name.split(".")).with_suffix(".py")
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(textwrap.dedent(text), encoding="utf-8")
+        made.append(name)
+        importlib.invalidate_caches()
+        return importlib.import_module(name)
+
+    yield write
+    for name in made:
+        sys.modules.pop(name, None)

@@ -238,3 +238,16 @@ def test_the_command_shows_the_reports_and_exits_with_1(content, tmp_path):
     assert (calm.returncode, calm.stdout) == (0, "checks (out-of-bounds): nothing was found.\n")
     wrong = command(tmp_path / "none.json")
     assert (wrong.returncode, wrong.stdout) == (2, "")
+
+
+def test_a_file_whose_places_have_no_end_column_is_read(tmp_path):
+    made = Program([BufferDecl.output("out", 0, vyre.u32)], (1, 1, 1), [Node.store("out", 7, 1)])
+    result = vyre.check(made, {"out": 4}, 1)
+    result.save(tmp_path / "far.json")
+    content = json.loads((tmp_path / "far.json").read_text(encoding="utf-8"))
+    content["places"] = {path: place[:3] for path, place in content["places"].items()}
+    assert content["places"]
+    (tmp_path / "older.json").write_text(json.dumps(content), encoding="utf-8")
+    [old], [new] = vyre.replay(tmp_path / "older.json").reports, result.reports
+    assert (old.witness.line, old.witness.place.column) == (new.witness.line, new.witness.place.column)
+    assert old.witness.place.end_column is None

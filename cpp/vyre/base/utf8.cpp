@@ -72,7 +72,11 @@ std::size_t valid_utf8(std::string_view text) {
   return at;
 }
 
-void append_escaped(std::string& out, std::string_view text) {
+namespace {
+
+// `invisible` writes a character that nobody sees.
+template <class Invisible>
+void append_escaped(std::string& out, std::string_view text, Invisible&& invisible) {
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t start = at;
@@ -89,17 +93,35 @@ void append_escaped(std::string& out, std::string_view text) {
     } else if (character == '\r') {
       out += "\\r";
     } else if (is_invisible(character)) {
-      fmt::format_to(std::back_inserter(out), "\\u{{{:x}}}", static_cast<std::uint32_t>(character));
+      invisible(static_cast<std::uint32_t>(character));
     } else {
       out += text.substr(start, at - start);
     }
   }
 }
 
+}  // namespace
+
+void append_escaped(std::string& out, std::string_view text) {
+  append_escaped(out, text, [&](std::uint32_t character) { fmt::format_to(std::back_inserter(out), "\\u{{{:x}}}", character); });
+}
+
 std::string escaped(std::string_view text) {
   std::string out;
   append_escaped(out, text);
   return out;
+}
+
+std::string python_literal(std::string_view text) {
+  std::string out = "\"";
+  append_escaped(out, text, [&](std::uint32_t character) {
+    if (character > 0xFFFF) {
+      fmt::format_to(std::back_inserter(out), "\\U{:08x}", character);
+    } else {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", character);
+    }
+  });
+  return out + "\"";
 }
 
 }  // namespace vyre

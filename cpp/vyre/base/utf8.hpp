@@ -23,4 +23,7 @@ inline bool is_utf8(std::string_view text) { return valid_utf8(text) == text.siz
 void append_escaped(std::string& out, std::string_view text);
 std::string escaped(std::string_view text);
 
+// A Python string literal in double quotes; bytes that are not UTF-8 are shown as \\xff, which no name holds.
+std::string python_literal(std::string_view text);
+
 }  // namespace vyre

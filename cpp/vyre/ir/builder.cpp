@@ -51,6 +51,7 @@ void ProgramBuilder::buffer(BufferDecl decl) {
   data_->buffers.push_back(std::move(decl));
 }
 void ProgramBuilder::workgroup_size(WorkgroupSize size) { data_->workgroup_size = size; }
+void ProgramBuilder::made_at(SourcePlace place) { data_->place = place; }
 NameId ProgramBuilder::name(std::string_view text) {
   if (const NameId known = data_->names.find(text); known.valid()) return known;
   check_name(text);
@@ -136,6 +137,7 @@ Program ProgramBuilder::finish() {
   auto to = std::make_shared<Program::Data>();
   to->buffers = std::move(from.buffers);
   to->workgroup_size = from.workgroup_size;
+  to->place = from.place;
   for (const BufferDecl& decl : to->buffers) to->names.intern(decl.name);
 
   IdVector<ExprId, ExprId> moved(from.exprs.size());

@@ -13,6 +13,7 @@ class ProgramBuilder {
   // Names that are not UTF-8 are an ArgumentError, here and in name().
   void buffer(BufferDecl decl);
   void workgroup_size(WorkgroupSize size);
+  void made_at(SourcePlace place);  // where the user's source makes the program
 
   NameId name(std::string_view text);
   ExprList list(std::span<const ExprId> operands);

@@ -234,10 +234,11 @@ NodeHandle barrier(SourcePlace place) { return make(NodeKind::Barrier, place, {}
 NodeHandle return_(SourcePlace place) { return make(NodeKind::Return, place, {}, {}); }
 }  // namespace node
 
-Program make_program(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry) {
+Program make_program(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry, SourcePlace place) {
   ProgramBuilder builder;
   for (BufferDecl& decl : buffers) builder.buffer(std::move(decl));
   builder.workgroup_size(workgroup_size);
+  builder.made_at(place);
   Flattener flatten(builder);
 
   // A list of statements still to come; `opener` says what happens when it runs out.

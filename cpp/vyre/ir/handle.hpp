@@ -121,7 +121,8 @@ NodeHandle return_(SourcePlace place = {});
 
 // Brings handles into a program's arena. A handle used twice becomes one expression; a statement handle used twice becomes two
 // statements. Throws ArgumentError when that makes millions of them.
-Program make_program(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry);
+Program make_program(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
+                     SourcePlace place = {});
 
 // Handles for a program's statements again, sharing kept: what Program.entry shows.
 std::vector<NodeHandle> entry_handles(const Program& program);

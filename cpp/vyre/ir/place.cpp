@@ -33,4 +33,15 @@ std::string file_name(std::uint32_t file) {
   return std::string(all.names.text(NameId{file - 1}));
 }
 
+Place described(std::string path, SourcePlace place) {
+  Place result;
+  result.path = std::move(path);
+  if (!place.known()) return result;
+  result.file = file_name(place.file);
+  result.line = static_cast<int>(place.line);
+  result.column = place.column;
+  result.end_column = place.end_column;
+  return result;
+}
+
 }  // namespace vyre::ir

@@ -37,6 +37,7 @@ struct BufferDecl {
   DataType element = DataType::U32;
   std::uint32_t count = 0;  // 0: the host's length; > 0: exactly so many elements
   bool output = false;      // "the result"
+  MadeAt made_at{};
 
   static BufferDecl storage(std::string name, std::uint32_t binding, BufferAccess access, DataType element);
   static BufferDecl read(std::string name, std::uint32_t binding, DataType element);
@@ -65,7 +66,8 @@ class Program {
   std::string_view text(NameId id) const { return data_->names.text(id); }
   const Interner& names() const { return data_->names; }
 
-  // Of the handle it was made from; unknown for parsed programs.
+  // Of the handle it was made from, and of the call that made the program; unknown for parsed programs.
+  SourcePlace place() const { return data_->place; }
   SourcePlace place(ExprId id) const;
   SourcePlace place(NodeId id) const;
 
@@ -83,6 +85,7 @@ class Program {
     Interner names;
     IdVector<ExprId, SourcePlace> expr_places;  // empty when all are unknown
     IdVector<NodeId, SourcePlace> node_places;
+    SourcePlace place;
   };
   explicit Program(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
 

@@ -8,7 +8,8 @@
 
 namespace vyre::ops {
 
-ir::Program make_body(std::span<const std::string> parameters, std::vector<ir::NodeHandle> statements, ir::ExprHandle result) {
+ir::Program make_body(std::span<const std::string> parameters, std::vector<ir::NodeHandle> statements, ir::ExprHandle result,
+                      ir::SourcePlace place) {
   std::unordered_set<std::string_view> taken(parameters.begin(), parameters.end());
   std::vector<const ir::NodeHandle*> open;
   for (const ir::NodeHandle& statement : statements) open.push_back(&statement);
@@ -22,8 +23,8 @@ ir::Program make_body(std::span<const std::string> parameters, std::vector<ir::N
   std::string name = "result";
   for (int suffix = 1; taken.contains(name); ++suffix) name = fmt::format("result_{}", suffix);
 
-  statements.push_back(ir::node::let(std::move(name), std::move(result)));
-  return ir::make_program({}, {1, 1, 1}, statements);
+  statements.push_back(ir::node::let(std::move(name), std::move(result), place));
+  return ir::make_program({}, {1, 1, 1}, statements, place);
 }
 
 ir::ExprHandle Body::let(std::string_view name, Expr value) {

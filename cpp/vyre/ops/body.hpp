@@ -13,8 +13,9 @@
 namespace vyre::ops {
 
 // The program that OpSpec::body wants. The last Let is called `result`, or by the first of result_1, result_2 ... that neither a
-// parameter nor a statement uses.
-ir::Program make_body(std::span<const std::string> parameters, std::vector<ir::NodeHandle> statements, ir::ExprHandle result);
+// parameter nor a statement uses; `place` is the source's that makes the operation.
+ir::Program make_body(std::span<const std::string> parameters, std::vector<ir::NodeHandle> statements, ir::ExprHandle result,
+                      ir::SourcePlace place = {});
 
 // Writes a body in order. Its parameters are called a, b, c ...
 class Body {

@@ -27,6 +27,7 @@ class Gatherer {
         step_of_(program.exprs().size()) {
     out_.program = &program;
     out_.op = op;
+    out_.table = &bodies.table();
   }
 
   Gathered run() {

@@ -33,9 +33,10 @@ struct Roots {
 
 struct Gathered {
   const ir::Program* program = nullptr;
-  const ir::OpSpec* op = nullptr;  // the operation whose body this is; null for a program
-  Facts facts;                     // Facts::ops stays empty until the program is known to be valid
-  std::vector<OpBody*> callees;    // what Step::op counts, in order of first use
+  const ir::OpSpec* op = nullptr;      // the operation whose body this is; null for a program
+  const ir::OpTable* table = nullptr;  // the operations that calls were looked up in
+  Facts facts;                         // Facts::ops stays empty until the program is known to be valid
+  std::vector<OpBody*> callees;        // what Step::op counts, in order of first use
   IdVector<NodeId, Roots> roots;
   // The first statement past kMaxNodeCount. From there on nothing is gathered, and what was is dropped, so that rules about
   // statements stay silent.

@@ -7,6 +7,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/overloaded.hpp"
+#include "vyre/validate/hints.hpp"
 #include "vyre/validate/report.hpp"
 
 namespace vyre::validate {
@@ -144,26 +145,25 @@ class OperandPaths {
 
 class Locator {
  public:
-  explicit Locator(const Gathered& gathered) : gathered_(gathered), program_(*gathered.program), operands_(gathered) {}
+  explicit Locator(const Gathered& gathered) : gathered_(gathered), program_(*gathered.program), operands_(gathered), hints_(gathered) {}
 
   Diagnostics operator()(std::vector<Finding> findings) {
     std::size_t next = 0;
     for (; next < findings.size() && outside_statements(findings[next].site); ++next) {
-      Place place;
-      place.path = path_of(findings[next].site);
-      add(findings[next], std::move(place));
+      const Site site = findings[next].site;
+      const ir::SourcePlace source =
+          site.kind == Site::Kind::Buffer ? ir::SourcePlace(gathered_.buffer(BufferId{site.index}).made_at) : program_.place();
+      add(findings[next], ir::described(path_of(site), source), {});
     }
     for (std::uint32_t index = 0; next < findings.size() && index < program_.nodes().size(); ++index) {
       const NodeId id{index};
       enter(program_.node(id));
-      for (; next < findings.size() && belongs(findings[next].site, id); ++next) add(findings[next], place_in(findings[next].site, id));
+      for (; next < findings.size() && belongs(findings[next].site, id); ++next) add(findings[next], place_in(findings[next].site, id), id);
       leave(program_.node(id));
     }
     for (; next < findings.size(); ++next) {
       VYRE_ASSERT(findings[next].site.kind == Site::Kind::Entry);
-      Place place;
-      place.path = "entry";
-      add(findings[next], std::move(place));
+      add(findings[next], ir::described("entry", program_.place()), {});
     }
     return std::move(out_);
   }
@@ -199,34 +199,34 @@ class Locator {
   }
 
   Place place_in(Site site, NodeId id) {
-    Place place;
+    std::string path;
     for (std::size_t k = 0; k < parts_.size(); ++k) {
       if (parts_.size() > 2 * kKept && k == kKept) {
-        place.path += "...";
+        path += "...";
         k = parts_.size() - kKept;
       }
-      write(place.path, parts_[k]);
+      write(path, parts_[k]);
     }
     ir::SourcePlace source = program_.place(id);
     if (site.kind == Site::Kind::Step) {
       const ExprId expr = gathered_.step(StepId{site.index}).expr;
       operands_.enter(id);
-      operands_.append(place.path, expr);
+      operands_.append(path, expr);
       if (program_.place(expr).known()) source = program_.place(expr);
     }
-    if (source.known()) {
-      place.file = ir::file_name(source.file);
-      place.line = static_cast<int>(source.line);
-      place.column = static_cast<int>(source.column);
-    }
-    return place;
+    return ir::described(std::move(path), source);
   }
 
-  void add(Finding& finding, Place place) { out_.push_back({std::string(id(finding.rule)), std::move(finding.message), std::move(place)}); }
+  // `at` is the statement of what is found in one.
+  void add(Finding& finding, Place place, NodeId at) {
+    std::string hint = hints_(finding, at);
+    out_.push_back({std::string(id(finding.rule)), std::move(finding.message), std::move(place), std::move(hint)});
+  }
 
   const Gathered& gathered_;
   const ir::Program& program_;
   OperandPaths operands_;
+  Hints hints_;
   // An index is one behind until the first statement of its list is entered: kNoIndex + 1 is 0.
   std::vector<Part> parts_{{"entry"}};
   Diagnostics out_;
@@ -246,7 +246,7 @@ Place locate(const ValidProgram& program, NodeId statement, ExprId expr) {
     const StepId step{steps.first_step + k};
     if (gathered.step(step).expr == expr) site = Site::of(step);
   }
-  return Locator(gathered)({Finding{site, Rule{}, {}}}).front().place;
+  return Locator(gathered)({Finding{site, Rule{}, {}, {}}}).front().place;
 }
 
 }  // namespace vyre::validate

@@ -31,6 +31,7 @@ class OpBodies {
   OpBodies(const ir::OpTable& table, const Options& options, ir::OpTable::Spec candidate = nullptr)
       : table_(table), options_(options), candidate_(std::move(candidate)) {}
 
+  const ir::OpTable& table() const { return table_; }
   // Null when unknown.
   OpBody* find(std::string_view id);
   // Examines `body` and all that it reaches: linear in their sizes, cycles included.

@@ -40,18 +40,9 @@ Text::Text(std::string_view text) {
   append_printable(text_, text.substr(tail));
 }
 
-void Report::add_filled(Site site, Message message, std::span<const Text> texts) {
+void Report::add_filled(Site site, Message message, std::span<const std::string> texts) {
   const MessageInfo& row = info(message);
-  std::string filled;
-  std::string_view rest = row.sentence;
-  for (const Text& text : texts) {
-    const std::size_t open = rest.find('<');
-    filled += rest.substr(0, open);
-    filled += text.text();
-    rest.remove_prefix(rest.find('>', open) + 1);
-  }
-  filled += rest;
-  add(site, row.rule, std::move(filled));
+  findings_.push_back({site, row.rule, filled(row.sentence, texts), message});
 }
 
 std::vector<Finding> Report::in_program_order() && {

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <concepts>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,6 +34,7 @@ struct Finding {
   Site site;
   Rule rule;
   std::string message;
+  std::optional<Message> said;  // nothing for what is known of an operation's body alone
 };
 
 // One value of a sentence. NUL is shown as \0, so that a message can be printed and compared everywhere.
@@ -55,10 +58,10 @@ class Report {
   template <Message message, class Where, class... Values>
   void add(Where where, const Values&... values) {
     static_assert(places(info(message).sentence) == sizeof...(Values));
-    const std::array<Text, sizeof...(Values)> texts{Text(values)...};
+    const std::array<std::string, sizeof...(Values)> texts{Text(values).text()...};
     add_filled(site(where), message, texts);
   }
-  void add(Site site, Rule rule, std::string message) { findings_.push_back({site, rule, std::move(message)}); }
+  void add(Site site, Rule rule, std::string message) { findings_.push_back({site, rule, std::move(message), {}}); }
 
   // Declarations in order, then statements; in a statement operands in evaluation order, then the statement's own; what one thing
   // breaks by the number of the rule.
@@ -70,7 +73,7 @@ class Report {
   static Site site(Id<Tag> id) {
     return Site::of(id);
   }
-  void add_filled(Site site, Message message, std::span<const Text> texts);
+  void add_filled(Site site, Message message, std::span<const std::string> texts);
 
   const Gathered& gathered_;
   std::vector<Finding> findings_;

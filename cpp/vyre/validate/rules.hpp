@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -46,6 +47,24 @@ inline constexpr std::array kMessages = {
 };
 constexpr const MessageInfo& info(Message message) { return kMessages[static_cast<std::size_t>(message)]; }
 
+// What a Python user writes instead, with the user's names: a Diagnostic's hint. A message may have several, by its cause.
+enum class Hint : std::uint8_t {
+#define HINT(id, enumerator, sentence) enumerator,
+#include "vyre/validate/rules.def"
+};
+
+struct HintInfo {
+  Hint hint;
+  Rule rule;
+  std::string_view sentence;
+};
+
+inline constexpr std::array kHints = {
+#define HINT(id, enumerator, sentence) HintInfo{Hint::enumerator, Rule::id, sentence},
+#include "vyre/validate/rules.def"
+};
+constexpr const HintInfo& info(Hint hint) { return kHints[static_cast<std::size_t>(hint)]; }
+
 // How many places a sentence has to fill.
 constexpr std::size_t places(std::string_view sentence) {
   std::size_t count = 0;
@@ -56,7 +75,10 @@ constexpr std::size_t places(std::string_view sentence) {
 // "V014" in any case; nothing when there is no such rule.
 std::optional<Rule> parse_rule(std::string_view id);
 
-// What the rule checks, why, and what it says, for a reader.
+// The sentence with its `<...>` filled, in order.
+std::string filled(std::string_view sentence, std::span<const std::string> values);
+
+// What the rule checks, why, what it says, and what to write in Python, for a reader.
 std::string explain(Rule rule);
 
 }  // namespace vyre::validate

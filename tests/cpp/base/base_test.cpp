@@ -48,6 +48,12 @@ TEST(Diagnostic, is_one_line_with_rule_place_and_sentence) {
   EXPECT_EQ(to_string(Diagnostic{"V004", message, {"entry[0].value", "kernel.py", 12, 0}}),
             "V004 at entry[0].value (kernel.py:12): " + message);
 }
+TEST(Diagnostic, shows_its_source_and_its_hint_in_lines_of_their_own) {
+  const Diagnostic diagnostic{"V004", "sentence", {"entry[0]", "kernel.py", 12, 9}, "write this."};
+  EXPECT_EQ(to_string(diagnostic), "V004 at entry[0] (kernel.py:12:9): sentence\n  In Python: write this.");
+  EXPECT_EQ(to_string(diagnostic, "Cell In[3], line 2", "    code"),
+            "V004 at entry[0] (Cell In[3], line 2): sentence\n    code\n  In Python: write this.");
+}
 
 }  // namespace
 }  // namespace vyre

@@ -1,0 +1,71 @@
+// The Fix of what is reported, in Python and with the user's own names: which HINT of rules.def fits the cause, and what fills it.
+// Only programs that break a rule come here, so nothing is gathered before a finding asks for it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "vyre/validate/gather.hpp"
+#include "vyre/validate/report.hpp"
+
+namespace vyre::validate {
+
+class Hints {
+ public:
+  explicit Hints(const Gathered& gathered) : gathered_(gathered), program_(*gathered.program) {}
+
+  // `at` is the statement of what is found in one. Empty when the sentence says it all.
+  std::string operator()(const Finding& finding, NodeId at);
+
+ private:
+  // A Let or Loop of a name, and the statements that may name it.
+  struct Binding {
+    NodeId statement;
+    std::uint32_t first_seen, last_seen;  // statements by number
+    NodeId opener;                        // the If, Loop or Block that it stands in; invalid in the entry
+  };
+  struct Scopes {
+    std::unordered_map<NameId, std::vector<Binding>> of;
+    std::unordered_map<NodeId, NodeId> openers;  // of Ifs, Loops and Blocks
+  };
+
+  std::string duplicate_buffer(BufferId id);
+  std::string undeclared_buffer(NameId name);
+  std::string undeclared_variable(NameId name, NodeId at, bool assigned);
+  std::string duplicate_local(NodeId at);
+  std::string loop_variable(NodeId at) const;
+  std::string unsupported_cast(StepId id) const;
+  std::string bytes_buffer(const ir::BufferDecl& decl, Hint bound, Hint memory) const;
+  std::string unknown_op(StepId id);
+  std::string binary_operator(StepId id, Hint hint) const;
+  std::string workgroup_atomic(StepId id);
+  std::string lane_of_pack(StepId id, std::string_view message) const;
+  std::string argument(StepId id, std::string_view message) const;
+
+  ir::BufferDecl declared(BufferId id, ir::BufferAccess access, ir::DataType element) const;
+  ir::BufferDecl as_storage(const ir::BufferDecl& decl, ir::DataType element);
+  std::string code(StepId id, std::string_view otherwise) const;
+  std::string converted(ir::DataType want, StepId id, std::string_view otherwise) const;
+  std::string unused_name(std::string_view like) const;
+  std::uint32_t free_binding();
+  const std::unordered_map<std::string_view, std::uint32_t>& buffers();  // the first of each name
+  std::optional<std::string_view> similar(std::string_view name, const std::vector<std::string_view>& known);
+  const Scopes& scopes();
+  std::string place(NodeId statement, NodeId at) const;
+
+  const Gathered& gathered_;
+  const ir::Program& program_;
+  std::optional<std::uint32_t> free_binding_;
+  std::optional<std::unordered_map<std::string_view, std::uint32_t>> buffers_;
+  std::optional<std::unordered_map<NameId, ir::DataType>> written_;  // buffers that are stored to or changed by atomics, with their types
+  std::optional<Scopes> scopes_;
+  std::optional<std::vector<std::string>> op_ids_;
+  std::size_t comparisons_ = 0;
+  NodeId bound_;  // the Loop whose `from` was found wrong last: what follows is about its `to`
+};
+
+}  // namespace vyre::validate

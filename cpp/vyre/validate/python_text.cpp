@@ -1,0 +1,297 @@
+#include "vyre/validate/python_text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "vyre/base/overloaded.hpp"
+#include "vyre/base/utf8.hpp"
+#include "vyre/validate/report.hpp"
+
+namespace vyre::validate {
+namespace {
+
+using ir::BinOp;
+using ir::DataType;
+using ir::UnOp;
+
+constexpr std::size_t kLongestExpr = 120;
+constexpr int kDeepestExpr = 4;
+
+std::string call_axis(ir::GridIdKind kind, std::uint32_t axis) {
+  constexpr const char* kShort[] = {"gid", "workgroup", "local"};
+  constexpr const char* kLong[] = {"invocation_id", "workgroup_id", "local_id"};
+  const auto index = static_cast<std::size_t>(kind);
+  return axis < 3 ? fmt::format("Expr.{}_{}()", kShort[index], "xyz"[axis]) : fmt::format("Expr.{}({})", kLong[index], axis);
+}
+
+// Nothing for what is too deep or long, and for what a second evaluation would do twice.
+std::optional<std::string> written(const ir::Program& program, ExprId id, int depth) {
+  if (depth > kDeepestExpr) return std::nullopt;
+  const auto name = [&](NameId of) { return python_name(program.text(of)); };
+  bool whole = true;
+  const auto inner = [&](ExprId operand) {
+    std::optional<std::string> text = written(program, operand, depth + 1);
+    whole = whole && text.has_value();
+    return text.value_or("");
+  };
+  std::string text = match(
+      program.expr(id), [](const ir::LitU32& lit) { return fmt::format("{}", lit.value); },
+      [](const ir::LitI32& lit) { return fmt::format("Expr.i32({})", lit.value); },
+      [](const ir::LitBool& lit) { return std::string(lit.value ? "True" : "False"); },
+      [](const ir::LitU64& lit) { return fmt::format("Expr.u64({})", lit.low | std::uint64_t{lit.high} << 32); },
+      [&](const ir::Var& var) { return fmt::format("Expr.var({})", name(var.name)); },
+      [&](const ir::Load& load) { return fmt::format("Expr.load({}, {})", name(load.buffer), inner(load.index)); },
+      [&](const ir::BufLen& length) { return fmt::format("Expr.buf_len({})", name(length.buffer)); },
+      [](const ir::GridId& grid) { return call_axis(grid.kind, grid.axis); },
+      [&](const ir::Binary& binary) {
+        const std::string left = inner(binary.left);
+        return fmt::format("Expr.{}({}, {})", ir::info(binary.op).text, left, inner(binary.right));
+      },
+      [&](const ir::Unary& unary) { return fmt::format("Expr.{}({})", ir::info(unary.op).text, inner(unary.operand)); },
+      [&](const ir::Select& select) {
+        const std::string condition = inner(select.condition), if_true = inner(select.if_true);
+        return fmt::format("Expr.select({}, {}, {})", condition, if_true, inner(select.if_false));
+      },
+      [&](const ir::Cast& cast) { return fmt::format("Expr.cast({}, {})", python_type(cast.target), inner(cast.value)); },
+      [&](const ir::Lane& lane) { return fmt::format("Expr.lane({}, {})", inner(lane.value), lane.lane); },
+      [&](const auto&) {  // Call, Pack, Atomic
+        whole = false;
+        return std::string();
+      });
+  if (!whole || text.size() > kLongestExpr) return std::nullopt;
+  return text;
+}
+
+std::string literal(DataType type, std::string_view number) {
+  if (type == DataType::I32) return fmt::format("Expr.i32({})", number);
+  if (type == DataType::U64) return fmt::format("Expr.u64({})", number);
+  return fmt::format("Expr.u32({})", number);
+}
+
+// The operand as a value of another type. A small integer is written in that type instead.
+std::string as(DataType want, const PythonOperand& operand) {
+  const bool small = operand.code.size() < 10 || (operand.code.size() == 10 && operand.code <= "2147483647");
+  if (operand.literal && (want == DataType::U64 || (want == DataType::I32 && small))) return literal(want, operand.code);
+  return python_converted(want, operand.type, operand.code);
+}
+
+bool is_vector(DataType type) { return type == DataType::Vec2U32 || type == DataType::Vec4U32; }
+bool is_shift(BinOp op) {
+  return op == BinOp::Shl || op == BinOp::Shr || op == BinOp::SShr || op == BinOp::RotateLeft || op == BinOp::RotateRight;
+}
+bool is_scalar_result(BinOp op) { return (ir::info(op).laws & ir::kTruth) != 0; }
+
+std::string function(BinOp op, std::string_view left, std::string_view right) {
+  return fmt::format("Expr.{}({}, {})", ir::info(op).text, left, right);
+}
+std::string call(std::string_view op_id, std::string_view arguments) { return fmt::format("Expr.call(\"{}\", [{}])", op_id, arguments); }
+std::string call(std::string_view op_id, std::string_view left, std::string_view right) {
+  return fmt::format("Expr.call(\"{}\", [{}, {}])", op_id, left, right);
+}
+std::string cast_to(DataType type, std::string_view code) { return fmt::format("Expr.cast({}, {})", python_type(type), code); }
+
+// The registered operation with the meaning of a U32 operator on U64.
+std::optional<std::string_view> u64_name(BinOp op) {
+  switch (op) {
+    case BinOp::Mod:
+      return "mod";
+    case BinOp::BitAnd:
+      return "and";
+    case BinOp::BitOr:
+      return "or";
+    case BinOp::BitXor:
+      return "xor";
+    case BinOp::MulHigh:
+    case BinOp::And:
+    case BinOp::Or:
+      return std::nullopt;
+    default:
+      return ir::info(op).text;
+  }
+}
+
+std::string on_i32(BinOp op, const std::string& left, const std::string& right, const std::string& amount) {
+  const std::string left_bits = cast_to(DataType::U32, left), right_bits = cast_to(DataType::U32, right);
+  switch (op) {
+    case BinOp::Add:
+      return call("primitive.math.sadd", left, right);
+    case BinOp::Sub:
+      return call("primitive.math.ssub", left, right);
+    case BinOp::Mul:
+      return call("primitive.math.smul", left, right);
+    case BinOp::Div:
+      return function(BinOp::SDiv, left, right);
+    case BinOp::Mod:
+      return function(BinOp::SMod, left, right);
+    case BinOp::Lt:
+      return function(BinOp::SLt, left, right);
+    case BinOp::Gt:
+      return function(BinOp::SGt, left, right);
+    case BinOp::Le:
+      return function(BinOp::SLe, left, right);
+    case BinOp::Ge:
+      return function(BinOp::SGe, left, right);
+    case BinOp::Min:
+      return function(BinOp::SMin, left, right);
+    case BinOp::Max:
+      return function(BinOp::SMax, left, right);
+    case BinOp::Shr:
+      return function(BinOp::SShr, left, amount);
+    case BinOp::Shl:
+    case BinOp::RotateLeft:
+    case BinOp::RotateRight:
+      return cast_to(DataType::I32, function(op, left_bits, amount));
+    case BinOp::BitAnd:
+    case BinOp::BitOr:
+    case BinOp::BitXor:
+      return cast_to(DataType::I32, function(op, left_bits, right_bits));
+    case BinOp::Eq:
+    case BinOp::Ne:
+    case BinOp::And:
+    case BinOp::Or:
+      return function(op, left_bits, right_bits);
+    case BinOp::AbsDiff:
+      return function(BinOp::Sub, cast_to(DataType::U32, function(BinOp::SMax, left, right)),
+                      cast_to(DataType::U32, function(BinOp::SMin, left, right)));
+    case BinOp::MulHigh: {
+      // Sign-extended factors have the signed product in 64 bits.
+      const std::string product = call("primitive.u64.mul", cast_to(DataType::U64, left), cast_to(DataType::U64, right));
+      return cast_to(DataType::I32, fmt::format("Expr.lane({}, 1)", product));
+    }
+    case BinOp::SDiv:
+    case BinOp::SMod:
+    case BinOp::SLt:
+    case BinOp::SGt:
+    case BinOp::SLe:
+    case BinOp::SGe:
+    case BinOp::SMin:
+    case BinOp::SMax:
+      return function(op, left, right);
+    case BinOp::SShr:
+      return function(op, left, amount);
+  }
+  return {};
+}
+
+std::string on_u64(BinOp op, const std::string& left, const std::string& right, const std::string& amount) {
+  if (op == BinOp::And || op == BinOp::Or) {
+    const auto truth = [](const std::string& code) { return call("primitive.u64.ne", code, "Expr.u64(0)"); };
+    return function(op, truth(left), truth(right));
+  }
+  const std::optional<std::string_view> name = u64_name(op);
+  if (!name) return {};
+  return call(fmt::format("primitive.u64.{}", *name), left, is_shift(op) ? amount : right);
+}
+
+// Lane `k` of a vector or U64; the whole of anything else, as U32.
+std::string lane(const PythonOperand& operand, std::string_view k) {
+  if (ir::lanes(operand.type) > 1) return fmt::format("Expr.lane({}, {})", operand.code, k);
+  return as(DataType::U32, operand);
+}
+
+}  // namespace
+
+std::string python_name(std::string_view name) {
+  constexpr std::size_t kWhole = 200;
+  return python_literal(name.size() <= kWhole ? name : std::string_view(Text(name).text()));
+}
+
+std::string python_type(DataType type) { return fmt::format("DataType.{}", ir::name(type)); }
+
+std::string python_declaration(const ir::BufferDecl& decl) {
+  const std::string name = python_name(decl.name), element = python_type(decl.element);
+  const std::string length = decl.count > 0 ? fmt::format(", count={}", decl.count) : "";
+  const char* function = "read";
+  switch (decl.access) {
+    case ir::BufferAccess::ReadOnly:
+      break;
+    case ir::BufferAccess::ReadWrite:
+      function = decl.output ? "output" : "read_write";
+      break;
+    case ir::BufferAccess::Uniform:
+      function = "uniform";
+      break;
+    case ir::BufferAccess::Workgroup:
+      return fmt::format("BufferDecl.workgroup({}, {}, {})", name, decl.count, element);
+  }
+  return fmt::format("BufferDecl.{}({}, {}, {}{})", function, name, decl.binding, element, length);
+}
+
+std::string python_expr(const ir::Program& program, ExprId id, std::string_view otherwise) {
+  return written(program, id, 0).value_or(std::string(otherwise));
+}
+
+std::string python_zero(DataType type) {
+  switch (type) {
+    case DataType::I32:
+      return "Expr.i32(0)";
+    case DataType::U64:
+      return "Expr.u64(0)";
+    case DataType::Bool:
+      return "Expr.bool(False)";
+    case DataType::Vec2U32:
+      return "Expr.vec2(0, 0)";
+    case DataType::Vec4U32:
+      return "Expr.vec4(0, 0, 0, 0)";
+    case DataType::U32:
+    case DataType::Bytes:
+      break;
+  }
+  return "Expr.u32(0)";
+}
+
+std::string python_converted(DataType want, DataType got, std::string_view code) {
+  if (want == got) return std::string(code);
+  if (want == DataType::Bytes || !known(got)) return {};
+  if (ir::cast_kind(got, want)) return cast_to(want, code);
+  std::string lanes;
+  for (std::uint32_t k = 0; k < ir::lanes(want); ++k) {
+    lanes += k == 0 ? "" : ", ";
+    lanes += k < ir::lanes(got) ? fmt::format("Expr.lane({}, {})", code, k) : "0";
+  }
+  return fmt::format("Expr.pack({}, [{}])", python_type(want), lanes);
+}
+
+std::string python_binary(BinOp op, const PythonOperand& left, const PythonOperand& right) {
+  // The amount of a shift is U32 whatever is shifted.
+  const bool right_decides = !is_shift(op) && (left.type == DataType::U32 || left.type == DataType::Bool);
+  const DataType type = right_decides ? right.type : left.type;
+  const std::string amount = as(DataType::U32, right);
+  if (ir::info(op).left == DataType::I32 || type == DataType::I32) {
+    return on_i32(op, as(DataType::I32, left), is_shift(op) ? std::string() : as(DataType::I32, right), amount);
+  }
+  if (type == DataType::U64) return on_u64(op, as(DataType::U64, left), as(DataType::U64, right), amount);
+  if (!is_vector(type)) return function(op, as(DataType::U32, left), amount);
+  if (is_scalar_result(op)) return function(op, lane(left, "0"), lane(right, "0"));
+  const std::uint32_t others = ir::lanes(right_decides ? left.type : right.type);
+  const std::uint32_t count = others > 1 ? std::min(others, ir::lanes(type)) : ir::lanes(type);
+  const DataType result = count == 2 ? DataType::Vec2U32 : DataType::Vec4U32;
+  return fmt::format("Expr.pack({}, [{} for k in range({})])", python_type(result), function(op, lane(left, "k"), lane(right, "k")), count);
+}
+
+std::string python_unary(UnOp op, const PythonOperand& operand) {
+  const std::string_view name = ir::info(op).text;
+  const auto on_bits = [&](std::string_view code) { return fmt::format("Expr.{}({})", name, code); };
+  const std::string bits = as(DataType::U32, operand);
+  switch (operand.type) {
+    case DataType::I32:
+      if (op == UnOp::Negate) return call("primitive.math.snegate", operand.code);
+      return op == UnOp::BitNot || op == UnOp::ReverseBits ? cast_to(DataType::I32, on_bits(bits)) : on_bits(bits);
+    case DataType::U64:
+      return call(fmt::format("primitive.u64.{}", op == UnOp::BitNot ? "not" : op == UnOp::LogicalNot ? "is_zero" : name), operand.code);
+    case DataType::Bool:
+      return fmt::format("Expr.{}({})", op == UnOp::BitNot ? "logical_not" : name, bits);
+    case DataType::Vec2U32:
+    case DataType::Vec4U32:
+      return fmt::format("Expr.pack({}, [{} for k in range({})])", python_type(operand.type), on_bits(lane(operand, "k")),
+                         ir::lanes(operand.type));
+    case DataType::U32:
+    case DataType::Bytes:
+      break;
+  }
+  return on_bits(bits);
+}
+
+}  // namespace vyre::validate

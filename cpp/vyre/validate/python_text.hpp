@@ -1,0 +1,39 @@
+// Programs' parts as a Python user writes them, for hints: ready to paste, and short, because what a user builds is not.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "vyre/ir/program.hpp"
+
+namespace vyre::validate {
+
+// "\"out\"". Of a very long name both ends.
+std::string python_name(std::string_view name);
+
+// "DataType.U32"
+std::string python_type(ir::DataType type);
+
+// "BufferDecl.read("left", 0, DataType.U32)"
+std::string python_declaration(const ir::BufferDecl& decl);
+
+// "Expr.load("left", Expr.var("i"))"; `otherwise` for what is long, and for atomics and calls, which are not to be repeated.
+std::string python_expr(const ir::Program& program, ExprId id, std::string_view otherwise);
+
+// Zero of a type: "Expr.i32(0)".
+std::string python_zero(ir::DataType type);
+
+// The value as another type. Every cast of the table is one; a type with more lanes is filled with zeros. Empty for Bytes.
+std::string python_converted(ir::DataType want, ir::DataType got, std::string_view code);
+
+// Binary and unary operators on operands of these types, whatever types their rows have: signed forms on I32, registered operations on
+// U64, lane by lane on vectors. Empty when there is nothing that says the same.
+struct PythonOperand {
+  ir::DataType type;
+  std::string code;
+  bool literal = false;  // an integer of the type U32
+};
+std::string python_binary(ir::BinOp op, const PythonOperand& left, const PythonOperand& right);
+std::string python_unary(ir::UnOp op, const PythonOperand& operand);
+
+}  // namespace vyre::validate

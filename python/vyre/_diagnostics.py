@@ -1,0 +1,68 @@
+"""The list that ``vyre.validate`` returns, and diagnostics as notebooks show them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from vyre._core import Diagnostic
+
+_MOST_SHOWN = 20
+
+
+class Diagnostics(list["Diagnostic"]):
+    """Every rule that a program breaks, in program order: a list, shown line by line, and as a table in a notebook.
+
+    >>> import vyre
+    >>> vyre.validate(vyre.Program(workgroup_size=(0, 1, 1))) == []
+    False
+    """
+
+    def __str__(self) -> str:
+        return "\n".join(_shown([str(diagnostic) for diagnostic in self]))
+
+    def __repr__(self) -> str:
+        return str(self) if self else "[]"
+
+    def _repr_html_(self) -> str:
+        if not self:
+            return "<p>The program breaks no rule.</p>"
+        rows = [_row(diagnostic) for diagnostic in self[:_MOST_SHOWN]]
+        more = len(self) - len(rows)
+        if more > 0:
+            rows.append(f'<tr><td colspan="3" style="text-align:left">... and {more} more</td></tr>')
+        return "<table><tr><th>rule</th><th>where</th><th>what</th></tr>" + "".join(rows) + "</table>"
+
+
+def _shown(texts: list[str]) -> list[str]:
+    more = len(texts) - _MOST_SHOWN
+    return texts if more <= 0 else [*texts[:_MOST_SHOWN], f"... and {more} more, see .diagnostics"]
+
+
+def _row(diagnostic: Diagnostic) -> str:
+    import html
+
+    from vyre import _source
+
+    source = _source.describe(diagnostic.place)
+    where = html.escape(diagnostic.place.path) + (f"<br>{html.escape(source)}" if source else "")
+    what = html.escape(diagnostic.message)
+    excerpt = _source.excerpt(diagnostic.place)
+    if excerpt:
+        what += f"<pre>{html.escape(excerpt)}</pre>"
+    if diagnostic.hint:
+        what += ("" if excerpt else "<br>") + f"<b>In Python:</b> {html.escape(diagnostic.hint)}"
+    cells = "".join(f'<td style="text-align:left">{cell}</td>' for cell in (html.escape(diagnostic.rule), where, what))
+    return f"<tr>{cells}</tr>"
+
+
+def text_parts(diagnostic: Diagnostic) -> tuple[str, str]:
+    """What stands in a diagnostic's text beside what it holds: the name of its place, and the lines of source."""
+    from vyre import _source  # only what says something wrong needs it
+
+    return _source.describe(diagnostic.place), _source.excerpt(diagnostic.place)
+
+
+def table(diagnostic: Diagnostic) -> str:
+    """One diagnostic as HTML."""
+    return f"<table>{_row(diagnostic)}</table>"
