@@ -11,6 +11,7 @@
 #include "host_value.hpp"
 #include "resident.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/nearest.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/host_copy.hpp"
 
@@ -95,8 +96,11 @@ Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs, const s
         throw BindingError(fmt::format("buffer `{}` is workgroup memory, which has no array. Fix: remove it from `inputs`.", decl.name));
       }
     }
-    throw BindingError(fmt::format("the program has no buffer {}. Fix: {}.", py::repr(name).cast<std::string>(),
-                                   names.empty() ? "remove it from `inputs`" : fmt::format("use one of {}", names)));
+    std::vector<std::string_view> bound;
+    for (const Slot& slot : slots_) bound.push_back(slot.decl->name);
+    throw BindingError(fmt::format(
+        "the program has no buffer {}. Fix: {}.", py::repr(name).cast<std::string>(),
+        names.empty() ? "remove it from `inputs`" : fmt::format("use one of {}{}", names, did_you_mean(lenient_text(name), bound))));
   }
 
   for (Slot& slot : slots_) {

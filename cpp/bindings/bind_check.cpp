@@ -12,6 +12,7 @@
 #include "program.hpp"
 #include "schedule.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/nearest.hpp"
 #include "vyre/base/overloaded.hpp"
 #include "vyre/run/checked.hpp"
 #include "vyre/run/checks.hpp"
@@ -57,7 +58,11 @@ run::CheckOptions to_checks(py::handle object, const std::string& where) {
   for (const py::object& item : items) {
     const std::string name = to_text(item, where, fix);
     const auto* row = std::find_if(std::begin(kChecks), std::end(kChecks), [&](const CheckRow& row) { return name == row.name; });
-    if (row == std::end(kChecks)) reject(where, wanted, item, fix);
+    if (row == std::end(kChecks)) {
+      std::vector<std::string_view> known;
+      for (const CheckRow& each : kChecks) known.push_back(each.name);
+      reject(where, wanted, item, fix + did_you_mean(name, known));
+    }
     options.*row->member = true;
   }
   if (items.empty()) throw ArgumentError(fmt::format("{} names no check. Fix: {}.", where, fix));

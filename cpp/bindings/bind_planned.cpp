@@ -19,6 +19,7 @@
 #include "program.hpp"
 #include "resident.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/nearest.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
@@ -217,6 +218,12 @@ std::optional<lower::Options> lowering_of(const py::kwargs& kwargs) {
   return to_lowering(found, "argument `optimize` of a Program's call");
 }
 
+std::string meant(std::string_view name, const std::vector<const BufferDecl*>& bound) {
+  std::vector<std::string_view> names;
+  for (const BufferDecl* decl : bound) names.push_back(decl->name);
+  return did_you_mean(name, names);
+}
+
 // What is given for each bound buffer: by place, in the order of the program's buffers, or by name.
 std::vector<py::handle> objects_of(const std::vector<const BufferDecl*>& bound, const py::args& args, const py::kwargs& kwargs) {
   if (args.size() > bound.size()) {
@@ -231,7 +238,8 @@ std::vector<py::handle> objects_of(const std::vector<const BufferDecl*>& bound, 
       if (name == "workgroups" || name == "optimize") continue;
       const auto found = std::find_if(bound.begin(), bound.end(), [&](const BufferDecl* decl) { return decl->name == name; });
       if (found == bound.end())
-        throw BindingError(fmt::format("the program binds no buffer `{}`. Fix: use one of {}.", name, names_of(bound)));
+        throw BindingError(
+            fmt::format("the program binds no buffer `{}`. Fix: use one of {}{}.", name, names_of(bound), meant(name, bound)));
       py::handle& object = objects[static_cast<std::size_t>(found - bound.begin())];
       if (object) throw BindingError(fmt::format("buffer `{}` got two arrays: by place and by name. Fix: remove one.", name));
       object = value;

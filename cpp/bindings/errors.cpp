@@ -1,9 +1,14 @@
 // C++ errors as the Python exceptions of vyre/errors.py, which are plain Python classes so that users can subclass and pickle them.
+#include <pybind11/stl.h>
+
 #include <exception>
+#include <string>
+#include <vector>
 
 #include "bindings.hpp"
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/nearest.hpp"
 
 namespace vyre::python {
 namespace {
@@ -59,6 +64,14 @@ void translate(std::exception_ptr pointer) {
 
 }  // namespace
 
-void bind_errors(py::module_&) { py::register_local_exception_translator(translate); }
+void bind_errors(py::module_& m) {
+  py::register_local_exception_translator(translate);
+  m.def(
+      "_did_you_mean",
+      [](py::handle name, const std::vector<std::string>& known) {
+        return lenient_str(did_you_mean(lenient_text(name), std::vector<std::string_view>(known.begin(), known.end())));
+      },
+      py::arg("name"), py::arg("known"));
+}
 
 }  // namespace vyre::python

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "convert.hpp"
+#include "vyre/base/nearest.hpp"
 
 namespace vyre::python {
 namespace {
@@ -33,7 +34,11 @@ std::optional<lower::Options> to_lowering(py::handle object, const std::string& 
       continue;
     }
     const auto row = std::ranges::find_if(lower::kSpeedups, [&](const lower::SpeedupInfo& it) { return is_name(item, it.name); });
-    if (row == lower::kSpeedups.end()) reject("an element of " + where, "one of " + names, item, "write one of these");
+    if (row == lower::kSpeedups.end()) {
+      std::vector<std::string_view> known{"addresses"};
+      for (const lower::SpeedupInfo& each : lower::kSpeedups) known.push_back(each.name);
+      reject("an element of " + where, "one of " + names, item, "write one of these" + did_you_mean(lenient_text(item), known));
+    }
     options.*row->chosen = true;
   }
   return options;

@@ -9,6 +9,7 @@
 #include "convert.hpp"
 #include "lru.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/nearest.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/profile.hpp"
 
@@ -54,8 +55,13 @@ Backend* to_backend(py::handle object, const std::string& function) {
   const std::string name = to_text(object, where, "write \"cpu\", \"vulkan\", \"reference\" or None");
   if (Backend* found = run::find_backend(name)) return found;
   std::string names;
-  for (Backend* backend : run::backends()) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", backend->name());
-  reject(where, fmt::format("one of {} or None", names), object, "write one of these; None takes the best one");
+  std::vector<std::string_view> known;
+  for (Backend* backend : run::backends()) {
+    known.push_back(backend->name());
+    names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", backend->name());
+  }
+  reject(where, fmt::format("one of {} or None", names), object,
+         fmt::format("write one of these; None takes the best one{}", did_you_mean(name, known)));
 }
 
 PlaceToRun to_place(py::handle backend, py::handle device, const std::string& function) {

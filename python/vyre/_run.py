@@ -172,7 +172,7 @@ def devices(backend: str | None = None) -> list[Device]:
         if backend not in known:
             raise ArgumentError(
                 f"argument `backend` of vyre.devices must be one of {', '.join(known)} or None, got {backend!r}. "
-                "Fix: write one of these; None lists all devices."
+                f"Fix: write one of these; None lists all devices{_core._did_you_mean(backend, known)}."
             )
     return [Device(**row) for row in _core._devices() if backend in (None, row["backend"])]
 

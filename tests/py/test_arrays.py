@@ -233,7 +233,7 @@ UNIFORM = nothing(BufferDecl.uniform("data", 0, U32))
         (
             READ,
             {"data": np.zeros(1, np.uint32), "date": 1},
-            "the program has no buffer 'date'. Fix: use one of `data`.",
+            "the program has no buffer 'date'. Fix: use one of `data` (did you mean `data`?).",
         ),
         (READ, {0: 1}, "a key of `inputs` must be a buffer's name, got 0 (int). Fix: use one of `data`."),
         (

@@ -301,7 +301,7 @@ FIX = 'write "all", or a list such as ["race", "out-of-bounds"]'
     [
         (
             lambda made: vyre.check(made, {"out": 4}, 1, checks="races"),
-            f"argument `checks` of vyre.check must be {NAMES}, got 'races' (str). Fix: {FIX}.",
+            f"argument `checks` of vyre.check must be {NAMES}, got 'races' (str). Fix: {FIX} (did you mean `race`?).",
         ),
         (
             lambda made: vyre.run(made, {"out": 4}, 1, check=True),

@@ -189,7 +189,8 @@ def test_a_name_of_nothing_that_lowering_does_is_refused(name):
         "an element of argument `optimize` of vyre.run must be one of "
         '"passes", "proofs", "coarsening", "specialization", "addresses", got '
     )
-    assert str(error.value).endswith(". Fix: write one of these.")
+    meant = " (did you mean `passes`?)" if name in ("Passes", "passes ") else ""
+    assert str(error.value).endswith(f". Fix: write one of these{meant}.")
 
 
 def test_optimize_changes_what_is_lowered_and_no_byte(target):

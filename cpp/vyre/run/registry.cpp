@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "vyre/base/error.hpp"
+#include "vyre/base/nearest.hpp"
 #include "vyre/ops/standard.hpp"
 #include "vyre/validate/validate.hpp"
 
@@ -68,8 +69,15 @@ std::uint64_t op_generation() {
 ir::OpTable registered_ops() { return op_snapshot().table; }
 
 ir::OpTable::Spec registered_op(std::string_view id) {
-  if (ir::OpTable::Spec spec = registered_ops().find(id)) return spec;
-  throw ArgumentError(fmt::format("unknown operation `{}`. Fix: register an Op with id {} before lowering.", id, id));
+  const ir::OpTable table = registered_ops();
+  if (ir::OpTable::Spec spec = table.find(id)) return spec;
+  const std::vector<ir::OpTable::Spec> all = table.all();
+  std::vector<std::string_view> known;
+  for (const ir::OpTable::Spec& spec : all) known.push_back(spec->id);
+  const auto meant = nearest(id.substr(0, id.find('@')), known);
+  // The sentence is the composition document's; what is ours stands in a line of its own.
+  throw ArgumentError(fmt::format("unknown operation `{}`. Fix: register an Op with id {} before lowering.{}", id, id,
+                                  meant ? fmt::format("\n  In Python: did you mean \"{}\"? vyre.ops.ids() lists all.", *meant) : ""));
 }
 
 ir::OpTable::Spec register_op(ir::OpSpec spec) {

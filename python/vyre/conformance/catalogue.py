@@ -56,7 +56,8 @@ def check_levels(levels: Iterable[str] | None) -> tuple[str, ...]:
         if name not in claimed:
             raise ArgumentError(
                 f"argument `levels` must name levels of {', '.join(claimed)}, got {name!r}. "
-                "Fix: write some of these; this version has no floats, so it claims no float level."
+                f"Fix: write some of these{_core._did_you_mean(name, claimed)}; this version has no floats, so it "
+                "claims no float level."
             )
     if not wanted:
         raise ArgumentError("argument `levels` names no level. Fix: leave it out to ask for all.")

@@ -109,8 +109,9 @@ def target(backend: str | Run | None = None, device: int | vyre.Device | None = 
     unavailable = vyre.backends().unavailable()
     if name not in vyre.backends():
         if name not in unavailable:
-            known = ", ".join([*vyre.backends(), *unavailable])
-            raise ArgumentError(f"there is no backend {name!r}. Fix: name one of {known}.")
+            known = [*vyre.backends(), *unavailable]
+            meant = vyre._core._did_you_mean(name, known)
+            raise ArgumentError(f"there is no backend {name!r}. Fix: name one of {', '.join(known)}{meant}.")
         raise DeviceError(
             f"backend {name!r} does not work here: {' '.join(unavailable[name])} "
             f"Fix: run `vyre doctor`, or name one of {', '.join(vyre.backends())}."
