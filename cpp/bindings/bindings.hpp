@@ -25,6 +25,7 @@ struct PyNode {
 // One a file, called by module.cpp in this order.
 void bind_errors(py::module_& m);
 void bind_types(py::module_& m);
+void bind_frames(py::module_& m);
 void bind_expr(py::module_& m);
 void bind_node(py::module_& m);
 void bind_program(py::module_& m);
@@ -40,7 +41,8 @@ void bind_profile(py::module_& m);
 void bind_check(py::module_& m);
 void bind_fuzz(py::module_& m);
 
-// The Python call that is under way: the innermost frame outside the package. Cheap enough for every node.
+// The Python call that is under way: the innermost frame outside the package that vyre.hide_frames does not hide. Cheap enough for every
+// node.
 ir::SourcePlace caller();
 
 // Short texts for repr(): never longer than a few lines, whatever the size.

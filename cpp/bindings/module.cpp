@@ -8,6 +8,7 @@ PYBIND11_MODULE(_core, m) {
   m.attr("__version__") = VYRE_VERSION;
   bind_errors(m);
   bind_types(m);
+  bind_frames(m);
   bind_expr(m);
   bind_node(m);
   bind_program(m);

@@ -3,8 +3,11 @@
 #include <pybind11/pybind11.h>
 
 #include <array>
+#include <set>
+#include <string>
 #include <string_view>
-#include <unordered_map>
+#include <unordered_set>
+#include <utility>
 
 #include "bindings.hpp"
 
@@ -25,12 +28,73 @@ bool internal(std::string_view file) {
   return file.starts_with(package_folder()) && file.find("/demo", package_folder().size() - 1) == std::string_view::npos;
 }
 
+// What vyre.hide_frames was given. Guarded by the GIL; never destroyed, because the interpreter goes first.
+struct Hidden {
+  std::unordered_set<PyObject*> code;  // owned
+  // With all modules below them. No line that a user means stands in the first two, which call what they wrap.
+  std::set<std::string, std::less<>> modules{"contextlib", "functools"};
+};
+Hidden& hidden() {
+  static auto& instance = *new Hidden;
+  return instance;
+}
+
+bool in_hidden_module(std::string_view name) {
+  while (true) {
+    if (hidden().modules.contains(name)) return true;
+    const std::size_t dot = name.rfind('.');
+    if (dot == std::string_view::npos) return false;
+    name = name.substr(0, dot);
+  }
+}
+
+bool is_true(PyObject* value) {
+  const int truth = value == nullptr ? 0 : PyObject_IsTrue(value);
+  if (truth < 0) PyErr_Clear();
+  return truth > 0;
+}
+
+// Whether the frame says `__tracebackhide__`, which pytest asks its local and its global variables for.
+bool is_hidden(PyFrameObject* frame, PyCodeObject* code) {
+  constexpr const char* kMark = "__tracebackhide__";
+  if (hidden().code.contains(reinterpret_cast<PyObject*>(code))) return true;
+  const py::handle self(reinterpret_cast<PyObject*>(frame));
+  const py::object globals = self.attr("f_globals");
+  if (PyDict_Check(globals.ptr())) {
+    PyObject* name = PyDict_GetItemString(globals.ptr(), "__name__");
+    const char* text = name != nullptr && PyUnicode_Check(name) ? PyUnicode_AsUTF8(name) : nullptr;
+    if (text == nullptr) PyErr_Clear();
+    if (text != nullptr && in_hidden_module(text)) return true;
+    if (is_true(PyDict_GetItemString(globals.ptr(), kMark))) return true;
+  }
+  if (!py::handle(reinterpret_cast<PyObject*>(code)).attr("co_varnames").contains(kMark)) return false;
+  return is_true(py::object(self.attr("f_locals").attr("get")(kMark)).ptr());
+}
+
 struct Known {
+  enum class Frame : std::uint8_t { User, Hidden, Internal };
   PyCodeObject* code = nullptr;  // owned, so that the address stays this code's
   int instruction = 0;
-  bool internal = false;
+  Frame frame = Frame::User;
   ir::SourcePlace place;
 };
+
+using Slots = std::array<Known, 1024>;
+// Direct-mapped and small: it keeps at most so many code objects alive. Guarded by the GIL; never destroyed, because the
+// interpreter goes first.
+Slots& slots() {
+  static auto& instance = *new Slots;
+  return instance;
+}
+
+// What was found before something was hidden no longer holds.
+void forget() {
+  // Giving up a code object may run code that asks for a place: the slots are empty by then.
+  Slots& before = *new Slots;
+  std::swap(before, slots());
+  for (const Known& known : before) Py_XDECREF(known.code);
+  delete &before;
+}
 
 int instruction_of(PyFrameObject* frame) {
 #if PY_VERSION_HEX >= 0x030B0000
@@ -46,8 +110,11 @@ Known look_up(PyFrameObject* frame, PyCodeObject* code, int instruction) {
   result.code = code;
   result.instruction = instruction;
   const std::string file = lenient_text(code->co_filename);
-  result.internal = internal(file);
-  if (result.internal) return result;
+  if (internal(file)) {
+    result.frame = Known::Frame::Internal;
+    return result;
+  }
+  if (is_hidden(frame, code)) result.frame = Known::Frame::Hidden;
   result.place.file = ir::intern_file(file);
   const int line = PyFrame_GetLineNumber(frame);
   result.place.line = line > 0 ? static_cast<std::uint32_t>(line) : 0;
@@ -65,15 +132,13 @@ Known look_up(PyFrameObject* frame, PyCodeObject* code, int instruction) {
 }
 
 const Known& known(PyFrameObject* frame) {
-  // Direct-mapped and small: it keeps at most so many code objects alive. Guarded by the GIL; never destroyed, because the
-  // interpreter goes first.
-  static auto& slots = *new std::array<Known, 1024>;
   PyCodeObject* code = PyFrame_GetCode(frame);
   const int instruction = instruction_of(frame);
-  Known& slot = slots[((reinterpret_cast<std::uintptr_t>(code) >> 4) + static_cast<unsigned>(instruction) * 31u) % slots.size()];
+  Slots& all = slots();
+  Known& slot = all[((reinterpret_cast<std::uintptr_t>(code) >> 4) + static_cast<unsigned>(instruction) * 31u) % all.size()];
   if (slot.code != code || slot.instruction != instruction) {
-    PyCodeObject* before = slot.code;
-    slot = look_up(frame, code, instruction);
+    const Known found = look_up(frame, code, instruction);
+    PyCodeObject* before = std::exchange(slot, found).code;
     Py_XDECREF(before);
   }
   Py_DECREF(code);
@@ -84,17 +149,37 @@ const Known& known(PyFrameObject* frame) {
 
 ir::SourcePlace caller() {
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
+  ir::SourcePlace innermost;  // when all are hidden
   while (frame != nullptr) {
     const Known& place = known(frame);
-    if (!place.internal) {
+    if (place.frame == Known::Frame::User) {
       Py_DECREF(frame);
       return place.place;
     }
+    if (place.frame == Known::Frame::Hidden && !innermost.known()) innermost = place.place;
     PyFrameObject* outer = PyFrame_GetBack(frame);
     Py_DECREF(frame);
     frame = outer;
   }
-  return {};
+  return innermost;
+}
+
+void bind_frames(py::module_& m) {
+  m.def(
+      "_hide_code",
+      [](py::handle code) {
+        if (!PyCode_Check(code.ptr())) throw py::type_error("a code object is wanted");
+        if (hidden().code.insert(code.ptr()).second) code.inc_ref();
+        forget();
+      },
+      py::arg("code"));
+  m.def(
+      "_hide_module",
+      [](std::string name) {
+        hidden().modules.insert(std::move(name));
+        forget();
+      },
+      py::arg("name"));
 }
 
 }  // namespace vyre::python

@@ -97,6 +97,7 @@ from vyre._core import (
     validate,
 )
 from vyre._diagnostics import Diagnostics
+from vyre._frames import hide_frames
 from vyre._graph import Graph, graph
 from vyre._run import Backends, Device, backends, devices, lower, pack_bytes, run, unpack_bytes
 from vyre.errors import (
@@ -277,6 +278,7 @@ __all__ = [
     "ge",
     "graph",
     "gt",
+    "hide_frames",
     "i32",
     "lane",
     "le",
