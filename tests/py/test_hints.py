@@ -790,6 +790,33 @@ def test_a_program_of_many_mistakes_is_answered_soon():
     assert all(d.hint for d in found)
 
 
+def test_the_hints_of_one_program_can_be_applied_together():
+    wrong = Program(
+        [LEFT, BufferDecl.read("left", 1, U32), BufferDecl.workgroup("t", 4, U32)],
+        entry=[Node.store("x", Expr.atomic_add("t", 0, 1), Expr.load("y", 0) + Expr.load("left", 0))],
+    )
+    hints = [d.hint for d in vyre.validate(wrong)]
+    declarations = {
+        name: decl for hint in hints for decl, name in re.findall(r'(BufferDecl\.\w+\("(\w+)", [^)]*\))', hint)
+    }
+    assert declarations == {
+        "left_2": 'BufferDecl.read("left_2", 0, DataType.U32)',
+        "t": 'BufferDecl.read_write("t", 2, DataType.U32)',
+        "x": 'BufferDecl.read_write("x", 4, DataType.U32)',
+        "y": 'BufferDecl.read("y", 3, DataType.U32)',
+    }
+    assert len(hints) == 5
+    mended = Program([LEFT, *(eval(decl, vars(vyre)) for decl in declarations.values())], entry=wrong.entry)
+    assert vyre.validate(mended) == []
+
+
+def test_each_bound_of_a_loop_has_a_hint_of_its_own():
+    assert [d.hint for d in vyre.validate(counted(Expr.i32(5), Expr.u64(3)))] == [
+        "write Expr.cast(DataType.U32, Expr.u64(3)).",
+        "write Expr.cast(DataType.U32, Expr.i32(5)).",
+    ]
+
+
 def test_the_access_of_a_hint_is_what_the_program_does():
     both = Program(entry=[Node.store("x", 0, Expr.load("x", 1))])
     assert {d.hint for d in vyre.validate(both)} == {'add BufferDecl.read_write("x", 0, DataType.U32) to `buffers`.'}

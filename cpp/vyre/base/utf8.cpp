@@ -114,13 +114,8 @@ std::string escaped(std::string_view text) {
 
 std::string python_literal(std::string_view text) {
   std::string out = "\"";
-  append_escaped(out, text, [&](std::uint32_t character) {
-    if (character > 0xFFFF) {
-      fmt::format_to(std::back_inserter(out), "\\U{:08x}", character);
-    } else {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", character);
-    }
-  });
+  // None of these is above U+FFFF.
+  append_escaped(out, text, [&](std::uint32_t character) { fmt::format_to(std::back_inserter(out), "\\u{:04x}", character); });
   return out + "\"";
 }
 

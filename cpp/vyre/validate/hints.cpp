@@ -63,13 +63,13 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
   const auto operand = [&](std::size_t k) { return gathered_.operands(step)[k]; };
 
   switch (*finding.said) {
-    case Message::DuplicateBuffer:
-      return duplicate_buffer(buffer);
-    case Message::DuplicateBinding: {
-      BufferDecl decl = gathered_.buffer(buffer);
-      decl.binding = free_binding();
-      return say<Hint::FreeBinding>(python_declaration(decl));
+    case Message::DuplicateBuffer: {
+      const BufferDecl decl = unique(buffer);
+      return say<Hint::RenameBuffer>(std::to_string(buffers().at(gathered_.buffer(buffer).name)), python_declaration(decl),
+                                     python_name(decl.name));
     }
+    case Message::DuplicateBinding:
+      return say<Hint::FreeBinding>(python_declaration(unique(buffer)));
     case Message::WorkgroupSizeZero: {
       ir::WorkgroupSize size = program_.workgroup_size();
       for (std::uint32_t& axis : size) axis = std::max(axis, 1u);
@@ -203,11 +203,11 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
   return {};
 }
 
-std::string Hints::duplicate_buffer(BufferId id) {
+BufferDecl Hints::unique(BufferId id) {
   BufferDecl decl = gathered_.buffer(id);
-  const std::uint32_t first = buffers().at(decl.name);
-  decl.name = unused_name(decl.name);
-  return say<Hint::RenameBuffer>(std::to_string(first), python_declaration(decl), python_name(decl.name));
+  if (buffers().at(decl.name) != id.index) decl.name = unused_name(decl.name);
+  if (decl.access != BufferAccess::Workgroup && first_with_binding().at(decl.binding) != id.index) decl.binding = free_binding(decl.name);
+  return decl;
 }
 
 std::string Hints::undeclared_buffer(NameId name) {
@@ -220,7 +220,7 @@ std::string Hints::undeclared_buffer(NameId name) {
   }
   BufferDecl decl;
   decl.name = program_.text(name);
-  decl.binding = free_binding();
+  decl.binding = free_binding(decl.name);
   if (const auto found = written_->find(name); found != written_->end()) {
     decl.access = BufferAccess::ReadWrite;
     decl.element = found->second;
@@ -395,7 +395,7 @@ BufferDecl Hints::declared(BufferId id, BufferAccess access, DataType element) c
 BufferDecl Hints::as_storage(const BufferDecl& decl, DataType element) {
   BufferDecl result = decl;
   if (decl.access == BufferAccess::Workgroup) {
-    result.binding = free_binding();
+    result.binding = free_binding(decl.name);
     result.count = 0;
   }
   result.access = BufferAccess::ReadWrite;
@@ -429,15 +429,22 @@ const std::unordered_map<std::string_view, std::uint32_t>& Hints::buffers() {
   return *buffers_;
 }
 
-std::uint32_t Hints::free_binding() {
-  if (free_binding_) return *free_binding_;
-  std::unordered_set<std::uint32_t> taken;
-  for (const BufferDecl& decl : program_.buffers()) {
-    if (decl.access != BufferAccess::Workgroup) taken.insert(decl.binding);
+// The hints of one program can be applied together: each buffer gets a binding of its own.
+std::uint32_t Hints::free_binding(std::string_view name) {
+  const auto [found, added] = free_bindings_.emplace(name, next_binding_);
+  if (!added) return found->second;
+  while (first_with_binding().contains(next_binding_)) ++next_binding_;
+  return found->second = next_binding_++;
+}
+
+const std::unordered_map<std::uint32_t, std::uint32_t>& Hints::first_with_binding() {
+  if (bindings_) return *bindings_;
+  bindings_.emplace();
+  for (std::uint32_t index = 0; index < program_.buffers().size(); ++index) {
+    const BufferDecl& decl = program_.buffers()[index];
+    if (decl.access != BufferAccess::Workgroup) bindings_->emplace(decl.binding, index);
   }
-  std::uint32_t binding = 0;
-  while (taken.contains(binding)) ++binding;
-  return *(free_binding_ = binding);
+  return *bindings_;
 }
 
 std::optional<std::string_view> Hints::similar(std::string_view name, const std::vector<std::string_view>& known) {

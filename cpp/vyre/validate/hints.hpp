@@ -33,7 +33,6 @@ class Hints {
     std::unordered_map<NodeId, NodeId> openers;  // of Ifs, Loops and Blocks
   };
 
-  std::string duplicate_buffer(BufferId id);
   std::string undeclared_buffer(NameId name);
   std::string undeclared_variable(NameId name, NodeId at, bool assigned);
   std::string duplicate_local(NodeId at);
@@ -51,7 +50,9 @@ class Hints {
   std::string code(StepId id, std::string_view otherwise) const;
   std::string converted(ir::DataType want, StepId id, std::string_view otherwise) const;
   std::string unused_name(std::string_view like) const;
-  std::uint32_t free_binding();
+  ir::BufferDecl unique(BufferId id);  // with a name and a binding of its own
+  std::uint32_t free_binding(std::string_view name);
+  const std::unordered_map<std::uint32_t, std::uint32_t>& first_with_binding();
   const std::unordered_map<std::string_view, std::uint32_t>& buffers();  // the first of each name
   std::optional<std::string_view> similar(std::string_view name, const std::vector<std::string_view>& known);
   const Scopes& scopes();
@@ -59,7 +60,9 @@ class Hints {
 
   const Gathered& gathered_;
   const ir::Program& program_;
-  std::optional<std::uint32_t> free_binding_;
+  std::unordered_map<std::string, std::uint32_t> free_bindings_;  // those given away, by the name of the buffer
+  std::uint32_t next_binding_ = 0;
+  std::optional<std::unordered_map<std::uint32_t, std::uint32_t>> bindings_;
   std::optional<std::unordered_map<std::string_view, std::uint32_t>> buffers_;
   std::optional<std::unordered_map<NameId, ir::DataType>> written_;  // buffers that are stored to or changed by atomics, with their types
   std::optional<Scopes> scopes_;

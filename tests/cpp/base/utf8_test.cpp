@@ -63,5 +63,11 @@ TEST(Escaped, shows_a_text_on_one_line) {
   EXPECT_EQ(escaped("a\xFF"), R"(a\xff)");
 }
 
+TEST(PythonLiteral, is_what_python_reads_back) {
+  EXPECT_EQ(python_literal("plain \xE6\x97\xA5"), "\"plain \xE6\x97\xA5\"");
+  EXPECT_EQ(python_literal(std::string("a\0\n\t\r\"\\\x7F", 8)), R"("a\u0000\n\t\r\"\\\u007f")");
+  EXPECT_EQ(python_literal("\xE2\x80\xAE"), R"("\u202e")");
+}
+
 }  // namespace
 }  // namespace vyre

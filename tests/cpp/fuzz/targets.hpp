@@ -104,7 +104,8 @@ inline validate::Verdict validated(const ir::Program& program) {
   validate::Verdict verdict;
   const std::ptrdiff_t used = peak_bytes([&] { verdict = validate::validate(program, sample_ops()); });
   std::size_t said = 0;
-  for (const Diagnostic& diagnostic : verdict.diagnostics) said += diagnostic.message.size() + diagnostic.place.path.size() + 500;
+  for (const Diagnostic& diagnostic : verdict.diagnostics)
+    said += diagnostic.message.size() + diagnostic.hint.size() + diagnostic.place.path.size() + 500;
   const std::size_t allowed = 2000 * size_of(program) + 4 * said + (std::size_t{1} << 20);
   require(used <= static_cast<std::ptrdiff_t>(allowed),
           fmt::format("validate held {} bytes for a program of {} parts and {} bytes of diagnostics, and {} are allowed", used,

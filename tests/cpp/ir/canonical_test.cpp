@@ -236,6 +236,18 @@ TEST(Equality, sees_every_single_difference) {
   EXPECT_EQ(hashes.size(), programs.size());
 }
 
+TEST(Equality, leaves_out_where_declarations_and_programs_were_made) {
+  const SourcePlace place{intern_file("a.py"), 7, 3};
+  BufferDecl plain = BufferDecl::read("b", 0, DataType::U32), placed = plain;
+  placed.made_at = {place};
+  EXPECT_EQ(plain, placed);
+  const Program one = make_program({plain}, {1, 1, 1}, {}), other = make_program({placed}, {1, 1, 1}, {}, place);
+  EXPECT_EQ(one, other);
+  EXPECT_EQ(one.hash(), other.hash());
+  EXPECT_EQ(other.place().line, 7u);
+  EXPECT_EQ(other.buffers()[0].made_at.column, 3u);
+  EXPECT_FALSE(one.place().known());
+}
 TEST(Equality, leaves_source_places_out) {
   const SourcePlace place{intern_file("a.py"), 1, 1};
   const Program with = of({node::let("x", expr::u32(1, place), place)});
