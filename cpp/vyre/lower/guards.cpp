@@ -270,9 +270,11 @@ void lower_store(Writer& writer, const Memory& memory, ValueId index, ValueId va
   const ValueId in = in_range(writer, memory, index);
   if (!in.valid()) return put(writer, memory, index, value);
   // What is made once may be used after the If: nothing but the store is made inside.
+  writer.begin_unit();
   writer.add({.op = Opcode::If, .a = in});
   put(writer, memory, index, value);
   writer.add({.op = Opcode::EndIf});
+  writer.end_unit();
 }
 
 ValueId lower_atomic(Writer& writer, AtomicOp op, const Memory& memory, ValueId index, ValueId expected, ValueId value) {
@@ -284,11 +286,14 @@ ValueId lower_atomic(Writer& writer, AtomicOp op, const Memory& memory, ValueId 
   const ValueId in = in_range(writer, memory, index);
   if (!in.valid()) return writer.add(atomic);
   const std::uint32_t before = writer.variable(1);
+  writer.begin_unit();
   writer.add({.op = Opcode::WriteVariable, .imm = before, .a = writer.constant(0)});
   writer.add({.op = Opcode::If, .a = in});
   writer.add({.op = Opcode::WriteVariable, .imm = before, .a = writer.add(atomic)});
   writer.add({.op = Opcode::EndIf});
-  return writer.add({.op = Opcode::ReadVariable, .lanes = 1, .imm = before});
+  const ValueId old = writer.add({.op = Opcode::ReadVariable, .lanes = 1, .imm = before});
+  writer.end_unit();
+  return old;
 }
 
 void assume(Writer& writer, ValueId condition) {

@@ -15,14 +15,16 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const validate::ValidProgram& program, const Options& options)
+  Lowering(const validate::ValidProgram& program, const Options& options, Order order)
       : program_(program.program()),
         facts_(program.facts()),
         options_(options),
-        writer_(program_.workgroup_size(), options.proofs),
+        writer_(program_.workgroup_size(), options.proofs, order),
         memory_(program_.buffers().size()),
         values_(program_.exprs().size()),
         locals_(facts_.locals.size()) {
+    // An expression is one instruction more often than two.
+    writer_.reserve(facts_.steps.size() + program_.nodes().size());
     Kernel& kernel = writer_.kernel();
     for (const BufferId id : program.bound()) {
       const ir::BufferDecl& buffer = program_.buffers()[id.index];
@@ -51,8 +53,7 @@ class Lowering {
       statement(node);
     }
     VYRE_ASSERT(open_.empty());
-    if (options_.selects) writer_.straighten();
-    return writer_.finish();
+    return writer_.finish(options_.selects);
   }
 
  private:
@@ -177,13 +178,13 @@ void Lowering::statement(NodeId id) {
       [&](const ir::Store& it) { lower_store(writer_, memory_[facts.buffer], value(it.index), value(it.value)); },
       [&](const ir::If& it) {
         writer_.add({.op = Opcode::If, .a = value(it.condition)});
-        writer_.new_stretch();
+        writer_.open_region();
         open_.push_back({.opener = Opener::If, .assumptions = writer_.assumptions(), .condition = value(it.condition)});
         assume(writer_, value(it.condition));
       },
       [&](const ir::Else&) {
         writer_.add({.op = Opcode::Else});
-        writer_.new_stretch();
+        writer_.next_branch();
         Open& open = open_.back();
         open.opener = Opener::Else;
         open.then_dead = dead_;
@@ -194,7 +195,7 @@ void Lowering::statement(NodeId id) {
       [&](const ir::Loop& it) {
         const ValueId variable = writer_.add({.op = Opcode::Loop, .lanes = 1, .a = value(it.from), .b = value(it.to)});
         locals_[facts.local].value = variable;
-        writer_.new_stretch();
+        writer_.open_region();
         open_.push_back({.opener = Opener::Loop, .assumptions = writer_.assumptions()});
         writer_.assume_below(variable, value(it.to));
       },
@@ -211,7 +212,7 @@ void Lowering::end() {
   open_.pop_back();
   if (open.opener == Opener::Block) return;  // a Return in a block ends the list around it too
   writer_.add({.op = open.opener == Opener::Loop ? Opcode::EndLoop : Opcode::EndIf});
-  writer_.new_stretch();
+  writer_.close_region();
   writer_.forget_assumptions(open.assumptions);
   // Whoever is still here did not go where it returns.
   if (open.opener == Opener::If && dead_) assume_not(writer_, open.condition);
@@ -226,13 +227,15 @@ validate::ValidProgram prepare(const validate::ValidProgram& program, const Opti
   return options.passes ? transform::optimize(program) : transform::inline_calls(program);
 }
 
-Kernel lower(const validate::ValidProgram& program, const Options& options) { return Lowering(prepare(program, options), options).run(); }
+Kernel lower(const validate::ValidProgram& program, const Options& options) {
+  return Lowering(prepare(program, options), options, options.passes ? Order::Canonical : Order::AsWritten).run();
+}
 
 std::optional<Kernel> lower_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Options& options) {
-  // No pass runs afterwards: it would put the loads of the copies back between their stores.
+  // No pass runs afterwards, and the order stays: either would put the loads of the copies back between their stores.
   const std::optional<validate::ValidProgram> coarse = transform::coarsen(prepare(program, options), ways);
   if (!coarse) return std::nullopt;
-  return Lowering(*coarse, options).run();
+  return Lowering(*coarse, options, Order::AsWritten).run();
 }
 
 }  // namespace vyre::lower

@@ -1,6 +1,8 @@
 #include "vyre/lower/writer.hpp"
 
+#include <algorithm>
 #include <array>
+#include <bit>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/lower/straighten.hpp"
@@ -10,18 +12,26 @@ namespace {
 
 std::array<ValueId, 4> operands(const Instruction& instruction) { return {instruction.a, instruction.b, instruction.c, instruction.d}; }
 
+bool changes_memory(Opcode op) {
+  return op == Opcode::StoreBuffer || op == Opcode::StoreShared || op == Opcode::Barrier ||
+         (op >= Opcode::AtomicAdd && op <= Opcode::AtomicCompareExchange);
+}
+
 std::uint64_t pair(ValueId a, ValueId b) { return std::uint64_t{a.index} << 32 | b.index; }
 
 }  // namespace
 
 std::size_t Writer::Hash::operator()(const Instruction& instruction) const noexcept {
-  std::uint64_t hash = static_cast<std::uint64_t>(instruction.op) << 32 | instruction.imm;
-  for (const ValueId operand : operands(instruction)) hash = (hash ^ operand.index) * 0x9E3779B97F4A7C15u ^ hash >> 29;
+  constexpr std::uint64_t kSpread = 0x9E3779B97F4A7C15u;
+  std::uint64_t hash = (static_cast<std::uint64_t>(instruction.op) << 32 | instruction.imm) * kSpread;
+  hash = (hash ^ hash >> 29 ^ pair(instruction.a, instruction.b)) * kSpread;
+  if (instruction.c.valid()) hash = (hash ^ hash >> 29 ^ pair(instruction.c, instruction.d)) * kSpread;
   return hash ^ hash >> 32;
 }
 
 std::uint32_t Writer::variable(std::uint32_t lanes) {
   kernel_.variables.push_back(static_cast<std::uint8_t>(lanes));
+  versions_.push_back(0);
   return static_cast<std::uint32_t>(kernel_.variables.size() - 1);
 }
 
@@ -38,14 +48,94 @@ ValueId Writer::zero(std::uint32_t lanes) {
   return leaf({.op = Opcode::Pack, .lanes = 4, .a = zero, .b = zero, .c = zero, .d = zero});
 }
 
-ValueId Writer::add(const Instruction& instruction) {
+// From here on, values made before may not be certain to have been made.
+void Writer::begin_region(std::uint32_t opener) {
+  const std::uint32_t around = regions_[open_.back()].loop;
+  open_.push_back(static_cast<std::uint32_t>(regions_.size()));
+  regions_.push_back({.opener = opener, .loop = code_[opener].op == Opcode::Loop ? opener : around});
+  ++stretch_;
+}
+
+void Writer::end_region() {
+  regions_[open_.back()].end = size();
+  open_.pop_back();
+  ++stretch_;
+}
+
+void Writer::open_region() { begin_region(size() - 1); }
+
+void Writer::next_branch() {
+  const std::uint32_t opener = regions_[open_.back()].opener;
+  end_region();
+  begin_region(opener);
+}
+
+void Writer::close_region() { end_region(); }
+
+ValueId Writer::append(const Instruction& instruction, const Place& place) {
   VYRE_ASSERT(code_.size() < kLeaf);
   code_.push_back(instruction);
-  return ValueId{static_cast<std::uint32_t>(code_.size() - 1)};
+  places_.push_back(place);
+  return ValueId{size() - 1};
+}
+
+bool Writer::reads_writable_memory(const Instruction& instruction) const {
+  return instruction.op == Opcode::LoadShared || (instruction.op == Opcode::LoadBuffer && kernel_.buffers[instruction.imm].writable);
+}
+
+std::uint32_t& Writer::slot_of(const Instruction& instruction, const Place& place) {
+  const std::size_t mask = known_.size() - 1;
+  for (std::size_t at = Hash()(instruction) ^ place.version ^ place.loop;; ++at) {
+    std::uint32_t& slot = known_[at & mask];
+    if (slot == kNone) return slot;
+    const Place& known = places_[slot];
+    if (code_[slot] == instruction && known.version == place.version && known.loop == place.loop) return slot;
+  }
+}
+
+void Writer::reserve(std::size_t values) {
+  code_.reserve(values);
+  places_.reserve(values);
+  if (order_ == Order::Canonical) resize_known(std::bit_ceil(std::max<std::size_t>(64, 2 * values)));
+}
+
+void Writer::resize_known(std::size_t slots) {
+  const std::vector<std::uint32_t> old = std::move(known_);
+  known_.assign(slots, kNone);
+  for (const std::uint32_t value : old) {
+    if (value != kNone) slot_of(code_[value], places_[value]) = value;
+  }
+}
+
+ValueId Writer::add(const Instruction& instruction) {
+  Place place{.region = open_.back(), .unit = unit_ == kNone ? size() : unit_, .barriers = barriers_};
+  place.fixed = unit_ != kNone || has_effect(instruction.op);
+  if (order_ == Order::AsWritten) return append(instruction, place);
+  if (instruction.op == Opcode::WriteVariable) ++versions_[instruction.imm];
+  if (instruction.op == Opcode::Barrier) ++barriers_;
+  // How often writable memory is read is the program's say.
+  if (place.fixed || reads_writable_memory(instruction)) return append(instruction, place);
+  if (instruction.op == Opcode::ReadVariable) {
+    // A loop may write what was read before it, further down.
+    place.version = versions_[instruction.imm];
+    place.loop = regions_[place.region].loop;
+  }
+  if (2 * known_count_ >= known_.size()) resize_known(std::max<std::size_t>(64, 2 * known_.size()));
+  std::uint32_t& slot = slot_of(instruction, place);
+  if (slot == kNone) {
+    ++known_count_;
+  } else if (regions_[places_[slot].region].end == kNone && places_[slot].barriers == barriers_) {
+    // It is certain to have been made. What stands on both sides of a barrier is made twice: cheaper than keeping it for every
+    // invocation that waits.
+    return ValueId{slot};
+  }
+  slot = size();
+  return append(instruction, place);
 }
 
 ValueId Writer::once(Opcode op, ValueId a, ValueId b, ValueId c) {
   const Instruction instruction{.op = op, .lanes = 1, .a = a, .b = b, .c = c};
+  if (order_ == Order::Canonical) return add(instruction);
   Made& made = made_[Hash()(instruction) % made_.size()];
   if (made.stretch != stretch_ || made.instruction != instruction) made = {instruction, add(instruction), stretch_};
   return made.value;
@@ -73,11 +163,130 @@ std::optional<std::uint32_t> Writer::literal(ValueId value) const {
   return instruction.op == Opcode::Constant ? std::optional(instruction.imm) : std::nullopt;
 }
 
-void Writer::straighten() {
-  if (!kernel_.variables.empty()) code_ = lower::straighten(code_, kernel_.variables);
+std::vector<ValueId> Writer::as_written(const std::vector<bool>& leaf_needed, const std::vector<bool>& code_needed) const {
+  std::vector<ValueId> order;
+  for (std::uint32_t index = 0; index < leaves_.size(); ++index) {
+    if (leaf_needed[index]) order.push_back(ValueId{kLeaf | index});
+  }
+  for (std::uint32_t index = 0; index < size(); ++index) {
+    if (code_needed[index]) order.push_back(ValueId{index});
+  }
+  return order;
 }
 
-Kernel Writer::finish() {
+// Everything but effects, in the order in which the effects, from first to last, ask for it: operands before users.
+std::vector<ValueId> Writer::by_first_need(const std::vector<bool>& code_needed) const {
+  std::vector<ValueId> order;
+  order.reserve(leaves_.size() + code_.size());
+  std::vector<std::uint8_t> leaf_seen(leaves_.size(), 0), code_seen(code_.size(), 0);
+  const auto seen = [&](ValueId value) -> std::uint8_t& {
+    return is_leaf(value) ? leaf_seen[value.index & ~kLeaf] : code_seen[value.index];
+  };
+  // A value, or the next operand of one.
+  struct Visit {
+    ValueId value;
+    std::uint32_t operand;
+  };
+  std::vector<Visit> stack;
+  for (std::uint32_t index = 0; index < size(); ++index) code_seen[index] = places_[index].fixed;
+  for (std::uint32_t effect = 0; effect < size(); ++effect) {
+    if (!places_[effect].fixed || !code_needed[effect]) continue;
+    stack.push_back({ValueId{effect}, 0});
+    while (!stack.empty()) {
+      Visit& top = stack.back();
+      const Instruction& instruction = at(top.value);
+      const ValueId operand = top.operand == 0   ? instruction.a
+                              : top.operand == 1 ? instruction.b
+                              : top.operand == 2 ? instruction.c
+                              : top.operand == 3 ? instruction.d
+                                                 : ValueId{};
+      ++top.operand;
+      if (operand.valid()) {
+        if (std::uint8_t& mark = seen(operand); mark == 0) {
+          mark = 1;
+          stack.push_back({operand, 0});
+        }
+        continue;
+      }
+      if (top.value != ValueId{effect}) order.push_back(top.value);
+      stack.pop_back();
+    }
+  }
+  return order;
+}
+
+// The effect of its own region in front of which each value has to stand: the first that needs it, or that has such an effect inside,
+// or that changes what it was read from.
+std::vector<std::uint32_t> Writer::latest_places(const std::vector<bool>& code_needed) const {
+  std::vector<std::uint32_t> latest(code_.size(), kNone), next_write(kernel_.variables.size(), kNone);
+  std::uint32_t next_change = kNone;  // of memory
+  const auto before = [&](std::uint32_t value, std::uint32_t effect) {
+    effect = places_[effect].unit;
+    while (places_[effect].region != places_[value].region) effect = regions_[places_[effect].region].opener;
+    latest[value] = std::min(latest[value], effect);
+  };
+  for (std::uint32_t index = size(); index-- > 0;) {
+    if (!code_needed[index]) continue;
+    const Instruction& instruction = code_[index];
+    const Place& place = places_[index];
+    if (!place.fixed) {
+      const std::uint32_t change = instruction.op == Opcode::ReadVariable ? next_write[instruction.imm]
+                                   : reads_writable_memory(instruction)   ? next_change
+                                                                          : kNone;
+      if (change < regions_[place.region].end) before(index, change);
+    } else if (instruction.op == Opcode::WriteVariable) {
+      next_write[instruction.imm] = index;
+    } else if (changes_memory(instruction.op)) {
+      next_change = index;
+    }
+    for (const ValueId operand : operands(instruction)) {
+      if (operand.valid() && !is_leaf(operand) && !places_[operand.index].fixed) {
+        before(operand.index, place.fixed ? index : latest[index]);
+      }
+    }
+  }
+  return latest;
+}
+
+std::vector<ValueId> Writer::canonical(const std::vector<bool>& code_needed) const {
+  const std::vector<ValueId> wanted = by_first_need(code_needed);
+  const std::vector<std::uint32_t> latest = latest_places(code_needed);
+  // Sorted by the effect that each stands in front of, and among equals as they are.
+  std::vector<std::uint32_t> first(code_.size() + 1, 0);
+  for (const ValueId value : wanted) {
+    if (!is_leaf(value)) ++first[latest[value.index] + 1];
+  }
+  for (std::size_t index = 0; index < code_.size(); ++index) first[index + 1] += first[index];
+  std::vector<ValueId> sorted(first.back());
+  std::vector<std::uint32_t> next(first.begin(), first.end() - 1);
+  std::vector<ValueId> order;
+  order.reserve(wanted.size() + code_.size());
+  for (const ValueId value : wanted) {
+    if (is_leaf(value)) {
+      order.push_back(value);
+    } else {
+      sorted[next[latest[value.index]]++] = value;
+    }
+  }
+  for (std::uint32_t index = 0; index < size(); ++index) {
+    for (std::uint32_t at = first[index]; at < first[index + 1]; ++at) order.push_back(sorted[at]);
+    if (code_needed[index] && places_[index].fixed) order.push_back(ValueId{index});
+  }
+  return order;
+}
+
+Kernel Writer::finish(bool selects) {
+  Kernel kernel = compacted();
+  if (!selects || kernel.variables.empty()) return kernel;
+  // In the order that it has now, so that equal code stays equal.
+  Writer again(kernel.workgroup_size, proofs_, Order::AsWritten);
+  again.code_ = straighten(kernel.code, kernel.variables);
+  again.kernel_ = std::move(kernel);
+  return again.compacted();
+}
+
+// Dead code elimination, and the order of what is left.
+Kernel Writer::compacted() {
   // Who is needed: whatever has an effect, then what it is made of. A write is needed when some read of its variable is.
   constexpr std::uint32_t kNobody = ~0u;
   std::vector<std::uint32_t> last_write(kernel_.variables.size(), kNobody), write_before(code_.size(), kNobody);
@@ -109,6 +318,7 @@ Kernel Writer::finish() {
     }
   }
 
+  const std::vector<ValueId> order = order_ == Order::Canonical ? canonical(code_needed) : as_written(leaf_needed, code_needed);
   std::vector<std::uint32_t> new_leaf(leaves_.size()), new_code(code_.size()), new_variable(kernel_.variables.size());
   std::vector<std::uint8_t> variables;
   for (std::size_t variable = 0; variable < kernel_.variables.size(); ++variable) {
@@ -117,20 +327,25 @@ Kernel Writer::finish() {
   }
   kernel_.variables = std::move(variables);
   kernel_.code.clear();
-  const auto take = [&](Instruction instruction, std::uint32_t& new_index) {
+  kernel_.code.reserve(order.size());
+  const auto new_index = [&](ValueId value) -> std::uint32_t& {
+    return is_leaf(value) ? new_leaf[value.index & ~kLeaf] : new_code[value.index];
+  };
+  const auto take = [&](ValueId value) {
+    Instruction instruction = at(value);
     for (ValueId* operand : {&instruction.a, &instruction.b, &instruction.c, &instruction.d}) {
-      if (!operand->valid()) continue;
-      operand->index = is_leaf(*operand) ? new_leaf[operand->index & ~kLeaf] : new_code[operand->index];
+      if (operand->valid()) operand->index = new_index(*operand);
     }
     if (instruction.op == Opcode::ReadVariable || instruction.op == Opcode::WriteVariable) instruction.imm = new_variable[instruction.imm];
-    new_index = static_cast<std::uint32_t>(kernel_.code.size());
+    new_index(value) = static_cast<std::uint32_t>(kernel_.code.size());
     kernel_.code.push_back(instruction);
   };
-  for (std::size_t index = 0; index < leaves_.size(); ++index) {
-    if (leaf_needed[index]) take(leaves_[index], new_leaf[index]);
+  // Leaves first: they stand at the entry.
+  for (const ValueId value : order) {
+    if (is_leaf(value)) take(value);
   }
-  for (std::size_t index = 0; index < code_.size(); ++index) {
-    if (code_needed[index]) take(code_[index], new_code[index]);
+  for (const ValueId value : order) {
+    if (!is_leaf(value)) take(value);
   }
   kernel_.partner = partners(kernel_.code);
   return std::move(kernel_);

@@ -1,5 +1,10 @@
 // Puts a Kernel together: what is the same wherever it stands (literals, ids, lengths) is made once, at the entry, where it
 // dominates every use; what nobody needs in the end is left out.
+//
+// With Order::Canonical the words depend on what is computed and on the order of effects, not on how the program spells it: equal
+// values are made once where the first of them is still certain to have been made, and a value stands in front of the first
+// effect that needs it, in the order in which effects ask for values. So `let` and an expression in place of it are the same,
+// which makes a call cost nothing (semantics, section 8).
 #pragma once
 
 #include <array>
@@ -12,13 +17,19 @@
 
 namespace vyre::lower {
 
+enum class Order : std::uint8_t { AsWritten, Canonical };
+
 // The ids that a Writer gives out are its own until finish() numbers them anew.
 class Writer {
  public:
   // Without proofs, nothing is known of any index.
-  explicit Writer(const ir::WorkgroupSize& workgroup_size, bool proofs = true) : proofs_(proofs) {
+  explicit Writer(const ir::WorkgroupSize& workgroup_size, bool proofs = true, Order order = Order::Canonical)
+      : proofs_(proofs), order_(order) {
     kernel_.workgroup_size = workgroup_size;
   }
+
+  // For about as many values.
+  void reserve(std::size_t values);
 
   // Buffers and shared arrays are the caller's to fill in.
   Kernel& kernel() { return kernel_; }
@@ -30,12 +41,18 @@ class Writer {
   ValueId zero(std::uint32_t lanes);
   ValueId length(std::uint32_t slot) { return leaf({.op = Opcode::Length, .lanes = 1, .imm = slot}); }
 
-  // Here.
+  // Here; in canonical order, perhaps a value that was made before.
   ValueId add(const Instruction& instruction);
   // One lane of `op` on the operands; reused when it was made before in this stretch of code.
   ValueId once(Opcode op, ValueId a, ValueId b = {}, ValueId c = {});
-  // From here on, values made before may not be certain to have been made.
-  void new_stretch() { ++stretch_; }
+  // What is added between the two stays together and in this order: a guard with its effect.
+  void begin_unit() { unit_ = size(); }
+  void end_unit() { unit_ = kNone; }
+  // The code that the If or Loop added last begins, the other branch of an If begins, the code ends. What is made inside is not
+  // certain to have been made after it.
+  void open_region();
+  void next_branch();
+  void close_region();
 
   // What a branch or a loop has made sure of, for as long as the code is inside it.
   void assume_below(ValueId a, ValueId b);
@@ -47,9 +64,8 @@ class Writer {
   std::optional<std::uint32_t> literal(ValueId value) const;
   bool proofs() const { return proofs_; }
 
-  // See straighten.hpp. Values that the caller holds are no longer good afterwards.
-  void straighten();
-  Kernel finish();
+  // With selects, short branches become selects (straighten.hpp).
+  Kernel finish(bool selects = false);
 
  private:
   struct Hash {
@@ -60,16 +76,56 @@ class Writer {
     ValueId value;
     std::uint32_t stretch = ~0u;
   };
+  static constexpr std::uint32_t kNone = ~0u;
+  // Where an instruction was added.
+  struct Place {
+    std::uint32_t region = 0;
+    std::uint32_t unit = 0;  // the first instruction of its unit: itself when it stands alone
+    bool fixed = false;      // an effect, or in a unit with one
+    // What has to be the same for the value to be the same once more.
+    std::uint32_t barriers = 0;               // how many stand before
+    std::uint32_t version = 0, loop = kNone;  // of a read variable: how often it was written, and the loop around
+  };
+  struct Region {
+    std::uint32_t opener = kNone;  // an instruction of the region around it
+    std::uint32_t end = kNone;     // of its instructions; none while it is open
+    std::uint32_t loop = kNone;    // the innermost around it
+  };
   static constexpr std::uint32_t kLeaf = 0x80000000u;
   static bool is_leaf(ValueId value) { return (value.index & kLeaf) != 0; }
+  std::uint32_t size() const { return static_cast<std::uint32_t>(code_.size()); }
+
+  ValueId append(const Instruction& instruction, const Place& place);
+  // Where the value is in known_, or where it has to be put.
+  std::uint32_t& slot_of(const Instruction& instruction, const Place& place);
+  void resize_known(std::size_t slots);
+  bool reads_writable_memory(const Instruction& instruction) const;
+  void begin_region(std::uint32_t opener);
+  void end_region();
+  // What finish() keeps, in the order of the Kernel: leaves first.
+  std::vector<ValueId> as_written(const std::vector<bool>& leaf_needed, const std::vector<bool>& code_needed) const;
+  std::vector<ValueId> canonical(const std::vector<bool>& code_needed) const;
+  std::vector<ValueId> by_first_need(const std::vector<bool>& code_needed) const;
+  std::vector<std::uint32_t> latest_places(const std::vector<bool>& code_needed) const;
+  Kernel compacted();
 
   const bool proofs_;
+  const Order order_;
   Kernel kernel_;
   std::vector<Instruction> leaves_, code_;
   std::unordered_map<Instruction, ValueId, Hash> known_leaves_;
   // A later value may take the place of an earlier one: repeated guards stand close together.
   std::array<Made, 256> made_;
   std::uint32_t stretch_ = 0;
+  std::vector<Place> places_;  // one an instruction
+  std::vector<Region> regions_{Region{}};
+  std::vector<std::uint32_t> open_{0};  // regions, the innermost last
+  std::uint32_t unit_ = kNone;
+  // In canonical order: a hash table of the values, probed linearly. Half of it stays empty.
+  std::vector<std::uint32_t> known_;
+  std::uint32_t known_count_ = 0;
+  std::vector<std::uint32_t> versions_;  // of each variable: how often it was written
+  std::uint32_t barriers_ = 0;
   std::vector<std::uint64_t> assumed_;                              // pairs of ids
   std::unordered_map<std::uint64_t, std::uint32_t> assumed_count_;  // how often each is among them
 };

@@ -2,7 +2,8 @@
 // gives the very same program back).
 //
 // What they keep besides the bytes: the order of atomics, of loads of writable memory and of barriers, every Return, and
-// that barriers are in uniform control flow. A statement's atomics and loads of writable memory stay in that statement.
+// that barriers are in uniform control flow. A statement's atomics and loads of writable memory stay in that statement, or are bound
+// directly in front of it.
 #pragma once
 
 #include <span>

@@ -1,6 +1,6 @@
 // Puts the value of a Let in place of its uses, and drops the Let, where
-//   - the Let is never assigned and its value cannot change until then: it reads no writable memory, makes no atomic, and its
-//     variables are never assigned either;
+//   - the Let is never assigned and its value cannot change until then: it reads no writable memory, makes no atomic, and none of its
+//     variables is assigned in between;
 //   - nothing is evaluated more often: there is one use, in the same rounds of the same loops, or the value is a literal or
 //     a variable.
 // Names cannot be caught on the way: shadowing is not allowed, so a name that is visible at the Let means the same at a use.
@@ -14,7 +14,7 @@ using validate::Step;
 
 // Where a local's value is needed, as the program will be: a statement, and the node of the variable in it.
 struct Use {
-  NodeId statement;  // of the last one, invalid when there is none
+  NodeId statement;  // the first, invalid when there is none
   ExprId node;
   bool several_statements = false, several_nodes = false;
 
@@ -45,6 +45,15 @@ validate::ValidProgram propagate_lets(const validate::ValidProgram& valid) {
     if (std::holds_alternative<ir::Loop>(node)) open.push_back(id);
   }
 
+  // Of the statements behind the one that is looked at, the first that assigns each local.
+  IdVector<LocalId, NodeId> next_assign(facts.locals.size());
+  // Until the last use no statement assigns it: those of a round before the Let, or of one after the uses, stand in no round between.
+  const auto keeps_value = [&](LocalId variable, NodeId let, const Use& use) {
+    if (!facts.locals[variable].assigned) return true;
+    return !use.several_statements && loop[use.statement] == loop[let] &&
+           (!next_assign[variable].valid() || next_assign[variable].index >= use.statement.index);
+  };
+
   // Backwards: a Let's uses all come after it, and are known for good when it is looked at.
   IdVector<LocalId, Use> uses(facts.locals.size());
   IdVector<LocalId, std::uint8_t> replaced(facts.locals.size(), 0);
@@ -56,12 +65,12 @@ validate::ValidProgram propagate_lets(const validate::ValidProgram& valid) {
     use.statement = id;
     if (let != nullptr) {
       const LocalId local = facts.statements[id].local;
-      bool constant = exprs.fixed[let->value] && !facts.locals[local].assigned;
-      for (const Step& step : facts.steps_of(id)) constant = constant && !(step.local.valid() && facts.locals[step.local].assigned);
-      const bool copies = constant_of(program.expr(let->value)) || std::holds_alternative<ir::Var>(program.expr(let->value));
       const Use& own = uses[local];
+      bool constant = exprs.fixed[let->value] && !facts.locals[local].assigned && own.statement.valid();
+      for (const Step& step : facts.steps_of(id)) constant = constant && (!step.local.valid() || keeps_value(step.local, id, own));
+      const bool copies = constant_of(program.expr(let->value)) || std::holds_alternative<ir::Var>(program.expr(let->value));
       const bool moves = own.single() && loop[own.statement] == loop[id];
-      if (constant && own.statement.valid() && (copies || moves)) {
+      if (constant && (copies || moves)) {
         replaced[local] = 1;
         changes = true;
         use = own;
@@ -73,6 +82,7 @@ validate::ValidProgram propagate_lets(const validate::ValidProgram& valid) {
       seen.add(use.statement, step.expr);
       seen.several_statements = seen.several_statements || use.several_statements;
     }
+    if (std::holds_alternative<ir::Assign>(program.node(id))) next_assign[facts.statements[id].local] = id;
   }
   if (!changes) return valid;
 

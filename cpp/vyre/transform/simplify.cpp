@@ -1,8 +1,13 @@
 // Applies the rules of rewrites.def. Each gives an operand or a literal, so nothing is evaluated that was not; where an operand is
-// dropped, it must be `fixed` (see rebuild.hpp).
+// dropped, it must be `fixed` (see rebuild.hpp). A variable that stands for one expression for good is looked through: whether a value
+// is bound by a Let or written in place makes no difference to what is known of it.
+#include <array>
+#include <utility>
+
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
 #include "vyre/transform/rewrites.hpp"
+#include "vyre/transform/value_key.hpp"
 
 namespace vyre::transform {
 namespace {
@@ -13,11 +18,20 @@ using rewrite::Root;
 using rewrite::Rule;
 using rewrite::Signs;
 using rewrite::Term;
+using validate::Step;
 
 class Simplifier {
  public:
   explicit Simplifier(const validate::ValidProgram& valid)
-      : valid_(valid), program_(valid.program()), facts_(expr_facts(valid)), result_(program_.exprs().size()) {}
+      : valid_(valid),
+        program_(valid.program()),
+        facts_(expr_facts(valid)),
+        result_(program_.exprs().size()),
+        locals_(program_.exprs().size()),
+        last_assign_(valid.facts().locals.size(), 0),
+        bindings_(valid.facts().locals.size()) {
+    find_bound();
+  }
 
   validate::ValidProgram run() {
     for (std::uint32_t index = 0; index < program_.exprs().size(); ++index) {
@@ -29,6 +43,118 @@ class Simplifier {
   }
 
  private:
+  // What each variable stands for: the value of its Let.
+  void find_bound() {
+    const validate::Facts& facts = valid_.facts();
+    for (std::uint32_t index = 0; index < program_.nodes().size(); ++index) {
+      if (std::holds_alternative<ir::Assign>(program_.node(NodeId{index}))) last_assign_[facts.statements[NodeId{index}].local] = index;
+    }
+    for (std::uint32_t index = 0; index < program_.nodes().size(); ++index) {
+      const auto* let = std::get_if<ir::Let>(&program_.node(NodeId{index}));
+      if (let == nullptr) continue;
+      const LocalId local = facts.statements[NodeId{index}].local;
+      if (!facts.locals[local].assigned) bindings_[local] = {let->value, index};
+    }
+    for (const Step& step : facts.steps) {
+      if (!step.local.valid()) continue;
+      LocalId& local = locals_[step.expr];
+      if (!local.valid()) local = step.local;
+      // A name may be that of several locals; then nothing is known of it.
+      if (local != step.local) bindings_[local].value = bindings_[step.local].value = ExprId{};
+    }
+  }
+
+  // The value that a variable stands for wherever it is read; invalid for other expressions.
+  ExprId value_of(ExprId id) {
+    const LocalId local = locals_[id];
+    if (!local.valid()) return {};
+    Binding& binding = bindings_[local];
+    // An operand's fate is decided before its user's.
+    if (!binding.value.valid() || binding.value.index > id.index) return {};
+    if (!binding.judged) {
+      binding.judged = true;
+      if (!stays(binding.value, binding.let)) binding.value = ExprId{};
+    }
+    return binding.value;
+  }
+
+  // Whether it gives after the Let what it gave there: it reaches no effect, and variables that are assigned before only. In a round
+  // of a loop, what stands in front of the Let was assigned before it.
+  bool stays(ExprId value, std::uint32_t let) const {
+    std::array<ExprId, kMostLookedAt> pending{value};
+    std::size_t end = 1;
+    bool result = true;
+    for (std::size_t next = 0; next < end && result; ++next) {
+      const Replacement& found = result_[pending[next]];
+      if (found.constant) continue;
+      if (locals_[found.by].valid()) result = last_assign_[locals_[found.by]] <= let;
+      result = result && facts_.repeatable[found.by];
+      for_each_operand(program_, found.by, [&](ExprId operand) {
+        result = result && end < pending.size();
+        if (result) pending[end++] = operand;
+      });
+    }
+    return result;
+  }
+
+  // What an expression has become, looked at through variables.
+  const Replacement& meaning(ExprId id) {
+    const Replacement* result = &result_[id];
+    while (!result->constant) {
+      const ExprId value = value_of(result->by);
+      if (!value.valid()) break;
+      result = &result_[value];
+    }
+    return *result;
+  }
+
+  // Equal expressions of one statement are one (merge_duplicates), but a Let may stand between two of them.
+  bool same(ExprId a, ExprId b) {
+    if (a == b) return true;
+    const Replacement& one = meaning(a);
+    const Replacement& other = meaning(b);
+    if (one.constant || other.constant) return same_throughout(a, b);
+    if (one.by == other.by) return true;
+    const ir::Expr& expr = program_.expr(one.by);
+    if (kind(expr) != kind(program_.expr(other.by))) return false;
+    if (const auto* binary = std::get_if<ir::Binary>(&expr); binary != nullptr) {
+      if (binary->op != std::get_if<ir::Binary>(&program_.expr(other.by))->op) return false;
+    }
+    return same_throughout(a, b);
+  }
+  bool is_literal(const Replacement& found) const { return found.constant || kind(program_.expr(found.by)) <= ir::ExprKind::LitU64; }
+  bool same_throughout(ExprId a, ExprId b) {
+    std::array<std::pair<ExprId, ExprId>, kMostLookedAt> pending{std::pair(a, b)};
+    std::size_t end = 1;
+    for (std::size_t next = 0; next < end; ++next) {
+      const auto [left, right] = pending[next];
+      if (left == right) continue;
+      const Replacement& one = meaning(left);
+      const Replacement& other = meaning(right);
+      if (!one.constant && !other.constant && one.by == other.by) continue;
+      if (is_literal(one) || is_literal(other)) {
+        if (!is_literal(one) || !is_literal(other)) return false;
+        const Constant known = one.constant ? *one.constant : *constant_of(program_.expr(one.by));
+        const Constant known_too = other.constant ? *other.constant : *constant_of(program_.expr(other.by));
+        if (known.type != known_too.type || known.value.lanes != known_too.value.lanes) return false;
+        continue;
+      }
+      const ir::Expr& expr = program_.expr(one.by);
+      if (kind(expr) != kind(program_.expr(other.by)) || !facts_.repeatable[one.by] || !facts_.repeatable[other.by]) return false;
+      const auto any = [](ExprId) { return ExprId{0}; };
+      if (value_key(program_, expr, any) != value_key(program_, program_.expr(other.by), any)) return false;
+      const std::size_t begin = end;
+      for_each_operand(program_, one.by, [&](ExprId operand) {
+        if (end < pending.size()) pending[end].first = operand;
+        ++end;
+      });
+      if (end > pending.size()) return false;
+      std::size_t at = begin;
+      for_each_operand(program_, other.by, [&](ExprId operand) { pending[at++].second = operand; });
+    }
+    return true;
+  }
+
   // Which expressions a pattern's variables and terms stand for.
   struct Match {
     std::array<ExprId, rewrite::kMaxVariables> variables;
@@ -113,9 +239,10 @@ class Simplifier {
   }
 
   // What a rule may want an operand to be, found without looking at rules.
-  Signs signs_of(ExprId operand) const {
-    if (result_[operand].constant) return rewrite::kLiteralSign;
-    const ExprId by = result_[operand].by;
+  Signs signs_of(ExprId operand) {
+    const Replacement& meant = meaning(operand);
+    if (meant.constant) return rewrite::kLiteralSign;
+    const ExprId by = meant.by;
     const ir::Expr& expr = program_.expr(by);
     if (kind(expr) <= ir::ExprKind::LitU64) return rewrite::kLiteralSign;
     const Signs truth = is_truth(by) ? rewrite::kTruthSign : 0;
@@ -124,7 +251,7 @@ class Simplifier {
   }
 
   // The recursion is as deep as a pattern.
-  bool matches(const Rule& rule, std::uint8_t at, ExprId id, Match& match) const {
+  bool matches(const Rule& rule, std::uint8_t at, ExprId id, Match& match) {
     const Term& term = rule.pattern[at];
     match.terms[at] = id;
     if (term.kind == Kind::Literal) {
@@ -134,12 +261,14 @@ class Simplifier {
     if (term.is_variable()) {
       ExprId& bound = match.variables[term.variable];
       if (bound.valid()) return same(bound, id);
-      if (term.kind == Kind::Truth && (result_[id].constant || !is_truth(result_[id].by))) return false;
+      const Replacement& meant = meaning(id);
+      if (term.kind == Kind::Truth && (meant.constant || !is_truth(meant.by))) return false;
       bound = id;
       return true;
     }
-    if (result_[id].constant) return false;
-    const ir::Expr& expr = program_.expr(result_[id].by);
+    const Replacement& meant = meaning(id);
+    if (meant.constant) return false;
+    const ir::Expr& expr = program_.expr(meant.by);
     if (!has_head(expr, term)) return false;
     const Operands operands = operands_of(expr);
     if (operands.count != term.arity) return false;
@@ -202,15 +331,13 @@ class Simplifier {
   }
 
   // The bits of a literal of one lane.
-  std::optional<std::uint32_t> bits(ExprId id) const {
-    const Replacement& result = result_[id];
+  std::optional<std::uint32_t> bits(ExprId id) {
+    const Replacement& result = meaning(id);
     if (!result.constant && kind(program_.expr(result.by)) > ir::ExprKind::LitU64) return std::nullopt;
     const std::optional<Constant> constant = result.constant ? result.constant : constant_of(program_.expr(result.by));
     if (!constant || lanes(constant->type) != 1) return std::nullopt;
     return constant->value.lanes[0];
   }
-
-  bool same(ExprId a, ExprId b) const { return a == b || (!result_[a].constant && !result_[b].constant && result_[a].by == result_[b].by); }
 
   // Can only be 0 or 1.
   bool is_truth(ExprId id) const {
@@ -226,6 +353,16 @@ class Simplifier {
   const ir::Program& program_;
   const ExprFacts facts_;
   IdVector<ExprId, Replacement> result_;
+  // More expressions are not searched for what may be known of a value.
+  static constexpr std::size_t kMostLookedAt = 64;
+  struct Binding {
+    ExprId value;
+    std::uint32_t let = 0;  // the statement
+    bool judged = false;
+  };
+  IdVector<ExprId, LocalId> locals_;  // of variables
+  IdVector<LocalId, std::uint32_t> last_assign_;
+  IdVector<LocalId, Binding> bindings_;
 };
 
 }  // namespace

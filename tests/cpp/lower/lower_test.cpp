@@ -311,6 +311,36 @@ TEST(Lower, buffers_have_slots_in_the_order_of_their_declarations) {
   EXPECT_EQ(kernel.shared_bytes(), 4u * (4 * 3 + 5));
 }
 
+TEST(Lower, a_value_stands_in_front_of_the_first_effect_that_needs_it) {
+  // However the program spells it.
+  const ExprHandle x = bin(BinOp::Mul, gid(0), u32(3)), y = bin(BinOp::BitXor, gid(0), u32(5));
+  const auto stores = [](const ExprHandle& first, const ExprHandle& second) {
+    return List{store("out", gid(0), first), store("out", second, first)};
+  };
+  const auto text = [&](const List& lets, const List& rest) {
+    return to_text(lowered(Sample().out("out").add(lets).add(rest).make(), true));
+  };
+  const std::string written = text({}, stores(x, y));
+  EXPECT_EQ(text({let("y", y), let("x", x)}, stores(var("x"), var("y"))), written);
+  EXPECT_EQ(text({let("x", x), let("y", y)}, stores(var("x"), var("y"))), written);
+  // Equal values are made once, also by several statements.
+  EXPECT_EQ(count(lowered(Sample().out("out").add(stores(x, y)).make(), true), Opcode::Mul), 1u);
+}
+
+TEST(Lower, a_load_of_writable_memory_stays_in_front_of_the_next_change) {
+  const Kernel kernel =
+      lowered(Sample()
+                  .out("out")
+                  .add({let("before", load("out", u32(0))), store("out", u32(0), u32(7)), store("out", u32(1), var("before"))})
+                  .make(),
+              true);
+  std::vector<Opcode> accesses;
+  for (const lower::Instruction& code : kernel.code) {
+    if (code.op == Opcode::LoadBuffer || code.op == Opcode::StoreBuffer) accesses.push_back(code.op);
+  }
+  EXPECT_EQ(accesses, (std::vector{Opcode::LoadBuffer, Opcode::StoreBuffer, Opcode::StoreBuffer}));
+}
+
 // Operands are defined before, where they are certain to have run, and lanes fit: what emitters take for granted.
 void check_kernel(const Kernel& kernel) {
   ASSERT_EQ(kernel.partner.size(), kernel.code.size());

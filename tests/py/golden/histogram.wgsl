@@ -9,20 +9,20 @@ fn main(
   @builtin(workgroup_id) workgroup_id: vec3<u32>,
   @builtin(local_invocation_id) local_id: vec3<u32>,
 ) {
-  let v0 = (params[0].x + workgroup_id.x) * 256u + local_id.x;
-  let v1 = params[1].x;
-  let v2 = 0u;
-  let v3 = params[1].y;
+  let v0 = params[1].x;
+  let v1 = (params[0].x + workgroup_id.x) * 256u + local_id.x;
+  let v2 = params[1].y;
+  let v3 = 0u;
   let v4 = 1u;
-  let v5 = u32(v1 <= v0);
+  let v5 = u32(v0 <= v1);
   if (v5 != 0u) {
     return;
   }
-  let v9 = b0[v0];
-  let v10 = u32(v3 == v2);
-  let v11 = select(v3, v4, v10 != 0u);
+  let v9 = b0[v1];
+  let v10 = u32(v2 == v3);
+  let v11 = select(v2, v4, v10 != 0u);
   let v12 = v9 % v11;
-  let v13 = u32(v12 < v3);
+  let v13 = u32(v12 < v2);
   if (v13 != 0u) {
     let v15 = atomicAdd(&b1[v12], v4);
   }

@@ -15,22 +15,22 @@ fn main(
   workgroupBarrier();
   let v0 = local_id.x;
   let v1 = (params[0].x + workgroup_id.x) * 64u + local_id.x;
-  let v2 = 0u;
-  let v3 = params[1].x;
+  let v2 = params[1].x;
+  let v3 = 0u;
   let v4 = 6u;
   let v5 = 32u;
   let v6 = 31u;
   let v7 = 64u;
   let v8 = params[0].x + workgroup_id.x;
   let v9 = params[1].y;
-  let v10 = u32(v1 < v3);
-  let v11 = select(v2, v1, v10 != 0u);
+  let v10 = u32(v1 < v2);
+  let v11 = select(v3, v1, v10 != 0u);
   let v12 = b0[v11];
-  let v13 = select(v2, v12, v10 != 0u);
+  let v13 = select(v3, v12, v10 != 0u);
   s0[v0] = v13;
   storageBarrier();
   workgroupBarrier();
-  for (var v16 = v2; v16 < v4; v16 += 1u) {
+  for (var v16 = v3; v16 < v4; v16 += 1u) {
     let v17 = v16 & v6;
     let v18 = v5 >> v17;
     let v19 = u32(v0 < v18);
@@ -38,21 +38,21 @@ fn main(
       let v21 = s0[v0];
       let v22 = v0 + v18;
       let v23 = u32(v22 < v7);
-      let v24 = select(v2, v22, v23 != 0u);
+      let v24 = select(v3, v22, v23 != 0u);
       let v25 = s0[v24];
-      let v26 = select(v2, v25, v23 != 0u);
+      let v26 = select(v3, v25, v23 != 0u);
       let v27 = v21 + v26;
       s0[v0] = v27;
     }
     storageBarrier();
     workgroupBarrier();
   }
-  let v32 = u32(v0 == v2);
+  let v32 = u32(v0 == v3);
   if (v32 != 0u) {
-    let v34 = s0[v2];
-    let v35 = u32(v8 < v9);
-    if (v35 != 0u) {
-      b1[v8] = v34;
+    let v34 = u32(v8 < v9);
+    let v35 = s0[v3];
+    if (v34 != 0u) {
+      b1[v8] = v35;
     }
   }
 }

@@ -12,19 +12,19 @@ fn main(
 ) {
   let v0 = (params[0].x + workgroup_id.x) * 64u + local_id.x;
   let v1 = params[1].z;
-  let v2 = 0u;
-  let v3 = params[1].x;
+  let v2 = params[1].x;
+  let v3 = 0u;
   let v4 = params[1].y;
   let v5 = u32(v0 < v1);
   if (v5 != 0u) {
-    let v7 = u32(v0 < v3);
-    let v8 = select(v2, v0, v7 != 0u);
+    let v7 = u32(v0 < v2);
+    let v8 = select(v3, v0, v7 != 0u);
     let v9 = b0[v8];
-    let v10 = select(v2, v9, v7 != 0u);
+    let v10 = select(v3, v9, v7 != 0u);
     let v11 = u32(v0 < v4);
-    let v12 = select(v2, v0, v11 != 0u);
+    let v12 = select(v3, v0, v11 != 0u);
     let v13 = b1[v12];
-    let v14 = select(v2, v13, v11 != 0u);
+    let v14 = select(v3, v13, v11 != 0u);
     let v15 = v10 ^ v14;
     b2[v0] = v15;
   }
