@@ -72,12 +72,14 @@ struct KernelBuffer {
   std::uint32_t lanes = 1;  // u32 lanes an element; 1 for Bytes
   bool writable = false;    // ReadWrite
   bool atomic = false;      // some atomic targets it
+  bool is_signed = false;   // of I32, for targets whose declarations tell it from U32; values are the same bits
   bool operator==(const KernelBuffer&) const = default;
 };
 
 struct SharedArray {
   std::uint32_t lanes = 1;
   std::uint32_t count = 1;  // elements; zero when a workgroup starts
+  bool is_signed = false;   // as of buffers
   bool operator==(const SharedArray&) const = default;
 };
 

@@ -30,13 +30,15 @@ class Lowering {
       const ir::BufferDecl& buffer = program_.buffers()[id.index];
       memory_[id] = {false, static_cast<std::uint32_t>(kernel.buffers.size()), buffer.element};
       const std::uint32_t lanes = buffer.element == ir::DataType::Bytes ? 1 : ir::lanes(buffer.element);
-      kernel.buffers.push_back({.lanes = lanes, .writable = buffer.access == ir::BufferAccess::ReadWrite});
+      kernel.buffers.push_back(
+          {.lanes = lanes, .writable = buffer.access == ir::BufferAccess::ReadWrite, .is_signed = buffer.element == ir::DataType::I32});
     }
     for (std::uint32_t index = 0; index < program_.buffers().size(); ++index) {
       const ir::BufferDecl& buffer = program_.buffers()[index];
       if (buffer.access != ir::BufferAccess::Workgroup) continue;
       memory_[BufferId{index}] = {true, static_cast<std::uint32_t>(kernel.shared.size()), buffer.element};
-      kernel.shared.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count});
+      kernel.shared.push_back(
+          {.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = buffer.element == ir::DataType::I32});
     }
   }
 

@@ -250,6 +250,37 @@ ATOMICS = {
 }
 
 
+@pytest.mark.parametrize(
+    ("element", "declared"),
+    # The type document's column.
+    [(U32, "u32"), (I32, "i32"), (U64, "vec2<u32>"), (VEC2, "vec2<u32>"), (VEC4, "vec4<u32>"), (BOOL, "u32")],
+    ids=lambda part: getattr(part, "name", part),
+)
+def test_arrays_are_declared_as_the_type_document_maps_their_elements(element, declared):
+    program = Program(
+        [
+            BufferDecl.read("in", 0, element),
+            BufferDecl.uniform("constant", 1, element),
+            BufferDecl.read_write("out", 2, element),
+            BufferDecl.workgroup("shared", 4, element),
+        ],
+        (1, 1, 1),
+        [
+            Node.store("shared", 0, Expr.load("in", 0)),
+            Node.store("out", 0, Expr.load("shared", 0)),
+            Node.store("out", 1, Expr.load("constant", 0)),
+        ],
+    )
+    lines = vyre.lower(program, target="wgsl").splitlines()
+    arrays = [line for line in lines if "array<" in line and "params" not in line]
+    assert arrays == [
+        f"@group(0) @binding(0) var<storage, read> b0: array<{declared}>;",
+        f"@group(0) @binding(1) var<storage, read> b1: array<{declared}>;",
+        f"@group(0) @binding(2) var<storage, read_write> b2: array<{declared}>;",
+        f"var<workgroup> s0: array<{declared}, 4>;",
+    ]
+
+
 def test_atomics_in_and_out_of_bounds():
     """Each on cells of its own: in range, then far outside, where it gives 0 and changes nothing."""
     old, value = 0x80000005, 0xC

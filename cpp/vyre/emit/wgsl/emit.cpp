@@ -39,6 +39,9 @@ std::string_view type(std::uint32_t lanes) {
   return lanes == 1 ? "u32" : lanes == 2 ? "vec2<u32>" : "vec4<u32>";
 }
 
+// Of an array's elements, as the type document maps them. Values are u32 lanes whatever they were loaded from.
+std::string_view element(std::uint32_t lanes, bool is_signed) { return is_signed ? "i32" : type(lanes); }
+
 std::string parameter(std::uint32_t word) { return fmt::format("params[{}].{}", word / 4, kAxes[word % 4]); }
 
 class Emitter {
@@ -96,11 +99,12 @@ class Emitter {
     for (std::size_t k = 0; k < count; ++k) {
       const lower::KernelBuffer& buffer = kernel_.buffers[k];
       put("@group(0) @binding({}) var<storage, {}> b{}: array<{}>;\n", k, buffer.writable ? "read_write" : "read", k,
-          buffer.atomic ? "atomic<u32>" : type(buffer.lanes));
+          buffer.atomic ? "atomic<u32>" : element(buffer.lanes, buffer.is_signed));
     }
     put("@group(0) @binding({}) var<uniform> params: array<vec4<u32>, {}>;\n", count, (kWgslFirstLengthWord + count + 3) / 4);
     for (std::size_t k = 0; k < kernel_.shared.size(); ++k) {
-      put("var<workgroup> s{}: array<{}, {}>;\n", k, type(kernel_.shared[k].lanes), kernel_.shared[k].count);
+      const lower::SharedArray& array = kernel_.shared[k];
+      put("var<workgroup> s{}: array<{}, {}>;\n", k, element(array.lanes, array.is_signed), array.count);
     }
     if (std::ranges::any_of(kernel_.code, [](const Instruction& code) { return code.op == Opcode::MulHigh; })) text_.append(kMulHigh);
   }
@@ -113,7 +117,8 @@ class Emitter {
     const std::uint64_t invocations = std::uint64_t{size[0]} * size[1] * size[2];
     for (std::size_t k = 0; k < kernel_.shared.size(); ++k) {
       const lower::SharedArray& array = kernel_.shared[k];
-      line("for (var k = local_index; k < {}u; k += {}u) {{ s{}[k] = {}(); }}", array.count, invocations, k, type(array.lanes));
+      line("for (var k = local_index; k < {}u; k += {}u) {{ s{}[k] = {}(); }}", array.count, invocations, k,
+           element(array.lanes, array.is_signed));
     }
     line("workgroupBarrier();");
   }
@@ -218,13 +223,17 @@ class Emitter {
         return line("x{} = v{};", code.imm, a);
       case Opcode::LoadBuffer:
         if (kernel_.buffers[code.imm].atomic) return line("let v{} = atomicLoad(&b{}[v{}]);", at, code.imm, a);
+        if (kernel_.buffers[code.imm].is_signed) return line("let v{} = bitcast<u32>(b{}[v{}]);", at, code.imm, a);
         return line("let v{} = b{}[v{}];", at, code.imm, a);
       case Opcode::StoreBuffer:
         if (kernel_.buffers[code.imm].atomic) return line("atomicStore(&b{}[v{}], v{});", code.imm, a, b);
+        if (kernel_.buffers[code.imm].is_signed) return line("b{}[v{}] = bitcast<i32>(v{});", code.imm, a, b);
         return line("b{}[v{}] = v{};", code.imm, a, b);
       case Opcode::LoadShared:
+        if (kernel_.shared[code.imm].is_signed) return line("let v{} = bitcast<u32>(s{}[v{}]);", at, code.imm, a);
         return line("let v{} = s{}[v{}];", at, code.imm, a);
       case Opcode::StoreShared:
+        if (kernel_.shared[code.imm].is_signed) return line("s{}[v{}] = bitcast<i32>(v{});", code.imm, a, b);
         return line("s{}[v{}] = v{};", code.imm, a, b);
       case Opcode::AtomicAdd:
         return atomic("atomicAdd");
