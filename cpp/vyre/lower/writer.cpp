@@ -275,6 +275,26 @@ std::vector<ValueId> Writer::canonical(const std::vector<bool>& code_needed) con
   return order;
 }
 
+// A Workgroup buffer that nothing accesses takes no memory and is not zeroed.
+void Writer::drop_unused_shared() {
+  constexpr auto accesses = [](Opcode op) { return op == Opcode::LoadShared || op == Opcode::StoreShared; };
+  std::vector<bool> used(kernel_.shared.size());
+  for (const Instruction& instruction : kernel_.code) {
+    if (accesses(instruction.op)) used[instruction.imm] = true;
+  }
+  std::vector<std::uint32_t> new_index(kernel_.shared.size());
+  std::vector<SharedArray> kept;
+  for (std::size_t array = 0; array < kernel_.shared.size(); ++array) {
+    new_index[array] = static_cast<std::uint32_t>(kept.size());
+    if (used[array]) kept.push_back(kernel_.shared[array]);
+  }
+  if (kept.size() == kernel_.shared.size()) return;
+  for (Instruction& instruction : kernel_.code) {
+    if (accesses(instruction.op)) instruction.imm = new_index[instruction.imm];
+  }
+  kernel_.shared = std::move(kept);
+}
+
 Kernel Writer::finish(bool selects) {
   Kernel kernel = compacted();
   if (!selects || kernel.variables.empty()) return kernel;
@@ -347,6 +367,7 @@ Kernel Writer::compacted() {
   for (const ValueId value : order) {
     if (!is_leaf(value)) take(value);
   }
+  drop_unused_shared();
   kernel_.partner = partners(kernel_.code);
   return std::move(kernel_);
 }

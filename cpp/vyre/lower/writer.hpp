@@ -108,6 +108,7 @@ class Writer {
   std::vector<ValueId> by_first_need(const std::vector<bool>& code_needed) const;
   std::vector<std::uint32_t> latest_places(const std::vector<bool>& code_needed) const;
   Kernel compacted();
+  void drop_unused_shared();
 
   const bool proofs_;
   const Order order_;

@@ -141,8 +141,26 @@ std::uint32_t buffer_length(const BufferDecl& buffer, std::uint64_t bytes) {
   return static_cast<std::uint32_t>(length);
 }
 
-void check_host_limits(const ir::Program& program, std::string_view whose) {
-  const ir::WorkgroupSize& size = program.workgroup_size();
+std::vector<BufferId> shared_buffers(const validate::ValidProgram& program) {
+  const std::vector<BufferDecl>& buffers = program.program().buffers();
+  if (std::ranges::none_of(buffers, [](const BufferDecl& buffer) { return buffer.access == BufferAccess::Workgroup; })) return {};
+  std::vector<bool> accessed(buffers.size());
+  for (const validate::Step& step : program.facts().steps) {
+    if (step.buffer.valid() && !std::holds_alternative<ir::BufLen>(program.program().expr(step.expr))) accessed[step.buffer.index] = true;
+  }
+  for (std::uint32_t index = 0; index < program.program().nodes().size(); ++index) {
+    const BufferId stored = program.facts().statements[NodeId{index}].buffer;
+    if (stored.valid()) accessed[stored.index] = true;
+  }
+  std::vector<BufferId> result;
+  for (std::uint32_t index = 0; index < buffers.size(); ++index) {
+    if (accessed[index] && buffers[index].access == BufferAccess::Workgroup) result.push_back(BufferId{index});
+  }
+  return result;
+}
+
+void check_host_limits(const validate::ValidProgram& program, std::string_view whose) {
+  const ir::WorkgroupSize& size = program.program().workgroup_size();
   // The first two cannot overflow; the third is multiplied only when they are small.
   const std::uint64_t plane = std::uint64_t{size[0]} * size[1];
   if (plane > kMaxHostInvocations || plane * size[2] > kMaxHostInvocations) {
@@ -152,9 +170,7 @@ void check_host_limits(const ir::Program& program, std::string_view whose) {
                     size[0], size[1], size[2], whose, size[0], size[1], size[2], kMaxHostInvocations));
   }
   std::uint64_t bytes = 0;  // below 2^36 a buffer, and fewer than 2^28 buffers fit into memory
-  for (const BufferDecl& buffer : program.buffers()) {
-    if (buffer.access == ir::BufferAccess::Workgroup) bytes += workgroup_bytes(buffer);
-  }
+  for (const BufferId id : shared_buffers(program)) bytes += workgroup_bytes(program.program().buffers()[id.index]);
   if (bytes > kMaxHostWorkgroupBytes) {
     throw CapabilityError(fmt::format(
         "workgroup buffers exceed the {}'s limit of workgroup memory: wanted {} bytes, allowed {}. Fix: declare fewer elements.", whose,
@@ -179,10 +195,7 @@ std::vector<bool> written(const validate::ValidProgram& program) {
   return result;
 }
 
-std::uint64_t workgroup_bytes(const BufferDecl& buffer) {
-  // Bytes has a length in words and no element.
-  return std::uint64_t{buffer.count} * std::max(ir::min_bytes(buffer.element), 4u);
-}
+std::uint64_t workgroup_bytes(const BufferDecl& buffer) { return std::uint64_t{buffer.count} * ir::min_bytes(buffer.element); }
 
 void check_call(const validate::ValidProgram& program, std::span<const BufferView> buffers, Grid grid) {
   const auto extent = [&](std::size_t slot) {

@@ -23,7 +23,10 @@ void check_call(const validate::ValidProgram& program, std::span<const StorageVi
 inline constexpr std::uint64_t kMaxHostInvocations = std::uint64_t{1} << 16;       // a workgroup
 inline constexpr std::uint64_t kMaxHostWorkgroupBytes = std::uint64_t{256} << 20;  // of workgroup memory
 // Throws CapabilityError, which names `whose` limit it is.
-void check_host_limits(const ir::Program& program, std::string_view whose);
+void check_host_limits(const validate::ValidProgram& program, std::string_view whose);
+
+// The Workgroup buffers that some statement loads from or stores to, by rising id. The others have a length and no memory.
+std::vector<BufferId> shared_buffers(const validate::ValidProgram& program);
 
 // For backends that cannot choose the order of invocations: throws ArgumentError unless none was asked for.
 void check_in_order(const RunOptions& options, std::string_view backend);
@@ -38,7 +41,7 @@ std::vector<bool> written(const validate::ValidProgram& program);
 // are more than 2^32 - 1. The array of a buffer with a count is as long as that, whatever was given: see check_call.
 std::uint32_t buffer_length(const ir::BufferDecl& buffer, std::uint64_t bytes);
 
-// Of the static array behind a Workgroup buffer.
+// Of the static array behind a Workgroup buffer that something accesses.
 std::uint64_t workgroup_bytes(const ir::BufferDecl& buffer);
 
 }  // namespace vyre::run

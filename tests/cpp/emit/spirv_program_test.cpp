@@ -39,8 +39,13 @@ TEST(SpirvProgram, random_programs_give_valid_words) {
     SCOPED_TRACE(seed);
     const validate::Verdict verdict = validate::validate(test::random_valid_program(seed, 30), test::sample_ops());
     ASSERT_TRUE(verdict.program);
-    const auto words = valid_words(lower::lower(*verdict.program));
-    ASSERT_EQ(words, spirv::emit(lower::lower(*verdict.program)));
+    // The rows that decide what a kernel is, each way in turn.
+    lower::Options options;
+    options.passes = seed % 4 < 2;
+    options.proofs = seed % 2 == 0;
+    const auto words = valid_words(lower::lower(*verdict.program, options));
+    ASSERT_EQ(words, spirv::emit(lower::lower(*verdict.program, options)));
+    if (const auto coarse = lower::lower_coarsened(*verdict.program, 4, options)) valid_words(*coarse);
   }
 }
 

@@ -304,11 +304,38 @@ TEST(Lower, buffers_have_slots_in_the_order_of_their_declarations) {
                            .buffer(BufferDecl::uniform("fourth", 3, DataType::Bool))
                            .buffer(BufferDecl::read("fifth", 0xFFFFFFFF, DataType::Bytes))
                            .add(store("second", u32(0), cast(DataType::Vec2U32, len("fifth") + len("third"))))
+                           .add(store("first", u32(0), cast(DataType::Vec4U32, gid(0))))
+                           .add(store("third", u32(0), u32(1)))
                            .make();
   const Kernel kernel = lowered(program);
   EXPECT_EQ(kernel.buffers, (std::vector<lower::KernelBuffer>{{2, true, false}, {1, false, false}, {1, false, false}}));
   EXPECT_EQ(kernel.shared, (std::vector<lower::SharedArray>{{4, 3}, {1, 5}}));
   EXPECT_EQ(kernel.shared_bytes(), 4u * (4 * 3 + 5));
+}
+
+TEST(Lower, a_workgroup_buffer_that_nothing_accesses_has_a_length_and_no_memory) {
+  const auto program = Sample()
+                           .out("out")
+                           .shared("measured", 1000, DataType::Bytes)
+                           .shared("unused", 2000)
+                           .shared("dropped", 3000)
+                           .shared("used", 4)
+                           .add(let("nothing", load("dropped", u32(0))))
+                           .add(store("used", u32(0), len("measured")))
+                           .add(store("out", u32(0), load("used", u32(0)) + len("unused")))
+                           .make();
+  const Kernel kernel = lowered(program, true);
+  EXPECT_EQ(kernel.shared, (std::vector<lower::SharedArray>{{1, 4}}));
+  for (const lower::Instruction& code : kernel.code) {
+    if (code.op != Opcode::LoadShared && code.op != Opcode::StoreShared) continue;
+    EXPECT_EQ(code.imm, 0u);
+  }
+  const auto literals = [&](std::uint32_t value) {
+    return std::ranges::count_if(kernel.code,
+                                 [&](const lower::Instruction& code) { return code.op == Opcode::Constant && code.imm == value; });
+  };
+  EXPECT_EQ(literals(1000), 1);
+  EXPECT_EQ(literals(2000), 1);
 }
 
 TEST(Lower, a_value_stands_in_front_of_the_first_effect_that_needs_it) {

@@ -307,9 +307,10 @@ TEST(Cpu, refuses_what_it_cannot_do) {
   EXPECT_EQ(message_of<CapabilityError>([&] { cpu->prepare(valid(Sample().size(1u << 16, 2).make()), 0); }),
             "workgroup size 65536 x 2 x 1 exceeds the cpu backend's limit of invocations a workgroup: wanted 65536 * 2 * 1, allowed 65536. "
             "Fix: use a smaller workgroup_size.");
-  EXPECT_EQ(message_of<CapabilityError>([&] { cpu->prepare(valid(Sample().shared("s", 1u << 27).make()), 0); }),
-            "workgroup buffers exceed the cpu backend's limit of workgroup memory: wanted 536870912 bytes, allowed 268435456. "
-            "Fix: declare fewer elements.");
+  EXPECT_EQ(
+      message_of<CapabilityError>([&] { cpu->prepare(valid(Sample().shared("s", 1u << 27).add(store("s", u32(0), u32(1))).make()), 0); }),
+      "workgroup buffers exceed the cpu backend's limit of workgroup memory: wanted 536870912 bytes, allowed 268435456. "
+      "Fix: declare fewer elements.");
   run::RunOptions options;
   options.schedule.order = run::Schedule::Order::Reversed;
   EXPECT_EQ(message_of<ArgumentError>([&] { cpu->prepare(program, 0)->run({}, {}, options); }),

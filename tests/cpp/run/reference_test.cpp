@@ -219,15 +219,24 @@ TEST(Reference, accepts_65536_invocations_and_refuses_more) {
 
 TEST(Reference, accepts_256_MiB_of_workgroup_memory_and_refuses_more) {
   const auto program = [](std::uint32_t extra) {
-    return ir::make_program({BufferDecl::workgroup("a", (1u << 24) - 1, DataType::Vec4U32),
-                             BufferDecl::workgroup("b", 4 + extra, DataType::U32), BufferDecl::read_write("out", 0, DataType::U32)},
-                            {1, 1, 1}, std::vector{node::store("out", lit(0), expr::lane(expr::load("a", lit((1u << 24) - 2)), 3))});
+    return ir::make_program(
+        {BufferDecl::workgroup("a", (1u << 24) - 1, DataType::Vec4U32), BufferDecl::workgroup("b", 4 + extra, DataType::U32),
+         BufferDecl::read_write("out", 0, DataType::U32)},
+        {1, 1, 1},
+        std::vector{node::store("out", lit(0), expr::lane(expr::load("a", lit((1u << 24) - 2)), 3)), node::store("b", lit(0), lit(1))});
   };
   EXPECT_EQ(run_reference(program(0), {{7}})[0][0], 0u);
   EXPECT_EQ(
       message_of<CapabilityError>([&] { run_reference(program(1), {{0}}); }),
       "workgroup buffers exceed the reference's limit of workgroup memory: wanted 268435460 bytes, allowed 268435456. Fix: declare fewer "
       "elements.");
+}
+
+TEST(Reference, workgroup_buffers_that_nothing_accesses_take_no_memory) {
+  const ir::Program program =
+      ir::make_program({BufferDecl::workgroup("large", 0xFFFFFFFF, DataType::Vec4U32), BufferDecl::read_write("out", 0, DataType::U32)},
+                       {1, 1, 1}, std::vector{node::store("out", lit(0), expr::buf_len("large"))});
+  EXPECT_EQ(run_reference(program, {{7}})[0][0], 0xFFFFFFFFu);
 }
 
 // What validation cannot decide is decided at run time.

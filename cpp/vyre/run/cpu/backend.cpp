@@ -176,7 +176,7 @@ class CpuExecutable : public Executable {
   };
 
   Compiled compiled(const validate::ValidProgram& program) const {
-    check_host_limits(program.program(), "cpu backend");
+    check_host_limits(program, "cpu backend");
     Compiled result;
     {
       const Span span("lower");

@@ -22,7 +22,8 @@ void Checker::start(std::size_t number, const Group& group) {
     Running& running = running_.emplace_back();
     for (std::size_t index = 0; index < job_.memory.size(); ++index) {
       const bool shared = job_.program.buffers()[index].access == ir::BufferAccess::Workgroup;
-      if (shared) running.shared.emplace_back(job_.memory[index].length);
+      // Nothing looks up what has no memory.
+      if (shared) running.shared.emplace_back(group.memory(index).bytes != nullptr ? job_.memory[index].length : 0);
       running.tables.push_back({shared ? running.shared.back().data() : storage_[index].data(), &group.memory(index), shared,
                                 options_.uninitialised && (shared || blank_[index])});
     }

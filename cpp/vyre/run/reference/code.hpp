@@ -72,6 +72,7 @@ struct Code {
   std::vector<NodeId> statements;  // of each instruction; invalid inside operations
   std::vector<Constant> constants;
   std::vector<Length> lengths;
+  std::vector<BufferId> shared;  // Workgroup buffers that have memory: see shared_buffers()
   Slot slots = kIdSlots;
   bool barriers = false;
   // What an invocation must keep while others run: ids and the locals that are alive at some barrier are the first slots.

@@ -5,6 +5,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/ir/program.hpp"
+#include "vyre/run/checks.hpp"
 
 namespace vyre::run::reference {
 namespace {
@@ -349,6 +350,7 @@ class Compiler {
 Code compile(const validate::ValidProgram& program) {
   Code code;
   Compiler(code).run(program);
+  code.shared = shared_buffers(program);
   return code;
 }
 

@@ -26,12 +26,10 @@ std::string place(const ir::Program& program, NodeId statement) {
 }  // namespace
 
 Group::Group(const Job& job) : job_(job), memory_(job.memory) {
-  for (std::size_t index = 0; index < memory_.size(); ++index) {
-    const ir::BufferDecl& buffer = job.program.buffers()[index];
-    if (buffer.access != ir::BufferAccess::Workgroup) continue;
-    shared_.emplace_back(workgroup_bytes(buffer));
+  for (const BufferId id : job.code.shared) {
+    shared_.emplace_back(workgroup_bytes(job.program.buffers()[id.index]));
     shared_bytes_ += shared_.back().size();
-    memory_[index].bytes = shared_.back().data();
+    memory_[id.index].bytes = shared_.back().data();
   }
   if (job.code.barriers) {
     stops_.resize(job.invocations());

@@ -17,7 +17,7 @@ constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{4} << 30;
 }  // namespace
 
 Code compile_within_limits(const validate::ValidProgram& program) {
-  check_host_limits(program.program(), "reference");
+  check_host_limits(program, "reference");
   Code code = compile(program);
   const ir::WorkgroupSize& size = program.program().workgroup_size();
   const std::uint64_t kept = std::uint64_t{size[0]} * size[1] * size[2] * code.kept * sizeof(std::uint32_t);
