@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vyre/base/error.hpp"
+#include "vyre/transform/passes.hpp"
 
 namespace vyre::run {
 namespace {
@@ -177,6 +178,8 @@ void check_host_limits(const validate::ValidProgram& program, std::string_view w
         bytes, kMaxHostWorkgroupBytes));
   }
 }
+
+void check_expansion(const validate::ValidProgram& program) { transform::check_expansion(program); }
 
 void check_in_order(const RunOptions& options, std::string_view backend) {
   if (options.schedule == Schedule{}) return;

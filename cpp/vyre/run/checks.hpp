@@ -28,6 +28,9 @@ void check_host_limits(const validate::ValidProgram& program, std::string_view w
 // The Workgroup buffers that some statement loads from or stores to, by rising id. The others have a length and no memory.
 std::vector<BufferId> shared_buffers(const validate::ValidProgram& program);
 
+// For backends that expand no calls: throws the LoweringError of those that do, found by counting.
+void check_expansion(const validate::ValidProgram& program);
+
 // For backends that cannot choose the order of invocations: throws ArgumentError unless none was asked for.
 void check_in_order(const RunOptions& options, std::string_view backend);
 

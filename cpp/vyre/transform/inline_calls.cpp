@@ -40,13 +40,13 @@ class Inliner {
     for (std::uint32_t index = 0; index < names.size(); ++index) reserve_number(names.text(NameId{index}));
   }
 
-  ValidProgram run() {
+  ValidProgram run(bool uniformity = true) {
     const ir::Program& program = source_.program();
     for (const ir::BufferDecl& decl : program.buffers()) to_.buffer(decl);
     to_.workgroup_size(program.workgroup_size());
     Frame entry(program, source_.facts(), "");
     expand_body(entry);
-    ValidProgram result = validate_result(to_.finish());
+    ValidProgram result = validate_result(to_.finish(), uniformity);
     // A node that several statements share was made once but is evaluated, and counted, by each.
     std::size_t size = result.facts().steps.size();
     for (const ir::Node& node : result.program().nodes()) size += is_counted(node);
@@ -273,11 +273,15 @@ class Inliner {
   std::size_t size_ = 0, work_ = 0;
 };
 
+bool has_calls(const ValidProgram& program) { return !program.facts().ops.empty(); }
+
 }  // namespace
 
-ValidProgram inline_calls(const ValidProgram& program) {
-  if (std::ranges::none_of(program.facts().steps, [](const Step& step) { return step.op != ~0u; })) return program;
-  return Inliner(program).run();
+ValidProgram inline_calls(const ValidProgram& program) { return has_calls(program) ? Inliner(program).run() : program; }
+
+// Checked execution decides V010 itself.
+void check_expansion(const ValidProgram& program) {
+  if (has_calls(program)) Inliner(program).run(false);
 }
 
 }  // namespace vyre::transform

@@ -17,6 +17,9 @@ namespace vyre::transform {
 // V019; that is found by counting while expanding, which stops at the limit.
 validate::ValidProgram inline_calls(const validate::ValidProgram& program);
 
+// Throws what inline_calls would, for backends that run calls as they are: a program that one backend refuses, all refuse.
+void check_expansion(const validate::ValidProgram& program);
+
 // All passes expect a program without Calls.
 #define PASS(name, meaning) validate::ValidProgram name(const validate::ValidProgram& program);
 #include "vyre/transform/passes.def"

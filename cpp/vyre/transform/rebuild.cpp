@@ -108,9 +108,10 @@ std::string free_prefix(const ir::Program& program, std::string prefix) {
   return prefix;
 }
 
-ValidProgram validate_result(const ir::Program& program) {
+ValidProgram validate_result(const ir::Program& program, bool uniformity) {
   validate::Options options;
   options.limits = false;
+  options.uniformity = uniformity;
   validate::Verdict verdict = validate::validate(program, ir::OpTable(), options);
   VYRE_ASSERT(verdict.program.has_value());
   return *std::move(verdict.program);

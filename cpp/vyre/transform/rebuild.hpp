@@ -95,8 +95,8 @@ validate::ValidProgram replace(const validate::ValidProgram& program, const IdVe
 // `prefix`, with underscores until no name of the program starts with it: for names of our own.
 std::string free_prefix(const ir::Program& program, std::string prefix);
 
-// For results of passes: every rule but the limits, which judge what a user wrote.
-validate::ValidProgram validate_result(const ir::Program& program);
+// For results of passes: every rule but the limits, which judge what a user wrote. Without `uniformity` V010 is left out too.
+validate::ValidProgram validate_result(const ir::Program& program, bool uniformity = true);
 
 // A new program with the buffers and the workgroup size of an old one, whose names are translated once each.
 class Rebuild {

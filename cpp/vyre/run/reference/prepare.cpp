@@ -18,6 +18,7 @@ constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{4} << 30;
 
 Code compile_within_limits(const validate::ValidProgram& program) {
   check_host_limits(program, "reference");
+  check_expansion(program);
   Code code = compile(program);
   const ir::WorkgroupSize& size = program.program().workgroup_size();
   const std::uint64_t kept = std::uint64_t{size[0]} * size[1] * size[2] * code.kept * sizeof(std::uint32_t);

@@ -12,7 +12,7 @@
 
 namespace vyre::run::reference {
 
-// Throws CapabilityError.
+// Throws CapabilityError, and LoweringError for calls that no backend could expand.
 Code compile_within_limits(const validate::ValidProgram& program);
 
 // Programs work on copies of ReadWrite buffers, so that no byte of the caller changes unless the call succeeds.
