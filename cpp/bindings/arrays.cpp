@@ -77,7 +77,7 @@ Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs, const s
     throw BindingError(fmt::format("argument `inputs` of {} must be a dict of name -> array, got {}. Fix: write {{\"name\": array}}.",
                                    function, given(inputs)));
   }
-  const py::dict named(py::module_::import("builtins").attr("dict")(inputs));
+  const py::dict named = to_dict(inputs, "argument `inputs` of " + function);
 
   std::string names;
   py::set known;
@@ -128,7 +128,7 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
   if (py::isinstance<py::array>(given_array)) return bind_array(slot, given_array);
   if (const auto shape = zeros_of(decl, given_array)) return bind_zeros(slot, *shape);
   if (const py::object value = value_of(decl, given_array)) return bind_new(slot, value);
-  if (py::isinstance<PyArray>(given_array)) return bind_array(slot, to_numpy(given_array.cast<const PyArray&>(), std::nullopt));
+  if (is<PyArray>(given_array)) return bind_array(slot, to_numpy(given_array.cast<const PyArray&>(), std::nullopt));
   if (PyBytes_Check(given_array.ptr()) && decl.element == DataType::Bytes) {
     // A view of the same bytes, which the checks below then treat like any other array.
     return bind_array(slot, py::module_::import("numpy").attr("frombuffer")(given_array, "uint8"));

@@ -60,7 +60,7 @@ void assign(const PyArray& self, py::handle values) {
   const py::dtype dtype(self.element->numpy);
   const std::string where = "argument `values` of Array.write";
   py::object given_values = py::reinterpret_borrow<py::object>(values);
-  if (py::isinstance<PyArray>(values)) given_values = to_numpy(values.cast<const PyArray&>(), std::nullopt);
+  if (is<PyArray>(values)) given_values = to_numpy(values.cast<const PyArray&>(), std::nullopt);
   if (py::isinstance(given_values, numpy.attr("ma").attr("MaskedArray"))) {
     reject(where, "an array whose every element counts", values, "write .filled(0) to give the masked elements a value");
   }
@@ -89,8 +89,14 @@ PyArray make_array(const py::array& values, py::handle backend, py::handle devic
   return array;
 }
 
-PyArray make_empty(const std::vector<py::ssize_t>& shape, const py::dtype& dtype, py::handle backend, py::handle device) {
+PyArray make_empty(py::handle extents, const py::dtype& dtype, py::handle backend, py::handle device) {
   const std::string function = "vyre.empty";
+  const std::string where = "argument `shape` of " + function, wanted = "counts from 0 to 2^48 - 1";
+  const std::string fix = "write a count, or a tuple of them";
+  std::vector<py::ssize_t> shape;
+  for (const py::object& extent : to_list(extents, where, wanted, fix)) {
+    shape.push_back(static_cast<py::ssize_t>(to_unsigned(extent, (std::uint64_t{1} << 48) - 1, where, fix)));
+  }
   const ElementType* element = element_of(dtype);
   if (element == nullptr) {
     throw ArgumentError(
@@ -281,7 +287,7 @@ void bind_operators(py::class_<PyArray>& array) {
 void bind_array(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
-  py::class_<PyArray> array(m, "Array", py::is_final(),
+  py::class_<PyArray> array(m, "Array", py::is_final(), made_whole<PyArray>(),
                             R"(Elements that stay on a device, C-contiguous, in the order and of the types of numpy: made by vyre.array or
 vyre.empty, worked on by calling a Program with it, read by numpy().
 
@@ -333,12 +339,19 @@ array([[0, 0],
        [0, 0]], dtype=uint32))");
   array.def(
       "__array__",
-      [](const PyArray& self, const py::object& dtype, const py::object& copy) {
-        if (!copy.is_none() && !copy.cast<bool>()) {
-          throw py::value_error("a vyre.Array lies on its device, so numpy gets a copy of it. Fix: leave out copy=False.");
+      [](const PyArray& self, const py::object& dtype, const py::object& copy) -> py::object {
+        if (!copy.is_none() && !to_bool(copy, "argument `copy` of Array.__array__")) {
+          throw ArgumentError("a vyre.Array lies on its device, so numpy gets a copy of it. Fix: leave out copy=False.");
         }
-        const py::object array = to_numpy(self, std::nullopt);
-        return dtype.is_none() ? array : py::object(array.attr("astype")(dtype, py::arg("copy") = false));
+        if (dtype.is_none()) return to_numpy(self, std::nullopt);
+        py::object wanted;
+        try {
+          wanted = py::dtype::from_args(dtype);
+        } catch (py::error_already_set& error) {
+          if (!error.matches(PyExc_Exception)) throw;
+          reject("argument `dtype` of Array.__array__", "a numpy dtype", dtype, "write np.uint32");
+        }
+        return to_numpy(self, std::nullopt).attr("astype")(wanted, py::arg("copy") = false);
       },
       py::arg("dtype") = py::none(), py::kw_only(), py::arg("copy") = py::none());
   array.def("__dlpack__", dlpack);

@@ -267,10 +267,9 @@ void bind_other_values(Class& expr, py::module_& m) {
   expr.def_static(
       "binop",
       [](py::handle op, py::handle left, py::handle right) {
-        if (!py::isinstance<BinOp>(op))
-          reject(argument("op", "Expr.binop"), "a vyre.BinOp", op, "write BinOp.Add or another operator of that table");
-        return wrap(
-            ir::expr::binary(op.cast<BinOp>(), operand(left, "left", "Expr.binop"), operand(right, "right", "Expr.binop"), caller()));
+        const auto chosen = to_member<BinOp>(op, ir::kBinOps.size(), argument("op", "Expr.binop"), "a vyre.BinOp",
+                                             "write BinOp.Add or another operator of that table");
+        return wrap(ir::expr::binary(chosen, operand(left, "left", "Expr.binop"), operand(right, "right", "Expr.binop"), caller()));
       },
       py::arg("op"), py::arg("left"), py::arg("right"),
       R"(binop(op, left, right) -> Expr
@@ -282,9 +281,9 @@ Expr(1 ^ 2))");
   expr.def_static(
       "unop",
       [](py::handle op, py::handle value) {
-        if (!py::isinstance<UnOp>(op))
-          reject(argument("op", "Expr.unop"), "a vyre.UnOp", op, "write UnOp.Popcount or another operator of that table");
-        return wrap(ir::expr::unary(op.cast<UnOp>(), operand(value, "value", "Expr.unop"), caller()));
+        const auto chosen = to_member<UnOp>(op, ir::kUnOps.size(), argument("op", "Expr.unop"), "a vyre.UnOp",
+                                            "write UnOp.Popcount or another operator of that table");
+        return wrap(ir::expr::unary(chosen, operand(value, "value", "Expr.unop"), caller()));
       },
       py::arg("op"), py::arg("value"),
       R"(unop(op, value) -> Expr
@@ -497,7 +496,7 @@ void bind_refusals(Class& expr) {
 void bind_expr(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
-  Class expr(m, "Expr", py::is_final(),
+  Class expr(m, "Expr", py::is_final(), made_whole<PyExpr>(),
              R"(An expression: an immutable handle, made by the functions of this class and by operators.
 
 Expressions know no types while they are made; vyre.validate does. An expression used twice in a statement is evaluated

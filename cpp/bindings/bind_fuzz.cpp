@@ -166,9 +166,20 @@ class Progress {
  public:
   explicit Progress(const py::object& buffer) {
     if (buffer.is_none()) return;
-    info_.emplace(py::buffer(buffer).request(true));
-    if (info_->size * info_->itemsize < 16) throw ArgumentError("`progress` is too small. Fix: give 16 bytes.");
-    words_ = static_cast<std::uint64_t*>(info_->ptr);
+    // Contiguous and writable, or nothing.
+    const bool got = PyObject_GetBuffer(buffer.ptr(), &view_, PyBUF_WRITABLE) == 0;
+    PyErr_Clear();
+    if (got && view_.len >= 16 && reinterpret_cast<std::uintptr_t>(view_.buf) % alignof(std::uint64_t) == 0) {
+      words_ = static_cast<std::uint64_t*>(view_.buf);
+      return;
+    }
+    if (got) PyBuffer_Release(&view_);
+    reject("argument `progress`", "16 bytes of memory that can be written, at a multiple of 8", buffer, "pass mmap.mmap(-1, 16)");
+  }
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() {
+    if (words_ != nullptr) PyBuffer_Release(&view_);
   }
   void seed(std::uint64_t now) { set(0, now); }
   void run(std::size_t now) { set(1, now + 1); }
@@ -177,7 +188,7 @@ class Progress {
   void set(std::size_t word, std::uint64_t value) {
     if (words_ != nullptr) std::atomic_ref(words_[word]).store(value);
   }
-  std::optional<py::buffer_info> info_;
+  Py_buffer view_{};
   std::uint64_t* words_ = nullptr;
 };
 

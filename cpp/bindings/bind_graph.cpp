@@ -4,6 +4,7 @@
 
 #include "bindings.hpp"
 #include "call.hpp"
+#include "construct.hpp"
 #include "convert.hpp"
 #include "graph.hpp"
 #include "vyre/base/error.hpp"
@@ -139,8 +140,9 @@ void bind_graph(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
   // Python's Graph (vyre/_graph.py) is what users see.
-  py::class_<Graph> graph(m, "_Graph", py::is_final());
-  graph.def(py::init<>());
+  py::class_<Graph> graph(m, "_Graph", py::is_final(), made_whole<Graph>());
+  def_new(graph, [](const py::args&, const py::kwargs&) { return std::make_unique<Graph>(); });
+  def_no_pickle(graph, "a graph works with memory of a device, which is not copied or pickled. Fix: record it again there.");
   graph.def("begin", &Graph::begin);
   graph.def("end", &Graph::end, py::arg("failed"));
   graph.def("replay", &Graph::replay, py::arg("times"));

@@ -17,7 +17,7 @@ PyNode wrap(ir::NodeHandle handle) { return PyNode{std::move(handle)}; }
 void bind_node(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
-  py::class_<PyNode> node(m, "Node", py::is_final(),
+  py::class_<PyNode> node(m, "Node", py::is_final(), made_whole<PyNode>(),
                           R"(A statement: an immutable handle, made by the functions of this class.
 
 >>> vyre.Node.store("out", vyre.Expr.gid_x(), 1)
@@ -121,9 +121,8 @@ flow (V010).
 Node(barrier))");
   explain_calls(node, "Node");
   node.def("__repr__", [](const PyNode& self) { return lenient_str(brief(self.handle)); });
-  node.def("__eq__", [](const PyNode& self, py::handle other) {
-    return py::isinstance<PyNode>(other) && self.handle == other.cast<const PyNode&>().handle;
-  });
+  node.def("__eq__",
+           [](const PyNode& self, py::handle other) { return is<PyNode>(other) && self.handle == other.cast<const PyNode&>().handle; });
   node.def("__hash__", [](const PyNode& self) { return reinterpret_cast<std::uintptr_t>(self.handle.get()) >> 4; });
   node.def("__copy__", [](py::object self) { return self; });
   node.def("__deepcopy__", [](py::object self, py::handle) { return self; });

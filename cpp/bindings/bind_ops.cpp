@@ -19,6 +19,8 @@ using ir::DataType;
 using ir::OpLaw;
 using ir::OpSignature;
 
+constexpr std::size_t kLaws = 4;
+
 struct PyOpSpec {
   ir::OpTable::Spec spec;
 };
@@ -71,9 +73,8 @@ ir::Value to_value(py::handle object, DataType type, const std::string& where) {
 
 std::vector<DataType> to_types(py::handle object, const std::string& where) {
   std::vector<DataType> result;
-  for (const py::object& item : to_list(object, where, "a list of DataTypes", "write [DataType.U32, ...]")) {
-    result.push_back(to_type(item, fmt::format("element {} of {}", result.size(), where)));
-  }
+  for_each(object, where, "a list of DataTypes", "write [DataType.U32, ...]",
+           [&](const py::object& item) { result.push_back(to_type(item, fmt::format("element {} of {}", result.size(), where))); });
   return result;
 }
 
@@ -90,7 +91,7 @@ std::string text(const OpSignature& signature) {
 }
 
 void bind_signature(py::module_& m) {
-  py::class_<OpSignature> signature(m, "OpSignature", py::is_final(), R"(OpSignature(inputs, output)
+  py::class_<OpSignature> signature(m, "OpSignature", py::is_final(), made_whole<OpSignature>(), R"(OpSignature(inputs, output)
 
 The types of an operation's inputs and of its output.
 
@@ -112,7 +113,7 @@ The bytes of one element of every input together.
 >>> vyre.OpSignature([vyre.u64], vyre.u32).min_input_bytes()
 8)");
   signature.def("__eq__", [](const OpSignature& self, py::handle other) {
-    return py::isinstance<OpSignature>(other) && self == other.cast<const OpSignature&>();
+    return is<OpSignature>(other) && self == other.cast<const OpSignature&>();
   });
   signature.def("__hash__", [](const OpSignature& self) { return py::hash(py::make_tuple(types(self.inputs), self.output)); });
   signature.def("__repr__", [](const OpSignature& self) { return fmt::format("<vyre.OpSignature {}>", text(self)); });
@@ -126,7 +127,7 @@ struct PyConvention {
 };
 
 void bind_convention(py::module_& m) {
-  py::class_<PyConvention> convention(m, "Convention", py::is_final(),
+  py::class_<PyConvention> convention(m, "Convention", py::is_final(), made_whole<PyConvention>(),
                                       R"(The versioned calling contract between the host and an operation.
 
 >>> vyre.Convention.V2(lookup_binding=3)
@@ -160,7 +161,7 @@ Convention.V2(lookup_binding=3))");
   };
   convention.def("__repr__", spelling);
   convention.def("__eq__", [](const PyConvention& self, py::handle other) {
-    return py::isinstance<PyConvention>(other) && self.value == other.cast<const PyConvention&>().value;
+    return is<PyConvention>(other) && self.value == other.cast<const PyConvention&>().value;
   });
   convention.def("__reduce__", [](const PyConvention& self) {
     const py::tuple numbers = match(
@@ -180,24 +181,22 @@ std::shared_ptr<ir::OpSpec> make_spec(py::handle id, py::handle signature, py::h
     reject("argument `id` of OpSpec", "a dotted name without `@`", id,
            "write an id like \"acme.mix\"; the version is an argument of its own");
   }
-  if (!py::isinstance<OpSignature>(signature)) {
+  if (!is<OpSignature>(signature)) {
     reject("argument `signature` of OpSpec", "an OpSignature", signature, "write OpSignature([DataType.U32], DataType.U32)");
   }
   spec->signature = signature.cast<const OpSignature&>();
   spec->version = to_u32(version, "argument `version` of OpSpec");
-  if (!py::isinstance<PyConvention>(convention))
-    reject("argument `convention` of OpSpec", "a Convention", convention, "write Convention.V1()");
+  if (!is<PyConvention>(convention)) reject("argument `convention` of OpSpec", "a Convention", convention, "write Convention.V1()");
   spec->convention = convention.cast<const PyConvention&>().value;
   spec->summary = to_text(summary, "argument `summary` of OpSpec");
-  for (const py::object& name : to_list(parameters, "argument `parameters` of OpSpec", "a list of names", "write [\"a\", \"b\"]")) {
+  for_each(parameters, "argument `parameters` of OpSpec", "a list of names", "write [\"a\", \"b\"]", [&](const py::object& name) {
     spec->parameters.push_back(to_text(name, fmt::format("element {} of argument `parameters` of OpSpec", spec->parameters.size())));
-  }
+  });
   for (const py::object& law : to_list(laws, "argument `laws` of OpSpec", "a list of OpLaws", "write [OpLaw.Commutative]")) {
-    if (!py::isinstance<OpLaw>(law))
-      reject("an element of argument `laws` of OpSpec", "an OpLaw", law, "write OpLaw.Commutative or another one");
-    spec->laws.push_back(law.cast<OpLaw>());
+    spec->laws.push_back(
+        to_member<OpLaw>(law, kLaws, "an element of argument `laws` of OpSpec", "an OpLaw", "write OpLaw.Commutative or another one"));
   }
-  for (const py::object& item : to_list(examples, "argument `examples` of OpSpec", "a list of (inputs, output)", "write [((1, 2), 3)]")) {
+  for_each(examples, "argument `examples` of OpSpec", "a list of (inputs, output)", "write [((1, 2), 3)]", [&](const py::object& item) {
     const std::string where = fmt::format("element {} of argument `examples` of OpSpec", spec->examples.size());
     const std::vector<py::object> pair = to_list(item, where, "a pair (inputs, output)", "write ((1, 2), 3)");
     if (pair.size() != 2) reject(where, "a pair (inputs, output)", item, "write ((1, 2), 3)");
@@ -209,7 +208,7 @@ std::shared_ptr<ir::OpSpec> make_spec(py::handle id, py::handle signature, py::h
     for (std::size_t k = 0; k < inputs.size(); ++k) example.inputs.push_back(to_value(inputs[k], spec->signature.inputs[k], where));
     example.output = to_value(pair[1], spec->signature.output, where);
     spec->examples.push_back(std::move(example));
-  }
+  });
   std::vector<ir::NodeHandle> statements = to_nodes(body, "argument `body` of OpSpec");
   if (result.is_none()) {
     if (!statements.empty())
@@ -229,7 +228,7 @@ std::shared_ptr<ir::OpSpec> make_spec(py::handle id, py::handle signature, py::h
 
 void bind_spec(py::module_& m) {
   py::class_<PyOpSpec> spec(
-      m, "OpSpec", py::is_final(),
+      m, "OpSpec", py::is_final(), made_whole<PyOpSpec>(),
       R"(OpSpec(id, signature, *, parameters=(), body=(), result=None, version=1, convention=Convention.V1(), summary="", laws=(), examples=())
 
 An operation: a value function of its parameters, which expressions call by id. It sees its arguments and its own constants.
@@ -257,6 +256,8 @@ Args:
                               or_else(5, py::int_(1)), convention, or_else(7, py::str("")), or_else(8, py::tuple()),
                               or_else(9, py::tuple()))};
   });
+  def_no_pickle(
+      spec, "an OpSpec is not pickled: the other process must have registered it. Fix: pickle its id, and write vyre.ops.get(id) there.");
   spec.def("__copy__", [](py::object self) { return self; });
   spec.def("__deepcopy__", [](py::object self, py::handle) { return self; });
   spec.def_property_readonly(
@@ -297,7 +298,7 @@ Args:
       },
       "((input, ...), output) pairs.");
   spec.def("__eq__", [](const PyOpSpec& self, py::handle other) {
-    if (!py::isinstance<PyOpSpec>(other)) return false;
+    if (!is<PyOpSpec>(other)) return false;
     const ir::OpSpec& theirs = *other.cast<const PyOpSpec&>().spec;
     return self.spec->id == theirs.id && self.spec->version == theirs.version && self.spec->hash() == theirs.hash();
   });
@@ -336,8 +337,7 @@ void bind_ops(py::module_& m) {
   m.def(
       "_op_register",
       [](py::handle spec) {
-        if (!py::isinstance<PyOpSpec>(spec))
-          reject("argument `spec` of vyre.ops.register", "an OpSpec", spec, "write OpSpec(id, signature, ...)");
+        if (!is<PyOpSpec>(spec)) reject("argument `spec` of vyre.ops.register", "an OpSpec", spec, "write OpSpec(id, signature, ...)");
         ir::OpTable::Spec given = spec.cast<const PyOpSpec&>().spec;
         py::gil_scoped_release release;
         run::register_op(*given);

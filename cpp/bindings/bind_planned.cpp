@@ -234,7 +234,7 @@ std::vector<py::handle> objects_of(const std::vector<const BufferDecl*>& bound, 
   for (std::size_t slot = 0; slot < args.size(); ++slot) objects[slot] = args[slot];
   if (kwargs.size() > 1) {
     for (const auto& [key, value] : kwargs) {
-      const std::string name = key.cast<std::string>();
+      const std::string name = to_text(key, "an argument's name in a Program's call");
       if (name == "workgroups" || name == "optimize") continue;
       const auto found = std::find_if(bound.begin(), bound.end(), [&](const BufferDecl* decl) { return decl->name == name; });
       if (found == bound.end())

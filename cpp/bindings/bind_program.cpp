@@ -33,7 +33,7 @@ void refuse_type_as_number(py::handle name, py::handle number, const std::string
 }
 
 void bind_buffer_decl(py::module_& m) {
-  py::class_<BufferDecl> decl(m, "BufferDecl", py::is_final(),
+  py::class_<BufferDecl> decl(m, "BufferDecl", py::is_final(), made_whole<BufferDecl>(),
                               R"(A buffer of a program: name, binding, access, element type and length.
 
 `count` is 0 when the host's array decides the length; otherwise the array has exactly so many elements.
@@ -147,9 +147,8 @@ BufferDecl.workgroup('tile', 64, DataType.U32))");
       "count", [](const BufferDecl& self) { return self.count; }, "Elements; 0 when the host's array decides.");
   decl.def_property_readonly(
       "is_output", [](const BufferDecl& self) { return self.output; }, "Whether it is marked as the result.");
-  decl.def("__eq__", [](const BufferDecl& self, py::handle other) {
-    return py::isinstance<BufferDecl>(other) && self == other.cast<const BufferDecl&>();
-  });
+  decl.def("__eq__",
+           [](const BufferDecl& self, py::handle other) { return is<BufferDecl>(other) && self == other.cast<const BufferDecl&>(); });
   auto state = [](const BufferDecl& self) {
     return py::make_tuple(py::bytes(self.name), self.binding, self.access, self.element, self.count, self.output);
   };
@@ -176,13 +175,13 @@ BufferDecl.workgroup('tile', 64, DataType.U32))");
 std::vector<BufferDecl> to_buffers(py::handle object) {
   const std::string where = argument("buffers", "Program");
   std::vector<BufferDecl> result;
-  for (const py::object& item : to_list(object, where, "a list of BufferDecls", "write [BufferDecl.read(name, binding, element), ...]")) {
-    if (!py::isinstance<BufferDecl>(item)) {
+  for_each(object, where, "a list of BufferDecls", "write [BufferDecl.read(name, binding, element), ...]", [&](const py::object& item) {
+    if (!is<BufferDecl>(item)) {
       reject(fmt::format("element {} of {}", result.size(), where), "a BufferDecl", item,
              "write BufferDecl.read(name, binding, element) or another shorthand");
     }
     result.push_back(item.cast<const BufferDecl&>());
-  }
+  });
   return result;
 }
 
@@ -232,7 +231,7 @@ py::str to_text_form(const PyProgram& self) {
 }
 
 void bind_program_class(py::module_& m) {
-  py::class_<PyProgram> program(m, "Program", py::is_final(),
+  py::class_<PyProgram> program(m, "Program", py::is_final(), made_whole<PyProgram>(),
                                 R"(Program(buffers=(), workgroup_size=(1, 1, 1), entry=())
 
 A compute program: an immutable value that compares, hashes and pickles. Any program can be built; vyre.validate says what is
@@ -331,7 +330,7 @@ Traceback (most recent call last):
 ...
 vyre.errors.ParseError: ...)");
   program.def("__eq__", [](const PyProgram& self, py::handle other) {
-    if (!py::isinstance<PyProgram>(other)) return false;
+    if (!is<PyProgram>(other)) return false;
     const auto& theirs = other.cast<const PyProgram&>();
     if (self.known_hash && theirs.known_hash && *self.known_hash != *theirs.known_hash) return false;
     return self.program == theirs.program;
@@ -348,8 +347,7 @@ vyre.errors.ParseError: ...)");
 }  // namespace
 
 const PyProgram& to_program(py::handle object, const std::string& where) {
-  if (!py::isinstance<PyProgram>(object))
-    reject(where, "a vyre.Program", object, "write Program(buffers, workgroup_size, entry), or vyre.parse(text)");
+  if (!is<PyProgram>(object)) reject(where, "a vyre.Program", object, "write Program(buffers, workgroup_size, entry), or vyre.parse(text)");
   return object.cast<const PyProgram&>();
 }
 

@@ -1,5 +1,6 @@
 // The optimiser for those who look at it: its rules as rows, and programs as it leaves them. Users meet it through vyre.run and
 // vyre.lower.
+#include <fmt/format.h>
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -31,13 +32,22 @@ std::vector<transform::Pass> to_passes(py::handle names) {
   return result;
 }
 
+// The index of one of `count` statements or expressions of a program.
+std::uint32_t to_index(py::handle object, std::size_t count, const char* what) {
+  const std::uint32_t index = to_u32(object, what);
+  if (index < count) return index;
+  reject(what, fmt::format("below {}, as many as the program has", count), object, "pass the index of one");
+}
+
 // (program, points, names of the buffers): see vyre._bisect, the only caller.
-py::tuple trace(const PyProgram& program, std::uint32_t density, py::handle detail,
+py::tuple trace(const PyProgram& program, py::handle density, py::handle detail,
                 const std::vector<std::tuple<std::uint32_t, std::optional<std::uint32_t>, bool>>& excluded) {
+  constexpr auto kMostDensity = static_cast<std::uint64_t>(transform::TraceDensity::Branches);
   const validate::ValidProgram value = valid(program);
   transform::TraceOptions options;
-  options.density = static_cast<transform::TraceDensity>(density);
-  if (!detail.is_none()) options.detail = NodeId{detail.cast<std::uint32_t>()};
+  options.density = static_cast<transform::TraceDensity>(to_unsigned(density, kMostDensity, "argument `density`"));
+  if (!detail.is_none()) options.detail = NodeId{to_index(detail, value.program().nodes().size(), "argument `detail`")};
+  // Only compared: what the program does not have excludes nothing.
   for (const auto& [statement, expr, effect] : excluded) {
     options.excluded.push_back({NodeId{statement}, expr ? ExprId{*expr} : ExprId{}, effect});
   }
@@ -57,12 +67,15 @@ py::tuple trace(const PyProgram& program, std::uint32_t density, py::handle deta
 }
 
 // (statement, value, place); with `effect`, the value is the element that the statement, or the atomic `expr` of it, changes.
-py::tuple statement_at(const PyProgram& program, std::uint32_t statement, std::optional<std::uint32_t> expr, bool effect) {
+py::tuple statement_at(const PyProgram& program, py::handle statement, py::handle expr, bool effect) {
   const validate::ValidProgram value = valid(program);
-  const NodeId at{statement};
-  const ExprId within = expr ? ExprId{*expr} : ExprId{};
+  const NodeId at{to_index(statement, value.program().nodes().size(), "argument `statement`")};
+  const ExprId within = expr.is_none() ? ExprId{} : ExprId{to_index(expr, value.program().exprs().size(), "argument `expr`")};
   std::string text;
   if (effect) {
+    const bool changes = within.valid() ? std::holds_alternative<ir::Atomic>(value.program().expr(within))
+                                        : std::holds_alternative<ir::Store>(value.program().node(at));
+    if (!changes) throw ArgumentError("argument `effect` is for stores and atomics, and this is neither. Fix: pass effect=False.");
     text = transform::element_text(value.program(), at, within);
   } else if (within.valid()) {
     text = transform::expression_text(value.program(), within);

@@ -38,7 +38,7 @@ py::object or_none(const std::string& text) { return text.empty() ? py::object(p
 py::object or_none(int number) { return number == 0 ? py::object(py::none()) : py::object(py::int_(number)); }
 
 void bind_place(py::module_& m) {
-  py::class_<Place> place(m, "Place", py::is_final(),
+  py::class_<Place> place(m, "Place", py::is_final(), made_whole<Place>(),
                           R"(Where a diagnostic points: in the program, and in the user's source when that is known.
 
 >>> vyre.validate(vyre.Program(workgroup_size=(0, 1, 1)))[0].place.path
@@ -57,7 +57,7 @@ void bind_place(py::module_& m) {
       "end_column", [](const Place& self) { return or_none(self.end_column); },
       "One past the last column; None when it is not known or in another line.");
   place.def("__eq__",
-            [](const Place& self, py::handle other) { return py::isinstance<Place>(other) && self == other.cast<const Place&>(); });
+            [](const Place& self, py::handle other) { return is<Place>(other) && self == other.cast<const Place&>(); });
   auto state = [](const Place& self) {
     return py::make_tuple(py::bytes(self.path), py::bytes(self.file), self.line, self.column, self.end_column);
   };
@@ -83,7 +83,8 @@ py::str shown(const Diagnostic& diagnostic) {
 }
 
 void bind_diagnostic(py::module_& m) {
-  py::class_<Diagnostic> diagnostic(m, "Diagnostic", py::is_final(), R"(A broken rule: its id, the full sentence with the Fix, and where.
+  py::class_<Diagnostic> diagnostic(m, "Diagnostic", py::is_final(), made_whole<Diagnostic>(),
+                                    R"(A broken rule: its id, the full sentence with the Fix, and where.
 
 >>> d = vyre.validate(vyre.Program(entry=[vyre.Node.assign("x", 1)]))[0]
 >>> d.rule, d.place.path
@@ -107,7 +108,7 @@ void bind_diagnostic(py::module_& m) {
   diagnostic.def("_repr_html_",
                  [](const Diagnostic& self) { return py::module_::import("vyre._diagnostics").attr("table")(py::cast(self)); });
   diagnostic.def("__eq__", [](const Diagnostic& self, py::handle other) {
-    return py::isinstance<Diagnostic>(other) && self == other.cast<const Diagnostic&>();
+    return is<Diagnostic>(other) && self == other.cast<const Diagnostic&>();
   });
   diagnostic.def("__hash__", [](const Diagnostic& self) {
     return py::hash(py::make_tuple(self.rule, py::bytes(self.message), self.place, py::bytes(self.hint)));

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "vyre/base/diagnostic.hpp"
+#include "vyre/base/error.hpp"
 #include "vyre/ir/handle.hpp"
 #include "vyre/ir/program.hpp"
 
@@ -21,6 +22,19 @@ struct PyExpr {
 struct PyNode {
   ir::NodeHandle handle;
 };
+
+// A call that does not fit the function's signature. In Python it is a TypeError too.
+struct CallError : ArgumentError {
+  using ArgumentError::ArgumentError;
+};
+
+// Whether an object is a T by its type. isinstance() asks the object too, and `__class__` may say anything.
+template <class T>
+bool is(py::handle object) {
+  // Never given back: the classes live as long as the process.
+  static const PyObject* const type = py::type::of<T>().release().ptr();
+  return reinterpret_cast<const PyObject*>(Py_TYPE(object.ptr())) == type;
+}
 
 // One a file, called by module.cpp in this order.
 void bind_errors(py::module_& m);

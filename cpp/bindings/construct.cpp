@@ -6,8 +6,8 @@ namespace vyre::python {
 
 std::vector<py::object> bind_arguments(const Signature& signature, const py::args& args, const py::kwargs& kwargs) {
   if (args.size() > signature.positional) {
-    throw py::type_error(fmt::format("{}() takes at most {} positional arguments, got {}. Fix: pass the others by name.",
-                                     signature.function, signature.positional, args.size()));
+    throw CallError(fmt::format("{}() takes at most {} positional arguments, got {}. Fix: pass the others by name.", signature.function,
+                                signature.positional, args.size()));
   }
   std::vector<py::object> result(signature.names.size());
   for (std::size_t k = 0; k < args.size(); ++k) result[k] = args[k];
@@ -18,14 +18,14 @@ std::vector<py::object> bind_arguments(const Signature& signature, const py::arg
     if (found == signature.names.end()) {
       std::string known;
       for (const char* each : signature.names) known += fmt::format("{}`{}`", known.empty() ? "" : ", ", each);
-      throw py::type_error(fmt::format("{}() has no argument {}. Fix: use one of {}.", signature.function, name, known));
+      throw CallError(fmt::format("{}() has no argument {}. Fix: use one of {}.", signature.function, name, known));
     }
     py::object& slot = result[static_cast<std::size_t>(found - signature.names.begin())];
-    if (slot) throw py::type_error(fmt::format("{}() got argument {} twice. Fix: pass it once.", signature.function, name));
+    if (slot) throw CallError(fmt::format("{}() got argument {} twice. Fix: pass it once.", signature.function, name));
     slot = py::reinterpret_borrow<py::object>(value);
   }
   for (std::size_t k = 0; k < signature.required; ++k) {
-    if (!result[k]) throw py::type_error(fmt::format("{}() misses argument `{}`. Fix: pass it.", signature.function, signature.names[k]));
+    if (!result[k]) throw CallError(fmt::format("{}() misses argument `{}`. Fix: pass it.", signature.function, signature.names[k]));
   }
   return result;
 }
@@ -54,7 +54,7 @@ void refuse_call(std::string_view owner, std::string_view signature, const py::a
   const auto places =
       static_cast<std::size_t>(std::count_if(parameters.begin(), parameters.end(), [](const Parameter& p) { return p.by_place; }));
   if (args.size() > places) {
-    throw py::type_error(fmt::format("{}() takes {} argument{} by place, got {}. Fix: write {}.", function, places, places == 1 ? "" : "s",
+    throw CallError(fmt::format("{}() takes {} argument{} by place, got {}. Fix: write {}.", function, places, places == 1 ? "" : "s",
                                      args.size(), call));
   }
   std::vector<bool> found(parameters.size());
@@ -64,17 +64,17 @@ void refuse_call(std::string_view owner, std::string_view signature, const py::a
       return PyUnicode_CompareWithASCIIString(key.ptr(), parameter.name.c_str()) == 0;
     });
     if (known == parameters.end()) {
-      throw py::type_error(fmt::format("{}() has no argument {}. Fix: write {}.", function, py::repr(key).cast<std::string>(), call));
+      throw CallError(fmt::format("{}() has no argument {}. Fix: write {}.", function, py::repr(key).cast<std::string>(), call));
     }
     const auto slot = static_cast<std::size_t>(known - parameters.begin());
-    if (found[slot]) throw py::type_error(fmt::format("{}() got argument `{}` twice. Fix: write {}.", function, known->name, call));
+    if (found[slot]) throw CallError(fmt::format("{}() got argument `{}` twice. Fix: write {}.", function, known->name, call));
     found[slot] = true;
   }
   for (std::size_t slot = 0; slot < parameters.size(); ++slot) {
     if (found[slot] || !parameters[slot].needed) continue;
-    throw py::type_error(fmt::format("{}() misses argument `{}`. Fix: write {}.", function, parameters[slot].name, call));
+    throw CallError(fmt::format("{}() misses argument `{}`. Fix: write {}.", function, parameters[slot].name, call));
   }
-  throw py::type_error(fmt::format("{}() does not take these arguments. Fix: write {}.", function, call));
+  throw CallError(fmt::format("{}() does not take these arguments. Fix: write {}.", function, call));
 }
 
 void explain_calls(py::handle scope, const std::string& owner, void (*first)(const py::args& args, const std::string& name)) {

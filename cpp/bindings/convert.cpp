@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "resident.hpp"
 #include "vyre/base/error.hpp"
@@ -22,7 +23,24 @@ const py::object& numpy_type(py::gil_safe_call_once_and_store<py::object>& store
   return store.call_once_and_store_result([&] { return py::object(py::module_::import("numpy").attr(name)); }).get_stored();
 }
 
-std::string type_name(py::handle object) { return py::type::handle_of(object).attr("__name__").cast<std::string>(); }
+// Not by asking the class, which could answer anything.
+std::string type_name(py::handle object) {
+  constexpr std::size_t kLongest = 100;
+  std::string_view name = Py_TYPE(object.ptr())->tp_name;
+  if (const std::size_t dot = name.rfind('.'); dot != name.npos) name.remove_prefix(dot + 1);
+  return lenient_str(name.substr(0, kLongest)).cast<std::string>();
+}
+
+// Its repr(), unless that raises.
+std::optional<std::string> repr_of(py::handle object) {
+  const py::object text = py::reinterpret_steal<py::object>(PyObject_Repr(object.ptr()));
+  const py::object bytes =
+      text ? py::reinterpret_steal<py::object>(PyUnicode_AsEncodedString(text.ptr(), "utf-8", "backslashreplace")) : text;
+  if (bytes) return bytes.cast<std::string>();
+  if (PyErr_ExceptionMatches(PyExc_Exception) == 0) throw py::error_already_set();
+  PyErr_Clear();
+  return std::nullopt;
+}
 
 // The integer as a Python int, which numpy's integers are not.
 py::int_ plain(py::handle object) { return py::reinterpret_steal<py::int_>(PyNumber_Index(object.ptr())); }
@@ -83,15 +101,16 @@ std::string given(py::handle object) {
   if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr())) {
     // The beginning alone: repr() of the whole could be as long as the user's data.
     py::object start = object[py::slice(0, kLongest, 1)];
-    std::string text = lenient_str(py::repr(start).cast<std::string>()).cast<std::string>();
-    return fmt::format("{}{} ({})", text, py::len(object) > kLongest ? "..." : "", type);
+    const std::size_t length = PyUnicode_Check(object.ptr()) ? static_cast<std::size_t>(PyUnicode_GET_LENGTH(object.ptr()))
+                                                             : static_cast<std::size_t>(PyBytes_GET_SIZE(object.ptr()));
+    return fmt::format("{}{} ({})", repr_of(start).value_or(""), length > kLongest ? "..." : "", type);
   }
   if (PyLong_Check(object.ptr()) || PyFloat_Check(object.ptr()) || PyType_Check(object.ptr()) || is_integer(object) || is_boolean(object) ||
-      py::isinstance<PyExpr>(object) || py::isinstance<PyNode>(object) ||
-      py::isinstance(object, py::module_::import("enum").attr("Enum"))) {
-    std::string text = py::repr(object).cast<std::string>();
-    if (text.size() > 2 * kLongest) text = text.substr(0, 2 * kLongest) + "...";
-    return fmt::format("{} ({})", text, type);
+      is<PyExpr>(object) || is<PyNode>(object) || py::isinstance(object, py::module_::import("enum").attr("Enum"))) {
+    if (std::optional<std::string> text = repr_of(object)) {
+      if (text->size() > 2 * kLongest) text = text->substr(0, 2 * kLongest) + "...";
+      return fmt::format("{} ({})", *text, type);
+    }
   }
   if (PyTuple_Check(object.ptr())) {
     const auto items = py::reinterpret_borrow<py::tuple>(object);
@@ -152,7 +171,7 @@ bool to_bool(py::handle object, const std::string& where) {
 
 std::string to_text(py::handle object, const std::string& where, const std::string& fix) {
   if (!PyUnicode_Check(object.ptr())) {
-    if (py::isinstance<ir::BufferDecl>(object)) {
+    if (is<ir::BufferDecl>(object)) {
       reject(where, "a str", object, fmt::format("write the declaration's name, {}", quoted(object.cast<const ir::BufferDecl&>().name)));
     }
     reject(where, "a str", object, with_fix(fix, "write a name in quotes"));
@@ -167,19 +186,16 @@ std::string to_text(py::handle object, const std::string& where, const std::stri
 }
 
 ir::DataType to_type(py::handle object, const std::string& where) {
-  if (!py::isinstance<ir::DataType>(object)) reject(where, "a vyre.DataType", object, type_fix(object));
-  return object.cast<ir::DataType>();
+  return to_member<ir::DataType>(object, ir::kTypes.size(), where, "a vyre.DataType", type_fix(object));
 }
 
 ir::BufferAccess to_access(py::handle object, const std::string& where) {
-  if (!py::isinstance<ir::BufferAccess>(object)) {
-    reject(where, "a vyre.BufferAccess", object, "write BufferAccess.ReadOnly, ReadWrite, Uniform or Workgroup");
-  }
-  return object.cast<ir::BufferAccess>();
+  return to_member<ir::BufferAccess>(object, ir::kAccesses.size(), where, "a vyre.BufferAccess",
+                                     "write BufferAccess.ReadOnly, ReadWrite, Uniform or Workgroup");
 }
 
 ir::ExprHandle quick_expr(py::handle object) {
-  if (py::isinstance<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
+  if (is<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
   if (!PyLong_CheckExact(object.ptr())) return {};
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
@@ -188,7 +204,7 @@ ir::ExprHandle quick_expr(py::handle object) {
 }
 
 ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::string& fix) {
-  if (py::isinstance<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
+  if (is<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
   if (is_boolean(object)) return ir::expr::boolean(PyObject_IsTrue(object.ptr()) == 1, caller());
   constexpr const char* kWanted = "an Expr, an integer from 0 to 4294967295 or a bool";
   if (is_integer(object)) {
@@ -221,7 +237,7 @@ ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::s
   }
   if (PyUnicode_Check(object.ptr()))
     reject(where, kWanted, object, "write Expr.var(name) to read a variable, Expr.load(name, index) a buffer");
-  if (py::isinstance<PyNode>(object)) {
+  if (is<PyNode>(object)) {
     const ir::NodeHandle& node = object.cast<const PyNode&>().handle;
     if (node->kind == ir::NodeKind::Let) reject(where, kWanted, object, fmt::format("write Expr.var({})", quoted(node->name)));
     reject(where, kWanted, object, "pass an expression; a statement has no value");
@@ -237,9 +253,9 @@ ir::ExprHandle to_index(py::handle object, const std::string& where, const std::
   return to_expr(object, where, fmt::format("write Expr.buf_len({}) - {} to count from the end", quoted(buffer), back));
 }
 
-std::vector<py::object> to_list(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix) {
-  if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || py::isinstance<PyExpr>(object) || py::isinstance<PyNode>(object) ||
-      PyDict_Check(object.ptr()) || PyAnySet_Check(object.ptr())) {
+py::object to_iterator(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix) {
+  if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || is<PyExpr>(object) || is<PyNode>(object) ||
+      PyDict_Check(object.ptr()) || PyAnySet_Check(object.ptr()) || PyMemoryView_Check(object.ptr())) {
     reject(where, wanted, object, fix);
   }
   py::object iterator = py::reinterpret_steal<py::object>(PyObject_GetIter(object.ptr()));
@@ -248,36 +264,53 @@ std::vector<py::object> to_list(py::handle object, const std::string& where, con
     PyErr_Clear();
     reject(where, wanted, object, fix);
   }
+  return iterator;
+}
+
+void reject_count(const std::string& where, const std::string& wanted, std::size_t most, const std::string& fix) {
+  throw ArgumentError(fmt::format("{} must be {}, got more than {} elements. Fix: {}.", where, wanted, most, fix));
+}
+
+py::dict to_dict(py::handle mapping, const std::string& where) {
+  if (PyDict_CheckExact(mapping.ptr())) return py::reinterpret_steal<py::dict>(PyDict_Copy(mapping.ptr()));
+  py::dict result;
+  for_each(mapping.attr("keys")(), "the keys of " + where, "names", "write {\"name\": array}",
+           [&](const py::object& key) { result[key] = py::object(mapping[key]); });
+  return result;
+}
+
+std::vector<py::object> to_list(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix) {
+  constexpr std::size_t kMost = 1000;
   std::vector<py::object> result;
-  while (PyObject* item = PyIter_Next(iterator.ptr())) result.push_back(py::reinterpret_steal<py::object>(item));
-  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+  for_each(
+      object, where, wanted, fix, [&](const py::object& item) { result.push_back(item); }, kMost);
   return result;
 }
 
 std::vector<ir::ExprHandle> to_exprs(py::handle object, const std::string& where) {
   std::vector<ir::ExprHandle> result;
-  for (const py::object& item : to_list(object, where, "a list of expressions", "write [value, ...]")) {
-    if (py::isinstance<PyExpr>(item)) {
+  for_each(object, where, "a list of expressions", "write [value, ...]", [&](const py::object& item) {
+    if (is<PyExpr>(item)) {
       result.push_back(item.cast<const PyExpr&>().handle);
     } else {
       result.push_back(to_expr(item, fmt::format("element {} of {}", result.size(), where)));
     }
-  }
+  });
   return result;
 }
 
 std::vector<ir::NodeHandle> to_nodes(py::handle object, const std::string& where) {
   std::vector<ir::NodeHandle> result;
-  for (const py::object& item : to_list(object, where, "a list of Nodes", "write [Node.let(...), Node.store(...)]")) {
-    if (!py::isinstance<PyNode>(item)) {
+  for_each(object, where, "a list of Nodes", "write [Node.let(...), Node.store(...)]", [&](const py::object& item) {
+    if (!is<PyNode>(item)) {
       const char* fix = "write Node.let(...), Node.store(...) or another statement";
-      if (py::isinstance<PyExpr>(item)) fix = "bind the expression with Node.let(name, value), or store it";
+      if (is<PyExpr>(item)) fix = "bind the expression with Node.let(name, value), or store it";
       if (PyCFunction_Check(item.ptr())) fix = "call the function: write Node.barrier() or Node.return_()";
       if (PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) fix = "write *nodes to put a list's statements here, or Node.block(nodes)";
       reject(fmt::format("element {} of {}", result.size(), where), "a Node", item, fix);
     }
     result.push_back(item.cast<const PyNode&>().handle);
-  }
+  });
   return result;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -41,7 +42,46 @@ std::vector<ir::ExprHandle> to_exprs(py::handle object, const std::string& where
 // A list or tuple (any iterable) of Nodes.
 std::vector<ir::NodeHandle> to_nodes(py::handle object, const std::string& where);
 
-// The elements of a list, tuple or other iterable; strings and expressions are refused.
+// The iterator of a list, tuple or other iterable; strings and expressions are refused.
+py::object to_iterator(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix);
+[[noreturn]] void reject_count(const std::string& where, const std::string& wanted, std::size_t most, const std::string& fix);
+
+// Ten times what a program may have (V019), so that a list which is too long for a program is still told so by the rule.
+inline constexpr std::size_t kMostElements = 1'000'000;
+
+// Calls `each` with one element after the other: an iterable may be endless, so each is looked at before the next is asked for, and
+// no more than `most` are taken.
+template <class Each>
+void for_each(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix, const Each& each,
+              std::size_t most = kMostElements) {
+  const py::object iterator = to_iterator(object, where, wanted, fix);
+  for (std::size_t count = 0;; ++count) {
+    const py::object item = py::reinterpret_steal<py::object>(PyIter_Next(iterator.ptr()));
+    if (!item) break;
+    if (count == most)
+      reject_count(where, wanted, most, most == kMostElements ? "pass fewer: a program has at most 100000 nodes (V019)" : fix);
+    each(item);
+  }
+  if (PyErr_Occurred() != nullptr) throw py::error_already_set();
+}
+
+// A new dict of a mapping's keys and values, as many as for_each takes.
+py::dict to_dict(py::handle mapping, const std::string& where);
+
+// The elements of what is a handful of them.
 std::vector<py::object> to_list(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix);
+
+// A member of an enumeration with `count` members, numbered from 0. From Python a member's number can be changed, and any object
+// can say that it is one.
+template <class Enum>
+Enum to_member(py::handle object, std::size_t count, const std::string& where, const std::string& wanted, const std::string& fix) {
+  if (py::isinstance<Enum>(object)) {
+    try {
+      if (const auto member = object.cast<Enum>(); static_cast<std::size_t>(member) < count) return member;
+    } catch (const std::runtime_error&) {  // pybind11's, for a number of another type
+    }
+  }
+  reject(where, wanted, object, fix);
+}
 
 }  // namespace vyre::python

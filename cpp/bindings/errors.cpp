@@ -1,6 +1,8 @@
 // C++ errors as the Python exceptions of vyre/errors.py, which are plain Python classes so that users can subclass and pickle them.
+#include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <exception>
 #include <string>
 #include <vector>
@@ -13,9 +15,28 @@
 namespace vyre::python {
 namespace {
 
+// A name may have megabytes: what is quoted in a message keeps its two ends.
+std::string shortened(std::string_view message) {
+  constexpr std::size_t kLongestPiece = 1000, kKept = 100;
+  constexpr std::string_view kQuotes = "`'\"";
+  if (message.size() <= kLongestPiece) return std::string(message);
+  std::string result;
+  while (!message.empty()) {
+    const std::size_t end = std::min(message.find_first_of(kQuotes), message.size() - 1) + 1;
+    const std::string_view piece = message.substr(0, end);
+    if (piece.size() <= kLongestPiece) {
+      result += piece;
+    } else {
+      result.append(piece.substr(0, kKept)).append("...").append(piece.substr(piece.size() - kKept));
+    }
+    message.remove_prefix(end);
+  }
+  return result;
+}
+
 void raise(const char* name, const char* message) {
   const py::object type = py::module_::import("vyre.errors").attr(name);
-  PyErr_SetObject(type.ptr(), lenient_str(message).ptr());
+  PyErr_SetObject(type.ptr(), lenient_str(shortened(message)).ptr());
 }
 
 void raise_validation(const Diagnostics& diagnostics) {
@@ -29,6 +50,8 @@ void translate(std::exception_ptr pointer) {
   if (!pointer) return;
   try {
     std::rethrow_exception(pointer);
+  } catch (const CallError& error) {
+    raise("CallError", error.what());
   } catch (const ArgumentError& error) {
     raise("ArgumentError", error.what());
   } catch (const ValidationError& error) {
@@ -59,6 +82,11 @@ void translate(std::exception_ptr pointer) {
     raise("VyreError", error.what());
   } catch (const BugError& error) {
     raise("InternalError", error.what());
+  } catch (const py::cast_error& error) {
+    // What a function asks of an argument by itself says what is wrong with it; this is for what none of them expects.
+    raise("ArgumentError",
+          fmt::format("an argument is of a type that the call does not take: {}. Fix: pass what its documentation says.", error.what())
+              .c_str());
   }
 }
 

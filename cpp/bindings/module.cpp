@@ -1,8 +1,9 @@
 // The Python module vyre._core: a list of what is bound.
 #include "bindings.hpp"
 #include "construct.hpp"
+#include "seal.hpp"
 
-PYBIND11_MODULE(_core, m) {
+PYBIND11_MODULE(vyre_core, m) {
   using namespace vyre::python;
   m.doc() = "The C++ core of vyre. Use the names that `vyre` shows.";
   m.attr("__version__") = VYRE_VERSION;
@@ -24,4 +25,17 @@ PYBIND11_MODULE(_core, m) {
   bind_check(m);
   bind_fuzz(m);
   explain_calls(m, "vyre");
+  seal(m);
+}
+
+// What Python calls when it imports the module. Devices, caches and the classes are one for the process, and pybind11 would wait for ever
+// for a lock of the main interpreter, so another interpreter of the process is refused first.
+PYBIND11_PLUGIN_IMPL(_core) {
+  if (PyInterpreterState_Get() != PyInterpreterState_Main()) {
+    PyErr_SetString(PyExc_ImportError,
+                    "vyre cannot be imported in a subinterpreter: it works in the main interpreter of a process alone. "
+                    "Fix: import it in the main interpreter, or start a process with multiprocessing.");
+    return nullptr;
+  }
+  return PyInit_vyre_core();
 }

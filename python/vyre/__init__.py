@@ -103,6 +103,7 @@ from vyre._run import Backends, Device, backends, devices, lower, pack_bytes, ru
 from vyre.errors import (
     ArgumentError,
     BindingError,
+    CallError,
     CapabilityError,
     CheckError,
     DeviceError,
@@ -203,6 +204,7 @@ __all__ = [
     "BindingError",
     "BufferAccess",
     "BufferDecl",
+    "CallError",
     "CapabilityError",
     "CheckError",
     "CheckResult",

@@ -208,8 +208,6 @@ def _checked(
     max_reports: int,
     timeout: float | None,
 ) -> CheckResult:
-    if not isinstance(checks, str) and hasattr(checks, "__iter__"):
-        checks = list(checks)
     outputs, found, complete, call = _core._check(
         program, inputs, workgroups, timeout, schedule, checks, max_reports, function
     )

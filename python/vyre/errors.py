@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = [
     "ArgumentError",
     "BindingError",
+    "CallError",
     "CapabilityError",
     "CheckError",
     "DeviceError",
@@ -47,6 +48,10 @@ class ArgumentError(VyreError, ValueError):
     """A bad argument: names it, what was wanted, what was given and what to write instead."""
 
 
+class CallError(ArgumentError, TypeError):
+    """A call with too few, too many or unknown arguments: says what the function takes, and what it got."""
+
+
 class PlannedTypeError(ArgumentError, AttributeError):
     """A data type that the type document plans and this version does not have."""
 
@@ -61,6 +66,12 @@ class ValidationError(VyreError):
     diagnostics: Diagnostics
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
+        if not isinstance(diagnostics, (list, tuple)):
+            # Not list(), which has no end for an iterator that has none.
+            raise CallError(
+                "ValidationError takes a list of Diagnostics, got an object of type "
+                f"{type(diagnostics).__name__[:80]}. Fix: pass what vyre.validate gave."
+            )
         self.diagnostics = Diagnostics(diagnostics)
         super().__init__(str(self.diagnostics))
 
@@ -104,6 +115,13 @@ class CheckError(ExecutionError):
     reports: tuple[Report, ...]
 
     def __init__(self, result: CheckResult) -> None:
+        from vyre._check import CheckResult
+
+        if type(result) is not CheckResult:
+            raise CallError(
+                f"CheckError takes a CheckResult, got an object of type {type(result).__name__[:80]}. "
+                "Fix: pass what vyre.check gave."
+            )
         self.result = result
         self.reports = result.reports
         shown = [result._title(), *map(str, result.reports[:_MOST_SHOWN])]

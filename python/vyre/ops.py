@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from vyre import _core
 from vyre._core import Convention, DataType, Expr, OpLaw, OpSignature, OpSpec
+from vyre._text import shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -63,12 +64,28 @@ class Operation:
     """
 
     def __init__(self, spec: OpSpec) -> None:
+        if type(spec) is not OpSpec:
+            raise ArgumentError(
+                f"argument `spec` of Operation must be an OpSpec, got {shown(spec)}. Fix: write vyre.ops.get(id)."
+            )
         self.spec = spec
         self.__name__ = spec.id
         self.__doc__ = spec.summary
 
     def __call__(self, *args: Any) -> Expr:
         return Expr.call(f"{self.spec.id}@{self.spec.version}", args)
+
+    def __copy__(self) -> Operation:
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Operation:
+        return self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        raise ArgumentError(
+            "an Operation is not pickled: the other process must have registered it. "
+            "Fix: pickle its id, and write vyre.ops.Operation(vyre.ops.get(id)) there."
+        )
 
     def __repr__(self) -> str:
         return f"<vyre operation {self.spec.id}@{self.spec.version}>"

@@ -14,6 +14,7 @@ from vyre import Node, Program
 
 PARENTS = {
     "ArgumentError": (vyre.VyreError, ValueError),
+    "CallError": (vyre.ArgumentError, TypeError),
     "ValidationError": (vyre.VyreError,),
     "ParseError": (vyre.VyreError,),
     "LoweringError": (vyre.VyreError,),

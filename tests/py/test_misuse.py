@@ -27,7 +27,7 @@ def test_an_object_without_a_value_cannot_be_made(cls):
 @pytest.mark.parametrize("cls", [OpSignature, OpSpec])
 def test_an_object_without_its_arguments_cannot_be_made(cls):
     for make in (cls, lambda: cls.__new__(cls)):
-        with pytest.raises(TypeError, match=rf"^{cls.__name__}\(\) misses argument `(inputs|id)`. Fix: pass it.$"):
+        with pytest.raises(vyre.CallError, match=rf"^{cls.__name__}\(\) misses argument `(inputs|id)`. Fix: pass it.$"):
             make()
 
 
@@ -60,7 +60,7 @@ def test_new_makes_a_whole_program():
     ],
 )
 def test_wrong_arguments_of_constructors(call, message):
-    with pytest.raises(TypeError, match=f"^{re.escape(message)}$"):
+    with pytest.raises(vyre.CallError, match=f"^{re.escape(message)}$"):
         call()
 
 

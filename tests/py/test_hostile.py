@@ -1,0 +1,427 @@
+"""No public call ends the process, hangs, or takes memory without bound: each point in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import vyre
+from hostile import Outcome, outcomes
+
+PROGRAM = """
+import copy, importlib, itertools, pickle, sys, weakref
+import numpy as np
+import vyre
+from vyre import *
+import hostile
+_core = vyre._core
+
+class Liar:
+    "Says to be of another class."
+    def __init__(self, kind): object.__setattr__(self, "kind", kind)
+    @property
+    def __class__(self): return self.kind
+
+def objects():
+    "One of each class of the C++ module, by name."
+    program = Program(entry=[Node.let("a", 1)])
+    wrong = vyre.validate(Program(workgroup_size=(0, 1, 1)))[0]
+    profile = vyre.profile()
+    profile.__enter__()
+    made = {
+        "Array": vyre.empty(3, backend="cpu"),
+        "BufferDecl": BufferDecl.read("a", 0, vyre.u32),
+        "Convention": Convention.V1(),
+        "Diagnostic": wrong,
+        "Expr": Expr.u32(1),
+        "Node": Node.barrier(),
+        "OpSignature": OpSignature([vyre.u32], vyre.u32),
+        "OpSpec": vyre.ops.get("primitive.bitwise.xor"),
+        "Place": wrong.place,
+        "Program": program,
+        "_Graph": _core._Graph(),
+        "_Profile": profile._handle,
+    }
+    here = {name for name, value in vars(_core).items() if type(value) is type(Expr)}
+    assert set(made) == here, here ^ set(made)
+    return made
+
+def run(case):
+    names = dict(globals())
+    exec(case, names)
+    return repr(names["result"]) if "result" in names else None
+
+hostile.serve(run)
+"""
+
+
+def check(cases: dict[str, tuple[str, ...] | str | None]) -> None:
+    """Each case against a value's repr (a str), an error (its class's name, and its message), or no error (None)."""
+    found = outcomes(PROGRAM, [textwrap.dedent(case) for case in cases])
+    wrong = []
+    for (case, wanted), outcome in zip(cases.items(), found, strict=True):
+        if wanted is None:
+            good = outcome.kind == "value"
+        elif isinstance(wanted, str):
+            good = outcome == Outcome("value", (), wanted)
+        else:
+            good = outcome.kind == "error" and wanted == (outcome.type[0], outcome.text)
+        if not good:
+            wrong.append(f"{case}\n    wanted {wanted}\n    got    {outcome}")
+    assert not wrong, "\n".join(wrong)
+
+
+CLASSES = [name for name, value in vars(vyre._core).items() if type(value) is type(vyre.Expr)]
+
+
+@pytest.fixture(scope="module")
+def abuses() -> dict[str, Outcome]:
+    """What each class of the C++ module answers to each abuse of it."""
+    ways = {
+        "new": "T.__new__(T)",
+        "new of object": "object.__new__(T)",
+        "new of the base": "T.__base__.__new__(T)",
+        "call of the base": "T.__base__()",
+        "subclass": "type(T)('Sub', (T,), {})",
+        "subclass in words": "class Sub(T): pass",
+        "subclass of the base": "class Sub(T.__base__): pass",
+        "class of the metaclass": "type(T)('Sub', (), {})",
+        "new of the metaclass": "type.__new__(type(T), 'Sub', (), {})",
+        "init": "x.__init__(); T.__init__(x, 1, a=2); result = type(x).__name__ + repr(x)[:0]",
+        "setstate": "x.__setstate__(3)",
+        "class of x": "x.__class__ = Program if T is not Program else Node",
+        "class to x": "class Own: pass\nOwn().__class__ = T",
+        "attribute of x": "x.attribute = 1",
+        "attribute of T": "T.attribute = 1",
+        "repr of T": "T.__repr__ = None",
+        "del of T": "del T.__repr__",
+        "attribute of the base": "T.__base__.attribute = 1",
+        "weakref": "result = type(weakref.ref(x)()).__name__",
+        "copy": "result = type(copy.copy(x)).__name__",
+        "deepcopy": "result = type(copy.deepcopy(x)).__name__",
+        "reduce of object": "object.__reduce__(x)",
+        "reduce of the class": "object.__reduce__(T)",
+    } | {
+        f"pickle {protocol}": f"result = type(pickle.loads(pickle.dumps(x, {protocol}))).__name__"
+        for protocol in range(6)
+    }
+    cases = {
+        f"{name}: {way}": f"x = objects()[{name!r}]; T = type(x)\n{code}"
+        for name in CLASSES
+        for way, code in ways.items()
+    }
+    return dict(zip(cases, outcomes(PROGRAM, list(cases.values())), strict=True))
+
+
+def test_every_class_answers_every_abuse_with_a_value_or_an_error(abuses):
+    assert {name: outcome for name, outcome in abuses.items() if outcome.kind not in ("value", "error")} == {}
+
+
+NO_SUBCLASSES = (
+    "the classes of vyre have no subclasses. Fix: keep an object of theirs in an attribute of your own class."
+)
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_a_class_makes_no_empty_objects_and_stays_as_it_is(name, abuses):
+    shown = f"vyre._core.{name}"
+    base = "pybind11_builtins.pybind11_object" if sys.version_info >= (3, 12) else "pybind11_object"
+    wanted = {
+        "new of object": ("TypeError", f"object.__new__({shown}) is not safe, use {shown}.__new__()"),
+        "new of the base": ("TypeError", f"{base}.__new__({shown}) is not safe, use {shown}.__new__()"),
+        "call of the base": (
+            "TypeError",
+            "pybind11_object makes no objects. Fix: use the functions that vyre shows.",
+        ),
+        "subclass": ("TypeError", NO_SUBCLASSES),
+        "subclass in words": ("TypeError", NO_SUBCLASSES),
+        "subclass of the base": ("TypeError", NO_SUBCLASSES),
+        "class of the metaclass": ("TypeError", NO_SUBCLASSES),
+        "attribute of T": ("TypeError", f"cannot set 'attribute' attribute of immutable type '{shown}'"),
+        "repr of T": ("TypeError", f"cannot set '__repr__' attribute of immutable type '{shown}'"),
+        "del of T": ("TypeError", f"cannot set '__repr__' attribute of immutable type '{shown}'"),
+        "class of x": (
+            "TypeError",
+            "__class__ assignment only supported for heap types or ModuleType subclasses"
+            if sys.version_info < (3, 11)
+            else "__class__ assignment only supported for mutable types or ModuleType subclasses",
+        ),
+    }
+    wanted["class to x"] = wanted["class of x"]
+    found = {way: abuses[f"{name}: {way}"] for way in wanted}
+    assert {way: (outcome.type[0], outcome.text) for way, outcome in found.items()} == wanted
+    assert abuses[f"{name}: init"] == Outcome("value", (), repr(name))
+    assert abuses[f"{name}: weakref"] == Outcome("value", (), repr(name))
+
+
+NOT_PICKLED = {
+    "Array": "a vyre.Array is memory of a device, which is not copied or pickled. "
+    "Fix: write array.numpy(), and vyre.array there.",
+    "OpSpec": "an OpSpec is not pickled: the other process must have registered it. "
+    "Fix: pickle its id, and write vyre.ops.get(id) there.",
+    "_Graph": "a graph works with memory of a device, which is not copied or pickled. Fix: record it again there.",
+    "_Profile": "a profile that still records is not copied or pickled. Fix: leave its with-block first.",
+}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+@pytest.mark.parametrize("protocol", range(6))
+def test_an_object_is_pickled_by_every_protocol_or_says_what_to_do(name, protocol, abuses):
+    outcome = abuses[f"{name}: pickle {protocol}"]
+    if name in NOT_PICKLED:
+        assert (outcome.type[:2], outcome.text) == (("ArgumentError", "VyreError"), NOT_PICKLED[name])
+    else:
+        assert outcome == Outcome("value", (), repr(name))
+
+
+def test_python_classes_that_hold_objects_of_cpp_are_pickled_or_say_what_to_do():
+    operation = (
+        "an Operation is not pickled: the other process must have registered it. "
+        "Fix: pickle its id, and write vyre.ops.Operation(vyre.ops.get(id)) there."
+    )
+    graph = "a vyre.Graph works with memory of a device, which is not copied or pickled. Fix: record it again there."
+    cases: dict[str, tuple[str, ...] | str | None] = {}
+    for protocol in range(6):
+        cases |= {
+            f"pickle.dumps(Operation(ops.get('primitive.bitwise.xor')), {protocol})": ("ArgumentError", operation),
+            f"pickle.dumps(vyre.graph(), {protocol})": ("ArgumentError", graph),
+            f"with vyre.profile() as p: pickle.dumps(p, {protocol})": ("ArgumentError", NOT_PICKLED["_Profile"]),
+            f"p = vyre.profile()\nwith p: pass\nresult = pickle.loads(pickle.dumps(p, {protocol})).events": "[]",
+        }
+    cases["x = Operation(ops.get('primitive.bitwise.xor')); result = copy.copy(x) is x is copy.deepcopy(x)"] = "True"
+    check(cases)
+
+
+def test_what_says_to_be_of_a_class_of_ours_is_judged_by_what_it_is():
+    wanted = "must be an Expr, an integer from 0 to 4294967295 or a bool"
+    check(
+        {
+            "vyre.add(Liar(Expr), 1)": (
+                "ArgumentError",
+                f"argument `left` of add {wanted}, got an object of type Liar. Fix: write Expr.u32(v) or another "
+                "expression.",
+            ),
+            "Node.block([Liar(Node)])": (
+                "ArgumentError",
+                "element 0 of argument `body` of Node.block must be a Node, got an object of type Liar. "
+                "Fix: write Node.let(...), Node.store(...) or another statement.",
+            ),
+            "vyre.validate(Liar(Program))": (
+                "ArgumentError",
+                "argument `program` of vyre.validate must be a vyre.Program, got an object of type Liar. "
+                "Fix: write Program(buffers, workgroup_size, entry), or vyre.parse(text).",
+            ),
+            "ops.register(Liar(OpSpec))": (
+                "ArgumentError",
+                "argument `spec` of vyre.ops.register must be an OpSpec, got an object of type Liar. "
+                "Fix: write OpSpec(id, signature, ...).",
+            ),
+            "result = Program() == Liar(Program)": "False",
+            "x = vyre.u32; x._value_ = 7; BufferDecl.read('a', 0, x)": (
+                "ArgumentError",
+                "argument `element` of BufferDecl.read must be a vyre.DataType, got DataType.U32 (DataType). "
+                "Fix: write DataType.U32 or another type of that table.",
+            ),
+            "x = vyre.BinOp.Add; x._value_ = 'Add'; Expr.binop(x, 1, 2)": (
+                "ArgumentError",
+                "argument `op` of Expr.binop must be a vyre.BinOp, got BinOp.Add (BinOp). "
+                "Fix: write BinOp.Add or another operator of that table.",
+            ),
+            "x = object.__new__(vyre.UnOp); x._value_ = -1; Expr.unop(x, 2)": (
+                "ArgumentError",
+                "argument `op` of Expr.unop must be a vyre.UnOp, got an object of type UnOp. "
+                "Fix: write UnOp.Popcount or another operator of that table.",
+            ),
+        }
+    )
+
+
+def test_what_lies_behind_the_functions_ends_no_process():
+    check(
+        {
+            "type(vyre.add.__self__)()": (
+                "TypeError",
+                "pybind11_builtins."
+                + type(vyre.add.__self__).__name__[: 100 - len("pybind11_builtins.")]
+                + " makes no objects. Fix: use the functions that vyre shows.",
+            ),
+            "vyre.add.__self__.__init__()": None,
+            "result = pickle.loads(pickle.dumps(vyre.add)) is vyre.add": "True",
+            "result = importlib.reload(_core) is _core and importlib.reload(vyre) is vyre": "True",
+            # The module stays, whatever is removed from sys.modules.
+            """
+            for name in [name for name in sys.modules if name.startswith("vyre")]:
+                del sys.modules[name]
+            import vyre as again
+            result = again._core is _core and again.Expr is Expr and again is not vyre
+            """: "True",
+        }
+    )
+
+
+SUBINTERPRETER = """
+try:
+    import _interpreters
+    run, create = _interpreters.exec, _interpreters.create
+except ImportError:
+    import _xxsubinterpreters as _interpreters
+    run, create = _interpreters.run_string, _interpreters.create
+code = '''
+try:
+    import vyre
+except ImportError as error:
+    print(error)
+'''
+failed = run(create(), code)
+assert failed is None, failed
+import vyre
+print(vyre.Expr.u32(1))
+"""
+
+
+def test_a_subinterpreter_is_told_that_it_cannot_import_vyre():
+    done = subprocess.run([sys.executable, "-c", SUBINTERPRETER], capture_output=True, text=True, timeout=60)
+    assert (done.stdout, done.returncode) == (
+        "vyre cannot be imported in a subinterpreter: it works in the main interpreter of a process alone. "
+        "Fix: import it in the main interpreter, or start a process with multiprocessing.\nExpr(1)\n",
+        0,
+    ), done.stderr
+
+
+def test_indices_of_statements_and_expressions_are_checked():
+    one = "Program(entry=[Node.let('a', 1)])"
+    check(
+        {
+            "_core._statement_at(Program(), 7, None)": (
+                "ArgumentError",
+                "argument `statement` must be below 0, as many as the program has, got 7 (int). "
+                "Fix: pass the index of one.",
+            ),
+            f"_core._statement_at({one}, 0, 99)": (
+                "ArgumentError",
+                "argument `expr` must be below 1, as many as the program has, got 99 (int). "
+                "Fix: pass the index of one.",
+            ),
+            f"_core._trace({one}, False, 5, [])": (
+                "ArgumentError",
+                "argument `detail` must be below 1, as many as the program has, got 5 (int). "
+                "Fix: pass the index of one.",
+            ),
+            f"result = _core._statement_at({one}, 0, 0)[:2]": "('let a = 1', '1')",
+        }
+    )
+
+
+def test_iterables_are_looked_at_element_by_element():
+    endless = "got more than 1000000 elements. Fix: pass fewer: a program has at most 100000 nodes (V019)."
+    two = f"element 0 of argument `inputs` of OpSignature must be a vyre.DataType, got {np.uint32(0)!r} (uint32). "
+    check(
+        {
+            "Program(itertools.repeat(3))": (
+                "ArgumentError",
+                "element 0 of argument `buffers` of Program must be a BufferDecl, got 3 (int). "
+                "Fix: write BufferDecl.read(name, binding, element) or another shorthand.",
+            ),
+            "Program(entry=itertools.repeat(Node.barrier()))": (
+                "ArgumentError",
+                f"argument `entry` of Program must be a list of Nodes, {endless}",
+            ),
+            "Node.block(itertools.repeat(Node.barrier()))": (
+                "ArgumentError",
+                f"argument `body` of Node.block must be a list of Nodes, {endless}",
+            ),
+            "vyre.call('a.b', itertools.repeat(1))": (
+                "ArgumentError",
+                f"argument `args` of Expr.call must be a list of expressions, {endless}",
+            ),
+            "OpSignature(np.broadcast_to(np.uint32(0), 2**40), vyre.u32)": (
+                "ArgumentError",
+                f"{two}Fix: write DataType.U32 or another type of that table.",
+            ),
+            "OpSignature(itertools.repeat(vyre.u32), vyre.u32)": (
+                "ArgumentError",
+                f"argument `inputs` of OpSignature must be a list of DataTypes, {endless}",
+            ),
+            "vyre.run(Program(), {}, itertools.repeat(1))": (
+                "ArgumentError",
+                "argument `workgroups` of vyre.run must be an integer or a tuple of one to three integers, "
+                "got more than 1000 elements. Fix: write (n, 1, 1).",
+            ),
+            "Program(workgroup_size=np.broadcast_to(np.uint32(0), 2**40))": (
+                "ArgumentError",
+                "argument `workgroup_size` of Program must be three integers, got more than 1000 elements. "
+                "Fix: write (64, 1, 1).",
+            ),
+            "vyre.check(Program(), {}, 1, checks=itertools.repeat('race'))": (
+                "ArgumentError",
+                'argument `checks` of vyre.check must be "all", or names out of "race", "uninitialised-read", '
+                '"out-of-bounds", "divergent-barrier", "order-dependence", got more than 1000 elements. '
+                'Fix: write "all", or a list such as ["race", "out-of-bounds"].',
+            ),
+            "result = vyre.check(Program(), {}, 1, checks=iter(['race'])).checks": "('race',)",
+            """
+            class Endless(dict):
+                def keys(self): return itertools.repeat("a")
+                def __getitem__(self, key): return 3
+            vyre.run(Program(), Endless(), 1)
+            """: (
+                "ArgumentError",
+                "the keys of argument `inputs` of vyre.run must be names, got more than 1000000 elements. "
+                "Fix: pass fewer: a program has at most 100000 nodes (V019).",
+            ),
+            "vyre.ValidationError(itertools.repeat(1))": (
+                "CallError",
+                "ValidationError takes a list of Diagnostics, got an object of type repeat. "
+                "Fix: pass what vyre.validate gave.",
+            ),
+        }
+    )
+
+
+def test_a_call_that_fits_no_signature_is_a_type_error_of_ours():
+    check(
+        {
+            "vyre.add()": (
+                "CallError",
+                "vyre.add takes (left, right), got (). Fix: write vyre.add(left, right).",
+            ),
+            "Expr.u32(1, 2, x='a')": (
+                "CallError",
+                "Expr.u32 takes (value), got (int, int, x=str). Fix: write Expr.u32(value).",
+            ),
+            "Expr.u32(**{'\\ud800' * 100: 1})": (
+                "CallError",
+                "Expr.u32 takes (value), got (" + "\\ud800" * 6 + "\\ud8=int). Fix: write Expr.u32(value).",
+            ),
+            "Program().to_text(3)": (
+                "CallError",
+                "Program.to_text takes (), got (int). Fix: write x.to_text(), where x is of type Program.",
+            ),
+            "Program.to_text(3)": (
+                "CallError",
+                "Program.to_text takes (), got (int). Fix: write x.to_text(), where x is of type Program.",
+            ),
+            "Node.if_(*[1] * 40)": (
+                "CallError",
+                "Node.if_ takes (cond, then, otherwise=()), got (" + "int, " * 10 + "...). "
+                "Fix: write Node.if_(cond, then, otherwise=()).",
+            ),
+            "_core._fuzz_generate('seed', 1, 1, False, False, None)": (
+                "CallError",
+                "vyre._core._fuzz_generate takes (seed: typing.SupportsInt | typing.SupportsIndex, statements: "
+                "typing.SupportsInt | typing.SupportsIndex, work: typing.SupportsInt | typing.SupportsIndex, "
+                "clean: bool, independent: bool, plant: str | None), got (str, int, int, bool, bool, NoneType). "
+                "Fix: write vyre._core._fuzz_generate(seed: typing.SupportsInt | typing.SupportsIndex, statements: "
+                "typing.SupportsInt | typing.SupportsIndex, work: typing.SupportsInt | typing.SupportsIndex, "
+                "clean: bool, independent: bool, plant: str | None).",
+            ),
+            "Program(1, 2, 3, 4)": (
+                "CallError",
+                "Program() takes at most 3 positional arguments, got 4. Fix: pass the others by name.",
+            ),
+        }
+    )
