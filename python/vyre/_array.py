@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vyre import _core
+from vyre._text import shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     from vyre._run import Device
 
 __all__ = ["array", "empty"]
+
+# numpy's, before its version 2.
+_MOST_AXES = 32
 
 # The dtype of a DataType's elements, and the axes that one element adds.
 _NUMPY: dict[DataType, tuple[str, tuple[int, ...]]] = {
@@ -67,19 +71,19 @@ def array(
             f"{where} must be an array whose every element counts, got a masked array. "
             "Fix: write .filled(0) to give the masked elements a value."
         )
-    if isinstance(values, (bytes, bytearray, memoryview)):
+    if isinstance(values, (bytes, bytearray)):
         values = np.frombuffer(values, np.uint8)
     elif isinstance(values, _core.Array):
         values = values.numpy()
     elif not isinstance(values, (np.ndarray, np.generic)) and hasattr(values, "__dlpack__"):
         values = _from_dlpack(values, where)
-    elif not hasattr(values, "dtype") and dtype is None:
+    elif not hasattr(values, "dtype") and not isinstance(values, memoryview) and dtype is None:
         raise ArgumentError(
             f"{where} must be an array, or come with a dtype, got {type(values).__name__}. "
             f"Fix: {_values.natural(values)}."
         )
     if dtype is None:
-        host = np.asarray(values)
+        host = _as_array(values, where)
     else:
         host = _values.exact(values, _dtype(dtype, "vyre.array"), where)
     host = np.ascontiguousarray(host).reshape(host.shape)
@@ -119,9 +123,14 @@ def empty(
     for extent in axes:
         if isinstance(extent, bool) or not isinstance(extent, (int, np.integer)) or not 0 <= extent < 2**48:
             raise ArgumentError(
-                f"argument `shape` of vyre.empty must be counts from 0 to 2^48 - 1, got {shape!r}. "
+                f"argument `shape` of vyre.empty must be counts from 0 to 2^48 - 1, got {shown(shape)}. "
                 "Fix: write a count, or a tuple of them."
             )
+    if len(axes) > _MOST_AXES:
+        raise ArgumentError(
+            f"argument `shape` of vyre.empty must have at most {_MOST_AXES} axes, got {len(axes)}. "
+            "Fix: join some of them."
+        )
     added = _NUMPY[dtype][1] if isinstance(dtype, _core.DataType) else ()
     return _core._empty([int(extent) for extent in axes + added], _dtype(dtype, "vyre.empty"), backend, device)
 
@@ -131,9 +140,9 @@ def _dtype(dtype: DTypeLike | DataType, function: str) -> np.dtype[Any]:
 
     try:
         wanted = np.dtype(_NUMPY[dtype][0] if isinstance(dtype, _core.DataType) else dtype)
-    except TypeError:
+    except Exception:  # numpy has many for what it cannot read
         raise ArgumentError(
-            f"argument `dtype` of {function} must be a numpy dtype or a vyre.DataType, got {dtype!r}. "
+            f"argument `dtype` of {function} must be a numpy dtype or a vyre.DataType, got {shown(dtype)}. "
             "Fix: write np.uint32."
         ) from None
     if wanted.name not in _DTYPES or not wanted.isnative:
@@ -144,12 +153,23 @@ def _dtype(dtype: DTypeLike | DataType, function: str) -> np.dtype[Any]:
     return wanted
 
 
+def _as_array(values: Any, where: str) -> np.ndarray:
+    import numpy as np
+
+    try:
+        return np.asarray(values)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ArgumentError(
+            f"{where} cannot be an array: {error}. Fix: pass numbers that it holds, all rows of one length."
+        ) from None
+
+
 def _from_dlpack(values: Any, where: str) -> np.ndarray:
     import numpy as np
 
     try:
         return np.from_dlpack(values)
-    except (BufferError, RuntimeError, TypeError, ValueError) as error:
+    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise ArgumentError(
-            f"{where} cannot be read through DLPack: {str(error).rstrip('.')}. Fix: pass a numpy array of its elements."
+            f"{where} cannot be read through DLPack: {type(values).__name__[:80]} says {str(error).rstrip('.')}. Fix: pass a numpy array of its elements."
         ) from None

@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from vyre import _core
+from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -52,16 +53,22 @@ class Graph:
         Raises: ArgumentError (also for a graph whose with-block raised), DeviceError. Errors of the calls themselves
             come at the latest when one of their arrays is read. Ctrl-C ends it between two replays.
         """
-        if isinstance(times, bool) or not hasattr(type(times), "__index__") or not 0 <= times.__index__() < 2**63:
+        count = as_count(times)
+        if count is None or not 0 <= count < 2**63:
             raise ArgumentError(
-                f"argument `times` of Graph.replay must be a count from 0 to 2^63 - 1, got {times!r}. "
+                f"argument `times` of Graph.replay must be a count from 0 to 2^63 - 1, got {shown(times)}. "
                 "Fix: write replay(100)."
             )
-        times = times.__index__()
-        if not progress:
+        times = count
+        if progress is False or progress is None:
             self._core.replay(times)
         elif callable(progress):
             self._watched(times, progress)
+        elif progress is not True:
+            raise ArgumentError(
+                f"argument `progress` of Graph.replay must be True, False or a function, got {shown(progress)}. "
+                "Fix: write progress=True."
+            )
         else:
             with _bar(times) as bar:
                 self._watched(times, lambda done, _: bar.update(done - bar.n))

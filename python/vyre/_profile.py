@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vyre import _core
 from vyre._files import write_atomically
+from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -134,6 +135,10 @@ class Profile:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
+        if self._handle is None:
+            raise ArgumentError(
+                "a profile is closed once, after it was opened. Fix: write `with vyre.profile() as prof:`."
+            )
         try:
             self._handle.end()
         finally:
@@ -264,7 +269,8 @@ class Profile:
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or error
             raise ArgumentError(
-                f"argument `path` of Profile.to_perfetto must be a file that can be written, got {where!r}: {reason}. "
+                f"argument `path` of Profile.to_perfetto must be a file that can be written, got {shown(where)}: "
+                f"{reason}. "
                 "Fix: pass the path of a file in a folder that exists and that you may write to."
             ) from error
 
@@ -325,11 +331,12 @@ def profile(*, keep: int = 1_000_000) -> Profile:
     >>> [(row.name, row.backend, row.calls) for row in prof.rows][0]
     ('dispatch', 'cpu', 3)
     """
-    if isinstance(keep, bool) or not hasattr(keep, "__index__") or not 0 <= keep < 2**62:
+    count = as_count(keep)
+    if count is None or not 0 <= count < 2**62:
         raise ArgumentError(
-            f"argument `keep` of vyre.profile must be a count of events, got {keep!r}. Fix: write keep=1_000_000."
+            f"argument `keep` of vyre.profile must be a count of events, got {shown(keep)}. Fix: write keep=1_000_000."
         )
-    return Profile(keep.__index__())
+    return Profile(count)
 
 
 def _short(text: str) -> str:

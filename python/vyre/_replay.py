@@ -18,6 +18,7 @@ import numpy as np
 
 from vyre import _core
 from vyre._files import write_atomically
+from vyre._text import shown
 from vyre.errors import ArgumentError, ParseError
 
 if TYPE_CHECKING:
@@ -34,6 +35,9 @@ FORMAT = "vyre replay"
 VERSION = 1
 
 _DTYPES = ("bool", "int32", "uint8", "uint32", "uint64")
+# Bytes of a file, and as many as show that it is none.
+_MOST = 1 << 30
+_FIRST = 1 << 12
 # A short file may ask for many zeros.
 _MOST_ZEROS = 1 << 30
 
@@ -67,7 +71,17 @@ def load(path: str | os.PathLike[str]) -> tuple[Program, dict[str, Any], dict[st
 
     Raises: ParseError for whatever ``save`` would not write.
     """
-    return parsed(path, _path(path, "vyre.replay").read_bytes())
+    with _path(path, "vyre.replay").open("rb") as file:
+        # Not all at once: what is no file, as /dev/zero, may have no end.
+        data = file.read(_FIRST)
+        if not data.lstrip().startswith(b"{"):
+            raise _refusal(path, "is not JSON (it does not begin with `{`)")
+        data += file.read(_MOST - len(data) + 1)
+    if len(data) > _MOST:
+        raise ParseError(
+            f"replay file {_name(path)} is longer than {_MOST:,} bytes. Fix: check a smaller case, and save that."
+        )
+    return parsed(path, data)
 
 
 def parsed(path: str | os.PathLike[str], data: bytes) -> tuple[Program, dict[str, Any], dict[str, Any]]:
@@ -145,19 +159,24 @@ def _places(value: Any) -> Iterator[Place]:
 
 
 def _path(path: object, function: str) -> Path:
-    if isinstance(path, (str, os.PathLike)) and str(path):
-        return Path(path)
+    try:
+        if isinstance(path, (str, os.PathLike)) and os.fsdecode(path) and "\0" not in os.fsdecode(path):
+            return Path(os.fsdecode(path))
+    except TypeError:  # a path of another type than it says
+        pass
     raise ArgumentError(
         f"argument `path` of {function} must be a path, got {_brief(path)}. Fix: write a name such as 'race.json'."
     )
 
 
 def _name(path: str | os.PathLike[str]) -> str:
-    return repr(os.fspath(path))
+    return shown(os.fspath(path))
 
 
 def _brief(value: object) -> str:
-    text = str(value) if isinstance(value, Exception) else repr(value)
+    if not isinstance(value, Exception):
+        return shown(value)
+    text = str(value)
     return text if len(text) <= 80 else text[:77] + "..."
 
 

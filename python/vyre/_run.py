@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, overload
 
 from vyre import _core
+from vyre._text import shown
 from vyre.errors import ArgumentError, CheckError
 
 if TYPE_CHECKING:
@@ -79,9 +80,9 @@ def run(
     """
     if check is None:
         return _core._run(program, inputs, workgroups, backend, device, timeout, schedule, optimize)
-    if backend not in (None, "reference"):
+    if not (backend is None or (isinstance(backend, str) and backend == "reference")):
         raise ArgumentError(
-            f"argument `check` of vyre.run needs the reference, got backend={backend!r}. "
+            f"argument `check` of vyre.run needs the reference, got backend={shown(backend)}. "
             'Fix: write backend="reference"; what it finds holds for every backend.'
         )
     if device is not None:
@@ -89,7 +90,7 @@ def run(
             "argument `check` of vyre.run needs the reference, which has no devices to choose from. "
             "Fix: leave `device` out; what it finds holds for every device."
         )
-    if optimize:
+    if optimize is not None and not _is_empty(optimize):
         raise ArgumentError(
             "argument `check` of vyre.run checks the program as it is written, got optimize=True. "
             "Fix: leave `optimize` out."
@@ -102,6 +103,10 @@ def run(
     if result.reports:
         raise CheckError(result)
     return result.outputs
+
+
+def _is_empty(optimize: object) -> bool:
+    return isinstance(optimize, (bool, list, tuple, set, frozenset)) and not optimize
 
 
 class Backends(list[str]):
@@ -169,9 +174,9 @@ def devices(backend: str | None = None) -> list[Device]:
     """
     if backend is not None:
         known = [*_core._available(), *_core._unavailable()]
-        if backend not in known:
+        if not isinstance(backend, str) or backend not in known:
             raise ArgumentError(
-                f"argument `backend` of vyre.devices must be one of {', '.join(known)} or None, got {backend!r}. "
+                f"argument `backend` of vyre.devices must be one of {', '.join(known)} or None, got {shown(backend)}. "
                 f"Fix: write one of these; None lists all devices{_core._did_you_mean(backend, known)}."
             )
     return [Device(**row) for row in _core._devices() if backend in (None, row["backend"])]
@@ -210,15 +215,21 @@ def pack_bytes(data: bytes | bytearray | memoryview | np.ndarray) -> np.ndarray:
 
     if isinstance(data, np.ma.MaskedArray):
         raise ArgumentError(_MASKED.format("data", "pack_bytes"))
-    if isinstance(data, np.ndarray):
+    if issubclass(type(data), np.ndarray):
         if data.dtype != np.uint8 or not data.flags.c_contiguous:
             raise ArgumentError(
                 f"argument `data` of pack_bytes must be bytes or a C-contiguous uint8 array, got {data.dtype} "
                 f"with shape {data.shape}. Fix: write np.ascontiguousarray(data).view(np.uint8)."
             )
         raw = data.tobytes()
-    elif isinstance(data, (bytes, bytearray, memoryview)):
-        raw = bytes(data)
+    elif issubclass(type(data), (bytes, bytearray, memoryview)):
+        try:
+            raw = bytes(data)
+        except ValueError:
+            raise ArgumentError(
+                "argument `data` of pack_bytes must be bytes, got a memoryview that was released. "
+                "Fix: pack it before its release."
+            ) from None
     else:
         raise ArgumentError(
             f"argument `data` of pack_bytes must be bytes or a uint8 array, got {type(data).__name__}. "
@@ -241,10 +252,10 @@ def unpack_bytes(words: np.ndarray, length: int | None = None) -> bytes:
 
     if isinstance(words, np.ma.MaskedArray):
         raise ArgumentError(_MASKED.format("words", "unpack_bytes"))
-    if not isinstance(words, np.ndarray) or words.dtype != np.uint32:
+    if not issubclass(type(words), np.ndarray) or words.dtype != np.uint32:
         got = (
             f"an array of {words.dtype}"
-            if isinstance(words, np.ndarray)
+            if issubclass(type(words), np.ndarray)
             else f"an object of type {type(words).__name__}"
         )
         raise ArgumentError(
@@ -256,7 +267,7 @@ def unpack_bytes(words: np.ndarray, length: int | None = None) -> bytes:
         return raw
     if isinstance(length, bool) or not isinstance(length, (int, np.integer)) or not 0 <= length <= len(raw):
         raise ArgumentError(
-            f"argument `length` of unpack_bytes must be an integer from 0 to {len(raw)}, got {length!r}. "
+            f"argument `length` of unpack_bytes must be an integer from 0 to {len(raw)}, got {shown(length)}. "
             "Fix: pass the number of bytes that were packed."
         )
     return raw[:length]

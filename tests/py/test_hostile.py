@@ -382,6 +382,35 @@ def test_iterables_are_looked_at_element_by_element():
     )
 
 
+def test_files_are_read_up_to_a_bound():
+    check(
+        {
+            "vyre.replay('/dev/zero')": (
+                "ParseError",
+                "replay file '/dev/zero' is not JSON (it does not begin with `{`). "
+                "Fix: write it anew with CheckResult.save.",
+            ),
+            """
+            from vyre import _replay
+            _replay._MOST = 5000
+            with open("long.json", "w") as file: file.write("{" + " " * 5000)
+            vyre.replay("long.json")
+            """: (
+                "ParseError",
+                "replay file 'long.json' is longer than 5,000 bytes. Fix: check a smaller case, and save that.",
+            ),
+            "vyre.replay('a\\0b')": (
+                "ArgumentError",
+                "argument `path` of vyre.replay must be a path, got 'a\\x00b'. Fix: write a name such as 'race.json'.",
+            ),
+            "vyre.replay(3)": (
+                "ArgumentError",
+                "argument `path` of vyre.replay must be a path, got 3. Fix: write a name such as 'race.json'.",
+            ),
+        }
+    )
+
+
 def test_a_call_that_fits_no_signature_is_a_type_error_of_ours():
     check(
         {
@@ -423,5 +452,123 @@ def test_a_call_that_fits_no_signature_is_a_type_error_of_ours():
                 "CallError",
                 "Program() takes at most 3 positional arguments, got 4. Fix: pass the others by name.",
             ),
+            # A TypeError of a function that the user passed is theirs.
+            "class Own: __index__ = lambda self: 'x' + 1\nvyre.graph().replay(Own())": (
+                "ArgumentError",
+                "argument `times` of Graph.replay must be a count from 0 to 2^63 - 1, got an object of type Own. "
+                "Fix: write replay(100).",
+            ),
         }
     )
+
+
+def test_what_was_untyped_or_misleading():
+    dtype = "must be a numpy dtype or a vyre.DataType, got"
+    check(
+        {
+            "vyre.array([1], dtype='junk')": (
+                "ArgumentError",
+                f"argument `dtype` of vyre.array {dtype} 'junk'. Fix: write np.uint32.",
+            ),
+            "vyre.empty(5, dtype={1: 2})": (
+                "ArgumentError",
+                f"argument `dtype` of vyre.empty {dtype} {{1: 2}}. Fix: write np.uint32.",
+            ),
+            "vyre.empty((1,) * 40)": (
+                "ArgumentError",
+                "argument `shape` of vyre.empty must have at most 32 axes, got 40. Fix: join some of them.",
+            ),
+            "vyre.empty(3, backend='cpu').__array__(copy=slice(3))": (
+                "ArgumentError",
+                "argument `copy` of Array.__array__ must be True or False, got an object of type slice. "
+                "Fix: write True or False.",
+            ),
+            "vyre.graph().replay(np.array([1, 2]))": (
+                "ArgumentError",
+                "argument `times` of Graph.replay must be a count from 0 to 2^63 - 1, got array([1, 2]). "
+                "Fix: write replay(100).",
+            ),
+            "vyre.graph().replay(1, progress=np.array([1, 2]))": (
+                "ArgumentError",
+                "argument `progress` of Graph.replay must be True, False or a function, got array([1, 2]). "
+                "Fix: write progress=True.",
+            ),
+            "vyre.profile(keep=np.array([1, 2]))": (
+                "ArgumentError",
+                "argument `keep` of vyre.profile must be a count of events, got array([1, 2]). "
+                "Fix: write keep=1_000_000.",
+            ),
+            "vyre.devices(np.array([1, 2]))": (
+                "ArgumentError",
+                "argument `backend` of vyre.devices must be one of "
+                f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])} or None, got array([1, 2]). "
+                "Fix: write one of these; None lists all devices.",
+            ),
+            "vyre.run(Program(), {}, 1, backend=np.array([1, 2]), check='all')": (
+                "ArgumentError",
+                "argument `check` of vyre.run needs the reference, got backend=array([1, 2]). "
+                'Fix: write backend="reference"; what it finds holds for every backend.',
+            ),
+            "p = vyre.profile()\nwith p: pass\np.__exit__(None, None, None)": (
+                "ArgumentError",
+                "a profile is closed once, after it was opened. Fix: write `with vyre.profile() as prof:`.",
+            ),
+            "vyre.profile().__exit__(None, None, None)": (
+                "ArgumentError",
+                "a profile is closed once, after it was opened. Fix: write `with vyre.profile() as prof:`.",
+            ),
+            "result = vyre.array(memoryview(np.arange(4, dtype=np.uint8).reshape(2, 2)), backend='cpu').numpy()": (
+                "array([[0, 1],\n       [2, 3]], dtype=uint8)"
+            ),
+            "result = vyre.array(memoryview(np.arange(6, dtype=np.uint32))[::2], backend='cpu').numpy()": (
+                "array([0, 2, 4], dtype=uint32)"
+            ),
+            "m = memoryview(b'abc'); m.release(); vyre.pack_bytes(m)": (
+                "ArgumentError",
+                "argument `data` of pack_bytes must be bytes, got a memoryview that was released. "
+                "Fix: pack it before its release.",
+            ),
+            """
+            class Speaks:
+                def __dlpack__(self, **how): return np.arange(3, dtype=np.uint32).__dlpack__()
+                def __dlpack_device__(self): return (1, 0)
+            result = vyre.array(Speaks(), backend='cpu').numpy()
+            """: "array([0, 1, 2], dtype=uint32)",
+            """
+            class Speaks:
+                def __dlpack__(self, **how): return 5
+                def __dlpack_device__(self): return (1, 0)
+            vyre.array(Speaks(), dtype='uint32', backend='cpu')
+            """: (
+                "ArgumentError",
+                "argument `values` of vyre.array cannot be read through DLPack: Speaks says: "
+                "PyCapsule_GetPointer called with invalid PyCapsule object. Fix: pass a numpy array.",
+            ),
+        }
+    )
+
+
+def test_a_name_of_a_megabyte_is_shortened_where_it_is_said():
+    name, ends = "a" * 1_000_000, "a" * 100 + "..." + "a" * 100
+    shown = "'" + "a" * 37 + "..." + "a" * 38 + "'"
+    check(
+        {
+            "ops.get('a' * 1_000_000)": (
+                "ArgumentError",
+                f"unknown operation `{ends[:-1]}`. Fix: register an Op with id {'a' * 70}...{'a' * 83} "
+                "before lowering.",
+            ),
+            "vyre.devices('a' * 1_000_000)": (
+                "ArgumentError",
+                "argument `backend` of vyre.devices must be one of "
+                f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])} or None, got {shown}. "
+                "Fix: write one of these; None lists all devices.",
+            ),
+            "vyre.run(Program([BufferDecl.read_write('a' * 1_000_000, 0, vyre.u32)]), {}, 1)": (
+                "BindingError",
+                f"buffer `{ends[:-1]}` (u32) has no array. Fix: add it to `inputs`: a numpy array of uint32, or a "
+                "number n of zero elements.",
+            ),
+        }
+    )
+    assert len(name) == 1_000_000

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from vyre import _core
 from vyre.errors import DeviceError
 from vyre.fuzz.case import Settings
-from vyre.fuzz.compare import Judgement, Way
+from vyre.fuzz.compare import Judgement, Way, checked_ways
 from vyre.fuzz.log import Row
 from vyre.fuzz.worker import CHECKED, Worker, WorkerEndedError
 
@@ -34,6 +34,7 @@ def describe(ways: Sequence[Way], *, patience: float = PATIENCE) -> str:
 
     Raises: ArgumentError, or CapabilityError where one does not work here.
     """
+    ways = checked_ways(ways, "vyre.fuzz.describe")
     if all(way.backend in ("reference", "cpu") for way in ways):
         return "; ".join(dict.fromkeys(way.backend for way in ways))
     worker = Worker(patience)

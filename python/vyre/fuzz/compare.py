@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import _core
+from vyre._text import shown
 from vyre.errors import ArgumentError, CapabilityError, DeviceError
 from vyre.fuzz import wgsl
 
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from vyre.fuzz.case import Case
+
+# More than there are combinations of what lowering does.
+_MOST_WAYS = 10_000
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,11 @@ def ways_of(backend: str, device: int | None = None, *, combinations: bool = Fal
     >>> len(ways_of("reference"))
     5
     """
+    if not isinstance(backend, str):
+        raise ArgumentError(
+            f"argument `backend` of vyre.fuzz.ways_of must be a backend's name, got {shown(backend)}. "
+            'Fix: write ways_of("cpu").'
+        )
     if backend == "reference":
         # In order and as written is what the others are compared with.
         orders = [
@@ -97,6 +106,22 @@ def ways_of(backend: str, device: int | None = None, *, combinations: bool = Fal
     if combinations and backend == "vulkan":
         chosen += [(*SPEEDUPS, "addresses"), ("addresses",)]
     return [Way(backend, device, None, names) for names in chosen]
+
+
+def checked_ways(ways: Sequence[Way], function: str) -> list[Way]:
+    """The ways as a list. Raises ArgumentError for what is none."""
+    found: list[Way] = []
+    try:
+        for way in itertools.islice(ways, _MOST_WAYS):
+            if not isinstance(way, Way):
+                raise TypeError
+            found.append(way)
+    except TypeError:
+        raise ArgumentError(
+            f"argument `ways` of {function} must be a list of Ways, got {shown(ways)}. "
+            "Fix: write vyre.fuzz.ways_of(backend)."
+        ) from None
+    return found
 
 
 @dataclass(frozen=True)
@@ -142,6 +167,7 @@ def judge(
     >>> judge(fuzz.generate(7), fuzz.ways_of("cpu")).kind
     'agrees'
     """
+    ways = checked_ways(ways, "vyre.fuzz.judge")
     native = [(index, way) for index, way in enumerate(ways) if not way.in_python]
     instead = None if tried is None else tried._tuple()
     given = _core._fuzz_judge(case._tuple(), instead, [way._tuple() for _, way in native], patience, progress)
