@@ -14,7 +14,8 @@
 namespace vyre::python {
 namespace {
 
-thread_local Graph* current = nullptr;
+// Any thread may destroy a graph, also while this one records it.
+thread_local std::shared_ptr<Graph*> current;
 
 // Each takes a driver some hundred bytes, and a loop in Python that makes more has no end in sight.
 constexpr std::size_t kMostCalls = std::size_t{1} << 20;
@@ -26,10 +27,10 @@ std::string place_of(const Planned& call) {
 
 }  // namespace
 
-Graph* Graph::recording() { return current; }
+Graph* Graph::recording() { return current ? *current : nullptr; }
 
 void Graph::refuse(const char* what) {
-  if (current == nullptr) return;
+  if (recording() == nullptr) return;
   throw ArgumentError(
       fmt::format("{} has no place in a graph: the calls recorded so far have not run, and a replay would leave it out. Fix: call it after "
                   "the with-block, and after replay().",
@@ -37,25 +38,25 @@ void Graph::refuse(const char* what) {
 }
 
 Graph::~Graph() {
-  if (current == this) current = nullptr;
+  if (self_) *self_ = nullptr;
 }
 
 void Graph::begin() {
-  if (current != nullptr) {
+  if (recording() != nullptr) {
     throw ArgumentError("this thread records another graph already. Fix: end its with-block first; a graph's replay() can be recorded.");
   }
   if (state_ != State::Empty) {
     throw ArgumentError("a graph records once, and this one has. Fix: make a new one with vyre.graph().");
   }
   state_ = State::Recording;
-  current = this;
+  current = self_ = std::make_shared<Graph*>(this);
 }
 
 void Graph::end(bool failed) {
-  if (current != this) {
+  if (recording() != this) {
     throw ArgumentError("the graph is not recorded by this thread. Fix: leave its with-block in the thread that entered it.");
   }
-  current = nullptr;
+  current.reset();
   state_ = State::Failed;
   if (!failed && !calls_.empty()) {
     std::vector<run::Step> steps;
@@ -106,9 +107,9 @@ void Graph::check_ready() const {
 void Graph::replay(std::uint64_t times) {
   check_ready();
   if (!sequence_) return;
-  if (current != nullptr) {
+  if (Graph* const other = recording()) {
     // Its calls become the other's.
-    for (; times > 0; --times) current->append(*this);
+    for (; times > 0; --times) other->append(*this);
     return;
   }
   const run::Span span("replay");

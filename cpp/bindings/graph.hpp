@@ -54,6 +54,7 @@ class Graph {
     std::vector<run::StorageView> views;
   };
   State state_ = State::Empty;
+  std::shared_ptr<Graph*> self_;  // what the recording thread finds this graph by
   std::vector<Call> calls_;
   std::vector<std::shared_ptr<run::Storage>> storages_;  // each once
   std::unordered_set<const run::Storage*> known_;        // likewise

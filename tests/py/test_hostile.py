@@ -572,3 +572,29 @@ def test_a_name_of_a_megabyte_is_shortened_where_it_is_said():
         }
     )
     assert len(name) == 1_000_000
+
+
+def test_a_graph_that_another_thread_drops_while_it_records_is_no_longer_recorded():
+    check(
+        {
+            """
+            import threading
+            double = Program([BufferDecl.read_write("data", 0, vyre.u32)], (4, 1, 1),
+                             [Node.store("data", Expr.gid_x(), Expr.load("data", Expr.gid_x()) * 2)])
+            data = vyre.array(np.ones(4, np.uint32), backend="cpu")
+            graphs, recording, dropped = [_core._Graph()], threading.Event(), threading.Event()
+            def record():
+                graphs[0].begin()
+                recording.set()
+                dropped.wait()
+                double(data, workgroups=1)
+            thread = threading.Thread(target=record)
+            thread.start()
+            recording.wait()
+            graphs.clear()
+            dropped.set()
+            thread.join()
+            result = data.numpy().tolist()
+            """: "[2, 2, 2, 2]",
+        }
+    )
