@@ -316,7 +316,7 @@ array([2, 3], dtype=uint32))");
   array.def_property_readonly(
       "device", [](const PyArray& self) { return self.device; }, "The index of its device among those of the backend.");
   array.def("__len__", [](const PyArray& self) {
-    if (self.shape.empty()) throw py::type_error("len() of a vyre.Array of shape ()");
+    if (self.shape.empty()) throw CallError("a vyre.Array of shape () has no length. Fix: read its `size`.");
     return self.shape[0];
   });
   array.def("__repr__", [](const PyArray& self) {

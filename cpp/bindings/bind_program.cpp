@@ -163,11 +163,11 @@ BufferDecl.workgroup('tile', 64, DataType.U32))");
     if (saved.size() != 6) throw ParseError("this is not a pickled BufferDecl. Fix: load what pickle.dumps wrote.");
     BufferDecl result;
     result.name = std::string(saved[0].cast<py::bytes>());
-    result.binding = saved[1].cast<std::uint32_t>();
-    result.access = saved[2].cast<BufferAccess>();
-    result.element = saved[3].cast<DataType>();
-    result.count = saved[4].cast<std::uint32_t>();
-    result.output = saved[5].cast<bool>();
+    result.binding = to_u32(saved[1], "the binding of a pickled BufferDecl");
+    result.access = to_access(saved[2], "the access of a pickled BufferDecl");
+    result.element = to_type(saved[3], "the element of a pickled BufferDecl");
+    result.count = to_u32(saved[4], "the count of a pickled BufferDecl");
+    result.output = to_bool(saved[5], "the mark of a pickled BufferDecl");
     return result;
   });
 }

@@ -15,23 +15,35 @@
 namespace vyre::python {
 namespace {
 
-// A name may have megabytes: what is quoted in a message keeps its two ends.
+// The two ends of a text, in whole characters.
+std::string ends(std::string_view text, std::size_t first, std::size_t last) {
+  const auto within_character = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0u) == 0x80u; };
+  std::size_t rest = text.size() - last;
+  while (first > 0 && within_character(first)) --first;
+  while (rest < text.size() && within_character(rest)) ++rest;
+  return std::string(text.substr(0, first)).append("...").append(text.substr(rest));
+}
+
+// A name may have megabytes, and a program may have many: what is quoted in a message keeps its two ends, and so do
+// its problem and its Fix.
 std::string shortened(std::string_view message) {
-  constexpr std::size_t kLongestPiece = 1000, kKept = 100;
+  constexpr std::size_t kLongestPiece = 1000, kLongest = 10'000;
   constexpr std::string_view kQuotes = "`'\"";
   if (message.size() <= kLongestPiece) return std::string(message);
   std::string result;
   while (!message.empty()) {
     const std::size_t end = std::min(message.find_first_of(kQuotes), message.size() - 1) + 1;
     const std::string_view piece = message.substr(0, end);
-    if (piece.size() <= kLongestPiece) {
-      result += piece;
-    } else {
-      result.append(piece.substr(0, kKept)).append("...").append(piece.substr(piece.size() - kKept));
-    }
+    result += piece.size() <= kLongestPiece ? std::string(piece) : ends(piece, 100, 100);
     message.remove_prefix(end);
   }
-  return result;
+  if (result.size() <= kLongest) return result;
+  const std::string_view all = result;
+  const std::size_t fix = std::min(all.rfind(" Fix: "), all.size());
+  const auto part = [](std::string_view text) {
+    return text.size() <= kLongest / 2 ? std::string(text) : ends(text, kLongest / 2 - 500, 500);
+  };
+  return part(all.substr(0, fix)) + part(all.substr(fix));
 }
 
 void raise(const char* name, const char* message) {

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 from vyre import _core
 from vyre._text import shown
-from vyre.errors import ArgumentError
+from vyre.errors import ArgumentError, DeviceMemoryError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,11 +83,16 @@ def array(
             f"{where} must be an array, or come with a dtype, got {type(values).__name__}. "
             f"Fix: {_values.natural(values)}."
         )
-    if dtype is None:
-        host = _as_array(values, where)
-    else:
-        host = _values.exact(values, _dtype(dtype, "vyre.array"), where)
-    host = np.ascontiguousarray(host).reshape(host.shape)
+    try:
+        if dtype is None:
+            host = _as_array(values, where)
+        else:
+            host = _values.exact(values, _dtype(dtype, "vyre.array"), where)
+        host = np.ascontiguousarray(host).reshape(host.shape)
+    except MemoryError as error:
+        raise DeviceMemoryError(
+            f"the host has no memory for the values of vyre.array: {error}. Fix: make several smaller arrays."
+        ) from None
     if isinstance(dtype, _core.DataType) and host.shape[host.ndim - len(_NUMPY[dtype][1]) :] != _NUMPY[dtype][1]:
         raise ArgumentError(
             f"argument `values` of vyre.array must have shape (..., {_NUMPY[dtype][1][0]}) for {dtype}, "
@@ -119,7 +125,8 @@ def empty(
     """
     import numpy as np
 
-    axes = tuple(shape) if isinstance(shape, (tuple, list)) else (shape,)
+    # One more than there may be: a list of a class of the user's may have no end.
+    axes = tuple(itertools.islice(shape, _MOST_AXES + 1)) if isinstance(shape, (tuple, list)) else (shape,)
     for extent in axes:
         if isinstance(extent, bool) or not isinstance(extent, (int, np.integer)) or not 0 <= extent < 2**48:
             raise ArgumentError(
@@ -128,8 +135,7 @@ def empty(
             )
     if len(axes) > _MOST_AXES:
         raise ArgumentError(
-            f"argument `shape` of vyre.empty must have at most {_MOST_AXES} axes, got {len(axes)}. "
-            "Fix: join some of them."
+            f"argument `shape` of vyre.empty must have at most {_MOST_AXES} axes, got more. Fix: join some of them."
         )
     added = _NUMPY[dtype][1] if isinstance(dtype, _core.DataType) else ()
     return _core._empty([int(extent) for extent in axes + added], _dtype(dtype, "vyre.empty"), backend, device)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from vyre import _core
 from vyre._text import shown
-from vyre.errors import ArgumentError, CheckError
+from vyre.errors import ArgumentError, CheckError, DeviceMemoryError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -262,7 +262,13 @@ def unpack_bytes(words: np.ndarray, length: int | None = None) -> bytes:
             f"argument `words` of unpack_bytes must be an array of uint32, got {got}. "
             "Fix: pass what pack_bytes gave, or the U32 buffer of a run."
         )
-    raw = np.ascontiguousarray(words).astype("<u4").tobytes()
+    try:
+        raw = np.ascontiguousarray(words).astype("<u4").tobytes()
+    except MemoryError as error:
+        raise DeviceMemoryError(
+            f"the host has no memory for the bytes of argument `words` of unpack_bytes: {error}. "
+            "Fix: unpack a part of it."
+        ) from None
     if length is None:
         return raw
     if isinstance(length, bool) or not isinstance(length, (int, np.integer)) or not 0 <= length <= len(raw):

@@ -66,8 +66,8 @@ class ValidationError(VyreError):
     diagnostics: Diagnostics
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        if not isinstance(diagnostics, (list, tuple)):
-            # Not list(), which has no end for an iterator that has none.
+        if type(diagnostics) not in (list, tuple):
+            # list() has no end for what has none.
             raise CallError(
                 "ValidationError takes a list of Diagnostics, got an object of type "
                 f"{type(diagnostics).__name__[:80]}. Fix: pass what vyre.validate gave."
