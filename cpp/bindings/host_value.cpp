@@ -17,7 +17,7 @@ using ir::BufferAccess;
 using ir::BufferDecl;
 using ir::DataType;
 
-constexpr std::uint64_t kMostElements = 0xFFFFFFFFu;
+constexpr std::uint64_t kLongestBuffer = 0xFFFFFFFFu;
 
 bool takes_a_value(const BufferDecl& decl) {
   return decl.access == BufferAccess::Uniform && decl.count <= 1 && decl.element != DataType::Bytes && vector_lanes(decl.element) == 0;
@@ -160,19 +160,19 @@ std::optional<std::vector<py::ssize_t>> zeros_of(const BufferDecl& decl, py::han
   std::uint64_t count = 1;
   const auto add = [&](py::handle extent) {
     const auto size = small(extent);
-    if (!size || *size < 0 || static_cast<std::uint64_t>(*size) > kMostElements) {
+    if (!size || *size < 0 || static_cast<std::uint64_t>(*size) > kLongestBuffer) {
       refuse(decl, "from 0 to 4294967295 zero elements", given(object), "write a number in that range, or an array");
     }
     shape.push_back(static_cast<py::ssize_t>(*size));
     // The axes beside an empty one count too: numpy has no room for such an array either.
-    count = std::min(count * static_cast<std::uint64_t>(std::max<std::int64_t>(*size, 1)), kMostElements + 1);
+    count = std::min(count * static_cast<std::uint64_t>(std::max<std::int64_t>(*size, 1)), kLongestBuffer + 1);
   };
   if (number) {
     add(object);
   } else {
     for (const py::handle extent : py::reinterpret_borrow<py::tuple>(object)) add(extent);
   }
-  if (count > kMostElements || shape.size() > 32) {
+  if (count > kLongestBuffer || shape.size() > 32) {
     refuse(decl, "from 0 to 4294967295 zero elements", given(object), "write a shape of so many, or an array");
   }
   if (const std::uint32_t lanes = vector_lanes(decl.element)) shape.push_back(static_cast<py::ssize_t>(lanes));

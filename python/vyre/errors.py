@@ -66,7 +66,7 @@ class ValidationError(VyreError):
     diagnostics: Diagnostics
 
     def __init__(self, diagnostics: Sequence[Diagnostic]) -> None:
-        if type(diagnostics) not in (list, tuple):
+        if type(diagnostics) not in (list, tuple, Diagnostics):
             # list() has no end for what has none.
             raise CallError(
                 "ValidationError takes a list of Diagnostics, got an object of type "

@@ -86,4 +86,5 @@ def test_doctor_runs_every_device_and_shows_what_it_does():
     for device in vyre.devices():
         if device.usable:
             assert f"\n{device.index}: {device.name}: right" in shown.stdout
-            assert f"{device.driver}\n    found when opened: " in shown.stdout
+            place = shown.stdout.index(f"{device.index}: {device.name} ({device.kind}), {device.driver}\n")
+            assert "\n    found when opened: " in shown.stdout[place : place + 400]

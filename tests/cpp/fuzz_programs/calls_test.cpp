@@ -29,9 +29,9 @@ class Forgetful : public run::Backend {
   std::vector<std::string> unavailable() override { return {}; }
   std::vector<run::DeviceInfo> devices() override { return {}; }
   std::unique_ptr<run::Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
-                                           const run::PrepareOptions& options) override {
+                                           const run::PrepareOptions& options, const run::RunOptions& waiting) override {
     auto result = std::make_unique<Executable>();
-    result->right = right_->prepare(program, device, options);
+    result->right = right_->prepare(program, device, options, waiting);
     for (const BufferId id : program.bound()) {
       const ir::BufferDecl& decl = program.program().buffers()[id.index];
       result->kept.push_back(decl.access == access_);
@@ -62,7 +62,7 @@ class Forgetful : public run::Backend {
       before = std::move(now);
       right->run(views, grid, options);
     }
-    std::unique_ptr<run::Plan> plan(std::span<const run::StorageView>, run::Grid) override { return nullptr; }
+    std::unique_ptr<run::Plan> plan(std::span<const run::StorageView>, run::Grid, const run::RunOptions&) override { return nullptr; }
   };
 
   BufferAccess access_;
