@@ -1,8 +1,8 @@
 """How long drivers compile programs with many locals and branches: `python bench/compiles.py [locals ...]`.
 
 n locals, n ifs that assign one of them each, and their sum: once of values that one load gives, once of a load each.
-On every Vulkan device, with and without "selects" of `optimize=`: the first call of a program, from which lowering and
-running take a few milliseconds. Nothing compiled is taken from disk. The bytes are compared with the reference's.
+On every Vulkan device, with and without "straightening" of `optimize=`: the first call of a program, from which
+lowering and running take a few milliseconds. Nothing compiled is taken from disk, and the bytes are the reference's.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ import vyre
 from vyre import BufferDecl, Expr, Node, Program
 
 WITHOUT = ["passes", "proofs", "coarsening", "specialization"]
-WAYS = {"branches": WITHOUT, "selects": [*WITHOUT, "selects"]}
+WAYS = {"without": WITHOUT, "with": [*WITHOUT, "straightening"]}
 TURNS = 2
 
 
@@ -56,7 +56,7 @@ def main() -> None:
                         best[way] = min(best[way], time.perf_counter() - start)
                         if not np.array_equal(got, expected):
                             raise SystemExit(f"other bytes than the reference's on {device.name}")
-                ratio = f"{best['branches'] / best['selects']:.1f}"
+                ratio = f"{best['without'] / best['with']:.1f}"
                 rows.append([what, device.name.split()[0], count, *(f"{best[way]:.3f}" for way in WAYS), ratio])
     heads = ["locals", "device", "n", *(f"{way}, s" for way in WAYS), "ratio"]
     print(tabulate(rows, heads, tablefmt="github", disable_numparse=True))

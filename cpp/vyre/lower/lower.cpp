@@ -55,7 +55,7 @@ class Lowering {
       statement(node);
     }
     VYRE_ASSERT(open_.empty());
-    return writer_.finish(options_.selects);
+    return writer_.finish(options_.straightening);
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/lower/settle.hpp"
 #include "vyre/lower/straighten.hpp"
 
 namespace vyre::lower {
@@ -295,12 +296,23 @@ void Writer::drop_unused_shared() {
   kernel_.shared = std::move(kept);
 }
 
-Kernel Writer::finish(bool selects) {
+Kernel Writer::finish(bool straightened) {
   Kernel kernel = compacted();
-  if (!selects || kernel.variables.empty()) return kernel;
-  // In the order that it has now, so that equal code stays equal.
+  if (!straightened || kernel.variables.empty()) return kernel;
+  // In the order that it has now, so that equal code stays equal. Leaves stay at the entry.
   Writer again(kernel.workgroup_size, proofs_, Order::AsWritten);
-  again.code_ = straighten(kernel.code, kernel.variables);
+  const auto entry = kernel.code.begin() + static_cast<std::ptrdiff_t>(leaves_kept_);
+  std::vector<Instruction> code(entry, kernel.code.end());
+  again.leaves_.assign(kernel.code.begin(), entry);
+  for (std::vector<Instruction>* some : {&again.leaves_, &code}) {
+    for (Instruction& instruction : *some) {
+      for (ValueId* operand : {&instruction.a, &instruction.b, &instruction.c, &instruction.d}) {
+        if (!operand->valid()) continue;
+        operand->index = operand->index < leaves_kept_ ? kLeaf | operand->index : operand->index - leaves_kept_;
+      }
+    }
+  }
+  again.code_ = settle(straighten(code, kernel.variables));
   again.kernel_ = std::move(kernel);
   return again.compacted();
 }
@@ -364,6 +376,7 @@ Kernel Writer::compacted() {
   for (const ValueId value : order) {
     if (is_leaf(value)) take(value);
   }
+  leaves_kept_ = static_cast<std::uint32_t>(kernel_.code.size());
   for (const ValueId value : order) {
     if (!is_leaf(value)) take(value);
   }

@@ -64,8 +64,8 @@ class Writer {
   std::optional<std::uint32_t> literal(ValueId value) const;
   bool proofs() const { return proofs_; }
 
-  // With selects, short branches become selects (straighten.hpp).
-  Kernel finish(bool selects = false);
+  // With `straightened`, short branches become selects and values are made where they are first needed (straighten.hpp, settle.hpp).
+  Kernel finish(bool straightened = false);
 
  private:
   struct Hash {
@@ -110,6 +110,7 @@ class Writer {
   Kernel compacted();
   void drop_unused_shared();
 
+  std::uint32_t leaves_kept_ = 0;
   const bool proofs_;
   const Order order_;
   Kernel kernel_;

@@ -1,8 +1,10 @@
 // Applies the rules of rewrites.def. Each gives an operand or a literal, so nothing is evaluated that was not; where an operand is
 // dropped, it must be `fixed` (see rebuild.hpp). A variable that stands for one expression for good is looked through: whether a value
 // is bound by a Let or written in place makes no difference to what is known of it.
+#include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
@@ -28,7 +30,6 @@ class Simplifier {
         facts_(expr_facts(valid)),
         result_(program_.exprs().size()),
         locals_(program_.exprs().size()),
-        last_assign_(valid.facts().locals.size(), 0),
         bindings_(valid.facts().locals.size()) {
     find_bound();
   }
@@ -43,25 +44,54 @@ class Simplifier {
   }
 
  private:
+  // More expressions are not searched for what may be known of a value.
+  static constexpr std::size_t kMostLookedAt = 64;
+  // Of a local.
+  struct Binding {
+    ExprId value;                         // of its Let, when it is never assigned
+    std::uint32_t let = 0, last_use = 0;  // statements
+    bool several = false, judged = false;
+  };
+
   // What each variable stands for: the value of its Let.
   void find_bound() {
     const validate::Facts& facts = valid_.facts();
+    std::vector<NodeId> loops;  // around the statement, the innermost last
     for (std::uint32_t index = 0; index < program_.nodes().size(); ++index) {
-      if (std::holds_alternative<ir::Assign>(program_.node(NodeId{index}))) last_assign_[facts.statements[NodeId{index}].local] = index;
+      const NodeId id{index};
+      const ir::Node& node = program_.node(id);
+      for (const Step& step : facts.steps_of(id)) {
+        if (!step.local.valid()) continue;
+        LocalId& local = locals_[step.expr];
+        if (!local.valid()) local = step.local;
+        // A name may be that of several locals; then nothing is known of it.
+        if (local != step.local) bindings_[local].several = bindings_[step.local].several = true;
+        Binding& binding = bindings_[step.local];
+        // A loop that the Let is not in reads it in every round.
+        const auto outermost = std::ranges::upper_bound(loops, NodeId{binding.let});
+        binding.last_use =
+            std::max(binding.last_use, outermost == loops.end() ? index : std::get_if<ir::Loop>(&program_.node(*outermost))->end.index);
+      }
+      const LocalId local = facts.statements[id].local;
+      if (const auto* let = std::get_if<ir::Let>(&node)) {
+        bindings_[local].let = index;
+        if (!facts.locals[local].assigned) bindings_[local].value = let->value;
+      } else if (std::holds_alternative<ir::Loop>(node)) {
+        bindings_[local].let = index;
+        loops.push_back(id);
+      } else if (std::holds_alternative<ir::Assign>(node)) {
+        assigns_.emplace_back(local, index);
+      } else if (const auto* end = std::get_if<ir::End>(&node); end != nullptr && !loops.empty() && loops.back() == end->opener) {
+        loops.pop_back();
+      }
     }
-    for (std::uint32_t index = 0; index < program_.nodes().size(); ++index) {
-      const auto* let = std::get_if<ir::Let>(&program_.node(NodeId{index}));
-      if (let == nullptr) continue;
-      const LocalId local = facts.statements[NodeId{index}].local;
-      if (!facts.locals[local].assigned) bindings_[local] = {let->value, index};
-    }
-    for (const Step& step : facts.steps) {
-      if (!step.local.valid()) continue;
-      LocalId& local = locals_[step.expr];
-      if (!local.valid()) local = step.local;
-      // A name may be that of several locals; then nothing is known of it.
-      if (local != step.local) bindings_[local].value = bindings_[step.local].value = ExprId{};
-    }
+    std::ranges::sort(assigns_);
+  }
+
+  // Whether some statement between the two assigns the local.
+  bool is_assigned_between(LocalId local, std::uint32_t after, std::uint32_t before) const {
+    const auto next = std::ranges::upper_bound(assigns_, std::pair(local, after));
+    return next != assigns_.end() && next->first == local && next->second < before;
   }
 
   // The value that a variable stands for wherever it is read; invalid for other expressions.
@@ -70,24 +100,24 @@ class Simplifier {
     if (!local.valid()) return {};
     Binding& binding = bindings_[local];
     // An operand's fate is decided before its user's.
-    if (!binding.value.valid() || binding.value.index > id.index) return {};
+    if (!binding.value.valid() || binding.several || binding.value.index > id.index) return {};
     if (!binding.judged) {
       binding.judged = true;
-      if (!stays(binding.value, binding.let)) binding.value = ExprId{};
+      if (!stays(binding)) binding.value = ExprId{};
     }
     return binding.value;
   }
 
-  // Whether it gives after the Let what it gave there: it reaches no effect, and variables that are assigned before only. In a round
-  // of a loop, what stands in front of the Let was assigned before it.
-  bool stays(ExprId value, std::uint32_t let) const {
-    std::array<ExprId, kMostLookedAt> pending{value};
+  // Whether it gives in every use what it gave to the Let: it reaches no effect, and no variable that is assigned in between. Further
+  // down in a loop around both, an assignment is followed by the Let again.
+  bool stays(const Binding& binding) const {
+    std::array<ExprId, kMostLookedAt> pending{binding.value};
     std::size_t end = 1;
     bool result = true;
     for (std::size_t next = 0; next < end && result; ++next) {
       const Replacement& found = result_[pending[next]];
       if (found.constant) continue;
-      if (locals_[found.by].valid()) result = last_assign_[locals_[found.by]] <= let;
+      if (locals_[found.by].valid()) result = !is_assigned_between(locals_[found.by], binding.let, binding.last_use);
       result = result && facts_.repeatable[found.by];
       for_each_operand(program_, found.by, [&](ExprId operand) {
         result = result && end < pending.size();
@@ -353,16 +383,9 @@ class Simplifier {
   const ir::Program& program_;
   const ExprFacts facts_;
   IdVector<ExprId, Replacement> result_;
-  // More expressions are not searched for what may be known of a value.
-  static constexpr std::size_t kMostLookedAt = 64;
-  struct Binding {
-    ExprId value;
-    std::uint32_t let = 0;  // the statement
-    bool judged = false;
-  };
   IdVector<ExprId, LocalId> locals_;  // of variables
-  IdVector<LocalId, std::uint32_t> last_assign_;
   IdVector<LocalId, Binding> bindings_;
+  std::vector<std::pair<LocalId, std::uint32_t>> assigns_;
 };
 
 }  // namespace

@@ -1,13 +1,17 @@
-// Short branches become selects, and variables values, where that changes nothing but the time that a driver's compiler takes.
+// Short branches become selects, variables values, and values stand late, where that changes nothing but the time that a driver's compiler
+// takes.
 #include "vyre/lower/straighten.hpp"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <vector>
 
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/lower/lower.hpp"
+#include "vyre/lower/settle.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/reference/reference.hpp"
 
@@ -21,8 +25,8 @@ using lower::Opcode;
 ir::Program program(const List& entry) { return Sample().out("in").out("out").size(4).add(entry).make(); }
 
 // Without the optimiser, so that what is seen is the lowering's own.
-Kernel lowered(const List& entry, bool selects = true) {
-  return lower::lower(test::valid(program(entry)), {.passes = false, .selects = selects});
+Kernel lowered(const List& entry, bool straightening = true) {
+  return lower::lower(test::valid(program(entry)), {.passes = false, .straightening = straightening});
 }
 
 std::size_t count(const Kernel& kernel, Opcode op) {
@@ -107,12 +111,62 @@ TEST(Straighten, changes_no_byte) {
     const std::vector<std::vector<std::uint32_t>> arrays{{5, 0, 1, 7, 2, 0, 9, 3}, {1, 2, 3, 4, 5, 6, 7, 8}};
     const auto expected = test::run_program(*run::make_reference_backend(), valid, arrays, {2, 1, 1});
     for (const bool passes : {false, true}) {
-      for (const bool selects : {false, true}) {
-        EXPECT_EQ(test::run_program(*run::make_cpu_backend(), valid, arrays, {2, 1, 1}, {}, {.passes = passes, .selects = selects}),
-                  expected);
+      for (const bool straightening : {false, true}) {
+        EXPECT_EQ(
+            test::run_program(*run::make_cpu_backend(), valid, arrays, {2, 1, 1}, {}, {.passes = passes, .straightening = straightening}),
+            expected);
       }
     }
   }
+}
+
+// The places of the instructions with this opcode.
+std::vector<std::size_t> places(const Kernel& kernel, Opcode op) {
+  std::vector<std::size_t> found;
+  for (std::size_t at = 0; at < kernel.code.size(); ++at) {
+    if (kernel.code[at].op == op) found.push_back(at);
+  }
+  return found;
+}
+
+TEST(Settle, a_value_is_made_where_it_is_first_needed) {
+  // Three products and then their sum: each is made before it is added, not all before the first addition.
+  const Kernel kernel = lowered({let("a", gid(0) * u32(3)), let("b", gid(0) * u32(5)), let("c", gid(0) * u32(7)), let("x", var("a")),
+                                 assign("x", var("x") + var("b")), assign("x", var("x") + var("c")), result()});
+  const auto products = places(kernel, Opcode::Mul), sums = places(kernel, Opcode::Add);
+  ASSERT_EQ(products.size(), 3u);
+  ASSERT_EQ(sums.size(), 2u);
+  EXPECT_LT(products[1], sums[0]);
+  EXPECT_LT(sums[0], products[2]);
+  EXPECT_LT(products[2], sums[1]);
+}
+
+TEST(Settle, no_read_moves_over_a_write) {
+  const Kernel kernel = lowered({let("a", load("in", u32(0))), let("b", load("in", u32(1))), store("in", u32(0), u32(1)),
+                                 let("x", load("in", u32(0)) + var("b") + var("a")), result()});
+  const auto loads = places(kernel, Opcode::LoadBuffer), stores = places(kernel, Opcode::StoreBuffer);
+  ASSERT_EQ(loads.size(), 3u);
+  ASSERT_EQ(stores.size(), 2u);
+  EXPECT_LT(loads[1], stores[0]);
+  EXPECT_LT(stores[0], loads[2]);
+}
+
+TEST(Settle, no_value_moves_into_a_branch_or_a_round) {
+  const Kernel branch =
+      lowered({let("a", gid(0) * u32(3)), if_(kCondition, {store("in", u32(0), var("a"))}), let("x", var("a")), result()});
+  EXPECT_LT(places(branch, Opcode::Mul).at(0), places(branch, Opcode::If).at(0));
+  const Kernel round =
+      lowered({let("a", gid(0) * u32(3)), loop("k", u32(0), u32(9), {store("in", var("k"), var("a"))}), let_x(), result()});
+  EXPECT_LT(places(round, Opcode::Mul).at(0), places(round, Opcode::Loop).at(0));
+}
+
+TEST(Settle, takes_time_in_proportion_to_the_code) {
+  // Each value is an operand of the next one twice; a walk over all ways would not end.
+  using lower::ValueId;
+  std::vector<lower::Instruction> code{{.op = Opcode::Constant, .lanes = 1}, {.op = Opcode::LoadBuffer, .lanes = 1, .a = ValueId{0}}};
+  for (std::uint32_t k = 1; k <= 100'000; ++k) code.push_back({.op = Opcode::Add, .lanes = 1, .a = ValueId{k}, .b = ValueId{k}});
+  code.push_back({.op = Opcode::StoreBuffer, .a = ValueId{0}, .b = ValueId{100'001}});
+  EXPECT_EQ(lower::settle(code), code);
 }
 
 }  // namespace

@@ -1,0 +1,92 @@
+#include "vyre/lower/settle.hpp"
+
+#include <array>
+
+namespace vyre::lower {
+namespace {
+
+// What reads memory must stand before the next instruction that does something: it may write there, and devices keep more reads on their
+// way when no write stands between them.
+bool reads(Opcode op) { return op == Opcode::LoadBuffer || op == Opcode::LoadShared; }
+
+bool is_control(Opcode op) { return op == Opcode::Return || (op >= Opcode::If && op <= Opcode::EndLoop); }
+
+class Settler {
+ public:
+  explicit Settler(std::span<const Instruction> code) : code_(code), moved_(code.size()) { made_.reserve(code.size()); }
+
+  std::vector<Instruction> run() {
+    for (std::uint32_t at = 0; at < code_.size(); ++at) {
+      const Opcode op = code_[at].op;
+      if (op == Opcode::ReadVariable) {
+        make(at);
+        continue;
+      }
+      if (!has_effect(op)) {
+        values_.push_back(at);
+        if (reads(op)) reads_.push_back(at);
+        continue;
+      }
+      // Writes in front of an If stay there: backends know a guarded atomic by its instructions.
+      std::uint32_t last = at;
+      while (code_[last].op == Opcode::WriteVariable && last + 1 < code_.size()) ++last;
+      if (code_[last].op == Opcode::If && code_[last].a.index < at) make_operands(last);
+      make_operands(at);
+      for (const std::uint32_t value : is_control(op) ? values_ : reads_) make(value);
+      reads_.clear();
+      if (is_control(op)) values_.clear();
+      add(at);
+    }
+    for (const std::uint32_t value : values_) make(value);
+    return std::move(made_);
+  }
+
+ private:
+  static std::array<ValueId, 4> operands(const Instruction& it) { return {it.a, it.b, it.c, it.d}; }
+
+  void make_operands(std::uint32_t at) {
+    for (const ValueId operand : operands(code_[at])) {
+      if (operand.valid() && operand.index < code_.size()) make(operand.index);
+    }
+  }
+
+  // With all that it is made of, which comes first.
+  void make(std::uint32_t root) {
+    if (moved_[root].valid()) return;
+    open_.push_back(root);
+    while (!open_.empty()) {
+      const std::uint32_t at = open_.back();
+      const std::size_t before = open_.size();
+      if (!moved_[at].valid()) {
+        // The first operand lies on top.
+        const auto wanted = operands(code_[at]);
+        for (auto operand = wanted.rbegin(); operand != wanted.rend(); ++operand) {
+          if (operand->valid() && operand->index < code_.size() && !moved_[operand->index].valid()) open_.push_back(operand->index);
+        }
+        if (open_.size() > before) continue;
+        add(at);
+      }
+      open_.pop_back();
+    }
+  }
+
+  void add(std::uint32_t at) {
+    Instruction it = code_[at];
+    for (ValueId* operand : {&it.a, &it.b, &it.c, &it.d}) {
+      if (operand->valid() && operand->index < code_.size()) *operand = moved_[operand->index];
+    }
+    moved_[at] = ValueId{static_cast<std::uint32_t>(made_.size())};
+    made_.push_back(it);
+  }
+
+  const std::span<const Instruction> code_;
+  std::vector<ValueId> moved_;
+  std::vector<std::uint32_t> values_, reads_, open_;  // values_ and reads_: those that may still have to be made
+  std::vector<Instruction> made_;
+};
+
+}  // namespace
+
+std::vector<Instruction> settle(std::span<const Instruction> code) { return Settler(code).run(); }
+
+}  // namespace vyre::lower
