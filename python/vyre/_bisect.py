@@ -365,6 +365,11 @@ def _triple(workgroups: int | Sequence[int]) -> tuple[int, int, int]:
 def _check_outputs(program: Program, outputs: dict[str, Mapping[str, np.ndarray]]) -> None:
     wanted = [decl.name for decl in program.buffers if decl.access == _core.BufferAccess.ReadWrite]
     for argument, given in zip(("backend", "against"), outputs.values(), strict=True):
+        if not issubclass(type(given), Mapping):
+            raise ArgumentError(
+                f"the function in argument `{argument}` of vyre.bisect must give a dict of name -> array, "
+                f"got an object of type {type(given).__name__[:80]}. Fix: return what vyre.run gave."
+            )
         missing = [name for name in wanted if name not in given]
         if missing:
             raise ArgumentError(

@@ -189,7 +189,7 @@ def _runner(
         if device is not None:
             raise ArgumentError("argument `device` of vyre.repeat has no place beside a function. Fix: leave it out.")
         called = getattr(backend, "__name__", type(backend).__name__)
-        return called, lambda program, inputs, workgroups, _: backend(program, inputs, workgroups)
+        return called, lambda program, inputs, workgroups, _: _answer(backend(program, inputs, workgroups))
     if isinstance(device, Device):
         name = device.backend
     elif backend is None:
@@ -204,6 +204,15 @@ def _runner(
         return run(program, inputs, workgroups, backend=backend, device=device, timeout=timeout, schedule=schedule)
 
     return name, call
+
+
+def _answer(outputs: Any) -> Mapping[str, np.ndarray]:
+    if issubclass(type(outputs), Mapping):
+        return outputs
+    raise ArgumentError(
+        "the function in argument `backend` of vyre.repeat must give a dict of name -> array, "
+        f"got an object of type {type(outputs).__name__[:80]}. Fix: return what vyre.run gave."
+    )
 
 
 def _difference(

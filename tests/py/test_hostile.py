@@ -642,3 +642,20 @@ def test_a_graph_that_another_thread_drops_while_it_records_is_no_longer_recorde
             """: "[2, 2, 2, 2]",
         }
     )
+
+
+def test_a_backend_of_the_users_own_that_gives_no_buffers_is_told_so():
+    double = "vyre.parse('vyre 1\\nworkgroup_size 1 1 1\\nbuffer data: read_write u32 binding 0\\n\\ndata[0] = 2\\n')"
+    wanted = "must give a dict of name -> array, got an object of type NoneType. Fix: return what vyre.run gave."
+    check(
+        {
+            f"vyre.repeat({double}, {{'data': 1}}, 1, backend=lambda *call: None)": (
+                "ArgumentError",
+                f"the function in argument `backend` of vyre.repeat {wanted}",
+            ),
+            f"vyre.bisect({double}, {{'data': 1}}, 1, backend=lambda *call: None)": (
+                "ArgumentError",
+                f"the function in argument `backend` of vyre.bisect {wanted}",
+            ),
+        }
+    )
