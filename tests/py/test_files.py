@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -40,22 +41,24 @@ def names(folder: Path) -> list[str]:
     return sorted(path.name for path in folder.iterdir())
 
 
-@pytest.fixture
+@contextmanager
 def no_space():
     """A write beyond the first hundred bytes of a file fails, as on a full disk."""
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (100, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-    signal.signal(signal.SIGXFSZ, handler)
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_a_full_disk_leaves_the_old_file_and_nothing_beside_it(tmp_path, writer, no_space):
+def test_a_full_disk_leaves_the_old_file_and_nothing_beside_it(tmp_path, writer):
     path = tmp_path / "kept.json"
     path.write_text("the good one\n")
-    with pytest.raises((OSError, vyre.ArgumentError), match="File too large"):
+    with no_space(), pytest.raises((OSError, vyre.ArgumentError), match="File too large"):
         WRITERS[writer](path)
     assert path.read_text() == "the good one\n"
     assert names(tmp_path) == ["kept.json"]

@@ -302,3 +302,21 @@ def test_only_the_reference_has_a_schedule():
             f"got {schedule!r} (str). "
             'Fix: write "reversed" or "random:7".'
         )
+
+
+def test_a_value_bound_twice_keeps_what_a_variable_was_before_it_is_assigned():
+    program = vyre.parse("""vyre 1
+workgroup_size 1 1 1
+buffer out: read_write u32 binding 0 output
+
+let v = gid.x + 3
+let x = v ^ 5
+let w = x ^ 9
+v = 100
+out[0] = (w ^ 9) ^ 5
+out[1] = w
+""")
+    for backend in ("reference", "cpu"):
+        for optimize in (True, False):
+            out = vyre.run(program, {"out": 2}, 1, backend=backend, optimize=optimize)["out"]
+            assert out.tolist() == [3, 3 ^ 5 ^ 9]

@@ -86,6 +86,15 @@ class Simplifier {
       }
     }
     std::ranges::sort(assigns_);
+    // A variable is looked through to what its Let reads, so that this is used wherever the variable is.
+    for (std::uint32_t index = static_cast<std::uint32_t>(program_.nodes().size()); index-- > 0;) {
+      const NodeId id{index};
+      if (!std::holds_alternative<ir::Let>(program_.node(id))) continue;
+      const Binding user = bindings_[facts.statements[id].local];
+      for (const Step& step : facts.steps_of(id)) {
+        if (step.local.valid()) bindings_[step.local].last_use = std::max(bindings_[step.local].last_use, user.last_use);
+      }
+    }
   }
 
   // Whether some statement between the two assigns the local.
