@@ -177,5 +177,5 @@ def _from_dlpack(values: Any, where: str) -> np.ndarray:
         return np.from_dlpack(values)
     except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
         raise ArgumentError(
-            f"{where} cannot be read through DLPack: {type(values).__name__[:80]} says {str(error).rstrip('.')}. Fix: pass a numpy array of its elements."
+            f"{where} cannot be read through DLPack: {str(error).rstrip('.')}. Fix: pass a numpy array of its elements."
         ) from None

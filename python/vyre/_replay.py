@@ -192,13 +192,16 @@ def _are_places(value: object) -> bool:
     def number(item: object) -> bool:
         return item is None or (type(item) is int and 0 <= item < 1 << 31)
 
-    return isinstance(value, dict) and all(
-        isinstance(place, list)
-        and len(place) in (3, 4)  # older files have no end column
-        and isinstance(place[0], str)
-        and place[0].isprintable()
-        and all(map(number, place[1:]))
-        for place in value.values()
+    return (
+        isinstance(value, dict)
+        and all(
+            isinstance(place, list)
+            and len(place) in (3, 4)  # older files have no end column
+            and isinstance(place[0], str)
+            and place[0].isprintable()
+            and all(map(number, place[1:]))
+            for place in value.values()
+        )
     )
 
 

@@ -56,7 +56,8 @@ TEST(Registry, says_what_to_do_about_an_unknown_operation) {
     FAIL();
   } catch (const ArgumentError& error) {
     EXPECT_STREQ(error.what(),
-                 "unknown operation `primitive.bitwise.exor`. Fix: register an Op with id primitive.bitwise.exor before lowering.");
+                 "unknown operation `primitive.bitwise.exor`. Fix: register an Op with id primitive.bitwise.exor before lowering.\n"
+                 "  In Python: did you mean \"primitive.bitwise.xor\"? vyre.ops.ids() lists all.");
   }
 }
 
