@@ -138,9 +138,9 @@ PyArray row(const PyArray& self, py::handle index) {
   const py::ssize_t count = self.shape[0];
   const py::ssize_t at = PyNumber_AsSsize_t(index.ptr(), nullptr);  // clipped when it is larger still
   if (at < -count || at >= count) {
-    throw py::index_error(fmt::format(
-        "index {} is out of range for an axis of {} of {}. Fix: {}.", py::str(index).cast<std::string>(), count, self.describe(),
-        count == 0 ? "read no element of it" : fmt::format("write an index from {} to {}", -count, count - 1)));
+    throw py::index_error(
+        fmt::format("index {} is out of range for an axis of {} of {}. Fix: {}.", digits_of(index), count, self.describe(),
+                    count == 0 ? "read no element of it" : fmt::format("write an index from {} to {}", -count, count - 1)));
   }
   PyArray part = self;
   part.shape.erase(part.shape.begin());

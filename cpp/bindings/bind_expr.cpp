@@ -363,7 +363,7 @@ Expr(pack(U64, 1, 0)))");
 std::string literal_fix(py::handle object, bool on_the_left, std::string_view symbol, const ir::ExprHandle& other) {
   const py::int_ number = py::reinterpret_steal<py::int_>(PyNumber_Index(object.ptr()));
   const auto in = [&](py::int_ low, py::int_ high) { return number >= low && number <= high; };
-  const std::string text = py::str(number).cast<std::string>();
+  const std::string text = digits_of(number);
   const auto ordered = [&](const std::string& literal, const std::string& value) {
     return on_the_left ? std::pair(literal, value) : std::pair(value, literal);
   };

@@ -137,7 +137,7 @@ std::string names_of(const std::vector<const BufferDecl*>& bound) {
   std::string fix = "write vyre.array(x), or call vyre.run, which takes numpy arrays";
   const char* const dtype = element_type(decl.element).numpy;
   if (is_integer(object)) {
-    const std::string number = py::str(object).cast<std::string>();
+    const std::string number = digits_of(object);
     fix =
         fmt::format("write vyre.array([{0}], dtype=np.{1}) for that value, or vyre.empty({0}, np.{1}) for that many zeros", number, dtype);
   } else if (PyTuple_Check(object.ptr())) {

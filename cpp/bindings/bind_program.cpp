@@ -188,7 +188,7 @@ std::vector<BufferDecl> to_buffers(py::handle object) {
 ir::WorkgroupSize to_workgroup_size(py::handle object) {
   const std::string where = argument("workgroup_size", "Program");
   const char* fix = "write (64, 1, 1)";
-  if (is_integer(object)) reject(where, "three integers", object, fmt::format("write ({}, 1, 1)", py::str(object).cast<std::string>()));
+  if (is_integer(object)) reject(where, "three integers", object, fmt::format("write ({}, 1, 1)", digits_of(object)));
   const std::vector<py::object> items = to_list(object, where, "three integers", fix);
   if (items.size() != 3) throw ArgumentError(fmt::format("{} must be three integers, got {} of them. Fix: {}.", where, items.size(), fix));
   ir::WorkgroupSize result;

@@ -56,8 +56,7 @@ void bind_place(py::module_& m) {
   place.def_property_readonly(
       "end_column", [](const Place& self) { return or_none(self.end_column); },
       "One past the last column; None when it is not known or in another line.");
-  place.def("__eq__",
-            [](const Place& self, py::handle other) { return is<Place>(other) && self == other.cast<const Place&>(); });
+  place.def("__eq__", [](const Place& self, py::handle other) { return is<Place>(other) && self == other.cast<const Place&>(); });
   auto state = [](const Place& self) {
     return py::make_tuple(py::bytes(self.path), py::bytes(self.file), self.line, self.column, self.end_column);
   };
@@ -107,9 +106,8 @@ void bind_diagnostic(py::module_& m) {
   });
   diagnostic.def("_repr_html_",
                  [](const Diagnostic& self) { return py::module_::import("vyre._diagnostics").attr("table")(py::cast(self)); });
-  diagnostic.def("__eq__", [](const Diagnostic& self, py::handle other) {
-    return is<Diagnostic>(other) && self == other.cast<const Diagnostic&>();
-  });
+  diagnostic.def("__eq__",
+                 [](const Diagnostic& self, py::handle other) { return is<Diagnostic>(other) && self == other.cast<const Diagnostic&>(); });
   diagnostic.def("__hash__", [](const Diagnostic& self) {
     return py::hash(py::make_tuple(self.rule, py::bytes(self.message), self.place, py::bytes(self.hint)));
   });

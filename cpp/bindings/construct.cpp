@@ -55,7 +55,7 @@ void refuse_call(std::string_view owner, std::string_view signature, const py::a
       static_cast<std::size_t>(std::count_if(parameters.begin(), parameters.end(), [](const Parameter& p) { return p.by_place; }));
   if (args.size() > places) {
     throw CallError(fmt::format("{}() takes {} argument{} by place, got {}. Fix: write {}.", function, places, places == 1 ? "" : "s",
-                                     args.size(), call));
+                                args.size(), call));
   }
   std::vector<bool> found(parameters.size());
   std::fill_n(found.begin(), args.size(), true);

@@ -116,7 +116,7 @@ std::string given(py::handle object) {
     const auto items = py::reinterpret_borrow<py::tuple>(object);
     const bool plain = items.size() <= 8 && std::all_of(items.begin(), items.end(), [](py::handle item) { return is_integer(item); });
     if (plain) {
-      std::string text = py::str(object).cast<std::string>();
+      std::string text = repr_of(object).value_or(std::string(2 * kLongest + 1, ' '));
       if (text.size() <= 2 * kLongest) return fmt::format("{} ({})", text, type);
     }
   }
@@ -245,11 +245,20 @@ ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::s
   reject(where, kWanted, object, "write Expr.u32(v) or another expression");
 }
 
+std::string digits_of(py::handle number) {
+  try {
+    std::string text = py::str(number).cast<std::string>();
+    if (text.size() <= 100) return text;
+  } catch (py::error_already_set&) {  // Python writes no more than 4,300 digits
+  }
+  return "x";
+}
+
 ir::ExprHandle to_index(py::handle object, const std::string& where, const std::string& buffer) {
   if (PySlice_Check(object.ptr())) reject(where, "one index", object, "write a Node.loop over the indices");
   const bool negative = is_integer(object) && plain(object) < py::int_(0);
   if (!negative) return to_expr(object, where, is_integer(object) ? "write an index below 2^32" : "");
-  const std::string back = py::str(plain(object).attr("__neg__")()).cast<std::string>();
+  const std::string back = digits_of(plain(object).attr("__neg__")());
   return to_expr(object, where, fmt::format("write Expr.buf_len({}) - {} to count from the end", quoted(buffer), back));
 }
 

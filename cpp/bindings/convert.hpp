@@ -31,6 +31,9 @@ std::string to_text(py::handle object, const std::string& where, const std::stri
 ir::DataType to_type(py::handle object, const std::string& where);
 ir::BufferAccess to_access(py::handle object, const std::string& where);
 
+// An integer as a Fix quotes it; `x` for one that is too long to read.
+std::string digits_of(py::handle number);
+
 // An Expr, or a literal: integers 0..2^32 - 1 are U32, True and False are Bool. `fix` is for an integer out of that range; without one
 // it is said how to write a literal of another type.
 ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::string& fix = {});

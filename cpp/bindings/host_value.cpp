@@ -88,7 +88,7 @@ std::string array_fix(const BufferDecl& decl, py::handle object) {
   if (!is_integer(object)) return fmt::format("write {} with an integer x", filled("x"));
   std::string fix;
   if (fits(decl, object)) {
-    fix = fmt::format("write {} for that value", filled(py::str(object).cast<std::string>()));
+    fix = fmt::format("write {} for that value", filled(digits_of(object)));
   } else if (decl.element != DataType::Bool && decl.element != DataType::Bytes) {
     return fmt::format("write {} with x from {}", filled("x"), range_of(decl.element).text);
   }

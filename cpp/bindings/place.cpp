@@ -168,7 +168,7 @@ void bind_frames(py::module_& m) {
   m.def(
       "_hide_code",
       [](py::handle code) {
-        if (!PyCode_Check(code.ptr())) throw py::type_error("a code object is wanted");
+        if (!PyCode_Check(code.ptr())) throw py::type_error("argument `code` must be a code object. Fix: pass function.__code__.");
         if (hidden().code.insert(code.ptr()).second) code.inc_ref();
         forget();
       },

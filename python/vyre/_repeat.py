@@ -173,6 +173,8 @@ def repeat(
 
 
 def _copied(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    if not isinstance(inputs, Mapping):
+        return inputs  # vyre.run says what is wanted
     return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in inputs.items()}
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from vyre._text import shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -169,10 +170,9 @@ def _refuse_other(array: np.ndarray, dtype: np.dtype[Any], where: str) -> NoRetu
 def _refuse(problem: str, array: np.ndarray, at: int, fix: str) -> NoReturn:
     item = array.reshape(-1)[at]
     place = f" at {list(map(int, np.unravel_index(at, array.shape)))}" if array.ndim else ""
-    shown = repr(item.item() if isinstance(item, np.generic) else item)
-    if len(shown) > 60:
-        shown = shown[:60] + "..."
-    raise ArgumentError(f"{problem}, got {shown}{place}. Fix: {fix}.")
+    raise ArgumentError(
+        f"{problem}, got {shown(item.item() if isinstance(item, np.generic) else item)}{place}. Fix: {fix}."
+    )
 
 
 def _shown(array: np.ndarray) -> str:

@@ -610,7 +610,7 @@ class Unexpected(AssertionError):
 # Errors of Python's own, by their words: a call that Python itself refuses, and operations that a class does not have.
 PYTHONS_OWN = re.compile(
     r"missing \d+ required|takes (no|from|exactly|at most|\d+)|unexpected keyword argument|multiple values for"
-    r"|positional argument|keywords must be strings|expected (at most|at least|exactly)? ?\d+ argument|wrapper expected"
+    r"|positional argument|positional-only argument|keywords must be strings|expected (at most|at least|exactly)? ?\d+ argument|wrapper expected"
     r"|no attribute|has no setter|not supported between instances|unhashable type|cannot assign to field"
     r"|object is not callable|descriptor '.*' (for|requires)"
 )
@@ -621,7 +621,7 @@ WRITES = {"CheckResult.save", "Profile.to_perfetto", "replay", "fuzz.Case.run"}
 UNFINISHED = re.compile(r"'(Graph|Profile|Operation|DataType)' object has no attribute '(_\w+|spec|__name__)'$")
 
 # vyre.fuzz is a tool for developers of backends: what its dataclasses hold is not checked by anybody.
-TOOLS = (TypeError, AttributeError, ValueError, LookupError)
+TOOLS = (TypeError, AttributeError, ValueError, LookupError, SystemExit)
 
 
 def _within_vyre(error: BaseException) -> bool:
@@ -631,6 +631,9 @@ def _within_vyre(error: BaseException) -> bool:
         trace = trace.tb_next
     package = pathlib.Path(vyre.__file__).parent
     return trace is not None and pathlib.Path(trace.tb_frame.f_code.co_filename).is_relative_to(package)
+
+
+COMPARISONS = {f"Array.__{name}__" for name in ("eq", "ne", "lt", "le", "gt", "ge")}
 
 
 def judged(target: Target, error: BaseException) -> str:
@@ -647,11 +650,11 @@ def judged(target: Target, error: BaseException) -> str:
         if "Fix: " not in text:
             return "has no Fix"
         return f"has {len(text)} characters" if len(text) > 20_000 else ""
-    if isinstance(error, TypeError) and ". Fix: " in text:
+    if isinstance(error, (TypeError, IndexError)) and ". Fix: " in text:
         return ""
-    if isinstance(error, ValueError) and text.startswith("operands could not be broadcast"):
-        return ""  # numpy's, of a comparison of arrays
-    if target.name.startswith("Diagnostics") and isinstance(error, (TypeError, ValueError, LookupError)):
+    if target.name in COMPARISONS and isinstance(error, (TypeError, ValueError, MemoryError)):
+        return ""  # numpy's, which compares the elements
+    if target.name.startswith("Diagnostics") and isinstance(error, (TypeError, ValueError, LookupError, MemoryError)):
         return ""  # a list's own
     if isinstance(error, (TypeError, AttributeError)) and PYTHONS_OWN.search(text) and not _within_vyre(error):
         return ""
