@@ -610,7 +610,8 @@ class Unexpected(AssertionError):
 # Errors of Python's own, by their words: a call that Python itself refuses, and operations that a class does not have.
 PYTHONS_OWN = re.compile(
     r"missing \d+ required|takes (no|from|exactly|at most|\d+)|unexpected keyword argument|multiple values for"
-    r"|positional argument|positional-only argument|keywords must be strings|expected (at most|at least|exactly)? ?\d+ argument|wrapper expected"
+    r"|positional(-only)? argument|keywords must be strings|expected (at most|at least|exactly)? ?\d+ argument"
+    r"|wrapper expected"
     r"|no attribute|has no setter|not supported between instances|unhashable type|cannot assign to field"
     r"|object is not callable|descriptor '.*' (for|requires)"
 )
