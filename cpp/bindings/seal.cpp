@@ -1,5 +1,6 @@
 #include "seal.hpp"
 
+#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <string>
@@ -92,6 +93,10 @@ PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t flags, PyObject
     refuse_call(function, args, static_cast<std::size_t>(PyVectorcall_NARGS(static_cast<std::size_t>(flags))), names);
   } catch (py::error_already_set& error) {
     error.restore();
+#ifdef __GLIBCXX__
+  } catch (abi::__forced_unwind&) {
+    throw;  // how Python ends a thread that comes back after the interpreter
+#endif
   } catch (...) {
     py::detail::try_translate_exceptions();
   }
