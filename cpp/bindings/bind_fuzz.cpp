@@ -166,10 +166,12 @@ class Progress {
  public:
   explicit Progress(const py::object& buffer) {
     if (buffer.is_none()) return;
-    // Contiguous and writable, or nothing.
-    const bool got = PyObject_GetBuffer(buffer.ptr(), &view_, PyBUF_WRITABLE) == 0;
+    // Contiguous, writable, and of integers: an array of objects has buffers too, and its bytes are pointers.
+    const bool got = PyObject_GetBuffer(buffer.ptr(), &view_, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE | PyBUF_FORMAT) == 0;
     PyErr_Clear();
-    if (got && view_.len >= 16 && reinterpret_cast<std::uintptr_t>(view_.buf) % alignof(std::uint64_t) == 0) {
+    const std::string_view format = got && view_.format != nullptr ? view_.format : "B";
+    const bool integers = format.size() == 1 && std::string_view("bBhHiIlLqQ").find(format[0]) != std::string_view::npos;
+    if (got && integers && view_.len >= 16 && reinterpret_cast<std::uintptr_t>(view_.buf) % alignof(std::uint64_t) == 0) {
       words_ = static_cast<std::uint64_t*>(view_.buf);
       return;
     }

@@ -325,7 +325,9 @@ void bind_ops(py::module_& m) {
   m.def(
       "_op_get",
       [](py::handle id) -> py::object {
-        const std::string name = to_text(id, "argument `id` of vyre.ops.get");
+        const std::string where = "argument `id` of vyre.ops.get";
+        const std::string name = to_text(id, where);
+        if (name.find('\0') != std::string::npos) reject(where, "an id without NUL", id, "use one of vyre.ops.ids()");
         return py::cast(PyOpSpec{run::registered_op(name)});
       },
       py::arg("id"));

@@ -344,7 +344,10 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
 py::object call_program(const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
   run::Span span("call");
   const run::Grid grid = grid_of(kwargs);
-  if (!self.planned) self.planned = std::make_shared<PlannedCalls>(self.program);
+  if (!self.planned) {
+    valid(self);  // before messages name its buffers, which may hold NUL
+    self.planned = std::make_shared<PlannedCalls>(self.program);
+  }
   const std::shared_ptr<PlannedCalls> calls = self.planned;
   const std::vector<const BufferDecl*>& bound = calls->bound();
   const std::vector<py::handle> objects = objects_of(bound, args, kwargs);

@@ -11,7 +11,8 @@ import numpy as np
 
 from vyre import _core
 from vyre._run import Device, backends, devices, run
-from vyre.errors import ArgumentError
+from vyre._text import shown
+from vyre.errors import ArgumentError, BindingError, DeviceMemoryError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -153,14 +154,14 @@ def repeat(
     """
     if isinstance(times, bool) or not isinstance(times, int) or not 2 <= times <= _MOST_TIMES:
         raise ArgumentError(
-            f"argument `times` of vyre.repeat must be an integer from 2 to {_MOST_TIMES}, got {times!r}. "
+            f"argument `times` of vyre.repeat must be an integer from 2 to {_MOST_TIMES}, got {shown(times)}. "
             "Fix: write times=10."
         )
     name, runner = _runner(backend, device, timeout)
     between = _core.parse(_BETWEEN)
     first: dict[str, np.ndarray] = {}
     for number in range(1, times + 1):
-        outputs = runner(program, _copied(inputs), workgroups, number)
+        outputs = runner(program, inputs, workgroups, number)
         if number == 1:
             # Copies: a wrong backend may write to what it gave out.
             first = {buffer: np.array(array) for buffer, array in outputs.items()}
@@ -173,9 +174,18 @@ def repeat(
 
 
 def _copied(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    if not isinstance(inputs, Mapping):
-        return inputs  # vyre.run says what is wanted
-    return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in inputs.items()}
+    """For a function, which may write to them."""
+    if not issubclass(type(inputs), Mapping):
+        raise BindingError(
+            "argument `inputs` of vyre.repeat must be a dict of name -> array, "
+            f'got an object of type {type(inputs).__name__[:80]}. Fix: write {{"name": array}}.'
+        )
+    try:
+        return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in inputs.items()}
+    except MemoryError as error:
+        raise DeviceMemoryError(
+            f"the host has no memory for a copy of argument `inputs` of vyre.repeat: {error}. Fix: give smaller arrays."
+        ) from None
 
 
 def _schedule(number: int) -> str:
@@ -191,7 +201,7 @@ def _runner(
         if device is not None:
             raise ArgumentError("argument `device` of vyre.repeat has no place beside a function. Fix: leave it out.")
         called = getattr(backend, "__name__", type(backend).__name__)
-        return called, lambda program, inputs, workgroups, _: _answer(backend(program, inputs, workgroups))
+        return called, lambda program, inputs, workgroups, _: _answer(backend(program, _copied(inputs), workgroups))
     if isinstance(device, Device):
         name = device.backend
     elif backend is None:
@@ -199,7 +209,8 @@ def _runner(
         fits = isinstance(device, int) and 0 <= device < len(listed)
         name = listed[device].backend if fits else backends()[0]
     else:
-        name = backend
+        # What is no name vyre.run refuses.
+        name = backend if isinstance(backend, str) else ""
 
     def call(program: Program, inputs: Mapping[str, Any], workgroups: Any, number: int) -> dict[str, np.ndarray]:
         schedule = _schedule(number) if name == "reference" else None

@@ -160,9 +160,9 @@ def _places(value: Any) -> Iterator[Place]:
 
 def _path(path: object, function: str) -> Path:
     try:
-        if isinstance(path, (str, os.PathLike)) and os.fsdecode(path) and "\0" not in os.fsdecode(path):
+        if isinstance(path, (str, os.PathLike)) and os.fsencode(path) and b"\0" not in os.fsencode(path):
             return Path(os.fsdecode(path))
-    except TypeError:  # a path of another type than it says
+    except (TypeError, UnicodeEncodeError):  # a path of another type than it says, or with lone surrogates
         pass
     raise ArgumentError(
         f"argument `path` of {function} must be a path, got {_brief(path)}. Fix: write a name such as 'race.json'."

@@ -417,6 +417,10 @@ def test_files_are_read_up_to_a_bound():
                 "ArgumentError",
                 "argument `path` of vyre.replay must be a path, got 'a\\x00b'. Fix: write a name such as 'race.json'.",
             ),
+            "vyre.replay('\\ud800')": (
+                "ArgumentError",
+                "argument `path` of vyre.replay must be a path, got '\\ud800'. Fix: write a name such as 'race.json'.",
+            ),
             "vyre.replay(3)": (
                 "ArgumentError",
                 "argument `path` of vyre.replay must be a path, got 3. Fix: write a name such as 'race.json'.",
@@ -594,6 +598,16 @@ def test_a_name_of_a_megabyte_is_shortened_where_it_is_said():
             "try: ops.get('`' * 1_000_000)\nexcept vyre.ArgumentError as e: result = len(str(e)), ' Fix: ' in str(e)": (
                 "(10006, True)"
             ),
+            "ops.get('a\\0b')": (
+                "ArgumentError",
+                "argument `id` of vyre.ops.get must be an id without NUL, got 'a\\x00b' (str). "
+                "Fix: use one of vyre.ops.ids().",
+            ),
+            "Program([BufferDecl.read_write('a\\0b', 0, vyre.u32)])(workgroups=1)": (
+                "ValidationError",
+                "V033 at buffers[0] (<string>:1:10): vyre IR validation: name `a\\0b` contains NUL. "
+                "Fix: remove the NUL byte.",
+            ),
             # In whole characters.
             "ops.get('\u00e9' * 1_000_000)": (
                 "ArgumentError",
@@ -652,9 +666,38 @@ def test_a_backend_of_the_users_own_that_gives_no_buffers_is_told_so():
                 "ArgumentError",
                 f"the function in argument `backend` of vyre.repeat {wanted}",
             ),
+            f"vyre.repeat({double}, np.ones(3), 1, backend=lambda *call: None)": (
+                "BindingError",
+                "argument `inputs` of vyre.repeat must be a dict of name -> array, got an object of type ndarray. "
+                'Fix: write {"name": array}.',
+            ),
             f"vyre.bisect({double}, {{'data': 1}}, 1, backend=lambda *call: None)": (
                 "ArgumentError",
                 f"the function in argument `backend` of vyre.bisect {wanted}",
             ),
+        }
+    )
+
+
+def test_memory_of_others_is_written_only_where_it_holds_numbers():
+    wanted = "argument `progress` must be 16 bytes of memory that can be written, at a multiple of 8, got"
+    case = "from vyre import fuzz; case, ways = fuzz.generate(7, statements=5, work=500), fuzz.ways_of('cpu')"
+    judge = f"{case}; result = fuzz.judge(case, ways, progress={{}}).kind"
+    check(
+        {
+            judge.format("bytearray(16)"): "'agrees'",
+            judge.format("np.array([None] * 4)"): (
+                "ArgumentError",
+                f"{wanted} an array of object with shape (4,). Fix: pass mmap.mmap(-1, 16).",
+            ),
+            judge.format("memoryview(bytearray(16))[::-1]"): (
+                "ArgumentError",
+                f"{wanted} an object of type memoryview. Fix: pass mmap.mmap(-1, 16).",
+            ),
+            judge.format("bytes(16)"): (
+                "ArgumentError",
+                f"{wanted} {bytes(16)!r} (bytes). Fix: pass mmap.mmap(-1, 16).",
+            ),
+            judge.format("True"): ("ArgumentError", f"{wanted} True (bool). Fix: pass mmap.mmap(-1, 16)."),
         }
     )

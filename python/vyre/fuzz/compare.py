@@ -112,11 +112,11 @@ def checked_ways(ways: Sequence[Way], function: str) -> list[Way]:
     """The ways as a list. Raises ArgumentError for what is none."""
     found: list[Way] = []
     try:
-        for way in itertools.islice(ways, _MOST_WAYS):
-            if not isinstance(way, Way):
+        for way in ways:
+            if not isinstance(way, Way) or len(found) == _MOST_WAYS:
                 raise TypeError
             found.append(way)
-    except TypeError:
+    except (TypeError, NotImplementedError):  # the second for a memoryview of several axes
         raise ArgumentError(
             f"argument `ways` of {function} must be a list of Ways, got {shown(ways)}. "
             "Fix: write vyre.fuzz.ways_of(backend)."
