@@ -20,6 +20,7 @@
 #include "vyre/run/statement_path.hpp"
 #include "vyre/transform/trace.hpp"
 #include "waiting.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
 namespace {
@@ -70,7 +71,7 @@ run::CheckOptions to_checks(py::handle object, const std::string& where) {
 }
 
 validate::ValidProgram valid_but_for_barriers(const ir::Program& program) {
-  py::gil_scoped_release release;
+  const WithoutGil unlocked;
   validate::Verdict verdict = validate::validate(program, run::registered_ops(), {.limits = true, .uniformity = false});
   if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
   return *verdict.program;

@@ -11,6 +11,7 @@
 #endif
 #include "vyre/emit/wgsl/emit.hpp"
 #include "vyre/lower/lower.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
 namespace {
@@ -76,7 +77,7 @@ void bind_emit(py::module_& m) {
         const lower::Options options = to_lowering(optimize, "argument `optimize` of vyre.lower").value_or(lower::Options());
         std::string code;
         {
-          py::gil_scoped_release release;
+          const WithoutGil unlocked;
           code = emit(value, kind, options);
         }
         if (kind == Target::Spirv) return py::bytes(code);
@@ -89,7 +90,7 @@ void bind_emit(py::module_& m) {
       "_spirv_problem",
       [](const py::bytes& words) {
         const std::string_view bytes = words;
-        const py::gil_scoped_release release;
+        const WithoutGil unlocked;
         return spirv_problem(bytes);
       },
       py::arg("words"));

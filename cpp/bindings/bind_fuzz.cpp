@@ -22,6 +22,7 @@
 #include "vyre/run/backends.hpp"
 #include "vyre/run/registry.hpp"
 #include "vyre/run/statement_path.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
 namespace {
@@ -146,7 +147,7 @@ py::object generate(std::uint64_t seed, std::uint32_t statements, std::uint32_t 
   const fuzz::Options options = to_options(statements, work, clean, independent, plant);
   fuzz::Case that;
   {
-    py::gil_scoped_release release;
+    const WithoutGil unlocked;
     that = fuzz::generate(seed, options);
   }
   py::object planted = py::none();
@@ -214,7 +215,7 @@ py::list sweep(std::uint64_t first, std::uint64_t count, double seconds, const s
   Progress progress(progress_object);
   std::vector<Row> rows;
   {
-    py::gil_scoped_release release;
+    const WithoutGil unlocked;
     const ir::OpTable ops = run::registered_ops();
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     while (rows.size() < count) {
@@ -244,7 +245,7 @@ py::list sweep_checked(std::uint64_t first, std::uint64_t count, double seconds,
   Progress progress(progress_object);
   std::vector<Row> rows;
   {
-    py::gil_scoped_release release;
+    const WithoutGil unlocked;
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
     while (rows.size() < count) {
       const std::uint64_t seed = first + rows.size();
@@ -272,7 +273,7 @@ py::tuple judge(const PyCase& defined, const std::optional<PyCase>& tried, const
   Progress progress(progress_object);
   fuzz::Judgement judgement;
   {
-    py::gil_scoped_release release;
+    const WithoutGil unlocked;
     judgement = fuzz::judge(
         first, second ? *second : first, ways, run::registered_ops(), [&](std::size_t run) { progress.run(run); },
         fuzz::Patience(patience));

@@ -11,6 +11,7 @@
 #include "vyre/base/overloaded.hpp"
 #include "vyre/ops/body.hpp"
 #include "vyre/run/registry.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
 namespace {
@@ -221,7 +222,7 @@ std::shared_ptr<ir::OpSpec> make_spec(py::handle id, py::handle signature, py::h
   }
   ir::ExprHandle value = to_expr(result, "argument `result` of OpSpec");
   const ir::SourcePlace place = caller();
-  py::gil_scoped_release release;
+  const WithoutGil unlocked;
   spec->body = ops::make_body(spec->parameters, std::move(statements), std::move(value), place);
   return spec;
 }
@@ -341,7 +342,7 @@ void bind_ops(py::module_& m) {
       [](py::handle spec) {
         if (!is<PyOpSpec>(spec)) reject("argument `spec` of vyre.ops.register", "an OpSpec", spec, "write OpSpec(id, signature, ...)");
         ir::OpTable::Spec given = spec.cast<const PyOpSpec&>().spec;
-        py::gil_scoped_release release;
+        const WithoutGil unlocked;
         run::register_op(*given);
       },
       py::arg("spec"));

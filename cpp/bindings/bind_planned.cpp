@@ -25,6 +25,7 @@
 #include "vyre/run/registry.hpp"
 #include "vyre/transform/passes.hpp"
 #include "waiting.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
 
@@ -159,7 +160,7 @@ class Made {
       return;
     }
     backend_ = to_backend(py::none(), "a Program's call");
-    py::gil_scoped_release release;
+    const WithoutGil unlocked;
     device_ = default_device(*backend_);
   }
 

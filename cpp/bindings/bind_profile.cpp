@@ -11,6 +11,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/run/profile.hpp"
 #include "waiting.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
 namespace {
@@ -72,7 +73,7 @@ py::object device_index(std::size_t device) { return device == ProfileEvent::kHo
 
 py::dict report(const PyProfile& self) {
   const ProfileReport report = [&] {
-    py::gil_scoped_release release;
+    const WithoutGil unlocked;
     return self.profile->report();
   }();
   Programs programs;

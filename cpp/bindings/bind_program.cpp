@@ -10,6 +10,7 @@
 #include "vyre/ir/parse.hpp"
 #include "vyre/ir/print.hpp"
 #include "vyre/ir/wire.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
 namespace {
@@ -208,14 +209,14 @@ std::string bytes_argument(py::handle object, const std::string& where) {
 }
 
 PyProgram from_bytes(const std::string& bytes) {
-  py::gil_scoped_release release;
+  const WithoutGil unlocked;
   return PyProgram(ir::from_bytes(std::as_bytes(std::span(bytes))));
 }
 
 py::bytes to_bytes(const PyProgram& self) {
   std::string bytes;
   {
-    py::gil_scoped_release release;
+    const WithoutGil unlocked;
     bytes = ir::to_bytes(self.program);
   }
   return py::bytes(bytes);
@@ -224,7 +225,7 @@ py::bytes to_bytes(const PyProgram& self) {
 py::str to_text_form(const PyProgram& self) {
   std::string text;
   {
-    py::gil_scoped_release release;
+    const WithoutGil unlocked;
     text = ir::to_text(self.program);
   }
   return lenient_str(text);
@@ -258,7 +259,7 @@ True)");
     if (given[1]) size = to_workgroup_size(given[1]);
     if (given[2]) nodes = to_nodes(given[2], argument("entry", "Program"));
     const ir::SourcePlace place = caller();
-    py::gil_scoped_release release;
+    const WithoutGil unlocked;
     return PyProgram(ir::make_program(std::move(decls), size, nodes, place));
   });
   program.def_property_readonly(
@@ -281,7 +282,7 @@ True)");
       [](const PyProgram& self) {
         std::vector<ir::NodeHandle> nodes;
         {
-          py::gil_scoped_release release;
+          const WithoutGil unlocked;
           nodes = ir::entry_handles(self.program);
         }
         py::tuple result(nodes.size());
@@ -361,7 +362,7 @@ void bind_program(py::module_& m) {
       [](py::handle text) {
         const std::string source =
             to_text(text, argument("text", "vyre.parse"), "pass what Program.to_text() gave; bytes are read by Program.from_bytes");
-        py::gil_scoped_release release;
+        const WithoutGil unlocked;
         return PyProgram(ir::parse(source));
       },
       py::arg("text"),

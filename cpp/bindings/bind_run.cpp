@@ -19,6 +19,7 @@
 #include "vyre/run/profile.hpp"
 #include "vyre/transform/passes.hpp"
 #include "waiting.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
 namespace {
@@ -95,7 +96,7 @@ py::dict describe(const DeviceInfo& device, std::size_t index, std::string_view 
 py::list list_devices(const std::optional<std::string>& wanted) {
   std::vector<ListedDevice> listed;
   {
-    py::gil_scoped_release release;
+    const WithoutGil unlocked;
     Backend* const backend = wanted ? run::find_backend(*wanted) : nullptr;
     if (backend != nullptr) {
       std::vector<DeviceInfo> devices = backend->devices();
@@ -117,7 +118,7 @@ void bind_run(py::module_& m) {
   m.def("_available", [] {
     std::vector<Backend*> found;
     {
-      py::gil_scoped_release release;
+      const WithoutGil unlocked;
       found = available_backends();
     }
     py::list names;
@@ -127,7 +128,7 @@ void bind_run(py::module_& m) {
   m.def("_unavailable", [] {
     std::vector<std::pair<Backend*, std::vector<std::string>>> found;
     {
-      py::gil_scoped_release release;
+      const WithoutGil unlocked;
       for (Backend* backend : run::backends()) found.emplace_back(backend, backend->unavailable());
     }
     py::dict result;

@@ -16,6 +16,7 @@
 #include "vyre/transform/rewrites.hpp"
 #include "vyre/transform/trace.hpp"
 #include "vyre/validate/report.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
 namespace {
@@ -53,7 +54,7 @@ py::tuple trace(const PyProgram& program, py::handle density, py::handle detail,
   }
   const ir::OpTable ops = run::registered_ops();
   transform::Traced traced = [&] {
-    py::gil_scoped_release release;
+    const WithoutGil unlocked;
     return transform::trace(value, ops, options);
   }();
   PyProgram result(traced.program.program());
@@ -114,7 +115,7 @@ void bind_transform(py::module_& m) {
         const validate::ValidProgram value = valid(to_program(program, "argument `program`"));
         const std::vector<transform::Pass> chosen = passes.is_none() ? std::vector<transform::Pass>{} : to_passes(passes);
         const bool all = passes.is_none();
-        py::gil_scoped_release release;
+        const WithoutGil unlocked;
         if (all) return PyProgram(transform::optimize(value).program());
         validate::ValidProgram result = transform::inline_calls(value);
         for (const transform::Pass pass : chosen) result = pass(result);

@@ -13,6 +13,7 @@
 #include "vyre/run/registry.hpp"
 #include "vyre/validate/rules.hpp"
 #include "vyre/validate/validate.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
 namespace {
@@ -128,7 +129,7 @@ void bind_diagnostic(py::module_& m) {
 validate::ValidProgram valid(const PyProgram& program) {
   run::OpSnapshot ops = run::op_snapshot();
   VerdictKey key{program.program, program.hash(), ops.generation};
-  py::gil_scoped_release release;
+  const WithoutGil unlocked;
   if (auto known = verdicts().find(key)) return *known;
   const run::Span span("validate");
   validate::Verdict verdict = validate::validate(program.program, ops.table);
@@ -153,7 +154,7 @@ void bind_validate(py::module_& m) {
         const ir::OpTable ops = run::registered_ops();
         Diagnostics found;
         {
-          py::gil_scoped_release release;
+          const WithoutGil unlocked;
           found = validate::validate(value, ops).diagnostics;
         }
         py::list result;

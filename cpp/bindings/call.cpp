@@ -1,25 +1,14 @@
 #include "call.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
-#include <unistd.h>
-
-#include <atomic>
 #include <cmath>
-#include <thread>
 #include <vector>
 
 #include "convert.hpp"
 #include "vyre/base/error.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
-namespace {
-
-std::atomic<bool> leaving{false};
-std::atomic<int> running{0};
-
-}  // namespace
-
 run::Grid to_grid(py::handle object, const std::string& function) {
   const std::string where = "argument `workgroups` of " + function;
   if (is_integer(object)) return {to_u32(object, where), 1, 1};
@@ -53,34 +42,13 @@ std::optional<std::chrono::duration<double>> to_timeout(py::handle object, const
   return std::chrono::duration<double>(seconds);
 }
 
-Running::Running() { ++running; }
-Running::~Running() { --running; }
-
-Parking::~Parking() {
-  if (!leaving || main_thread.value_or(gettid() == getpid())) return;
-  --running;
-  for (;;) pause();
-}
-
-void end_calls() {
-  constexpr auto kPatience = std::chrono::seconds(5);
-  leaving = true;
-  py::gil_scoped_release release;
-  const auto end = std::chrono::steady_clock::now() + kPatience;
-  while (running > 0 && std::chrono::steady_clock::now() < end) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-}
-
-void forget_calls_when_forked() {
-  pthread_atfork(nullptr, nullptr, [] { running = 0; });
-}
-
 Signals::Signals() {
   const py::object main = py::module_::import("threading").attr("main_thread")();
   main_thread_ = main.attr("ident").cast<unsigned long>() == PyThread_get_thread_ident();
 }
 
 bool Signals::pending() {
-  if (leaving) return true;
+  if (leaving()) return true;
   if (!main_thread_) return false;
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return false;

@@ -2,13 +2,14 @@
 
 #include "vyre/base/error.hpp"
 #include "vyre/ir/wire.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
 
 py::bytes pickle(const ir::NodeHandle& node) {
   std::string bytes;
   {
-    py::gil_scoped_release release;
+    const WithoutGil unlocked;
     bytes = ir::to_bytes(ir::make_program({}, {1, 1, 1}, std::array{node}));
   }
   return py::bytes(bytes);
@@ -18,7 +19,7 @@ py::bytes pickle(const ir::ExprHandle& expr) { return pickle(ir::node::let("valu
 
 ir::NodeHandle unpickle_node(const py::bytes& data) {
   const std::string_view bytes = data;
-  py::gil_scoped_release release;
+  const WithoutGil unlocked;
   std::vector<ir::NodeHandle> entry = ir::entry_handles(ir::from_bytes(std::as_bytes(std::span(bytes))));
   if (entry.size() != 1) throw ParseError("these bytes are not a pickled statement. Fix: load what pickle.dumps wrote.");
   return entry.front();

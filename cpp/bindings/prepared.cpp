@@ -12,6 +12,7 @@
 #include "vyre/base/nearest.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/profile.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
 namespace {
@@ -48,7 +49,7 @@ std::vector<Backend*> available_backends() {
 
 Backend* to_backend(py::handle object, const std::string& function) {
   if (object.is_none()) {
-    py::gil_scoped_release release;
+    const WithoutGil unlocked;
     return best_backend();
   }
   const std::string where = "argument `backend` of " + function;
@@ -72,7 +73,7 @@ PlaceToRun to_place(py::handle backend, py::handle device, const std::string& fu
     if (!backend.is_none()) return {to_backend(backend, function), index};
     std::vector<ListedDevice> listed;
     {
-      py::gil_scoped_release release;
+      const WithoutGil unlocked;
       listed = listed_devices();
     }
     if (index < listed.size()) return {listed[index].backend, listed[index].index};

@@ -6,13 +6,13 @@
 
 #include "call.hpp"
 #include "vyre/base/error.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
 
 // Calls `work(options)` without the GIL; how it is interrupted is put there.
 template <class Work>
 void while_waiting(run::RunOptions options, const Work& work) {
-  const Running counted;
   // Found out when it is asked for the first time: most calls end before.
   std::optional<Signals> signals;
   options.interrupted = [&] {
@@ -23,8 +23,7 @@ void while_waiting(run::RunOptions options, const Work& work) {
     return signals->pending();
   };
   try {
-    py::gil_scoped_release release;
-    const Parking parking{std::nullopt};
+    const WithoutGil unlocked;
     work(options);
   } catch (const Interrupted&) {
     if (signals) signals->rethrow();

@@ -52,3 +52,12 @@ def test_includes_point_downwards(path):
             assert name not in {"vyre/ir/ops.hpp", "vyre/ir/ops.def"}, (
                 f"{place} includes {name}: operators are lowered by then"
             )
+
+
+def test_the_module_releases_the_gil_in_one_way():
+    """WithoutGil counts the threads that the interpreter's end has to wait for; pybind11's own class does not."""
+    bindings = ROOT / "cpp" / "bindings"
+    using = [
+        path.name for path in sorted(bindings.glob("*.?pp")) if "gil_scoped_release" in path.read_text(encoding="utf-8")
+    ]
+    assert using == ["without_gil.cpp", "without_gil.hpp"]
