@@ -1,6 +1,7 @@
 #include "call.hpp"
 
 #include <fmt/format.h>
+
 #include <cmath>
 #include <vector>
 

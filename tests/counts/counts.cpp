@@ -23,6 +23,7 @@
 #include "vyre/run/checks.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/reference/reference.hpp"
+#include "vyre/transform/passes.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre {
@@ -57,6 +58,7 @@ void stages(std::int64_t nodes) {
   const std::string suffix = " " + std::to_string(nodes);
   const ir::Program program = count("build" + suffix, [&] { return program_of(straight_line(nodes)); });
   const validate::ValidProgram checked = count("validate" + suffix, [&] { return valid(program); });
+  count("optimise" + suffix, [&] { return transform::optimize(checked); });
   const lower::Kernel kernel = count("lower" + suffix, [&] { return lower::lower(checked); });
   count("emit-spirv" + suffix, [&] { return spirv::emit(kernel); });
 }
@@ -143,6 +145,8 @@ int main(int argc, char** argv) {
     whole("empty-ifs", empty_ifs, nodes);
     whole("guarded-stores", guarded_stores, nodes);
     whole("distinct-literals", distinct_literals, nodes);
+    const validate::ValidProgram copied = valid(program_of(copies(nodes)));
+    count("optimise-copies " + std::to_string(nodes), [&] { return transform::optimize(copied); });
   }
   forms();
   check();

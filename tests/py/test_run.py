@@ -320,3 +320,24 @@ out[1] = w
         for optimize in (True, False):
             out = vyre.run(program, {"out": 2}, 1, backend=backend, optimize=optimize)["out"]
             assert out.tolist() == [3, 3 ^ 5 ^ 9]
+
+
+@pytest.mark.parametrize(
+    ("first", "name"),
+    [("loop i in 0..1 {\n  out[1] = i\n}", "i"), ("block {\n  let t = gid.x + 4\n  out[1] = t\n}", "t")],
+    ids=["after a loop", "after a block"],
+)
+def test_a_name_used_again_is_another_variable(first, name):
+    program = vyre.parse(f"""vyre 1
+workgroup_size 1 1 1
+buffer out: read_write u32 binding 0 output
+
+{first}
+let {name} = gid.x + 1
+let kept = {name} ^ 12
+{name} = 7
+out[0] = kept ^ 12
+""")
+    for backend in vyre.backends():
+        for optimize in (True, False):
+            assert vyre.run(program, {"out": 2}, 1, backend=backend, optimize=optimize)["out"][0] == 1

@@ -84,7 +84,8 @@ void Generator::statement() {
   const bool deep = level_ < 5 && statements_left_ > 0;
   for (;;) {
     const std::uint32_t roll = random_.below(100);
-    if (roll < 24) return let();
+    if (roll < 21) return let();
+    if (roll < 24) return undo();
     if (roll < 38) return assign();
     if (roll < 64) return store();
     if (roll < 70) return use_atomic();
@@ -100,7 +101,7 @@ void Generator::statement() {
 void Generator::spend(ExprId id) { left_ -= std::min(left_, rounds_ * (1 + std::uint64_t{writer_.of(id).cost})); }
 
 std::string Generator::fresh_name() {
-  if (!retired_.empty() && random_.chance(25)) {
+  if (!retired_.empty() && random_.chance(50)) {
     std::string name = std::move(retired_.back());
     retired_.pop_back();
     return name;
@@ -137,6 +138,37 @@ void Generator::assign() {
   const ExprId next = target.uniform ? uniform_value(some_depth()) : value(target.type, some_depth());
   spend(next);
   writer_.to().assign(target.name, next);
+}
+
+// A value is kept, the variable that it was made of changes, and what made the value is undone: the old value of the variable. A
+// backend that looks through the kept value to what made it may take the new one instead.
+void Generator::undo() {
+  std::vector<Variable> fitting;
+  for (const Variable& variable : variables_) {
+    if (variable.assignable && !variable.uniform && variable.type == DataType::U32) fitting.push_back(variable);
+  }
+  if (fitting.empty() || random_.chance(50)) {
+    const ExprId initial = value(DataType::U32, some_depth());
+    spend(initial);
+    writer_.to().let(declare_variable(DataType::U32, true, false), initial);
+    fitting.assign(1, variables_.back());
+  }
+  const Variable target = random_.pick(fitting);
+  const bool plus = random_.chance(50);
+  const ExprId by = random_.chance(50) ? writer_.u32(random_.bits()) : var(random_.pick(variables_));
+  const ExprId with = as_u32(by);
+  const ExprId made = random_.chance(25) ? var(target) : writer_.binary(plus ? BinOp::Add : BinOp::BitXor, var(target), with);
+  spend(made);
+  writer_.to().let(declare_variable(DataType::U32, false, false), made);
+  const Variable kept = variables_.back();
+  if (random_.chance(75)) {
+    const ExprId next = value(DataType::U32, some_depth());
+    spend(next);
+    writer_.to().assign(target.name, next);
+  }
+  const ExprId undone = writer_.binary(plus ? BinOp::Sub : BinOp::BitXor, var(kept), random_.chance(70) ? with : var(target));
+  spend(undone);
+  writer_.to().let(declare_variable(DataType::U32, random_.chance(55), false), undone);
 }
 
 void Generator::store() {

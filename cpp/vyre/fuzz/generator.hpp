@@ -75,6 +75,7 @@ class Generator {
   void statement();
   void let();
   void assign();
+  void undo();
   void store();
   void use_atomic();
   void branch();

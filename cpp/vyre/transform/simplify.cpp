@@ -1,15 +1,12 @@
 // Applies the rules of rewrites.def. Each gives an operand or a literal, so nothing is evaluated that was not; where an operand is
-// dropped, it must be `fixed` (see rebuild.hpp). A variable that stands for one expression for good is looked through: whether a value
-// is bound by a Let or written in place makes no difference to what is known of it.
-#include <algorithm>
+// dropped, it must be `fixed` (see rebuild.hpp). Whether a value is bound by a Let or written in place makes no difference to what is
+// known of it (see meanings.hpp).
 #include <array>
-#include <utility>
-#include <vector>
 
+#include "vyre/transform/meanings.hpp"
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
 #include "vyre/transform/rewrites.hpp"
-#include "vyre/transform/value_key.hpp"
 
 namespace vyre::transform {
 namespace {
@@ -20,7 +17,6 @@ using rewrite::Root;
 using rewrite::Rule;
 using rewrite::Signs;
 using rewrite::Term;
-using validate::Step;
 
 class Simplifier {
  public:
@@ -29,10 +25,7 @@ class Simplifier {
         program_(valid.program()),
         facts_(expr_facts(valid)),
         result_(program_.exprs().size()),
-        locals_(program_.exprs().size()),
-        bindings_(valid.facts().locals.size()) {
-    find_bound();
-  }
+        meanings_(valid, facts_, result_) {}
 
   validate::ValidProgram run() {
     for (std::uint32_t index = 0; index < program_.exprs().size(); ++index) {
@@ -44,156 +37,6 @@ class Simplifier {
   }
 
  private:
-  // More expressions are not searched for what may be known of a value.
-  static constexpr std::size_t kMostLookedAt = 64;
-  // Of a local.
-  struct Binding {
-    ExprId value;                         // of its Let, when it is never assigned
-    std::uint32_t let = 0, last_use = 0;  // statements
-    bool several = false, judged = false;
-  };
-
-  // What each variable stands for: the value of its Let.
-  void find_bound() {
-    const validate::Facts& facts = valid_.facts();
-    std::vector<NodeId> loops;  // around the statement, the innermost last
-    for (std::uint32_t index = 0; index < program_.nodes().size(); ++index) {
-      const NodeId id{index};
-      const ir::Node& node = program_.node(id);
-      for (const Step& step : facts.steps_of(id)) {
-        if (!step.local.valid()) continue;
-        LocalId& local = locals_[step.expr];
-        if (!local.valid()) local = step.local;
-        // A name may be that of several locals; then nothing is known of it.
-        if (local != step.local) bindings_[local].several = bindings_[step.local].several = true;
-        Binding& binding = bindings_[step.local];
-        // A loop that the Let is not in reads it in every round.
-        const auto outermost = std::ranges::upper_bound(loops, NodeId{binding.let});
-        binding.last_use =
-            std::max(binding.last_use, outermost == loops.end() ? index : std::get_if<ir::Loop>(&program_.node(*outermost))->end.index);
-      }
-      const LocalId local = facts.statements[id].local;
-      if (const auto* let = std::get_if<ir::Let>(&node)) {
-        bindings_[local].let = index;
-        if (!facts.locals[local].assigned) bindings_[local].value = let->value;
-      } else if (std::holds_alternative<ir::Loop>(node)) {
-        bindings_[local].let = index;
-        loops.push_back(id);
-      } else if (std::holds_alternative<ir::Assign>(node)) {
-        assigns_.emplace_back(local, index);
-      } else if (const auto* end = std::get_if<ir::End>(&node); end != nullptr && !loops.empty() && loops.back() == end->opener) {
-        loops.pop_back();
-      }
-    }
-    std::ranges::sort(assigns_);
-    // A variable is looked through to what its Let reads, so that this is used wherever the variable is.
-    for (std::uint32_t index = static_cast<std::uint32_t>(program_.nodes().size()); index-- > 0;) {
-      const NodeId id{index};
-      if (!std::holds_alternative<ir::Let>(program_.node(id))) continue;
-      const Binding user = bindings_[facts.statements[id].local];
-      for (const Step& step : facts.steps_of(id)) {
-        if (step.local.valid()) bindings_[step.local].last_use = std::max(bindings_[step.local].last_use, user.last_use);
-      }
-    }
-  }
-
-  // Whether some statement between the two assigns the local.
-  bool is_assigned_between(LocalId local, std::uint32_t after, std::uint32_t before) const {
-    const auto next = std::ranges::upper_bound(assigns_, std::pair(local, after));
-    return next != assigns_.end() && next->first == local && next->second < before;
-  }
-
-  // The value that a variable stands for wherever it is read; invalid for other expressions.
-  ExprId value_of(ExprId id) {
-    const LocalId local = locals_[id];
-    if (!local.valid()) return {};
-    Binding& binding = bindings_[local];
-    // An operand's fate is decided before its user's.
-    if (!binding.value.valid() || binding.several || binding.value.index > id.index) return {};
-    if (!binding.judged) {
-      binding.judged = true;
-      if (!stays(binding)) binding.value = ExprId{};
-    }
-    return binding.value;
-  }
-
-  // Whether it gives in every use what it gave to the Let: it reaches no effect, and no variable that is assigned in between. Further
-  // down in a loop around both, an assignment is followed by the Let again.
-  bool stays(const Binding& binding) const {
-    std::array<ExprId, kMostLookedAt> pending{binding.value};
-    std::size_t end = 1;
-    bool result = true;
-    for (std::size_t next = 0; next < end && result; ++next) {
-      const Replacement& found = result_[pending[next]];
-      if (found.constant) continue;
-      if (locals_[found.by].valid()) result = !is_assigned_between(locals_[found.by], binding.let, binding.last_use);
-      result = result && facts_.repeatable[found.by];
-      for_each_operand(program_, found.by, [&](ExprId operand) {
-        result = result && end < pending.size();
-        if (result) pending[end++] = operand;
-      });
-    }
-    return result;
-  }
-
-  // What an expression has become, looked at through variables.
-  const Replacement& meaning(ExprId id) {
-    const Replacement* result = &result_[id];
-    while (!result->constant) {
-      const ExprId value = value_of(result->by);
-      if (!value.valid()) break;
-      result = &result_[value];
-    }
-    return *result;
-  }
-
-  // Equal expressions of one statement are one (merge_duplicates), but a Let may stand between two of them.
-  bool same(ExprId a, ExprId b) {
-    if (a == b) return true;
-    const Replacement& one = meaning(a);
-    const Replacement& other = meaning(b);
-    if (one.constant || other.constant) return same_throughout(a, b);
-    if (one.by == other.by) return true;
-    const ir::Expr& expr = program_.expr(one.by);
-    if (kind(expr) != kind(program_.expr(other.by))) return false;
-    if (const auto* binary = std::get_if<ir::Binary>(&expr); binary != nullptr) {
-      if (binary->op != std::get_if<ir::Binary>(&program_.expr(other.by))->op) return false;
-    }
-    return same_throughout(a, b);
-  }
-  bool is_literal(const Replacement& found) const { return found.constant || kind(program_.expr(found.by)) <= ir::ExprKind::LitU64; }
-  bool same_throughout(ExprId a, ExprId b) {
-    std::array<std::pair<ExprId, ExprId>, kMostLookedAt> pending{std::pair(a, b)};
-    std::size_t end = 1;
-    for (std::size_t next = 0; next < end; ++next) {
-      const auto [left, right] = pending[next];
-      if (left == right) continue;
-      const Replacement& one = meaning(left);
-      const Replacement& other = meaning(right);
-      if (!one.constant && !other.constant && one.by == other.by) continue;
-      if (is_literal(one) || is_literal(other)) {
-        if (!is_literal(one) || !is_literal(other)) return false;
-        const Constant known = one.constant ? *one.constant : *constant_of(program_.expr(one.by));
-        const Constant known_too = other.constant ? *other.constant : *constant_of(program_.expr(other.by));
-        if (known.type != known_too.type || known.value.lanes != known_too.value.lanes) return false;
-        continue;
-      }
-      const ir::Expr& expr = program_.expr(one.by);
-      if (kind(expr) != kind(program_.expr(other.by)) || !facts_.repeatable[one.by] || !facts_.repeatable[other.by]) return false;
-      const auto any = [](ExprId) { return ExprId{0}; };
-      if (value_key(program_, expr, any) != value_key(program_, program_.expr(other.by), any)) return false;
-      const std::size_t begin = end;
-      for_each_operand(program_, one.by, [&](ExprId operand) {
-        if (end < pending.size()) pending[end].first = operand;
-        ++end;
-      });
-      if (end > pending.size()) return false;
-      std::size_t at = begin;
-      for_each_operand(program_, other.by, [&](ExprId operand) { pending[at++].second = operand; });
-    }
-    return true;
-  }
-
   // Which expressions a pattern's variables and terms stand for.
   struct Match {
     std::array<ExprId, rewrite::kMaxVariables> variables;
@@ -261,7 +104,7 @@ class Simplifier {
     for (std::size_t at = 0; at < operands.count; ++at) {
       signs[at] = signs_of(operands.ids[at]);
       for (std::size_t k = 0; k < at; ++k) {
-        if (same(operands.ids[k], operands.ids[at])) signs[at] |= rewrite::kRepeatedSign;
+        if (meanings_.same(operands.ids[k], operands.ids[at])) signs[at] |= rewrite::kRepeatedSign;
       }
       any |= signs[at];
     }
@@ -279,7 +122,7 @@ class Simplifier {
 
   // What a rule may want an operand to be, found without looking at rules.
   Signs signs_of(ExprId operand) {
-    const Replacement& meant = meaning(operand);
+    const Replacement& meant = meanings_.of(operand);
     if (meant.constant) return rewrite::kLiteralSign;
     const ExprId by = meant.by;
     const ir::Expr& expr = program_.expr(by);
@@ -299,13 +142,13 @@ class Simplifier {
     }
     if (term.is_variable()) {
       ExprId& bound = match.variables[term.variable];
-      if (bound.valid()) return same(bound, id);
-      const Replacement& meant = meaning(id);
+      if (bound.valid()) return meanings_.same(bound, id);
+      const Replacement& meant = meanings_.of(id);
       if (term.kind == Kind::Truth && (meant.constant || !is_truth(meant.by))) return false;
       bound = id;
       return true;
     }
-    const Replacement& meant = meaning(id);
+    const Replacement& meant = meanings_.of(id);
     if (meant.constant) return false;
     const ir::Expr& expr = program_.expr(meant.by);
     if (!has_head(expr, term)) return false;
@@ -371,7 +214,7 @@ class Simplifier {
 
   // The bits of a literal of one lane.
   std::optional<std::uint32_t> bits(ExprId id) {
-    const Replacement& result = meaning(id);
+    const Replacement& result = meanings_.of(id);
     if (!result.constant && kind(program_.expr(result.by)) > ir::ExprKind::LitU64) return std::nullopt;
     const std::optional<Constant> constant = result.constant ? result.constant : constant_of(program_.expr(result.by));
     if (!constant || lanes(constant->type) != 1) return std::nullopt;
@@ -392,9 +235,7 @@ class Simplifier {
   const ir::Program& program_;
   const ExprFacts facts_;
   IdVector<ExprId, Replacement> result_;
-  IdVector<ExprId, LocalId> locals_;  // of variables
-  IdVector<LocalId, Binding> bindings_;
-  std::vector<std::pair<LocalId, std::uint32_t>> assigns_;
+  Meanings meanings_;
 };
 
 }  // namespace

@@ -37,6 +37,17 @@ inline std::vector<NodeHandle> straight_line(std::int64_t nodes) {
   return entry;
 }
 
+// Six nodes a step: each variable is a copy of the one before, and is used.
+inline std::vector<NodeHandle> copies(std::int64_t nodes) {
+  std::vector<NodeHandle> entry{node::let("x0", expr::load("a", expr::gid(0)))};
+  for (std::int64_t step = 1; step <= nodes / 6; ++step) {
+    const ExprHandle copy = expr::var("x" + std::to_string(step));
+    entry.push_back(node::let("x" + std::to_string(step), expr::var("x" + std::to_string(step - 1))));
+    entry.push_back(node::store("out", expr::gid(0), expr::binary(BinOp::Add, copy, expr::u32(1))));
+  }
+  return entry;
+}
+
 inline std::vector<NodeHandle> chain(std::int64_t nodes) {
   ExprHandle value = expr::load("a", expr::gid(0));
   for (std::int64_t count = 5; count < nodes; ++count) value = expr::unary(count % 2 == 0 ? UnOp::BitNot : UnOp::Popcount, value);

@@ -1,0 +1,56 @@
+// What the expressions of a program stand for when variables are looked through: a variable that is bound by one Let, and whose value
+// would be the same wherever the variable is read, stands for what the Let binds.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "vyre/base/id.hpp"
+#include "vyre/transform/rebuild.hpp"
+#include "vyre/validate/validate.hpp"
+
+namespace vyre::transform {
+
+// Asked in the order in which expressions are numbered: what is asked about an expression must be decided for its operands.
+class Meanings {
+ public:
+  // `result` says what each expression has become so far; it belongs to the caller, who fills it in that order.
+  Meanings(const validate::ValidProgram& valid, const ExprFacts& facts, const IdVector<ExprId, Replacement>& result);
+
+  // What an expression has become, with variables looked through.
+  const Replacement& of(ExprId id) {
+    const Replacement& found = result_[id];
+    return found.constant || !locals_[found.by].valid() ? found : looked_through(id);
+  }
+  // Whether two operands of one statement give the same value. Equal expressions are one (merge_duplicates), unless a Let stands
+  // between them.
+  bool same(ExprId a, ExprId b);
+
+ private:
+  struct Binding {
+    ExprId value;                         // what its Let binds; invalid when it is assigned
+    std::uint32_t let = 0, last_use = 0;  // statements
+    bool several = false;                 // some expression reads this local and another one of the same name
+    bool judged = false;                  // whether `value` may stand for it has been decided
+  };
+
+  void find_bound();
+  bool is_assigned_between(LocalId local, std::uint32_t after, std::uint32_t before) const;
+  const Replacement& looked_through(ExprId id);
+  ExprId value_of(ExprId id);
+  bool stays(const Binding& binding) const;
+  bool is_literal(const Replacement& found) const;
+  bool same_throughout(ExprId a, ExprId b);
+
+  const validate::ValidProgram& valid_;
+  const ir::Program& program_;
+  const ExprFacts& facts_;
+  const IdVector<ExprId, Replacement>& result_;
+  IdVector<ExprId, LocalId> locals_;  // the first local that a variable's expression reads; invalid for other expressions
+  IdVector<LocalId, Binding> bindings_;
+  IdVector<ExprId, ExprId> further_;  // where looking through variables has led from an expression
+  std::vector<std::pair<LocalId, std::uint32_t>> assigns_;
+};
+
+}  // namespace vyre::transform
