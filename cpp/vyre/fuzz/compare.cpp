@@ -7,6 +7,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/hash.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/transform/passes.hpp"
@@ -26,18 +27,16 @@ std::string text(const run::Schedule& schedule) {
   return fmt::format("random:{}", schedule.seed);
 }
 
-// FNV-1a over names and bytes, call after call.
 std::uint64_t hash(std::span<const Arrays> calls) {
-  std::uint64_t result = 0xCBF29CE484222325u;
-  const auto take = [&](unsigned byte) { result = (result ^ byte) * 0x100000001B3u; };
+  Fnv1a result;
   for (const Arrays& arrays : calls) {
     for (const Array& array : arrays) {
-      for (const char letter : array.buffer) take(static_cast<unsigned char>(letter));
-      take(0);
-      for (const std::byte byte : array.bytes) take(std::to_integer<unsigned>(byte));
+      result.add_bytes(array.buffer.data(), array.buffer.size());
+      result.add(0);
+      result.add_bytes(array.bytes.data(), array.bytes.size());
     }
   }
-  return result;
+  return result.value();
 }
 
 bool is_reference(const Way& way) { return way.backend->name() == "reference"; }

@@ -1,28 +1,23 @@
-// Random numbers that are the same on every machine: the distributions of the standard library are not.
+// What random programs are drawn with.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 
+#include "vyre/base/random.hpp"
+
 namespace vyre::fuzz {
 
-// SplitMix64 (Steele, Lea, Flood: "Fast splittable pseudorandom number generators", 2014).
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : state_(seed) { state_ = next(); }  // neighbouring seeds start far apart
+  // Neighbouring seeds start far apart.
+  explicit Random(std::uint64_t seed) : numbers_(SplitMix64(seed).next()) {}
 
-  std::uint64_t next() {
-    std::uint64_t z = (state_ += 0x9E3779B97F4A7C15u);
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
+  std::uint64_t next() { return numbers_.next(); }
   std::uint32_t bits() { return static_cast<std::uint32_t>(next() >> 32); }
   // 0 .. limit - 1; limit is above 0.
-  std::uint32_t below(std::size_t limit) {
-    return static_cast<std::uint32_t>((std::uint64_t{bits()} * static_cast<std::uint32_t>(limit)) >> 32);
-  }
+  std::uint32_t below(std::size_t limit) { return numbers_.below(static_cast<std::uint32_t>(limit)); }
   bool chance(std::uint32_t percent) { return below(100) < percent; }
   template <class Items>
   decltype(auto) pick(Items&& items) {
@@ -30,7 +25,7 @@ class Random {
   }
 
  private:
-  std::uint64_t state_;
+  SplitMix64 numbers_;
 };
 
 // Where rules have their edges: shifts, signs, the ends of the range, and indices whose byte offset wraps.

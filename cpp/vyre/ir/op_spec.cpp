@@ -6,19 +6,13 @@
 #include <charconv>
 
 #include "vyre/base/error.hpp"
+#include "vyre/base/hash.hpp"
 
 namespace vyre::ir {
 namespace {
 
 bool before(const OpTable::Spec& spec, std::string_view id, std::uint32_t version) {
   return spec->id != id ? spec->id < id : spec->version < version;
-}
-
-std::uint64_t mix(std::uint64_t hash, std::uint64_t word) { return (hash ^ word) * 0x100000001B3u; }
-std::uint64_t mix(std::uint64_t hash, std::string_view text) {
-  hash = mix(hash, text.size());
-  for (char c : text) hash = mix(hash, static_cast<unsigned char>(c));
-  return hash;
 }
 
 }  // namespace
@@ -30,12 +24,14 @@ std::uint32_t OpSignature::min_input_bytes() const {
 }
 
 std::uint64_t OpSpec::hash() const {
-  std::uint64_t result = mix(0xCBF29CE484222325u, id);
-  result = mix(result, version);
-  for (DataType type : signature.inputs) result = mix(result, static_cast<unsigned>(type));
-  result = mix(result, static_cast<unsigned>(signature.output));
-  for (const std::string& parameter : parameters) result = mix(result, parameter);
-  return mix(result, body ? body->hash() : 0);
+  Fnv1a result;
+  result.add(id);
+  result.add(version);
+  for (DataType type : signature.inputs) result.add(static_cast<unsigned>(type));
+  result.add(static_cast<unsigned>(signature.output));
+  for (const std::string& parameter : parameters) result.add(parameter);
+  result.add(body ? body->hash() : 0);
+  return result.value();
 }
 
 OpTable::Spec OpTable::find(std::string_view id) const {

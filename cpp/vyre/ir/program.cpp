@@ -1,5 +1,7 @@
 #include "vyre/ir/program.hpp"
 
+#include "vyre/base/hash.hpp"
+
 namespace vyre::ir {
 namespace {
 
@@ -12,23 +14,14 @@ BufferDecl declare(std::string name, std::uint32_t binding, BufferAccess access,
   return decl;
 }
 
-// FNV-1a over 64-bit words: the same in every process and on every machine.
-class Hasher {
+class Hasher : public Fnv1a {
  public:
-  void add(std::uint64_t word) { state_ = (state_ ^ word) * 0x100000001B3u; }
-  void add(std::string_view text) {
-    add(text.size());
-    for (char c : text) add(static_cast<unsigned char>(c));
-  }
   std::uint64_t result() const {
     // FNV leaves the high bits of short inputs weak; spread them.
-    std::uint64_t x = state_;
+    std::uint64_t x = value();
     x = (x ^ (x >> 32)) * 0xD6E8FEB86659FD93u;
     return x ^ (x >> 32);
   }
-
- private:
-  std::uint64_t state_ = 0xCBF29CE484222325u;
 };
 
 // Collects what a Hasher would be fed, for comparing two nodes field by field.

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstdlib>
 
+#include "vyre/base/hash.hpp"
 #include "vyre/run/vulkan/cache_folder.hpp"
 
 namespace vyre::run::vulkan {
@@ -19,17 +20,12 @@ constexpr std::uint64_t kMaxFileBytes = 256u << 20;
 // A process cleans the folder at its first write and then once in a while.
 constexpr unsigned kWritesBetweenLooks = 50;
 
-// FNV-1a, continued from `hash`.
-std::uint64_t hash_bytes(const void* data, std::size_t count, std::uint64_t hash) {
-  const auto* bytes = static_cast<const unsigned char*>(data);
-  for (std::size_t i = 0; i < count; ++i) hash = (hash ^ bytes[i]) * 0x100000001B3u;
-  return hash;
-}
-
-std::uint64_t hash_shader(const Shader& shader, std::uint64_t hash) {
-  hash = hash_bytes(shader.words.data(), shader.words.size() * sizeof(std::uint32_t), hash);
+std::uint64_t hash_shader(const Shader& shader, std::uint64_t basis) {
+  Fnv1a hash(basis);
+  hash.add_bytes(shader.words.data(), shader.words.size() * sizeof(std::uint32_t));
   const std::uint32_t interface[] = {shader.buffer_count, shader.has_status ? 1u : 0u};
-  return hash_bytes(interface, sizeof(interface), hash);
+  hash.add_bytes(interface, sizeof(interface));
+  return hash.value();
 }
 
 template <class T>
@@ -51,7 +47,11 @@ struct Sum {
   bool operator==(const Sum&) const = default;
 };
 
-Sum sum_of(const std::vector<std::byte>& data) { return {data.size(), hash_bytes(data.data(), data.size(), 0xCBF29CE484222325u)}; }
+Sum sum_of(const std::vector<std::byte>& data) {
+  Fnv1a hash;
+  hash.add_bytes(data.data(), data.size());
+  return {data.size(), hash.value()};
+}
 
 bool read_all(int file, void* to, std::size_t count) {
   auto* bytes = static_cast<char*>(to);
@@ -82,7 +82,7 @@ std::optional<fs::path> default_cache_directory() {
 PipelineFile::PipelineFile(const Options& options, const std::string& device_key, const Shader& shader) {
   const auto directory = options.cache_directory ? options.cache_directory : default_cache_directory();
   // Two differently seeded hashes: 128 bits, for a name that no two shaders share by chance.
-  key_ = fmt::format("{}-{:016x}{:016x}", device_key, hash_shader(shader, 0xCBF29CE484222325u), hash_shader(shader, 0x9E3779B97F4A7C15u));
+  key_ = fmt::format("{}-{:016x}{:016x}", device_key, hash_shader(shader, Fnv1a::kBasis), hash_shader(shader, 0x9E3779B97F4A7C15u));
   if (directory) folder_ = *directory / "pipelines";
 }
 
