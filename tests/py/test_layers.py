@@ -61,3 +61,10 @@ def test_the_module_releases_the_gil_in_one_way():
         path.name for path in sorted(bindings.glob("*.?pp")) if "gil_scoped_release" in path.read_text(encoding="utf-8")
     ]
     assert using == ["without_gil.cpp", "without_gil.hpp"]
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(CORE).as_posix())
+def test_opcodes_are_asked_by_flags_and_not_by_their_order(path):
+    """A row may be added anywhere in opcodes.def."""
+    text = path.read_text(encoding="utf-8")
+    assert re.findall(r"[<>]=? *(?:lower::)?Opcode::\w+|Opcode::\w+ *(?:<=?|>=?)(?!\w)", text) == []

@@ -16,8 +16,7 @@ ValueId plain(Writer& writer, Opcode op, ValueId a, ValueId b = {}) { return wri
 
 // 1 or 0 for non-zero or zero.
 ValueId truth(Writer& writer, ValueId a) {
-  const Opcode op = writer.at(a).op;
-  if (op >= Opcode::Eq && op <= Opcode::SLe) return a;
+  if (is_comparison(writer.at(a).op)) return a;
   return writer.once(Opcode::Ne, a, writer.constant(0));
 }
 

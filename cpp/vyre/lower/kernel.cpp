@@ -8,56 +8,6 @@
 #include "vyre/base/assert.hpp"
 
 namespace vyre::lower {
-namespace {
-
-// How an instruction's `imm` is written; nothing when it has none.
-enum class Imm : std::uint8_t { None, Bits, Axis, Buffer, Shared, Variable, Lane };
-
-struct OpcodeInfo {
-  std::string_view name;
-  Imm imm;
-};
-
-// In the order of the enumerators.
-// clang-format off
-constexpr OpcodeInfo kOpcodes[] = {
-    {"constant", Imm::Bits},
-    {"workgroup_id", Imm::Axis}, {"local_id", Imm::Axis}, {"invocation_id", Imm::Axis},
-    {"length", Imm::Buffer},
-    {"add", Imm::None}, {"sub", Imm::None}, {"mul", Imm::None}, {"mul_high", Imm::None},
-    {"div", Imm::None}, {"mod", Imm::None},
-    {"sdiv", Imm::None}, {"smod", Imm::None},
-    {"and", Imm::None}, {"or", Imm::None}, {"xor", Imm::None}, {"not", Imm::None}, {"neg", Imm::None},
-    {"shl", Imm::None}, {"shr", Imm::None}, {"sshr", Imm::None},
-    {"min", Imm::None}, {"max", Imm::None}, {"smin", Imm::None}, {"smax", Imm::None},
-    {"eq", Imm::None}, {"ne", Imm::None}, {"lt", Imm::None}, {"le", Imm::None}, {"slt", Imm::None}, {"sle", Imm::None},
-    {"popcount", Imm::None}, {"reverse_bits", Imm::None},
-    {"clz", Imm::None}, {"ctz", Imm::None},
-    {"select", Imm::None},
-    {"lane", Imm::Lane},
-    {"pack", Imm::None},
-    {"read", Imm::Variable}, {"write", Imm::Variable},
-    {"load_buffer", Imm::Buffer}, {"store_buffer", Imm::Buffer},
-    {"load_shared", Imm::Shared}, {"store_shared", Imm::Shared},
-    {"atomic_add", Imm::Buffer}, {"atomic_and", Imm::Buffer}, {"atomic_or", Imm::Buffer}, {"atomic_xor", Imm::Buffer},
-    {"atomic_min", Imm::Buffer}, {"atomic_max", Imm::Buffer}, {"atomic_exchange", Imm::Buffer},
-    {"atomic_compare_exchange", Imm::Buffer},
-    {"if", Imm::None}, {"else", Imm::None}, {"end_if", Imm::None},
-    {"loop", Imm::None}, {"end_loop", Imm::None},
-    {"barrier", Imm::None}, {"return", Imm::None},
-};
-// clang-format on
-static_assert(std::size(kOpcodes) == kOpcodeCount);
-
-const OpcodeInfo& info(Opcode op) { return kOpcodes[static_cast<std::size_t>(op)]; }
-
-bool opens(Opcode op) { return op == Opcode::If || op == Opcode::Else || op == Opcode::Loop; }
-bool closes(Opcode op) { return op == Opcode::Else || op == Opcode::EndIf || op == Opcode::EndLoop; }
-
-}  // namespace
-
-std::string_view name(Opcode op) { return info(op).name; }
-
 std::uint64_t Kernel::shared_bytes() const {
   std::uint64_t bytes = 0;
   for (const SharedArray& array : shared) bytes += std::uint64_t{4} * array.lanes * array.count;

@@ -9,56 +9,16 @@
 #include <array>
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "vyre/base/id.hpp"
 #include "vyre/ir/program.hpp"
+#include "vyre/lower/opcode.hpp"
 
 namespace vyre::lower {
 
 struct ValueTag;
 using ValueId = Id<ValueTag>;
-
-// What may be assumed of operands stands in the comment; emitters need no rule of their own.
-enum class Opcode : std::uint8_t {
-  // clang-format off
-  Constant,        // imm: the bits; one lane
-  WorkgroupId,     // imm: axis
-  LocalId,         // imm: axis
-  InvocationId,    // imm: axis
-  Length,          // imm: buffer slot; in elements
-  // One lane in, one lane out; modulo 2^32.
-  Add, Sub, Mul, MulHigh,
-  Div, Mod,        // the divisor is not zero
-  SDiv, SMod,      // the divisor is neither 0 nor -1
-  And, Or, Xor, Not, Neg,
-  Shl, Shr, SShr,  // the amount is below 32
-  Min, Max, SMin, SMax,
-  Eq, Ne, Lt, Le, SLt, SLe,  // 1 or 0
-  Popcount, ReverseBits,
-  Clz, Ctz,        // the operand is not zero
-  Select,          // a: one lane, zero or not; b if non-zero, else c; b and c have the same lanes
-  Lane,            // lane imm of a
-  Pack,            // a, b or a, b, c, d: two or four lanes
-  ReadVariable,    // imm: variable
-  WriteVariable,   // imm: variable, a: value
-  LoadBuffer,      // imm: buffer slot, a: index, in range or 0 (every buffer has at least 16 bytes); raw lanes
-  StoreBuffer,     // imm: buffer slot, a: index, in range, b: value
-  LoadShared,      // imm: shared array, a: index, in range
-  StoreShared,     // imm: shared array, a: index, in range, b: value
-  AtomicAdd, AtomicAnd, AtomicOr, AtomicXor, AtomicMin, AtomicMax, AtomicExchange,  // imm: slot, a: index in range, b: value; the old value
-  AtomicCompareExchange,     // imm: slot, a: index in range, b: expected, c: value; the old value
-  If,              // a: one lane, zero or not
-  Else,
-  EndIf,
-  Loop,            // from a to b, half-open; its value is the loop variable
-  EndLoop,
-  Barrier,         // uniform: orders buffers and shared arrays for the workgroup
-  Return,          // ends this invocation; Else, EndIf, EndLoop or the end of the code follows
-  // clang-format on
-};
-inline constexpr std::size_t kOpcodeCount = static_cast<std::size_t>(Opcode::Return) + 1;
 
 struct Instruction {
   Opcode op;
@@ -101,9 +61,5 @@ std::vector<std::uint32_t> partners(const std::vector<Instruction>& code);
 
 // One line an instruction, for tests and the curious.
 std::string to_text(const Kernel& kernel);
-std::string_view name(Opcode op);
-
-// Whether it does something beside making its value: without, it may be left out when nobody uses the value.
-constexpr bool has_effect(Opcode op) { return op >= Opcode::WriteVariable && op != Opcode::LoadBuffer && op != Opcode::LoadShared; }
 
 }  // namespace vyre::lower

@@ -9,8 +9,6 @@ namespace {
 // way when no write stands between them.
 bool reads(Opcode op) { return op == Opcode::LoadBuffer || op == Opcode::LoadShared; }
 
-bool is_control(Opcode op) { return op == Opcode::Return || (op >= Opcode::If && op <= Opcode::EndLoop); }
-
 class Settler {
  public:
   explicit Settler(std::span<const Instruction> code) : code_(code), moved_(code.size()) { made_.reserve(code.size()); }
@@ -32,9 +30,9 @@ class Settler {
       while (code_[last].op == Opcode::WriteVariable && last + 1 < code_.size()) ++last;
       if (code_[last].op == Opcode::If && code_[last].a.index < at) make_operands(last);
       make_operands(at);
-      for (const std::uint32_t value : is_control(op) ? values_ : reads_) make(value);
+      for (const std::uint32_t value : jumps(op) ? values_ : reads_) make(value);
       reads_.clear();
-      if (is_control(op)) values_.clear();
+      if (jumps(op)) values_.clear();
       add(at);
     }
     for (const std::uint32_t value : values_) make(value);

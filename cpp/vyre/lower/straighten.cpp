@@ -14,19 +14,8 @@ constexpr std::uint32_t kTooMany = kMostOperations + 1;
 
 // What an operation costs where it is done for nothing. What touches memory, waits or divides is never done for nothing.
 std::uint32_t cost(Opcode op) {
-  switch (op) {
-    case Opcode::ReadVariable:
-    case Opcode::WriteVariable:
-    case Opcode::Constant:
-      return 0;
-    case Opcode::Div:
-    case Opcode::Mod:
-    case Opcode::SDiv:
-    case Opcode::SMod:
-      return kTooMany;
-    default:
-      return op < Opcode::ReadVariable ? 1 : kTooMany;
-  }
+  if (is_of_variable(op) || op == Opcode::Constant) return 0;
+  return divides(op) || accesses_memory(op) || has_effect(op) ? kTooMany : 1;
 }
 
 class Straightener {

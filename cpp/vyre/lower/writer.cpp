@@ -13,11 +13,6 @@ namespace {
 
 std::array<ValueId, 4> operands(const Instruction& instruction) { return {instruction.a, instruction.b, instruction.c, instruction.d}; }
 
-bool changes_memory(Opcode op) {
-  return op == Opcode::StoreBuffer || op == Opcode::StoreShared || op == Opcode::Barrier ||
-         (op >= Opcode::AtomicAdd && op <= Opcode::AtomicCompareExchange);
-}
-
 std::uint64_t pair(ValueId a, ValueId b) { return std::uint64_t{a.index} << 32 | b.index; }
 
 }  // namespace

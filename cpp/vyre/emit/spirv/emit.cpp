@@ -48,9 +48,26 @@ Zeroing zeroing(const Kernel& kernel, const lower::SharedArray& array) {
   return {stride, rounds, turns > 1 ? turns * kZeroedATurn : 0};
 }
 
-bool is_comparison(Opcode op) { return op >= Opcode::Eq && op <= Opcode::SLe; }
-bool accesses_memory(Opcode op) { return op >= Opcode::LoadBuffer && op <= Opcode::AtomicCompareExchange; }
-bool is_bitwise(Opcode op) { return op == Opcode::And || op == Opcode::Or || op == Opcode::Xor; }
+// How an opcode's words are made: the `spirv` column of opcodes.def.
+struct Spelling {
+  enum class Form : std::uint8_t { Own, Unary, Integer, Bitwise, Comparison, Function, SignedFunction, Atomic };
+  Form form = Form::Own;
+  Word op = 0, of_truths = 0;
+};
+using Form = Spelling::Form;
+constexpr Spelling own() { return {}; }
+constexpr Spelling unary(spv::Op op) { return {Form::Unary, op}; }
+constexpr Spelling integer(spv::Op op) { return {Form::Integer, op}; }
+constexpr Spelling bitwise(spv::Op op, spv::Op of_truths) { return {Form::Bitwise, op, of_truths}; }
+constexpr Spelling comparison(spv::Op op) { return {Form::Comparison, op}; }
+constexpr Spelling function(GLSLstd450 which) { return {Form::Function, which}; }
+constexpr Spelling signed_function(GLSLstd450 which) { return {Form::SignedFunction, which}; }
+constexpr Spelling atomically(spv::Op op) { return {Form::Atomic, op}; }
+
+constexpr Spelling kSpellings[] = {
+#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl) spirv,
+#include "vyre/lower/opcodes.def"
+};
 
 struct Value {
   Word bits = 0;   // u32 lanes; 0 while nobody needs them
@@ -89,6 +106,7 @@ class Emitter {
   void load_addresses();
   void zero_shared();
   void instruction(std::uint32_t at);
+  void own_instruction(std::uint32_t at, Word only_once);
   void begin_if(std::uint32_t at);
   void begin_else();
   void end_if();
@@ -547,20 +565,41 @@ void Emitter::instruction(std::uint32_t at) {
   const Instruction& code = kernel_.code[at];
   if (!has_effect(code.op) && !uses_[at].as_bits && !uses_[at].as_truth) return;
   const Word only_once = options_.addresses && uses_[at].as_index ? spv::MemoryAccessVolatileMask : spv::MemoryAccessMaskNone;
-  const auto integer = [&](spv::Op op) { define_bits(at, result(op, uint(), {bits(code.a), bits(code.b)})); };
-  const auto unary = [&](spv::Op op) { define_bits(at, result(op, uint(), {bits(code.a)})); };
-  const auto function = [&](GLSLstd450 which) { define_bits(at, extended(which, uint(), {bits(code.a), bits(code.b)})); };
-  // On signed types: SwiftShader folds literals by the sign of their type, whatever the function says.
-  const auto signed_function = [&](GLSLstd450 which) {
-    const Word type = module_.type(spv::OpTypeInt, {32, 1});
-    const Word a = result(spv::OpBitcast, type, {bits(code.a)}), b = result(spv::OpBitcast, type, {bits(code.b)});
-    define_bits(at, result(spv::OpBitcast, uint(), {extended(which, type, {a, b})}));
-  };
-  const auto compare = [&](spv::Op op) { define_truth(at, result(op, boolean(), {bits(code.a), bits(code.b)})); };
-  const auto bitwise = [&](spv::Op of_bits, spv::Op of_truths) {
-    if (boolean_[at]) return define_truth(at, result(of_truths, boolean(), {truth(code.a), truth(code.b)}));
-    integer(of_bits);
-  };
+  if (tests_truth(code)) {
+    return define_truth(at, code.op == Opcode::Ne ? truth(code.a) : result(spv::OpLogicalNot, boolean(), {truth(code.a)}));
+  }
+  const Spelling& spelling = kSpellings[static_cast<std::size_t>(code.op)];
+  const auto op = static_cast<spv::Op>(spelling.op);
+  switch (spelling.form) {
+    case Form::Own:
+      return own_instruction(at, only_once);
+    case Form::Unary:
+      return define_bits(at, result(op, uint(), {bits(code.a)}));
+    case Form::Bitwise:
+      if (boolean_[at]) {
+        return define_truth(at, result(static_cast<spv::Op>(spelling.of_truths), boolean(), {truth(code.a), truth(code.b)}));
+      }
+      [[fallthrough]];
+    case Form::Integer:
+      return define_bits(at, result(op, uint(), {bits(code.a), bits(code.b)}));
+    case Form::Comparison:
+      return define_truth(at, result(op, boolean(), {bits(code.a), bits(code.b)}));
+    case Form::Function:
+      return define_bits(at, extended(static_cast<GLSLstd450>(spelling.op), uint(), {bits(code.a), bits(code.b)}));
+    case Form::SignedFunction: {
+      // On signed types: SwiftShader folds literals by the sign of their type, whatever the function says.
+      const Word type = module_.type(spv::OpTypeInt, {32, 1});
+      const Word a = result(spv::OpBitcast, type, {bits(code.a)}), b = result(spv::OpBitcast, type, {bits(code.b)});
+      return define_bits(at, result(spv::OpBitcast, uint(), {extended(static_cast<GLSLstd450>(spelling.op), type, {a, b})}));
+    }
+    case Form::Atomic:
+      return define_bits(at, atomic(op, code));
+  }
+}
+
+// The opcodes that no form fits.
+void Emitter::own_instruction(std::uint32_t at, Word only_once) {
+  const Instruction& code = kernel_.code[at];
   switch (code.op) {
     case Opcode::Constant:
       return define_bits(at, constant(code.imm));
@@ -576,72 +615,20 @@ void Emitter::instruction(std::uint32_t at) {
     }
     case Opcode::Length:
       return define_bits(at, parameter(kFirstLengthWord + code.imm));
-    case Opcode::Add:
-      return integer(spv::OpIAdd);
-    case Opcode::Sub:
-      return integer(spv::OpISub);
-    case Opcode::Mul:
-      return integer(spv::OpIMul);
     case Opcode::MulHigh: {
       const Word pair = module_.type(spv::OpTypeStruct, {uint(), uint()});
       const Word product = result(spv::OpUMulExtended, pair, {bits(code.a), bits(code.b)});
       return define_bits(at, result(spv::OpCompositeExtract, uint(), {product, 1}));
     }
-    case Opcode::Div:
-      return integer(spv::OpUDiv);
-    case Opcode::Mod:
-      return integer(spv::OpUMod);
-    case Opcode::SDiv:
-      return integer(spv::OpSDiv);
     case Opcode::SMod: {
       // Vulkan leaves OpSRem of negative operands undefined, and an NVIDIA H200 gives other bytes.
       const Word quotient = result(spv::OpSDiv, uint(), {bits(code.a), bits(code.b)});
       const Word product = result(spv::OpIMul, uint(), {quotient, bits(code.b)});
       return define_bits(at, result(spv::OpISub, uint(), {bits(code.a), product}));
     }
-    case Opcode::And:
-      return bitwise(spv::OpBitwiseAnd, spv::OpLogicalAnd);
-    case Opcode::Or:
-      return bitwise(spv::OpBitwiseOr, spv::OpLogicalOr);
-    case Opcode::Xor:
-      return bitwise(spv::OpBitwiseXor, spv::OpLogicalNotEqual);
-    case Opcode::Not:
-      return unary(spv::OpNot);
     case Opcode::Neg:
       // Not OpSNegate: optimisers of SPIR-V merge it into divisions by literals, of either sign and with overflow.
       return define_bits(at, result(spv::OpISub, uint(), {constant(0), bits(code.a)}));
-    case Opcode::Shl:
-      return integer(spv::OpShiftLeftLogical);
-    case Opcode::Shr:
-      return integer(spv::OpShiftRightLogical);
-    case Opcode::SShr:
-      return integer(spv::OpShiftRightArithmetic);
-    case Opcode::Min:
-      return function(GLSLstd450UMin);
-    case Opcode::Max:
-      return function(GLSLstd450UMax);
-    case Opcode::SMin:
-      return signed_function(GLSLstd450SMin);
-    case Opcode::SMax:
-      return signed_function(GLSLstd450SMax);
-    case Opcode::Eq:
-      if (tests_truth(code)) return define_truth(at, result(spv::OpLogicalNot, boolean(), {truth(code.a)}));
-      return compare(spv::OpIEqual);
-    case Opcode::Ne:
-      if (tests_truth(code)) return define_truth(at, truth(code.a));
-      return compare(spv::OpINotEqual);
-    case Opcode::Lt:
-      return compare(spv::OpULessThan);
-    case Opcode::Le:
-      return compare(spv::OpULessThanEqual);
-    case Opcode::SLt:
-      return compare(spv::OpSLessThan);
-    case Opcode::SLe:
-      return compare(spv::OpSLessThanEqual);
-    case Opcode::Popcount:
-      return unary(spv::OpBitCount);
-    case Opcode::ReverseBits:
-      return unary(spv::OpBitReverse);
     case Opcode::Clz:
       return define_bits(at, result(spv::OpISub, uint(), {constant(31), extended(GLSLstd450FindUMsb, uint(), {bits(code.a)})}));
     case Opcode::Ctz:
@@ -669,22 +656,6 @@ void Emitter::instruction(std::uint32_t at) {
     }
     case Opcode::StoreShared:
       return put(spv::OpStore, {shared_element(code.imm, bits(code.a)), bits(code.b), kNonPrivate});
-    case Opcode::AtomicAdd:
-      return define_bits(at, atomic(spv::OpAtomicIAdd, code));
-    case Opcode::AtomicAnd:
-      return define_bits(at, atomic(spv::OpAtomicAnd, code));
-    case Opcode::AtomicOr:
-      return define_bits(at, atomic(spv::OpAtomicOr, code));
-    case Opcode::AtomicXor:
-      return define_bits(at, atomic(spv::OpAtomicXor, code));
-    case Opcode::AtomicMin:
-      return define_bits(at, atomic(spv::OpAtomicUMin, code));
-    case Opcode::AtomicMax:
-      return define_bits(at, atomic(spv::OpAtomicUMax, code));
-    case Opcode::AtomicExchange:
-      return define_bits(at, atomic(spv::OpAtomicExchange, code));
-    case Opcode::AtomicCompareExchange:
-      return define_bits(at, atomic(spv::OpAtomicCompareExchange, code));
     case Opcode::If:
       return begin_if(at);
     case Opcode::Else:
@@ -701,6 +672,8 @@ void Emitter::instruction(std::uint32_t at) {
       put(spv::OpReturn, {});
       live_ = false;
       return;
+    default:
+      VYRE_ASSERT(false);  // its row of opcodes.def has a form
   }
 }
 

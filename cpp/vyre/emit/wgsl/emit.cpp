@@ -44,6 +44,12 @@ std::string_view element(std::uint32_t lanes, bool is_signed) { return is_signed
 
 std::string parameter(std::uint32_t word) { return fmt::format("params[{}].{}", word / 4, kAxes[word % 4]); }
 
+// The value of each opcode as an expression: the `wgsl` column of opcodes.def.
+constexpr std::string_view kSpellings[] = {
+#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl) wgsl,
+#include "vyre/lower/opcodes.def"
+};
+
 class Emitter {
  public:
   explicit Emitter(const Kernel& kernel) : kernel_(kernel), is_variable_(kernel.code.size(), false) {}
@@ -125,17 +131,8 @@ class Emitter {
 
   void instruction(std::uint32_t at, const Instruction& code) {
     const std::uint32_t a = code.a.index, b = code.b.index, c = code.c.index, d = code.d.index;
-    auto infix = [&](std::string_view op) { line("let v{} = v{} {} v{};", at, a, op, b); };
-    auto call = [&](std::string_view function) { line("let v{} = {}(v{}, v{});", at, function, a, b); };
-    auto unary = [&](std::string_view function) { line("let v{} = {}(v{});", at, function, a); };
-    auto compare = [&](std::string_view op) { line("let v{} = u32(v{} {} v{});", at, a, op, b); };
-    auto signed_infix = [&](std::string_view op) { line("let v{} = bitcast<u32>(bitcast<i32>(v{}) {} bitcast<i32>(v{}));", at, a, op, b); };
-    auto signed_call = [&](std::string_view function) {
-      line("let v{} = bitcast<u32>({}(bitcast<i32>(v{}), bitcast<i32>(v{})));", at, function, a, b);
-    };
-    auto signed_compare = [&](std::string_view op) { line("let v{} = u32(bitcast<i32>(v{}) {} bitcast<i32>(v{}));", at, a, op, b); };
-    auto atomic = [&](std::string_view function) { line("let v{} = {}(&b{}[v{}], v{});", at, function, code.imm, a, b); };
-
+    const std::string_view value = kSpellings[static_cast<std::size_t>(code.op)];
+    if (!value.empty()) return expression(at, code, value);
     switch (code.op) {
       case Opcode::Constant:
         if (is_variable_[at]) return line("var v{} = {}u;", at, code.imm);
@@ -149,69 +146,6 @@ class Emitter {
                     kernel_.workgroup_size[code.imm], kAxes[code.imm]);
       case Opcode::Length:
         return line("let v{} = {};", at, parameter(kWgslFirstLengthWord + code.imm));
-      case Opcode::Add:
-        return infix("+");
-      case Opcode::Sub:
-        return infix("-");
-      case Opcode::Mul:
-        return infix("*");
-      case Opcode::MulHigh:
-        return call("mul_high");
-      case Opcode::Div:
-        return infix("/");
-      case Opcode::Mod:
-        return infix("%");
-      case Opcode::SDiv:
-        return signed_infix("/");
-      case Opcode::SMod:
-        // Not %: it reaches drivers as SPIR-V's OpSRem, which Vulkan leaves undefined for negative operands.
-        return line("let v{} = v{} - bitcast<u32>(bitcast<i32>(v{}) / bitcast<i32>(v{})) * v{};", at, a, a, b, b);
-      case Opcode::And:
-        return infix("&");
-      case Opcode::Or:
-        return infix("|");
-      case Opcode::Xor:
-        return infix("^");
-      case Opcode::Not:
-        return line("let v{} = ~v{};", at, a);
-      case Opcode::Neg:
-        return line("let v{} = 0u - v{};", at, a);
-      case Opcode::Shl:
-        return infix("<<");
-      case Opcode::Shr:
-        return infix(">>");
-      case Opcode::SShr:
-        return line("let v{} = bitcast<u32>(bitcast<i32>(v{}) >> v{});", at, a, b);
-      case Opcode::Min:
-        return call("min");
-      case Opcode::Max:
-        return call("max");
-      case Opcode::SMin:
-        return signed_call("min");
-      case Opcode::SMax:
-        return signed_call("max");
-      case Opcode::Eq:
-        return compare("==");
-      case Opcode::Ne:
-        return compare("!=");
-      case Opcode::Lt:
-        return compare("<");
-      case Opcode::Le:
-        return compare("<=");
-      case Opcode::SLt:
-        return signed_compare("<");
-      case Opcode::SLe:
-        return signed_compare("<=");
-      case Opcode::Popcount:
-        return unary("countOneBits");
-      case Opcode::ReverseBits:
-        return unary("reverseBits");
-      case Opcode::Clz:
-        return unary("countLeadingZeros");
-      case Opcode::Ctz:
-        return unary("countTrailingZeros");
-      case Opcode::Select:
-        return line("let v{} = select(v{}, v{}, v{} != 0u);", at, c, b, a);
       case Opcode::Lane:
         return line("let v{} = v{}.{};", at, a, kAxes[code.imm]);
       case Opcode::Pack:
@@ -235,20 +169,6 @@ class Emitter {
       case Opcode::StoreShared:
         if (kernel_.shared[code.imm].is_signed) return line("s{}[v{}] = bitcast<i32>(v{});", code.imm, a, b);
         return line("s{}[v{}] = v{};", code.imm, a, b);
-      case Opcode::AtomicAdd:
-        return atomic("atomicAdd");
-      case Opcode::AtomicAnd:
-        return atomic("atomicAnd");
-      case Opcode::AtomicOr:
-        return atomic("atomicOr");
-      case Opcode::AtomicXor:
-        return atomic("atomicXor");
-      case Opcode::AtomicMin:
-        return atomic("atomicMin");
-      case Opcode::AtomicMax:
-        return atomic("atomicMax");
-      case Opcode::AtomicExchange:
-        return atomic("atomicExchange");
       case Opcode::AtomicCompareExchange:
         // WGSL's may fail although the value is the expected one: then it is tried again.
         line("var v{}: u32;", at);
@@ -280,7 +200,33 @@ class Emitter {
         return line("workgroupBarrier();");
       case Opcode::Return:
         return line("return;");
+      default:
+        VYRE_ASSERT(false);  // its row of opcodes.def has an expression
     }
+  }
+
+  // A `let` whose value is written in opcodes.def.
+  void expression(std::uint32_t at, const Instruction& code, std::string_view value) {
+    text_.append(2 * depth_, ' ');
+    put("let v{} = ", at);
+    for (std::size_t end; (end = value.find('$')) != std::string_view::npos; value.remove_prefix(end + 2)) {
+      text_ += value.substr(0, end);
+      switch (value[end + 1]) {
+        case 'a':
+          put("v{}", code.a.index);
+          break;
+        case 'b':
+          put("v{}", code.b.index);
+          break;
+        case 'c':
+          put("v{}", code.c.index);
+          break;
+        default:  // $m
+          put("b{}[v{}]", code.imm, code.a.index);
+      }
+    }
+    text_ += value;
+    text_ += ";\n";
   }
 
   const Kernel& kernel_;

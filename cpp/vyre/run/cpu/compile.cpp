@@ -19,8 +19,6 @@ using KernelInstruction = lower::Instruction;
 
 constexpr std::uint32_t kNone = ~0u;
 
-bool is_atomic(Opcode op) { return op >= Opcode::AtomicAdd && op <= Opcode::AtomicCompareExchange; }
-
 // What became of an instruction of the kernel.
 enum class Fate : std::uint8_t {
   Kept,
@@ -121,7 +119,7 @@ class Compiler {
           parts.pop_back();
           break;
         default:
-          any = any || is_atomic(instruction.op) || leaf_varies(instruction);
+          any = any || lower::is_atomic(instruction.op) || leaf_varies(instruction);
       }
       varying_[position] = any;
       divergent_[position] = parts.back();
@@ -215,7 +213,7 @@ class Compiler {
     if (position + 5 >= size()) return;
     const std::uint32_t variable = at(position).imm, read = position + 5, atomic = position + 2;
     const auto writes = [&](std::uint32_t other) { return is(other, Opcode::WriteVariable) && at(other).imm == variable; };
-    if (!is_zero(at(position).a.index) || at(position + 1).op != Opcode::If || !is_atomic(at(atomic).op) || !writes(position + 3) ||
+    if (!is_zero(at(position).a.index) || at(position + 1).op != Opcode::If || !lower::is_atomic(at(atomic).op) || !writes(position + 3) ||
         at(position + 3).a.index != atomic || at(position + 4).op != Opcode::EndIf || !is(read, Opcode::ReadVariable) ||
         at(read).imm != variable || variable_uses_[variable] != 3) {
       return;
@@ -327,7 +325,7 @@ class Compiler {
     for (std::uint32_t position = 0; position < size(); ++position) {
       const KernelInstruction& instruction = at(position);
       if (items_[position].fate != Fate::Kept) continue;
-      if (lower::has_effect(instruction.op) && instruction.op >= Opcode::If) straight = position;
+      if (lower::jumps(instruction.op) || instruction.op == Opcode::Barrier) straight = position;
       if (instruction.op != Opcode::WriteVariable || divergent_[position] || !variable_varies_[instruction.imm]) continue;
       const std::uint32_t value = instruction.a.index, variable = instruction.imm;
       if (value < straight || root(value) != value || uses_[value] != 1 || !varying_[value] || at(value).lanes != 1) continue;
@@ -348,7 +346,7 @@ class Compiler {
     if (items_[value].fate == Fate::Rotate) return true;
     if (items_[value].fate != Fate::Kept || at(value).lanes != 1) return false;
     const Opcode op = at(value).op;
-    return (op >= Opcode::Add && op <= Opcode::Ctz) || (op == Opcode::Select && varying_[at(value).a.index]);
+    return lower::is_lanewise(op) || (op == Opcode::Select && varying_[at(value).a.index]);
   }
 
   // --- Code ---
@@ -580,7 +578,7 @@ class Compiler {
         goes_on_elsewhere(add({.op = Op::Return}));
         return;
       default:
-        if (is_atomic(instruction.op)) {
+        if (lower::is_atomic(instruction.op)) {
           const std::uint32_t a = place(instruction.a), b = place(instruction.b), d = place(instruction.c);
           add({.op = Op::Atomic, .atomic = instruction.op, .imm = instruction.imm, .dest = define(position), .a = a, .b = b, .d = d});
         } else if (instruction.b.valid()) {

@@ -1,0 +1,69 @@
+// The operations of a kernel, and what passes and targets ask about them. The rows stand in opcodes.def.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace vyre::lower {
+
+enum class Opcode : std::uint8_t {
+#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl) op,
+#include "vyre/lower/opcodes.def"
+};
+
+// What an instruction's `imm` says; nothing for None.
+enum class Imm : std::uint8_t { None, Bits, Axis, Buffer, Shared, Variable, Lane };
+
+using OpcodeFlags = std::uint16_t;
+enum : OpcodeFlags {
+  kPlain = 0,            // a value of its operands alone
+  kEffect = 1 << 0,      // does something beside making its value: without, it may be left out when the value is not used
+  kLanewise = 1 << 1,    // each lane of the result comes from the same lane of the operands, of which all have one
+  kComparison = 1 << 2,  // gives 1 or 0
+  kBitwise = 1 << 3,     // on truths as on bits
+  kDivides = 1 << 4,     // takes many times what other arithmetic takes
+  kVariable = 1 << 5,    // reads or writes a variable
+  kAccess = 1 << 6,      // reads or writes memory that other invocations may see, at index a
+  kChanges = 1 << 7,     // after it, loads from such memory may give something else
+  kReadsModifies = 1 << 8,
+  kOpens = 1 << 9,    // begins a region
+  kCloses = 1 << 10,  // ends one
+  kJumps = 1 << 11,   // what follows may not run, or run again
+
+  kLoad = kAccess,
+  kStore = kAccess | kEffect | kChanges,
+  kAtomic = kAccess | kEffect | kChanges | kReadsModifies,
+  kControl = kEffect | kJumps,
+  kBarrier = kEffect | kChanges,
+};
+
+struct OpcodeInfo {
+  std::string_view name;
+  Imm imm;
+  OpcodeFlags flags;
+};
+
+inline constexpr OpcodeInfo kOpcodes[] = {
+#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl) {name, Imm::imm, flags},
+#include "vyre/lower/opcodes.def"
+};
+inline constexpr std::size_t kOpcodeCount = sizeof(kOpcodes) / sizeof(kOpcodes[0]);
+
+constexpr const OpcodeInfo& info(Opcode op) { return kOpcodes[static_cast<std::size_t>(op)]; }
+constexpr std::string_view name(Opcode op) { return info(op).name; }
+
+constexpr bool has_effect(Opcode op) { return (info(op).flags & kEffect) != 0; }
+constexpr bool is_lanewise(Opcode op) { return (info(op).flags & kLanewise) != 0; }
+constexpr bool is_comparison(Opcode op) { return (info(op).flags & kComparison) != 0; }
+constexpr bool is_bitwise(Opcode op) { return (info(op).flags & kBitwise) != 0; }
+constexpr bool divides(Opcode op) { return (info(op).flags & kDivides) != 0; }
+constexpr bool is_of_variable(Opcode op) { return (info(op).flags & kVariable) != 0; }
+constexpr bool accesses_memory(Opcode op) { return (info(op).flags & kAccess) != 0; }
+constexpr bool changes_memory(Opcode op) { return (info(op).flags & kChanges) != 0; }
+constexpr bool is_atomic(Opcode op) { return (info(op).flags & kReadsModifies) != 0; }
+constexpr bool opens(Opcode op) { return (info(op).flags & kOpens) != 0; }
+constexpr bool closes(Opcode op) { return (info(op).flags & kCloses) != 0; }
+constexpr bool jumps(Opcode op) { return (info(op).flags & kJumps) != 0; }
+
+}  // namespace vyre::lower
