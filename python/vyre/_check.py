@@ -69,7 +69,7 @@ class CheckResult:
         Args:
             path: where to; a file there is replaced.
 
-        Raises: ArgumentError (not a path), OSError.
+        Raises: ArgumentError (not a path), FileError.
 
         >>> import tempfile
         >>> import vyre
@@ -180,7 +180,7 @@ def replay(path: str | os.PathLike[str], *, timeout: float | None = None) -> Che
 
     Returns: a CheckResult.
 
-    Raises: ParseError (not a replay file, or a later version), ArgumentError, OSError, and what vyre.check raises.
+    Raises: ParseError (not a replay file, or a later version), ArgumentError, FileError, and what vyre.check raises.
 
     >>> import tempfile
     >>> import vyre

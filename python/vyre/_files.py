@@ -7,25 +7,55 @@ import os
 import secrets
 import stat
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from vyre.errors import ArgumentError
+from vyre._text import shown
+from vyre.errors import ArgumentError, file_error
 
-__all__ = ["NO_ROOM", "read_at_most", "unwritable", "write_atomically"]
+if TYPE_CHECKING:
+    from typing import Any
+
+__all__ = ["NO_ROOM", "as_path", "check_writable", "read_at_most", "unreadable", "unwritable", "write_atomically"]
 
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+_LONGEST = 1000  # letters of a path in a message
 
 
-def unwritable(path: str | os.PathLike[str], error: OSError) -> ArgumentError:
-    """The error for a file that a command was told to write.
+def as_path(path: object, function: str, example: str = "race.json") -> Path:
+    """What a function was given as a path.
+
+    Raises: ArgumentError for what can be none.
+    """
+    try:
+        if isinstance(path, (str, os.PathLike)) and os.fsencode(path) and b"\0" not in os.fsencode(path):
+            return Path(os.fsdecode(path))
+    except (TypeError, UnicodeEncodeError):  # a path of another type than it says, or with lone surrogates
+        pass
+    raise ArgumentError(
+        f"argument `path` of {function} must be a path, got {shown(path)}. Fix: write a name such as {example!r}."
+    )
+
+
+def unwritable(path: str | os.PathLike[str], error: OSError | ValueError) -> ArgumentError:
+    """The error for a file that cannot be written; ValueError is Python's for a name with NUL.
 
     >>> raise unwritable("/full/cert.json", OSError(errno.ENOSPC, "No space left on device"))
     Traceback (most recent call last):
-    vyre.errors.ArgumentError: `/full/cert.json` cannot be written: No space left on device. Fix: free space there, ...
+    vyre.errors.FileError: `/full/cert.json` cannot be written: No space left on device. Fix: free space there, ...
     """
     fix = "free space there, or name a file on another disk"
-    if error.errno not in NO_ROOM:
+    if getattr(error, "errno", None) not in NO_ROOM:
         fix = "name a file in a folder that you may write to"
-    return ArgumentError(f"`{os.fspath(path)}` cannot be written: {_why(error)}. Fix: {fix}.")
+    return _error(path, error, f"`{_name(path)}` cannot be written: {_why(error)}. Fix: {fix}.")
+
+
+def unreadable(path: str | os.PathLike[str], error: OSError | ValueError, *, fix: str) -> ArgumentError:
+    """The error for a file that cannot be read; ``fix`` says which file to name instead.
+
+    >>> isinstance(unreadable("a", OSError(errno.ENOENT, "No such file"), fix="name another"), FileNotFoundError)
+    True
+    """
+    return _error(path, error, f"`{_name(path)}` cannot be read: {_why(error)}. Fix: {fix}.")
 
 
 def read_at_most(path: str | os.PathLike[str], most: int, *, fix: str) -> bytes:
@@ -35,16 +65,27 @@ def read_at_most(path: str | os.PathLike[str], most: int, *, fix: str) -> bytes:
         most: bytes that a file may have. A device such as /dev/zero never ends.
         fix: which file to name instead.
 
-    Raises: ArgumentError when it cannot be read or is longer.
+    Raises: FileError when it cannot be read, ArgumentError when it is longer.
     """
     try:
         with Path(path).open("rb") as file:
             data = file.read(most + 1)
-    except (OSError, ValueError) as error:  # ValueError: a name with NUL
-        raise ArgumentError(f"`{os.fspath(path)}` cannot be read: {_why(error)}. Fix: {fix}.") from None
+    except (OSError, ValueError) as error:
+        raise unreadable(path, error, fix=fix) from None
     if len(data) > most:
-        raise ArgumentError(f"`{os.fspath(path)}` is longer than {most:,} bytes. Fix: {fix}.")
+        raise ArgumentError(f"`{_name(path)}` is longer than {most:,} bytes. Fix: {fix}.")
     return data
+
+
+def _error(path: str | os.PathLike[str], error: OSError | ValueError, message: str) -> ArgumentError:
+    if isinstance(error, OSError):
+        return file_error(message, error.errno, error.strerror, os.fspath(path))
+    return ArgumentError(message)
+
+
+def _name(path: str | os.PathLike[str]) -> str:
+    name = os.fsdecode(path).replace("\0", "\\x00")
+    return name if len(name) <= _LONGEST else f"{name[: _LONGEST // 2]}...{name[-_LONGEST // 2 :]}"
 
 
 def _why(error: Exception) -> str:
@@ -55,22 +96,68 @@ def write_atomically(path: str | os.PathLike[str], text: str) -> None:
     """Write a text file by renaming a finished one: a reader sees the old file or the new one, never a part.
 
     A link is followed, and a file that is replaced keeps its permissions. A pipe or a terminal is written to as it is.
+
+    Raises: FileError, or ArgumentError for a name with NUL.
     """
-    named = Path(path)
-    if named.exists() and not named.is_file():
-        with named.open("w", encoding="utf-8", newline="\n") as stream:
+    try:
+        _write(path, text)
+    except (OSError, ValueError) as error:
+        raise unwritable(path, error) from None
+
+
+def _write(path: str | os.PathLike[str], text: str) -> None:
+    there = _status(path)
+    if there is not None and not stat.S_ISREG(there.st_mode):
+        with Path(path).open("w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
         return
-    goal = named.resolve()
-    # The name cannot be foreseen and must be new, so that nothing else is written to.
-    draft = goal.with_name(f".{goal.name[:100]}.{secrets.token_hex(8)}")
+    goal = os.path.realpath(path)
+    # The name cannot be foreseen and must be new, so that nothing else is written to; a long goal does not lengthen it.
+    draft = os.path.join(os.path.dirname(goal), f".vyre-{secrets.token_hex(8)}")  # noqa: PTH118, PTH120
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
         with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            if goal.exists():
-                os.fchmod(file.fileno(), stat.S_IMODE(goal.stat().st_mode))
+            if there is not None:
+                os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
             file.write(text)
-        draft.replace(goal)
+            file.flush()
+            # A machine that stops after the rename must not have an empty file there.
+            os.fsync(file.fileno())
+        os.replace(draft, goal)  # noqa: PTH105
     except BaseException:
-        draft.unlink(missing_ok=True)
+        Path(draft).unlink(missing_ok=True)
         raise
+
+
+def check_writable(path: str | os.PathLike[str]) -> None:
+    """Find what can be told about ``write_atomically`` without writing.
+
+    Raises: as that does.
+    """
+    problem = 0
+    try:
+        there = _status(path)
+    except (OSError, ValueError) as error:
+        raise unwritable(path, error) from None
+    if there is not None and stat.S_ISDIR(there.st_mode):
+        problem = errno.EISDIR
+    else:
+        # A file is replaced as a whole, so it is the folder that must be writable; a pipe or a terminal is written to.
+        replaced = there is None or stat.S_ISREG(there.st_mode)
+        place = Path(os.path.realpath(path)).parent if replaced else Path(path)
+        if not place.exists():
+            problem = errno.ENOENT
+        elif replaced and not place.is_dir():
+            problem = errno.ENOTDIR
+        elif not os.access(place, os.W_OK):
+            problem = errno.EACCES
+    if problem:
+        raise unwritable(path, OSError(problem, os.strerror(problem)))
+
+
+def _status(path: str | os.PathLike[str]) -> Any:
+    """What is there, links followed; None for nothing."""
+    try:
+        return os.stat(path)  # noqa: PTH116
+    except FileNotFoundError:
+        return None

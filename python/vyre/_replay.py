@@ -11,15 +11,14 @@ import dataclasses
 import json
 import math
 import os
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from vyre import _core
-from vyre._files import write_atomically
+from vyre._files import as_path, unreadable, write_atomically
 from vyre._text import shown
-from vyre.errors import ArgumentError, ParseError
+from vyre.errors import ParseError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -63,20 +62,23 @@ def save(result: CheckResult, path: str | os.PathLike[str]) -> None:
         "program": result.program.to_text(),
         "inputs": {name: _written(value, name in zeroed) for name, value in result.inputs.items()},
     }
-    write_atomically(_path(path, "CheckResult.save"), json.dumps(content, indent=1) + "\n")
+    write_atomically(as_path(path, "CheckResult.save"), json.dumps(content, indent=1) + "\n")
 
 
 def load(path: str | os.PathLike[str]) -> tuple[Program, dict[str, Any], dict[str, Any]]:
     """The program, its inputs, and the other fields of a file, each of the type that ``save`` writes.
 
-    Raises: ParseError for whatever ``save`` would not write.
+    Raises: ParseError for whatever ``save`` would not write, FileError.
     """
-    with _path(path, "vyre.replay").open("rb") as file:
-        # Not all at once: what is no file, as /dev/zero, may have no end.
-        data = file.read(_FIRST)
-        if not data.lstrip().startswith(b"{"):
-            raise _refusal(path, "is not JSON (it does not begin with `{`)")
-        data += file.read(_MOST - len(data) + 1)
+    try:
+        with as_path(path, "vyre.replay").open("rb") as file:
+            # Not all at once: what is no file, as /dev/zero, may have no end.
+            data = file.read(_FIRST)
+            if not data.lstrip().startswith(b"{"):
+                raise _refusal(path, "is not JSON (it does not begin with `{`)")
+            data += file.read(_MOST - len(data) + 1)
+    except OSError as error:
+        raise unreadable(path, error, fix="name a file that CheckResult.save wrote") from None
     if len(data) > _MOST:
         raise ParseError(
             f"replay file {_name(path)} is longer than {_MOST:,} bytes. Fix: check a smaller case, and save that."
@@ -156,17 +158,6 @@ def _places(value: Any) -> Iterator[Place]:
     elif dataclasses.is_dataclass(value):
         for f in dataclasses.fields(value):
             yield from _places(getattr(value, f.name))
-
-
-def _path(path: object, function: str) -> Path:
-    try:
-        if isinstance(path, (str, os.PathLike)) and os.fsencode(path) and b"\0" not in os.fsencode(path):
-            return Path(os.fsdecode(path))
-    except (TypeError, UnicodeEncodeError):  # a path of another type than it says, or with lone surrogates
-        pass
-    raise ArgumentError(
-        f"argument `path` of {function} must be a path, got {_brief(path)}. Fix: write a name such as 'race.json'."
-    )
 
 
 def _name(path: str | os.PathLike[str]) -> str:

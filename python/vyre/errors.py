@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from vyre._diagnostics import Diagnostics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from vyre._check import CheckResult
     from vyre._core import Diagnostic
@@ -29,6 +31,7 @@ __all__ = [
     "DispatchTimeoutError",
     "DivergentBarrierError",
     "ExecutionError",
+    "FileError",
     "InternalError",
     "LoweringError",
     "ParseError",
@@ -50,6 +53,43 @@ class ArgumentError(VyreError, ValueError):
 
 class CallError(ArgumentError, TypeError):
     """A call with too few, too many or unknown arguments: says what the function takes, and what it got."""
+
+
+class FileError(ArgumentError, OSError):
+    """A file that cannot be read or written.
+
+    It is also of the class that Python has for what the system said, such as FileNotFoundError.
+
+    Attributes:
+        errno, strerror: what the system said.
+        filename: the path as it was given.
+    """
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        if type(self) is FileError:
+            return FileError, self.args
+        return file_error, (str(self), self.errno, self.strerror, self.filename)
+
+
+@cache
+def _file_error_like(kind: type[OSError]) -> type[FileError]:
+    if issubclass(FileError, kind):
+        return FileError
+    return type("FileError", (FileError, kind), {"__module__": __name__, "__doc__": FileError.__doc__})
+
+
+def file_error(message: str, number: int | None, why: str | None, path: Any) -> FileError:
+    """The FileError of a message that is also what OSError makes of an error number.
+
+    >>> isinstance(file_error("Fix: this.", 2, "No such file or directory", "a.json"), FileNotFoundError)
+    True
+    """
+    error = _file_error_like(type(OSError(number, why)))(message)
+    error.errno, error.strerror, error.filename = number, why, path
+    return error
 
 
 class PlannedTypeError(ArgumentError, AttributeError):

@@ -15,6 +15,7 @@ from vyre import Node, Program
 PARENTS = {
     "ArgumentError": (vyre.VyreError, ValueError),
     "CallError": (vyre.ArgumentError, TypeError),
+    "FileError": (vyre.ArgumentError, OSError),
     "ValidationError": (vyre.VyreError,),
     "ParseError": (vyre.VyreError,),
     "LoweringError": (vyre.VyreError,),

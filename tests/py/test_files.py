@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import pickle
 import resource
 import signal
 import stat
@@ -16,6 +18,7 @@ import pytest
 import vyre
 from vyre import Expr, Node, Program
 from vyre._files import write_atomically
+from vyre.conformance.certificate import Certificate
 from vyre.fuzz import generate
 
 
@@ -33,6 +36,7 @@ def traced() -> vyre.Profile:
 WRITERS = {
     "CheckResult.save": lambda path: checked().save(path),
     "Profile.to_perfetto": lambda path: traced().to_perfetto(path),
+    "Certificate.save": lambda path: Certificate({"levels": "new" * 100}).save(path),
     "write_atomically": lambda path: write_atomically(path, "new\n" * 1000),
 }
 
@@ -58,8 +62,12 @@ def no_space():
 def test_a_full_disk_leaves_the_old_file_and_nothing_beside_it(tmp_path, writer):
     path = tmp_path / "kept.json"
     path.write_text("the good one\n")
-    with no_space(), pytest.raises((OSError, vyre.ArgumentError), match="File too large"):
+    with no_space(), pytest.raises(vyre.FileError) as error:
         WRITERS[writer](path)
+    assert str(error.value) == (
+        f"`{path}` cannot be written: File too large. Fix: free space there, or name a file on another disk."
+    )
+    assert error.value.errno == errno.EFBIG
     assert path.read_text() == "the good one\n"
     assert names(tmp_path) == ["kept.json"]
 
@@ -102,11 +110,84 @@ def test_what_is_no_file_is_written_to(tmp_path):
     assert done.stdout == "text\n"
 
 
-def test_a_file_whose_name_is_as_long_as_may_be_is_written(tmp_path):
-    path = tmp_path / ("n" * 255)
+@pytest.mark.parametrize("name", ["n" * 255, "日" * 85, "n", "." * 3])
+def test_a_file_whose_name_is_as_long_as_may_be_is_written(tmp_path, name):
+    path = tmp_path / name
     write_atomically(path, "text")
     assert path.read_text() == "text"
     assert names(tmp_path) == [path.name]
+
+
+NO_PLACE = {
+    "nowhere/file.json": (FileNotFoundError, errno.ENOENT, "No such file or directory"),
+    "folder": (IsADirectoryError, errno.EISDIR, "Is a directory"),
+    "file/below.json": (NotADirectoryError, errno.ENOTDIR, "Not a directory"),
+    "n" * 256: (OSError, errno.ENAMETOOLONG, "File name too long"),
+    "la": (OSError, errno.ELOOP, "Too many levels of symbolic links"),
+}
+
+
+@pytest.mark.parametrize("name", NO_PLACE)
+@pytest.mark.parametrize("writer", WRITERS)
+def test_what_cannot_be_written_is_a_sentence_that_names_the_users_path(tmp_path, writer, name):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").write_text("kept")
+    (tmp_path / "la").symlink_to(tmp_path / "lb")
+    (tmp_path / "lb").symlink_to(tmp_path / "la")
+    before, path = names(tmp_path), str(tmp_path / name)
+    kind, number, why = NO_PLACE[name]
+    with pytest.raises(vyre.FileError) as error:
+        WRITERS[writer](path)
+    assert str(error.value) == f"`{path}` cannot be written: {why}. Fix: name a file in a folder that you may write to."
+    assert isinstance(error.value, kind)
+    assert isinstance(error.value, vyre.ArgumentError)
+    assert (error.value.errno, error.value.strerror, error.value.filename) == (number, why, path)
+    assert names(tmp_path) == before
+    assert (tmp_path / "la").is_symlink()
+
+
+READERS = {
+    "vyre.replay": (vyre.replay, "name a file that CheckResult.save wrote"),
+    "Certificate.load": (Certificate.load, "name a file that `vyre conform --out` wrote"),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_what_cannot_be_read_is_a_sentence_that_both_hierarchies_catch(tmp_path, reader):
+    read, fix = READERS[reader]
+    for path, kind, why in (
+        (tmp_path / "none.json", FileNotFoundError, "No such file or directory"),
+        (tmp_path, IsADirectoryError, "Is a directory"),
+    ):
+        with pytest.raises(kind) as error:
+            read(path)
+        assert isinstance(error.value, vyre.VyreError)
+        assert str(error.value) == f"`{path}` cannot be read: {why}. Fix: {fix}."
+
+
+def test_an_error_of_a_file_is_the_same_in_another_process():
+    with pytest.raises(FileNotFoundError) as error:
+        vyre.replay("nope.json")
+    again = pickle.loads(pickle.dumps(error.value))
+    assert type(again) is type(error.value)
+    assert (str(again), again.errno, again.filename) == (str(error.value), errno.ENOENT, "nope.json")
+    assert type(again).__name__ == "FileError"
+
+
+def test_what_is_renamed_is_on_the_disk_before(tmp_path, monkeypatch):
+    """Otherwise a machine that stops has an empty file where the old one was."""
+    told = []
+    sync, replace = os.fsync, os.replace
+    monkeypatch.setattr(os, "fsync", lambda handle: told.append("fsync") or sync(handle))
+    monkeypatch.setattr(os, "replace", lambda *paths: told.append("replace") or replace(*paths))
+    write_atomically(tmp_path / "file", "text")
+    assert told == ["fsync", "replace"]
+
+
+def test_a_path_of_any_length_is_named_in_a_short_sentence(tmp_path):
+    with pytest.raises(vyre.FileError) as error:
+        write_atomically("a/" * 50_000, "text")
+    assert len(str(error.value)) < 1200
 
 
 def test_a_reduced_case_of_the_fuzzer_is_read_back(tmp_path):

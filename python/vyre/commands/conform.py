@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import errno
-import os
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import vyre
-from vyre._files import unwritable, write_atomically
+from vyre._files import check_writable, write_atomically
 
 if TYPE_CHECKING:
     from vyre.conformance import Certificate, Result
@@ -70,7 +67,7 @@ def run(chosen: argparse.Namespace) -> int:
         return 2
     # Before minutes are spent on what could not be written.
     for option in filter(None, (chosen.out, chosen.html)):
-        _check_writable(option)
+        check_writable(option)
     seen: list[Result] = []
     with _Bar(force=chosen.progress) as bar:
 
@@ -93,10 +90,7 @@ def run(chosen: argparse.Namespace) -> int:
     # Before anything is printed: whoever reads the output may close it, and the file is what minutes were spent on.
     for option, text in ((chosen.out, certificate.to_json), (chosen.html, certificate.to_html)):
         if option:
-            try:
-                write_atomically(option, text())
-            except OSError as error:
-                raise unwritable(option, error) from None
+            write_atomically(option, text())
     _print(certificate)
     if chosen.seen:
         for result in seen:
@@ -114,28 +108,6 @@ def run(chosen: argparse.Namespace) -> int:
         return 1
     print(f"verified  every hash of {chosen.verify} is what this run gave")
     return 0 if certificate.passed else 1
-
-
-def _check_writable(path: str) -> None:
-    """Find what can be told without writing.
-
-    Raises: ArgumentError.
-    """
-    named = Path(path)
-    problem = 0
-    if named.is_dir():
-        problem = errno.EISDIR
-    else:
-        # A file is replaced as a whole, so it is the folder that must be writable; a pipe or a terminal is written to.
-        there = named if named.exists() and not named.is_file() else named.resolve().parent
-        if not there.exists():
-            problem = errno.ENOENT
-        elif not there.is_dir() and there != named:
-            problem = errno.ENOTDIR
-        elif not os.access(there, os.W_OK):
-            problem = errno.EACCES
-    if problem:
-        raise unwritable(path, OSError(problem, os.strerror(problem)))
 
 
 def _print(certificate: Certificate) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre._files import read_at_most, unwritable, write_atomically
+from vyre._files import read_at_most, write_atomically
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -369,10 +369,7 @@ class _Run:
             print(f"must give the bytes of this one, and does not:\n\n{small.tried}\n")
         elif self.log is not None:
             path = Path(f"{self.log.path}.seed-{row.seed}.json")
-            try:
-                write_atomically(path, small.case.to_json() + "\n")
-            except OSError as error:
-                raise unwritable(path, error) from error
+            write_atomically(path, small.case.to_json() + "\n")
             _say("repeat", f"{self.command(case=str(path))}   (the reduced one)")
 
 

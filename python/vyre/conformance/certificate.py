@@ -14,14 +14,13 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import vyre
 from vyre import _core
-from vyre._files import write_atomically
+from vyre._files import as_path, unreadable, write_atomically
 from vyre.conformance import catalogue
 from vyre.conformance.case import LEVELS
 from vyre.conformance.runner import (
@@ -221,23 +220,20 @@ class Certificate:
         return self._json
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the file at once: a reader sees the old one or the new one, never a part."""
-        write_atomically(path, self.to_json())
+        """Write the file at once: a reader sees the old one or the new one, never a part. Raises FileError."""
+        write_atomically(as_path(path, "Certificate.save", "cert.json"), self.to_json())
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Certificate:
         """Read a file.
 
-        Raises: CertificateError when it is no certificate, or was edited.
+        Raises: CertificateError when it is no certificate, or was edited; FileError.
         """
         try:
-            with Path(path).open("rb") as file:
+            with as_path(path, "Certificate.load", "cert.json").open("rb") as file:
                 data = file.read(MOST_BYTES + 1)
         except OSError as error:
-            raise CertificateError(
-                f"certificate `{path}` cannot be read: {error.strerror}. "
-                "Fix: name a file that `vyre conform --out` wrote."
-            ) from None
+            raise unreadable(path, error, fix="name a file that `vyre conform --out` wrote") from None
         return Certificate.from_json(data)
 
     @staticmethod

@@ -152,7 +152,7 @@ def test_a_write_that_fails_leaves_the_old_file(few, tmp_path, monkeypatch):
         assert len(list(tmp_path.iterdir())) == 2
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "replace", fail)
+    monkeypatch.setattr(os, "replace", fail)
     with pytest.raises(OSError, match="No space left"):
         few.save(path)
     assert path.read_text(encoding="utf-8") == "old"
@@ -614,7 +614,14 @@ def test_nothing_is_run_for_what_cannot_be_written(tmp_path, capsys, monkeypatch
         raise AssertionError("a case was run")
 
     monkeypatch.setattr("vyre.conformance.certificate.run_cases", run)
-    for path, problem in ((tmp_path, "Is a directory"), (tmp_path / "none" / "cert.json", "No such file or directory")):
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    (tmp_path / "file").write_text("")
+    for path, problem in (
+        (tmp_path, "Is a directory"),
+        (tmp_path / "none" / "cert.json", "No such file or directory"),
+        (tmp_path / "loop", "Too many levels of symbolic links"),
+        (tmp_path / "file" / "cert.json", "Not a directory"),
+    ):
         for option in ("--out", "--html"):
             assert main(["conform", "--backend", "reference", option, str(path)]) == 2
             wanted = (
