@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from dataclasses import replace
 
 import pytest
@@ -282,6 +283,70 @@ def test_a_case_whose_calls_bind_different_buffers_is_refused():
         "not a case of vyre.fuzz: ValueError: call 2 binds other buffers or sizes than call 1. "
         "Fix: give a file that `vyre fuzz` wrote."
     )
+
+
+def case_file(**changed):
+    rows = [{"buffer": "out", "zero_bytes": 16}]
+    program = "vyre 1\nworkgroup_size 4 1 1\nbuffer out: read_write u32 binding 0 output\n\nout[gid.x] = gid.x\n"
+    return json.dumps({"seed": 1, "grid": [1, 1, 1], "arrays": rows, "program": program.split("\n"), **changed})
+
+
+def zeros(*counts):
+    return case_file(arrays=[{"buffer": "out", "zero_bytes": count} for count in counts])
+
+
+HOSTILE_CASES = {
+    "more than a machine": (
+        zeros(2**64),
+        "ValueError: 18446744073709551616 is no count from 0 to 18446744073709551615",
+    ),
+    "more than the memory": (
+        zeros(2**33),
+        "ValueError: it asks for 8589934592 zero bytes, at most 1073741824 are made for a file",
+    ),
+    "a little too much together": (
+        zeros(2**29, 2**29, 1),
+        "ValueError: it asks for 1073741825 zero bytes, at most 1073741824 are made for a file",
+    ),
+    "less than nothing": (zeros(-1), "ValueError: -1 is no count from 0 to 18446744073709551615"),
+    "no count": (zeros(True), "ValueError: True is no count from 0 to 18446744073709551615"),
+    "a grid of infinity": (
+        case_file(grid=[float("inf"), 1, 1]),
+        "ValueError: inf is no count from 0 to 4294967295",
+    ),
+    "another buffer": (
+        case_file(arrays=[{"buffer": "in", "hex": "00000000"}]),
+        "ValueError: the program has no buffer 'in'",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE_CASES)
+def test_a_hostile_case_is_refused_before_anything_is_allocated(name, tmp_path, capsys):
+    text, why = HOSTILE_CASES[name]
+    tracemalloc.start()
+    try:
+        with pytest.raises(vyre.ParseError) as error:
+            fuzz.Case.from_json(text)
+        assert tracemalloc.get_traced_memory()[1] < 1 << 20
+    finally:
+        tracemalloc.stop()
+    assert str(error.value) == f"not a case of vyre.fuzz: {why}. Fix: give a file that `vyre fuzz` wrote."
+    (tmp_path / "case.json").write_text(text)
+    assert main(["fuzz", "--case", str(tmp_path / "case.json")]) == 2
+    assert capsys.readouterr() == ("", f"error: {error.value}\n")
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"a":' * 100_000, "1" * 5_000, "[1]", "{}", "null", "\0"])
+def test_what_is_no_case_is_a_parse_error_on_one_line(text, tmp_path, capsys):
+    with pytest.raises(
+        vyre.ParseError, match=r"^not a case of vyre\.fuzz: .* Fix: give a file that `vyre fuzz` wrote\.$"
+    ):
+        fuzz.Case.from_json(text)
+    (tmp_path / "case.json").write_text(text)
+    assert main(["fuzz", "--case", str(tmp_path / "case.json")]) == 2
+    told = capsys.readouterr()
+    assert (told.out, told.err.count("\n")) == ("", 1)
 
 
 def invalid_modules(count, *, first=FIRST):

@@ -11,6 +11,7 @@ import numpy as np
 
 import vyre
 from vyre import _core
+from vyre._text import shown
 from vyre.errors import ParseError
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ REWRITES: dict[str, tuple[str, str]] = {name: (meaning, when) for name, meaning,
 
 # The arrays of one call: (buffer, bytes, zeros) of each.
 _Arrays: TypeAlias = "tuple[tuple[str, bytes, bool], ...]"
+
+_MOST_BYTES = 1 << 30  # of all arrays of a case: a short file may ask for many zeros
 
 _DTYPES = {"U32": np.uint32, "I32": np.int32, "U64": np.uint64, "Bool": np.uint32, "Bytes": np.uint8}
 
@@ -126,6 +129,10 @@ class Case:
         """Read what ``to_json`` wrote. Raises ParseError."""
         try:
             whole = json.loads(text)
+            calls = (whole["arrays"], *whole.get("later", ()))
+            total = sum(_count(row["zero_bytes"]) for call in calls for row in call if "zero_bytes" in row)
+            if total > _MOST_BYTES:
+                raise ValueError(f"it asks for {total} zero bytes, at most {_MOST_BYTES} are made for a file")
             arrays, *later = (
                 tuple(
                     (
@@ -135,19 +142,24 @@ class Case:
                     )
                     for row in call
                 )
-                for call in (whole["arrays"], *whole.get("later", ()))
+                for call in calls
             )
             sizes = [(name, len(content)) for name, content, _ in arrays]
             for number, call in enumerate(later, 2):
                 if [(name, len(content)) for name, content, _ in call] != sizes:
                     raise ValueError(f"call {number} binds other buffers or sizes than call 1")
-            x, y, z = (int(count) for count in whole["grid"])
+            x, y, z = (_count(count, 1 << 32) for count in whole["grid"])
             program = vyre.parse("\n".join(whole["program"]))
+            known = {decl.name for decl in program.buffers}
+            for name, _ in sizes:
+                if name not in known:
+                    raise ValueError(f"the program has no buffer {shown(name)}")
             return cls(program, arrays, (x, y, z), whole.get("seed"), later=tuple(later))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise ParseError(
-                f"not a case of vyre.fuzz: {type(error).__name__}: {error}. Fix: give a file that `vyre fuzz` wrote."
-            ) from error
+                f"not a case of vyre.fuzz: {type(error).__name__}: {_short(error)}. "
+                "Fix: give a file that `vyre fuzz` wrote."
+            ) from None
 
     def __str__(self) -> str:
         lines = [self.program.to_text().rstrip("\n"), "", f"grid {' '.join(map(str, self.grid))}"]
@@ -262,6 +274,17 @@ def reduce(case: Case, still_fails: Callable[[Case], bool], *, tries: int = 5000
     """
     made, _ = _core._fuzz_reduce(case._tuple(), lambda candidate: bool(still_fails(_case(candidate, case.seed))), tries)
     return _case(made, case.seed)
+
+
+def _count(value: object, end: int = 1 << 64) -> int:
+    if type(value) is not int or not 0 <= value < end:
+        raise ValueError(f"{shown(value)} is no count from 0 to {end - 1}")
+    return value
+
+
+def _short(error: Exception) -> str:
+    text = str(error).splitlines()[0] if str(error) else "no reason is known"
+    return text if len(text) <= 160 else f"{text[:157]}..."
 
 
 def _line(array: tuple[str, bytes, bool]) -> str:
