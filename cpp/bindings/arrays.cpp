@@ -72,12 +72,16 @@ void* data_of(const py::array& array) { return const_cast<void*>(array.data()); 
 
 }  // namespace
 
-Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs, const std::string& function) {
+py::dict to_inputs(py::handle inputs, const std::string& function) {
   if (PyMapping_Check(inputs.ptr()) == 0 || !py::hasattr(inputs, "keys")) {
     throw BindingError(fmt::format("argument `inputs` of {} must be a dict of name -> array, got {}. Fix: write {{\"name\": array}}.",
                                    function, given(inputs)));
   }
-  const py::dict named = to_dict(inputs, "argument `inputs` of " + function);
+  return to_dict(inputs, "argument `inputs` of " + function);
+}
+
+Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs, const std::string& function) {
+  const py::dict named = to_inputs(inputs, function);
 
   std::string names;
   py::set known;

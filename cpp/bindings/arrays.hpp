@@ -10,6 +10,9 @@
 
 namespace vyre::python {
 
+// A new dict of what a caller named as inputs, element by element up to a limit. Throws BindingError, in which `function` is named.
+py::dict to_inputs(py::handle inputs, const std::string& function);
+
 // The inputs of one call. ReadWrite buffers are new arrays from the start, so a failing call leaves the user's as they were.
 class Arrays {
  public:

@@ -199,7 +199,28 @@ class Made {
   std::deque<PyArray> arrays_;
 };
 
-run::Grid grid_of(const py::kwargs& kwargs) {
+std::string meant(std::string_view name, const std::vector<const BufferDecl*>& bound) {
+  std::vector<std::string_view> names;
+  for (const BufferDecl* decl : bound) names.push_back(decl->name);
+  return did_you_mean(name, names);
+}
+
+// For a name that is no buffer's: one like an argument's is that argument, misspelt.
+[[noreturn]] void refuse_name(const std::string& name, const std::vector<const BufferDecl*>& bound) {
+  static constexpr std::string_view kArguments[] = {"workgroups", "optimize"};
+  const std::string buffer = meant(name, bound);
+  if (const auto argument = nearest(name, kArguments); argument && buffer.empty()) {
+    throw CallError(
+        fmt::format("a Program's call has no argument `{0}` (did you mean `{1}`?). Fix: write {1}= in place of {0}=.", name, *argument));
+  }
+  throw BindingError(fmt::format("the program binds no buffer `{}`. Fix: use one of {}{}.", name, names_of(bound), buffer));
+}
+
+bool is_bound(const std::string& name, const std::vector<const BufferDecl*>& bound) {
+  return std::any_of(bound.begin(), bound.end(), [&](const BufferDecl* decl) { return decl->name == name; });
+}
+
+run::Grid grid_of(const py::kwargs& kwargs, const std::vector<const BufferDecl*>& bound) {
   static PyObject* const name = PyUnicode_InternFromString("workgroups");
   if (PyObject* found = PyDict_GetItem(kwargs.ptr(), name)) {
     // Messages need text, which a plain count in range does not.
@@ -210,6 +231,10 @@ run::Grid grid_of(const py::kwargs& kwargs) {
     }
     return to_grid(found, "a Program's call");
   }
+  for (const auto& [key, value] : kwargs) {
+    const std::string given = to_text(key, "an argument's name in a Program's call");
+    if (given != "optimize" && !is_bound(given, bound)) refuse_name(given, bound);
+  }
   return to_grid(py::none(), "a Program's call");
 }
 
@@ -217,12 +242,6 @@ std::optional<lower::Options> lowering_of(const py::kwargs& kwargs) {
   PyObject* found = kwargs.size() > 1 ? PyDict_GetItemString(kwargs.ptr(), "optimize") : nullptr;
   if (found == nullptr) return std::nullopt;
   return to_lowering(found, "argument `optimize` of a Program's call");
-}
-
-std::string meant(std::string_view name, const std::vector<const BufferDecl*>& bound) {
-  std::vector<std::string_view> names;
-  for (const BufferDecl* decl : bound) names.push_back(decl->name);
-  return did_you_mean(name, names);
 }
 
 // What is given for each bound buffer: by place, in the order of the program's buffers, or by name.
@@ -238,9 +257,7 @@ std::vector<py::handle> objects_of(const std::vector<const BufferDecl*>& bound, 
       const std::string name = to_text(key, "an argument's name in a Program's call");
       if (name == "workgroups" || name == "optimize") continue;
       const auto found = std::find_if(bound.begin(), bound.end(), [&](const BufferDecl* decl) { return decl->name == name; });
-      if (found == bound.end())
-        throw BindingError(
-            fmt::format("the program binds no buffer `{}`. Fix: use one of {}{}.", name, names_of(bound), meant(name, bound)));
+      if (found == bound.end()) refuse_name(name, bound);
       py::handle& object = objects[static_cast<std::size_t>(found - bound.begin())];
       if (object) throw BindingError(fmt::format("buffer `{}` got two arrays: by place and by name. Fix: remove one.", name));
       object = value;
@@ -344,13 +361,13 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
 
 py::object call_program(const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
   run::Span span("call");
-  const run::Grid grid = grid_of(kwargs);
   if (!self.planned) {
     valid(self);  // before messages name its buffers, which may hold NUL
     self.planned = std::make_shared<PlannedCalls>(self.program);
   }
   const std::shared_ptr<PlannedCalls> calls = self.planned;
   const std::vector<const BufferDecl*>& bound = calls->bound();
+  const run::Grid grid = grid_of(kwargs, bound);
   const std::vector<py::handle> objects = objects_of(bound, args, kwargs);
   std::optional<Made> made;
   const std::vector<const PyArray*> arrays = arrays_of(bound, objects, calls->values, made);

@@ -34,22 +34,22 @@ void leave() {
 }
 
 py::dict run_program(py::handle program_object, py::handle inputs, py::handle workgroups, py::handle backend_name, py::handle device_index,
-                     py::handle timeout, py::handle schedule, py::handle optimize) {
-  Graph::refuse("vyre.run");
+                     py::handle timeout, py::handle schedule, py::handle optimize, const std::string& function) {
+  Graph::refuse(function.c_str());
   run::Span span("run");
-  const PyProgram& program = to_program(program_object, "argument `program` of vyre.run");
-  const run::Grid grid = to_grid(workgroups, "vyre.run");
+  const PyProgram& program = to_program(program_object, "argument `program` of " + function);
+  const run::Grid grid = to_grid(workgroups, function);
   run::RunOptions options;
-  options.timeout = to_timeout(timeout, "vyre.run");
-  options.schedule = to_schedule(schedule, "argument `schedule` of vyre.run");
-  const PlaceToRun place = to_place(backend_name, device_index, "vyre.run");
-  const std::optional<lower::Options> lowering = to_lowering(optimize, "argument `optimize` of vyre.run");
+  options.timeout = to_timeout(timeout, function);
+  options.schedule = to_schedule(schedule, "argument `schedule` of " + function);
+  const PlaceToRun place = to_place(backend_name, device_index, function);
+  const std::optional<lower::Options> lowering = to_lowering(optimize, "argument `optimize` of " + function);
   validate::ValidProgram checked = valid(program);
   if (span) {
     span.work().program = std::make_shared<validate::ValidProgram>(checked);
     span.work().grid = grid;
   }
-  const Arrays arrays(checked, inputs, "vyre.run");
+  const Arrays arrays(checked, inputs, function);
   run::check_call(checked, arrays.views(), grid);
 
   // The results are new arrays already, which nobody sees when the call fails.
@@ -114,7 +114,15 @@ py::list list_devices(const std::optional<std::string>& wanted) {
 
 void bind_run(py::module_& m) {
   m.def("_run", run_program, py::arg("program"), py::arg("inputs"), py::arg("workgroups"), py::arg("backend"), py::arg("device"),
-        py::arg("timeout"), py::arg("schedule") = py::none(), py::arg("optimize") = py::none());
+        py::arg("timeout"), py::arg("schedule") = py::none(), py::arg("optimize") = py::none(), py::arg("function") = "vyre.run");
+  m.def(
+      "_grid",
+      [](py::handle workgroups, const std::string& function) {
+        const run::Grid grid = to_grid(workgroups, function);
+        return py::make_tuple(grid.x, grid.y, grid.z);
+      },
+      py::arg("workgroups"), py::arg("function"));
+  m.def("_inputs", to_inputs, py::arg("inputs"), py::arg("function"));
   m.def("_available", [] {
     std::vector<Backend*> found;
     {

@@ -4,6 +4,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <tuple>
 
@@ -40,7 +41,7 @@ std::uint32_t to_index(py::handle object, std::size_t count, const char* what) {
   reject(what, fmt::format("below {}, as many as the program has", count), object, "pass the index of one");
 }
 
-// (program, points, names of the buffers): see vyre._bisect, the only caller.
+// (program, points, names of the buffers): see vyre._traced_search, the only caller.
 py::tuple trace(const PyProgram& program, py::handle density, py::handle detail,
                 const std::vector<std::tuple<std::uint32_t, std::optional<std::uint32_t>, bool>>& excluded) {
   constexpr auto kMostDensity = static_cast<std::uint64_t>(transform::TraceDensity::Branches);
@@ -108,6 +109,20 @@ void bind_transform(py::module_& m) {
   }
   tables["operator_laws"] = py::tuple(rows);
 
+  // How a trace is read, for the search that runs it: see trace.hpp.
+  using transform::TraceDensity;
+  py::dict trace_numbers;
+  const std::pair<const char*, TraceDensity> densities[] = {{"statements", TraceDensity::Statements},
+                                                            {"stores", TraceDensity::Stores},
+                                                            {"effects", TraceDensity::Effects},
+                                                            {"branches", TraceDensity::Branches}};
+  for (const auto& [name, density] : densities) trace_numbers[name] = static_cast<std::uint32_t>(density);
+  const std::pair<const char*, std::uint32_t> words[] = {
+      {"record_hash", transform::kRecordHash},       {"record_steps", transform::kRecordSteps}, {"record_point", transform::kRecordPoint},
+      {"record_written", transform::kRecordWritten}, {"record_words", transform::kRecordWords}, {"spread", transform::kTraceSpread}};
+  for (const auto& [name, word] : words) trace_numbers[name] = word;
+  m.attr("_trace_numbers") = trace_numbers;
+
   // Calls are expanded first; without names, the whole optimiser runs.
   m.def(
       "_optimize",
@@ -124,6 +139,26 @@ void bind_transform(py::module_& m) {
       py::arg("program"), py::arg("passes") = py::none());
 
   m.def("_trace", &trace, py::arg("program"), py::arg("density"), py::arg("detail"), py::arg("excluded"));
+  m.def(
+      "_limits",
+      [](std::uint32_t phases, std::uint32_t steps, std::uint32_t groups_x, std::uint32_t groups_y, std::uint32_t invocations) {
+        std::array<std::uint32_t, transform::kLimitWords> words{};
+        words[transform::kLimitPhases] = phases;
+        words[transform::kLimitSteps] = steps;
+        words[transform::kLimitGroupsX] = groups_x;
+        words[transform::kLimitGroupsY] = groups_y;
+        words[transform::kLimitInvocations] = invocations;
+        return words;
+      },
+      py::arg("phases"), py::arg("steps"), py::arg("groups_x"), py::arg("groups_y"), py::arg("invocations"));
+  m.def(
+      "_has_atomics",
+      [](py::handle program) {
+        const std::string where = "argument `program`";
+        const auto& exprs = to_program(program, where).program.exprs();
+        return std::any_of(exprs.begin(), exprs.end(), [](const ir::Expr& expr) { return std::holds_alternative<ir::Atomic>(expr); });
+      },
+      py::arg("program"));
   m.def("_statement_at", &statement_at, py::arg("program"), py::arg("statement"), py::arg("expr"), py::arg("effect"));
 }
 

@@ -281,6 +281,20 @@ def test_mistakes_are_told():
     assert message(lambda: program(a, b, c, d=c, workgroups=1), vyre.BindingError) == (
         "the program binds no buffer `d`. Fix: use one of `a`, `b`, `c`."
     )
+    for wrong in ({"workgroup": 1}, {"optimize": True, "workgroup": 1}, {"workgroups": 1, "workgroup": 1}):
+        assert message(lambda wrong=wrong: program(a, b, c, **wrong), vyre.CallError) == (
+            "a Program's call has no argument `workgroup` (did you mean `workgroups`?). "
+            "Fix: write workgroups= in place of workgroup=."
+        )
+    assert message(lambda: program(a, b, c, workgroups=1, optimise=True), vyre.CallError) == (
+        "a Program's call has no argument `optimise` (did you mean `optimize`?). "
+        "Fix: write optimize= in place of optimise=."
+    )
+    named = vyre.parse("vyre 1\nworkgroup_size 1 1 1\nbuffer workgroup: read_write u32 binding 0\n\nworkgroup[0] = 7\n")
+    assert named(workgroup=vyre.empty(1, backend="cpu"), workgroups=1).numpy().tolist() == [7]
+    assert message(lambda: named(workgroup=a), vyre.ArgumentError).startswith(
+        "a Program's call needs argument `workgroups`: "
+    )
     assert message(lambda: program(a, b, c), vyre.ArgumentError) == (
         "a Program's call needs argument `workgroups`: counts along x, y, z. Fix: write workgroups=-(-n // size), "
         "which covers n elements with workgroups of `size` invocations."
