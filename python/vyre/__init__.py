@@ -122,8 +122,9 @@ from vyre.errors import (
 )
 
 if TYPE_CHECKING:
-    from vyre._bisect import Divergence, OutputDifference, bisect
+    from vyre._bisect import bisect
     from vyre._check import CheckResult, check, replay
+    from vyre._divergence import Divergence, OutputDifference
     from vyre._profile import Profile, ProfileEvent, ProfileRow, profile
     from vyre._repeat import RepeatResult, RunDifference, repeat
     from vyre._reports import (
@@ -154,7 +155,8 @@ boolean = DataType.Bool
 
 # What looks for mistakes, and numpy with it, is imported when it is first asked for: most programs only run.
 _LATER = {
-    **dict.fromkeys(["Divergence", "OutputDifference", "bisect"], "vyre._bisect"),
+    "bisect": "vyre._bisect",
+    **dict.fromkeys(["Divergence", "OutputDifference"], "vyre._divergence"),
     **dict.fromkeys(["CheckResult", "check", "replay"], "vyre._check"),
     **dict.fromkeys(["Profile", "ProfileEvent", "ProfileRow", "profile"], "vyre._profile"),
     **dict.fromkeys(["RepeatResult", "RunDifference", "repeat"], "vyre._repeat"),

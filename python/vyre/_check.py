@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from vyre import _core, _replay
+from vyre import _core, _inputs, _replay
 from vyre._reports import (
     BarrierStop,
     DivergentBarrierReport,
@@ -208,28 +208,23 @@ def _checked(
     max_reports: int,
     timeout: float | None,
 ) -> CheckResult:
+    named = _inputs.named(inputs, function)
+    # Before the run, after which the caller may write to these arrays.
+    kept = _inputs.copied(named, function)
     outputs, found, complete, call = _core._check(
-        program, inputs, workgroups, timeout, schedule, checks, max_reports, function
+        program, named, workgroups, timeout, schedule, checks, max_reports, function
     )
     return CheckResult(
         reports=tuple(_report(row) for row in found),
         outputs=outputs,
         complete=complete,
         program=program,
-        # The caller may write to these arrays before somebody looks at the result.
-        inputs={name: _kept(value) for name, value in inputs.items()},
+        inputs=kept,
         workgroups=call[0],
         schedule=call[1],
         checks=call[2],
         max_reports=int(max_reports),
     )
-
-
-def _kept(value: Any) -> Any:
-    """An input as it is now, for a repetition."""
-    if isinstance(value, _core.Array):
-        return value.numpy()
-    return value.copy() if isinstance(value, np.ndarray) else value
 
 
 def _report(row: tuple[Any, ...]) -> Report:

@@ -3,24 +3,22 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre import _core
-from vyre._run import Device, backends, devices, run
+from vyre import _core, _inputs
+from vyre._run import Device, backends, devices
 from vyre._text import shown
-from vyre.errors import ArgumentError, BindingError, DeviceMemoryError
+from vyre._ways import Function, Run, differing
+from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import TypeAlias
+    from collections.abc import Mapping, Sequence
 
     from vyre._core import Program
-
-    Runner: TypeAlias = Callable[[Program, Mapping[str, Any], int | Sequence[int]], Mapping[str, np.ndarray]]
+    from vyre._ways import Runner
 
 __all__ = ["RepeatResult", "RunDifference", "repeat"]
 
@@ -157,35 +155,21 @@ def repeat(
             f"argument `times` of vyre.repeat must be an integer from 2 to {_MOST_TIMES}, got {shown(times)}. "
             "Fix: write times=10."
         )
-    name, runner = _runner(backend, device, timeout)
+    inputs = _inputs.named(inputs, "vyre.repeat")
+    name, runner = _place(backend, device, timeout)
     between = _core.parse(_BETWEEN)
     first: dict[str, np.ndarray] = {}
     for number in range(1, times + 1):
-        outputs = runner(program, inputs, workgroups, number)
+        schedule = _schedule(number) if name == "reference" else None
+        outputs = runner(program, inputs, workgroups, schedule=schedule)
         if number == 1:
-            # Copies: a wrong backend may write to what it gave out.
-            first = {buffer: np.array(array) for buffer, array in outputs.items()}
+            first = outputs
             dirt = min(max(sum(array.nbytes // 4 for array in first.values()), 64), _MOST_DIRT)
         elif difference := _difference(first, outputs, number, name == "reference"):
             return RepeatResult(name, number, difference, first)
         if number < times:
-            runner(between, {"dirt": dirt}, dirt // 64, number)
+            runner(between, {"dirt": dirt}, dirt // 64, schedule=schedule)
     return RepeatResult(name, times, None, first)
-
-
-def _copied(inputs: Mapping[str, Any]) -> dict[str, Any]:
-    """For a function, which may write to them."""
-    if not issubclass(type(inputs), Mapping):
-        raise BindingError(
-            "argument `inputs` of vyre.repeat must be a dict of name -> array, "
-            f'got an object of type {type(inputs).__name__[:80]}. Fix: write {{"name": array}}.'
-        )
-    try:
-        return {name: value.copy() if isinstance(value, np.ndarray) else value for name, value in inputs.items()}
-    except MemoryError as error:
-        raise DeviceMemoryError(
-            f"the host has no memory for a copy of argument `inputs` of vyre.repeat: {error}. Fix: give smaller arrays."
-        ) from None
 
 
 def _schedule(number: int) -> str:
@@ -193,15 +177,15 @@ def _schedule(number: int) -> str:
     return {1: "in-order", 2: "reversed"}.get(number, f"random:{number}")
 
 
-def _runner(
+def _place(
     backend: str | Runner | None, device: int | Device | None, timeout: float | None
-) -> tuple[str, Callable[[Program, Mapping[str, Any], Any, int], Mapping[str, np.ndarray]]]:
-    """The name of a place, and what runs a program there for the run of a number."""
+) -> tuple[str, Run | Function]:
+    """The name of a place, and what runs a program there."""
     if callable(backend):
         if device is not None:
             raise ArgumentError("argument `device` of vyre.repeat has no place beside a function. Fix: leave it out.")
-        called = getattr(backend, "__name__", type(backend).__name__)
-        return called, lambda program, inputs, workgroups, _: _answer(backend(program, _copied(inputs), workgroups))
+        function = Function(backend, "backend", "vyre.repeat")
+        return function.name, function
     if isinstance(device, Device):
         name = device.backend
     elif backend is None:
@@ -209,37 +193,17 @@ def _runner(
         fits = isinstance(device, int) and 0 <= device < len(listed)
         name = listed[device].backend if fits else backends()[0]
     else:
-        # What is no name vyre.run refuses.
+        # What is no name the first run refuses.
         name = backend if isinstance(backend, str) else ""
-
-    def call(program: Program, inputs: Mapping[str, Any], workgroups: Any, number: int) -> dict[str, np.ndarray]:
-        schedule = _schedule(number) if name == "reference" else None
-        return run(program, inputs, workgroups, backend=backend, device=device, timeout=timeout, schedule=schedule)
-
-    return name, call
-
-
-def _answer(outputs: Any) -> Mapping[str, np.ndarray]:
-    if issubclass(type(outputs), Mapping):
-        return outputs
-    raise ArgumentError(
-        "the function in argument `backend` of vyre.repeat must give a dict of name -> array, "
-        f"got an object of type {type(outputs).__name__[:80]}. Fix: return what vyre.run gave."
-    )
+    return name, Run("vyre.repeat", timeout, backend=backend, device=device)
 
 
 def _difference(
     first: Mapping[str, np.ndarray], outputs: Mapping[str, np.ndarray], number: int, ordered: bool
 ) -> RunDifference | None:
     for buffer, before in first.items():
-        after = np.asarray(outputs[buffer]) if buffer in outputs else None
-        if after is None or (after.dtype, after.shape) != (before.dtype, before.shape):
-            got = "nothing" if after is None else f"{after.dtype}{list(after.shape)}"
-            raise ArgumentError(
-                f"argument `backend` of vyre.repeat must give `{buffer}` as {before.dtype}{list(before.shape)} in "
-                f"every run, got {got} in run {number}. Fix: return what vyre.run returns."
-            )
-        different = np.flatnonzero(before.reshape(-1) != after.reshape(-1))
+        after = outputs[buffer]
+        different = np.flatnonzero(differing(before, after))
         if different.size:
             index = int(different[0])
             values = (before.reshape(-1)[index].item(), after.reshape(-1)[index].item())

@@ -161,6 +161,19 @@ class Device:
     probes: dict[str, str] = field(default_factory=dict, repr=False, hash=False)
 
 
+def check_backend(backend: object, where: str, none: str) -> None:
+    """Refuse what is no backend's name; ``none`` is what None does there.
+
+    Raises: ArgumentError.
+    """
+    known = [*_core._available(), *_core._unavailable()]
+    if not isinstance(backend, str) or backend not in known:
+        raise ArgumentError(
+            f"{where} must be one of {', '.join(known)} or None, got {shown(backend)}. "
+            f"Fix: write one of these; None {none}{_core._did_you_mean(backend, known)}."
+        )
+
+
 def devices(backend: str | None = None) -> list[Device]:
     """The GPUs and software GPUs of this machine, with their limits, usable or not.
 
@@ -173,12 +186,7 @@ def devices(backend: str | None = None) -> list[Device]:
     True
     """
     if backend is not None:
-        known = [*_core._available(), *_core._unavailable()]
-        if not isinstance(backend, str) or backend not in known:
-            raise ArgumentError(
-                f"argument `backend` of vyre.devices must be one of {', '.join(known)} or None, got {shown(backend)}. "
-                f"Fix: write one of these; None lists all devices{_core._did_you_mean(backend, known)}."
-            )
+        check_backend(backend, "argument `backend` of vyre.devices", "lists all devices")
     return [Device(**row) for row in _core._devices() if backend in (None, row["backend"])]
 
 

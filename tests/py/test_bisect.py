@@ -752,15 +752,194 @@ def test_likely_mistakes():
         vyre.bisect(program, inputs, 2, against={"backend": "cpu", "timeout": 3})
     assert str(caught.value) == (
         "argument `against` of vyre.bisect must have keys among backend, device, schedule, optimize, "
-        "got 'backend', 'timeout'. Fix: pass inputs and workgroups to vyre.bisect itself."
+        "got 'backend', 'timeout'. Fix: pass timeout to vyre.bisect itself."
+    )
+    with pytest.raises(vyre.ArgumentError) as caught:
+        vyre.bisect(program, inputs, 2, against={"optimise": False, 3: 4})
+    assert str(caught.value) == (
+        "argument `against` of vyre.bisect must have keys among backend, device, schedule, optimize, "
+        "got 'optimise', 3. Fix: leave 'optimise' out (did you mean `optimize`?)."
     )
     with pytest.raises(vyre.ArgumentError):
         vyre.bisect(program, inputs, 2, backend="nonsense")
     with pytest.raises(vyre.BindingError):
         vyre.bisect(program, {}, 2)
-    with pytest.raises(vyre.ArgumentError) as caught:
-        vyre.bisect(program, inputs, 2, backend=lambda *arguments: {})
-    assert str(caught.value) == (
-        "argument `backend` of vyre.bisect must give every ReadWrite buffer, got none named 'out'. "
-        "Fix: return what vyre.run returns."
+
+
+DOUBLE = vyre.parse(
+    "vyre 1\nworkgroup_size 64 1 1\nbuffer x: read u32 binding 0\nbuffer out: read_write u32 binding 1 output\n\n"
+    "out[gid.x] = x[gid.x] * 2\n"
+)
+TEN = {"x": np.arange(10, dtype=np.uint32), "out": 10}
+WANTED = (
+    "the function `model` in argument `backend` of vyre.%s must give buffer `out` as uint32 with shape (10,), got %s. "
+)
+WANTED += "Fix: return what vyre.run gives for the program that the function gets."
+
+# What a function answers for 2 * x, and what is said to have come.
+WRONG_KINDS = {
+    "too short": (lambda x: {"out": (x * 2)[:4]}, "uint32 with shape (4,)"),
+    "floats": (lambda x: {"out": x * 2.0}, "float64 with shape (10,)"),
+    "signed": (lambda x: {"out": (x * 2).astype(np.int32)}, "int32 with shape (10,)"),
+    "other bytes": (lambda x: {"out": (x * 2).astype(">u4")}, ">u4 with shape (10,)"),
+    "two axes": (lambda x: {"out": (x * 2).reshape(2, 5)}, "uint32 with shape (2, 5)"),
+    "a list": (lambda _: {"out": [1, 2]}, "an object of type list"),
+    "masked": (lambda x: {"out": np.ma.masked_array(x * 2)}, "an object of type MaskedArray"),
+    "another name": (lambda x: {"oot": x * 2}, "none of this name, but 'oot'"),
+    "nothing": (lambda _: {}, "an empty dict"),
+}
+
+
+@pytest.mark.parametrize("call", ["bisect", "repeat"])
+@pytest.mark.parametrize("name", WRONG_KINDS)
+def test_what_a_function_answers_must_be_what_a_run_gives(name, call):
+    answer, came = WRONG_KINDS[name]
+
+    def model(program, inputs, workgroups):
+        return answer(inputs["x"])
+
+    with pytest.raises(vyre.ArgumentError) as error:
+        getattr(vyre, call)(DOUBLE, TEN, 1, backend=model)
+    assert str(error.value) == WANTED % (call, came)
+
+
+@pytest.mark.parametrize("call", ["bisect", "repeat"])
+def test_what_is_no_dict_is_refused(call):
+    with pytest.raises(vyre.ArgumentError) as error:
+        getattr(vyre, call)(DOUBLE, TEN, 1, backend=lambda *_: 3)
+    assert str(error.value) == (
+        f"the function `<lambda>` in argument `backend` of vyre.{call} must give a dict of name -> array, "
+        "got an object of type int. Fix: return what vyre.run gave."
     )
+
+
+def always(program, inputs, workgroups):
+    return {"out": np.arange(10, dtype=np.uint32) * 3}
+
+
+def numpy_model(program, inputs, workgroups):
+    return {"out": inputs["x"] * 3}
+
+
+def closure(program, inputs, workgroups):
+    return vyre.run(DOUBLE, {**inputs, "x": TEN["x"] + 1}, workgroups)
+
+
+@pytest.mark.parametrize(
+    ("call", "function", "writes", "did"),
+    [
+        ("bisect", always, "`out`, `__trace_record`", "gave no buffer `__trace_record`"),
+        ("bisect", numpy_model, "`out`, `__trace_record`", "gave no buffer `__trace_record`"),
+        ("bisect", closure, "`out`, `__trace_record`", "raised BindingError"),
+        ("repeat", always, "`dirt`", "gave no buffer `dirt`"),
+        ("repeat", numpy_model, "`dirt`", "raised KeyError"),
+        ("repeat", closure, "`dirt`", "raised BindingError"),
+    ],
+)
+def test_a_function_must_run_the_program_that_it_gets(call, function, writes, did):
+    with pytest.raises(vyre.ArgumentError) as error:
+        getattr(vyre, call)(DOUBLE, TEN, 1, backend=function)
+    participle = {"bisect": "bisected", "repeat": "repeated"}[call]
+    assert str(error.value) == (
+        f"the function `{function.__name__}` in argument `backend` of vyre.{call} must run the program that it gets, "
+        f"which is not always the one that vyre.{call} was called with; for one that writes to {writes} it {did}. "
+        f"A numpy model, which runs no program, cannot be {participle}. Fix: call vyre.run(program, inputs, "
+        "workgroups) with the function's own arguments, or compare the outputs of a model with np.array_equal."
+    )
+
+    # The Fix, applied.
+    def mended(program, inputs, workgroups):
+        return vyre.run(program, inputs, workgroups)
+
+    given = getattr(vyre, call)(DOUBLE, TEN, 1, backend=mended)
+    assert given is None or given.ok
+
+
+def test_an_error_of_the_run_itself_comes_through():
+    def late(program, inputs, workgroups):
+        if program is not DOUBLE:
+            raise vyre.DispatchTimeoutError("a call took too long. Fix: wait.")
+        return {"out": inputs["x"]}
+
+    with pytest.raises(vyre.DispatchTimeoutError):
+        vyre.bisect(DOUBLE, TEN, 1, backend=late)
+
+
+def test_a_function_may_write_to_its_inputs_and_keep_what_it_gave():
+    kept = np.zeros(10, np.uint32)
+
+    def spoiling(program, inputs, workgroups):
+        outputs = vyre.run(program, inputs, workgroups, backend="reference")
+        inputs["x"][:] = 7
+        kept[:] = outputs["out"]
+        return {**outputs, "out": kept}
+
+    inputs = {"x": np.arange(10, dtype=np.uint32), "out": 10}
+    assert vyre.bisect(DOUBLE, inputs, 1, backend=spoiling, against=spoiling) is None
+    assert inputs["x"].tolist() == list(range(10))
+
+
+@pytest.mark.parametrize("of_record", [0, 3], ids=["hash", "written"])
+@pytest.mark.parametrize("times", range(1, 12))
+def test_a_way_that_is_wrong_in_its_first_calls_alone_ends_the_search(times, of_record):
+    calls = []
+
+    def wrong(program, inputs, workgroups):
+        calls.append(program)
+        outputs = vyre.run(program, inputs, workgroups, backend="reference")
+        if len(calls) <= times:
+            for name, array in outputs.items():
+                array[slice(None) if name == "out" else slice(of_record, None, 4)] ^= 1
+        return outputs
+
+    divergence = vyre.bisect(DOUBLE, TEN, 1, backend=wrong)
+    assert divergence.output == vyre.OutputDifference("out", 0, {"wrong": 1, "reference": 0})
+    assert len(calls) < 1_000
+    # With more wrong calls a place is found, of a fault that was there then.
+    if times < 4:
+        assert divergence.place is None
+        assert "agree" in divergence.unlocated
+    if times == 3:
+        assert str(divergence) == (
+            "wrong and reference differ at out[0]: wrong 1, reference 0, and agree when the same call is made again. "
+            "Fix: see the note.\n"
+            "Note: one of them gives other bytes from call to call. "
+            "Fix: vyre.repeat(program, inputs, workgroups, backend=...) of each shows which one."
+        )
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_way_that_is_wrong_now_and_then_ends_the_search(seed):
+    rng = np.random.default_rng(seed)
+    calls = []
+
+    def flaky(program, inputs, workgroups):
+        calls.append(program)
+        outputs = vyre.run(program, inputs, workgroups, backend="reference")
+        if len(calls) == 1 or rng.random() < 0.5:
+            for array in outputs.values():
+                array[...] = rng.integers(0, 2**32, array.shape, dtype=np.uint32)
+        return outputs
+
+    divergence = vyre.bisect(DOUBLE, TEN, 1, backend=flaky)
+    assert str(divergence)
+    assert len(calls) < 2_000
+
+
+def test_the_function_that_was_called_is_named():
+    for more, said in (
+        ({"backend": "vulkn"}, "argument `backend` of vyre.bisect must be one of "),
+        ({"against": "vulkn"}, "argument `against` of vyre.bisect must be one of "),
+        ({"backend": "cpu", "timeout": -1}, "argument `timeout` of vyre.bisect must be seconds above 0"),
+        ({"backend": {"backend": "vulkn"}}, "argument `backend` of vyre.run must be one of "),
+    ):
+        with pytest.raises(vyre.ArgumentError) as error:
+            vyre.bisect(DOUBLE, TEN, 1, **more)
+        assert str(error.value).startswith(said)
+    with pytest.raises(vyre.ArgumentError) as error:
+        vyre.bisect(DOUBLE, TEN)
+    assert str(error.value).startswith("vyre.bisect needs argument `workgroups`: ")
+    with pytest.raises(vyre.ArgumentError, match=r"^argument `program` of vyre\.bisect must be a "):
+        vyre.bisect(3, TEN, 1)
+    with pytest.raises(vyre.BindingError, match=r"^argument `inputs` of vyre\.bisect must be a dict "):
+        vyre.bisect(DOUBLE, 3, 1)

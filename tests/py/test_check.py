@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 import inspect
+import itertools
 import pickle
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -373,3 +375,67 @@ def test_a_race_that_an_atomic_decides_about_is_seen_in_some_schedules():
     assert "race" not in found["reversed"]
     text = (Path(vyre.__file__).parent / "docs" / "checked-execution.md").read_text(encoding="utf-8")
     assert "Whether an access is made, and at which index, can depend on the result of an atomic" in text
+
+
+class Changing(Mapping):
+    """Gives what it is told at first, and something else afterwards."""
+
+    def __init__(self, first, later) -> None:
+        self.first, self.later, self.asked = first, later, 0
+
+    def __getitem__(self, name):
+        self.asked += 1
+        return self.first[name] if self.asked <= len(self.first) else self.later
+
+    def __iter__(self):
+        return iter(self.first)
+
+    def __len__(self):
+        return len(self.first)
+
+    def items(self):
+        return itertools.repeat(("out", 4))
+
+
+def test_a_mapping_is_asked_once_for_each_input():
+    far = program(Node.store("out", 7, I))
+    inputs = Changing({"out": np.arange(4, dtype=np.uint32)}, "something else")
+    result = vyre.check(far, inputs, 1)
+    assert inputs.asked == 1
+    assert list(result.inputs) == ["out"]
+    assert result.inputs["out"].tolist() == [0, 1, 2, 3]
+
+
+def test_what_is_saved_is_what_ran(tmp_path):
+    scatter = vyre.parse(
+        "vyre 1\nworkgroup_size 4 1 1\nbuffer to: read u32 binding 0\nbuffer out: read_write u32 binding 1\n\n"
+        "out[to[gid.x]] = gid.x\n"
+    )
+    to, out = np.array([0, 1, 2, 9], np.uint32), np.array([5, 6, 7, 8], np.uint32)
+    inputs = {"to": to, "out": out}
+    result = vyre.check(scatter, inputs, 1)
+    to[:] = 0
+    out[:] = 0
+    inputs.clear()
+    assert result.inputs["to"].tolist() == [0, 1, 2, 9]
+    result.save(tmp_path / "far.json")
+    again = vyre.replay(tmp_path / "far.json")
+    assert [report.check for report in again.reports] == ["out-of-bounds"]
+    assert again.outputs["out"].tolist() == result.outputs["out"].tolist() == [0, 1, 2, 8]
+
+
+@pytest.mark.parametrize("call", ["check", "run", "bisect", "repeat"])
+def test_inputs_without_an_end_are_refused(call):
+    class Endless(dict):
+        def keys(self):
+            return itertools.repeat("out")
+
+        def items(self):
+            return itertools.repeat(("out", 4))
+
+        def __getitem__(self, name):
+            return 4
+
+    said = rf"^the keys of argument `inputs` of vyre\.{call} must be names, got more than 1000000 elements\. "
+    with pytest.raises(vyre.ArgumentError, match=said):
+        getattr(vyre, call)(program(Node.store("out", 0, I)), Endless(), 1)

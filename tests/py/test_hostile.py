@@ -664,16 +664,16 @@ def test_a_backend_of_the_users_own_that_gives_no_buffers_is_told_so():
         {
             f"vyre.repeat({double}, {{'data': 1}}, 1, backend=lambda *call: None)": (
                 "ArgumentError",
-                f"the function in argument `backend` of vyre.repeat {wanted}",
+                f"the function `<lambda>` in argument `backend` of vyre.repeat {wanted}",
             ),
             f"vyre.repeat({double}, np.ones(3), 1, backend=lambda *call: None)": (
                 "BindingError",
-                "argument `inputs` of vyre.repeat must be a dict of name -> array, got an object of type ndarray. "
-                'Fix: write {"name": array}.',
+                "argument `inputs` of vyre.repeat must be a dict of name -> array, "
+                'got an array of float64 with shape (3,). Fix: write {"name": array}.',
             ),
             f"vyre.bisect({double}, {{'data': 1}}, 1, backend=lambda *call: None)": (
                 "ArgumentError",
-                f"the function in argument `backend` of vyre.bisect {wanted}",
+                f"the function `<lambda>` in argument `backend` of vyre.bisect {wanted}",
             ),
         }
     )

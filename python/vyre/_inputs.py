@@ -1,0 +1,44 @@
+"""The inputs of a call that looks at them more than once: taken from the caller one time, and copied."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vyre import _core
+from vyre.errors import DeviceMemoryError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+__all__ = ["copied", "named"]
+
+
+def named(inputs: Any, function: str) -> dict[str, Any]:
+    """The inputs of a call as a dict of our own: a Mapping of the user's may give others each time, or have no end.
+
+    Raises: BindingError.
+    """
+    return _core._inputs(inputs, function)
+
+
+def copied(inputs: Mapping[str, Any], function: str) -> dict[str, Any]:
+    """The inputs with copies of all arrays, which what is done to the others does not change.
+
+    Raises: DeviceMemoryError.
+    """
+    try:
+        return {name: _copy(value) for name, value in inputs.items()}
+    except MemoryError as error:
+        raise DeviceMemoryError(
+            f"the host has no memory for a copy of argument `inputs` of {function}: {error}. Fix: give smaller arrays."
+        ) from None
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, _core.Array):
+        return value.numpy()
+    # An array that a call refuses stays as it is: a copy would be contiguous.
+    return value.copy() if isinstance(value, np.ndarray) and value.flags.c_contiguous else value

@@ -1,0 +1,216 @@
+"""The ways to run a program that vyre.bisect and vyre.repeat compare: by a backend, a device or a function.
+
+A way is called with a program, its inputs and the workgroups, and gives the ReadWrite buffers by name, each in the
+dtype and the shape that vyre.run gives.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre import _core, _inputs
+from vyre._divergence import OutputDifference
+from vyre._run import Device, check_backend
+from vyre._text import shown
+from vyre.errors import ArgumentError, BindingError, VyreError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import TypeAlias
+
+    from vyre._core import Program
+
+    Runner: TypeAlias = Callable[[Program, Mapping[str, Any], Sequence[int]], Mapping[str, np.ndarray]]
+    Way: TypeAlias = str | Device | Mapping[str, Any] | Runner
+
+__all__ = ["Function", "Run", "differing", "first_difference", "way"]
+
+_ARGUMENTS = ("backend", "device", "schedule", "optimize")
+_COMPARED = {"vyre.bisect": "bisected", "vyre.repeat": "repeated"}
+
+
+def way(given: Way | None, argument: str, owner: str, timeout: float | None) -> tuple[str, Runner]:
+    """The name of a way, and what runs a program so.
+
+    Args:
+        given: what the caller gave for ``argument`` of the function ``owner``.
+        timeout: seconds that each run may take; functions do not get it.
+
+    Raises: ArgumentError.
+    """
+    if isinstance(given, Device):
+        return f"{given.backend} ({given.name})", Run(owner, timeout, device=given)
+    if given is None:
+        return "default", Run(owner, timeout)
+    if isinstance(given, str):
+        check_backend(given, f"argument `{argument}` of {owner}", "takes the best one")
+        return given, Run(owner, timeout, backend=given)
+    if isinstance(given, Mapping):
+        # One key more than there may be: a mapping of the user's may have no end.
+        keys = list(itertools.islice(given, len(_ARGUMENTS) + 1))
+        if not all(key in _ARGUMENTS for key in keys):
+            unknown = next(key for key in keys if key not in _ARGUMENTS)
+            fix = f"leave {shown(unknown)} out{_core._did_you_mean(unknown, _ARGUMENTS)}"
+            if unknown in ("program", "inputs", "workgroups", "timeout"):
+                fix = f"pass {unknown} to {owner} itself"
+            raise ArgumentError(
+                f"argument `{argument}` of {owner} must have keys among {', '.join(_ARGUMENTS)}, "
+                f"got {', '.join(map(shown, keys))}. Fix: {fix}."
+            )
+        arguments = {key: given[key] for key in keys}
+        name = ", ".join(
+            f"{key}={value if isinstance(value, str) else shown(value)}" for key, value in arguments.items()
+        )
+        return name or "default", Run("vyre.run", timeout, **arguments)
+    if callable(given):
+        function = Function(given, argument, owner)
+        return function.name, function
+    raise ArgumentError(
+        f"argument `{argument}` of {owner} must be the name of a backend, a Device, a dict of arguments of "
+        f"vyre.run or a function, got {type(given).__name__[:80]}. "
+        'Fix: write "vulkan" or {"backend": "vulkan", "optimize": False}.'
+    )
+
+
+class Run:
+    """vyre.run with these arguments, whose messages name the function ``owner``."""
+
+    def __init__(
+        self,
+        owner: str,
+        timeout: float | None,
+        *,
+        backend: str | None = None,
+        device: int | Device | None = None,
+        schedule: str | None = None,
+        optimize: Any = None,
+    ) -> None:
+        self.owner, self.timeout = owner, timeout
+        self.backend, self.device, self.schedule, self.optimize = backend, device, schedule, optimize
+
+    def __call__(
+        self,
+        program: Program,
+        inputs: Mapping[str, Any],
+        workgroups: int | Sequence[int],
+        *,
+        schedule: str | None = None,
+    ) -> dict[str, np.ndarray]:
+        schedule = self.schedule if schedule is None else schedule
+        return _core._run(
+            program,
+            inputs,
+            workgroups,
+            self.backend,
+            self.device,
+            self.timeout,
+            schedule,
+            self.optimize,
+            self.owner,
+        )
+
+
+class Function:
+    """A function of the user's, given copies of the inputs; what it answers is checked and copied.
+
+    Attributes:
+        name: what to call it.
+    """
+
+    def __init__(self, function: Runner, argument: str, owner: str) -> None:
+        self._function, self._owner = function, owner
+        name = getattr(function, "__name__", None)
+        self.name = name[:80] if isinstance(name, str) else type(function).__name__[:80]
+        self._where = f"the function `{self.name}` in argument `{argument}` of {owner}"
+        self._first: Program | None = None
+
+    def __call__(
+        self,
+        program: Program,
+        inputs: Mapping[str, Any],
+        workgroups: int | Sequence[int],
+        *,
+        schedule: str | None = None,
+    ) -> dict[str, np.ndarray]:
+        # Without workgroups this gives the buffers as they come back from a run, and refuses what fits no program.
+        wanted = _core._run(program, inputs, (0, 1, 1), "reference", None, None, None, None, self._owner)
+        if self._first is None:
+            self._first = program
+        own = program is self._first
+        try:
+            given = self._function(program, _inputs.copied(inputs, self._owner), workgroups)
+        except Exception as error:
+            if own or (isinstance(error, VyreError) and not isinstance(error, BindingError)):
+                raise
+            raise self._refusal(wanted, f"raised {type(error).__name__[:80]}") from error
+        if not issubclass(type(given), Mapping):
+            raise ArgumentError(
+                f"{self._where} must give a dict of name -> array, "
+                f"got an object of type {type(given).__name__[:80]}. Fix: return what vyre.run gave."
+            )
+        outputs = {}
+        for name, like in wanted.items():
+            if name not in given and not own:
+                raise self._refusal(wanted, f"gave no buffer `{name}`")
+            got = _difference_in_kind(given, name, like)
+            if got:
+                raise ArgumentError(
+                    f"{self._where} must give buffer `{name}` as {like.dtype} with shape {like.shape}, got {got}. "
+                    "Fix: return what vyre.run gives for the program that the function gets."
+                )
+            # A copy: the function may write to what it gave out.
+            outputs[name] = np.array(given[name])
+        return outputs
+
+    def _refusal(self, wanted: Mapping[str, np.ndarray], did: str) -> ArgumentError:
+        """The error for a function that does not run the programs that it gets."""
+        names = ", ".join(f"`{name}`" for name in wanted)
+        return ArgumentError(
+            f"{self._where} must run the program that it gets, which is not always the one that {self._owner} was "
+            f"called with; for one that writes to {names} it {did}. A numpy model, which runs no program, cannot be "
+            f"{_COMPARED[self._owner]}. Fix: call vyre.run(program, inputs, workgroups) with the function's own "
+            "arguments, or compare the outputs of a model with np.array_equal."
+        )
+
+
+def _difference_in_kind(given: Mapping[str, Any], name: str, like: np.ndarray) -> str:
+    """What came in place of an array like another one, or nothing."""
+    if name not in given:
+        keys = list(itertools.islice(given, 10))
+        return f"none of this name, but {', '.join(map(shown, keys))}" if keys else "an empty dict"
+    array = given[name]
+    if not issubclass(type(array), np.ndarray) or isinstance(array, np.ma.MaskedArray):
+        return f"an object of type {type(array).__name__[:80]}"
+    if (array.dtype, array.shape) != (like.dtype, like.shape):
+        return f"{array.dtype} with shape {array.shape}"
+    return ""
+
+
+def differing(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """Where two arrays of a dtype and a shape differ, element by element in C order."""
+    return one.reshape(-1) != other.reshape(-1)
+
+
+def first_difference(
+    program: Program, outputs: Mapping[str, Mapping[str, np.ndarray]], unstable: Mapping[str, np.ndarray] | None = None
+) -> OutputDifference | None:
+    """The first in the order of the program's buffers, where `unstable` is not true."""
+    (one, left), (two, right) = outputs.items()
+    for decl in program.buffers:
+        if decl.access != _core.BufferAccess.ReadWrite:
+            continue
+        a, b = left[decl.name], right[decl.name]
+        differs = differing(a, b)
+        if unstable is not None:
+            differs &= ~unstable[decl.name]
+        different = np.flatnonzero(differs)
+        if different.size:
+            index = int(different[0])
+            return OutputDifference(
+                decl.name, index, {one: a.reshape(-1)[index].item(), two: b.reshape(-1)[index].item()}
+            )
+    return None
