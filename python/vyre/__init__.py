@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 from vyre import _core, _enums
 from vyre._array import array, empty
+from vyre._calls import explain_calls
 from vyre._core import (
     Array,
     AtomicOp,
@@ -331,3 +332,5 @@ __all__ = [
     "vec2u32",
     "vec4u32",
 ]
+
+explain_calls(globals())

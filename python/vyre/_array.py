@@ -6,6 +6,7 @@ import itertools
 from typing import TYPE_CHECKING
 
 from vyre import _core
+from vyre._calls import explain_calls
 from vyre._text import shown
 from vyre.errors import ArgumentError, DeviceMemoryError
 
@@ -179,3 +180,6 @@ def _from_dlpack(values: Any, where: str) -> np.ndarray:
         raise ArgumentError(
             f"{where} cannot be read through DLPack: {str(error).rstrip('.')}. Fix: pass a numpy array of its elements."
         ) from None
+
+
+explain_calls(globals())

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core, _inputs
+from vyre._calls import explain_calls
 from vyre._check import check
 from vyre._divergence import Divergence
 from vyre._traced_search import ALL, NotLocatedError, Point, Search, pairs, unsteady
@@ -226,3 +227,6 @@ class _After:
         others = {name: np.asarray(self.change(inputs[name])) for name in self.names}
         self.way(program, {**inputs, **others}, workgroups if self.runs else (0, 1, 1))
         return self.way(program, inputs, workgroups)
+
+
+explain_calls(globals())

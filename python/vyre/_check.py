@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vyre import _core, _inputs, _replay
+from vyre._calls import explain_calls
 from vyre._reports import (
     BarrierStop,
     DivergentBarrierReport,
@@ -249,3 +250,6 @@ _REPORTS: dict[str, Callable[..., Report]] = {
     "divergent-barrier": _divergent,
     "order-dependence": OrderDependenceReport,
 }
+
+
+explain_calls(globals())

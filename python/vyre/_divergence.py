@@ -6,6 +6,8 @@ import html
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from vyre._calls import explain_calls
+
 if TYPE_CHECKING:
     from vyre._core import DataType, Place
 
@@ -105,3 +107,6 @@ def _shown(value: int | tuple[int, ...] | None) -> str:
     if isinstance(value, tuple):
         return f"({', '.join(_shown(lane) for lane in value)})"
     return f"{value} ({value:#x})" if value >= 0 else f"{value}"
+
+
+explain_calls(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 
+from vyre._calls import explain_methods
 from vyre.errors import PlannedTypeError
 
 _PLANNED = {
@@ -37,3 +38,6 @@ class TypeEnum(TableEnum, metaclass=_TypeMeta):
     def min_bytes(self) -> int:
         """Bytes that one element takes in a buffer; 0 for Bytes, whose length is the host's."""
         return _BYTES[self.name]
+
+
+explain_methods(TypeEnum, "vyre.DataType")

@@ -8,10 +8,13 @@ from types import CodeType, FunctionType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from vyre import _core
+from vyre._calls import explain_calls
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+__all__ = ["hide_frames"]
 
 _T = TypeVar("_T", bound="Callable[..., Any]")
 
@@ -112,3 +115,6 @@ def _code_of(what: Any) -> Iterable[CodeType]:
             ]
         elif each is not None and "__wrapped__" in getattr(each, "__dict__", {}):
             open_.append(each.__wrapped__)
+
+
+explain_calls(globals())

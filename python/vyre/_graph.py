@@ -6,6 +6,7 @@ import time
 from typing import TYPE_CHECKING
 
 from vyre import _core
+from vyre._calls import explain_calls
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
@@ -147,3 +148,6 @@ def _bar(total: int) -> Any:
             "Fix: pip install 'vyre[progress]', or pass a function."
         ) from None
     return tqdm(total=total, unit=" replays")
+
+
+explain_calls(globals())

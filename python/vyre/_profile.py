@@ -10,6 +10,7 @@ from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from vyre import _core
+from vyre._calls import explain_calls
 from vyre._files import write_atomically
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
@@ -604,3 +605,6 @@ def _trace(prof: Profile) -> dict[str, Any]:
             "notes": prof.notes,
         },
     }
+
+
+explain_calls(globals())

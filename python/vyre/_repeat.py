@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core, _inputs
+from vyre._calls import explain_calls
 from vyre._run import Device, backends, devices
 from vyre._text import shown
 from vyre._ways import Function, Run, differing
@@ -210,3 +211,6 @@ def _difference(
             schedules = (_schedule(1), _schedule(number)) if ordered else None
             return RunDifference(buffer, index, values, (1, number), schedules, int(different.size), before.size)
     return None
+
+
+explain_calls(globals())

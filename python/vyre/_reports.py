@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from vyre import _source
+from vyre._calls import explain_calls
 
 if TYPE_CHECKING:
     from vyre._core import Place
@@ -310,3 +311,6 @@ class OrderDependenceReport(Report):
 
 def _order(schedule: str) -> str:
     return {"in-order": "in order", "reversed": "in reverse"}.get(schedule, f"at random ({schedule})")
+
+
+explain_calls(globals())

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, overload
 
 from vyre import _core
+from vyre._calls import explain_calls
 from vyre._text import shown
 from vyre.errors import ArgumentError, CheckError, DeviceMemoryError
 
@@ -285,3 +286,6 @@ def unpack_bytes(words: np.ndarray, length: int | None = None) -> bytes:
             "Fix: pass the number of bytes that were packed."
         )
     return raw[:length]
+
+
+explain_calls(globals())

@@ -9,6 +9,7 @@ from __future__ import annotations
 from functools import cache
 from typing import TYPE_CHECKING
 
+from vyre._calls import explain_calls
 from vyre._diagnostics import Diagnostics
 
 if TYPE_CHECKING:
@@ -191,3 +192,6 @@ class DispatchTimeoutError(DeviceError, TimeoutError):
 
 class InternalError(VyreError):
     """A bug of vyre's own: please report it with the program's text."""
+
+
+explain_calls(globals(), "vyre")

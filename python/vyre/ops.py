@@ -10,6 +10,7 @@ import inspect
 from typing import TYPE_CHECKING
 
 from vyre import _core
+from vyre._calls import explain_calls
 from vyre._core import Convention, DataType, Expr, OpLaw, OpSignature, OpSpec
 from vyre._text import shown
 from vyre.errors import ArgumentError
@@ -159,3 +160,6 @@ def _parameters(function: Callable[..., Any], count: int) -> list[str]:
             "Fix: give the function one plain parameter an input."
         )
     return positional
+
+
+explain_calls(globals())

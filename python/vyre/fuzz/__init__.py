@@ -12,6 +12,7 @@ True
 'agrees'
 """
 
+from vyre._calls import explain_calls
 from vyre.fuzz.campaign import describe, sweep
 from vyre.fuzz.case import PLANTS, REWRITES, Case, Planted, Settings, generate, reduce, rewrite
 from vyre.fuzz.compare import Judgement, Way, judge, ways_of
@@ -35,3 +36,5 @@ __all__ = [
     "sweep",
     "ways_of",
 ]
+
+explain_calls(globals())

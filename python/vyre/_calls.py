@@ -1,0 +1,153 @@
+"""Calls of what is written in Python with wrong arguments: CallError in the words that the C++ functions have.
+
+A module, or a package for its modules, ends with ``explain_calls(globals())``, as the C++ module is sealed when it is
+made. A call that is right pays
+for one more Python function; everything else is looked at when a call fails.
+"""
+
+from __future__ import annotations
+
+import functools
+import sys
+from types import FunctionType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from inspect import Parameter
+    from typing import Any
+
+    from vyre.errors import CallError
+
+__all__ = ["explain_calls", "explain_methods"]
+
+_LONGEST = 80  # letters of an unknown name in a message
+
+
+def explain_calls(module: dict[str, Any], public: str | None = None) -> None:
+    """Let the functions and classes that a module lists in ``__all__`` raise CallError for wrong calls.
+
+    Args:
+        module: its globals. What it imports from modules below it is explained there too, and nothing else that it
+            imports.
+        public: the module that users import them from; None for the nearest one above that is not private.
+    """
+    if public is None:
+        parts = module["__name__"].split(".")
+        public = ".".join(parts[: next((k for k, part in enumerate(parts) if part.startswith("_")), len(parts))])
+    for name in module["__all__"]:
+        value = module.get(name)
+        home = getattr(value, "__module__", None) or ""
+        if home == "vyre._core" or not f"{home}.".startswith(f"{module['__name__']}."):
+            continue
+        if isinstance(value, FunctionType):
+            module[name] = vars(sys.modules[home])[name] = _explained(value, f"{public}.{name}", "")
+        elif isinstance(value, type):
+            explain_methods(value, f"{public}.{name}")
+
+
+def explain_methods(kind: type, name: str) -> None:
+    """Let what makes objects of a class, and its public methods, raise CallError for wrong calls."""
+    for member, value in list(vars(kind).items()):
+        if member == "__init__" and isinstance(value, FunctionType):
+            setattr(kind, member, _explained(value, name, ""))
+        elif member == "__new__" and isinstance(value, staticmethod):  # a NamedTuple's
+            setattr(kind, member, staticmethod(_explained(value.__func__, name, "")))
+        elif isinstance(value, (staticmethod, classmethod)) and not member.startswith("_"):
+            inner = _explained(value.__func__, f"{name}.{member}", "")
+            setattr(kind, member, type(value)(inner))
+        elif isinstance(value, FunctionType) and (member == "__call__" or not member.startswith("_")):
+            setattr(kind, member, _explained(value, f"{name}.{member}", name.rpartition(".")[2]))
+
+
+def _explained(function: FunctionType, name: str, owner: str) -> FunctionType:
+    """The function, with CallError for a call that does not fit its parameters; ``owner`` is a method's class."""
+
+    if hasattr(function, "__wrapped__"):
+        return function  # its own module explained it
+    # Of this function, because a NamedTuple's globals have no builtins.
+    type_error, refusal = TypeError, _refusal
+
+    def explained(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except type_error as error:
+            # Only a call that did not begin has no frame below this one.
+            if error.__traceback__.tb_next is not None:
+                raise
+        raise refusal(function, name, owner, args, kwargs)
+
+    # With the globals of the function's module, as what looks for a module's own functions expects.
+    made = FunctionType(
+        explained.__code__.replace(co_name=function.__name__),
+        function.__globals__,
+        function.__name__,
+        None,
+        explained.__closure__,
+    )
+    return functools.update_wrapper(made, function)
+
+
+def _refusal(function: FunctionType, name: str, owner: str, args: Sequence[Any], kwargs: dict[str, Any]) -> CallError:
+    import inspect
+
+    from vyre.errors import CallError
+
+    parameters = list(inspect.signature(function).parameters.values())
+    if owner or "." in function.__qualname__.rpartition("<locals>.")[2]:
+        # Not an object's own place: `self` of a method, `cls` of what makes objects.
+        wanted, given = parameters[1:], args[1:]
+    else:
+        wanted, given = parameters, args
+    said = f"{owner}.{function.__name__}" if owner else name
+    call = name
+    if owner:
+        call = "x" if function.__name__ == "__call__" else f"x.{function.__name__}"
+    call += f"({_listed(wanted)})" + (f", where x is of type {owner}" if owner else "")
+    if owner and not args:
+        return CallError(f"{said}() needs an object of type {owner}. Fix: write {call}.")
+    places = [p for p in wanted if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    named = [p.name for p in wanted if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)]
+    taken = {p.name for p in places[: len(given)]}
+    for key in kwargs:
+        if key not in named:
+            return CallError(f"{said}() has no argument {_unknown(key, [n for n in named if n not in taken], call)}.")
+        if key in taken:
+            return CallError(f"{said}() got argument `{key}` twice. Fix: write {call}.")
+    if len(given) > len(places):
+        many = f"{len(places)} argument{'' if len(places) == 1 else 's'}"
+        return CallError(f"{said}() takes {many} by place, got {len(given)}. Fix: write {call}.")
+    for p in wanted:
+        missing = p.default is p.empty and p.name not in taken and p.name not in kwargs
+        if missing and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            return CallError(f"{said}() misses argument `{p.name}`. Fix: write {call}.")
+    return CallError(f"{said}() does not take these arguments. Fix: write {call}.")
+
+
+def _unknown(key: str, free: list[str], call: str) -> str:
+    """An unknown name, the one that was meant, and what to write."""
+    from vyre import _core
+
+    shown = key.encode("ascii", "backslashreplace").decode("ascii")
+    shown = shown if len(shown) <= _LONGEST else f"{shown[:_LONGEST]}..."
+    meant = _core._did_you_mean(key, free)
+    if not meant:
+        return f"`{shown}`. Fix: write {call}"
+    near = meant.split("`")[1]
+    return f"`{shown}`{meant}. Fix: write {near}= in place of {shown}=, as in {call}"
+
+
+def _listed(parameters: list[Parameter]) -> str:
+    """ "left, right, *, times=1"."""
+    parts: list[str] = []
+    starred = False
+    for p in parameters:
+        if p.kind == p.KEYWORD_ONLY and not starred:
+            parts.append("*")
+        starred = starred or p.kind in (p.KEYWORD_ONLY, p.VAR_POSITIONAL)
+        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        default = f'"{p.default}"' if isinstance(p.default, str) else repr(p.default)
+        if default.startswith("<"):
+            default = "..."  # what a dataclass makes anew for each object
+        parts.append(f"{stars}{p.name}" + ("" if p.default is p.empty else f"={default}"))
+    return ", ".join(parts)

@@ -1,0 +1,220 @@
+"""Wrong calls of what is written in Python are told what fits, in the words that the C++ functions have."""
+
+from __future__ import annotations
+
+import doctest
+import inspect
+import pickle
+import pydoc
+import types
+
+import numpy as np
+import pytest
+
+import vyre
+import vyre.conformance
+import vyre.fuzz
+from vyre import BufferDecl, Expr, Node, Program
+
+I = Expr.gid_x()  # noqa: E741
+DOUBLE = Program(
+    [BufferDecl.read("x", 0, vyre.u32), BufferDecl.output("out", 1, vyre.u32)],
+    (64, 1, 1),
+    [Node.store("out", I, Expr.load("x", I) * 2)],
+)
+TEN = {"x": np.arange(10, dtype=np.uint32), "out": 10}
+RUN = (
+    "vyre.run(program, inputs, workgroups=None, *, backend=None, device=None, timeout=None, schedule=None, "
+    "optimize=None, check=None)"
+)
+REPEAT = "vyre.repeat(program, inputs, workgroups, *, times=10, backend=None, device=None, timeout=None)"
+CHECK = 'vyre.check(program, inputs, workgroups=None, *, schedule=None, checks="all", max_reports=100, timeout=None)'
+REPLAY = "x.replay(times=1, *, progress=False), where x is of type Graph"
+
+# A wrong call, what is said of it, and the call that the Fix describes.
+ROWS = {
+    "a name that is nearly right": (
+        lambda: vyre.run(DOUBLE, TEN, workgroup=1),
+        f"vyre.run() has no argument `workgroup` (did you mean `workgroups`?). "
+        f"Fix: write workgroups= in place of workgroup=, as in {RUN}.",
+        lambda: vyre.run(DOUBLE, TEN, workgroups=1),
+    ),
+    "a name that is nearly right and another one missing": (
+        lambda: vyre.repeat(DOUBLE, TEN, workgroup=1),
+        f"vyre.repeat() has no argument `workgroup` (did you mean `workgroups`?). "
+        f"Fix: write workgroups= in place of workgroup=, as in {REPEAT}.",
+        lambda: vyre.repeat(DOUBLE, TEN, workgroups=1),
+    ),
+    "a name that is nobody's": (
+        lambda: vyre.check(DOUBLE, TEN, 1, backend="cpu"),
+        f"vyre.check() has no argument `backend`. Fix: write {CHECK}.",
+        lambda: vyre.check(DOUBLE, TEN, 1),
+    ),
+    "an argument missing": (
+        lambda: vyre.run(DOUBLE),
+        f"vyre.run() misses argument `inputs`. Fix: write {RUN}.",
+        lambda: vyre.run(DOUBLE, TEN, 1),
+    ),
+    "the last one missing": (
+        lambda: vyre.repeat(DOUBLE, TEN),
+        f"vyre.repeat() misses argument `workgroups`. Fix: write {REPEAT}.",
+        lambda: vyre.repeat(DOUBLE, TEN, 1),
+    ),
+    "too many": (
+        lambda: vyre.run(DOUBLE, TEN, 1, "cpu"),
+        f"vyre.run() takes 3 arguments by place, got 4. Fix: write {RUN}.",
+        lambda: vyre.run(DOUBLE, TEN, 1, backend="cpu"),
+    ),
+    "one twice": (
+        lambda: vyre.run(DOUBLE, TEN, 1, inputs=TEN),
+        f"vyre.run() got argument `inputs` twice. Fix: write {RUN}.",
+        lambda: vyre.run(DOUBLE, TEN, 1),
+    ),
+    "a method's name that is nearly right": (
+        lambda: vyre.graph().replay(time=3),
+        f"Graph.replay() has no argument `time` (did you mean `times`?). "
+        f"Fix: write times= in place of time=, as in {REPLAY}.",
+        None,
+    ),
+    "too many for a method": (
+        lambda: vyre.check(DOUBLE, TEN, 1).save("a", "b"),
+        "CheckResult.save() takes 1 argument by place, got 2. Fix: write x.save(path), where x is of type CheckResult.",
+        None,
+    ),
+    "a method of nothing": (
+        lambda: vyre.Graph.replay(),
+        f"Graph.replay() needs an object of type Graph. Fix: write {REPLAY}.",
+        None,
+    ),
+    "a class": (
+        lambda: vyre.OutputDifference("out", at=3),
+        "vyre.OutputDifference() has no argument `at`. Fix: write vyre.OutputDifference(buffer, index, values).",
+        lambda: vyre.OutputDifference("out", 3, {}),
+    ),
+    "a class of named fields": (
+        lambda: vyre.ProfileRow(),
+        "vyre.ProfileRow() misses argument `name`. Fix: write vyre.ProfileRow(name, program, program_hash, backend, "
+        "device, observed, calls, total_ns, mean_ns, min_ns, max_ns, share).",
+        None,
+    ),
+    "a function of another module": (
+        lambda: vyre.ops.get(),
+        "vyre.ops.get() misses argument `id`. Fix: write vyre.ops.get(id).",
+        lambda: vyre.ops.get("primitive.bitwise.xor"),
+    ),
+    "a function of a package": (
+        lambda: vyre.fuzz.generate(seed=1, statement=5),
+        "vyre.fuzz.generate() has no argument `statement` (did you mean `statements`?). Fix: write statements= in "
+        "place of statement=, as in vyre.fuzz.generate(seed, *, statements=200, work=60000, clean=False, plant=None, "
+        "independent=False).",
+        lambda: vyre.fuzz.generate(seed=1, statements=5),
+    ),
+    "a method of a class": (
+        lambda: vyre.fuzz.Case.from_json(),
+        "vyre.fuzz.Case.from_json() misses argument `text`. Fix: write vyre.fuzz.Case.from_json(text).",
+        None,
+    ),
+    "a method of an enumeration": (
+        lambda: vyre.u32.min_bytes(3),
+        "DataType.min_bytes() takes 0 arguments by place, got 1. "
+        "Fix: write x.min_bytes(), where x is of type DataType.",
+        lambda: vyre.u32.min_bytes(),
+    ),
+    "a name that UTF-8 cannot hold": (
+        lambda: vyre.explain(**{"\ud800": 1}),
+        "vyre.explain() has no argument `\\ud800`. Fix: write vyre.explain(rule).",
+        lambda: vyre.explain(rule="V001"),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_wrong_call_is_told_what_fits(name):
+    wrong, message, right = ROWS[name]
+    with pytest.raises(vyre.CallError) as error:
+        wrong()
+    assert str(error.value) == message
+    assert isinstance(error.value, TypeError)
+    assert error.value.__cause__ is None
+    assert error.value.__context__ is None
+    if right is not None:
+        result = right()
+        if isinstance(result, dict):
+            assert result["out"].tolist() == list(range(0, 20, 2))
+
+
+def written_in_python() -> dict[str, types.FunctionType]:
+    """Public functions, and what makes objects of public classes and their public methods."""
+    found = {}
+    for module in (vyre, vyre.ops, vyre.fuzz, vyre.conformance):
+        for name in module.__all__:
+            value, whole = getattr(module, name), f"{module.__name__}.{name}"
+            if isinstance(value, types.FunctionType):
+                found[whole] = value
+            elif isinstance(value, type) and value.__module__ != "vyre._core":
+                for base in value.__mro__:
+                    if base.__module__.startswith("vyre.") and base.__module__ != "vyre._core":
+                        found |= {f"{whole}.{member}": method for member, method in methods(base).items()}
+    return found
+
+
+def methods(kind: type) -> dict[str, types.FunctionType]:
+    members = {name: getattr(raw, "__func__", raw) for name, raw in vars(kind).items()}
+    return {
+        name: method
+        for name, method in members.items()
+        if isinstance(method, types.FunctionType)
+        and (not name.startswith("_") or name in ("__init__", "__new__", "__call__"))
+    }
+
+
+def test_everything_public_that_is_written_in_python_says_what_fits():
+    found = written_in_python()
+    for name in ("vyre.run", "vyre.bisect", "vyre.lower", "vyre.op", "vyre.Graph.wait", "vyre.Profile.to_numpy"):
+        assert name in found
+    for name in ("vyre.fuzz.generate", "vyre.conformance.certify", "vyre.fuzz.Case.from_json", "vyre.Device.__init__"):
+        assert name in found
+    for name in ("vyre.CheckResult.save", "vyre.ProfileEvent.__new__", "vyre.ValidationError.__init__"):
+        assert name in found
+    for name, function in found.items():
+        parameters = inspect.signature(function).parameters
+        if any(p.kind == p.VAR_KEYWORD for p in parameters.values()):
+            assert name == "vyre.fuzz.Case.run"  # which takes what vyre.run takes
+            continue
+        itself = [object()] if next(iter(parameters), "") in ("self", "cls", "_cls") else []
+        with pytest.raises(vyre.CallError, match=r"has no argument `no_such_argument`\. Fix: write "):
+            function(*itself, no_such_argument=1)
+
+
+def test_functions_are_what_they_were_to_those_who_look_at_them():
+    for name, function in written_in_python().items():
+        original = inspect.unwrap(function)
+        assert original is not function, name
+        assert inspect.signature(function) == inspect.signature(original)
+        assert function.__doc__ == original.__doc__
+        assert (function.__name__, function.__qualname__) == (original.__name__, original.__qualname__)
+        assert (function.__module__, function.__globals__) == (original.__module__, original.__globals__)
+    for function in (vyre.run, vyre.bisect, vyre.check, vyre.repeat, vyre.array, vyre.ops.register, vyre.explain):
+        assert pickle.loads(pickle.dumps(function)) is function
+    assert "run(program: 'Program'" in pydoc.plain(pydoc.render_doc(vyre.run))
+    found = {test.name for test in doctest.DocTestFinder().find(vyre._run) if test.examples}
+    assert {"vyre._run.run", "vyre._run.lower", "vyre._run.Backends.unavailable"} <= found
+
+
+def test_a_type_error_from_within_comes_through():
+    def one_argument(program):
+        return program
+
+    with pytest.raises(TypeError, match="takes 1 positional argument but 3 were given") as error:
+        vyre.repeat(DOUBLE, TEN, 1, backend=one_argument)
+    assert not isinstance(error.value, vyre.VyreError)
+
+    @vyre.op("example.of_none", inputs=[], output=vyre.u32)
+    def of_none():
+        return Expr.u32(3)
+
+    with pytest.raises(vyre.CallError) as error:
+        of_none(x=3)
+    assert str(error.value) == (
+        "Operation.__call__() has no argument `x`. Fix: write x(*args), where x is of type Operation."
+    )
