@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["RepeatResult", "RunDifference", "repeat"]
 
-_MOST_TIMES = 1_000_000
+MOST_TIMES = 1_000_000
 # What runs between two runs leaves ones in storage and in workgroup memory, where a backend may forget to put zeros.
 _BETWEEN = """vyre 1
 workgroup_size 64 1 1
@@ -151,9 +151,9 @@ def repeat(
     >>> print(repeat(own, {"own": 4}, 1, backend="reference"))
     reference: 10 runs in 10 orders of invocations gave the same bytes.
     """
-    if isinstance(times, bool) or not isinstance(times, int) or not 2 <= times <= _MOST_TIMES:
+    if isinstance(times, bool) or not isinstance(times, int) or not 2 <= times <= MOST_TIMES:
         raise ArgumentError(
-            f"argument `times` of vyre.repeat must be an integer from 2 to {_MOST_TIMES}, got {shown(times)}. "
+            f"argument `times` of vyre.repeat must be an integer from 2 to {MOST_TIMES}, got {shown(times)}. "
             "Fix: write times=10."
         )
     inputs = _inputs.named(inputs, "vyre.repeat")

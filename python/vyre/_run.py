@@ -162,16 +162,17 @@ class Device:
     probes: dict[str, str] = field(default_factory=dict, repr=False, hash=False)
 
 
-def check_backend(backend: object, where: str, none: str) -> None:
-    """Refuse what is no backend's name; ``none`` is what None does there.
+def check_backend(backend: object, where: str, otherwise: str) -> None:
+    """Refuse what is no backend's name; ``otherwise`` is what there is besides: "None takes the best one".
 
     Raises: ArgumentError.
     """
     known = [*_core._available(), *_core._unavailable()]
     if not isinstance(backend, str) or backend not in known:
+        none = " or None" if otherwise.startswith("None ") else ""
         raise ArgumentError(
-            f"{where} must be one of {', '.join(known)} or None, got {shown(backend)}. "
-            f"Fix: write one of these; None {none}{_core._did_you_mean(backend, known)}."
+            f"{where} must be one of {', '.join(known)}{none}, got {shown(backend)}. "
+            f"Fix: write one of these; {otherwise}{_core._did_you_mean(backend, known)}."
         )
 
 
@@ -187,7 +188,7 @@ def devices(backend: str | None = None) -> list[Device]:
     True
     """
     if backend is not None:
-        check_backend(backend, "argument `backend` of vyre.devices", "lists all devices")
+        check_backend(backend, "argument `backend` of vyre.devices", "None lists all devices")
     return [Device(**row) for row in _core._devices() if backend in (None, row["backend"])]
 
 

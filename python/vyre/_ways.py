@@ -47,7 +47,7 @@ def way(given: Way | None, argument: str, owner: str, timeout: float | None) -> 
     if given is None:
         return "default", Run(owner, timeout)
     if isinstance(given, str):
-        check_backend(given, f"argument `{argument}` of {owner}", "takes the best one")
+        check_backend(given, f"argument `{argument}` of {owner}", "None takes the best one")
         return given, Run(owner, timeout, backend=given)
     if isinstance(given, Mapping):
         # One key more than there may be: a mapping of the user's may have no end.

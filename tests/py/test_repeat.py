@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import doctest
 import io
+import re
+import shlex
 import zipfile
 from pathlib import Path
 
@@ -208,7 +211,36 @@ def test_what_cannot_be_carried_out_is_one_sentence(files, capsys):
     at = ["--workgroups", "1"]
     assert said(race, files, *at) == f"error: `{files}` cannot be read: Is a directory. {arrays}"
     assert said(race, race, *at) == f"error: `{race}` holds no inputs: File is not a zip file. {arrays}"
-    assert said(race, *at).startswith("error: buffer `out` (u32) has no array. Fix: ")
+    assert said(race, *at) == (
+        'error: buffer `out` has no array. Fix: write it with np.savez("inputs.npz", out=array, ...), '
+        "and add inputs.npz to the command.\n"
+    )
+    np.savez(files / "other.npz", oot=4)
+    other = files / "other.npz"
+    assert said(race, other, *at) == (
+        f"error: buffer `out` has no array. Fix: add it to {other}: np.savez(file, out=array, ...).\n"
+    )
+    run = [race, four, *at]
+    assert said(*run, "--times", "1") == "error: --times must be from 2 to 1000000, got 1. Fix: write --times 10.\n"
+    for timeout in ("-1", "nan", "inf"):
+        assert said(*run, f"--timeout={timeout}") == (
+            f"error: --timeout must be seconds above 0, got {timeout}. Fix: write --timeout 10, or leave it out.\n"
+        )
+    listed = ", ".join([*vyre.backends(), *vyre.backends().unavailable()])
+    assert said(*run, "--backend", "vulkn") == (
+        f"error: --backend must be one of {listed}, got 'vulkn'. Fix: write one of these; "
+        "without it the best one here runs (did you mean `vulkan`?).\n"
+    )
+    number = len(vyre.devices())
+    if number:
+        there = f"0 to {number - 1}" if number > 1 else "0 alone"
+        assert said(*run, "--device", number) == (
+            f"error: there is no device {number}: `vyre devices` lists {there}. "
+            "Fix: write --device 0, or leave it out.\n"
+        )
+    assert said(*run, "--backend", "cpu", "--device", 0) == (
+        "error: there is no device 0: backend cpu has none. Fix: leave --device out.\n"
+    )
     (files / "bad.txt").write_text("vyre 1\nworkgroup_size 1 1", encoding="utf-8")
     assert said(files / "bad.txt", *at).startswith(f"error: `{files / 'bad.txt'}` holds no program: line 2, column ")
     np.savez(files / "objects.npz", out=np.array([{}], dtype=object))
@@ -257,3 +289,18 @@ def test_an_archive_that_is_cut_short_is_one_sentence(files, capsys, end):
     (files / "data.npz").write_bytes(data[:end])
     assert main(["repeat", str(files / "own.bin"), str(files / "data.npz"), "--workgroups", "1"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_what_the_readme_says_of_its_racy_program_is_so(tmp_path, monkeypatch, capsys):
+    """Its check saves race.json, which the command of the section after it repeats."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (line,) = re.findall(r"^(vyre repeat race\.json.*?) +#", readme, re.MULTILINE)
+    section = readme[readme.index(">>> last = Program(") :]
+    names = {name: getattr(vyre, name) for name in ("Program", "BufferDecl", "DataType", "Node", "Expr")} | {
+        "vyre": vyre
+    }
+    monkeypatch.chdir(tmp_path)
+    for example in doctest.DocTestParser().get_examples(section[: section.index("```")]):
+        exec(example.source, names)
+    assert main(shlex.split(line)[1:]) == 1
+    assert "`last`[0] is " in capsys.readouterr().out

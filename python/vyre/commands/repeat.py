@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import _replay
 from vyre._files import read_at_most
+from vyre._run import check_backend
 
 if TYPE_CHECKING:
     import numpy as np
@@ -47,7 +49,10 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def _grid(text: str) -> tuple[int, ...]:
     if not re.fullmatch(r"\d{1,10}(,\d{1,10}){0,2}", text, re.ASCII):
         raise argparse.ArgumentTypeError(f"`{text}` is not one to three numbers with commas between")
-    return tuple(int(count) for count in text.split(","))
+    counts = tuple(int(count) for count in text.split(","))
+    if max(counts) >= 1 << 32:
+        raise argparse.ArgumentTypeError(f"`{text}` has a number above {(1 << 32) - 1}")
+    return counts
 
 
 def run(chosen: argparse.Namespace) -> int:
@@ -57,6 +62,8 @@ def run(chosen: argparse.Namespace) -> int:
     workgroups = chosen.workgroups or workgroups
     if workgroups is None:
         raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
+    _check_options(chosen)
+    _check_named(program, inputs, chosen.inputs)
     result = vyre.repeat(
         program,
         inputs,
@@ -68,6 +75,49 @@ def run(chosen: argparse.Namespace) -> int:
     )
     print(result)
     return 0 if result.ok else 1
+
+
+def _check_options(chosen: argparse.Namespace) -> None:
+    """Refuse here, by the option's name, what vyre.repeat would refuse by its argument's.
+
+    Raises: ArgumentError.
+    """
+    from vyre._repeat import MOST_TIMES
+
+    if not 2 <= chosen.times <= MOST_TIMES:
+        raise vyre.ArgumentError(f"--times must be from 2 to {MOST_TIMES}, got {chosen.times}. Fix: write --times 10.")
+    if chosen.timeout is not None and not 0 < chosen.timeout < math.inf:
+        raise vyre.ArgumentError(
+            f"--timeout must be seconds above 0, got {chosen.timeout:g}. Fix: write --timeout 10, or leave it out."
+        )
+    if chosen.backend is not None:
+        check_backend(chosen.backend, "--backend", "without it the best one here runs")
+    if chosen.device is None:
+        return
+    listed = vyre.devices(chosen.backend)
+    if not 0 <= chosen.device < len(listed):
+        there = "`vyre devices` lists" if chosen.backend is None else f"backend {chosen.backend} has"
+        numbers = f"0 to {len(listed) - 1}" if len(listed) > 1 else "0 alone"
+        fix = "leave --device out" if not listed else "write --device 0, or leave it out"
+        raise vyre.ArgumentError(
+            f"there is no device {chosen.device}: {there} {numbers if listed else 'none'}. Fix: {fix}."
+        )
+
+
+def _check_named(program: vyre.Program, inputs: dict[str, Any], path: str | None) -> None:
+    """Refuse inputs without an array that the program needs.
+
+    Raises: BindingError.
+    """
+    access = vyre.BufferAccess
+    for decl in program.buffers:
+        zeros = decl.access == access.ReadWrite and decl.count
+        if decl.access == access.Workgroup or zeros or decl.name in inputs:
+            continue
+        fix = f"add it to {path}: np.savez(file, {decl.name}=array, ...)"
+        if path is None:
+            fix = f'write it with np.savez("inputs.npz", {decl.name}=array, ...), and add inputs.npz to the command'
+        raise vyre.BindingError(f"buffer `{decl.name}` has no array. Fix: {fix}.")
 
 
 def _program(path: str) -> tuple[vyre.Program, dict[str, Any], tuple[int, ...] | None]:
