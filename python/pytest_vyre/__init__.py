@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    # In other people's runs no marker is made known.
+    # The marker is registered only when vyre's conformance tests are run.
     if any(argument.startswith("vyre.conformance") for argument in config.args):
         config.addinivalue_line("markers", "vyre_slow: takes long; `-m 'not vyre_slow'` leaves it out")
 

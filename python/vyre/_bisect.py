@@ -184,9 +184,9 @@ def _earlier(value: Point | None, effect: Point | None) -> Point | None:
 def _repeating(
     program: Program, inputs: Mapping[str, Any], groups: tuple[int, int, int], ways: dict[str, Runner]
 ) -> tuple[dict[str, Runner], str]:
-    """Ways that differ each time that they run, and a note where it takes a call with other inputs before.
+    """Return ways whose difference is repeatable, and a note if it only shows after a call with other inputs.
 
-    All that follows compares many calls with the same inputs, and would not see what is left over from other ones.
+    The search compares many calls with the same inputs, so it would miss state that is left over from other calls.
     """
     if _differ(program, inputs, groups, ways):
         return ways, ""
@@ -210,12 +210,13 @@ def _lowest_bit_flipped(given: np.ndarray) -> np.ndarray:
     return ~given if given.dtype == np.bool_ else given ^ given.dtype.type(1)
 
 
-# Ways to have other words in every array, and whether that call has workgroups: a loop could be long with the first.
+# Functions that change every word of an array, and whether the extra call runs any workgroups: inverted inputs
+# could make a loop very long.
 _CHANGES: tuple[_Change, ...] = ((np.invert, False), (_lowest_bit_flipped, True))
 
 
 class _After:
-    """A way each of whose calls follows one with other words in the program's arrays."""
+    """A way that makes a call with changed arrays before each real call."""
 
     def __init__(self, way: Runner, names: Sequence[str], change: _Change) -> None:
         self.way, self.names = way, names

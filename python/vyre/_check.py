@@ -236,7 +236,7 @@ def _divergent(workgroup: tuple[int, int, int], stops: tuple[tuple[Any, ...], ..
     return DivergentBarrierReport(workgroup, tuple(BarrierStop(*stop) for stop in stops), count)
 
 
-# By the name of the check: from what the core tells to a report.
+# For each check, a function that builds the report from the core's tuple.
 _REPORTS: dict[str, Callable[..., Report]] = {
     "race": lambda buffer, index, first, second, count: RaceReport(
         buffer, index, Witness(*first), Witness(*second), count

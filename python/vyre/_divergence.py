@@ -103,7 +103,7 @@ class Divergence:
 
 def _shown(value: int | tuple[int, ...] | None) -> str:
     if value is None:
-        return "never computed: it went another way"
+        return "never computed: this backend took another path"
     if isinstance(value, tuple):
         return f"({', '.join(_shown(lane) for lane in value)})"
     return f"{value} ({value:#x})" if value >= 0 else f"{value}"

@@ -358,7 +358,7 @@ def _events(report: dict[str, Any]) -> list[ProfileEvent]:
         grid = workgroups if name in ("dispatch", "run", "call") else None
         times = submitted - began, start - began, duration
         events.append(ProfileEvent(name, text, digest, backend, index, thread, *times, grid, count, observed))
-    # What contains others comes before them.
+    # A slice comes before the slices that it contains.
     events.sort(key=lambda event: (event.start_ns, -event.duration_ns))
     return events
 
@@ -390,7 +390,7 @@ def _rows(report: dict[str, Any]) -> list[ProfileRow]:
     return rows
 
 
-# What people read.
+# --- the report for people ---
 
 _COLUMNS = ("", "calls", "total", "mean", "min", "max", "share")
 

@@ -39,7 +39,7 @@ def _where(place: Place, statement: str = "") -> str:
     source = (
         "" if place.file is None or place.line is None else _short(_source.source_line(place.file, place.line).strip())
     )
-    # What a statement shares among its expressions is defined in lines before its own.
+    # Lines before the last one define subexpressions that the statement shares; only the statement itself is shown.
     text = source or _short(statement.rpartition("\n")[2])
     file = "" if place.file is None else f" ({_source.describe(place, columns=False)})"
     return f"`{place.path}`{file}{': ' if text else ''}{text}"

@@ -126,7 +126,10 @@ class Search:
         *,
         detail: int | None = None,
     ) -> list[tuple[int, int | None, bool]]:
-        """Values that may differ though neither backend is wrong: what atomics give, what races leave, what follows."""
+        """Find the values that may differ although neither backend is wrong.
+
+        These are the results of atomics, the effects of races, and the values computed from either.
+        """
         excluded = list(known)
         most = len(excluded) + _MOST_EXCLUDED
         for pair in pairs(orders):
@@ -179,7 +182,7 @@ class Search:
         steps = _smallest(lambda steps: differing(phase + 1, steps).size > 0)
         after = self.records(traced, phase + 1, steps)
         numbers = {name: int(record[invocation, _LAST]) for name, record in after.items()}
-        # One of them may have come to its end: then the other's next point is the difference.
+        # One backend may have recorded fewer points; then the other backend's next point is the difference.
         ended = [name for name in self.ways if int(after[name][invocation, _STEPS]) < steps]
         going = [name for name in self.ways if name not in ended]
         if not going:
@@ -249,14 +252,14 @@ class Search:
         )
 
     def difference(self, traced: tuple[Any, ...], phases: int, invocations: int, steps: int) -> OutputDifference | None:
-        """Of the outputs where only the effects before these limits happen."""
+        """The first difference between the outputs when only the effects before these limits happen."""
         outputs = self.run(self.ways, traced, phases, steps, invocations)
         return self.stable_difference(outputs, traced, phases, steps, invocations)
 
     def stable_difference(
         self, outputs: Mapping[str, Mapping[str, np.ndarray]], traced: tuple[Any, ...], *limits: int
     ) -> OutputDifference | None:
-        """Of the program's own outputs, without the elements that depend on the order of invocations."""
+        """The first difference between the program's own outputs in elements that no order of invocations changes."""
         found = first_difference(self.program, outputs)
         if found is None or not self.unstable:
             return found
@@ -350,7 +353,7 @@ def _ids(number: int, sizes: Sequence[int]) -> tuple[int, int, int]:
 
 
 def _typed(kind: DataType, lanes: tuple[int, ...] | None) -> int | tuple[int, ...] | None:
-    """A value as Python has it; None where a backend went another way and never computed it."""
+    """A value as Python has it; None where a backend took another path and never computed it."""
     if lanes is None:
         return None
     if kind == _core.DataType.I32:

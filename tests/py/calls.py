@@ -434,7 +434,8 @@ FITTING: dict[str, Callable[[random.Random], Any]] = {
     "kind": lambda _: None,
     "value": _expr,
 }
-# How much work or memory is asked for: a number that fits is taken, however large.
+# Parameters that ask for work or memory. Any number in range is accepted, however large, so hostile values must not
+# be large numbers.
 AMOUNTS = {"workgroups", "times", "tries", "statements", "work", "rewrites", "how", "most_events"}
 
 
@@ -606,7 +607,7 @@ def _find(name: str) -> Any:
 
 
 class Unexpected(AssertionError):
-    """A call that ended in a way which nothing tells of."""
+    """A call that failed with an undocumented error."""
 
 
 # Errors of Python's own, by their words: a call that Python itself refuses, and operations that a class does not have.
@@ -622,7 +623,7 @@ READ_BY_NUMPY = {"array", "Array.write", "Array.__setitem__"}
 WRITES = {"CheckResult.save", "Profile.to_perfetto", "replay", "fuzz.Case.run"}
 
 
-# Of what object.__new__ made of a class written in Python: no class can forbid that.
+# Errors of objects that object.__new__ made without __init__; a class written in Python cannot prevent that.
 UNFINISHED = re.compile(r"'(Graph|Profile|Operation|DataType)' object has no attribute '(_\w+|spec|__name__)'$")
 
 # vyre.fuzz is a tool for developers of backends: what its dataclasses hold is not checked by anybody.
@@ -642,7 +643,7 @@ COMPARISONS = {f"Array.__{name}__" for name in ("eq", "ne", "lt", "le", "gt", "g
 
 
 def judged(target: Target, error: BaseException) -> str:
-    """What was wrong with how a call failed, or nothing."""
+    """Say what is wrong with the error that a call raised; empty when the error is acceptable."""
     if isinstance(error, Hostile):
         return ""
     try:

@@ -235,7 +235,7 @@ if popcount(gid.x) == 1 {
     assert divergence.values == {"shy": None, "reference": 1}
     assert divergence.invocation == (1, 0, 0)
     assert divergence.place.path == "entry[0].then[0].index"
-    assert "shy         never computed: it went another way\n" in str(divergence)
+    assert "shy         never computed: this backend took another path\n" in str(divergence)
 
 
 def test_a_difference_that_recording_hides_is_said_so():

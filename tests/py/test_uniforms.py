@@ -41,7 +41,7 @@ def after(data, rounds, turned=False):
 
 
 def arrays(place, data):
-    """For two rounds."""
+    """The arrays of a call that asks for two rounds."""
     return vyre.array(data, **place), vyre.array(np.uint32([0, 2]), **place), vyre.empty(1, bool, **place)
 
 

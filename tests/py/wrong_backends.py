@@ -293,7 +293,7 @@ class Rewriter:
         return self.atomic(number, _ATOMIC[fields[0]], fields[1], operands)
 
     def _short(self, key: object) -> object:
-        """One key for equal ones, of one size however long the chain is."""
+        """Replace a nested key by a short number, so that keys do not grow with the length of a chain."""
         return self.keys.setdefault(key, ("number", len(self.keys)))
 
     # What a subclass changes.
@@ -475,7 +475,7 @@ class _CarryLost(Rewriter):
 
 
 class _BoolAsItIs(Rewriter):
-    """What a Bool buffer holds is taken for the value: Bool is U32 all over the program, and only casts make 0 or 1."""
+    """Loads of a Bool buffer return the raw word: Bool is U32 throughout the program, and only casts make 0 or 1."""
 
     def declaration(self, name, access, element, *rest):
         return super().declaration(name, access, 0 if _TYPES[element] == "Bool" else element, *rest)

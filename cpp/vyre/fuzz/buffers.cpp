@@ -127,7 +127,7 @@ void Generator::leave_idle(Memory& memory) {
   memory.phase = first_phase(random_, Role::Constant);
 }
 
-// What a program cannot access, or does not, it may still measure.
+// A buffer that the program does not access may still have its length read.
 void Generator::measure() {
   for (const Memory& memory : memory_) {
     if (memory.accessible() || !random_.chance(50)) continue;

@@ -187,7 +187,7 @@ void Generator::store() {
   writer_.to().store(memory.name, index, stored);
 }
 
-// One whose result nothing depends on.
+// Emits an atomic whose result does not influence the output.
 void Generator::use_atomic() {
   std::vector<const Memory*> fitting;
   for (const Memory& memory : memory_) {
@@ -236,7 +236,7 @@ void Generator::body(bool uniform, std::uint32_t rounds, const std::function<voi
   bool changed = false;
   for (std::size_t k = 0; k < phases.size(); ++k) changed |= !(memory_[k].phase == phases[k]);
   if (changed && !ended_) {
-    // What comes next, another round of a loop too, finds the roles that it was written for.
+    // The code that follows, and the next round of an enclosing loop, rely on the old roles, so a barrier separates the phases.
     VYRE_ASSERT(may_wait());
     writer_.to().barrier();
     ++barriers_;
@@ -402,7 +402,7 @@ bool Generator::exchange() {
   return write(), true;
 }
 
-// What is about to go out of scope has a say in the end.
+// Folds variables into the result before they go out of scope, so that they influence the output.
 void Generator::settle() {
   if (!total_) return;
   std::uint32_t left = 3;

@@ -104,7 +104,7 @@ class Generator {
   ExprId turned(std::uint32_t by);                // (local + by) % invocations
   NodeId here();
   void store_planted(ExprId value);
-  // Nothing else may write there: the output would not show an order that counts.
+  // No other code may write there, because that could hide a dependence on the order from the output.
   bool is_planted_sink(const Memory& memory) const { return options_.plant && &memory == &memory_[planted_sink_]; }
 
   Random random_;

@@ -65,7 +65,7 @@ ExprId Generator::leaf(DataType type) {
 
 ExprId Generator::value(DataType type, int depth) {
   if (!pool_.empty() && random_.chance(22)) {
-    // What was made last is likeliest to be of use.
+    // Prefers recent values: they are the most likely to be used.
     const Pooled& pooled = pool_[pool_.size() - 1 - random_.below(std::min<std::size_t>(pool_.size(), 24))];
     if (writer_.type(pooled.id) == type && writer_.of(pooled.id).cost < 200) return pooled.id;
   }

@@ -216,7 +216,7 @@ void Lowering::end() {
   writer_.add({.op = open.opener == Opener::Loop ? Opcode::EndLoop : Opcode::EndIf});
   writer_.close_region();
   writer_.forget_assumptions(open.assumptions);
-  // Whoever is still here did not go where it returns.
+  // An invocation that reaches this point did not take the branch that returns.
   if (open.opener == Opener::If && dead_) assume_not(writer_, open.condition);
   if (open.opener == Opener::Else && open.then_dead) assume_not(writer_, open.condition);
   if (open.opener == Opener::Else && !open.then_dead && dead_) assume(writer_, open.condition);

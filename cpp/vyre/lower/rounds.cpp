@@ -14,7 +14,7 @@ constexpr std::uint64_t kForEver = std::numeric_limits<std::uint64_t>::max();
 std::uint64_t add(std::uint64_t a, std::uint64_t b) { return a > kForEver - b ? kForEver : a + b; }
 std::uint64_t multiply(std::uint64_t a, std::uint64_t b) { return b != 0 && a > kForEver / b ? kForEver : a * b; }
 
-// The largest value that an instruction can have, from the largest ones of its operands. Without a rule it is any.
+// An upper bound of an instruction's value, computed from the bounds of its operands; kAny where there is no rule.
 std::uint32_t most(const Kernel& kernel, const Instruction& it, const std::vector<std::uint32_t>& known) {
   const auto of = [&](ValueId value) -> std::uint64_t { return known[value.index]; };
   const auto fits = [](std::uint64_t value) { return value > kAny ? kAny : static_cast<std::uint32_t>(value); };
@@ -66,7 +66,7 @@ std::uint32_t most(const Kernel& kernel, const Instruction& it, const std::vecto
     case Opcode::Select:
       return std::max(known[it.b.index], known[it.c.index]);
     case Opcode::Loop:
-      // Only a round has the loop variable, and in a round it is below the end.
+      // The loop variable exists only in the body, where it is below the end.
       return known[it.b.index] == 0 ? 0 : known[it.b.index] - 1;
     default:
       return kAny;

@@ -5,8 +5,8 @@
 namespace vyre::lower {
 namespace {
 
-// What reads memory must stand before the next instruction that does something: it may write there, and devices keep more reads on their
-// way when no write stands between them.
+// A load must stay in front of the next instruction with an effect. That instruction may write to the same memory, and devices overlap
+// more loads when no store stands between them.
 bool reads(Opcode op) { return op == Opcode::LoadBuffer || op == Opcode::LoadShared; }
 
 class Settler {
@@ -48,7 +48,7 @@ class Settler {
     }
   }
 
-  // With all that it is made of, which comes first.
+  // Emits a value after all of its operands.
   void make(std::uint32_t root) {
     if (moved_[root].valid()) return;
     open_.push_back(root);

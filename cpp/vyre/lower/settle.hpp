@@ -1,5 +1,5 @@
-// Puts each value where it is first needed: compilers of drivers take time that grows with how many values live at once, and programs say
-// early what they use late.
+// Moves each value to just before its first use. Drivers' compilers take time that grows with the number of live values, and programs
+// often compute values long before they use them.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace vyre::lower {
 
-// No value moves into or out of a branch or a round, and no access to memory over one that something else may see. An operand that is no
-// index into `code` is somebody else's, and stays.
+// Values do not move into or out of branches and loop bodies, and memory accesses do not move across effects that others may observe.
+// Operands that are not indices into `code` refer to other values and are kept.
 std::vector<Instruction> settle(std::span<const Instruction> code);
 
 }  // namespace vyre::lower

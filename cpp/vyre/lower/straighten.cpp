@@ -8,11 +8,13 @@
 namespace vyre::lower {
 namespace {
 
-// What the branches of one If may hold together, selects of inner ones included: about what a processor does while it takes a branch.
+// The most operations that both branches of an If may contain in total, counting the selects of inner Ifs. A processor spends about as
+// long on a branch.
 constexpr std::uint32_t kMostOperations = 8;
 constexpr std::uint32_t kTooMany = kMostOperations + 1;
 
-// What an operation costs where it is done for nothing. What touches memory, waits or divides is never done for nothing.
+// The cost of executing an operation whose result may be discarded. Memory accesses, barriers and divisions are never executed
+// speculatively.
 std::uint32_t cost(Opcode op) {
   if (is_of_variable(op) || op == Opcode::Constant) return 0;
   return divides(op) || accesses_memory(op) || has_effect(op) ? kTooMany : 1;
@@ -48,7 +50,8 @@ class Straightener {
     bool in_else = false;
     Values& here() { return in_else ? otherwise : then; }
   };
-  // What a variable holds here, while no other stretch begins: a round of a loop is one, and what follows a loop.
+  // The known value of a variable. It is valid only in the stretch of code numbered `stretch`; a new stretch begins at each Loop and
+  // EndLoop.
   struct Known {
     ValueId value;
     std::uint32_t stretch = ~0u;
@@ -57,7 +60,7 @@ class Straightener {
   struct Change {
     std::uint32_t variable;
     Known before;
-    bool written;  // or only read
+    bool written;  // false: the variable was only read
   };
   // An If that stays.
   struct Region {
@@ -65,7 +68,7 @@ class Straightener {
     std::vector<std::uint32_t> written;  // in a branch that has ended
   };
 
-  // Which Ifs become selects: inner ones first, for they count in the outer ones.
+  // Decides which Ifs become selects. Inner Ifs are decided first, because their operations count towards the enclosing Ifs.
   void find_selected() {
     struct Open {
       std::uint32_t at, operations;
@@ -107,7 +110,7 @@ class Straightener {
     }
   }
   static void note(std::vector<std::uint32_t>& written, std::uint32_t variable) {
-    // One more than are allowed tells that there are too many.
+    // The list stops at one more than the limit, which is enough to show that the limit is exceeded.
     if (written.size() <= kMostOperations && std::ranges::find(written, variable) == written.end()) written.push_back(variable);
   }
 
@@ -172,7 +175,7 @@ class Straightener {
     if (!regions_.empty()) changes_.push_back({variable, known_[variable], written});
     known_[variable] = now;
   }
-  // What a branch has found out or written is not so outside of it.
+  // Restores what was known before the branch: values read or written inside it do not hold after it.
   void end_branch() {
     Region& region = regions_.back();
     for (; changes_.size() > region.changes; changes_.pop_back()) {
@@ -231,7 +234,7 @@ class Straightener {
     }
   }
 
-  // Makes the writes that are still to be made: other code may come here, or go on from here.
+  // Emits the pending writes, because control flow joins or splits here.
   void flush() {
     for (const std::uint32_t variable : to_write_) {
       add({.op = Opcode::WriteVariable, .imm = variable, .a = known_[variable].value});

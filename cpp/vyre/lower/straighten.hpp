@@ -1,5 +1,6 @@
-// Takes short branches and variables out of code: compilers of drivers take long over many of either. An If that does nothing but write
-// variables with a few operations becomes selects, and where a variable is read in the stretch of code that wrote it, its value stands.
+// Replaces short branches by selects and variables by values, because drivers' compilers are slow on code with many of either. An If
+// that only writes a few variables with cheap operations becomes selects. A read of a variable becomes the value that the same
+// stretch of straight code wrote to it.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@
 
 namespace vyre::lower {
 
-// `variables` are the lanes of each. An operand that is no index into `code` is somebody else's, and stays.
+// `variables` holds the number of lanes of each variable. Operands that are not indices into `code` refer to other values and are kept.
 std::vector<Instruction> straighten(std::span<const Instruction> code, std::span<const std::uint8_t> variables);
 
 }  // namespace vyre::lower

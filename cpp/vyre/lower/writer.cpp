@@ -44,7 +44,7 @@ ValueId Writer::zero(std::uint32_t lanes) {
   return leaf({.op = Opcode::Pack, .lanes = 4, .a = zero, .b = zero, .c = zero, .d = zero});
 }
 
-// From here on, values made before may not be certain to have been made.
+// Opens a region. A value added in it does not dominate the code after it, so no later code may reuse that value.
 void Writer::begin_region(std::uint32_t opener) {
   const std::uint32_t around = regions_[open_.back()].loop;
   open_.push_back(static_cast<std::uint32_t>(regions_.size()));
@@ -109,7 +109,7 @@ ValueId Writer::add(const Instruction& instruction) {
   if (order_ == Order::AsWritten) return append(instruction, place);
   if (instruction.op == Opcode::WriteVariable) ++versions_[instruction.imm];
   if (instruction.op == Opcode::Barrier) ++barriers_;
-  // How often writable memory is read is the program's say.
+  // Loads of writable memory are never merged: the program decides how many there are.
   if (place.fixed || reads_writable_memory(instruction)) return append(instruction, place);
   if (instruction.op == Opcode::ReadVariable) {
     // A loop may write what was read before it, further down.
@@ -121,8 +121,8 @@ ValueId Writer::add(const Instruction& instruction) {
   if (slot == kNone) {
     ++known_count_;
   } else if (regions_[places_[slot].region].end == kNone && places_[slot].barriers == barriers_) {
-    // It is certain to have been made. What stands on both sides of a barrier is made twice: cheaper than keeping it for every
-    // invocation that waits.
+    // The earlier value dominates this position, so it is reused, except across a barrier: recomputing it there is cheaper than
+    // keeping it alive for every invocation that waits.
     return ValueId{slot};
   }
   slot = size();
@@ -178,7 +178,7 @@ std::vector<ValueId> Writer::by_first_need(const std::vector<bool>& code_needed)
   const auto seen = [&](ValueId value) -> std::uint8_t& {
     return is_leaf(value) ? leaf_seen[value.index & ~kLeaf] : code_seen[value.index];
   };
-  // A value, or the next operand of one.
+  // A value whose operands are being visited, and the number of the next operand to visit.
   struct Visit {
     ValueId value;
     std::uint32_t operand;
@@ -211,8 +211,8 @@ std::vector<ValueId> Writer::by_first_need(const std::vector<bool>& code_needed)
   return order;
 }
 
-// The effect of its own region in front of which each value has to stand: the first that needs it, or that has such an effect inside,
-// or that changes what it was read from.
+// For each value, the effect of the value's own region that it must precede: the first effect that uses it, contains such a use, or
+// overwrites what the value was read from.
 std::vector<std::uint32_t> Writer::latest_places(const std::vector<bool>& code_needed) const {
   std::vector<std::uint32_t> latest(code_.size(), kNone), next_write(kernel_.variables.size(), kNone);
   std::uint32_t next_change = kNone;  // of memory
@@ -314,7 +314,8 @@ Kernel Writer::finish(bool straightened) {
 
 // Dead code elimination, and the order of what is left.
 Kernel Writer::compacted() {
-  // Who is needed: whatever has an effect, then what it is made of. A write is needed when some read of its variable is.
+  // Marks the needed instructions: those with an effect, and their operands. A write is needed only if a needed instruction reads its
+  // variable.
   constexpr std::uint32_t kNobody = ~0u;
   std::vector<std::uint32_t> last_write(kernel_.variables.size(), kNobody), write_before(code_.size(), kNobody);
   std::vector<bool> variable_needed(kernel_.variables.size()), code_needed(code_.size()), leaf_needed(leaves_.size());

@@ -28,33 +28,33 @@ class Writer {
     kernel_.workgroup_size = workgroup_size;
   }
 
-  // For about as many values.
+  // Reserves room for about this many values.
   void reserve(std::size_t values);
 
   // Buffers and shared arrays are the caller's to fill in.
   Kernel& kernel() { return kernel_; }
   std::uint32_t variable(std::uint32_t lanes);
 
-  // At the entry; operands are leaves too.
+  // Adds a value at the entry of the kernel. Its operands must be leaves as well.
   ValueId leaf(const Instruction& instruction);
   ValueId constant(std::uint32_t bits) { return leaf({.op = Opcode::Constant, .lanes = 1, .imm = bits}); }
   ValueId zero(std::uint32_t lanes);
   ValueId length(std::uint32_t slot) { return leaf({.op = Opcode::Length, .lanes = 1, .imm = slot}); }
 
-  // Here; in canonical order, perhaps a value that was made before.
+  // Adds an instruction at the current position. In canonical order it may return an equal value that was added before.
   ValueId add(const Instruction& instruction);
   // One lane of `op` on the operands; reused when it was made before in this stretch of code.
   ValueId once(Opcode op, ValueId a, ValueId b = {}, ValueId c = {});
-  // What is added between the two stays together and in this order: a guard with its effect.
+  // Instructions added between begin_unit() and end_unit() stay together and in this order: a guard with its effect.
   void begin_unit() { unit_ = size(); }
   void end_unit() { unit_ = kNone; }
-  // The code that the If or Loop added last begins, the other branch of an If begins, the code ends. What is made inside is not
-  // certain to have been made after it.
+  // open_region() follows an added If or Loop, next_branch() an added Else, close_region() an added EndIf or EndLoop. A value added
+  // inside a region is not available after it.
   void open_region();
   void next_branch();
   void close_region();
 
-  // What a branch or a loop has made sure of, for as long as the code is inside it.
+  // Records a < b, which a branch or a loop guarantees, until forget_assumptions() is called at the end of that region.
   void assume_below(ValueId a, ValueId b);
   bool is_known_below(ValueId a, ValueId b) const;
   std::size_t assumptions() const { return assumed_.size(); }
@@ -82,7 +82,7 @@ class Writer {
     std::uint32_t region = 0;
     std::uint32_t unit = 0;  // the first instruction of its unit: itself when it stands alone
     bool fixed = false;      // an effect, or in a unit with one
-    // What has to be the same for the value to be the same once more.
+    // Two equal instructions give the same value only if these agree too.
     std::uint32_t barriers = 0;               // how many stand before
     std::uint32_t version = 0, loop = kNone;  // of a read variable: how often it was written, and the loop around
   };
@@ -116,7 +116,7 @@ class Writer {
   Kernel kernel_;
   std::vector<Instruction> leaves_, code_;
   std::unordered_map<Instruction, ValueId, Hash> known_leaves_;
-  // A later value may take the place of an earlier one: repeated guards stand close together.
+  // A cache that is indexed by hash: a later value overwrites an earlier one. That is enough, because repeated guards stand close together.
   std::array<Made, 256> made_;
   std::uint32_t stretch_ = 0;
   std::vector<Place> places_;  // one an instruction

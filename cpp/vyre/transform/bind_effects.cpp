@@ -38,7 +38,8 @@ validate::ValidProgram bind_effects(const validate::ValidProgram& valid) {
   Rebuild rebuild(valid);
   const std::string prefix = free_prefix(program, "__bound");
   std::uint32_t number = 0;
-  // What no effect is part of is copied once for all statements; the rest anew for each, because each has effects of its own.
+  // Expressions without an effect are copied once and shared by all statements; the others are copied for each statement, which has
+  // effects of its own.
   const ExprFacts exprs = expr_facts(valid);
   IdVector<ExprId, ExprId> moved(program.exprs().size());
   for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {

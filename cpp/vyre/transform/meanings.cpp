@@ -10,7 +10,7 @@ namespace {
 
 using validate::Step;
 
-// More expressions are not searched for what may be known of a value.
+// The search through a value's operands gives up after this many expressions.
 constexpr std::size_t kMostLookedAt = 64;
 
 }  // namespace
@@ -39,7 +39,7 @@ void Meanings::find_bound() {
       // Locals of one name in scopes beside each other are read by one expression; then nothing is known of it.
       if (local != step.local) bindings_[local].several = bindings_[step.local].several = true;
       Binding& binding = bindings_[step.local];
-      // A loop that the Let is not in reads it in every round.
+      // A loop that does not contain the Let reads the variable in every round, so the last use is the end of the outermost such loop.
       const auto outermost = std::ranges::upper_bound(loops, NodeId{binding.let});
       binding.last_use =
           std::max(binding.last_use, outermost == loops.end() ? index : std::get_if<ir::Loop>(&program_.node(*outermost))->end.index);
@@ -58,7 +58,7 @@ void Meanings::find_bound() {
     }
   }
   std::ranges::sort(assigns_);
-  // A variable is looked through to what its Let reads, so that this is used wherever the variable is.
+  // Looking through a variable moves the reads of its Let to the variable's uses, so their last use is at least as late.
   for (std::uint32_t index = static_cast<std::uint32_t>(program_.nodes().size()); index-- > 0;) {
     const NodeId id{index};
     if (!std::holds_alternative<ir::Let>(program_.node(id))) continue;
@@ -89,8 +89,8 @@ ExprId Meanings::value_of(ExprId id) {
   return binding.value;
 }
 
-// Whether it gives in every use what it gave to the Let: it reaches no effect, and no variable that is assigned in between. Further
-// down in a loop around both, an assignment is followed by the Let again.
+// Whether the value is the same at every use as it was at the Let: it reaches no effect, and no variable in it is assigned in between.
+// An assignment further down in a loop around both is followed by the Let again.
 bool Meanings::stays(const Binding& binding) const {
   std::array<ExprId, kMostLookedAt> pending{binding.value};
   std::size_t end = 1;

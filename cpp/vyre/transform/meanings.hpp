@@ -18,7 +18,7 @@ class Meanings {
   // `result` says what each expression has become so far; it belongs to the caller, who fills it in that order.
   Meanings(const validate::ValidProgram& valid, const ExprFacts& facts, const IdVector<ExprId, Replacement>& result);
 
-  // What an expression has become, with variables looked through.
+  // The replacement of an expression, after following variables to the values that they stand for.
   const Replacement& of(ExprId id) {
     const Replacement& found = result_[id];
     return found.constant || !locals_[found.by].valid() ? found : looked_through(id);

@@ -45,9 +45,10 @@ validate::ValidProgram propagate_lets(const validate::ValidProgram& valid) {
     if (std::holds_alternative<ir::Loop>(node)) open.push_back(id);
   }
 
-  // Of the statements behind the one that is looked at, the first that assigns each local.
+  // For each local, the first statement after the current one that assigns it.
   IdVector<LocalId, NodeId> next_assign(facts.locals.size());
-  // Until the last use no statement assigns it: those of a round before the Let, or of one after the uses, stand in no round between.
+  // Whether no statement assigns the variable between the Let and its last use. Assignments before the Let or after the use in the loop
+  // body run in other rounds and do not matter.
   const auto keeps_value = [&](LocalId variable, NodeId let, const Use& use) {
     if (!facts.locals[variable].assigned) return true;
     return !use.several_statements && loop[use.statement] == loop[let] &&

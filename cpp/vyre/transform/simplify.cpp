@@ -120,7 +120,7 @@ class Simplifier {
     }
   }
 
-  // What a rule may want an operand to be, found without looking at rules.
+  // The properties of an operand that rules ask for, computed once for all rules.
   Signs signs_of(ExprId operand) {
     const Replacement& meant = meanings_.of(operand);
     if (meant.constant) return rewrite::kLiteralSign;

@@ -1,4 +1,4 @@
-// What tells one expression from another, for passes that look for equal ones.
+// A key that two expressions share exactly when they are equal, for passes that look for equal expressions.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct ValueKeyHash {
   }
 };
 
-// `operand(ExprId)` stands for an operand: equal ones give the same. Neither for Calls nor for Atomics.
+// `operand(ExprId)` maps equal operands to the same id. Must not be called for Calls and Atomics.
 template <class Operand>
 ValueKey value_key(const ir::Program& program, const ir::Expr& expr, Operand&& operand) {
   auto number = [](auto value) { return static_cast<std::uint32_t>(value); };

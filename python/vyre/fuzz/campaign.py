@@ -146,10 +146,10 @@ class _Sweep:
             del self.busy[worker]
             self.idle.append(worker)
             if error.run == 0:
-                # Nothing was run: whatever it is, it is no answer to a program.
+                # No program was running, so the error is not the outcome of a program.
                 raise _lost(error) from error
             self.done[error.seed] = self.row_of(error)
-            # Those before were done, but not told.
+            # The programs before this one ran, but their results were lost with the process, so they are run again.
             self.left.extend(
                 part
                 for part in ((first, error.seed - first), (error.seed + 1, first + count - error.seed - 1))

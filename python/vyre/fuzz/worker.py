@@ -29,7 +29,7 @@ from vyre.fuzz.compare import Judgement, Way, judge
 _NO_CACHES = {"VYRE_CACHE_DIR": os.devnull, "MESA_SHADER_CACHE_DISABLE": "true", "__GL_SHADER_DISK_CACHE": "0"}
 
 
-# What runs a program in place of ways.
+# The name of the run that replaces the ways in a checked sweep.
 CHECKED = "checked execution"
 # What a message begins with.
 _ANSWER, _RAISED, _ENDED = "answer", "raised", "ended"
