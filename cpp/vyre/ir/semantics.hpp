@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <span>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/ir/data_type.hpp"
@@ -75,29 +76,35 @@ constexpr std::uint32_t evaluate(AtomicOp op, std::uint32_t old, [[maybe_unused]
   return old;
 }
 
+// Writes the lanes of the target, of which there may be any number; `to` may be `from`.
+constexpr void cast(CastKind kind, std::span<const std::uint32_t> from, std::span<std::uint32_t> to) {
+  const std::uint32_t first = from[0];
+  switch (kind) {
+    case CastKind::Identity:
+    case CastKind::LowLanes:
+      for (std::size_t lane = 0; lane < to.size(); ++lane) to[lane] = from[lane];
+      return;
+    case CastKind::AnyNonZero: {
+      std::uint32_t any = 0;
+      for (const std::uint32_t lane : from) any |= lane;
+      to[0] = any != 0;
+      return;
+    }
+    case CastKind::ZeroExtend:
+    case CastKind::SignExtend:
+      to[0] = first;
+      for (std::uint32_t& lane : to.subspan(1)) lane = kind == CastKind::SignExtend && first >> 31 != 0 ? 0xFFFFFFFFu : 0u;
+      return;
+    case CastKind::Splat:
+      for (std::uint32_t& lane : to) lane = first;
+      return;
+  }
+}
+
 // `from` and `to` are the lane counts of source and target.
 constexpr Value cast(CastKind kind, const Value& value, std::uint32_t from, std::uint32_t to) {
   Value result;
-  switch (kind) {
-    case CastKind::Identity:
-      return value;
-    case CastKind::AnyNonZero: {
-      std::uint32_t any = 0;
-      for (std::uint32_t lane = 0; lane < from; ++lane) any |= value.lanes[lane];
-      return scalar(any != 0);
-    }
-    case CastKind::ZeroExtend:
-      return scalar(value.lanes[0]);
-    case CastKind::SignExtend:
-      result.lanes = {value.lanes[0], (value.lanes[0] >> 31) != 0 ? 0xFFFFFFFFu : 0u, 0, 0};
-      return result;
-    case CastKind::Splat:
-      for (std::uint32_t lane = 0; lane < to; ++lane) result.lanes[lane] = value.lanes[0];
-      return result;
-    case CastKind::LowLanes:
-      for (std::uint32_t lane = 0; lane < to; ++lane) result.lanes[lane] = value.lanes[lane];
-      return result;
-  }
+  cast(kind, std::span(value.lanes).first(from), std::span(result.lanes).first(to));
   return result;
 }
 

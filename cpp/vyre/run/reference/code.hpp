@@ -27,8 +27,8 @@ enum class Opcode : std::uint8_t {
   Select,       // dest = a != 0 ? b : c
   SelectLanes,
   AnyNonZero,   // dest = 1 if one of the `lanes` at a is non-zero, else 0 (casts.md, rule 3)
-  ZeroExtend,   // dest = (a, 0)
-  SignExtend,   // dest = (a, a < 0 ? ~0 : 0)
+  ZeroExtend,   // dest = a, then zeros, `lanes` in all
+  SignExtend,   // dest = a, then a < 0 ? ~0 : 0, `lanes` in all
   Splat,        // dest = a in each of `lanes`
   Load,         // dest = buffer b at index a; zero when out of bounds
   LoadLanes,

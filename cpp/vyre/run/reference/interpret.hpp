@@ -77,22 +77,17 @@ Address Machine::run(std::uint32_t* const slot, const Memory* const memory, Addr
         for (std::uint32_t lane = 0; lane < i.lanes; ++lane) slot[i.dest + lane] = slot[chosen + lane];
         break;
       }
-      case Opcode::AnyNonZero: {
-        std::uint32_t any = 0;
-        for (std::uint32_t lane = 0; lane < i.lanes; ++lane) any |= slot[i.a + lane];
-        slot[i.dest] = any != 0;
+      case Opcode::AnyNonZero:
+        ir::cast(ir::CastKind::AnyNonZero, {slot + i.a, i.lanes}, {slot + i.dest, 1});
         break;
-      }
       case Opcode::ZeroExtend:
-        slot[i.dest] = slot[i.a];
-        slot[i.dest + 1] = 0;
+        ir::cast(ir::CastKind::ZeroExtend, {slot + i.a, 1}, {slot + i.dest, i.lanes});
         break;
       case Opcode::SignExtend:
-        slot[i.dest] = slot[i.a];
-        slot[i.dest + 1] = (slot[i.a] >> 31) != 0 ? ~0u : 0u;
+        ir::cast(ir::CastKind::SignExtend, {slot + i.a, 1}, {slot + i.dest, i.lanes});
         break;
       case Opcode::Splat:
-        for (std::uint32_t lane = 0; lane < i.lanes; ++lane) slot[i.dest + lane] = slot[i.a];
+        ir::cast(ir::CastKind::Splat, {slot + i.a, 1}, {slot + i.dest, i.lanes});
         break;
       case Opcode::Load: {
         const Memory& buffer = memory[i.b];
