@@ -137,7 +137,7 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
     // A view of the same bytes, which the checks below then treat like any other array.
     return bind_array(slot, py::module_::import("numpy").attr("frombuffer")(given_array, "uint8"));
   }
-  refuse_value(decl, given_array);
+  refuse_value(decl, given_array, Home::Host);
 }
 
 void Arrays::bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape) {

@@ -136,7 +136,7 @@ PyArray slice(const PyArray& self, py::handle key) {
 
 PyArray row(const PyArray& self, py::handle index) {
   const py::ssize_t count = self.shape[0];
-  const py::ssize_t at = PyNumber_AsSsize_t(index.ptr(), nullptr);  // clipped when it is larger still
+  const py::ssize_t at = PyNumber_AsSsize_t(to_int(index).ptr(), nullptr);  // clipped when it is larger still
   if (at < -count || at >= count) {
     throw py::index_error(
         fmt::format("index {} is out of range for an axis of {} of {}. Fix: {}.", digits_of(index), count, self.describe(),

@@ -361,7 +361,7 @@ Expr(pack(U64, 1, 0)))");
 
 // What to write for an integer beside an expression that no U32 holds. `x` stands for the expression.
 std::string literal_fix(py::handle object, bool on_the_left, std::string_view symbol, const ir::ExprHandle& other) {
-  const py::int_ number = py::reinterpret_steal<py::int_>(PyNumber_Index(object.ptr()));
+  const py::int_ number = to_int(object);
   const auto in = [&](py::int_ low, py::int_ high) { return number >= low && number <= high; };
   const std::string text = digits_of(number);
   const auto ordered = [&](const std::string& literal, const std::string& value) {

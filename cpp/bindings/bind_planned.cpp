@@ -133,22 +133,6 @@ std::string names_of(const std::vector<const BufferDecl*>& bound) {
   return names.empty() ? "none" : names;
 }
 
-// Why an object that is no vyre.Array stands for none either.
-[[noreturn]] void refuse_object(const BufferDecl& decl, py::handle object) {
-  std::string fix = "write vyre.array(x), or call vyre.run, which takes numpy arrays";
-  const char* const dtype = element_type(decl.element).numpy;
-  if (is_integer(object)) {
-    const std::string number = digits_of(object);
-    fix =
-        fmt::format("write vyre.array([{0}], dtype=np.{1}) for that value, or vyre.empty({0}, np.{1}) for that many zeros", number, dtype);
-  } else if (PyTuple_Check(object.ptr())) {
-    fix = fmt::format("write vyre.empty(x, np.{}) for zeros of that shape", dtype);
-  } else if (!py::isinstance<py::array>(object)) {
-    fix = fmt::format("write vyre.array(x, dtype=np.{})", dtype);
-  }
-  refuse(decl, "a vyre.Array", given(object), fix);
-}
-
 // The values of Uniform buffers and the zeros of ReadWrite ones that a call made, which live as long as it plans and submits them.
 class Made {
  public:
@@ -289,7 +273,7 @@ std::vector<const PyArray*> arrays_of(const std::vector<const BufferDecl*>& boun
     }
     if (!made) made.emplace().place(first);
     arrays[slot] = made->array(values, *bound[slot], objects[slot]);
-    if (arrays[slot] == nullptr) refuse_object(*bound[slot], objects[slot]);
+    if (arrays[slot] == nullptr) refuse_value(*bound[slot], objects[slot], Home::Device);
   }
   return arrays;
 }

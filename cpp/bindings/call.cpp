@@ -20,11 +20,10 @@ run::Grid to_grid(py::handle object, const std::string& function) {
                     "covers n elements with workgroups of `size` invocations.",
                     function));
   }
-  if (PyFloat_Check(object.ptr())) reject(where, wanted, object, "write an integer; `//` divides integers, and -(-n // 64) rounds up");
+  if (PyFloat_Check(object.ptr())) reject(where, wanted, object, kDivideIntegers);
   const std::vector<py::object> items = to_list(object, where, wanted, "write (n, 1, 1)");
   if (items.empty() || items.size() > 3) {
-    throw ArgumentError(fmt::format("{} must be an integer or a tuple of one to three integers, got {} of them. Fix: write (n, 1, 1).",
-                                    where, items.size()));
+    throw ArgumentError(fmt::format("{} must be {}, got {} of them. Fix: write (n, 1, 1).", where, wanted, items.size()));
   }
   std::uint32_t counts[3] = {1, 1, 1};
   for (std::size_t axis = 0; axis < items.size(); ++axis) counts[axis] = to_u32(items[axis], fmt::format("element {} of {}", axis, where));

@@ -42,16 +42,13 @@ std::optional<std::string> repr_of(py::handle object) {
   return std::nullopt;
 }
 
-// The integer as a Python int, which numpy's integers are not.
-py::int_ plain(py::handle object) { return py::reinterpret_steal<py::int_>(PyNumber_Index(object.ptr())); }
-
 constexpr const char* kInRange = "write an integer in that range";
 
 std::string with_fix(const std::string& fix, const char* otherwise) { return fix.empty() ? otherwise : fix; }
 
 // What to write for what is no integer at all.
 std::string integer_fix(py::handle object) {
-  if (PyFloat_Check(object.ptr())) return "write an integer; `//` divides integers, and -(-n // 64) rounds up";
+  if (PyFloat_Check(object.ptr())) return kDivideIntegers;
   if (py::isinstance<PyExpr>(object)) return "write an integer: what an expression gives is known when the program runs";
   return kInRange;
 }
@@ -139,11 +136,17 @@ bool is_integer(py::handle object) {
   return py::isinstance(object, numpy_type(numpy_integer, "integer"));
 }
 
+py::int_ to_int(py::handle object) {
+  PyObject* const number = PyNumber_Index(object.ptr());
+  if (number == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::int_>(number);
+}
+
 std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::string& where, const std::string& fix) {
   const std::string wanted = fmt::format("an integer from 0 to {}", last);
   const std::string action = with_fix(fix, kInRange);
   if (!is_integer(object)) reject(where, wanted, object, integer_fix(object));
-  const py::int_ value = plain(object);
+  const py::int_ value = to_int(object);
   const unsigned long long result = PyLong_AsUnsignedLongLong(value.ptr());
   if (PyErr_Occurred() != nullptr) {
     PyErr_Clear();
@@ -157,7 +160,7 @@ std::int64_t to_signed(py::handle object, std::int64_t first, std::int64_t last,
   const std::string wanted = fmt::format("an integer from {} to {}", first, last);
   const std::string action = with_fix(fix, kInRange);
   if (!is_integer(object)) reject(where, wanted, object, integer_fix(object));
-  const py::int_ value = plain(object);
+  const py::int_ value = to_int(object);
   int overflow = 0;
   const long long result = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
   if (overflow != 0 || result < first || result > last) reject(where, wanted, object, action);
@@ -208,7 +211,7 @@ ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::s
   if (is_boolean(object)) return ir::expr::boolean(PyObject_IsTrue(object.ptr()) == 1, caller());
   constexpr const char* kWanted = "an Expr, an integer from 0 to 4294967295 or a bool";
   if (is_integer(object)) {
-    const py::int_ value = plain(object);
+    const py::int_ value = to_int(object);
     int overflow = 0;
     const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
     if (overflow == 0 && number >= 0 && number <= 0xFFFFFFFFll) return ir::expr::u32(static_cast<std::uint32_t>(number), caller());
@@ -256,15 +259,16 @@ std::string digits_of(py::handle number) {
 
 ir::ExprHandle to_index(py::handle object, const std::string& where, const std::string& buffer) {
   if (PySlice_Check(object.ptr())) reject(where, "one index", object, "write a Node.loop over the indices");
-  const bool negative = is_integer(object) && plain(object) < py::int_(0);
+  const bool negative = is_integer(object) && to_int(object) < py::int_(0);
   if (!negative) return to_expr(object, where, is_integer(object) ? "write an index below 2^32" : "");
-  const std::string back = digits_of(plain(object).attr("__neg__")());
+  const std::string back = digits_of(to_int(object).attr("__neg__")());
   return to_expr(object, where, fmt::format("write Expr.buf_len({}) - {} to count from the end", quoted(buffer), back));
 }
 
 py::object to_iterator(py::handle object, const std::string& where, const std::string& wanted, const std::string& fix) {
   if (PyUnicode_Check(object.ptr()) || PyBytes_Check(object.ptr()) || is<PyExpr>(object) || is<PyNode>(object) ||
-      PyDict_Check(object.ptr()) || PyAnySet_Check(object.ptr()) || PyMemoryView_Check(object.ptr())) {
+      is<ir::BufferDecl>(object) || is<PyArray>(object) || PyDict_Check(object.ptr()) || PyAnySet_Check(object.ptr()) ||
+      PyMemoryView_Check(object.ptr())) {
     reject(where, wanted, object, fix);
   }
   py::object iterator = py::reinterpret_steal<py::object>(PyObject_GetIter(object.ptr()));

@@ -19,6 +19,11 @@ std::string given(py::handle object);
 // Python or numpy, but not a bool.
 bool is_integer(py::handle object);
 bool is_boolean(py::handle object);
+// What is_integer accepts, as a Python int. A class of the user's may raise in `__index__`, and its exception goes on.
+py::int_ to_int(py::handle object);
+
+// The Fix for a float where an integer must stand.
+inline constexpr const char* kDivideIntegers = "write an integer; `//` divides integers, and -(-n // 64) rounds up";
 
 std::uint64_t to_unsigned(py::handle object, std::uint64_t last, const std::string& where, const std::string& fix = {});
 std::int64_t to_signed(py::handle object, std::int64_t first, std::int64_t last, const std::string& where, const std::string& fix = {});

@@ -34,7 +34,7 @@ bool is_shape(py::handle object) {
 
 // Nothing for what 64 bits do not hold.
 std::optional<std::int64_t> small(py::handle integer) {
-  const py::int_ number = py::reinterpret_steal<py::int_>(PyNumber_Index(integer.ptr()));
+  const py::int_ number = to_int(integer);
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
   if (overflow != 0) return std::nullopt;
@@ -43,20 +43,20 @@ std::optional<std::int64_t> small(py::handle integer) {
 
 const char* numpy_name(const BufferDecl& decl) { return element_type(decl.element).numpy; }
 
-// Python's two limits of an integer element, and how it wraps around.
-struct Range {
-  const char* text;
-  const char* wrapped;
-};
-Range range_of(DataType element) {
-  switch (element) {
-    case DataType::I32:
-      return {"-2147483648 to 2147483647", "write (x + 2**31) % 2**32 - 2**31 for its low 32 bits"};
-    case DataType::U64:
-      return {"0 to 18446744073709551615", "write x & 0xFFFFFFFFFFFFFFFF for its low 64 bits"};
-    default:
-      return {"0 to 4294967295", "write x & 0xFFFFFFFF for its low 32 bits"};
-  }
+std::uint32_t bits_of(DataType element) { return 8 * element_type(element).bytes; }
+bool is_signed(DataType element) { return element_type(element).kind == 'i'; }
+
+// The integers that an element holds, least and greatest: "0 to 4294967295".
+std::string range_of(DataType element) {
+  const std::uint64_t last = ~std::uint64_t{0} >> (64 - bits_of(element) + (is_signed(element) ? 1 : 0));
+  return is_signed(element) ? fmt::format("-{} to {}", last + 1, last) : fmt::format("0 to {}", last);
+}
+
+// The Fix for an integer out of that range.
+std::string wrapped(DataType element) {
+  const std::uint32_t bits = bits_of(element);
+  if (is_signed(element)) return fmt::format("write (x + 2**{0}) % 2**{1} - 2**{0} for its low {1} bits", bits - 1, bits);
+  return fmt::format("write x & 0x{:X} for its low {} bits", ~std::uint64_t{0} >> (64 - bits), bits);
 }
 
 py::object array_of(py::handle value, const BufferDecl& decl) {
@@ -65,21 +65,54 @@ py::object array_of(py::handle value, const BufferDecl& decl) {
 
 bool fits(const BufferDecl& decl, py::handle integer) {
   if (decl.element == DataType::Bool || decl.element == DataType::Bytes) return false;
-  const py::module_ numpy = py::module_::import("numpy");
-  const py::object limits = numpy.attr("iinfo")(numpy_name(decl));
-  const auto inside = py::reinterpret_steal<py::int_>(PyNumber_Index(integer.ptr()));
-  return inside >= limits.attr("min") && inside <= limits.attr("max");
+  const py::int_ number = to_int(integer);
+  const std::uint32_t bits = bits_of(decl.element);
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow < 0) return false;
+  if (is_signed(decl.element)) return overflow == 0 && value >> (bits - 1) == (value < 0 ? -1 : 0);
+  if (overflow == 0) return value >= 0 && (bits == 64 || value >> bits == 0);
+  PyLong_AsUnsignedLongLong(number.ptr());
+  const bool in_range = bits == 64 && PyErr_Occurred() == nullptr;
+  PyErr_Clear();
+  return in_range;
 }
 
+// numpy's name of the element type, as code.
+std::string dtype_code(const BufferDecl& decl) {
+  return decl.element == DataType::Bool ? "np.bool_" : fmt::format("np.{}", numpy_name(decl));
+}
+
+// Code that makes arrays of a buffer's element type: numpy's, or those that stay on a device.
+class Making {
+ public:
+  Making(const BufferDecl& decl, Home home) : dtype_(dtype_code(decl)), resident_(home == Home::Device) {}
+
+  std::string of(const std::string& values) const {
+    return resident_ ? fmt::format("vyre.array({}, dtype={})", values, dtype_) : fmt::format("np.array({}, {})", values, dtype_);
+  }
+  std::string zeros(const std::string& shape) const {
+    return fmt::format("{}({}, {})", resident_ ? "vyre.empty" : "np.zeros", shape, dtype_);
+  }
+  std::string full(std::uint32_t count, const std::string& value) const {
+    return from(fmt::format("np.full({}, {}, {})", count, value, dtype_));
+  }
+  // An array that is numpy's already.
+  std::string from(const std::string& code) const { return resident_ ? fmt::format("vyre.array({})", code) : code; }
+  const std::string& dtype() const { return dtype_; }
+
+ private:
+  std::string dtype_;
+  bool resident_;
+};
+
 // What to write for a buffer that takes arrays alone.
-std::string array_fix(const BufferDecl& decl, py::handle object) {
-  const std::string dtype = fmt::format("np.{}", numpy_name(decl));
+std::string array_fix(const BufferDecl& decl, py::handle object, const Making& making) {
   if (vector_lanes(decl.element) != 0) {
-    const char* const row = vector_lanes(decl.element) == 2 ? "[x, y]" : "[x, y, z, w]";
-    return fmt::format("write np.array([{}], {}) for one vector", row, dtype);
+    return fmt::format("write {} for one vector", making.of(vector_lanes(decl.element) == 2 ? "[[x, y]]" : "[[x, y, z, w]]"));
   }
   const auto filled = [&](const std::string& value) {
-    return decl.count > 1 ? fmt::format("np.full({}, {}, {})", decl.count, value, dtype) : fmt::format("np.array([{}], {})", value, dtype);
+    return decl.count > 1 ? making.full(decl.count, value) : making.of("[" + value + "]");
   };
   if (is_boolean(object)) {
     const bool truth = PyObject_IsTrue(object.ptr()) == 1;
@@ -90,13 +123,26 @@ std::string array_fix(const BufferDecl& decl, py::handle object) {
   if (fits(decl, object)) {
     fix = fmt::format("write {} for that value", filled(digits_of(object)));
   } else if (decl.element != DataType::Bool && decl.element != DataType::Bytes) {
-    return fmt::format("write {} with x from {}", filled("x"), range_of(decl.element).text);
+    return fmt::format("write {} with x from {}", filled("x"), range_of(decl.element));
   }
   const auto count = small(object);
   if (decl.count == 0 && count && *count >= 0) {
-    fix += fmt::format("{}np.zeros({}, {}) for that many zeros", fix.empty() ? "write " : ", or ", *count, dtype);
+    fix += fmt::format("{}{} for that many zeros", fix.empty() ? "write " : ", or ", making.zeros(std::to_string(*count)));
   }
   return fix.empty() ? fmt::format("write {}", filled(decl.element == DataType::Bool ? "True" : "x")) : fix;
+}
+
+// The tuple of a list that reads like the shape of an array: a few counts. A null object for any other.
+py::object as_shape(py::handle object) {
+  constexpr std::size_t kMostAxes = 4;
+  if (!PyList_Check(object.ptr())) return {};
+  const py::tuple items(py::reinterpret_borrow<py::object>(object));  // a copy: looking at an item may run code that changes the list
+  if (items.empty() || items.size() > kMostAxes || !is_shape(items)) return {};
+  for (const py::handle item : items) {
+    const auto count = small(item);
+    if (!count || *count < 0 || static_cast<std::uint64_t>(*count) > kLongestBuffer) return {};
+  }
+  return items;
 }
 
 // What to write for a number that is not the value of this Uniform buffer.
@@ -107,13 +153,13 @@ std::string value_fix(const BufferDecl& decl, py::handle object) {
     return truth == 0 ? "write False" : "write True";
   }
   if (is_boolean(object)) return PyObject_IsTrue(object.ptr()) == 1 ? "write 1" : "write 0";
-  if (is_integer(object)) return range_of(decl.element).wrapped;
+  if (is_integer(object)) return wrapped(decl.element);
   const double number = PyFloat_AsDouble(object.ptr());
   if (PyErr_Occurred() != nullptr) {
     PyErr_Clear();
     return "write an integer";
   }
-  if (!std::isfinite(number)) return fmt::format("write an integer from {}", range_of(decl.element).text);
+  if (!std::isfinite(number)) return fmt::format("write an integer from {}", range_of(decl.element));
   if (number == std::floor(number)) return "write int(x)";
   return "write round(x), or int(x) to drop the fraction";
 }
@@ -140,12 +186,50 @@ std::string plain_array(const BufferDecl& decl) {
   return fmt::format("a numpy array of {}", numpy_name(decl));
 }
 
+// What to write for an object that is no array which a call of this home takes.
+std::string fix_for(const BufferDecl& decl, py::handle object, Home home) {
+  const Making making(decl, home);
+  const bool written = decl.access == BufferAccess::ReadWrite;
+  if (is_shape(object)) {
+    py::object shape = py::reinterpret_borrow<py::object>(object);
+    if (const std::uint32_t lanes = vector_lanes(decl.element)) shape = shape + py::make_tuple(lanes);
+    return fmt::format("write {} for zeros of that shape", making.zeros(py::str(shape).cast<std::string>()));
+  }
+  if (is_scalar(object)) {
+    const bool length = written && PyFloat_Check(object.ptr());
+    return length ? "divide with `//` for a number of elements, as in -(-n // 2), which rounds up" : array_fix(decl, object, making);
+  }
+  const bool text = PyUnicode_Check(object.ptr());
+  if (text || (PyObject_CheckBuffer(object.ptr()) != 0 &&
+               (PyBytes_Check(object.ptr()) || PyByteArray_Check(object.ptr()) || PyMemoryView_Check(object.ptr())))) {
+    const std::string bytes = text ? "x.encode()" : "x";
+    if (decl.element == DataType::U32) return "write " + making.from(fmt::format("vyre.pack_bytes({})", bytes));
+    const bool any = decl.element == DataType::Bytes;
+    if (any || !text) return "write " + making.from(fmt::format("np.frombuffer({}, {})", bytes, making.dtype()));
+  }
+  const py::module_ values = py::module_::import("vyre._values");
+  const bool resident = home == Home::Device;
+  const char* const dtype = numpy_name(decl);
+  if (py::isinstance<py::array>(object)) {
+    if (py::reinterpret_borrow<py::array>(object).dtype().equal(py::dtype(dtype))) {
+      return "write vyre.array(x), or call vyre.run, which takes numpy arrays";
+    }
+    return values.attr("conversion")(object, dtype, "x", resident).cast<std::string>();
+  }
+  if (PyObject_HasAttrString(object.ptr(), "__dlpack__") != 0) return resident ? "write vyre.array(x)" : "write np.from_dlpack(x)";
+  auto fix = values.attr("sequence")(object, dtype, resident).cast<std::string>();
+  if (const py::object shape = written ? as_shape(object) : py::object()) {
+    fix += fmt::format(", or {} for zeros of that shape", py::str(shape).cast<std::string>());
+  }
+  return fix;
+}
+
 }  // namespace
 
 std::string wanted_array(const BufferDecl& decl) {
   if (!takes_a_value(decl)) return plain_array(decl);
   if (decl.element == DataType::Bool) return "True, False, or " + plain_array(decl);
-  return fmt::format("an integer from {}, or {}", range_of(decl.element).text, plain_array(decl));
+  return fmt::format("an integer from {}, or {}", range_of(decl.element), plain_array(decl));
 }
 
 void refuse(const BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix) {
@@ -186,31 +270,10 @@ py::object value_of(const BufferDecl& decl, py::handle object) {
   return array_of(object, decl);
 }
 
-void refuse_value(const BufferDecl& decl, py::handle object) {
-  const std::string dtype = fmt::format("np.{}", numpy_name(decl));
-  std::string want = wanted_array(decl);
+void refuse_value(const BufferDecl& decl, py::handle object, Home home) {
+  std::string want = home == Home::Host ? wanted_array(decl) : "a vyre.Array";
   if (decl.access == BufferAccess::ReadWrite) want += ", or a number or a shape of zero elements";
-  if (is_shape(object)) {
-    py::object shape = py::reinterpret_borrow<py::object>(object);
-    if (const std::uint32_t lanes = vector_lanes(decl.element)) shape = shape + py::make_tuple(lanes);
-    refuse(decl, want, given(object),
-           fmt::format("write np.zeros({}, {}) for zeros of that shape", py::str(shape).cast<std::string>(), dtype));
-  }
-  if (is_scalar(object)) {
-    if (decl.access == BufferAccess::ReadWrite && PyFloat_Check(object.ptr())) {
-      refuse(decl, want, given(object), "divide with `//` for a number of elements, as in -(-n // 2), which rounds up");
-    }
-    refuse(decl, want, given(object), array_fix(decl, object));
-  }
-  if (PyObject_CheckBuffer(object.ptr()) != 0 &&
-      (PyBytes_Check(object.ptr()) || PyByteArray_Check(object.ptr()) || PyMemoryView_Check(object.ptr()))) {
-    if (decl.element == DataType::Bytes) refuse(decl, want, given(object), "write np.frombuffer(x, np.uint8)");
-    if (decl.element == DataType::U32) refuse(decl, want, given(object), "write vyre.pack_bytes(x)");
-    refuse(decl, want, given(object), fmt::format("write np.frombuffer(x, {})", dtype));
-  }
-  if (PyObject_HasAttrString(object.ptr(), "__dlpack__") != 0) refuse(decl, want, given(object), "write np.from_dlpack(x)");
-  const auto action = py::module_::import("vyre._values").attr("sequence")(object, numpy_name(decl)).cast<std::string>();
-  refuse(decl, want, given(object), action);
+  refuse(decl, want, given(object), fix_for(decl, object, home));
 }
 
 }  // namespace vyre::python

@@ -23,7 +23,10 @@ std::string wanted_array(const ir::BufferDecl& decl);
 
 [[noreturn]] void refuse(const ir::BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix);
 
-// For what is no array and none of the above: says what to write instead.
-[[noreturn]] void refuse_value(const ir::BufferDecl& decl, py::handle object);
+// Where a call wants its arrays: vyre.run takes numpy's, a Program's call takes those that stay on a device.
+enum class Home : std::uint8_t { Host, Device };
+
+// For what is no such array and none of the above: says what to write instead.
+[[noreturn]] void refuse_value(const ir::BufferDecl& decl, py::handle object, Home home);
 
 }  // namespace vyre::python

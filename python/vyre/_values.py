@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
 
+from vyre import _core
 from vyre._text import shown
 from vyre.errors import ArgumentError
 
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["assigned", "conversion", "exact", "natural", "sequence"]
 
-# What vyre's arrays consist of, in the order in which one is proposed for integers.
-_INTEGERS = {"uint32": "u32", "int32": "i32", "uint64": "u64"}
+# numpy's names of the integer elements, each with vyre's, in the order in which one is proposed for integers.
+_INTEGERS = {row[5]: row[1] for row in _core._tables["types"] if row[5].isalnum()}
 
 
 def exact(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
@@ -61,31 +62,39 @@ def assigned(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
 
 def natural(values: Any) -> str:
     """What to write to make a vyre.Array of numbers whose dtype is missing, or is none that a buffer takes."""
+    if isinstance(values, str):
+        return "write vyre.array(values.encode()) for its bytes"
     try:
         array = _array(values, "")
     except ArgumentError:
         return "pass rows of one length"
     if array.dtype.kind == "b":
         return "write vyre.array(values, dtype=vyre.boolean)"
-    if array.dtype.kind == "f" and array.size:
+    if array.dtype.kind == "f" and (array.size or hasattr(values, "dtype")):
         kind = np.dtype("uint32")
         if _whole(array, kind):
             return "write vyre.array(np.asarray(values).astype(np.uint32))"
         rounded = "write vyre.array(np.rint(values).astype(np.uint32)), which rounds"
         return rounded if _inside(array, kind) else f"scale the values to 0 to 4294967295, then {rounded}"
+    if not array.size:
+        return "write vyre.array(values, dtype=vyre.u32)"
     for name, alias in _INTEGERS.items():
         if array.dtype.kind in "iuO" and _outside(array, np.dtype(name)) is None:
             return f"write vyre.array(values, dtype=vyre.{alias})"
-    return "write vyre.array(values, dtype=vyre.u32)"
+    return "pass integers that one of uint32, int32 and uint64 holds, or an array of them"
 
 
-def conversion(array: np.ndarray, wanted: str, name: str = "") -> str:
-    """What to write to make an array of dtype ``wanted`` of one of another; ``name`` stands before ``.astype``."""
+def conversion(array: np.ndarray, wanted: str, name: str = "", resident: bool = False) -> str:
+    """What to write to make an array of dtype ``wanted`` of one of another; ``name`` stands before ``.astype``.
+
+    A ``resident`` one is a vyre.Array, made of numpy's.
+    """
     dtype = np.dtype(wanted)
-    wanted = "bool_" if dtype == np.bool_ else dtype.name
-    cast = f"{name}.astype(np.{wanted})"
+    wanted = _code(dtype)
+    made = "vyre.array({})".format if resident else str
+    cast = made(f"{name}.astype(np.{wanted})")
     if array.dtype.kind == "f" and dtype.kind in "iu" and not _whole(array, dtype):
-        rounded = f"np.rint({name or 'x'}).astype(np.{wanted})"
+        rounded = made(f"np.rint({name or 'x'}).astype(np.{wanted})")
         if _inside(array, dtype):
             return f"write {rounded} to round, or {cast} to drop the fractions"
         low, high = _range(dtype)
@@ -93,24 +102,36 @@ def conversion(array: np.ndarray, wanted: str, name: str = "") -> str:
     if array.dtype.kind in "iu" and dtype.kind in "iu" and _outside(array, dtype) is not None:
         return f"write {cast} for the low {8 * dtype.itemsize} bits of each element: not every value fits {wanted}"
     if array.dtype.kind not in "iufb":
-        return f"write an array of {wanted}"
+        return f"pass a vyre.Array of {wanted}" if resident else f"write an array of {wanted}"
     return f"write {cast}"
 
 
-def sequence(values: Any, wanted: str) -> str:
+def sequence(values: Any, wanted: str, resident: bool = False) -> str:
     """What to write to make an array of dtype ``wanted`` of a list or another object without a dtype."""
     dtype = np.dtype(wanted)
-    name = "bool_" if dtype == np.bool_ else dtype.name
+    name = _code(dtype)
+    made = f"np.array(x, dtype=np.{name})"
     try:
         array = _array(values, "")
     except ArgumentError:
-        return f"write np.array(x, dtype=np.{name}) with rows of one length"
+        return f"write {f'vyre.array({made})' if resident else made} with rows of one length"
+    integers = array.dtype.kind in "iu" or (array.dtype.kind == "O" and all(map(_integer, array.flat)))
     if array.dtype.kind == "f" and array.size:
-        return conversion(array, wanted, "np.array(x)")
-    if array.dtype.kind in "iuO" and dtype.kind in "iu" and _outside(array, dtype) is not None:
+        return conversion(array, wanted, "np.array(x)", resident)
+    if array.size and not integers and array.dtype.kind != "b":
+        return f"pass {'a vyre.Array' if resident else 'an array'} of {wanted}"
+    if resident:
+        # vyre.array converts no truths to numbers, nor numbers to truths.
+        made = f"vyre.array(x, dtype=np.{name})" if integers and dtype.kind in "iu" else f"vyre.array({made})"
+    if integers and dtype.kind in "iu" and _outside(array, dtype) is not None:
         low, high = _range(dtype)
-        return f"write np.array(x, dtype=np.{name}) with integers from {low} to {high}"
-    return f"write np.array(x, dtype=np.{name})"
+        return f"write {made} with integers from {low} to {high}"
+    return f"write {made}"
+
+
+def _code(dtype: np.dtype[Any]) -> str:
+    """The dtype's name in numpy's module."""
+    return "bool_" if dtype == np.bool_ else dtype.name
 
 
 def _array(values: Any, where: str) -> np.ndarray:

@@ -349,7 +349,7 @@ def test_numbers_that_stand_for_no_array_are_refused_in_a_call_with_resident_arr
         ),
         (
             ((8, 8), 7),
-            "buffer `a` (u32) wants a vyre.Array, got (8, 8) (tuple). Fix: write vyre.empty(x, np.uint32) for zeros of that shape.",
+            "buffer `a` (u32) wants a vyre.Array, got (8, 8) (tuple). Fix: write vyre.empty((8, 8), np.uint32) for zeros of that shape.",
         ),
         (
             ([1, 2], 7),
@@ -361,3 +361,62 @@ def test_numbers_that_stand_for_no_array_are_refused_in_a_call_with_resident_arr
         with pytest.raises(vyre.BindingError) as error:
             program(*values, workgroups=1)
         assert str(error.value) == message
+
+
+class Raising(np.int32):
+    """An integer of the user's, whose value cannot be asked for."""
+
+    def __index__(self):
+        raise ZeroDivisionError("of the user's own")
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda number, program, a: vyre.Expr.i32(number),
+        lambda number, program, a: vyre.Expr.u32(number),
+        lambda number, program, a: vyre.Expr.gid_x() + number,
+        lambda number, program, a: number - vyre.Expr.gid_x(),
+        lambda number, program, a: vyre.Expr.load("a", number),
+        lambda number, program, a: vyre.Node.loop("k", 0, number, []),
+        lambda number, program, a: Program(workgroup_size=(number, 1, 1)),
+        lambda number, program, a: vyre.run(program, {"a": a, "n": number, "out": 4}, 1),
+        lambda number, program, a: vyre.run(program, {"a": a, "n": 1, "out": number}, 1),
+        lambda number, program, a: vyre.run(program, {"a": number, "n": 1, "out": 4}, 1),
+        lambda number, program, a: vyre.run(program, {"a": a, "n": 1, "out": (number, 1)}, 1),
+        lambda number, program, a: vyre.run(program, {"a": a, "n": 1, "out": [number]}, 1),
+        lambda number, program, a: vyre.run(program, {"a": a, "n": 1, "out": 4}, number),
+        lambda number, program, a: program(vyre.array(a), number, 4, workgroups=1),
+        lambda number, program, a: program(number, 1, 4, workgroups=1),
+        lambda number, program, a: vyre.array(a)[number],
+    ],
+)
+def test_what_a_number_of_the_users_raises_is_what_the_call_raises(call):
+    buffers = [
+        BufferDecl.read("a", 0, vyre.u32),
+        BufferDecl.uniform("n", 1, vyre.u32),
+        BufferDecl.output("out", 2, vyre.u32),
+    ]
+    with pytest.raises(ZeroDivisionError, match="of the user's own"):
+        call(Raising(3), Program(buffers), np.arange(4, dtype=np.uint32))
+
+
+LIMITS = {
+    vyre.u32: (0, 2**32 - 1, "write x & 0xFFFFFFFF for its low 32 bits"),
+    vyre.i32: (-(2**31), 2**31 - 1, "write (x + 2**31) % 2**32 - 2**31 for its low 32 bits"),
+    vyre.u64: (0, 2**64 - 1, "write x & 0xFFFFFFFFFFFFFFFF for its low 64 bits"),
+}
+
+
+@pytest.mark.parametrize("element", LIMITS, ids=lambda element: element.name)
+def test_a_uniform_buffer_takes_the_numbers_of_its_element_and_no_others(element):
+    low, high, fix = LIMITS[element]
+    for number in (low, low + 1, 0, 1, high - 1, high):
+        assert vyre.run(spread(element), {"n": number, "out": 1}, 1)["out"].tolist() == [number]
+    for number in (low - 1, high + 1, -(2**63) - 1, 2**64, -(2**64), 2**100):
+        with pytest.raises(vyre.BindingError) as error:
+            vyre.run(spread(element), {"n": number, "out": 1}, 1)
+        assert str(error.value) == (
+            f"buffer `n` ({element.name.lower()}) wants an integer from {low} to {high}, "
+            f"or a numpy array of {np.dtype(DTYPES[element])}, got {number} (int). Fix: {fix}."
+        )
