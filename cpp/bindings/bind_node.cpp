@@ -12,6 +12,35 @@ namespace {
 
 PyNode wrap(ir::NodeHandle handle) { return PyNode{std::move(handle)}; }
 
+// The Fix for a bound of a loop that its variable, a U32, cannot have: the same rounds, counted from 0. Empty for other bounds.
+std::string bound_fix(const std::string& variable, py::handle from, py::handle to) {
+  const auto negative = [](py::handle bound) { return is_integer(bound) && to_int(bound) < py::int_(0); };
+  const std::string name = quoted(variable);
+  if (negative(from)) {
+    const py::int_ first = to_int(from);
+    const std::string below = digits_of(first.attr("__neg__")());
+    std::string rounds = fmt::format("to + {}", below);
+    if (is_integer(to)) {
+      const py::int_ count(to_int(to) - first);
+      rounds = count < py::int_(0) ? "0" : digits_of(count);
+    }
+    return fmt::format(
+        "write Node.loop({0}, 0, {1}, body), and in the body Expr.cast(DataType.I32, Expr.var({0}) - {2}) for the numbers from -{2}", name,
+        rounds, below);
+  }
+  if (negative(to)) {
+    return fmt::format(
+        "write 0, which runs no round; to count down from n - 1 to 0, write Node.loop({0}, 0, n, body), and in the body n - 1 - "
+        "Expr.var({0})",
+        name);
+  }
+  for (py::handle bound : {from, to}) {
+    if (is_integer(bound) && to_int(bound) > py::int_(0xFFFFFFFFu))
+      return "write two loops, one inside the other, for more than 4294967295 rounds";
+  }
+  return {};
+}
+
 }  // namespace
 
 void bind_node(py::module_& m) {
@@ -82,7 +111,9 @@ Node(if invocation_id(0) < 4 {1 statement}))");
       "loop",
       [](py::handle var, py::handle from, py::handle to, py::handle body) {
         std::string variable = to_text(var, "argument `var` of Node.loop");
-        ir::ExprHandle first = to_expr(from, "argument `from_` of Node.loop"), last = to_expr(to, "argument `to` of Node.loop");
+        const std::string fix = bound_fix(variable, from, to);
+        ir::ExprHandle first = to_expr(from, "argument `from_` of Node.loop", fix);
+        ir::ExprHandle last = to_expr(to, "argument `to` of Node.loop", fix);
         return wrap(ir::node::loop(std::move(variable), std::move(first), std::move(last), to_nodes(body, "argument `body` of Node.loop"),
                                    caller()));
       },

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
@@ -186,12 +188,23 @@ std::vector<BufferDecl> to_buffers(py::handle object) {
   return result;
 }
 
+// The same size with three axes: what is missing is 1, and so is what may be left out.
+std::string three_axes_fix(std::vector<py::object> items) {
+  while (items.size() > 3 && is_integer(items.back()) && to_int(items.back()).equal(py::int_(1))) items.pop_back();
+  if (items.empty()) return "write (64, 1, 1)";
+  if (items.size() > 3 || !std::all_of(items.begin(), items.end(), is_integer)) return "write (x, y, z): a workgroup has three axes";
+  while (items.size() < 3) items.push_back(py::int_(1));
+  return fmt::format("write ({}, {}, {})", digits_of(items[0]), digits_of(items[1]), digits_of(items[2]));
+}
+
 ir::WorkgroupSize to_workgroup_size(py::handle object) {
   const std::string where = argument("workgroup_size", "Program");
   const char* fix = "write (64, 1, 1)";
   if (is_integer(object)) reject(where, "three integers", object, fmt::format("write ({}, 1, 1)", digits_of(object)));
   const std::vector<py::object> items = to_list(object, where, "three integers", fix);
-  if (items.size() != 3) throw ArgumentError(fmt::format("{} must be three integers, got {} of them. Fix: {}.", where, items.size(), fix));
+  if (items.size() != 3) {
+    throw ArgumentError(fmt::format("{} must be three integers, got {} of them. Fix: {}.", where, items.size(), three_axes_fix(items)));
+  }
   ir::WorkgroupSize result;
   for (std::size_t axis = 0; axis < 3; ++axis) result[axis] = to_u32(items[axis], fmt::format("element {} of {}", axis, where));
   return result;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
 #include <map>
 #include <mutex>
 
@@ -29,6 +30,29 @@ struct PreparedHash {
 Lru<PreparedKey, std::shared_ptr<run::Executable>, PreparedHash>& remembered() {
   static auto& instance = *new Lru<PreparedKey, std::shared_ptr<run::Executable>, PreparedHash>(64);
   return instance;
+}
+
+std::string lower_case(std::string text) {
+  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+// The Fix for what is no device: the one whose name or driver this text is a part of.
+std::string device_fix(py::handle object) {
+  if (PyUnicode_Check(object.ptr())) {
+    std::vector<ListedDevice> listed;
+    {
+      const WithoutGil unlocked;
+      listed = listed_devices();
+    }
+    const std::string text = lower_case(lenient_text(object));
+    for (std::size_t index = 0; index < listed.size(); ++index) {
+      const run::DeviceInfo& info = listed[index].info;
+      const bool named = !text.empty() && lower_case(info.name + "\n" + info.driver).find(text) != std::string::npos;
+      if (named) return fmt::format("write device=vyre.devices()[{}], which is {}", index, info.name);
+    }
+  }
+  return "write device=vyre.devices()[0], or leave it out";
 }
 
 Backend* best_backend() {
@@ -81,7 +105,7 @@ PlaceToRun to_place(py::handle backend, py::handle device, const std::string& fu
     reject(where, fmt::format("an index into vyre.devices(), which lists {}", listed.size()), device, fix);
   }
   if (!py::isinstance(device, py::module_::import("vyre._run").attr("Device"))) {
-    reject(where, "an index into vyre.devices(), or one of its elements", device, "write device=vyre.devices()[0], or leave it out");
+    reject(where, "an index into vyre.devices(), or one of its elements", device, device_fix(device));
   }
   const py::object name = device.attr("backend");
   if (!backend.is_none() && !backend.equal(name)) {

@@ -329,6 +329,13 @@ def test_a_device_that_is_not_listed_is_told():
             f"argument `device` of {name} must be an index into vyre.devices(), or one of its elements, got 'gpu' (str). "
             "Fix: write device=vyre.devices()[0], or leave it out."
         )
+    for position, device in reversed(list(enumerate(vyre.devices()))):
+        if device.name in [before.name for before in vyre.devices()[:position]]:
+            continue
+        for text in (device.name, device.name.upper()):
+            assert message(
+                lambda text=text: vyre.run(ADD_ONE, {"data": 4}, 1, device=text), vyre.ArgumentError
+            ).endswith(f". Fix: write device=vyre.devices()[{position}], which is {device.name}.")
     assert message(lambda: vyre.run(ADD_ONE, {"data": 4}, 1, device=0, check="all"), vyre.ArgumentError) == (
         "argument `check` of vyre.run needs the reference, which has no devices to choose from. "
         "Fix: leave `device` out; what it finds holds for every device."

@@ -97,7 +97,7 @@ def test_buffer_declarations():
         ),
         (
             lambda: Program(workgroup_size=(1, 1)),
-            "argument `workgroup_size` of Program must be three integers, got 2 of them. Fix: write (64, 1, 1).",
+            "argument `workgroup_size` of Program must be three integers, got 2 of them. Fix: write (1, 1, 1).",
         ),
         (
             lambda: Program(workgroup_size=(1, -1, 1)),

@@ -25,6 +25,8 @@ TRUTH = (
 )
 FIND_GROUPS = "counts along x, y, z. Fix: write workgroups=-(-n // size), which covers n elements with workgroups of `size` invocations."
 DIVIDE = "write an integer; `//` divides integers, and -(-n // 64) rounds up"
+WRITTEN = "buffer `out` (u32) wants a numpy array of uint32, or a number or a shape of zero elements, got"
+RESIDENT = "buffer `out` (u32) wants a vyre.Array, or a number or a shape of zero elements, got"
 BUFFER = "declare a buffer, pass the array when the program is run, and write Expr.load(name, index)"
 
 
@@ -83,6 +85,12 @@ EXPRESSIONS = [
     Row("a chain", "0 < i < 3", ArgumentError, TRUTH, "(0 < i) & (i < 3)", [0, 1, 1, 0]),
     Row("~ for not", "~(i < 2)", ArgumentError, "operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", "Expr.logical_not(i < 2)", [0, 0, 1, 1]),
     Row("~ for the bits", "~(i < 2)", ArgumentError, "operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", "vyre.bitnot(i < 2)", [TOP - 2, TOP - 2, TOP - 1, TOP - 1]),
+    Row("~ of an operation that compares", '~vyre.call("primitive.u64.lt", [Expr.cast(DataType.U64, i), Expr.u64(2)])', ArgumentError, "operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", 'Expr.logical_not(vyre.call("primitive.u64.lt", [Expr.cast(DataType.U64, i), Expr.u64(2)]))', [0, 0, 1, 1]),
+    Row("~ of one that negates a comparison", '~(vyre.call("primitive.u64.ne", [Expr.cast(DataType.U64, i), Expr.u64(2)]) & (i < 3))', ArgumentError, "operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", 'vyre.bitnot(vyre.call("primitive.u64.ne", [Expr.cast(DataType.U64, i), Expr.u64(2)]) & (i < 3))', [TOP - 2, TOP - 2, TOP - 1, TOP - 1]),
+    Row("an I32 below 2**31", "Expr.i32(2) < 2**31", ArgumentError, "the right operand of `<` must be visibly I32 like the other one, got Expr(2147483648). Fix: write Expr.u32(1) instead of the comparison, because every I32 is below 2147483648.", "Expr.u32(1)", [1] * 4),
+    Row("an I32 not below 2**31", "2**31 <= Expr.i32(2)", ArgumentError, "the right operand of `>=` must be visibly I32 like the other one, got Expr(2147483648). Fix: write Expr.u32(0) instead of the comparison, because every I32 is below 2147483648.", "Expr.u32(0)", [0] * 4),
+    Row("2**31 and an I32", "Expr.cast(DataType.U32, 2**31 + Expr.i32(2))", ArgumentError, "the left operand of `+` must be visibly I32 like the other one, got Expr(2147483648). Fix: write Expr.i32(-2147483648), which has the same bits.", "Expr.cast(DataType.U32, Expr.i32(-2147483648) + Expr.i32(2))", [2**31 + 2] * 4),
+    Row("an I32 divided by 2**31", "Expr.i32(-2) // 2**31", ArgumentError, "the right operand of `//` must be visibly I32 like the other one, got Expr(2147483648). Fix: write Expr.cast(DataType.U32, x) for the I32 operand x: its bits are then taken as a U32.", "Expr.cast(DataType.U32, Expr.i32(-2)) // 2**31", [1] * 4),
     Row("a declaration's element", "a[i]", ArgumentError, "a BufferDecl has no elements. Fix: write Expr.load('a', index).", "Expr.load('a', i)", [5, 6, 7, 8]),
     Row("a declaration's length", "i + len(a)", ArgumentError, "a BufferDecl has no length before it runs. Fix: write Expr.buf_len('a').", "i + Expr.buf_len('a')", [4, 5, 6, 7]),
     Row("a declaration as a value", "a + i", ArgumentError, f"the left operand of `+` {VALUE} an object of type BufferDecl. Fix: write Expr.load('a', index).", "Expr.load('a', i) + i", [5, 7, 9, 11]),
@@ -216,6 +224,89 @@ STATEMENTS = [
     ),
 ]
 
+PROGRAMS = [
+    Row(
+        "one declaration for a list",
+        "result = vyre.run(Program(out, (4, 1, 1), [Node.store('out', i, i)]), {'out': 4}, 1)['out']",
+        ArgumentError,
+        "argument `buffers` of Program must be a list of BufferDecls, got an object of type BufferDecl. Fix: write [BufferDecl.read(name, binding, element), ...].",
+        "result = vyre.run(Program([out], (4, 1, 1), [Node.store('out', i, i)]), {'out': 4}, 1)['out']",
+        [0, 1, 2, 3],
+    ),
+    Row(
+        "one statement for a list",
+        "result = vyre.run(Program([out], (4, 1, 1), Node.store('out', i, i)), {'out': 4}, 1)['out']",
+        ArgumentError,
+        "argument `entry` of Program must be a list of Nodes, got Node(out[invocation_id(0)] = invocation_id(0)) (Node). Fix: write [Node.let(...), Node.store(...)].",
+        "result = vyre.run(Program([out], (4, 1, 1), [Node.store('out', i, i)]), {'out': 4}, 1)['out']",
+        [0, 1, 2, 3],
+    ),
+    Row(
+        "a workgroup size of two axes",
+        "result = vyre.run(Program([out], (2, 2), [Node.store('out', Expr.gid_y() * 2 + i, i)]), {'out': 4}, 1)['out']",
+        ArgumentError,
+        "argument `workgroup_size` of Program must be three integers, got 2 of them. Fix: write (2, 2, 1).",
+        "result = vyre.run(Program([out], (2, 2, 1), [Node.store('out', Expr.gid_y() * 2 + i, i)]), {'out': 4}, 1)['out']",
+        [0, 1, 0, 1],
+    ),
+    Row(
+        "a workgroup size of one axis",
+        "result = vyre.run(Program([out], (4,), [Node.store('out', i, i)]), {'out': 4}, 1)['out']",
+        ArgumentError,
+        "argument `workgroup_size` of Program must be three integers, got 1 of them. Fix: write (4, 1, 1).",
+        "result = vyre.run(Program([out], (4, 1, 1), [Node.store('out', i, i)]), {'out': 4}, 1)['out']",
+        [0, 1, 2, 3],
+    ),
+    Row(
+        "a workgroup size of four axes, the last of which is 1",
+        "result = vyre.run(Program([out], (2, 1, 2, 1), [Node.store('out', Expr.gid_z() * 2 + i, i)]), {'out': 4}, 1)['out']",
+        ArgumentError,
+        "argument `workgroup_size` of Program must be three integers, got 4 of them. Fix: write (2, 1, 2).",
+        "result = vyre.run(Program([out], (2, 1, 2), [Node.store('out', Expr.gid_z() * 2 + i, i)]), {'out': 4}, 1)['out']",
+        [0, 1, 0, 1],
+    ),
+    Row(
+        "a loop that starts below 0",
+        "k = Expr.var('k')\nresult = ran([Node.loop('k', -1, 3, [Node.store('out', k + 1, k)])])  # here",
+        ArgumentError,
+        f"argument `from_` of Node.loop {VALUE} -1 (int). Fix: write Node.loop('k', 0, 4, body), and in the body Expr.cast(DataType.I32, Expr.var('k') - 1) for the numbers from -1.",
+        "k = Expr.cast(DataType.U32, Expr.cast(DataType.I32, Expr.var('k') - 1))\nresult = ran([Node.loop('k', 0, 4, [Node.store('out', k + 1, k)])])",
+        [TOP - 1, 0, 1, 2],
+    ),
+    Row(
+        "a loop from below 0 to a length",
+        "k = Expr.var('k')\nresult = ran([Node.loop('k', -2, Expr.buf_len('out'), [Node.store('out', k, k + 9)])])  # here",
+        ArgumentError,
+        f"argument `from_` of Node.loop {VALUE} -2 (int). Fix: write Node.loop('k', 0, to + 2, body), and in the body Expr.cast(DataType.I32, Expr.var('k') - 2) for the numbers from -2.",
+        "k = Expr.cast(DataType.U32, Expr.cast(DataType.I32, Expr.var('k') - 2))\nresult = ran([Node.loop('k', 0, Expr.buf_len('out') + 2, [Node.store('out', k, k + 9)])])",
+        [9, 10, 11, 12],
+    ),
+    Row(
+        "a loop to below 0",
+        "k = Expr.var('k')\nresult = ran([Node.loop('k', 0, -1, [Node.store('out', k, 7)])])  # here",
+        ArgumentError,
+        f"argument `to` of Node.loop {VALUE} -1 (int). Fix: write 0, which runs no round; to count down from n - 1 to 0, write Node.loop('k', 0, n, body), and in the body n - 1 - Expr.var('k').",
+        "k = Expr.var('k')\nresult = ran([Node.loop('k', 0, 0, [Node.store('out', k, 7)])])",
+        [0] * 4,
+    ),
+    Row(
+        "a loop that counts down",
+        "k = Expr.var('k')\nresult = ran([Node.loop('k', 3, -1, [Node.store('out', 3 - k, k)])])  # here",
+        ArgumentError,
+        f"argument `to` of Node.loop {VALUE} -1 (int). Fix: write 0, which runs no round; to count down from n - 1 to 0, write Node.loop('k', 0, n, body), and in the body n - 1 - Expr.var('k').",
+        "k = 4 - 1 - Expr.var('k')\nresult = ran([Node.loop('k', 0, 4, [Node.store('out', 3 - k, k)])])",
+        [3, 2, 1, 0],
+    ),
+    Row(
+        "a loop of more rounds than there are",
+        "k = Expr.var('k')\nresult = ran([Node.loop('k', 0, 2**33, [Node.store('out', k, k)])])  # here",
+        ArgumentError,
+        f"argument `to` of Node.loop {VALUE} 8589934592 (int). Fix: write two loops, one inside the other, for more than 4294967295 rounds.",
+        "k = Expr.var('k')\nresult = ran([Node.loop('j', 0, 2, [Node.loop('k', 0, 4, [Node.store('out', k, k)])])])",
+        [0, 1, 2, 3],
+    ),
+]
+
 CALLS = [
     Row(
         "no workgroups",
@@ -330,6 +421,102 @@ CALLS = [
         [15, 18, 21, 24],
     ),
     Row(
+        "a list for a shape of zeros",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': [2, 2]}, 1)['out'].reshape(-1)",
+        BindingError,
+        f"{WRITTEN} an object of type list. Fix: write np.array(x, dtype=np.uint32), or (2, 2) for zeros of that shape.",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': (2, 2)}, 1)['out'].reshape(-1)",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "a list for a written array",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': [2, 2]}, 1)['out']",
+        BindingError,
+        f"{WRITTEN} an object of type list. Fix: write np.array(x, dtype=np.uint32), or (2, 2) for zeros of that shape.",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': np.array([2, 2], dtype=np.uint32)}, 1)['out']",
+        [15, 18],
+    ),
+    Row(
+        "a text for words",
+        "result = vyre.run(scaled, {'a': 'abcde', 'n': 1, 'out': 4}, 1)['out']",
+        BindingError,
+        "buffer `a` (u32) wants a numpy array of uint32, got 'abcde' (str). Fix: write vyre.pack_bytes(x.encode()).",
+        "result = vyre.run(scaled, {'a': vyre.pack_bytes('abcde'.encode()), 'n': 1, 'out': 4}, 1)['out']",
+        [0x64636261, 0x65, 0, 0],
+    ),
+    Row(
+        "a text for bytes",
+        "result = vyre.run(measured, {'a': 'abcde', 'out': 1}, 1)['out']",
+        BindingError,
+        "buffer `a` (bytes) wants a numpy array of uint8, or bytes, got 'abcde' (str). Fix: write np.frombuffer(x.encode(), np.uint8).",
+        "result = vyre.run(measured, {'a': np.frombuffer('abcde'.encode(), np.uint8), 'out': 1}, 1)['out']",
+        [2],
+    ),
+    Row(
+        "None for an array",
+        "result = vyre.run(scaled, {'a': None, 'n': 3, 'out': 4}, 1)['out']",
+        BindingError,
+        "buffer `a` (u32) wants a numpy array of uint32, got None. Fix: pass an array of uint32.",
+        "result = vyre.run(scaled, {'a': data, 'n': 3, 'out': 4}, 1)['out']",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "a number of elements divided with / in a resident call",
+        "result = scaled(resident, 3, 8 / 2, workgroups=1).numpy()",
+        BindingError,
+        f"{RESIDENT} 4.0 (float). Fix: divide with `//` for a number of elements, as in -(-n // 2), which rounds up.",
+        "result = scaled(resident, 3, -(-8 // 2), workgroups=1).numpy()",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "None for a resident array",
+        "result = scaled(resident, 3, None, workgroups=1).numpy()",
+        BindingError,
+        f"{RESIDENT} None. Fix: pass a vyre.Array of uint32.",
+        "result = scaled(resident, 3, vyre.empty(4), workgroups=1).numpy()",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "a negative for a resident array",
+        "result = scaled(-7, 3, 4, workgroups=1).numpy()",
+        BindingError,
+        "buffer `a` (u32) wants a vyre.Array, got -7 (int). Fix: write vyre.array([x], dtype=np.uint32) with x from 0 to 4294967295.",
+        "result = scaled(vyre.array([7], dtype=np.uint32), 3, 4, workgroups=1).numpy()",
+        [21, 0, 0, 0],
+    ),
+    Row(
+        "a shape for a resident array that is only read",
+        "result = scaled((2, 2), 3, 4, workgroups=1).numpy()",
+        BindingError,
+        "buffer `a` (u32) wants a vyre.Array, got (2, 2) (tuple). Fix: write vyre.empty((2, 2), np.uint32) for zeros of that shape.",
+        "result = scaled(vyre.empty((2, 2), np.uint32), 3, 4, workgroups=1).numpy()",
+        [0] * 4,
+    ),
+    Row(
+        "a list of floats for a resident array",
+        "result = scaled([4.9, 6, 7.2, 8], 3, 4, workgroups=1).numpy()",
+        BindingError,
+        "buffer `a` (u32) wants a vyre.Array, got an object of type list. Fix: write vyre.array(np.rint(np.array(x)).astype(np.uint32)) to round, or vyre.array(np.array(x).astype(np.uint32)) to drop the fractions.",
+        "result = scaled(vyre.array(np.rint(np.array([4.9, 6, 7.2, 8])).astype(np.uint32)), 3, 4, workgroups=1).numpy()",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "numpy's default integers for a resident array",
+        "result = scaled(np.array([5, 6, 7, 8]), 3, 4, workgroups=1).numpy()",
+        BindingError,
+        "buffer `a` (u32) wants a vyre.Array, got an array of int64 with shape (4,). Fix: write vyre.array(x.astype(np.uint32)).",
+        "result = scaled(vyre.array(np.array([5, 6, 7, 8]).astype(np.uint32)), 3, 4, workgroups=1).numpy()",
+        [15, 18, 21, 24],
+    ),
+    Row(
+        "a text for a resident array",
+        "result = scaled('abcde', 1, 4, workgroups=1).numpy()",
+        BindingError,
+        "buffer `a` (u32) wants a vyre.Array, got 'abcde' (str). Fix: write vyre.array(vyre.pack_bytes(x.encode())).",
+        "result = scaled(vyre.array(vyre.pack_bytes('abcde'.encode())), 1, 4, workgroups=1).numpy()",
+        [0x64636261, 0x65, 0, 0],
+    ),
+    Row(
         "numpy's default integers",
         "result = vyre.run(scaled, {'a': np.array([5, 6, 7, 8]), 'n': 3, 'out': 4}, 1)['out']",
         BindingError,
@@ -371,6 +558,7 @@ CALLS = [
     ),
 ]
 
+NO_NUMBERS = "Fix: pass integers that one of uint32, int32 and uint64 holds, or an array of them."
 ROUND = (
     "write np.rint(np.asarray(x)).astype(np.uint32) to round, or np.asarray(x).astype(np.uint32) to drop the fractions"
 )
@@ -413,6 +601,30 @@ ARRAYS = [
         ArgumentError,
         "argument `values` of vyre.array must be an array, or come with a dtype, got list. Fix: write vyre.array(values, dtype=vyre.u32).",
         "result = vyre.array([1, 2], dtype=vyre.u32).numpy()",
+        [1, 2],
+    ),
+    Row(
+        "a text without a dtype",
+        "result = vyre.array('abc').numpy().astype(np.uint32)",
+        ArgumentError,
+        "argument `values` of vyre.array must be an array, or come with a dtype, got str. Fix: write vyre.array(values.encode()) for its bytes.",
+        "result = vyre.array('abc'.encode()).numpy().astype(np.uint32)",
+        [0x61, 0x62, 0x63],
+    ),
+    Row(
+        "None as an array",
+        "result = vyre.array(None).numpy()",
+        ArgumentError,
+        f"argument `values` of vyre.array must be an array, or come with a dtype, got NoneType. {NO_NUMBERS}",
+        "result = vyre.array(data).numpy()",
+        [5, 6, 7, 8],
+    ),
+    Row(
+        "integers that no element holds together",
+        "result = vyre.array([-1, 2**63]).numpy()",
+        ArgumentError,
+        f"argument `values` of vyre.array must be an array, or come with a dtype, got list. {NO_NUMBERS}",
+        "result = vyre.array(np.uint32([1, 2])).numpy()",
         [1, 2],
     ),
     Row(
@@ -465,7 +677,7 @@ ARRAYS = [
     ),
 ]
 
-ROWS = [*EXPRESSIONS, *STATEMENTS, *CALLS, *ARRAYS]
+ROWS = [*EXPRESSIONS, *STATEMENTS, *PROGRAMS, *CALLS, *ARRAYS]
 
 
 def names() -> dict[str, object]:
@@ -492,10 +704,14 @@ def names() -> dict[str, object]:
         (4, 1, 1),
         [Node.store("out", i, Expr.load("a", i) * Expr.load("n", 0))],
     )
+    measured = Program(
+        [BufferDecl.read("a", 0, vyre.DataType.Bytes), BufferDecl.output("out", 1, vyre.u32)],
+        entry=[Node.store("out", 0, Expr.buf_len("a"))],
+    )
     return {
         **{name: getattr(vyre, name) for name in ("BufferDecl", "DataType", "Expr", "Node", "Program")},
         **{"vyre": vyre, "np": np, "i": i, "x": Expr.load("a", i), "a": a, "out": out, "data": data},
-        **{"ran": ran, "stored": stored, "scaled": scaled, "resident": vyre.array(data)},
+        **{"ran": ran, "stored": stored, "scaled": scaled, "measured": measured, "resident": vyre.array(data)},
     }
 
 
