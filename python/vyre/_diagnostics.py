@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,10 +20,18 @@ class Diagnostics(list["Diagnostic"]):
     """
 
     def __str__(self) -> str:
-        return "\n".join(_shown([str(diagnostic) for diagnostic in self]))
+        if not self:
+            return "[]"
+        texts = [str(diagnostic) for diagnostic in self[:_MOST_SHOWN]]
+        for k, (first, second) in enumerate(itertools.pairwise(self[:_MOST_SHOWN])):
+            # Both operands of an operator have the same hint, which stands below the second.
+            if first.hint and (first.hint, first.place.path) == (second.hint, second.place.path):
+                texts[k] = texts[k].removesuffix(f"\n  In Python: {first.hint}")
+        more = len(self) - len(texts)
+        return "\n".join([*texts, f"... and {more} more, see .diagnostics"] if more else texts)
 
     def __repr__(self) -> str:
-        return str(self) if self else "[]"
+        return str(self)
 
     def _repr_html_(self) -> str:
         if not self:
@@ -32,11 +41,6 @@ class Diagnostics(list["Diagnostic"]):
         if more > 0:
             rows.append(f'<tr><td colspan="3" style="text-align:left">... and {more} more</td></tr>')
         return "<table><tr><th>rule</th><th>where</th><th>what</th></tr>" + "".join(rows) + "</table>"
-
-
-def _shown(texts: list[str]) -> list[str]:
-    more = len(texts) - _MOST_SHOWN
-    return texts if more <= 0 else [*texts[:_MOST_SHOWN], f"... and {more} more, see .diagnostics"]
 
 
 def _row(diagnostic: Diagnostic) -> str:

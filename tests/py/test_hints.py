@@ -69,6 +69,14 @@ def branch(*then: Node, before: tuple[Node, ...] = (), value: Any = X) -> Progra
     return stored(value, *before, Node.if_(1, list(then)))
 
 
+I, L = Expr.gid_x(), Expr.local_x()  # noqa: E741
+
+
+def meeting(*entry: Node) -> Program:
+    """A program of one workgroup of eight, with memory that they share."""
+    return Program([OUT, BufferDecl.read("x", 1, U32), BufferDecl.workgroup("t", 8, U32)], (8, 1, 1), list(entry))
+
+
 CASES = [
     Case(
         "V001",
@@ -283,6 +291,134 @@ CASES = [
         ),
         {"a": words(1, 2)},
         {"a": [6, 2]},
+    ),
+    Case(
+        "V010 after a Return",
+        meeting(
+            Node.if_(I >= Expr.buf_len("x"), [Node.return_()]),
+            Node.store("t", L, Expr.load("x", I)),
+            Node.barrier(),
+            Node.store("out", I, Expr.load("t", 7 - L)),
+        ),
+        'only a part of a workgroup takes the Return (line {line}). Write Node.let("inside", Expr.lt(Expr.gid_x(), Expr.buf_len("x"))) '
+        "before its If, leave the Return out, and put each store and atomic after it into "
+        'Node.if_(Expr.var("inside"), [...]), the barrier into none.',
+        meeting(
+            Node.let("inside", Expr.lt(Expr.gid_x(), Expr.buf_len("x"))),
+            Node.if_(I >= Expr.buf_len("x"), []),
+            Node.if_(Expr.var("inside"), [Node.store("t", L, Expr.load("x", I))]),
+            Node.barrier(),
+            Node.if_(Expr.var("inside"), [Node.store("out", I, Expr.load("t", 7 - L))]),
+        ),
+        {"out": 8, "x": words(5, 6, 7, 8, 9, 10)},
+        {"out": [0, 0, 10, 9, 8, 7, 0, 0]},
+    ),
+    Case(
+        "V010 after a Return of the other branch",
+        meeting(
+            Node.let("inside", 3),
+            Node.if_(I % 2, [Node.store("t", L, Expr.var("inside"))], [Node.return_()]),
+            Node.barrier(),
+            Node.store("out", I, Expr.load("t", 8 - L)),
+        ),
+        'only a part of a workgroup takes the Return (line {line}). Write Node.let("inside_2", Expr.rem(Expr.gid_x(), 2)) '
+        "before its If, leave the Return out, and put each store and atomic after it into "
+        'Node.if_(Expr.var("inside_2"), [...]), the barrier into none.',
+        meeting(
+            Node.let("inside", 3),
+            Node.let("inside_2", Expr.rem(Expr.gid_x(), 2)),
+            Node.if_(I % 2, [Node.store("t", L, Expr.var("inside"))], []),
+            Node.barrier(),
+            Node.if_(Expr.var("inside_2"), [Node.store("out", I, Expr.load("t", 8 - L))]),
+        ),
+        {"out": 8, "x": words()},
+        {"out": [0, 3, 0, 3, 0, 3, 0, 3]},
+    ),
+    Case(
+        "V010 after a Return of an earlier round",
+        meeting(
+            Node.loop(
+                "k",
+                0,
+                4,
+                [
+                    Node.barrier(),
+                    Node.if_(Expr.var("k") == L, [Node.return_()]),
+                    Node.store("out", I, Expr.var("k") + 1),
+                ],
+            )
+        ),
+        'only a part of a workgroup takes the Return (line {line}). Write Node.let("returned", 0) at the start of `entry`, '
+        'Node.assign("returned", 1) in place of the Return, and put each store and atomic that may run after it into '
+        'Node.if_(Expr.eq(Expr.var("returned"), 0), [...]), the barrier into none.',
+        meeting(
+            Node.let("returned", 0),
+            Node.loop(
+                "k",
+                0,
+                4,
+                [
+                    Node.barrier(),
+                    Node.if_(Expr.var("k") == L, [Node.assign("returned", 1)]),
+                    Node.if_(Expr.eq(Expr.var("returned"), 0), [Node.store("out", I, Expr.var("k") + 1)]),
+                ],
+            ),
+        ),
+        {"out": 8, "x": words()},
+        {"out": [0, 1, 2, 3, 4, 4, 4, 4]},
+    ),
+    Case(
+        "V010 in an If",
+        meeting(
+            Node.if_(
+                I < Expr.buf_len("x"),
+                [
+                    Node.block(
+                        [
+                            Node.store("t", L, Expr.load("x", I)),
+                            Node.barrier(),
+                            Node.store("out", I, Expr.load("t", 7 - L)),
+                        ]
+                    )
+                ],
+            )
+        ),
+        "only a part of a workgroup enters the If (line {line}), because its condition differs. Write "
+        'Node.let("inside", Expr.lt(Expr.gid_x(), Expr.buf_len("x"))) before it, and close it before the barrier: '
+        'Node.if_(Expr.var("inside"), [...]), Node.barrier(), and for what follows the same If again.',
+        meeting(
+            Node.let("inside", Expr.lt(Expr.gid_x(), Expr.buf_len("x"))),
+            Node.if_(Expr.var("inside"), [Node.store("t", L, Expr.load("x", I))]),
+            Node.barrier(),
+            Node.if_(Expr.var("inside"), [Node.store("out", I, Expr.load("t", 7 - L))]),
+        ),
+        {"out": 8, "x": words(5, 6, 7, 8, 9, 10)},
+        {"out": [0, 0, 10, 9, 8, 7, 0, 0]},
+    ),
+    Case(
+        "V010 in a Loop",
+        meeting(
+            Node.loop("k", 1, L, [Node.store("out", I, Expr.load("out", I) + Expr.var("k")), Node.barrier()]),
+        ),
+        "the bounds of the Loop (line {line}) differ within a workgroup. Write bounds that are the same for all, and put what "
+        'stands beside the barrier into Node.if_(Expr.bitand(Expr.le(1, Expr.var("k")), Expr.lt(Expr.var("k"), Expr.local_x())), '
+        "[...]).",
+        meeting(
+            Node.loop(
+                "k",
+                0,
+                8,
+                [
+                    Node.if_(
+                        Expr.bitand(Expr.le(1, Expr.var("k")), Expr.lt(Expr.var("k"), Expr.local_x())),
+                        [Node.store("out", I, Expr.load("out", I) + Expr.var("k"))],
+                    ),
+                    Node.barrier(),
+                ],
+            ),
+        ),
+        {"out": 8, "x": words()},
+        {"out": [0, 0, 1, 3, 6, 10, 15, 21]},
     ),
     Case(
         "V011",
@@ -699,7 +835,14 @@ def test_the_hint_of_v030_is_the_unary_operator_on_that_type(op, element):
     ("expr", "hint"),
     [
         (Expr.lt(Expr.load("a", 0), 5), 'write Expr.slt(Expr.load("a", 0), Expr.i32(5)).'),
-        (Expr.lt(Expr.load("a", 0), 2**31), 'write Expr.slt(Expr.load("a", 0), Expr.cast(DataType.I32, 2147483648)).'),
+        (
+            Expr.eq(Expr.load("a", 0), 2**32 - 1),
+            'write Expr.eq(Expr.cast(DataType.U32, Expr.load("a", 0)), 4294967295).',
+        ),
+        (
+            Expr.sub(2**31, Expr.load("a", 0)),
+            'write Expr.call("primitive.math.ssub", [Expr.i32(-2147483648), Expr.load("a", 0)]).',
+        ),
         (Expr.load("w", 0) + 1, 'write Expr.call("primitive.u64.add", [Expr.load("w", 0), Expr.u64(1)]).'),
         (Expr.binop(BinOp.Shr, Expr.load("a", 0), 3), 'write Expr.sshr(Expr.load("a", 0), 3).'),
         (
@@ -718,6 +861,66 @@ def test_a_literal_takes_the_other_operands_type_and_an_atomic_is_not_repeated(e
     assert {d.hint for d in found} == {hint}
     value = eval(written(hint), {**vars(vyre), "right": Expr.atomic_add("out", 0, 1)})
     assert vyre.validate(Program(buffers, entry=[Node.let("v", value)])) == []
+
+
+NO_I32 = 2**31 + 5
+COMPARED = {"Lt": int.__lt__, "Le": int.__le__, "Gt": int.__gt__, "Ge": int.__ge__}
+
+
+@pytest.mark.parametrize("literal_first", [False, True], ids=["right", "left"])
+@pytest.mark.parametrize("name", ["Lt", "Le", "Gt", "Ge", "SLt", "SLe", "SGt", "SGe"])
+def test_the_hint_for_a_literal_that_no_i32_is_says_what_the_comparison_always_gives(name, literal_first):
+    sides = [NO_I32, Expr.load("a", Expr.gid_x())]
+    value = Expr.binop(BinOp[name], *(sides if literal_first else sides[::-1]))
+    [first, *_] = vyre.validate(Program([OUT, BufferDecl.read("a", 1, I32)], entry=[Node.let("v", value)]))
+    found = re.fullmatch(
+        rf"write (.*): every I32 is below {NO_I32}\. To compare the bits as U32, write (.*)\.", first.hint
+    )
+    arrays, elements = {"a": array(I32, VALUES[I32])}, {"a": I32}
+    compare = COMPARED[name.removeprefix("S")]
+    signs = [compare(NO_I32, a) if literal_first else compare(a, NO_I32) for a in VALUES[I32]]
+    assert evaluated(found[1], U32, arrays, elements) == signs
+    words = [a % 2**32 for a in VALUES[I32]]
+    bits = [compare(NO_I32, a) if literal_first else compare(a, NO_I32) for a in words]
+    assert evaluated(found[2], U32, arrays, elements) == bits
+
+
+@pytest.mark.parametrize("literal_first", [False, True], ids=["right", "left"])
+@pytest.mark.parametrize("name", ["Div", "Mod", "Min", "Max", "AbsDiff", "MulHigh", "SDiv", "SMod", "SMin", "SMax"])
+def test_the_hint_for_a_literal_that_no_i32_is_takes_the_bits(name, literal_first):
+    sides = [NO_I32, Expr.load("a", Expr.gid_x())]
+    value = Expr.binop(BinOp[name], *(sides if literal_first else sides[::-1]))
+    [first, *_] = vyre.validate(Program([OUT, BufferDecl.read("a", 1, I32)], entry=[Node.let("v", value)]))
+    found = re.fullmatch(rf"write (.*), which takes the bits of both as U32: no I32 is {NO_I32}\.", first.hint)
+    op = BinOp[name.removeprefix("S")]
+    words = [a % 2**32 for a in VALUES[I32]]
+    want = [meaning(op, NO_I32, a, 32) if literal_first else meaning(op, a, NO_I32, 32) for a in words]
+    assert evaluated(found[1], U32, {"a": array(I32, VALUES[I32])}, {"a": I32}) == want
+
+
+def test_the_hints_of_an_operand_and_of_what_is_stored_can_be_applied_together():
+    buffers = [OUT, BufferDecl.read("s", 1, I32), BufferDecl.read("x", 2, U32)]
+    value = Expr.sdiv(Expr.load("s", 0), Expr.load("x", 0))
+    inner, outer = vyre.validate(Program(buffers, entry=[Node.store("out", 0, value)]))
+    assert (inner.rule, inner.hint) == (
+        "V030",
+        'write Expr.sdiv(Expr.load("s", 0), Expr.cast(DataType.I32, Expr.load("x", 0))).',
+    )
+    assert (outer.rule, outer.hint) == ("V028", "write Expr.cast(DataType.U32, value) for the value.")
+    value = eval(written(inner.hint), dict(vars(vyre)))
+    value = eval("Expr.cast(DataType.U32, value)", {**vars(vyre), "value": value})
+    program = Program(buffers, entry=[Node.store("out", 0, value)])
+    inputs = {"out": 1, "s": array(I32, [-9]), "x": words(4)}
+    assert vyre.run(program, inputs, 1, backend="reference")["out"].tolist() == [2**32 - 2]
+
+
+def test_a_hint_for_both_operands_is_printed_once():
+    loaded = Expr.load("a", 0)
+    program = Program([OUT, BufferDecl.read("a", 1, I32)], entry=[Node.let("v", loaded + loaded), Node.let("w", X)])
+    left, right, other = found = vyre.validate(program)
+    assert left.hint == right.hint != other.hint
+    assert str(found) == "\n".join([str(left).removesuffix(f"\n  In Python: {left.hint}"), str(right), str(other)])
+    assert str(vyre.validate(Program())) == "[]"
 
 
 def test_the_hint_of_v020_is_the_next_version_with_a_result():
@@ -788,6 +991,14 @@ def test_a_program_of_many_mistakes_is_answered_soon():
     found = vyre.validate(Program(buffers, entry=entry))
     assert len(found) == 3 * 8000
     assert all(d.hint for d in found)
+    many = 30_000
+    found = vyre.validate(
+        meeting(
+            Node.if_(I < 4, [*[Node.let(f"v{k}", k) for k in range(many)], Node.return_()]), *[Node.barrier()] * many
+        )
+    )
+    assert len(found) == many
+    assert all(d.hint.startswith("only a part of a workgroup takes the Return") for d in found)
 
 
 def test_the_hints_of_one_program_can_be_applied_together():
@@ -821,3 +1032,15 @@ def test_the_access_of_a_hint_is_what_the_program_does():
     both = Program(entry=[Node.store("x", 0, Expr.load("x", 1))])
     assert {d.hint for d in vyre.validate(both)} == {'add BufferDecl.read_write("x", 0, DataType.U32) to `buffers`.'}
     assert BufferDecl.storage("x", 0, BufferAccess.ReadWrite, U32) == BufferDecl.read_write("x", 0, DataType.U32)
+
+
+def test_the_hint_of_v010_names_the_line_where_the_ways_part():
+    entry = [
+        Node.if_(I < 4, [Node.return_()]),  # 1
+        Node.barrier(),  # 2
+        Node.if_(I < 6, [Node.barrier()]),  # 3
+    ]
+    found = vyre.validate(meeting(*entry))
+    first = found[0].place.line - 1
+    assert [d.place.line - first for d in found] == [1, 2]
+    assert [int(re.search(r"\(line (\d+)\)", d.hint)[1]) - first for d in found] == [0, 2]

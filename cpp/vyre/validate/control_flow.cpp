@@ -5,7 +5,7 @@
 namespace vyre::validate {
 
 void check_V010(const Gathered& program, Report& report) {
-  for (NodeId id : divergent_barriers(program)) report.add<Message::DivergentBarrier>(id);
+  for (const DivergentBarrier& found : divergent_barriers(program)) report.add<Message::DivergentBarrier>(found.barrier);
 }
 
 void check_V026(const Gathered& program, Report& report) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <unordered_set>
 
 #include "vyre/base/nearest.hpp"
 #include "vyre/base/overloaded.hpp"
@@ -51,6 +50,12 @@ std::size_t number_after(std::string_view message, std::string_view words) {
 
 }  // namespace
 
+void Hints::about(const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings) {
+    if (finding.site.kind == Site::Kind::Step) wrong_.insert(gathered_.step(StepId{finding.site.index}).expr);
+  }
+}
+
 std::string Hints::operator()(const Finding& finding, NodeId at) {
   if (!finding.said) return {};
   const StepId step{finding.site.index};
@@ -95,6 +100,8 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
       return at.valid() ? duplicate_local(at) : std::string();
     case Message::AtomicNotWritable:
       return say<Hint::DeclareForAtomic>(python_declaration(declared(buffer_of_step(), BufferAccess::ReadWrite, DataType::U32)));
+    case Message::DivergentBarrier:
+      return barrier(at);
     case Message::AssignLoopVariable:
       return loop_variable(at);
     case Message::UnsupportedCast:
@@ -182,7 +189,6 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
     }
     // Their sentences say what to write.
     case Message::AxisOutOfRange:
-    case Message::DivergentBarrier:
     case Message::CallDepth:
     case Message::NestingDepth:
     case Message::NodeCount:
@@ -316,6 +322,54 @@ std::string Hints::loop_variable(NodeId at) const {
   return say<Hint::CopyLoopVariable>(python_name(unused_name(name)), python_name(name));
 }
 
+// Where the workgroup's ways part, and how its invocations meet at the barrier all the same.
+std::string Hints::barrier(NodeId at) {
+  if (!barriers_) {
+    barriers_.emplace();
+    for (const DivergentBarrier& found : divergent_barriers(gathered_)) barriers_->emplace(found.barrier, found);
+  }
+  const auto found = barriers_->find(at);
+  if (found == barriers_->end() || !found->second.guard.valid()) return {};
+  const auto& [id, guard, returned, direct] = found->second;
+  const Roots& roots = gathered_.roots[guard];
+  const auto* branch = std::get_if<ir::If>(&program_.node(guard));
+  if (returned.valid()) {
+    // A Return that an If of the entry takes by itself: what is left of the entry is for the other invocations.
+    const Scopes& all = scopes();
+    const bool alone = branch != nullptr && direct && !all.openers.at(guard).valid();
+    if (!alone) {
+      const std::string name = python_name(new_name("returned"));
+      return say<Hint::RememberReturn>(place(returned, at), name, name, name);
+    }
+    const bool in_else = branch->otherwise.valid() && branch->otherwise.index < returned.index;
+    const std::string name = python_name(new_name("inside"));
+    const std::string inside = in_else ? code(roots.first, "condition") : negated(roots.first);
+    return say<Hint::GuardStores>(place(returned, at), name, inside, name);
+  }
+  if (branch != nullptr) {
+    const std::string name = python_name(new_name("inside"));
+    return say<Hint::CloseIf>(place(guard, at), name, code(roots.first, "condition"), name);
+  }
+  const std::string variable = fmt::format("Expr.var({})", python_name(program_.text(gathered_.node<ir::Loop>(guard).variable)));
+  const std::string from = code(roots.first, "from_"), below = fmt::format("Expr.lt({}, {})", variable, code(roots.second, "to"));
+  const std::string inside = from == "0" ? below : fmt::format("Expr.bitand(Expr.le({}, {}), {})", from, variable, below);
+  return say<Hint::SameRounds>(place(guard, at), inside);
+}
+
+// The opposite of a condition.
+std::string Hints::negated(StepId id) const {
+  const Step& step = gathered_.step(id);
+  const std::string text = code(id, "condition");
+  const auto* binary = std::get_if<ir::Binary>(&program_.expr(step.expr));
+  if (binary != nullptr && text != "condition") {
+    if (const auto opposite = python_opposite(binary->op)) {
+      const std::string left = code(gathered_.operands(id)[0], "left"), right = code(gathered_.operands(id)[1], "right");
+      return fmt::format("Expr.{}({}, {})", ir::info(*opposite).text, left, right);
+    }
+  }
+  return python_unary(ir::UnOp::LogicalNot, {or_u32(step.type), text});
+}
+
 std::string Hints::unsupported_cast(StepId id) const {
   const DataType target = gathered_.expr<ir::Cast>(id).target;
   const StepId value = gathered_.operands(id)[0];
@@ -358,6 +412,10 @@ std::string Hints::binary_operator(StepId id, Hint hint) const {
     const StepId step = gathered_.operands(id)[k];
     operands[k] = {or_u32(gathered_.step(step).type), code(step, k == 0 ? "left" : "right"),
                    std::holds_alternative<ir::LitU32>(program_.expr(gathered_.step(step).expr))};
+  }
+  if (const auto beyond = python_beyond_i32(op, operands[0], operands[1])) {
+    if (!beyond->always) return say<Hint::LargeLiteral>(beyond->on_bits, beyond->literal);
+    return say<Hint::LargeLiteralCompared>(*beyond->always ? "Expr.u32(1)" : "Expr.u32(0)", beyond->literal, beyond->on_bits);
   }
   const std::string text = python_binary(op, operands[0], operands[1]);
   const bool vectors = std::ranges::any_of(operands, [](const PythonOperand& operand) { return ir::lanes(operand.type) > 1; }) &&
@@ -403,10 +461,16 @@ BufferDecl Hints::as_storage(const BufferDecl& decl, DataType element) {
   return result;
 }
 
-std::string Hints::code(StepId id, std::string_view otherwise) const { return python_expr(program_, gathered_.step(id).expr, otherwise); }
+std::string Hints::code(StepId id, std::string_view otherwise) const {
+  return python_expr(program_, gathered_.step(id).expr, otherwise, wrong_);
+}
 
 std::string Hints::converted(DataType want, StepId id, std::string_view otherwise) const {
   return python_converted(want, gathered_.step(id).type, code(id, otherwise));
+}
+
+std::string Hints::new_name(std::string_view like) const {
+  return program_.names().find(like).valid() ? unused_name(like) : std::string(like);
 }
 
 std::string Hints::unused_name(std::string_view like) const {

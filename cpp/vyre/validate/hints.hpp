@@ -7,16 +7,21 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "vyre/validate/gather.hpp"
 #include "vyre/validate/report.hpp"
+#include "vyre/validate/uniformity.hpp"
 
 namespace vyre::validate {
 
 class Hints {
  public:
   explicit Hints(const Gathered& gathered) : gathered_(gathered), program_(*gathered.program) {}
+
+  // All that was found, before the first is asked for: an expression that is wrong itself is not repeated in the hint for another one.
+  void about(const std::vector<Finding>& findings);
 
   // `at` is the statement of what is found in one. Empty when the sentence says it all.
   std::string operator()(const Finding& finding, NodeId at);
@@ -37,6 +42,8 @@ class Hints {
   std::string undeclared_variable(NameId name, NodeId at, bool assigned);
   std::string duplicate_local(NodeId at);
   std::string loop_variable(NodeId at) const;
+  std::string barrier(NodeId at);
+  std::string negated(StepId id) const;
   std::string unsupported_cast(StepId id) const;
   std::string bytes_buffer(const ir::BufferDecl& decl, Hint bound, Hint memory) const;
   std::string unknown_op(StepId id);
@@ -50,7 +57,8 @@ class Hints {
   std::string code(StepId id, std::string_view otherwise) const;
   std::string converted(ir::DataType want, StepId id, std::string_view otherwise) const;
   std::string unused_name(std::string_view like) const;
-  ir::BufferDecl unique(BufferId id);  // with a name and a binding of its own
+  std::string new_name(std::string_view like) const;  // `like` itself when nothing has it
+  ir::BufferDecl unique(BufferId id);                 // with a name and a binding of its own
   std::uint32_t free_binding(std::string_view name);
   const std::unordered_map<std::uint32_t, std::uint32_t>& first_with_binding();
   const std::unordered_map<std::string_view, std::uint32_t>& buffers();  // the first of each name
@@ -66,6 +74,8 @@ class Hints {
   std::optional<std::unordered_map<std::string_view, std::uint32_t>> buffers_;
   std::optional<std::unordered_map<NameId, ir::DataType>> written_;  // buffers that are stored to or changed by atomics, with their types
   std::optional<Scopes> scopes_;
+  std::optional<std::unordered_map<NodeId, DivergentBarrier>> barriers_;
+  std::unordered_set<ExprId> wrong_;  // the expressions that findings are about
   std::optional<std::vector<std::string>> op_ids_;
   std::size_t comparisons_ = 0;
   NodeId bound_;  // the Loop whose `from` was found wrong last: what follows is about its `to`

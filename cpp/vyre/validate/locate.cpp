@@ -148,6 +148,7 @@ class Locator {
   explicit Locator(const Gathered& gathered) : gathered_(gathered), program_(*gathered.program), operands_(gathered), hints_(gathered) {}
 
   Diagnostics operator()(std::vector<Finding> findings) {
+    hints_.about(findings);
     std::size_t next = 0;
     for (; next < findings.size() && outside_statements(findings[next].site); ++next) {
       const Site site = findings[next].site;

@@ -27,12 +27,12 @@ std::string call_axis(ir::GridIdKind kind, std::uint32_t axis) {
 }
 
 // Nothing for what is too deep or long, and for what a second evaluation would do twice.
-std::optional<std::string> written(const ir::Program& program, ExprId id, int depth) {
-  if (depth > kDeepestExpr) return std::nullopt;
+std::optional<std::string> written(const ir::Program& program, ExprId id, int depth, const std::unordered_set<ExprId>& wrong) {
+  if (depth > kDeepestExpr || wrong.contains(id)) return std::nullopt;
   const auto name = [&](NameId of) { return python_name(program.text(of)); };
   bool whole = true;
   const auto inner = [&](ExprId operand) {
-    std::optional<std::string> text = written(program, operand, depth + 1);
+    std::optional<std::string> text = written(program, operand, depth + 1, wrong);
     whole = whole && text.has_value();
     return text.value_or("");
   };
@@ -70,10 +70,16 @@ std::string literal(DataType type, std::string_view number) {
   return fmt::format("Expr.u32({})", number);
 }
 
-// The operand as a value of another type. A small integer is written in that type instead.
+bool is_large(const PythonOperand& operand) {
+  return operand.literal && (operand.code.size() > 10 || (operand.code.size() == 10 && operand.code > "2147483647"));
+}
+
+// The operand as a value of another type. An integer is written in that type instead, a large one as the I32 of the same bits.
 std::string as(DataType want, const PythonOperand& operand) {
-  const bool small = operand.code.size() < 10 || (operand.code.size() == 10 && operand.code <= "2147483647");
-  if (operand.literal && (want == DataType::U64 || (want == DataType::I32 && small))) return literal(want, operand.code);
+  if (operand.literal && want == DataType::I32 && is_large(operand)) {
+    return literal(want, std::to_string(static_cast<std::int32_t>(std::stoul(operand.code))));
+  }
+  if (operand.literal && (want == DataType::U64 || want == DataType::I32)) return literal(want, operand.code);
   return python_converted(want, operand.type, operand.code);
 }
 
@@ -112,8 +118,10 @@ std::optional<std::string_view> u64_name(BinOp op) {
   }
 }
 
-std::string on_i32(BinOp op, const std::string& left, const std::string& right, const std::string& amount) {
-  const std::string left_bits = cast_to(DataType::U32, left), right_bits = cast_to(DataType::U32, right);
+std::string on_i32(BinOp op, const PythonOperand& left_operand, const PythonOperand& right_operand, const std::string& amount) {
+  const std::string left = as(DataType::I32, left_operand), left_bits = as(DataType::U32, left_operand);
+  const std::string right = is_shift(op) ? std::string() : as(DataType::I32, right_operand);
+  const std::string right_bits = as(DataType::U32, right_operand);
   switch (op) {
     case BinOp::Add:
       return call("primitive.math.sadd", left, right);
@@ -219,8 +227,8 @@ std::string python_declaration(const ir::BufferDecl& decl) {
   return fmt::format("BufferDecl.{}({}, {}, {}{})", function, name, decl.binding, element, length);
 }
 
-std::string python_expr(const ir::Program& program, ExprId id, std::string_view otherwise) {
-  return written(program, id, 0).value_or(std::string(otherwise));
+std::string python_expr(const ir::Program& program, ExprId id, std::string_view otherwise, const std::unordered_set<ExprId>& wrong) {
+  return written(program, id, 0, wrong).value_or(std::string(otherwise));
 }
 
 std::string python_zero(DataType type) {
@@ -260,7 +268,7 @@ std::string python_binary(BinOp op, const PythonOperand& left, const PythonOpera
   const DataType type = right_decides ? right.type : left.type;
   const std::string amount = as(DataType::U32, right);
   if (ir::info(op).left == DataType::I32 || type == DataType::I32) {
-    return on_i32(op, as(DataType::I32, left), is_shift(op) ? std::string() : as(DataType::I32, right), amount);
+    return on_i32(op, left, right, amount);
   }
   if (type == DataType::U64) return on_u64(op, as(DataType::U64, left), as(DataType::U64, right), amount);
   if (!is_vector(type)) return function(op, as(DataType::U32, left), amount);
@@ -269,6 +277,87 @@ std::string python_binary(BinOp op, const PythonOperand& left, const PythonOpera
   const std::uint32_t count = others > 1 ? std::min(others, ir::lanes(type)) : ir::lanes(type);
   const DataType result = count == 2 ? DataType::Vec2U32 : DataType::Vec4U32;
   return fmt::format("Expr.pack({}, [{} for k in range({})])", python_type(result), function(op, lane(left, "k"), lane(right, "k")), count);
+}
+
+std::optional<BeyondI32> python_beyond_i32(BinOp op, const PythonOperand& left, const PythonOperand& right) {
+  const bool on_the_left = is_large(left);
+  if (on_the_left == is_large(right)) return std::nullopt;
+  const PythonOperand &large = on_the_left ? left : right, &other = on_the_left ? right : left;
+  const bool is_signed = ir::info(op).left == DataType::I32;
+  if (!is_signed && other.type != DataType::I32) return std::nullopt;
+  if (is_shift(op) && (!on_the_left || op == BinOp::Shl || !is_signed)) return std::nullopt;
+  BinOp plain = op;
+  std::optional<bool> always;
+  switch (op) {
+    case BinOp::Lt:
+    case BinOp::SLt:
+      plain = BinOp::Lt, always = !on_the_left;
+      break;
+    case BinOp::Le:
+    case BinOp::SLe:
+      plain = BinOp::Le, always = !on_the_left;
+      break;
+    case BinOp::Gt:
+    case BinOp::SGt:
+      plain = BinOp::Gt, always = on_the_left;
+      break;
+    case BinOp::Ge:
+    case BinOp::SGe:
+      plain = BinOp::Ge, always = on_the_left;
+      break;
+    case BinOp::Div:
+    case BinOp::SDiv:
+      plain = BinOp::Div;
+      break;
+    case BinOp::Mod:
+    case BinOp::SMod:
+      plain = BinOp::Mod;
+      break;
+    case BinOp::Min:
+    case BinOp::SMin:
+      plain = BinOp::Min;
+      break;
+    case BinOp::Max:
+    case BinOp::SMax:
+      plain = BinOp::Max;
+      break;
+    case BinOp::SShr:
+      plain = BinOp::Shr;
+      break;
+    case BinOp::AbsDiff:
+    case BinOp::MulHigh:
+      break;
+    default:
+      return std::nullopt;  // the same bits for both signs
+  }
+  return BeyondI32{large.code, function(plain, as(DataType::U32, left), as(DataType::U32, right)), always};
+}
+
+std::optional<BinOp> python_opposite(BinOp op) {
+  switch (op) {
+    case BinOp::Lt:
+      return BinOp::Ge;
+    case BinOp::Ge:
+      return BinOp::Lt;
+    case BinOp::Gt:
+      return BinOp::Le;
+    case BinOp::Le:
+      return BinOp::Gt;
+    case BinOp::Eq:
+      return BinOp::Ne;
+    case BinOp::Ne:
+      return BinOp::Eq;
+    case BinOp::SLt:
+      return BinOp::SGe;
+    case BinOp::SGe:
+      return BinOp::SLt;
+    case BinOp::SGt:
+      return BinOp::SLe;
+    case BinOp::SLe:
+      return BinOp::SGt;
+    default:
+      return std::nullopt;
+  }
 }
 
 std::string python_unary(UnOp op, const PythonOperand& operand) {

@@ -23,6 +23,12 @@ class Divergence {
 
   bool control(NodeId opener) const { return divergent_[vertex(opener)]; }
 
+  // Whether it is the statement's own condition or bounds that differ, and not only what is around it.
+  bool decides(NodeId opener) const {
+    const Roots& roots = program_.roots[opener];
+    return (roots.first.valid() && divergent_[vertex(roots.first)]) || (roots.second.valid() && divergent_[vertex(roots.second)]);
+  }
+
  private:
   std::uint32_t vertex(StepId id) const { return id.index; }
   std::uint32_t vertex(LocalId id) const { return locals_at_ + id.index; }
@@ -118,21 +124,45 @@ class Divergence {
   std::vector<std::uint32_t> begin_, targets_;  // the edges of vertex v are targets_[begin_[v] .. begin_[v + 1]]
 };
 
-// For each Loop, whether a Return under divergent control flow stands in it: then the barriers of its next round are too late.
-std::vector<bool> loops_left_by_some(const ir::Program& program, const Divergence& divergence) {
-  std::vector<bool> result(program.nodes().size());
-  std::vector<NodeId> open;
+// A Return that only a part of a workgroup may take, the statement that decides it, and whether it stands in that statement's own list.
+// Both are invalid for none.
+struct Left {
+  NodeId returned, guard;
+  bool direct = false;
+};
+
+// An If, Loop or Block that is open, and the outermost one, itself included, whose condition or bounds differ in a workgroup.
+struct Opened {
+  NodeId id, guard;
+  Left at_start, after_then;
+
+  Left left_by(NodeId returned) const { return {returned, guard, guard == id}; }
+};
+
+Opened opened(NodeId id, const std::vector<Opened>& around, const Divergence& divergence, const Left& left = {}) {
+  NodeId guard = around.empty() ? NodeId{} : around.back().guard;
+  if (!guard.valid() && divergence.decides(id)) guard = id;
+  return {id, guard, left, left};
+}
+
+// For each Loop, the Return under divergent control flow that stands in it: then the barriers of its next round are too late.
+std::vector<Left> loops_left_by_some(const ir::Program& program, const Divergence& divergence) {
+  std::vector<Left> result(program.nodes().size());
+  std::vector<Opened> open;
   for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {
     const NodeId id{index};
     const ir::Node& node = program.node(id);
+    const auto leave = [&](const Left& left) {
+      if (!open.empty() && !result[open.back().id.index].returned.valid()) result[open.back().id.index] = left;
+    };
     if (std::holds_alternative<ir::End>(node)) {
-      const bool left = result[open.back().index];
+      const Left left = result[open.back().id.index];
       open.pop_back();
-      if (left && !open.empty()) result[open.back().index] = true;
+      if (left.returned.valid()) leave(left);
     } else if (std::holds_alternative<ir::Return>(node)) {
-      if (!open.empty() && divergence.control(open.back())) result[open.back().index] = true;
+      if (!open.empty() && divergence.control(open.back().id)) leave(open.back().left_by(id));
     } else if (std::holds_alternative<ir::If>(node) || std::holds_alternative<ir::Loop>(node) || std::holds_alternative<ir::Block>(node)) {
-      open.push_back(id);
+      open.push_back(opened(id, open, divergence));
     }
   }
   return result;
@@ -140,7 +170,7 @@ std::vector<bool> loops_left_by_some(const ir::Program& program, const Divergenc
 
 }  // namespace
 
-std::vector<NodeId> divergent_barriers(const Gathered& gathered) {
+std::vector<DivergentBarrier> divergent_barriers(const Gathered& gathered) {
   const ir::Program& program = *gathered.program;
   const auto& size = program.workgroup_size();
   // An axis of 0 is V003's; what it will be is not known, so it counts as 1.
@@ -148,43 +178,40 @@ std::vector<NodeId> divergent_barriers(const Gathered& gathered) {
   if (alone || gathered.nodes<ir::Barrier>().empty()) return {};
 
   const Divergence divergence(gathered);
-  const std::vector<bool> left_by_some = loops_left_by_some(program, divergence);
-  // Whether a part of the workgroup may have returned before: on the way here, when the open statement began, and at the end of its
-  // then branch.
-  bool returned = false;
-  struct Open {
-    NodeId id;
-    bool at_start = false, after_then = false;
-  };
-  std::vector<Open> open;
-  std::vector<NodeId> result;
+  const std::vector<Left> left_by_some = loops_left_by_some(program, divergence);
+  // The Return that a part of the workgroup may have taken before: on the way here, when the open statement began, and at the end of
+  // its then branch.
+  Left left;
+  std::vector<Opened> open;
+  std::vector<DivergentBarrier> result;
   for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {
     const NodeId id{index};
     match(
         program.node(id), [](const ir::Let&) {}, [](const ir::Assign&) {}, [](const ir::Store&) {},
-        [&](const ir::If&) {
-          open.push_back({id, returned, returned});
-        },
+        [&](const ir::If&) { open.push_back(opened(id, open, divergence, left)); },
         [&](const ir::Else&) {
-          open.back().after_then = returned;
-          returned = open.back().at_start;
+          open.back().after_then = left;
+          left = open.back().at_start;
         },
         [&](const ir::Loop&) {
-          if (left_by_some[index]) returned = true;
-          open.push_back({id, returned, returned});
+          if (!left.returned.valid()) left = left_by_some[index];
+          open.push_back(opened(id, open, divergence, left));
         },
-        [&](const ir::Block&) {
-          open.push_back({id, returned, returned});
-        },
+        [&](const ir::Block&) { open.push_back(opened(id, open, divergence, left)); },
         [&](const ir::End&) {
-          returned = returned || open.back().after_then;
+          if (!left.returned.valid()) left = open.back().after_then;
           open.pop_back();
         },
         [&](const ir::Barrier&) {
-          if (returned || (!open.empty() && divergence.control(open.back().id))) result.push_back(id);
+          if (!open.empty() && divergence.control(open.back().id)) {
+            result.push_back({id, open.back().guard, {}, false});
+          } else if (left.returned.valid()) {
+            result.push_back({id, left.guard, left.returned, left.direct});
+          }
         },
         [&](const ir::Return&) {
-          if (!open.empty() && divergence.control(open.back().id)) returned = true;
+          const bool by_some = !open.empty() && divergence.control(open.back().id);
+          if (by_some && !left.returned.valid()) left = open.back().left_by(id);
         });
   }
   return result;

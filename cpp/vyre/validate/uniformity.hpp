@@ -7,7 +7,15 @@
 
 namespace vyre::validate {
 
-// The barriers that only a part of a workgroup may reach, in program order.
-std::vector<NodeId> divergent_barriers(const Gathered& program);
+// A barrier that only a part of a workgroup may reach, and why.
+struct DivergentBarrier {
+  NodeId barrier;
+  NodeId guard;     // the outermost If or Loop around the barrier, or around `returned`, whose condition or bounds differ in a workgroup
+  NodeId returned;  // the Return before it that only a part may take; invalid when the barrier itself is guarded
+  bool direct;      // whether that Return stands in the guard's own list
+};
+
+// In program order.
+std::vector<DivergentBarrier> divergent_barriers(const Gathered& program);
 
 }  // namespace vyre::validate
