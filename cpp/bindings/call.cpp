@@ -48,8 +48,8 @@ Signals::Signals() {
 }
 
 bool Signals::pending() {
-  if (leaving()) return true;
-  if (!main_thread_) return false;
+  // The main thread ends the interpreter itself: what it still calls, in an atexit handler or in a __del__, may run to its end.
+  if (!main_thread_) return leaving();
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return false;
   next_ = now + std::chrono::milliseconds(20);

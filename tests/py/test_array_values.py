@@ -278,6 +278,32 @@ class SpeaksDLPackAlone:
         return self.values.__dlpack_device__()
 
 
+def test_what_dlpack_cannot_be_asked_for_is_told():
+    array = vyre.empty(2, backend="cpu")
+    where = "of Array.__dlpack__ must be"
+    for wrong, text in [
+        (
+            {"stream": 5},
+            f"`stream` {where} None, got 5 (int). Fix: leave it out: the host, which reads the array, has no streams.",
+        ),
+        (
+            {"max_version": "x"},
+            f"`max_version` {where} a tuple of two integers or None, got 'x' (str). Fix: write (1, 0).",
+        ),
+        (
+            {"max_version": (1,)},
+            f"`max_version` {where} a tuple of two integers or None, got (1,) (tuple). Fix: write (1, 0).",
+        ),
+        ({"copy": 3}, f"`copy` {where} True or False, got 3 (int). Fix: write True or False."),
+    ]:
+        assert message(lambda wrong=wrong: array.__dlpack__(**wrong), vyre.ArgumentError) == f"argument {text}"
+    assert message(lambda: array.__dlpack__(version=1), vyre.CallError) == (
+        "Array.__dlpack__() has no argument 'version'. Fix: use one of `stream`, `max_version`, `dl_device`, `copy`."
+    )
+    for right in ({"stream": None}, {"max_version": (1, 0)}, {"copy": True}, {"dl_device": (1, 0), "copy": None}):
+        assert "dltensor" in repr(array.__dlpack__(**right))
+
+
 def test_whatever_speaks_dlpack_makes_an_array():
     values = np.arange(5, dtype=np.uint32)
     assert vyre.array(SpeaksDLPackAlone(values), backend="cpu").numpy().tolist() == values.tolist()

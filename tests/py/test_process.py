@@ -41,6 +41,15 @@ def test_exit_is_clean_with_live_devices(backend):
     assert (done.returncode, done.stdout, done.stderr) == (0, "[5, 4, 7, 6] True\n", "")
 
 
+@pytest.mark.parametrize("backend", vyre.backends())
+def test_a_call_of_an_exit_handler_runs_to_its_end(backend):
+    """Handlers run from the last to the first, so one that was registered before vyre runs when vyre has left."""
+    body = f"print(run_xor({backend!r}), vyre.array([3], dtype=vyre.u32, backend={backend!r}).numpy())"
+    first = f"import atexit\natexit.register(lambda: exec({body!r}, globals()))\n"
+    done = subprocess.run([sys.executable, "-c", first + PRELUDE + body], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "[5, 4, 7, 6] [3]\n" * 2, "")
+
+
 def test_exit_is_clean_while_a_thread_runs():
     done = finish("""
         def work():
