@@ -143,7 +143,7 @@ class Device:
         usable: whether programs run on it.
         default: whether arrays, and calls that name their backend but no device, go to it. Some programs may go to
             another one, which says so in `default_for`.
-        default_for: which arrays and calls without a device go to it, in words; empty: none.
+        default_for: which arrays and calls that name their backend but no device go to it, in words; empty: none.
         reasons: why it is not usable.
         limits: Vulkan's names and values.
         probes: what the driver was found to do when it was opened.

@@ -28,7 +28,7 @@ def show(*, limits: bool) -> int:
     for device in found:
         print(f"{device.index}: {device.name} ({device.kind}), {device.driver}")
         if device.default_for:
-            print(f"    default for {device.default_for}")
+            print(f'    default of backend="{device.backend}" for {device.default_for}')
         for reason in device.reasons:
             print(f"    not usable: {reason}")
         for name, value in device.probes.items():
