@@ -45,18 +45,18 @@ py::array zeros(const BufferDecl& decl, const std::vector<py::ssize_t>& shape) {
 
 void check_array(const BufferDecl& decl, const py::array& array) {
   if (py::isinstance(array, py::module_::import("numpy.ma").attr("MaskedArray"))) {
-    refuse(decl, wanted_array(decl), "a masked array", "write .filled(0) to give the masked elements a value");
+    refuse(decl, wanted_array(decl, Home::Host), "a masked array", "write .filled(0) to give the masked elements a value");
   }
   const ElementType& element = element_type(decl.element);
   const py::dtype got = array.dtype();
   const bool fits = (got.kind() == element.kind && static_cast<std::size_t>(got.itemsize()) == element.bytes) ||
                     (decl.element == DataType::Bool && got.kind() == 'u' && got.itemsize() == 4);
-  if (!fits) refuse(decl, wanted_array(decl), given(array), conversion(decl, array));
+  if (!fits) refuse(decl, wanted_array(decl, Home::Host), given(array), conversion(decl, array));
   if (!got.attr("isnative").cast<bool>())
-    refuse(decl, wanted_array(decl), fmt::format("{} in foreign byte order", given(array)), conversion(decl, array));
+    refuse(decl, wanted_array(decl, Home::Host), fmt::format("{} in foreign byte order", given(array)), conversion(decl, array));
   if (vector_lanes(decl.element) != 0 &&
       (array.ndim() < 1 || array.shape(array.ndim() - 1) != static_cast<py::ssize_t>(ir::lanes(decl.element)))) {
-    refuse(decl, wanted_array(decl), given(array), fmt::format("write .reshape(-1, {})", ir::lanes(decl.element)));
+    refuse(decl, wanted_array(decl, Home::Host), given(array), fmt::format("write .reshape(-1, {})", ir::lanes(decl.element)));
   }
   if ((array.flags() & py::array::c_style) == 0) {
     refuse(decl, "a C-contiguous array", fmt::format("{} that is not", given(array)), "write np.ascontiguousarray(x)");
@@ -123,7 +123,7 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
   if (given_array.ptr() == nullptr) {
     if (!written || decl.count == 0) {
       throw BindingError(fmt::format("buffer `{}` ({}) has no array. Fix: add it to `inputs`: {}{}.", decl.name, ir::text(decl.element),
-                                     wanted_array(decl), written ? ", or a number or a shape of zero elements" : ""));
+                                     wanted_array(decl, Home::Host), written ? ", or a number or a shape of zero elements" : ""));
     }
     std::vector<py::ssize_t> shape{decl.count};
     if (const std::uint32_t lanes = vector_lanes(decl.element)) shape.push_back(lanes);
@@ -131,7 +131,7 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
   }
   if (py::isinstance<py::array>(given_array)) return bind_array(slot, given_array);
   if (const auto shape = zeros_of(decl, given_array)) return bind_zeros(slot, *shape);
-  if (const py::object value = value_of(decl, given_array)) return bind_new(slot, value);
+  if (const py::object value = value_of(decl, given_array, Home::Host)) return bind_new(slot, value);
   if (is<PyArray>(given_array)) return bind_array(slot, to_numpy(given_array.cast<const PyArray&>(), std::nullopt));
   if (PyBytes_Check(given_array.ptr()) && decl.element == DataType::Bytes) {
     // A view of the same bytes, which the checks below then treat like any other array.

@@ -375,6 +375,7 @@ std::string literal_fix(py::handle object, bool on_the_left, std::string_view sy
     if (symbol == "-") return on_the_left ? fmt::format("write `-x - {}`", positive) : fmt::format("write `+ {}`", positive);
     if (symbol == "*") return positive == "1" ? "write `-x`" : fmt::format("write `-x * {}`", positive);
     if (symbol == "<<" || symbol == ">>") {
+      if (!on_the_left && number < py::int_(-31)) return "write an amount from 0 to 31";
       if (!on_the_left) return fmt::format("write `{} {}`", symbol == "<<" ? ">>" : "<<", positive);
     } else if (symbol != "&" && symbol != "|" && symbol != "^" && symbol != "==" && symbol != "!=") {
       const auto [left, right] = ordered(fmt::format("Expr.i32({})", text), "Expr.cast(DataType.I32, x)");
@@ -468,6 +469,15 @@ void bind_refusals(Class& expr) {
   expr.def("__pow__", [](const PyExpr&, const py::args&) -> py::object {
     throw ArgumentError("`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two.");
   });
+  expr.def("__round__", [](const PyExpr&, const py::args&) -> py::object {
+    throw ArgumentError("an expression has no value before it runs. Fix: leave the rounding out; the types are integers.");
+  });
+  expr.def("__format__", [](const py::object& self, py::handle spec) -> py::object {
+    if (PyUnicode_Check(spec.ptr()) && PyUnicode_GET_LENGTH(spec.ptr()) != 0) {
+      throw ArgumentError("an expression has no digits before it runs. Fix: leave the format out of {x}, or format what the run gave.");
+    }
+    return py::str(self);
+  });
   static constexpr Row kUnary[] = {
       {"__bool__",
        "an expression has no truth value before it runs. Fix: write Node.if_(cond, [...]) or Expr.select(cond, a, b) for `if`, vyre.min "
@@ -482,6 +492,9 @@ void bind_refusals(Class& expr) {
        "abs() of an expression depends on its type. Fix: leave it out for a U32, which has no sign; write "
        "vyre.call(\"primitive.math.sabs\", [x]) for an I32."},
       {"__pos__", "`+` before an expression changes nothing. Fix: leave it out."},
+      {"__trunc__", "an expression has no value before it runs. Fix: leave the rounding out; the types are integers."},
+      {"__floor__", "an expression has no value before it runs. Fix: leave the rounding out; the types are integers."},
+      {"__ceil__", "an expression has no value before it runs. Fix: leave the rounding out; the types are integers."},
       {"__float__", "an expression has no float value before it runs. Fix: keep it an expression; the types are integers."},
       {"__len__", "an expression has no length. Fix: write Expr.buf_len(buffer) for the length of a buffer."},
       {"__iter__", "an expression cannot be iterated. Fix: write Node.loop(var, from_, to, body)."},

@@ -159,7 +159,7 @@ class Made {
       while_waiting({}, [&](const run::RunOptions&) { made.storage = backend_->allocate(device_, made.bytes(), true); });
       return &made;
     }
-    const py::object value = value_of(decl, object);
+    const py::object value = value_of(decl, object, Home::Device);
     if (!value) return nullptr;
     PyArray& made = arrays_.emplace_back(blank(decl, {1}));
     std::uint64_t word = 0;

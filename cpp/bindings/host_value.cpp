@@ -226,10 +226,11 @@ std::string fix_for(const BufferDecl& decl, py::handle object, Home home) {
 
 }  // namespace
 
-std::string wanted_array(const BufferDecl& decl) {
-  if (!takes_a_value(decl)) return plain_array(decl);
-  if (decl.element == DataType::Bool) return "True, False, or " + plain_array(decl);
-  return fmt::format("an integer from {}, or {}", range_of(decl.element), plain_array(decl));
+std::string wanted_array(const BufferDecl& decl, Home home) {
+  const std::string array = home == Home::Device ? "a vyre.Array" : plain_array(decl);
+  if (!takes_a_value(decl)) return array;
+  if (decl.element == DataType::Bool) return "True, False, or " + array;
+  return fmt::format("an integer from {}, or {}", range_of(decl.element), array);
 }
 
 void refuse(const BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix) {
@@ -263,15 +264,15 @@ std::optional<std::vector<py::ssize_t>> zeros_of(const BufferDecl& decl, py::han
   return shape;
 }
 
-py::object value_of(const BufferDecl& decl, py::handle object) {
+py::object value_of(const BufferDecl& decl, py::handle object, Home home) {
   if (!takes_a_value(decl) || !is_scalar(object)) return {};
   const bool right = decl.element == DataType::Bool ? is_boolean(object) : is_integer(object) && fits(decl, object);
-  if (!right) refuse(decl, wanted_array(decl), given(object), value_fix(decl, object));
+  if (!right) refuse(decl, wanted_array(decl, home), given(object), value_fix(decl, object));
   return array_of(object, decl);
 }
 
 void refuse_value(const BufferDecl& decl, py::handle object, Home home) {
-  std::string want = home == Home::Host ? wanted_array(decl) : "a vyre.Array";
+  std::string want = wanted_array(decl, home);
   if (decl.access == BufferAccess::ReadWrite) want += ", or a number or a shape of zero elements";
   refuse(decl, want, given(object), fix_for(decl, object, home));
 }

@@ -14,17 +14,17 @@ namespace vyre::python {
 // shape, or the buffer is not ReadWrite. Throws BindingError for one that no buffer can have.
 std::optional<std::vector<py::ssize_t>> zeros_of(const ir::BufferDecl& decl, py::handle object);
 
-// A numpy array of one element: the value that `object` gives a Uniform buffer. A null object when it is no number, or the buffer takes
-// none. Throws BindingError for a number that the element type does not hold.
-py::object value_of(const ir::BufferDecl& decl, py::handle object);
-
-// "a numpy array of uint32", with what else the buffer takes.
-std::string wanted_array(const ir::BufferDecl& decl);
-
-[[noreturn]] void refuse(const ir::BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix);
-
 // Where a call wants its arrays: vyre.run takes numpy's, a Program's call takes those that stay on a device.
 enum class Home : std::uint8_t { Host, Device };
+
+// A numpy array of one element: the value that `object` gives a Uniform buffer. A null object when it is no number, or the buffer takes
+// none. Throws BindingError for a number that the element type does not hold.
+py::object value_of(const ir::BufferDecl& decl, py::handle object, Home home);
+
+// "a numpy array of uint32", with the value that the buffer takes instead.
+std::string wanted_array(const ir::BufferDecl& decl, Home home);
+
+[[noreturn]] void refuse(const ir::BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix);
 
 // For what is no such array and none of the above: says what to write instead.
 [[noreturn]] void refuse_value(const ir::BufferDecl& decl, py::handle object, Home home);

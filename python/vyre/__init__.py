@@ -179,6 +179,8 @@ _LATER = {
 
 def __getattr__(name: str) -> object:
     if name not in _LATER:
+        if name.upper() in _enums._PLANNED:
+            getattr(DataType, name.upper())  # says when it comes
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = globals()[name] = getattr(importlib.import_module(_LATER[name]), name)
     return value

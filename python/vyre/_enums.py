@@ -29,7 +29,10 @@ class _TypeMeta(enum.EnumMeta):
     def __getattr__(cls, name: str):
         if name in _PLANNED:
             raise PlannedTypeError(f"DataType.{name} is planned and not in this version. Fix: {_PLANNED[name]}.")
-        raise AttributeError(f"DataType has no member {name!r}")
+        member = next((known for known in cls.__members__ if known.lower() == name.lower()), None)
+        raise AttributeError(
+            f"DataType has no member {name!r}" + (f". Fix: write DataType.{member}." if member is not None else "")
+        )
 
 
 class TypeEnum(TableEnum, metaclass=_TypeMeta):

@@ -31,7 +31,12 @@ def _types() -> str:
         (_code(name), _code(text), size or "", lanes or "", numpy, meaning)
         for name, text, size, lanes, _, numpy, meaning in _core._tables["types"]
     ]
-    return "## Types\n\n" + _table(("DataType", "in text", "bytes", "lanes", "numpy", "meaning"), rows)
+    return (
+        "## Types\n\n"
+        + _table(("DataType", "in text", "bytes", "lanes", "numpy", "meaning"), rows)
+        + "\nA `Bytes` buffer has a length and no elements that a program loads or stores. Declare a U32 buffer\n"
+        "for bytes to work on, and bind `vyre.pack_bytes(data)`.\n"
+    )
 
 
 def _casts() -> str:

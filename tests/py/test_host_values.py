@@ -338,6 +338,9 @@ def test_exact_message(decl, value, message):
         assert str(error.value) == message
 
 
+RESIDENT = "buffer `n` (u32) wants an integer from 0 to 4294967295, or a vyre.Array, got"
+
+
 def test_numbers_that_stand_for_no_array_are_refused_in_a_call_with_resident_arrays():
     program = Program([BufferDecl.read("a", 0, vyre.u32), BufferDecl.uniform("n", 1, vyre.u32)])
     a = vyre.empty(4, backend="cpu")
@@ -355,8 +358,8 @@ def test_numbers_that_stand_for_no_array_are_refused_in_a_call_with_resident_arr
             ([1, 2], 7),
             "buffer `a` (u32) wants a vyre.Array, got an object of type list. Fix: write vyre.array(x, dtype=np.uint32).",
         ),
-        ((a, -1), f"{UNIFORM} -1 (int). Fix: write x & 0xFFFFFFFF for its low 32 bits."),
-        ((a, 2.5), f"{UNIFORM} 2.5 (float). Fix: write round(x), or int(x) to drop the fraction."),
+        ((a, -1), f"{RESIDENT} -1 (int). Fix: write x & 0xFFFFFFFF for its low 32 bits."),
+        ((a, 2.5), f"{RESIDENT} 2.5 (float). Fix: write round(x), or int(x) to drop the fraction."),
     ]:
         with pytest.raises(vyre.BindingError) as error:
             program(*values, workgroups=1)

@@ -19,6 +19,10 @@ NAMED = Program([BufferDecl.read_write("data", 0, vyre.u32), BufferDecl.read_wri
             "Fix: write one of these; None takes the best one (did you mean `vulkan`?).",
         ),
         (
+            lambda: vyre.parse("vyre 1\nworkgroup_size 1 1 1\n\nlet x = popcont(1)\n"),
+            'a registered operation is called as call("<id>", ...) (did you mean `popcount`?).',
+        ),
+        (
             lambda: vyre.devices("refrence"),
             "Fix: write one of these; None lists all devices (did you mean `reference`?).",
         ),
@@ -53,3 +57,33 @@ def test_a_name_like_no_other_gets_no_suggestion():
         with pytest.raises(vyre.VyreError) as error:
             call()
         assert "did you mean" not in str(error.value)
+
+
+def test_a_type_in_the_spelling_of_texts_is_told():
+    with pytest.raises(AttributeError) as error:
+        _ = vyre.DataType.vec2u32
+    assert str(error.value) == "DataType has no member 'vec2u32'. Fix: write DataType.Vec2U32."
+    with pytest.raises(AttributeError) as error:
+        _ = vyre.DataType.word
+    assert str(error.value) == "DataType has no member 'word'"
+
+
+def test_a_planned_type_is_told_under_its_short_name_too():
+    with pytest.raises(vyre.errors.PlannedTypeError) as error:
+        _ = vyre.f32
+    with pytest.raises(vyre.errors.PlannedTypeError) as long_name:
+        _ = vyre.DataType.F32
+    assert str(error.value) == str(long_name.value)
+    assert not hasattr(vyre, "f31")
+
+
+def test_the_devices_command_says_of_which_backend_each_device_is_the_default(capsys):
+    from vyre.commands import devices
+
+    devices.show(limits=False)
+    lines = [line for line in capsys.readouterr().out.splitlines() if "default" in line]
+    assert lines == [
+        f'    default of backend="{device.backend}" for {device.default_for}'
+        for device in vyre.devices()
+        if device.default_for
+    ]

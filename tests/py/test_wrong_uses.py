@@ -8,6 +8,7 @@ message and place, and its `hint` where one is given.
 # ruff: noqa: E501  (messages stand whole)
 from __future__ import annotations
 
+import math
 import traceback
 from typing import NamedTuple
 
@@ -51,6 +52,7 @@ EXPRESSIONS = [
     Row("equal to a negative", "~i == -1", ArgumentError, f"the right operand of `==` {VALUE} -1 (int). Fix: write 4294967295, its bits as a U32.", "~i == 4294967295", [1, 0, 0, 0]),
     Row("below a negative", "i - 2 < -1", ArgumentError, f"the right operand of `<` {VALUE} -1 (int). Fix: write `Expr.cast(DataType.I32, x) < Expr.i32(-1)`.", "Expr.cast(DataType.I32, i - 2) < Expr.i32(-1)", [1, 0, 0, 0]),
     Row("shifted by a negative", "x << -1", ArgumentError, f"the right operand of `<<` {VALUE} -1 (int). Fix: write `>> 1`.", "x >> 1", [2, 3, 3, 4]),
+    Row("shifted by a large negative", "x << -33", ArgumentError, f"the right operand of `<<` {VALUE} -33 (int). Fix: write an amount from 0 to 31.", "x >> 1", [2, 3, 3, 4]),
     Row("a negative divided", "-7 // i", ArgumentError, f"the left operand of `//` {VALUE} -7 (int). Fix: write `Expr.i32(-7) // Expr.cast(DataType.I32, x)`.", "Expr.cast(DataType.U32, Expr.i32(-7) // Expr.cast(DataType.I32, i))", [0, TOP - 7, TOP - 3, TOP - 2]),
     Row("a negative beside an I32", "Expr.cast(DataType.U32, Expr.cast(DataType.I32, i) + -1)", ArgumentError, f"the right operand of `+` {VALUE} -1 (int). Fix: write Expr.i32(-1).", "Expr.cast(DataType.U32, Expr.cast(DataType.I32, i) + Expr.i32(-1))", [TOP - 1, 0, 1, 2]),
     Row("a plain literal beside an I32", "Expr.cast(DataType.U32, Expr.cast(DataType.I32, i) + 1)", ArgumentError, "the right operand of `+` must be visibly I32 like the other one, got Expr(1). Fix: write Expr.i32(1).", "Expr.cast(DataType.U32, Expr.cast(DataType.I32, i) + Expr.i32(1))", [1, 2, 3, 4]),
@@ -71,6 +73,10 @@ EXPRESSIONS = [
     Row("unary plus", "+i", ArgumentError, "`+` before an expression changes nothing. Fix: leave it out.", "i", [0, 1, 2, 3]),
     Row("abs of a U32", "abs(i)", ArgumentError, 'abs() of an expression depends on its type. Fix: leave it out for a U32, which has no sign; write vyre.call("primitive.math.sabs", [x]) for an I32.', "i", [0, 1, 2, 3]),
     Row("abs of an I32", "abs(Expr.cast(DataType.I32, i) - Expr.i32(2))", ArgumentError, 'abs() of an expression depends on its type. Fix: leave it out for a U32, which has no sign; write vyre.call("primitive.math.sabs", [x]) for an I32.', 'vyre.call("primitive.math.sabs", [Expr.cast(DataType.I32, i) - Expr.i32(2)])', [2, 1, 0, 1]),
+    Row("rounded", "round(i)", ArgumentError, "an expression has no value before it runs. Fix: leave the rounding out; the types are integers.", "i", [0, 1, 2, 3]),
+    Row("rounded to digits", "round(i, 2)", ArgumentError, "an expression has no value before it runs. Fix: leave the rounding out; the types are integers.", "i", [0, 1, 2, 3]),
+    Row("rounded down", "math.floor(i)", ArgumentError, "an expression has no value before it runs. Fix: leave the rounding out; the types are integers.", "i", [0, 1, 2, 3]),
+    Row("in hexadecimal", "i + len(f'{i:08x}')", ArgumentError, "an expression has no digits before it runs. Fix: leave the format out of {x}, or format what the run gave.", "i + len(f'{i}') - len(str(i))", [0, 1, 2, 3]),
     Row("int", "int(i)", ArgumentError, "an expression has no integer value before it runs. Fix: convert with Expr.cast(DataType.U32, value).", "Expr.cast(DataType.U32, i)", [0, 1, 2, 3]),
     Row("float", "float(i)", ArgumentError, "an expression has no float value before it runs. Fix: keep it an expression; the types are integers.", "i", [0, 1, 2, 3]),
     Row("a Python list at an expression", "[5, 6, 7, 8][i]", ArgumentError, "an expression has no integer value before it runs. Fix: write Node.loop(var, 0, n, body) for range(n), and Expr.load(buffer, index) to index with it.", 'Expr.load("a", i)', [5, 6, 7, 8]),
@@ -368,7 +374,7 @@ CALLS = [
         "True for a number",
         "result = scaled(resident, True, 4, workgroups=1).numpy()",
         BindingError,
-        "buffer `n` (u32) wants an integer from 0 to 4294967295, or a numpy array of uint32, got True (bool). Fix: write 1.",
+        "buffer `n` (u32) wants an integer from 0 to 4294967295, or a vyre.Array, got True (bool). Fix: write 1.",
         "result = scaled(resident, 1, 4, workgroups=1).numpy()",
         [5, 6, 7, 8],
     ),
@@ -710,7 +716,7 @@ def names() -> dict[str, object]:
     )
     return {
         **{name: getattr(vyre, name) for name in ("BufferDecl", "DataType", "Expr", "Node", "Program")},
-        **{"vyre": vyre, "np": np, "i": i, "x": Expr.load("a", i), "a": a, "out": out, "data": data},
+        **{"vyre": vyre, "np": np, "math": math, "i": i, "x": Expr.load("a", i), "a": a, "out": out, "data": data},
         **{"ran": ran, "stored": stored, "scaled": scaled, "measured": measured, "resident": vyre.array(data)},
     }
 

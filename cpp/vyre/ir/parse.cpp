@@ -13,6 +13,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "vyre/base/nearest.hpp"
 #include "vyre/ir/builder.hpp"
 #include "vyre/ir/lexer.hpp"
 #include "vyre/ir/text_form.hpp"
@@ -347,8 +348,11 @@ class Parser : Lexer {
     const std::size_t start = at_;
     const auto known = functions().find(word);
     if (known == functions().end()) {
+      std::vector<std::string_view> names;
+      for (const auto& [name, row] : functions()) names.push_back(name);
+      std::ranges::sort(names);
       fail(start, fmt::format("unknown function {}", shown(word)),
-           "use a function of the text form; a registered operation is called as call(\"<id>\", ...)");
+           "use a function of the text form; a registered operation is called as call(\"<id>\", ...)" + did_you_mean(word, names));
     }
     const Function function = known->second;
     at_ += word.size();
