@@ -17,6 +17,7 @@
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/profile.hpp"
+#include "vyre/run/registry.hpp"
 #include "vyre/transform/passes.hpp"
 #include "waiting.hpp"
 #include "without_gil.hpp"
@@ -151,6 +152,9 @@ void bind_run(py::module_& m) {
   m.def("_devices", list_devices, py::arg("backend") = py::none());
   py::module_::import("atexit").attr("register")(py::cpp_function(leave));
   forget_calls_when_forked();
+  // They exist from now on: a child that is forked while another thread makes them would wait for that thread for ever.
+  run::backends();
+  run::op_snapshot();
 }
 
 }  // namespace vyre::python

@@ -30,10 +30,8 @@ struct VerdictHash {
   std::size_t operator()(const VerdictKey& key) const { return key.hash ^ (key.generation * 0x9E3779B97F4A7C15u); }
 };
 
-Lru<VerdictKey, validate::ValidProgram, VerdictHash>& verdicts() {
-  static auto& instance = *new Lru<VerdictKey, validate::ValidProgram, VerdictHash>(64);
-  return instance;
-}
+// Made when the module is loaded, and never destroyed, as `remembered` in prepared.cpp.
+auto& verdicts = *new Lru<VerdictKey, validate::ValidProgram, VerdictHash>(64);
 
 py::object or_none(const std::string& text) { return text.empty() ? py::object(py::none()) : py::object(lenient_str(text)); }
 py::object or_none(int number) { return number == 0 ? py::object(py::none()) : py::object(py::int_(number)); }
@@ -130,16 +128,16 @@ validate::ValidProgram valid(const PyProgram& program) {
   run::OpSnapshot ops = run::op_snapshot();
   VerdictKey key{program.program, program.hash(), ops.generation};
   const WithoutGil unlocked;
-  if (auto known = verdicts().find(key)) return *known;
+  if (auto known = verdicts.find(key)) return *known;
   const run::Span span("validate");
   validate::Verdict verdict = validate::validate(program.program, ops.table);
   if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
-  verdicts().insert(key, *verdict.program);
+  verdicts.insert(key, *verdict.program);
   return *verdict.program;
 }
 
 void remember(const PyProgram& program, const validate::ValidProgram& value) {
-  verdicts().insert({program.program, program.hash(), run::op_snapshot().generation}, value);
+  verdicts.insert({program.program, program.hash(), run::op_snapshot().generation}, value);
 }
 
 void bind_validate(py::module_& m) {

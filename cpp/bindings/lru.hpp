@@ -1,10 +1,13 @@
-// The values used last, by key: what vyre.run keeps so that a second call does not prepare again. Safe from every thread.
+// The values used last, by key: what vyre.run keeps so that a second call does not prepare again. Safe from every thread, and in a
+// forked child.
 #pragma once
 
 #include <list>
 #include <mutex>
 #include <optional>
 #include <unordered_map>
+
+#include "vyre/base/fork.hpp"
 
 namespace vyre::python {
 
@@ -55,7 +58,7 @@ class Lru {
  private:
   using List = std::list<std::pair<Key, Value>>;
   std::size_t capacity_;
-  std::mutex mutex_;
+  ForkSafeMutex mutex_;
   List items_;
   std::unordered_map<Key, typename List::iterator, Hash> places_;
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <map>
 #include <mutex>
@@ -10,6 +11,7 @@
 #include "convert.hpp"
 #include "lru.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/fork.hpp"
 #include "vyre/base/nearest.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/profile.hpp"
@@ -27,10 +29,8 @@ struct PreparedHash {
   }
 };
 
-Lru<PreparedKey, std::shared_ptr<run::Executable>, PreparedHash>& remembered() {
-  static auto& instance = *new Lru<PreparedKey, std::shared_ptr<run::Executable>, PreparedHash>(64);
-  return instance;
-}
+// Made when the module is loaded, and never destroyed: a forked child that waits for another thread to make it would wait for ever.
+auto& remembered = *new Lru<PreparedKey, std::shared_ptr<run::Executable>, PreparedHash>(64);
 
 std::string lower_case(std::string text) {
   std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -57,8 +57,11 @@ std::string device_fix(py::handle object) {
 
 Backend* best_backend() {
   // Found once: asking opens devices, and a call must not change its backend because a device went away.
-  static Backend* best = available_backends().at(0);
-  return best;
+  static std::atomic<Backend*> best = nullptr;
+  if (Backend* known = best) return known;
+  Backend* found = available_backends().at(0);
+  Backend* before = nullptr;
+  return best.compare_exchange_strong(before, found) ? found : before;
 }
 
 }  // namespace
@@ -127,27 +130,32 @@ std::vector<ListedDevice> listed_devices() {
 }
 
 std::size_t default_device(Backend& backend) {
-  static std::mutex mutex;
-  static auto& known = *new std::map<Backend*, std::size_t>;
-  const std::lock_guard lock(mutex);
-  if (const auto found = known.find(&backend); found != known.end()) return found->second;
+  static ForkSafeMutex mutex;
+  static constinit std::map<Backend*, std::size_t>* known = nullptr;
+  {
+    const std::lock_guard lock(mutex);
+    if (known == nullptr) known = new std::map<Backend*, std::size_t>;
+    if (const auto found = known->find(&backend); found != known->end()) return found->second;
+  }
   const std::vector<run::DeviceInfo> devices = backend.devices();
   const auto chosen = std::find_if(devices.begin(), devices.end(), [](const run::DeviceInfo& device) { return device.is_default; });
   // Without any, its first device says why it does not work.
-  return known[&backend] = chosen == devices.end() ? 0 : static_cast<std::size_t>(chosen - devices.begin());
+  const std::size_t index = chosen == devices.end() ? 0 : static_cast<std::size_t>(chosen - devices.begin());
+  const std::lock_guard lock(mutex);
+  return known->emplace(&backend, index).first->second;
 }
 
 std::shared_ptr<run::Executable> prepared(const validate::ValidProgram& program, const PreparedKey& key, const run::RunOptions& waiting) {
-  if (auto known = remembered().find(key)) return *known;
+  if (auto known = remembered.find(key)) return *known;
   run::Span span("prepare");
   if (span) span.work().program = std::make_shared<validate::ValidProgram>(program);
   std::shared_ptr<run::Executable> executable = key.backend->prepare(program, key.device, key.lowering, waiting);
-  remembered().insert(key, executable);
+  remembered.insert(key, executable);
   return executable;
 }
 
-void forget_prepared(const PreparedKey& key) { remembered().erase(key); }
+void forget_prepared(const PreparedKey& key) { remembered.erase(key); }
 
-void forget_all_prepared() { remembered().clear(); }
+void forget_all_prepared() { remembered.clear(); }
 
 }  // namespace vyre::python

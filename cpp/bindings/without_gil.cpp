@@ -1,11 +1,12 @@
 #include "without_gil.hpp"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <chrono>
 #include <thread>
+
+#include "vyre/base/fork.hpp"
 
 namespace vyre::python {
 namespace {
@@ -36,7 +37,7 @@ void end_calls() {
 }
 
 void forget_calls_when_forked() {
-  pthread_atfork(nullptr, nullptr, [] { running = 0; });
+  when_forked([] { running = 0; });
 }
 
 }  // namespace vyre::python

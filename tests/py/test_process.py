@@ -142,6 +142,67 @@ def test_a_forked_child_works_or_gets_a_typed_error(backend):
     assert (done.returncode, done.stdout) == (0, "0 [5, 4, 7, 6]\n"), done.stderr
 
 
+FORKS = """
+import warnings
+warnings.simplefilter("ignore")
+def in_child(work):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(20)  # what hangs ends by a signal
+        try:
+            ok = work()
+        except vyre.VyreError as error:
+            ok = ". Fix: " in str(error)
+        os._exit(0 if ok else 1)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+"""
+
+
+def test_children_that_are_forked_while_threads_look_programs_up_work():
+    """Seen: a child waited for ever for the lock of a cache that a thread of the parent had held."""
+    done = finish(
+        FORKS
+        + """
+x = Expr.gid_x()
+for k in range(20_000):
+    x = x ^ k
+big = Program([BufferDecl.output("out", 0, vyre.u32)], (4, 1, 1), [Node.store("out", Expr.gid_x(), x)])
+vyre.run(big, {"out": 4}, 1, backend="cpu")
+def work(copy):  # one that has to be compared
+    while True:
+        vyre.run(copy, {"out": 4}, 0, backend="cpu")
+for _ in range(4):
+    threading.Thread(target=work, args=(Program.from_bytes(big.to_bytes()),), daemon=True).start()
+def new_program(k):
+    program = Program([BufferDecl.output("out", 0, vyre.u32)], (4, 1, 1), [Node.store("out", Expr.gid_x(), k)])
+    return vyre.run(program, {"out": 4}, 1, backend="cpu", timeout=10)["out"].tolist() == [k] * 4
+print({in_child(lambda: new_program(k)) for k in range(20)}, flush=True)
+os._exit(0)
+"""
+    )
+    assert (done.returncode, done.stdout) == (0, "{0}\n"), done.stderr
+
+
+def test_children_that_are_forked_while_a_thread_opens_devices_work_or_get_a_typed_error():
+    done = finish(
+        FORKS
+        + """
+opened = threading.Event()
+run_xor("cpu")  # Python's own locks of modules that are being imported do not survive a fork
+def work():
+    run_xor(None)
+    opened.set()
+threading.Thread(target=work, daemon=True).start()
+found = set()
+while not opened.is_set():
+    found.add(in_child(lambda: run_xor(None) == [5, 4, 7, 6]))
+print(found, run_xor(None), flush=True)
+os._exit(0)
+"""
+    )
+    assert (done.returncode, done.stdout) == (0, "{0} [5, 4, 7, 6]\n"), done.stderr
+
+
 def test_import_opens_no_device():
     done = subprocess.run(
         [

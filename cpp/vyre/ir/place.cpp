@@ -2,13 +2,14 @@
 
 #include <mutex>
 
+#include "vyre/base/fork.hpp"
 #include "vyre/base/interner.hpp"
 
 namespace vyre::ir {
 namespace {
 
 struct Files {
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   Interner names;
 };
 

@@ -20,11 +20,19 @@ HostStorage::HostStorage(std::uint64_t bytes)
       fmt::format("the host has no memory for an array of {} bytes. Fix: ask for fewer elements, or free some memory.", bytes));
 }
 
+void HostStorage::look_for_a_lost_writer() noexcept {
+  if (!busy_.take_lost_writer()) return;
+  fail(std::make_exception_ptr(
+      DeviceError("another thread was writing the array when this process was forked, and it goes on in the parent alone. Fix: write the "
+                  "whole array anew, or fork while no call works with it.")));
+}
+
 void HostStorage::write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) {
   VYRE_ASSERT(offset <= bytes_ && from.size() <= bytes_ - offset);
   Span span("upload");
   if (span) span.work().bytes = from.size();
   const auto lock = busy_.write(options);
+  look_for_a_lost_writer();
   host_copy(data_.get() + offset, from.data(), from.size());
   if (from.size() == bytes_) forget_failure();
 }
@@ -34,12 +42,14 @@ void HostStorage::read(std::uint64_t offset, std::span<std::byte> to, const RunO
   Span span("download");
   if (span) span.work().bytes = to.size();
   const auto lock = busy_.read(options);
+  look_for_a_lost_writer();
   rethrow_failure();
   host_copy(to.data(), data_.get() + offset, to.size());
 }
 
 void HostStorage::wait(const RunOptions& options) {
   const auto lock = busy_.read(options);
+  look_for_a_lost_writer();
   rethrow_failure();
 }
 
@@ -76,6 +86,7 @@ class HostPlan final : public Plan {
       } else {
         shared.push_back(use.storage->busy_.read(options));
       }
+      use.storage->look_for_a_lost_writer();
       use.storage->rethrow_failure();
     }
     RunOptions in_place = options;

@@ -27,6 +27,9 @@ class HostStorage final : public Storage {
     void operator()(std::byte* bytes) const { std::free(bytes); }
   };
 
+  // With access to the bytes.
+  void look_for_a_lost_writer() noexcept;
+
   const std::uint64_t bytes_;
   const std::uint64_t id_;
   std::unique_ptr<std::byte, Free> data_;

@@ -1,7 +1,6 @@
 #include "vyre/run/profile.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include <exception>
 
 #include "vyre/base/error.hpp"
+#include "vyre/base/fork.hpp"
 
 namespace vyre::run {
 namespace {
@@ -18,28 +18,21 @@ namespace {
 constexpr std::size_t kMostNotes = 100;
 
 struct Registry {
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   std::vector<std::shared_ptr<Profile>> open;
 };
 
-std::atomic<std::uint64_t> forks = 0;
-
-// Never destroyed: threads that outlive main may still end a span. A forked child gets a new one, because a thread that is no more may
-// have held the lock of the old one.
-std::atomic<Registry*>& registry_place() {
-  static std::atomic<Registry*>& place = *new std::atomic<Registry*>(new Registry);
-  return place;
-}
-
-Registry& registry() {
-  static const int registered = pthread_atfork(nullptr, nullptr, [] {
-    ++forks;
+// Never destroyed: threads that outlive main may still end a span. A forked child gets a new one and keeps the old one, whose profiles hold
+// devices of the parent.
+Registry* the_registry = [] {
+  when_forked([] {
     detail::open_profiles = 0;
-    registry_place() = new Registry;
+    the_registry = new Registry;
   });
-  static_cast<void>(registered);
-  return *registry_place();
-}
+  return new Registry;
+}();
+
+Registry& registry() { return *the_registry; }
 
 }  // namespace
 
@@ -71,7 +64,7 @@ ClockFit fit(const DeviceClock::Reading& first, const std::optional<DeviceClock:
   return {first.host, first.device, scale, std::max(first.error, last->error)};
 }
 
-Profile::Profile(std::size_t most_events) : most_events_(most_events), forks_(forks), began_(host_now()) {}
+Profile::Profile(std::size_t most_events) : most_events_(most_events), forks_(forks_before()), began_(host_now()) {}
 
 std::shared_ptr<Profile> Profile::begin(std::size_t most_events) {
   Registry& all = registry();
@@ -84,7 +77,7 @@ std::shared_ptr<Profile> Profile::begin(std::size_t most_events) {
 
 bool Profile::close() noexcept {
   // In a forked child the profile belongs to the parent; its lock may be held by a thread that is no more.
-  if (forks_ != forks) return false;
+  if (forks_ != forks_before()) return false;
   Registry& all = registry();
   std::shared_ptr<Profile> self;  // destroyed with nothing locked
   {
@@ -128,7 +121,7 @@ void Profile::end(const RunOptions& options) {
 
 void Profile::abandon() noexcept {
   close();
-  if (forks_ != forks) return;
+  if (forks_ != forks_before()) return;
   // What a device has not told keeps the profile, which must not keep the device.
   std::vector<std::shared_ptr<DeviceClock>> clocks;
   try {
@@ -214,7 +207,7 @@ void Profile::note(const std::string& text) noexcept {
 ProfileReport Profile::report() const {
   ProfileReport report;
   report.began = began_;
-  if (forks_ != forks) {
+  if (forks_ != forks_before()) {
     report.ended = began_;
     report.notes = {"the profile was opened before this process was forked, and stayed in the parent."};
     return report;

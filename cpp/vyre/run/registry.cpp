@@ -5,6 +5,7 @@
 #include <mutex>
 
 #include "vyre/base/error.hpp"
+#include "vyre/base/fork.hpp"
 #include "vyre/base/nearest.hpp"
 #include "vyre/ops/standard.hpp"
 #include "vyre/validate/validate.hpp"
@@ -13,7 +14,7 @@ namespace vyre::run {
 namespace {
 
 struct Registry {
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   OpSnapshot now{ops::standard_ops(), 0};
 };
 
@@ -82,17 +83,24 @@ ir::OpTable::Spec registered_op(std::string_view id) {
 
 ir::OpTable::Spec register_op(ir::OpSpec spec) {
   check_spec(spec);
-  Registry& all = registry();
-  const std::lock_guard lock(all.mutex);
-  if (spec.inlinable()) {
-    Diagnostics found = validate::validate_op(spec, all.now.table);
-    std::erase_if(found, [](const Diagnostic& diagnostic) { return diagnostic.rule == "V016" || diagnostic.rule == "V017"; });
-    if (!found.empty()) throw ValidationError(std::move(found));
-  }
   const std::string id = fmt::format("{}@{}", spec.id, spec.version);
-  ir::OpTable table = all.now.table.with(std::make_shared<const ir::OpSpec>(std::move(spec)));
-  if (!all.now.table.find(id)) all.now = {std::move(table), all.now.generation + 1};
-  return all.now.table.find(id);
+  const auto added = std::make_shared<const ir::OpSpec>(std::move(spec));
+  Registry& all = registry();
+  for (;;) {
+    const OpSnapshot seen = op_snapshot();
+    if (added->inlinable()) {
+      Diagnostics found = validate::validate_op(*added, seen.table);
+      std::erase_if(found, [](const Diagnostic& diagnostic) { return diagnostic.rule == "V016" || diagnostic.rule == "V017"; });
+      if (!found.empty()) throw ValidationError(std::move(found));
+    }
+    OpSnapshot next{seen.table.with(added), seen.generation + 1};
+    if (ir::OpTable::Spec known = seen.table.find(id)) return known;
+    const std::lock_guard lock(all.mutex);
+    // Another thread was quicker: what it added may be the same one, or one that this body calls.
+    if (all.now.generation != seen.generation) continue;
+    std::swap(all.now, next);
+    return added;
+  }
 }
 
 }  // namespace vyre::run

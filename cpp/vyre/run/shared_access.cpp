@@ -3,18 +3,55 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <new>
+#include <utility>
 
 #include "vyre/base/error.hpp"
 
 namespace vyre::run {
 
-std::unique_lock<std::mutex> SharedAccess::wait(const RunOptions& options, bool among_readers) {
+void SharedAccess::leave_the_parents_behind() {
+  if (forks_ == forks_before()) return;
+  forks_ = forks_before();
+  lost_writer_ = writer_;
+  writer_ = false;
+  readers_ = 0;
+  // The old one still counts threads of the parent that wait for it. Destroying it would wait for them, so it is only overwritten.
+  new (&changed_) std::condition_variable;
+}
+
+bool SharedAccess::take_lost_writer() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(lost_writer_, false);
+}
+
+void SharedAccess::unlock() {
+  const std::lock_guard lock(mutex_);
+  leave_the_parents_behind();
+  writer_ = false;
+  changed_.notify_all();
+}
+
+void SharedAccess::unlock_shared() {
+  const std::lock_guard lock(mutex_);
+  leave_the_parents_behind();
+  if (readers_ > 0 && --readers_ == 0) changed_.notify_all();
+}
+
+std::unique_lock<ForkSafeMutex> SharedAccess::wait(const RunOptions& options, bool among_readers) {
   using Clock = std::chrono::steady_clock;
   constexpr auto kSlice = std::chrono::milliseconds(20);
   std::unique_lock lock(mutex_);
+  leave_the_parents_behind();
   if (!taken(among_readers)) return lock;
   const auto start = options.start.value_or(Clock::now());
-  while (!changed_.wait_for(lock, kSlice, [&] { return !taken(among_readers); })) {
+  const auto free_after_a_slice = [&] {
+    std::unique_lock native(mutex_.native(), std::adopt_lock);
+    const bool free = changed_.wait_for(native, kSlice, [&] { return !taken(among_readers); });
+    native.release();
+    return free;
+  };
+  while (!free_after_a_slice()) {
     // With nothing locked: whoever is asked may wait for somebody who waits here.
     lock.unlock();
     if (options.interrupted && options.interrupted()) throw Interrupted();
@@ -24,6 +61,7 @@ std::unique_lock<std::mutex> SharedAccess::wait(const RunOptions& options, bool 
                       options.timeout->count()));
     }
     lock.lock();
+    leave_the_parents_behind();
   }
   return lock;
 }

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "vyre/base/fork.hpp"
 #include "vyre/run/backend.hpp"
 
 namespace vyre::run {
@@ -28,25 +29,25 @@ class SharedAccess {
     return Reading(*this, std::adopt_lock);
   }
 
+  // Whether a fork left the one that wrote behind in the parent: the first call that has access after it is told so.
+  bool take_lost_writer();
+
   // For the locks above.
-  void unlock() {
-    const std::lock_guard lock(mutex_);
-    writer_ = false;
-    changed_.notify_all();
-  }
-  void unlock_shared() {
-    const std::lock_guard lock(mutex_);
-    if (--readers_ == 0) changed_.notify_all();
-  }
+  void unlock();
+  void unlock_shared();
 
  private:
   // Until nobody has it who must not be there, and with the mutex held.
-  std::unique_lock<std::mutex> wait(const RunOptions& options, bool among_readers);
+  std::unique_lock<ForkSafeMutex> wait(const RunOptions& options, bool among_readers);
   bool taken(bool among_readers) const { return writer_ || (!among_readers && readers_ > 0); }
+  // With the mutex held.
+  void leave_the_parents_behind();
 
-  std::mutex mutex_;
+  ForkSafeMutex mutex_;
   std::condition_variable changed_;
+  std::uint64_t forks_ = forks_before();
   bool writer_ = false;
+  bool lost_writer_ = false;
   unsigned readers_ = 0;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <mutex>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/lower/lower.hpp"

@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "vyre/base/fork.hpp"
 #include "vyre/run/backend.hpp"
 #include "vyre/transform/specialize.hpp"
 #include "vyre/validate/validate.hpp"
@@ -59,7 +59,7 @@ class Specialization {
   std::vector<transform::UniformElement> elements_;
   std::vector<Part> parts_;
   std::size_t word_count_ = 0;
-  mutable std::mutex mutex_;
+  mutable ForkSafeMutex mutex_;
   std::vector<Words> chosen_;
   std::list<Candidate> candidates_;  // the last one first
 };

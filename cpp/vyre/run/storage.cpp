@@ -1,5 +1,6 @@
 #include "vyre/run/storage.hpp"
 
+#include <mutex>
 #include <utility>
 
 namespace vyre::run {

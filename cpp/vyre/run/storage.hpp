@@ -9,10 +9,10 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <vector>
 
+#include "vyre/base/fork.hpp"
 #include "vyre/run/backend.hpp"
 
 namespace vyre::run {
@@ -45,7 +45,7 @@ class Storage {
 
  private:
   std::atomic<bool> failed_ = false;
-  mutable std::mutex mutex_;
+  mutable ForkSafeMutex mutex_;
   std::exception_ptr failure_;
 };
 

@@ -2,9 +2,12 @@
 #include "vyre/run/storage.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <random>
@@ -18,6 +21,7 @@
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks.hpp"
+#include "vyre/run/host_storage.hpp"
 
 namespace vyre::test {
 namespace {
@@ -371,6 +375,54 @@ TEST(Overlaps, are_found_among_many_arrays_as_among_few) {
       run::check_call(program, changed, {});
     }
   }
+}
+
+// Works until it is told to end.
+class Endless final : public run::Executable {
+ public:
+  void run(std::span<const run::BufferView>, Grid, const run::RunOptions&) override {
+    at_work = true;
+    at_work.notify_all();
+    end.wait(false);
+  }
+  std::unique_ptr<run::Plan> plan(std::span<const StorageView> views, Grid grid, const run::RunOptions&) override {
+    return run::plan_on_host(*this, views, {true, false}, grid);
+  }
+  std::atomic<bool> at_work = false, end = false;
+};
+
+TEST(HostStorage, that_a_thread_was_writing_at_a_fork_is_a_typed_error_in_the_child_until_it_is_written) {
+  Endless endless;
+  run::HostStorage written(4), only_read(4);
+  const std::array<StorageView, 2> views = {StorageView{&written, 0, 4, 1}, StorageView{&only_read, 0, 4, 1}};
+  const auto plan = endless.plan(views, {}, {});
+  std::jthread caller([&] { plan->submit(views, {}); });
+  endless.at_work.wait(false);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(10);  // one that waits for the parent's thread ends by a signal
+    Words words = {7};
+    only_read.write(0, bytes_of(words), {});
+    std::string said;
+    try {
+      written.read(0, std::as_writable_bytes(std::span(words)), {});
+    } catch (const DeviceError& error) {
+      said = error.what();
+    }
+    if (said !=
+        "another thread was writing the array when this process was forked, and it goes on in the parent alone. Fix: write the whole "
+        "array anew, or fork while no call works with it.") {
+      _exit(1);
+    }
+    written.write(0, bytes_of(Words{9}), {});
+    written.read(0, std::as_writable_bytes(std::span(words)), {});
+    _exit(words == Words{9} ? 0 : 2);
+  }
+  int status = -1;
+  EXPECT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  endless.end = true;
+  endless.end.notify_all();
 }
 
 }  // namespace

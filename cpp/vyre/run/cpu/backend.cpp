@@ -171,8 +171,9 @@ class CpuExecutable : public Executable {
   };
 
   struct Special {
-    bool tried = false;
-    std::unique_ptr<const Compiled> compiled;  // nothing where that failed
+    std::atomic<bool> tried = false;
+    std::unique_ptr<const Compiled> owned;
+    std::atomic<const Compiled*> compiled = nullptr;  // `owned`, once it is complete; nothing where that failed
   };
 
   Compiled compiled(const validate::ValidProgram& program) const {
@@ -203,17 +204,18 @@ class CpuExecutable : public Executable {
     if (specialization_.parts().empty()) return plain_;
     const auto chosen = specialization_.choose(specialization_.words(buffers), grid, 1, kEnoughInvocations);
     if (!chosen) return plain_;
-    const std::scoped_lock lock(mutex_);
     Special& special = special_[*chosen];
-    if (!special.tried) {
-      special.tried = true;
+    // One call compiles it; others that come meanwhile run what is there already and does the same.
+    if (!special.tried.exchange(true)) {
       try {
-        special.compiled = std::make_unique<const Compiled>(compiled(specialization_.program(*chosen)));
+        special.owned = std::make_unique<const Compiled>(compiled(specialization_.program(*chosen)));
+        special.compiled = special.owned.get();
       } catch (const std::exception&) {
-        // What is there already does the same.
+        // It stays at that.
       }
     }
-    return special.compiled ? *special.compiled : plain_;
+    const Compiled* const known = special.compiled;
+    return known != nullptr ? *known : plain_;
   }
 
   void run_checked(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) {
@@ -258,7 +260,6 @@ class CpuExecutable : public Executable {
   const PrepareOptions options_;
   const Compiled plain_;
   Specialization specialization_;
-  std::mutex mutex_;
   std::array<Special, Specialization::kMost> special_;
 };
 

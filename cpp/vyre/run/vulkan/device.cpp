@@ -46,7 +46,7 @@ constexpr VkMemoryPropertyFlags kUnified = VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT |
 
 void Device::keep_for_ever(Device* device) noexcept {
   // Not destroyed at the end of the process either.
-  static std::mutex mutex;
+  static ForkSafeMutex mutex;
   static Device* kept = nullptr;
   const std::lock_guard lock(mutex);
   device->next_kept_ = kept;

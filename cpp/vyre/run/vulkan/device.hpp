@@ -13,6 +13,7 @@
 #include <optional>
 #include <vector>
 
+#include "vyre/base/fork.hpp"
 #include "vyre/run/vulkan/handle.hpp"
 #include "vyre/run/vulkan/instance.hpp"
 #include "vyre/run/vulkan/options.hpp"

@@ -69,12 +69,23 @@ std::string joined(const std::vector<std::string>& sentences) {
 Devices::Devices(FindLoader find_loader, Options options) : find_loader_(std::move(find_loader)), options_(std::move(options)) {}
 
 void Devices::check_process() const {
-  const pid_t process = process_;
-  if (process != 0) vulkan::check_process(process);
+  if (opening_ > 0) vulkan::check_process(process_);
 }
 
 std::shared_ptr<Instance> Devices::instance() {
   check_process();
+  // Once it is there it is never changed.
+  if (opened_) return instance_;
+  struct Opening {
+    std::atomic<int>& count;
+    const std::atomic<bool>& opened;
+    ~Opening() {
+      if (!opened) --count;
+    }
+  };
+  process_ = getpid();
+  ++opening_;
+  const Opening opening{opening_, opened_};  // until the lock is free again
   const std::lock_guard lock(mutex_);
   if (!instance_) {
     auto opened = std::make_shared<Instance>(find_loader_());
@@ -82,7 +93,7 @@ std::shared_ptr<Instance> Devices::instance() {
     for (std::size_t i = 0; i < opened->devices().size(); ++i) slots.push_back(std::make_unique<Slot>());
     slots_ = std::move(slots);
     instance_ = std::move(opened);
-    process_ = getpid();
+    opened_ = true;
   }
   return instance_;
 }

@@ -46,7 +46,11 @@ class Devices {
 
   const FindLoader find_loader_;
   const Options options_;
+  // The process whose threads have opened Vulkan, or are about to, and how many of these there are. It never falls to zero once one
+  // succeeded: a child that is forked after this must not wait for a lock that they hold.
   std::atomic<pid_t> process_ = 0;
+  std::atomic<int> opening_ = 0;
+  std::atomic<bool> opened_ = false;
   std::mutex mutex_;
   std::shared_ptr<Instance> instance_;
   std::vector<std::unique_ptr<Slot>> slots_;  // as many as instance_ has devices; filled once

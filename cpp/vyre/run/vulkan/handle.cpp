@@ -1,9 +1,7 @@
 #include "vyre/run/vulkan/handle.hpp"
 
 #include <fmt/format.h>
-#include <pthread.h>
 
-#include <atomic>
 #include <string>
 
 #include "vyre/base/error.hpp"
@@ -65,13 +63,6 @@ void check_process(pid_t opened_by) {
   throw DeviceError(
       "Vulkan was opened before this process was forked, and drivers do not survive that. Fix: start worker processes with the "
       "`spawn` method, or make the first call that uses Vulkan after the fork.");
-}
-
-std::uint64_t forks_before() {
-  static std::atomic<std::uint64_t> forks{0};
-  static const int registered = pthread_atfork(nullptr, nullptr, [] { ++forks; });
-  static_cast<void>(registered);
-  return forks.load(std::memory_order_relaxed);
 }
 
 }  // namespace vyre::run::vulkan

@@ -20,9 +20,6 @@ inline void check(VkResult result, const char* call, std::string_view device) {
 // Throws DeviceError in any process but the one that opened Vulkan: a driver's threads do not survive a fork.
 void check_process(pid_t opened_by);
 
-// How often this process's line was forked until now. Asking the system who we are would cost a call more than all of its checks.
-std::uint64_t forks_before();
-
 // Owns one object of a device. The table must outlive it.
 template <class T, auto kDestroy>
 class Handle {

@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "vyre/base/error.hpp"
+#include "vyre/base/fork.hpp"
 #include "vyre/emit/spirv/emit.hpp"
 #include "vyre/lower/writer.hpp"
 #include "vyre/run/vulkan/call.hpp"
@@ -69,7 +70,7 @@ Probes try_out(Device& device) {
 }
 
 struct Seen {
-  std::mutex mutex;
+  ForkSafeMutex mutex;
   std::map<std::string, Probes> by_key;
 };
 
