@@ -41,26 +41,24 @@ bool write_all(int file, std::string_view contents) {
   return true;
 }
 
-// Never waits for the other end of a pipe, and never follows a link out of the folder.
-Descriptor open_regular(int folder, const std::string& name, struct stat& about) {
+// A regular file of this user. Never waits for the other end of a pipe, and never follows a link out of the folder.
+Descriptor open_own(int folder, const std::string& name, struct stat& about) {
   Descriptor file(openat(folder, name.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY));
-  if (!file || fstat(*file, &about) != 0 || !S_ISREG(about.st_mode)) return Descriptor();
+  if (!file || fstat(*file, &about) != 0 || !S_ISREG(about.st_mode) || about.st_uid != geteuid()) return Descriptor();
   return file;
 }
 
-// Whether the file begins with as much of our magic as it has bytes. A process that is killed, or a machine that loses power, leaves
-// files that end early.
+// Anything shorter may be the user's: an empty file begins like every file.
 bool begins_like_ours(int file) {
   char start[CacheFolder::kMagic.size()];
   const ssize_t count = pread(file, start, sizeof(start), 0);
-  return count >= 0 &&
-         CacheFolder::kMagic.substr(0, static_cast<std::size_t>(count)) == std::string_view(start, static_cast<std::size_t>(count));
+  return count == static_cast<ssize_t>(sizeof(start)) && std::string_view(start, sizeof(start)) == CacheFolder::kMagic;
 }
 
 // The process that writes a draft holds its lock, which ends with the process, however that ends.
 bool is_abandoned_draft(int folder, const std::string& name) {
   struct stat about;
-  const Descriptor file = open_regular(folder, name, about);
+  const Descriptor file = open_own(folder, name, about);
   return file && begins_like_ours(*file) && flock(*file, LOCK_EX | LOCK_NB) == 0;
 }
 
@@ -108,14 +106,14 @@ std::optional<CacheFolder> CacheFolder::make(const std::filesystem::path& path) 
 
 std::optional<CacheFolder::Entry> CacheFolder::entry(const std::string& name) const {
   struct stat about;
-  Descriptor file = open_regular(*folder_, name, about);
+  Descriptor file = open_own(*folder_, name, about);
   if (!file || !begins_like_ours(*file)) return std::nullopt;
   return Entry{std::move(file), static_cast<std::uint64_t>(about.st_size)};
 }
 
 bool CacheFolder::may_replace(const std::string& name) const {
   struct stat about;
-  const Descriptor file = open_regular(*folder_, name, about);
+  const Descriptor file = open_own(*folder_, name, about);
   return file && begins_like_ours(*file);
 }
 
@@ -139,25 +137,24 @@ bool CacheFolder::put_unnamed(const std::string& name, std::string_view contents
   return true;
 }
 
-bool CacheFolder::put_named(const std::string& name, std::string_view contents) const {
+void CacheFolder::put_named(const std::string& name, std::string_view contents) const {
   const auto digits = random_digits();
-  if (!digits) return false;
+  if (!digits) return;
   const std::string draft = *digits + std::string(kDraftEnd);
   const Descriptor file(openat(*folder_, draft.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600));
-  if (!file) return false;
+  if (!file) return;
   // clean() takes a draft that is locked for one at work.
   flock(*file, LOCK_EX | LOCK_NB);
   if (!write_all(*file, contents)) {
     unlinkat(*folder_, draft.c_str(), 0);
-    return false;
+    return;
   }
   // A file system without links has rename alone, which replaces: then a name that is free is one that was free a moment ago.
-  bool placed = linkat(*folder_, draft.c_str(), *folder_, name.c_str(), 0) == 0;
+  const bool placed = linkat(*folder_, draft.c_str(), *folder_, name.c_str(), 0) == 0;
   struct stat about;
   const bool free = fstatat(*folder_, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;
-  if (!placed && (free || may_replace(name))) placed = renameat(*folder_, draft.c_str(), *folder_, name.c_str()) == 0;
+  if (!placed && (free || may_replace(name))) renameat(*folder_, draft.c_str(), *folder_, name.c_str());
   unlinkat(*folder_, draft.c_str(), 0);
-  return placed;
 }
 
 void CacheFolder::clean() const {

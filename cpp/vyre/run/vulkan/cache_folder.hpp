@@ -1,7 +1,7 @@
 // A folder of small files that several processes read and write at once, and in which only files of our own are touched.
 //
-// A file is ours when its name has the form of an entry's and its contents begin with our magic; the user's files, links, pipes and
-// folders that lie beside it are never read, replaced or removed. An entry appears whole, under its name, or not at all: it is written
+// A file is ours when it is a regular file of this user, its name has the form of an entry's or a draft's, and its contents begin with our
+// whole magic; all other files, links, pipes and folders that lie beside it are never read, replaced or removed. An entry appears whole, under its name, or not at all: it is written
 // into a file without a name, which the system frees when the process is killed, and gets its name when it is complete.
 #pragma once
 
@@ -62,7 +62,7 @@ class CacheFolder {
  private:
   explicit CacheFolder(Descriptor folder) : folder_(std::move(folder)) {}
   bool put_unnamed(const std::string& name, std::string_view contents) const;
-  bool put_named(const std::string& name, std::string_view contents) const;
+  void put_named(const std::string& name, std::string_view contents) const;
   bool may_replace(const std::string& name) const;
 
   Descriptor folder_;
