@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <algorithm>
+#include <filesystem>
 
 #include "arrays.hpp"
 #include "bindings.hpp"
@@ -15,7 +16,9 @@
 #include "schedule.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/backends.hpp"
+#include "vyre/run/cache_directory.hpp"
 #include "vyre/run/checks.hpp"
+#include "vyre/run/driver_files.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
 #include "vyre/transform/passes.hpp"
@@ -111,6 +114,12 @@ py::list list_devices(const std::optional<std::string>& wanted) {
   return result;
 }
 
+// As Python names files, whatever bytes are in it.
+py::object path_text(const std::filesystem::path& path) {
+  const std::string bytes = path.string();
+  return py::reinterpret_steal<py::object>(PyUnicode_DecodeFSDefaultAndSize(bytes.data(), static_cast<py::ssize_t>(bytes.size())));
+}
+
 }  // namespace
 
 void bind_run(py::module_& m) {
@@ -148,6 +157,24 @@ void bind_run(py::module_& m) {
       result[lenient_str(backend->name())] = texts;
     }
     return result;
+  });
+  // What `vyre doctor` shows.
+  m.def("_driver_places", [] {
+    const run::DriverPlaces found = run::driver_places();
+    py::list places;
+    for (const std::filesystem::path& place : found.places) places.append(path_text(place));
+    return py::make_tuple(places, lenient_str(found.only), found.added);
+  });
+  m.def(
+      "_driver_library",
+      [](const py::bytes& manifest) -> py::object {
+        const std::optional<std::string> library = run::driver_library(std::string(manifest));
+        return library ? py::object(lenient_str(*library)) : py::none();
+      },
+      py::arg("manifest"));
+  m.def("_pipelines_folder", []() -> py::object {
+    const auto directory = run::default_cache_directory();
+    return directory ? path_text(run::pipelines_below(*directory)) : py::none();
   });
   m.def("_devices", list_devices, py::arg("backend") = py::none());
   py::module_::import("atexit").attr("register")(py::cpp_function(leave));

@@ -1,15 +1,16 @@
 """Where Vulkan's drivers and compiled pipelines are looked for, in words: what ``vyre doctor`` shows.
 
-The loader's search is that of its documentation, "Driver discovery on Linux". The loader itself tells which drivers it
-took only by the devices that it lists, so the same places are read here; nothing is loaded.
+The core knows the loader's search. The loader itself tells which drivers it took only by the devices that it lists, so
+the same places are read here; nothing is loaded.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from vyre import _core
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,9 +20,9 @@ __all__ = ["looked_for"]
 _VARIABLES = (
     *("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"),
     *("VK_LOADER_DRIVERS_SELECT", "VK_LOADER_DRIVERS_DISABLE", "VK_INSTANCE_LAYERS", "VK_LOADER_LAYERS_ENABLE"),
+    *("XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS"),
     *("VYRE_CACHE_DIR", "XDG_CACHE_HOME"),
 )
-_MOST_BYTES = 1 << 20  # of a manifest
 
 
 def looked_for() -> Iterator[str]:
@@ -53,28 +54,9 @@ def _loaded() -> str:
 
 def _places() -> tuple[list[Path], str]:
     """The folders and files that are searched for manifests, and who says so."""
-    for name in ("VK_DRIVER_FILES", "VK_ICD_FILENAMES"):
-        if os.environ.get(name):
-            return _listed(name), f", as {name} says, and nowhere else"
-    added = _listed("VK_ADD_DRIVER_FILES")
-    home = os.environ.get("HOME", "")
-    roots = [
-        *_folders("XDG_CONFIG_HOME", f"{home}/.config" if home else ""),
-        *_folders("XDG_CONFIG_DIRS", "/etc/xdg"),
-        Path("/etc"),
-        *_folders("XDG_DATA_HOME", f"{home}/.local/share" if home else ""),
-        *_folders("XDG_DATA_DIRS", "/usr/local/share:/usr/share"),
-    ]
+    places, only, added = _core._driver_places()
     also = ", as VK_ADD_DRIVER_FILES says, then in the usual folders" if added else ""
-    return list(dict.fromkeys([*added, *(root / "vulkan" / "icd.d" for root in roots)])), also
-
-
-def _listed(variable: str) -> list[Path]:
-    return [Path(path) for path in os.environ.get(variable, "").split(":") if path]
-
-
-def _folders(variable: str, otherwise: str) -> list[Path]:
-    return [Path(path) for path in (os.environ.get(variable) or otherwise).split(":") if path]
+    return list(map(Path, places)), f", as {only} says, and nowhere else" if only else also
 
 
 def _manifests(place: Path) -> Iterator[str]:
@@ -95,14 +77,13 @@ def _manifests(place: Path) -> Iterator[str]:
 
 def _manifest(file: Path) -> str:
     try:
-        with file.open("rb") as stream:
-            library = json.loads(stream.read(_MOST_BYTES))["ICD"]["library_path"]
-        if not isinstance(library, str):
-            raise TypeError
+        file.stat()
     except OSError as error:
         return f"{file}: {'not there' if isinstance(error, FileNotFoundError) else error.strerror}"
-    except (ValueError, KeyError, TypeError, RecursionError):
-        return f"{file}: no driver manifest"
+    library = _core._driver_library(os.fsencode(file))
+    if library is None:
+        readable = os.access(file, os.R_OK)
+        return f"{file}: {'no driver manifest' if readable else 'this user may not read it'}"
     # A bare name is looked for by the dynamic linker; a path is relative to the manifest.
     missing = "/" in library and not (file.parent / library).exists()
     return f"{file} -> {library}" + (" (not there)" if missing else "")
@@ -118,17 +99,10 @@ def _nodes() -> str:
 
 
 def _cache() -> str:
-    """The rule of run/vulkan/pipeline_file.cpp."""
-    cache, home = os.environ.get("XDG_CACHE_HOME", ""), os.environ.get("HOME", "")
-    if os.environ.get("VYRE_CACHE_DIR"):
-        folder = Path(os.environ["VYRE_CACHE_DIR"])
-    elif Path(cache).is_absolute():
-        folder = Path(cache) / "vyre"
-    elif home:
-        folder = Path(home) / ".cache" / "vyre"
-    else:
+    found = _core._pipelines_folder()
+    if found is None:
         return "kept in memory alone, without VYRE_CACHE_DIR, XDG_CACHE_HOME and HOME"
-    folder /= "pipelines"
+    folder = Path(found)
     try:
         if folder.is_dir():
             many = sum(1 for _ in folder.iterdir())

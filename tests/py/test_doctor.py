@@ -66,7 +66,7 @@ def test_with_a_driver_it_shows_the_loader_and_the_manifests():
 @pytest.fixture
 def nowhere(tmp_path, monkeypatch):
     """No variable is set, and the home is an empty folder."""
-    for name in (*_looked_for._VARIABLES, "XDG_CONFIG_HOME", "XDG_CONFIG_DIRS", "XDG_DATA_HOME", "XDG_DATA_DIRS"):
+    for name in _looked_for._VARIABLES:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path))
     return tmp_path
@@ -105,6 +105,9 @@ def test_manifests_are_told_apart(nowhere, tmp_path):
     wrong = manifest(folder, "d.json", ["no", "text"])
     broken = folder / "e.json"
     broken.write_bytes(b"\xff{" + b"[" * 100_000)
+    deep = folder / "f.json"
+    deep.write_text(f'{{"more": {"[" * 65}{"]" * 65}, "ICD": {{"library_path": "/nonexistent/libdeep.so"}}}}')
+    os.mkfifo(folder / "g.json")
     (folder / "notes.txt").touch()
     assert list(_looked_for._manifests(folder)) == [
         f"{here} -> ./libhere.so",
@@ -112,6 +115,8 @@ def test_manifests_are_told_apart(nowhere, tmp_path):
         f"{bare} -> libbare.so",
         f"{wrong}: no driver manifest",
         f"{broken}: no driver manifest",
+        f"{deep}: no driver manifest",
+        f"{folder / 'g.json'}: no driver manifest",
     ]
     (tmp_path / "empty").mkdir()
     assert list(_looked_for._manifests(tmp_path / "empty")) == [f"{tmp_path / 'empty'}: no manifest in it"]

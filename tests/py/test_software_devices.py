@@ -45,9 +45,9 @@ def show(*values):
 """
 
 
-def finish(body: str, *drivers: Path) -> subprocess.CompletedProcess[str]:
-    chosen = drivers or (LLVMPIPE, SWIFTSHADER)
-    environment = {**os.environ, "VK_ADD_DRIVER_FILES": "", "VK_DRIVER_FILES": ":".join(map(str, chosen))}
+def finish(body: str, *drivers: Path, **variables: str) -> subprocess.CompletedProcess[str]:
+    chosen = ":".join(map(str, drivers or (LLVMPIPE, SWIFTSHADER)))
+    environment = {**os.environ, "VK_ADD_DRIVER_FILES": "", "VK_DRIVER_FILES": chosen, **variables}
     return subprocess.run(
         [sys.executable, "-c", PRELUDE + textwrap.dedent(body)],
         capture_output=True,
@@ -57,8 +57,8 @@ def finish(body: str, *drivers: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def answers(body: str, *drivers: Path) -> list:
-    done = finish(body, *drivers)
+def answers(body: str, *drivers: Path, **variables: str) -> list:
+    done = finish(body, *drivers, **variables)
     assert (done.returncode, done.stderr) == (0, "")
     return json.loads(done.stdout)
 
@@ -167,10 +167,10 @@ def manifest(folder: Path, library: Path) -> Path:
     return path
 
 
-def without(driver: Path) -> str:
+def without(*drivers: Path, **variables: str) -> str:
     """Why Vulkan is not here; and nothing else fails."""
     asked = "show(len(vyre.devices()), vyre.backends().unavailable()['vulkan'], vyre.backends()[0])"
-    count, reasons, best = answers(asked, driver)
+    count, reasons, best = answers(asked, *drivers, **variables)
     assert (count, len(reasons), best) == (0, 1, "cpu")
     return reasons[0]
 
@@ -188,6 +188,83 @@ def test_a_driver_that_was_cut_short_is_reported_and_ends_no_process(tmp_path, k
     assert said.startswith(start)
     assert said.endswith(f" bytes. {FIX}")
     assert kept < int(said.removeprefix(start).split()[0]) <= len(whole)
+
+
+def cut_short(folder: Path) -> Path:
+    """A manifest in a folder that names a library whose file ends early."""
+    folder.mkdir(parents=True)
+    whole = Path(json.loads(Path(LLVMPIPE).read_text())["ICD"]["library_path"]).read_bytes()
+    (folder / "driver.so").write_bytes(whole[:4096])
+    return manifest(folder, folder / "driver.so")
+
+
+@pytest.mark.parametrize(
+    ("variable", "value", "below"),
+    [
+        ("VK_DRIVER_FILES", "{0}/named", "named"),
+        ("VK_ICD_FILENAMES", "{0}/named", "named"),
+        ("VK_ADD_DRIVER_FILES", "{0}/named", "named"),
+        ("XDG_CONFIG_HOME", "{0}/xdg", "xdg/vulkan/icd.d"),
+        ("XDG_CONFIG_DIRS", "/nonexistent:{0}/xdg", "xdg/vulkan/icd.d"),
+        ("XDG_DATA_HOME", "{0}/xdg", "xdg/vulkan/icd.d"),
+        ("XDG_DATA_DIRS", "/nonexistent:{0}/xdg", "xdg/vulkan/icd.d"),
+        ("HOME", "{0}/home", "home/.config/vulkan/icd.d"),
+        ("HOME", "{0}/home", "home/.local/share/vulkan/icd.d"),
+    ],
+)
+def test_a_driver_that_was_cut_short_is_found_wherever_the_loader_looks(tmp_path, variable, value, below):
+    """Seen: the process ended by SIGBUS, because the loader looks into more folders than were looked into here."""
+    broken = cut_short(tmp_path / below)
+    said = without(**{"VK_DRIVER_FILES": "", variable: value.format(tmp_path)})
+    library = broken.parent / "driver.so"
+    assert said.startswith(f"Vulkan driver `{library}`, which `{broken}` names, is damaged: its file ends after 4096 ")
+
+
+@pytest.mark.parametrize(("at", "field"), [(32, "e_phoff"), (72, "p_offset"), (96, "p_filesz")])
+def test_a_library_whose_header_overflows_is_damaged(tmp_path, at, field):
+    """The program header that starts at byte 64 is made a PT_LOAD, and one number the largest."""
+    whole = bytearray(Path(json.loads(Path(LLVMPIPE).read_text())["ICD"]["library_path"]).read_bytes()[:200_000])
+    whole[56:58] = (1).to_bytes(2, "little")  # e_phnum
+    whole[32:40] = (64).to_bytes(8, "little")  # e_phoff
+    whole[64:68] = (1).to_bytes(4, "little")  # p_type
+    whole[72:80] = whole[96:104] = (4096).to_bytes(8, "little")
+    whole[at : at + 8] = (2**64 - 1).to_bytes(8, "little")
+    (tmp_path / "driver.so").write_bytes(whole)
+    said = without(manifest(tmp_path, tmp_path / "driver.so"))
+    assert said == (
+        f"Vulkan driver `{tmp_path}/driver.so`, which `{tmp_path}/driver.json` names, is damaged: its file ends after "
+        f"200000 of at least {2**64 - 1} bytes. {FIX}"
+    ), field
+
+
+def test_a_manifest_that_is_nested_too_deep_is_damaged(tmp_path):
+    """Seen: the loader's parser ran out of stack."""
+    deep = tmp_path / "driver.json"
+    deep.write_text('{"ICD": {"library_path": "./x.so"}, "more": ' + "[" * 200_000 + "]" * 200_000 + "}")
+    said = f"driver file `{deep}` is damaged: its brackets are nested more than 64 deep. {FIX}"
+    assert without(deep) == said
+
+
+def test_a_manifest_of_two_mebibytes_is_damaged(tmp_path):
+    large = tmp_path / "driver.json"
+    large.write_text('{"ICD": {"library_path": "./x.so"}, "more": "' + "x" * 2**21 + '"}')
+    size = large.stat().st_size
+    said = f"driver file `{large}` is damaged: it has {size} bytes, and 1048576 are the most. {FIX}"
+    assert without(large) == said
+
+
+def test_a_manifest_that_is_a_pipe_is_damaged(tmp_path):
+    """Seen: `vyre doctor` waited for ever for its other end."""
+    os.mkfifo(tmp_path / "driver.json")
+    said = without(tmp_path / "driver.json")
+    assert said == f"driver file `{tmp_path}/driver.json` is damaged: it is no regular file. {FIX}"
+
+
+def test_brackets_in_a_manifests_text_are_not_nested(tmp_path):
+    whole = json.loads(Path(LLVMPIPE).read_text())
+    whole["comment"] = '[{"' * 1000
+    (tmp_path / "driver.json").write_text(json.dumps(whole))
+    assert [name for name, *_ in answers(LISTING, tmp_path / "driver.json")] == ["llvmpipe"]
 
 
 def test_a_driver_that_is_no_library_is_reported(tmp_path):

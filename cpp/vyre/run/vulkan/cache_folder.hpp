@@ -1,8 +1,9 @@
 // A folder of small files that several processes read and write at once, and in which only files of our own are touched.
 //
 // A file is ours when it is a regular file of this user, its name has the form of an entry's or a draft's, and its contents begin with our
-// whole magic; all other files, links, pipes and folders that lie beside it are never read, replaced or removed. An entry appears whole, under its name, or not at all: it is written
-// into a file without a name, which the system frees when the process is killed, and gets its name when it is complete.
+// whole magic; all other files, links, pipes and folders that lie beside it are never read, replaced or removed. An entry appears whole,
+// under its name, or not at all: it is written into a file without a name, which the system frees when the process is killed, and gets its
+// name when it is complete.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "vyre/run/vulkan/driver_files.hpp"
+#include "vyre/run/driver_files.hpp"
 #include "vyre/run/vulkan/float_state.hpp"
 #include "vyre/run/vulkan/handle.hpp"
 

@@ -5,9 +5,9 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 
 #include "vyre/base/hash.hpp"
+#include "vyre/run/cache_directory.hpp"
 #include "vyre/run/vulkan/cache_folder.hpp"
 
 namespace vyre::run::vulkan {
@@ -67,23 +67,11 @@ bool read_all(int file, void* to, std::size_t count) {
 
 }  // namespace
 
-std::optional<fs::path> default_cache_directory() {
-  const auto from = [](const char* name) -> std::optional<fs::path> {
-    const char* value = std::getenv(name);
-    if (value == nullptr || *value == '\0') return std::nullopt;
-    return fs::path(value);
-  };
-  if (auto directory = from("VYRE_CACHE_DIR")) return directory;
-  if (auto directory = from("XDG_CACHE_HOME"); directory && directory->is_absolute()) return *directory / "vyre";
-  if (auto directory = from("HOME")) return *directory / ".cache" / "vyre";
-  return std::nullopt;
-}
-
 PipelineFile::PipelineFile(const Options& options, const std::string& device_key, const Shader& shader) {
   const auto directory = options.cache_directory ? options.cache_directory : default_cache_directory();
   // Two differently seeded hashes: 128 bits, for a name that no two shaders share by chance.
   key_ = fmt::format("{}-{:016x}{:016x}", device_key, hash_shader(shader, Fnv1a::kBasis), hash_shader(shader, 0x9E3779B97F4A7C15u));
-  if (directory) folder_ = *directory / "pipelines";
+  if (directory) folder_ = pipelines_below(*directory);
 }
 
 std::vector<std::byte> PipelineFile::read() const {

@@ -29,7 +29,4 @@ class PipelineFile {
   std::optional<std::filesystem::path> folder_;
 };
 
-// VYRE_CACHE_DIR, else XDG_CACHE_HOME/vyre, else ~/.cache/vyre; none where the environment names no directory.
-std::optional<std::filesystem::path> default_cache_directory();
-
 }  // namespace vyre::run::vulkan

@@ -1,0 +1,15 @@
+// Where the environment says that files are kept for the next process.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+
+namespace vyre::run {
+
+// VYRE_CACHE_DIR, else XDG_CACHE_HOME/vyre, else ~/.cache/vyre; none where the environment names no directory.
+std::optional<std::filesystem::path> default_cache_directory();
+
+// The folder in it for compiled pipelines.
+std::filesystem::path pipelines_below(const std::filesystem::path& cache_directory);
+
+}  // namespace vyre::run

@@ -1,0 +1,33 @@
+// The files that the Vulkan loader reads drivers from, and what is wrong with one. The loader says of a damaged manifest that memory ran
+// out; mapping a driver whose file was cut short ends the process, and so does a manifest that is nested too deep.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace vyre::run {
+
+// Where the loader looks, by its documentation ("Driver discovery on Linux"): folders of manifests, and manifests that are named alone.
+struct DriverPlaces {
+  std::vector<std::filesystem::path> places;  // each once, in the loader's order
+  std::string only;                           // the variable that names them all; empty: none does
+  bool added = false;                         // whether VK_ADD_DRIVER_FILES names the first ones
+};
+DriverPlaces driver_places();
+
+// The manifests in these places, of each folder in the order of their names.
+std::vector<std::filesystem::path> driver_manifests();
+
+// The library that a manifest names, as it is written there. Nothing for a file that is no driver manifest.
+std::optional<std::string> driver_library(const std::filesystem::path& manifest);
+
+// What is wrong with the driver of a manifest, as a sentence with its Fix; empty when nothing is, or nothing is known.
+std::string damage_of(const std::filesystem::path& manifest);
+
+// Of the first manifest that has any. The second one tells only of what would end the process, or stop it for ever.
+std::string damaged_driver();
+std::string deadly_driver();
+
+}  // namespace vyre::run
