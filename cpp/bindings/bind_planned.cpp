@@ -6,6 +6,7 @@
 #include <cstring>
 #include <deque>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "bindings.hpp"
@@ -55,6 +56,13 @@ class ValuesInUse {
     return made.storage;
   }
 
+  // Gives all of them up: a call failed, and they may lie on a device that is gone.
+  void clear() {
+    std::deque<Value> dropped = std::exchange(values_, {});
+    const WithoutGil unlocked;
+    dropped.clear();
+  }
+
  private:
   static constexpr std::size_t kMost = 16;
   struct Key {
@@ -89,7 +97,7 @@ class PlannedCalls {
     return nullptr;
   }
 
-  // What it drops must be destroyed without the GIL.
+  // What it drops is for a KeptCall.
   std::shared_ptr<Planned> insert(std::shared_ptr<Planned> call) {
     calls_.push_front(std::move(call));
     if (calls_.size() <= kMost) return nullptr;
@@ -123,6 +131,21 @@ class PlannedCalls {
 };
 
 namespace {
+
+// A planned call, which is destroyed without the GIL where nothing else keeps it: it may have to wait for its device.
+class KeptCall {
+ public:
+  KeptCall() = default;
+  KeptCall(const KeptCall&) = delete;
+  KeptCall& operator=(const KeptCall&) = delete;
+  ~KeptCall() {
+    if (call.use_count() != 1) return;
+    const WithoutGil unlocked;
+    call.reset();
+  }
+
+  std::shared_ptr<Planned> call;
+};
 
 using ir::BufferAccess;
 using ir::BufferDecl;
@@ -359,30 +382,34 @@ py::object call_program(const PyProgram& self, const py::args& args, const py::k
   const std::optional<lower::Options> lowering = lowering_of(kwargs);
   const std::uint64_t generation = run::op_generation();
   const std::vector<run::StorageView> views = views_of(bound, arrays);
-  std::shared_ptr<Planned> call = calls->find(generation, arrays, grid, lowering);
-  std::shared_ptr<Planned> dropped;
-  if (!call) {
-    call = plan(self, bound, arrays, views, grid, lowering, generation);
-    dropped = calls->insert(call);
-  }
-  if (span) {
-    span.work().program = call->program;
-    span.work().grid = grid;
-  }
+  KeptCall kept, dropped;
+  std::shared_ptr<Planned>& call = kept.call;
+  call = calls->find(generation, arrays, grid, lowering);
   try {
+    if (!call) {
+      call = plan(self, bound, arrays, views, grid, lowering, generation);
+      dropped.call = calls->insert(call);
+    }
+    if (span) {
+      span.work().program = call->program;
+      span.work().grid = grid;
+    }
     if (Graph* graph = Graph::recording()) {
       graph->add(call, arrays, views);
     } else {
       while_waiting({}, [&](const run::RunOptions& options) {
-        dropped.reset();
+        dropped.call.reset();
         const run::Span submitting("submit");
         call->plan->submit(views, options);
       });
     }
   } catch (const DeviceError&) {
     // They may belong to a device that is gone.
-    calls->erase(call);
-    forget_prepared(*call->key);
+    if (call) {
+      calls->erase(call);
+      forget_prepared(*call->key);
+    }
+    calls->values.clear();
     throw;
   }
   const auto result = [&](std::size_t slot) {

@@ -434,3 +434,34 @@ def test_a_process_may_end_while_nobody_has_read_what_its_calls_wrote(place):
     )
     done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stdout, done.stderr) == (0, "said", "")
+
+
+def test_values_are_made_anew_after_a_call_failed_on_its_device():
+    """A value that was kept from before may lie on a device that is gone, where its caller cannot make it anew."""
+    script = """
+import resource
+import vyre
+from vyre import BufferDecl, Expr, Node, Program
+tile = BufferDecl.workgroup("tile", 1 << 24, vyre.u32)
+# The index keeps the memory of the workgroup in use.
+i = Expr.gid_x()
+entry = [Node.store("tile", Expr.load("n", 0), 1), Node.barrier(), Node.store("out", i, Expr.load("tile", i))]
+program = Program([BufferDecl.uniform("n", 0, vyre.u32), BufferDecl.output("out", 1, vyre.u32), tile], (4, 1, 1), entry)
+out = vyre.empty(4, backend="cpu")
+def uploads():
+    with vyre.profile() as prof:
+        program(2, out, workgroups=1)
+    return sum(row.calls for row in prof.rows if row.name == "upload")
+print(uploads(), uploads())
+used = int(open("/proc/self/statm").read().split()[0]) * 4096
+resource.setrlimit(resource.RLIMIT_AS, (used + (1 << 20), resource.RLIM_INFINITY))
+try:
+    program(2, out, workgroups=1)
+except vyre.DeviceMemoryError:
+    print("no memory")
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+out = vyre.empty(4, backend="cpu")
+print(uploads(), uploads(), out.numpy().tolist())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (0, "1 0\nno memory\n1 0 [0, 0, 1, 0]\n"), done.stderr
