@@ -55,6 +55,17 @@ def installed(tmp_path):
     return run
 
 
+def test_the_developers_environment_has_the_plugin_in_every_folder(tmp_path):
+    """Seen: `make build` gave an environment in which the documents' command had "unrecognized arguments"."""
+    command = ["pytest", "-q", "-p", "no:cacheprovider", "--pyargs", "vyre.conformance", "--vyre-backend", "reference"]
+    (tmp_path / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", *command, "-k", "L4/sha256"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{done.stdout}{done.stderr}\nFix: .ci/setup venv"
+    assert re.search(r"\b1 passed, \d+ deselected", done.stdout), done.stdout
+
+
 def test_the_cases_of_one_backend(installed):
     """Also where there is no device."""
     nowhere = {"VK_DRIVER_FILES": "/nonexistent", "VK_ADD_DRIVER_FILES": ""}
