@@ -66,8 +66,9 @@ def _in_one_process(program: str, cases: Sequence[object], patience: float) -> I
         try:
             process.stdin.write(json.dumps(list(cases)))
             process.stdin.close()
+            lines = _Lines(process.stdout.fileno())
             for _ in cases:
-                line = _line(process, patience)
+                line = lines.next(patience)
                 if line is None:
                     yield Outcome("hung")
                     return
@@ -84,13 +85,25 @@ def _in_one_process(program: str, cases: Sequence[object], patience: float) -> I
             process.stdout.close()
 
 
-def _line(process: subprocess.Popen[str], patience: float) -> str | None:
-    """The next line, "" at the end, or None when it does not come."""
-    end = time.monotonic() + patience
-    while not select.select([process.stdout], [], [], max(0.0, end - time.monotonic()))[0]:
-        if time.monotonic() >= end:
-            return None
-    return process.stdout.readline()
+class _Lines:
+    """The lines of a descriptor, waited for only when none has come yet."""
+
+    def __init__(self, descriptor: int) -> None:
+        self._descriptor = descriptor
+        self._come = b""
+
+    def next(self, patience: float) -> str | None:
+        """The next line, "" at the end, or None when it does not come."""
+        end = time.monotonic() + patience
+        while b"\n" not in self._come:
+            if not select.select([self._descriptor], [], [], max(0.0, end - time.monotonic()))[0]:
+                return None
+            more = os.read(self._descriptor, 1 << 16)
+            if not more:
+                return ""
+            self._come += more
+        line, _, self._come = self._come.partition(b"\n")
+        return line.decode()
 
 
 def serve(run: object) -> None:

@@ -117,6 +117,21 @@ def abuses() -> dict[str, Outcome]:
     return dict(zip(cases, outcomes(PROGRAM, list(cases.values())), strict=True))
 
 
+def test_a_case_that_hangs_is_the_one_that_is_reported():
+    """Seen: the outcomes of finished cases lay in a buffer, and the first of them counted as hung."""
+    program = """
+import hostile
+def run(case):
+    while case == 5:
+        pass
+    return str(case)
+hostile.serve(run)
+"""
+    found = outcomes(program, list(range(1, 9)), patience=5.0)
+    assert found == [Outcome("hung") if case == 5 else Outcome("value", text=str(case)) for case in range(1, 9)]
+
+
+
 def test_every_class_answers_every_abuse_with_a_value_or_an_error(abuses):
     assert {name: outcome for name, outcome in abuses.items() if outcome.kind not in ("value", "error")} == {}
 
