@@ -138,6 +138,7 @@ if TYPE_CHECKING:
         UninitialisedReadReport,
         Witness,
     )
+    from vyre._trial import try_compile
 
 _enums._BYTES.update({row[0]: row[2] for row in _core._tables["types"]})
 
@@ -161,6 +162,7 @@ _LATER = {
     **dict.fromkeys(["CheckResult", "check", "replay"], "vyre._check"),
     **dict.fromkeys(["Profile", "ProfileEvent", "ProfileRow", "profile"], "vyre._profile"),
     **dict.fromkeys(["RepeatResult", "RunDifference", "repeat"], "vyre._repeat"),
+    "try_compile": "vyre._trial",
     **dict.fromkeys(
         [
             "BarrierStop",
@@ -327,6 +329,7 @@ __all__ = [
     "smod",
     "sshr",
     "sub",
+    "try_compile",
     "u32",
     "u64",
     "unpack_bytes",

@@ -131,7 +131,6 @@ hostile.serve(run)
     assert found == [Outcome("hung") if case == 5 else Outcome("value", text=str(case)) for case in range(1, 9)]
 
 
-
 def test_every_class_answers_every_abuse_with_a_value_or_an_error(abuses):
     assert {name: outcome for name, outcome in abuses.items() if outcome.kind not in ("value", "error")} == {}
 
