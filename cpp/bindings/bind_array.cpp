@@ -33,7 +33,7 @@ PyArray allocate(const ElementType& element, std::vector<py::ssize_t> shape, py:
   return array;
 }
 
-// Null for what no buffer takes, foreign byte order too.
+// Returns null for a dtype that no buffer takes, such as one of foreign byte order.
 const ElementType* element_of(const py::dtype& dtype) {
   if (!dtype.attr("isnative").cast<bool>()) return nullptr;
   return element_type(dtype.kind(), static_cast<std::size_t>(dtype.itemsize()));
@@ -104,7 +104,7 @@ PyArray make_empty(py::handle extents, const py::dtype& dtype, py::handle backen
                     "write np.uint32.",
                     function, py::str(dtype).cast<std::string>()));
   }
-  // Of the bytes: every product below fits 64 bits.
+  // Limits the number of elements so that every product below, in bytes, fits 64 bits.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 48;
   std::uint64_t count = 1;
   for (const py::ssize_t extent : shape) {
@@ -193,13 +193,28 @@ bool truth(const PyArray& self) {
   return only_value(self, "bool").cast<bool>();
 }
 
+// What numpy compares elements with. Of other classes it would read their sequences to an end that they may not have.
+bool is_comparable(py::handle object) {
+  PyObject* const it = object.ptr();
+  if (is<PyArray>(object) || py::isinstance<py::array>(object) || object.is_none() || PyBool_Check(it)) return true;
+  if (PyLong_CheckExact(it) || PyFloat_CheckExact(it) || PyList_CheckExact(it) || PyTuple_CheckExact(it) || PyUnicode_CheckExact(it)) {
+    return true;
+  }
+  const py::object scalar = py::module_::import("numpy").attr("generic");
+  return PyType_IsSubtype(Py_TYPE(it), reinterpret_cast<PyTypeObject*>(scalar.ptr())) != 0;
+}
+
 py::object compared(const PyArray& self, py::handle other, int op) {
+  if (!is_comparable(other)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
   const py::object values = to_numpy(self, std::nullopt);
   py::object against = py::reinterpret_borrow<py::object>(other);
   if (py::isinstance<PyArray>(other)) against = to_numpy(other.cast<const PyArray&>(), std::nullopt);
   PyObject* result = PyObject_RichCompare(values.ptr(), against.ptr(), op);
-  if (result == nullptr) throw py::error_already_set();
-  return py::reinterpret_steal<py::object>(result);
+  if (result != nullptr) return py::reinterpret_steal<py::object>(result);
+  if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
+  PyErr_Clear();
+  throw ArgumentError(
+      fmt::format("numpy does not compare {} with an integer of this size. Fix: compare with one below 2^63.", self.describe()));
 }
 
 // The elements as text, or nothing when they cannot be read now: an array must have a repr at all times.
@@ -265,7 +280,7 @@ py::object dlpack(const PyArray& self, const py::args& args, const py::kwargs& k
     while_waiting({}, [&](const run::RunOptions& options) { self.storage->wait(options); });
     values = shared(self, memory);
   }
-  // It has been done; older numpy knows no such argument.
+  // The copy was already made or avoided above, and older numpy versions do not accept `copy`.
   py::kwargs others(kwargs);
   if (others.contains("copy") && !copy.is(py::bool_(true))) others.attr("pop")("copy");
   return values.attr("__dlpack__")(**others);

@@ -36,15 +36,16 @@ def exact(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
         _refuse(f"{where} must be integers for {dtype}", array, 0, f"write np.asarray(x).astype(np.{dtype})")
     if array.dtype.kind not in "iuO":
         _refuse_other(array, dtype, where)
-    at = _outside(array, dtype)
+    seen = _distinct(array)
+    at = _outside(seen, dtype)
     if at is not None:
         low, high = _range(dtype)
         fix = "write values in that range"
         if array.dtype.kind in "iu":
             fix = f"write np.asarray(x).astype(np.{dtype}) for the low {8 * dtype.itemsize} bits of each"
-        elif not _integer(array.reshape(-1)[at]):
+        elif not _integer(seen.reshape(-1)[at]):
             fix = "pass integers, all rows of one length"
-        _refuse(f"{where} must be integers from {low} to {high} for {dtype}", array, at, fix)
+        _refuse(f"{where} must be integers from {low} to {high} for {dtype}", seen, at, fix)
     return array.astype(dtype)
 
 
@@ -89,6 +90,7 @@ def conversion(array: np.ndarray, wanted: str, name: str = "", resident: bool = 
 
     A ``resident`` one is a vyre.Array, made of numpy's.
     """
+    array = _distinct(array)
     dtype = np.dtype(wanted)
     wanted = _code(dtype)
     made = "vyre.array({})".format if resident else str
@@ -135,7 +137,7 @@ def _code(dtype: np.dtype[Any]) -> str:
 
 
 def _array(values: Any, where: str) -> np.ndarray:
-    """As numpy takes it; Python's integers that no dtype holds together stay objects, which are exact."""
+    """Convert with numpy. Python integers that no single dtype can hold stay objects, which are exact."""
     try:
         array = np.asarray(values)
     except ValueError as error:
@@ -157,6 +159,11 @@ def _integer(value: object) -> bool:
 def _range(dtype: np.dtype[Any]) -> tuple[int, int]:
     limits = np.iinfo(dtype)
     return int(limits.min), int(limits.max)
+
+
+def _distinct(array: np.ndarray) -> np.ndarray:
+    """The array with each axis that repeats one element cut to that element: such a view may have any size."""
+    return array[(..., *(slice(1) if stride == 0 else slice(None) for stride in array.strides))]
 
 
 def _outside(array: np.ndarray, dtype: np.dtype[Any]) -> int | None:
@@ -182,9 +189,10 @@ def _whole(array: np.ndarray, dtype: np.dtype[Any]) -> bool:
 
 def _refuse_other(array: np.ndarray, dtype: np.dtype[Any], where: str) -> NoReturn:
     if array.dtype.kind == "f":
-        flat = array.reshape(-1)
+        seen = _distinct(array)
+        flat = seen.reshape(-1)
         at = int(np.argmax(np.rint(flat) != flat))  # 0 when all are whole
-        _refuse(f"{where} must be integers for {dtype}", array, at, conversion(array, dtype.name, "np.asarray(x)"))
+        _refuse(f"{where} must be integers for {dtype}", seen, at, conversion(array, dtype.name, "np.asarray(x)"))
     raise ArgumentError(f"{where} must be integers for {dtype}, got {_shown(array)}. Fix: pass an array of {dtype}.")
 
 

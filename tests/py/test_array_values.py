@@ -366,3 +366,40 @@ def test_a_device_that_is_not_listed_is_told():
         "argument `check` of vyre.run needs the reference, which has no devices to choose from. "
         "Fix: leave `device` out; what it finds holds for every device."
     )
+
+
+class Endless(list):
+    """A list that grows while it is read."""
+
+    def __iter__(self):
+        while True:
+            self.append(1)
+            yield 1
+
+
+def test_what_is_neither_numbers_nor_an_array_is_not_compared():
+    array = vyre.array([1, 2], dtype=vyre.u32, backend="cpu")
+    assert (array == Endless()) is False
+    assert (array != Endless()) is True
+    with pytest.raises(TypeError, match=r"not supported between instances of 'vyre\._core\.Array' and 'Endless'"):
+        array < Endless()  # noqa: B015
+    assert (array == np.uint64(2)).tolist() == [False, True]
+    assert (array <= [1, 1]).tolist() == [True, False]
+
+
+def test_an_integer_that_numpy_compares_with_no_element_is_refused():
+    array = vyre.array([True, False], dtype=vyre.boolean, backend="cpu")
+    assert message(lambda: array >= 2**100, vyre.ArgumentError) == (
+        "numpy does not compare a vyre.Array of bool with shape (2,) with an integer of this size. "
+        "Fix: compare with one below 2^63."
+    )
+    assert (array >= 2**63 - 1).tolist() == [False, False]
+
+
+def test_a_view_that_repeats_one_element_is_refused_whatever_its_size():
+    """Seen: minutes, for the smallest of 2^42 elements."""
+    ones = np.broadcast_to(np.int64(-1), (2**20, 2**20, 4))
+    assert message(lambda: vyre.array(ones, dtype=vyre.u32), vyre.ArgumentError).startswith(
+        "argument `values` of vyre.array must be integers from 0 to 4294967295 for uint32, got -1 at [0, 0, 0]. Fix: write "
+    )
+    assert "Fix: write" in message(lambda: vyre.run(ADD_ONE, {"data": ones}, 1), vyre.BindingError)
