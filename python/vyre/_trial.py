@@ -10,6 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from vyre import _core, errors
+from vyre._calls import explain_calls
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -141,3 +142,6 @@ def serve() -> None:
     print(answer, file=tell, flush=True)
     # What was asked is answered; a driver that fails while it is closed does not matter.
     os._exit(0)
+
+
+explain_calls(globals())
