@@ -196,7 +196,7 @@ py::cpp_function def_both(Class& expr, py::module_& m, const std::string& name, 
   return made;
 }
 
-// Those that begin with a value are its methods too: x.rotl(3) is Expr.rotl(x, 3).
+// A function whose first argument is a value is also a method of Expr: x.rotl(3) is Expr.rotl(x, 3).
 template <class Function, class... Extra>
 void def_method(Class& expr, py::module_& m, const std::string& name, Function function, const Extra&... extra) {
   py::cpp_function made = def_both(expr, m, name, function, extra...);
@@ -359,7 +359,7 @@ A U64 (low, high), Vec2U32 or Vec4U32 from exactly as many U32 values as it has 
 Expr(pack(U64, 1, 0)))");
 }
 
-// What to write for an integer beside an expression that no U32 holds. `x` stands for the expression.
+// The Fix for an integer operand that does not fit a U32. In its text `x` stands for the other operand.
 std::string literal_fix(py::handle object, bool on_the_left, std::string_view symbol, const ir::ExprHandle& other) {
   const py::int_ number = to_int(object);
   const auto in = [&](py::int_ low, py::int_ high) { return number >= low && number <= high; };
@@ -443,7 +443,7 @@ void bind_infix(Class& expr) {
   expr.def("__invert__", [](const PyExpr& self) { return wrap(prefix(UnOp::BitNot, self.handle, caller())); });
 }
 
-// What Python would do with a number and cannot with an expression, which has no value until it runs.
+// Operations that Python defines on numbers but that an expression cannot support, because it has no value until the program runs.
 void bind_refusals(Class& expr) {
   struct Row {
     const char* name;

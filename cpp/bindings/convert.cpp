@@ -23,7 +23,7 @@ const py::object& numpy_type(py::gil_safe_call_once_and_store<py::object>& store
   return store.call_once_and_store_result([&] { return py::object(py::module_::import("numpy").attr(name)); }).get_stored();
 }
 
-// Not by asking the class, which could answer anything.
+// Reads tp_name directly: a class can override __name__ and return anything.
 std::string type_name(py::handle object) {
   constexpr std::size_t kLongest = 100;
   std::string_view name = Py_TYPE(object.ptr())->tp_name;
@@ -66,7 +66,7 @@ std::string type_fix(py::handle object) {
       if (dtype == row.numpy) return fmt::format("write DataType.{}", row.name);
     }
   } catch (const py::error_already_set&) {
-    // Not one of numpy's either.
+    // numpy does not know the name either.
   }
   return "write DataType.U32 or another type of that table";
 }

@@ -42,9 +42,9 @@ std::string digits_of(py::handle number);
 // An Expr, or a literal: integers 0..2^32 - 1 are U32, True and False are Bool. `fix` is for an integer out of that range; without one
 // it is said how to write a literal of another type.
 ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::string& fix = {});
-// The same, an index of buffer `buffer`.
+// Like to_expr(), for an index into `buffer`: the Fix for a slice or a negative index names the buffer.
 ir::ExprHandle to_index(py::handle object, const std::string& where, const std::string& buffer);
-// The same without words for a mistake: an empty handle for what is not an Expr or a plain int in range.
+// Like to_expr(), but returns an empty handle instead of raising: for anything but an Expr or a plain int in range.
 ir::ExprHandle quick_expr(py::handle object);
 std::vector<ir::ExprHandle> to_exprs(py::handle object, const std::string& where);
 // A list or tuple (any iterable) of Nodes.

@@ -95,7 +95,7 @@ void translate(std::exception_ptr pointer) {
   } catch (const BugError& error) {
     raise("InternalError", error.what());
   } catch (const py::cast_error& error) {
-    // What a function asks of an argument by itself says what is wrong with it; this is for what none of them expects.
+    // Functions report wrong arguments with their own messages; this handler is for arguments that no function checks.
     raise("ArgumentError",
           fmt::format("an argument is of a type that the call does not take: {}. Fix: pass what its documentation says.", error.what())
               .c_str());

@@ -32,7 +32,7 @@ bool is_shape(py::handle object) {
   return true;
 }
 
-// Nothing for what 64 bits do not hold.
+// Returns nothing for an integer that does not fit 64 bits.
 std::optional<std::int64_t> small(py::handle integer) {
   const py::int_ number = to_int(integer);
   int overflow = 0;

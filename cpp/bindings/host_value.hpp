@@ -26,7 +26,7 @@ std::string wanted_array(const ir::BufferDecl& decl, Home home);
 
 [[noreturn]] void refuse(const ir::BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix);
 
-// For what is no such array and none of the above: says what to write instead.
+// Refuses an object that is neither such an array nor one of the values above; the Fix says what to write instead.
 [[noreturn]] void refuse_value(const ir::BufferDecl& decl, py::handle object, Home home);
 
 }  // namespace vyre::python

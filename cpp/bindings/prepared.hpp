@@ -23,7 +23,7 @@ struct PlaceToRun {
 };
 PlaceToRun to_place(py::handle backend, py::handle device, const std::string& function);
 
-// Those that vyre.devices() lists, each with its index at its backend. Without the GIL.
+// The devices that vyre.devices() lists, each with its index at its backend. Must be called without the GIL.
 struct ListedDevice {
   run::Backend* backend;
   std::size_t index;
@@ -31,13 +31,13 @@ struct ListedDevice {
 };
 std::vector<ListedDevice> listed_devices();
 
-// Those that work here, best first, each once. Without the GIL.
+// The backends that work on this machine, best first, each once. Must be called without the GIL.
 std::vector<run::Backend*> available_backends();
 
 // Which device of `backend` it chooses when nobody names one; found once. Without the GIL.
 std::size_t default_device(run::Backend& backend);
 
-// Which of the remembered ones, and the way to forget it when its device failed.
+// Identifies a remembered executable, and is the key with which to forget it when its device failed.
 struct PreparedKey {
   ir::Program program;
   std::uint64_t hash;  // with the operations that the program reaches

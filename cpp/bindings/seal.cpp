@@ -72,7 +72,7 @@ bool fits_nothing(const py::error_already_set& error, const Record& function) {
   return py::str(error.value()).attr("startswith")(start).cast<bool>();
 }
 
-// As pybind11 calls, but for that answer: it is a page, and says not what to do.
+// Calls the function through pybind11, but replaces pybind11's page-long message for a call that fits no signature.
 PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t flags, PyObject* names) {
   try {
     bool refused = false;

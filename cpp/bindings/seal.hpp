@@ -1,4 +1,4 @@
-// What Python may do to the module once it is made: use it.
+// Protects the finished module: Python code can use it but not change it.
 #pragma once
 
 #include "bindings.hpp"

@@ -61,7 +61,7 @@ def _row(diagnostic: Diagnostic) -> str:
 
 
 def text_parts(diagnostic: Diagnostic) -> tuple[str, str]:
-    """What stands in a diagnostic's text beside what it holds: the name of its place, and the lines of source."""
+    """The name of the place and the source lines to show with a diagnostic, which does not store them itself."""
     from vyre import _source  # only what says something wrong needs it
 
     return _source.describe(diagnostic.place), _source.excerpt(diagnostic.place)

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-# Of addresses, not of memory: libraries and thread stacks take some of it.
+# A limit of the address space, not of memory; libraries and thread stacks take part of it.
 MOST_MEMORY = 4 << 30
 # A case takes milliseconds; a machine with work for others needs patience.
 PATIENCE = 60.0
@@ -93,7 +93,7 @@ class _Lines:
         self._come = b""
 
     def next(self, patience: float) -> str | None:
-        """The next line, "" at the end, or None when it does not come."""
+        """Return the next line, "" at the end of the output, or None when no line comes in time."""
         end = time.monotonic() + patience
         while b"\n" not in self._come:
             if not select.select([self._descriptor], [], [], max(0.0, end - time.monotonic()))[0]:

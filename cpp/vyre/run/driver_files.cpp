@@ -130,7 +130,7 @@ Damage damage_of_library(const fs::path& path) {
   if (none || !file) return {"it cannot be read"};
   const auto header = read_at<Elf64_Ehdr>(file, 0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {"it is no shared library"};
-  // Of another word size or order: the loader passes it over.
+  // The loader skips libraries of another word size or byte order.
   if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB) return {};
   std::uint64_t needed = sum(header->e_phoff, std::uint64_t{header->e_phnum} * sizeof(Elf64_Phdr));
   if (bytes < needed) return ends_early(bytes, needed);
@@ -146,7 +146,7 @@ Damage damage_of_library(const fs::path& path) {
 
 Damage damage(const fs::path& manifest) {
   struct stat about;
-  // One that is missing is how drivers are hidden on purpose, and so is /dev/null.
+  // A missing manifest is not damage, and neither is /dev/null: naming one is a common way to hide all drivers.
   if (stat(manifest.c_str(), &about) != 0) return {};
   const auto damaged = [&](std::string_view what, bool deadly) -> Damage {
     return {fmt::format("driver file `{}` is damaged: {}. {}", manifest.string(), what, kFix), deadly};

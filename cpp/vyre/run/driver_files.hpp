@@ -26,7 +26,8 @@ std::optional<std::string> driver_library(const std::filesystem::path& manifest)
 // What is wrong with the driver of a manifest, as a sentence with its Fix; empty when nothing is, or nothing is known.
 std::string damage_of(const std::filesystem::path& manifest);
 
-// Of the first manifest that has any. The second one tells only of what would end the process, or stop it for ever.
+// The damage of the first damaged driver among driver_manifests(); deadly_driver() reports only damage that would end the process or
+// stop it for ever.
 std::string damaged_driver();
 std::string deadly_driver();
 

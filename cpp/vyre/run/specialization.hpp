@@ -31,12 +31,12 @@ class Specialization {
     std::size_t slot;
     std::uint64_t offset;  // into the buffer's bytes
     std::uint32_t lanes;   // words
-    bool truth;            // of which nothing counts but whether they are zero
+    bool truth;            // only whether the words are zero matters
   };
   // None: the program has one kernel.
   std::span<const Part> parts() const { return parts_; }
 
-  // Those of a call: zeros for elements outside of a buffer, as loads give.
+  // The deciding words of a call; zeros for elements outside of a buffer, as loads give.
   Words words(std::span<const BufferView> buffers) const;
   // A part of them, from a buffer's bytes.
   static void append(Words& words, const Part& part, std::span<const std::byte> bytes);

@@ -123,7 +123,7 @@ void CacheFolder::put(const std::string& name, std::string_view contents, Draft 
   put_named(name, contents);
 }
 
-// Whether it came so far that a named draft would do no better.
+// Returns false only if a named draft might still succeed where the unnamed one failed.
 bool CacheFolder::put_unnamed(const std::string& name, std::string_view contents) const {
   const Descriptor file(openat(*folder_, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
   if (!file) return false;
@@ -143,13 +143,13 @@ void CacheFolder::put_named(const std::string& name, std::string_view contents) 
   const std::string draft = *digits + std::string(kDraftEnd);
   const Descriptor file(openat(*folder_, draft.c_str(), O_CREAT | O_EXCL | O_NOFOLLOW | O_WRONLY | O_CLOEXEC, 0600));
   if (!file) return;
-  // clean() takes a draft that is locked for one at work.
+  // The lock tells clean() that a process is still writing this draft.
   flock(*file, LOCK_EX | LOCK_NB);
   if (!write_all(*file, contents)) {
     unlinkat(*folder_, draft.c_str(), 0);
     return;
   }
-  // A file system without links has rename alone, which replaces: then a name that is free is one that was free a moment ago.
+  // Some file systems have no hard links; rename() is left, and it replaces an existing file. So the name is checked just before.
   const bool placed = linkat(*folder_, draft.c_str(), *folder_, name.c_str(), 0) == 0;
   struct stat about;
   const bool free = fstatat(*folder_, name.c_str(), &about, AT_SYMLINK_NOFOLLOW) != 0 && errno == ENOENT;

@@ -33,7 +33,7 @@ class Descriptor {
 
 class CacheFolder {
  public:
-  // With 16 letters, which open every entry.
+  // The first 16 bytes of every entry.
   static constexpr std::string_view kMagic = "vyre pipeline 1\n";
   // Beyond this many entries, those written longest ago go.
   static constexpr std::size_t kMaxEntries = 1000;

@@ -82,7 +82,7 @@ class Device : public std::enable_shared_from_this<Device> {
   VkDescriptorSetLayout set_layout(std::uint32_t binding_count);
 
   // A list of one workspace, which no other call uses. Throws DeviceError while a call that timed out is still running.
-  // Lists, because what was lent must find its way back without memory.
+  // These are lists so that a lent workspace can be returned without allocating memory.
   std::list<Workspace> borrow();
   void give_back(std::list<Workspace> workspace) noexcept;
   // Takes a workspace whose submission nobody waits for any more, and keeps it until the device is done with it.
@@ -97,8 +97,8 @@ class Device : public std::enable_shared_from_this<Device> {
   // The largest array that a shader can have bound, in bytes. A larger one is reached by its address, where the device has addresses.
   std::uint64_t max_storage_range() const;
   bool has_addresses() const { return physical_.buffer_addresses; }
-  // What no array may exceed, whatever reaches it, and what it is called. maxMemoryAllocationSize is none such: it is what a
-  // driver promises, and it may give more.
+  // The size limit of an array, however it is accessed, and the limit's name. maxMemoryAllocationSize is not such a limit: it is what a
+  // driver promises, and a driver may allow more.
   struct Limit {
     std::uint64_t bytes;
     const char* name;

@@ -43,8 +43,8 @@ std::vector<std::size_t> ranked(const std::vector<PhysicalDevice>& devices) {
   return found;
 }
 
-// The device to use when the caller names none, and the one that takes the programs which need more loop rounds than the first one's driver
-// may allow. Known before either is opened.
+// `first` is the default device. `unbounded` is the device for programs that may need more loop rounds than the driver of `first`
+// allows. Both are known before either device is opened.
 struct Choice {
   std::optional<std::size_t> first, unbounded;
 };

@@ -30,8 +30,8 @@ class Devices {
   // The device to use when the caller names none: a GPU before a software one, and of those llvmpipe. Throws DeviceError with all reasons
   // when none fits.
   std::size_t choose();
-  // The same for a program: where the driver of that device ends loops after so many rounds, and the program is not proven to need no more,
-  // another software device whose driver does not, if there is one. `proven_within` is asked then only.
+  // The default device for a program. If that device's driver ends loops after a number of rounds and the program is not proven to stay
+  // below it, another software device without this limit is chosen when there is one. `proven_within` is called only in that case.
   std::size_t choose(const std::function<bool(std::uint32_t loop_budget)>& proven_within);
   std::string name(std::size_t index) { return instance()->devices().at(index).info.name; }
   // An open, probed device. Throws ArgumentError for an index out of range, DeviceError for a device that does not fit.

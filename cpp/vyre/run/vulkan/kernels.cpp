@@ -18,8 +18,8 @@ constexpr std::uint64_t kEnoughInvocations = std::uint64_t{kWays} << 18;
 // How often a call that waits for another one's kernel asks whether it is still wanted.
 constexpr auto kSlice = std::chrono::milliseconds(20);
 
-// How much a program must have run with the same words to be compiled for them. That takes a driver about as long as these runs take:
-// 16 calls of 16 M invocations on a large GPU, one of 1 M on a processor.
+// How many invocations a program must have run with the same words before it is compiled for them. A driver takes about as long to
+// compile as these runs take: 16 calls of 16 M invocations on a large GPU, one call of 1 M on a processor.
 constexpr std::uint64_t kEnoughOnGpu = std::uint64_t{1} << 28, kEnoughOnProcessor = std::uint64_t{1} << 20;
 
 }  // namespace
@@ -69,7 +69,7 @@ KernelSource::Ready KernelSource::ready(Grid grid, std::uint64_t largest, std::o
     } catch (const DispatchTimeoutError&) {
       // It is compiled meanwhile; a later call takes it.
     } catch (const std::exception&) {
-      // What is there already does the same.
+      // The kernels for any words give the same result, so a failure to specialise is not reported.
       families_[1 + *special].given_up = true;
     }
   }

@@ -23,7 +23,7 @@ namespace vyre::run::vulkan {
 // Makes each kernel when it is first needed, and anew when its device was lost. Safe from every thread.
 class KernelSource {
  public:
-  // A shader for any grid. Throws what opening the device and compiling throw, as all others do.
+  // Runs one given shader for every grid. Both constructors, and ready(), throw what opening the device and compiling throw.
   KernelSource(std::shared_ptr<Devices> devices, std::size_t device, Shader shader, const RunOptions& waiting);
   KernelSource(std::shared_ptr<Devices> devices, std::size_t device, const validate::ValidProgram& program, const PrepareOptions& options,
                const RunOptions& waiting);
@@ -32,26 +32,25 @@ class KernelSource {
     std::shared_ptr<Device> device;
     Kernels kernels;  // destroyed before their device
   };
-  // For a call whose largest array takes so many bytes of the device; 0 for one without arrays. `special` is what choose() gave: kernels
-  // for these words where they can be made, and for any words where not, or where their compiler
-  // takes longer than `waiting` allows.
+  // The kernels for a call whose largest array takes `largest` bytes of the device; 0 for a call without arrays. `special` is the result
+  // of choose(): the kernels for these words are used when they can be compiled within `waiting`, otherwise the kernels for any words.
   Ready ready(Grid grid, std::uint64_t largest, std::optional<std::size_t> special, const RunOptions& waiting);
 
-  // What of a call's Uniform buffers may decide which kernels it runs on.
+  // The parts of the Uniform buffers that may decide which kernels a call runs on.
   std::span<const Specialization::Part> parts() const;
-  // The number of the kernels made for these words, if they are worth it; counts so many calls.
+  // Counts `calls` calls with these words, and returns the number of the kernels for them once compiling those pays off.
   std::optional<std::size_t> choose(const Specialization::Words& words, Grid grid, std::uint64_t calls);
   // The same for one call with the words in these.
   std::optional<std::size_t> choose(std::span<const BufferView> buffers, Grid grid);
 
  private:
-  // What reaches arrays in one way.
+  // The kernels that access arrays in one way: through bindings, or through addresses.
   struct Variant {
     std::optional<Shader> plain, coarse;
     bool tried_coarse = false;
     Kernels kernels;
   };
-  // What does the same whatever the words are, or what was made for some.
+  // The kernels for any words, or the kernels specialised for particular words.
   struct Family {
     ProfiledProgram program;
     std::array<Variant, 2> variants;  // bound and addressed

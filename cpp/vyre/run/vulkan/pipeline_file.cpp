@@ -69,7 +69,7 @@ bool read_all(int file, void* to, std::size_t count) {
 
 PipelineFile::PipelineFile(const Options& options, const std::string& device_key, const Shader& shader) {
   const auto directory = options.cache_directory ? options.cache_directory : default_cache_directory();
-  // Two differently seeded hashes: 128 bits, for a name that no two shaders share by chance.
+  // Two hashes with different seeds give 128 bits, so that two shaders do not share a name by chance.
   key_ = fmt::format("{}-{:016x}{:016x}", device_key, hash_shader(shader, Fnv1a::kBasis), hash_shader(shader, 0x9E3779B97F4A7C15u));
   if (directory) folder_ = pipelines_below(*directory);
 }

@@ -20,7 +20,7 @@ class PipelineFile {
   // `device_key` names driver, device and driver version.
   PipelineFile(const Options& options, const std::string& device_key, const Shader& shader);
 
-  // What write() was given; empty when there is nothing to use.
+  // Returns the data that write() stored; empty when there is no usable file.
   std::vector<std::byte> read() const;
   void write(const std::vector<std::byte>& data) const;
 

@@ -92,7 +92,7 @@ void SpecializedBatch::submit(std::span<const StorageView> views, std::uint64_t 
       now.clear();
       return gather(views, now) && now == words;
     };
-    // What is left when another thread wrote other words is done with these.
+    // If another thread changed the words in the meantime, the next turn of this loop runs the remaining calls with the new words.
     times -= special->submit({views, written_, still}, times, options);
   }
 }
@@ -109,7 +109,7 @@ bool SpecializedBatch::gather(std::span<const StorageView> views, Words& words) 
 }
 
 std::shared_ptr<Batch> SpecializedBatch::special_for(const Words& words, std::uint64_t times, const RunOptions& options) {
-  // Whoever comes while another thread compiles goes on without.
+  // While another thread compiles, this call uses the kernels for any words.
   const std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock || device()->condemned()) return nullptr;
   auto known = std::ranges::find(specials_, words, &Special::words);

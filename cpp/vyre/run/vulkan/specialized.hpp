@@ -65,7 +65,7 @@ class SpecializedBatch {
   void watch(std::span<const StorageView> views);
   std::size_t watch(const Place& place, const Specialization::Part& part);
 
-  // In the order of the stream. Whether all of them are known.
+  // Appends the watched words, in stream order; false when the host does not know all of them.
   bool gather(std::span<const StorageView> views, Words& words) const;
   std::shared_ptr<Batch> special_for(const Words& words, std::uint64_t times, const RunOptions& options);
   // Chooses what was not chosen yet; whether that changed anything.

@@ -12,7 +12,8 @@ namespace vyre::run::vulkan {
 
 // What a shader is made for.
 struct Target {
-  // Of a driver that ends loops without saying so: a shader whose loops are not proven to need no more rounds tells when one was ended.
+  // The number of rounds after which the driver silently ends loops. A shader that may need more rounds reports when a loop was ended
+  // early.
   std::optional<std::uint32_t> loop_budget = std::nullopt;
   // For arrays that the device cannot bind.
   bool addresses = false;
