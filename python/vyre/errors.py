@@ -113,6 +113,14 @@ class ValidationError(VyreError):
                 "ValidationError takes a list of Diagnostics, got an object of type "
                 f"{type(diagnostics).__name__[:80]}. Fix: pass what vyre.validate gave."
             )
+        from vyre._core import Diagnostic  # which imports this module
+
+        for item in diagnostics:
+            if type(item) is not Diagnostic:
+                raise CallError(
+                    "ValidationError takes a list of Diagnostics, got one that holds an object of type "
+                    f"{type(item).__name__[:80]}. Fix: pass what vyre.validate gave."
+                )
         self.diagnostics = Diagnostics(diagnostics)
         super().__init__(str(self.diagnostics))
 

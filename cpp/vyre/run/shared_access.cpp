@@ -4,7 +4,6 @@
 
 #include <chrono>
 #include <new>
-#include <utility>
 
 #include "vyre/base/error.hpp"
 
@@ -18,11 +17,6 @@ void SharedAccess::leave_the_parents_behind() {
   readers_ = 0;
   // The old one still counts threads of the parent that wait for it. Destroying it would wait for them, so it is only overwritten.
   new (&changed_) std::condition_variable;
-}
-
-bool SharedAccess::take_lost_writer() {
-  const std::lock_guard lock(mutex_);
-  return std::exchange(lost_writer_, false);
 }
 
 void SharedAccess::unlock() {

@@ -2,6 +2,7 @@
 // may take for ever.
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <mutex>
 #include <shared_mutex>
@@ -30,7 +31,7 @@ class SharedAccess {
   }
 
   // Whether a fork left the one that wrote behind in the parent: the first call that has access after it is told so.
-  bool take_lost_writer();
+  bool take_lost_writer() { return lost_writer_.load(std::memory_order_relaxed) && lost_writer_.exchange(false); }
 
   // For the locks above.
   void unlock();
@@ -47,7 +48,7 @@ class SharedAccess {
   std::condition_variable changed_;
   std::uint64_t forks_ = forks_before();
   bool writer_ = false;
-  bool lost_writer_ = false;
+  std::atomic<bool> lost_writer_ = false;
   unsigned readers_ = 0;
 };
 
