@@ -20,8 +20,9 @@ WithoutGil::Counted::Counted() { ++running; }
 WithoutGil::Counted::~Counted() { --running; }
 
 WithoutGil::Parked::~Parked() {
+  if (!leaving()) return;  // before asking the system, which takes longer than a small call where it is emulated
   const bool main_thread = gettid() == getpid();
-  if (!leaving() || main_thread) return;
+  if (main_thread) return;
   --running;
   for (;;) pause();
 }
