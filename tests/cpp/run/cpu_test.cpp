@@ -64,9 +64,9 @@ void expect_same(const Program& program, const std::vector<Words>& arrays, run::
   for (const std::string& set : instruction_sets()) {
     for (const unsigned threads : counts) {
       const auto cpu = run::make_cpu_backend({.threads = threads, .instructions = set});
-      for (const bool optimize : {true, false}) {
-        EXPECT_EQ(run_program(*cpu, checked, arrays, grid, {}, {.passes = optimize}), expected) << set << ", " << threads << " threads\n"
-                                                                                                << to_text(program);
+      for (const lower::Options& options : {lower::Options{}, lower::Options{.passes = false}, lower::all_off()}) {
+        EXPECT_EQ(run_program(*cpu, checked, arrays, grid, {}, options), expected) << set << ", " << threads << " threads\n"
+                                                                                   << to_text(program);
       }
     }
   }
@@ -89,6 +89,33 @@ TEST(Cpu, parts_lanes_at_nested_conditions_and_loops) {
           .add(store("out", i, var("acc")))
           .make(),
       {Words(91)}, {13, 1, 1});
+}
+
+// What is written into a variable is made where the variable lies, also when it is used besides.
+TEST(Cpu, keeps_values_apart_from_the_variables_that_they_are_written_into) {
+  const auto i = gid(0), x = var("x"), y = var("y"), v = var("v"), w = var("w"), k = var("k");
+  const auto same = [&](const List& body) {
+    expect_same(Sample()
+                    .out("out")
+                    .size(7)
+                    .add(let("x", i))
+                    .add(let("y", i * u32(5)))
+                    .add(loop("k", u32(0), u32(5), body))
+                    .add(store("out", i, x * u32(31) + y))
+                    .make(),
+                {Words(91)}, {13, 1, 1});
+  };
+  // Used until the variable is written again.
+  same({let("v", x + k), assign("x", v), assign("y", y ^ v), assign("x", v * u32(3))});
+  // Used after that.
+  same({let("v", x + k), assign("x", v), assign("x", v * u32(3)), assign("y", y ^ v)});
+  // Used after what is written next was made.
+  same({let("v", x + k), assign("x", v), let("w", v * u32(3)), assign("y", y ^ v), assign("x", w), assign("y", y + w)});
+  // Written into two variables.
+  same({let("v", x + k), assign("x", v), assign("y", v), assign("x", x * u32(3) + y)});
+  // Used where some lanes have written the variable.
+  same(
+      {let("v", x + k), assign("x", v), if_(bin(BinOp::BitAnd, i, u32(1)), {assign("x", u32(7)), store("out", i, v)}), assign("y", y + v)});
 }
 
 TEST(Cpu, goes_on_without_the_lanes_that_returned) {

@@ -318,18 +318,21 @@ class Compiler {
     }
   }
 
-  // A value that is only made to be written into a variable is made there.
+  // A value that is written into a variable is made there, as long as it is not needed for longer than it stays there.
   void find_direct() {
     direct_.assign(size(), kNone);
-    std::uint32_t straight = 0;  // where the code without jumps around the position starts
+    std::vector<std::uint32_t> held_until(kernel_.variables.size(), 0);  // how long the last value that was made there is needed
+    std::uint32_t straight = 0;                                          // where the code without jumps around the position starts
     for (std::uint32_t position = 0; position < size(); ++position) {
       const KernelInstruction& instruction = at(position);
       if (items_[position].fate != Fate::Kept) continue;
       if (lower::jumps(instruction.op) || instruction.op == Opcode::Barrier) straight = position;
       if (instruction.op != Opcode::WriteVariable || divergent_[position] || !variable_varies_[instruction.imm]) continue;
       const std::uint32_t value = instruction.a.index, variable = instruction.imm;
-      if (value < straight || root(value) != value || uses_[value] != 1 || !varying_[value] || at(value).lanes != 1) continue;
-      if (!is_elementwise(value) || written_between(variable, value, position)) continue;
+      if (value < straight || root(value) != value || !varying_[value] || at(value).lanes != 1) continue;
+      if (!is_elementwise(value) || direct_[value] != kNone || written_between(variable, value, position)) continue;
+      // Whoever else uses it reads it in the variable.
+      if (held_until[variable] > value || written_between(variable, position, last_[value])) continue;
       // Who still reads the old value after the new one is made?
       const auto& reads = reads_[variable];
       const auto next = std::lower_bound(reads.begin(), reads.end(), std::pair{position, 0u});
@@ -338,6 +341,7 @@ class Compiler {
         if (read > value || until > value) continue;
       }
       direct_[value] = variable;
+      held_until[variable] = last_[value];
       items_[position].fate = Fate::Gone;
     }
   }
