@@ -193,7 +193,7 @@ bool truth(const PyArray& self) {
   return only_value(self, "bool").cast<bool>();
 }
 
-// What numpy compares elements with. Of other classes it would read their sequences to an end that they may not have.
+// Whether numpy may compare elements with the object. It reads a sequence of another class to an end that it may not have.
 bool is_comparable(py::handle object) {
   PyObject* const it = object.ptr();
   if (is<PyArray>(object) || py::isinstance<py::array>(object) || object.is_none() || PyBool_Check(it)) return true;

@@ -97,7 +97,7 @@ class PlannedCalls {
     return nullptr;
   }
 
-  // What it drops is for a KeptCall.
+  // Returns the call that it drops; a KeptCall destroys it without the GIL.
   std::shared_ptr<Planned> insert(std::shared_ptr<Planned> call) {
     calls_.push_front(std::move(call));
     if (calls_.size() <= kMost) return nullptr;

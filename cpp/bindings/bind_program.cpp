@@ -188,7 +188,7 @@ std::vector<BufferDecl> to_buffers(py::handle object) {
   return result;
 }
 
-// The same size with three axes: what is missing is 1, and so is what may be left out.
+// The size with three axes: missing axes, and those that may be left out, are 1.
 std::string three_axes_fix(std::vector<py::object> items) {
   while (items.size() > 3 && is_integer(items.back()) && to_int(items.back()).equal(py::int_(1))) items.pop_back();
   if (items.empty()) return "write (64, 1, 1)";

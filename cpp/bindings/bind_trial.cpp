@@ -1,4 +1,4 @@
-// What vyre.try_compile asks for: the arguments of a trial checked and as plain values, and a program made ready and not run.
+// The two steps of vyre.try_compile: check the arguments and make plain values of them, and prepare a program without running it.
 #include <memory>
 
 #include "bindings.hpp"

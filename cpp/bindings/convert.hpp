@@ -19,7 +19,7 @@ std::string given(py::handle object);
 // Python or numpy, but not a bool.
 bool is_integer(py::handle object);
 bool is_boolean(py::handle object);
-// What is_integer accepts, as a Python int. A class of the user's may raise in `__index__`, and its exception goes on.
+// Converts what is_integer accepts to a Python int. An exception that a user's class raises in `__index__` goes on.
 py::int_ to_int(py::handle object);
 
 // The Fix for a float where an integer must stand.

@@ -186,7 +186,7 @@ std::string plain_array(const BufferDecl& decl) {
   return fmt::format("a numpy array of {}", numpy_name(decl));
 }
 
-// What to write for an object that is no array which a call of this home takes.
+// The Fix for an object that is not an array which a call of this home takes.
 std::string fix_for(const BufferDecl& decl, py::handle object, Home home) {
   const Making making(decl, home);
   const bool written = decl.access == BufferAccess::ReadWrite;

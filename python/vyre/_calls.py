@@ -1,8 +1,7 @@
 """Calls of what is written in Python with wrong arguments: CallError in the words that the C++ functions have.
 
 A module, or a package for its modules, ends with ``explain_calls(globals())``, as the C++ module is sealed when it is
-made. A call that is right pays
-for one more Python function; everything else is looked at when a call fails.
+made. A call that is right pays for one more Python function; everything else is looked at when a call fails.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-// What random programs are drawn with.
+// The random numbers that programs are drawn with.
 #pragma once
 
 #include <cstddef>

@@ -12,24 +12,24 @@ enum class Opcode : std::uint8_t {
 #include "vyre/lower/opcodes.def"
 };
 
-// What an instruction's `imm` says; nothing for None.
+// The meaning of an instruction's `imm`; None where it has none.
 enum class Imm : std::uint8_t { None, Bits, Axis, Buffer, Shared, Variable, Lane };
 
 using OpcodeFlags = std::uint16_t;
 enum : OpcodeFlags {
-  kPlain = 0,            // a value of its operands alone
-  kEffect = 1 << 0,      // does something beside making its value: without, it may be left out when the value is not used
-  kLanewise = 1 << 1,    // each lane of the result comes from the same lane of the operands, of which all have one
-  kComparison = 1 << 2,  // gives 1 or 0
-  kBitwise = 1 << 3,     // on truths as on bits
-  kDivides = 1 << 4,     // takes many times what other arithmetic takes
-  kVariable = 1 << 5,    // reads or writes a variable
-  kAccess = 1 << 6,      // reads or writes memory that other invocations may see, at index a
-  kChanges = 1 << 7,     // after it, loads from such memory may give something else
-  kReadsModifies = 1 << 8,
-  kOpens = 1 << 9,    // begins a region
-  kCloses = 1 << 10,  // ends one
-  kJumps = 1 << 11,   // what follows may not run, or run again
+  kPlain = 0,               // a value of its operands alone
+  kEffect = 1 << 0,         // does something beside making its value: without, it may be left out when the value is not used
+  kLanewise = 1 << 1,       // each lane of the result comes from the same lane of the operands, of which all have one
+  kComparison = 1 << 2,     // gives 1 or 0
+  kBitwise = 1 << 3,        // on truths as on bits
+  kDivides = 1 << 4,        // takes many times what other arithmetic takes
+  kVariable = 1 << 5,       // reads or writes a variable
+  kAccess = 1 << 6,         // reads or writes memory that other invocations may see, at index a
+  kChanges = 1 << 7,        // after it, loads from such memory may give something else
+  kReadsModifies = 1 << 8,  // reads the element and changes it in one step
+  kOpens = 1 << 9,          // begins a region
+  kCloses = 1 << 10,        // ends one
+  kJumps = 1 << 11,         // what follows may not run, or run again
 
   kLoad = kAccess,
   kStore = kAccess | kEffect | kChanges,

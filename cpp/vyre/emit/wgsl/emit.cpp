@@ -221,8 +221,11 @@ class Emitter {
         case 'c':
           put("v{}", code.c.index);
           break;
-        default:  // $m
+        case 'm':
           put("b{}[v{}]", code.imm, code.a.index);
+          break;
+        default:
+          VYRE_ASSERT(false);  // no such operand
       }
     }
     text_ += value;

@@ -331,7 +331,7 @@ class Compiler {
       const std::uint32_t value = instruction.a.index, variable = instruction.imm;
       if (value < straight || root(value) != value || !varying_[value] || at(value).lanes != 1) continue;
       if (!is_elementwise(value) || direct_[value] != kNone || written_between(variable, value, position)) continue;
-      // Whoever else uses it reads it in the variable.
+      // Other uses of the value read it from the variable, so the variable must still hold it there.
       if (held_until[variable] > value || written_between(variable, position, last_[value])) continue;
       // Who still reads the old value after the new one is made?
       const auto& reads = reads_[variable];
