@@ -222,12 +222,12 @@ std::vector<Arrays> Generator::later(const Arrays& first) {
   }
   const bool any_uniform = std::ranges::find(is_uniform, true) != is_uniform.end();
   // A backend may compile a kernel for words that come again, for as many as four: some programs have more, and have them again.
-  const std::uint32_t count = any_uniform ? (random_.chance(8) ? 6 : 1) : (random_.chance(50) ? 1 : 0);
+  const std::uint32_t count = any_uniform ? (random_.chance(8) ? 6 : 1) : (random_.chance(30) ? 1 : 0);
   for (std::uint32_t k = 0; k < count; ++k) {
     // Words of a call before, or new ones in some places; what else the host gives stays, or is new.
     const std::size_t before = random_.below(k + 1);
     Arrays arrays = before == 0 ? first : result[before - 1];
-    const bool same_words = k > 0 && random_.chance(35), same_rest = any_uniform && random_.chance(35);
+    const bool same_words = k > 0 && random_.chance(35), same_rest = any_uniform && random_.chance(50);
     for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
       if (arrays[slot].zeros || (is_uniform[slot] ? same_words : same_rest)) continue;
       const std::vector<std::byte> old = arrays[slot].bytes;
