@@ -28,45 +28,43 @@ struct PyOpSpec {
 
 // A lane value as Python writes it, by type: an int, a bool, a tuple of lanes.
 py::object shown(const ir::Value& value, DataType type) {
+  const ir::TypeInfo& row = ir::info(type);
   const auto& lanes = value.lanes;
-  switch (type) {
-    case DataType::I32:
+  if (ir::is_vector(type)) {
+    py::tuple result(row.components);
+    for (std::size_t lane = 0; lane < row.components; ++lane) result[lane] = py::int_(lanes[lane]);
+    return result;
+  }
+  switch (row.kind) {
+    case ir::TypeKind::Signed:
       return py::int_(static_cast<std::int32_t>(lanes[0]));
-    case DataType::Bool:
+    case ir::TypeKind::Boolean:
       return py::bool_(lanes[0] != 0);
-    case DataType::U64:
-      return py::int_(lanes[0] | std::uint64_t{lanes[1]} << 32);
-    case DataType::Vec2U32:
-      return py::make_tuple(lanes[0], lanes[1]);
-    case DataType::Vec4U32:
-      return py::make_tuple(lanes[0], lanes[1], lanes[2], lanes[3]);
-    case DataType::U32:
-    case DataType::Bytes:
+    case ir::TypeKind::Unsigned:
+    case ir::TypeKind::Opaque:
       break;
   }
-  return py::int_(lanes[0]);
+  return py::int_(row.lanes == 2 ? lanes[0] | std::uint64_t{lanes[1]} << 32 : lanes[0]);
 }
 
 ir::Value to_value(py::handle object, DataType type, const std::string& where) {
-  switch (type) {
-    case DataType::U32:
-      return ir::scalar(to_u32(object, where));
-    case DataType::I32:
+  const ir::TypeInfo& row = ir::info(type);
+  if (ir::is_vector(type)) {
+    const std::string wanted = fmt::format("{} integers", row.components);
+    const std::vector<py::object> items = to_list(object, where, wanted, "write a tuple of its lanes");
+    if (items.size() != row.components) reject(where, wanted, object, "write a tuple of its lanes");
+    ir::Value value;
+    for (std::size_t lane = 0; lane < items.size(); ++lane) value.lanes[lane] = to_u32(items[lane], where);
+    return value;
+  }
+  switch (row.kind) {
+    case ir::TypeKind::Unsigned:
+      return row.lanes == 1 ? ir::scalar(to_u32(object, where)) : ops::u64(to_unsigned(object, ~std::uint64_t{0}, where));
+    case ir::TypeKind::Signed:
       return ir::scalar(static_cast<std::uint32_t>(to_signed(object, -0x80000000ll, 0x7FFFFFFFll, where)));
-    case DataType::Bool:
+    case ir::TypeKind::Boolean:
       return ir::scalar(to_bool(object, where) ? 1 : 0);
-    case DataType::U64:
-      return ops::u64(to_unsigned(object, ~std::uint64_t{0}, where));
-    case DataType::Vec2U32:
-    case DataType::Vec4U32: {
-      const std::string wanted = fmt::format("{} integers", ir::lanes(type));
-      const std::vector<py::object> items = to_list(object, where, wanted, "write a tuple of its lanes");
-      if (items.size() != ir::lanes(type)) reject(where, wanted, object, "write a tuple of its lanes");
-      ir::Value value;
-      for (std::size_t lane = 0; lane < items.size(); ++lane) value.lanes[lane] = to_u32(items[lane], where);
-      return value;
-    }
-    case DataType::Bytes:
+    case ir::TypeKind::Opaque:
       break;
   }
   throw ArgumentError(fmt::format("{} has type Bytes, which is no value. Fix: use another type in the signature.", where));

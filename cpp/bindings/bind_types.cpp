@@ -1,5 +1,8 @@
 // The enumerations, read from the tables. They are ordinary Python enums; their methods stand in vyre/_enums.py.
+#include <fmt/format.h>
 #include <pybind11/native_enum.h>
+
+#include <array>
 
 #include "bindings.hpp"
 
@@ -32,8 +35,16 @@ void bind_types(py::module_& m) {
   // The tables themselves, for the generated reference and the tests: rows of plain values.
   py::dict tables;
   py::list rows;
+  const py::object type_row =
+      py::module_::import("collections")
+          .attr("namedtuple")("TypeRow", "name text bytes lanes wgsl numpy meaning number kind component components dtype");
   for (const ir::TypeInfo& row : ir::kTypes) {
-    rows.append(py::make_tuple(row.name, row.text, row.bytes, row.lanes, row.wgsl, row.numpy, row.meaning));
+    std::string numpy(row.numpy);
+    if (!row.also.empty()) numpy = fmt::format("{}, {}", numpy, row.also);
+    if (row.components > 1) numpy = fmt::format("{} x {}", numpy, row.components);
+    constexpr std::array kKinds = {"unsigned", "signed", "boolean", "opaque"};
+    rows.append(type_row(row.name, row.text, row.bytes, row.lanes, row.wgsl, numpy, row.meaning, row.number,
+                         kKinds.at(static_cast<std::size_t>(row.kind)), ir::name(row.component), row.components, row.numpy));
   }
   tables["types"] = py::tuple(rows);
   rows = py::list();

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "bindings.hpp"
+#include "vyre/ir/print.hpp"
 
 namespace vyre::python {
 namespace {
@@ -33,14 +34,12 @@ class Brief {
     }
     const auto word = static_cast<std::uint32_t>(data.bits);
     switch (data.kind) {
-      case ir::ExprKind::LitU32:
-        return put(fmt::format("{}", word));
-      case ir::ExprKind::LitI32:
-        return put(fmt::format("i32({})", static_cast<std::int32_t>(word)));
-      case ir::ExprKind::LitBool:
-        return put(data.bits != 0 ? "True" : "False");
-      case ir::ExprKind::LitU64:
-        return put(fmt::format("u64({})", data.bits));
+      case ir::ExprKind::Literal: {
+        const auto literal = ir::Literal::of(static_cast<ir::DataType>(data.op), data.bits);
+        if (literal.type == ir::DataType::U32) return put(ir::digits(literal));
+        if (literal.type == ir::DataType::Bool) return put(literal.low != 0 ? "True" : "False");
+        return put(fmt::format("{}({})", ir::text(literal.type), ir::digits(literal)));
+      }
       case ir::ExprKind::Var:
         return put(short_name(data.name));
       case ir::ExprKind::Load:

@@ -54,7 +54,7 @@ bool compares(const ir::OpTable& ops, std::string_view op_id) {
     if (looked == kMostLooked) return false;
     const ir::Expr& expr = body.expr(open.back());
     open.pop_back();
-    if (const auto* literal = std::get_if<ir::LitU32>(&expr); literal != nullptr && literal->value <= 1) continue;
+    if (const std::optional<std::uint32_t> literal = ir::literal_u32(expr); literal && *literal <= 1) continue;
     if (const auto* unary = std::get_if<ir::Unary>(&expr); unary != nullptr && (ir::info(unary->op).laws & ir::kTruth) != 0) continue;
     const auto* binary = std::get_if<ir::Binary>(&expr);
     if (binary == nullptr) return false;
@@ -63,7 +63,7 @@ bool compares(const ir::OpTable& ops, std::string_view op_id) {
     open.insert(open.end(), {binary->left, binary->right});
   }
   // A literal alone is no truth.
-  return !std::holds_alternative<ir::LitU32>(body.expr(result->value));
+  return !ir::literal_u32(body.expr(result->value));
 }
 
 // Whether the expression itself shows that it is a truth value, 1 or 0: a comparison (an operation that compares too), a logical
@@ -110,7 +110,7 @@ std::string large_literal_fix(BinOp op, bool on_the_left, std::uint32_t literal)
 
 [[noreturn]] void reject_other(BinOp operation, const char* side, const char* symbol, const ir::ExprHandle& other) {
   std::string fix = "write Expr.cast(DataType.I32, value), or cast the I32 side to U32";
-  if (other->kind == ir::ExprKind::LitU32) {
+  if (other->kind == ir::ExprKind::Literal && static_cast<DataType>(other->op) == DataType::U32) {
     fix = other->bits <= 0x7FFFFFFFu ? fmt::format("write Expr.i32({})", other->bits)
                                      : large_literal_fix(operation, *side == 'l', static_cast<std::uint32_t>(other->bits));
   }
@@ -122,8 +122,7 @@ std::string large_literal_fix(BinOp op, bool on_the_left, std::uint32_t literal)
 
 bool visibly_i32(const ir::ExprHandle& expr) {
   switch (expr->kind) {
-    case ir::ExprKind::LitI32:
-      return true;
+    case ir::ExprKind::Literal:
     case ir::ExprKind::Cast:
       return static_cast<DataType>(expr->op) == DataType::I32;
     case ir::ExprKind::Binary:

@@ -14,40 +14,28 @@
 namespace vyre::python {
 namespace {
 
-constexpr std::array kElements = {
-    ElementType{"uint32", 'u', 4, 4}, ElementType{"int32", 'i', 4, 4}, ElementType{"uint64", 'u', 8, 8},
-    ElementType{"bool_", 'b', 1, 4},  ElementType{"uint8", 'u', 1, 1},
-};
+// The numpy columns of types.def, each dtype once.
+const auto kElements = [] {
+  std::vector<ElementType> elements;
+  for (const ir::TypeInfo& row : ir::kTypes) {
+    const auto same = [&](const ElementType& each) { return each.kind == row.numpy_kind && each.bytes == row.numpy_bytes; };
+    if (std::ranges::any_of(elements, same)) continue;
+    const std::uint32_t resident = row.bytes == 0 ? row.numpy_bytes : row.bytes / row.components;
+    elements.push_back({row.numpy.data(), row.numpy_kind, row.numpy_bytes, resident});
+  }
+  return elements;
+}();
 
 }  // namespace
 
 const ElementType* element_type(char kind, std::size_t bytes) {
-  const auto found =
-      std::find_if(kElements.begin(), kElements.end(), [&](const ElementType& each) { return each.kind == kind && each.bytes == bytes; });
+  const auto found = std::ranges::find_if(kElements, [&](const ElementType& each) { return each.kind == kind && each.bytes == bytes; });
   return found == kElements.end() ? nullptr : &*found;
 }
 
-const ElementType& element_type(ir::DataType type) {
-  switch (type) {
-    case ir::DataType::I32:
-      return kElements[1];
-    case ir::DataType::U64:
-      return kElements[2];
-    case ir::DataType::Bool:
-      return kElements[3];
-    case ir::DataType::Bytes:
-      return kElements[4];
-    case ir::DataType::U32:
-    case ir::DataType::Vec2U32:
-    case ir::DataType::Vec4U32:
-      break;
-  }
-  return kElements[0];
-}
+const ElementType& element_type(ir::DataType type) { return *element_type(ir::info(type).numpy_kind, ir::info(type).numpy_bytes); }
 
-std::uint32_t vector_lanes(ir::DataType type) {
-  return type == ir::DataType::Vec2U32 || type == ir::DataType::Vec4U32 ? ir::lanes(type) : 0;
-}
+std::uint32_t vector_lanes(ir::DataType type) { return ir::is_vector(type) ? ir::info(type).components : 0; }
 
 std::uint64_t PyArray::size() const {
   std::uint64_t count = 1;

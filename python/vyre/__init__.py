@@ -140,7 +140,7 @@ if TYPE_CHECKING:
     )
     from vyre._trial import try_compile
 
-_enums._BYTES.update({row[0]: row[2] for row in _core._tables["types"]})
+_enums._BYTES.update({row.name: row.bytes for row in _core._tables["types"]})
 
 from vyre import ops  # noqa: E402
 from vyre.ops import Operation, op  # noqa: E402

@@ -27,13 +27,8 @@ _MOST_AXES = 32
 
 # The dtype of a DataType's elements, and the axes that one element adds.
 _NUMPY: dict[DataType, tuple[str, tuple[int, ...]]] = {
-    _core.DataType.U32: ("uint32", ()),
-    _core.DataType.I32: ("int32", ()),
-    _core.DataType.U64: ("uint64", ()),
-    _core.DataType.Bool: ("bool", ()),
-    _core.DataType.Bytes: ("uint8", ()),
-    _core.DataType.Vec2U32: ("uint32", (2,)),
-    _core.DataType.Vec4U32: ("uint32", (4,)),
+    _core.DataType[row.name]: (row.dtype, (row.components,) if row.components > 1 else ())
+    for row in _core._tables["types"]
 }
 _DTYPES = {name for name, _ in _NUMPY.values()}
 

@@ -28,8 +28,8 @@ def _code(text: object) -> str:
 
 def _types() -> str:
     rows = [
-        (_code(name), _code(text), size or "", lanes or "", numpy, meaning)
-        for name, text, size, lanes, _, numpy, meaning in _core._tables["types"]
+        (_code(row.name), _code(row.text), row.bytes or "", row.lanes or "", row.numpy, row.meaning)
+        for row in _core._tables["types"]
     ]
     return (
         "## Types\n\n"

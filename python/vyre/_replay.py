@@ -33,7 +33,7 @@ __all__ = ["load", "parsed", "save", "with_places"]
 FORMAT = "vyre replay"
 VERSION = 1
 
-_DTYPES = ("bool", "int32", "uint8", "uint32", "uint64")
+_DTYPES = sorted({row.dtype for row in _core._tables["types"]})
 # Bytes of a file, and as many as show that it is none.
 _MOST = 1 << 30
 _FIRST = 1 << 12

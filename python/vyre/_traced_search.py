@@ -28,7 +28,8 @@ _WRITTEN, _WORDS = _NUMBERS["record_written"], _NUMBERS["record_words"]
 _SPREAD = _NUMBERS["spread"]
 _UNSPREAD = pow(_SPREAD, -1, 1 << 32)
 ALL = 0xFFFFFFFF
-_LANES = {row[0]: row[3] for row in _core._tables["types"]}
+_LANES = {row.name: row.lanes for row in _core._tables["types"]}
+_COMPONENTS = {row.name: row.components for row in _core._tables["types"]}
 _MOST_EXCLUDED = 100
 
 
@@ -236,7 +237,7 @@ class Search:
         recording, record = written[0]
         statement, expr, _, _, _ = _point(traced[1], int(record[invocation, _LAST]), recording)
         decl = next(decl for decl in self.program.buffers if decl.name == found.buffer)
-        lanes = _LANES[decl.element.name] if decl.element.name.startswith("Vec") else 1
+        lanes = _COMPONENTS[decl.element.name]
         kind = _core.DataType.U32 if lanes > 1 else decl.element
         index, lane = divmod(found.index, lanes)
         return Point(

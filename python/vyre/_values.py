@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["assigned", "conversion", "exact", "natural", "sequence"]
 
 # numpy's names of the integer elements, each with vyre's, in the order in which one is proposed for integers.
-_INTEGERS = {row[5]: row[1] for row in _core._tables["types"] if row[5].isalnum()}
+_INTEGERS = {
+    row.dtype: row.text for row in _core._tables["types"] if row.components == 1 and row.kind in ("unsigned", "signed")
+}
 
 
 def exact(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:

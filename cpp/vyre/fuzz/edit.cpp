@@ -23,28 +23,6 @@ IdVector<ExprId, DataType> types_of(const validate::ValidProgram& program) {
   return types;
 }
 
-ExprId add_literal(ir::ProgramBuilder& to, const Literal& literal) {
-  const auto& lanes = literal.value.lanes;
-  switch (literal.type) {
-    case DataType::U32:
-      return to.add(ir::LitU32{lanes[0]});
-    case DataType::I32:
-      return to.add(ir::LitI32{static_cast<std::int32_t>(lanes[0])});
-    case DataType::Bool:
-      return to.add(ir::LitBool{lanes[0] != 0});
-    case DataType::U64:
-      return to.add(ir::LitU64{lanes[0], lanes[1]});
-    case DataType::Vec2U32:
-    case DataType::Vec4U32:
-      break;
-    case DataType::Bytes:
-      VYRE_ASSERT(false);
-  }
-  std::vector<ExprId> parts;
-  for (std::uint32_t k = 0; k < ir::lanes(literal.type); ++k) parts.push_back(to.add(ir::LitU32{lanes[k]}));
-  return to.add(ir::Pack{literal.type, to.list(parts)});
-}
-
 ir::Program apply(const validate::ValidProgram& valid, const Edits& edits) {
   const ir::Program& from = valid.program();
   ir::ProgramBuilder to;
@@ -106,7 +84,7 @@ ir::Program apply(const validate::ValidProgram& valid, const Edits& edits) {
   };
   const auto copied = [&](ExprId id, const auto& operand) {
     const ir::Var* var = std::get_if<ir::Var>(&from.expr(id));
-    if (var != nullptr && gone[var->name.index]) return add_literal(to, {*gone[var->name.index], {}});
+    if (var != nullptr && gone[var->name.index]) return transform::add_constant(to, {*gone[var->name.index], {}});
     return to.add(transform::copy_expr(from, from.expr(id), to, operand, name));
   };
   // Each use of what has no operands gets one of its own, to be made smaller by itself.
@@ -118,7 +96,7 @@ ir::Program apply(const validate::ValidProgram& valid, const Edits& edits) {
     const ExprId id{index};
     const Instead& instead = edits.exprs[id];
     if (instead.literal) {
-      moved[id] = add_literal(to, *instead.literal);
+      moved[id] = transform::add_constant(to, *instead.literal);
     } else {
       moved[id] = instead.by == id ? copied(id, use) : moved[instead.by];
     }

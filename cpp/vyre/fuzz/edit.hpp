@@ -5,9 +5,7 @@
 #include <vector>
 
 #include "vyre/fuzz/case.hpp"
-#include "vyre/ir/builder.hpp"
-#include "vyre/ir/semantics.hpp"
-#include "vyre/validate/validate.hpp"
+#include "vyre/transform/rebuild.hpp"
 
 namespace vyre::fuzz {
 
@@ -20,15 +18,10 @@ enum class Keep : std::uint8_t {
   ElseAsThen,  // an If with its Else's statements alone
 };
 
-struct Literal {
-  ir::DataType type = ir::DataType::U32;
-  ir::Value value;
-};
-
 // What stands in the place of an expression, in every statement: an earlier expression, or a literal.
 struct Instead {
   ExprId by;
-  std::optional<Literal> literal;  // wins over `by`
+  std::optional<transform::Constant> literal;  // wins over `by`
 };
 
 struct Edits {
@@ -45,8 +38,5 @@ ir::Program apply(const validate::ValidProgram& program, const Edits& edits);
 
 // The type of each expression, in the first statement that evaluates it.
 IdVector<ExprId, ir::DataType> types_of(const validate::ValidProgram& program);
-
-// A literal, or a Pack of them where the type has none.
-ExprId add_literal(ir::ProgramBuilder& to, const Literal& literal);
 
 }  // namespace vyre::fuzz

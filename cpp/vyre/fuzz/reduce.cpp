@@ -144,28 +144,29 @@ class Reducer {
     if (ir::lanes(type) == 0) return;
     const auto literal = [&](std::uint32_t bits) {
       Edits edits(program());
-      edits.exprs[id].literal = Literal{type, ir::scalar(bits)};
+      edits.exprs[id].literal = transform::Constant{type, ir::scalar(bits)};
       return accept(edits);
     };
     const ir::Expr& expr = program().expr(id);
-    if (const ir::LitU32* lit = std::get_if<ir::LitU32>(&expr)) {
+    if (const std::optional<std::uint32_t> number = ir::literal_u32(expr)) {
       // One less only where that soon comes to an end; large values lose their bits.
-      const std::uint32_t value = lit->value, less = value <= kLast ? value - 1 : value & (value - 1);
+      const std::uint32_t value = *number, less = value <= kLast ? value - 1 : value & (value - 1);
       for (const std::uint32_t smaller : {0u, 1u, 2u, value >> 16, value >> 4, value >> 1, std::bit_floor(value), less}) {
         if (smaller < value && literal(smaller)) return;
       }
       return;
     }
-    if (const ir::LitI32* lit = std::get_if<ir::LitI32>(&expr)) {
-      if (lit->value != 0 && literal(0)) return;
-      if (lit->value != 0 && lit->value != 1) literal(1);
+    const ir::Literal* lit = std::get_if<ir::Literal>(&expr);
+    if (lit != nullptr && lit->type == ir::DataType::I32) {
+      if (lit->low != 0 && literal(0)) return;
+      if (lit->low != 0 && lit->low != 1) literal(1);
       return;
     }
-    bool is_literal = std::holds_alternative<ir::LitBool>(expr) || std::holds_alternative<ir::LitU64>(expr);
+    bool is_literal = lit != nullptr;
     // Its lanes are made smaller one by one; a one in the place of zeros would go back and forth.
     if (const ir::Pack* pack = std::get_if<ir::Pack>(&expr)) {
       is_literal = std::ranges::all_of(program().operands(pack->lanes),
-                                       [&](ExprId lane) { return std::holds_alternative<ir::LitU32>(program().expr(lane)); });
+                                       [&](ExprId lane) { return ir::literal_u32(program().expr(lane)).has_value(); });
     }
     if (literal(0) || is_literal) return;
     if (literal(1)) return;

@@ -139,7 +139,7 @@ class Rewriter {
         const bool left = random_.chance(50);
         return wrap_value(
             [left](ir::ProgramBuilder& to, ExprId x) {
-              const ExprId zero = to.add(ir::LitU32{0});
+              const ExprId zero = to.add(ir::Literal::u32(0));
               return to.add(left ? ir::Binary{BinOp::Add, zero, x} : ir::Binary{BinOp::Add, x, zero});
             },
             is_u32);
@@ -147,7 +147,7 @@ class Rewriter {
       case Rewrite::XorTwice:
         return wrap_value(
             [number](ir::ProgramBuilder& to, ExprId x) {
-              const ExprId y = to.add(ir::LitU32{number});
+              const ExprId y = to.add(ir::Literal::u32(number));
               return to.add(ir::Binary{BinOp::BitXor, to.add(ir::Binary{BinOp::BitXor, x, y}), y});
             },
             is_u32);
@@ -160,13 +160,17 @@ class Rewriter {
       case Rewrite::SelectTrue:
         return wrap_value(
             [number](ir::ProgramBuilder& to, ExprId x) {
-              const ExprId yes = to.add(ir::LitU32{number | 4});
-              return to.add(ir::Select{yes, x, to.add(ir::LitU32{number})});
+              const ExprId yes = to.add(ir::Literal::u32(number | 4));
+              return to.add(ir::Select{yes, x, to.add(ir::Literal::u32(number))});
             },
             is_u32);
       case Rewrite::SelectSame: {
         const bool yes = random_.chance(50);
-        return wrap_value([yes](ir::ProgramBuilder& to, ExprId x) { return to.add(ir::Select{to.add(ir::LitBool{yes}), x, x}); }, any);
+        return wrap_value(
+            [yes](ir::ProgramBuilder& to, ExprId x) {
+              return to.add(ir::Select{to.add(ir::Literal::boolean(yes)), x, x});
+            },
+            any);
       }
       case Rewrite::CastSame:
         return wrap_value(
@@ -216,13 +220,14 @@ class Rewriter {
         return wrap_rest([](ir::ProgramBuilder& to) { to.block(); });
       case Rewrite::WrapIf: {
         const bool boolean = random_.chance(50);
-        return wrap_rest([=](ir::ProgramBuilder& to) { to.if_(boolean ? to.add(ir::LitBool{true}) : to.add(ir::LitU32{number | 1})); });
+        return wrap_rest(
+            [=](ir::ProgramBuilder& to) { to.if_(boolean ? to.add(ir::Literal::boolean(true)) : to.add(ir::Literal::u32(number | 1))); });
       }
       case Rewrite::WrapLoop: {
         const std::uint32_t first = std::min(number, 0xFFFFFFFEu);
         return wrap_rest([=, this](ir::ProgramBuilder& to) {
-          const ExprId from = to.add(ir::LitU32{first});
-          to.loop(to.name(fresh("w")), from, to.add(ir::LitU32{first + 1}));
+          const ExprId from = to.add(ir::Literal::u32(first));
+          to.loop(to.name(fresh("w")), from, to.add(ir::Literal::u32(first + 1)));
         });
       }
       case Rewrite::Hoist:
@@ -231,14 +236,14 @@ class Rewriter {
         return hoist(false);
       case Rewrite::DeadBranch:
         return insert([&](ir::ProgramBuilder& to, const ir::BufferDecl& decl) {
-          to.if_(to.add(ir::LitU32{0}));
+          to.if_(to.add(ir::Literal::u32(0)));
           store(to, decl, number % 8);
           to.end();
         });
       case Rewrite::DeadLoop:
         return insert([&](ir::ProgramBuilder& to, const ir::BufferDecl& decl) {
-          const ExprId from = to.add(ir::LitU32{number});
-          to.loop(to.name(fresh("d")), from, to.add(ir::LitU32{number / 2}));
+          const ExprId from = to.add(ir::Literal::u32(number));
+          to.loop(to.name(fresh("d")), from, to.add(ir::Literal::u32(number / 2)));
           store(to, decl, number % 8);
           to.end();
         });
@@ -326,8 +331,8 @@ class Rewriter {
   }
 
   static void store(ir::ProgramBuilder& to, const ir::BufferDecl& decl, std::uint32_t index) {
-    const ExprId at = to.add(ir::LitU32{index});
-    to.store(to.name(decl.name), at, add_literal(to, {decl.element, ir::scalar(1)}));
+    const ExprId at = to.add(ir::Literal::u32(index));
+    to.store(to.name(decl.name), at, transform::add_constant(to, {decl.element, ir::scalar(1)}));
   }
 
   // The operation whose body is this operator on its parameters, in order; empty when there is none.

@@ -125,10 +125,9 @@ std::uint32_t cost_of(const ir::OpSpec& op, const ir::OpTable& table) {
       }
     });
     if (const ir::Loop* loop = std::get_if<ir::Loop>(&node)) {
-      const auto* from = std::get_if<ir::LitU32>(&body.expr(loop->from));
-      const auto* to = std::get_if<ir::LitU32>(&body.expr(loop->to));
+      const std::optional<std::uint32_t> from = ir::literal_u32(body.expr(loop->from)), to = ir::literal_u32(body.expr(loop->to));
       // Unknown bounds count as long: such an operation is called rarely.
-      rounds.push_back(rounds.back() * (from != nullptr && to != nullptr ? std::max(to->value, from->value) - from->value : 64));
+      rounds.push_back(rounds.back() * (from && to ? std::max(*to, *from) - *from : 64));
     } else if (std::holds_alternative<ir::If>(node) || std::holds_alternative<ir::Block>(node)) {
       rounds.push_back(rounds.back());
     } else if (std::holds_alternative<ir::End>(node)) {

@@ -35,10 +35,10 @@ class Writer {
   const Value& of(ExprId id) const { return values_[id]; }
   ir::DataType type(ExprId id) const { return values_[id].type; }
 
-  ExprId u32(std::uint32_t value) { return leaf(ir::LitU32{value}, ir::DataType::U32); }
-  ExprId i32(std::uint32_t bits) { return leaf(ir::LitI32{static_cast<std::int32_t>(bits)}, ir::DataType::I32); }
-  ExprId boolean(bool value) { return leaf(ir::LitBool{value}, ir::DataType::Bool); }
-  ExprId u64(std::uint32_t low, std::uint32_t high) { return leaf(ir::LitU64{low, high}, ir::DataType::U64); }
+  ExprId u32(std::uint32_t value) { return leaf(ir::Literal::u32(value), ir::DataType::U32); }
+  ExprId i32(std::uint32_t bits) { return leaf(ir::Literal::i32(static_cast<std::int32_t>(bits)), ir::DataType::I32); }
+  ExprId boolean(bool value) { return leaf(ir::Literal::boolean(value), ir::DataType::Bool); }
+  ExprId u64(std::uint32_t low, std::uint32_t high) { return leaf(ir::Literal{ir::DataType::U64, low, high}, ir::DataType::U64); }
   // A value of the edges; vectors are packed.
   ExprId literal(ir::DataType type);
   ExprId id(ir::GridIdKind kind, std::uint32_t axis);

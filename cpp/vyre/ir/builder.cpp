@@ -36,6 +36,13 @@ std::span<const ExprId> operands_of(const Expr& expr, const std::vector<ExprId>&
   return listed.empty() ? std::span<const ExprId>(fixed.data(), count) : listed;
 }
 
+// Equal values are equal literals.
+bool is_canonical(const Literal& literal) {
+  const TypeInfo& type = info(literal.type);
+  if (!type.literal || (type.lanes == 1 && literal.high != 0)) return false;
+  return type.kind != TypeKind::Boolean || literal.low <= 1;
+}
+
 // semantics.md 1: names are UTF-8. What comes later may then print and save any program.
 void check_name(std::string_view name) {
   if (is_utf8(name)) return;
@@ -68,6 +75,7 @@ void ProgramBuilder::reserve(std::size_t exprs, std::size_t nodes) {
 ExprId ProgramBuilder::add(const Expr& expr, SourcePlace place) {
   for_each_operand(
       expr, [&](ExprList list) { return operands(list); }, [&](ExprId id) { VYRE_ASSERT(id.index < data_->exprs.size()); });
+  if (const Literal* literal = std::get_if<Literal>(&expr)) VYRE_ASSERT(is_canonical(*literal));
   if (const Atomic* atomic = std::get_if<Atomic>(&expr)) {
     VYRE_ASSERT(operands(atomic->operands).size() == (atomic->has_expected ? 3u : 2u));
   }
@@ -152,38 +160,8 @@ Program ProgramBuilder::finish() {
     return copy;
   };
   auto move = [&](ExprId id) {
-    const Expr copy = match(
-        from.exprs[id], [&](const LitU32& lit) { return Expr(lit); }, [&](const LitI32& lit) { return Expr(lit); },
-        [&](const LitBool& lit) { return Expr(lit); }, [&](const LitU64& lit) { return Expr(lit); },
-        [&](const Var& var) { return Expr(Var{name(var.name)}); },
-        [&](const Load& load) {
-          return Expr(Load{name(load.buffer), moved[load.index]});
-        },
-        [&](const BufLen& length) { return Expr(BufLen{name(length.buffer)}); }, [&](const GridId& grid) { return Expr(grid); },
-        [&](const Binary& binary) {
-          return Expr(Binary{binary.op, moved[binary.left], moved[binary.right]});
-        },
-        [&](const Unary& unary) {
-          return Expr(Unary{unary.op, moved[unary.operand]});
-        },
-        [&](const Select& select) {
-          return Expr(Select{moved[select.condition], moved[select.if_true], moved[select.if_false]});
-        },
-        [&](const Cast& cast) {
-          return Expr(Cast{cast.target, moved[cast.value]});
-        },
-        [&](const Call& call) {
-          return Expr(Call{name(call.op), list(call.arguments)});
-        },
-        [&](const Lane& lane) {
-          return Expr(Lane{moved[lane.value], lane.lane});
-        },
-        [&](const Pack& pack) {
-          return Expr(Pack{pack.type, list(pack.lanes)});
-        },
-        [&](const Atomic& atomic) {
-          return Expr(Atomic{atomic.op, atomic.has_expected, name(atomic.buffer), list(atomic.operands)});
-        });
+    const Expr copy = map(
+        from.exprs[id], [&](ExprId operand) { return moved[operand]; }, list, name);
     moved[id] = to->exprs.push_back(copy);
     if (!from.expr_places.empty()) {
       to->expr_places.push_back(id.index < from.expr_places.size() ? from.expr_places[id] : SourcePlace{});
@@ -217,26 +195,8 @@ Program ProgramBuilder::finish() {
   to->nodes.reserve(from.nodes.size());
   for (const Node& node : from.nodes) {
     for_each_root(node, move_reached);
-    to->nodes.push_back(match(
-        node,
-        [&](const Let& let) {
-          return Node(Let{name(let.name), moved[let.value]});
-        },
-        [&](const Assign& assign) {
-          return Node(Assign{name(assign.name), moved[assign.value]});
-        },
-        [&](const Store& store) {
-          return Node(Store{name(store.buffer), moved[store.index], moved[store.value]});
-        },
-        [&](const If& branch) {
-          return Node(If{moved[branch.condition], branch.otherwise, branch.end});
-        },
-        [&](const Else& other) { return Node(other); },
-        [&](const Loop& loop) {
-          return Node(Loop{name(loop.variable), moved[loop.from], moved[loop.to], loop.end});
-        },
-        [&](const Block& block) { return Node(block); }, [&](const End& end) { return Node(end); },
-        [&](const Barrier& barrier) { return Node(barrier); }, [&](const Return& ret) { return Node(ret); }));
+    to->nodes.push_back(map(
+        node, [&](ExprId root) { return moved[root]; }, name));
   }
   to->node_places = from.node_places;
   data_ = std::make_shared<Program::Data>();

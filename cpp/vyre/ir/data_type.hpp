@@ -13,22 +13,42 @@ enum class DataType : std::uint8_t {
 #include "vyre/ir/types.def"
 };
 
+enum class TypeKind : std::uint8_t { Unsigned, Signed, Boolean, Opaque };
+
+// The columns are described in types.def.
 struct TypeInfo {
   DataType type;
   std::string_view name;  // "Vec2U32": how constructors and Fix sentences spell it
+  std::uint32_t number;
   std::string_view text;  // "vec2<u32>": how messages and the text form spell it
-  std::uint32_t bytes;    // an element; 0 for Bytes
-  std::uint32_t lanes;    // u32 lanes of a value; 0 for Bytes
+  TypeKind kind;
+  DataType component;
+  std::uint32_t components;
+  std::uint32_t bytes;
+  std::uint32_t lanes;
+  std::optional<std::uint32_t> literal;
   std::string_view wgsl;
+  char numpy_kind;
+  std::uint32_t numpy_bytes;
   std::string_view numpy;
+  std::string_view also;
   std::string_view meaning;
 };
 
 inline constexpr std::array kTypes = {
-#define TYPE(enumerator, text, bytes, lanes, wgsl, numpy, meaning) \
-  TypeInfo{DataType::enumerator, #enumerator, text, bytes, lanes, wgsl, numpy, meaning},
+#define TYPE(enumerator, number, text, kind, component, components, bytes, lanes, literal, wgsl, numpy_kind, numpy_bytes, numpy, also,    \
+             meaning)                                                                                                                     \
+  TypeInfo{DataType::enumerator, #enumerator, number, text, TypeKind::kind, DataType::component, components, bytes, lanes, literal, wgsl, \
+           numpy_kind,           numpy_bytes, numpy,  also, meaning},
 #include "vyre/ir/types.def"
 };
+static_assert([] {
+  std::uint32_t position = 0;
+  for (const TypeInfo& row : kTypes) {
+    if (row.number != position++) return false;
+  }
+  return true;
+}());
 
 constexpr const TypeInfo& info(DataType type) { return kTypes[static_cast<std::size_t>(type)]; }
 constexpr std::string_view text(DataType type) { return info(type).text; }
@@ -36,6 +56,8 @@ constexpr std::string_view name(DataType type) { return info(type).name; }
 constexpr std::uint32_t lanes(DataType type) { return info(type).lanes; }
 // Bytes one element takes in a buffer; 0 for Bytes, whose length is the host's.
 constexpr std::uint32_t min_bytes(DataType type) { return info(type).bytes; }
+// A value of several components, each a u32.
+constexpr bool is_vector(DataType type) { return info(type).components > 1; }
 std::optional<DataType> parse_type(std::string_view text);
 
 enum class CastKind : std::uint8_t { Identity, AnyNonZero, ZeroExtend, SignExtend, Splat, LowLanes };

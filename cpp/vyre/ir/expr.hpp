@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <type_traits>
 #include <variant>
 
+#include "vyre/base/fields.hpp"
 #include "vyre/base/id.hpp"
 #include "vyre/base/overloaded.hpp"
 #include "vyre/ir/ops.hpp"
@@ -20,11 +22,24 @@ struct ExprList {
 
 enum class GridIdKind : std::uint8_t { Invocation, Workgroup, Local };
 
+// A constant of a type with literals (types.def). A type of one u32 lane has its bits in `low` and 0 in `high`; two halves, because an
+// 8-byte member would make every expression 24 bytes.
+struct Literal {
+  DataType type;
+  std::uint32_t low, high;
+
+  static constexpr Literal u32(std::uint32_t value) { return {DataType::U32, value, 0}; }
+  static constexpr Literal i32(std::int32_t value) { return {DataType::I32, static_cast<std::uint32_t>(value), 0}; }
+  static constexpr Literal boolean(bool value) { return {DataType::Bool, value ? 1u : 0u, 0}; }
+  static constexpr Literal u64(std::uint64_t value) { return of(DataType::U64, value); }
+  static constexpr Literal of(DataType type, std::uint64_t bits) {
+    return {type, static_cast<std::uint32_t>(bits), static_cast<std::uint32_t>(bits >> 32)};
+  }
+
+  constexpr std::uint64_t bits() const { return low | std::uint64_t{high} << 32; }
+};
+
 // clang-format off
-struct LitU32  { std::uint32_t value; };
-struct LitI32  { std::int32_t value; };
-struct LitBool { bool value; };
-struct LitU64  { std::uint32_t low, high; };                          // in halves: an 8-byte member would make every node 24 bytes
 struct Var     { NameId name; };                                       // the value of a Let or a loop variable
 struct Load    { NameId buffer; ExprId index; };                       // zero of the element type when index >= length
 struct BufLen  { NameId buffer; };                                     // whole elements; u32 words for Bytes
@@ -39,54 +54,62 @@ struct Pack    { DataType type; ExprList lanes; };                     // a U64,
 struct Atomic  { AtomicOp op; bool has_expected; NameId buffer; ExprList operands; };  // index, [expected], value; returns the old value
 // clang-format on
 
-using Expr =
-    std::variant<LitU32, LitI32, LitBool, LitU64, Var, Load, BufLen, GridId, Binary, Unary, Select, Cast, Call, Lane, Pack, Atomic>;
+using Expr = std::variant<Literal, Var, Load, BufLen, GridId, Binary, Unary, Select, Cast, Call, Lane, Pack, Atomic>;
 static_assert(sizeof(Expr) == 16 && std::is_trivially_copyable_v<Expr>);
 
-// The position in the variant, as a name.
+// The position in the variant, as a name: the rows of kinds.def stand in the order of the alternatives.
 enum class ExprKind : std::uint8_t {
-  LitU32,
-  LitI32,
-  LitBool,
-  LitU64,
-  Var,
-  Load,
-  BufLen,
-  GridId,
-  Binary,
-  Unary,
-  Select,
-  Cast,
-  Call,
-  Lane,
-  Pack,
-  Atomic,
+#define EXPR(kind, number) kind,
+#include "vyre/ir/kinds.def"
 };
 inline constexpr std::size_t kExprKinds = std::variant_size_v<Expr>;
 inline ExprKind kind(const Expr& expr) { return static_cast<ExprKind>(expr.index()); }
+#define EXPR(kind, number) static_assert(std::is_same_v<std::variant_alternative_t<static_cast<std::size_t>(ExprKind::kind), Expr>, kind>);
+#include "vyre/ir/kinds.def"
+
+// The number of an expression's kind in the binary form and in hashes.
+inline std::uint32_t kind_number(const Expr& expr) {
+  struct Number {
+#define EXPR(kind, number) \
+  std::uint32_t operator()(const kind&) const { return number; }
+#include "vyre/ir/kinds.def"
+  };
+  const Literal* literal = std::get_if<Literal>(&expr);
+  return literal != nullptr ? *info(literal->type).literal : std::visit(Number{}, expr);
+}
+
+// The value of a U32 literal; nothing for any other expression.
+inline std::optional<std::uint32_t> literal_u32(const Expr& expr) {
+  const Literal* literal = std::get_if<Literal>(&expr);
+  if (literal == nullptr || literal->type != DataType::U32) return std::nullopt;
+  return literal->low;
+}
+
+// Calls visit(field) for each field of an expression, in the order of declaration, which is also that of evaluation and of the
+// binary form.
+template <class E, class Visit>
+requires std::is_same_v<std::remove_const_t<E>, Expr>
+void for_each_field(E& expr, Visit&& visit) {
+  std::visit([&](auto& alternative) { vyre::for_each_field(alternative, visit); }, expr);
+}
 
 // Calls visit(ExprId) for each operand in evaluation order. `operands` resolves an ExprList to a span.
 template <class Operands, class Visit>
 void for_each_operand(const Expr& expr, Operands&& operands, Visit&& visit) {
-  auto all = [&](ExprList list) {
-    for (ExprId id : operands(list)) visit(id);
-  };
-  match(
-      expr, [](const LitU32&) {}, [](const LitI32&) {}, [](const LitBool&) {}, [](const LitU64&) {}, [](const Var&) {},
-      [&](const Load& load) { visit(load.index); }, [](const BufLen&) {}, [](const GridId&) {},
-      [&](const Binary& binary) {
-        visit(binary.left);
-        visit(binary.right);
-      },
-      [&](const Unary& unary) { visit(unary.operand); },
-      [&](const Select& select) {
-        visit(select.condition);
-        visit(select.if_true);
-        visit(select.if_false);
-      },
-      [&](const Cast& cast) { visit(cast.value); }, [&](const Call& call) { all(call.arguments); },
-      [&](const Lane& lane) { visit(lane.value); }, [&](const Pack& pack) { all(pack.lanes); },
-      [&](const Atomic& atomic) { all(atomic.operands); });
+  for_each_field(expr, overloaded{[&](const ExprId& id) { visit(id); },
+                                  [&](const ExprList& list) {
+                                    for (ExprId id : operands(list)) visit(id);
+                                  },
+                                  [](const auto&) {}});
+}
+
+// The same expression with its operands, lists and names replaced: operand(ExprId) -> ExprId, list(ExprList) -> ExprList and
+// name(NameId) -> NameId are called in the order of the fields.
+template <class Operand, class List, class Name>
+Expr map(Expr expr, Operand&& operand, List&& list, Name&& name) {
+  for_each_field(expr, overloaded{[&](ExprId& id) { id = operand(id); }, [&](ExprList& pooled) { pooled = list(pooled); },
+                                  [&](NameId& id) { id = name(id); }, [](auto&) {}});
+  return expr;
 }
 
 }  // namespace vyre::ir

@@ -98,14 +98,8 @@ class Flattener {
   Expr flat(const ExprData& data) {
     const auto word = static_cast<std::uint32_t>(data.bits);
     switch (data.kind) {
-      case ExprKind::LitU32:
-        return LitU32{word};
-      case ExprKind::LitI32:
-        return LitI32{static_cast<std::int32_t>(word)};
-      case ExprKind::LitBool:
-        return LitBool{data.bits != 0};
-      case ExprKind::LitU64:
-        return LitU64{word, static_cast<std::uint32_t>(data.bits >> 32)};
+      case ExprKind::Literal:
+        return Literal::of(static_cast<DataType>(data.op), data.bits);
       case ExprKind::Var:
         return Var{builder_.name(data.name)};
       case ExprKind::Load:
@@ -132,7 +126,7 @@ class Flattener {
         return Atomic{static_cast<AtomicOp>(data.op), data.has_expected, builder_.name(data.name), list(data)};
     }
     VYRE_ASSERT(false);
-    return LitU32{0};
+    return Literal::u32(0);
   }
 
   ProgramBuilder& builder_;
@@ -166,10 +160,13 @@ void release(const NodeData* data) noexcept {
 }
 
 namespace expr {
-ExprHandle u32(std::uint32_t value, SourcePlace place) { return make(ExprKind::LitU32, place, {}, {}, value); }
-ExprHandle i32(std::int32_t value, SourcePlace place) { return make(ExprKind::LitI32, place, {}, {}, static_cast<std::uint32_t>(value)); }
-ExprHandle boolean(bool value, SourcePlace place) { return make(ExprKind::LitBool, place, {}, {}, value); }
-ExprHandle u64(std::uint64_t value, SourcePlace place) { return make(ExprKind::LitU64, place, {}, {}, value); }
+ExprHandle literal(const Literal& value, SourcePlace place) {
+  return make(ExprKind::Literal, place, {}, {}, value.bits(), static_cast<std::uint8_t>(value.type));
+}
+ExprHandle u32(std::uint32_t value, SourcePlace place) { return literal(Literal::u32(value), place); }
+ExprHandle i32(std::int32_t value, SourcePlace place) { return literal(Literal::i32(value), place); }
+ExprHandle boolean(bool value, SourcePlace place) { return literal(Literal::boolean(value), place); }
+ExprHandle u64(std::uint64_t value, SourcePlace place) { return literal(Literal::u64(value), place); }
 ExprHandle var(std::string name, SourcePlace place) { return make(ExprKind::Var, place, {}, std::move(name)); }
 ExprHandle load(std::string buffer, ExprHandle index, SourcePlace place) {
   return make(ExprKind::Load, place, {std::move(index)}, std::move(buffer));
@@ -316,9 +313,7 @@ std::vector<NodeHandle> entry_handles(const Program& program) {
   for (std::uint32_t index = 0; index < program.exprs().size(); ++index) {
     const SourcePlace place = program.place(ExprId{index});
     exprs.push_back(match(
-        program.expr(ExprId{index}), [&](const LitU32& lit) { return expr::u32(lit.value, place); },
-        [&](const LitI32& lit) { return expr::i32(lit.value, place); }, [&](const LitBool& lit) { return expr::boolean(lit.value, place); },
-        [&](const LitU64& lit) { return expr::u64(lit.low | std::uint64_t{lit.high} << 32, place); },
+        program.expr(ExprId{index}), [&](const Literal& value) { return expr::literal(value, place); },
         [&](const Var& var) { return expr::var(named(var.name), place); },
         [&](const Load& load) { return expr::load(named(load.buffer), exprs[load.index], place); },
         [&](const BufLen& length) { return expr::buf_len(named(length.buffer), place); },

@@ -61,7 +61,7 @@ using NodeHandle = Handle<NodeData>;
 struct ExprData {
   mutable std::atomic<std::uint32_t> references{1};
   ExprKind kind;
-  std::uint8_t op = 0;  // BinOp, UnOp, AtomicOp, GridIdKind, or the DataType of Cast and Pack
+  std::uint8_t op = 0;  // BinOp, UnOp, AtomicOp, GridIdKind, or the DataType of Literal, Cast and Pack
   bool has_expected = false;
   SourcePlace place;
   std::uint64_t bits = 0;  // a literal's bits, an axis, a lane
@@ -85,6 +85,7 @@ struct NodeData {
 
 // Constructors, one a kind; names as in the documents.
 namespace expr {
+ExprHandle literal(const Literal& value, SourcePlace place = {});
 ExprHandle u32(std::uint32_t value, SourcePlace place = {});
 ExprHandle i32(std::int32_t value, SourcePlace place = {});
 ExprHandle boolean(bool value, SourcePlace place = {});

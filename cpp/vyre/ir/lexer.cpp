@@ -140,17 +140,17 @@ Expr Lexer::literal() {
       fail(start, fmt::format("{} does not fit into i32", shown(spelt)), "write a number from -2147483648i32 to 2147483647i32");
     }
     const auto bits = static_cast<std::uint32_t>(value);
-    return LitI32{static_cast<std::int32_t>(negative ? 0u - bits : bits)};
+    return Literal::i32(static_cast<std::int32_t>(negative ? 0u - bits : bits));
   }
   if (!suffix.empty() && suffix != "u32" && suffix != "u64") {
     fail(start + spelt.size(), fmt::format("unknown suffix {} of a number", shown(suffix)), "use i32, u64, or none for u32");
   }
   if (negative) fail(start, "a negative number must be i32", "add the suffix i32");
-  if (suffix == "u64") return LitU64{static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32)};
+  if (suffix == "u64") return Literal{DataType::U64, static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32)};
   if (value > std::numeric_limits<std::uint32_t>::max()) {
     fail(start, fmt::format("{} does not fit into u32", shown(spelt)), "write a number below 2^32, or add the suffix u64");
   }
-  return LitU32{static_cast<std::uint32_t>(value)};
+  return Literal::u32(static_cast<std::uint32_t>(value));
 }
 
 // Between quotes; valid until the next call.

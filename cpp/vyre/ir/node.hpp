@@ -6,6 +6,7 @@
 #include <type_traits>
 #include <variant>
 
+#include "vyre/base/fields.hpp"
 #include "vyre/base/id.hpp"
 #include "vyre/base/overloaded.hpp"
 
@@ -27,21 +28,36 @@ struct Return  {};                                                    // ends th
 using Node = std::variant<Let, Assign, Store, If, Else, Loop, Block, End, Barrier, Return>;
 static_assert(sizeof(Node) == 20 && std::is_trivially_copyable_v<Node>);
 
+// The number of a statement's kind in the binary form and in hashes.
+inline std::uint32_t kind_number(const Node& node) {
+  struct Number {
+#define NODE(kind, number) \
+  std::uint32_t operator()(const kind&) const { return number; }
+#include "vyre/ir/kinds.def"
+  };
+  return std::visit(Number{}, node);
+}
+
+// Calls visit(field) for each field of a statement, in the order of declaration, which is also that of evaluation and of the binary
+// form.
+template <class N, class Visit>
+requires std::is_same_v<std::remove_const_t<N>, Node>
+void for_each_field(N& node, Visit&& visit) {
+  std::visit([&](auto& alternative) { vyre::for_each_field(alternative, visit); }, node);
+}
+
 // Calls visit(ExprId) for each expression that the statement evaluates, in evaluation order.
 template <class Visit>
 void for_each_root(const Node& node, Visit&& visit) {
-  match(
-      node, [&](const Let& let) { visit(let.value); }, [&](const Assign& assign) { visit(assign.value); },
-      [&](const Store& store) {
-        visit(store.index);
-        visit(store.value);
-      },
-      [&](const If& branch) { visit(branch.condition); }, [](const Else&) {},
-      [&](const Loop& loop) {
-        visit(loop.from);
-        visit(loop.to);
-      },
-      [](const Block&) {}, [](const End&) {}, [](const Barrier&) {}, [](const Return&) {});
+  for_each_field(node, overloaded{[&](const ExprId& id) { visit(id); }, [](const auto&) {}});
+}
+
+// The same statement with its expressions and names replaced: root(ExprId) -> ExprId and name(NameId) -> NameId. The ids of other
+// statements stay as they are.
+template <class Root, class Name>
+Node map(Node node, Root&& root, Name&& name) {
+  for_each_field(node, overloaded{[&](ExprId& id) { id = root(id); }, [&](NameId& id) { id = name(id); }, [](auto&) {}});
+  return node;
 }
 
 }  // namespace vyre::ir

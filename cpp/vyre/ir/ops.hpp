@@ -34,12 +34,16 @@ enum Law : std::uint8_t {
   kTruth = 32,        // 0 or 1, whatever the operands
 };
 
+// The validation rule that judges an operator's operands.
+enum class OperandRule : std::uint8_t { V021, V030 };
+
 struct BinOpInfo {
   BinOp op;
   std::string_view name;   // "BitXor"
   std::string_view text;   // "bitxor": the function's name in Python and in the text form
   std::string_view infix;  // "^", or "" when the text form writes a function
   DataType left, right, result;
+  OperandRule rule;
   std::uint8_t laws;
   std::string_view meaning;
 };
@@ -56,8 +60,9 @@ struct AtomicOpInfo {
 };
 
 inline constexpr std::array kBinOps = {
-#define BINOP(enumerator, text, infix, left, right, result, value, laws, meaning) \
-  BinOpInfo{BinOp::enumerator, #enumerator, text, infix, DataType::left, DataType::right, DataType::result, laws, meaning},
+#define BINOP(enumerator, text, infix, left, right, result, rule, value, laws, meaning)          \
+  BinOpInfo{BinOp::enumerator, #enumerator,       text, infix,  DataType::left, DataType::right, \
+            DataType::result,  OperandRule::rule, laws, meaning},
 #include "vyre/ir/ops.def"
 };
 inline constexpr std::array kUnOps = {
@@ -73,8 +78,5 @@ inline constexpr std::array kAtomicOps = {
 constexpr const BinOpInfo& info(BinOp op) { return kBinOps[static_cast<std::size_t>(op)]; }
 constexpr const UnOpInfo& info(UnOp op) { return kUnOps[static_cast<std::size_t>(op)]; }
 constexpr const AtomicOpInfo& info(AtomicOp op) { return kAtomicOps[static_cast<std::size_t>(op)]; }
-
-// The seed's operators take U32 and report V021; the operators added on other types report V030.
-constexpr bool is_seed_operator(BinOp op) { return op <= BinOp::Or; }
 
 }  // namespace vyre::ir

@@ -295,7 +295,7 @@ class Parser : Lexer {
     const std::size_t end = at_ + word.size();
     if (word == "true" || word == "false") {
       at_ = end;
-      return builder_.add(LitBool{word == "true"});
+      return builder_.add(Literal::boolean(word == "true"));
     }
     if (end < text_.size() && text_[end] == '(') return function(word);
     if (end < text_.size() && text_[end] == '.' && text_.compare(end, 2, "..") != 0) return grid_id(word);

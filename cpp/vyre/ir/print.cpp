@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "vyre/base/assert.hpp"
 #include "vyre/base/utf8.hpp"
 #include "vyre/ir/text_form.hpp"
 
@@ -218,15 +219,10 @@ class Printer {
   // Recurses at most kInlineDepth deep.
   void put_written_out(ExprId id, bool nested) {
     match(
-        program_.expr(id), [&](const LitU32& lit) { put(lit.value); },
-        [&](const LitI32& lit) {
-          put(fmt::format_int(lit.value).c_str());
-          put("i32");
-        },
-        [&](const LitBool& lit) { put(lit.value ? "true" : "false"); },
-        [&](const LitU64& lit) {
-          put(lit.low | std::uint64_t{lit.high} << 32);
-          put("u64");
+        program_.expr(id),
+        [&](const Literal& literal) {
+          put(digits(literal));
+          if (literal.type != DataType::U32 && literal.type != DataType::Bool) put(text(literal.type));
         },
         [&](const Var& var) { put_name(var.name); },
         [&](const Load& load) {
@@ -304,5 +300,20 @@ class Printer {
 }  // namespace
 
 std::string to_text(const Program& program) { return Printer(program)(); }
+
+std::string digits(const Literal& literal) {
+  switch (info(literal.type).kind) {
+    case TypeKind::Unsigned:
+      return fmt::format_int(literal.bits()).str();
+    case TypeKind::Signed:
+      return fmt::format_int(static_cast<std::int32_t>(literal.low)).str();
+    case TypeKind::Boolean:
+      return literal.low != 0 ? "true" : "false";
+    case TypeKind::Opaque:
+      break;
+  }
+  VYRE_ASSERT(false);
+  return {};
+}
 
 }  // namespace vyre::ir

@@ -1,6 +1,7 @@
 #include "vyre/ir/program.hpp"
 
 #include "vyre/base/hash.hpp"
+#include "vyre/base/overloaded.hpp"
 
 namespace vyre::ir {
 namespace {
@@ -30,89 +31,24 @@ struct Words {
   void add(std::uint64_t word) { items.push_back(word); }
 };
 
+// Adds a kind's number and its fields. Ids of other statements follow from the order of the statements and are left out.
 template <class Sink>
 void add_expr(Sink& sink, const Program& program, const Expr& expr) {
-  sink.add(expr.index());
-  auto list = [&](ExprList operands) {
-    sink.add(program.operands(operands).size());
-    for (ExprId id : program.operands(operands)) sink.add(id.index);
-  };
-  match(
-      expr, [&](const LitU32& lit) { sink.add(lit.value); }, [&](const LitI32& lit) { sink.add(static_cast<std::uint32_t>(lit.value)); },
-      [&](const LitBool& lit) { sink.add(lit.value); }, [&](const LitU64& lit) { sink.add(lit.low | std::uint64_t{lit.high} << 32); },
-      [&](const Var& var) { sink.add(var.name.index); },
-      [&](const Load& load) {
-        sink.add(load.buffer.index);
-        sink.add(load.index.index);
-      },
-      [&](const BufLen& length) { sink.add(length.buffer.index); },
-      [&](const GridId& grid) {
-        sink.add(static_cast<unsigned>(grid.kind));
-        sink.add(grid.axis);
-      },
-      [&](const Binary& binary) {
-        sink.add(static_cast<unsigned>(binary.op));
-        sink.add(binary.left.index);
-        sink.add(binary.right.index);
-      },
-      [&](const Unary& unary) {
-        sink.add(static_cast<unsigned>(unary.op));
-        sink.add(unary.operand.index);
-      },
-      [&](const Select& select) {
-        sink.add(select.condition.index);
-        sink.add(select.if_true.index);
-        sink.add(select.if_false.index);
-      },
-      [&](const Cast& cast) {
-        sink.add(static_cast<unsigned>(cast.target));
-        sink.add(cast.value.index);
-      },
-      [&](const Call& call) {
-        sink.add(call.op.index);
-        list(call.arguments);
-      },
-      [&](const Lane& lane) {
-        sink.add(lane.value.index);
-        sink.add(lane.lane);
-      },
-      [&](const Pack& pack) {
-        sink.add(static_cast<unsigned>(pack.type));
-        list(pack.lanes);
-      },
-      [&](const Atomic& atomic) {
-        sink.add(static_cast<unsigned>(atomic.op));
-        sink.add(atomic.has_expected);
-        sink.add(atomic.buffer.index);
-        list(atomic.operands);
-      });
+  sink.add(kind_number(expr));
+  if (const Literal* literal = std::get_if<Literal>(&expr)) return sink.add(literal->bits());
+  for_each_field(expr, overloaded{[&](const ExprList& operands) {
+                                    sink.add(program.operands(operands).size());
+                                    for (ExprId id : program.operands(operands)) sink.add(id.index);
+                                  },
+                                  [&](const ExprId& id) { sink.add(id.index); }, [&](const NameId& name) { sink.add(name.index); },
+                                  [&](const auto& plain) { sink.add(static_cast<std::uint32_t>(plain)); }});
 }
 
 template <class Sink>
 void add_node(Sink& sink, const Node& node) {
-  sink.add(node.index());
-  match(
-      node,
-      [&](const Let& let) {
-        sink.add(let.name.index);
-        sink.add(let.value.index);
-      },
-      [&](const Assign& assign) {
-        sink.add(assign.name.index);
-        sink.add(assign.value.index);
-      },
-      [&](const Store& store) {
-        sink.add(store.buffer.index);
-        sink.add(store.index.index);
-        sink.add(store.value.index);
-      },
-      [&](const If& branch) { sink.add(branch.condition.index); }, [](const Else&) {},
-      [&](const Loop& loop) {
-        sink.add(loop.variable.index);
-        sink.add(loop.from.index);
-        sink.add(loop.to.index);
-      },
-      [](const Block&) {}, [](const End&) {}, [](const Barrier&) {}, [](const Return&) {});
+  sink.add(kind_number(node));
+  for_each_field(node, overloaded{[](const NodeId&) {}, [&](const ExprId& id) { sink.add(id.index); },
+                                  [&](const NameId& name) { sink.add(name.index); }});
 }
 
 }  // namespace

@@ -46,8 +46,8 @@ constexpr u32 reverse_bits(u32 a) {
 constexpr std::uint32_t evaluate(BinOp op, std::uint32_t a, std::uint32_t b) {
   using namespace definition;
   switch (op) {
-#define BINOP(enumerator, text, infix, left, right, result, value, laws, meaning) \
-  case BinOp::enumerator:                                                         \
+#define BINOP(enumerator, text, infix, left, right, result, rule, value, laws, meaning) \
+  case BinOp::enumerator:                                                               \
     return u32(value);
 #include "vyre/ir/ops.def"
   }

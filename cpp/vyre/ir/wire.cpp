@@ -19,27 +19,14 @@ namespace {
 constexpr std::string_view kMagic = "\x93VYRE";
 constexpr std::uint32_t kVersion = 1;
 
-// Numbers that stay: a new kind gets the next one, and a new version of the form.
-enum class ExprTag : std::uint8_t {
-  LitU32,
-  LitI32,
-  LitBool,
-  LitU64,
-  Var,
-  Load,
-  BufLen,
-  GridId,
-  Binary,
-  Unary,
-  Select,
-  Cast,
-  Call,
-  Lane,
-  Pack,
-  Atomic,
-  kCount
+enum class ExprTag : std::uint32_t {
+#define EXPR(kind, number) kind = number,
+#include "vyre/ir/kinds.def"
 };
-enum class NodeTag : std::uint8_t { Let, Assign, Store, If, Else, Loop, Block, End, Barrier, Return, kCount };
+enum class NodeTag : std::uint32_t {
+#define NODE(kind, number) kind = number,
+#include "vyre/ir/kinds.def"
+};
 
 // The fewest bytes an entry takes: what a count is checked against before anything is allocated for it.
 constexpr std::size_t kLeastName = 1, kLeastBuffer = 6, kLeastExpr = 2, kLeastNode = 1, kLeastOperand = 1;
@@ -84,134 +71,31 @@ class Writer {
     put(text.size());
     out_ += text;
   }
+  void put(bool flag) { put(std::uint32_t{flag}); }
   void put(NameId name) { put(name.index); }
   template <class Enum>
   requires std::is_enum_v<Enum>
   void put(Enum value) { put(static_cast<std::uint32_t>(value)); }
 
   void put(const Program& program, ExprId id) {
+    const Expr& expr = program.expr(id);
+    put(kind_number(expr));
+    if (const Literal* literal = std::get_if<Literal>(&expr)) return put(literal->bits());
     // An operand is written as the way back to it, which is short in nearly every expression.
-    const auto operand = [&](ExprId from) { put(id.index - from.index); };
-    const auto list = [&](std::span<const ExprId> operands) {
-      for (ExprId from : operands) operand(from);
+    const auto operand = [&](const ExprId& from) { put(id.index - from.index); };
+    const auto list = [&](const ExprList& pooled) {
+      const std::span<const ExprId> operands = program.operands(pooled);
+      if (!std::holds_alternative<Atomic>(expr)) put(operands.size());  // an atomic's fields say how many it has
+      for (const ExprId& from : operands) operand(from);
     };
-    match(
-        program.expr(id),
-        [&](const LitU32& lit) {
-          put(ExprTag::LitU32);
-          put(lit.value);
-        },
-        [&](const LitI32& lit) {
-          put(ExprTag::LitI32);
-          put(static_cast<std::uint32_t>(lit.value));
-        },
-        [&](const LitBool& lit) {
-          put(ExprTag::LitBool);
-          put(std::uint32_t{lit.value});
-        },
-        [&](const LitU64& lit) {
-          put(ExprTag::LitU64);
-          put(lit.low | std::uint64_t{lit.high} << 32);
-        },
-        [&](const Var& var) {
-          put(ExprTag::Var);
-          put(var.name);
-        },
-        [&](const Load& load) {
-          put(ExprTag::Load);
-          put(load.buffer);
-          operand(load.index);
-        },
-        [&](const BufLen& length) {
-          put(ExprTag::BufLen);
-          put(length.buffer);
-        },
-        [&](const GridId& grid) {
-          put(ExprTag::GridId);
-          put(grid.kind);
-          put(grid.axis);
-        },
-        [&](const Binary& binary) {
-          put(ExprTag::Binary);
-          put(binary.op);
-          operand(binary.left);
-          operand(binary.right);
-        },
-        [&](const Unary& unary) {
-          put(ExprTag::Unary);
-          put(unary.op);
-          operand(unary.operand);
-        },
-        [&](const Select& select) {
-          put(ExprTag::Select);
-          operand(select.condition);
-          operand(select.if_true);
-          operand(select.if_false);
-        },
-        [&](const Cast& cast) {
-          put(ExprTag::Cast);
-          put(cast.target);
-          operand(cast.value);
-        },
-        [&](const Call& call) {
-          put(ExprTag::Call);
-          put(call.op);
-          put(program.operands(call.arguments).size());
-          list(program.operands(call.arguments));
-        },
-        [&](const Lane& lane) {
-          put(ExprTag::Lane);
-          operand(lane.value);
-          put(lane.lane);
-        },
-        [&](const Pack& pack) {
-          put(ExprTag::Pack);
-          put(pack.type);
-          put(program.operands(pack.lanes).size());
-          list(program.operands(pack.lanes));
-        },
-        [&](const Atomic& atomic) {
-          put(ExprTag::Atomic);
-          put(atomic.op);
-          put(std::uint32_t{atomic.has_expected});
-          put(atomic.buffer);
-          list(program.operands(atomic.operands));
-        });
+    for_each_field(expr, overloaded{operand, list, [&](const auto& plain) { put(plain); }});
   }
 
   void put(ExprId root) { put(root.index); }
   void put(const Node& node) {
-    match(
-        node,
-        [&](const Let& let) {
-          put(NodeTag::Let);
-          put(let.name);
-          put(let.value);
-        },
-        [&](const Assign& assign) {
-          put(NodeTag::Assign);
-          put(assign.name);
-          put(assign.value);
-        },
-        [&](const Store& store) {
-          put(NodeTag::Store);
-          put(store.buffer);
-          put(store.index);
-          put(store.value);
-        },
-        [&](const If& branch) {
-          put(NodeTag::If);
-          put(branch.condition);
-        },
-        [&](const Else&) { put(NodeTag::Else); },
-        [&](const Loop& loop) {
-          put(NodeTag::Loop);
-          put(loop.variable);
-          put(loop.from);
-          put(loop.to);
-        },
-        [&](const Block&) { put(NodeTag::Block); }, [&](const End&) { put(NodeTag::End); }, [&](const Barrier&) { put(NodeTag::Barrier); },
-        [&](const Return&) { put(NodeTag::Return); });
+    put(kind_number(node));
+    // The ids of other statements follow from the order of the statements.
+    for_each_field(node, overloaded{[](const NodeId&) {}, [&](const auto& field) { put(field); }});
   }
 
   std::string out_;
@@ -352,19 +236,20 @@ class Reader {
     while (builder_.expr_count() < wanted) builder_.add(expr());
   }
 
+  Literal literal(const TypeInfo& type) {
+    if (type.kind == TypeKind::Boolean) return Literal::boolean(flag("truth value"));
+    return Literal::of(type.type, type.lanes == 1 ? number() : wide());
+  }
+
   // Braces, unlike parentheses, evaluate from left to right.
   Expr expr() {
-    switch (static_cast<ExprTag>(below(static_cast<std::uint64_t>(ExprTag::kCount), "kind of expression"))) {
-      case ExprTag::LitU32:
-        return LitU32{number()};
-      case ExprTag::LitI32:
-        return LitI32{static_cast<std::int32_t>(number())};
-      case ExprTag::LitBool:
-        return LitBool{flag("truth value")};
-      case ExprTag::LitU64: {
-        const std::uint64_t value = wide();
-        return LitU64{static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32)};
-      }
+    const std::size_t start = at_;
+    const std::uint32_t tag = number();
+    const auto literals = std::ranges::find(kTypes, tag, &TypeInfo::literal);
+    if (literals != kTypes.end()) return literal(*literals);
+    switch (static_cast<ExprTag>(tag)) {
+      case ExprTag::Literal:
+        break;
       case ExprTag::Var:
         return Var{name()};
       case ExprTag::Load:
@@ -392,10 +277,8 @@ class Reader {
         const bool has_expected = flag("expected mark");
         return Atomic{op, has_expected, name(), list(has_expected ? 3 : 2)};
       }
-      case ExprTag::kCount:
-        break;
     }
-    fail_damaged(at_, "unknown kind of expression");
+    fail_damaged(start, fmt::format("unknown kind of expression {}", tag));
   }
 
   void nodes() {
@@ -407,10 +290,10 @@ class Reader {
 
   void node() {
     const std::size_t start = at_;
-    const auto tag = static_cast<NodeTag>(below(static_cast<std::uint64_t>(NodeTag::kCount), "kind of statement"));
+    const std::uint32_t tag = number();
     // Else and End belong to the statement that opened the block.
     const std::optional<OpenBlock> open = opened_.empty() ? std::nullopt : std::optional(opened_.back());
-    switch (tag) {
+    switch (static_cast<NodeTag>(tag)) {
       case NodeTag::Let: {
         const NameId id = name();
         return builder_.let(id, root());
@@ -451,10 +334,8 @@ class Reader {
         return builder_.barrier();
       case NodeTag::Return:
         return builder_.return_();
-      case NodeTag::kCount:
-        break;
     }
-    fail_damaged(start, "unknown kind of statement");
+    fail_damaged(start, fmt::format("unknown kind of statement {}", tag));
   }
 
   // What the builder brought into another order, or left out, was not canonical.

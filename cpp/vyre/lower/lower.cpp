@@ -104,11 +104,10 @@ class Lowering {
 ValueId Lowering::expression(const validate::Step& step) {
   const auto one_lane = [&](Opcode op, std::uint32_t imm) { return writer_.leaf({.op = op, .lanes = 1, .imm = imm}); };
   return match(
-      program_.expr(step.expr), [&](const ir::LitU32& it) { return writer_.constant(it.value); },
-      [&](const ir::LitI32& it) { return writer_.constant(static_cast<std::uint32_t>(it.value)); },
-      [&](const ir::LitBool& it) { return writer_.constant(it.value ? 1 : 0); },
-      [&](const ir::LitU64& it) {
+      program_.expr(step.expr),
+      [&](const ir::Literal& it) {
         const ValueId low = writer_.constant(it.low);
+        if (ir::lanes(it.type) == 1) return low;
         return writer_.leaf({.op = Opcode::Pack, .lanes = 2, .a = low, .b = writer_.constant(it.high)});
       },
       [&](const ir::Var&) {

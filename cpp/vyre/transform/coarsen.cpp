@@ -179,7 +179,7 @@ class Coarsener {
   NodeId end_of_program() const { return NodeId{static_cast<std::uint32_t>(program_.nodes().size())}; }
   ExprId& moved(ExprId expr, std::uint32_t copy) { return moved_[std::size_t{expr.index} * ways_ + copy]; }
 
-  ExprId u32(std::uint32_t value) { return to().add(ir::LitU32{value}); }
+  ExprId u32(std::uint32_t value) { return to().add(ir::Literal::u32(value)); }
   ExprId binary(ir::BinOp op, ExprId left, ExprId right) { return to().add(ir::Binary{op, left, right}); }
   // Evaluated here and nowhere else.
   ExprId bind(ExprId value) {

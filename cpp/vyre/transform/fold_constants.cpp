@@ -15,10 +15,7 @@ std::optional<Constant> evaluate(const ir::Program& program, const ir::Expr& exp
   // clang-format off
   return match(
       expr,
-      [&](const ir::LitU32&) { return constant_of(expr); },
-      [&](const ir::LitI32&) { return constant_of(expr); },
-      [&](const ir::LitBool&) { return constant_of(expr); },
-      [&](const ir::LitU64&) { return constant_of(expr); },
+      [&](const ir::Literal&) { return constant_of(expr); },
       [&](const ir::Var&) { return none; },
       [&](const ir::Load&) { return none; },
       [&](const ir::BufLen&) { return none; },

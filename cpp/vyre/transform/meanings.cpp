@@ -142,7 +142,7 @@ bool Meanings::same(ExprId a, ExprId b) {
   return same_throughout(a, b);
 }
 bool Meanings::is_literal(const Replacement& found) const {
-  return found.constant || kind(program_.expr(found.by)) <= ir::ExprKind::LitU64;
+  return found.constant || std::holds_alternative<ir::Literal>(program_.expr(found.by));
 }
 bool Meanings::same_throughout(ExprId a, ExprId b) {
   std::array<std::pair<ExprId, ExprId>, kMostLookedAt> pending{std::pair(a, b)};

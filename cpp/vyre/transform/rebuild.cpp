@@ -1,6 +1,7 @@
 #include "vyre/transform/rebuild.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "vyre/base/assert.hpp"
 
@@ -37,33 +38,26 @@ ExprFacts expr_facts(const ValidProgram& valid) {
   return facts;
 }
 
-std::optional<ir::Expr> literal(const Constant& constant) {
+std::optional<ir::Literal> literal(const Constant& constant) {
+  const ir::TypeInfo& type = info(constant.type);
+  if (!type.literal) return std::nullopt;
   const auto& lanes = constant.value.lanes;
-  switch (constant.type) {
-    case DataType::U32:
-      return ir::LitU32{lanes[0]};
-    case DataType::I32:
-      return ir::LitI32{static_cast<std::int32_t>(lanes[0])};
-    case DataType::Bool:
-      return ir::LitBool{lanes[0] != 0};
-    case DataType::U64:
-      return ir::LitU64{lanes[0], lanes[1]};
-    case DataType::Vec2U32:
-    case DataType::Vec4U32:
-    case DataType::Bytes:
-      return std::nullopt;
-  }
-  return std::nullopt;
+  if (type.kind == ir::TypeKind::Boolean) return ir::Literal::boolean(lanes[0] != 0);
+  return ir::Literal{constant.type, lanes[0], type.lanes == 2 ? lanes[1] : 0};
+}
+
+ExprId add_constant(ir::ProgramBuilder& to, const Constant& constant) {
+  if (const std::optional<ir::Literal> plain = literal(constant)) return to.add(*plain);
+  std::array<ExprId, 4> lanes;
+  const std::size_t count = ir::lanes(constant.type);
+  for (std::size_t lane = 0; lane < count; ++lane) lanes[lane] = to.add(ir::Literal::u32(constant.value.lanes[lane]));
+  return to.add(ir::Pack{constant.type, to.list({lanes.data(), count})});
 }
 
 std::optional<Constant> constant_of(const ir::Expr& expr) {
-  if (const auto* u32 = std::get_if<ir::LitU32>(&expr)) return Constant{DataType::U32, ir::scalar(u32->value)};
-  if (const auto* i32 = std::get_if<ir::LitI32>(&expr)) {
-    return Constant{DataType::I32, ir::scalar(static_cast<std::uint32_t>(i32->value))};
-  }
-  if (const auto* boolean = std::get_if<ir::LitBool>(&expr)) return Constant{DataType::Bool, ir::scalar(boolean->value)};
-  if (const auto* u64 = std::get_if<ir::LitU64>(&expr)) return Constant{DataType::U64, ir::Value{{u64->low, u64->high, 0, 0}}};
-  return std::nullopt;
+  const ir::Literal* literal = std::get_if<ir::Literal>(&expr);
+  if (literal == nullptr) return std::nullopt;
+  return Constant{literal->type, ir::Value{{literal->low, literal->high, 0, 0}}};
 }
 
 ValidProgram replace(const ValidProgram& valid, const IdVector<ExprId, Replacement>& replacements) {
@@ -81,9 +75,7 @@ ValidProgram replace(const ValidProgram& valid, const IdVector<ExprId, Replaceme
     const ExprId id{index};
     const Replacement& replacement = replacements[id];
     if (replacement.constant) {
-      const std::optional<ir::Expr> expr = literal(*replacement.constant);
-      VYRE_ASSERT(expr.has_value());
-      moved[id] = rebuild.to().add(*expr);
+      moved[id] = add_constant(rebuild.to(), *replacement.constant);
     } else if (replacement.by != id) {
       VYRE_ASSERT(replacement.by.index < index);
       moved[id] = moved[replacement.by];

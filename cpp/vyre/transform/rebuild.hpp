@@ -20,26 +20,7 @@ ir::Expr copy_expr(const ir::Program& from, const ir::Expr& expr, ir::ProgramBui
     for (ExprId id : from.operands(old)) operands.push_back(operand(id));
     return to.list(operands);
   };
-  // clang-format off
-  return match(
-      expr,
-      [](const ir::LitU32& lit) { return ir::Expr(lit); },
-      [](const ir::LitI32& lit) { return ir::Expr(lit); },
-      [](const ir::LitBool& lit) { return ir::Expr(lit); },
-      [](const ir::LitU64& lit) { return ir::Expr(lit); },
-      [&](const ir::Var& var) { return ir::Expr(ir::Var{name(var.name)}); },
-      [&](const ir::Load& load) { return ir::Expr(ir::Load{name(load.buffer), operand(load.index)}); },
-      [&](const ir::BufLen& length) { return ir::Expr(ir::BufLen{name(length.buffer)}); },
-      [](const ir::GridId& grid) { return ir::Expr(grid); },
-      [&](const ir::Binary& binary) { return ir::Expr(ir::Binary{binary.op, operand(binary.left), operand(binary.right)}); },
-      [&](const ir::Unary& unary) { return ir::Expr(ir::Unary{unary.op, operand(unary.operand)}); },
-      [&](const ir::Select& select) { return ir::Expr(ir::Select{operand(select.condition), operand(select.if_true), operand(select.if_false)}); },
-      [&](const ir::Cast& cast) { return ir::Expr(ir::Cast{cast.target, operand(cast.value)}); },
-      [&](const ir::Call& call) { return ir::Expr(ir::Call{name(call.op), list(call.arguments)}); },
-      [&](const ir::Lane& lane) { return ir::Expr(ir::Lane{operand(lane.value), lane.lane}); },
-      [&](const ir::Pack& pack) { return ir::Expr(ir::Pack{pack.type, list(pack.lanes)}); },
-      [&](const ir::Atomic& atomic) { return ir::Expr(ir::Atomic{atomic.op, atomic.has_expected, name(atomic.buffer), list(atomic.operands)}); });
-  // clang-format on
+  return map(expr, operand, list, name);
 }
 
 // Adds `node` of a program to the builder `to`, its expressions replaced by root(ExprId) and its names by name(NameId).
@@ -81,7 +62,9 @@ struct Constant {
   ir::Value value;
 };
 // Nothing for the types that have no literal.
-std::optional<ir::Expr> literal(const Constant& constant);
+std::optional<ir::Literal> literal(const Constant& constant);
+// A literal, or a pack of literals.
+ExprId add_constant(ir::ProgramBuilder& to, const Constant& constant);
 std::optional<Constant> constant_of(const ir::Expr& expr);
 
 // What a rule puts in the place of an expression, in every statement: an earlier expression or a literal.

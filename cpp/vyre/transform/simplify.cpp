@@ -58,10 +58,7 @@ class Simplifier {
         return rewrite::kLaneRoot;
       case ir::ExprKind::Pack:
         return rewrite::kPackRoot;
-      case ir::ExprKind::LitU32:
-      case ir::ExprKind::LitI32:
-      case ir::ExprKind::LitBool:
-      case ir::ExprKind::LitU64:
+      case ir::ExprKind::Literal:
       case ir::ExprKind::Var:
       case ir::ExprKind::Load:
       case ir::ExprKind::BufLen:
@@ -126,7 +123,7 @@ class Simplifier {
     if (meant.constant) return rewrite::kLiteralSign;
     const ExprId by = meant.by;
     const ir::Expr& expr = program_.expr(by);
-    if (kind(expr) <= ir::ExprKind::LitU64) return rewrite::kLiteralSign;
+    if (std::holds_alternative<ir::Literal>(expr)) return rewrite::kLiteralSign;
     const Signs truth = is_truth(by) ? rewrite::kTruthSign : 0;
     const std::optional<Root> root = root_of(expr);
     return root ? rewrite::sign(*root) | truth : truth;
@@ -215,7 +212,7 @@ class Simplifier {
   // The bits of a literal of one lane.
   std::optional<std::uint32_t> bits(ExprId id) {
     const Replacement& result = meanings_.of(id);
-    if (!result.constant && kind(program_.expr(result.by)) > ir::ExprKind::LitU64) return std::nullopt;
+    if (!result.constant && !std::holds_alternative<ir::Literal>(program_.expr(result.by))) return std::nullopt;
     const std::optional<Constant> constant = result.constant ? result.constant : constant_of(program_.expr(result.by));
     if (!constant || lanes(constant->type) != 1) return std::nullopt;
     return constant->value.lanes[0];

@@ -1,7 +1,6 @@
 #include "vyre/transform/specialize.hpp"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "vyre/base/assert.hpp"
@@ -23,10 +22,10 @@ std::optional<UniformElement> loaded_element(const ValidProgram& valid, const St
   const ir::Program& program = valid.program();
   const auto* load = std::get_if<ir::Load>(&program.expr(step.expr));
   if (load == nullptr || program.buffers()[step.buffer.index].access != ir::BufferAccess::Uniform) return std::nullopt;
-  const auto* index = std::get_if<ir::LitU32>(&program.expr(load->index));
-  if (index == nullptr) return std::nullopt;
+  const std::optional<std::uint32_t> index = ir::literal_u32(program.expr(load->index));
+  if (!index) return std::nullopt;
   const auto bound = std::ranges::find(valid.bound(), step.buffer);
-  return UniformElement{static_cast<std::size_t>(bound - valid.bound().begin()), index->value, step.type};
+  return UniformElement{static_cast<std::size_t>(bound - valid.bound().begin()), *index, step.type};
 }
 
 // Finds what is known once some elements are, and what that decides.
@@ -154,17 +153,10 @@ ValidProgram specialize(const ValidProgram& valid, std::span<const UniformElemen
   }
 
   Rebuild rebuild(valid);
-  const auto add = [&](const Constant& constant) {
-    if (const std::optional<ir::Expr> plain = literal(constant)) return rebuild.to().add(*plain);
-    std::array<ExprId, 4> lanes;
-    const std::size_t count = ir::lanes(constant.type);
-    for (std::size_t lane = 0; lane < count; ++lane) lanes[lane] = rebuild.to().add(ir::LitU32{constant.value.lanes[lane]});
-    return rebuild.to().add(ir::Pack{constant.type, rebuild.to().list({lanes.data(), count})});
-  };
   IdVector<ExprId, ExprId> moved(program.exprs().size());
   for (std::uint32_t index = 0; index < program.exprs().size(); ++index) {
     const ExprId id{index};
-    moved[id] = known[id] ? add(*known[id]) : rebuild.copy(id, [&](ExprId operand) { return moved[operand]; });
+    moved[id] = known[id] ? add_constant(rebuild.to(), *known[id]) : rebuild.copy(id, [&](ExprId operand) { return moved[operand]; });
   }
   for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {
     rebuild.copy(NodeId{index}, [&](ExprId root) { return moved[root]; });

@@ -73,7 +73,7 @@ class Tracer {
   NameId own(std::string_view name) { return to().name(fmt::format("{}_{}", prefix_, name)); }
 
   // Each use is a node of its own: a shared one would be the same expression in several scopes, and nothing is gained.
-  ExprId u32(std::uint32_t value) { return to().add(ir::LitU32{value}); }
+  ExprId u32(std::uint32_t value) { return to().add(ir::Literal::u32(value)); }
   ExprId var(NameId name) { return to().add(ir::Var{name}); }
   ExprId var(std::string_view name) { return var(own(name)); }
   ExprId binary(ir::BinOp op, ExprId left, ExprId right) { return to().add(ir::Binary{op, left, right}); }

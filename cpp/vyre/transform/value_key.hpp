@@ -32,8 +32,7 @@ ValueKey value_key(const ir::Program& program, const ir::Expr& expr, Operand&& o
     return ValueKey{number(expr.index()), a, b, c, d, e};
   };
   return match(
-      expr, [&](const ir::LitU32& lit) { return key(lit.value); }, [&](const ir::LitI32& lit) { return key(number(lit.value)); },
-      [&](const ir::LitBool& lit) { return key(lit.value); }, [&](const ir::LitU64& lit) { return key(lit.low, lit.high); },
+      expr, [&](const ir::Literal& literal) { return key(number(literal.type), literal.low, literal.high); },
       [&](const ir::Var& var) { return key(var.name.index); }, [&](const ir::Load& load) { return key(load.buffer.index, at(load.index)); },
       [&](const ir::BufLen& length) { return key(length.buffer.index); },
       [&](const ir::GridId& grid) { return key(number(grid.kind), grid.axis); },

@@ -146,8 +146,7 @@ class Gatherer {
   void infer(const ir::Expr& expr, Step& made) {
     auto type = [&](ExprId operand) { return out_.step(step_of_[operand]).type; };
     made.type = match(
-        expr, [](const ir::LitU32&) { return ir::DataType::U32; }, [](const ir::LitI32&) { return ir::DataType::I32; },
-        [](const ir::LitBool&) { return ir::DataType::Bool; }, [](const ir::LitU64&) { return ir::DataType::U64; },
+        expr, [](const ir::Literal& literal) { return literal.type; },
         [&](const ir::Var& var) {
           made.local = live_[var.name];
           return made.local.valid() ? out_.facts.locals[made.local].type : kUnknownType;

@@ -411,7 +411,7 @@ std::string Hints::binary_operator(StepId id, Hint hint) const {
   for (std::size_t k : {0, 1}) {
     const StepId step = gathered_.operands(id)[k];
     operands[k] = {or_u32(gathered_.step(step).type), code(step, k == 0 ? "left" : "right"),
-                   std::holds_alternative<ir::LitU32>(program_.expr(gathered_.step(step).expr))};
+                   ir::literal_u32(program_.expr(gathered_.step(step).expr)).has_value()};
   }
   if (const auto beyond = python_beyond_i32(op, operands[0], operands[1])) {
     if (!beyond->always) return say<Hint::LargeLiteral>(beyond->on_bits, beyond->literal);

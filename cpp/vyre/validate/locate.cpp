@@ -47,8 +47,7 @@ void for_each_labelled_root(const ir::Node& node, Visit&& visit) {
 Part label(const ir::Expr& expr, std::uint32_t k) {
   auto only = [](const char* text) { return Part{text}; };
   return match(
-      expr, [&](const ir::LitU32&) { return only(""); }, [&](const ir::LitI32&) { return only(""); },
-      [&](const ir::LitBool&) { return only(""); }, [&](const ir::LitU64&) { return only(""); }, [&](const ir::Var&) { return only(""); },
+      expr, [&](const ir::Literal&) { return only(""); }, [&](const ir::Var&) { return only(""); },
       [&](const ir::Load&) { return only("index"); }, [&](const ir::BufLen&) { return only(""); },
       [&](const ir::GridId&) { return only(""); }, [&](const ir::Binary&) { return only(k == 0 ? "left" : "right"); },
       [&](const ir::Unary&) { return only("operand"); },

@@ -7,6 +7,7 @@
 
 #include "vyre/base/overloaded.hpp"
 #include "vyre/base/utf8.hpp"
+#include "vyre/ir/print.hpp"
 #include "vyre/validate/report.hpp"
 
 namespace vyre::validate {
@@ -37,10 +38,12 @@ std::optional<std::string> written(const ir::Program& program, ExprId id, int de
     return text.value_or("");
   };
   std::string text = match(
-      program.expr(id), [](const ir::LitU32& lit) { return fmt::format("{}", lit.value); },
-      [](const ir::LitI32& lit) { return fmt::format("Expr.i32({})", lit.value); },
-      [](const ir::LitBool& lit) { return std::string(lit.value ? "True" : "False"); },
-      [](const ir::LitU64& lit) { return fmt::format("Expr.u64({})", lit.low | std::uint64_t{lit.high} << 32); },
+      program.expr(id),
+      [](const ir::Literal& literal) {
+        if (literal.type == ir::DataType::U32) return ir::digits(literal);
+        if (literal.type == ir::DataType::Bool) return std::string(literal.low != 0 ? "True" : "False");
+        return fmt::format("Expr.{}({})", ir::text(literal.type), ir::digits(literal));
+      },
       [&](const ir::Var& var) { return fmt::format("Expr.var({})", name(var.name)); },
       [&](const ir::Load& load) { return fmt::format("Expr.load({}, {})", name(load.buffer), inner(load.index)); },
       [&](const ir::BufLen& length) { return fmt::format("Expr.buf_len({})", name(length.buffer)); },
@@ -83,7 +86,6 @@ std::string as(DataType want, const PythonOperand& operand) {
   return python_converted(want, operand.type, operand.code);
 }
 
-bool is_vector(DataType type) { return type == DataType::Vec2U32 || type == DataType::Vec4U32; }
 bool is_shift(BinOp op) {
   return op == BinOp::Shl || op == BinOp::Shr || op == BinOp::SShr || op == BinOp::RotateLeft || op == BinOp::RotateRight;
 }
@@ -271,7 +273,7 @@ std::string python_binary(BinOp op, const PythonOperand& left, const PythonOpera
     return on_i32(op, left, right, amount);
   }
   if (type == DataType::U64) return on_u64(op, as(DataType::U64, left), as(DataType::U64, right), amount);
-  if (!is_vector(type)) return function(op, as(DataType::U32, left), amount);
+  if (!ir::is_vector(type)) return function(op, as(DataType::U32, left), amount);
   if (is_scalar_result(op)) return function(op, lane(left, "0"), lane(right, "0"));
   const std::uint32_t others = ir::lanes(right_decides ? left.type : right.type);
   const std::uint32_t count = others > 1 ? std::min(others, ir::lanes(type)) : ir::lanes(type);

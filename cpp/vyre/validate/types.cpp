@@ -35,7 +35,7 @@ void check_V015(const Gathered& program, Report& report) {
 
 void check_V021(const Gathered& program, Report& report) {
   for (StepId id : program.steps(ir::ExprKind::Binary)) {
-    if (!ir::is_seed_operator(program.expr<ir::Binary>(id).op)) continue;
+    if (ir::info(program.expr<ir::Binary>(id).op).rule != ir::OperandRule::V021) continue;
     for (std::size_t k : {0, 1}) {
       const DataType type = program.operand(id, k).type;
       if (wrong(type, DataType::U32)) report.add<Message::BinaryOperand>(id, side(k), ir::text(type));
@@ -134,7 +134,7 @@ void check_V030(const Gathered& program, Report& report) {
   }
   for (StepId id : program.steps(ir::ExprKind::Binary)) {
     const ir::BinOpInfo& op = ir::info(program.expr<ir::Binary>(id).op);
-    if (ir::is_seed_operator(op.op)) continue;
+    if (op.rule != ir::OperandRule::V030) continue;
     for (std::size_t k : {0, 1}) {
       const DataType want = k == 0 ? op.left : op.right;
       const DataType type = program.operand(id, k).type;

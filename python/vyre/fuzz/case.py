@@ -31,7 +31,9 @@ _Arrays: TypeAlias = "tuple[tuple[str, bytes, bool], ...]"
 
 _MOST_BYTES = 1 << 30  # of all arrays of a case: a short file may ask for many zeros
 
-_DTYPES = {"U32": np.uint32, "I32": np.int32, "U64": np.uint64, "Bool": np.uint32, "Bytes": np.uint8}
+# A Bool may be bound as its words, any of which is true but 0.
+_DTYPES = {row.name: "uint32" if row.kind == "boolean" else row.dtype for row in _core._tables["types"]}
+_COMPONENTS = {row.name: row.components for row in _core._tables["types"]}
 
 
 @dataclass(frozen=True)
@@ -92,10 +94,11 @@ class Case:
             element = elements[name].name
             if zeros and not arrays:
                 result[name] = len(content) // (elements[name].min_bytes() or 1)
-            elif element.startswith("Vec"):
-                result[name] = np.frombuffer(content, np.uint32).reshape(-1, int(element[3])).copy()
-            else:
-                result[name] = np.frombuffer(content, _DTYPES[element]).copy()
+                continue
+            array = np.frombuffer(content, _DTYPES[element])
+            if _COMPONENTS[element] > 1:
+                array = array.reshape(-1, _COMPONENTS[element])
+            result[name] = array.copy()
         return result
 
     def statements(self) -> int:

@@ -126,8 +126,8 @@ TEST(Wgsl, is_linear_in_depth_and_size) {
   ir::ProgramBuilder builder;
   builder.buffer(ir::BufferDecl::output_of("out", 0, ir::DataType::U32));
   ExprId sum = builder.add(ir::GridId{ir::GridIdKind::Invocation, 0});
-  for (std::uint32_t k = 0; k < 45'000; ++k) sum = builder.add(ir::Binary{ir::BinOp::Add, sum, builder.add(ir::LitU32{k + 1})});
-  builder.store(builder.name("out"), builder.add(ir::LitU32{0}), sum);
+  for (std::uint32_t k = 0; k < 45'000; ++k) sum = builder.add(ir::Binary{ir::BinOp::Add, sum, builder.add(ir::Literal::u32(k + 1))});
+  builder.store(builder.name("out"), builder.add(ir::Literal::u32(0)), sum);
   const Kernel kernel = kernel_of(builder.finish());
   const std::clock_t start = std::clock();
   const std::string text = emit(kernel);

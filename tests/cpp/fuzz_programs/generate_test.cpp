@@ -103,8 +103,7 @@ TEST(Generate, every_row_of_every_table_occurs) {
         const ir::Expr& expr = that.program.expr(step.expr);
         saw("expression", std::to_string(expr.index()));
         match(
-            expr, [](const ir::LitU32&) {}, [](const ir::LitI32&) {}, [](const ir::LitBool&) {}, [](const ir::LitU64&) {},
-            [&](const ir::Var&) { saw("variable of", name(step.type)); },
+            expr, [](const ir::Literal&) {}, [&](const ir::Var&) { saw("variable of", name(step.type)); },
             [&](const ir::Load&) {
               const ir::BufferDecl& decl = that.program.buffers()[step.buffer.index];
               accessed.insert(step.buffer.index);

@@ -34,7 +34,7 @@ FromHost from_host(const validate::ValidProgram& valid, std::size_t most, std::m
   std::vector<ExprId> literals;
   IdVector<ExprId, std::uint8_t> known(program.exprs().size(), 0);
   const auto add = [&](ExprId id) {
-    if (!std::holds_alternative<ir::LitU32>(program.expr(id)) || known[id] != 0) return;
+    if (!ir::literal_u32(program.expr(id)) || known[id] != 0) return;
     known[id] = 1;
     literals.push_back(id);
   };
@@ -64,9 +64,9 @@ FromHost from_host(const validate::ValidProgram& valid, std::size_t most, std::m
       moved[id] = rebuild.copy(id, [&](ExprId operand) { return moved[operand]; });
       continue;
     }
-    const ExprId at = rebuild.to().add(ir::LitU32{static_cast<std::uint32_t>(words.size())});
+    const ExprId at = rebuild.to().add(ir::Literal::u32(static_cast<std::uint32_t>(words.size())));
     moved[id] = rebuild.to().add(ir::Load{name, at});
-    words.push_back(std::get<ir::LitU32>(program.expr(id)).value);
+    words.push_back(ir::literal_u32(program.expr(id)).value());
   }
   for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {
     rebuild.copy(NodeId{index}, [&](ExprId root) { return moved[root]; });

@@ -18,14 +18,15 @@ Program of(std::vector<NodeHandle> entry) { return make_program({}, {1, 1, 1}, e
 std::vector<std::uint32_t> literals(const Program& program) {
   std::vector<std::uint32_t> values;
   for (const Expr& expr : program.exprs()) {
-    if (const LitU32* lit = std::get_if<LitU32>(&expr)) values.push_back(lit->value);
+    if (const std::optional<std::uint32_t> value = literal_u32(expr)) values.push_back(*value);
   }
   return values;
 }
 
 TEST(Canonical, expressions_stand_in_the_order_of_first_evaluation) {
   ProgramBuilder builder;
-  const ExprId four = builder.add(LitU32{4}), three = builder.add(LitU32{3}), two = builder.add(LitU32{2}), one = builder.add(LitU32{1});
+  const ExprId four = builder.add(Literal::u32(4)), three = builder.add(Literal::u32(3)), two = builder.add(Literal::u32(2)),
+               one = builder.add(Literal::u32(1));
   const NameId out = builder.name("out");
   builder.store(out, builder.add(Select{one, two, three}), builder.add(Binary{BinOp::Add, three, four}));
   EXPECT_EQ(literals(builder.finish()), (std::vector<std::uint32_t>{1, 2, 3, 4}));
@@ -34,7 +35,7 @@ TEST(Canonical, expressions_stand_in_the_order_of_first_evaluation) {
 TEST(Canonical, atomics_and_loops_evaluate_in_the_order_of_the_document) {
   ProgramBuilder builder;
   std::vector<ExprId> lit;
-  for (std::uint32_t value = 6; value > 0; --value) lit.insert(lit.begin(), builder.add(LitU32{value}));
+  for (std::uint32_t value = 6; value > 0; --value) lit.insert(lit.begin(), builder.add(Literal::u32(value)));
   const NameId name = builder.name("b");
   const std::array operands{lit[0], lit[1], lit[2]};  // index, expected, value
   const ExprId atomic = builder.add(Atomic{AtomicOp::CompareExchange, true, name, builder.list(operands)});
@@ -48,9 +49,9 @@ TEST(Canonical, atomics_and_loops_evaluate_in_the_order_of_the_document) {
 TEST(Canonical, unreached_expressions_and_names_are_dropped) {
   ProgramBuilder builder;
   builder.name("unused");
-  const ExprId unused = builder.add(LitU32{7});
+  const ExprId unused = builder.add(Literal::u32(7));
   builder.add(Unary{UnOp::BitNot, unused});
-  builder.let(builder.name("x"), builder.add(LitU32{1}));
+  builder.let(builder.name("x"), builder.add(Literal::u32(1)));
   const Program program = builder.finish();
   EXPECT_EQ(program.exprs().size(), 1u);
   EXPECT_EQ(program.names().size(), 1u);
@@ -70,7 +71,7 @@ TEST(Canonical, names_are_numbered_by_first_use_buffers_first) {
 
 TEST(Canonical, an_empty_else_is_no_else) {
   ProgramBuilder builder;
-  builder.if_(builder.add(LitU32{1}));
+  builder.if_(builder.add(Literal::u32(1)));
   builder.else_();
   builder.end();
   const Program program = builder.finish();
@@ -103,7 +104,7 @@ TEST(Canonical, operands_precede_users_in_every_program) {
 TEST(Canonical, a_builder_is_empty_after_finish) {
   ProgramBuilder builder;
   builder.buffer(BufferDecl::read("data", 0, DataType::U32));
-  builder.let(builder.name("x"), builder.add(LitU32{1}));
+  builder.let(builder.name("x"), builder.add(Literal::u32(1)));
   builder.finish();
   EXPECT_EQ(builder.finish(), Program());
 }
@@ -111,8 +112,8 @@ TEST(Canonical, a_builder_is_empty_after_finish) {
 TEST(Canonical, places_follow_their_expressions) {
   const std::uint32_t file = intern_file("kernel.py");
   ProgramBuilder builder;
-  const ExprId right = builder.add(LitU32{2}, {file, 20, 0});
-  const ExprId left = builder.add(LitU32{1}, {file, 10, 0});
+  const ExprId right = builder.add(Literal::u32(2), {file, 20, 0});
+  const ExprId left = builder.add(Literal::u32(1), {file, 10, 0});
   builder.let(builder.name("x"), builder.add(Binary{BinOp::Add, left, right}), {file, 5, 3});
   builder.barrier();
   const Program program = builder.finish();
@@ -143,7 +144,7 @@ TEST(Canonical, misuse_of_the_builder_is_our_bug) {
   EXPECT_THROW(builder.add(Unary{UnOp::BitNot, ExprId{0}}), BugError);
   EXPECT_THROW(builder.else_(), BugError);
   EXPECT_THROW(builder.end(), BugError);
-  const ExprId one = builder.add(LitU32{1});
+  const ExprId one = builder.add(Literal::u32(1));
   EXPECT_THROW(builder.add(Atomic{AtomicOp::Add, true, builder.name("b"), builder.list(std::array{one, one})}), BugError);
   builder.block();
   EXPECT_THROW(builder.finish(), BugError);

@@ -21,7 +21,7 @@ std::vector<std::uint32_t> evaluated(const Program& program, NodeId id) {
 
 TEST(PostOrder, visits_operands_first_from_left_to_right) {
   ProgramBuilder builder;
-  const ExprId a = builder.add(LitU32{1}), b = builder.add(LitU32{2}), c = builder.add(LitU32{3});
+  const ExprId a = builder.add(Literal::u32(1)), b = builder.add(Literal::u32(2)), c = builder.add(Literal::u32(3));
   const ExprId sum = builder.add(Binary{BinOp::Add, b, c});
   builder.store(builder.name("out"), builder.add(Select{a, sum, b}), c);
   // Canonical: 1, 2, 3, sum, select.

@@ -49,7 +49,7 @@ TEST(Wire, of_a_small_program_is_this) {
                             + text({1, 1}) + "x"              // one further name
                             + text({5,                        // expressions
                                     7, 0, 0,                  // GridId Invocation, axis 0
-                                    0, 7,                     // LitU32 7
+                                    0, 7,                     // a literal of U32, 7
                                     8, 7, 2, 1,               // Binary BitXor, two back, one back
                                     4, 1,                     // Var x
                                     4, 1,                     // Var x
@@ -166,9 +166,9 @@ TEST(Wire, of_random_programs_comes_back) {
 TEST(Wire, is_the_same_for_equal_programs_built_in_different_ways) {
   ProgramBuilder builder;
   builder.name("unused");
-  builder.add(LitU32{9});
-  const ExprId right = builder.add(LitU32{2});
-  const ExprId left = builder.add(LitU32{1});
+  builder.add(Literal::u32(9));
+  const ExprId right = builder.add(Literal::u32(2));
+  const ExprId left = builder.add(Literal::u32(1));
   builder.let(builder.name("x"), builder.add(Binary{BinOp::Add, left, right}));
   EXPECT_EQ(to_bytes(builder.finish()), to_bytes(of({node::let("x", expr::binary(BinOp::Add, expr::u32(1), expr::u32(2)))})));
 }

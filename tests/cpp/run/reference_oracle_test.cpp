@@ -99,11 +99,9 @@ class PlainInvocation {
     const auto value = [&](ExprId expr) { return values.at(expr.index); };
     const auto word = [&](ExprId expr) { return value(expr).lanes[0]; };
     return match(
-        program_.expr(step.expr), [](const ir::LitU32& lit) { return ir::scalar(lit.value); },
-        [](const ir::LitI32& lit) { return ir::scalar(static_cast<std::uint32_t>(lit.value)); },
-        [](const ir::LitBool& lit) { return ir::scalar(lit.value); },
-        [](const ir::LitU64& lit) {
-          return Value{{lit.low, lit.high, 0, 0}};
+        program_.expr(step.expr),
+        [](const ir::Literal& literal) {
+          return ir::Value{{literal.low, literal.high, 0, 0}};
         },
         [&](const ir::Var&) { return local(step.local); },
         [&](const ir::Load& load) { return memory_[step.buffer.index].load(word(load.index)); },

@@ -67,13 +67,13 @@ class Generator {
   ExprId leaf() {
     switch (below(7)) {
       case 0:
-        return builder_.add(LitU32{number()});
+        return builder_.add(Literal::u32(number()));
       case 1:
-        return builder_.add(LitI32{static_cast<std::int32_t>(number())});
+        return builder_.add(Literal::i32(static_cast<std::int32_t>(number())));
       case 2:
-        return builder_.add(LitBool{chance(2)});
+        return builder_.add(Literal::boolean(chance(2)));
       case 3:
-        return builder_.add(LitU64{number(), number()});
+        return builder_.add(Literal{DataType::U64, number(), number()});
       case 4:
         return builder_.add(Var{name()});
       case 5:

@@ -128,18 +128,18 @@ Program xor_program() {
 Program chain(std::uint32_t length) {
   ProgramBuilder builder;
   builder.buffer(BufferDecl::output_of("out", 0, DataType::U32));
-  const ExprId one = builder.add(LitU32{1});
+  const ExprId one = builder.add(Literal::u32(1));
   ExprId sum = one;
   for (std::uint32_t index = 0; index < length; ++index) sum = builder.add(Binary{BinOp::Add, sum, one});
-  builder.store(builder.name("out"), builder.add(LitU32{0}), sum);
+  builder.store(builder.name("out"), builder.add(Literal::u32(0)), sum);
   return builder.finish();
 }
 
 Program doublings(std::uint32_t count) {
   ProgramBuilder builder;
   builder.buffer(BufferDecl::output_of("out", 0, DataType::U32));
-  const ExprId zero = builder.add(LitU32{0});
-  ExprId x = builder.add(LitU32{1});
+  const ExprId zero = builder.add(Literal::u32(0));
+  ExprId x = builder.add(Literal::u32(1));
   for (std::uint32_t index = 0; index < count; ++index) x = builder.add(Binary{BinOp::Add, x, x});
   builder.store(builder.name("out"), zero, x);
   return builder.finish();
@@ -157,9 +157,9 @@ Program wide_program(std::uint32_t exprs) {
   builder.buffer(BufferDecl::output_of("out", 0, DataType::U32));
   const NameId out = builder.name("out");
   while (builder.expr_count() + 4 <= exprs) {
-    const ExprId index = builder.add(LitU32{static_cast<std::uint32_t>(builder.node_count())});
+    const ExprId index = builder.add(Literal::u32(static_cast<std::uint32_t>(builder.node_count())));
     const ExprId left = builder.add(Load{out, index});
-    const ExprId right = builder.add(LitU32{1});
+    const ExprId right = builder.add(Literal::u32(1));
     builder.store(out, index, builder.add(Binary{BinOp::BitXor, left, right}));
   }
   return builder.finish();

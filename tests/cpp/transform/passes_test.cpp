@@ -116,8 +116,8 @@ TEST(Simplify, agrees_with_the_definitions) {
             return result.program().expr(std::get<Store>(result.program().node(NodeId{0})).value);
           }();
           const std::uint32_t a = left ? literal : known, b = left ? known : literal;
-          ASSERT_TRUE(std::holds_alternative<LitU32>(folded)) << text;
-          EXPECT_EQ(std::get<LitU32>(folded).value, evaluate(row.op, a, b)) << row.name << ' ' << a << ' ' << b;
+          ASSERT_TRUE(literal_u32(folded)) << text;
+          EXPECT_EQ(literal_u32(folded), evaluate(row.op, a, b)) << row.name << ' ' << a << ' ' << b;
         }
       }
     }

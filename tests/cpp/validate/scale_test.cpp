@@ -151,7 +151,7 @@ TEST(Scale, an_error_at_every_depth_is_reported) {
   ir::ProgramBuilder builder;
   for (int k = 0; k < 45'000; ++k) {
     builder.block();
-    builder.assign(builder.name("x"), builder.add(ir::LitU32{1}));
+    builder.assign(builder.name("x"), builder.add(ir::Literal::u32(1)));
   }
   for (int k = 0; k < 45'000; ++k) builder.end();
   validate::Options options;

@@ -72,7 +72,7 @@ TEST(V015, leaves_the_variable_u32) {
 
 TEST(V021, accepts_every_operator_of_the_documents_on_u32) {
   for (const ir::BinOpInfo& row : ir::kBinOps) {
-    if (ir::is_seed_operator(row.op)) {
+    if (row.rule == ir::OperandRule::V021) {
       EXPECT_EQ(found_value(bin(row.op, u32(1), u32(2))), Found{}) << row.name;
     }
   }

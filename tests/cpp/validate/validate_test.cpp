@@ -21,7 +21,8 @@ TEST(Validate, gives_each_statement_its_steps_in_evaluation_order) {
   const ValidProgram program = valid(Sample().in("a").out("out").add(store("out", gid(0), load("a", gid(0)) + u32(1))).make());
   const auto steps = program.facts().steps_of(NodeId{0});
   ASSERT_EQ(steps.size(), 5u);
-  const ir::ExprKind kinds[] = {ir::ExprKind::GridId, ir::ExprKind::GridId, ir::ExprKind::Load, ir::ExprKind::LitU32, ir::ExprKind::Binary};
+  const ir::ExprKind kinds[] = {ir::ExprKind::GridId, ir::ExprKind::GridId, ir::ExprKind::Load, ir::ExprKind::Literal,
+                                ir::ExprKind::Binary};
   for (std::size_t k = 0; k < 5; ++k) EXPECT_EQ(ir::kind(program.program().expr(steps[k].expr)), kinds[k]);
   EXPECT_EQ(steps[2].buffer, BufferId{0});
   EXPECT_EQ(program.facts().statements[NodeId{0}].buffer, BufferId{1});

@@ -118,11 +118,10 @@ class Compiler {
         for (std::uint32_t lane : lanes) code_.constants.push_back({code_.slots++, lane});
       };
       match(
-          program_->expr(step.expr), [&](const ir::LitU32& lit) { literal({lit.value}); },
-          [&](const ir::LitI32& lit) { literal({static_cast<std::uint32_t>(lit.value)}); },
-          [&](const ir::LitBool& lit) { literal({lit.value}); },
-          [&](const ir::LitU64& lit) {
-            literal({lit.low, lit.high});
+          program_->expr(step.expr),
+          [&](const ir::Literal& it) {
+            if (ir::lanes(it.type) == 1) return literal({it.low});
+            literal({it.low, it.high});
           },
           [&](const ir::BufLen&) {
             Slot& length = lengths_[step.buffer];
@@ -241,8 +240,7 @@ class Compiler {
     };
     auto at = [&](ExprId id) { return values_[id]; };
     match(
-        program_->expr(step.expr), [](const ir::LitU32&) {}, [](const ir::LitI32&) {}, [](const ir::LitBool&) {}, [](const ir::LitU64&) {},
-        [](const ir::BufLen&) {}, [](const ir::GridId&) {},
+        program_->expr(step.expr), [](const ir::Literal&) {}, [](const ir::BufLen&) {}, [](const ir::GridId&) {},
         // Nothing in a statement changes a local before its expressions are done, so a variable is read where it lies.
         [&](const ir::Var&) { values_[step.expr] = locals_[step.local]; },
         [&](const ir::Load& load) {
