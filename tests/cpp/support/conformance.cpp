@@ -2,9 +2,9 @@
 
 #include <fmt/format.h>
 
-#include <bit>
-#include <random>
+#include <iterator>
 
+#include "support/expected_values.hpp"
 #include "vyre/ir/handle.hpp"
 
 namespace vyre::test {
@@ -17,7 +17,6 @@ using ir::BufferDecl;
 using ir::DataType;
 using ir::ExprHandle;
 using ir::NodeHandle;
-using ir::UnOp;
 namespace expr = ir::expr;
 namespace node = ir::node;
 
@@ -27,148 +26,19 @@ ExprHandle lit(std::uint32_t value) { return expr::u32(value); }
 ExprHandle i() { return expr::var("i"); }
 NodeHandle let_i() { return node::let("i", expr::gid(0)); }
 
-// The edge values of the issue, and some that nothing is special about.
-const Words& edge_values() {
-  static const Words values = [] {
-    Words all{0, 1, 31, 32, 33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF};
-    std::mt19937 random(20260101);
-    for (int k = 0; k < 5; ++k) all.push_back(static_cast<std::uint32_t>(random()));
-    return all;
-  }();
-  return values;
-}
-
-// Semantics, section 3, once more: in wide arithmetic and bit by bit, so that it shares nothing with ops.def.
-std::uint32_t expected_of(BinOp op, std::uint32_t a, std::uint32_t b) {
-  constexpr std::uint64_t kTwo32 = std::uint64_t{1} << 32;
-  const std::uint64_t wide_a = a, wide_b = b;
-  const auto as_signed = [](std::uint32_t bits) {
-    return bits < 0x80000000u ? static_cast<std::int64_t>(bits) : static_cast<std::int64_t>(bits) - (std::int64_t{1} << 32);
-  };
-  const std::int64_t signed_a = as_signed(a), signed_b = as_signed(b);
-  const auto low = [](auto value) { return static_cast<std::uint32_t>(static_cast<std::uint64_t>(value)); };
-  const std::uint32_t amount = b % 32;
-  const auto bitwise = [&](auto&& rule) {
-    std::uint32_t result = 0;
-    for (std::uint32_t bit = 0; bit < 32; ++bit) {
-      if (rule((a >> bit) % 2 == 1, (b >> bit) % 2 == 1)) result += std::uint32_t{1} << bit;
-    }
-    return result;
-  };
-  switch (op) {
-    case BinOp::Add:
-      return low((wide_a + wide_b) % kTwo32);
-    case BinOp::Sub:
-      return low((wide_a + kTwo32 - wide_b) % kTwo32);
-    case BinOp::Mul:
-      return low(wide_a * wide_b % kTwo32);
-    case BinOp::Div:
-      return b == 0 ? 0 : low(wide_a / wide_b);
-    case BinOp::Mod:
-      return b == 0 ? 0 : low(wide_a - wide_a / wide_b * wide_b);
-    case BinOp::BitAnd:
-      return bitwise([](bool x, bool y) { return x && y; });
-    case BinOp::BitOr:
-      return bitwise([](bool x, bool y) { return x || y; });
-    case BinOp::BitXor:
-      return bitwise([](bool x, bool y) { return x != y; });
-    case BinOp::Shl:
-      return low(wide_a << amount);
-    case BinOp::Shr:
-      return low(wide_a >> amount);
-    case BinOp::RotateLeft:
-      return low((wide_a | wide_a << 32) << amount >> 32);
-    case BinOp::RotateRight:
-      return low((wide_a | wide_a << 32) >> amount);
-    case BinOp::MulHigh:
-      return low(wide_a * wide_b / kTwo32);
-    case BinOp::AbsDiff:
-      return low(std::max(wide_a, wide_b) - std::min(wide_a, wide_b));
-    case BinOp::Min:
-      return std::min(a, b);
-    case BinOp::Max:
-      return std::max(a, b);
-    case BinOp::Eq:
-      return a == b ? 1 : 0;
-    case BinOp::Ne:
-      return a == b ? 0 : 1;
-    case BinOp::Lt:
-      return wide_a < wide_b ? 1 : 0;
-    case BinOp::Gt:
-      return wide_a > wide_b ? 1 : 0;
-    case BinOp::Le:
-      return wide_a > wide_b ? 0 : 1;
-    case BinOp::Ge:
-      return wide_a < wide_b ? 0 : 1;
-    case BinOp::And:
-      return a != 0 && b != 0 ? 1 : 0;
-    case BinOp::Or:
-      return a != 0 || b != 0 ? 1 : 0;
-    case BinOp::SDiv:
-      return b == 0 ? 0 : low(signed_a / signed_b);  // in 64 bits MIN / -1 is 2^31, whose low bits are MIN's
-    case BinOp::SMod:
-      return b == 0 ? 0 : low(signed_a % signed_b);
-    case BinOp::SLt:
-      return signed_a < signed_b ? 1 : 0;
-    case BinOp::SGt:
-      return signed_a > signed_b ? 1 : 0;
-    case BinOp::SLe:
-      return signed_a <= signed_b ? 1 : 0;
-    case BinOp::SGe:
-      return signed_a >= signed_b ? 1 : 0;
-    case BinOp::SMin:
-      return low(std::min(signed_a, signed_b));
-    case BinOp::SMax:
-      return low(std::max(signed_a, signed_b));
-    case BinOp::SShr: {
-      const std::int64_t divisor = std::int64_t{1} << amount;
-      return low(signed_a >= 0 ? signed_a / divisor : -((divisor - 1 - signed_a) / divisor));  // rounds down
-    }
-  }
-  return 0;
-}
-
-std::uint32_t expected_of(UnOp op, std::uint32_t a) {
-  std::uint32_t ones = 0, leading = 32, trailing = 32, reversed = 0;
-  for (std::uint32_t bit = 0; bit < 32; ++bit) {
-    if ((a >> bit) % 2 == 0) continue;
-    ++ones;
-    leading = 31 - bit;
-    if (trailing == 32) trailing = bit;
-    reversed += std::uint32_t{1} << (31 - bit);
-  }
-  switch (op) {
-    case UnOp::Negate:
-      return static_cast<std::uint32_t>((std::uint64_t{1} << 32) - a);
-    case UnOp::BitNot:
-      return 0xFFFFFFFFu - a;
-    case UnOp::LogicalNot:
-      return a == 0 ? 1 : 0;
-    case UnOp::Popcount:
-      return ones;
-    case UnOp::Clz:
-      return leading;
-    case UnOp::Ctz:
-      return trailing;
-    case UnOp::ReverseBits:
-      return reversed;
-  }
-  return 0;
-}
-
 void add_operators(Cases& cases) {
-  const Words& edges = edge_values();
   Words left, right;
-  for (std::uint32_t a : edges) {
-    for (std::uint32_t b : edges) {
+  for (std::uint32_t a : kEdges) {
+    for (std::uint32_t b : kEdges) {
       left.push_back(a);
       right.push_back(b);
     }
   }
   const auto count = static_cast<std::uint32_t>(left.size());
-  for (const ir::BinOpInfo& row : ir::kBinOps) {
+  for (const ExpectedBinary& wanted : kExpectedBinary) {
+    const ir::BinOpInfo& row = ir::info(wanted.op);
     Words expected;
-    for (std::size_t k = 0; k < left.size(); ++k) expected.push_back(expected_of(row.op, left[k], right[k]));
+    for (const auto& results : wanted.result) expected.insert(expected.end(), std::begin(results), std::end(results));
     const NodeHandle body[] = {let_i(), node::store("out", i(), expr::binary(row.op, expr::load("left", i()), expr::load("right", i())))};
     cases.push_back({fmt::format("binary_{}", row.text),
                      ir::make_program({BufferDecl::read("left", 0, row.left), BufferDecl::read("right", 1, row.right),
@@ -178,9 +48,10 @@ void add_operators(Cases& cases) {
                      {left, right, expected},
                      {(count + 15) / 16, 1, 1}});
   }
-  for (const ir::UnOpInfo& row : ir::kUnOps) {
-    Words expected;
-    for (std::uint32_t a : edges) expected.push_back(expected_of(row.op, a));
+  const Words edges(kEdges.begin(), kEdges.end());
+  for (const ExpectedUnary& wanted : kExpectedUnary) {
+    const ir::UnOpInfo& row = ir::info(wanted.op);
+    const Words expected(std::begin(wanted.result), std::end(wanted.result));
     const NodeHandle body[] = {let_i(), node::store("out", i(), expr::unary(row.op, expr::load("in", i())))};
     cases.push_back(
         {fmt::format("unary_{}", row.text),
