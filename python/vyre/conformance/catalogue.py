@@ -6,7 +6,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from vyre import _core
-from vyre.conformance import (
+from vyre.conformance.case import LEVELS, Case
+from vyre.conformance.families import (
     barriers,
     casts,
     composition,
@@ -18,7 +19,6 @@ from vyre.conformance import (
     ordered,
     programs,
 )
-from vyre.conformance.case import LEVELS, Case
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from functools import cache
 
 from vyre import _core
-from vyre.conformance import catalogue, operations
+from vyre.conformance import catalogue
+from vyre.conformance.families import operations
 
 STATEMENTS = ("let", "assign", "store", "if", "else", "loop", "block", "barrier", "return")
 VALUES = (

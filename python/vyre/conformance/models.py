@@ -1,27 +1,108 @@
-"""What the standard operations give, in Python's unbounded integers: one line each, written from their summaries.
+"""The meaning of every operator and of every standard operation, in Python's unbounded integers.
 
-A model takes the arguments as unsigned integers (of an I32, its 32 bits) and gives an integer, taken modulo the width
-of the result.
+This is the one model that Python compares the core with: conformance cases and tests import it. Operators are written
+from the table of the semantics page, operations from their summaries, and nothing here reads the core's tables of
+values. A model takes the arguments as unsigned integers (an I32 as its 32 bits) and gives an integer, which is taken
+modulo the width of the result.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from vyre import BinOp, UnOp
-from vyre.conformance.operators import BINARY, UNARY
-from vyre.conformance.values import MASK, signed
+from vyre import BinOp, DataType, UnOp
+from vyre.conformance.values import I32, MASK, U32, signed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     Model = Callable[..., int]
 
-WIDE = 2**64 - 1
+
+class Binary(NamedTuple):
+    """The types of a binary operator, and its value for the 32 bits of each operand: any integer, modulo 2^32."""
+
+    left: DataType
+    right: DataType
+    result: DataType
+    value: Callable[[int, int], int]
+
+
+def truncated(a: int, b: int) -> int:
+    """The quotient of a and b, towards zero.
+
+    >>> truncated(-7, 2)
+    -3
+    """
+    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+BINARY: dict[BinOp, Binary] = {
+    BinOp.Add: Binary(U32, U32, U32, lambda a, b: a + b),
+    BinOp.Sub: Binary(U32, U32, U32, lambda a, b: a - b),
+    BinOp.Mul: Binary(U32, U32, U32, lambda a, b: a * b),
+    BinOp.Div: Binary(U32, U32, U32, lambda a, b: a // b if b else 0),
+    BinOp.Mod: Binary(U32, U32, U32, lambda a, b: a % b if b else 0),
+    BinOp.BitAnd: Binary(U32, U32, U32, lambda a, b: a & b),
+    BinOp.BitOr: Binary(U32, U32, U32, lambda a, b: a | b),
+    BinOp.BitXor: Binary(U32, U32, U32, lambda a, b: a ^ b),
+    BinOp.Shl: Binary(U32, U32, U32, lambda a, b: a << b % 32),
+    BinOp.Shr: Binary(U32, U32, U32, lambda a, b: a >> b % 32),
+    BinOp.RotateLeft: Binary(U32, U32, U32, lambda a, b: a << b % 32 | a >> (32 - b % 32)),
+    BinOp.RotateRight: Binary(U32, U32, U32, lambda a, b: a >> b % 32 | a << (32 - b % 32)),
+    BinOp.MulHigh: Binary(U32, U32, U32, lambda a, b: a * b >> 32),
+    BinOp.AbsDiff: Binary(U32, U32, U32, lambda a, b: abs(a - b)),
+    BinOp.Min: Binary(U32, U32, U32, min),
+    BinOp.Max: Binary(U32, U32, U32, max),
+    BinOp.Eq: Binary(U32, U32, U32, lambda a, b: a == b),
+    BinOp.Ne: Binary(U32, U32, U32, lambda a, b: a != b),
+    BinOp.Lt: Binary(U32, U32, U32, lambda a, b: a < b),
+    BinOp.Gt: Binary(U32, U32, U32, lambda a, b: a > b),
+    BinOp.Le: Binary(U32, U32, U32, lambda a, b: a <= b),
+    BinOp.Ge: Binary(U32, U32, U32, lambda a, b: a >= b),
+    BinOp.And: Binary(U32, U32, U32, lambda a, b: a != 0 and b != 0),
+    BinOp.Or: Binary(U32, U32, U32, lambda a, b: a != 0 or b != 0),
+    BinOp.SDiv: Binary(I32, I32, I32, lambda a, b: truncated(signed(a), signed(b)) if b else 0),
+    BinOp.SMod: Binary(I32, I32, I32, lambda a, b: signed(a) - signed(b) * truncated(signed(a), signed(b)) if b else 0),
+    BinOp.SLt: Binary(I32, I32, U32, lambda a, b: signed(a) < signed(b)),
+    BinOp.SGt: Binary(I32, I32, U32, lambda a, b: signed(a) > signed(b)),
+    BinOp.SLe: Binary(I32, I32, U32, lambda a, b: signed(a) <= signed(b)),
+    BinOp.SGe: Binary(I32, I32, U32, lambda a, b: signed(a) >= signed(b)),
+    BinOp.SMin: Binary(I32, I32, I32, lambda a, b: min(signed(a), signed(b))),
+    BinOp.SMax: Binary(I32, I32, I32, lambda a, b: max(signed(a), signed(b))),
+    BinOp.SShr: Binary(I32, U32, I32, lambda a, b: signed(a) >> b % 32),
+}
+UNARY: dict[UnOp, Callable[[int], int]] = {
+    UnOp.Negate: lambda a: -a,
+    UnOp.BitNot: lambda a: ~a,
+    UnOp.LogicalNot: lambda a: a == 0,
+    UnOp.Popcount: lambda a: bin(a).count("1"),
+    UnOp.Clz: lambda a: 32 - a.bit_length(),
+    UnOp.Ctz: lambda a: (a & -a).bit_length() - 1 if a else 32,
+    UnOp.ReverseBits: lambda a: int(f"{a:032b}"[::-1], 2),
+}
+
+
+def binary(op: BinOp, a: int, b: int) -> int:
+    """The 32 bits of a binary operator's value for the bits of its operands.
+
+    >>> binary(BinOp.Sub, 0, 1) == 0xFFFFFFFF
+    True
+    """
+    return int(BINARY[op].value(a, b)) & MASK
+
+
+def unary(op: UnOp, a: int) -> int:
+    """The 32 bits of a unary operator's value for the bits of its operand.
+
+    >>> unary(UnOp.Clz, 1)
+    31
+    """
+    return int(UNARY[op](a)) & MASK
 
 
 def _of(op: BinOp | UnOp) -> Model:
-    return BINARY[op][3] if isinstance(op, BinOp) else UNARY[op]
+    return BINARY[op].value if isinstance(op, BinOp) else UNARY[op]
 
 
 MODELS: dict[str, Model] = {

@@ -18,8 +18,8 @@ import numpy as np
 
 import vyre
 from vyre import _core
-from vyre.conformance import barriers
 from vyre.conformance.case import Arrays, Case, hash_arrays
+from vyre.conformance.families import barriers
 from vyre.errors import ArgumentError, CapabilityError, DeviceError, LoweringError, ValidationError, VyreError
 
 if TYPE_CHECKING:

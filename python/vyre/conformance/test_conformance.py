@@ -11,20 +11,8 @@ from pathlib import Path
 import pytest
 
 import vyre
-from vyre.conformance import (
-    Case,
-    Target,
-    cases,
-    casts,
-    coverage,
-    memory,
-    models,
-    operations,
-    operators,
-    run_case,
-    target,
-    usable_targets,
-)
+from vyre.conformance import Case, Target, cases, coverage, models, run_case, target, usable_targets
+from vyre.conformance.families import casts, memory, operations
 
 
 def _targets(config: pytest.Config) -> list[Target]:
@@ -127,8 +115,8 @@ def test_every_program_is_valid() -> None:
 
 def test_every_row_of_the_tables_has_cases() -> None:
     tables = vyre._core._tables
-    assert {op.name for op in operators.BINARY} == {row[0] for row in tables["binary"]}
-    assert {op.name for op in operators.UNARY} == {row[0] for row in tables["unary"]}
+    assert {op.name for op in models.BINARY} == {row[0] for row in tables["binary"]}
+    assert {op.name for op in models.UNARY} == {row[0] for row in tables["unary"]}
     assert {op.name for op in memory.ATOMICS} == {row[0] for row in tables["atomic"]}
     pairs = {(source.name, goal.name) for source, goal in casts.TABLE}
     # No expression has the type Bytes.

@@ -9,7 +9,7 @@ import pytest
 import vyre
 from programs import element_wise
 from vyre import DataType, Expr, Node, Program
-from vyre.conformance.casts import TABLE
+from vyre.conformance.families.casts import TABLE
 from vyre.conformance.values import ELEMENTS
 
 UNSUPPORTED = [pair for pair in itertools.product(ELEMENTS, ELEMENTS) if pair not in TABLE]

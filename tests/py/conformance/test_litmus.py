@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from vyre.conformance import litmus, ordered
-from vyre.conformance.litmus import COHERENCE, OPEN, Write
+from vyre.conformance.families import litmus, ordered
+from vyre.conformance.families.litmus import COHERENCE, OPEN, Write
 
 # What the published tests forbid, written out; X is what is in memory at the end.
 FORBIDDEN = {

@@ -1,6 +1,6 @@
 """L1, operators: every binary and unary operator at edges, at random values, and from literals.
 
-The values are written from the table of the semantics page, in Python's unbounded integers.
+The expected values are those of `vyre.conformance.models`.
 """
 
 from __future__ import annotations
@@ -14,68 +14,12 @@ import vyre
 from vyre import BinOp, BufferDecl, DataType, Expr, Node, Program, UnOp
 from vyre.conformance.build import element_wise, one_invocation, out_u32
 from vyre.conformance.case import Case, case
+from vyre.conformance.models import BINARY, UNARY, truncated
 from vyre.conformance.values import BOOL, EDGES, I32, U32, U64, VEC2, VEC4, array, groups, samples, signed, u32, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-Binary = tuple[DataType, DataType, DataType, "Callable[[int, int], int]"]
-
-
-def truncated(a: int, b: int) -> int:
-    """The quotient of a and b, towards zero.
-
-    >>> truncated(-7, 2)
-    -3
-    """
-    return abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
-
-
-# op -> (left, right, result, value of the operands' 32 bits), any integer modulo 2^32
-BINARY: dict[BinOp, Binary] = {
-    BinOp.Add: (U32, U32, U32, lambda a, b: a + b),
-    BinOp.Sub: (U32, U32, U32, lambda a, b: a - b),
-    BinOp.Mul: (U32, U32, U32, lambda a, b: a * b),
-    BinOp.Div: (U32, U32, U32, lambda a, b: a // b if b else 0),
-    BinOp.Mod: (U32, U32, U32, lambda a, b: a % b if b else 0),
-    BinOp.BitAnd: (U32, U32, U32, lambda a, b: a & b),
-    BinOp.BitOr: (U32, U32, U32, lambda a, b: a | b),
-    BinOp.BitXor: (U32, U32, U32, lambda a, b: a ^ b),
-    BinOp.Shl: (U32, U32, U32, lambda a, b: a << b % 32),
-    BinOp.Shr: (U32, U32, U32, lambda a, b: a >> b % 32),
-    BinOp.RotateLeft: (U32, U32, U32, lambda a, b: a << b % 32 | a >> (32 - b % 32)),
-    BinOp.RotateRight: (U32, U32, U32, lambda a, b: a >> b % 32 | a << (32 - b % 32)),
-    BinOp.MulHigh: (U32, U32, U32, lambda a, b: a * b >> 32),
-    BinOp.AbsDiff: (U32, U32, U32, lambda a, b: abs(a - b)),
-    BinOp.Min: (U32, U32, U32, min),
-    BinOp.Max: (U32, U32, U32, max),
-    BinOp.Eq: (U32, U32, U32, lambda a, b: a == b),
-    BinOp.Ne: (U32, U32, U32, lambda a, b: a != b),
-    BinOp.Lt: (U32, U32, U32, lambda a, b: a < b),
-    BinOp.Gt: (U32, U32, U32, lambda a, b: a > b),
-    BinOp.Le: (U32, U32, U32, lambda a, b: a <= b),
-    BinOp.Ge: (U32, U32, U32, lambda a, b: a >= b),
-    BinOp.And: (U32, U32, U32, lambda a, b: a != 0 and b != 0),
-    BinOp.Or: (U32, U32, U32, lambda a, b: a != 0 or b != 0),
-    BinOp.SDiv: (I32, I32, I32, lambda a, b: truncated(signed(a), signed(b)) if b else 0),
-    BinOp.SMod: (I32, I32, I32, lambda a, b: signed(a) - signed(b) * truncated(signed(a), signed(b)) if b else 0),
-    BinOp.SLt: (I32, I32, U32, lambda a, b: signed(a) < signed(b)),
-    BinOp.SGt: (I32, I32, U32, lambda a, b: signed(a) > signed(b)),
-    BinOp.SLe: (I32, I32, U32, lambda a, b: signed(a) <= signed(b)),
-    BinOp.SGe: (I32, I32, U32, lambda a, b: signed(a) >= signed(b)),
-    BinOp.SMin: (I32, I32, I32, lambda a, b: min(signed(a), signed(b))),
-    BinOp.SMax: (I32, I32, I32, lambda a, b: max(signed(a), signed(b))),
-    BinOp.SShr: (I32, U32, I32, lambda a, b: signed(a) >> b % 32),
-}
-UNARY: dict[UnOp, Callable[[int], int]] = {
-    UnOp.Negate: lambda a: -a,
-    UnOp.BitNot: lambda a: ~a,
-    UnOp.LogicalNot: lambda a: a == 0,
-    UnOp.Popcount: lambda a: bin(a).count("1"),
-    UnOp.Clz: lambda a: 32 - a.bit_length(),
-    UnOp.Ctz: lambda a: (a & -a).bit_length() - 1 if a else 32,
-    UnOp.ReverseBits: lambda a: int(f"{a:032b}"[::-1], 2),
-}
 # What Python's own operators write for two I32 values, or for one and an amount: (operator, right, result, value).
 PYTHON_ON_I32: dict[str, tuple[Callable[..., Expr], DataType, DataType, Callable[[int, int], int]]] = {
     "plus": (lambda a, b: a + b, I32, I32, lambda a, b: a + b),

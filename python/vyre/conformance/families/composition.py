@@ -10,10 +10,9 @@ import numpy as np
 from vyre import BufferDecl, Expr, Node, Program
 from vyre.conformance.build import element_wise, one_invocation, out_u32
 from vyre.conformance.case import Case, case
-from vyre.conformance.casts import TABLE as CASTS
-from vyre.conformance.casts import rule
-from vyre.conformance.models import MODELS
-from vyre.conformance.operators import BINARY, UNARY
+from vyre.conformance.families.casts import TABLE as CASTS
+from vyre.conformance.families.casts import rule
+from vyre.conformance.models import BINARY, MODELS, UNARY, binary, unary
 from vyre.conformance.values import (
     BOOL,
     EDGES,
@@ -500,10 +499,8 @@ def _folded(size: tuple[int, int, int], grid: tuple[int, int, int]) -> Program:
 
 def _fold(a: int, b: int) -> int:
     hash = 17
-    for *_, value in BINARY.values():
-        hash = (hash * 31 + (int(value(a, b)) & MASK)) & MASK
-    for value in UNARY.values():
-        hash = (hash * 31 + (int(value(a)) & MASK)) & MASK
+    for value in [*(binary(op, a, b) for op in BINARY), *(unary(op, a) for op in UNARY)]:
+        hash = (hash * 31 + value) & MASK
     return hash
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from vyre import BufferDecl, Expr, Node, Program
 from vyre.conformance.case import Case, case
-from vyre.conformance.litmus import Read, Write
+from vyre.conformance.families.litmus import Read, Write
 from vyre.conformance.values import U32, u32
 
 if TYPE_CHECKING:
