@@ -17,7 +17,7 @@ MUTATION ?=
 BUILD := build/dev
 BENCH_BUILD := build/bench
 
-.PHONY: demo test test-slow test-mutation test-sanitize coverage bench bench-record format lint build packages clean help
+.PHONY: demo test test-slow test-mutation test-sanitize coverage bench bench-record tables format lint build packages clean help
 
 demo: build ## Hash a directory tree and compare with hashlib (DIR=... chooses it)
 	@. .ci/env
@@ -56,6 +56,10 @@ bench: build ## Measure beside what users would pick instead, and print one tabl
 
 bench-record: build ## Write the record of instruction counts anew, which the guard in `make test` compares with
 	@cmake --build $(BUILD) --target vyre_counts_record
+
+tables: build ## Write what is derived from the tables: the Python stub, the reference page, the lock of the conformance cases
+	@. .ci/env
+	python tests/py/tables.py
 
 format: .venv/ready packages ## Format every file
 	@.ci/lint --fix

@@ -3,6 +3,23 @@
 #include "construct.hpp"
 #include "seal.hpp"
 
+namespace vyre::python {
+namespace {
+
+// The public names, which `vyre` imports with a star. min and max are left out: there they would shadow Python's own.
+py::list public_names(const py::module_& m) {
+  py::list names;
+  for (const auto& [name, value] : m.attr("__dict__").cast<py::dict>()) {
+    const auto text = name.cast<std::string>();
+    if (text.front() != '_' && text != "min" && text != "max") names.append(name);
+  }
+  names.attr("sort")();
+  return names;
+}
+
+}  // namespace
+}  // namespace vyre::python
+
 PYBIND11_MODULE(vyre_core, m) {
   using namespace vyre::python;
   m.doc() = "The C++ core of vyre. Use the names that `vyre` shows.";
@@ -25,6 +42,7 @@ PYBIND11_MODULE(vyre_core, m) {
   bind_profile(m);
   bind_check(m);
   bind_fuzz(m);
+  m.attr("__all__") = public_names(m);
   explain_calls(m, "vyre");
   seal(m);
 }

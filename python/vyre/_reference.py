@@ -12,7 +12,8 @@ if TYPE_CHECKING:
 _HEAD = """\
 # Reference
 
-Made by `vyre reference` from the tables of the C++ core. Do not edit; a test compares it with them.
+`vyre reference` prints this page from the tables of the C++ core, and `make tables` writes it.
+A number stands for its row in the binary form (`docs/binary-form.md`) and never changes.
 """
 
 
@@ -28,12 +29,12 @@ def _code(text: object) -> str:
 
 def _types() -> str:
     rows = [
-        (_code(row.name), _code(row.text), row.bytes or "", row.lanes or "", row.numpy, row.meaning)
+        (_code(row.name), row.number, _code(row.text), row.bytes or "", row.lanes or "", row.numpy, row.meaning)
         for row in _core._tables["types"]
     ]
     return (
         "## Types\n\n"
-        + _table(("DataType", "in text", "bytes", "lanes", "numpy", "meaning"), rows)
+        + _table(("DataType", "number", "in text", "bytes", "lanes", "numpy", "meaning"), rows)
         + "\nA `Bytes` buffer has a length and no elements that a program loads or stores. Declare a U32 buffer\n"
         "for bytes to work on, and bind `vyre.pack_bytes(data)`.\n"
     )
@@ -49,20 +50,38 @@ def _casts() -> str:
 
 def _operators() -> str:
     binary = [
-        (_code(text), _code(f"BinOp.{name}"), f"{left}, {right} -> {result}", meaning)
-        for name, text, _, left, right, result, meaning in _core._tables["binary"]
+        (
+            _code(text),
+            _code(f"BinOp.{name}"),
+            number,
+            _code(f"a {infix} b" if infix else f"{text}(a, b)"),
+            f"{left}, {right} -> {result}",
+            meaning,
+        )
+        for number, (name, text, infix, left, right, result, meaning) in enumerate(_core._tables["binary"])
     ]
     unary = [
-        (_code(text), _code(f"UnOp.{name}"), f"{operand} -> {result}", meaning)
-        for name, text, operand, result, meaning in _core._tables["unary"]
+        (_code(text), _code(f"UnOp.{name}"), number, _code(f"{text}(a)"), f"{operand} -> {result}", meaning)
+        for number, (name, text, operand, result, meaning) in enumerate(_core._tables["unary"])
     ]
-    atomic = [(_code(text), meaning) for _, text, meaning in _core._tables["atomic"]]
+    atomic = [
+        (_code(text), _code(f"AtomicOp.{name}"), number, _code(_atomic(name, text)), meaning)
+        for number, (name, text, meaning) in enumerate(_core._tables["atomic"])
+    ]
+    head = ("name", "operator", "number", "in text", "types", "meaning")
     return (
         "## Operators\n\nEach is a function `vyre.<name>` and `Expr.<name>`.\n\n"
-        + _table(("name", "operator", "types", "meaning"), binary + unary)
+        + _table(head, binary)
+        + "\n"
+        + _table(head, unary)
         + "\n## Atomics\n\nOn ReadWrite buffers of U32; each gives the value held before.\n\n"
-        + _table(("name", "new value"), atomic)
+        + _table(("name", "operator", "number", "in text", "new value"), atomic)
     )
+
+
+def _atomic(name: str, text: str) -> str:
+    """An atomic on buffer `b` at index `i`, in the text form; only a compare-exchange has an expected value."""
+    return f"{text}(b, i, expected, value)" if name == "CompareExchange" else f"{text}(b, i, value)"
 
 
 def _rules() -> str:

@@ -17,10 +17,12 @@ def examples(name):
     return re.findall(r"```text\n(.*?)```", document(name), flags=re.DOTALL)
 
 
-def table_texts(kind):
-    """The names of operators that the text form's document lists."""
-    line = re.search(rf"- {kind}: (.*)", document("text-form.md")).group(1)
-    return re.findall(r"[a-z_]+", line)
+def reference_rows(title):
+    """The rows of a section's tables in the reference, as column -> cell."""
+    section = (files("vyre") / "reference.md").read_text(encoding="utf-8").split(f"## {title}\n")[1].split("\n## ")[0]
+    lines = [re.split(r" (?<!\\)\| ", line.strip("| ")) for line in section.splitlines() if line.startswith("| ")]
+    head = lines[0]
+    return [dict(zip(head, cells, strict=True)) for cells in lines if cells != head]
 
 
 def test_the_first_example_is_what_to_text_writes():
@@ -38,14 +40,32 @@ def test_the_first_example_is_what_to_text_writes():
     )
 
 
-def test_the_listed_functions_exist():
-    head = "vyre 1\nworkgroup_size 1 1 1\nlet x = "
-    for name in table_texts("binary"):
-        assert f"{name}(a, b)" in vyre.parse(f"{head}{name}(a, b)").to_text()
-    for name in table_texts("unary"):
-        assert f"{name}(a)" in vyre.parse(f"{head}{name}(a)").to_text()
-    for name in table_texts("atomic"):
-        assert f"{name}(b, i, v)" in vyre.parse(f"{head}{name}(b, i, v)").to_text()
+@pytest.mark.parametrize(
+    "row", reference_rows("Operators") + reference_rows("Atomics"), ids=lambda row: row["operator"]
+)
+def test_the_reference_spells_and_numbers_each_operator(row):
+    head = "vyre 1\nworkgroup_size 1 1 1\n\nlet x = "
+    shown = row["in text"].strip("`").replace("\\|", "|")
+    program = vyre.parse(head + shown)
+    assert program.to_text() == f"{head}{shown}\n"
+    name, arguments = row["name"].strip("`"), re.findall(r"\b(?:a|b|i|value|expected)\b", shown)
+    if row["operator"].startswith(("`BinOp", "`UnOp")):
+        assert vyre.parse(f"{head}{name}({', '.join(arguments)})") == program
+    # Kind, operator: these two bytes are in no other place of so small a program.
+    kind = {"BinOp": 8, "UnOp": 9, "AtomicOp": 15}[row["operator"].strip("`").split(".")[0]]
+    assert bytes([kind, int(row["number"])]) in program.to_bytes()
+    assert getattr(vyre, row["operator"].strip("`").split(".")[0])[
+        row["operator"].strip("`").split(".")[1]
+    ].value == int(row["number"])
+
+
+@pytest.mark.parametrize("row", reference_rows("Types"), ids=lambda row: row["DataType"])
+def test_the_reference_spells_and_numbers_each_type(row):
+    text = f"vyre 1\nworkgroup_size 1 1 1\nbuffer b: read {row['in text'].strip('`')} binding 0\n"
+    program = vyre.parse(text)
+    assert program.buffers[0].element.name == row["DataType"].strip("`")
+    # Behind the name: access 0, the type, binding 0.
+    assert b"\x01b\x00" + bytes([int(row["number"]), 0]) in program.to_bytes()
 
 
 def test_the_mistake_is_told_as_shown():

@@ -53,6 +53,16 @@ def test_every_name_of_the_module_is_in_the_stub():
     assert not missing
 
 
+def test_the_names_of_a_star_import_are_those_of_the_stub():
+    (listed,) = (
+        ast.literal_eval(node.value)
+        for node in ast.parse(STUB.read_text(encoding="utf-8")).body
+        if isinstance(node, ast.Assign) and node.targets[0].id == "__all__"
+    )
+    assert listed == _core.__all__
+    assert set(listed) == {name for name in vars(_core) if not name.startswith("_")} - {"min", "max"}
+
+
 def test_every_name_of_the_stub_is_in_the_module():
     private = {"ExprLike", "Nodes"}
     for name in stub_names():

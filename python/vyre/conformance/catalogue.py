@@ -85,3 +85,19 @@ def registered_cases(levels: Iterable[str] | None = None) -> tuple[Case, ...]:
     own = tuple(made for spec in specs for made in operations.of_operation(spec))
     both = tuple(composition.both_ways(own)) if "L3" in wanted else ()
     return (own if "L2" in wanted else ()) + both
+
+
+def lock() -> str:
+    """The text of ``cases.lock``: a line a case with the first digits of its hashes.
+
+    Cases that only repeat another one with the optimiser on and off have the same hashes and are left out.
+
+    >>> lock().splitlines()[0]
+    '# case program inputs expected-output'
+    """
+    lines = [
+        " ".join([made.id, *(hash[:16] or "-" for hash in (made.program_hash, made.inputs_hash, made.expected_hash))])
+        for made in cases()
+        if not made.id.startswith("L3/optimiser/")
+    ]
+    return "\n".join(["# case program inputs expected-output", *lines]) + "\n"
