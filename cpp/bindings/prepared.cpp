@@ -107,7 +107,7 @@ PlaceToRun to_place(py::handle backend, py::handle device, const std::string& fu
     const std::string fix = listed.empty() ? "leave it out" : fmt::format("write one from 0 to {}", listed.size() - 1);
     reject(where, fmt::format("an index into vyre.devices(), which lists {}", listed.size()), device, fix);
   }
-  if (!py::isinstance(device, py::module_::import("vyre._run").attr("Device"))) {
+  if (!py::isinstance(device, py::module_::import("vyre._devices").attr("Device"))) {
     reject(where, "an index into vyre.devices(), or one of its elements", device, device_fix(device));
   }
   const py::object name = device.attr("backend");

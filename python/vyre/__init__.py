@@ -29,7 +29,7 @@ from vyre._core import DataType, max, min  # noqa: F401
 from vyre._diagnostics import Diagnostics
 from vyre._frames import hide_frames
 from vyre._graph import Graph, graph
-from vyre._run import Backends, Device, backends, devices, lower, pack_bytes, run, unpack_bytes
+from vyre._run import lower, pack_bytes, run, unpack_bytes
 from vyre.errors import (
     ArgumentError,
     BindingError,
@@ -54,6 +54,7 @@ from vyre.errors import (
 if TYPE_CHECKING:
     from vyre._bisect import bisect
     from vyre._check import CheckResult, check, replay
+    from vyre._devices import Backends, Device, backends, devices
     from vyre._divergence import Divergence, OutputDifference
     from vyre._profile import Profile, ProfileEvent, ProfileRow, profile
     from vyre._repeat import RepeatResult, RunDifference, repeat
@@ -84,9 +85,10 @@ vec4u32 = DataType.Vec4U32
 boolean = DataType.Bool
 
 
-# What looks for mistakes, and numpy with it, is imported when it is first asked for: most programs only run.
+# These names and their modules, numpy among them, are imported when they are first asked for: most programs only run.
 _LATER = {
     "bisect": "vyre._bisect",
+    **dict.fromkeys(["Backends", "Device", "backends", "devices"], "vyre._devices"),
     **dict.fromkeys(["Divergence", "OutputDifference"], "vyre._divergence"),
     **dict.fromkeys(["CheckResult", "check", "replay"], "vyre._check"),
     **dict.fromkeys(["Profile", "ProfileEvent", "ProfileRow", "profile"], "vyre._profile"),
@@ -122,7 +124,7 @@ def __dir__() -> list[str]:
 
 
 def explain(rule: str) -> str:
-    """What a rule checks, why, what it says, and what to write in Python. ``rule`` is an id like "V014".
+    """The text about a rule such as "V014": what it checks and why, its sentences, and what to write in Python.
 
     >>> print(explain("V003").splitlines()[0])
     V003: Workgroup Size Components Are At Least One

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import DTypeLike
 
     from vyre._core import Array, DataType
-    from vyre._run import Device
+    from vyre._devices import Device
 
 __all__ = ["array", "empty"]
 
@@ -105,7 +105,7 @@ def empty(
     backend: str | None = None,
     device: int | Device | None = None,
 ) -> Array:
-    """Make an array on a device. Its elements are zeros: nothing in vyre reads what nobody wrote.
+    """Make an array on a device. Its elements are zeros: vyre never reads memory that was not written.
 
     Args:
         shape: elements along each axis, or of the only one.
@@ -121,7 +121,7 @@ def empty(
     """
     import numpy as np
 
-    # One more than there may be: a list of a class of the user's may have no end.
+    # This takes one more than the limit and no further, because a user's own class of list may have no end.
     axes = tuple(itertools.islice(shape, _MOST_AXES + 1)) if isinstance(shape, (tuple, list)) else (shape,)
     for extent in axes:
         if isinstance(extent, bool) or not isinstance(extent, (int, np.integer)) or not 0 <= extent < 2**48:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import functools
-import inspect
-from types import CodeType, FunctionType, ModuleType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from vyre import _core
@@ -101,7 +100,7 @@ def _code_of(what: Any) -> Iterable[CodeType]:
             open_ += [inner for inner in each.co_consts if isinstance(inner, CodeType)]
         elif isinstance(each, FunctionType):
             open_ += [each.__code__, getattr(each, "__wrapped__", None)]
-        elif isinstance(each, (staticmethod, classmethod)) or inspect.ismethod(each):
+        elif isinstance(each, (staticmethod, classmethod, MethodType)):
             open_.append(each.__func__)
         elif isinstance(each, property):
             open_ += [each.fget, each.fset, each.fdel]

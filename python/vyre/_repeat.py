@@ -1,4 +1,4 @@
-"""The same call again and again: whether a program gives the same bytes each time on one backend."""
+"""``repeat`` runs a program several times on one backend and compares the bytes of the runs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from vyre import _core, _inputs
 from vyre._calls import explain_calls
-from vyre._run import Device, backends, devices
+from vyre._devices import Device, backends, devices
 from vyre._text import shown
 from vyre._ways import Function, Run, differing
 from vyre.errors import ArgumentError
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["RepeatResult", "RunDifference", "repeat"]
 
 MOST_TIMES = 1_000_000
-# What runs between two runs leaves ones in storage and in workgroup memory, where a backend may forget to put zeros.
+# The program between two runs leaves ones in storage and in workgroup memory, where a backend may forget the zeros.
 _BETWEEN = """vyre 1
 workgroup_size 64 1 1
 buffer dirt: read_write u32 binding 0 output
@@ -71,7 +71,7 @@ class RunDifference:
 
 @dataclass(frozen=True, eq=False)
 class RepeatResult:
-    """What running a program several times gave.
+    """The result of running a program several times.
 
     Attributes:
         backend: where it ran.
@@ -174,7 +174,7 @@ def repeat(
 
 
 def _schedule(number: int) -> str:
-    """In which order the reference takes invocations in a run."""
+    """The order in which the reference takes invocations in a run."""
     return {1: "in-order", 2: "reversed"}.get(number, f"random:{number}")
 
 
@@ -194,7 +194,7 @@ def _place(
         fits = isinstance(device, int) and 0 <= device < len(listed)
         name = listed[device].backend if fits else backends()[0]
     else:
-        # What is no name the first run refuses.
+        # The first run refuses a value that is no name.
         name = backend if isinstance(backend, str) else ""
     return name, Run("vyre.repeat", timeout, backend=backend, device=device)
 

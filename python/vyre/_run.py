@@ -1,8 +1,7 @@
-"""Running programs: ``run``, ``backends`` and ``devices``. The work is done in C++ with the GIL released."""
+"""Running programs: ``run``, ``lower``, and bytes as words. The work is done in C++ with the GIL released."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, overload
 
 from vyre import _core
@@ -17,8 +16,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from vyre._core import Program
+    from vyre._devices import Device
 
-__all__ = ["Backends", "Device", "backends", "devices", "lower", "pack_bytes", "run", "unpack_bytes"]
+__all__ = ["lower", "pack_bytes", "run", "unpack_bytes"]
 
 
 _MASKED = (
@@ -108,88 +108,6 @@ def run(
 
 def _is_empty(optimize: object) -> bool:
     return isinstance(optimize, (bool, list, tuple, set, frozenset)) and not optimize
-
-
-class Backends(list[str]):
-    """The names of the backends that work here, best first."""
-
-    def unavailable(self) -> dict[str, list[str]]:
-        """The other backends, each with the reasons why it does not work here.
-
-        >>> isinstance(backends().unavailable(), dict)
-        True
-        """
-        return _core._unavailable()
-
-
-def backends() -> Backends:
-    """The names of the backends that work here, best first: a GPU, the processor, software Vulkan, the reference.
-
-    >>> "reference" in backends()
-    True
-    """
-    return Backends(_core._available())
-
-
-@dataclass(frozen=True)
-class Device:
-    """A GPU or software GPU.
-
-    Attributes:
-        index: what ``run(device=...)`` takes.
-        backend: the backend that uses it.
-        name, driver: as the driver says.
-        kind: "discrete gpu", "integrated gpu", "software gpu" or "cpu".
-        usable: whether programs run on it.
-        default: whether arrays, and calls that name their backend but no device, go to it. Some programs may go to
-            another one, which says so in `default_for`.
-        default_for: which arrays and calls that name their backend but no device go to it, in words; empty: none.
-        reasons: why it is not usable.
-        limits: Vulkan's names and values.
-        probes: what the driver was found to do when it was opened.
-    """
-
-    index: int
-    backend: str
-    name: str
-    driver: str
-    kind: str
-    usable: bool
-    default: bool
-    default_for: str = field(default="", repr=False)
-    reasons: tuple[str, ...] = ()
-    limits: dict[str, int] = field(default_factory=dict, repr=False, hash=False)
-    probes: dict[str, str] = field(default_factory=dict, repr=False, hash=False)
-
-
-def check_backend(backend: object, where: str, otherwise: str) -> None:
-    """Refuse what is no backend's name; ``otherwise`` is what there is besides: "None takes the best one".
-
-    Raises: ArgumentError.
-    """
-    known = [*_core._available(), *_core._unavailable()]
-    if not isinstance(backend, str) or backend not in known:
-        none = " or None" if otherwise.startswith("None ") else ""
-        raise ArgumentError(
-            f"{where} must be one of {', '.join(known)}{none}, got {shown(backend)}. "
-            f"Fix: write one of these; {otherwise}{_core._did_you_mean(backend, known)}."
-        )
-
-
-def devices(backend: str | None = None) -> list[Device]:
-    """The GPUs and software GPUs of this machine, with their limits, usable or not.
-
-    Args:
-        backend: only those that this backend uses; None for all.
-
-    Raises: ArgumentError when there is no such backend.
-
-    >>> all(isinstance(device, Device) for device in devices())
-    True
-    """
-    if backend is not None:
-        check_backend(backend, "argument `backend` of vyre.devices", "None lists all devices")
-    return [Device(**row) for row in _core._devices() if backend in (None, row["backend"])]
 
 
 @overload

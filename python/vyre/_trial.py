@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from vyre._core import Program
-    from vyre._run import Device
+    from vyre._devices import Device
 
 __all__ = ["try_compile"]
 
@@ -124,7 +124,7 @@ def _signal(number: int) -> str:
 
 
 def serve() -> None:
-    """In the other process: compile what standard input holds, and tell on standard output what became of it."""
+    """The other process: compile the program on standard input, and tell the outcome on standard output."""
     tell = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a driver prints is no answer
     request = json.loads(sys.stdin.buffer.readline())
@@ -140,7 +140,7 @@ def serve() -> None:
     else:
         answer = "compiled"
     print(answer, file=tell, flush=True)
-    # What was asked is answered; a driver that fails while it is closed does not matter.
+    # The question is answered, so a driver that fails while it is closed does not matter.
     os._exit(0)
 
 

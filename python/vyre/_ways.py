@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core, _inputs
+from vyre._devices import Device, check_backend
 from vyre._divergence import OutputDifference
-from vyre._run import Device, check_backend
 from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError, VyreError
 
@@ -50,7 +50,7 @@ def way(given: Way | None, argument: str, owner: str, timeout: float | None) -> 
         check_backend(given, f"argument `{argument}` of {owner}", "None takes the best one")
         return given, Run(owner, timeout, backend=given)
     if isinstance(given, Mapping):
-        # One key more than there may be: a mapping of the user's may have no end.
+        # This takes one key more than the limit and no further, because a user's own mapping may have no end.
         keys = list(itertools.islice(given, len(_ARGUMENTS) + 1))
         if not all(key in _ARGUMENTS for key in keys):
             unknown = next(key for key in keys if key not in _ARGUMENTS)
@@ -136,7 +136,7 @@ class Function:
         *,
         schedule: str | None = None,
     ) -> dict[str, np.ndarray]:
-        # Without workgroups this gives the buffers as they come back from a run, and refuses what fits no program.
+        # A run of no workgroups gives the buffers as they come back, and refuses inputs that do not fit.
         wanted = _core._run(program, inputs, (0, 1, 1), "reference", None, None, None, None, self._owner)
         if self._first is None:
             self._first = program
@@ -178,7 +178,7 @@ class Function:
 
 
 def _difference_in_kind(given: Mapping[str, Any], name: str, like: np.ndarray) -> str:
-    """What came in place of an array like another one, or nothing."""
+    """A description of a value that is no array like another one; empty if it is one."""
     if name not in given:
         keys = list(itertools.islice(given, 10))
         return f"none of this name, but {', '.join(map(shown, keys))}" if keys else "an empty dict"
@@ -191,7 +191,7 @@ def _difference_in_kind(given: Mapping[str, Any], name: str, like: np.ndarray) -
 
 
 def differing(one: np.ndarray, other: np.ndarray) -> np.ndarray:
-    """Where two arrays of a dtype and a shape differ, element by element in C order."""
+    """The elements that differ between two arrays of one dtype and shape, in C order."""
     return one.reshape(-1) != other.reshape(-1)
 
 

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING
 
 from vyre import _core
@@ -34,7 +33,7 @@ def get(id: str) -> OpSpec:
 
 
 def ids() -> list[str]:
-    """The ids of all registered operations, in order, each once whatever its versions.
+    """The ids of all registered operations, in order; an id with several versions is listed once.
 
     >>> "primitive.bitwise.xor" in ids()
     True
@@ -123,6 +122,8 @@ def op(
     signature = OpSignature(inputs, output)
 
     def decorate(function: Callable[..., Any]) -> Operation:
+        import inspect
+
         parameters = _parameters(function, len(signature.inputs))
         result = function(*(Expr.var(name) for name in parameters))
         if result is None:
@@ -144,6 +145,8 @@ def op(
 
 
 def _parameters(function: Callable[..., Any], count: int) -> list[str]:
+    import inspect
+
     if not callable(function):
         raise ArgumentError(
             f"@vyre.op decorates a function, got an object of type {type(function).__name__}. "

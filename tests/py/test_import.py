@@ -21,7 +21,20 @@ def test_import_leaves_out_numpy_and_what_looks_for_mistakes():
     assert "vyre" in loaded
     assert (
         loaded
-        & {"numpy", "json", "pathlib", "vyre._bisect", "vyre._ways", "vyre._check", "vyre._replay", "vyre._reports"}
+        & {
+            "numpy",
+            "json",
+            "pathlib",
+            "inspect",
+            "dataclasses",
+            "vyre._devices",
+            "vyre._profile",
+            "vyre._bisect",
+            "vyre._ways",
+            "vyre._check",
+            "vyre._replay",
+            "vyre._reports",
+        }
         == set()
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import inspect
 import pickle
 import pydoc
@@ -197,8 +198,9 @@ def test_functions_are_what_they_were_to_those_who_look_at_them():
     for function in (vyre.run, vyre.bisect, vyre.check, vyre.repeat, vyre.array, vyre.ops.register, vyre.explain):
         assert pickle.loads(pickle.dumps(function)) is function
     assert "run(program: 'Program'" in pydoc.plain(pydoc.render_doc(vyre.run))
-    found = {test.name for test in doctest.DocTestFinder().find(vyre._run) if test.examples}
-    assert {"vyre._run.run", "vyre._run.lower", "vyre._run.Backends.unavailable"} <= found
+    modules = (vyre._run, importlib.import_module("vyre._devices"))
+    found = {test.name for module in modules for test in doctest.DocTestFinder().find(module) if test.examples}
+    assert {"vyre._run.run", "vyre._run.lower", "vyre._devices.Backends.unavailable"} <= found
 
 
 def test_a_type_error_from_within_comes_through():

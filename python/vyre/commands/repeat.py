@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import _replay
+from vyre._devices import check_backend
 from vyre._files import read_at_most
-from vyre._run import check_backend
 
 if TYPE_CHECKING:
     import numpy as np
@@ -161,7 +161,7 @@ def _arrays(path: str) -> dict[str, np.ndarray | int]:
                 inputs[name] = int(array) if whole else array
     except OSError as error:
         raise vyre.ArgumentError(f"`{path}` cannot be read: {error.strerror or error}. Fix: {_INPUTS_FIX}.") from None
-    # What a damaged or hostile archive brings out of zipfile, zlib and numpy.
+    # The exceptions that zipfile, zlib and numpy raise for a damaged or hostile archive.
     except (
         zipfile.BadZipFile,
         zlib.error,
