@@ -417,10 +417,14 @@ std::string Hints::binary_operator(StepId id, Hint hint) const {
     if (!beyond->always) return say<Hint::LargeLiteral>(beyond->on_bits, beyond->literal);
     return say<Hint::LargeLiteralCompared>(*beyond->always ? "Expr.u32(1)" : "Expr.u32(0)", beyond->literal, beyond->on_bits);
   }
-  const std::string text = python_binary(op, operands[0], operands[1]);
+  const std::string text = python_binary(op, operands[0], operands[1], *gathered_.table);
   const bool vectors = std::ranges::any_of(operands, [](const PythonOperand& operand) { return ir::lanes(operand.type) > 1; }) &&
                        std::ranges::none_of(operands, [](const PythonOperand& operand) { return operand.type == DataType::U64; });
-  if (text.empty()) return say<Hint::NoOperator>(ir::name(DataType::U64));
+  if (text.empty()) {
+    const bool on_left = operands[0].type != DataType::U32 && operands[0].type != DataType::Bool;
+    const std::string_view type = ir::name(operands[on_left ? 0 : 1].type);
+    return op == ir::BinOp::MulHigh ? say<Hint::NoHighProduct>(type) : say<Hint::NoOperator>(type);
+  }
   const bool by_lane = hint == Hint::TypedOperator && vectors && (ir::info(op).laws & ir::kTruth) != 0;
   return filled(info(by_lane ? Hint::LaneByLane : hint).sentence, std::array{text});
 }

@@ -100,8 +100,8 @@ std::string call(std::string_view op_id, std::string_view left, std::string_view
 }
 std::string cast_to(DataType type, std::string_view code) { return fmt::format("Expr.cast({}, {})", python_type(type), code); }
 
-// The registered operation with the meaning of a U32 operator on U64.
-std::optional<std::string_view> u64_name(BinOp op) {
+// The name that an operation on U64 with the meaning of this operator has, if there is one.
+std::string_view u64_name(BinOp op) {
   switch (op) {
     case BinOp::Mod:
       return "mod";
@@ -111,10 +111,6 @@ std::optional<std::string_view> u64_name(BinOp op) {
       return "or";
     case BinOp::BitXor:
       return "xor";
-    case BinOp::MulHigh:
-    case BinOp::And:
-    case BinOp::Or:
-      return std::nullopt;
     default:
       return ir::info(op).text;
   }
@@ -181,18 +177,18 @@ std::string on_i32(BinOp op, const PythonOperand& left_operand, const PythonOper
       return function(op, left, right);
     case BinOp::SShr:
       return function(op, left, amount);
+    default:  // it has no signed form
+      return {};
   }
-  return {};
 }
 
-std::string on_u64(BinOp op, const std::string& left, const std::string& right, const std::string& amount) {
+std::string on_u64(BinOp op, const std::string& left, const std::string& right, const std::string& amount, const ir::OpTable& ops) {
   if (op == BinOp::And || op == BinOp::Or) {
     const auto truth = [](const std::string& code) { return call("primitive.u64.ne", code, "Expr.u64(0)"); };
     return function(op, truth(left), truth(right));
   }
-  const std::optional<std::string_view> name = u64_name(op);
-  if (!name) return {};
-  return call(fmt::format("primitive.u64.{}", *name), left, is_shift(op) ? amount : right);
+  const std::string id = fmt::format("primitive.u64.{}", u64_name(op));
+  return ops.find(id) ? call(id, left, is_shift(op) ? amount : right) : std::string();
 }
 
 // Lane `k` of a vector or U64; the whole of anything else, as U32.
@@ -264,7 +260,7 @@ std::string python_converted(DataType want, DataType got, std::string_view code)
   return fmt::format("Expr.pack({}, [{}])", python_type(want), lanes);
 }
 
-std::string python_binary(BinOp op, const PythonOperand& left, const PythonOperand& right) {
+std::string python_binary(BinOp op, const PythonOperand& left, const PythonOperand& right, const ir::OpTable& ops) {
   // The amount of a shift is U32 whatever is shifted.
   const bool right_decides = !is_shift(op) && (left.type == DataType::U32 || left.type == DataType::Bool);
   const DataType type = right_decides ? right.type : left.type;
@@ -272,7 +268,7 @@ std::string python_binary(BinOp op, const PythonOperand& left, const PythonOpera
   if (ir::info(op).left == DataType::I32 || type == DataType::I32) {
     return on_i32(op, left, right, amount);
   }
-  if (type == DataType::U64) return on_u64(op, as(DataType::U64, left), as(DataType::U64, right), amount);
+  if (type == DataType::U64) return on_u64(op, as(DataType::U64, left), as(DataType::U64, right), amount, ops);
   if (!ir::is_vector(type)) return function(op, as(DataType::U32, left), amount);
   if (is_scalar_result(op)) return function(op, lane(left, "0"), lane(right, "0"));
   const std::uint32_t others = ir::lanes(right_decides ? left.type : right.type);

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <unordered_set>
 
+#include "vyre/ir/op_spec.hpp"
 #include "vyre/ir/program.hpp"
 
 namespace vyre::validate {
@@ -30,13 +31,13 @@ std::string python_zero(ir::DataType type);
 std::string python_converted(ir::DataType want, ir::DataType got, std::string_view code);
 
 // Binary and unary operators on operands of these types, whatever types their rows have: signed forms on I32, registered operations on
-// U64, lane by lane on vectors. Empty when there is nothing that says the same.
+// U64 as far as `ops` has them, lane by lane on vectors. Empty when there is nothing that says the same.
 struct PythonOperand {
   ir::DataType type;
   std::string code;
   bool literal = false;  // an integer of the type U32
 };
-std::string python_binary(ir::BinOp op, const PythonOperand& left, const PythonOperand& right);
+std::string python_binary(ir::BinOp op, const PythonOperand& left, const PythonOperand& right, const ir::OpTable& ops);
 std::string python_unary(ir::UnOp op, const PythonOperand& operand);
 
 // An operator whose result depends on the sign, between a literal above the largest I32 and an I32: no I32 stands for the literal.

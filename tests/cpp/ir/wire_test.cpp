@@ -210,7 +210,8 @@ TEST(WireErrors, of_expressions) {
   EXPECT_EQ(error_of(plain({1, 2, 2, 0})), damaged(13, "unknown truth value 2"));
   EXPECT_EQ(error_of(plain({1, 4, 0, 0})), damaged(13, "unknown name 0"));
   EXPECT_EQ(error_of(plain({1, 7, 3, 0, 0})), damaged(13, "unknown kind of grid id 3"));
-  EXPECT_EQ(error_of(plain({2, 0, 0, 8, 33, 1, 1, 0})), damaged(15, "unknown binary operator 33"));
+  const auto no_operator = static_cast<int>(kBinOps.size());
+  EXPECT_EQ(error_of(plain({2, 0, 0, 8, no_operator, 1, 1, 0})), damaged(15, "unknown binary operator " + std::to_string(no_operator)));
   EXPECT_EQ(error_of(plain({2, 0, 0, 9, 0, 0, 0})), damaged(16, "operand 0 back from expression 1 does not exist"));
   EXPECT_EQ(error_of(plain({2, 0, 0, 9, 0, 2, 0})), damaged(16, "operand 2 back from expression 1 does not exist"));
 }

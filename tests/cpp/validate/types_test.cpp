@@ -70,7 +70,7 @@ TEST(V015, leaves_the_variable_u32) {
   EXPECT_EQ(rules(Sample().add(loop("k", i32(0), u32(4), {let("x", var("k") + u32(1))})).make()), Found{"V015"});
 }
 
-TEST(V021, accepts_every_operator_of_the_documents_on_u32) {
+TEST(V021, accepts_every_operator_of_this_rule_on_u32) {
   for (const ir::BinOpInfo& row : ir::kBinOps) {
     if (row.rule == ir::OperandRule::V021) {
       EXPECT_EQ(found_value(bin(row.op, u32(1), u32(2))), Found{}) << row.name;
