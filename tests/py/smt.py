@@ -1,7 +1,8 @@
-"""What vyre's operators and casts mean, as bit-vector terms for an SMT solver.
+"""The meaning of vyre's operators and casts, as bit-vector terms for an SMT solver.
 
 Written from the documents (semantics, section 3; casts), with nothing of the code under test: test_proofs.py proves
-the optimiser's rules with it, and compares it with the core on values, so that neither can drift.
+the optimiser's rules with it, and compares it with the core on values, so that neither can drift. An operator without
+terms here gets them from Python's model of it (`of_model`), if that model adds, subtracts, compares and masks.
 
 A value is a tuple of 32-bit terms, one for each lane of its type.
 """
@@ -12,8 +13,11 @@ import itertools
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 
 from bitwuzla import Bitwuzla, Kind, Option, Options, Result, Term, TermManager
+
+from vyre.conformance import models
 
 Value = tuple[Term, ...]
 
@@ -180,8 +184,111 @@ UNARY: dict[str, Callable[[Term], Term]] = {
 }
 
 
+# --- terms of a Python model ---
+
+WIDE = tm.mk_bv_sort(72)
+
+
+class _Fork(BaseException):
+    """A model asked for the truth of a condition that was not decided yet."""
+
+
+class Number:
+    """An unbounded integer of a Python model, as a signed term that is wide enough not to wrap.
+
+    A comparison is a number too: 1 or 0. Its truth is taken from `path`, the decisions that this run of the model is
+    for, and noted in `asked`.
+    """
+
+    def __init__(self, value: Term, path: tuple[bool, ...], asked: list[Term]) -> None:
+        self.value, self.path, self.asked = value, path, asked
+
+    def _made(self, value: Term) -> Number:
+        return Number(value, self.path, self.asked)
+
+    def _with(self, kind: Kind, other: Number | int, swapped: bool = False) -> Number:
+        right = other.value if isinstance(other, Number) else tm.mk_bv_value(WIDE, other % 2**72)
+        return self._made(term(kind, *((right, self.value) if swapped else (self.value, right))))
+
+    def _compared(self, kind: Kind, other: Number | int, swapped: bool = False) -> Number:
+        holds = self._with(kind, other, swapped).value
+        return self._made(choose(holds, tm.mk_bv_value(WIDE, 1), tm.mk_bv_value(WIDE, 0)))
+
+    def __bool__(self) -> bool:
+        self.asked.append(term(Kind.DISTINCT, self.value, tm.mk_bv_value(WIDE, 0)))
+        if len(self.asked) > len(self.path):
+            raise _Fork
+        return self.path[len(self.asked) - 1]
+
+    def __add__(self, other: Number | int) -> Number:
+        return self._with(Kind.BV_ADD, other)
+
+    def __sub__(self, other: Number | int) -> Number:
+        return self._with(Kind.BV_SUB, other)
+
+    def __rsub__(self, other: int) -> Number:
+        return self._with(Kind.BV_SUB, other, swapped=True)
+
+    def __and__(self, other: Number | int) -> Number:
+        return self._with(Kind.BV_AND, other)
+
+    def __or__(self, other: Number | int) -> Number:
+        return self._with(Kind.BV_OR, other)
+
+    def __xor__(self, other: Number | int) -> Number:
+        return self._with(Kind.BV_XOR, other)
+
+    def __invert__(self) -> Number:
+        return self._made(term(Kind.BV_NOT, self.value))
+
+    def __neg__(self) -> Number:
+        return 0 - self
+
+    def __abs__(self) -> Number:
+        return -self if self < 0 else self
+
+    def __lt__(self, other: Number | int) -> Number:
+        return self._compared(Kind.BV_SLT, other)
+
+    def __gt__(self, other: Number | int) -> Number:
+        return self._compared(Kind.BV_SLT, other, swapped=True)
+
+    def __le__(self, other: Number | int) -> Number:
+        return self._compared(Kind.BV_SLE, other)
+
+    def __ge__(self, other: Number | int) -> Number:
+        return self._compared(Kind.BV_SLE, other, swapped=True)
+
+    def __eq__(self, other: object) -> Number:  # type: ignore[override]
+        return self._compared(Kind.EQUAL, other)  # type: ignore[arg-type]
+
+    def __ne__(self, other: object) -> Number:  # type: ignore[override]
+        return self._compared(Kind.DISTINCT, other)  # type: ignore[arg-type]
+
+    __radd__, __rand__, __ror__, __rxor__ = __add__, __and__, __or__, __xor__
+    __hash__ = None  # type: ignore[assignment]
+
+
+def of_model(value: Callable[..., int], *operands: Term, path: tuple[bool, ...] = ()) -> Term:
+    """The low 32 bits of a Python model's value: the model runs once for each way through its conditions."""
+    asked: list[Term] = []
+    numbers = [Number(term(Kind.BV_ZERO_EXTEND, operand, indices=(40,)), path, asked) for operand in operands]
+    try:
+        found = value(*numbers)
+    except _Fork:
+        yes, no = (of_model(value, *operands, path=(*path, decided)) for decided in (True, False))
+        return choose(asked[-1], yes, no)
+    return bits(found.value, 31, 0) if isinstance(found, Number) else word(int(found))
+
+
+for _op, (*_, _value) in models.BINARY.items():
+    BINARY.setdefault(_op.name, partial(of_model, _value))
+for _op, _value in models.UNARY.items():
+    UNARY.setdefault(_op.name, partial(of_model, _value))
+
+
 def cast(source: str, target: str, value: Value) -> Value:
-    """As the cast document says, pair by pair."""
+    """The lanes of a cast value, pair by pair as the cast document says."""
     if target == "Bool":
         return (flag(some(*(is_true(lane) for lane in value))),)
     if LANES[source] == 1 and target == "U64":
@@ -210,7 +317,7 @@ class Typed:
 
 @dataclass
 class Proof:
-    """What the solver said of a claim: that it holds, a counterexample, or nothing in the time it had."""
+    """The solver's answer to a claim: it holds, a counterexample, or nothing in the given time."""
 
     result: Result
     counterexample: dict[str, int] = field(default_factory=dict)
@@ -239,7 +346,7 @@ def check(condition: Term, names: dict[str, Term] | None = None) -> Proof:
 
 
 def prove_equal(left: Value, right: Value, given: Term, names: dict[str, Term] | None = None) -> Proof:
-    """That left = right in every lane, for all values that meet `given`."""
+    """Prove left = right in every lane, for all values that meet `given`."""
     differ = some(*(term(Kind.DISTINCT, a, b) for a, b in zip(left, right, strict=True)))
     return check(both(given, differ), names)
 

@@ -21,6 +21,7 @@ from programs import element_wise, groups
 from smt import LANES, Signatures, Typed
 from symbolic import Machine
 from vyre import BinOp, BufferDecl, DataType, Expr, Node, Program, UnOp, _core
+from vyre.conformance import models
 
 TABLES = _core._tables
 LAWS = {name: (pattern, result) for name, pattern, result in TABLES["laws"]}
@@ -62,7 +63,7 @@ def law_claims() -> Iterator[Claim]:
 
 RULES = [Claim(*row) for row in TABLES["rewrites"]]
 CLAIMS = RULES + list(law_claims())
-# What simplify() does by itself; the other laws say how rules are tried, or nothing that it uses.
+# simplify() applies these laws by itself; the others say how rules are tried, or are not used by it.
 APPLIED = RULES + [
     claim for claim in law_claims() if claim.name.split("-")[0] in {"kIdempotent", "kZeroIdentity", "kInvolution"}
 ]
@@ -269,7 +270,7 @@ def turned(shape: smt.Shape) -> Iterator[smt.Shape]:
     """A term in every order of the operands of operators that commute."""
     head, type_, *rest = shape
     if not rest or isinstance(head, int) or head == "Lane":
-        # What is inside of a Lane is a Pack or a Cast.
+        # The operand of a Lane is a Pack or a Cast.
         yield shape
         return
     for operands in itertools.product(*(list(turned(operand)) for operand in rest)):
@@ -291,7 +292,7 @@ def test_the_optimiser_applies_the_rule(claim):
             given, wanted = Buffers(values), Buffers(values)
             before = given.program(shape, instance.pattern.type)
             wanted.decls = given.decls  # what is dropped stays declared
-            # The same subterm in the same order.
+            # Equal subterms are in the same order.
             kept = next(
                 (s for s in subterms(shape) if canonical(s) == canonical(instance.result.shape)), instance.result.shape
             )
@@ -308,7 +309,7 @@ def subterms(shape: smt.Shape) -> Iterator[smt.Shape]:
 
 
 def canonical(shape: smt.Shape) -> smt.Shape:
-    """The same for all orders of a term."""
+    """A form that is the same for all orders of a term."""
     return min(turned(shape), key=repr)
 
 
@@ -340,7 +341,7 @@ def pairs_of_words(rng: np.random.Generator, count: int) -> list[tuple[int, int]
 
 
 def assert_model(claims: list[tuple[smt.Value, list[int]]]) -> None:
-    """That each value, a term of constants, is these words; one question to the solver."""
+    """Assert that each value, a term of constants, is these words, with one question to the solver."""
     differ = [
         smt.term(smt.Kind.DISTINCT, lane, smt.word(wanted))
         for value, lanes in claims
@@ -352,6 +353,21 @@ def assert_model(claims: list[tuple[smt.Value, list[int]]]) -> None:
         assert smt.check(condition).holds, (
             f"case {k}: the core says {[lanes for _, lanes in claims][k // len(claims[0][1])]}"
         )
+
+
+# Operators whose Python models shift, multiply, divide or spell numbers, which terms of a model do not.
+OTHERWISE = {"Mul", "Div", "Mod", "Shl", "Shr", "SShr", "RotateLeft", "RotateRight", "MulHigh", "SDiv", "SMod"}
+OTHERWISE |= {"Popcount", "Clz", "Ctz", "ReverseBits"}
+
+
+@pytest.mark.parametrize("op", [op for op in [*models.BINARY, *models.UNARY] if op.name not in OTHERWISE], ids=repr)
+def test_terms_of_a_python_model_are_those_written_for_the_operator(op):
+    """For all values: so an operator without terms of its own may take them from its model."""
+    is_binary = isinstance(op, BinOp)
+    operands = [smt.free(name) for name in ("x", "y")[: 2 if is_binary else 1]]
+    value, written = (models.BINARY[op].value, smt.BINARY) if is_binary else (models.UNARY[op], smt.UNARY)
+    proof = smt.prove_equal((smt.of_model(value, *operands),), (written[op.name](*operands),), smt.both(), {})
+    assert proof.holds, proof
 
 
 NUMPY = {"U32": np.uint32, "I32": np.int32}
@@ -402,7 +418,7 @@ def test_model_of_cast_is_the_core_s(source, target, rng):
 
 @pytest.mark.parametrize("op", [*SIGNATURES.binary, *SIGNATURES.unary])
 def test_folding_agrees_with_the_model(op):
-    """Of literals, without running anything."""
+    """Literals are folded without running anything."""
     if op in SIGNATURES.binary:
         types = SIGNATURES.binary[op]
         operands = list(itertools.product(EDGES, EDGES))
