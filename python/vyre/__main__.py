@@ -29,7 +29,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         try:
             return _command(arguments)
         finally:
-            # Here and not when Python exits, where an error could no longer be told.
+            # The output is flushed here because an error could not be told when Python exits.
             if sys.stdout is not None:
                 sys.stdout.flush()
     except vyre.VyreError as error:
@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 class _Parser(argparse.ArgumentParser):
     def _print_message(self, message: str, file: IO[str] | None = None) -> None:
-        """Without argparse's silence about output that cannot be written."""
+        """Print like argparse, but let errors of output through, which argparse hides."""
         if message and file is not None:
             file.write(message)
 

@@ -64,19 +64,19 @@ def _explained(function: FunctionType, name: str, owner: str) -> FunctionType:
 
     if hasattr(function, "__wrapped__"):
         return function  # its own module explained it
-    # Of this function, because a NamedTuple's globals have no builtins.
+    # These names are bound here because a NamedTuple's globals have no builtins.
     type_error, refusal = TypeError, _refusal
 
     def explained(*args: Any, **kwargs: Any) -> Any:
         try:
             return function(*args, **kwargs)
         except type_error as error:
-            # Only a call that did not begin has no frame below this one.
+            # A call that did not begin has no frame below this one; any other has.
             if error.__traceback__.tb_next is not None:
                 raise
         raise refusal(function, name, owner, args, kwargs)
 
-    # With the globals of the function's module, as what looks for a module's own functions expects.
+    # The wrapper gets the globals of the function's module: tools that list a module's own functions expect them.
     made = FunctionType(
         explained.__code__.replace(co_name=function.__name__),
         function.__globals__,
@@ -94,7 +94,7 @@ def _refusal(function: FunctionType, name: str, owner: str, args: Sequence[Any],
 
     parameters = list(inspect.signature(function).parameters.values())
     if owner or "." in function.__qualname__.rpartition("<locals>.")[2]:
-        # Not an object's own place: `self` of a method, `cls` of what makes objects.
+        # The first parameter is left out: it is `self` of a method, or `cls` of a class's.
         wanted, given = parameters[1:], args[1:]
     else:
         wanted, given = parameters, args

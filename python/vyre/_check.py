@@ -34,7 +34,7 @@ __all__ = ["CheckResult", "check", "replay"]
 
 @dataclass(frozen=True, eq=False)
 class CheckResult:
-    """What a checked run gave: the reports, and the outputs of the run.
+    """The result of a checked run: its reports and its outputs.
 
     Attributes:
         reports: what was found, by kind and then in program order; empty when nothing was.
@@ -58,7 +58,7 @@ class CheckResult:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was found."""
+        """True if the run made no mistake."""
         return not self.reports
 
     def __bool__(self) -> bool:
@@ -109,7 +109,7 @@ def check(
     max_reports: int = 100,
     timeout: float | None = None,
 ) -> CheckResult:
-    """Run a program once on the reference, and report what it did wrong, however lucky the run was.
+    """Run a program once on the reference, and report its mistakes, also those that this run survived.
 
     ========================  =============================================================================
     check                     finds
@@ -210,7 +210,7 @@ def _checked(
     timeout: float | None,
 ) -> CheckResult:
     named = _inputs.named(inputs, function)
-    # Before the run, after which the caller may write to these arrays.
+    # The arrays are copied before the run, because the caller may write to them afterwards.
     kept = _inputs.copied(named, function)
     outputs, found, complete, call = _core._check(
         program, named, workgroups, timeout, schedule, checks, max_reports, function
@@ -236,7 +236,7 @@ def _divergent(workgroup: tuple[int, int, int], stops: tuple[tuple[Any, ...], ..
     return DivergentBarrierReport(workgroup, tuple(BarrierStop(*stop) for stop in stops), count)
 
 
-# For each check, a function that builds the report from the core's tuple.
+# Each check has a function that builds its report from the core's tuple.
 _REPORTS: dict[str, Callable[..., Report]] = {
     "race": lambda buffer, index, first, second, count: RaceReport(
         buffer, index, Witness(*first), Witness(*second), count

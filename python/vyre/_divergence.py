@@ -1,4 +1,4 @@
-"""What vyre.bisect answers, and how it prints."""
+"""The answers of vyre.bisect, and how they print."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class OutputDifference:
 
 @dataclass(frozen=True)
 class Divergence:
-    """Where two backends began to disagree: what ``vyre.bisect`` found.
+    """The first place where two backends disagree, found by ``vyre.bisect``.
 
     The first in the order of barriers passed, then of invocations, then of what the invocation evaluated. What came
     before it in its invocation, and before that barrier in every other, is the same on both.

@@ -1,4 +1,4 @@
-"""What the enumerations of the C++ tables can do in Python; their members come from the tables."""
+"""The methods of the enumerations in Python; their members come from the C++ tables."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _PLANNED = {
     "U128": "use Vec4U32, which has the same layout",
     "Tensor": "use a buffer of its element type and compute the index",
 }
-# Bytes one element takes in a buffer, by type; filled by the package from the table.
+# The bytes of one element in a buffer, by type; the package fills this from the table.
 _BYTES: dict[str, int] = {}
 
 

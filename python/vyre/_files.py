@@ -22,7 +22,7 @@ _LONGEST = 1000  # letters of a path in a message
 
 
 def as_path(path: object, function: str, example: str = "race.json") -> Path:
-    """What a function was given as a path.
+    """The argument of a function as a path.
 
     Raises: ArgumentError for what can be none.
     """
@@ -156,7 +156,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 
 
 def _status(path: str | os.PathLike[str]) -> Any:
-    """What is there, links followed; None for nothing."""
+    """The status of the file at a path, links followed; None if there is none."""
     try:
         return os.stat(path)  # noqa: PTH116
     except FileNotFoundError:

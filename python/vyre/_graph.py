@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Graph", "graph"]
 
-# What is replayed between two looks at the progress takes about so long: seldom enough to cost nothing, often enough to
-# be seen.
+# The progress is looked at this often: seldom enough to cost nothing, often enough for a bar to move.
 _SECONDS_A_LOOK = 0.1
 
 

@@ -1,4 +1,4 @@
-"""Where Vulkan's drivers and compiled pipelines are looked for, in words: what ``vyre doctor`` shows.
+"""The places where Vulkan's drivers and compiled pipelines are looked for, in the words of ``vyre doctor``.
 
 The core knows the loader's search. The loader itself tells which drivers it took only by the devices that it lists, so
 the same places are read here; nothing is loaded.
@@ -60,7 +60,7 @@ def _places() -> tuple[list[Path], str]:
 
 
 def _manifests(place: Path) -> Iterator[str]:
-    """What a folder or a manifest holds."""
+    """The contents of a folder or a manifest, in words."""
     try:
         if not place.is_dir():
             yield _manifest(place)

@@ -1,4 +1,4 @@
-"""What pickles name: plain functions, because pickle finds functions of a module by name and C++ methods not at all."""
+"""The functions that pickles name: pickle finds a module's function by its name, and cannot find C++ methods."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Replay files: a checked run in one file of JSON, to be repeated elsewhere.
 
-A file holds the program's text, the inputs, the grid and what was checked, and for whoever opens it the reports as
-text. It is data: nothing in it is executed but the program, in the reference.
+A file holds the program's text, the inputs, the grid and what was checked, and the reports as text for a reader. It is
+data: the program is the only thing in it that is executed, and the reference executes it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ FORMAT = "vyre replay"
 VERSION = 1
 
 _DTYPES = sorted({row.dtype for row in _core._tables["types"]})
-# Bytes of a file, and as many as show that it is none.
+# The most bytes of a file, and the number of bytes that show whether it is a replay file.
 _MOST = 1 << 30
 _FIRST = 1 << 12
 # A short file may ask for many zeros.
@@ -68,11 +68,11 @@ def save(result: CheckResult, path: str | os.PathLike[str]) -> None:
 def load(path: str | os.PathLike[str]) -> tuple[Program, dict[str, Any], dict[str, Any]]:
     """The program, its inputs, and the other fields of a file, each of the type that ``save`` writes.
 
-    Raises: ParseError for whatever ``save`` would not write, FileError.
+    Raises: ParseError for a content that ``save`` would not write, FileError.
     """
     try:
         with as_path(path, "vyre.replay").open("rb") as file:
-            # Not all at once: what is no file, as /dev/zero, may have no end.
+            # The file is read in parts, because a path such as /dev/zero has no end.
             data = file.read(_FIRST)
             if not data.lstrip().startswith(b"{"):
                 raise _refusal(path, "is not JSON (it does not begin with `{`)")
@@ -87,7 +87,7 @@ def load(path: str | os.PathLike[str]) -> tuple[Program, dict[str, Any], dict[st
 
 
 def parsed(path: str | os.PathLike[str], data: bytes) -> tuple[Program, dict[str, Any], dict[str, Any]]:
-    """What ``load`` gives, from the content of a file that messages call ``path``."""
+    """The result of ``load`` from the content of a file that messages call ``path``."""
     try:
         content = json.loads(data)
     except (ValueError, RecursionError) as error:

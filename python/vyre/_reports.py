@@ -1,4 +1,4 @@
-"""What checked execution reports: one frozen class a kind of mistake, readable in a terminal and in a notebook."""
+"""The reports of checked execution: one frozen class for each kind of mistake, for terminals and notebooks."""
 
 from __future__ import annotations
 
@@ -157,7 +157,7 @@ class RaceReport(Report):
 
 @dataclass(frozen=True)
 class UninitialisedReadReport(Report):
-    """A read of workgroup memory, or of a buffer that was given as a number of elements, before anybody wrote there.
+    """A read of workgroup memory, or of a buffer that was given as a number of elements, before the first write.
 
     It gives zero on every backend. But who reads what nobody wrote has probably forgotten to write it.
 
@@ -216,7 +216,7 @@ class OutOfBoundsReport(Report):
 
 @dataclass(frozen=True)
 class BarrierStop:
-    """Where some invocations of a workgroup stopped, when not all of it reached one barrier.
+    """The place where some invocations of a workgroup stopped, when they did not all reach one barrier.
 
     Attributes:
         place: the Barrier or Return statement; None is the end of the program.
@@ -241,7 +241,7 @@ class BarrierStop:
 
 @dataclass(frozen=True)
 class DivergentBarrierReport(Report):
-    """Not every invocation of a workgroup waits at the same barrier. The workgroup went no further.
+    """The invocations of a workgroup do not all wait at the same barrier. The workgroup went no further.
 
     Attributes:
         workgroup: the id of one of the workgroups.

@@ -30,13 +30,13 @@ def source_line(file: str, line: int) -> str:
             if file not in linecache.cache and not _is_source(file):
                 return ""
         text = linecache.getline(file, line)
-    except Exception:  # whatever a loader or a broken file raises, a message is still shown
+    except Exception:  # a message is shown even when a loader or a broken file raises
         return ""
     return text.rstrip()
 
 
 def _is_source(file: str) -> bool:
-    # Regular files alone: not every file ends.
+    # Only regular files are read, because others may have no end.
     if not file.endswith((".py", ".pyw")):
         return False
     found = Path(file).stat()
@@ -95,7 +95,7 @@ def excerpt(place: Place) -> str:
 
 
 def _columns(place: Place, line: str) -> tuple[int, int]:
-    """Where the place's bytes begin and end as characters of the line; an empty range when that is not known."""
+    """The first and the last column of a place in characters of its line; an empty range when they are not known."""
     if place.column is None:
         return 0, 0
     raw = line.encode("utf-8", "surrogatepass")

@@ -1,4 +1,4 @@
-"""What a user gave: as a number, or in a message."""
+"""Values that a user gave, as a number or in a message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _REPR.maxtuple = _REPR.maxlist = _REPR.maxset = _REPR.maxfrozenset = _REPR.maxdi
 
 
 def shown(value: object) -> str:
-    """``repr(value)`` for a message: short whatever the value is, and there even when its own fails.
+    """``repr(value)`` for a message: always short, and present even when the value's own fails.
 
     >>> shown("vulcan")
     "'vulcan'"

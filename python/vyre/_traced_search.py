@@ -52,7 +52,7 @@ def unsteady() -> NotLocatedError:
 
 @dataclass(frozen=True)
 class Point:
-    """Where the hashes, or the outputs, first differ."""
+    """The statement or expression at which the hashes, or the outputs, first differ."""
 
     statement: int
     expr: int | None
@@ -229,7 +229,7 @@ class Search:
         invocation = _smallest(lambda invocations: difference(phase, invocations, 0) is not None) - 1
         steps = _smallest(lambda steps: difference(phase, invocation, steps) is not None)
         found = difference(phase, invocation, steps)
-        # Each record names the last effect; one of the two may be lost with a store that is.
+        # Each record names the last effect, and a lost store loses its record too.
         records = reversed(self.records(traced, phase, steps, invocation).items())
         written = [(name, record) for name, record in records if record[invocation, _WRITTEN]]
         if found is None or not written:

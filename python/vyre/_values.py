@@ -52,7 +52,7 @@ def exact(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
 
 
 def assigned(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
-    """What is written into an array of ``dtype``: an array of that very dtype, or numbers that fit it."""
+    """The values to write into an array of ``dtype``: an array of that very dtype, or numbers that fit it."""
     typed = hasattr(values, "dtype") and not isinstance(values, np.generic)
     if not typed:
         return exact(values, dtype, where)
@@ -64,7 +64,7 @@ def assigned(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
 
 
 def natural(values: Any) -> str:
-    """What to write to make a vyre.Array of numbers whose dtype is missing, or is none that a buffer takes."""
+    """The expression that makes a vyre.Array of numbers whose dtype is missing, or is none that a buffer takes."""
     if isinstance(values, str):
         return "write vyre.array(values.encode()) for its bytes"
     try:
@@ -88,7 +88,7 @@ def natural(values: Any) -> str:
 
 
 def conversion(array: np.ndarray, wanted: str, name: str = "", resident: bool = False) -> str:
-    """What to write to make an array of dtype ``wanted`` of one of another; ``name`` stands before ``.astype``.
+    """The expression that turns an array into dtype ``wanted``; ``name`` stands before ``.astype``.
 
     A ``resident`` one is a vyre.Array, made of numpy's.
     """
@@ -111,7 +111,7 @@ def conversion(array: np.ndarray, wanted: str, name: str = "", resident: bool = 
 
 
 def sequence(values: Any, wanted: str, resident: bool = False) -> str:
-    """What to write to make an array of dtype ``wanted`` of a list or another object without a dtype."""
+    """The expression that makes an array of dtype ``wanted`` of a list or another object without a dtype."""
     dtype = np.dtype(wanted)
     name = _code(dtype)
     made = f"np.array(x, dtype=np.{name})"

@@ -162,7 +162,7 @@ class Function:
                     f"{self._where} must give buffer `{name}` as {like.dtype} with shape {like.shape}, got {got}. "
                     "Fix: return what vyre.run gives for the program that the function gets."
                 )
-            # A copy: the function may write to what it gave out.
+            # The result is copied because the function may write to it later.
             outputs[name] = np.array(given[name])
         return outputs
 

@@ -1,4 +1,4 @@
-"""What vyre raises. Every message reads ``<problem>. Fix: <action>.``
+"""The exceptions of vyre. Every message reads ``<problem>. Fix: <action>.``
 
 >>> issubclass(BindingError, ValueError), issubclass(DispatchTimeoutError, TimeoutError)
 (True, True)
@@ -145,15 +145,15 @@ class CapabilityError(VyreError):
 
 
 class ExecutionError(VyreError):
-    """What a valid program did wrong while it ran."""
+    """A valid program made a mistake while it ran."""
 
 
 class DivergentBarrierError(ExecutionError):
-    """Not every invocation of a workgroup waits at the same barrier."""
+    """The invocations of a workgroup do not all wait at the same barrier."""
 
 
 class CheckError(ExecutionError):
-    """What ``vyre.run(..., check=...)`` found while the program ran.
+    """``vyre.run(..., check=...)`` found a mistake while the program ran.
 
     Attributes:
         result: the CheckResult, with the outputs of the run.
@@ -183,7 +183,7 @@ class CheckError(ExecutionError):
 
 
 class DeviceError(VyreError):
-    """What went wrong with a device, and what was tried."""
+    """A device failed; the message says what was tried."""
 
 
 class DeviceLostError(DeviceError):

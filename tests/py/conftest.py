@@ -1,4 +1,4 @@
-"""What all tests share: every backend and device as a fixture, and random numbers whose seed is printed."""
+"""Fixtures of all tests: every backend and device, and random numbers whose seed is printed."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def pytest_report_header(config: pytest.Config) -> list[str]:
 
 
 def pytest_configure() -> None:
-    # What a shell runs in the background ignores Ctrl-C, and so would the processes that tests start and interrupt.
+    # A background job of a shell ignores Ctrl-C, and so would the processes that tests start and interrupt.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -60,7 +60,7 @@ def _name(target: dict[str, object]) -> str:
 
 @pytest.fixture(params=_targets(), ids=_name)
 def target(request: pytest.FixtureRequest) -> dict[str, object]:
-    """Where to run: keyword arguments of vyre.run, for every backend and device here."""
+    """The keyword arguments of vyre.run for every backend and device here."""
     return dict(request.param)
 
 

@@ -28,7 +28,7 @@ PATIENCE = 60.0
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a case.
+    """The outcome of a case.
 
     Attributes:
         kind: "value", "error", "ended" (the process), or "hung".
@@ -42,7 +42,7 @@ class Outcome:
 
 
 def outcomes(program: str, cases: Sequence[object], *, patience: float = PATIENCE) -> list[Outcome]:
-    """What becomes of each case in ``program``: a script that calls ``serve`` of this module."""
+    """The outcome of each case in ``program``, a script that calls ``serve`` of this module."""
     found: list[Outcome] = []
     while len(found) < len(cases):
         found.extend(_in_one_process(program, cases[len(found) :], patience))
@@ -51,7 +51,7 @@ def outcomes(program: str, cases: Sequence[object], *, patience: float = PATIENC
 
 def _in_one_process(program: str, cases: Sequence[object], patience: float) -> Iterator[Outcome]:
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile("w+") as said:
-        # What a case writes lands there.
+        # The files that a case writes land there.
         places = {"HOME": home, "VYRE_CACHE_DIR": f"{home}/cache", "TMPDIR": home}
         environment = os.environ | places | {"PYTHONPATH": str(Path(__file__).parent)}
         process = subprocess.Popen(

@@ -1,4 +1,4 @@
-"""Where arrays can lie on this machine: every backend, and every Vulkan device that is usable."""
+"""The places for arrays on this machine: every backend, and every usable Vulkan device."""
 
 from __future__ import annotations
 

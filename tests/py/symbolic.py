@@ -130,7 +130,7 @@ class Machine:
         return self.inputs[name]
 
     def given(self) -> smt.Term:
-        """What holds of every input: a Bool is 0 or 1."""
+        """The condition that holds for every input: a Bool is 0 or 1."""
         return smt.both(*(smt.at_most_one(v[0]) for type_, v in self.inputs.values() if type_ == "Bool"))
 
     def evaluate(self, root: Tree) -> tuple[str, Value]:

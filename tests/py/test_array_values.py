@@ -1,4 +1,4 @@
-"""What goes into a vyre.Array and comes out of it by hand: exact values, elements, comparisons, DLPack, devices."""
+"""Values that go into a vyre.Array and come out of it: exact values, elements, comparisons, DLPack, devices."""
 
 # ruff: noqa: E501  (messages stand whole)
 from __future__ import annotations
@@ -266,7 +266,7 @@ def test_dlpack_waits_for_the_call_that_writes_the_array(backend, turns):
 
 
 class SpeaksDLPackAlone:
-    """As pyarrow's arrays: no dtype, no __array__, and an older signature."""
+    """An object like pyarrow's arrays: no dtype, no __array__, and an older signature."""
 
     def __init__(self, values):
         self.values = values

@@ -54,7 +54,7 @@ def shape_of(element, size):
 
 
 def scrambled(index, lane=0):
-    """What element `index` is made to be, in Python and in a Program."""
+    """The value of element `index`, in Python and in a Program."""
     return (index * 2654435761 + lane) ^ (index >> 7)
 
 
@@ -84,7 +84,7 @@ def filled(device, element, size):
 
 
 def windows(count, rng):
-    """Where to look: both ends, where offsets of 30, 31 and 32 bits end in elements of every size, and elsewhere."""
+    """The indices to look at: both ends, ends of offsets of 30, 31 and 32 bits for every element size, and others."""
     edges = [0, count, *(1 << k for k in range(24, 33))]
     places = [*edges, *rng.integers(count, size=40).tolist()]
     for place in places:

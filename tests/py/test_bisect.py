@@ -258,7 +258,7 @@ def test_a_difference_that_recording_hides_is_said_so():
 
 
 def test_what_differs_without_any_store_is_not_said_to_agree():
-    """Whatever a program does, the fourth element comes back wrong, also while values are recorded."""
+    """The fourth element of every result comes back wrong, also while values are recorded."""
     program, inputs = sums()
 
     def forgetful(program, inputs, workgroups):
@@ -392,7 +392,7 @@ LOCATED = {
 
 
 def where(divergence, wrong):
-    """What LOCATED has of a Divergence."""
+    """The fields of a Divergence that LOCATED lists."""
     x, y, z = divergence.invocation
     assert (y, z) == (0, 0)
     return (
@@ -776,7 +776,7 @@ WANTED = (
 )
 WANTED += "Fix: return what vyre.run gives for the program that the function gets."
 
-# What a function answers for 2 * x, and what is said to have come.
+# A function's answer for 2 * x, and how the message describes it.
 WRONG_KINDS = {
     "too short": (lambda x: {"out": (x * 2)[:4]}, "uint32 with shape (4,)"),
     "floats": (lambda x: {"out": x * 2.0}, "float64 with shape (10,)"),

@@ -34,7 +34,7 @@ def failures(count: int, seed: int) -> str:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_1_000_hostile_calls(seed):
-    """The same ones in each run; the slow suite draws others."""
+    """The calls are the same in each run; the slow suite draws others."""
     assert failures(1_000, seed) == ""
 
 

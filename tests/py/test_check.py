@@ -358,7 +358,7 @@ def test_a_wrong_call_is_told_what_to_write(call, message):
 
 
 def test_a_race_that_an_atomic_decides_about_is_seen_in_some_schedules():
-    """As the document says: what an invocation does may depend on when its atomic came."""
+    """The document says so: an invocation's work may depend on when its atomic came."""
     decided = Program(
         [BufferDecl.read_write("next", 0, vyre.u32), BufferDecl.output("out", 1, vyre.u32)],
         (2, 1, 1),

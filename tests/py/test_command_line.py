@@ -57,7 +57,7 @@ def test_every_command_is_tried():
 
 @pytest.mark.parametrize("name", EVERY)
 def test_a_closed_pipe_ends_silently(name, saved):
-    """As `vyre ... | head` does."""
+    """The reader closes the output early, as in `vyre ... | head`."""
     reader, writer = os.pipe()
     os.close(reader)
     process = start(EVERY[name], saved, buffered=True, stdout=writer)

@@ -1,4 +1,4 @@
-"""What the guard against slowness says (tests/counts/guard.py); ctest runs it on what was built."""
+"""The messages of the guard against slowness (tests/counts/guard.py); ctest runs it on the build."""
 
 from __future__ import annotations
 

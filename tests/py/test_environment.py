@@ -1,4 +1,4 @@
-"""What the set-up promises the other tests: two software drivers of Vulkan, so that a driver's own mistake shows."""
+"""The set-up gives the other tests two software drivers of Vulkan, so that a driver's own mistake shows."""
 
 import os
 

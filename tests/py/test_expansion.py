@@ -60,7 +60,7 @@ def test_bisect_refuses_it(program):
 
 
 def test_checked_execution_takes_calls_beside_a_divergent_barrier():
-    """What V010 alone is against runs there, and its calls are counted like others."""
+    """A program that only V010 refuses runs there, and its calls are counted like others."""
     program = Program(
         [BufferDecl.output("out", 0, U32)],
         (2, 1, 1),

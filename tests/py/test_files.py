@@ -1,4 +1,4 @@
-"""Files that vyre writes for users: the old one or the new one, whatever goes wrong."""
+"""Files that vyre writes for users hold the old content or the new one, also after a failure."""
 
 from __future__ import annotations
 

@@ -118,7 +118,7 @@ def test_programs_with_many_rewrites_keep_their_bytes():
     no_fault(rows, 150)
 
 
-# What is wrong is found and made small.
+# A fault is found and made small.
 
 
 @pytest.mark.parametrize(
@@ -350,7 +350,7 @@ def test_what_is_no_case_is_a_parse_error_on_one_line(text, tmp_path, capsys):
 
 
 def invalid_modules(count, *, first=FIRST):
-    """What SPIRV-Tools says against the code of generated programs, by seed."""
+    """The complaints of SPIRV-Tools about the code of generated programs, by seed."""
     problems = {}
     for seed in range(first, first + count):
         program = fuzz.generate(seed).program
@@ -367,7 +367,7 @@ def test_the_code_of_generated_programs_is_valid_spirv():
     assert _core._spirv_problem(bytes(broken))
 
 
-# What takes longer.
+# Tests that take longer.
 
 
 def no_fault_of_many(ways, count, **settings):
@@ -507,13 +507,13 @@ def test_a_resumed_log_is_that_of_one_run(tmp_path):
     common = ("--backend", "cpu", "--seed", 7)
     run(*common, "--count", 150, "--log", whole)
     run(*common, "--count", 40, "--log", parts)
-    # As a process leaves it that was killed while it wrote.
+    # The log as a process leaves it that was killed while it wrote.
     with parts.open("a", encoding="utf-8") as file:
         file.write('{"seed": 47, "verdi')
     run(*common, "--count", 90, "--log", parts, "--resume")
     run("--backend", "cpu", "--count", 150, "--log", parts, "--resume", "--jobs", 2)
     assert whole.read_bytes() == parts.read_bytes()
-    # As an earlier version wrote it, which knew fewer settings.
+    # The log as an earlier version wrote it, which knew fewer settings.
     head, *rows = lines(whole)
     fewer = {name: value for name, value in json.loads(head).items() if name not in ("checked", "plant")}
     parts.write_text("\n".join([json.dumps(fewer), *rows[:100]]) + "\n", encoding="utf-8")

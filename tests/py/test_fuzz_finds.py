@@ -13,7 +13,7 @@ from vyre.fuzz import shrink
 
 # Programs until the fault is found, on average; what is promised, and what no backend may need.
 PROMISED, MOST = 2_000, 20_000
-# Which expression vyre.bisect names in the reduced program. Operations have shifts, minima and the like inside.
+# The expression that vyre.bisect names in the reduced program. Operations have shifts, minima and the like inside.
 BEGINS = {
     "shift_by_31": r"<<|call",
     "sign_of_remainder": r"smod|call",
@@ -29,7 +29,7 @@ BEGINS = {
     "stale_uniforms": r"\[.*\]",
 }
 STARTS = [seed * 10_000_000 for seed in range(1, 11)]
-# Of the twelve, for every change.
+# These of the twelve run for every change.
 SOME = ["first_barrier_missing", "empty_loops_run_once", "min_max_of_large_values", "stale_uniforms", "u64_carry_lost"]
 
 

@@ -291,7 +291,7 @@ def test_a_failed_call_in_a_graph_fails_what_it_was_to_write(place):
         graph.replay(2)
         assert (int(data.numpy()[0]), int(other.numpy()[0])) == (140_000, 2)
         return
-    # This driver ends loops early: nobody knows what the calls wrote.
+    # This driver ends loops early, so the results of the calls are unknown.
     assert "ends loops after" in message(graph.replay, vyre.CapabilityError)
     for array in (data, other):
         assert "ends loops after" in message(array.numpy, vyre.CapabilityError)

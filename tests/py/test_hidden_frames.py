@@ -18,7 +18,7 @@ def here() -> int:
 
 
 def line_of(node: Node) -> int | None:
-    """Where a statement that names an unknown variable is said to stand."""
+    """The place that is reported for a statement that names an unknown variable."""
     return vyre.validate(Program(entry=[node]))[0].place.line
 
 

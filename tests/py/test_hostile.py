@@ -80,7 +80,7 @@ CLASSES = [name for name, value in vars(vyre._core).items() if type(value) is ty
 
 @pytest.fixture(scope="module")
 def abuses() -> dict[str, Outcome]:
-    """What each class of the C++ module answers to each abuse of it."""
+    """The answer of each class of the C++ module to each abuse of it."""
     ways = {
         "new": "T.__new__(T)",
         "new of object": "object.__new__(T)",
@@ -272,7 +272,7 @@ def test_what_lies_behind_the_functions_ends_no_process():
             "vyre.add.__self__.__init__()": None,
             "result = pickle.loads(pickle.dumps(vyre.add)) is vyre.add": "True",
             "result = importlib.reload(_core) is _core and importlib.reload(vyre) is vyre": "True",
-            # The module stays, whatever is removed from sys.modules.
+            # The module stays although it is removed from sys.modules.
             """
             for name in [name for name in sys.modules if name.startswith("vyre")]:
                 del sys.modules[name]

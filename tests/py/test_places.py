@@ -1,4 +1,4 @@
-"""Where diagnostics point: the user's line, shown with its columns underlined."""
+"""Diagnostics point at the user's line, shown with its columns underlined."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def declared(line: int, *buffers: BufferDecl) -> None:
 
 
 def vyre_column(line: int) -> int:
-    """Where the last declaration of a line begins."""
+    """The column where the last declaration of a line begins."""
     return linecache.getline(__file__, line).rindex("BufferDecl.") + 1
 
 
@@ -159,7 +159,7 @@ def test_a_file_that_changed_or_went_is_no_trouble(write_module):
 
     def rewrite(text: bytes) -> list[str]:
         path.write_bytes(text)
-        os.utime(path, (1, len(text)))  # another time, whatever the clock's resolution
+        os.utime(path, (1, len(text)))  # another time, also for a coarse clock
         return shown_lines(kit.program)
 
     assert rewrite(b"import vyre\nx = 1\n") == ["    x = 1"]

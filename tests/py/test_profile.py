@@ -34,7 +34,7 @@ def adder(one: int = 1, name: str = "data") -> Program:
 
 def dispatches(prof: vyre.Profile, program: Program | None = None) -> list[vyre.ProfileEvent]:
     found = [event for event in prof.events if event.backend is not None and event.name == "dispatch"]
-    # What vyre tries a driver with has no program.
+    # The dispatches that try a driver have no program.
     found = [event for event in found if event.program is not None]
     return found if program is None else [event for event in found if event.program_hash == hash_of(program)]
 
@@ -387,7 +387,7 @@ def test_numpy_gets_the_events():
 
 
 class Tags(html.parser.HTMLParser):
-    """Whether every tag is closed, and which there are."""
+    """Checks that every tag is closed, and collects the tags."""
 
     def __init__(self):
         super().__init__()

@@ -1,4 +1,4 @@
-"""What the documents of the two forms say is true."""
+"""The documents of the two forms are true."""
 
 import re
 from importlib.resources import files

@@ -110,7 +110,7 @@ def run(entry: list[Node], count: int, inputs: list[int]) -> list[int]:
 
 
 def refusal(read: Callable[[object], Program], damaged: object) -> str:
-    """What the ParseError says, when there is one: damage may make another program."""
+    """The text of the ParseError, if there is one: damage may make another program."""
     try:
         read(damaged)
     except vyre.ParseError as error:

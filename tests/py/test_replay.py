@@ -1,4 +1,4 @@
-"""Replay files: they give the same reports again, and whatever else is in a file is a typed error."""
+"""Replay files give the same reports again, and any other content of a file is a typed error."""
 
 from __future__ import annotations
 

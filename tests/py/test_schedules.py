@@ -194,7 +194,7 @@ def test_a_name_of_nothing_that_lowering_does_is_refused(name):
 
 
 def test_optimize_changes_what_is_lowered_and_no_byte(target):
-    """A value that folds, one that is used twice and one that nobody needs."""
+    """A value that folds, one that is used twice and one that is not needed."""
     x = Expr.load("in", Expr.gid_x())
     program = Program(
         [BufferDecl.read("in", 0, U32), BufferDecl.output("out", 1, U32)],

@@ -1,4 +1,4 @@
-"""Without a GPU: llvmpipe runs what it can, SwiftShader what llvmpipe would end early. And damaged drivers.
+"""Machines without a GPU: llvmpipe runs what it can, SwiftShader what llvmpipe would end early; and damaged drivers.
 
 Each in a process of its own, which sees the drivers that the test names and no other.
 """

@@ -1,4 +1,4 @@
-"""What is derived from the tables of the core is up to date: `make tables` writes it."""
+"""Files that are derived from the tables of the core are up to date: `make tables` writes them."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ def test_a_program_that_compiles_gives_nothing_and_runs(backend):
 
 @pytest.mark.skipif(not SOFTWARE, reason="no software device here")
 def test_it_leaves_on_disk_what_a_call_leaves_there(tmp_path, monkeypatch):
-    """The same names, which tell driver, device and shader: so the first call here takes what was compiled there."""
+    """The names tell driver, device and shader, so equal names mean that the first call here takes the pipeline."""
     left = {}
     for way in ["run(program(), {'out': 4}, 1, ", "try_compile(program(), "]:
         monkeypatch.setenv("VYRE_CACHE_DIR", str(tmp_path / way[:3]))
@@ -164,7 +164,7 @@ def test_a_compile_that_takes_too_long_is_killed(tmp_path, monkeypatch):
 
 
 def test_a_refusal_there_is_the_refusal_here(monkeypatch):
-    """What the first call would say, word for word."""
+    """The message is the first call's, word for word."""
     monkeypatch.setenv("VK_DRIVER_FILES", "/nonexistent/driver.json")
     with pytest.raises(vyre.DeviceError) as caught:
         vyre.try_compile(program(), backend="vulkan")

@@ -17,7 +17,7 @@ def place(request):
     return {"backend": request.param[0], "device": request.param[1]}
 
 
-# As many rounds as `rounds[1]` says; `turned[0]` turns the result round.
+# The loop has `rounds[1]` rounds; `turned[0]` turns the result round.
 ROUNDS = Program(
     [
         BufferDecl.read_write("data", 0, vyre.u32),

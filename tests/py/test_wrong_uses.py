@@ -687,7 +687,7 @@ ROWS = [*EXPRESSIONS, *STATEMENTS, *PROGRAMS, *CALLS, *ARRAYS]
 
 
 def names() -> dict[str, object]:
-    """What snippets find: a program's parts, arrays, and ways to run statements."""
+    """The names that snippets find: a program's parts, arrays, and ways to run statements."""
     data = np.array([5, 6, 7, 8], np.uint32)
     i = Expr.gid_x()
     a, out = BufferDecl.read("a", 0, vyre.u32), BufferDecl.output("out", 1, vyre.u32)

@@ -125,7 +125,7 @@ _EXPRESSIONS += ["lane", "pack", "atomic"]
 
 @dataclass(frozen=True)
 class Value:
-    """What an expression gave: how to write it, its type, and a key that two equal values without effects share."""
+    """The value of an expression: its text, its type, and a key that two equal values without effects share."""
 
     text: str
     type: str
@@ -163,7 +163,7 @@ class Rewriter:
             self._statement(kind, name, roots)
         return vyre.parse("\n".join(self.lines) + "\n")
 
-    # What the walk needs.
+    # The state of the walk.
 
     def fresh(self) -> str:
         self.count += 1
@@ -296,7 +296,7 @@ class Rewriter:
         """Replace a nested key by a short number, so that keys do not grow with the length of a chain."""
         return self.keys.setdefault(key, ("number", len(self.keys)))
 
-    # What a subclass changes.
+    # The hooks that a subclass changes.
 
     def declaration(self, name: str, access: int, element: int, binding: int, count: int, output: int) -> str:
         result = f"buffer {quoted(name)}: {_ACCESS[access]} {_TYPE_TEXTS[element]} binding {binding} count {count}"
@@ -413,7 +413,7 @@ class _LazySelect(Rewriter):
                         self.guards.setdefault(atomic, []).append((expressions[number].operands[0], arm == 1))
 
     def _reached(self, roots, select, arm):
-        """What is reached when one operand of one select is left out."""
+        """The expressions that are reached when one operand of one select is left out."""
         reached, waiting = set(), list(roots)
         while waiting:
             number = waiting.pop()

@@ -90,18 +90,18 @@ class Profile:
 
     @property
     def duration_ns(self) -> int:
-        """From its opening to its end, or until now."""
+        """The time from its opening to its end, or until now."""
         report = self._now()
         return report["ended"] - report["began"]
 
     @property
     def left_out(self) -> int:
-        """How many events were not kept. The rows count them all the same."""
+        """The number of events that were not kept. The rows count them."""
         return self._now()["left_out"]
 
     @property
     def notes(self) -> list[str]:
-        """What the numbers do not say: work without times of its own, a device that was lost, events left out."""
+        """Notes on what the numbers leave out: work without times of its own, a lost device, dropped events."""
         report = self._now()
         notes = list(report["notes"])
         if report["left_out"]:

@@ -103,7 +103,7 @@ def short(text: str) -> str:
 
 
 def _names(report: dict[str, Any]) -> list[tuple[str, str]]:
-    """Of each program: "out, sum at step.py:12", and its hash."""
+    """The name of each program, such as "out, sum at step.py:12", and its hash."""
     found = []
     for digest, written, file, line in report["programs"]:
         shown = [short(name) for name in written[:_MOST_NAMES]]

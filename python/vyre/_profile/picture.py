@@ -22,7 +22,7 @@ _COLOURS = ("#4c78a8", "#f58518", "#54a24b", "#e45756", "#72b7b2", "#b279a2", "#
 def time_line(prof: Profile, colours: dict[str, str]) -> str:
     """An SVG with a line for each thread of the host, of its outermost work, and for each device.
 
-    What is drawn gets a colour, by which the tables name it.
+    Each kind of event that is drawn gets a colour in `colours`, by which the tables name it.
     """
     events = prof.events
     if not events:
@@ -34,7 +34,7 @@ def time_line(prof: Profile, colours: dict[str, str]) -> str:
     for event in events:
         if event.backend is None:
             line: tuple[Any, ...] = (0, "", 0, event.thread)
-            # What lies within something else of its thread is not drawn over it.
+            # An event within another one of its thread is not drawn over it.
             if event.start_ns < ends.get(line, -(2**62)):
                 continue
             ends[line] = event.start_ns + event.duration_ns

@@ -24,7 +24,7 @@ def trace(prof: Profile) -> dict[str, Any]:
     processes = {host: "host"}
     places: dict[tuple[str, int], int] = {}
     for device in devices:
-        # Numbers of their own beside the host's: no process is meant.
+        # Devices get numbers of their own beside the host's process id; they mean no process.
         pid = places.setdefault((device.backend, device.index), host + 1 + len(places))
         processes[pid] = f"{device.backend} {device.index}: {device.name}"
     for number, event in enumerate(prof.events):
@@ -50,7 +50,7 @@ def trace(prof: Profile) -> dict[str, Any]:
         name = work(event) if event.program is not None else event.name
         record |= {"name": name, "cat": "device", "pid": pid, "tid": queue}
         if event.observed:
-            # Such times may overlap, which slices of one queue must not.
+            # Observed times may overlap, but slices of one queue must not.
             del record["dur"]
             end = _microseconds(event.start_ns + event.duration_ns)
             records += [record | {"ph": "b", "id": number}, record | {"ph": "e", "id": number, "ts": end, "args": {}}]

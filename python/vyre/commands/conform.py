@@ -65,7 +65,7 @@ def run(chosen: argparse.Namespace) -> int:
             file=sys.stderr,
         )
         return 2
-    # Before minutes are spent on what could not be written.
+    # The files are checked before minutes are spent on a result that cannot be written.
     for option in filter(None, (chosen.out, chosen.html)):
         check_writable(option)
     seen: list[Result] = []
@@ -87,7 +87,7 @@ def run(chosen: argparse.Namespace) -> int:
             certificate = conformance.certify(
                 chosen.backend, chosen.device, levels=chosen.level, repeat=repeat, progress=progress
             )
-    # Before anything is printed: whoever reads the output may close it, and the file is what minutes were spent on.
+    # The files are written before anything is printed: the output may be closed, and the files took minutes.
     for option, text in ((chosen.out, certificate.to_json), (chosen.html, certificate.to_html)):
         if option:
             write_atomically(option, text())

@@ -29,7 +29,7 @@ def run(_: argparse.Namespace) -> int:
     print(f"SPIR-V: {_spirv()}")
     print("\nbackends, best first; a call that names none runs on the first:")
     backends.show()
-    # Before the devices are listed: what a driver was found to do is known once it has run something.
+    # This comes before the list of devices, because probes are known once a device has run something.
     trials, healthy = _trials()
     print("\ndevices:")
     if vyre.devices():

@@ -241,7 +241,7 @@ class _Run:
         self.done += 1
         self.verdicts[row.verdict] += 1
         if row.verdict == "refused":
-            # One reason, whatever numbers and names it has.
+            # A reason without its numbers and names, so that like reasons are one.
             self.refusals[re.sub(r"\d+([.,]\d+)*", "N", row.message)] += 1
         if row.wrong:
             self.wrong.append(row)
@@ -287,7 +287,7 @@ class _Run:
         found: list[Row] = []
         with closing(rows), _Bar(self, count, seconds) as bar:
             for some in rows:
-                # What counts as done is in the log.
+                # Cases are done once they are in the log.
                 with _in_one_piece():
                     kept = []
                     for row in some:
@@ -442,7 +442,7 @@ def _run_planted(chosen: argparse.Namespace) -> int:
     kinds: dict[str, Settings] = {
         name: fuzz.Settings(statements=chosen.statements, checked=True, plant=name) for name in fuzz.PLANTS
     }
-    # Clean ones must be found clean. Race-free ones may leave their buffers, and read what nobody wrote.
+    # Clean programs must be found clean. Race-free ones may leave their buffers and read elements before a write.
     kinds["clean"] = fuzz.Settings(statements=chosen.statements, checked=True, clean=True)
     kinds["race-free"] = fuzz.Settings(statements=chosen.statements, checked=True)
     if chosen.planted != "all":

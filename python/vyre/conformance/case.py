@@ -1,4 +1,4 @@
-"""What a conformance case is: programs, inputs, and the bytes that must come out, as data.
+"""A conformance case: programs, inputs, and the bytes that must come out, as data.
 
 The expected bytes come from a table of the documents or from another library (Python's integers, numpy, hashlib,
 zlib), never from a backend of vyre: a case can find the reference wrong like any other backend.
@@ -74,7 +74,7 @@ class Step:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a case that allows several outputs makes of one of them.
+    """The judgement on one output of a case that allows several.
 
     Attributes:
         decided: the part that must be the same everywhere; compared, hashed.
@@ -133,7 +133,7 @@ class Case:
 
     @cached_property
     def expected(self) -> Arrays:
-        """What is compared with the output, complete: every written array, or what `judge` must decide."""
+        """All that is compared with the output: every written array, or the part that `judge` must decide."""
         if self.judge is not None:
             return dict(self.wanted)
         return {name: np.asarray(self.wanted.get(name, self.inputs[name])) for name in self.written}
@@ -159,7 +159,7 @@ class Case:
 
 
 def hash_arrays(arrays: Mapping[str, np.ndarray], head: str = "") -> str:
-    """SHA-256 of named arrays, whatever order they are given in: names, types, shapes and little-endian bytes.
+    """SHA-256 of the names, types, shapes and little-endian bytes of arrays, in the order of their names.
 
     >>> hash_arrays({"out": np.zeros(2, np.uint32)})[:16]
     '40ec5df90902c17c'

@@ -1,6 +1,6 @@
-"""Certificates: what was run, on what, with which bytes, and a verdict a level; deterministic JSON.
+"""Certificates: the cases that were run, the target, their bytes, and a verdict for each level, as deterministic JSON.
 
-The hash over the whole content shows an edited or damaged file. It is no signature: whoever edits a file can hash it
+The hash over the whole content shows an edited or damaged file. It is no signature: an editor of the file can hash it
 anew. What a certificate is worth comes from running it again (`vyre conform --verify`).
 """
 
@@ -43,7 +43,7 @@ FORMAT = 2
 MOST_BYTES = 64 << 20  # of a file that is read as a certificate
 STATUSES = (PASSED, FAILED, NONDETERMINISTIC, SKIPPED, ALLOWED)
 
-# Called after each case: what came of it, how many are done, how many there are.
+# This is called after each case with its result, the number of cases done and the number of all.
 Progress = Callable[[Result, int, int], None]
 
 
@@ -73,7 +73,7 @@ def table_hashes() -> dict[str, str]:
 
 
 def versions() -> dict[str, str]:
-    """What made a certificate: vyre, and what the expected bytes were computed with.
+    """The versions of vyre and of what the expected bytes were computed with.
 
     >>> sorted(versions())
     ['numpy', 'python', 'vyre']
@@ -92,7 +92,7 @@ def operation_hashes() -> dict[str, str]:
     hashes: dict[str, str] = {}
     entered: set[str] = set()
     for name in specs:
-        # Callees before callers, without recursion: a name goes back on the stack until all that it calls are hashed.
+        # Callees are hashed before callers, without recursion: a name stays on the stack until its callees are hashed.
         waiting = [(name, False)]
         while waiting:
             current, ready = waiting.pop()
@@ -178,7 +178,7 @@ def _rules(format: int) -> tuple[tuple[str, ...], int]:
 
 @dataclass(frozen=True)
 class Certificate:
-    """What a backend was found to do, as data: ``content`` is what the JSON file holds.
+    """The findings about a backend, as data: ``content`` is what the JSON file holds.
 
     Two certificates of one machine are equal to the byte. `docs/conformance.md` explains every field.
     """
@@ -367,7 +367,7 @@ def _short(error: BaseException) -> str:
 
 
 def _check_shape(content: dict[str, Any]) -> None:
-    """What whoever edits and hashes anew can still get wrong: shapes, counts, verdicts."""
+    """Refuse shapes, counts and verdicts that are wrong although the hash is right."""
     for key in ("versions", "tables", "operations"):
         if not all(isinstance(value, str) for value in content[key].values()):
             raise _no_certificate(f"key `{key}` holds something that is no text")
@@ -459,7 +459,7 @@ def certify(
 
 @dataclass(frozen=True)
 class Verification:
-    """What came of running a certificate again.
+    """The result of running a certificate again.
 
     Attributes:
         differences: each in one sentence, in the order in which they were looked for; empty when all is as certified.

@@ -1,4 +1,4 @@
-"""What the cases exercise, row by row of the core's tables: found in the text of their programs, not in their names.
+"""The rows of the core's tables that the cases exercise, found in the text of their programs, not in their names.
 
 >>> [row for row in coverage() if not row.cases and not row.why]
 []
@@ -22,10 +22,10 @@ VALUES = (
     *("select", "cast", "lane", "pack", "call", "atomic"),
 )
 ACCESSES = ("read", "read_write", "uniform", "workgroup")
-# What no case can exercise, and why.
+# The rows that no case can exercise, with the reason.
 OUT_OF_REACH = {("casts", "Bytes to Bytes"): "no expression has the type Bytes (V013)"}
 
-# What is no function and no infix operator, in the text of the statements.
+# The look of rows that are neither a function nor an infix operator, in the text of statements.
 _PATTERNS = {
     row: re.compile(pattern, re.MULTILINE)
     for row, pattern in {
@@ -140,7 +140,7 @@ def coverage() -> tuple[Row, ...]:
 
 
 def table() -> str:
-    """What is covered, as Markdown: a line a table.
+    """The coverage as Markdown, one line for each table.
 
     >>> print(table().splitlines()[0])
     | table | rows | with a case | cases a row, at least | without a case |

@@ -81,7 +81,7 @@ def _short(hash: str) -> str:
 
 
 def _others(versions: dict[str, str]) -> str:
-    """What the expected bytes were computed with."""
+    """The versions that the expected bytes were computed with."""
     return escape(", ".join(f"{name} {version}" for name, version in sorted(versions.items()) if name != "vyre"))
 
 

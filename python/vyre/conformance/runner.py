@@ -40,7 +40,7 @@ _BLOCK = 7
 
 @dataclass(frozen=True)
 class Target:
-    """Where cases run, and what is known of that place.
+    """A place where cases run, and what is known of it.
 
     Attributes:
         backend: a name of vyre.backends(), or "callable" and what a callable calls itself.
@@ -64,7 +64,7 @@ class Target:
         return vyre.devices()[self.index].name
 
     def describe(self) -> dict[str, Any]:
-        """What a certificate says of the place; the probes of a device are known once it has run something."""
+        """The part of a certificate about the place; the probes of a device are known once it has run something."""
         if self.backend not in vyre.backends():
             return {"backend": self.backend}
         device = _core._devices(self.backend)[self.index or 0]
@@ -150,7 +150,7 @@ def usable_targets() -> list[Target]:
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a case.
+    """The outcome of a case.
 
     Attributes:
         status: "passed", "allowed" (the documents allow several outputs, and these were some of them), "failed",
@@ -175,7 +175,7 @@ def run_case(made: Case, place: Target, *, repeat: int = RUNS) -> Result:
     Args:
         repeat: how often, from 1 to 1,000.
 
-    Raises: ArgumentError, KeyboardInterrupt; whatever goes wrong in the case is in the result.
+    Raises: ArgumentError, KeyboardInterrupt; a failure of the case is in the result.
 
     >>> from vyre.conformance.catalogue import cases
     >>> run_case(cases(["L1"])[0], target("reference")).status
@@ -201,7 +201,7 @@ def run_cases(made: Iterable[Case], place: Target, *, repeat: int = RUNS) -> Ite
     if len(listed) == 1:
         yield run_case(listed[0], place, repeat=repeat)
         return
-    # What remains at the end joins the last block, so that no case is alone.
+    # The remainder joins the last block, so that no case is alone.
     starts = list(range(0, max(len(listed) - _BLOCK, 0) + 1, _BLOCK)) if listed else []
     for start, end in zip(starts, [*starts[1:], len(listed)], strict=True):
         yield from _run_block(listed[start:end], place, repeat)
@@ -225,14 +225,13 @@ def check_repeat(repeat: int) -> int:
 
 @cache
 def _companions() -> list[Case]:
-    """What runs between the runs of a case that was asked for alone: quick ones with storage, workgroup memory, atomics
-    and barriers."""
+    """Quick cases with storage, workgroup memory, atomics and barriers, which run between the runs of a single case."""
     names = ("L1/barriers/vectors", "L1/barriers/atomics_then_load", "L1/barriers/store_then_atomics")
     return [made for made in barriers.cases() if made.id in names]
 
 
 def _order(count: int, repeat: int) -> Iterator[int]:
-    """Which of `count` cases runs when: `repeat` rounds over all of them, each in another order.
+    """The order in which `count` cases run: `repeat` rounds over all of them, each in another order.
 
     Every round begins with 0 and none ends with it, so that no case follows itself.
 
@@ -255,14 +254,14 @@ def _run_block(block: Sequence[Case], place: Target, repeat: int) -> Iterator[Re
 
 @dataclass(frozen=True)
 class _Run:
-    """One run of a case: its result, and for each setting of the optimiser what it gave of what is decided."""
+    """One run of a case: its result, and its decided output for each setting of the optimiser."""
 
     result: Result
     outputs: dict[bool | None, Arrays] = field(default_factory=dict)
 
 
 def _summary(runs: Sequence[_Run]) -> Result:
-    """What several runs of one case come to."""
+    """The result of a case from its several runs."""
     first = runs[0]
     for number, run in enumerate(runs[1:], 2):
         if said := _changed(first, run, number, len(runs)):
@@ -294,7 +293,7 @@ def _setting(switch: bool | None) -> str:
 
 
 def _run_once(made: Case, place: Target) -> _Run:
-    """Only an interrupt comes out of it as an exception."""
+    """Run a case once. An interrupt is the only exception that it raises."""
     if made.skip:
         return _Run(Result(made, SKIPPED, reason=made.skip))
     outputs: dict[bool | None, Arrays] = {}
@@ -311,7 +310,7 @@ def _run_once(made: Case, place: Target) -> _Run:
             return _Run(Result(made, ALLOWED, note=f"refused: {error}"), outputs)
         return _Run(Result(made, SKIPPED, reason=str(error)), outputs)
     except ValidationError as error:
-        # Without places: a certificate names no files.
+        # The places are left out, because a certificate names no files.
         said = " ".join(f"{found.rule}: {found.message}" for found in error.diagnostics)
         return _Run(Result(made, FAILED, reason=f"ValidationError: {said}"), outputs)
     except VyreError as error:
@@ -341,12 +340,12 @@ def _dispatch(made: Case, place: Target, switch: bool | None) -> Arrays:
     arrays: Arrays = dict(made.inputs)
     for step in made.steps:
         bound = step.bound()
-        # A copy each: a wrong backend may write to what it was only given to read.
+        # Each run gets copies, because a wrong backend may write to arrays that it must only read.
         inputs = {buffer: arrays[array].copy() for buffer, array, _ in bound}
         outputs = place.run(step.program, inputs, step.grid, switch)
         for buffer, array, written in bound:
             if written:
-                # A copy: a wrong backend may write to what it gave out.
+                # The result is copied, because a wrong backend may write to it later.
                 arrays[array] = np.array(outputs[buffer])
     return arrays
 

@@ -19,7 +19,7 @@ U32, I32, U64, BOOL = DataType.U32, DataType.I32, DataType.U64, DataType.Bool
 VEC2, VEC4 = DataType.Vec2U32, DataType.Vec4U32
 
 MASK = 0xFFFFFFFF
-# Where carries, signs, shift amounts and the limits of 16 and 32 bits lie; 7 and -7 divide others with a remainder.
+# Carries, signs, shift amounts and the limits of 16 and 32 bits lie here; 7 and -7 divide others with a remainder.
 EDGES = [
     *(0, 1, 2, 7, 31, 32, 33, 0x7FFF, 0xFFFF, 0x10000),
     *(0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFF9, 0xFFFFFFFE, 0xFFFFFFFF),

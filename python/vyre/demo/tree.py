@@ -102,7 +102,7 @@ def hash_files(
             taken += len(data)
             file.done += len(data)
             file.finished = blocks * BLOCK >= len(data) + 9
-        # What is left of the long files goes first again.
+        # The rest of the long files goes first again.
         waiting += [file for file, _, _ in reversed(batch) if not file.finished]
         yield taken, failed
 

@@ -1,4 +1,4 @@
-"""Random programs with one right answer, their comparison, reduction and rewriting: what ``vyre fuzz`` runs.
+"""Random programs with one right answer, their comparison, reduction and rewriting, as ``vyre fuzz`` runs them.
 
 A generated program is valid, keeps within every buffer or says what happens outside, and gives the same bytes whatever
 the order of its invocations: each buffer has one role between two barriers. So the reference, every schedule of it, the

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 # A run that takes longer is a DispatchTimeoutError by then, unless it hangs where no time-out reaches: in a compiler.
 PATIENCE = 90.0
-# How many programs a process is given at a time, and after how many seconds it tells of those it has done.
+# The programs that a process is given at a time, and the seconds after which it tells of those it has done.
 _CHUNK, _SECONDS = 64, 0.25
 
 
@@ -30,7 +30,7 @@ def default_jobs() -> int:
 
 
 def describe(ways: Sequence[Way], *, patience: float = PATIENCE) -> str:
-    """What the ways run on, in words: devices are opened in a process of their own.
+    """The devices of the ways, in words; they are opened in a process of their own.
 
     Raises: ArgumentError, or CapabilityError where one does not work here.
     """
@@ -93,7 +93,7 @@ class _Sweep:
         self.next = self.told = first
         self.stop = None if count is None else first + count
         self.deadline = None if seconds is None else time.monotonic() + seconds
-        # Seeds that a process left behind: (first, count).
+        # The seeds that a process left behind: (first, count).
         self.left: deque[tuple[int, int]] = deque()
         self.done: dict[int, Row] = {}
         self.busy: dict[Worker, tuple[int, int]] = {}
@@ -172,6 +172,6 @@ class _Sweep:
 
 
 def row(seed: int, program: int, judgement: Judgement) -> Row:
-    """What the log keeps."""
+    """The row of the log for a finding."""
     output = f"{judgement.output:016x}" if judgement.output else ""
     return Row(seed, judgement.kind, f"{program:016x}", output, judgement.way, judgement.message)

@@ -17,7 +17,7 @@ from vyre.errors import ParseError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# Generated programs call operations of their own, which whoever runs one must know.
+# Generated programs call operations of their own, which must be registered before one runs.
 _core._fuzz_register()
 
 PLANTS: dict[str, str] = {name: meaning for name, _, meaning in _core._fuzz_plants}
@@ -82,7 +82,7 @@ class Case:
         return (self.arrays, *self.later)
 
     def inputs(self, *, call: int = 0, arrays: bool = False) -> dict[str, np.ndarray | int]:
-        """What ``vyre.run`` takes: name -> array, or a number of zero elements.
+        """The inputs of ``vyre.run``: name -> array, or a number of zero elements.
 
         Args:
             call: which of the calls, from 0.

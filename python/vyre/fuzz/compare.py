@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from vyre.fuzz.case import Case
 
-# More than there are combinations of what lowering does.
+# This is more than the combinations of what lowering does.
 _MOST_WAYS = 10_000
 
 
@@ -46,7 +46,7 @@ class Way:
         return self.backend == "wgsl" or ":" in self.backend
 
     def function(self) -> Callable[..., dict[str, np.ndarray]]:
-        """That function. Raises ArgumentError where there is none."""
+        """The function of this way. Raises ArgumentError where there is none."""
         if self.backend == "wgsl":
             return wgsl.run
         module, _, name = self.backend.partition(":")
@@ -93,7 +93,7 @@ def ways_of(backend: str, device: int | None = None, *, combinations: bool = Fal
             'Fix: write ways_of("cpu").'
         )
     if backend == "reference":
-        # In order and as written is what the others are compared with.
+        # The program in order and as written is compared with the others, so it is no way.
         orders = [
             (None, True),
             *((order, optimize) for order in ("reversed", "random:0") for optimize in (False, True)),
@@ -209,7 +209,7 @@ def _judge_function(case: Case, call: int, way: Way, expected: dict[str, np.ndar
     except ArgumentError:
         raise
     except Exception as error:
-        # Somebody else's code: whatever it raises is its answer.
+        # The function is not vyre's, so any exception is its answer.
         return "failed", f"{type(error).__name__}: {error}"
     for name, array in expected.items():
         if name not in got:

@@ -48,7 +48,7 @@ class Row:
         return self.verdict not in ("agrees", "refused")
 
     def to_json(self) -> str:
-        """One line, without its end."""
+        """The row as one line, without its end."""
         return json.dumps({name: value for name, value in asdict(self).items() if value != ""}, ensure_ascii=False)
 
 

@@ -86,13 +86,13 @@ def shrink(
         before = case.statements()
         if tried is not None:
             if isolated.judge(tried):
-                # Right on its own: two programs that mean the same differ.
+                # The program is right on its own: two programs that mean the same differ.
                 return _shrink_rewrite(isolated, case, tried, tries)
             case = tried
         found = isolated.judge(case)
         if found:
             return None
-        # What a function keeps of a call must not make it wrong about a smaller case that has no such call.
+        # A function may keep state of a call, which must not make it wrong about a smaller case without that call.
         if found.kind == "differs":
             isolated.patience = PATIENCE_OF_TRIES
         isolated.forgets = way.in_python and found.call > 0

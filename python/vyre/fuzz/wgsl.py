@@ -76,7 +76,7 @@ def run_text(
     buffers, layout, entries = [], [], []
     for slot, content in enumerate([*slots, parameters.tobytes()]):
         is_parameters = slot == len(slots)
-        # Whole vectors, whatever the element: lengths are given, the target's own are not asked.
+        # Buffers are whole vectors for every element type: lengths are given, and the target's own are not asked.
         padded = content.ljust(max(MIN_BUFFER_BYTES, -(-len(content) // 16) * 16), b"\0")
         usage = wgpu.BufferUsage.UNIFORM if is_parameters else wgpu.BufferUsage.STORAGE | wgpu.BufferUsage.COPY_SRC
         buffers.append(opened.create_buffer_with_data(data=padded, usage=usage))

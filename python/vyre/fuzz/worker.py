@@ -2,7 +2,7 @@
 
 ``python -m vyre.fuzz.worker CONNECTION PROGRESS`` is the process; Worker is the end of it that asks. The process opens
 no device: a child of it does, and when that one ends it forks another, which is at work in no time. Standard output is
-nobody's: drivers write there.
+left to drivers, which write there.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from vyre import _core
 from vyre.fuzz.case import Case, Settings
 from vyre.fuzz.compare import Judgement, Way, judge
 
-# Programs that nobody runs twice would push those that somebody does out of the caches of compiled pipelines.
+# Programs that run once would push programs that run often out of the caches of compiled pipelines.
 _NO_CACHES = {"VYRE_CACHE_DIR": os.devnull, "MESA_SHADER_CACHE_DISABLE": "true", "__GL_SHADER_DISK_CACHE": "0"}
 
 
 # The name of the run that replaces the ways in a checked sweep.
 CHECKED = "checked execution"
-# What a message begins with.
+# The first word of a message.
 _ANSWER, _RAISED, _ENDED = "answer", "raised", "ended"
 # The question after which a process ends with this status, so that another one answers the next question.
 _RENEW, _RENEWED = "renew", 3
-# What a run and a checked run import when they begin: many children would each do so.
+# A run and a checked run import these when they begin; without this each of many children would.
 _FOR_CHILDREN = ("numpy.ma", "vyre._check")
 # The word of the shared memory that holds the child's process id, behind the two of a sweep.
 _CHILD = 2
@@ -125,7 +125,7 @@ class Worker:
         self.ask(_RENEW)
 
     def close(self) -> None:
-        """End the process, whatever it does."""
+        """End the process, even if it is busy."""
         os.killpg(self._process.pid, signal.SIGKILL)
         self._process.wait()
         self.connection.close()
@@ -143,7 +143,7 @@ class Worker:
 
 
 def _describe(ways: list[Way], progress: mmap.mmap) -> str:
-    """What the ways run on, in words. Raises CapabilityError or ArgumentError where one does not work here."""
+    """The devices of the ways, in words. Raises CapabilityError or ArgumentError where one does not work here."""
     found: dict[str, None] = {}
     for way in ways:
         if way.in_python:
@@ -217,7 +217,7 @@ def _judge(case: Case, tried: Case | None, ways: list[Way], patience: float, pro
 
 
 def _has_one_answer(case: Case, progress: mmap.mmap) -> bool:
-    """Whether the bytes are the same whatever the order: no race, and nothing that an order decides."""
+    """Whether the bytes are the same in every order: there is no race, and no order decides anything."""
     checks = ("race", "order-dependence", "divergent-barrier")
     try:
         return all(
@@ -229,7 +229,7 @@ def _has_one_answer(case: Case, progress: mmap.mmap) -> bool:
 
 
 def _bisect(case: Case, call: int, way: Way, progress: mmap.mmap) -> str | None:
-    """Where the way begins to differ in a call that follows those before it, in words; None when it cannot be told."""
+    """The place, in words, where the way begins to differ in a call after earlier ones; None if it is not known."""
     backend: Any
     if way.in_python:
         function = way.function()
@@ -276,7 +276,7 @@ def main() -> None:
     while True:
         child = os.fork()
         if child == 0:
-            # Whoever asks ends the whole session; a child that is on its own ends when nobody asks.
+            # The asking process ends the whole session; an orphaned child ends when its connection closes.
             _serve(connection, progress)
             os._exit(0)
         progress[8 * _CHILD : 8 * _CHILD + 8] = child.to_bytes(8, "little")
@@ -294,7 +294,7 @@ def main() -> None:
 
 
 def _serve(connection: Connection, progress: mmap.mmap) -> None:
-    """Answer until nobody asks any more."""
+    """Answer questions until the connection closes."""
     while True:
         try:
             question, arguments = connection.recv()

@@ -27,14 +27,14 @@ FEW = ["L4"]  # the level with the fewest cases
 
 @pytest.fixture(scope="module", autouse=True)
 def _standard_operations_alone():
-    """What other tests register in this process is not what these are about."""
+    """Leave out operations that other tests register in this process."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(catalogue, "registered_cases", lambda levels: ())
         yield
 
 
 def in_a_process(code: str) -> str:
-    """What a program of its own prints; its registry is its own."""
+    """The output of a program in a process of its own, with its own registry."""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -97,7 +97,7 @@ def check_agreement(certificate: Certificate, target: dict[str, object]) -> Cert
         device = vyre.devices()[target["device"]]
         assert found.notes == (f"made on reference interpreter, verified on {device.name}",)
         assert found.again.content["target"]["probes"] == device.probes
-        # What the device certifies is accepted from a file.
+        # A certificate of the device is accepted from a file.
         assert Certificate.from_json(found.again.to_json()) == found.again
     return found.again
 
@@ -248,7 +248,7 @@ print(*(name for name in before if before[name] != after[name]))
 
 
 def test_operations_that_call_each_other_have_hashes():
-    """No program may call them (V017), and a certificate is made beside them all the same."""
+    """No program may call them (V017), and a certificate is made beside them nevertheless."""
     told = in_a_process(
         """
 import vyre

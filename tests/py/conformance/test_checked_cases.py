@@ -7,7 +7,7 @@ from vyre.conformance import Case, cases
 
 
 def found(made: Case) -> list[vyre.Report]:
-    """What a checked run of a case reports, step after step."""
+    """The reports of a checked run of a case, step after step."""
     arrays, reports = dict(made.inputs), []
     for step in made.steps:
         bound = step.bound()

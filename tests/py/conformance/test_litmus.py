@@ -9,7 +9,7 @@ import pytest
 from vyre.conformance.families import litmus, ordered
 from vyre.conformance.families.litmus import COHERENCE, OPEN, Write
 
-# What the published tests forbid, written out; X is what is in memory at the end.
+# The outcomes that the published tests forbid, written out; X is the word in memory at the end.
 FORBIDDEN = {
     "CoRR": lambda o: o["r0"] == 1 and o["r1"] == 0,
     "CoWW": lambda o: o["X"] != 2,

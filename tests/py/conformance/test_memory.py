@@ -1,4 +1,4 @@
-"""What takes too many rounds for a conformance case, and what a refused call leaves behind.
+"""Loops of too many rounds for a conformance case, and the state that a refused call leaves behind.
 
 Every test runs on every backend and device; what must come out is worked out by hand. See also vyre.conformance.
 """

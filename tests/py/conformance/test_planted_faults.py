@@ -138,7 +138,7 @@ FAULTS = {
     ),
     "a barrier that orders workgroup memory alone": (
         "L1",
-        # As if the store before the first barrier were seen after it only by whoever made it.
+        # This acts as if only the storing invocation saw its store after the first barrier.
         rewriting(r"^( *)barrier\n((?:.*\n)*?)( *r1\[.*\] = )x\[", r"\1barrier\n\2\g<3>0 * x["),
         "L1/litmus/barrier/message_passing/storage-64",
         r"L1/litmus/barrier/.*/storage-.*",
@@ -223,7 +223,7 @@ def test_what_the_optimiser_breaks_is_said_so():
     (broken,) = [made for made in cases(["L3"]) if made.id == "L3/optimiser/L1/casts/U64-Bool"]
     result = run_case(broken, target(FAULTS["an optimiser that breaks a cast"][1]))
     assert result.reason.startswith("with the optimiser: array `out0`: element 0 is ")
-    # Without being told, the reference runs programs as they are written: the same fault is none of L1's.
+    # By default the reference runs programs as they are written, so the same fault is not one of L1's.
     certificate = certify(FAULTS["an optimiser that breaks a cast"][1], levels=["L1"], repeat=1)
     assert certificate.content["levels"]["L1"]["failed"] == 0
 

@@ -1,4 +1,4 @@
-"""What changes from run to run fails conformance: each case runs several times, with other cases between."""
+"""A backend that changes from run to run fails conformance: each case runs several times, with others between."""
 
 from __future__ import annotations
 
@@ -246,7 +246,7 @@ def test_a_certificate_of_format_1_verifies():
     assert found.notes == ("made with 1 run of each case, verified with 3",)
     assert (found.again.content["format"], found.again.runs) == (2, 3)
     assert "each case was run 3 times" in found.again.to_html()
-    # What another version certified of other bytes is still a difference.
+    # Other bytes are still a difference when another version certified them.
     rows = [{**row, "output": "0" * 64} for row in content["cases"]]
     edited = Certificate.from_json(sealed({**given.content, "cases": rows}))
     assert len(verify(edited, "reference").differences) == 8
@@ -267,6 +267,6 @@ def test_formats_do_not_mix():
         with pytest.raises(CertificateError) as error:
             Certificate.from_json(sealed(content))
         assert str(error.value) == f"this is no certificate: {problem}. {fix}"
-    # Whoever lowers the number of runs contradicts the verdicts.
+    # A lower number of runs contradicts the verdicts.
     with pytest.raises(CertificateError, match="its verdicts are not those of its cases"):
         Certificate.from_json(sealed({**new, "runs": 2}))

@@ -16,7 +16,7 @@ from vyre import BinOp, BufferAccess, BufferDecl, DataType, Expr, Node, Program
 from vyre.conformance.models import BINARY, UNARY, binary, unary
 from vyre.fuzz import wgsl as wgsl_runner
 
-# Without a device these tests fail, like all that need one; only whoever says so runs without.
+# These tests fail without a device, unless the environment says that there is none.
 pytestmark = pytest.mark.skipif(
     os.environ.get("VYRE_ALLOW_NO_VULKAN") == "1" and wgsl_runner.gpu() is None,
     reason="VYRE_ALLOW_NO_VULKAN=1, and wgpu finds no Vulkan device",
@@ -31,7 +31,7 @@ GOLDEN = Path(__file__).parent.parent / "golden"
 
 
 def agreed(program: Program, inputs: dict[str, np.ndarray], workgroups=(1, 1, 1)) -> dict[str, np.ndarray]:
-    """What the program gives through WGSL, with and without the optimiser, found to be what the reference gives."""
+    """The program's arrays through WGSL, checked to equal the reference's with and without the optimiser."""
     expected = vyre.run(program, inputs, workgroups=workgroups, backend="reference")
     for optimize in (True, False):
         found = wgsl_runner.run(program, inputs, workgroups, optimize=optimize)
@@ -80,7 +80,7 @@ def test_unary_operators(rng):
     check_table(list(UNARY), lambda op, a, b: Expr.unop(op, a), lambda op, a, b: unary(op, a), rng)
 
 
-# As in the cast document: what the lanes of the target are, given those of the source.
+# The lanes of a cast's target as a function of the source's lanes, from the cast document.
 LANES = {U32: 1, I32: 1, BOOL: 1, U64: 2, VEC2: 2, VEC4: 4}
 DTYPES = {U32: np.uint32, I32: np.int32, BOOL: np.uint32, U64: np.uint64, VEC2: np.uint32, VEC4: np.uint32}
 CASTS = {

@@ -16,7 +16,7 @@ from vyre.fuzz import wgsl as wgsl_runner
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# What changes the words of vyre.lower.
+# These settings change the words of vyre.lower.
 COMBINATIONS = [True, False, ["passes"], ["proofs"]]
 LANES = {
     DataType.U32: 1,
@@ -75,7 +75,7 @@ def generated(seeds: range) -> set[tuple[BufferAccess, DataType]]:
 
 
 def test_generated_programs_lower_to_valid_words():
-    """And they declare every access class with every element."""
+    """The programs declare every access class with every element."""
     assert generated(range(300)) == set(itertools.product(BufferAccess, DataType))
 
 
@@ -101,7 +101,7 @@ def value(element: DataType, bits: int) -> Expr:
 
 
 def uses(access: BufferAccess, element: DataType) -> dict[str, tuple[list[Node], int]]:
-    """What can be done to a buffer `b` -> statements, and what they leave in out[0].
+    """Uses of a buffer `b` -> statements, and the word that they leave in out[0].
 
     The host's words are 11, 12, ...
     """

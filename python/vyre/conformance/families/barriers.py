@@ -24,7 +24,7 @@ SIZES = [1, 2, 3, 7, 8, 31, 32, 33, 61, 64, 65, 127, 128, 255, 256]
 
 
 def _messages() -> Iterator[Case]:
-    """Each round every invocation writes a word, waits, reads the words of others, counts what is wrong, waits."""
+    """In each round every invocation writes a word, waits, reads the words of others, counts wrong ones, and waits."""
     lid, k, base = Expr.var("lid"), Expr.var("k"), Expr.var("base")
     for memory in ("storage", "workgroup"):
         for size in SIZES:
@@ -310,7 +310,7 @@ def _control_flow() -> Iterator[Case]:
 
 
 def _branch(n: int) -> int:
-    """What `divergent_branches_between` writes at n."""
+    """The word that `divergent_branches_between` writes at n."""
     return n * 3 if n & 1 else n * 5 if n & 2 else 0
 
 

@@ -33,7 +33,7 @@ ROUNDS = 4  # instances that an invocation plays in one dispatch
 
 
 class Write(NamedTuple):
-    """An atomic store: an exchange whose result nobody uses."""
+    """An atomic store: an exchange whose result is not used."""
 
     location: str
     value: int
@@ -64,7 +64,7 @@ class Test(NamedTuple):
     is_weak: Callable[[dict[str, int]], bool] | None = None
 
 
-# One location: decided. Registers are lower case, X is the final value.
+# The outcome on one location is decided. Registers are lower case, X is the final value.
 COHERENCE = {
     "CoRR": Test(
         (Write("x", 1),),
@@ -150,8 +150,8 @@ def _program(test: Test, size: int, many: int, *, within: bool) -> Program:
     """Every invocation plays, round after round, the first role of its instance and the second one of another's."""
     total = size * many
     instance, stranger = Expr.var("instance"), Expr.var("stranger")
-    # A bijection of the workgroup's or of the dispatch's invocations: nobody plays both roles of an instance (if there
-    # are two to play), and neighbours do not meet neighbours.
+    # A bijection of the workgroup's or of the dispatch's invocations: no invocation plays both roles of an instance (if
+    # it has two), and neighbours do not meet neighbours.
     span = size if within else total
     step = next(k for k in (37, 41, 43, 1) if np.gcd(k, span) == 1)
     me = Expr.local_x() if within else Expr.gid_x()
@@ -197,7 +197,7 @@ def _outcomes(test: Test, arrays: Arrays) -> Iterable[tuple[dict[str, int], int]
 
 
 def explained(test: Test, location: str) -> set[tuple[tuple[str, int], ...]]:
-    """What each order of the atomics on one location gives: its registers and its final value, sorted by name."""
+    """The registers and the final value that each order of the atomics on one location gives, sorted by name."""
     first, second = ([step for step in role if step.location == location] for role in (test.first, test.second))
     found = set()
     total = len(first) + len(second)

@@ -238,7 +238,7 @@ def _atomics() -> Iterator[Case]:
                 },
                 {"cells": u32(after), "old": u32([cells[k] if k < LENGTH else 0 for k in indices])},
             )
-        # One invocation after the other value of the edges, on one location.
+        # One invocation applies one edge value after another to one location.
         values = [0, 1, EXPECTED, 0x7FFFFFFF, 0x80000000, MASK, 5, EXPECTED, 0xFFFF0000, 12]
         held, olds = EXPECTED, []
         for value in values:

@@ -55,7 +55,7 @@ def arguments(spec: OpSpec, name: str) -> list[tuple[tuple[int, ...], ...]]:
     if len(columns) == 2:
         rows += [(a, b) for a in short[0] for b in short[1]]
     else:
-        # Not the whole product: every argument meets all values while the others go round at different speeds.
+        # The whole product would be too large: every argument meets all values while the others change at other speeds.
         longest = max(map(len, columns))
         rows += [
             tuple(column[(row * (1 + 2 * k) + row // longest * k) % len(column)] for k, column in enumerate(columns))
@@ -175,7 +175,7 @@ def _laws(spec: OpSpec, name: str, model: Callable[..., int] | None) -> Iterator
         kinds = [spec.signature.inputs[0]] * count
         drawn = [values(kind, f"{name} {law.name} {k}") for k, kind in enumerate(kinds)]
         longest = max(map(len, drawn))
-        # Other strides for other variables: the edges of each meet the edges of the others.
+        # Each variable has its own stride, so that the edges of each meet the edges of the others.
         rows = [
             tuple(
                 column[(k * stride + k // longest) % len(column)]

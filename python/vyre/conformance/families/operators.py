@@ -20,7 +20,7 @@ from vyre.conformance.values import BOOL, EDGES, I32, U32, U64, VEC2, VEC4, arra
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-# What Python's own operators write for two I32 values, or for one and an amount: (operator, right, result, value).
+# Python's own operators for two I32 values, or for one and an amount: (operator, right, result, value).
 PYTHON_ON_I32: dict[str, tuple[Callable[..., Expr], DataType, DataType, Callable[[int, int], int]]] = {
     "plus": (lambda a, b: a + b, I32, I32, lambda a, b: a + b),
     "minus": (lambda a, b: a - b, I32, I32, lambda a, b: a - b),
@@ -65,7 +65,7 @@ def _binary(op: BinOp) -> Iterator[Case]:
         {"out0": array(result, [value(x, y) for x, y in pairs])},
         groups(len(pairs)),
     )
-    # From literals, where an optimiser folds and a driver compiles constants; and with one operand literal, where an
+    # Literal operands are folded by an optimiser, or compiled as constants by a driver. With one literal operand, an
     # optimiser may take another operator for the same value.
     grid = list(itertools.product(EDGES, EDGES))
     i, x, y = (Expr.var(variable) for variable in ("i", "x", "y"))

@@ -21,7 +21,7 @@ from vyre.conformance.values import U32, u32
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    # What one party does between two barriers.
+    # The steps of one party between two barriers.
     Phase = tuple[Write | Read, ...]
 
 ROUNDS = 4  # instances that an invocation plays in one dispatch
@@ -207,7 +207,7 @@ def cases() -> Iterator[Case]:
                     f"L1/litmus/barrier/{name}/{memory}-{size}",
                     f"With barriers between its steps, never is {test.weak}.",
                     _program(test, memory, size),
-                    # Locations begin with 0, and what is only read out with something that nobody writes.
+                    # Locations begin with 0, and arrays for results with a word that no program writes.
                     {key: u32([0 if key in locations(test) else 0x55] * total) for key in arrays},
                     {key: u32([value] * total) for key, value in arrays.items()},
                     MANY,

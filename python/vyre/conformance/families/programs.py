@@ -295,7 +295,7 @@ def histogram() -> Case:
 
 
 def bitonic_sort() -> Case:
-    """One dispatch for each step of the network; a uniform buffer says which."""
+    """Each step of the network is a dispatch; a uniform buffer says which step."""
     i, other = Expr.var("i"), Expr.var("other")
     a, b = Expr.var("a"), Expr.var("b")
     program = Program(
@@ -340,7 +340,7 @@ def bitonic_sort() -> Case:
 
 
 def radix_sort() -> Case:
-    """One stable pass a bit: flags, their prefix sum, a scatter; the last eight bits of each word."""
+    """Each of the last eight bits has one stable pass: flags, their prefix sum, a scatter."""
     i = Expr.gid_x()
     shift = Expr.load("bit", 0)
     count = 256
