@@ -37,6 +37,7 @@ __all__ = [
     "UnOp",
     "abs_diff",
     "add",
+    "add_sat",
     "atomic_add",
     "atomic_and",
     "atomic_compare_exchange",
@@ -147,6 +148,7 @@ class BinOp(TableEnum):
     SMin = 30
     SMax = 31
     SShr = 32
+    AddSat = 33
 
 class UnOp(TableEnum):
     Negate = 0
@@ -321,6 +323,9 @@ class Expr:
 
     def sshr(left: ExprLike, right: ExprLike) -> Expr:
         """Arithmetic right shift; the amount is masked with 31. Operands: I32 and U32; result: I32."""
+
+    def add_sat(left: ExprLike, right: ExprLike) -> Expr:
+        """Sum, at most 2^32 - 1. Operands: U32 and U32; result: U32."""
 
     def negate(value: ExprLike) -> Expr:
         """Two's complement. Operand: U32; result: U32."""
@@ -657,6 +662,9 @@ def abs_diff(left: ExprLike, right: ExprLike) -> Expr:
 
 def add(left: ExprLike, right: ExprLike) -> Expr:
     """Sum modulo 2^32. Operands: U32 and U32; result: U32."""
+
+def add_sat(left: ExprLike, right: ExprLike) -> Expr:
+    """Sum, at most 2^32 - 1. Operands: U32 and U32; result: U32."""
 
 def atomic_add(buffer: str, index: ExprLike, value: ExprLike) -> Expr:
     """Adds modulo 2^32. On a ReadWrite buffer of U32; gives the value held before, 0 when index is out of bounds."""

@@ -71,6 +71,7 @@ BINARY: dict[BinOp, Binary] = {
     BinOp.SMin: Binary(I32, I32, I32, lambda a, b: min(signed(a), signed(b))),
     BinOp.SMax: Binary(I32, I32, I32, lambda a, b: max(signed(a), signed(b))),
     BinOp.SShr: Binary(I32, U32, I32, lambda a, b: signed(a) >> b % 32),
+    BinOp.AddSat: Binary(U32, U32, U32, lambda a, b: min(a + b, MASK)),
 }
 UNARY: dict[UnOp, Callable[[int], int]] = {
     UnOp.Negate: lambda a: -a,

@@ -324,6 +324,15 @@ inline constexpr ExpectedBinary kExpectedBinary[] = {
     {0x7FFFFFFF, 0x3FFFFFFF,          0, 0x7FFFFFFF, 0x3FFFFFFF,          0, 0x7FFFFFFF,          0},
     {0x80000000, 0xC0000000, 0xFFFFFFFF, 0x80000000, 0xC0000000, 0xFFFFFFFF, 0x80000000, 0xFFFFFFFF},
     {0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}}},
+  {ir::BinOp::AddSat, {
+    {         0,          1,         31,         32,         33, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF},
+    {         1,          2,         32,         33,         34, 0x80000000, 0x80000001, 0xFFFFFFFF},
+    {        31,         32,         62,         63,         64, 0x8000001E, 0x8000001F, 0xFFFFFFFF},
+    {        32,         33,         63,         64,         65, 0x8000001F, 0x80000020, 0xFFFFFFFF},
+    {        33,         34,         64,         65,         66, 0x80000020, 0x80000021, 0xFFFFFFFF},
+    {0x7FFFFFFF, 0x80000000, 0x8000001E, 0x8000001F, 0x80000020, 0xFFFFFFFE, 0xFFFFFFFF, 0xFFFFFFFF},
+    {0x80000000, 0x80000001, 0x8000001F, 0x80000020, 0x80000021, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF},
+    {0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF, 0xFFFFFFFF}}},
 };
 
 inline constexpr ExpectedUnary kExpectedUnary[] = {
