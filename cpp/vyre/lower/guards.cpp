@@ -186,8 +186,8 @@ ValueId lower_binary(Writer& writer, BinOp op, ValueId a, ValueId b) {
       return plain(writer, Opcode::SMax, a, b);
     case BinOp::SShr:
       return plain(writer, Opcode::SShr, a, amount(writer, b));
-    case BinOp::AddSat:  // 2^32 - 1 - a is what can be added to a
-      return plain(writer, Opcode::Add, a, plain(writer, Opcode::Min, b, plain(writer, Opcode::Not, a)));
+    case BinOp::AddSat:
+      return plain(writer, Opcode::AddSat, a, b);
   }
   VYRE_ASSERT(!"a binary operator");
   return {};

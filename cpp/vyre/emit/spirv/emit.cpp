@@ -620,6 +620,10 @@ void Emitter::own_instruction(std::uint32_t at, Word only_once) {
       const Word product = result(spv::OpUMulExtended, pair, {bits(code.a), bits(code.b)});
       return define_bits(at, result(spv::OpCompositeExtract, uint(), {product, 1}));
     }
+    case Opcode::AddSat: {  // 2^32 - 1 - a is what can be added to a
+      const Word room = result(spv::OpNot, uint(), {bits(code.a)});
+      return define_bits(at, result(spv::OpIAdd, uint(), {bits(code.a), extended(GLSLstd450UMin, uint(), {bits(code.b), room})}));
+    }
     case Opcode::SMod: {
       // Vulkan leaves OpSRem of negative operands undefined, and an NVIDIA H200 gives other bytes.
       const Word quotient = result(spv::OpSDiv, uint(), {bits(code.a), bits(code.b)});
