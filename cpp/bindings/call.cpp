@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convert.hpp"
+#include "vyre/base/deadline.hpp"
 #include "vyre/base/error.hpp"
 #include "without_gil.hpp"
 
@@ -52,7 +53,7 @@ bool Signals::pending() {
   if (!main_thread_) return leaving();
   const auto now = std::chrono::steady_clock::now();
   if (now < next_) return false;
-  next_ = now + std::chrono::milliseconds(20);
+  next_ = now + kPollInterval;
   py::gil_scoped_acquire acquire;
   if (PyErr_CheckSignals() == 0) return false;
   raised_.emplace();

@@ -68,3 +68,10 @@ def test_opcodes_are_asked_by_flags_and_not_by_their_order(path):
     """A row may be added anywhere in opcodes.def."""
     text = path.read_text(encoding="utf-8")
     assert re.findall(r"[<>]=? *(?:lower::)?Opcode::\w+|Opcode::\w+ *(?:<=?|>=?)(?!\w)", text) == []
+
+
+def test_time_outs_and_interruptions_are_thrown_in_one_place():
+    """A Deadline knows the time-out, how often to ask, and the sentences."""
+    throws = re.compile(r"throw Interrupted\(|DispatchTimeoutError\(|options\.interrupted\(\)")
+    found = {path.relative_to(CORE).as_posix() for path in FILES if throws.search(path.read_text(encoding="utf-8"))}
+    assert found == {"base/deadline.cpp"}

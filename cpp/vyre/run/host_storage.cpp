@@ -7,6 +7,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/deadline.hpp"
 #include "vyre/run/host_copy.hpp"
 #include "vyre/run/profile.hpp"
 
@@ -114,7 +115,7 @@ class HostSequence final : public Sequence {
   void submit(std::uint64_t times, const RunOptions& options) override {
     for (; times > 0; --times) {
       for (const Step& step : steps_) {
-        if (options.interrupted && options.interrupted()) throw Interrupted();
+        deadline_of(options).check_interrupted();
         step.plan->submit(step.views, options);
       }
     }

@@ -1,11 +1,8 @@
 #include "vyre/run/shared_access.hpp"
 
-#include <fmt/format.h>
-
-#include <chrono>
 #include <new>
 
-#include "vyre/base/error.hpp"
+#include "vyre/run/deadline.hpp"
 
 namespace vyre::run {
 
@@ -33,27 +30,20 @@ void SharedAccess::unlock_shared() {
 }
 
 std::unique_lock<ForkSafeMutex> SharedAccess::wait(const RunOptions& options, bool among_readers) {
-  using Clock = std::chrono::steady_clock;
-  constexpr auto kSlice = std::chrono::milliseconds(20);
   std::unique_lock lock(mutex_);
   leave_the_parents_behind();
   if (!taken(among_readers)) return lock;
-  const auto start = options.start.value_or(Clock::now());
+  const Deadline deadline = deadline_of(options);
   const auto free_after_a_slice = [&] {
     std::unique_lock native(mutex_.native(), std::adopt_lock);
-    const bool free = changed_.wait_for(native, kSlice, [&] { return !taken(among_readers); });
+    const bool free = changed_.wait_for(native, deadline.slice(), [&] { return !taken(among_readers); });
     native.release();
     return free;
   };
   while (!free_after_a_slice()) {
     // With nothing locked: whoever is asked may wait for somebody who waits here.
     lock.unlock();
-    if (options.interrupted && options.interrupted()) throw Interrupted();
-    if (options.timeout && Clock::now() - start > *options.timeout) {
-      throw DispatchTimeoutError(
-          fmt::format("the array was still in use by another call after {} s. Fix: raise the time-out, or give each dispatch less work.",
-                      options.timeout->count()));
-    }
+    deadline.check(Awaited::Access);
     lock.lock();
     leave_the_parents_behind();
   }

@@ -18,6 +18,7 @@
 #include "vyre/run/cpu/compile.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cpu/machine.hpp"
+#include "vyre/run/deadline.hpp"
 #include "vyre/run/host_copy.hpp"
 #include "vyre/run/host_storage.hpp"
 #include "vyre/run/processors.hpp"
@@ -37,7 +38,7 @@ constexpr std::uint64_t kEnoughInvocations = std::uint64_t{1} << 16;
 // What a call's threads share.
 class Call {
  public:
-  Call(const Batches& batches, const RunOptions& options) : batches_(batches), options_(options), start_(Clock::now()) {}
+  Call(const Batches& batches, const RunOptions& options) : batches_(batches), deadline_(deadline_of(options)) {}
 
   // Runs everything: on this thread, and on up to `threads` - 1 others once it is clear that it takes a while.
   template <class MakeMachine>
@@ -61,18 +62,14 @@ class Call {
     }
     // Helpers may be in a long batch each.
     std::unique_lock lock(mutex_);
-    while (!done_.wait_for(lock, std::chrono::milliseconds(5), [&] { return running_ == 0; })) look();
+    while (!done_.wait_for(lock, deadline_.slice(), [&] { return running_ == 0; })) look();
     lock.unlock();
     helpers.clear();
-    if (interrupted_) throw Interrupted();
-    if (timed_out_) {
-      throw DispatchTimeoutError(fmt::format(
-          "the cpu backend did not finish within {} s. Fix: give a longer time-out, or fewer workgroups.", options_.timeout->count()));
-    }
+    deadline_.end_with(end_, Awaited::Cpu);
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
+  using Clock = Deadline::Clock;
   // A thread takes some tens of microseconds to start.
   static constexpr auto kAlone = std::chrono::microseconds(100);
 
@@ -84,9 +81,8 @@ class Call {
 
   // On the caller's thread: whether the call must end.
   bool look() {
-    if (options_.interrupted && options_.interrupted()) interrupted_ = true;
-    if (options_.timeout && Clock::now() - start_ > *options_.timeout) timed_out_ = true;
-    if (interrupted_ || timed_out_) stop_ = true;
+    if (end_ == Deadline::End::None) end_ = deadline_.reached();
+    if (end_ != Deadline::End::None) stop_ = true;
     return stop_;
   }
 
@@ -124,11 +120,11 @@ class Call {
   }
 
   const Batches& batches_;
-  const RunOptions& options_;
-  const Clock::time_point start_;
+  const Deadline deadline_;
+  const Clock::time_point start_ = Clock::now();
   std::atomic<std::uint64_t> next_{0};
   std::atomic<bool> stop_{false};
-  bool interrupted_ = false, timed_out_ = false;
+  Deadline::End end_ = Deadline::End::None;
   std::mutex mutex_;
   std::condition_variable done_;
   unsigned running_ = 0;

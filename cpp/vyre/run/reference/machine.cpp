@@ -1,19 +1,10 @@
 #include "vyre/run/reference/machine.hpp"
 
-#include <fmt/format.h>
-
-#include "vyre/base/error.hpp"
-
 namespace vyre::run::reference {
 
 void Watch::look() {
   left_ = kBetweenLooks;
-  if (options_.interrupted && options_.interrupted()) throw Interrupted();
-  if (options_.timeout && std::chrono::steady_clock::now() - start_ > *options_.timeout) {
-    throw DispatchTimeoutError(
-        fmt::format("the reference did not finish within {} s. Fix: give a longer time-out, fewer workgroups, or name a faster backend.",
-                    options_.timeout->count()));
-  }
+  deadline_.check(Awaited::Reference);
 }
 
 std::vector<std::uint32_t> make_slots(const Code& code, std::span<const Memory> memory) {

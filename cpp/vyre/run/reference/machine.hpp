@@ -1,14 +1,13 @@
 // What the interpreter works on: buffers, slots, and the watch that ends what takes too long.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 #include <span>
 #include <vector>
 
-#include "vyre/run/backend.hpp"
+#include "vyre/run/deadline.hpp"
 #include "vyre/run/reference/code.hpp"
 
 namespace vyre::run::reference {
@@ -31,7 +30,7 @@ struct Memory {
 class Watch {
  public:
   // `options` must outlive the watch.
-  explicit Watch(const RunOptions& options) : options_(options), start_(std::chrono::steady_clock::now()) {}
+  explicit Watch(const RunOptions& options) : deadline_(deadline_of(options)) {}
 
   // Throws DispatchTimeoutError or Interrupted. `work` is about the number of instructions since the last call.
   void spend(std::uint64_t work) {
@@ -47,8 +46,7 @@ class Watch {
 
   void look();
 
-  const RunOptions& options_;
-  std::chrono::steady_clock::time_point start_;
+  const Deadline deadline_;
   std::uint64_t left_ = kBetweenLooks;
 };
 

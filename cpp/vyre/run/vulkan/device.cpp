@@ -32,8 +32,6 @@ constexpr VkDeviceSize kMaxKeptBytes = VkDeviceSize{256} << 20;
 // For the end of what was submitted and nobody waits for, when a device is closed.
 constexpr auto kPatience = std::chrono::seconds(1);
 
-constexpr auto kSlice = std::chrono::milliseconds(20);
-
 // Callers may leave compiles behind, which take memory; whoever comes then waits for one to end.
 constexpr std::size_t kMostCompiles = 8;
 // Compilers of drivers recurse over a program. Only what they use of it is ever memory.
@@ -198,7 +196,7 @@ std::shared_ptr<Pipeline> Device::pipeline(const Shader& shader, bool warm, cons
         }
       }
       if (mine && mine->done) break;
-      compiled_.wait_for(lock, kSlice);
+      compiled_.wait_for(lock, kPollInterval);
       if (mine && mine->done) break;
       lock.unlock();
       waiting.stop_compile_if_unwanted(name());
@@ -358,16 +356,14 @@ bool Device::idle() noexcept {
 }
 
 bool Device::wait_for_abandoned(double seconds) {
-  const auto start = std::chrono::steady_clock::now();
+  const Deadline deadline{Deadline::Seconds(seconds)};
   while (!collect()) {
-    const std::chrono::duration<double> left = start + std::chrono::duration<double>(seconds) - std::chrono::steady_clock::now();
-    if (!(left.count() > 0)) return false;
+    if (deadline.remaining().count() == 0) return false;
     // Nobody may free the fence meanwhile, so the others are kept waiting, but not for long.
     const std::lock_guard lock(mutex_);
     if (abandoned_.empty()) continue;
-    const auto slice = std::min(left, std::chrono::duration<double>(kSlice));
-    check(api_.vkWaitForFences(api_.device, 1, abandoned_.back().fence.address(), VK_TRUE, static_cast<std::uint64_t>(slice.count() * 1e9)),
-          "vkWaitForFences");
+    const auto slice = static_cast<std::uint64_t>(deadline.slice().count());
+    check(api_.vkWaitForFences(api_.device, 1, abandoned_.back().fence.address(), VK_TRUE, slice), "vkWaitForFences");
   }
   return true;
 }

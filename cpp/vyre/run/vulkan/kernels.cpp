@@ -15,9 +15,6 @@ namespace {
 // coarsening, a part of it would have nothing to do, and such a dispatch takes microseconds anyhow.
 constexpr std::uint64_t kEnoughInvocations = std::uint64_t{kWays} << 18;
 
-// How often a call that waits for another one's kernel asks whether it is still wanted.
-constexpr auto kSlice = std::chrono::milliseconds(20);
-
 // How many invocations a program must have run with the same words before it is compiled for them. A driver takes about as long to
 // compile as these runs take: 16 calls of 16 M invocations on a large GPU, one call of 1 M on a processor.
 constexpr std::uint64_t kEnoughOnGpu = std::uint64_t{1} << 28, kEnoughOnProcessor = std::uint64_t{1} << 20;
@@ -57,7 +54,7 @@ KernelSource::Ready KernelSource::ready(Grid grid, std::uint64_t largest, std::o
   std::unique_lock lock(mutex_, std::try_to_lock);
   if (!lock) {
     const Waiting patience(waiting);
-    while (!lock.try_lock_for(kSlice)) patience.stop_compile_if_unwanted(devices_->name(index_));
+    while (!lock.try_lock_for(kPollInterval)) patience.stop_compile_if_unwanted(devices_->name(index_));
   }
   if (special && !families_[1 + *special].given_up) {
     try {

@@ -16,8 +16,6 @@ namespace {
 constexpr std::uint64_t kMostAhead = 4096;
 // How often a submission looks whether something can be freed.
 constexpr std::uint64_t kLookEvery = 64;
-// How long whoever waits for the submitter's work sleeps before it looks whether that failed, in nanoseconds.
-constexpr std::uint64_t kLook = 20'000'000;
 // How long the submitter looks for more before it sleeps.
 constexpr auto kSpin = std::chrono::microseconds(100);
 
@@ -185,8 +183,8 @@ void Stream::wait(std::uint64_t moment, const Waiting& waiting) {
   waiting.wait(
       device_.name(), [&] { return done(moment); },
       [&](std::uint64_t nanoseconds) {
-        // What the submitter cannot submit never comes.
-        if (beside_) nanoseconds = std::min(nanoseconds, kLook);
+        // What the submitter fails to submit never comes, so look now and then whether it failed.
+        if (beside_) nanoseconds = std::min(nanoseconds, static_cast<std::uint64_t>(std::chrono::nanoseconds(kPollInterval).count()));
         VkSemaphoreWaitInfo info{};
         info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
         info.semaphoreCount = 1;
