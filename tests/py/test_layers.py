@@ -26,6 +26,7 @@ ALLOWED = {
     "run/reference": {"base", "ir", "validate", "run"},
 }
 FILES = sorted(path for path in CORE.rglob("*") if path.suffix in {".hpp", ".cpp", ".def"})
+CODE = sorted(path for path in (ROOT / "cpp").rglob("*") if path.suffix in {".hpp", ".cpp", ".def", ".inc"})
 
 
 def includes(path: Path) -> list[str]:
@@ -63,11 +64,81 @@ def test_the_module_releases_the_gil_in_one_way():
     assert using == ["without_gil.cpp", "without_gil.hpp"]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(CORE).as_posix())
-def test_opcodes_are_asked_by_flags_and_not_by_their_order(path):
-    """A row may be added anywhere in opcodes.def."""
-    text = path.read_text(encoding="utf-8")
-    assert re.findall(r"[<>]=? *(?:lower::)?Opcode::\w+|Opcode::\w+ *(?:<=?|>=?)(?!\w)", text) == []
+def units(root: Path) -> dict[str, set[str]]:
+    """Every header with its source, as one unit, and the units below `root` that it includes."""
+    found: dict[str, set[str]] = {}
+    for path in sorted(root.rglob("*")):
+        if path.suffix in {".hpp", ".cpp", ".def", ".inc"}:
+            unit = path.relative_to(root).with_suffix("").as_posix()
+            others = {Path(name).with_suffix("").as_posix() for name in includes(path)}
+            found.setdefault(unit, set()).update(
+                name.removeprefix("vyre/") for name in others if name.startswith("vyre/")
+            )
+    return {unit: (others - {unit}) & found.keys() for unit, others in found.items()}
+
+
+def cycles(root: Path) -> set[str]:
+    """The units on a cycle, or on a path between two cycles: what is left when a unit that includes no other, or that no
+    other includes, is taken away until there is none."""
+    graph = units(root)
+    while True:
+        included = set().union(*graph.values())
+        kept = {unit for unit, others in graph.items() if others and unit in included}
+        if len(kept) == len(graph):
+            return kept
+        graph = {unit: graph[unit] & kept for unit in kept}
+
+
+def test_a_cycle_is_found(tmp_path):
+    for name, text in {
+        "top.cpp": '#include "vyre/a.hpp"',
+        "a.hpp": "",
+        "a.cpp": '#include "vyre/a.hpp"\n#include "vyre/b.hpp"',
+        "b.hpp": '#include "vyre/c.hpp"',
+        "c.cpp": '#include "vyre/a.hpp"\n#include "vyre/leaf.def"',
+        "c.hpp": "",
+        "leaf.def": "",
+    }.items():
+        (tmp_path / name).write_text(text)
+    assert cycles(tmp_path) == {"a", "b", "c"}
+    (tmp_path / "c.cpp").write_text("")
+    assert cycles(tmp_path) == set()
+
+
+def test_no_header_and_its_source_depend_on_themselves():
+    assert {unit for unit in cycles(CORE) if not unit.startswith("run/vulkan/")} == set()
+
+
+ENUMS = sorted(
+    {
+        name
+        for path in (ROOT / "cpp").rglob("*")
+        if path.suffix in {".hpp", ".cpp"}
+        for name in re.findall(r"\benum class (\w+)", path.read_text(encoding="utf-8"))
+    }
+)
+# Operators have spaces around them, which the brackets of templates have not.
+RANGE = re.compile(rf" [<>]=? (?:\w+::)*(?:{'|'.join(ENUMS)})::\w+|\b(?:{'|'.join(ENUMS)})::\w+ [<>]=? ")
+
+
+def test_ranges_of_enumerators_are_found():
+    assert len(ENUMS) > 40
+    for text in ("op <= BinOp::Or", "x > lower::Opcode::Add", "Rule::V001 >= rule", "rewrite::Kind::Literal < kind"):
+        assert RANGE.search(text), text
+    for text in (
+        "touch<AccessKind::Read>(x)",
+        "add<Message::CallDepth>(id)",
+        "kind == Kind::Any",
+        "std::array<Kind, 2>",
+    ):
+        assert not RANGE.search(text), text
+
+
+@pytest.mark.parametrize("path", CODE, ids=lambda path: path.relative_to(ROOT / "cpp").as_posix())
+def test_enumerators_are_asked_by_name_and_not_by_their_order(path):
+    """A row may be added anywhere in a table, and an enumerator anywhere in an enum."""
+    known = [" <= BinOp::Or"] if path.name == "ops.hpp" else []
+    assert RANGE.findall(path.read_text(encoding="utf-8")) == known
 
 
 def test_time_outs_and_interruptions_are_thrown_in_one_place():

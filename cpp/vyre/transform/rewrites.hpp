@@ -83,6 +83,7 @@ struct Term {
   Condition condition;  // of Literal
 
   constexpr bool is_variable() const { return kind == Kind::Any || kind == Kind::Truth; }
+  constexpr bool is_operator() const { return kind != Kind::Literal && !is_variable(); }
   constexpr bool operator==(const Term&) const = default;
 };
 using Terms = std::array<Term, kMaxTerms>;
@@ -127,7 +128,7 @@ class Reader {
     rule_.size = 0;
     read_term(rule_.pattern, rule_.size);
     if (!text_.empty()) throw "something follows the pattern";
-    if (rule_.pattern[0].kind >= Kind::Literal) throw "a pattern is an operator with operands";
+    if (!rule_.pattern[0].is_operator()) throw "a pattern is an operator with operands";
     read_result(result);
     check_dropped();
     check_types();
@@ -355,7 +356,7 @@ constexpr std::array<Signs, kMaxArity> signs_of(const Rule& rule) {
   std::uint8_t seen = 0;
   for (std::uint8_t k = 0; k < root.arity; ++k) {
     const Term& operand = rule.pattern[root.operands[k]];
-    if (operand.kind < Kind::Literal) result[k] = sign(root_of(operand));
+    if (operand.is_operator()) result[k] = sign(root_of(operand));
     if (operand.kind == Kind::Literal) result[k] = kLiteralSign;
     if (operand.kind == Kind::Truth) result[k] = kTruthSign;
     if (!operand.is_variable()) continue;

@@ -1,9 +1,11 @@
 // One function a rule, and the driver that runs them all.
 #pragma once
 
-#include "vyre/validate/gather.hpp"
+#include <vector>
+
+#include "vyre/validate/gathered.hpp"
+#include "vyre/validate/options.hpp"
 #include "vyre/validate/report.hpp"
-#include "vyre/validate/validate.hpp"
 
 namespace vyre::validate {
 

@@ -39,6 +39,9 @@ struct Step {
   std::uint32_t op = ~0u;  // of a Call: index into Facts::ops
 };
 
+struct StepTag;
+using StepId = Id<StepTag>;  // an index into Facts::steps
+
 struct Statement {
   std::uint32_t first_step = 0, step_count = 0;
   LocalId local;    // what a Let or Loop declares, what an Assign targets

@@ -3,8 +3,10 @@
 
 #include <memory>
 
-#include "vyre/validate/gather.hpp"
-#include "vyre/validate/validate.hpp"
+#include "vyre/ir/program.hpp"
+#include "vyre/validate/gathered.hpp"
+#include "vyre/validate/op_bodies.hpp"
+#include "vyre/validate/valid.hpp"
 
 namespace vyre::validate {
 

@@ -10,7 +10,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "vyre/validate/gather.hpp"
+#include "vyre/validate/gathered.hpp"
 #include "vyre/validate/report.hpp"
 #include "vyre/validate/uniformity.hpp"
 

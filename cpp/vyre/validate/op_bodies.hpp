@@ -1,4 +1,4 @@
-// The operations that a program reaches: each is looked into once, however many calls lead to it.
+// The operations that a program reaches, one record each, however many calls lead to it.
 #pragma once
 
 #include <memory>
@@ -7,9 +7,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include "vyre/validate/gather.hpp"
-#include "vyre/validate/report.hpp"
-#include "vyre/validate/validate.hpp"
+#include "vyre/validate/finding.hpp"
+#include "vyre/validate/gathered.hpp"
+#include "vyre/validate/valid.hpp"
 
 namespace vyre::validate {
 
@@ -18,7 +18,8 @@ struct OpBody {
   static constexpr std::uint32_t kEndless = ~0u;
 
   ir::OpTable::Spec spec;
-  std::unique_ptr<Gathered> gathered;  // null until examined, and for operations that cannot be inlined
+  // The rest is found by examine().
+  std::unique_ptr<Gathered> gathered;  // null until then, and for operations that cannot be inlined
   std::uint32_t depth = 1;             // of calls, this one included
   std::vector<Finding> findings;       // what breaks a rule in the body, in program order
   std::optional<Finding> cause;        // the first of them but V017, which the depth of a call says: what every call reports
@@ -28,22 +29,16 @@ struct OpBody {
 class OpBodies {
  public:
   // `candidate` is an operation that is not in the table yet; its body may call it, which is a cycle.
-  OpBodies(const ir::OpTable& table, const Options& options, ir::OpTable::Spec candidate = nullptr)
-      : table_(table), options_(options), candidate_(std::move(candidate)) {}
+  explicit OpBodies(const ir::OpTable& table, ir::OpTable::Spec candidate = nullptr) : table_(table), candidate_(std::move(candidate)) {}
 
   const ir::OpTable& table() const { return table_; }
   // Null when unknown.
   OpBody* find(std::string_view id);
-  // Examines `body` and all that it reaches: linear in their sizes, cycles included.
-  void examine(OpBody& body);
 
  private:
   OpBody* record(const ir::OpTable::Spec& spec);
-  void open(OpBody& body);
-  void close(OpBody& body);
 
   const ir::OpTable& table_;
-  Options options_;
   ir::OpTable::Spec candidate_;
   std::unordered_map<const ir::OpSpec*, std::unique_ptr<OpBody>> records_;
 };

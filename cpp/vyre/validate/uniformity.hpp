@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "vyre/validate/gather.hpp"
+#include "vyre/validate/gathered.hpp"
 
 namespace vyre::validate {
 

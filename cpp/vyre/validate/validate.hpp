@@ -1,59 +1,15 @@
-// The gate: only validate() makes a ValidProgram, and every later stage takes one.
+// Checks a program against every rule. Only this makes a ValidProgram, which every later stage takes.
 #pragma once
 
-#include <memory>
-#include <variant>
+#include <optional>
 
 #include "vyre/base/diagnostic.hpp"
 #include "vyre/ir/op_spec.hpp"
 #include "vyre/ir/program.hpp"
-#include "vyre/validate/facts.hpp"
+#include "vyre/validate/options.hpp"
+#include "vyre/validate/valid.hpp"
 
 namespace vyre::validate {
-
-// An operation whose body keeps the rules (V034 and all that hold for programs), with its facts.
-class ValidOp {
- public:
-  const ir::OpSpec& spec() const { return *spec_; }
-  const ir::Program& body() const { return *spec_->body; }
-  const Facts& facts() const { return facts_; }
-  // Parameter k of the operation is LocalId{k}; the result is the local of the body's last statement.
-  LocalId result() const { return facts_.statements[NodeId{static_cast<std::uint32_t>(facts_.statements.size() - 1)}].local; }
-  // Of the operation and of every operation that it reaches.
-  std::uint64_t hash() const { return hash_; }
-
- private:
-  friend class Gate;
-  ValidOp() = default;
-  ir::OpTable::Spec spec_;
-  Facts facts_;
-  std::uint64_t hash_ = 0;
-};
-
-// A program that keeps every rule, with its facts. Cheap to copy.
-class ValidProgram {
- public:
-  const ir::Program& program() const { return *program_; }
-  const Facts& facts() const { return *facts_; }
-  // The program's non-Workgroup buffers in declaration order: slot k of every backend is bound()[k].
-  const std::vector<BufferId>& bound() const { return *bound_; }
-  // Of the program and of every operation it reaches: the key of caches and certificates.
-  std::uint64_t hash() const;
-
- private:
-  friend class Gate;
-  ValidProgram() = default;
-  std::shared_ptr<const ir::Program> program_;
-  std::shared_ptr<const Facts> facts_;
-  std::shared_ptr<const std::vector<BufferId>> bound_;
-};
-
-struct Options {
-  // V018 and V019 judge what a user wrote; our own passes validate their results without them.
-  bool limits = true;
-  // Checked execution decides divergence at run time: V010 is left out.
-  bool uniformity = true;
-};
 
 struct Verdict {
   Diagnostics diagnostics;  // in program order; empty when valid
