@@ -109,12 +109,14 @@ Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs, const s
 
   for (Slot& slot : slots_) {
     const py::str name = lenient_str(slot.decl->name);
-    host_.emplace_back(0, 0);
+    host_.emplace_back();
     blank_.push_back(false);
     bind(slot, named.contains(name) ? py::object(named[name]) : py::object());
     views_.back().length = run::buffer_length(*slot.decl, views_.back().bytes.size());
   }
-  check_overlaps();
+  // ReadWrite arrays are copied, so an overlap does no harm here. But a program that works should work on every backend, and with arrays
+  // that stay on a device.
+  run::check_overlaps(program, host_);
 }
 
 void Arrays::bind(Slot& slot, py::handle given_array) {
@@ -145,7 +147,7 @@ void Arrays::bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape) {
   const py::array array = zeros(*slot.decl, shape);
   if (slot.decl->element != DataType::Bool) {
     // Already a new array: a copy would touch memory that the system has not even given yet.
-    host_.back() = {0, 0};
+    host_.back() = {};
     slot.owner = slot.result = array;
     use(slot, data_of(array), static_cast<std::size_t>(array.nbytes()));
     views_.back().zeros = true;
@@ -157,7 +159,7 @@ void Arrays::bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape) {
 void Arrays::bind_new(Slot& slot, py::handle array) {
   bind_array(slot, array);
   // Nobody else can hold these bytes, and the next array may come to lie where these were before they were copied.
-  host_.back() = {0, 0};
+  host_.back() = {};
 }
 
 void Arrays::bind_array(Slot& slot, py::handle given_array) {
@@ -165,8 +167,7 @@ void Arrays::bind_array(Slot& slot, py::handle given_array) {
   const auto array = py::reinterpret_borrow<py::array>(given_array);
   check_array(decl, array);
   const auto size = static_cast<std::size_t>(array.nbytes());
-  const auto begin = reinterpret_cast<std::uintptr_t>(array.data());
-  host_.back() = {begin, begin + size};
+  host_.back() = run::host_extent(array.data(), size);
   const bool written = decl.access == BufferAccess::ReadWrite;
 
   if (array.dtype().kind() == 'b') {
@@ -197,24 +198,6 @@ void Arrays::bind_array(Slot& slot, py::handle given_array) {
 }
 
 void Arrays::use(const Slot&, void* data, std::size_t bytes) { views_.push_back({{static_cast<std::byte*>(data), bytes}, 0}); }
-
-// ReadWrite arrays are copied, so nothing could go wrong here; but a program that works should work on every backend and when the
-// arrays stay on a device.
-void Arrays::check_overlaps() const {
-  for (std::size_t second = 0; second < slots_.size(); ++second) {
-    for (std::size_t first = 0; first < second; ++first) {
-      const auto [a_begin, a_end] = host_[first];
-      const auto [b_begin, b_end] = host_[second];
-      if (a_begin == a_end || b_begin == b_end || a_end <= b_begin || b_end <= a_begin) continue;
-      const BufferDecl& a = *slots_[first].decl;
-      const BufferDecl& b = *slots_[second].decl;
-      if (a.access != BufferAccess::ReadWrite && b.access != BufferAccess::ReadWrite) continue;
-      throw BindingError(
-          fmt::format("the arrays of buffers `{}` and `{}` overlap in memory, and one is ReadWrite. Fix: write .copy() for one of them.",
-                      a.name, b.name));
-    }
-  }
-}
 
 py::dict Arrays::results() const {
   py::dict result;

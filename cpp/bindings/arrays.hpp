@@ -6,6 +6,7 @@
 
 #include "bindings.hpp"
 #include "vyre/run/backend.hpp"
+#include "vyre/run/checks.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::python {
@@ -42,8 +43,7 @@ class Arrays {
   std::vector<Slot> slots_;
   std::vector<run::BufferView> views_;
   std::vector<bool> blank_;
-  std::vector<std::pair<std::uintptr_t, std::uintptr_t>> host_;  // the user's bytes, a slot
-  void check_overlaps() const;
+  std::vector<run::Extent> host_;  // of each slot, the user's bytes
 };
 
 }  // namespace vyre::python

@@ -3,7 +3,7 @@
 
 #include "bindings.hpp"
 #include "convert.hpp"
-#include "lowering.hpp"
+#include "optimize.hpp"
 #include "program.hpp"
 #include "vyre/base/error.hpp"
 #if VYRE_HAS_SPIRV
@@ -39,11 +39,11 @@ std::string little_endian(const std::vector<std::uint32_t>& words) {
 }
 #endif
 
-std::string emit(const validate::ValidProgram& program, Target target, const lower::Options& options) {
-  const lower::Kernel kernel = lower::lower(program, options);
+std::string emit(const validate::ValidProgram& program, Target target, const run::Optimize& optimize) {
+  const lower::Kernel kernel = lower::lower(program, optimize);
   if (target == Target::Wgsl) return wgsl::emit(kernel);
 #if VYRE_HAS_SPIRV
-  const std::vector<std::uint32_t> words = spirv::emit(kernel, {.addresses = options.addresses});
+  const std::vector<std::uint32_t> words = spirv::emit(kernel, {.addresses = optimize.addresses});
   return target == Target::Spirv ? little_endian(words) : spirv::disassemble(words);
 #else
   throw LoweringError("this build of vyre has no SPIR-V. Fix: build it without -DVYRE_SPIRV=OFF.");
@@ -67,18 +67,18 @@ std::string spirv_problem(std::string_view bytes) {
 
 void bind_emit(py::module_& m) {
   py::list rows;
-  for (const lower::SpeedupInfo& row : lower::kSpeedups) rows.append(py::make_tuple(row.name, row.meaning));
+  for (const run::Speedup& row : run::kSpeedups) rows.append(py::make_tuple(row.name, row.meaning));
   m.attr("_tables")["speedups"] = py::tuple(rows);
   m.def(
       "_lower",
       [](py::handle program, py::handle target, py::handle optimize) -> py::object {
         const validate::ValidProgram value = valid(to_program(program, "argument `program` of vyre.lower"));
         const Target kind = to_target(target);
-        const lower::Options options = to_lowering(optimize, "argument `optimize` of vyre.lower").value_or(lower::Options());
+        const run::Optimize chosen = to_optimize(optimize, "argument `optimize` of vyre.lower").value_or(run::Optimize());
         std::string code;
         {
           const WithoutGil unlocked;
-          code = emit(value, kind, options);
+          code = emit(value, kind, chosen);
         }
         if (kind == Target::Spirv) return py::bytes(code);
         return lenient_str(code);

@@ -9,7 +9,7 @@
 
 #include "bindings.hpp"
 #include "convert.hpp"
-#include "lowering.hpp"
+#include "optimize.hpp"
 #include "program.hpp"
 #include "schedule.hpp"
 #include "vyre/base/error.hpp"
@@ -116,7 +116,7 @@ std::vector<fuzz::Way> to_ways(const std::vector<PyWay>& given) {
     if (way.backend == nullptr) throw ArgumentError("backend `" + backend + "` does not exist. Fix: use one of vyre.backends().");
     way.device = device;
     way.schedule = to_schedule(schedule, "a schedule of vyre.fuzz");
-    way.lowering = to_lowering(optimize, "`optimize` of a vyre.fuzz.Way").value_or(lower::Options());
+    way.optimize = to_optimize(optimize, "`optimize` of a vyre.fuzz.Way").value_or(run::Optimize());
     result.push_back(way);
   }
   return result;

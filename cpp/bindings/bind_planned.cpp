@@ -14,17 +14,17 @@
 #include "convert.hpp"
 #include "graph.hpp"
 #include "host_value.hpp"
-#include "lowering.hpp"
+#include "optimize.hpp"
 #include "planned.hpp"
 #include "prepared.hpp"
 #include "program.hpp"
 #include "resident.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/nearest.hpp"
+#include "vyre/run/backends.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
-#include "vyre/transform/passes.hpp"
 #include "waiting.hpp"
 #include "without_gil.hpp"
 
@@ -88,9 +88,9 @@ class PlannedCalls {
   }
 
   std::shared_ptr<Planned> find(std::uint64_t generation, const std::vector<const PyArray*>& arrays, run::Grid grid,
-                                const std::optional<lower::Options>& lowering) {
+                                const std::optional<run::Optimize>& optimize) {
     for (auto known = calls_.begin(); known != calls_.end(); ++known) {
-      if (!fits(**known, generation, arrays, grid) || (*known)->lowering != lowering) continue;
+      if (!fits(**known, generation, arrays, grid) || (*known)->optimize != optimize) continue;
       if (known != calls_.begin()) std::rotate(calls_.begin(), known, known + 1);
       return calls_.front();
     }
@@ -245,10 +245,10 @@ run::Grid grid_of(const py::kwargs& kwargs, const std::vector<const BufferDecl*>
   return to_grid(py::none(), "a Program's call");
 }
 
-std::optional<lower::Options> lowering_of(const py::kwargs& kwargs) {
+std::optional<run::Optimize> optimize_of(const py::kwargs& kwargs) {
   PyObject* found = kwargs.size() > 1 ? PyDict_GetItemString(kwargs.ptr(), "optimize") : nullptr;
   if (found == nullptr) return std::nullopt;
-  return to_lowering(found, "argument `optimize` of a Program's call");
+  return to_optimize(found, "argument `optimize` of a Program's call");
 }
 
 // What is given for each bound buffer: by place, in the order of the program's buffers, or by name.
@@ -324,7 +324,7 @@ std::vector<run::StorageView> views_of(const std::vector<const BufferDecl*>& bou
 }
 
 std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const BufferDecl*>& bound, const std::vector<const PyArray*>& arrays,
-                              const std::vector<run::StorageView>& views, run::Grid grid, const std::optional<lower::Options>& lowering,
+                              const std::vector<run::StorageView>& views, run::Grid grid, const std::optional<run::Optimize>& optimize,
                               std::uint64_t generation) {
   if (arrays.empty()) {
     throw BindingError("a program without buffers has no device to run on. Fix: run it with vyre.run(program, {}, workgroups).");
@@ -342,7 +342,7 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
   call->generation = generation;
   call->backend = arrays[0]->backend;
   call->grid = grid;
-  call->lowering = lowering;
+  call->optimize = optimize;
   for (std::size_t slot = 0; slot < bound.size(); ++slot) {
     call->places.push_back(Planned::place(*arrays[slot]));
     if (bound[slot]->access == BufferAccess::ReadWrite) call->written.push_back(slot);
@@ -350,10 +350,9 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
   validate::ValidProgram checked = valid(self);
   call->program = std::make_shared<validate::ValidProgram>(checked);
   run::check_call(checked, views, grid);
-  // The reference runs what it is given.
-  if (lowering && lowering->passes && call->backend->name() == "reference") checked = transform::optimize(checked);
-  call->key = PreparedKey{checked.program(), checked.hash(), call->backend, arrays[0]->device, lowering.value_or(lower::Options())};
   while_waiting({}, [&](const run::RunOptions& waiting) {
+    checked = run::with_passes(checked, *call->backend, optimize);
+    call->key = PreparedKey{checked.program(), checked.hash(), call->backend, arrays[0]->device, optimize.value_or(run::Optimize())};
     try {
       call->executable = prepared(checked, *call->key, waiting);
       const run::Span span("plan");
@@ -379,15 +378,15 @@ py::object call_program(const PyProgram& self, const py::args& args, const py::k
   std::optional<Made> made;
   const std::vector<const PyArray*> arrays = arrays_of(bound, objects, calls->values, made);
 
-  const std::optional<lower::Options> lowering = lowering_of(kwargs);
+  const std::optional<run::Optimize> optimize = optimize_of(kwargs);
   const std::uint64_t generation = run::op_generation();
   const std::vector<run::StorageView> views = views_of(bound, arrays);
   KeptCall kept, dropped;
   std::shared_ptr<Planned>& call = kept.call;
-  call = calls->find(generation, arrays, grid, lowering);
+  call = calls->find(generation, arrays, grid, optimize);
   try {
     if (!call) {
-      call = plan(self, bound, arrays, views, grid, lowering, generation);
+      call = plan(self, bound, arrays, views, grid, optimize, generation);
       dropped.call = calls->insert(call);
     }
     if (span) {

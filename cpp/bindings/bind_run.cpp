@@ -10,7 +10,7 @@
 #include "call.hpp"
 #include "convert.hpp"
 #include "graph.hpp"
-#include "lowering.hpp"
+#include "optimize.hpp"
 #include "prepared.hpp"
 #include "program.hpp"
 #include "schedule.hpp"
@@ -21,7 +21,6 @@
 #include "vyre/run/driver_files.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
-#include "vyre/transform/passes.hpp"
 #include "waiting.hpp"
 #include "without_gil.hpp"
 
@@ -47,7 +46,7 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
   options.timeout = to_timeout(timeout, function);
   options.schedule = to_schedule(schedule, "argument `schedule` of " + function);
   const PlaceToRun place = to_place(backend_name, device_index, function);
-  const std::optional<lower::Options> lowering = to_lowering(optimize, "argument `optimize` of " + function);
+  const std::optional<run::Optimize> wanted = to_optimize(optimize, "argument `optimize` of " + function);
   validate::ValidProgram checked = valid(program);
   if (span) {
     span.work().program = std::make_shared<validate::ValidProgram>(checked);
@@ -59,12 +58,8 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
   // The results are new arrays already, which nobody sees when the call fails.
   options.in_place = true;
   while_waiting(std::move(options), [&](const run::RunOptions& waiting) {
-    // The reference runs what it is given; the others optimise unless told not to.
-    if (lowering && lowering->passes && place.backend->name() == "reference") {
-      const run::Span optimising("optimize");
-      checked = transform::optimize(checked);
-    }
-    const PreparedKey key{checked.program(), checked.hash(), place.backend, place.device, lowering.value_or(lower::Options())};
+    checked = run::with_passes(checked, *place.backend, wanted);
+    const PreparedKey key{checked.program(), checked.hash(), place.backend, place.device, wanted.value_or(run::Optimize())};
     try {
       prepared(checked, key, waiting)->run(arrays.views(), grid, waiting);
     } catch (const DeviceError&) {

@@ -4,10 +4,11 @@
 #include "bindings.hpp"
 #include "call.hpp"
 #include "convert.hpp"
-#include "lowering.hpp"
+#include "optimize.hpp"
 #include "prepared.hpp"
 #include "program.hpp"
 #include "vyre/ir/wire.hpp"
+#include "vyre/run/backends.hpp"
 #include "vyre/run/registry.hpp"
 #include "vyre/transform/passes.hpp"
 #include "waiting.hpp"
@@ -23,7 +24,7 @@ constexpr const char* kFunction = "vyre.try_compile";
 py::tuple trial_arguments(py::handle program_object, py::handle backend, py::handle device, py::handle optimize, py::handle timeout) {
   const PyProgram& program = to_program(program_object, "argument `program` of vyre.try_compile");
   to_timeout(timeout, kFunction);
-  to_lowering(optimize, "argument `optimize` of vyre.try_compile");
+  to_optimize(optimize, "argument `optimize` of vyre.try_compile");
   py::object name = py::none(), index = py::none();
   if (!backend.is_none() || !device.is_none()) {
     const PlaceToRun place = to_place(backend, device, kFunction);
@@ -46,11 +47,11 @@ void prepare(py::handle program_object, py::handle backend, py::handle device, p
   run::RunOptions options;
   options.timeout = to_timeout(timeout, kFunction);
   const PlaceToRun place = to_place(backend, device, kFunction);
-  const std::optional<lower::Options> lowering = to_lowering(optimize, "argument `optimize` of vyre.try_compile");
+  const std::optional<run::Optimize> wanted = to_optimize(optimize, "argument `optimize` of vyre.try_compile");
   validate::ValidProgram checked = valid(program);
   while_waiting(std::move(options), [&](const run::RunOptions& waiting) {
-    if (lowering && lowering->passes && place.backend->name() == "reference") checked = transform::optimize(checked);
-    prepared(checked, {checked.program(), checked.hash(), place.backend, place.device, lowering.value_or(lower::Options())}, waiting);
+    checked = run::with_passes(checked, *place.backend, wanted);
+    prepared(checked, {checked.program(), checked.hash(), place.backend, place.device, wanted.value_or(run::Optimize())}, waiting);
   });
 }
 

@@ -28,7 +28,7 @@ struct Planned {
   std::uint64_t generation = 0;  // of the operations
   run::Backend* backend = nullptr;
   run::Grid grid;
-  std::optional<lower::Options> lowering;
+  std::optional<run::Optimize> optimize;
   std::vector<Place> places;
   std::vector<std::size_t> written;  // slots
   std::optional<PreparedKey> key;

@@ -24,7 +24,7 @@ using run::Backend;
 
 struct PreparedHash {
   std::size_t operator()(const PreparedKey& key) const {
-    const std::size_t choice = (key.device ? *key.device + 1 : 0) * 2 + (key.lowering.passes ? 1 : 0);
+    const std::size_t choice = (key.device ? *key.device + 1 : 0) * 2 + (key.optimize.passes ? 1 : 0);
     return key.hash ^ (reinterpret_cast<std::uintptr_t>(key.backend) + choice * 0x9E3779B97F4A7C15u);
   }
 };
@@ -149,7 +149,7 @@ std::shared_ptr<run::Executable> prepared(const validate::ValidProgram& program,
   if (auto known = remembered.find(key)) return *known;
   run::Span span("prepare");
   if (span) span.work().program = std::make_shared<validate::ValidProgram>(program);
-  std::shared_ptr<run::Executable> executable = key.backend->prepare(program, key.device, key.lowering, waiting);
+  std::shared_ptr<run::Executable> executable = key.backend->prepare(program, key.device, key.optimize, waiting);
   remembered.insert(key, executable);
   return executable;
 }

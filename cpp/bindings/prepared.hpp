@@ -43,9 +43,9 @@ struct PreparedKey {
   std::uint64_t hash;  // with the operations that the program reaches
   run::Backend* backend;
   std::optional<std::size_t> device;
-  run::PrepareOptions lowering;
+  run::Optimize optimize;
   bool operator==(const PreparedKey& other) const {
-    return hash == other.hash && backend == other.backend && device == other.device && lowering == other.lowering &&
+    return hash == other.hash && backend == other.backend && device == other.device && optimize == other.optimize &&
            program == other.program;
   }
 };

@@ -102,8 +102,19 @@ def test_bad_workgroups(workgroups, message):
 
 
 def test_more_than_2_to_the_32_invocations_on_an_axis(target):
-    with pytest.raises(vyre.ArgumentError, match=r"at most 2\^32 are allowed"):
-        vyre.run(Program(workgroup_size=(64, 1, 1)), {}, 2**26 + 1, **target)
+    program = Program([BufferDecl.output("out", 0, DataType.U32)], (64, 1, 1))
+    calls = [
+        lambda: vyre.run(program, {"out": 1}, 2**26 + 1, **target),
+        lambda: vyre.run(program, {"out": 1}, 2**26 + 1, check="all"),
+        lambda: program(vyre.empty(1, **target), workgroups=2**26 + 1),
+    ]
+    for call in calls:
+        with pytest.raises(vyre.ArgumentError) as error:
+            call()
+        assert str(error.value) == (
+            "67108865 workgroups of size 64 on axis 0 are 4294967360 invocations, at most 2^32 are allowed. "
+            "Fix: use at most 67108864 workgroups on this axis."
+        )
 
 
 @pytest.mark.parametrize("timeout", [0, -1, "1", True, float("nan"), float("inf")])

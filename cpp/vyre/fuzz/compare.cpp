@@ -10,7 +10,6 @@
 #include "vyre/base/hash.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks.hpp"
-#include "vyre/transform/passes.hpp"
 
 namespace vyre::fuzz {
 namespace {
@@ -47,12 +46,12 @@ std::string to_string(const Way& way) {
   std::string result(way.backend->name());
   if (way.device) result += fmt::format(" device {}", *way.device);
   if (is_reference(way)) result += ", " + text(way.schedule);
-  if (way.lowering.addresses) result += ", by address";
+  if (way.optimize.addresses) result += ", by address";
   std::string chosen;
   bool all = true;
-  for (const lower::SpeedupInfo& row : lower::kSpeedups) {
-    if (way.lowering.*row.chosen) chosen += fmt::format("{}{}", chosen.empty() ? ", with " : ", ", row.name);
-    all = all && way.lowering.*row.chosen;
+  for (const run::Speedup& row : run::kSpeedups) {
+    if (way.optimize.*row.chosen) chosen += fmt::format("{}{}", chosen.empty() ? ", with " : ", ", row.name);
+    all = all && way.optimize.*row.chosen;
   }
   if (all) return result + ", optimised";
   return result + (chosen.empty() ? ", as written" : chosen);
@@ -69,8 +68,8 @@ Arrays run_case(const Case& that, const validate::ValidProgram& program, const W
 
 void run_calls(const Case& that, const validate::ValidProgram& program, const Way& way,
                const std::function<bool(std::size_t call, Arrays after)>& take, Patience patience) {
-  const validate::ValidProgram chosen = is_reference(way) && way.lowering.passes ? transform::optimize(program) : program;
-  const std::unique_ptr<run::Executable> executable = way.backend->prepare(chosen, way.device, way.lowering);
+  const validate::ValidProgram chosen = run::with_passes(program, *way.backend, way.optimize);
+  const std::unique_ptr<run::Executable> executable = way.backend->prepare(chosen, way.device, way.optimize);
   run::RunOptions options;
   options.timeout = patience;
   options.schedule = way.schedule;
@@ -83,7 +82,9 @@ void run_calls(const Case& that, const validate::ValidProgram& program, const Wa
       // As the host's language does: Bytes may end within a word, and every array is aligned by its allocation.
       views.push_back({arrays[slot].bytes, run::buffer_length(decl, arrays[slot].bytes.size())});
     }
-    executable->run(views, {that.grid[0], that.grid[1], that.grid[2]}, options);
+    const run::Grid grid{that.grid[0], that.grid[1], that.grid[2]};
+    run::check_call(program, views, grid);
+    executable->run(views, grid, options);
     if (!take(call, std::move(arrays))) return;
   }
 }

@@ -20,7 +20,7 @@ struct Way {
   run::Backend* backend = nullptr;
   std::optional<std::size_t> device;
   run::Schedule schedule;
-  lower::Options lowering = lower::all_off();
+  run::Optimize optimize = run::all_off();
 };
 
 // "reference, reversed, optimised", "vulkan, with proofs, coarsening"

@@ -1,36 +1,14 @@
-// Which rows of options.def are switched on.
+// What lowering does for the sake of speed alone. Each can be switched off; every combination gives the same bytes. Users meet them as rows
+// of run/speedups.def.
 #pragma once
-
-#include <array>
-#include <string_view>
 
 namespace vyre::lower {
 
 struct Options {
-#define SPEEDUP(name, meaning) bool name = true;
-#include "vyre/lower/options.def"
-  // Also where it does not pay, for tests and measurements: what a row does for large grids is then done for small ones.
-  bool everywhere = false;
-  // For tests: a Vulkan device that can reaches all arrays by their addresses, as it does those that are too large to be bound.
-  bool addresses = false;
+  bool passes = true;         // runs the passes of the optimiser first
+  bool proofs = true;         // leaves out comparisons of indices that are known to be below a length
+  bool straightening = true;  // makes selects of small Ifs, and values where they are needed
   bool operator==(const Options&) const = default;
 };
-
-struct SpeedupInfo {
-  std::string_view name;
-  bool Options::*chosen;
-  std::string_view meaning;
-};
-inline constexpr std::array kSpeedups = {
-#define SPEEDUP(name, meaning) SpeedupInfo{#name, &Options::name, meaning},
-#include "vyre/lower/options.def"
-};
-
-// Inlining always happens; a Kernel has no calls.
-constexpr Options all_off() {
-  Options options;
-  for (const SpeedupInfo& row : kSpeedups) options.*row.chosen = false;
-  return options;
-}
 
 }  // namespace vyre::lower

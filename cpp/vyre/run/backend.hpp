@@ -15,7 +15,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vyre/lower/options.hpp"
+#include "vyre/run/optimize.hpp"
 
 namespace vyre::validate {
 class ValidProgram;
@@ -65,9 +65,6 @@ struct RunOptions {
   bool in_place = false;
 };
 
-// What the backend's lowering does for speed. The reference lowers nothing: it runs what it is given.
-using PrepareOptions = lower::Options;
-
 class Plan;
 class Sequence;
 class Storage;
@@ -78,7 +75,8 @@ struct StorageView;
 class Executable {
  public:
   virtual ~Executable() = default;
-  // Throws DeviceError (and its kinds), CapabilityError, DispatchTimeoutError, Interrupted. On a throw no byte of `buffers` has changed.
+  // Takes what check_call (checks.hpp) has accepted. Throws DeviceError (and its kinds), CapabilityError, DispatchTimeoutError,
+  // Interrupted. On a throw no byte of `buffers` has changed.
   virtual void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) = 0;
   // The call of check_call'ed views of this backend and device, to be submitted; it may not outlive the executable. See storage.hpp.
   // `waiting` says how long for a driver's compiler.
@@ -106,9 +104,10 @@ class Backend {
   virtual std::vector<std::string> unavailable() = 0;
   virtual std::vector<DeviceInfo> devices() = 0;
   // `device` is an index into devices(). Throws CapabilityError when a limit of the device is exceeded, LoweringError when
-  // the program cannot be lowered; and DispatchTimeoutError or Interrupted as `waiting` says, while a driver compiles.
+  // the program cannot be lowered; and DispatchTimeoutError or Interrupted as `waiting` says, while a driver compiles. The reference
+  // lowers nothing and ignores `optimize`: see with_passes (backends.hpp).
   virtual std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
-                                              const PrepareOptions& options = {}, const RunOptions& waiting = {}) = 0;
+                                              const Optimize& optimize = {}, const RunOptions& waiting = {}) = 0;
   // Memory of a device for `bytes` bytes: zeros, or anything when `zeroed` is false. Throws DeviceMemoryError, CapabilityError.
   virtual std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) = 0;
   // At least one step, all planned by executables of this backend and of one device. See storage.hpp.

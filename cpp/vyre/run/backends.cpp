@@ -4,8 +4,10 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/run/cpu/cpu.hpp"
+#include "vyre/run/profile.hpp"
 #include "vyre/run/reference/reference.hpp"
 #include "vyre/run/vulkan/backend.hpp"
+#include "vyre/transform/passes.hpp"
 
 namespace vyre::run {
 namespace {
@@ -67,6 +69,12 @@ Choice choose_backend() {
   const std::vector<Choice> choices = ranked(backends());
   VYRE_ASSERT(!choices.empty());  // the reference works everywhere
   return choices.front();
+}
+
+validate::ValidProgram with_passes(const validate::ValidProgram& program, const Backend& backend, const std::optional<Optimize>& optimize) {
+  if (!optimize || !optimize->passes || backend.name() != "reference") return program;
+  const Span span("optimize");
+  return transform::optimize(program);
 }
 
 }  // namespace vyre::run

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "vyre/run/backend.hpp"
+#include "vyre/validate/validate.hpp"
 
 namespace vyre::run {
 
@@ -27,5 +28,9 @@ struct Choice {
 std::vector<Choice> ranked(std::span<Backend* const> backends);
 // The best of backends(). Asked anew each time: a device may have been lost since.
 Choice choose_backend();
+
+// The program that `backend` is to prepare for a caller who asked for `optimize`, or for nothing. The others run the passes when they
+// lower; the reference runs what it is given, and is given the optimised program only when that was asked for.
+validate::ValidProgram with_passes(const validate::ValidProgram& program, const Backend& backend, const std::optional<Optimize>& optimize);
 
 }  // namespace vyre::run

@@ -23,27 +23,19 @@ constexpr std::uint64_t kMaxInvocationsPerAxis = std::uint64_t{1} << 32;
 
 std::string elements(std::uint64_t count) { return fmt::format("{} element{}", count, count == 1 ? "" : "s"); }
 
-// Where an array lies: all host arrays in one space, every storage in one of its own.
-struct Extent {
-  std::uint64_t space = 0, begin = 0, bytes = 0;
-  std::uint32_t length = 0;
-
-  std::uint64_t end() const { return begin + bytes; }
-};
-
-void check_buffer(const BufferDecl& buffer, const Extent& view) {
-  const std::uint32_t length = buffer_length(buffer, view.bytes);
-  if (view.length != length) {
+void check_buffer(const BufferDecl& buffer, std::uint64_t bytes, std::uint32_t said) {
+  const std::uint32_t length = buffer_length(buffer, bytes);
+  if (said != length) {
     throw BindingError(fmt::format("buffer `{}` is said to have {}, its {} bytes hold {}. Fix: give the length that fits the bytes.",
-                                   buffer.name, elements(view.length), view.bytes, length));
+                                   buffer.name, elements(said), bytes, length));
   }
   if (buffer.count > 0 && length != buffer.count) {
     throw BindingError(fmt::format("buffer `{}` is declared with exactly {}, got {}. Fix: give an array of {}.", buffer.name,
                                    elements(buffer.count), length, elements(buffer.count)));
   }
-  if (buffer.access == BufferAccess::Uniform && view.bytes > kMaxUniformBytes) {
+  if (buffer.access == BufferAccess::Uniform && bytes > kMaxUniformBytes) {
     throw BindingError(fmt::format("uniform buffer `{}` has {} bytes, at most {} are allowed. Fix: declare it with BufferAccess::ReadOnly.",
-                                   buffer.name, view.bytes, kMaxUniformBytes));
+                                   buffer.name, bytes, kMaxUniformBytes));
   }
 }
 
@@ -57,69 +49,48 @@ void check_buffer(const BufferDecl& buffer, const Extent& view) {
 
 struct Range {
   Extent extent;
-  const BufferDecl* buffer;
+  const BufferDecl* buffer = nullptr;
 
   bool written() const { return buffer->access == BufferAccess::ReadWrite; }
+  bool begins_before(const Range& other) const {
+    return std::tie(extent.space, extent.begin, buffer) < std::tie(other.extent.space, other.extent.begin, other.buffer);
+  }
+  bool meets_earlier(const Range& other) const { return other.extent.space == extent.space && extent.begin < other.extent.end(); }
+  bool ends_before(const Range& other) const { return extent.space != other.extent.space || extent.end() < other.extent.end(); }
 };
 
-void check_overlaps_in_order(std::span<Range> ranges) {
-  std::stable_sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) {
-    return std::tie(a.extent.space, a.extent.begin) < std::tie(b.extent.space, b.extent.begin);
-  });
-
-  // In order of their begins, a range meets an earlier one of its space exactly if it begins before the furthest end so far. Ranges
-  // that are only read may overlap each other, so the furthest end is kept for all and for the written ones.
-  const Range* furthest = nullptr;
-  const Range* furthest_written = nullptr;
+// In order of their begins, a range meets an earlier one exactly if it meets the one that ends last. Ranges that are only read may overlap
+// each other, so the one that ends last is kept for all and for the written ones.
+void check_overlaps_of(std::span<Range> ranges) {
+  std::sort(ranges.begin(), ranges.end(), [](const Range& a, const Range& b) { return a.begins_before(b); });
+  const Range* last = nullptr;
+  const Range* last_written = nullptr;
   for (const Range& range : ranges) {
-    const Range* other = range.written() ? furthest : furthest_written;
-    if (other != nullptr && other->extent.space == range.extent.space && range.extent.begin < other->extent.end()) {
-      refuse_overlap(*other->buffer, *range.buffer);
-    }
-    const auto extend = [&](const Range*& so_far) {
-      const bool further = so_far == nullptr || so_far->extent.space != range.extent.space || so_far->extent.end() < range.extent.end();
-      if (further) so_far = &range;
-    };
-    extend(furthest);
-    if (range.written()) extend(furthest_written);
+    const Range* const other = range.written() ? last : last_written;
+    if (other != nullptr && range.meets_earlier(*other)) refuse_overlap(*other->buffer, *range.buffer);
+    if (last == nullptr || last->ends_before(range)) last = &range;
+    if (range.written() && (last_written == nullptr || last_written->ends_before(range))) last_written = &range;
   }
 }
 
-// Two arrays of which one is written may not share a byte: backends differ in what the other one would see.
-template <class At>
-void check_overlaps(std::size_t count, const At& at) {
-  // Most programs have so few that looking at all pairs is quicker than sorting.
-  constexpr std::size_t kFew = 8;
-  if (count > kFew) {
-    std::vector<Range> ranges;
-    for (std::size_t slot = 0; slot < count; ++slot) {
-      if (at(slot).extent.bytes > 0) ranges.push_back(at(slot));
-    }
-    return check_overlaps_in_order(ranges);
-  }
-  for (std::size_t second = 1; second < count; ++second) {
-    const Range b = at(second);
-    for (std::size_t first = 0; first < second; ++first) {
-      const Range a = at(first);
-      const bool apart = a.extent.space != b.extent.space || a.extent.end() <= b.extent.begin || b.extent.end() <= a.extent.begin;
-      if (apart || a.extent.bytes == 0 || b.extent.bytes == 0 || (!a.written() && !b.written())) continue;
-      refuse_overlap(*a.buffer, *b.buffer);
-    }
-  }
-}
-
-// `extent(slot)` is where the array of each bound buffer lies.
+// `extent_of(slot)` is where the array of a bound buffer lies.
 template <class ExtentOf>
-void check_extents(const validate::ValidProgram& program, std::size_t count, const ExtentOf& extent, Grid grid) {
-  const std::vector<BufferId>& bound = program.bound();
-  if (count != bound.size()) {
-    throw BindingError(fmt::format("the program has {} buffers to bind, got {}. Fix: give one array for each buffer that is not Workgroup.",
-                                   bound.size(), count));
+void check_overlaps_between(const validate::ValidProgram& program, const ExtentOf& extent_of) {
+  // Few arrays need no memory of the heap.
+  std::array<Range, 8> few;
+  std::vector<Range> many;
+  const std::size_t count = program.bound().size();
+  if (count > few.size()) many.resize(count);
+  const std::span<Range> ranges = count > few.size() ? std::span(many) : std::span(few);
+  std::size_t used = 0;
+  for (std::size_t slot = 0; slot < count; ++slot) {
+    const Extent extent = extent_of(slot);
+    if (extent.bytes > 0) ranges[used++] = {extent, &program.program().buffers()[program.bound()[slot].index]};
   }
-  const auto at = [&](std::size_t slot) { return Range{extent(slot), &program.program().buffers()[bound[slot].index]}; };
-  for (std::size_t slot = 0; slot < count; ++slot) check_buffer(*at(slot).buffer, at(slot).extent);
-  check_overlaps(count, at);
+  check_overlaps_of(ranges.first(used));
+}
 
+void check_grid(const validate::ValidProgram& program, Grid grid) {
   const std::array<std::uint32_t, 3> counts{grid.x, grid.y, grid.z};
   const ir::WorkgroupSize& size = program.program().workgroup_size();
   for (std::size_t axis = 0; axis < 3; ++axis) {
@@ -129,6 +100,25 @@ void check_extents(const validate::ValidProgram& program, std::size_t count, con
           counts[axis], size[axis], axis, std::uint64_t{counts[axis]} * size[axis], kMaxInvocationsPerAxis / size[axis]));
     }
   }
+}
+
+std::uint64_t bytes_of(const BufferView& view) { return view.bytes.size(); }
+std::uint64_t bytes_of(const StorageView& view) { return view.bytes; }
+Extent extent_of(const BufferView& view) { return host_extent(view.bytes.data(), view.bytes.size()); }
+Extent extent_of(const StorageView& view) { return {view.storage->id(), view.offset, view.bytes}; }
+
+template <class View>
+void check_views(const validate::ValidProgram& program, std::span<const View> views, Grid grid) {
+  const std::vector<BufferId>& bound = program.bound();
+  if (views.size() != bound.size()) {
+    throw BindingError(fmt::format("the program has {} buffers to bind, got {}. Fix: give one array for each buffer that is not Workgroup.",
+                                   bound.size(), views.size()));
+  }
+  for (std::size_t slot = 0; slot < bound.size(); ++slot) {
+    check_buffer(program.program().buffers()[bound[slot].index], bytes_of(views[slot]), views[slot].length);
+  }
+  check_overlaps_between(program, [&](std::size_t slot) { return extent_of(views[slot]); });
+  check_grid(program, grid);
 }
 
 }  // namespace
@@ -201,19 +191,15 @@ std::vector<bool> written(const validate::ValidProgram& program) {
 std::uint64_t workgroup_bytes(const BufferDecl& buffer) { return std::uint64_t{buffer.count} * ir::min_bytes(buffer.element); }
 
 void check_call(const validate::ValidProgram& program, std::span<const BufferView> buffers, Grid grid) {
-  const auto extent = [&](std::size_t slot) {
-    const BufferView& buffer = buffers[slot];
-    return Extent{0, reinterpret_cast<std::uintptr_t>(buffer.bytes.data()), buffer.bytes.size(), buffer.length};
-  };
-  check_extents(program, buffers.size(), extent, grid);
+  check_views(program, buffers, grid);
 }
 
 void check_call(const validate::ValidProgram& program, std::span<const StorageView> buffers, Grid grid) {
-  const auto extent = [&](std::size_t slot) {
-    const StorageView& buffer = buffers[slot];
-    return Extent{buffer.storage->id(), buffer.offset, buffer.bytes, buffer.length};
-  };
-  check_extents(program, buffers.size(), extent, grid);
+  check_views(program, buffers, grid);
+}
+
+void check_overlaps(const validate::ValidProgram& program, std::span<const Extent> extents) {
+  check_overlaps_between(program, [&](std::size_t slot) { return extents[slot]; });
 }
 
 }  // namespace vyre::run

@@ -1,4 +1,6 @@
-// What the host must check before any backend runs (semantics, sections 5, 6 and 9), the same for all of them.
+// The checks before a backend runs (semantics, sections 5, 6 and 9), the same for all of them. The caller of an executable makes them: who
+// has the arrays knows what to say about them, and a call that is repeated is checked once. Backends check only what is theirs, such as
+// the limits of a device.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +16,22 @@
 
 namespace vyre::run {
 
-// One view a bound buffer, in the order of ValidProgram::bound(). Throws BindingError for arrays that do not fit the program or
-// each other, ArgumentError for a grid beyond 2^32 invocations on an axis.
+// Takes one view for each bound buffer, in the order of ValidProgram::bound(). Throws BindingError for arrays that do not fit the program
+// or each other, ArgumentError for a grid beyond 2^32 invocations on an axis.
 void check_call(const validate::ValidProgram& program, std::span<const BufferView> buffers, Grid grid);
 void check_call(const validate::ValidProgram& program, std::span<const StorageView> buffers, Grid grid);
+
+// Where an array lies: all host arrays in space 0, each storage in a space of its own. An extent of no bytes lies nowhere.
+struct Extent {
+  std::uint64_t space = 0, begin = 0, bytes = 0;
+
+  std::uint64_t end() const { return begin + bytes; }
+};
+inline Extent host_extent(const void* data, std::uint64_t bytes) { return {0, reinterpret_cast<std::uintptr_t>(data), bytes}; }
+
+// For arrays that a call copies before it runs. Two arrays of which one is written may not share a byte: backends would differ in what the
+// other one sees. Throws BindingError.
+void check_overlaps(const validate::ValidProgram& program, std::span<const Extent> extents);
 
 // Semantics 9: of the backends that run on the host's processor.
 inline constexpr std::uint64_t kMaxHostInvocations = std::uint64_t{1} << 16;       // a workgroup

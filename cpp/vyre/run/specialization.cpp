@@ -31,7 +31,7 @@ std::uint64_t invocations_of(Grid grid, const ir::WorkgroupSize& workgroup_size)
 
 }  // namespace
 
-Specialization::Specialization(const validate::ValidProgram& program, const PrepareOptions& options)
+Specialization::Specialization(const validate::ValidProgram& program, const Optimize& options)
     : everywhere_(options.everywhere), workgroup_size_(program.program().workgroup_size()) {
   const auto is_uniform = [](const ir::BufferDecl& buffer) { return buffer.access == ir::BufferAccess::Uniform; };
   if (!options.specialization || std::ranges::none_of(program.program().buffers(), is_uniform)) return;

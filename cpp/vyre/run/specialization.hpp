@@ -24,7 +24,7 @@ class Specialization {
   using Words = std::vector<std::uint32_t>;
 
   // Throws LoweringError.
-  Specialization(const validate::ValidProgram& program, const PrepareOptions& options);
+  Specialization(const validate::ValidProgram& program, const Optimize& options);
 
   // One of the elements that decide.
   struct Part {

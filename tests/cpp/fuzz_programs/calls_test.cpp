@@ -29,7 +29,7 @@ class Forgetful : public run::Backend {
   std::vector<std::string> unavailable() override { return {}; }
   std::vector<run::DeviceInfo> devices() override { return {}; }
   std::unique_ptr<run::Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
-                                           const run::PrepareOptions& options, const run::RunOptions& waiting) override {
+                                           const run::Optimize& options, const run::RunOptions& waiting) override {
     auto result = std::make_unique<Executable>();
     result->right = right_->prepare(program, device, options, waiting);
     for (const BufferId id : program.bound()) {

@@ -24,7 +24,7 @@ TEST(Cpu, programs_agree_on_every_instruction_set) {
     options.instructions = std::string(lanes->name);
     options.threads = 1 + ways.size() % 3;
     backends.push_back(run::make_cpu_backend(options));
-    for (const lower::Options& lowering : {lower::all_off(), lower::Options()}) ways.push_back({backends.back().get(), {}, {}, lowering});
+    for (const run::Optimize& optimize : {run::all_off(), run::Optimize()}) ways.push_back({backends.back().get(), {}, {}, optimize});
   }
   constexpr std::uint64_t kFirst = 2'000'000, kSeeds = 400;
   for (std::uint64_t seed = kFirst; seed < kFirst + kSeeds; ++seed) {

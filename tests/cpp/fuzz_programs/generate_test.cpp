@@ -30,10 +30,10 @@ validate::ValidProgram valid(const Case& that) {
 
 std::vector<Way> reference_ways() {
   std::vector<Way> ways;
-  for (const lower::Options& lowering : {lower::all_off(), lower::Options()}) {
+  for (const run::Optimize& optimize : {run::all_off(), run::Optimize()}) {
     for (const run::Schedule schedule :
          {run::Schedule{}, run::Schedule{run::Schedule::Order::Reversed, 0}, run::Schedule{run::Schedule::Order::Random, 7}}) {
-      ways.push_back({run::find_backend("reference"), {}, schedule, lowering});
+      ways.push_back({run::find_backend("reference"), {}, schedule, optimize});
     }
   }
   return ways;

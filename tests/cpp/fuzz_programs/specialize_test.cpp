@@ -91,8 +91,8 @@ TEST(Specialize, random_programs_keep_their_bytes_on_every_backend) {
     }
   }
   for (Way& way : ways) {
-    way.lowering = lower::all_off();
-    way.lowering.specialization = way.lowering.everywhere = true;
+    way.optimize = run::all_off();
+    way.optimize.specialization = way.optimize.everywhere = true;
   }
   std::size_t decided = 0;
   for (std::uint64_t seed = kFirst; seed < kFirst + kSeeds; ++seed) {
@@ -112,7 +112,7 @@ TEST(Specialize, random_programs_keep_their_bytes_on_every_backend) {
     const std::size_t count = seed % 20 == 0 ? ways.size() : 2;
     for (std::size_t way = 0; way < count; ++way) {
       for (const bool optimise : {false, true}) {
-        ways[way].lowering.passes = optimise;
+        ways[way].optimize.passes = optimise;
         const auto difference = first_difference(expected, run_case(more, from.program, ways[way]));
         ASSERT_FALSE(difference.has_value()) << "seed " << seed << " on " << ways[way].backend->name() << ", buffer `" << difference->buffer
                                              << "` word " << difference->word << ": expected " << difference->expected << ", got "

@@ -251,19 +251,6 @@ TEST(Lower, without_proofs_every_access_is_guarded) {
   EXPECT_EQ(guarded(shared), 0u);
 }
 
-// As the reference page lists them, and as Python names them.
-TEST(Lower, what_it_does_for_speed_is_switched_by_name) {
-  for (const lower::SpeedupInfo& row : lower::kSpeedups) {
-    lower::Options options = lower::all_off();
-    EXPECT_NE(options, lower::Options());
-    options.*row.chosen = true;
-    EXPECT_EQ(options.passes, row.name == "passes");
-    EXPECT_EQ(options.proofs, row.name == "proofs");
-    EXPECT_EQ(options.coarsening, row.name == "coarsening");
-    EXPECT_FALSE(row.meaning.empty());
-  }
-}
-
 TEST(Lower, a_shared_array_needs_no_guard_where_the_index_is_small_by_itself) {
   const auto write = [](ExprHandle index) { return store("cells", index, u32(1)); };
   EXPECT_EQ(guards(write(u32(7))), 0u);

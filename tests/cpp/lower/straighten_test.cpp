@@ -113,7 +113,7 @@ TEST(Straighten, changes_no_byte) {
     for (const bool passes : {false, true}) {
       for (const bool straightening : {false, true}) {
         EXPECT_EQ(
-            test::run_program(*run::make_cpu_backend(), valid, arrays, {2, 1, 1}, {}, {.passes = passes, .straightening = straightening}),
+            test::run_program(*run::make_cpu_backend(), valid, arrays, {2, 1, 1}, {}, {{.passes = passes, .straightening = straightening}}),
             expected);
       }
     }

@@ -47,7 +47,7 @@ TEST_P(CpuConformance, gives_the_expected_words) {
   for (const std::string& set : instruction_sets()) {
     const auto backend = run::make_cpu_backend({.threads = 1, .instructions = set});
     for (const bool optimize : {true, false}) {
-      const std::vector<Words> got = run_program(*backend, program, given.given, given.grid, {}, {.passes = optimize});
+      const std::vector<Words> got = run_program(*backend, program, given.given, given.grid, {}, {{.passes = optimize}});
       ASSERT_EQ(got.size(), given.expected.size());
       for (std::size_t slot = 0; slot < got.size(); ++slot) EXPECT_EQ(got[slot], given.expected[slot]) << set << ", buffer " << slot;
     }
@@ -64,7 +64,7 @@ void expect_same(const Program& program, const std::vector<Words>& arrays, run::
   for (const std::string& set : instruction_sets()) {
     for (const unsigned threads : counts) {
       const auto cpu = run::make_cpu_backend({.threads = threads, .instructions = set});
-      for (const lower::Options& options : {lower::Options{}, lower::Options{.passes = false}, lower::all_off()}) {
+      for (const run::Optimize& options : {run::Optimize{}, run::Optimize{{.passes = false}}, run::all_off()}) {
         EXPECT_EQ(run_program(*cpu, checked, arrays, grid, {}, options), expected) << set << ", " << threads << " threads\n"
                                                                                    << to_text(program);
       }

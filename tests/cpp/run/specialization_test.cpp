@@ -22,7 +22,7 @@ namespace {
 using namespace sample;
 using run::BufferView;
 using run::Grid;
-using run::PrepareOptions;
+using run::Optimize;
 using run::Specialization;
 using run::Storage;
 using run::StorageView;
@@ -58,8 +58,8 @@ Words some_words(std::size_t count) {
   return words;
 }
 
-PrepareOptions at_once() {
-  PrepareOptions options;
+Optimize at_once() {
+  Optimize options;
   options.everywhere = true;
   return options;
 }
@@ -109,7 +109,7 @@ TEST(Specialization, looks_at_the_words_that_decide) {
 
 TEST(Specialization, is_of_programs_whose_words_decide_and_may_be_switched_off) {
   EXPECT_EQ(Specialization(rounds_program(), {}).parts().size(), 2u);
-  PrepareOptions off;
+  Optimize off;
   off.specialization = false;
   EXPECT_TRUE(Specialization(rounds_program(), off).parts().empty());
   const validate::ValidProgram plain = valid(Sample().uniform("u").out("data").add(store("data", gid(0), load("u", u32(0)))).make());
@@ -170,7 +170,7 @@ TEST(Specialization, calls_with_host_arrays_give_the_bytes_of_their_words) {
 
 // Arrays of one call of rounds_program(), all on the device.
 struct Resident {
-  explicit Resident(const Place& where, const PrepareOptions& options = at_once(), std::uint32_t groups = kGroups)
+  explicit Resident(const Place& where, const Optimize& options = at_once(), std::uint32_t groups = kGroups)
       : place(where),
         words(groups * kGroup),
         executable(place.backend->prepare(rounds_program(), place.device, options)),

@@ -119,7 +119,7 @@ struct Shared : Place {
     plan = counting->plan(views, {1, 1, 1});
     sequence = backend->sequence({{plan, views}, {plan, views}, {plan, views}});
 
-    run::PrepareOptions at_once;
+    run::Optimize at_once;
     at_once.everywhere = true;
     turning = backend->prepare(rounds_program(), device, at_once);
     writing = backend->prepare(rounds_writer(), device);

@@ -16,6 +16,12 @@
 namespace vyre {
 namespace {
 
+constexpr run::Optimize kByAddress = [] {
+  run::Optimize optimize;
+  optimize.addresses = true;
+  return optimize;
+}();
+
 using namespace sample;
 using run::StorageView;
 using test::Words;
@@ -116,7 +122,7 @@ TEST_F(Addresses, are_compiled_for_once_more_when_the_device_was_lost) {
 TEST_F(Addresses, of_large_grids_are_used_by_the_kernel_that_does_the_work_of_four) {
   on_each_device([&](std::size_t device, const test::DeviceInfo&) {
     auto backend = this->backend();
-    lower::Options everywhere;
+    run::Optimize everywhere;
     everywhere.everywhere = true;
     const auto executable = backend.prepare(twice(), device, everywhere);
     for (const std::uint32_t count : {64 * 4u, 64 * 5u, 64 * 11u}) {
@@ -140,7 +146,7 @@ TEST_F(Addresses, of_arrays_without_elements_may_be_read) {
                                                          .add({store("out", gid(0), load("none", gid(0) + u32(0x10000000)))})
                                                          .make());
   on_each_device([&](std::size_t device, const test::DeviceInfo&) {
-    const auto executable = backend_.prepare(program, device, {.addresses = true});
+    const auto executable = backend_.prepare(program, device, kByAddress);
     // As large as a block with memory of its own, of which the last words are half an element.
     constexpr std::uint64_t kBytes = std::uint64_t{2} << 20;
     const auto storage = backend_.allocate(device, kBytes, false);
@@ -163,7 +169,7 @@ TEST_F(Addresses, that_a_device_lacks_make_a_larger_array_a_typed_error) {
                                            [](VkPhysicalDeviceVulkan12Features& features) { features.bufferDeviceAddress = VK_FALSE; });
   on_each_device([&](std::size_t device, const test::DeviceInfo& info) {
     auto backend = this->backend();
-    const auto executable = backend.prepare(twice(), device, {.addresses = true});
+    const auto executable = backend.prepare(twice(), device, kByAddress);
     Words small = test::counted(kRange / 4, 3), large(kRange / 4 + 1);
     const run::BufferView fits[] = {test::view(small)}, views[] = {test::view(large)};
     executable->run(fits, {2, 1, 1}, {});

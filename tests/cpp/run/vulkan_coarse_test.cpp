@@ -29,12 +29,12 @@ using test::Words;
 using VulkanCoarse = test::VulkanTest;
 
 // Every combination of what lowering does for speed, where it applies.
-std::vector<lower::Options> combinations() {
-  std::vector<lower::Options> result;
-  for (std::uint32_t bits = 0; bits < 1u << lower::kSpeedups.size(); ++bits) {
-    lower::Options options;
+std::vector<run::Optimize> combinations() {
+  std::vector<run::Optimize> result;
+  for (std::uint32_t bits = 0; bits < 1u << run::kSpeedups.size(); ++bits) {
+    run::Optimize options;
     options.everywhere = true;
-    for (std::size_t row = 0; row < lower::kSpeedups.size(); ++row) options.*lower::kSpeedups[row].chosen = (bits >> row & 1) != 0;
+    for (std::size_t row = 0; row < run::kSpeedups.size(); ++row) options.*run::kSpeedups[row].chosen = (bits >> row & 1) != 0;
     result.push_back(options);
   }
   return result;
@@ -72,7 +72,7 @@ TEST_F(VulkanCoarse, ids_agree_on_grids_of_every_length) {
   run::vulkan::VulkanBackend in_parts(run::vulkan::system_loader,
                                       {.max_group_count = std::array<std::uint32_t, 3>{2, 1, 4}, .dispatches_per_submission = 2});
   on_each_device([&](std::size_t device, const test::DeviceInfo&) {
-    lower::Options everywhere;
+    run::Optimize everywhere;
     everywhere.everywhere = true;
     for (run::vulkan::VulkanBackend* backend : {&backend_, &in_parts}) {
       const auto executable = backend->prepare(checked, device, everywhere);
@@ -110,7 +110,7 @@ TEST_F(VulkanCoarse, every_combination_gives_the_bytes_of_the_reference) {
       const Grid grid{9, 1, 1};
       const std::vector<Words> expected = test::run_reference(program, given, grid);
       on_each_device([&](std::size_t device, const test::DeviceInfo&) {
-        for (const lower::Options& options : combinations()) {
+        for (const run::Optimize& options : combinations()) {
           std::vector<Words> arrays = given;
           std::vector<run::BufferView> views;
           for (Words& array : arrays) views.push_back(test::view(array));
@@ -127,7 +127,7 @@ TEST_F(VulkanCoarse, random_programs_give_the_bytes_of_the_reference_in_some_com
   fuzz::Options options;
   options.independent = true;
   options.statements = 12;
-  const std::vector<lower::Options> combinations = vyre::combinations();
+  const std::vector<run::Optimize> combinations = vyre::combinations();
   for (std::uint64_t seed = kFirst; seed < kFirst + kSeeds; ++seed) {
     const fuzz::Case that = fuzz::generate(seed, options);
     std::vector<fuzz::Way> ways;
@@ -142,7 +142,7 @@ TEST_F(VulkanCoarse, random_programs_give_the_bytes_of_the_reference_in_some_com
 class WhereItPays : public VulkanCoarse {
  protected:
   // How many pipelines a call compiles, after one of a single workgroup.
-  int compiled(std::size_t device, const ir::Program& program, Grid grid, const lower::Options& options = {}) {
+  int compiled(std::size_t device, const ir::Program& program, Grid grid, const run::Optimize& options = {}) {
     run::vulkan::VulkanBackend backend([this] { return vulkan_.loader(); });
     const auto executable = backend.prepare(test::valid(program), device, options);
     Words out(1);
@@ -174,12 +174,12 @@ TEST_F(WhereItPays, a_large_grid_of_a_gpu_is_coarsened_and_no_other) {
   EXPECT_EQ(compiled(device, program, kAlmost), 0);
   EXPECT_EQ(compiled(device, program, {1, kLarge.x, 1}), 0) << "there is nothing to take together along x";
   EXPECT_EQ(compiled(device, program, {kLarge.x, 0, 1}), 0);
-  lower::Options off;
+  run::Optimize off;
   off.coarsening = false;
   EXPECT_EQ(compiled(device, program, kLarge, off), 0);
   take_devices_for(VK_PHYSICAL_DEVICE_TYPE_CPU);
   EXPECT_EQ(compiled(device, program, kLarge), 0);
-  lower::Options everywhere;
+  run::Optimize everywhere;
   everywhere.everywhere = true;
   EXPECT_EQ(compiled(device, program, {4, 1, 1}, everywhere), 1);
   EXPECT_EQ(compiled(device, program, {3, 1, 1}, everywhere), 0);
@@ -187,7 +187,7 @@ TEST_F(WhereItPays, a_large_grid_of_a_gpu_is_coarsened_and_no_other) {
 
 TEST_F(WhereItPays, a_program_that_cannot_be_coarsened_is_tried_once) {
   const ir::Program program = Sample().out("out").size(64).add(let("old", atomic(AtomicOp::Add, "out", gid(0), u32(1)))).make();
-  lower::Options everywhere;
+  run::Optimize everywhere;
   everywhere.everywhere = true;
   EXPECT_EQ(compiled(usable_.front(), program, {8, 1, 1}, everywhere), 0);
 }
@@ -199,7 +199,7 @@ TEST_F(WhereItPays, no_loops_are_taken_together_where_the_driver_ends_them) {
     const NodeHandle rounds = loop("k", u32(0), u32(turns), {store("out", gid(0), var("k"))});
     return Sample().out("out").size(64).add(if_(bin(BinOp::Eq, gid(0), u32(9999)), {rounds})).make();
   };
-  lower::Options everywhere;
+  run::Optimize everywhere;
   everywhere.everywhere = true;
   on_each_device([&](std::size_t device, const test::DeviceInfo&) {
     // What all copies need together is proven to be few enough.

@@ -26,6 +26,12 @@
 namespace vyre {
 namespace {
 
+constexpr run::Optimize kByAddress = [] {
+  run::Optimize optimize;
+  optimize.addresses = true;
+  return optimize;
+}();
+
 using namespace sample;
 using run::Grid;
 using test::kEdges;
@@ -34,7 +40,7 @@ using test::Words;
 class VulkanConformance : public test::VulkanTest {
  protected:
   std::vector<Words> run_on(std::size_t device, const validate::ValidProgram& program, std::vector<Words> arrays, Grid grid,
-                            const run::PrepareOptions& options = {}) {
+                            const run::Optimize& options = {}) {
     std::vector<run::BufferView> views;
     for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
       const std::span<std::byte> bytes = std::as_writable_bytes(std::span(arrays[slot]));
@@ -70,7 +76,7 @@ class VulkanConformance : public test::VulkanTest {
     const std::vector<Words> expected = test::run_program(*reference_, checked, arrays, grid);
     on_each_device([&](std::size_t device, const test::DeviceInfo&) {
       EXPECT_EQ(run_on(device, checked, arrays, grid), expected);
-      EXPECT_EQ(run_on(device, checked, arrays, grid, {.addresses = true}), expected) << "by address";
+      EXPECT_EQ(run_on(device, checked, arrays, grid, kByAddress), expected) << "by address";
     });
     return expected;
   }

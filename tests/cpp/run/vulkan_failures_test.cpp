@@ -287,7 +287,7 @@ validate::ValidProgram rounds_program() {
 // Its arrays on a device, and the call that is compiled for their words at once.
 struct Rounds {
   Rounds(VulkanBackend& backend, std::size_t device) {
-    run::PrepareOptions at_once;
+    run::Optimize at_once;
     at_once.everywhere = true;
     executable = backend.prepare(rounds_program(), device, at_once);
     data = backend.allocate(device, 256, false);

@@ -165,22 +165,6 @@ OpBranch %done
   });
 }
 
-TEST_F(VulkanTest, more_than_2_to_the_32_invocations_along_an_axis_are_refused) {
-  on_each_device([&](std::size_t device, const DeviceInfo&) {
-    Words a(1), b(1), out(1);
-    const BufferView views[] = {view(a), view(b), view(out)};
-    auto executable = backend_.prepare_shader(xor_shader(), device);
-    try {
-      executable->run(views, {0x4000001, 1, 1}, {});
-      FAIL();
-    } catch (const BindingError& error) {
-      EXPECT_STREQ(error.what(),
-                   "67108865 workgroups of 64 invocations along axis 0 are 4294967360 invocations, more than 4294967296. Fix: use fewer "
-                   "workgroups, or spread them over the other axes.");
-    }
-  });
-}
-
 TEST_F(VulkanTest, several_threads_share_an_executable) {
   on_each_device([&](std::size_t device, const DeviceInfo&) {
     auto executable = backend_.prepare_shader(xor_shader(), device);

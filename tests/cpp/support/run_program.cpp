@@ -14,13 +14,14 @@ validate::ValidProgram valid(const ir::Program& program, const validate::Options
 }
 
 std::vector<Words> run_program(run::Backend& backend, const validate::ValidProgram& program, std::vector<Words> arrays, run::Grid grid,
-                               const run::RunOptions& options, const run::PrepareOptions& prepare) {
+                               const run::RunOptions& options, const run::Optimize& prepare) {
   std::vector<run::BufferView> views;
   for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
     const ir::BufferDecl& buffer = program.program().buffers()[program.bound()[slot].index];
     const std::span<std::byte> bytes = std::as_writable_bytes(std::span(arrays[slot]));
     views.push_back({bytes, run::buffer_length(buffer, bytes.size())});
   }
+  run::check_call(program, views, grid);
   backend.prepare(program, std::nullopt, prepare)->run(views, grid, options);
   return arrays;
 }

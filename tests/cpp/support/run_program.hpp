@@ -17,7 +17,7 @@ validate::ValidProgram valid(const ir::Program& program, const validate::Options
 
 // One array for each bound buffer, in order of declaration. Gives them back as they are after the call.
 std::vector<Words> run_program(run::Backend& backend, const validate::ValidProgram& program, std::vector<Words> arrays, run::Grid grid = {},
-                               const run::RunOptions& options = {}, const run::PrepareOptions& prepare = {});
+                               const run::RunOptions& options = {}, const run::Optimize& prepare = {});
 
 // On the reference.
 std::vector<Words> run_reference(const ir::Program& program, std::vector<Words> arrays, run::Grid grid = {},

@@ -87,7 +87,7 @@ std::vector<DeviceInfo> VulkanBackend::devices() {
 }
 
 std::unique_ptr<Executable> VulkanBackend::prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
-                                                   const PrepareOptions& options, const RunOptions& waiting) {
+                                                   const Optimize& options, const RunOptions& waiting) {
   const auto proven = [&](std::uint32_t loop_budget) { return proven_within(loop_budget, program, options); };
   return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(proven), program, options, waiting);
 }

@@ -134,21 +134,8 @@ void check_sizes(const Device& device, const Shader& shader, std::span<const std
   }
 }
 
-void check_call(const Device& device, const Shader& shader, std::span<const BufferView> buffers, Grid grid) {
-  if (buffers.size() != shader.buffer_count) {
-    throw BindingError(
-        fmt::format("the program has {} buffers, got {}. Fix: pass one array for each buffer.", shader.buffer_count, buffers.size()));
-  }
-  const std::uint32_t groups[] = {grid.x, grid.y, grid.z};
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    const std::uint64_t invocations = std::uint64_t{groups[axis]} * shader.workgroup_size[axis];
-    if (invocations > std::uint64_t{1} << 32) {
-      throw BindingError(
-          fmt::format("{} workgroups of {} invocations along axis {} are {} invocations, more than 4294967296. Fix: use fewer "
-                      "workgroups, or spread them over the other axes.",
-                      groups[axis], shader.workgroup_size[axis], axis, invocations));
-    }
-  }
+void check_call(const Device& device, const Shader& shader, std::span<const BufferView> buffers) {
+  VYRE_ASSERT(buffers.size() == shader.buffer_count);
   std::vector<std::uint64_t> sizes;
   for (const BufferView& buffer : buffers) sizes.push_back(buffer.bytes.size());
   check_sizes(device, shader, sizes);
@@ -241,7 +228,7 @@ VkDeviceSize Workspace::bytes() const {
 
 void run_call(Device& device, const Kernels& kernels, std::span<const BufferView> buffers, Grid grid, const RunOptions& options) {
   const Shader& shader = kernels.plain->shader();
-  check_call(device, shader, buffers, grid);
+  check_call(device, shader, buffers);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
 
   Loan loan(device);

@@ -20,8 +20,7 @@ namespace vyre::run::vulkan {
 VkDeviceSize device_bytes(std::uint64_t host_bytes);
 // Takes one size for each buffer of the program; throws CapabilityError for sizes that the device cannot give to the shader.
 void check_sizes(const Device& device, const Shader& shader, std::span<const std::uint64_t> bytes);
-// Also checks everything else that a call with host arrays must satisfy.
-void check_call(const Device& device, const Shader& shader, std::span<const BufferView> buffers, Grid grid);
+void check_call(const Device& device, const Shader& shader, std::span<const BufferView> buffers);
 // Throws CapabilityError when a program found that the driver ended one of its loops early, and wrote that here.
 void check_status(const Device& device, const Buffer& status);
 

@@ -28,7 +28,7 @@ KernelSource::KernelSource(std::shared_ptr<Devices> devices, std::size_t device,
 }
 
 KernelSource::KernelSource(std::shared_ptr<Devices> devices, std::size_t device, const validate::ValidProgram& program,
-                           const PrepareOptions& options, const RunOptions& waiting)
+                           const Optimize& options, const RunOptions& waiting)
     : devices_(std::move(devices)), index_(device), program_(std::make_shared<validate::ValidProgram>(program)), options_(options) {
   families_[0].program = program_;
   ready({0, 0, 0}, 0, std::nullopt, waiting);

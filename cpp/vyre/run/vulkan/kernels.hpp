@@ -25,7 +25,7 @@ class KernelSource {
  public:
   // Runs one given shader for every grid. Both constructors, and ready(), throw what opening the device and compiling throw.
   KernelSource(std::shared_ptr<Devices> devices, std::size_t device, Shader shader, const RunOptions& waiting);
-  KernelSource(std::shared_ptr<Devices> devices, std::size_t device, const validate::ValidProgram& program, const PrepareOptions& options,
+  KernelSource(std::shared_ptr<Devices> devices, std::size_t device, const validate::ValidProgram& program, const Optimize& options,
                const RunOptions& waiting);
 
   struct Ready {
@@ -64,7 +64,7 @@ class KernelSource {
   const std::shared_ptr<Devices> devices_;
   const std::size_t index_;
   const ProfiledProgram program_;
-  const PrepareOptions options_;
+  const Optimize options_;
   std::optional<Specialization> specialization_;  // of a program
   std::atomic<bool> on_processor_ = false;
   // Held while a driver compiles; whoever else comes waits as long as its own call may.

@@ -27,7 +27,7 @@ bool is_large_call(const Device& device, std::span<const BufferView> buffers, co
 void run_large_call(const std::shared_ptr<Device>& device, const Kernels& kernels, std::span<const BufferView> buffers, Grid grid,
                     const RunOptions& options) {
   const Shader& shader = kernels.plain->shader();
-  check_call(*device, shader, buffers, grid);
+  check_call(*device, shader, buffers);
   if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
   RunOptions steps = options;
   steps.start = std::chrono::steady_clock::now();

@@ -33,7 +33,7 @@ Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& prog
 
 }  // namespace
 
-Shader translate(const validate::ValidProgram& program, const Target& target, const PrepareOptions& options) {
+Shader translate(const validate::ValidProgram& program, const Target& target, const Optimize& options) {
   const auto lowered = [&] {
     const Span span("lower");
     return lower::lower(program, options);
@@ -41,13 +41,13 @@ Shader translate(const validate::ValidProgram& program, const Target& target, co
   return shader_of(lowered(), program, target);
 }
 
-bool proven_within(std::uint32_t loop_budget, const validate::ValidProgram& program, const PrepareOptions& options) {
+bool proven_within(std::uint32_t loop_budget, const validate::ValidProgram& program, const Optimize& options) {
   const Span span("lower");
   return fits(loop_budget, lower::lower(program, options));
 }
 
 std::optional<Shader> translate_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Target& target,
-                                          const PrepareOptions& options) {
+                                          const Optimize& options) {
   const auto lowered = [&] {
     const Span span("lower");
     return lower::lower_coarsened(program, ways, options);

@@ -20,13 +20,13 @@ struct Target {
 };
 
 // Throws LoweringError.
-Shader translate(const validate::ValidProgram& program, const Target& target, const PrepareOptions& options = {});
+Shader translate(const validate::ValidProgram& program, const Target& target, const Optimize& options = {});
 // Whether the program is proven to need no more loop rounds than that, whatever it is given. Throws LoweringError.
-bool proven_within(std::uint32_t loop_budget, const validate::ValidProgram& program, const PrepareOptions& options);
+bool proven_within(std::uint32_t loop_budget, const validate::ValidProgram& program, const Optimize& options);
 
 // The shader of which a workgroup does the work of `ways` workgroups along x; nothing for a program that cannot be coarsened, or
 // whose loops might be ended then.
 std::optional<Shader> translate_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Target& target,
-                                          const PrepareOptions& options = {});
+                                          const Optimize& options = {});
 
 }  // namespace vyre::run::vulkan

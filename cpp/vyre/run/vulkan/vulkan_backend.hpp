@@ -15,7 +15,7 @@ class VulkanBackend final : public Backend {
   std::vector<std::string> unavailable() override;
   std::vector<DeviceInfo> devices() override;
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
-                                      const PrepareOptions& options = {}, const RunOptions& waiting = {}) override;
+                                      const Optimize& options = {}, const RunOptions& waiting = {}) override;
 
   std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) override;
   std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override;

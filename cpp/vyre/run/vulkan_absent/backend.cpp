@@ -16,7 +16,7 @@ class AbsentBackend final : public Backend {
   std::string_view name() const override { return "vulkan"; }
   std::vector<std::string> unavailable() override { return {kReason}; }
   std::vector<DeviceInfo> devices() override { return {}; }
-  std::unique_ptr<Executable> prepare(const validate::ValidProgram&, std::optional<std::size_t>, const PrepareOptions&,
+  std::unique_ptr<Executable> prepare(const validate::ValidProgram&, std::optional<std::size_t>, const Optimize&,
                                       const RunOptions&) override {
     throw DeviceError(kReason);
   }

@@ -1,4 +1,4 @@
-#include "lowering.hpp"
+#include "optimize.hpp"
 
 #include <fmt/format.h>
 
@@ -16,32 +16,32 @@ bool is_name(py::handle object, std::string_view name) {
 
 }  // namespace
 
-std::optional<lower::Options> to_lowering(py::handle object, const std::string& where) {
+std::optional<run::Optimize> to_optimize(py::handle object, const std::string& where) {
   if (object.is_none()) return std::nullopt;
-  if (is_boolean(object)) return PyObject_IsTrue(object.ptr()) == 1 ? lower::Options() : lower::all_off();
+  if (is_boolean(object)) return PyObject_IsTrue(object.ptr()) == 1 ? run::Optimize() : run::all_off();
   std::string names;
-  for (const lower::SpeedupInfo& row : lower::kSpeedups) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", row.name);
+  for (const run::Speedup& row : run::kSpeedups) names += fmt::format("{}\"{}\"", names.empty() ? "" : ", ", row.name);
   names += ", \"addresses\"";
   const std::string wanted = "True, False or a list of names among " + names, fix = "write True, False, or such a list";
   if (!py::isinstance<py::list>(object) && !py::isinstance<py::tuple>(object) && !py::isinstance<py::anyset>(object)) {
     reject(where, wanted, object, fix);
   }
-  lower::Options options = lower::all_off();
-  options.everywhere = true;
+  run::Optimize chosen = run::all_off();
+  chosen.everywhere = true;
   for (const py::handle item : object) {
     if (is_name(item, "addresses")) {
-      options.addresses = true;
+      chosen.addresses = true;
       continue;
     }
-    const auto row = std::ranges::find_if(lower::kSpeedups, [&](const lower::SpeedupInfo& it) { return is_name(item, it.name); });
-    if (row == lower::kSpeedups.end()) {
+    const auto row = std::ranges::find_if(run::kSpeedups, [&](const run::Speedup& it) { return is_name(item, it.name); });
+    if (row == run::kSpeedups.end()) {
       std::vector<std::string_view> known{"addresses"};
-      for (const lower::SpeedupInfo& each : lower::kSpeedups) known.push_back(each.name);
+      for (const run::Speedup& each : run::kSpeedups) known.push_back(each.name);
       reject("an element of " + where, "one of " + names, item, "write one of these" + did_you_mean(lenient_text(item), known));
     }
-    options.*row->chosen = true;
+    chosen.*row->chosen = true;
   }
-  return options;
+  return chosen;
 }
 
 }  // namespace vyre::python
