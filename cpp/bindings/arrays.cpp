@@ -22,7 +22,7 @@ using ir::BufferAccess;
 using ir::BufferDecl;
 using ir::DataType;
 
-// What to write to get an array that fits.
+// The Fix that gives an array that fits.
 std::string conversion(const BufferDecl& decl, const py::array& array) {
   // Bytes that are to be read as words, most likely; vyre.pack_bytes takes them as they are.
   if (decl.element == DataType::U32 && array.dtype().kind() == 'u' && array.itemsize() == 1) return "write vyre.pack_bytes(x)";
@@ -158,7 +158,7 @@ void Arrays::bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape) {
 
 void Arrays::bind_new(Slot& slot, py::handle array) {
   bind_array(slot, array);
-  // Nobody else can hold these bytes, and the next array may come to lie where these were before they were copied.
+  // These bytes belong to this call alone, and the next array may come to lie where they were before they were copied.
   host_.back() = {};
 }
 

@@ -148,7 +148,7 @@ PyArray row(const PyArray& self, py::handle index) {
   return part;
 }
 
-// What array[key] names: its rows share the array's memory. Integers take an axis away, a slice ends the key.
+// The part of an array that array[key] names: its rows share the array's memory. Integers take an axis away, a slice ends the key.
 PyArray part_of(const PyArray& self, py::handle key) {
   py::tuple keys =
       PyTuple_Check(key.ptr()) ? py::reinterpret_borrow<py::tuple>(key) : py::make_tuple(py::reinterpret_borrow<py::object>(key));

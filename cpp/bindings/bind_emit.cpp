@@ -85,7 +85,7 @@ void bind_emit(py::module_& m) {
       },
       py::arg("program"), py::arg("target"), py::arg("optimize"));
 #if VYRE_HAS_SPIRV
-  // What SPIRV-Tools find wrong with a module: nothing, in tests.
+  // Says what SPIRV-Tools find wrong with a module, for tests: nothing.
   m.def(
       "_spirv_problem",
       [](const py::bytes& words) {

@@ -1,4 +1,4 @@
-// What vyre.fuzz is made of: cases as tuples, compared and generated with the GIL released.
+// The core of vyre.fuzz: cases as tuples, compared and generated with the GIL released.
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -161,7 +161,7 @@ py::object generate(std::uint64_t seed, std::uint32_t statements, std::uint32_t 
   return py::make_tuple(from_case(that), planted);
 }
 
-// Where a sweep is, for whoever watches from another process: the seed, and how many runs of it were begun. Both words change
+// The progress of a sweep, for a watcher in another process: the seed, and how many runs of it were begun. Both words change
 // before a run begins, so that what they say when a driver takes the process down is what it died of.
 class Progress {
  public:

@@ -251,7 +251,7 @@ std::optional<run::Optimize> optimize_of(const py::kwargs& kwargs) {
   return to_optimize(found, "argument `optimize` of a Program's call");
 }
 
-// What is given for each bound buffer: by place, in the order of the program's buffers, or by name.
+// The argument for each bound buffer: by place, in the order of the program's buffers, or by name.
 std::vector<py::handle> objects_of(const std::vector<const BufferDecl*>& bound, const py::args& args, const py::kwargs& kwargs) {
   if (args.size() > bound.size()) {
     throw BindingError(fmt::format("the program binds {} buffers, got {} arrays. Fix: pass one array for each of {}.", bound.size(),

@@ -1,4 +1,4 @@
-// What vyre.profile stands on: a profile's handle, and its report as plain tuples.
+// The core of vyre.profile: a profile's handle, and its report as plain tuples.
 #include <fmt/format.h>
 
 #include <map>
@@ -20,7 +20,7 @@ using run::Profile;
 using run::ProfileEvent;
 using run::ProfileReport;
 
-// An open one that nobody holds any more is closed, and nothing waits for it.
+// An open profile that is no longer referenced is closed, and nothing waits for it.
 struct PyProfile {
   explicit PyProfile(std::size_t most_events) : profile(Profile::begin(most_events)) {}
   PyProfile(PyProfile&&) = default;

@@ -55,7 +55,7 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
   const Arrays arrays(checked, inputs, function);
   run::check_call(checked, arrays.views(), grid);
 
-  // The results are new arrays already, which nobody sees when the call fails.
+  // The results are new arrays already, and unseen when the call fails.
   options.in_place = true;
   while_waiting(std::move(options), [&](const run::RunOptions& waiting) {
     checked = run::with_passes(checked, *place.backend, wanted);
@@ -153,7 +153,7 @@ void bind_run(py::module_& m) {
     }
     return result;
   });
-  // What `vyre doctor` shows.
+  // For `vyre doctor`.
   m.def("_driver_places", [] {
     const run::DriverPlaces found = run::driver_places();
     py::list places;

@@ -1,4 +1,4 @@
-// What the files of the Python module share. Their pattern: convert what was given (convert.hpp says what is wrong with it),
+// Shared by the files of the Python module. Their pattern: convert what was given (convert.hpp says what is wrong with it),
 // release the GIL, forward to a layer, wrap the result.
 #pragma once
 

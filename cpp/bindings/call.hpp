@@ -1,4 +1,4 @@
-// What calls that run programs share: their arguments, and their manners while Python waits for them.
+// Shared by calls that run programs: their arguments, and how they listen to Ctrl-C while Python waits for them.
 #pragma once
 
 #include <chrono>

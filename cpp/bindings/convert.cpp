@@ -46,7 +46,7 @@ constexpr const char* kInRange = "write an integer in that range";
 
 std::string with_fix(const std::string& fix, const char* otherwise) { return fix.empty() ? otherwise : fix; }
 
-// What to write for what is no integer at all.
+// The Fix for an object that is no integer at all.
 std::string integer_fix(py::handle object) {
   if (PyFloat_Check(object.ptr())) return kDivideIntegers;
   if (py::isinstance<PyExpr>(object)) return "write an integer: what an expression gives is known when the program runs";
@@ -71,7 +71,7 @@ std::string type_fix(py::handle object) {
   return "write DataType.U32 or another type of that table";
 }
 
-// What to write for a float in an expression.
+// The Fix for a float in an expression.
 std::string float_fix(py::handle object) {
   const double number = PyFloat_AsDouble(object.ptr());
   if (PyErr_Occurred() != nullptr) PyErr_Clear();

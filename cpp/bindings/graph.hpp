@@ -1,4 +1,4 @@
-// What vyre.graph() makes: calls that are recorded where they would have been submitted, and replayed together.
+// The core of vyre.graph(): calls that are recorded where they would have been submitted, and replayed together.
 #pragma once
 
 #include <chrono>

@@ -106,7 +106,7 @@ class Making {
   bool resident_;
 };
 
-// What to write for a buffer that takes arrays alone.
+// The Fix for a buffer that takes arrays alone.
 std::string array_fix(const BufferDecl& decl, py::handle object, const Making& making) {
   if (vector_lanes(decl.element) != 0) {
     return fmt::format("write {} for one vector", making.of(vector_lanes(decl.element) == 2 ? "[[x, y]]" : "[[x, y, z, w]]"));
@@ -145,7 +145,7 @@ py::object as_shape(py::handle object) {
   return items;
 }
 
-// What to write for a number that is not the value of this Uniform buffer.
+// The Fix for a number that is not the value of this Uniform buffer.
 std::string value_fix(const BufferDecl& decl, py::handle object) {
   if (decl.element == DataType::Bool) {
     const int truth = PyObject_IsTrue(object.ptr());

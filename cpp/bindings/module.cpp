@@ -47,7 +47,7 @@ PYBIND11_MODULE(vyre_core, m) {
   seal(m);
 }
 
-// What Python calls when it imports the module. Devices, caches and the classes are one for the process, and pybind11 would wait for ever
+// Python calls this when it imports the module. Devices, caches and the classes are one for the process, and pybind11 would wait for ever
 // for a lock of the main interpreter, so another interpreter of the process is refused first.
 PYBIND11_PLUGIN_IMPL(_core) {
   if (PyInterpreterState_Get() != PyInterpreterState_Main()) {

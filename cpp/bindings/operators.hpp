@@ -1,5 +1,5 @@
-// What Python's operators write. The explicit constructors know no types, with one exception: an operand that is visibly I32 (a
-// literal, a cast, a signed operator) asks for the signed meaning, and then both must be.
+// The expressions that Python's operators write. The explicit constructors know no types, with one exception: an operand that is visibly
+// I32 (a literal, a cast, a signed operator) asks for the signed meaning, and then both must be.
 #pragma once
 
 #include "vyre/ir/handle.hpp"

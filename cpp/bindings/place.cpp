@@ -28,7 +28,7 @@ bool internal(std::string_view file) {
   return file.starts_with(package_folder()) && file.find("/demo", package_folder().size() - 1) == std::string_view::npos;
 }
 
-// What vyre.hide_frames was given. Guarded by the GIL; never destroyed, because the interpreter goes first.
+// The arguments of vyre.hide_frames so far. Guarded by the GIL; never destroyed, because the interpreter goes first.
 struct Hidden {
   std::unordered_set<PyObject*> code;  // owned
   // With all modules below them. No line that a user means stands in the first two, which call what they wrap.
@@ -87,7 +87,7 @@ Slots& slots() {
   return instance;
 }
 
-// What was found before something was hidden no longer holds.
+// Forgets what was found before something was hidden.
 void forget() {
   // Giving up a code object may run code that asks for a place: the slots are empty by then.
   Slots& before = *new Slots;

@@ -34,7 +34,7 @@ std::vector<ListedDevice> listed_devices();
 // The backends that work on this machine, best first, each once. Must be called without the GIL.
 std::vector<run::Backend*> available_backends();
 
-// Which device of `backend` it chooses when nobody names one; found once. Without the GIL.
+// The device of `backend` that runs calls which name none; found once. Must be called without the GIL.
 std::size_t default_device(run::Backend& backend);
 
 // Identifies a remembered executable, and is the key with which to forget it when its device failed.

@@ -14,7 +14,7 @@
 
 namespace vyre::python {
 
-// What arrays consist of, here and in numpy.
+// The element of an array, here and in numpy.
 struct ElementType {
   const char* numpy;       // its name there
   char kind;               // likewise
@@ -25,7 +25,7 @@ struct ElementType {
 // Null for a dtype that no buffer takes.
 const ElementType* element_type(char kind, std::size_t bytes);
 const ElementType& element_type(ir::DataType type);
-// Of an array's last axis when its elements are vectors, else 0.
+// The length of an array's last axis when its elements are vectors, else 0.
 std::uint32_t vector_lanes(ir::DataType type);
 
 // A view of part of a storage, C-contiguous.

@@ -152,7 +152,7 @@ void seal_functions(py::handle owner) {
   }
 }
 
-// What pybind11's functions have as `__self__`. Some of its methods end the process.
+// The type of `__self__` of pybind11's functions. Some of its methods end the process.
 void close_function_records(const py::module_& m) {
   auto* const type = Py_TYPE(PyCFunction_GET_SELF(py::object(m.attr("parse")).ptr()));
   for (const char* name : {"__init__", "__new__"}) {

@@ -17,7 +17,7 @@ namespace vyre {
 // How long a waiting call sleeps before it asks again whether it is still wanted.
 inline constexpr std::chrono::milliseconds kPollInterval{20};
 
-// What a call waited for when its time was over.
+// The thing that a call waited for when its time was over.
 enum class Awaited : std::uint8_t {
   Access,     // an array that another call uses
   Device,     // a call on the device `where`

@@ -1,5 +1,5 @@
 // The outside world's failures, as typed exceptions. A user's mistakes in a program are Diagnostics, not exceptions, until
-// somebody asks to run it. Every message reads `<problem>. Fix: <specific action>.`
+// the program is to run. Every message reads `<problem>. Fix: <specific action>.`
 #pragma once
 
 #include <stdexcept>
@@ -21,7 +21,7 @@ class ArgumentError : public Error {
   using Error::Error;
 };
 
-// Somebody asked to run, lower or register what breaks rules: all of the broken rules, in program order.
+// A program that breaks rules was to run, to be lowered or registered: all of the broken rules, in program order.
 class ValidationError : public Error {
  public:
   explicit ValidationError(Diagnostics found) : Error(text(found)), diagnostics_(std::move(found)) {}
@@ -60,7 +60,7 @@ class CapabilityError : public Error {
   using Error::Error;
 };
 
-// What a valid program did wrong while it ran, where the reference decides at run time.
+// A mistake of a valid program that the reference finds while it runs.
 class ExecutionError : public Error {
  public:
   using Error::Error;

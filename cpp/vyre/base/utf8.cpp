@@ -74,7 +74,7 @@ std::size_t valid_utf8(std::string_view text) {
 
 namespace {
 
-// `invisible` writes a character that nobody sees.
+// `invisible` writes a character that cannot be seen.
 template <class Invisible>
 void append_escaped(std::string& out, std::string_view text, Invisible&& invisible) {
   std::size_t at = 0;

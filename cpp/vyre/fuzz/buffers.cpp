@@ -19,7 +19,7 @@ constexpr Grid kGrids[] = {{1, 1, 1}, {1, 1, 1}, {2, 1, 1}, {3, 1, 1}, {5, 1, 1}
 // Some runs are wide: more invocations than a backend takes at a time, and than one thread does alone. Every device takes 128 a workgroup.
 constexpr ir::WorkgroupSize kWideSizes[] = {{128, 1, 1}, {100, 1, 1}, {16, 8, 1}, {5, 5, 5}, {1, 1, 1}, {3, 1, 1}, {64, 1, 1}, {7, 3, 2}};
 constexpr Grid kWideGrids[] = {{17, 1, 1}, {40, 1, 1}, {1, 19, 1}, {5, 1, 5}, {3, 3, 3}, {257, 1, 1}, {9, 1, 1}, {1, 1, 130}};
-// Of independent programs.
+// For programs whose invocations share nothing.
 constexpr Grid kRows[] = {{2, 1, 1}, {3, 1, 1}, {4, 1, 1}, {8, 1, 1}, {9, 1, 1}, {4, 2, 1}, {6, 1, 2}, {12, 1, 1}, {5, 1, 1}};
 constexpr std::uint32_t kMostInvocations = 3000;
 
@@ -54,7 +54,7 @@ void Generator::choose_sizes() {
   ids_.invocations = product(size_);
   ids_.workgroups = product(grid_);
   alone_ = ids_.invocations == 1;
-  // What each invocation may execute; a driver ends loops after 65,535 rounds of one invocation.
+  // The rounds that each invocation may execute; a driver ends loops after 65,535 rounds of one invocation.
   left_ = std::clamp<std::uint64_t>(options_.work / (ids_.invocations * ids_.workgroups), 60, 12'000);
   if (!options_.plant && !clean_ && random_.chance(1)) grid_[random_.below(3)] = 0;
 }

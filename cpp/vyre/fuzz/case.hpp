@@ -18,11 +18,11 @@ namespace vyre::fuzz {
 struct Array {
   std::string buffer;
   std::vector<std::byte> bytes;
-  bool zeros = false;  // given as a number of zero elements: nobody wrote them
+  bool zeros = false;  // given as a number of zero elements that were never written
   bool operator==(const Array&) const = default;
 };
 
-// What one call of a program binds: the buffers that are not Workgroup, in order of declaration.
+// The arrays of one call: one for each buffer that is not Workgroup, in order of declaration.
 using Arrays = std::vector<Array>;
 
 using Grid = std::array<std::uint32_t, 3>;
@@ -33,7 +33,7 @@ enum class Plant : std::uint8_t {
 #include "vyre/fuzz/plants.def"
 };
 
-// What a checker has to say about it.
+// The finding that a checker must report.
 enum class Defect : std::uint8_t { Race, OutOfBounds, Uninitialised, DivergentBarrier, OrderDependence };
 
 struct PlantInfo {

@@ -39,7 +39,7 @@ bool at_planted(const Case& that, const run::Finding& finding) {
       [&](const run::DivergentBarrier& it) {
         return std::any_of(it.stops.begin(), it.stops.end(), [&](const auto& stop) { return stop.waits && takes_part(stop.statement); });
       },
-      // What changes is another buffer; its cause is planted.
+      // Another buffer changes; its cause is planted.
       [&](const run::OrderDependence& it) { return std::any_of(it.atomics.begin(), it.atomics.end(), takes_part); });
 }
 

@@ -9,10 +9,10 @@
 
 namespace vyre::fuzz {
 
-// What a checked run of the case finds. Throws what it throws.
+// Runs the case checked and gives the findings. Throws what the run throws.
 run::Findings check_case(const Case& that, const run::Schedule& schedule = {});
 
-// What is wrong with the findings, in words; nothing when they are right:
+// Says in words what is wrong with the findings; nothing when they are right:
 //   planted    one finding of the planted defect, at its statements and on its buffer, and none of another kind
 //   clean      none
 //   otherwise  no race, no divergent barrier and no dependence on order

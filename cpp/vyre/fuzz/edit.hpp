@@ -18,7 +18,7 @@ enum class Keep : std::uint8_t {
   ElseAsThen,  // an If with its Else's statements alone
 };
 
-// What stands in the place of an expression, in every statement: an earlier expression, or a literal.
+// Replaces an expression in every statement: by an earlier expression, or by a literal.
 struct Instead {
   ExprId by;
   std::optional<transform::Constant> literal;  // wins over `by`

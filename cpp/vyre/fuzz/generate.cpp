@@ -40,7 +40,7 @@ Case Generator::run() {
   }
   if (barriers_ == 0 && clean_ && random_.chance(30)) barrier();
   if (clean_) {
-    // What was filled is everybody's from here on, or has a role of its own.
+    // All invocations may use what was filled from here on, unless it has a role of its own.
     writer_.to().barrier();
     ++barriers_;
     change_roles();
@@ -449,7 +449,7 @@ void Generator::fill(const Memory& memory) {
   ++barriers_;
 }
 
-// What the variables hold at the end, so that nothing was computed for nothing.
+// Stores what the variables hold at the end, so that every computation shows.
 void Generator::sink() {
   std::vector<const Memory*> fitting;
   for (const Memory& memory : memory_) {

@@ -41,7 +41,7 @@ class Generator {
   void declare_planted();
   void write_ids();
   Arrays arrays();
-  // Of the calls that follow the first one.
+  // For the calls that follow the first one.
   std::vector<Arrays> later(const Arrays& first);
   ir::DataType any_element(bool with_bytes);
 

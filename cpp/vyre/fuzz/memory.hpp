@@ -1,4 +1,4 @@
-// Who may touch which element, so that every order of the invocations gives the same bytes.
+// Says which invocation may touch which element, so that every order of the invocations gives the same bytes.
 //
 // Between two barriers a buffer has one role:
 //   Constant  never written in this program: anybody may read anything
@@ -66,7 +66,7 @@ class Indices {
  public:
   Indices(Random& random, Writer& writer, const Ids& ids, bool clean) : random_(random), writer_(writer), ids_(ids), clean_(clean) {}
 
-  // An element of this invocation's own, in bounds or behind the end, but nobody else's.
+  // An element that no other invocation uses, in bounds or behind the end.
   ExprId own(const Memory& memory, ExprId any);
   // An element that belongs, or belonged, to another invocation of the workgroup under this numbering, `by` further on. Of split memory.
   ExprId neighbour(const Memory& memory, const Numbering& numbering, std::uint32_t by, ExprId any);

@@ -6,7 +6,7 @@
 
 namespace vyre::fuzz {
 
-// fuzz.*; whoever runs a program that calls them registers them first.
+// fuzz.*; register them before a program that calls them runs.
 const std::vector<ir::OpTable::Spec>& operations();
 
 // The standard operations and these.

@@ -12,7 +12,7 @@ namespace {
 
 using ir::DataType;
 
-// Of longer arrays only zeros are tried: what matters in them is found sooner by making them shorter.
+// In longer arrays only zeros are tried: what matters in them is found sooner by making them shorter.
 constexpr std::size_t kWordsTried = 64;
 
 // Up to here literals are made smaller by one.

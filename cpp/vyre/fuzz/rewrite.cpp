@@ -18,7 +18,7 @@ using ir::BinOp;
 using ir::DataType;
 using validate::ValidProgram;
 
-// What a copy does differently. Places are numbers of statements or expressions of the old program.
+// The changes of a copy. Places are numbers of statements or expressions of the old program.
 struct Plan {
   ExprId wrapped;  // becomes wrap(copy of it)
   std::function<ExprId(ir::ProgramBuilder&, ExprId)> wrap;

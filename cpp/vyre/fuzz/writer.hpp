@@ -51,7 +51,7 @@ class Writer {
   ExprId lane(ExprId value, std::uint32_t k);
   ExprId pack(ir::DataType type, std::span<const ExprId> lanes);
   ExprId call(NameId op, ir::DataType type, std::uint32_t cost, std::span<const ExprId> arguments);
-  // `constant`: of memory that nobody writes; `fleeting`: see Value.
+  // `constant`: the memory is never written; `fleeting`: see Value.
   ExprId load(NameId buffer, ir::DataType element, ExprId index, bool constant, bool fleeting);
   ExprId atomic(ir::AtomicOp op, NameId buffer, ExprId index, ExprId expected, ExprId value, bool fleeting);
 

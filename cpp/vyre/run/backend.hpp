@@ -1,4 +1,4 @@
-// What every backend offers: prepare a valid program once, run it on byte spans as often as wanted.
+// The interface of backends: prepare a valid program once, run it on byte spans as often as wanted.
 //
 // Buffers cross this interface as bytes in the layout of the type document (little-endian u32 lanes), so that no backend
 // knows about numpy and no binding knows about devices.
@@ -29,7 +29,7 @@ struct BufferView {
   std::span<std::byte> bytes;
   // Whole elements; for Bytes buffers the u32 words ceil(n / 4).
   std::uint32_t length = 0;
-  // Whether all bytes are known to be zero, so that nobody need copy them.
+  // Whether all bytes are known to be zero, so that they need not be copied.
   bool zeros = false;
 };
 
@@ -55,11 +55,11 @@ struct RunOptions {
   // Wall-clock limit of the call, counted from after preparation; none waits for ever. Each time that a driver compiles for it, waiting for
   // that is limited in the same way, on its own: the driver goes on, and what it made is there for the next call.
   std::optional<std::chrono::duration<double>> timeout;
-  // What the limit counts from, for a call of several steps.
+  // The limit counts from here in a call of several steps.
   std::optional<std::chrono::steady_clock::time_point> start = std::nullopt;
   // Polled from time to time while waiting or interpreting; true ends the call with Interrupted (Ctrl-C).
   std::function<bool()> interrupted;
-  // Of the reference; a backend that has no say in the order takes InOrder only and throws ArgumentError otherwise.
+  // Only the reference chooses an order; the others take InOrder and throw ArgumentError otherwise.
   Schedule schedule;
   // Whether the program may work on the ReadWrite buffers where they lie. A throw then leaves any bytes in them.
   bool in_place = false;

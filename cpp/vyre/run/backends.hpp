@@ -1,4 +1,4 @@
-// The list of backends, and which one runs when nobody names one.
+// The list of backends, and which one runs when none is named.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@
 
 namespace vyre::run {
 
-// One of each that this build has, in the order of the list; they live as long as the process.
+// The backends of this build, one of each, in the order of the list. They live as long as the process.
 const std::vector<Backend*>& backends();
 // Null when there is none of that name.
 Backend* find_backend(std::string_view name);
@@ -23,7 +23,7 @@ struct Choice {
   std::optional<std::size_t> device;
 };
 
-// All that work here, best first: a real GPU, then cpu, then software Vulkan, then the reference (semantics, section 9). One
+// The backends that work here, best first: a real GPU, then cpu, then software Vulkan, then the reference (semantics, section 9). One
 // choice a backend and rank: a backend with a GPU and a software device stands in the list twice.
 std::vector<Choice> ranked(std::span<Backend* const> backends);
 // The best of backends(). Asked anew each time: a device may have been lost since.

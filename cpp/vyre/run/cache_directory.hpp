@@ -1,4 +1,4 @@
-// Where the environment says that files are kept for the next process.
+// The folder in which the environment says that files are kept for the next process.
 #pragma once
 
 #include <filesystem>

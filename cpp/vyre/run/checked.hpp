@@ -19,7 +19,7 @@ class ValidProgram;
 
 namespace vyre::run {
 
-// What can be looked for, with the name that users write.
+// The checks, with the names that users write.
 //   CHECK(member, name, meaning)
 // clang-format off
 #define VYRE_CHECKS(CHECK)                                                                                               \
@@ -32,7 +32,7 @@ namespace vyre::run {
 
 enum class AccessKind : std::uint8_t { Read, Write, Atomic };
 
-// One access to memory: who, where in the program, and what happened.
+// An access to memory: its invocation, its place in the program, and what happened.
 struct Witness {
   std::array<std::uint32_t, 3> workgroup{}, local{};
   AccessKind access = AccessKind::Read;
@@ -44,7 +44,7 @@ struct Witness {
   bool operator==(const Witness&) const = default;
 };
 
-// What was found, each with how often. Findings of the same statements and buffer are one, shown for its first place.
+// The findings, each with its count. Findings of the same statements and buffer are one, shown for its first place.
 
 // Two accesses of different invocations to one element that nothing orders, at least one of them no read, not both atomic.
 struct Race {
@@ -54,7 +54,7 @@ struct Race {
   std::uint64_t count = 0;  // accesses that met another one
 };
 // A plain read of workgroup memory, or of a buffer that the host gave no data for, before anybody stored there. It gives zero; but who
-// reads what nobody wrote has probably forgotten to write it.
+// reads what was never written has probably forgotten to write it.
 struct UninitialisedRead {
   BufferId buffer;
   std::uint32_t index = 0;
@@ -97,7 +97,7 @@ struct CheckOptions {
 #define CHECK(member, name, meaning) bool member = true;
   VYRE_CHECKS(CHECK)
 #undef CHECK
-  // Of the bound buffers, in the order of Program::buffers(), those that the host gave no data for. Empty: none of them.
+  // Says for each bound buffer, in the order of Program::buffers(), whether the host gave no data for it. Empty: it gave data for all.
   std::vector<bool> blank;
   std::size_t max_findings = 100;
 };

@@ -42,7 +42,7 @@ void check_host_limits(const validate::ValidProgram& program, std::string_view w
 // The Workgroup buffers that some statement loads from or stores to, by rising id. The others have a length and no memory.
 std::vector<BufferId> shared_buffers(const validate::ValidProgram& program);
 
-// For backends that expand no calls: throws the LoweringError of those that do, found by counting.
+// For backends that expand no calls. Throws the LoweringError of those that do, found by counting.
 void check_expansion(const validate::ValidProgram& program);
 
 // For backends that cannot choose the order of invocations: throws ArgumentError unless none was asked for.
@@ -51,14 +51,14 @@ void check_in_order(const RunOptions& options, std::string_view backend);
 // For backends of one device: throws ArgumentError for any other.
 void check_only_device(std::optional<std::size_t> device, std::string_view backend);
 
-// One a bound buffer: whether the program writes it.
+// Says for each bound buffer whether the program writes it.
 std::vector<bool> written(const validate::ValidProgram& program);
 
 // BufLen of a host array: whole elements, or the u32 words that `bytes` fill when padded for Bytes. Throws BindingError when there
 // are more than 2^32 - 1. The array of a buffer with a count is as long as that, whatever was given: see check_call.
 std::uint32_t buffer_length(const ir::BufferDecl& buffer, std::uint64_t bytes);
 
-// Of the static array behind a Workgroup buffer that something accesses.
+// The size of the static array behind a Workgroup buffer that something accesses.
 std::uint64_t workgroup_bytes(const ir::BufferDecl& buffer);
 
 }  // namespace vyre::run

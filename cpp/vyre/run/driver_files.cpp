@@ -107,7 +107,7 @@ std::optional<T> read_at(std::ifstream& file, std::uint64_t offset) {
   return value;
 }
 
-// What is wrong with a library's file, and whether mapping it would end the process.
+// Says what is wrong with a library's file, and whether mapping it would end the process.
 struct Damage {
   std::string what;
   bool deadly = false;

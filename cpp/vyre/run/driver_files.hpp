@@ -9,7 +9,8 @@
 
 namespace vyre::run {
 
-// Where the loader looks, by its documentation ("Driver discovery on Linux"): folders of manifests, and manifests that are named alone.
+// The places where the loader looks, by its documentation ("Driver discovery on Linux"): folders of manifests, and manifests that are named
+// alone.
 struct DriverPlaces {
   std::vector<std::filesystem::path> places;  // each once, in the loader's order
   std::string only;                           // the variable that names them all; empty: none does
@@ -23,7 +24,7 @@ std::vector<std::filesystem::path> driver_manifests();
 // The library that a manifest names, as it is written there. Nothing for a file that is no driver manifest.
 std::optional<std::string> driver_library(const std::filesystem::path& manifest);
 
-// What is wrong with the driver of a manifest, as a sentence with its Fix; empty when nothing is, or nothing is known.
+// Says what is wrong with the driver of a manifest, as a sentence with its Fix. Empty when nothing is, or nothing is known.
 std::string damage_of(const std::filesystem::path& manifest);
 
 // The damage of the first damaged driver among driver_manifests(); deadly_driver() reports only damage that would end the process or

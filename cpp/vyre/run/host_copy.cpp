@@ -42,7 +42,7 @@ void host_copy(void* to, const void* from, std::size_t bytes) {
   } catch (const std::bad_alloc&) {
   }
   copy(0);
-  // What no thread was found for.
+  // This thread copies the parts for which no other was found.
   for (; begin < bytes; begin += part) copy(begin);
 }
 

@@ -5,7 +5,7 @@
 
 namespace vyre::run {
 
-// As memcpy; `bytes` may be 0 with null pointers.
+// Copies like memcpy; `bytes` may be 0 with null pointers.
 void host_copy(void* to, const void* from, std::size_t bytes);
 
 }  // namespace vyre::run

@@ -27,13 +27,13 @@ class HostStorage final : public Storage {
     void operator()(std::byte* bytes) const { std::free(bytes); }
   };
 
-  // With access to the bytes.
+  // The caller must have access to the bytes.
   void look_for_a_lost_writer() noexcept;
 
   const std::uint64_t bytes_;
   const std::uint64_t id_;
   std::unique_ptr<std::byte, Free> data_;
-  // Held by whoever works with the bytes: shared to read them.
+  // Held while the bytes are worked with: shared to read them.
   SharedAccess busy_;
 };
 

@@ -122,7 +122,7 @@ void Profile::end(const RunOptions& options) {
 void Profile::abandon() noexcept {
   close();
   if (forks_ != forks_before()) return;
-  // What a device has not told keeps the profile, which must not keep the device.
+  // Events that a device has not told yet keep the profile, which must not keep the device.
   std::vector<std::shared_ptr<DeviceClock>> clocks;
   try {
     const std::lock_guard lock(mutex_);
@@ -165,7 +165,7 @@ Profile::Listed Profile::device(const DeviceLabel& label, const std::shared_ptr<
   }
   const std::lock_guard lock(mutex_);
   if (const auto found = find(label, clock.get())) return *found;  // another thread was quicker
-  // After the end nobody would let go of the clock.
+  // After the end nothing would release the clock.
   devices_.push_back({label, ended_ == 0 ? clock : nullptr, clock ? clock->method() : "", first, std::nullopt});
   return {devices_.size() - 1, first.has_value()};
 }

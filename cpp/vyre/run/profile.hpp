@@ -1,4 +1,4 @@
-// What happens when: spans of the host's work and what devices did, on one time line, for vyre.profile.
+// Records spans of the host's work and what devices did, on one time line, for vyre.profile.
 //
 // While no profile is open, a span costs the reading of one flag. An open one hears of every thread and every device of the process;
 // several may be open, and each hears of what began while it was.
@@ -21,7 +21,7 @@ namespace vyre::run {
 // Nanoseconds of the steady clock: on Linux CLOCK_MONOTONIC, which is also Python's time.perf_counter_ns().
 std::int64_t host_now();
 
-// What a profile names programs by; whoever runs one keeps it.
+// The program that a profile names. The caller that runs it keeps it.
 using ProfiledProgram = std::shared_ptr<const validate::ValidProgram>;
 
 // A device as profiles show it. Two are the same one when backend and index are.
@@ -40,15 +40,15 @@ class DeviceClock {
   };
 
   virtual ~DeviceClock() = default;
-  // Nothing for a device without timestamps. May wait for the device.
+  // Gives nothing for a device without timestamps. May wait for the device.
   virtual std::optional<Reading> read(const RunOptions& options) = 0;
-  // How read() does it, for people.
+  // Describes for people how read() does it.
   virtual std::string method() const = 0;
   // Tells all profiles of what was submitted until now; waits for it.
   virtual void finish(const RunOptions& options) = 0;
 };
 
-// How a device's clock lies to the host's between two readings.
+// Maps a device's clock to the host's between two readings.
 struct ClockFit {
   std::int64_t host = 0, device = 0;  // of one moment
   double scale = 1;                   // host nanoseconds a device's nanosecond
@@ -59,7 +59,7 @@ struct ClockFit {
 // Two readings that one offset explains are one; only a drift that they prove is one.
 ClockFit fit(const DeviceClock::Reading& first, const std::optional<DeviceClock::Reading>& last);
 
-// What was done: by the host, or by a device.
+// A piece of work of the host or of a device.
 struct Work {
   const char* name = nullptr;  // a literal: "submit", "dispatch"
   ProfiledProgram program;     // of a dispatch, and of what is done for one program
@@ -85,7 +85,7 @@ struct ProfileReport {
     std::string clock;                  // empty: the host's own
     std::optional<std::int64_t> error;  // of the alignment of its clock
   };
-  // All events of one kind, those that were not kept too.
+  // Counts the events of a kind, including those that were not kept.
   struct Row {
     std::string name;
     std::size_t device = ProfileEvent::kHost;
@@ -156,9 +156,9 @@ inline std::atomic<int> open_profiles = 0;
 }
 
 inline bool profiling() noexcept { return detail::open_profiles.load(std::memory_order_relaxed) != 0; }
-// Those that are open now.
+// The profiles that are open now.
 std::vector<std::shared_ptr<Profile>> open_profiles();
-// At the end of the process: nobody listens any more.
+// At the end of the process, no profile listens any more.
 void abandon_profiles() noexcept;
 
 // The system's id of this thread.
@@ -186,7 +186,7 @@ class Span {
     if (open_) end();
   }
 
-  // Whether anybody listens, and the fields below are worth filling.
+  // Whether a profile listens, so that the fields below are worth filling.
   explicit operator bool() const { return open_.has_value(); }
   Work& work() { return open_->work; }
   // What is done here is done by this device, whose clock is the host's. The label must outlive the span.
@@ -204,7 +204,7 @@ class Span {
   std::optional<Open> open_;
 };
 
-// The same of a dispatch on the host's processor.
+// A span of a dispatch on the host's processor.
 class DispatchSpan {
  public:
   DispatchSpan(const DeviceLabel& device, const ProfiledProgram& program, Grid grid, std::span<const BufferView> buffers)

@@ -14,7 +14,7 @@ struct OpSnapshot {
   std::uint64_t generation = 0;  // grows with each new operation: snapshots of one generation are equal
 };
 OpSnapshot op_snapshot();
-// Of a snapshot taken now, without taking it.
+// The generation of a snapshot taken now, without taking it.
 std::uint64_t op_generation();
 ir::OpTable registered_ops();
 

@@ -41,7 +41,7 @@ std::unique_lock<ForkSafeMutex> SharedAccess::wait(const RunOptions& options, bo
     return free;
   };
   while (!free_after_a_slice()) {
-    // With nothing locked: whoever is asked may wait for somebody who waits here.
+    // Nothing is locked meanwhile: `interrupted` may wait for a thread that waits here.
     lock.unlock();
     deadline.check(Awaited::Access);
     lock.lock();

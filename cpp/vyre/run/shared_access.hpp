@@ -1,5 +1,5 @@
-// Who works with some memory: one that writes, or any number that read. It is waited for as RunOptions says, since the other one's call
-// may take for ever.
+// Access to some memory: one writer, or any number of readers. RunOptions says how long to wait for it, since the call that has access may
+// take for ever.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace vyre::run {
 
-// In the place of std::shared_timed_mutex, which ThreadSanitizer does not see through when it is waited for by the steady clock.
+// Replaces std::shared_timed_mutex, which ThreadSanitizer does not see through when it is waited for by the steady clock.
 class SharedAccess {
  public:
   using Writing = std::unique_lock<SharedAccess>;
@@ -30,7 +30,7 @@ class SharedAccess {
     return Reading(*this, std::adopt_lock);
   }
 
-  // Whether a fork left the one that wrote behind in the parent: the first call that has access after it is told so.
+  // Whether a fork left the writer behind in the parent. Says so once, to the first call that has access afterwards.
   bool take_lost_writer() { return lost_writer_.load(std::memory_order_relaxed) && lost_writer_.exchange(false); }
 
   // For the locks above.
@@ -38,10 +38,10 @@ class SharedAccess {
   void unlock_shared();
 
  private:
-  // Until nobody has it who must not be there, and with the mutex held.
+  // Blocks until the access is compatible with those that others have; returns holding the mutex.
   std::unique_lock<ForkSafeMutex> wait(const RunOptions& options, bool among_readers);
   bool taken(bool among_readers) const { return writer_ || (!among_readers && readers_ > 0); }
-  // With the mutex held.
+  // The mutex must be held.
   void leave_the_parents_behind();
 
   ForkSafeMutex mutex_;

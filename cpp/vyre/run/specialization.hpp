@@ -26,14 +26,14 @@ class Specialization {
   // Throws LoweringError.
   Specialization(const validate::ValidProgram& program, const Optimize& options);
 
-  // One of the elements that decide.
+  // An element that decides something.
   struct Part {
     std::size_t slot;
     std::uint64_t offset;  // into the buffer's bytes
     std::uint32_t lanes;   // words
     bool truth;            // only whether the words are zero matters
   };
-  // None: the program has one kernel.
+  // Empty when the program has one kernel.
   std::span<const Part> parts() const { return parts_; }
 
   // The deciding words of a call; zeros for elements outside of a buffer, as loads give.
@@ -44,7 +44,7 @@ class Specialization {
   // Counts so many calls of `grid` with these words. The number of the kernel compiled for them, below kMost; nothing while they did not
   // come often enough: with four calls of `enough` invocations in all.
   std::optional<std::size_t> choose(const Words& words, Grid grid, std::uint64_t calls, std::uint64_t enough);
-  // What to compile for a number that choose() gave.
+  // The program to compile for a number that choose() gave.
   validate::ValidProgram program(std::size_t number) const;
 
  private:

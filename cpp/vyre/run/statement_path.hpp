@@ -1,4 +1,4 @@
-// Where a statement stands in its program, the way diagnostics name it: "entry[2].then[0]".
+// Names the place of a statement in its program as diagnostics do: "entry[2].then[0]".
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace vyre::run {
 
-// Of statements in program order, each once; neither an Else nor an End.
+// Takes statements in program order, each once; neither an Else nor an End.
 std::vector<std::string> statement_paths(const ir::Program& program, std::span<const NodeId> statements);
 std::string statement_path(const ir::Program& program, NodeId statement);
 

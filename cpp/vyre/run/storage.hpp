@@ -26,7 +26,7 @@ class Storage {
   virtual ~Storage() = default;
 
   virtual std::uint64_t bytes() const = 0;
-  // Of the memory behind it. No two storages have one at the same time; a later one may get it again, with the memory.
+  // Identifies the memory behind it. Unique among live storages; a later one may get it again, with the memory.
   virtual std::uint64_t id() const = 0;
   // When it returns, `from` is no longer needed.
   virtual void write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) = 0;
@@ -36,7 +36,7 @@ class Storage {
   // Its bytes, where they lie in the host's own memory for as long as it lives; else null. Calls do not wait for who uses them so.
   virtual std::byte* host_memory() { return nullptr; }
 
-  // A call that was to write this has failed, so nobody knows what is in it: it gives its error until it is written as a whole.
+  // A call that was to write this has failed, so its contents are unknown: it gives that error until it is written as a whole.
   void fail(std::exception_ptr error) noexcept;
   void rethrow_failure() const;
 
@@ -49,7 +49,7 @@ class Storage {
   std::exception_ptr failure_;
 };
 
-// One for each bound buffer of a call: part of a storage.
+// A part of a storage, for one bound buffer of a call.
 struct StorageView {
   Storage* storage = nullptr;
   std::uint64_t offset = 0;
@@ -57,7 +57,7 @@ struct StorageView {
   std::uint32_t length = 0;  // as BufferView's
 };
 
-// One call, checked and recorded for the memory that it was planned with. May be submitted from several threads, as often as wanted.
+// A call that is checked and recorded for the memory that it was planned with. May be submitted from several threads, as often as wanted.
 class Plan {
  public:
   virtual ~Plan() = default;
@@ -66,7 +66,7 @@ class Plan {
   virtual void submit(std::span<const StorageView> views, const RunOptions& options) = 0;
 };
 
-// One call of a sequence, and what it was planned for.
+// A call of a sequence, and what it was planned for.
 struct Step {
   std::shared_ptr<Plan> plan;
   std::vector<StorageView> views;

@@ -70,7 +70,7 @@ class Inliner {
     const Facts& facts;
     std::string prefix;  // of the names of its locals: empty for the entry
     IdVector<LocalId, NameId> names;
-    // Of the statement at hand.
+    // For the statement at hand.
     IdVector<ExprId, ExprId> moved;
     IdVector<ExprId, std::uint32_t> users;
     IdVector<ExprId, std::uint8_t> fixed;
@@ -246,7 +246,7 @@ class Inliner {
             [&](NameId id) { return to_.name(frame.program.text(id)); }));
       }
       if (at >= last) continue;
-      // What two users share may end up in two statements, and would be evaluated by both.
+      // An expression that two users share may end up in two statements, and would be evaluated by both.
       const bool shared = frame.users[step.expr] > 1 && !is_leaf(to_.expr(moved));
       if (changes_memory(step) || reads_changing_memory(step) || shared) {
         const NameId fresh = to_.name(fresh_prefix() + "value");

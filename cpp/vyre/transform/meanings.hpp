@@ -1,4 +1,4 @@
-// What the expressions of a program stand for when variables are looked through: a variable that is bound by one Let, and whose value
+// The meaning of expressions when variables are looked through: a variable that is bound by one Let, and whose value
 // would be the same wherever the variable is read, stands for what the Let binds.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 namespace vyre::transform {
 
-// Asked in the order in which expressions are numbered: what is asked about an expression must be decided for its operands.
+// Ask in the order in which expressions are numbered: an answer about an expression needs those about its operands.
 class Meanings {
  public:
   // `result` says what each expression has become so far; it belongs to the caller, who fills it in that order.

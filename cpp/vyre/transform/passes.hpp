@@ -1,7 +1,7 @@
 // The passes: each maps a valid program to a valid program with the same bytes, and changes nothing when run again (then it
 // gives the very same program back).
 //
-// What they keep besides the bytes: the order of atomics, of loads of writable memory and of barriers, every Return, and
+// Besides the bytes they keep the order of atomics, of loads of writable memory and of barriers, every Return, and
 // that barriers are in uniform control flow. A statement's atomics and loads of writable memory stay in that statement, or are bound
 // directly in front of it.
 #pragma once

@@ -42,7 +42,7 @@ void copy_node(const ir::Node& node, ir::ProgramBuilder& to, Root&& root, Name&&
       [&](const ir::Return&) { to.return_(); });
 }
 
-// What the passes know of a program's expressions, whichever statement evaluates them.
+// Facts about a program's expressions, whichever statement evaluates them.
 struct ExprFacts {
   // Neither an atomic nor a load of writable memory: evaluated twice in one statement, it gives the same from the same operands.
   IdVector<ExprId, std::uint8_t> repeatable;
@@ -67,7 +67,7 @@ std::optional<ir::Literal> literal(const Constant& constant);
 ExprId add_constant(ir::ProgramBuilder& to, const Constant& constant);
 std::optional<Constant> constant_of(const ir::Expr& expr);
 
-// What a rule puts in the place of an expression, in every statement: an earlier expression or a literal.
+// Replaces an expression in every statement: by an earlier expression or by a literal.
 struct Replacement {
   ExprId by;
   std::optional<Constant> constant;  // wins over `by`

@@ -48,7 +48,7 @@ class Remover {
     const std::optional<Constant> constant = constant_of(program_.expr(id));
     return constant ? std::optional(constant->value.lanes[0] != 0) : std::nullopt;
   }
-  // What a literal condition says.
+  // The value of a literal condition.
   std::optional<bool> decided(const ir::Node& node) const {
     const auto* branch = std::get_if<ir::If>(&node);
     return branch != nullptr ? truth(branch->condition) : std::nullopt;
@@ -58,7 +58,7 @@ class Remover {
     return from && to && from->value.lanes[0] >= to->value.lanes[0];
   }
 
-  // What encloses each statement, what cannot run, and which statements write each local.
+  // Finds what encloses each statement, what cannot run, and which statements write each local.
   void find_structure() {
     std::vector<NodeId> open;
     std::uint32_t unreachable_until = 0;

@@ -59,14 +59,14 @@ struct Condition {
 
 enum class Kind : std::uint8_t { Binary, Unary, Cast, Select, Lane, Pack, Literal, Truth, Any };
 
-// What an expression can be the root of: one number for each operator and each other kind that patterns name.
+// The kinds of root that an expression can be: one number for each operator and each other kind that patterns name.
 using Root = std::uint8_t;
 inline constexpr Root kUnaryRoot = ir::kBinOps.size();
 inline constexpr Root kCastRoot = kUnaryRoot + ir::kUnOps.size();
 inline constexpr Root kSelectRoot = kCastRoot + 1, kLaneRoot = kCastRoot + 2, kPackRoot = kCastRoot + 3;
 inline constexpr std::size_t kRoots = kPackRoot + 1;
 
-// What simplify() looks for in an operand before it tries any rule: a bit for what it is the root of, and these.
+// The properties of an operand that simplify() looks at before it tries any rule: a bit for its root, and these.
 using Signs = std::uint64_t;
 constexpr Signs sign(Root root) { return Signs{1} << root; }
 inline constexpr Signs kLiteralSign = Signs{1} << kRoots, kTruthSign = Signs{1} << (kRoots + 1);
@@ -329,7 +329,7 @@ class Reader {
       rule_.needs_types = false;
       return;
     }
-    // What the user of the variable says.
+    // The user of the variable says its type.
     for (const Term& user : rule_.pattern) {
       for (std::uint8_t k = 0; k < user.arity; ++k) {
         if (user.operands[k] != rule_.result || (user.kind != Kind::Binary && user.kind != Kind::Unary)) continue;

@@ -43,7 +43,7 @@ class Simplifier {
     std::array<ExprId, rewrite::kMaxTerms> terms;
   };
 
-  // What a pattern can start with; nothing for the expressions that no pattern names.
+  // The root that a pattern can start with; nothing for expressions that no pattern names.
   static std::optional<Root> root_of(const ir::Expr& expr) {
     switch (kind(expr)) {
       case ir::ExprKind::Binary:

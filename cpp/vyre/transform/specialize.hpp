@@ -20,7 +20,7 @@ struct UniformElement {
   bool operator==(const UniformElement&) const = default;
 };
 
-// Those of which it is worth knowing the values: with literals alone they give a loop both its bounds, or a condition, or a divisor. In
+// The elements whose values are worth knowing: with literals alone they give a loop both its bounds, or a condition, or a divisor. In
 // the order in which the program first loads them; none when there are more than a call should look at, and for programs so large that
 // compiling them once more takes long. Of a program without Calls, optimised: indices must be literals already.
 std::vector<UniformElement> deciding_elements(const validate::ValidProgram& program);

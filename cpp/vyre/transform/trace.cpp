@@ -100,7 +100,7 @@ class Tracer {
     let("last", u32(0));
   }
 
-  // What a Return and the end of the program do first.
+  // A Return and the end of the program do this first.
   void flush() {
     using enum ir::BinOp;
     const NameId record = to().name(record_name());
@@ -315,7 +315,7 @@ class Excerpt {
   NameId name(NameId id) { return alone_.name(program_.text(id)); }
 
   ExprId expr(ExprId root) {
-    // What it reaches, operands first: they have smaller numbers.
+    // Takes all that it reaches, operands first: they have smaller numbers.
     std::vector<ExprId> reached, waiting{root};
     while (!waiting.empty()) {
       const ExprId id = waiting.back();

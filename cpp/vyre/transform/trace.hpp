@@ -9,7 +9,7 @@
 // of which every argument can be told from the result and the other argument: one changed lane changes the hash whatever follows,
 // and two hashes in a row give the lane between them.
 //
-// What atomics leave is seen at the end alone, a fault may go away when expressions are taken apart, and an element may be changed
+// The result of atomics is seen at the end alone, a fault may go away when expressions are taken apart, and an element may be changed
 // by a store to another one. For these,
 // Effects and Branches leave the statements as they are written and let stores and atomics have an effect only before a limit, in
 // the order of phases, then invocations, then steps: the first of them that makes the outputs of two backends differ is wrong.

@@ -12,7 +12,7 @@ namespace vyre::validate {
 #define RULE(id, ...) void check_##id(const Gathered& program, Report& report);
 #include "vyre/validate/rules.def"
 
-// What a body breaks is the caller's to know as well: at the Call, under the body's rule.
+// Reports at each Call, under the rule of the body, what the called body breaks.
 void check_callees(const Gathered& program, Report& report);
 
 // All rules, in program order. Every callee of `program` must have been examined.

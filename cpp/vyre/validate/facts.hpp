@@ -1,4 +1,4 @@
-// What is known about a program once its names are resolved and its types computed. Gathered once, read by every rule, and
+// The facts about a program once its names are resolved and its types computed. Gathered once, read by every rule, and
 // carried by a ValidProgram to every later stage.
 //
 // Facts belong to (statement, expression): one shared expression may be reached by statements in different scopes, where its
@@ -18,7 +18,7 @@ namespace vyre::validate {
 
 class ValidOp;
 
-// What an earlier error hides. Only rules meet it: a valid program has no step and no local of this type.
+// The type of what an earlier error hides. Only rules meet it: a valid program has no step and no local of this type.
 inline constexpr ir::DataType kUnknownType = static_cast<ir::DataType>(0xFF);
 
 // A Let binding, a loop variable, or a parameter of an operation.

@@ -1,4 +1,4 @@
-// What a rule finds: where, which rule, and the sentence.
+// A finding of a rule: where, which rule, and the sentence.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace vyre::validate {
 
-// What a diagnostic is about: a declaration, an expression that a statement evaluates, or a statement.
+// The subject of a diagnostic: a declaration, an expression that a statement evaluates, or a statement.
 struct Site {
   enum class Kind : std::uint8_t { Buffer, Axis, Parameter, Entry, Node, Step };
   Kind kind;

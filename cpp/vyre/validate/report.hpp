@@ -68,7 +68,7 @@ class Report {
 // first and last few parts are written, with "..." between them.
 Diagnostics locate(const Gathered& gathered, std::vector<Finding> findings);
 
-// Of a statement, or of an expression that it evaluates, for those who speak about a program that breaks no rule.
+// The place of a statement, or of an expression that it evaluates, in a program that breaks no rule.
 Place locate(const ValidProgram& program, NodeId statement, ExprId expr = {});
 
 }  // namespace vyre::validate

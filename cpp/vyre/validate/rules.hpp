@@ -47,7 +47,7 @@ inline constexpr std::array kMessages = {
 };
 constexpr const MessageInfo& info(Message message) { return kMessages[static_cast<std::size_t>(message)]; }
 
-// What a Python user writes instead, with the user's names: a Diagnostic's hint. A message may have several, by its cause.
+// The Fix in Python, with the user's names: a Diagnostic's hint. A message may have several, by its cause.
 enum class Hint : std::uint8_t {
 #define HINT(id, enumerator, sentence) enumerator,
 #include "vyre/validate/rules.def"
@@ -78,7 +78,7 @@ std::optional<Rule> parse_rule(std::string_view id);
 // The sentence with its `<...>` filled, in order.
 std::string filled(std::string_view sentence, std::span<const std::string> values);
 
-// What the rule checks, why, what it says, and what to write in Python, for a reader.
+// Explains a rule to a reader: what it checks and why, what it says, and what to write in Python.
 std::string explain(Rule rule);
 
 }  // namespace vyre::validate
