@@ -1,3 +1,6 @@
+// How: Analysis says how each value differs between the copies, and whether the program can be coarsened at all. Coarsener then emits the
+// program anew, statement by statement: each expression once for every copy, bound to a name, and each effect for the copies in turns.
+// Only an If splits the copies: what runs under a condition that differs is emitted for all of them together, for each alone, or both.
 #include "vyre/transform/coarsen.hpp"
 
 #include <fmt/format.h>
@@ -16,8 +19,8 @@ namespace {
 using validate::Step;
 using validate::ValidProgram;
 
-// Expressions and statements, of which the result may have twice `ways` as many. A program that computes so much between its accesses
-// to memory does not wait for memory.
+// The most expressions and statements of a program that is coarsened; the result may have twice `ways` as many. A larger program computes
+// so much between its accesses to memory that it does not wait for memory.
 constexpr std::size_t kMaxSize = 400;
 
 // How a value differs between the copies.
@@ -27,7 +30,7 @@ enum class Variation : std::uint8_t {
   Data,  // as what was loaded does
 };
 
-// What differs, and whether the copies can take turns at all.
+// Finds what differs, and whether the copies can take turns at all.
 class Analysis {
  public:
   explicit Analysis(const ValidProgram& valid)
@@ -50,7 +53,7 @@ class Analysis {
   bool possible() const { return possible_; }
   Variation of(std::size_t step) const { return steps_[step]; }
   Variation of(LocalId local) const { return locals_[local]; }
-  // An If whose then branch is a Return, that only some copies may reach, and after which nothing else is open.
+  // Whether the statement is an If whose then branch is a Return that only some copies may reach, with nothing else open around it.
   bool leaves(NodeId id) const { return leaves_[id] != 0; }
 
  private:
@@ -129,7 +132,7 @@ class Analysis {
             const Open inside = here;
             here = open.back();
             open.pop_back();
-            // What follows is run by those who did not return.
+            // Only invocations that did not return run what follows.
             if (leaves_[it.opener]) here = inside;
           },
           [](const ir::Barrier&) {},
@@ -163,13 +166,13 @@ class Coarsener {
 
   std::optional<ValidProgram> run() {
     name_ids();
-    list({0}, end_of_program(), {0, ways_}, false);
+    emit_range({{0}, end_of_program()}, {0, ways_}, false);
     if (!gains_) return std::nullopt;
     return rebuild_.finish();
   }
 
  private:
-  // Which copies a statement is written for: all, in turns, or one.
+  // The copies that a statement is written for: all, in turns, or one.
   struct Copies {
     std::uint32_t first, count;
     bool all() const { return count > 1; }
@@ -181,7 +184,7 @@ class Coarsener {
 
   ExprId u32(std::uint32_t value) { return to().add(ir::Literal::u32(value)); }
   ExprId binary(ir::BinOp op, ExprId left, ExprId right) { return to().add(ir::Binary{op, left, right}); }
-  // Evaluated here and nowhere else.
+  // Fixes where the value is evaluated.
   ExprId bind(ExprId value) {
     const NameId name = to().name(fmt::format("{}_{}", prefix_, bound_++));
     to().let(name, value);
@@ -217,7 +220,7 @@ class Coarsener {
     if (workgroup) workgroups_ = add_all(bind(binary(ir::BinOp::Mul, id(ir::GridIdKind::Workgroup), u32(ways_))), 1);
   }
 
-  // What needs no evaluation, for one copy; nothing for anything else.
+  // For one copy, an expression that needs no evaluation; nothing for any other.
   std::optional<ExprId> leaf(const Step& step, std::uint32_t copy) {
     const ir::Expr& expr = program_.expr(step.expr);
     if (std::holds_alternative<ir::Var>(expr)) return to().add(ir::Var{name(step.local, copy)});
@@ -260,95 +263,121 @@ class Coarsener {
     return root.type == ir::DataType::U32 ? condition : to().add(ir::Cast{ir::DataType::U32, condition});
   }
 
-  // `otherwise` may be empty. The conditions are those of all copies.
+  // Statements that are whole: what opens there ends there. May be empty.
   struct Range {
     NodeId begin, end;
     bool empty() const { return begin.index >= end.index; }
   };
-  void alone(const std::vector<ExprId>& conditions, Range then, Range otherwise, bool guarded) {
+
+  // Each copy by itself runs `then` if its condition holds, and `otherwise` if not. `conditions` has one of each copy.
+  void emit_alone(const std::vector<ExprId>& conditions, Range then, Range otherwise, bool guarded) {
     for (std::uint32_t copy = 0; copy < ways_; ++copy) {
       to().if_(conditions[copy]);
-      list(then.begin, then.end, {copy, 1}, guarded);
+      emit_range(then, {copy, 1}, guarded);
       if (!otherwise.empty()) {
         to().else_();
-        list(otherwise.begin, otherwise.end, {copy, 1}, guarded);
+        emit_range(otherwise, {copy, 1}, guarded);
       }
       to().end();
     }
   }
-  // What all copies do if the condition holds for all of them, they do in turns. Inside of that, no further condition is asked of all:
-  // the program would grow with the square of its depth.
-  void branch(const std::vector<ExprId>& conditions, Range then, Range otherwise, bool together, bool guarded) {
-    if (!together || guarded) return alone(conditions, then, otherwise, guarded);
+
+  // If the condition holds for all copies, they run `then` in turns. Inside of that, no further condition is asked of all copies: the
+  // program would grow with the square of its depth.
+  void emit_branch(const std::vector<ExprId>& conditions, Range then, Range otherwise, bool together, bool guarded) {
+    if (!together || guarded) return emit_alone(conditions, then, otherwise, guarded);
     ExprId all = conditions[0];
     for (std::uint32_t copy = 1; copy < ways_; ++copy) all = binary(ir::BinOp::And, all, conditions[copy]);
     to().if_(all);
-    list(then.begin, then.end, {0, ways_}, true);
+    emit_range(then, {0, ways_}, true);
     to().else_();
-    alone(conditions, then, otherwise, true);
+    emit_alone(conditions, then, otherwise, true);
     to().end();
   }
 
-  // The statements from `begin` to `end`, which are whole: what opens there ends there. It calls itself three deep at the most: for all
-  // copies, for all copies under a condition, for one copy.
-  void list(NodeId begin, NodeId end, Copies copies, bool guarded) {
-    std::size_t left = 0;  // Ifs around what follows a Return
-    for (NodeId id = begin; id < end; ++id.index) {
-      evaluate(id, copies);
-      const validate::Statement& facts = facts_.statements[id];
-      const auto for_copies = [&](bool same, auto&& write) {
-        const std::uint32_t count = same ? 1 : copies.count;
-        for (std::uint32_t copy = copies.first; copy < copies.first + count; ++copy) write(copy);
-      };
-      const auto same_local = [&] { return analysis_.of(facts.local) == Variation::None; };
-      match(
-          program_.node(id),
-          [&](const ir::Let& it) {
-            for_copies(same_local(), [&](std::uint32_t copy) { to().let(name(facts.local, copy), moved(it.value, copy)); });
-          },
-          [&](const ir::Assign& it) {
-            for_copies(same_local(), [&](std::uint32_t copy) { to().assign(name(facts.local, copy), moved(it.value, copy)); });
-          },
-          [&](const ir::Store& it) {
-            gains_ = gains_ || copies.all();
-            const NameId buffer = rebuild_.name(it.buffer);
-            for_copies(false, [&](std::uint32_t copy) { to().store(buffer, moved(it.index, copy), moved(it.value, copy)); });
-          },
-          [&](const ir::If& it) {
-            const Variation variation = analysis_.of(facts.first_step + facts.step_count - 1);
-            const bool leaves = analysis_.leaves(id);
-            std::vector<ExprId> conditions(ways_);
-            for_copies(false, [&](std::uint32_t copy) {
-              conditions[copy] = moved(it.condition, copy);
-              if (!leaves && !copies.all()) return;
-              conditions[copy] = number(id, conditions[copy]);
-              if (leaves) conditions[copy] = bind(to().add(ir::Unary{ir::UnOp::LogicalNot, conditions[copy]}));
-            });
-            const bool together = variation == Variation::Ids;
-            if (variation == Variation::None) {
-              to().if_(moved(it.condition, copies.first));
-            } else if (leaves && copies.all()) {
-              branch(conditions, {{it.end.index + 1}, end}, {}, together, guarded);
-              id.index = end.index - 1;
-            } else if (leaves) {
-              to().if_(conditions[copies.first]);
-              ++left;
-              id = it.end;
-            } else if (copies.all()) {
-              const NodeId then_end = it.otherwise.valid() ? it.otherwise : it.end;
-              branch(conditions, {{id.index + 1}, then_end}, it.otherwise.valid() ? Range{{it.otherwise.index + 1}, it.end} : Range{},
-                     together, guarded);
-              id = it.end;
-            } else {
-              to().if_(conditions[copies.first]);
-            }
-          },
-          [&](const ir::Else&) { to().else_(); },
-          [&](const ir::Loop& it) { to().loop(name(facts.local, copies.first), moved(it.from, copies.first), moved(it.to, copies.first)); },
-          [&](const ir::Block&) { to().block(); }, [&](const ir::End&) { to().end(); }, [](const ir::Barrier&) {},
-          [&](const ir::Return&) { to().return_(); });
+  // A range that is being emitted.
+  struct Emission {
+    NodeId end;
+    Copies copies;
+    bool guarded;              // inside an If that asked all copies
+    std::size_t open_ifs = 0;  // around what follows early returns; they end with the range
+  };
+
+  // It calls itself three deep at the most: for all copies, for all copies under a condition, for one copy.
+  void emit_range(Range range, Copies copies, bool guarded) {
+    Emission emission{range.end, copies, guarded};
+    for (NodeId id = range.begin; id < range.end;) id = emit_statement(id, emission);
+    for (; emission.open_ifs > 0; --emission.open_ifs) to().end();
+  }
+
+  template <class Write>
+  static void for_each_copy(Copies copies, Write&& write) {
+    for (std::uint32_t copy = copies.first; copy < copies.first + copies.count; ++copy) write(copy);
+  }
+
+  // This and the next two emit a statement and return the one to go on with. That is after the End of an If whose branches were emitted
+  // with it, and otherwise the next one: the opener of a Loop, a Block or an If that is the same for all copies is emitted by itself.
+  NodeId emit_statement(NodeId id, Emission& emission) {
+    const Copies copies = emission.copies;
+    evaluate(id, copies);
+    const ir::Node& node = program_.node(id);
+    if (const auto* branch = std::get_if<ir::If>(&node)) return emit_if(id, *branch, emission);
+
+    const LocalId local = facts_.statements[id].local;
+    // A value that is the same for all copies is written once.
+    const auto writers = [&] { return analysis_.of(local) == Variation::None ? Copies{copies.first, 1} : copies; };
+    match(
+        node, [&](const ir::Let& it) { for_each_copy(writers(), [&](auto copy) { to().let(name(local, copy), moved(it.value, copy)); }); },
+        [&](const ir::Assign& it) { for_each_copy(writers(), [&](auto copy) { to().assign(name(local, copy), moved(it.value, copy)); }); },
+        [&](const ir::Store& it) {
+          gains_ = gains_ || copies.all();
+          const NameId buffer = rebuild_.name(it.buffer);
+          for_each_copy(copies, [&](auto copy) { to().store(buffer, moved(it.index, copy), moved(it.value, copy)); });
+        },
+        [&](const ir::Loop& it) { to().loop(name(local, copies.first), moved(it.from, copies.first), moved(it.to, copies.first)); },
+        [&](const ir::Else&) { to().else_(); }, [&](const ir::Block&) { to().block(); }, [&](const ir::End&) { to().end(); },
+        [&](const ir::Return&) { to().return_(); }, [](const ir::If&) {}, [](const ir::Barrier&) {});
+    return {id.index + 1};
+  }
+
+  NodeId emit_if(NodeId id, const ir::If& branch, Emission& emission) {
+    const Copies copies = emission.copies;
+    const Variation variation = variation_of_condition(id);
+    if (variation != Variation::None && analysis_.leaves(id)) return emit_early_return(id, branch, emission);
+    if (variation == Variation::None || !copies.all()) {
+      to().if_(moved(branch.condition, copies.first));
+      return {id.index + 1};
     }
-    for (; left > 0; --left) to().end();
+    std::vector<ExprId> conditions(ways_);
+    for_each_copy(copies, [&](auto copy) { conditions[copy] = number(id, moved(branch.condition, copy)); });
+    const bool has_else = branch.otherwise.valid();
+    const Range then{{id.index + 1}, has_else ? branch.otherwise : branch.end};
+    const Range otherwise = has_else ? Range{{branch.otherwise.index + 1}, branch.end} : Range{};
+    emit_branch(conditions, then, otherwise, variation == Variation::Ids, emission.guarded);
+    return {branch.end.index + 1};
+  }
+
+  // If(condition) { Return }: what follows runs where the condition does not hold.
+  NodeId emit_early_return(NodeId id, const ir::If& branch, Emission& emission) {
+    const Copies copies = emission.copies;
+    std::vector<ExprId> conditions(ways_);
+    for_each_copy(copies, [&](auto copy) {
+      conditions[copy] = bind(to().add(ir::Unary{ir::UnOp::LogicalNot, number(id, moved(branch.condition, copy))}));
+    });
+    const NodeId after{branch.end.index + 1};
+    if (copies.all()) {
+      const bool together = variation_of_condition(id) == Variation::Ids;
+      emit_branch(conditions, {after, emission.end}, {}, together, emission.guarded);
+      return emission.end;
+    }
+    to().if_(conditions[copies.first]);
+    ++emission.open_ifs;
+    return after;
+  }
+
+  Variation variation_of_condition(NodeId branch) const {
+    const validate::Statement& statement = facts_.statements[branch];
+    return analysis_.of(statement.first_step + statement.step_count - 1);
   }
 
   const ir::Program& program_;
