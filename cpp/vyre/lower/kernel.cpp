@@ -57,6 +57,7 @@ std::string to_text(const Kernel& kernel) {
     if (closes(instruction.op)) --depth;
     text.append(2 * std::min(depth, kMaxIndent), ' ');
     if (instruction.lanes != 0) fmt::format_to(out, "%{} = ", at);
+    if (instruction.bounded) text += "bounded ";
     text += name(instruction.op);
     switch (info(instruction.op).imm) {
       case Imm::None:

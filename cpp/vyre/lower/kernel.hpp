@@ -23,10 +23,14 @@ using ValueId = Id<ValueTag>;
 struct Instruction {
   Opcode op;
   std::uint8_t lanes = 0;  // of the result; 0 when there is none
+  // The index of this access may be out of range. A load then gives zeros, a store does nothing, and an atomic does nothing and gives 0.
+  bool bounded = false;
   std::uint32_t imm = 0;
   ValueId a{}, b{}, c{}, d{};
   bool operator==(const Instruction&) const = default;
 };
+// Kernels may have a million instructions.
+static_assert(sizeof(Instruction) == 24);
 
 struct KernelBuffer {
   std::uint32_t lanes = 1;  // u32 lanes an element; 1 for Bytes

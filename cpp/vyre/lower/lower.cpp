@@ -5,7 +5,8 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/overloaded.hpp"
-#include "vyre/lower/guards.hpp"
+#include "vyre/lower/accesses.hpp"
+#include "vyre/lower/operators.hpp"
 #include "vyre/lower/writer.hpp"
 #include "vyre/transform/coarsen.hpp"
 #include "vyre/transform/passes.hpp"
@@ -15,9 +16,10 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const validate::ValidProgram& program, const Options& options, Order order)
+  Lowering(const validate::ValidProgram& program, const Target& target, const Options& options, Order order)
       : program_(program.program()),
         facts_(program.facts()),
+        target_(target),
         options_(options),
         writer_(program_.workgroup_size(), options.proofs, order),
         memory_(program_.buffers().size()),
@@ -92,6 +94,7 @@ class Lowering {
 
   const ir::Program& program_;
   const validate::Facts& facts_;
+  const Target& target_;
   const Options options_;
   Writer writer_;
   IdVector<BufferId, Memory> memory_;
@@ -115,7 +118,7 @@ ValueId Lowering::expression(const validate::Step& step) {
         const auto lanes = static_cast<std::uint8_t>(ir::lanes(step.type));
         return writer_.add({.op = Opcode::ReadVariable, .lanes = lanes, .imm = locals_[step.local].variable});
       },
-      [&](const ir::Load& it) { return lower_load(writer_, memory_[step.buffer], value(it.index)); },
+      [&](const ir::Load& it) { return lower_load(writer_, target_, memory_[step.buffer], value(it.index)); },
       [&](const ir::BufLen&) { return lower_length(writer_, memory_[step.buffer]); },
       [&](const ir::GridId& it) {
         switch (it.kind) {
@@ -128,8 +131,8 @@ ValueId Lowering::expression(const validate::Step& step) {
         }
         return ValueId{};
       },
-      [&](const ir::Binary& it) { return lower_binary(writer_, it.op, value(it.left), value(it.right)); },
-      [&](const ir::Unary& it) { return lower_unary(writer_, it.op, value(it.operand)); },
+      [&](const ir::Binary& it) { return lower_binary(writer_, target_, it.op, value(it.left), value(it.right)); },
+      [&](const ir::Unary& it) { return lower_unary(writer_, target_, it.op, value(it.operand)); },
       [&](const ir::Select& it) {
         const auto lanes = static_cast<std::uint8_t>(ir::lanes(step.type));
         return writer_.add(
@@ -158,7 +161,7 @@ ValueId Lowering::expression(const validate::Step& step) {
         writer_.kernel().buffers[memory.index].atomic = true;
         const auto operands = program_.operands(it.operands);
         const ValueId expected = it.has_expected ? value(operands[1]) : ValueId{};
-        return lower_atomic(writer_, it.op, memory, value(operands[0]), expected, value(operands.back()));
+        return lower_atomic(writer_, target_, it.op, memory, value(operands[0]), expected, value(operands.back()));
       });
 }
 
@@ -176,7 +179,7 @@ void Lowering::statement(NodeId id) {
         writer_.add({.op = Opcode::WriteVariable, .imm = local.variable, .a = value(it.value)});
       },
       [&](const ir::Assign& it) { writer_.add({.op = Opcode::WriteVariable, .imm = locals_[facts.local].variable, .a = value(it.value)}); },
-      [&](const ir::Store& it) { lower_store(writer_, memory_[facts.buffer], value(it.index), value(it.value)); },
+      [&](const ir::Store& it) { lower_store(writer_, target_, memory_[facts.buffer], value(it.index), value(it.value)); },
       [&](const ir::If& it) {
         writer_.add({.op = Opcode::If, .a = value(it.condition)});
         writer_.open_region();
@@ -228,15 +231,29 @@ validate::ValidProgram prepare(const validate::ValidProgram& program, const Opti
   return options.passes ? transform::optimize(program) : transform::inline_calls(program);
 }
 
-Kernel lower(const validate::ValidProgram& program, const Options& options) {
-  return Lowering(prepare(program, options), options, options.passes ? Order::Canonical : Order::AsWritten).run();
+namespace {
+
+// Replaces the operators that the target has bodies for.
+validate::ValidProgram legalised(const validate::ValidProgram& program, const Target& target, const Options& options) {
+  if (target.bodies.empty()) return program;
+  const validate::ValidProgram result = transform::replace_operators(program, target.bodies, *target.operations);
+  return options.passes ? transform::optimize(result) : result;
 }
 
-std::optional<Kernel> lower_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Options& options) {
+}  // namespace
+
+Kernel lower(const validate::ValidProgram& program, const Options& options, const Target& target) {
+  return Lowering(legalised(prepare(program, options), target, options), target, options,
+                  options.passes ? Order::Canonical : Order::AsWritten)
+      .run();
+}
+
+std::optional<Kernel> lower_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Options& options,
+                                      const Target& target) {
   // No pass runs afterwards, and the order stays: either would put the loads of the copies back between their stores.
-  const std::optional<validate::ValidProgram> coarse = transform::coarsen(prepare(program, options), ways);
+  const std::optional<validate::ValidProgram> coarse = transform::coarsen(legalised(prepare(program, options), target, options), ways);
   if (!coarse) return std::nullopt;
-  return Lowering(*coarse, options, Order::AsWritten).run();
+  return Lowering(*coarse, target, options, Order::AsWritten).run();
 }
 
 }  // namespace vyre::lower

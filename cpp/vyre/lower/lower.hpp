@@ -6,6 +6,7 @@
 
 #include "vyre/lower/kernel.hpp"
 #include "vyre/lower/options.hpp"
+#include "vyre/lower/target.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::lower {
@@ -14,10 +15,11 @@ namespace vyre::lower {
 validate::ValidProgram prepare(const validate::ValidProgram& program, const Options& options);
 
 // Inlines, optimises and lowers. Throws LoweringError.
-Kernel lower(const validate::ValidProgram& program, const Options& options = {});
+Kernel lower(const validate::ValidProgram& program, const Options& options = {}, const Target& target = kShaderTarget);
 
 // A Kernel of which workgroup g does the work of workgroups ways * g to ways * g + ways - 1 along x; nothing where transform::coarsen says
 // so.
-std::optional<Kernel> lower_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Options& options = {});
+std::optional<Kernel> lower_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Options& options = {},
+                                      const Target& target = kShaderTarget);
 
 }  // namespace vyre::lower

@@ -30,6 +30,7 @@ enum : OpcodeFlags {
   kOpens = 1 << 9,          // begins a region
   kCloses = 1 << 10,        // ends one
   kJumps = 1 << 11,         // what follows may not run, or run again
+  kOptional = 1 << 12,      // a target may lack it (lower/target.hpp); lowering then expands it
 
   kLoad = kAccess,
   kStore = kAccess | kEffect | kChanges,
@@ -65,5 +66,6 @@ constexpr bool is_atomic(Opcode op) { return (info(op).flags & kReadsModifies) !
 constexpr bool opens(Opcode op) { return (info(op).flags & kOpens) != 0; }
 constexpr bool closes(Opcode op) { return (info(op).flags & kCloses) != 0; }
 constexpr bool jumps(Opcode op) { return (info(op).flags & kJumps) != 0; }
+constexpr bool is_optional(Opcode op) { return (info(op).flags & kOptional) != 0; }
 
 }  // namespace vyre::lower

@@ -4,11 +4,12 @@
 // available and visible in the workgroup, atomics are relaxed. Comparisons stay booleans as long as only conditions use them.
 //
 // Behind an address there is no robust access, so nothing but the kernel keeps an access inside its array. Each one does: a load's index is
-// in range, or 0 of an array where 16 bytes may be read; stores and atomics stand under their comparison, or need none (lower/guards.cpp).
-// And an index stays what was compared: what it is loaded from memory for may be written by others meanwhile, so such a load is volatile,
-// which no driver may do twice.
+// in range, or 0 of an array where 16 bytes may be read; stores and atomics stand under their comparison, or need none
+// (lower/accesses.cpp). And an index stays what was compared: what it is loaded from memory for may be written by others meanwhile, so such
+// a load is volatile, which no driver may do twice.
 #include "vyre/emit/spirv/emit.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <vector>
@@ -17,6 +18,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/emit/interface.hpp"
 #include "vyre/emit/spirv/module.hpp"
+#include "vyre/lower/target.hpp"
 
 namespace vyre::spirv {
 namespace {
@@ -50,12 +52,13 @@ Zeroing zeroing(const Kernel& kernel, const lower::SharedArray& array) {
 
 // How an opcode's words are made: the `spirv` column of opcodes.def.
 struct Spelling {
-  enum class Form : std::uint8_t { Own, Unary, Integer, Bitwise, Comparison, Function, SignedFunction, Atomic };
+  enum class Form : std::uint8_t { Own, Expanded, Unary, Integer, Bitwise, Comparison, Function, SignedFunction, Atomic };
   Form form = Form::Own;
   Word op = 0, of_truths = 0;
 };
 using Form = Spelling::Form;
 constexpr Spelling own() { return {}; }
+constexpr Spelling expanded() { return {Form::Expanded}; }
 constexpr Spelling unary(spv::Op op) { return {Form::Unary, op}; }
 constexpr Spelling integer(spv::Op op) { return {Form::Integer, op}; }
 constexpr Spelling bitwise(spv::Op op, spv::Op of_truths) { return {Form::Bitwise, op, of_truths}; }
@@ -68,6 +71,10 @@ constexpr Spelling kSpellings[] = {
 #define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl) spirv,
 #include "vyre/lower/opcodes.def"
 };
+static_assert(std::ranges::all_of(lower::kOpcodes, [](const lower::OpcodeInfo& row) {
+  const auto index = static_cast<std::size_t>(&row - lower::kOpcodes);
+  return (kSpellings[index].form == Form::Expanded) != lower::kShaderTarget.has(static_cast<Opcode>(index));
+}));
 
 struct Value {
   Word bits = 0;   // u32 lanes; 0 while nobody needs them
@@ -563,6 +570,7 @@ void Emitter::end_loop() {
 
 void Emitter::instruction(std::uint32_t at) {
   const Instruction& code = kernel_.code[at];
+  VYRE_ASSERT(!code.bounded);
   if (!has_effect(code.op) && !uses_[at].as_bits && !uses_[at].as_truth) return;
   const Word only_once = options_.addresses && uses_[at].as_index ? spv::MemoryAccessVolatileMask : spv::MemoryAccessMaskNone;
   if (tests_truth(code)) {
@@ -573,6 +581,9 @@ void Emitter::instruction(std::uint32_t at) {
   switch (spelling.form) {
     case Form::Own:
       return own_instruction(at, only_once);
+    case Form::Expanded:
+      VYRE_ASSERT(!"an opcode of SPIR-V");
+      return;
     case Form::Unary:
       return define_bits(at, result(op, uint(), {bits(code.a)}));
     case Form::Bitwise:

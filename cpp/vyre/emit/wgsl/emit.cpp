@@ -131,6 +131,7 @@ class Emitter {
 
   void instruction(std::uint32_t at, const Instruction& code) {
     const std::uint32_t a = code.a.index, b = code.b.index, c = code.c.index, d = code.d.index;
+    VYRE_ASSERT(!code.bounded);
     const std::string_view value = kSpellings[static_cast<std::size_t>(code.op)];
     if (!value.empty()) return expression(at, code, value);
     switch (code.op) {

@@ -60,7 +60,7 @@ inline constexpr std::size_t kRows = 3;
 struct Instruction {
   Op op = Op::Stop;
   std::uint8_t lanes = 1;
-  std::uint8_t function = 0;  // of Vector and Scalar: an Opcode or kRotateLeft
+  std::uint8_t function = 0;  // of Vector and Scalar: an Opcode
   std::uint8_t form = 0;      // of Vector2: Form; of VectorSelect: 1 when b, 2 when c is a scalar; of vector accesses: Row of the index
   lower::Opcode atomic = lower::Opcode::AtomicAdd;
   std::uint32_t imm = 0;

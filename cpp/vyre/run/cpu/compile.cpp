@@ -464,7 +464,7 @@ class Compiler {
         places_[position] = place(item.a);
         return;
       case Fate::Rotate:
-        return function2(position, kRotateLeft, place(item.a), place(item.b));
+        return function2(position, static_cast<std::size_t>(Opcode::RotateLeft), place(item.a), place(item.b));
       case Fate::LoadOrZero:
         add({.op = Op::LoadOrZero,
              .lanes = lanes,

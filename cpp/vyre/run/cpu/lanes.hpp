@@ -22,10 +22,6 @@ inline constexpr std::size_t kAlignment = kGroup * sizeof(Word);
 enum class Form : std::uint8_t { VectorVector, VectorScalar, ScalarVector };
 inline constexpr std::size_t kForms = 3;
 
-// Beyond the kernel's own: what the compiler makes of several instructions.
-inline constexpr std::size_t kRotateLeft = lower::kOpcodeCount;
-inline constexpr std::size_t kFunctions = kRotateLeft + 1;
-
 struct Any {
   bool some;  // a lane is active
   bool all;   // all of them are
@@ -39,10 +35,11 @@ struct Lanes {
   using Select = void (*)(Word* dest, const Word* condition, const Word* b, const Word* c, std::size_t count);
 
   std::string_view name;
-  Binary binary[kFunctions][kForms];        // null for what has not two operands
-  Unary unary[kFunctions];                  // null for what has not one
-  Word (*one[kFunctions])(Word a, Word b);  // one lane of the same; b is ignored by what has one operand
-  Select select[2][2];                      // whether b, and whether c, is a scalar
+  // By opcode. An entry is null when the opcode is not lanewise with that number of operands.
+  Binary binary[lower::kOpcodeCount][kForms];
+  Unary unary[lower::kOpcodeCount];
+  Word (*one[lower::kOpcodeCount])(Word a, Word b);  // the same for one lane; unary ones ignore b
+  Select select[2][2];                               // by whether b, and whether c, is a scalar
 
   // dest = value where the mask is set.
   void (*blend)(Word* dest, const Word* value, const Word* mask, std::size_t count);

@@ -1,0 +1,169 @@
+// The guard of an access compares its index with the number of elements. Of a load, it then replaces the index by 0, where 16 bytes are
+// always there, and the loaded value by zero: selecting is cheaper than branching. Stores and atomics stand in an If.
+//
+// The conditions and loops around an access may prove its index to be in range: assume() records what they say.
+#include "vyre/lower/accesses.hpp"
+
+#include <array>
+
+#include "vyre/base/assert.hpp"
+
+namespace vyre::lower {
+namespace {
+
+using ir::AtomicOp;
+using ir::DataType;
+
+// Whether a value is below `bound` on the face of it.
+bool is_below(Writer& writer, ValueId value, std::uint32_t bound) {
+  const Instruction& instruction = writer.at(value);
+  if (instruction.op == Opcode::Constant) return instruction.imm < bound;
+  if (instruction.op == Opcode::LocalId) return writer.kernel().workgroup_size[instruction.imm] <= bound;
+  if (instruction.op == Opcode::And) {
+    const auto left = writer.literal(instruction.a), right = writer.literal(instruction.b);
+    return (left && *left < bound) || (right && *right < bound);
+  }
+  if (instruction.op == Opcode::Mod) {
+    const auto right = writer.literal(instruction.b);
+    return right && *right <= bound;
+  }
+  return false;
+}
+
+// Whether the index is in range whatever the program is given.
+bool is_proven(Writer& writer, const Memory& memory, ValueId index) {
+  if (!writer.proofs()) return false;
+  if (memory.shared && is_below(writer, index, writer.kernel().shared[memory.index].count)) return true;
+  return writer.is_known_below(index, lower_length(writer, memory));
+}
+
+// 1 when the index is in range, else 0. Element indices are compared, because byte offsets wrap.
+ValueId in_range(Writer& writer, const Memory& memory, ValueId index) {
+  return writer.once(Opcode::Lt, index, lower_length(writer, memory));
+}
+
+Instruction load_of(const Memory& memory, ValueId index) {
+  const auto lanes = static_cast<std::uint8_t>(ir::lanes(memory.element));
+  return {.op = memory.shared ? Opcode::LoadShared : Opcode::LoadBuffer, .lanes = lanes, .imm = memory.index, .a = index};
+}
+
+Instruction store_of(const Memory& memory, ValueId index, ValueId value) {
+  return {.op = memory.shared ? Opcode::StoreShared : Opcode::StoreBuffer, .imm = memory.index, .a = index, .b = value};
+}
+
+Opcode opcode(AtomicOp op) {
+  switch (op) {
+#define ATOMIC(op, ...) \
+  case AtomicOp::op:    \
+    return Opcode::Atomic##op;
+#include "vyre/ir/ops.def"
+  }
+  VYRE_ASSERT(!"an atomic operator");
+  return Opcode::AtomicAdd;
+}
+
+Instruction atomic_of(AtomicOp op, const Memory& memory, ValueId index, ValueId expected, ValueId value) {
+  Instruction atomic{.op = opcode(op), .lanes = 1, .imm = memory.index, .a = index, .b = value};
+  if (expected.valid()) {
+    atomic.b = expected;
+    atomic.c = value;
+  }
+  return atomic;
+}
+
+ValueId guarded_load(Writer& writer, const Memory& memory, ValueId index) {
+  const ValueId in = in_range(writer, memory, index);
+  const ValueId safe = writer.literal(index) == 0u ? index : writer.once(Opcode::Select, in, index, writer.constant(0));
+  const Instruction load = load_of(memory, safe);
+  const ValueId value = writer.add(load);
+  return writer.add({.op = Opcode::Select, .lanes = load.lanes, .a = in, .b = value, .c = writer.zero(load.lanes)});
+}
+
+void guarded_store(Writer& writer, const Memory& memory, ValueId index, ValueId value) {
+  const ValueId in = in_range(writer, memory, index);
+  // Later code may reuse values that are made here, so nothing but the store stands in the If.
+  writer.begin_unit();
+  writer.add({.op = Opcode::If, .a = in});
+  writer.add(store_of(memory, index, value));
+  writer.add({.op = Opcode::EndIf});
+  writer.end_unit();
+}
+
+ValueId guarded_atomic(Writer& writer, const Memory& memory, const Instruction& atomic) {
+  const ValueId in = in_range(writer, memory, atomic.a);
+  const std::uint32_t before = writer.variable(1);
+  writer.begin_unit();
+  writer.add({.op = Opcode::WriteVariable, .imm = before, .a = writer.constant(0)});
+  writer.add({.op = Opcode::If, .a = in});
+  writer.add({.op = Opcode::WriteVariable, .imm = before, .a = writer.add(atomic)});
+  writer.add({.op = Opcode::EndIf});
+  const ValueId old = writer.add({.op = Opcode::ReadVariable, .lanes = 1, .imm = before});
+  writer.end_unit();
+  return old;
+}
+
+}  // namespace
+
+ValueId lower_length(Writer& writer, const Memory& memory) {
+  return memory.shared ? writer.constant(writer.kernel().shared[memory.index].count) : writer.length(memory.index);
+}
+
+ValueId lower_load(Writer& writer, const Target& target, const Memory& memory, ValueId index) {
+  const ValueId zero = writer.constant(0);
+  const bool proven = is_proven(writer, memory, index);
+  ValueId value;
+  if (proven || target.bounded_accesses) {
+    Instruction load = load_of(memory, index);
+    load.bounded = !proven;
+    value = writer.add(load);
+  } else {
+    value = guarded_load(writer, memory, index);
+  }
+  // The host may have stored any non-zero word for true.
+  if (memory.element == DataType::Bool && !memory.shared) value = writer.add({.op = Opcode::Ne, .lanes = 1, .a = value, .b = zero});
+  return value;
+}
+
+void lower_store(Writer& writer, const Target& target, const Memory& memory, ValueId index, ValueId value) {
+  const bool proven = is_proven(writer, memory, index);
+  if (!proven && !target.bounded_accesses) return guarded_store(writer, memory, index, value);
+  Instruction store = store_of(memory, index, value);
+  store.bounded = !proven;
+  writer.add(store);
+}
+
+ValueId lower_atomic(Writer& writer, const Target& target, AtomicOp op, const Memory& memory, ValueId index, ValueId expected,
+                     ValueId value) {
+  Instruction atomic = atomic_of(op, memory, index, expected, value);
+  const bool proven = is_proven(writer, memory, index);
+  if (!proven && !target.bounded_accesses) return guarded_atomic(writer, memory, atomic);
+  atomic.bounded = !proven;
+  return writer.add(atomic);
+}
+
+void assume(Writer& writer, ValueId condition) {
+  // Conditions are short; a long one is worth no search.
+  constexpr std::size_t kMaxTerms = 64;
+  std::array<ValueId, kMaxTerms> terms{condition};
+  std::size_t end = 1;
+  const auto also = [&](ValueId term) {
+    if (end < kMaxTerms) terms[end++] = term;
+  };
+  for (std::size_t next = 0; next < end; ++next) {
+    const Instruction term = writer.at(terms[next]);
+    if (term.op == Opcode::Lt) writer.assume_below(term.a, term.b);
+    if (term.op == Opcode::Eq && writer.literal(term.b) == 0u) assume_not(writer, term.a);
+    if (term.op == Opcode::Ne && writer.literal(term.b) == 0u) also(term.a);
+    if (term.op != Opcode::And) continue;
+    // A bitwise and is non-zero only if both are.
+    also(term.a);
+    also(term.b);
+  }
+}
+
+void assume_not(Writer& writer, ValueId condition) {
+  const Instruction& instruction = writer.at(condition);
+  if (instruction.op == Opcode::Le) writer.assume_below(instruction.b, instruction.a);
+}
+
+}  // namespace vyre::lower

@@ -1,0 +1,33 @@
+// Lowers accesses to memory. An index out of range loads zeros, stores nothing and makes an atomic do nothing and give 0 (semantics,
+// section 7). Where the index is not proven to be in range, a target with bounded accesses keeps this rule itself; for every other one the
+// guard is written out here.
+#pragma once
+
+#include <cstdint>
+
+#include "vyre/ir/data_type.hpp"
+#include "vyre/ir/ops.hpp"
+#include "vyre/lower/target.hpp"
+#include "vyre/lower/writer.hpp"
+
+namespace vyre::lower {
+
+// Where elements lie: a buffer slot or a shared array of the kernel.
+struct Memory {
+  bool shared = false;
+  std::uint32_t index = 0;
+  ir::DataType element = ir::DataType::U32;
+};
+
+ValueId lower_length(Writer& writer, const Memory& memory);
+ValueId lower_load(Writer& writer, const Target& target, const Memory& memory, ValueId index);
+void lower_store(Writer& writer, const Target& target, const Memory& memory, ValueId index, ValueId value);
+// `expected` is invalid, except for CompareExchange.
+ValueId lower_atomic(Writer& writer, const Target& target, ir::AtomicOp op, const Memory& memory, ValueId index, ValueId expected,
+                     ValueId value);
+
+// From here on the condition holds, or does not hold: an access that this proves to be in range is neither guarded nor bounded.
+void assume(Writer& writer, ValueId condition);
+void assume_not(Writer& writer, ValueId condition);
+
+}  // namespace vyre::lower

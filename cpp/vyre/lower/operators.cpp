@@ -1,0 +1,226 @@
+// Each operator has a rule: the opcode that computes it, an expansion into other opcodes, or both. A target that has the opcode gets it,
+// every other target gets the expansion. An operator that a target replaces by an operation (Target::bodies) does not come here: the
+// operation's body stands in the program instead.
+//
+// Expansions are written with Writer::once where they repeat for equal operands, so that two divisions by one divisor compare it with
+// zero once.
+#include "vyre/lower/operators.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <span>
+
+#include "vyre/base/assert.hpp"
+
+namespace vyre::lower {
+namespace {
+
+using ir::BinOp;
+using ir::DataType;
+using ir::UnOp;
+
+ValueId plain(Writer& writer, Opcode op, ValueId a, ValueId b = {}) { return writer.add({.op = op, .lanes = 1, .a = a, .b = b}); }
+
+// --- Expansions of binary operators ---
+
+template <Opcode op>
+ValueId swapped(Writer& writer, ValueId a, ValueId b) {
+  return plain(writer, op, b, a);
+}
+
+// Shift amounts are taken modulo 32 (semantics, section 3).
+ValueId amount(Writer& writer, ValueId b) {
+  if (const auto known = writer.literal(b)) return writer.constant(*known & 31);
+  return writer.once(Opcode::And, b, writer.constant(31));
+}
+
+template <Opcode op>
+ValueId shift(Writer& writer, ValueId a, ValueId b) {
+  return plain(writer, op, a, amount(writer, b));
+}
+
+template <Opcode forth, Opcode back>
+ValueId rotate(Writer& writer, ValueId a, ValueId b) {
+  const ValueId by = amount(writer, b);
+  ValueId rest;
+  if (const auto known = writer.literal(by)) {
+    if (*known == 0) return a;
+    rest = writer.constant(32 - *known);
+  } else {
+    // 32 - n, but 0 for n = 0, where both halves are the whole value.
+    rest = writer.once(Opcode::And, writer.once(Opcode::Neg, by), writer.constant(31));
+  }
+  return plain(writer, Opcode::Or, plain(writer, forth, a, by), plain(writer, back, a, rest));
+}
+
+// x / 0 = 0 and x % 0 = 0: a divisor of zero becomes one, for which the remainder is right and the quotient is replaced.
+template <Opcode op>
+ValueId divide(Writer& writer, ValueId a, ValueId b) {
+  const ValueId zero = writer.constant(0);
+  if (const auto known = writer.literal(b)) return *known == 0 ? zero : plain(writer, op, a, b);
+  const ValueId by_zero = writer.once(Opcode::Eq, b, zero);
+  const ValueId result = plain(writer, op, a, writer.once(Opcode::Select, by_zero, writer.constant(1), b));
+  if (op == Opcode::Mod) return result;
+  return writer.add({.op = Opcode::Select, .lanes = 1, .a = by_zero, .b = zero, .c = result});
+}
+
+// Also MIN / -1 = MIN and MIN % -1 = 0. For divisors of 0 and -1, the quotient is the product.
+template <Opcode op>
+ValueId divide_signed(Writer& writer, ValueId a, ValueId b) {
+  const ValueId one = writer.constant(1);
+  if (const auto known = writer.literal(b); known && *known != 0 && *known != ~0u) return plain(writer, op, a, b);
+  const ValueId special = writer.once(Opcode::Le, writer.once(Opcode::Add, b, one), one);
+  const ValueId result = plain(writer, op, a, writer.once(Opcode::Select, special, one, b));
+  if (op == Opcode::SMod) return result;
+  return writer.add({.op = Opcode::Select, .lanes = 1, .a = special, .b = plain(writer, Opcode::Mul, a, b), .c = result});
+}
+
+ValueId abs_diff(Writer& writer, ValueId a, ValueId b) {
+  const ValueId larger = plain(writer, Opcode::Max, a, b);
+  return plain(writer, Opcode::Sub, larger, plain(writer, Opcode::Min, a, b));
+}
+
+// 1 or 0 for non-zero or zero.
+ValueId truth(Writer& writer, ValueId a) {
+  if (is_comparison(writer.at(a).op)) return a;
+  return writer.once(Opcode::Ne, a, writer.constant(0));
+}
+
+template <Opcode op>
+ValueId logical(Writer& writer, ValueId a, ValueId b) {
+  const ValueId left = truth(writer, a);
+  return plain(writer, op, left, truth(writer, b));
+}
+
+// --- Expansions of unary operators ---
+
+ValueId is_zero(Writer& writer, ValueId a) { return plain(writer, Opcode::Eq, a, writer.constant(0)); }
+
+// The opcodes leave zero out, for which the result is 32: a bit at the far end makes it 31, and one is added.
+template <Opcode op, std::uint32_t far_end>
+ValueId count_zeros(Writer& writer, ValueId a) {
+  const ValueId count = plain(writer, op, plain(writer, Opcode::Or, a, writer.constant(far_end)));
+  return plain(writer, Opcode::Add, count, writer.once(Opcode::Eq, a, writer.constant(0)));
+}
+
+// --- The rules ---
+
+struct BinaryRule {
+  BinOp op;
+  std::optional<Opcode> opcode;  // gives what ir/ops.def says, for all operands
+  ValueId (*expansion)(Writer& writer, ValueId a, ValueId b) = nullptr;
+};
+struct UnaryRule {
+  UnOp op;
+  std::optional<Opcode> opcode;
+  ValueId (*expansion)(Writer& writer, ValueId a) = nullptr;
+};
+
+constexpr std::nullopt_t none = std::nullopt;
+
+// One row an operator, in the order of ir/ops.def.
+constexpr BinaryRule kBinaryRules[] = {
+    // clang-format off
+    {BinOp::Add,         Opcode::Add},
+    {BinOp::Sub,         Opcode::Sub},
+    {BinOp::Mul,         Opcode::Mul},
+    {BinOp::Div,         none,                divide<Opcode::Div>},
+    {BinOp::Mod,         none,                divide<Opcode::Mod>},
+    {BinOp::BitAnd,      Opcode::And},
+    {BinOp::BitOr,       Opcode::Or},
+    {BinOp::BitXor,      Opcode::Xor},
+    {BinOp::Shl,         none,                shift<Opcode::Shl>},
+    {BinOp::Shr,         none,                shift<Opcode::Shr>},
+    {BinOp::RotateLeft,  Opcode::RotateLeft,  rotate<Opcode::Shl, Opcode::Shr>},
+    {BinOp::RotateRight, Opcode::RotateRight, rotate<Opcode::Shr, Opcode::Shl>},
+    {BinOp::MulHigh,     Opcode::MulHigh},
+    {BinOp::AbsDiff,     none,                abs_diff},
+    {BinOp::Min,         Opcode::Min},
+    {BinOp::Max,         Opcode::Max},
+    {BinOp::Eq,          Opcode::Eq},
+    {BinOp::Ne,          Opcode::Ne},
+    {BinOp::Lt,          Opcode::Lt},
+    {BinOp::Gt,          none,                swapped<Opcode::Lt>},
+    {BinOp::Le,          Opcode::Le},
+    {BinOp::Ge,          none,                swapped<Opcode::Le>},
+    {BinOp::And,         none,                logical<Opcode::And>},
+    {BinOp::Or,          none,                logical<Opcode::Or>},
+    {BinOp::SDiv,        none,                divide_signed<Opcode::SDiv>},
+    {BinOp::SMod,        none,                divide_signed<Opcode::SMod>},
+    {BinOp::SLt,         Opcode::SLt},
+    {BinOp::SGt,         none,                swapped<Opcode::SLt>},
+    {BinOp::SLe,         Opcode::SLe},
+    {BinOp::SGe,         none,                swapped<Opcode::SLe>},
+    {BinOp::SMin,        Opcode::SMin},
+    {BinOp::SMax,        Opcode::SMax},
+    {BinOp::SShr,        none,                shift<Opcode::SShr>},
+    {BinOp::AddSat,      Opcode::AddSat},
+    // clang-format on
+};
+constexpr UnaryRule kUnaryRules[] = {
+    // clang-format off
+    {UnOp::Negate,      Opcode::Neg},
+    {UnOp::BitNot,      Opcode::Not},
+    {UnOp::LogicalNot,  none,                is_zero},
+    {UnOp::Popcount,    Opcode::Popcount},
+    {UnOp::Clz,         none,                count_zeros<Opcode::Clz, 1>},
+    {UnOp::Ctz,         none,                count_zeros<Opcode::Ctz, 0x80000000u>},
+    {UnOp::ReverseBits, Opcode::ReverseBits},
+    // clang-format on
+};
+
+// Whether every operator has its row, and every row a way for targets that have no optional opcode and no body.
+template <class Info, class Rule>
+constexpr bool is_complete(std::span<const Info> operators, std::span<const Rule> rules) {
+  return std::ranges::equal(operators, rules, {}, &Info::op, &Rule::op) && std::ranges::all_of(rules, [](const Rule& rule) {
+           return rule.expansion != nullptr || (rule.opcode && !is_optional(*rule.opcode));
+         });
+}
+static_assert(is_complete<ir::BinOpInfo, BinaryRule>(ir::kBinOps, kBinaryRules), "every operator of ir/ops.def needs a row above");
+static_assert(is_complete<ir::UnOpInfo, UnaryRule>(ir::kUnOps, kUnaryRules), "every operator of ir/ops.def needs a row above");
+
+}  // namespace
+
+ValueId lower_binary(Writer& writer, const Target& target, BinOp op, ValueId a, ValueId b) {
+  const BinaryRule& rule = kBinaryRules[static_cast<std::size_t>(op)];
+  if (rule.opcode && target.has(*rule.opcode)) return plain(writer, *rule.opcode, a, b);
+  return rule.expansion(writer, a, b);
+}
+
+ValueId lower_unary(Writer& writer, const Target& target, UnOp op, ValueId a) {
+  const UnaryRule& rule = kUnaryRules[static_cast<std::size_t>(op)];
+  if (rule.opcode && target.has(*rule.opcode)) return plain(writer, *rule.opcode, a);
+  return rule.expansion(writer, a);
+}
+
+ValueId lower_cast(Writer& writer, ir::CastKind kind, ValueId value, std::uint32_t lanes, DataType type) {
+  const auto lane = [&](std::uint32_t k) {
+    return lanes == 1 ? value : writer.add({.op = Opcode::Lane, .lanes = 1, .imm = k, .a = value});
+  };
+  const std::uint32_t wanted = ir::lanes(type);
+  switch (kind) {
+    case ir::CastKind::Identity:
+      return value;
+    case ir::CastKind::AnyNonZero: {
+      ValueId any = lane(0);
+      for (std::uint32_t k = 1; k < lanes; ++k) any = plain(writer, Opcode::Or, any, lane(k));
+      return truth(writer, any);
+    }
+    case ir::CastKind::ZeroExtend:
+      return writer.add({.op = Opcode::Pack, .lanes = 2, .a = value, .b = writer.constant(0)});
+    case ir::CastKind::SignExtend:
+      return writer.add({.op = Opcode::Pack, .lanes = 2, .a = value, .b = plain(writer, Opcode::SShr, value, writer.constant(31))});
+    case ir::CastKind::Splat:
+      if (wanted == 2) return writer.add({.op = Opcode::Pack, .lanes = 2, .a = value, .b = value});
+      return writer.add({.op = Opcode::Pack, .lanes = 4, .a = value, .b = value, .c = value, .d = value});
+    case ir::CastKind::LowLanes: {
+      const ValueId low = lane(0);
+      if (wanted == 1) return low;
+      return writer.add({.op = Opcode::Pack, .lanes = 2, .a = low, .b = lane(1)});
+    }
+  }
+  VYRE_ASSERT(!"a kind of cast");
+  return {};
+}
+
+}  // namespace vyre::lower

@@ -1,0 +1,46 @@
+// What a target of the lowering can do by itself. Operators and accesses that it cannot do are expanded into opcodes that it has
+// (lower/operators.cpp, lower/accesses.cpp), or into a whole operation.
+#pragma once
+
+#include <array>
+#include <initializer_list>
+#include <span>
+#include <string_view>
+
+#include "vyre/ir/op_spec.hpp"
+#include "vyre/lower/opcode.hpp"
+#include "vyre/transform/replace_operators.hpp"
+
+namespace vyre::lower {
+
+// The opcodes that every target has, and some of the optional ones.
+class OpcodeSet {
+ public:
+  constexpr OpcodeSet(std::initializer_list<Opcode> optional) {
+    for (std::size_t index = 0; index < kOpcodeCount; ++index) contains_[index] = !is_optional(static_cast<Opcode>(index));
+    for (const Opcode op : optional) contains_[static_cast<std::size_t>(op)] = true;
+  }
+  constexpr bool contains(Opcode op) const { return contains_[static_cast<std::size_t>(op)]; }
+
+ private:
+  std::array<bool, kOpcodeCount> contains_{};
+};
+
+struct Target {
+  std::string_view name;
+  OpcodeSet opcodes{};
+  // Accesses to memory may be bounded (Instruction::bounded). Otherwise every access that may be out of range is guarded.
+  bool bounded_accesses = false;
+  // The operators that are replaced by operations before lowering, and the table that has these operations.
+  std::span<const transform::OperatorBody> bodies{};
+  const ir::OpTable* operations = nullptr;
+
+  constexpr bool has(Opcode op) const { return opcodes.contains(op); }
+};
+
+// SPIR-V and WGSL.
+inline constexpr Target kShaderTarget{.name = "shader"};
+// The machine of the cpu backend.
+inline constexpr Target kCpuTarget{.name = "cpu", .opcodes = {Opcode::RotateLeft, Opcode::RotateRight}, .bounded_accesses = true};
+
+}  // namespace vyre::lower
