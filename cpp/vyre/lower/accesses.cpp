@@ -30,17 +30,16 @@ bool is_below(Writer& writer, ValueId value, std::uint32_t bound) {
   return false;
 }
 
-// Whether the index is in range whatever the program is given.
-bool is_proven(Writer& writer, const Memory& memory, ValueId index) {
-  if (!writer.proofs()) return false;
-  if (memory.shared && is_below(writer, index, writer.kernel().shared[memory.index].count)) return true;
-  return writer.is_known_below(index, lower_length(writer, memory));
+// The number of elements that the index has to be compared with; invalid when the index is proven to be in range.
+ValueId unproven_bound(Writer& writer, const Memory& memory, ValueId index) {
+  if (memory.shared && writer.proofs() && is_below(writer, index, writer.kernel().shared[memory.index].count)) return {};
+  const ValueId length = lower_length(writer, memory);
+  if (writer.proofs() && writer.is_known_below(index, length)) return {};
+  return length;
 }
 
 // 1 when the index is in range, else 0. Element indices are compared, because byte offsets wrap.
-ValueId in_range(Writer& writer, const Memory& memory, ValueId index) {
-  return writer.once(Opcode::Lt, index, lower_length(writer, memory));
-}
+ValueId in_range(Writer& writer, ValueId index, ValueId bound) { return writer.once(Opcode::Lt, index, bound); }
 
 Instruction load_of(const Memory& memory, ValueId index) {
   const auto lanes = static_cast<std::uint8_t>(ir::lanes(memory.element));
@@ -71,16 +70,16 @@ Instruction atomic_of(AtomicOp op, const Memory& memory, ValueId index, ValueId 
   return atomic;
 }
 
-ValueId guarded_load(Writer& writer, const Memory& memory, ValueId index) {
-  const ValueId in = in_range(writer, memory, index);
+ValueId guarded_load(Writer& writer, const Memory& memory, ValueId index, ValueId bound) {
+  const ValueId in = in_range(writer, index, bound);
   const ValueId safe = writer.literal(index) == 0u ? index : writer.once(Opcode::Select, in, index, writer.constant(0));
   const Instruction load = load_of(memory, safe);
   const ValueId value = writer.add(load);
   return writer.add({.op = Opcode::Select, .lanes = load.lanes, .a = in, .b = value, .c = writer.zero(load.lanes)});
 }
 
-void guarded_store(Writer& writer, const Memory& memory, ValueId index, ValueId value) {
-  const ValueId in = in_range(writer, memory, index);
+void guarded_store(Writer& writer, const Memory& memory, ValueId index, ValueId bound, ValueId value) {
+  const ValueId in = in_range(writer, index, bound);
   // Later code may reuse values that are made here, so nothing but the store stands in the If.
   writer.begin_unit();
   writer.add({.op = Opcode::If, .a = in});
@@ -89,8 +88,8 @@ void guarded_store(Writer& writer, const Memory& memory, ValueId index, ValueId 
   writer.end_unit();
 }
 
-ValueId guarded_atomic(Writer& writer, const Memory& memory, const Instruction& atomic) {
-  const ValueId in = in_range(writer, memory, atomic.a);
+ValueId guarded_atomic(Writer& writer, const Instruction& atomic, ValueId bound) {
+  const ValueId in = in_range(writer, atomic.a, bound);
   const std::uint32_t before = writer.variable(1);
   writer.begin_unit();
   writer.add({.op = Opcode::WriteVariable, .imm = before, .a = writer.constant(0)});
@@ -110,14 +109,14 @@ ValueId lower_length(Writer& writer, const Memory& memory) {
 
 ValueId lower_load(Writer& writer, const Target& target, const Memory& memory, ValueId index) {
   const ValueId zero = writer.constant(0);
-  const bool proven = is_proven(writer, memory, index);
+  const ValueId bound = unproven_bound(writer, memory, index);
   ValueId value;
-  if (proven || target.bounded_accesses) {
-    Instruction load = load_of(memory, index);
-    load.bounded = !proven;
-    value = writer.add(load);
+  if (bound.valid() && !target.bounded_accesses) {
+    value = guarded_load(writer, memory, index, bound);
   } else {
-    value = guarded_load(writer, memory, index);
+    Instruction load = load_of(memory, index);
+    load.bounded = bound.valid();
+    value = writer.add(load);
   }
   // The host may have stored any non-zero word for true.
   if (memory.element == DataType::Bool && !memory.shared) value = writer.add({.op = Opcode::Ne, .lanes = 1, .a = value, .b = zero});
@@ -125,19 +124,19 @@ ValueId lower_load(Writer& writer, const Target& target, const Memory& memory, V
 }
 
 void lower_store(Writer& writer, const Target& target, const Memory& memory, ValueId index, ValueId value) {
-  const bool proven = is_proven(writer, memory, index);
-  if (!proven && !target.bounded_accesses) return guarded_store(writer, memory, index, value);
+  const ValueId bound = unproven_bound(writer, memory, index);
+  if (bound.valid() && !target.bounded_accesses) return guarded_store(writer, memory, index, bound, value);
   Instruction store = store_of(memory, index, value);
-  store.bounded = !proven;
+  store.bounded = bound.valid();
   writer.add(store);
 }
 
 ValueId lower_atomic(Writer& writer, const Target& target, AtomicOp op, const Memory& memory, ValueId index, ValueId expected,
                      ValueId value) {
   Instruction atomic = atomic_of(op, memory, index, expected, value);
-  const bool proven = is_proven(writer, memory, index);
-  if (!proven && !target.bounded_accesses) return guarded_atomic(writer, memory, atomic);
-  atomic.bounded = !proven;
+  const ValueId bound = unproven_bound(writer, memory, index);
+  if (bound.valid() && !target.bounded_accesses) return guarded_atomic(writer, atomic, bound);
+  atomic.bounded = bound.valid();
   return writer.add(atomic);
 }
 

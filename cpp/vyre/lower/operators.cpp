@@ -179,9 +179,25 @@ constexpr bool is_complete(std::span<const Info> operators, std::span<const Rule
 static_assert(is_complete<ir::BinOpInfo, BinaryRule>(ir::kBinOps, kBinaryRules), "every operator of ir/ops.def needs a row above");
 static_assert(is_complete<ir::UnOpInfo, UnaryRule>(ir::kUnOps, kUnaryRules), "every operator of ir/ops.def needs a row above");
 
+// x << n | x >> (32 - n) for a literal n, either way round: many programs spell a rotation so. Gives x and n.
+struct Rotation {
+  ValueId value, amount;
+};
+std::optional<Rotation> spelled_rotation(const Writer& writer, ValueId a, ValueId b) {
+  const Instruction left = writer.at(a).op == Opcode::Shl ? writer.at(a) : writer.at(b);
+  const Instruction right = writer.at(a).op == Opcode::Shl ? writer.at(b) : writer.at(a);
+  if (left.op != Opcode::Shl || right.op != Opcode::Shr || left.a != right.a) return std::nullopt;
+  const auto by = writer.literal(left.b), rest = writer.literal(right.b);
+  if (!by || !rest || *by + *rest != 32) return std::nullopt;
+  return Rotation{left.a, left.b};
+}
+
 }  // namespace
 
 ValueId lower_binary(Writer& writer, const Target& target, BinOp op, ValueId a, ValueId b) {
+  if (op == BinOp::BitOr && target.has(Opcode::RotateLeft)) {
+    if (const auto found = spelled_rotation(writer, a, b)) return plain(writer, Opcode::RotateLeft, found->value, found->amount);
+  }
   const BinaryRule& rule = kBinaryRules[static_cast<std::size_t>(op)];
   if (rule.opcode && target.has(*rule.opcode)) return plain(writer, *rule.opcode, a, b);
   return rule.expansion(writer, a, b);

@@ -247,6 +247,25 @@ TEST(Cpu, keeps_bounds_in_rows_and_out_of_them) {
   }
 }
 
+TEST(Cpu, keeps_bounds_where_all_lanes_have_one_index_and_in_shared_memory) {
+  const auto i = gid(0), l = lid(0);
+  for (const ExprHandle& index : {u32(3), u32(4), u32(40), u32(0xFFFFFFFF), wid(0) * u32(3)}) {
+    expect_same(Sample()
+                    .in("a", DataType::U64)
+                    .out("out", DataType::U64)
+                    .out("cells")
+                    .shared("s", 4)
+                    .size(10)
+                    .add(store("s", l + index, i + u32(1)))
+                    .add(barrier())
+                    .add(store("out", index, load("a", index)))
+                    .add(if_(bin(BinOp::BitAnd, i, u32(1)), {store("out", i + u32(1), load("a", index))}))
+                    .add(store("cells", i, load("s", u32(0)) + load("s", l) + load("s", index)))
+                    .make(),
+                {Words{1, 2, 3, 4, 5, 6, 7, 8}, Words(8), Words(30)}, {1, 1, 1});
+  }
+}
+
 TEST(Cpu, takes_arrays_that_are_empty_or_tiny) {
   expect_same(Sample().in("a").out("out").size(5).add(store("out", gid(0), load("a", gid(0)) + load("a", u32(0)) + len("a"))).make(),
               {Words{}, Words(3)}, {1, 1, 1});

@@ -178,7 +178,7 @@ class CpuExecutable : public Executable {
     Compiled result;
     {
       const Span span("lower");
-      result.kernel = lower::lower(program, options_);
+      result.kernel = lower::lower(program, options_, lower::kCpuTarget);
     }
     {
       const Span span("compile");

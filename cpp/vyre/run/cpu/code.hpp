@@ -21,16 +21,13 @@ enum class Op : std::uint8_t {
   VectorCopy,           // dest = a, all lanes
   Blend,                // dest = a, active lanes
   ScalarCopy,
-  // imm: buffer or shared array; a: index; lanes of the element go to or come from `lanes` registers in a row.
-  Load,                 // dest = element a; only active lanes look
-  LoadOrZero,           // the same, zero where a >= c (a scalar)
-  ScalarLoad,
-  Store,                // element a = b, active lanes
-  StoreInRange,         // the same where a < c (a scalar)
-  ScalarStore,
-  LoadShared, ScalarLoadShared, StoreShared, ScalarStoreShared,
-  Atomic,               // dest = element a, and there the result of `atomic` on it and b (expected b, value d)
-  AtomicInRange,        // the same where a < c (a scalar), else dest = 0
+  // imm: buffer or shared array; a: index. The words of an element go to or come from `lanes` registers in a row. If `bounded`, the index
+  // may be out of range: then a load gives zeros, a store does nothing, and an atomic does nothing and gives 0.
+  Load, LoadShared,                // dest = element a, active lanes
+  ScalarLoad, ScalarLoadShared,    // likewise, once
+  Store, StoreShared,              // element a = b, active lanes
+  ScalarStore, ScalarStoreShared,  // likewise, once
+  Atomic,               // dest = element a, and there the result of `atomic` on it and b (expected b, value c), active lanes
   // Control flow; `target` is an address, `empty` where to go on when no lane is active any more.
   JumpIfZero,           // scalar a
   Jump,
@@ -62,11 +59,13 @@ struct Instruction {
   std::uint8_t lanes = 1;
   std::uint8_t function = 0;  // of Vector and Scalar: an Opcode
   std::uint8_t form = 0;      // of Vector2: Form; of VectorSelect: 1 when b, 2 when c is a scalar; of vector accesses: Row of the index
+  bool bounded = false;       // of accesses
   lower::Opcode atomic = lower::Opcode::AtomicAdd;
   std::uint32_t imm = 0;
-  std::uint32_t dest = 0, a = 0, b = 0, c = 0, d = 0;
+  std::uint32_t dest = 0, a = 0, b = 0, c = 0;
   std::uint32_t target = 0, empty = 0;
 };
+static_assert(sizeof(Instruction) == 36);
 
 // Which register holds which id of the invocations, where it is used at all.
 struct IdRegister {

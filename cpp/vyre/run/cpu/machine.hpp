@@ -55,13 +55,43 @@ class Machine {
  private:
   static constexpr std::uint64_t kBetweenLooks = std::uint64_t{1} << 21;
 
-  // A block that parted its lanes.
+  // An open If or Loop whose lanes may part.
   struct Frame {
     enum class Taken : std::uint8_t { None, All, Some };
     const Word* before;     // the mask around it
-    std::uint64_t returns;  // when it was opened
+    std::uint64_t returns;  // Machine::returns_ when it was opened
     Taken taken = Taken::Some;
   };
+  // The masks of a frame: active lanes, those that take the Else, and those that go on after the block.
+  enum : std::size_t { kActive, kRest, kAfter, kFrameMasks };
+  Word* alive() { return masks_.data(); }  // set when a lane has returned
+  Word* frame_mask(std::size_t depth, std::size_t which) { return masks_.data() + (1 + kFrameMasks * depth + which) * stride_; }
+
+  // Lane i of an operand is address(reg)[i * step(reg)].
+  const Word* address(std::uint32_t reg) { return is_scalar(reg) ? &scalar(reg) : vector(reg); }
+  static std::size_t step(std::uint32_t reg) { return is_scalar(reg) ? 0 : 1; }
+
+  // Accesses to memory (machine_memory.cpp).
+  void load(const Instruction& i, const Memory& memory, std::size_t lanes);
+  void store(const Instruction& i, const Memory& memory, std::size_t lanes);
+  void load_once(const Instruction& i, const Memory& memory);
+  void store_once(const Instruction& i, const Memory& memory);
+  void atomic(const Instruction& i, const Memory& memory, std::size_t lanes);
+  template <bool bounded>
+  void load_each(const Instruction& i, const Memory& memory, std::size_t lanes);
+  template <bool bounded>
+  void store_each(const Instruction& i, const Memory& memory, std::size_t lanes);
+  // Whether the indices rise by one from lane to lane.
+  bool is_row(const Instruction& i, const Word* index, std::size_t lanes) const;
+
+  // Control flow (machine_control.cpp). Each returns whether a lane is active then; `count` is `lanes` in whole groups.
+  bool enter_if(const Instruction& i, std::size_t lanes);
+  bool enter_else();
+  bool enter_loop(const Instruction& i, std::size_t lanes, std::size_t count);
+  bool enter_round(const Instruction& i, std::size_t lanes, std::size_t count);
+  bool leave(std::size_t lanes);
+  void return_active(std::size_t lanes, std::size_t count);
+
   // False when the run must end.
   bool spend(std::uint64_t words) {
     if (words < left_) {
@@ -84,6 +114,8 @@ class Machine {
   Words masks_;
   std::vector<Word> scalars_;
   std::vector<Frame> frames_;           // of the open blocks
+  const Word* mask_ = nullptr;          // of the active lanes; null when all are
+  std::uint64_t returns_ = 0;           // how many Returns this run has done
   std::uint64_t left_ = kBetweenLooks;  // words to compute before `stop` is asked again
   bool stopped_ = false;
   std::array<bool, kRows> in_row_{};

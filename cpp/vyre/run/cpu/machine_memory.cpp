@@ -1,0 +1,160 @@
+// Accesses to memory. Each lane reads and writes its own element, except where the indices rise by one from lane to lane: then the
+// elements are copied as one piece, of which a bound cuts off the end.
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/run/cpu/machine.hpp"
+
+namespace vyre::run::cpu {
+namespace {
+
+using lower::Opcode;
+
+// Other threads may look at the same word: a racy program gets one of the written values, and atomics are atomic.
+Word read(const Word* word) { return std::atomic_ref<Word>(*const_cast<Word*>(word)).load(std::memory_order_relaxed); }
+void write(Word* word, Word value) { std::atomic_ref<Word>(*word).store(value, std::memory_order_relaxed); }
+
+template <class Choose>
+Word replace(std::atomic_ref<Word> word, const Choose& choose) {
+  Word old = word.load(std::memory_order_relaxed);
+  while (!word.compare_exchange_weak(old, choose(old), std::memory_order_relaxed)) {
+  }
+  return old;
+}
+
+Word apply(Opcode op, Word* at, Word b, Word c) {
+  const std::atomic_ref<Word> word(*at);
+  constexpr auto kRelaxed = std::memory_order_relaxed;
+  switch (op) {
+    case Opcode::AtomicAdd:
+      return word.fetch_add(b, kRelaxed);
+    case Opcode::AtomicAnd:
+      return word.fetch_and(b, kRelaxed);
+    case Opcode::AtomicOr:
+      return word.fetch_or(b, kRelaxed);
+    case Opcode::AtomicXor:
+      return word.fetch_xor(b, kRelaxed);
+    case Opcode::AtomicMin:
+      return replace(word, [&](Word old) { return std::min(old, b); });
+    case Opcode::AtomicMax:
+      return replace(word, [&](Word old) { return std::max(old, b); });
+    case Opcode::AtomicExchange:
+      return word.exchange(b, kRelaxed);
+    case Opcode::AtomicCompareExchange:
+      // Strong; the value found is left in `b`, which is the old value when it succeeds too.
+      word.compare_exchange_strong(b, c, kRelaxed);
+      return b;
+    default:
+      VYRE_ASSERT(!"an atomic");
+      return 0;
+  }
+}
+
+// How many of `lanes` lanes whose indices begin with `first` and rise by one are in range.
+std::size_t in_range(bool bounded, Word first, Word length, std::size_t lanes) {
+  if (!bounded) return lanes;
+  return first >= length ? 0 : std::min<std::size_t>(lanes, length - first);
+}
+
+}  // namespace
+
+bool Machine::is_row(const Instruction& i, const Word* index, std::size_t lanes) const {
+  return i.form == 0 ? lanes_.consecutive(index, lanes) : in_row_[i.form];
+}
+
+template <bool bounded>
+void Machine::load_each(const Instruction& i, const Memory& memory, std::size_t lanes) {
+  const Word* const index = address(i.a);
+  const std::size_t index_step = step(i.a);
+  const Word* const mask = mask_;
+  const Word length = memory.length;
+  for (std::uint32_t k = 0; k < i.lanes; ++k) {
+    Word* const dest = vector(i.dest + k);
+    const Word* const words = memory.words + k;
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      if (mask != nullptr && mask[lane] == 0) continue;
+      const std::size_t at = index[lane * index_step];
+      dest[lane] = !bounded || at < length ? read(words + at * i.lanes) : 0;
+    }
+  }
+}
+
+void Machine::load(const Instruction& i, const Memory& memory, std::size_t lanes) {
+  if (i.lanes == 1 && mask_ == nullptr && !is_scalar(i.a) && !memory.atomic) {
+    const Word* const index = vector(i.a);
+    if (is_row(i, index, lanes)) {
+      const Word first = index[0];
+      const std::size_t inside = in_range(i.bounded, first, memory.length, lanes);
+      Word* const dest = vector(i.dest);
+      if (inside != 0) std::memmove(dest, memory.words + first, inside * sizeof(Word));
+      std::fill(dest + inside, dest + lanes, Word{0});
+      return;
+    }
+  }
+  if (i.bounded) {
+    load_each<true>(i, memory, lanes);
+  } else {
+    load_each<false>(i, memory, lanes);
+  }
+}
+
+template <bool bounded>
+void Machine::store_each(const Instruction& i, const Memory& memory, std::size_t lanes) {
+  const Word* const index = address(i.a);
+  const std::size_t index_step = step(i.a), value_step = step(i.b);
+  const Word* const mask = mask_;
+  const Word length = memory.length;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    if (mask != nullptr && mask[lane] == 0) continue;
+    const std::size_t at = index[lane * index_step];
+    if (bounded && at >= length) continue;
+    for (std::uint32_t k = 0; k < i.lanes; ++k) write(memory.words + at * i.lanes + k, address(i.b + k)[lane * value_step]);
+  }
+}
+
+void Machine::store(const Instruction& i, const Memory& memory, std::size_t lanes) {
+  if (i.lanes == 1 && mask_ == nullptr && !is_scalar(i.a) && !is_scalar(i.b) && !memory.atomic) {
+    const Word* const index = vector(i.a);
+    if (is_row(i, index, lanes)) {
+      const std::size_t inside = in_range(i.bounded, index[0], memory.length, lanes);
+      if (inside != 0) std::memcpy(memory.words + index[0], vector(i.b), inside * sizeof(Word));
+      return;
+    }
+  }
+  if (i.bounded) {
+    store_each<true>(i, memory, lanes);
+  } else {
+    store_each<false>(i, memory, lanes);
+  }
+}
+
+void Machine::load_once(const Instruction& i, const Memory& memory) {
+  const Word index = scalar(i.a);
+  const bool outside = i.bounded && index >= memory.length;
+  const Word* const words = memory.words + std::size_t{index} * i.lanes;
+  for (std::uint32_t k = 0; k < i.lanes; ++k) scalar(i.dest + k) = outside ? 0 : read(words + k);
+}
+
+void Machine::store_once(const Instruction& i, const Memory& memory) {
+  const Word index = scalar(i.a);
+  if (i.bounded && index >= memory.length) return;
+  Word* const words = memory.words + std::size_t{index} * i.lanes;
+  for (std::uint32_t k = 0; k < i.lanes; ++k) write(words + k, scalar(i.b + k));
+}
+
+void Machine::atomic(const Instruction& i, const Memory& memory, std::size_t lanes) {
+  const Word *const index = address(i.a), *const b = address(i.b), *const c = address(i.c);
+  const std::size_t index_step = step(i.a), b_step = step(i.b), c_step = step(i.c);
+  const Word* const mask = mask_;
+  const std::size_t length = i.bounded ? memory.length : std::size_t{1} << 32;  // an index is below it
+  Word* const dest = vector(i.dest);
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    if (mask != nullptr && mask[lane] == 0) continue;
+    const std::size_t at = index[lane * index_step];
+    dest[lane] = at >= length ? 0 : apply(i.atomic, memory.words + at, b[lane * b_step], c[lane * c_step]);
+  }
+}
+
+}  // namespace vyre::run::cpu

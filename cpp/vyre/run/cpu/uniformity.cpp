@@ -1,0 +1,80 @@
+// Everything starts as uniform. A walk over the code marks what varies because of its operands, or because lanes may have parted around
+// the write of a variable, and is repeated until no variable changes.
+#include "vyre/run/cpu/uniformity.hpp"
+
+#include <algorithm>
+
+namespace vyre::run::cpu {
+namespace {
+
+using lower::Instruction;
+using lower::Kernel;
+using lower::Opcode;
+using lower::ValueId;
+
+// A variable that varies may make another one vary, so a program can be made to need a walk for each variable. After this many walks,
+// all variables are taken to vary.
+constexpr int kMaxWalks = 6;
+
+bool id_varies(const Kernel& kernel, bool whole_workgroups, const Instruction& instruction) {
+  switch (instruction.op) {
+    case Opcode::WorkgroupId:
+      return !whole_workgroups;
+    case Opcode::LocalId:
+      return kernel.workgroup_size[instruction.imm] != 1;
+    case Opcode::InvocationId:
+      return !whole_workgroups || kernel.workgroup_size[instruction.imm] != 1;
+    default:
+      return false;
+  }
+}
+
+// Whether another variable was found to vary.
+bool walk(const Kernel& kernel, Uniformity& found) {
+  bool changed = false;
+  std::vector<bool> parted{false};  // by open block: whether lanes may have parted
+  for (std::size_t position = 0; position < kernel.code.size(); ++position) {
+    const Instruction& instruction = kernel.code[position];
+    const auto varies = [&](ValueId value) { return value.valid() && found.varying[value.index]; };
+    bool any = varies(instruction.a) || varies(instruction.b) || varies(instruction.c) || varies(instruction.d);
+    switch (instruction.op) {
+      case Opcode::ReadVariable:
+        any = found.variable_varies[instruction.imm];
+        break;
+      case Opcode::WriteVariable:
+        if ((any || parted.back()) && !found.variable_varies[instruction.imm]) {
+          found.variable_varies[instruction.imm] = changed = true;
+        }
+        break;
+      case Opcode::If:
+      case Opcode::Loop:
+        parted.push_back(parted.back() || any);
+        break;
+      case Opcode::EndIf:
+      case Opcode::EndLoop:
+        parted.pop_back();
+        break;
+      default:
+        any = any || lower::is_atomic(instruction.op) || id_varies(kernel, found.whole_workgroups, instruction);
+    }
+    found.varying[position] = any;
+    found.divergent[position] = parted.back();
+  }
+  return changed;
+}
+
+}  // namespace
+
+Uniformity find_uniformity(const Kernel& kernel) {
+  Uniformity found;
+  found.whole_workgroups = !kernel.shared.empty() || std::ranges::count(kernel.code, Opcode::Barrier, &Instruction::op) != 0;
+  found.varying.assign(kernel.code.size(), false);
+  found.divergent.assign(kernel.code.size(), false);
+  found.variable_varies.assign(kernel.variables.size(), false);
+  for (int walks = 1; walk(kernel, found); ++walks) {
+    if (walks > kMaxWalks) std::fill(found.variable_varies.begin(), found.variable_varies.end(), true);
+  }
+  return found;
+}
+
+}  // namespace vyre::run::cpu

@@ -1,0 +1,19 @@
+// Finds which values of a kernel are the same in all lanes of a batch, and where the lanes may have parted.
+#pragma once
+
+#include <vector>
+
+#include "vyre/lower/kernel.hpp"
+
+namespace vyre::run::cpu {
+
+struct Uniformity {
+  bool whole_workgroups = false;      // a batch is a workgroup, because its invocations wait for each other or share memory
+  std::vector<bool> varying;          // by instruction: its value may differ between lanes
+  std::vector<bool> divergent;        // by instruction: some lanes may be inactive there
+  std::vector<bool> variable_varies;  // by variable
+};
+
+Uniformity find_uniformity(const lower::Kernel& kernel);
+
+}  // namespace vyre::run::cpu
