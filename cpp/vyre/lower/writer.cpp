@@ -1,3 +1,8 @@
+// finish() marks the live instructions, puts them into their order and numbers them anew. With straightening it then rewrites that code
+// (straighten, settle) and does the same once more, because a value that became a select leaves dead code behind.
+//
+// The canonical order comes from two facts about each value: when an effect first asks for it, and which effect of its own region it must
+// precede. Values are sorted by the second, and among equals stay in the order of the first.
 #include "vyre/lower/writer.hpp"
 
 #include <algorithm>
@@ -159,19 +164,19 @@ std::optional<std::uint32_t> Writer::literal(ValueId value) const {
   return instruction.op == Opcode::Constant ? std::optional(instruction.imm) : std::nullopt;
 }
 
-std::vector<ValueId> Writer::as_written(const std::vector<bool>& leaf_needed, const std::vector<bool>& code_needed) const {
+std::vector<ValueId> Writer::as_written(const Flags& leaf_live, const Flags& code_live) const {
   std::vector<ValueId> order;
   for (std::uint32_t index = 0; index < leaves_.size(); ++index) {
-    if (leaf_needed[index]) order.push_back(ValueId{kLeaf | index});
+    if (leaf_live[index]) order.push_back(ValueId{kLeaf | index});
   }
   for (std::uint32_t index = 0; index < size(); ++index) {
-    if (code_needed[index]) order.push_back(ValueId{index});
+    if (code_live[index]) order.push_back(ValueId{index});
   }
   return order;
 }
 
-// Everything but effects, in the order in which the effects, from first to last, ask for it: operands before users.
-std::vector<ValueId> Writer::by_first_need(const std::vector<bool>& code_needed) const {
+// The values in the order in which the effects, from first to last, ask for them; operands before users.
+std::vector<ValueId> Writer::by_first_need(const Flags& code_live) const {
   std::vector<ValueId> order;
   order.reserve(leaves_.size() + code_.size());
   std::vector<std::uint8_t> leaf_seen(leaves_.size(), 0), code_seen(code_.size(), 0);
@@ -186,7 +191,7 @@ std::vector<ValueId> Writer::by_first_need(const std::vector<bool>& code_needed)
   std::vector<Visit> stack;
   for (std::uint32_t index = 0; index < size(); ++index) code_seen[index] = places_[index].fixed;
   for (std::uint32_t effect = 0; effect < size(); ++effect) {
-    if (!places_[effect].fixed || !code_needed[effect]) continue;
+    if (!places_[effect].fixed || !code_live[effect]) continue;
     stack.push_back({ValueId{effect}, 0});
     while (!stack.empty()) {
       Visit& top = stack.back();
@@ -213,7 +218,7 @@ std::vector<ValueId> Writer::by_first_need(const std::vector<bool>& code_needed)
 
 // For each value, the effect of the value's own region that it must precede: the first effect that uses it, contains such a use, or
 // overwrites what the value was read from.
-std::vector<std::uint32_t> Writer::latest_places(const std::vector<bool>& code_needed) const {
+std::vector<std::uint32_t> Writer::latest_places(const Flags& code_live) const {
   std::vector<std::uint32_t> latest(code_.size(), kNone), next_write(kernel_.variables.size(), kNone);
   std::uint32_t next_change = kNone;  // of memory
   const auto before = [&](std::uint32_t value, std::uint32_t effect) {
@@ -222,7 +227,7 @@ std::vector<std::uint32_t> Writer::latest_places(const std::vector<bool>& code_n
     latest[value] = std::min(latest[value], effect);
   };
   for (std::uint32_t index = size(); index-- > 0;) {
-    if (!code_needed[index]) continue;
+    if (!code_live[index]) continue;
     const Instruction& instruction = code_[index];
     const Place& place = places_[index];
     if (!place.fixed) {
@@ -244,9 +249,9 @@ std::vector<std::uint32_t> Writer::latest_places(const std::vector<bool>& code_n
   return latest;
 }
 
-std::vector<ValueId> Writer::canonical(const std::vector<bool>& code_needed) const {
-  const std::vector<ValueId> wanted = by_first_need(code_needed);
-  const std::vector<std::uint32_t> latest = latest_places(code_needed);
+std::vector<ValueId> Writer::canonical(const Flags& code_live) const {
+  const std::vector<ValueId> wanted = by_first_need(code_live);
+  const std::vector<std::uint32_t> latest = latest_places(code_live);
   // Sorted by the effect that each stands in front of, and among equals as they are.
   std::vector<std::uint32_t> first(code_.size() + 1, 0);
   for (const ValueId value : wanted) {
@@ -266,7 +271,7 @@ std::vector<ValueId> Writer::canonical(const std::vector<bool>& code_needed) con
   }
   for (std::uint32_t index = 0; index < size(); ++index) {
     for (std::uint32_t at = first[index]; at < first[index + 1]; ++at) order.push_back(sorted[at]);
-    if (code_needed[index] && places_[index].fixed) order.push_back(ValueId{index});
+    if (code_live[index] && places_[index].fixed) order.push_back(ValueId{index});
   }
   return order;
 }
@@ -292,7 +297,7 @@ void Writer::drop_unused_shared() {
 }
 
 Kernel Writer::finish(bool straightened) {
-  Kernel kernel = compacted();
+  Kernel kernel = compact();
   if (!straightened || kernel.variables.empty()) return kernel;
   // In the order that it has now, so that equal code stays equal. Leaves stay at the entry.
   Writer again(kernel.workgroup_size, proofs_, Order::AsWritten);
@@ -309,22 +314,21 @@ Kernel Writer::finish(bool straightened) {
   }
   again.code_ = settle(straighten(code, kernel.variables));
   again.kernel_ = std::move(kernel);
-  return again.compacted();
+  return again.compact();
 }
 
-// Dead code elimination, and the order of what is left.
-Kernel Writer::compacted() {
-  // Marks the needed instructions: those with an effect, and their operands. A write is needed only if a needed instruction reads its
-  // variable.
-  constexpr std::uint32_t kNobody = ~0u;
-  std::vector<std::uint32_t> last_write(kernel_.variables.size(), kNobody), write_before(code_.size(), kNobody);
-  std::vector<bool> variable_needed(kernel_.variables.size()), code_needed(code_.size()), leaf_needed(leaves_.size());
+// Dead code elimination: an instruction is live if it has an effect or a live instruction uses it. A write of a variable is live only if a
+// live instruction reads the variable.
+Writer::Live Writer::mark_live() const {
+  Live live{.leaf = Flags(leaves_.size()), .code = Flags(code_.size()), .variable = Flags(kernel_.variables.size())};
+  // The writes of each variable as a list, the last one first.
+  std::vector<std::uint32_t> last_write(kernel_.variables.size(), kNone), write_before(code_.size(), kNone);
   std::vector<ValueId> pending;
-  const auto need = [&](ValueId value) {
+  const auto mark = [&](ValueId value) {
     if (!value.valid()) return;
-    auto&& needed = is_leaf(value) ? leaf_needed[value.index & ~kLeaf] : code_needed[value.index];
-    if (needed) return;
-    needed = true;
+    std::uint8_t& is_live = is_leaf(value) ? live.leaf[value.index & ~kLeaf] : live.code[value.index];
+    if (is_live) return;
+    is_live = true;
     pending.push_back(value);
   };
   for (std::uint32_t index = 0; index < code_.size(); ++index) {
@@ -333,25 +337,30 @@ Kernel Writer::compacted() {
       write_before[index] = last_write[instruction.imm];
       last_write[instruction.imm] = index;
     } else if (has_effect(instruction.op)) {
-      need(ValueId{index});
+      mark(ValueId{index});
     }
   }
   while (!pending.empty()) {
     const Instruction instruction = at(pending.back());
     pending.pop_back();
-    for (const ValueId operand : operands(instruction)) need(operand);
-    if (instruction.op == Opcode::ReadVariable && !variable_needed[instruction.imm]) {
-      variable_needed[instruction.imm] = true;
-      for (std::uint32_t write = last_write[instruction.imm]; write != kNobody; write = write_before[write]) need(ValueId{write});
+    for (const ValueId operand : operands(instruction)) mark(operand);
+    if (instruction.op == Opcode::ReadVariable && !live.variable[instruction.imm]) {
+      live.variable[instruction.imm] = true;
+      for (std::uint32_t write = last_write[instruction.imm]; write != kNone; write = write_before[write]) mark(ValueId{write});
     }
   }
+  return live;
+}
 
-  const std::vector<ValueId> order = order_ == Order::Canonical ? canonical(code_needed) : as_written(leaf_needed, code_needed);
+// Numbers the live instructions and variables anew, in the order of the kernel: leaves first, because they stand at the entry.
+Kernel Writer::compact() {
+  const Live live = mark_live();
+  const std::vector<ValueId> order = order_ == Order::Canonical ? canonical(live.code) : as_written(live.leaf, live.code);
   std::vector<std::uint32_t> new_leaf(leaves_.size()), new_code(code_.size()), new_variable(kernel_.variables.size());
   std::vector<std::uint8_t> variables;
   for (std::size_t variable = 0; variable < kernel_.variables.size(); ++variable) {
     new_variable[variable] = static_cast<std::uint32_t>(variables.size());
-    if (variable_needed[variable]) variables.push_back(kernel_.variables[variable]);
+    if (live.variable[variable]) variables.push_back(kernel_.variables[variable]);
   }
   kernel_.variables = std::move(variables);
   kernel_.code.clear();
@@ -368,7 +377,6 @@ Kernel Writer::compacted() {
     new_index(value) = static_cast<std::uint32_t>(kernel_.code.size());
     kernel_.code.push_back(instruction);
   };
-  // Leaves first: they stand at the entry.
   for (const ValueId value : order) {
     if (is_leaf(value)) take(value);
   }

@@ -1,10 +1,10 @@
-// Puts a Kernel together: what is the same wherever it stands (literals, ids, lengths) is made once, at the entry, where it
-// dominates every use; what nobody needs in the end is left out.
+// Puts a Kernel together. Leaves are the values that are the same everywhere (literals, ids, lengths): each is made once, at the entry,
+// where it dominates every use. Dead code is left out.
 //
-// With Order::Canonical the words depend on what is computed and on the order of effects, not on how the program spells it: equal
-// values are made once where the first of them is still certain to have been made, and a value stands in front of the first
-// effect that needs it, in the order in which effects ask for values. So `let` and an expression in place of it are the same,
-// which makes a call cost nothing (semantics, section 8).
+// With Order::Canonical the words depend on what is computed and on the order of effects, not on how the program spells it. Value numbering
+// makes equal values once where the first of them dominates the others, and a value stands in front of the first effect that uses it, in
+// the order in which effects ask for values. So `let` and an expression in place of it are the same, which makes a call cost nothing
+// (semantics, section 8).
 #pragma once
 
 #include <array>
@@ -19,10 +19,10 @@ namespace vyre::lower {
 
 enum class Order : std::uint8_t { AsWritten, Canonical };
 
-// The ids that a Writer gives out are its own until finish() numbers them anew.
+// The ids that a Writer gives out are valid in this Writer only: finish() numbers all instructions anew.
 class Writer {
  public:
-  // Without proofs, nothing is known of any index.
+  // Without proofs, no index is known to be below a bound.
   explicit Writer(const ir::WorkgroupSize& workgroup_size, bool proofs = true, Order order = Order::Canonical)
       : proofs_(proofs), order_(order) {
     kernel_.workgroup_size = workgroup_size;
@@ -31,7 +31,7 @@ class Writer {
   // Reserves room for about this many values.
   void reserve(std::size_t values);
 
-  // Buffers and shared arrays are the caller's to fill in.
+  // The caller fills in buffers and shared arrays.
   Kernel& kernel() { return kernel_; }
   std::uint32_t variable(std::uint32_t lanes);
 
@@ -77,7 +77,7 @@ class Writer {
     std::uint32_t stretch = ~0u;
   };
   static constexpr std::uint32_t kNone = ~0u;
-  // Where an instruction was added.
+  // The position at which an instruction was added.
   struct Place {
     std::uint32_t region = 0;
     std::uint32_t unit = 0;  // the first instruction of its unit: itself when it stands alone
@@ -96,18 +96,24 @@ class Writer {
   std::uint32_t size() const { return static_cast<std::uint32_t>(code_.size()); }
 
   ValueId append(const Instruction& instruction, const Place& place);
-  // Where the value is in known_, or where it has to be put.
+  // The slot of known_ that has the value, or where it has to be put.
   std::uint32_t& slot_of(const Instruction& instruction, const Place& place);
   void resize_known(std::size_t slots);
   bool reads_writable_memory(const Instruction& instruction) const;
   void begin_region(std::uint32_t opener);
   void end_region();
-  // What finish() keeps, in the order of the Kernel: leaves first.
-  std::vector<ValueId> as_written(const std::vector<bool>& leaf_needed, const std::vector<bool>& code_needed) const;
-  std::vector<ValueId> canonical(const std::vector<bool>& code_needed) const;
-  std::vector<ValueId> by_first_need(const std::vector<bool>& code_needed) const;
-  std::vector<std::uint32_t> latest_places(const std::vector<bool>& code_needed) const;
-  Kernel compacted();
+  // What a kernel keeps.
+  using Flags = std::vector<std::uint8_t>;  // faster than bits
+  struct Live {
+    Flags leaf, code, variable;
+  };
+  Live mark_live() const;
+  Kernel compact();
+  // The live values and effects in the order of the kernel. In both, leaves come among the others in the order of the entry.
+  std::vector<ValueId> as_written(const Flags& leaf_live, const Flags& code_live) const;
+  std::vector<ValueId> canonical(const Flags& code_live) const;
+  std::vector<ValueId> by_first_need(const Flags& code_live) const;
+  std::vector<std::uint32_t> latest_places(const Flags& code_live) const;
   void drop_unused_shared();
 
   std::uint32_t leaves_kept_ = 0;
