@@ -1,0 +1,81 @@
+// Structured control flow: each If and Loop declares its merge block, and a Loop its continue target. A block that a Return has ended gets
+// no branch, and a merge block that no block branches to is unreachable.
+#include "vyre/emit/spirv/emitter.hpp"
+
+namespace vyre::spirv {
+
+void Emitter::begin_if(std::uint32_t at) {
+  const bool has_else = kernel_.code[kernel_.partner[at]].op == Opcode::Else;
+  const Word then = module_.fresh();
+  Region region{.merge = module_.fresh(), .merge_reached = !has_else};
+  if (has_else) region.otherwise = module_.fresh();
+  put(spv::OpSelectionMerge, {region.merge, spv::SelectionControlMaskNone});
+  put(spv::OpBranchConditional, {truth(kernel_.code[at].a), then, has_else ? region.otherwise : region.merge});
+  regions_.push_back(region);
+  label(then);
+}
+
+void Emitter::begin_else() {
+  Region& region = regions_.back();
+  region.merge_reached |= live_;
+  branch(region.merge);
+  label(region.otherwise);
+}
+
+void Emitter::end_if() {
+  Region& region = regions_.back();
+  region.merge_reached |= live_;
+  branch(region.merge);
+  label(region.merge);
+  if (!region.merge_reached) {
+    put(spv::OpUnreachable, {});
+    live_ = false;
+  }
+  regions_.pop_back();
+}
+
+void Emitter::begin_loop(std::uint32_t at) {
+  const Instruction& code = kernel_.code[at];
+  Region region{.merge = module_.fresh(), .merge_reached = true};
+  region.header = module_.fresh();
+  region.next = module_.fresh();
+  region.variable = module_.fresh();
+  region.next_variable = module_.fresh();
+  region.end = bits(code.b);
+  const Word before = block_, body = module_.fresh();
+  branch(region.header);
+  label(region.header);
+  put(spv::OpPhi, {uint(), region.variable, bits(code.a), before, region.next_variable, region.next});
+  const Word more = result(spv::OpULessThan, boolean(), {region.variable, region.end});
+  put(spv::OpLoopMerge, {region.merge, region.next, spv::LoopControlMaskNone});
+  put(spv::OpBranchConditional, {more, body, region.merge});
+  label(body);
+  define_bits(at, region.variable);
+  regions_.push_back(region);
+}
+
+void Emitter::end_loop() {
+  const Region region = regions_.back();
+  regions_.pop_back();
+  branch(region.next);
+  label(region.next);
+  // The variable is below the end here, so it does not wrap around.
+  put(spv::OpIAdd, {uint(), region.next_variable, region.variable, constant(1)});
+  branch(region.header);
+  label(region.merge);
+  if (options_.check_loops) {
+    // This is never true, unless the driver ended the loop early.
+    const Word cut = module_.fresh(), merge = module_.fresh();
+    const Word more = result(spv::OpULessThan, boolean(), {region.variable, region.end});
+    put(spv::OpSelectionMerge, {merge, spv::SelectionControlMaskNone});
+    put(spv::OpBranchConditional, {more, cut, merge});
+    label(cut);
+    const Word type = module_.pointer(spv::StorageClassStorageBuffer, uint());
+    const Word status = result(spv::OpAccessChain, type, {status_, constant(0)});
+    result(spv::OpAtomicOr, uint(), {status, constant(spv::ScopeQueueFamily), constant(spv::MemorySemanticsMaskNone), constant(1)});
+    branch(merge);
+    label(merge);
+  }
+}
+
+}  // namespace vyre::spirv

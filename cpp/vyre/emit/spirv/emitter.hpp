@@ -1,0 +1,149 @@
+// The state of emitting one kernel, which all steps share. Each step has a file: the declarations of the module, the zeroing of shared
+// arrays, instructions, accesses to memory, and control flow.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <vector>
+
+#include "glslang/SPIRV/GLSL.std.450.h"
+#include "vyre/base/assert.hpp"
+#include "vyre/emit/spirv/emit.hpp"
+#include "vyre/emit/spirv/module.hpp"
+
+namespace vyre::spirv {
+
+using lower::Instruction;
+using lower::Kernel;
+using lower::Opcode;
+using lower::ValueId;
+
+// The ids of a value's two forms; 0 for a form that nothing uses.
+struct Value {
+  Word bits = 0;   // u32 lanes
+  Word truth = 0;  // a bool: whether the one lane is not zero
+};
+
+class Emitter {
+ public:
+  Emitter(const Kernel& kernel, const Options& options) : kernel_(kernel), options_(options), values_(kernel.code.size()) {}
+
+  std::vector<Word> run();
+
+ private:
+  // How the instructions that are made use a value.
+  struct Use {
+    bool as_bits = false, as_truth = false;
+    bool as_index = false;  // an index may depend on it
+  };
+  // The address of a buffer's first byte, as two halves: not every driver has integers of 64 bits.
+  struct Address {
+    Word low, high;
+  };
+  // An open If, Else or Loop.
+  struct Region {
+    Word merge;
+    bool merge_reached;  // a block branches to it
+    Word otherwise = 0;  // of an If with an Else
+    // These are of a Loop.
+    Word header = 0;
+    Word next = 0;           // the continue target
+    Word variable = 0;       // the loop variable
+    Word next_variable = 0;  // its value in the next round
+    Word end = 0;            // the upper bound
+  };
+
+  // emit.cpp
+  void find_uses();
+  void instruction(std::uint32_t at);
+  // `volatility` is the mask that loads from memory get besides.
+  void own_instruction(std::uint32_t at, Word volatility);
+  Word extended(GLSLstd450 function, Word type, std::initializer_list<Word> operands);
+  // Defines the form that an instruction makes, and the other one from it where something uses that.
+  void define_truth(std::uint32_t at, Word id);
+  void define_bits(std::uint32_t at, Word id);
+  Word input(Word variable, std::uint32_t axis);
+  Word parameter(std::uint32_t word);
+  Word workgroup_id(std::uint32_t axis);
+  Word local_id(std::uint32_t axis);
+
+  // declarations.cpp
+  void declare();
+  void load_addresses();
+
+  // shared_arrays.cpp
+  void zero_shared();
+
+  // accesses.cpp
+  Word buffer_element(std::uint32_t slot, Word index);
+  Word addressed_element(std::uint32_t slot, Word index);
+  Word shared_element(std::uint32_t array, Word index);
+  Word load_buffer(const Instruction& code, Word volatility);
+  Word load_shared(const Instruction& code, Word volatility);
+  void store_buffer(const Instruction& code);
+  void store_element(Word element, Word value);
+  Word atomic(spv::Op op, const Instruction& code);
+  void barrier();
+
+  // control_flow.cpp
+  void begin_if(std::uint32_t at);
+  void begin_else();
+  void end_if();
+  void begin_loop(std::uint32_t at);
+  void end_loop();
+
+  void put(spv::Op op, std::initializer_list<Word> operands) { module_.add(Section::FunctionBody, op, operands); }
+  Word result(spv::Op op, Word type, std::initializer_list<Word> operands) {
+    return module_.add_result(Section::FunctionBody, op, type, operands);
+  }
+  void label(Word id) {
+    put(spv::OpLabel, {id});
+    block_ = id;
+    live_ = true;
+  }
+  // Ends the block, unless it has ended already.
+  void branch(Word target) {
+    if (live_) put(spv::OpBranch, {target});
+    live_ = false;
+  }
+
+  Word uint() const { return uint_; }
+  Word boolean() const { return boolean_type_; }
+  Word constant(Word bits) { return module_.constant(bits); }
+  Word bits(ValueId value) const {
+    VYRE_ASSERT(values_[value.index].bits != 0);
+    return values_[value.index].bits;
+  }
+  Word truth(ValueId value) const {
+    VYRE_ASSERT(values_[value.index].truth != 0);
+    return values_[value.index].truth;
+  }
+  bool is_zero(ValueId value) const {
+    const Instruction& instruction = kernel_.code[value.index];
+    return instruction.op == Opcode::Constant && instruction.imm == 0;
+  }
+  // A comparison of a boolean with zero is that boolean, or its opposite.
+  bool tests_truth(const Instruction& code) const {
+    return (code.op == Opcode::Eq || code.op == Opcode::Ne) && boolean_[code.a.index] && is_zero(code.b);
+  }
+
+  const Kernel& kernel_;
+  const Options& options_;
+  Module module_;
+
+  std::vector<Value> values_;
+  std::vector<std::uint8_t> boolean_;  // by value: whether it is 0 or 1, and made as a bool
+  std::vector<Use> uses_;              // by value
+  std::vector<Region> regions_;
+  Word block_ = 0;     // the label of the current block
+  bool live_ = false;  // the current block has not ended
+
+  Word glsl_ = 0, uint_ = 0, boolean_type_ = 0;
+  Word workgroup_id_ = 0, local_id_ = 0, local_index_ = 0, parameters_ = 0, status_ = 0;
+  std::vector<Word> buffers_, shared_, variables_;  // with addresses, buffers_ has only the one that holds the addresses
+  std::vector<Address> addresses_;
+  std::array<Word, 5> buffer_pointers_{}, shared_pointers_{};  // pointer types, by the lanes of an element
+};
+
+}  // namespace vyre::spirv
