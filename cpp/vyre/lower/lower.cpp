@@ -1,4 +1,7 @@
-// Walks a program's statements once, in source order, and the steps of each in evaluation order.
+// Walks a program's statements once, in source order, and the steps of each in evaluation order. Every step becomes a value of the Writer:
+// operators by the rules of operators.cpp, accesses by those of accesses.cpp, both for one target.
+//
+// On the way it keeps what the conditions and loops around a statement prove, and leaves out the code after a Return.
 #include "vyre/lower/lower.hpp"
 
 #include <vector>
@@ -16,12 +19,11 @@ namespace {
 
 class Lowering {
  public:
-  Lowering(const validate::ValidProgram& program, const Target& target, const Options& options, Order order)
+  Lowering(const validate::ValidProgram& program, const Target& target, const Shape& shape)
       : program_(program.program()),
         facts_(program.facts()),
         target_(target),
-        options_(options),
-        writer_(program_.workgroup_size(), options.proofs, order),
+        writer_(program_.workgroup_size(), shape),
         memory_(program_.buffers().size()),
         values_(program_.exprs().size()),
         locals_(facts_.locals.size()) {
@@ -57,11 +59,11 @@ class Lowering {
       statement(node);
     }
     VYRE_ASSERT(open_.empty());
-    return writer_.finish(options_.straightening);
+    return writer_.finish();
   }
 
  private:
-  // The value itself when it is never assigned, else the variable that holds it.
+  // A local that is never assigned is its value; any other one is a variable.
   struct Local {
     ValueId value;
     std::uint32_t variable = 0;
@@ -73,12 +75,12 @@ class Lowering {
   enum class Opener : std::uint8_t { If, Else, Loop, Block };
   struct Open {
     Opener opener;
-    std::size_t assumptions = 0;  // of the code around it
+    std::size_t assumptions = 0;  // how many hold around it
     ValueId condition{};          // of an If
-    bool then_dead = false;       // of an Else: what stands before it has returned
+    bool then_dead = false;       // of an Else: the branch before it has returned
   };
 
-  // Of an If, Loop or Block.
+  // The End of an If, Loop or Block; invalid for other statements.
   NodeId end_of(NodeId node) const {
     return match(
         program_.node(node), [](const ir::If& it) { return it.end; }, [](const ir::Loop& it) { return it.end; },
@@ -95,13 +97,12 @@ class Lowering {
   const ir::Program& program_;
   const validate::Facts& facts_;
   const Target& target_;
-  const Options options_;
   Writer writer_;
   IdVector<BufferId, Memory> memory_;
-  IdVector<ExprId, Typed> values_;  // of the statement at hand
+  IdVector<ExprId, Typed> values_;  // of the current statement
   IdVector<LocalId, Local> locals_;
   std::vector<Open> open_;
-  bool dead_ = false;  // a Return stands before
+  bool dead_ = false;  // after a Return
 };
 
 ValueId Lowering::expression(const validate::Step& step) {
@@ -233,6 +234,11 @@ validate::ValidProgram prepare(const validate::ValidProgram& program, const Opti
 
 namespace {
 
+// Without the optimiser, code keeps the order of the program.
+Shape shape_of(const Options& options) {
+  return {.proofs = options.proofs, .order = options.passes ? Order::Canonical : Order::AsWritten, .straightened = options.straightening};
+}
+
 // Replaces the operators that the target has bodies for.
 validate::ValidProgram legalised(const validate::ValidProgram& program, const Target& target, const Options& options) {
   if (target.bodies.empty()) return program;
@@ -243,9 +249,7 @@ validate::ValidProgram legalised(const validate::ValidProgram& program, const Ta
 }  // namespace
 
 Kernel lower(const validate::ValidProgram& program, const Options& options, const Target& target) {
-  return Lowering(legalised(prepare(program, options), target, options), target, options,
-                  options.passes ? Order::Canonical : Order::AsWritten)
-      .run();
+  return Lowering(legalised(prepare(program, options), target, options), target, shape_of(options)).run();
 }
 
 std::optional<Kernel> lower_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Options& options,
@@ -253,7 +257,9 @@ std::optional<Kernel> lower_coarsened(const validate::ValidProgram& program, std
   // No pass runs afterwards, and the order stays: either would put the loads of the copies back between their stores.
   const std::optional<validate::ValidProgram> coarse = transform::coarsen(legalised(prepare(program, options), target, options), ways);
   if (!coarse) return std::nullopt;
-  return Lowering(*coarse, target, options, Order::AsWritten).run();
+  Shape shape = shape_of(options);
+  shape.order = Order::AsWritten;
+  return Lowering(*coarse, target, shape).run();
 }
 
 }  // namespace vyre::lower

@@ -97,7 +97,7 @@ std::uint32_t& Writer::slot_of(const Instruction& instruction, const Place& plac
 void Writer::reserve(std::size_t values) {
   code_.reserve(values);
   places_.reserve(values);
-  if (order_ == Order::Canonical) resize_known(std::bit_ceil(std::max<std::size_t>(64, 2 * values)));
+  if (shape_.order == Order::Canonical) resize_known(std::bit_ceil(std::max<std::size_t>(64, 2 * values)));
 }
 
 void Writer::resize_known(std::size_t slots) {
@@ -111,7 +111,7 @@ void Writer::resize_known(std::size_t slots) {
 ValueId Writer::add(const Instruction& instruction) {
   Place place{.region = open_.back(), .unit = unit_ == kNone ? size() : unit_, .barriers = barriers_};
   place.fixed = unit_ != kNone || has_effect(instruction.op);
-  if (order_ == Order::AsWritten) return append(instruction, place);
+  if (shape_.order == Order::AsWritten) return append(instruction, place);
   if (instruction.op == Opcode::WriteVariable) ++versions_[instruction.imm];
   if (instruction.op == Opcode::Barrier) ++barriers_;
   // Loads of writable memory are never merged: the program decides how many there are.
@@ -136,7 +136,7 @@ ValueId Writer::add(const Instruction& instruction) {
 
 ValueId Writer::once(Opcode op, ValueId a, ValueId b, ValueId c) {
   const Instruction instruction{.op = op, .lanes = 1, .a = a, .b = b, .c = c};
-  if (order_ == Order::Canonical) return add(instruction);
+  if (shape_.order == Order::Canonical) return add(instruction);
   Made& made = made_[Hash()(instruction) % made_.size()];
   if (made.stretch != stretch_ || made.instruction != instruction) made = {instruction, add(instruction), stretch_};
   return made.value;
@@ -296,11 +296,11 @@ void Writer::drop_unused_shared() {
   kernel_.shared = std::move(kept);
 }
 
-Kernel Writer::finish(bool straightened) {
+Kernel Writer::finish() {
   Kernel kernel = compact();
-  if (!straightened || kernel.variables.empty()) return kernel;
+  if (!shape_.straightened || kernel.variables.empty()) return kernel;
   // In the order that it has now, so that equal code stays equal. Leaves stay at the entry.
-  Writer again(kernel.workgroup_size, proofs_, Order::AsWritten);
+  Writer again(kernel.workgroup_size, {.proofs = shape_.proofs, .order = Order::AsWritten});
   const auto entry = kernel.code.begin() + static_cast<std::ptrdiff_t>(leaves_kept_);
   std::vector<Instruction> code(entry, kernel.code.end());
   again.leaves_.assign(kernel.code.begin(), entry);
@@ -355,7 +355,7 @@ Writer::Live Writer::mark_live() const {
 // Numbers the live instructions and variables anew, in the order of the kernel: leaves first, because they stand at the entry.
 Kernel Writer::compact() {
   const Live live = mark_live();
-  const std::vector<ValueId> order = order_ == Order::Canonical ? canonical(live.code) : as_written(live.leaf, live.code);
+  const std::vector<ValueId> order = shape_.order == Order::Canonical ? canonical(live.code) : as_written(live.leaf, live.code);
   std::vector<std::uint32_t> new_leaf(leaves_.size()), new_code(code_.size()), new_variable(kernel_.variables.size());
   std::vector<std::uint8_t> variables;
   for (std::size_t variable = 0; variable < kernel_.variables.size(); ++variable) {

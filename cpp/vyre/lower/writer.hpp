@@ -19,12 +19,19 @@ namespace vyre::lower {
 
 enum class Order : std::uint8_t { AsWritten, Canonical };
 
+// The choices that decide the shape of a kernel's code.
+struct Shape {
+  // Whether an index may be known to be below a bound.
+  bool proofs = true;
+  Order order = Order::Canonical;
+  // Whether finish() makes short branches selects and values where they are first needed (straighten.hpp, settle.hpp).
+  bool straightened = false;
+};
+
 // The ids that a Writer gives out are valid in this Writer only: finish() numbers all instructions anew.
 class Writer {
  public:
-  // Without proofs, no index is known to be below a bound.
-  explicit Writer(const ir::WorkgroupSize& workgroup_size, bool proofs = true, Order order = Order::Canonical)
-      : proofs_(proofs), order_(order) {
+  explicit Writer(const ir::WorkgroupSize& workgroup_size, const Shape& shape = {}) : shape_(shape) {
     kernel_.workgroup_size = workgroup_size;
   }
 
@@ -62,10 +69,9 @@ class Writer {
 
   const Instruction& at(ValueId value) const { return is_leaf(value) ? leaves_[value.index & ~kLeaf] : code_[value.index]; }
   std::optional<std::uint32_t> literal(ValueId value) const;
-  bool proofs() const { return proofs_; }
+  bool proofs() const { return shape_.proofs; }
 
-  // With `straightened`, short branches become selects and values are made where they are first needed (straighten.hpp, settle.hpp).
-  Kernel finish(bool straightened = false);
+  Kernel finish();
 
  private:
   struct Hash {
@@ -102,7 +108,7 @@ class Writer {
   bool reads_writable_memory(const Instruction& instruction) const;
   void begin_region(std::uint32_t opener);
   void end_region();
-  // What a kernel keeps.
+  // The instructions and variables that a kernel keeps.
   using Flags = std::vector<std::uint8_t>;  // faster than bits
   struct Live {
     Flags leaf, code, variable;
@@ -117,8 +123,7 @@ class Writer {
   void drop_unused_shared();
 
   std::uint32_t leaves_kept_ = 0;
-  const bool proofs_;
-  const Order order_;
+  const Shape shape_;
   Kernel kernel_;
   std::vector<Instruction> leaves_, code_;
   std::unordered_map<Instruction, ValueId, Hash> known_leaves_;
