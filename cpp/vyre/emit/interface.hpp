@@ -1,13 +1,12 @@
-// How an emitted shader meets its host, for every emitter and every device backend.
+// The interface between an emitted shader and its host, for every emitter and every device backend.
 //
 // Descriptor set (group) 0: binding k < n is storage buffer slot k, of at least 16 bytes. SPIR-V with check_loops: the binding after these
 // is a storage buffer of one u32, set to 1 when a loop was cut. WGSL: binding n is a uniform array<vec4<u32>> of the parameter words.
 // SPIR-V with addresses: instead of the n bindings one, binding 0, a storage buffer of two words a slot: the low and the high half of the
-// address where the slot's array begins, a multiple of the bytes of its elements, with 16 bytes there that may be read. In a buffer and
-// not among the push constants, because of those many devices have 128 bytes for everything.
-// Parameter words: the id of the first workgroup (x, y, z), then the length in elements of each buffer. SPIR-V takes them as push
-// constants. A grid beyond a device's limit is several dispatches with other first ids; ids are the same as in one.
-// Entry point: "main".
+// address where the slot's array begins, a multiple of the bytes of its elements, with 16 bytes there that may be read. The addresses are
+// in a buffer and not among the push constants, because many devices have 128 bytes of push constants for everything. Parameter words: the
+// id of the first workgroup (x, y, z), then the length in elements of each buffer. SPIR-V takes them as push constants. A grid beyond a
+// device's limit is several dispatches with other first ids; ids are the same as in one. Entry point: "main".
 #pragma once
 
 #include <cstdint>

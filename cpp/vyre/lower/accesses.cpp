@@ -14,7 +14,7 @@ namespace {
 using ir::AtomicOp;
 using ir::DataType;
 
-// Whether a value is below `bound` on the face of it.
+// True when the instruction of a value alone shows that it is below `bound`.
 bool is_below(Writer& writer, ValueId value, std::uint32_t bound) {
   const Instruction& instruction = writer.at(value);
   if (instruction.op == Opcode::Constant) return instruction.imm < bound;

@@ -12,7 +12,7 @@
 
 namespace vyre::lower {
 
-// Where elements lie: a buffer slot or a shared array of the kernel.
+// The memory that an access reads or writes: a buffer slot or a shared array of the kernel.
 struct Memory {
   bool shared = false;
   std::uint32_t index = 0;
@@ -26,7 +26,8 @@ void lower_store(Writer& writer, const Target& target, const Memory& memory, Val
 ValueId lower_atomic(Writer& writer, const Target& target, ir::AtomicOp op, const Memory& memory, ValueId index, ValueId expected,
                      ValueId value);
 
-// From here on the condition holds, or does not hold: an access that this proves to be in range is neither guarded nor bounded.
+// Records that the condition holds, or does not hold, from here on. An access that this proves to be in range is neither guarded nor
+// bounded.
 void assume(Writer& writer, ValueId condition);
 void assume_not(Writer& writer, ValueId condition);
 

@@ -1,5 +1,6 @@
-// A program ready for any target: slots instead of names, u32 lanes instead of types, every rule of the IR (out of bounds,
-// division, shifts) written out, one operation an instruction, control flow still structured.
+// A program that is lowered for one target (lower/target.hpp): slots instead of names, u32 lanes instead of types, the rules of the IR (out
+// of bounds, division, shifts) written out unless an opcode of the target keeps them, one operation in each instruction, control flow still
+// structured.
 //
 // A value is 1, 2 or 4 u32 lanes: I32 is the same bits, Bool is 0 or 1, U64 is (low, high). Instruction k defines value k, and a
 // value is used only where its definition is certain to have run in the same round (SSA without phis: what changes over
@@ -33,17 +34,17 @@ struct Instruction {
 static_assert(sizeof(Instruction) == 24);
 
 struct KernelBuffer {
-  std::uint32_t lanes = 1;  // u32 lanes an element; 1 for Bytes
+  std::uint32_t lanes = 1;  // u32 lanes of an element; 1 for Bytes
   bool writable = false;    // ReadWrite
   bool atomic = false;      // some atomic targets it
-  bool is_signed = false;   // of I32, for targets whose declarations tell it from U32; values are the same bits
+  bool is_signed = false;   // its elements are I32: some targets declare it as such; values are the same bits
   bool operator==(const KernelBuffer&) const = default;
 };
 
 struct SharedArray {
   std::uint32_t lanes = 1;
   std::uint32_t count = 1;  // elements; zero when a workgroup starts
-  bool is_signed = false;   // as of buffers
+  bool is_signed = false;   // as for buffers
   bool operator==(const SharedArray&) const = default;
 };
 
@@ -60,10 +61,10 @@ struct Kernel {
   bool operator==(const Kernel&) const = default;
 };
 
-// What Kernel::partner is for this code.
+// Computes Kernel::partner.
 std::vector<std::uint32_t> partners(const std::vector<Instruction>& code);
 
-// One line an instruction, for tests and the curious.
+// One line for each instruction, for tests and for debugging.
 std::string to_text(const Kernel& kernel);
 
 }  // namespace vyre::lower

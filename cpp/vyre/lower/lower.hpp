@@ -1,4 +1,4 @@
-// From a valid program to a Kernel.
+// Lowers a valid program to a Kernel.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace vyre::lower {
 
-// What is lowered: inlined, and optimised where the options say so. Throws LoweringError.
+// Prepares a program for lowering: inlines it, and optimises it where the options say so. Throws LoweringError.
 validate::ValidProgram prepare(const validate::ValidProgram& program, const Options& options);
 
 // Inlines, optimises and lowers. Throws LoweringError.
 Kernel lower(const validate::ValidProgram& program, const Options& options = {}, const Target& target = kShaderTarget);
 
-// A Kernel of which workgroup g does the work of workgroups ways * g to ways * g + ways - 1 along x; nothing where transform::coarsen says
-// so.
+// Lowers the program to a Kernel whose workgroup g does the work of workgroups ways * g to ways * g + ways - 1 along x. Nothing when
+// transform::coarsen refuses the program.
 std::optional<Kernel> lower_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Options& options = {},
                                       const Target& target = kShaderTarget);
 

@@ -1,4 +1,4 @@
-// The operations of a kernel, and what passes and targets ask about them. The rows stand in opcodes.def.
+// The operations of a kernel, and facts about them for passes and targets. The rows stand in opcodes.def.
 #pragma once
 
 #include <cstddef>
@@ -18,18 +18,18 @@ enum class Imm : std::uint8_t { None, Bits, Axis, Buffer, Shared, Variable, Lane
 using OpcodeFlags = std::uint16_t;
 enum : OpcodeFlags {
   kPlain = 0,               // a value of its operands alone
-  kEffect = 1 << 0,         // does something beside making its value: without, it may be left out when the value is not used
+  kEffect = 1 << 0,         // does more than make its value; an opcode without effects may be left out when its value is not used
   kLanewise = 1 << 1,       // each lane of the result comes from the same lane of the operands, of which all have one
   kComparison = 1 << 2,     // gives 1 or 0
   kBitwise = 1 << 3,        // on truths as on bits
-  kDivides = 1 << 4,        // takes many times what other arithmetic takes
+  kDivides = 1 << 4,        // takes many times as long as other arithmetic
   kVariable = 1 << 5,       // reads or writes a variable
   kAccess = 1 << 6,         // reads or writes memory that other invocations may see, at index a
-  kChanges = 1 << 7,        // after it, loads from such memory may give something else
+  kChanges = 1 << 7,        // loads from such memory may give another value after it
   kReadsModifies = 1 << 8,  // reads the element and changes it in one step
   kOpens = 1 << 9,          // begins a region
-  kCloses = 1 << 10,        // ends one
-  kJumps = 1 << 11,         // what follows may not run, or run again
+  kCloses = 1 << 10,        // ends a region
+  kJumps = 1 << 11,         // the code after it may not run, or run again
   kOptional = 1 << 12,      // a target may lack it (lower/target.hpp); lowering then expands it
 
   kLoad = kAccess,

@@ -64,7 +64,7 @@ ValueId divide(Writer& writer, ValueId a, ValueId b) {
   return writer.add({.op = Opcode::Select, .lanes = 1, .a = by_zero, .b = zero, .c = result});
 }
 
-// Also MIN / -1 = MIN and MIN % -1 = 0. For divisors of 0 and -1, the quotient is the product.
+// As divide(), and MIN / -1 = MIN and MIN % -1 = 0. For divisors of 0 and -1, the quotient is the product.
 template <Opcode op>
 ValueId divide_signed(Writer& writer, ValueId a, ValueId b) {
   const ValueId one = writer.constant(1);
@@ -169,7 +169,7 @@ constexpr UnaryRule kUnaryRules[] = {
     // clang-format on
 };
 
-// Whether every operator has its row, and every row a way for targets that have no optional opcode and no body.
+// True when every operator has a row, and every row an expansion or an opcode that no target lacks.
 template <class Info, class Rule>
 constexpr bool is_complete(std::span<const Info> operators, std::span<const Rule> rules) {
   return std::ranges::equal(operators, rules, {}, &Info::op, &Rule::op) && std::ranges::all_of(rules, [](const Rule& rule) {

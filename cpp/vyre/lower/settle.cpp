@@ -1,3 +1,5 @@
+// One walk over the instructions with effects. Each of them first makes the values that it uses, operands before users; where control flow
+// splits or joins, all values that are left are made.
 #include "vyre/lower/settle.hpp"
 
 #include <array>
@@ -25,7 +27,7 @@ class Settler {
         if (reads(op)) reads_.push_back(at);
         continue;
       }
-      // Writes in front of an If stay there: backends know a guarded atomic by its instructions.
+      // Writes in front of an If stay there, so that the instructions of a guarded atomic stay together: its condition is made before them.
       std::uint32_t last = at;
       while (code_[last].op == Opcode::WriteVariable && last + 1 < code_.size()) ++last;
       if (code_[last].op == Opcode::If && code_[last].a.index < at) make_operands(last);
@@ -79,7 +81,7 @@ class Settler {
 
   const std::span<const Instruction> code_;
   std::vector<ValueId> moved_;
-  std::vector<std::uint32_t> values_, reads_, open_;  // values_ and reads_: those that may still have to be made
+  std::vector<std::uint32_t> values_, reads_, open_;  // values_ and reads_ may still have to be made
   std::vector<Instruction> made_;
 };
 

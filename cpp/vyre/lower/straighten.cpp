@@ -1,3 +1,6 @@
+// A first walk decides which Ifs become selects, from the inside out. A second one writes the code anew. It keeps the known value of each
+// variable: a read gives that value, a write only changes it, and an If that is selected computes the values of both branches and selects
+// between them. The pending writes are made where control flow splits or joins.
 #include "vyre/lower/straighten.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// What a target of the lowering can do by itself. Operators and accesses that it cannot do are expanded into opcodes that it has
-// (lower/operators.cpp, lower/accesses.cpp), or into a whole operation.
+// Describes what a target of the lowering can do by itself. Operators and accesses that it cannot do are expanded into opcodes that it has
+// (lower/operators.cpp, lower/accesses.cpp), or replaced by an operation.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// What stands in front of the function's code: capabilities, types, the interface of the shader (emit/interface.hpp) and its variables.
+// Writes the parts of the module before the function's code: capabilities, types, the interface of the shader (emit/interface.hpp) and its
+// variables.
 #include "vyre/emit/interface.hpp"
 #include "vyre/emit/spirv/emitter.hpp"
 

@@ -12,7 +12,7 @@
 namespace vyre::spirv {
 namespace {
 
-// How an opcode's words are made: the `spirv` column of opcodes.def.
+// The form of an opcode's words: the `spirv` column of opcodes.def.
 struct Spelling {
   enum class Form : std::uint8_t { Own, Expanded, Unary, Integer, Bitwise, Comparison, Function, SignedFunction, Atomic };
   Form form = Form::Own;
@@ -65,7 +65,7 @@ std::vector<Word> Emitter::run() {
   return module_.words();
 }
 
-// Which forms of each value are used. A value without uses is not made, unless its instruction has an effect.
+// Finds the forms of each value that are used. A value without uses is not made, unless its instruction has an effect.
 void Emitter::find_uses() {
   const std::vector<Instruction>& code = kernel_.code;
   boolean_.resize(code.size());

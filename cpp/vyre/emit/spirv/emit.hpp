@@ -1,4 +1,4 @@
-// Kernel -> SPIR-V 1.5 words: deterministic, no names, no lines. The shader interface is written down in emit/interface.hpp.
+// Emits a Kernel as SPIR-V 1.5 words: deterministic, without names and lines. emit/interface.hpp describes the shader's interface.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 namespace vyre::spirv {
 
 struct Options {
-  // For drivers that end loops silently: after each loop its condition is tested again, and a cut loop sets the status word.
+  // For drivers that end loops silently: the condition is tested again after each loop, and a loop that was cut sets the status word.
   bool check_loops = false;
-  // Storage buffers are reached through their addresses, of which devices bind no more than a range: see kernels.hpp.
+  // Buffers are reached through their addresses, because devices can bind only a limited range of a large one.
   bool addresses = false;
 };
 
 std::vector<std::uint32_t> emit(const lower::Kernel& kernel, const Options& options = {});
-// How many loop rounds an invocation takes to zero workgroup memory, counted as lower::most_rounds does.
+// The number of loop rounds that an invocation takes to zero workgroup memory, counted as lower::most_rounds does.
 std::uint64_t zeroing_rounds(const lower::Kernel& kernel);
 
 // SPIRV-Tools: the empty string when the words are valid for Vulkan 1.2, else what is wrong; and the assembly text.

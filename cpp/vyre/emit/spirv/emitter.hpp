@@ -32,7 +32,7 @@ class Emitter {
   std::vector<Word> run();
 
  private:
-  // How the instructions that are made use a value.
+  // The ways in which live instructions use a value.
   struct Use {
     bool as_bits = false, as_truth = false;
     bool as_index = false;  // an index may depend on it

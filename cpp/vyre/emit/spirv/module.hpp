@@ -1,6 +1,6 @@
-// A SPIR-V module as it grows: a stream of words a section, and types and constants that are found by what they are.
+// A SPIR-V module under construction: a stream of words for each section, and one id for each type and constant.
 //
-// Ids are given out in the order of asking, so that the same calls make the same words. glslang's builder is not used: it looks
+// Ids are given out in the order of the calls, so that the same calls make the same words. glslang's builder is not used: it looks
 // constants up one after the other and recurses over blocks.
 #pragma once
 
@@ -46,7 +46,7 @@ class Module {
   void decorate(Word target, std::initializer_list<Word> decoration);
   void decorate_member(Word type, Word member, std::initializer_list<Word> decoration);
 
-  // A type or a constant without decorations: asked for twice, it is the same id. `operands` leave the result out.
+  // The one type or constant of this description, without decorations. `operands` leave the result out.
   Word type(spv::Op op, std::initializer_list<Word> operands);
   Word pointer(spv::StorageClass storage, Word pointee) { return type(spv::OpTypePointer, {static_cast<Word>(storage), pointee}); }
   Word uint() { return uints(1); }
@@ -54,7 +54,7 @@ class Module {
   Word constant(Word bits);
   Word null(Word type);
 
-  // A type that decorations will tell from others of the same make.
+  // A new type each time, for types that get decorations of their own.
   Word distinct_type(spv::Op op, std::initializer_list<Word> operands);
   Word variable(Section section, spv::StorageClass storage, Word pointee);
 

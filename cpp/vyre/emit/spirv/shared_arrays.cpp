@@ -5,10 +5,10 @@
 namespace vyre::spirv {
 namespace {
 
-// How many elements an invocation zeroes without a loop, or in one round of it: some drivers count rounds.
+// The number of elements that an invocation zeroes without a loop, or in one round of it: some drivers count rounds.
 constexpr std::uint32_t kZeroedARound = 16;
 
-// How the invocations of a workgroup zero an array together.
+// The work of zeroing one array, shared among the invocations of a workgroup.
 struct Zeroing {
   std::uint64_t stride;  // the number of invocations
   std::uint64_t rounds;  // how many elements every invocation writes

@@ -1,4 +1,4 @@
-// SPIRV-Tools, for tests and the curious: nothing that runs a program needs it.
+// Validation and assembly text by SPIRV-Tools, for tests and for debugging; running a program does not need them.
 #include <spirv-tools/libspirv.hpp>
 
 #include "vyre/emit/spirv/emit.hpp"

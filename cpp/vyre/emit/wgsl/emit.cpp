@@ -1,6 +1,6 @@
-// One `let` an instruction, flat and in order, so that no depth of the user's reaches a WGSL compiler, and so that no expression
-// is constant in WGSL's sense: there, 1u / 0u and 1u << 32u between literals are errors of compilation. Names come from
-// slots and positions, never from users: v<k> is the value of instruction k, x<k> a variable, b<k> a buffer, s<k> a shared array.
+// Each instruction becomes one `let`, flat and in order. So a program's nesting never becomes nesting of WGSL expressions, and no
+// expression is constant in WGSL's sense: there, 1u / 0u and 1u << 32u between literals are errors of compilation. Names come from slots
+// and positions, never from users: v<k> is the value of instruction k, x<k> a variable, b<k> a buffer, s<k> a shared array.
 #include "vyre/emit/wgsl/emit.hpp"
 
 #include <fmt/format.h>
@@ -39,7 +39,7 @@ std::string_view type(std::uint32_t lanes) {
   return lanes == 1 ? "u32" : lanes == 2 ? "vec2<u32>" : "vec4<u32>";
 }
 
-// Of an array's elements, as the type document maps them. Values are u32 lanes whatever they were loaded from.
+// The type of an array's elements, as the type document maps it. Values are u32 lanes, whatever array they were loaded from.
 std::string_view element(std::uint32_t lanes, bool is_signed) { return is_signed ? "i32" : type(lanes); }
 
 std::string parameter(std::uint32_t word) { return fmt::format("params[{}].{}", word / 4, kAxes[word % 4]); }

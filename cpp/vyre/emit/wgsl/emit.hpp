@@ -1,4 +1,4 @@
-// Kernel -> WGSL text: readable, the same bytes, and runnable wherever WGSL is. The interface is written down in emit/interface.hpp.
+// Emits a Kernel as WGSL text, readable and with the same bytes. emit/interface.hpp describes the interface of the shader.
 #pragma once
 
 #include <string>

@@ -1,3 +1,7 @@
+// A call cuts its grid into batches (batches.hpp). The caller's thread and, when the call takes a while, helpers take one batch after the
+// other and run the program's code over it, each thread on a machine of its own.
+//
+// A program is lowered and compiled once, and once more for words of its Uniform buffers that come often (Specialization).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,18 +34,19 @@ namespace vyre::run {
 namespace cpu {
 namespace {
 
-// Not in the documents: what the registers of one batch take.
+// The most bytes that the registers of one batch may take. The documents set no limit.
 constexpr std::uint64_t kMaxRegisterBytes = std::uint64_t{4} << 30;
 
-// How much a program must have run with the same words to be compiled for them: see Specialization. That takes a fraction of a millisecond.
+// The number of invocations that a program must have run with the same words before it is compiled for them (Specialization). Compiling
+// takes a fraction of a millisecond.
 constexpr std::uint64_t kEnoughInvocations = std::uint64_t{1} << 16;
 
-// What a call's threads share.
+// The state that the threads of a call share.
 class Call {
  public:
   Call(const Batches& batches, const RunOptions& options) : batches_(batches), deadline_(deadline_of(options)) {}
 
-  // Runs everything: on this thread, and on up to `threads` - 1 others once it is clear that it takes a while.
+  // Runs all batches on this thread, and on up to `threads` - 1 others once the call has taken longer than kAlone.
   template <class MakeMachine>
   void run(unsigned threads, const MakeMachine& make_machine) {
     const std::function<bool()> stop_caller = [&] { return look(); };
@@ -61,7 +66,7 @@ class Call {
                       make_machine);
       }
     }
-    // Helpers may be in a long batch each.
+    // Each helper may be in a long batch.
     std::unique_lock lock(mutex_);
     while (!done_.wait_for(lock, deadline_.slice(), [&] { return running_ == 0; })) look();
     lock.unlock();
@@ -74,13 +79,13 @@ class Call {
   // A thread takes some tens of microseconds to start.
   static constexpr auto kAlone = std::chrono::microseconds(100);
 
-  // Helpers do not go on with a call that an exception has ended.
+  // Stops the helpers when an exception ends the call.
   struct StopAtEnd {
     std::atomic<bool>& stop;
     ~StopAtEnd() { stop = true; }
   };
 
-  // On the caller's thread: whether the call must end.
+  // Returns whether the call must end. Runs on the caller's thread.
   bool look() {
     if (end_ == Deadline::End::None) end_ = deadline_.reached();
     if (end_ != Deadline::End::None) stop_ = true;
@@ -89,7 +94,7 @@ class Call {
 
   template <class MakeMachine>
   void start_helpers(std::uint64_t count, std::vector<std::jthread>& helpers, const MakeMachine& make_machine) {
-    // Where the system gives no more threads, or no memory for them, fewer do the same.
+    // When the system gives no more threads, or no memory for them, fewer threads do all the work.
     try {
       helpers.reserve(count);
       for (std::uint64_t k = 0; k < count; ++k) {
@@ -114,7 +119,7 @@ class Call {
         batches_.run(machine, index);
       }
     } catch (const std::bad_alloc&) {
-      // Before the first batch: no work is lost, the others do it.
+      // This happens before the first batch of this thread, so the other threads do all the work.
     }
     const std::scoped_lock lock(mutex_);
     if (--running_ == 0) done_.notify_all();
@@ -170,7 +175,7 @@ class CpuExecutable : public Executable {
   struct Special {
     std::atomic<bool> tried = false;
     std::unique_ptr<const Compiled> owned;
-    std::atomic<const Compiled*> compiled = nullptr;  // `owned`, once it is complete; nothing where that failed
+    std::atomic<const Compiled*> compiled = nullptr;  // `owned`, once it is complete; null if compiling failed
   };
 
   Compiled compiled(const validate::ValidProgram& program) const {
@@ -196,19 +201,19 @@ class CpuExecutable : public Executable {
     return result;
   }
 
-  // What a call of these buffers runs.
+  // The code for a call of these buffers.
   const Compiled& compiled_for(std::span<const BufferView> buffers, Grid grid) {
     if (specialization_.parts().empty()) return plain_;
     const auto chosen = specialization_.choose(specialization_.words(buffers), grid, 1, kEnoughInvocations);
     if (!chosen) return plain_;
     Special& special = special_[*chosen];
-    // One call compiles it; others that come meanwhile run what is there already and does the same.
+    // One call compiles it. Calls that come meanwhile run the code for any words, which gives the same bytes.
     if (!special.tried.exchange(true)) {
       try {
         special.owned = std::make_unique<const Compiled>(compiled(specialization_.program(*chosen)));
         special.compiled = special.owned.get();
       } catch (const std::exception&) {
-        // It stays at that.
+        // The code for any words stays in use.
       }
     }
     const Compiled* const known = special.compiled;
@@ -219,8 +224,8 @@ class CpuExecutable : public Executable {
     const Compiled& compiled = compiled_for(buffers, grid);
     const lower::Kernel& kernel = compiled.kernel;
     const Code& code = compiled.code;
-    // Programs work on copies of ReadWrite buffers, so that no byte of the caller changes unless the call succeeds (or nobody minds), and
-    // of buffers that do not lie as words do, or are shorter than every buffer must be.
+    // Programs work on copies of ReadWrite buffers, so that no byte of the caller changes unless the call succeeds (or the call is in
+    // place). Buffers that are not aligned to words, or are shorter than the least size of a buffer, are copied as well.
     std::vector<Memory> memory(buffers.size());
     std::vector<std::optional<Words>> copies(buffers.size());
     for (std::size_t slot = 0; slot < buffers.size(); ++slot) {

@@ -9,7 +9,7 @@ namespace {
 
 using lower::Opcode;
 
-// A run of 2^63 invocations does not end in anybody's lifetime: what is beyond need not be counted right.
+// The product of the counts, or 2^63 when it is larger: a run of so many invocations never ends, so larger numbers need not be exact.
 std::uint64_t product(std::array<std::uint64_t, 3> counts) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 63;
   std::uint64_t result = 1;
@@ -17,8 +17,8 @@ std::uint64_t product(std::array<std::uint64_t, 3> counts) {
   return result;
 }
 
-// Registers of a batch should stay in the processor's nearer caches, and an instruction should have enough lanes to be worth its
-// dispatch.
+// The number of lanes in a batch: few enough for its registers to stay in the processor's nearer caches, and enough for an instruction to
+// be worth its dispatch.
 std::size_t tile(const Code& code) {
   constexpr std::size_t kCache = std::size_t{96} << 10, kMost = 512, kLeast = 64;
   return std::clamp(std::bit_floor(kCache / sizeof(Word) / std::max<std::size_t>(code.vectors, 1)), kLeast, kMost);
@@ -43,7 +43,7 @@ void Batches::prepare(Machine& machine) const {
   for (const IdRegister& id : code_.ids) {
     if (id.id != Opcode::LocalId) continue;
     if (is_scalar(id.reg)) {
-      machine.scalar(id.reg) = 0;  // the axis has one
+      machine.scalar(id.reg) = 0;  // the axis has one invocation
     } else if (code_.whole_workgroups) {
       Word* const words = machine.vector(id.reg);
       const std::uint32_t before = id.axis == 0 ? 1 : id.axis == 1 ? size_[0] : size_[0] * size_[1];
@@ -68,7 +68,7 @@ void Batches::run_workgroup(Machine& machine, std::uint64_t index) const {
   for (const IdRegister& id : code_.ids) {
     if (id.id == Opcode::LocalId) continue;
     if (is_scalar(id.reg)) {
-      machine.scalar(id.reg) = group[id.axis];  // also the invocation's, when the axis has one
+      machine.scalar(id.reg) = group[id.axis];  // also the invocation's id when the axis has one invocation
       continue;
     }
     Word* const words = machine.vector(id.reg);
@@ -84,8 +84,8 @@ void Batches::run_workgroup(Machine& machine, std::uint64_t index) const {
   machine.run(capacity_);
 }
 
-// Invocations in the order of their global ids, x first: so neighbours in a batch are neighbours in memory for most programs, whatever
-// the workgroup's shape.
+// Takes invocations in the order of their global ids, x first: then neighbours in a batch are neighbours in memory for most programs,
+// whatever the workgroup's shape.
 void Batches::run_invocations(Machine& machine, std::uint64_t index) const {
   const std::uint64_t first = index * capacity_;
   const auto lanes = static_cast<std::size_t>(std::min<std::uint64_t>(capacity_, total_ - first));
@@ -109,7 +109,7 @@ void Batches::run_invocations(Machine& machine, std::uint64_t index) const {
     };
     std::array<std::uint64_t, 3> at = start;
     for (std::size_t lane = 0; lane < lanes;) {
-      // To the end of the row.
+      // The lanes up to the end of the row.
       const auto row = static_cast<std::size_t>(std::min<std::uint64_t>(lanes - lane, invocations_[0] - at[0]));
       if (id.axis != 0) {
         std::fill_n(words + lane, row, value(at[id.axis]));

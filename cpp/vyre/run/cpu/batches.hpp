@@ -1,4 +1,4 @@
-// A grid cut into batches of invocations, and the ids of each.
+// Cuts a grid into batches of invocations, and fills in the ids of each batch.
 #pragma once
 
 #include <array>
@@ -16,10 +16,10 @@ class Batches {
   Batches(const Code& code, const lower::Kernel& kernel, Grid grid);
 
   std::uint64_t count() const { return count_; }
-  // The lanes of the largest.
+  // The number of lanes in the largest batch.
   std::size_t capacity() const { return capacity_; }
 
-  // What is the same in all batches.
+  // Fills in the ids that are the same in all batches.
   void prepare(Machine& machine) const;
   // Runs batch `index`.
   void run(Machine& machine, std::uint64_t index) const;
@@ -35,7 +35,7 @@ class Batches {
   std::array<std::uint64_t, 3> invocations_;  // along each axis
   Ids groups_;
   std::size_t capacity_;
-  std::uint64_t total_;  // invocations, or workgroups when a batch is one
+  std::uint64_t total_;  // of invocations, or of workgroups when a batch is a workgroup
   std::uint64_t count_;
 };
 

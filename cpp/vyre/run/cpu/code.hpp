@@ -1,8 +1,8 @@
-// What the cpu backend walks: a kernel's instructions over registers that hold a whole batch of invocations.
+// The code that the cpu backend's machine runs: a kernel's instructions over registers that hold a whole batch of invocations.
 //
-// A batch is a workgroup where invocations of one must wait for each other or share memory, else any run of invocations. An
-// operand is a vector register (a word a lane) or a scalar one (the same word in all lanes); which of them a value is, the compiler
-// has found. Where lanes may part, a mask says which are active; code that no lane needs is jumped over.
+// A batch is a workgroup where invocations of one wait for each other or share memory, else any run of invocations. An operand is a vector
+// register (one word for each lane) or a scalar register (the same word in all lanes), as the compiler has found. Where lanes may part, a
+// mask says which are active; code that no active lane reaches is jumped over.
 #pragma once
 
 #include <cstdint>
@@ -28,29 +28,29 @@ enum class Op : std::uint8_t {
   Store, StoreShared,              // element a = b, active lanes
   ScalarStore, ScalarStoreShared,  // likewise, once
   Atomic,               // dest = element a, and there the result of `atomic` on it and b (expected b, value c), active lanes
-  // Control flow; `target` is an address, `empty` where to go on when no lane is active any more.
-  JumpIfZero,           // scalar a
+  // Control flow; `target` and `empty` are addresses, `empty` the one to go on at when no lane is active any more.
+  JumpIfZero,           // to target when the scalar a is zero
   Jump,
-  If,                   // lanes part at a; to target (an Else or EndIf) when a holds nowhere
-  Else,                 // to target (its EndIf) when no lane is left for it
-  EndIf,                // the lanes that were active before; to empty when all of them have returned
-  UniformLoop,          // scalar dest = a; to target (behind the end) unless a < b
+  If,                   // lanes part at a; to target (an Else or EndIf) when a is zero in all active lanes
+  Else,                 // to target (its EndIf) when no lane takes it
+  EndIf,                // the lanes active before the If are active again; to empty when all of them have returned
+  UniformLoop,          // scalar dest = a; to target (after the end) unless a < b
   UniformEndLoop,       // ++dest; to target (the body) while dest < b
-  Loop,                 // vector dest = a; lanes with a < b are active; to target (behind the end) when there are none
+  Loop,                 // vector dest = a; lanes with a < b are active; to target (after the end) when there are none
   EndLoop,              // ++dest; lanes with dest < b stay; to target (the body) while there are some, else as EndIf
-  Return,               // of the active lanes; to empty
+  Return,               // the active lanes return; to empty
   Stop,
   // clang-format on
 };
 
-inline constexpr std::uint32_t kScalar = 0x80000000u;  // of an operand: it is a scalar register
+inline constexpr std::uint32_t kScalar = 0x80000000u;  // marks an operand that is a scalar register
 constexpr bool is_scalar(std::uint32_t operand) { return (operand & kScalar) != 0; }
 
-// Whether a register is known to rise by one from lane to lane wherever a batch lies within a row of the grid.
+// What the compiler knows of a register whose words rise by one from lane to lane wherever a batch lies within a row of the grid.
 enum class Row : std::uint8_t {
-  No,          // to be looked at each time
-  Invocation,  // the x of InvocationId
-  Local,       // the x of LocalId
+  No,          // nothing: the machine looks at its words
+  Invocation,  // it is the x of InvocationId
+  Local,       // it is the x of LocalId
 };
 inline constexpr std::size_t kRows = 3;
 
@@ -67,7 +67,7 @@ struct Instruction {
 };
 static_assert(sizeof(Instruction) == 36);
 
-// Which register holds which id of the invocations, where it is used at all.
+// The register of an id that the code uses.
 struct IdRegister {
   lower::Opcode id;  // WorkgroupId, LocalId or InvocationId
   std::uint32_t axis;
@@ -77,8 +77,8 @@ struct IdRegister {
 struct Code {
   bool whole_workgroups = false;                                 // a batch is a workgroup
   std::uint32_t vectors = 0;                                     // vector registers
-  std::uint32_t depth = 0;                                       // of divergent Ifs and Loops at most
-  std::vector<Word> scalars;                                     // their values at the start: constants; lengths and ids are filled in
+  std::uint32_t depth = 0;                                       // the deepest nesting of Ifs and Loops whose lanes may part
+  std::vector<Word> scalars;                                     // the constants; lengths and ids are filled in before a run
   std::vector<std::pair<std::uint32_t, std::uint32_t>> lengths;  // scalar register, buffer slot
   std::vector<IdRegister> ids;
   std::vector<Instruction> instructions;

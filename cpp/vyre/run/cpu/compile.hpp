@@ -1,4 +1,4 @@
-// From a kernel to the code that the cpu backend walks.
+// Compiles a kernel for the cpu backend's machine.
 #pragma once
 
 #include "vyre/run/cpu/code.hpp"

@@ -1,5 +1,5 @@
-// The embedded default: runs a lowered kernel one instruction over many invocations, so that the compiler's vectors do the work and
-// a barrier costs nothing. No compiler in the process; the same bytes as the reference.
+// The default backend, embedded in the library: it runs each instruction of a lowered kernel over many invocations, so that vector
+// instructions do the work and a barrier costs nothing. It needs no compiler in the process and gives the same bytes as the reference.
 #pragma once
 
 #include <memory>
@@ -11,13 +11,13 @@
 namespace vyre::run {
 
 struct CpuOptions {
-  // None: as many as the process may use.
+  // Without a number: as many threads as the process may use.
   std::optional<unsigned> threads{};
-  // "baseline", "avx2" or "avx512"; none: the best that this processor has.
+  // "baseline", "avx2" or "avx512"; without a name, the best that this processor has.
   std::optional<std::string> instructions{};
 };
 
-// Throws ArgumentError for instructions that this processor does not have.
+// Throws ArgumentError for an instruction set that this processor does not have.
 std::unique_ptr<Backend> make_cpu_backend(const CpuOptions& options = {});
 
 }  // namespace vyre::run

@@ -1,5 +1,5 @@
-// What is done to a whole batch of lanes at once. The functions are written once (lanes.inc) and compiled for several instruction
-// sets; which of them this processor has is found when the backend is made.
+// Functions over a whole batch of lanes. They are written once (lanes.inc) and compiled for several instruction sets; the backend picks one
+// that this processor has.
 #pragma once
 
 #include <cstddef>
@@ -13,12 +13,11 @@ namespace vyre::run::cpu {
 
 using Word = std::uint32_t;
 
-// Lanes are taken in whole groups of this many, and their arrays start at such an address: what lies in the rest is computed too and
-// used by nobody.
+// The functions take lanes in whole groups of this size. Results in lanes beyond the last active one are computed too and never used.
 inline constexpr std::size_t kGroup = 16;
 inline constexpr std::size_t kAlignment = kGroup * sizeof(Word);
 
-// Which operands are one word for all lanes.
+// Says which operands are one word for all lanes.
 enum class Form : std::uint8_t { VectorVector, VectorScalar, ScalarVector };
 inline constexpr std::size_t kForms = 3;
 
@@ -27,8 +26,8 @@ struct Any {
   bool all;   // all of them are
 };
 
-// `count` is a multiple of kGroup; dest may be an operand, but no array overlaps another in part. Masks are ~0 for active lanes and 0
-// for the others; a null mask stands for all lanes.
+// `count` is a multiple of kGroup, and arrays start at multiples of kAlignment. `dest` may be an operand, but no array overlaps another in
+// part. Masks are ~0 for active lanes and 0 for the others; a null mask stands for all lanes.
 struct Lanes {
   using Binary = void (*)(Word* dest, const Word* a, const Word* b, std::size_t count);
   using Unary = void (*)(Word* dest, const Word* a, std::size_t count);
@@ -54,11 +53,11 @@ struct Lanes {
   Any (*split)(Word* active, Word* rest, const Word* mask, const Word* condition, std::size_t lanes);
   // active = mask and a < b.
   Any (*below)(Word* active, const Word* mask, const Word* a, const Word* b, std::size_t lanes);
-  // dest = a and b; what is active then.
+  // dest = a and b.
   Any (*both)(Word* dest, const Word* a, const Word* b, std::size_t lanes);
 };
 
-// Of this processor, the best last; at least one.
+// The tables for this processor, the best one last; at least one.
 std::span<const Lanes* const> available_lanes();
 
 }  // namespace vyre::run::cpu

@@ -1,4 +1,4 @@
-// Runs compiled code over one batch of invocations after another. A thread has a machine of its own.
+// Runs compiled code over one batch of invocations after another. Each thread has its own machine.
 #pragma once
 
 #include <array>
@@ -19,8 +19,8 @@ struct Memory {
   bool atomic = false;
 };
 
-// Words that start at a multiple of kAlignment. The last kGroup of them are zeros, the others anything: whoever takes many of them
-// writes them first, and clearing them would cost as much as the work.
+// An array of words that starts at a multiple of kAlignment. The last kGroup words are zeros. The others are not initialised, because every
+// use writes them first, and clearing them would cost as much as the work.
 class Words {
  public:
   explicit Words(std::size_t count);
@@ -33,21 +33,21 @@ class Words {
 
 class Machine {
  public:
-  // `capacity` lanes at most in a batch. `stop` is asked now and then, about every millisecond: when it says so, a run ends early. All
+  // A batch has at most `capacity` lanes. `stop` is called about every millisecond; when it returns true, the run ends early. All arguments
   // must outlive the machine.
   Machine(const Code& code, const lower::Kernel& kernel, const Lanes& lanes, std::span<const Memory> buffers, std::size_t capacity,
           const std::function<bool()>& stop);
 
-  // The register of an id, to be filled before run(): of `capacity` words when it is a vector.
+  // The register of an id, to be filled before run(); a vector has `capacity` words.
   Word* vector(std::uint32_t reg) { return vectors_.data() + std::size_t{reg} * stride_; }
   Word& scalar(std::uint32_t reg) { return scalars_[reg & ~kScalar]; }
   // Fills the first `count` lanes of a vector register with first, first + 1 and so on; lanes beyond them may change.
   void count_up(std::uint32_t reg, Word first, std::size_t count);
-  // Whether the ids that Row names rise by one from lane to lane in the batches to come.
+  // Sets whether the ids that Row names rise by one from lane to lane in the next batches.
   void set_rows(bool invocation, bool local) { in_row_ = {false, invocation, local}; }
 
-  // The first `lanes` lanes; shared arrays as clear_shared() leaves them. Needs no memory: a batch that has begun is done, or `stop`
-  // said that it need not be.
+  // Runs the first `lanes` lanes. Shared arrays must be as clear_shared() leaves them. Allocates nothing, so a batch that has begun is
+  // completed, unless `stop` ends it.
   void run(std::size_t lanes);
   void clear_shared();
   bool stopped() const { return stopped_; }
@@ -64,7 +64,7 @@ class Machine {
   };
   // The masks of a frame: active lanes, those that take the Else, and those that go on after the block.
   enum : std::size_t { kActive, kRest, kAfter, kFrameMasks };
-  Word* alive() { return masks_.data(); }  // set when a lane has returned
+  Word* alive() { return masks_.data(); }  // the lanes that have not returned; valid once one has
   Word* frame_mask(std::size_t depth, std::size_t which) { return masks_.data() + (1 + kFrameMasks * depth + which) * stride_; }
 
   // Lane i of an operand is address(reg)[i * step(reg)].
@@ -92,7 +92,7 @@ class Machine {
   bool leave(std::size_t lanes);
   void return_active(std::size_t lanes, std::size_t count);
 
-  // False when the run must end.
+  // Counts work, and returns false when the run must end.
   bool spend(std::uint64_t words) {
     if (words < left_) {
       left_ -= words;

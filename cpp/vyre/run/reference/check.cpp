@@ -1,4 +1,5 @@
-// A checked run: the dispatch under the eyes of a Checker, and once more in another order where atomics could make a difference.
+// A checked run: a Checker watches the dispatch. Where atomics could make the output depend on the order of invocations, the program runs
+// again in other orders, and the outputs are compared.
 #include <fmt/format.h>
 
 #include <limits>
@@ -18,7 +19,7 @@ namespace vyre::run {
 namespace reference {
 namespace {
 
-// The second run of a program that diverges in one order only.
+// Observes the second run: a program may diverge in one order only.
 struct Second : Unobserved {
   Checker& checker;
   void diverged(const Group& group) { checker.diverged(group); }
@@ -35,8 +36,8 @@ void check_grid(Grid grid) {
   }
 }
 
-// The orders to compare one with. Of two invocations, one comes first in order and the other one reversed: so one of these two differs
-// from a random order, whichever that is.
+// The orders whose outputs are compared with that of `schedule`. Any two invocations run in opposite orders forwards and backwards, so one
+// of these two differs from a random order.
 std::vector<Schedule> others(const Schedule& schedule) {
   std::vector<Schedule> result;
   for (const Schedule::Order order : {Schedule::Order::InOrder, Schedule::Order::Reversed}) {
@@ -81,7 +82,7 @@ Findings check(const validate::ValidProgram& valid, std::span<const BufferView> 
   std::vector<NodeId> atomics;
   if (checks.order) atomics = ordered_atomics(valid);
   CheckOptions watched = checks;
-  // Were there a race, it would be the cause of what differs.
+  // A race would be the cause of the difference, and is reported itself.
   watched.races |= !atomics.empty();
 
   Watch watch(options);
@@ -89,7 +90,7 @@ Findings check(const validate::ValidProgram& valid, std::span<const BufferView> 
   dispatch(job, options.schedule, watch, checker);
 
   std::optional<OrderDependence> dependence;
-  // What a diverged workgroup left undone differs anyway.
+  // The outputs of a diverged workgroup differ because it did not finish.
   if (!atomics.empty() && !checker.found_race() && !checker.found_divergence()) {
     for (const Schedule& other : others(options.schedule)) {
       const Copies again(valid, buffers);

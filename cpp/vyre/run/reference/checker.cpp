@@ -1,3 +1,5 @@
+// Each access of the dispatch updates the shadow memory of its element, which tells races and reads of unwritten memory. Findings are
+// counted by the statements they concern; of each, the one at the smallest place is shown.
 #include "vyre/run/reference/checker.hpp"
 
 #include <algorithm>
@@ -22,7 +24,7 @@ void Checker::start(std::size_t number, const Group& group) {
     Running& running = running_.emplace_back();
     for (std::size_t index = 0; index < job_.memory.size(); ++index) {
       const bool shared = job_.program.buffers()[index].access == ir::BufferAccess::Workgroup;
-      // Nothing looks up what has no memory.
+      // A buffer without memory is never looked up.
       if (shared) running.shared.emplace_back(group.memory(index).bytes != nullptr ? job_.memory[index].length : 0);
       running.tables.push_back({shared ? running.shared.back().data() : storage_[index].data(), &group.memory(index), shared,
                                 options_.uninitialised && (shared || blank_[index])});
@@ -78,7 +80,7 @@ void Checker::race(const Shadow& shadow, std::uint8_t slot, const Instruction& i
   }
   Entry<Race>& found = *last_race_entry_;
   ++found.finding.count;
-  // The lowest element; of its pairs the first one met.
+  // The race at the lowest element is shown; among several there, the first one that was met.
   const Place place{index, 0};
   if (place >= found.shown) return;
   found.shown = place;

@@ -1,4 +1,5 @@
-// Watches a dispatch and collects what it does wrong. Kept apart from the interpreter: a run that is not checked pays nothing for it.
+// Watches a dispatch and collects the findings of checked execution. It is an observer of the interpreter, so that a run without checks
+// pays nothing for it.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,8 @@ namespace vyre::run::reference {
 
 class Checker {
  public:
-  // `job` must outlive the checker; it has fewer than 2^32 workgroups. `blank`: buffers, by BufferId, that nobody has written yet.
+  // `job` must outlive the checker; it has fewer than 2^32 workgroups. `blank` marks the buffers, by BufferId,
+  // whose elements are not written yet.
   Checker(const Job& job, const CheckOptions& options, const std::vector<bool>& blank);
 
   void start(std::size_t number, const Group& group);
@@ -50,20 +52,21 @@ class Checker {
 
   bool found_race() const { return !races_.by_key.empty(); }
   bool found_divergence() const { return !barriers_.empty(); }
-  // By kind, then in program order. At most as many as asked for. Races may have been watched for the sake of others.
+  // By kind, then in program order; at most as many as the options ask for. Races are left out when they were watched only because other
+  // checks need them.
   Findings findings(bool with_races) const;
-  // For tests: whether some access to this element of storage raced.
+  // Whether an access to this element of storage raced. For tests.
   bool raced(BufferId buffer, std::size_t index) const { return storage_[buffer.index].data()[index].raced; }
 
  private:
-  // What the accesses of a workgroup's invocations to one buffer need.
+  // The shadow memory for a workgroup's accesses to one buffer.
   struct Table {
-    Shadow* shadows = nullptr;  // null for memory that nobody writes
+    Shadow* shadows = nullptr;  // null for memory that is only read
     const Memory* memory = nullptr;
     bool shared = false;
     bool blank = false;
   };
-  // A workgroup under way.
+  // A workgroup that is running.
   struct Running {
     std::uint32_t workgroup = 0, phase = 0;
     std::vector<Shadows> shared;
@@ -92,7 +95,7 @@ class Checker {
   void race(const Shadow& shadow, std::uint8_t slot, const Instruction& i, std::size_t index, std::uint32_t value);
   void unwritten(const Instruction& i, std::size_t index, std::uint32_t value);
 
-  // Where a finding is shown: the smallest one, so that it does not hang on the order of invocations more than it must.
+  // The place at which a finding is shown. The smallest one is, so that it depends on the order of invocations as little as possible.
   using Place = std::pair<std::uint64_t, std::uint64_t>;
   template <class Kind>
   struct Entry {
@@ -105,13 +108,13 @@ class Checker {
     std::map<Key, Entry<Kind>> by_key;
     bool complete = true;
   };
-  // Null when there is no room for another one.
+  // The entry of the key; null when there is no room for another one.
   template <class Kind>
   Entry<Kind>* entry(Entries<Kind>& entries, const Key& key);
-  // Counts a finding of one access by the invocation that is under way; null unless this is now the one to show.
+  // Counts a finding of one access by the current invocation. Returns it if it is now the one to show, else null.
   template <class Kind>
   Kind* shown_here(Entries<Kind>& entries, Entry<Kind>*& of_site, const Instruction& i, std::size_t index, std::uint32_t value);
-  // Of the invocation that is under way.
+  // The place of the current invocation.
   Place here() const { return {now_.workgroup, now_.invocation}; }
 
   const Job& job_;
@@ -126,7 +129,7 @@ class Checker {
   Entries<UninitialisedRead> uninitialised_;
   Entries<OutOfBounds> bounds_;
   std::map<std::vector<std::uint32_t>, Entry<DivergentBarrier>> barriers_;
-  std::vector<Entry<UninitialisedRead>*> uninitialised_at_;  // of a site; its statement's
+  std::vector<Entry<UninitialisedRead>*> uninitialised_at_;  // by address: the entry of its statement
   std::vector<Entry<OutOfBounds>*> bounds_at_;
   std::pair<Address, Address> last_race_{};
   Entry<Race>* last_race_entry_ = nullptr;

@@ -1,4 +1,4 @@
-// What the reference walks: a valid program's steps as a flat list of instructions over a flat array of u32 slots.
+// The code that the reference interprets: a valid program's steps as a flat list of instructions over a flat array of u32 slots.
 //
 // Every value has a fixed place. Literals, lengths and ids have slots that are filled once; a local has a slot for as long as its
 // block is open; the temporaries of one statement are free again at the next. An operation cannot call itself (V017), so its
@@ -23,7 +23,7 @@ enum class Opcode : std::uint8_t {
 #define UNOP(enumerator, ...) Unary##enumerator,    // dest = op(a)
 #include "vyre/ir/ops.def"
   Copy,         // dest = a
-  CopyLanes,    // `lanes` of them
+  CopyLanes,    // dest = a, `lanes` slots
   Select,       // dest = a != 0 ? b : c
   SelectLanes,
   AnyNonZero,   // dest = 1 if one of the `lanes` at a is non-zero, else 0 (casts.md, rule 3)
@@ -43,7 +43,7 @@ enum class Opcode : std::uint8_t {
   Call,         // to a; b counts for the poll
   Leave,        // to the instruction after the Call
   Barrier,      // waits
-  End,          // of this invocation
+  End,          // the invocation has ended
 };
 // clang-format on
 
@@ -69,13 +69,13 @@ struct Code {
   };
 
   std::vector<Instruction> instructions;
-  std::vector<NodeId> statements;  // of each instruction; invalid inside operations
+  std::vector<NodeId> statements;  // by instruction; invalid inside operations
   std::vector<Constant> constants;
   std::vector<Length> lengths;
   std::vector<BufferId> shared;  // Workgroup buffers that have memory: see shared_buffers()
   Slot slots = kIdSlots;
   bool barriers = false;
-  // What an invocation must keep while others run: ids and the locals that are alive at some barrier are the first slots.
+  // The number of slots that an invocation keeps while others run. These come first: ids, and the locals that are alive at a barrier.
   Slot kept = kIdSlots;
 };
 

@@ -1,3 +1,8 @@
+// One walk over the statements of the program, then over the bodies of the operations that it calls. Each step of a statement becomes one
+// instruction that writes a slot; jumps forward get their targets when the block ends.
+//
+// Slots that hold the same value during the whole run (literals, lengths, ids) are given out first, those of locals and temporaries as a
+// stack.
 #include "vyre/run/reference/compile.hpp"
 
 #include <algorithm>
@@ -18,7 +23,7 @@ using validate::ValidOp;
 
 constexpr Slot kNowhere = ~Slot{0};
 
-// An operation that some Call reaches: where callers put arguments and find the result.
+// An operation that a Call reaches, and the slots for its arguments and its result.
 struct Callee {
   const ValidOp* op;
   std::vector<Slot> parameters;
@@ -32,7 +37,7 @@ class Compiler {
 
   void run(const validate::ValidProgram& program) {
     function(program.program(), program.facts(), nullptr);
-    // Grows while operations that only operations call are found.
+    // The list grows in this loop, when an operation calls one that was not called before.
     for (std::size_t index = 0; index < callees_.size(); ++index) {
       callees_[index].entry = here();
       const ValidOp& op = *callees_[index].op;
@@ -49,7 +54,7 @@ class Compiler {
   }
 
  private:
-  // The program, or the body of `callee`.
+  // Compiles the program, or the body of `callee`.
   void function(const ir::Program& program, const Facts& facts, const Callee* callee) {
     program_ = &program;
     facts_ = &facts;
@@ -65,7 +70,7 @@ class Compiler {
     emit({in_operation_ ? Opcode::Leave : Opcode::End});
   }
 
-  // A stack of open blocks: what one block used, the next one uses again.
+  // Slots are a stack of the open blocks: when a block ends, the next one uses its slots again.
   void place_locals(const Callee* callee) {
     locals_ = IdVector<LocalId, Slot>(facts_->locals.size(), kNowhere);
     bounds_ = IdVector<NodeId, Slot>(program_->nodes().size());
@@ -162,8 +167,8 @@ class Compiler {
     auto evaluate = [&](Slot wanted) {
       for (std::size_t k = 0; k < steps.size(); ++k) step(steps[k], k + 1 == steps.size() ? wanted : kNowhere);
     };
-    // The value of the statement's last step goes straight to where it is wanted. Not to a variable of several lanes: `x = pack(lane(x,
-    // 1), lane(x, 0))` reads lanes that it would have written.
+    // The value of the statement's last step is made directly in its variable. But not in a variable of several lanes: `x = pack(lane(x,
+    // 1), lane(x, 0))` would read lanes that it has written.
     auto assign = [&](ExprId value, bool fresh) {
       const std::uint32_t lanes = ir::lanes(facts_->locals[facts.local].type);
       const Slot target = locals_[facts.local];
@@ -221,7 +226,7 @@ class Compiler {
         [](const ir::Return&) { VYRE_ASSERT(false); });
   }
 
-  // Evaluates one expression: into `wanted`, unless that is kNowhere or the value has a place already.
+  // Evaluates one expression into `wanted`, unless that is kNowhere or the value has a slot already.
   void step(const Step& step, Slot wanted) {
     types_[step.expr] = step.type;
     const std::uint8_t lanes = lane_count(step.type);
@@ -241,7 +246,7 @@ class Compiler {
     auto at = [&](ExprId id) { return values_[id]; };
     match(
         program_->expr(step.expr), [](const ir::Literal&) {}, [](const ir::BufLen&) {}, [](const ir::GridId&) {},
-        // Nothing in a statement changes a local before its expressions are done, so a variable is read where it lies.
+        // A statement changes a local only after all of its expressions, so a variable is read from its own slot.
         [&](const ir::Var&) { values_[step.expr] = locals_[step.local]; },
         [&](const ir::Load& load) {
           const Opcode code = step.type == DataType::Bool ? Opcode::LoadBool : lanes == 1 ? Opcode::Load : Opcode::LoadLanes;
@@ -286,7 +291,7 @@ class Compiler {
             copy(callee.parameters[k], at(arguments[k]), ir::lanes(callee.op->spec().signature.inputs[k]));
           }
           emit({.code = Opcode::Call, .a = index});
-          // Out of the callee's slot: the next call of the same operation writes it again.
+          // The result is copied out of the callee's slot, because the next call of the operation writes that slot again.
           const Slot dest = fresh();
           copy(dest, callee.result, lanes);
           values_[step.expr] = dest;
@@ -329,15 +334,15 @@ class Compiler {
   std::vector<Callee> callees_;
   std::unordered_map<const ValidOp*, std::uint32_t> callee_index_;
 
-  // Of the function being compiled.
+  // These are of the function that is being compiled.
   const ir::Program* program_ = nullptr;
   const Facts* facts_ = nullptr;
   bool in_operation_ = false;
   IdVector<LocalId, Slot> locals_;
-  IdVector<NodeId, Slot> bounds_;     // of a Loop: where its upper bound stays
-  IdVector<NodeId, Address> jumps_;   // of an If, Else or Loop: the jump whose target its end decides
-  IdVector<BufferId, Slot> lengths_;  // of the BufLens met so far
-  IdVector<ExprId, Slot> values_;     // in the statement being compiled; a literal's for the whole function
+  IdVector<NodeId, Slot> bounds_;     // by Loop: the slot of its upper bound
+  IdVector<NodeId, Address> jumps_;   // by If, Else or Loop: the jump to its end, whose target is filled in there
+  IdVector<BufferId, Slot> lengths_;  // by buffer, when a BufLen of it was met
+  IdVector<ExprId, Slot> values_;     // by expression of the current statement; literals keep theirs for the whole function
   IdVector<ExprId, DataType> types_;
   Slot first_temporary_ = 0, next_temporary_ = 0;
   NodeId node_;

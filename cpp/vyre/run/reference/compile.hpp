@@ -1,4 +1,4 @@
-// A valid program, Calls included, as the reference's flat code.
+// Compiles a valid program, Calls included, to the reference's flat code.
 #pragma once
 
 #include "vyre/run/reference/code.hpp"

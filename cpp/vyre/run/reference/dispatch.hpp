@@ -1,4 +1,4 @@
-// Takes a grid's workgroups and their invocations in the order that a schedule asks for.
+// Runs a grid's workgroups and their invocations in the order of a schedule.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace vyre::run::reference {
 
-// One workgroup after the other, from barrier to barrier: every invocation runs up to where it waits, then all of them go on.
+// Runs one workgroup after the other, from barrier to barrier: every invocation runs until it waits, then all of them go on.
 template <bool kReversed, class Observer>
 class OneByOne {
  public:
@@ -63,8 +63,8 @@ class OneByOne {
   std::vector<std::uint32_t> slots_;
 };
 
-// Several workgroups at a time, and of each of them as many invocations as memory allows; which one goes on, and for how many accesses
-// to memory, is drawn by lot. Only accesses to writable memory can be told apart by others, so only there may a turn end.
+// Runs several workgroups at a time, and of each of them as many invocations as memory allows. Random numbers choose the invocation that
+// goes on, and for how many accesses to memory. Only accesses to writable memory are observable by others, so a turn ends only there.
 template <class Observer>
 class Interleaved {
  public:
@@ -97,12 +97,12 @@ class Interleaved {
   }
 
  private:
-  // Beyond these, more of them are no more telling.
+  // More workgroups and invocations at a time would find no more.
   static constexpr std::uint64_t kBytes = std::uint64_t{64} << 20;
   static constexpr std::size_t kMostGroups = 8;
   static constexpr std::size_t kMostContexts = 1024;
 
-  // Every number below `count` once, in an order drawn by lot: offset + k * stride, where stride and count have no common factor.
+  // Every number below `count` once, in a random order: offset + k * stride, where stride and count have no common factor.
   struct Axis {
     Axis() = default;
     Axis(std::uint32_t count, Random& random) : count(count), offset(random.below(count)), stride(1 + random.below(count)) {
@@ -173,7 +173,7 @@ class Interleaved {
     start(number);
   }
 
-  // Invocations that are ready take the contexts that are free.
+  // Gives free contexts to invocations that are ready.
   void fill() {
     while (!ready_.empty()) {
       if (busy_ == contexts_.size()) {
@@ -198,14 +198,14 @@ class Interleaved {
   std::array<Axis, 3> axes_;
   Triple next_{};
   bool done_ = false;
-  std::size_t live_ = 0;  // workgroups under way
+  std::size_t live_ = 0;  // running workgroups
   std::vector<std::unique_ptr<Active>> groups_;
   std::vector<std::pair<std::size_t, std::uint32_t>> ready_;  // workgroup and invocation
   std::vector<Context> contexts_;                             // the first `busy_` are taken
   std::size_t busy_ = 0;
 };
 
-// Runs a grid without a zero.
+// Runs a grid whose counts are not zero.
 template <class Observer>
 void dispatch(const Job& job, const Schedule& schedule, Watch& watch, Observer& observer) {
   switch (schedule.order) {

@@ -16,7 +16,7 @@ Triple local_id(std::uint32_t invocation, const ir::WorkgroupSize& size) {
 
 namespace {
 
-// "`entry[2].then[0]` (kernel.py:12)"
+// A statement for messages: "`entry[2].then[0]` (kernel.py:12)".
 std::string place(const ir::Program& program, NodeId statement) {
   const ir::SourcePlace source = program.place(statement);
   const std::string path = statement_path(program, statement);

@@ -1,4 +1,4 @@
-// One workgroup that is being run: its ids, its own memory, and of each invocation where it waits and what it keeps.
+// A running workgroup: its ids, its own memory, and for each invocation where it waits and the slots that it keeps.
 #pragma once
 
 #include <array>
@@ -12,14 +12,14 @@ namespace vyre::run::reference {
 
 using Triple = std::array<std::uint32_t, 3>;
 
-// What a dispatch runs on. All must outlive it.
+// The inputs of a dispatch. All must outlive it.
 struct Job {
   const ir::Program& program;
   const Code& code;
-  const std::vector<Memory>& memory;  // by BufferId; of Workgroup buffers the length only
+  const std::vector<Memory>& memory;  // by BufferId; Workgroup buffers have only their length here
   Grid grid;
 
-  // At most 2^16, checked before.
+  // At most 2^16, which the caller has checked.
   std::uint32_t invocations() const {
     const ir::WorkgroupSize& size = program.workgroup_size();
     return size[0] * size[1] * size[2];
@@ -32,7 +32,7 @@ class Group {
  public:
   explicit Group(const Job& job);
 
-  // Makes it workgroup `id`, with zeroed memory and every invocation at the program's start.
+  // Starts workgroup `id`, with zeroed memory and every invocation at the program's start.
   void start(const Triple& id);
 
   const Triple& id() const { return id_; }
@@ -41,20 +41,20 @@ class Group {
   std::uint64_t bytes() const { return shared_bytes_ + kept_.size() * sizeof(std::uint32_t) + stops_.size() * sizeof(Address); }
   std::uint64_t shared_bytes() const { return shared_bytes_; }
 
-  // Puts what the invocation has into `slots`, and gives back the address where it goes on.
+  // Restores the invocation's slots, and returns the address at which it goes on.
   Address resume(std::uint32_t invocation, std::uint32_t* slots) const;
-  // The invocation waits at, or has ended at, `stop`. Kept only where there are barriers to wait at.
+  // Records that the invocation waits at, or has ended at, `stop`. Its slots are kept only if the program has barriers.
   void suspend(std::uint32_t invocation, const std::uint32_t* slots, Address stop);
 
-  // Once all invocations are suspended. Whether they go on; if they `diverged`, they cannot.
+  // Called when all invocations are suspended: whether they go on. They cannot if they have `diverged`.
   bool waits() const { return job_.code.barriers && waits(stops_.front()); }
   // An invocation that has returned does not excuse the others: a barrier waits for the whole workgroup (semantics 6: a Return under
   // divergent control flow makes every later barrier an error).
   bool diverged() const { return first_apart() != 0; }
-  // Two invocations that are not at the same barrier. Throws DivergentBarrierError that names them.
+  // Throws a DivergentBarrierError that names two invocations which are not at the same barrier.
   [[noreturn]] void throw_diverged() const;
   const std::vector<Address>& stops() const { return stops_; }
-  // All of them go on past the barrier where they wait.
+  // Lets all invocations go on past the barrier where they wait.
   void pass_barrier() { started_ = true; }
 
  private:

@@ -1,6 +1,6 @@
-// Walks one invocation's code from where it is told to until it ends, waits at a barrier, or lets others go first.
+// Interprets one invocation's code from a given address until it ends, waits at a barrier, or pauses for others.
 //
-// A template, so that the plain path pays for none of what schedules and checked execution want to know.
+// It is a template, so that a plain run pays nothing for the observers of schedules and checked execution.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@
 
 namespace vyre::run::reference {
 
-// What an observer of a dispatch must have; this one wants to know nothing. Accesses are told before they take place; `slots` are the
-// invocation's. Several workgroups may be under way, each under a number of its own.
+// The interface of an observer of a dispatch; this one does nothing. Accesses are reported before they take place; `slots` are the
+// invocation's. Several workgroups may run at a time, each under a number of its own.
 struct Unobserved {
-  void start(std::size_t /*number*/, const Group&) {}                  // a workgroup begins, its first phase with it
+  void start(std::size_t /*number*/, const Group&) {}                  // a workgroup and its first phase begin
   void pass_barrier(std::size_t /*number*/) {}                         // its next phase begins
-  void enter(std::size_t /*number*/, std::uint32_t /*invocation*/) {}  // whose accesses the next ones are
-  void diverged(const Group& group) { group.throw_diverged(); }        // a workgroup that cannot go on; it ends here
+  void enter(std::size_t /*number*/, std::uint32_t /*invocation*/) {}  // the next accesses are of this invocation
+  void diverged(const Group& group) { group.throw_diverged(); }        // the workgroup cannot go on and ends here
 
   void load(const Instruction&, std::size_t /*index*/) {}
   void store(const Instruction&, std::size_t /*index*/, const std::uint32_t* /*slots*/) {}
@@ -40,7 +40,7 @@ class Machine {
  private:
   const Code& code_;
   Watch& watch_;
-  std::vector<Address> calls_;  // where to go on after each open Call; operations touch no memory, so none is open at a pause
+  std::vector<Address> calls_;  // the return address of each open Call; operations access no memory, so none is open at a pause
 };
 
 template <bool kPauses, class Observer>
@@ -180,7 +180,7 @@ Address Machine::run(std::uint32_t* const slot, const Memory* const memory, Addr
       case Opcode::NextRound: {
         const Instruction* const body = code + i.c;
         watch_.spend(static_cast<std::uint64_t>(next - body));
-        // Below its bound before, so this cannot wrap around.
+        // The variable is below its bound before, so this cannot wrap around.
         if (++slot[i.a] < slot[i.b]) next = body;
         break;
       }

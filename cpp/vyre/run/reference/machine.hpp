@@ -12,11 +12,11 @@
 
 namespace vyre::run::reference {
 
-// A buffer as the machine sees it. Lanes are read and written byte-wise: host arrays may lie at any address.
+// A buffer's memory. Lanes are read and written as bytes, because host arrays may lie at any address.
 struct Memory {
   std::byte* bytes = nullptr;
   std::uint32_t length = 0;  // whole elements
-  bool writable = false;     // ReadWrite or Workgroup: what other invocations may see change
+  bool writable = false;     // ReadWrite or Workgroup: other invocations may observe its changes
 
   std::uint32_t read(std::size_t lane) const {
     std::uint32_t value;
@@ -50,7 +50,7 @@ class Watch {
   std::uint64_t left_ = kBetweenLooks;
 };
 
-// The slots of one invocation, with what is the same for all of them filled in. `memory` is indexed by BufferId.
+// The slots of one invocation, with literals and lengths filled in. `memory` is indexed by BufferId.
 std::vector<std::uint32_t> make_slots(const Code& code, std::span<const Memory> memory);
 
 }  // namespace vyre::run::reference

@@ -9,7 +9,7 @@
 namespace vyre::run::reference {
 namespace {
 
-// Alone on a buffer, all other atomics leave the same in every order.
+// Whether atomics of this operator alone leave a buffer the same in every order.
 bool commutes(ir::AtomicOp op) { return op != ir::AtomicOp::Exchange && op != ir::AtomicOp::CompareExchange; }
 
 }  // namespace
@@ -43,7 +43,7 @@ std::vector<NodeId> ordered_atomics(const validate::ValidProgram& valid) {
       if (!atomics.empty()) ir::for_each_operand(program, step.expr, [&](ExprId operand) { used.insert(operand); });
     }
     if (atomics.empty()) continue;
-    // What a statement gives to a variable that nobody reads is not used.
+    // The result is unused when it is bound to a variable that is never read.
     const LocalId local = facts.statements[node].local;
     const bool binds = std::holds_alternative<ir::Let>(program.node(node)) || std::holds_alternative<ir::Assign>(program.node(node));
     if (!binds || read.contains(local)) ir::for_each_root(program.node(node), [&](ExprId root) { used.insert(root); });

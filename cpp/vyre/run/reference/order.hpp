@@ -1,4 +1,4 @@
-// Which atomics could make the output depend on the order of invocations.
+// Finds the atomics that could make the output depend on the order of invocations.
 #pragma once
 
 #include <vector>

@@ -11,7 +11,7 @@
 namespace vyre::run::reference {
 namespace {
 
-// Not in the documents: what all invocations of a workgroup keep over barriers.
+// The most bytes that the invocations of a workgroup may keep over barriers. The documents set no limit.
 constexpr std::uint64_t kMaxKeptBytes = std::uint64_t{4} << 30;
 
 }  // namespace

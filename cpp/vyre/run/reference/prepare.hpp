@@ -1,4 +1,4 @@
-// What a run and a checked run share: code within the reference's limits, and copies of the buffers that it may write.
+// The preparation that a run and a checked run share: code within the reference's limits, and copies of the buffers that it may write.
 #pragma once
 
 #include <cstddef>
@@ -21,9 +21,9 @@ class Copies {
   // `buffers` must outlive the copies.
   Copies(const validate::ValidProgram& program, std::span<const BufferView> buffers);
 
-  // By BufferId; of Workgroup buffers the length only.
+  // By BufferId; Workgroup buffers have only their length.
   const std::vector<Memory>& memory() const { return memory_; }
-  // Of bound buffer `slot`; empty unless it is ReadWrite.
+  // The copy of bound buffer `slot`; empty unless the buffer is ReadWrite.
   std::span<const std::byte> bytes(std::size_t slot) const { return bytes_[slot]; }
   void write_back() const;
 

@@ -1,4 +1,4 @@
-// Numbers for schedules.
+// Random numbers for schedules.
 #pragma once
 
 #include <bit>

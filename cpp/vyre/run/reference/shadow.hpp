@@ -1,5 +1,5 @@
-// What checked execution remembers of one element of writable memory, and how it tells a race there. A location is a 32-bit lane
-// (semantics, section 6); but every access to a buffer takes all lanes of an element, so these are always in the same state.
+// Shadow memory: the state that checked execution keeps for one element of writable memory, and how it tells a race there. A location is a
+// 32-bit lane (semantics, section 6); but every access to a buffer takes all lanes of an element, so these are always in the same state.
 //
 // Two accesses are ordered when one invocation makes both, or when a barrier of their common workgroup stands between them; nothing
 // orders two workgroups (semantics, section 6). They race when they are not ordered, unless both read or both are atomic.
@@ -9,7 +9,7 @@
 //   one workgroup    All accesses are its own. Barriers order the earlier phases, so only the latest one matters: either one invocation
 //                    made all accesses of it, or several did and all read, or all were atomic. `seen` tells what another workgroup
 //                    would meet.
-//   several of them  All accesses read, or all were atomic. Whatever else comes is a race.
+//   several of them  All accesses read, or all were atomic. Any other access is a race.
 // After a race an element begins anew with the access that raced, so that other pairs are found too.
 #pragma once
 
@@ -24,7 +24,7 @@
 
 namespace vyre::run::reference {
 
-// Whose accesses are under way.
+// The invocation whose accesses are reported.
 struct Now {
   std::uint32_t workgroup = 0;   // linear in the grid
   std::uint32_t phase = 0;       // barriers passed
@@ -36,12 +36,12 @@ class Shadow {
  public:
   static constexpr std::uint8_t kNobody = 0xFF;
 
-  // Takes an access in; returns where the memory of one that it races with lies, or kNobody. Then begin_anew().
+  // Records an access. Returns the slot of an earlier access that it races with, or kNobody; after a race, call begin_anew().
   template <AccessKind kKind>
   std::uint8_t touch(const Now& now, Address site, std::uint32_t value) {
     constexpr auto kSlot = static_cast<std::uint8_t>(kKind);
     constexpr std::uint8_t kBit = 1u << kSlot;
-    constexpr bool kShares = kKind != AccessKind::Write;  // with its like
+    constexpr bool kShares = kKind != AccessKind::Write;  // with accesses of its own kind
     if (seen_ == 0) {
       workgroup_ = now.workgroup;
       return enter_phase(kSlot, now, site, value);
@@ -87,14 +87,14 @@ class Shadow {
     touch<kKind>(now, site, value);
   }
 
-  // Of a workgroup's own memory, which lives as long as the workgroup.
+  // For a workgroup's own memory, which lives as long as the workgroup.
   void forget_others(std::uint32_t workgroup) {
     if (workgroup_ == workgroup) return;
     *this = Shadow();
     workgroup_ = workgroup;
   }
 
-  // Of what touch() returned.
+  // The access in a slot that touch() returned.
   std::uint32_t workgroup_of(std::uint8_t slot) const { return slot == kOther && apart_ ? phase_ : workgroup_; }
   std::uint16_t invocation_of(std::uint8_t slot) const { return invocation_[slot]; }
   Address site_of(std::uint8_t slot) const { return site_[slot]; }
@@ -108,7 +108,7 @@ class Shadow {
   static constexpr std::uint8_t kOther = 3;
 
   static constexpr std::uint8_t first(std::uint8_t kinds) { return static_cast<std::uint8_t>(std::countr_zero(kinds)); }
-  // Of `kinds`, one that an access of `kind` may not meet: a write if there was one.
+  // One of `kinds` that races with an access of `kind`: a write if there was one.
   static constexpr std::uint8_t opponent(AccessKind kind, std::uint8_t kinds) {
     constexpr std::uint8_t kWrite = 1u << static_cast<std::uint8_t>(AccessKind::Write);
     if ((kinds & kWrite) != 0) return static_cast<std::uint8_t>(AccessKind::Write);
@@ -130,8 +130,8 @@ class Shadow {
     invocation_[slot] = now.invocation;
   }
 
-  bool several_ = false;                    // invocations in the latest phase, all of one kind
-  bool apart_ = false;                      // several workgroups, all of one kind
+  bool several_ = false;                    // several invocations made accesses in the latest phase, all of one kind
+  bool apart_ = false;                      // several workgroups made accesses, all of one kind
   std::uint8_t seen_ = 0, phase_seen_ = 0;  // kinds of access: ever, in the latest phase
   std::uint32_t workgroup_ = 0;
   std::uint32_t phase_ = 0;  // the latest; when apart, the other workgroup
@@ -141,7 +141,7 @@ class Shadow {
 };
 static_assert(sizeof(Shadow) == 56);
 
-// Of the elements of a buffer, all of them zero. Pages that are never touched cost nothing.
+// The shadow memory of a buffer's elements, zero at first. Pages that are never touched cost nothing.
 class Shadows {
  public:
   Shadows() = default;
