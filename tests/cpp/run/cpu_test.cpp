@@ -266,6 +266,18 @@ TEST(Cpu, keeps_bounds_where_all_lanes_have_one_index_and_in_shared_memory) {
   }
 }
 
+TEST(Cpu, gives_zero_for_an_element_that_is_not_whole) {
+  // Five words are two elements, and the fifth word lies behind them.
+  const Words five{1, 2, 3, 4, 77};
+  for (const ExprHandle& index : {gid(0), u32(2)}) {
+    const Program program =
+        Sample().in("a", DataType::U64).out("out", DataType::U64).size(4).add(store("out", gid(0), load("a", index))).make();
+    expect_same(program, {five, Words(8, 9)}, {1, 1, 1});
+    const auto cpu = run::make_cpu_backend();
+    EXPECT_EQ(run_program(*cpu, valid(program), {five, Words(8, 9)}, {1, 1, 1}).at(1).at(4), 0u);
+  }
+}
+
 TEST(Cpu, takes_arrays_that_are_empty_or_tiny) {
   expect_same(Sample().in("a").out("out").size(5).add(store("out", gid(0), load("a", gid(0)) + load("a", u32(0)) + len("a"))).make(),
               {Words{}, Words(3)}, {1, 1, 1});

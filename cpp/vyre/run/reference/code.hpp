@@ -54,6 +54,7 @@ struct Instruction {
   Slot dest = 0;
   std::uint32_t a = 0, b = 0, c = 0, d = 0;
 };
+static_assert(sizeof(Instruction) == 24);
 
 // InvocationId, WorkgroupId and LocalId, three axes each, have the first slots.
 inline constexpr Slot kIdSlots = 9;
