@@ -1,7 +1,7 @@
 // Walks a program's statements once, in source order, and the steps of each in evaluation order. Every step becomes a value of the Writer:
 // operators by the rules of operators.cpp, accesses by those of accesses.cpp, both for one target.
 //
-// On the way it keeps what the conditions and loops around a statement prove, and leaves out the code after a Return.
+// The walk also records what the conditions and loops around a statement prove, and leaves out the code after a Return.
 #include "vyre/lower/lower.hpp"
 
 #include <vector>

@@ -46,9 +46,9 @@ enum class Op : std::uint8_t {
 inline constexpr std::uint32_t kScalar = 0x80000000u;  // marks an operand that is a scalar register
 constexpr bool is_scalar(std::uint32_t operand) { return (operand & kScalar) != 0; }
 
-// What the compiler knows of a register whose words rise by one from lane to lane wherever a batch lies within a row of the grid.
+// A register may be known to hold words that rise by one from lane to lane wherever a batch lies within a row of the grid.
 enum class Row : std::uint8_t {
-  No,          // nothing: the machine looks at its words
+  No,          // it is not known to: the machine looks at its words
   Invocation,  // it is the x of InvocationId
   Local,       // it is the x of LocalId
 };

@@ -1,5 +1,5 @@
-// From a kernel to code over registers, in four steps: which values differ between lanes (uniformity), which instructions the code has
-// (select), how long each value lives (live ranges), and then one walk that assigns registers and writes the code.
+// Compiles a kernel to code over registers in four steps: it finds the values that differ between lanes (uniformity), selects instructions,
+// computes live ranges, and then assigns registers and writes the code in one walk.
 #include "vyre/run/cpu/compile.hpp"
 
 #include <algorithm>
