@@ -12,6 +12,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/ir/handle.hpp"
+#include "vyre/ir/resolve.hpp"
 #include "vyre/run/checked.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/reference/reference.hpp"

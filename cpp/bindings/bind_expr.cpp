@@ -1,10 +1,11 @@
 // class Expr: constructors, operators and one function an operator, the last read from the tables.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
-#include "operators.hpp"
 #include "pickle.hpp"
 #include "vyre/base/error.hpp"
 
@@ -187,6 +188,18 @@ void bind_ids(Class& expr) {
   }
 }
 
+// What a function that resolves like an operator does, by the type of its operands.
+std::string meaning(const ir::InfixInfo& row) {
+  std::string types;
+  for (const ir::TypeInfo& type : ir::kTypes) {
+    if (is_defined(row, type.type)) types += fmt::format("{}{}", types.empty() ? "" : ", ", type.name);
+  }
+  std::string_view what = "The absolute value; the least I32 stays what it is.";
+  if (const BinOp* op = std::get_if<BinOp>(&row.u32)) what = ir::info(*op).meaning;
+  if (const UnOp* op = std::get_if<UnOp>(&row.u32)) what = ir::info(*op).meaning;
+  return fmt::format("{} Resolved by the type of the operands, which is one of {}.", what, types);
+}
+
 // Operators of the table are functions of the class and of the module under the same name.
 template <class Function, class... Extra>
 py::cpp_function def_both(Class& expr, py::module_& m, const std::string& name, Function function, const Extra&... extra) {
@@ -203,11 +216,20 @@ void def_method(Class& expr, py::module_& m, const std::string& name, Function f
   expr.attr(name.c_str()) = py::reinterpret_steal<py::object>(PyInstanceMethod_New(made.ptr()));
 }
 
+// An explicit operator: a method of Expr, and a function of the module unless the one of that name resolves by type.
+template <class Function, class... Extra>
+void def_operator(Class& expr, py::module_& m, const std::string& name, Function function, const Extra&... extra) {
+  const bool resolves = std::ranges::any_of(ir::kInfixes, [&](const ir::InfixInfo& row) { return row.function == name; });
+  if (!resolves) return def_method(expr, m, name, function, extra...);
+  const py::cpp_function made(function, py::name(name.c_str()), py::scope(expr), extra...);
+  expr.attr(name.c_str()) = py::reinterpret_steal<py::object>(PyInstanceMethod_New(made.ptr()));
+}
+
 void bind_operator_functions(Class& expr, py::module_& m) {
   for (const ir::BinOpInfo& row : ir::kBinOps) {
     const std::string shown =
         row.infix.empty() ? fmt::format("{}(a, 1)", row.text) : fmt::format("a {} 1", row.op == BinOp::Div ? "//" : row.infix);
-    def_method(
+    def_operator(
         expr, m, std::string(row.text),
         [&row](py::handle left, py::handle right) {
           const std::string_view name = row.text;
@@ -215,16 +237,16 @@ void bind_operator_functions(Class& expr, py::module_& m) {
         },
         py::arg("left"), py::arg("right"),
         fmt::format(
-            "{0}(left, right) -> Expr\n\n{1} Operands: {2} and {3}; result: {4}.\n\n>>> vyre.{0}(vyre.Expr.var(\"a\"), 1)\nExpr({5})",
+            "{0}(left, right) -> Expr\n\n{1} Operands: {2} and {3}; result: {4}.\n\n>>> vyre.Expr.{0}(vyre.Expr.var(\"a\"), 1)\nExpr({5})",
             row.text, row.meaning, ir::name(row.left), ir::name(row.right), ir::name(row.result), shown)
             .c_str());
   }
   for (const ir::UnOpInfo& row : ir::kUnOps) {
-    def_method(
+    def_operator(
         expr, m, std::string(row.text),
         [&row](py::handle value) { return wrap(ir::expr::unary(row.op, operand(value, "value", row.text), caller())); }, py::arg("value"),
-        fmt::format("{0}(value) -> Expr\n\n{1} Operand: {2}; result: {3}.\n\n>>> vyre.{0}(vyre.Expr.var(\"a\"))\nExpr({0}(a))", row.text,
-                    row.meaning, ir::name(row.operand), ir::name(row.result))
+        fmt::format("{0}(value) -> Expr\n\n{1} Operand: {2}; result: {3}.\n\n>>> vyre.Expr.{0}(vyre.Expr.var(\"a\"))\nExpr({0}(a))",
+                    row.text, row.meaning, ir::name(row.operand), ir::name(row.result))
             .c_str());
   }
   for (const ir::AtomicOpInfo& row : ir::kAtomicOps) {
@@ -295,8 +317,14 @@ Expr(popcount(7)))");
   def_method(
       expr, m, "select",
       [](py::handle condition, py::handle if_true, py::handle if_false) {
-        ir::ExprHandle chosen = operand(condition, "cond", "Expr.select"), yes = operand(if_true, "if_true", "Expr.select");
-        return wrap(ir::expr::select(std::move(chosen), std::move(yes), operand(if_false, "if_false", "Expr.select"), caller()));
+        ir::ExprHandle chosen = operand(condition, "cond", "Expr.select");
+        // Of two integers none stands opposite a type, so these are U32.
+        const bool untyped = is_integer(if_true) && is_integer(if_false);
+        const auto arm = [&](py::handle object, const char* name) {
+          return untyped ? operand(object, name, "Expr.select") : to_adapting(object, argument(name, "Expr.select"));
+        };
+        ir::ExprHandle yes = arm(if_true, "if_true");
+        return wrap(ir::expr::select(std::move(chosen), std::move(yes), arm(if_false, "if_false"), caller()));
       },
       py::arg("cond"), py::arg("if_true"), py::arg("if_false"),
       R"(select(cond, if_true, if_false) -> Expr
@@ -322,7 +350,7 @@ Expr(cast(I32, a)))");
       expr, m, "call",
       [](py::handle op_id, py::handle args) {
         std::string id = to_text(op_id, argument("op_id", "Expr.call"));
-        return wrap(ir::expr::call(std::move(id), to_exprs(args, argument("args", "Expr.call")), caller()));
+        return wrap(ir::expr::call(std::move(id), to_adapting_list(args, argument("args", "Expr.call")), caller()));
       },
       py::arg("op_id"), py::arg("args"),
       R"(call(op_id, args) -> Expr
@@ -359,88 +387,80 @@ A U64 (low, high), Vec2U32 or Vec4U32 from exactly as many U32 values as it has 
 Expr(pack(U64, 1, 0)))");
 }
 
-// The Fix for an integer operand that does not fit a U32. In its text `x` stands for the other operand.
-std::string literal_fix(py::handle object, bool on_the_left, std::string_view symbol, const ir::ExprHandle& other) {
-  const py::int_ number = to_int(object);
-  const auto in = [&](py::int_ low, py::int_ high) { return number >= low && number <= high; };
-  const std::string text = digits_of(number);
-  const auto ordered = [&](const std::string& literal, const std::string& value) {
-    return on_the_left ? std::pair(literal, value) : std::pair(value, literal);
-  };
-  if (in(py::int_(-0x80000000ll), py::int_(-1))) {
-    if (visibly_i32(other)) return fmt::format("write Expr.i32({})", text);
-    const std::string positive = text.substr(1);
-    const std::string bits = fmt::format("{}", static_cast<std::uint32_t>(number.cast<std::int64_t>()));
-    if (symbol == "+") return on_the_left ? fmt::format("write `x - {}`", positive) : fmt::format("write `- {}`", positive);
-    if (symbol == "-") return on_the_left ? fmt::format("write `-x - {}`", positive) : fmt::format("write `+ {}`", positive);
-    if (symbol == "*") return positive == "1" ? "write `-x`" : fmt::format("write `-x * {}`", positive);
-    if (symbol == "<<" || symbol == ">>") {
-      if (!on_the_left && number < py::int_(-31)) return "write an amount from 0 to 31";
-      if (!on_the_left) return fmt::format("write `{} {}`", symbol == "<<" ? ">>" : "<<", positive);
-    } else if (symbol != "&" && symbol != "|" && symbol != "^" && symbol != "==" && symbol != "!=") {
-      const auto [left, right] = ordered(fmt::format("Expr.i32({})", text), "Expr.cast(DataType.I32, x)");
-      return fmt::format("write `{} {} {}`", left, symbol, right);
-    }
-    return fmt::format("write {}, its bits as a U32", bits);
-  }
-  if (in(py::int_(0x100000000ull), py::int_(~std::uint64_t{0}))) {
-    static constexpr std::pair<std::string_view, std::string_view> kOperations[] = {
-        {"+", "add"}, {"-", "sub"}, {"*", "mul"}, {"//", "div"}, {"%", "mod"}, {"&", "and"}, {"|", "or"},   {"^", "xor"},
-        {"==", "eq"}, {"!=", "ne"}, {"<", "lt"},  {"<=", "le"},  {">", "gt"},  {">=", "ge"}, {"<<", "shl"}, {">>", "shr"}};
-    const bool shift = symbol == "<<" || symbol == ">>";
-    if (shift && !on_the_left) return "write an amount from 0 to 31";
-    for (const auto& [sign, name] : kOperations) {
-      if (sign != symbol) continue;
-      const auto [left, right] = ordered(fmt::format("Expr.u64({})", text), shift ? "x" : "Expr.cast(DataType.U64, x)");
-      return fmt::format("write vyre.call(\"primitive.u64.{}\", [{}, {}]) for 64 bits", name, left, right);
-    }
-  }
-  return {};
+// An operand of Python's operators. Of two integers none stands opposite a type, so these are U32.
+ir::ExprHandle infix_operand(py::handle object, const char* side, std::string_view symbol) {
+  return to_adapting(object, fmt::format("the {} operand of `{}`", side, symbol));
 }
 
-// The operand of Python's operators; a literal that does not fit names the operator.
-ir::ExprHandle infix_operand(py::handle object, const char* side, const char* symbol, const ir::ExprHandle& other) {
-  if (ir::ExprHandle value = quick_expr(object)) return value;
-  return to_expr(object, fmt::format("the {} operand of `{}`", side, symbol),
-                 is_integer(object) ? literal_fix(object, *side == 'l', symbol, other) : "");
+// The functions of the module that resolve like operators. Those of Expr with the same names are the operators of the documents.
+void bind_infix_functions(py::module_& m) {
+  for (const ir::InfixInfo& row : ir::kInfixes) {
+    if (row.op == ir::Infix::Invert) continue;
+    const std::string name(row.function);
+    if (row.shape == ir::InfixShape::One) {
+      m.attr(name.c_str()) = py::cpp_function(
+          [&row](py::handle value) { return wrap(ir::expr::infix(row.op, {operand(value, "value", row.function)}, caller())); },
+          py::name(name.c_str()), py::scope(m), py::arg("value"),
+          fmt::format("{0}(value) -> Expr\n\n{1}\n\n>>> vyre.{0}(vyre.Expr.var(\"a\"))\nExpr({0}(a))", name, meaning(row)).c_str());
+      continue;
+    }
+    const std::string shown = row.symbol == row.function ? fmt::format("{}(a, 1)", name) : fmt::format("a {} 1", row.symbol);
+    m.attr(name.c_str()) = py::cpp_function(
+        [&row](py::handle left, py::handle right) {
+          const bool untyped = is_integer(left) && is_integer(right);
+          const auto value = [&](py::handle object, const char* side) {
+            return untyped ? operand(object, side, row.function) : to_adapting(object, argument(side, row.function));
+          };
+          ir::ExprHandle first = value(left, "left");
+          return wrap(ir::expr::infix(row.op, {std::move(first), value(right, "right")}, caller()));
+        },
+        py::name(name.c_str()), py::scope(m), py::arg("left"), py::arg("right"),
+        fmt::format("{0}(left, right) -> Expr\n\n{1}\n\n>>> vyre.{0}(vyre.Expr.var(\"a\"), 1)\nExpr({2})", name, meaning(row), shown)
+            .c_str());
+  }
 }
 
 void bind_infix(Class& expr) {
   struct Row {
     const char* name;
     const char* reflected;  // null for comparisons, which Python mirrors by itself
-    const char* symbol;
-    BinOp op;
+    ir::Infix op;
   };
+  using enum ir::Infix;
   static constexpr Row kRows[] = {
-      {"__add__", "__radd__", "+", BinOp::Add},
-      {"__sub__", "__rsub__", "-", BinOp::Sub},
-      {"__mul__", "__rmul__", "*", BinOp::Mul},
-      {"__floordiv__", "__rfloordiv__", "//", BinOp::Div},
-      {"__mod__", "__rmod__", "%", BinOp::Mod},
-      {"__and__", "__rand__", "&", BinOp::BitAnd},
-      {"__or__", "__ror__", "|", BinOp::BitOr},
-      {"__xor__", "__rxor__", "^", BinOp::BitXor},
-      {"__lshift__", "__rlshift__", "<<", BinOp::Shl},
-      {"__rshift__", "__rrshift__", ">>", BinOp::Shr},
-      {"__eq__", nullptr, "==", BinOp::Eq},
-      {"__ne__", nullptr, "!=", BinOp::Ne},
-      {"__lt__", nullptr, "<", BinOp::Lt},
-      {"__le__", nullptr, "<=", BinOp::Le},
-      {"__gt__", nullptr, ">", BinOp::Gt},
-      {"__ge__", nullptr, ">=", BinOp::Ge},
+      {"__add__", "__radd__", Add},
+      {"__sub__", "__rsub__", Sub},
+      {"__mul__", "__rmul__", Mul},
+      {"__floordiv__", "__rfloordiv__", Div},
+      {"__mod__", "__rmod__", Mod},
+      {"__and__", "__rand__", BitAnd},
+      {"__or__", "__ror__", BitOr},
+      {"__xor__", "__rxor__", BitXor},
+      {"__lshift__", "__rlshift__", Shl},
+      {"__rshift__", "__rrshift__", Shr},
+      {"__eq__", nullptr, Eq},
+      {"__ne__", nullptr, Ne},
+      {"__lt__", nullptr, Lt},
+      {"__le__", nullptr, Le},
+      {"__gt__", nullptr, Gt},
+      {"__ge__", nullptr, Ge},
   };
   for (const Row& row : kRows) {
-    expr.def(row.name, [&row](const PyExpr& self, py::handle other) {
-      return wrap(infix(row.op, row.symbol, self.handle, infix_operand(other, "right", row.symbol, self.handle), caller()));
+    const std::string_view symbol = ir::info(row.op).symbol;
+    expr.def(row.name, [&row, symbol](const PyExpr& self, py::handle other) {
+      return wrap(ir::expr::infix(row.op, {self.handle, infix_operand(other, "right", symbol)}, caller()));
     });
     if (row.reflected == nullptr) continue;
-    expr.def(row.reflected, [&row](const PyExpr& self, py::handle other) {
-      return wrap(infix(row.op, row.symbol, infix_operand(other, "left", row.symbol, self.handle), self.handle, caller()));
+    expr.def(row.reflected, [&row, symbol](const PyExpr& self, py::handle other) {
+      return wrap(ir::expr::infix(row.op, {infix_operand(other, "left", symbol), self.handle}, caller()));
     });
   }
-  expr.def("__neg__", [](const PyExpr& self) { return wrap(prefix(UnOp::Negate, self.handle, caller())); });
-  expr.def("__invert__", [](const PyExpr& self) { return wrap(prefix(UnOp::BitNot, self.handle, caller())); });
+  const auto prefix = [&](const char* name, ir::Infix op) {
+    expr.def(name, [op](const PyExpr& self) { return wrap(ir::expr::infix(op, {self.handle}, caller())); });
+  };
+  prefix("__neg__", Negate);
+  prefix("__invert__", Invert);
+  prefix("__abs__", Abs);
 }
 
 // Operations that Python defines on numbers but that an expression cannot support, because it has no value until the program runs.
@@ -488,9 +508,6 @@ void bind_refusals(Class& expr) {
       {"__index__",
        "an expression has no integer value before it runs. Fix: write Node.loop(var, 0, n, body) for range(n), and Expr.load(buffer, "
        "index) to index with it."},
-      {"__abs__",
-       "abs() of an expression depends on its type. Fix: leave it out for a U32, which has no sign; write "
-       "vyre.call(\"primitive.math.sabs\", [x]) for an I32."},
       {"__pos__", "`+` before an expression changes nothing. Fix: leave it out."},
       {"__trunc__", "an expression has no value before it runs. Fix: leave the rounding out; the types are integers."},
       {"__floor__", "an expression has no value before it runs. Fix: leave the rounding out; the types are integers."},
@@ -512,20 +529,22 @@ void bind_expr(py::module_& m) {
   Class expr(m, "Expr", py::is_final(), made_whole<PyExpr>(),
              R"(An expression: an immutable handle, made by the functions of this class and by operators.
 
-Expressions know no types while they are made; vyre.validate does. An expression used twice in a statement is evaluated
-once. `+ - * // % & | ^ ~ << >>` and comparisons write the U32 operators. When an operand is visibly I32 (a literal, a cast,
-a signed operator), both must be, and the operator is the signed one; `//` and `%` then truncate, unlike Python's. Functions that
-begin with a value are its methods too: x.rotl(3) is Expr.rotl(x, 3).
+Operators mean what they mean on the type of their operands, which is known when a vyre.Program is made: `+ - * // % & | ^ ~ << >>`,
+comparisons, unary `-`, abs() and vyre.min, max, rotl, popcount and the like work on U32, I32, U64, vectors and Bool, as far as
+defined; the two operands have one type, and amounts of shifts are U32. `//` and `%` truncate, unlike Python's. An integer takes the
+type that stands opposite. An expression used twice in a statement is evaluated once. The functions of this class are the
+explicit operators instead, with the types that they name; those that begin with a value are its methods too: x.rotl(3).
 
 >>> (vyre.Expr.load("left", 0) ^ 5) & 0xFF
 Expr((left[0] ^ 5) & 255)
->>> vyre.Expr.i32(-8) // vyre.Expr.i32(3)
-Expr(sdiv(i32(-8), i32(3))))");
+>>> vyre.Expr.i32(-8) // 3
+Expr(i32(-8) // 3))");
   def_no_new(expr, "Expr is not called directly. Fix: write Expr.u32(v), Expr.var(name), Expr.load(buffer, index) or another constructor.");
   bind_literals(expr);
   bind_reads(expr);
   bind_ids(expr);
   bind_operator_functions(expr, m);
+  bind_infix_functions(m);
   bind_other_values(expr, m);
   bind_infix(expr);
   bind_refusals(expr);

@@ -70,7 +70,7 @@ Node(let i = invocation_id(0)))");
       "assign",
       [](py::handle name, py::handle value) {
         std::string variable = to_text(name, "argument `name` of Node.assign");
-        return wrap(ir::node::assign(std::move(variable), to_expr(value, "argument `value` of Node.assign"), caller()));
+        return wrap(ir::node::assign(std::move(variable), to_adapting(value, "argument `value` of Node.assign"), caller()));
       },
       py::arg("name"), py::arg("value"),
       R"(assign(name, value) -> Node
@@ -84,7 +84,7 @@ Node(sum = sum + 1))");
       [](py::handle buffer, py::handle index, py::handle value) {
         std::string target = to_text(buffer, "argument `buffer` of Node.store");
         ir::ExprHandle at = to_index(index, "argument `index` of Node.store", target);
-        return wrap(ir::node::store(std::move(target), std::move(at), to_expr(value, "argument `value` of Node.store"), caller()));
+        return wrap(ir::node::store(std::move(target), std::move(at), to_adapting(value, "argument `value` of Node.store"), caller()));
       },
       py::arg("buffer"), py::arg("index"), py::arg("value"),
       R"(store(buffer, index, value) -> Node

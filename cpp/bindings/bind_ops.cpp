@@ -172,6 +172,15 @@ Convention.V2(lookup_binding=3))");
   convention.def("__hash__", [spelling](const PyConvention& self) { return py::hash(py::str(spelling(self))); });
 }
 
+// An integer takes the type of the operation's output.
+ir::ExprHandle to_result(py::handle object, DataType output) {
+  const std::string where = "argument `result` of OpSpec";
+  const ir::TypeInfo& type = ir::info(output);
+  if (!is_integer(object) || !type.literal || type.kind == ir::TypeKind::Boolean) return to_expr(object, where);
+  const ir::Value value = to_value(object, output, where);
+  return ir::expr::literal({output, value.lanes[0], value.lanes[1]}, caller());
+}
+
 std::shared_ptr<ir::OpSpec> make_spec(py::handle id, py::handle signature, py::handle parameters, py::handle body, py::handle result,
                                       py::handle version, py::handle convention, py::handle summary, py::handle laws, py::handle examples) {
   auto spec = std::make_shared<ir::OpSpec>();
@@ -218,10 +227,15 @@ std::shared_ptr<ir::OpSpec> make_spec(py::handle id, py::handle signature, py::h
     throw ArgumentError(fmt::format("OpSpec `{}` has {} parameters for {} inputs. Fix: name each input once in `parameters`.", spec->id,
                                     spec->parameters.size(), spec->signature.inputs.size()));
   }
-  ir::ExprHandle value = to_expr(result, "argument `result` of OpSpec");
+  ir::ExprHandle value = to_result(result, spec->signature.output);
   const ir::SourcePlace place = caller();
   const WithoutGil unlocked;
-  spec->body = ops::make_body(spec->parameters, std::move(statements), std::move(value), place);
+  std::vector<std::pair<std::string, DataType>> parameters_with_types;
+  for (std::size_t k = 0; k < spec->parameters.size(); ++k) {
+    parameters_with_types.emplace_back(spec->parameters[k], spec->signature.inputs[k]);
+  }
+  ops::add_result(spec->parameters, statements, std::move(value), place);
+  spec->body = resolved({}, {1, 1, 1}, statements, std::move(parameters_with_types), place);
   return spec;
 }
 

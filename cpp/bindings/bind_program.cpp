@@ -11,7 +11,10 @@
 #include "vyre/base/error.hpp"
 #include "vyre/ir/parse.hpp"
 #include "vyre/ir/print.hpp"
+#include "vyre/ir/resolve.hpp"
 #include "vyre/ir/wire.hpp"
+#include "vyre/run/registry.hpp"
+#include "vyre/validate/resolution.hpp"
 #include "without_gil.hpp"
 
 namespace vyre::python {
@@ -273,7 +276,7 @@ True)");
     if (given[2]) nodes = to_nodes(given[2], argument("entry", "Program"));
     const ir::SourcePlace place = caller();
     const WithoutGil unlocked;
-    return PyProgram(ir::make_program(std::move(decls), size, nodes, place));
+    return PyProgram(resolved(std::move(decls), size, nodes, {}, place));
   });
   program.def_property_readonly(
       "buffers",
@@ -359,6 +362,16 @@ vyre.errors.ParseError: ...)");
 }
 
 }  // namespace
+
+ir::Program resolved(std::vector<BufferDecl> buffers, ir::WorkgroupSize workgroup_size, std::span<const ir::NodeHandle> entry,
+                     std::vector<std::pair<std::string, ir::DataType>> variables, ir::SourcePlace place) {
+  ir::Surroundings surroundings;
+  surroundings.operations = run::registered_ops;
+  surroundings.variables = std::move(variables);
+  ir::Resolved resolved = ir::resolve(std::move(buffers), workgroup_size, entry, surroundings, place);
+  if (!resolved.mistakes.empty()) throw ValidationError(validate::diagnose(resolved, run::registered_ops()));
+  return std::move(resolved.program);
+}
 
 const PyProgram& to_program(py::handle object, const std::string& where) {
   if (!is<PyProgram>(object)) reject(where, "a vyre.Program", object, "write Program(buffers, workgroup_size, entry), or vyre.parse(text)");

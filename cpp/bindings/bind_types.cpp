@@ -5,6 +5,7 @@
 #include <array>
 
 #include "bindings.hpp"
+#include "vyre/ir/infix.hpp"
 
 namespace vyre::python {
 
@@ -58,6 +59,17 @@ void bind_types(py::module_& m) {
     rows.append(py::make_tuple(row.name, row.text, row.infix, ir::name(row.left), ir::name(row.right), ir::name(row.result), row.meaning));
   }
   tables["binary"] = py::tuple(rows);
+  rows = py::list();
+  const py::object infix_row = py::module_::import("collections").attr("namedtuple")("InfixRow", "symbol function shape types");
+  for (const ir::InfixInfo& row : ir::kInfixes) {
+    constexpr std::array kShapes = {"Same", "Compare", "Shift", "One"};
+    py::list types;
+    for (const ir::TypeInfo& type : ir::kTypes) {
+      if (is_defined(row, type.type)) types.append(type.name);
+    }
+    rows.append(infix_row(row.symbol, row.function, kShapes.at(static_cast<std::size_t>(row.shape)), py::tuple(types)));
+  }
+  tables["infix"] = py::tuple(rows);
   rows = py::list();
   for (const ir::UnOpInfo& row : ir::kUnOps) {
     rows.append(py::make_tuple(row.name, row.text, ir::name(row.operand), ir::name(row.result), row.meaning));

@@ -32,6 +32,8 @@ class Brief {
       put("...");
       return;
     }
+    if (data.infix) return infix(ir::info(*data.infix), data, depth);
+    if (data.adapts) return put(data.negative ? fmt::format("{}", static_cast<std::int64_t>(data.bits)) : fmt::format("{}", data.bits));
     const auto word = static_cast<std::uint32_t>(data.bits);
     switch (data.kind) {
       case ir::ExprKind::Literal: {
@@ -56,12 +58,7 @@ class Brief {
       case ir::ExprKind::Binary: {
         const ir::BinOpInfo& row = ir::info(static_cast<ir::BinOp>(data.op));
         if (row.infix.empty()) return list(row.text, data, depth);
-        if (depth > 0) put("(");
-        expr(*data.operands[0], depth + 1);
-        put(fmt::format(" {} ", row.op == ir::BinOp::Div ? "//" : row.infix));
-        expr(*data.operands[1], depth + 1);
-        if (depth > 0) put(")");
-        return;
+        return between(row.op == ir::BinOp::Div ? "//" : row.infix, data, depth);
       }
       case ir::ExprKind::Unary:
         return list(ir::info(static_cast<ir::UnOp>(data.op)).text, data, depth);
@@ -124,6 +121,20 @@ class Brief {
     if (!full()) text_ += text;
   }
   static std::string statements(std::size_t count) { return fmt::format(" {{{} statement{}}}", count, count == 1 ? "" : "s"); }
+
+  void infix(const ir::InfixInfo& row, const ir::ExprData& data, int depth) {
+    if (const ir::UnOp* op = std::get_if<ir::UnOp>(&row.u32)) return list(ir::info(*op).text, data, depth);
+    if (row.shape == ir::InfixShape::One || row.symbol == row.function) return list(row.function, data, depth);
+    between(row.symbol, data, depth);
+  }
+
+  void between(std::string_view symbol, const ir::ExprData& data, int depth) {
+    if (depth > 0) put("(");
+    expr(*data.operands[0], depth + 1);
+    put(fmt::format(" {} ", symbol));
+    expr(*data.operands[1], depth + 1);
+    if (depth > 0) put(")");
+  }
 
   void list(std::string_view function, const ir::ExprData& data, int depth, std::string_view first = {}) {
     put(function);

@@ -82,7 +82,10 @@ void explain_calls(py::handle scope, const std::string& owner, void (*first)(con
   options.disable_function_signatures();  // a docstring is made anew with each overload
   for (const auto& [key, value] : py::dict(scope.attr("__dict__").attr("items")())) {
     const auto name = key.cast<std::string>();
-    const py::object function = scope.attr(name.c_str());
+    py::object function = scope.attr(name.c_str());
+    if (PyInstanceMethod_Check(function.ptr())) {
+      function = py::reinterpret_borrow<py::object>(PyInstanceMethod_GET_FUNCTION(function.ptr()));
+    }
     if (name.starts_with("_") || PyCFunction_Check(function.ptr()) == 0) continue;
     const auto doc = py::str(function.attr("__doc__")).cast<std::string>();
     if (!doc.starts_with(name + "(")) continue;

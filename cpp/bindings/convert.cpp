@@ -206,6 +206,22 @@ ir::ExprHandle quick_expr(py::handle object) {
   return ir::expr::u32(static_cast<std::uint32_t>(number), caller());
 }
 
+ir::ExprHandle to_adapting(py::handle object, const std::string& where) {
+  if (is<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
+  if (!is_integer(object)) return to_expr(object, where);
+  const py::int_ value = to_int(object);
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow == 0) return ir::expr::integer(static_cast<std::uint64_t>(number), number < 0, caller());
+  const unsigned long long large = PyLong_AsUnsignedLongLong(value.ptr());
+  if (PyErr_Occurred() != nullptr) {
+    PyErr_Clear();
+    reject(where, "an Expr, a bool or an integer from -9223372036854775808 to 18446744073709551615", object,
+           "write an integer that one of the types holds");
+  }
+  return ir::expr::integer(large, false, caller());
+}
+
 ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::string& fix) {
   if (is<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
   if (is_boolean(object)) return ir::expr::boolean(PyObject_IsTrue(object.ptr()) == 1, caller());
@@ -300,16 +316,29 @@ std::vector<py::object> to_list(py::handle object, const std::string& where, con
   return result;
 }
 
-std::vector<ir::ExprHandle> to_exprs(py::handle object, const std::string& where) {
+namespace {
+
+template <class Convert>
+std::vector<ir::ExprHandle> each_expr(py::handle object, const std::string& where, const Convert& convert) {
   std::vector<ir::ExprHandle> result;
   for_each(object, where, "a list of expressions", "write [value, ...]", [&](const py::object& item) {
     if (is<PyExpr>(item)) {
       result.push_back(item.cast<const PyExpr&>().handle);
     } else {
-      result.push_back(to_expr(item, fmt::format("element {} of {}", result.size(), where)));
+      result.push_back(convert(item, fmt::format("element {} of {}", result.size(), where)));
     }
   });
   return result;
+}
+
+}  // namespace
+
+std::vector<ir::ExprHandle> to_exprs(py::handle object, const std::string& where) {
+  return each_expr(object, where, [](py::handle item, const std::string& at) { return to_expr(item, at); });
+}
+
+std::vector<ir::ExprHandle> to_adapting_list(py::handle object, const std::string& where) {
+  return each_expr(object, where, [](py::handle item, const std::string& at) { return to_adapting(item, at); });
 }
 
 std::vector<ir::NodeHandle> to_nodes(py::handle object, const std::string& where) {

@@ -42,11 +42,15 @@ std::string digits_of(py::handle number);
 // An Expr, or a literal: integers 0..2^32 - 1 are U32, True and False are Bool. `fix` is for an integer out of that range; without one
 // it is said how to write a literal of another type.
 ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::string& fix = {});
+// Like to_expr(), but an integer takes the type that stands opposite, and may be any of 64 bits: for operands of Python's operators,
+// values that are stored or assigned, arms of a select and arguments of a call.
+ir::ExprHandle to_adapting(py::handle object, const std::string& where);
 // Like to_expr(), for an index into `buffer`: the Fix for a slice or a negative index names the buffer.
 ir::ExprHandle to_index(py::handle object, const std::string& where, const std::string& buffer);
 // Like to_expr(), but returns an empty handle instead of raising: for anything but an Expr or a plain int in range.
 ir::ExprHandle quick_expr(py::handle object);
 std::vector<ir::ExprHandle> to_exprs(py::handle object, const std::string& where);
+std::vector<ir::ExprHandle> to_adapting_list(py::handle object, const std::string& where);
 // A list or tuple (any iterable) of Nodes.
 std::vector<ir::NodeHandle> to_nodes(py::handle object, const std::string& where);
 

@@ -6,12 +6,12 @@
 namespace vyre::python {
 namespace {
 
-// The public names, which `vyre` imports with a star. min and max are left out: there they would shadow Python's own.
+// The public names, which `vyre` imports with a star. abs, min and max are left out: there they would shadow Python's own.
 py::list public_names(const py::module_& m) {
   py::list names;
   for (const auto& [name, value] : m.attr("__dict__").cast<py::dict>()) {
     const auto text = name.cast<std::string>();
-    if (text.front() != '_' && text != "min" && text != "max") names.append(name);
+    if (text.front() != '_' && text != "abs" && text != "min" && text != "max") names.append(name);
   }
   names.attr("sort")();
   return names;

@@ -1,6 +1,7 @@
 #include "pickle.hpp"
 
 #include "vyre/base/error.hpp"
+#include "vyre/ir/resolve.hpp"
 #include "vyre/ir/wire.hpp"
 #include "without_gil.hpp"
 
@@ -10,7 +11,7 @@ py::bytes pickle(const ir::NodeHandle& node) {
   std::string bytes;
   {
     const WithoutGil unlocked;
-    bytes = ir::to_bytes(ir::make_program({}, {1, 1, 1}, std::array{node}));
+    bytes = ir::to_bytes(ir::spell_out(std::array{node}));
   }
   return py::bytes(bytes);
 }

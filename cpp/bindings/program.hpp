@@ -3,6 +3,10 @@
 
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "bindings.hpp"
 #include "vyre/validate/validate.hpp"
@@ -24,6 +28,10 @@ struct PyProgram {
     return *known_hash;
   }
 };
+
+// The program that statements make, with the operations registered now. Throws ValidationError (V039).
+ir::Program resolved(std::vector<ir::BufferDecl> buffers, ir::WorkgroupSize workgroup_size, std::span<const ir::NodeHandle> entry,
+                     std::vector<std::pair<std::string, ir::DataType>> variables, ir::SourcePlace place);
 
 // The argument `program` of a public function.
 const PyProgram& to_program(py::handle object, const std::string& where);

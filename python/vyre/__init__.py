@@ -25,7 +25,7 @@ from vyre import _core, _enums
 from vyre._array import array, empty
 from vyre._calls import explain_calls
 from vyre._core import *  # noqa: F403
-from vyre._core import DataType, max, min  # noqa: F401
+from vyre._core import DataType, abs, max, min  # noqa: F401
 from vyre._diagnostics import Diagnostics
 from vyre._frames import hide_frames
 from vyre._graph import Graph, graph

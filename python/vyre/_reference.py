@@ -69,8 +69,21 @@ def _operators() -> str:
         for number, (name, text, meaning) in enumerate(_core._tables["atomic"])
     ]
     head = ("name", "operator", "number", "in text", "types", "meaning")
+    types = ("U32", "I32", "U64", "Vec2U32", "Vec4U32", "Bool")
+    by_type = [
+        (_code(row.symbol), _code(f"vyre.{row.function}") if hasattr(_core, row.function) else "")
+        + tuple("yes" if name in row.types else "" for name in types)
+        for row in _core._tables["infix"]
+    ]
     return (
-        "## Operators\n\nEach is a function `vyre.<name>` and `Expr.<name>`.\n\n"
+        "## Operators by type\n\n"
+        "Python's operators on expressions, and these functions, mean what they mean on the type of their operands, which is\n"
+        "known when a Program is made. Both operands have one type; a vector takes a U32 too, for every lane; amounts of\n"
+        "shifts and rotations are U32. An integer takes the type that stands opposite. Comparisons give U32, 1 or 0, and on\n"
+        "Bool a Bool. `//` and `%` truncate, and are 0 for a divisor of 0; `~` of a Bool is its negation. Mistakes are V039.\n\n"
+        + _table(("operator", "function", *types), by_type)
+        + "\n## Operators\n\nThe explicit ones, which programs consist of. Each is `Expr.<name>`; the functions `vyre.<name>` that the table above\n"
+        "does not have are the same.\n\n"
         + _table(head, binary)
         + "\n"
         + _table(head, unary)

@@ -63,9 +63,9 @@ def _signatures() -> Iterator[tuple[str, str, bool]]:
         yield text, COMPARE_EXCHANGE if name == "CompareExchange" else ATOMIC, False
 
 
-def _function(name: str, arguments: str, indent: str = "") -> Iterator[str]:
+def _function(owner: object, name: str, arguments: str, indent: str = "") -> Iterator[str]:
     """The stub of an operator, with the paragraph of its docstring that says what it gives."""
-    meaning = (inspect.getdoc(getattr(_core, name)) or "").split("\n\n")[1]
+    meaning = (inspect.getdoc(getattr(owner, name)) or "").split("\n\n")[1]
     lines = textwrap.wrap(f'"""{meaning}', WIDTH - len(indent) - 4 - len('"""'))
     lines = [*lines, '"""'] if len(lines) > 1 else [f'{lines[0]}"""']
     yield f"{indent}def {name}({arguments}) -> Expr:"
@@ -77,12 +77,14 @@ def _methods() -> Iterator[str]:
     for name, arguments, is_method in _signatures():
         if not is_method:
             yield "    @staticmethod"
-        yield from _function(name, arguments, "    ")
+        yield from _function(_core.Expr, name, arguments, "    ")
 
 
 def _functions() -> Iterator[str]:
-    for name, arguments, _ in sorted(_signatures()):
-        yield from _function(name, arguments)
+    functions = {name: arguments for name, arguments, _ in _signatures()}
+    functions |= {row.function: UNARY for row in TABLES["infix"] if row.shape == "One" and hasattr(_core, row.function)}
+    for name, arguments in sorted(functions.items()):
+        yield from _function(_core, name, arguments)
 
 
 REGIONS = {"names": _names, "enumerations": _enumerations, "methods": _methods, "functions": _functions}

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import copy
-import operator
 import pickle
 
 import numpy as np
@@ -88,7 +87,7 @@ def cast(type_, value):
     ],
     ids=lambda value: value.name if isinstance(value, BinOp) else "",
 )
-def test_operators_on_visible_i32_are_signed(made, op):
+def test_operators_on_i32_are_signed(made, op):
     assert same(made(), Expr.binop(op, s, t))
 
 
@@ -113,7 +112,7 @@ def test_equality_on_i32_gives_u32():
 
 def test_shifts_of_i32_take_a_u32_amount():
     assert same(s >> 1, Expr.sshr(s, 1))
-    assert same(s >> t, Expr.sshr(s, cast(DataType.U32, t)))
+    assert same(s >> cast(DataType.U32, t), Expr.sshr(s, cast(DataType.U32, t)))
     assert same(s << 1, cast(DataType.I32, Expr.shl(cast(DataType.U32, s), 1)))
 
 
@@ -123,23 +122,9 @@ def test_unary_operators():
     assert same(-s, cast(DataType.I32, Expr.negate(cast(DataType.U32, s))))
 
 
-def test_results_of_signed_operators_are_visibly_i32():
+def test_results_of_signed_operators_are_i32():
     assert same((s // t) // t, Expr.sdiv(Expr.sdiv(s, t), t))
     assert same((s + t) < t, Expr.slt(s + t, t))
-
-
-@pytest.mark.parametrize("make", [lambda: s + a, lambda: a + s, lambda: s < 3, lambda: s == a, lambda: a >> s])
-def test_one_i32_operand_alone_is_refused(make):
-    with pytest.raises(vyre.ArgumentError, match=r"must be visibly I32 like the other one, got .* Fix: "):
-        make()
-
-
-def test_the_message_for_a_plain_literal_beside_i32():
-    with pytest.raises(vyre.ArgumentError) as error:
-        s + 3
-    assert str(error.value) == (
-        "the right operand of `+` must be visibly I32 like the other one, got Expr(3). Fix: write Expr.i32(3)."
-    )
 
 
 def test_every_operator_is_a_function_of_class_and_module():
@@ -176,9 +161,10 @@ NOT = "operator `~` flips the bits of a truth value. Fix: use logical_not for th
     ids=repr,
 )
 def test_the_bits_of_a_truth_value_are_not_flipped_by_the_operator(truth):
-    with pytest.raises(vyre.ArgumentError) as error:
-        operator.invert(truth)
-    assert str(error.value) == NOT
+    with pytest.raises(vyre.ValidationError) as error:
+        text(~truth)
+    assert [d.message for d in error.value.diagnostics] == [f"vyre IR validation: {NOT}"]
+    assert same(vyre.bitnot(truth), Expr.unop(UnOp.BitNot, truth))
     assert same(Expr.bitnot(truth), Expr.unop(UnOp.BitNot, truth))
     assert same(vyre.logical_not(truth), Expr.unop(UnOp.LogicalNot, truth))
 
@@ -192,13 +178,13 @@ def test_truth_is_seen_through_long_and_shared_chains():
     chain = a < 0
     for k in range(5000):
         chain = chain & (a < k)
-    with pytest.raises(vyre.ArgumentError):
-        operator.invert(chain)
+    with pytest.raises(vyre.ValidationError):
+        text(~chain)
     doubled = a < b
     for _ in range(200):
         doubled = doubled ^ doubled
-    with pytest.raises(vyre.ArgumentError):
-        operator.invert(doubled)
+    with pytest.raises(vyre.ValidationError):
+        text(~doubled)
 
 
 LITERAL = "must be an Expr, an integer from 0 to 4294967295 or a bool, got"
@@ -207,16 +193,10 @@ LITERAL = "must be an Expr, an integer from 0 to 4294967295 or a bool, got"
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: a + -1, f"the right operand of `+` {LITERAL} -1 (int). Fix: write `- 1`."),
         (
             lambda: a + 1.5,
             f"the right operand of `+` {LITERAL} 1.5 (float). Fix: write an integer: programs have no floats, and x * p // q is x "
             "times the fraction p / q.",
-        ),
-        (
-            lambda: 2**32 ^ a,
-            f'the left operand of `^` {LITERAL} 4294967296 (int). Fix: write vyre.call("primitive.u64.xor", '
-            "[Expr.u64(4294967296), Expr.cast(DataType.U64, x)]) for 64 bits.",
         ),
         (
             lambda: Expr.load("x", "i"),

@@ -604,7 +604,7 @@ CASES = [
     ),
     Case(
         "V029 the branches",
-        stored(Expr.select(0, 5, Expr.i32(-1))),
+        stored(Expr.select(0, Expr.u32(5), Expr.i32(-1))),
         "write Expr.cast(DataType.U32, Expr.i32(-1)) for the value if false.",
         stored(Expr.select(0, 5, Expr.cast(DataType.U32, Expr.i32(-1)))),
         want={"out": [2**32 - 1]},
@@ -855,7 +855,7 @@ def test_the_hint_of_v030_is_the_unary_operator_on_that_type(op, element):
             Expr.sub(2**31, Expr.load("a", 0)),
             'write Expr.call("primitive.math.ssub", [Expr.i32(-2147483648), Expr.load("a", 0)]).',
         ),
-        (Expr.load("w", 0) + 1, 'write Expr.call("primitive.u64.add", [Expr.load("w", 0), Expr.u64(1)]).'),
+        (Expr.add(Expr.load("w", 0), 1), 'write Expr.call("primitive.u64.add", [Expr.load("w", 0), Expr.u64(1)]).'),
         (Expr.binop(BinOp.Shr, Expr.load("a", 0), 3), 'write Expr.sshr(Expr.load("a", 0), 3).'),
         (
             Expr.binop(BinOp.SLt, Expr.load("u", 0), 3),
@@ -928,7 +928,9 @@ def test_the_hints_of_an_operand_and_of_what_is_stored_can_be_applied_together()
 
 def test_a_hint_for_both_operands_is_printed_once():
     loaded = Expr.load("a", 0)
-    program = Program([OUT, BufferDecl.read("a", 1, I32)], entry=[Node.let("v", loaded + loaded), Node.let("w", X)])
+    program = Program(
+        [OUT, BufferDecl.read("a", 1, I32)], entry=[Node.let("v", Expr.add(loaded, loaded)), Node.let("w", X)]
+    )
     left, right, other = found = vyre.validate(program)
     assert left.hint == right.hint != other.hint
     assert str(found) == "\n".join([str(left).removesuffix(f"\n  In Python: {left.hint}"), str(right), str(other)])

@@ -16,9 +16,10 @@ import numpy as np
 import pytest
 
 import vyre
-from vyre import ArgumentError, BindingError, BufferDecl, CallError, Expr, Node, Program
+from vyre import ArgumentError, BindingError, BufferDecl, CallError, Expr, Node, Program, ValidationError
 
 TOP = 2**32
+U32, I32 = "`u32` (0 to 4294967295)", "`i32` (-2147483648 to 2147483647)"
 VALUE = "must be an Expr, an integer from 0 to 4294967295 or a bool, got"
 TRUTH = (
     "an expression has no truth value before it runs. Fix: write Node.if_(cond, [...]) or Expr.select(cond, a, b) for `if`, vyre.min and "
@@ -42,23 +43,21 @@ class Row(NamedTuple):
 
 
 EXPRESSIONS = [
-    Row("a negative added", "i + -1", ArgumentError, f"the right operand of `+` {VALUE} -1 (int). Fix: write `- 1`.", "i - 1", [TOP - 1, 0, 1, 2]),
-    Row("a negative subtracted", "i - -1", ArgumentError, f"the right operand of `-` {VALUE} -1 (int). Fix: write `+ 1`.", "i + 1", [1, 2, 3, 4]),
-    Row("a negative on the left", "-1 + i", ArgumentError, f"the left operand of `+` {VALUE} -1 (int). Fix: write `x - 1`.", "i - 1", [TOP - 1, 0, 1, 2]),
-    Row("less from a negative", "-3 - i", ArgumentError, f"the left operand of `-` {VALUE} -3 (int). Fix: write `-x - 3`.", "-i - 3", [TOP - 3, TOP - 4, TOP - 5, TOP - 6]),
-    Row("times a negative", "i * -3", ArgumentError, f"the right operand of `*` {VALUE} -3 (int). Fix: write `-x * 3`.", "-i * 3", [0, TOP - 3, TOP - 6, TOP - 9]),
-    Row("times minus one", "i * -1", ArgumentError, f"the right operand of `*` {VALUE} -1 (int). Fix: write `-x`.", "-i", [0, TOP - 1, TOP - 2, TOP - 3]),
-    Row("a negative mask", "x & -4", ArgumentError, f"the right operand of `&` {VALUE} -4 (int). Fix: write 4294967292, its bits as a U32.", "x & 4294967292", [4, 4, 4, 8]),
-    Row("equal to a negative", "~i == -1", ArgumentError, f"the right operand of `==` {VALUE} -1 (int). Fix: write 4294967295, its bits as a U32.", "~i == 4294967295", [1, 0, 0, 0]),
-    Row("below a negative", "i - 2 < -1", ArgumentError, f"the right operand of `<` {VALUE} -1 (int). Fix: write `Expr.cast(DataType.I32, x) < Expr.i32(-1)`.", "Expr.cast(DataType.I32, i - 2) < Expr.i32(-1)", [1, 0, 0, 0]),
-    Row("shifted by a negative", "x << -1", ArgumentError, f"the right operand of `<<` {VALUE} -1 (int). Fix: write `>> 1`.", "x >> 1", [2, 3, 3, 4]),
-    Row("shifted by a large negative", "x << -33", ArgumentError, f"the right operand of `<<` {VALUE} -33 (int). Fix: write an amount from 0 to 31.", "x >> 1", [2, 3, 3, 4]),
-    Row("a negative divided", "-7 // i", ArgumentError, f"the left operand of `//` {VALUE} -7 (int). Fix: write `Expr.i32(-7) // Expr.cast(DataType.I32, x)`.", "Expr.cast(DataType.U32, Expr.i32(-7) // Expr.cast(DataType.I32, i))", [0, TOP - 7, TOP - 3, TOP - 2]),
-    Row("a negative beside an I32", "Expr.cast(DataType.U32, Expr.cast(DataType.I32, i) + -1)", ArgumentError, f"the right operand of `+` {VALUE} -1 (int). Fix: write Expr.i32(-1).", "Expr.cast(DataType.U32, Expr.cast(DataType.I32, i) + Expr.i32(-1))", [TOP - 1, 0, 1, 2]),
-    Row("a plain literal beside an I32", "Expr.cast(DataType.U32, Expr.cast(DataType.I32, i) + 1)", ArgumentError, "the right operand of `+` must be visibly I32 like the other one, got Expr(1). Fix: write Expr.i32(1).", "Expr.cast(DataType.U32, Expr.cast(DataType.I32, i) + Expr.i32(1))", [1, 2, 3, 4]),
-    Row("2**40 added", "Expr.lane(i + 2**40, 1)", ArgumentError, f'the right operand of `+` {VALUE} 1099511627776 (int). Fix: write vyre.call("primitive.u64.add", [Expr.cast(DataType.U64, x), Expr.u64(1099511627776)]) for 64 bits.', 'Expr.lane(vyre.call("primitive.u64.add", [Expr.cast(DataType.U64, i), Expr.u64(1099511627776)]), 1)', [256] * 4),
-    Row("from 2**40", "Expr.lane(2**40 - i, 1)", ArgumentError, f'the left operand of `-` {VALUE} 1099511627776 (int). Fix: write vyre.call("primitive.u64.sub", [Expr.u64(1099511627776), Expr.cast(DataType.U64, x)]) for 64 bits.', 'Expr.lane(vyre.call("primitive.u64.sub", [Expr.u64(1099511627776), Expr.cast(DataType.U64, i)]), 1)', [256, 255, 255, 255]),
-    Row("2**40 shifted", "Expr.lane(2**40 >> i, 1)", ArgumentError, f'the left operand of `>>` {VALUE} 1099511627776 (int). Fix: write vyre.call("primitive.u64.shr", [Expr.u64(1099511627776), x]) for 64 bits.', 'Expr.lane(vyre.call("primitive.u64.shr", [Expr.u64(1099511627776), i]), 1)', [256, 128, 64, 32]),
+    Row("a negative added", "i + -1", ValidationError, f"vyre IR validation: literal -1 does not fit {U32}. Fix: write `- 1`.", "i - 1", [TOP - 1, 0, 1, 2]),
+    Row("a negative subtracted", "i - -1", ValidationError, f"vyre IR validation: literal -1 does not fit {U32}. Fix: write `+ 1`.", "i + 1", [1, 2, 3, 4]),
+    Row("a negative on the left", "-1 + i", ValidationError, f"vyre IR validation: literal -1 does not fit {U32}. Fix: write `x - 1`.", "i - 1", [TOP - 1, 0, 1, 2]),
+    Row("less from a negative", "-3 - i", ValidationError, f"vyre IR validation: literal -3 does not fit {U32}. Fix: write `-x - 3`.", "-i - 3", [TOP - 3, TOP - 4, TOP - 5, TOP - 6]),
+    Row("times a negative", "i * -3", ValidationError, f"vyre IR validation: literal -3 does not fit {U32}. Fix: write `-x * 3`.", "-i * 3", [0, TOP - 3, TOP - 6, TOP - 9]),
+    Row("times minus one", "i * -1", ValidationError, f"vyre IR validation: literal -1 does not fit {U32}. Fix: write `-x`.", "-i", [0, TOP - 1, TOP - 2, TOP - 3]),
+    Row("a negative mask", "x & -4", ValidationError, f"vyre IR validation: literal -4 does not fit {U32}. Fix: write 4294967292, which has the same bits.", "x & 4294967292", [4, 4, 4, 8]),
+    Row("equal to a negative", "~i == -1", ValidationError, f"vyre IR validation: literal -1 does not fit {U32}. Fix: write 4294967295, which has the same bits.", "~i == 4294967295", [1, 0, 0, 0]),
+    Row("below a negative", "i - 2 < -1", ValidationError, f"vyre IR validation: literal -1 does not fit {U32}. Fix: cast the other operand: write vyre.cast(vyre.i32, x) for x.", "vyre.cast(vyre.i32, i - 2) < -1", [1, 0, 0, 0]),
+    Row("shifted by a negative", "x << -1", ValidationError, f"vyre IR validation: literal -1 does not fit {U32}. Fix: write `>> 1`.", "x >> 1", [2, 3, 3, 4]),
+    Row("shifted by a large negative", "x << -33", ValidationError, f"vyre IR validation: literal -33 does not fit {U32}. Fix: write an amount from 0 to 31, or to 63 for a U64.", "x >> 1", [2, 3, 3, 4]),
+    Row("a negative divided", "-7 // i", ValidationError, f"vyre IR validation: literal -7 does not fit {U32}. Fix: cast the other operand: write vyre.cast(vyre.i32, x) for x.", "Expr.cast(DataType.U32, -7 // vyre.cast(vyre.i32, i))", [0, TOP - 7, TOP - 3, TOP - 2]),
+    Row("2**40 added", "Expr.lane(i + 2**40, 1)", ValidationError, f"vyre IR validation: literal 1099511627776 does not fit {U32}. Fix: cast the other operand: write vyre.cast(vyre.u64, x) for x.", "Expr.lane(vyre.cast(vyre.u64, i) + 2**40, 1)", [256] * 4),
+    Row("from 2**40", "Expr.lane(2**40 - i, 1)", ValidationError, f"vyre IR validation: literal 1099511627776 does not fit {U32}. Fix: cast the other operand: write vyre.cast(vyre.u64, x) for x.", "Expr.lane(2**40 - vyre.cast(vyre.u64, i), 1)", [256, 255, 255, 255]),
+    Row("2**40 shifted", "Expr.lane(2**40 >> i, 1)", ValidationError, f"vyre IR validation: literal 1099511627776 does not fit {U32}. Fix: write Expr.u64(1099511627776).", "Expr.lane(Expr.u64(1099511627776) >> i, 1)", [256, 128, 64, 32]),
     Row("an array plus an expression", "data + i", ArgumentError, f"the left operand of `+` {VALUE} an array of uint32 with shape (4,). Fix: {BUFFER}.", 'Expr.load("a", i) + i', [5, 7, 9, 11]),
     Row("an expression plus an array", "i + data", ArgumentError, f"the right operand of `+` {VALUE} an array of uint32 with shape (4,). Fix: {BUFFER}.", 'i + Expr.load("a", i)', [5, 7, 9, 11]),
     Row("an expression compared with an array", "data > i", ArgumentError, f"the right operand of `<` {VALUE} an array of uint32 with shape (4,). Fix: {BUFFER}.", 'i < Expr.load("a", i)', [1] * 4),
@@ -71,8 +70,6 @@ EXPRESSIONS = [
     Row("a power of two", "2 ** i", ArgumentError, "`**` is not defined on expressions. Fix: multiply, or write `1 << n` for a power of two.", "1 << i", [1, 2, 4, 8]),
     Row("divmod", "divmod(x, 3)[1]", ArgumentError, "divmod() is not defined on expressions. Fix: write x // y and x % y.", "x % 3", [2, 0, 1, 2]),
     Row("unary plus", "+i", ArgumentError, "`+` before an expression changes nothing. Fix: leave it out.", "i", [0, 1, 2, 3]),
-    Row("abs of a U32", "abs(i)", ArgumentError, 'abs() of an expression depends on its type. Fix: leave it out for a U32, which has no sign; write vyre.call("primitive.math.sabs", [x]) for an I32.', "i", [0, 1, 2, 3]),
-    Row("abs of an I32", "abs(Expr.cast(DataType.I32, i) - Expr.i32(2))", ArgumentError, 'abs() of an expression depends on its type. Fix: leave it out for a U32, which has no sign; write vyre.call("primitive.math.sabs", [x]) for an I32.', 'vyre.call("primitive.math.sabs", [Expr.cast(DataType.I32, i) - Expr.i32(2)])', [2, 1, 0, 1]),
     Row("rounded", "round(i)", ArgumentError, "an expression has no value before it runs. Fix: leave the rounding out; the types are integers.", "i", [0, 1, 2, 3]),
     Row("rounded to digits", "round(i, 2)", ArgumentError, "an expression has no value before it runs. Fix: leave the rounding out; the types are integers.", "i", [0, 1, 2, 3]),
     Row("rounded down", "math.floor(i)", ArgumentError, "an expression has no value before it runs. Fix: leave the rounding out; the types are integers.", "i", [0, 1, 2, 3]),
@@ -89,14 +86,18 @@ EXPRESSIONS = [
     Row("or", "i or 0", ArgumentError, TRUTH, "Expr.logical_or(i, 0)", [0, 1, 1, 1]),
     Row("not", "not i", ArgumentError, TRUTH, "Expr.logical_not(i)", [1, 0, 0, 0]),
     Row("a chain", "0 < i < 3", ArgumentError, TRUTH, "(0 < i) & (i < 3)", [0, 1, 1, 0]),
-    Row("~ for not", "~(i < 2)", ArgumentError, "operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", "Expr.logical_not(i < 2)", [0, 0, 1, 1]),
-    Row("~ for the bits", "~(i < 2)", ArgumentError, "operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", "vyre.bitnot(i < 2)", [TOP - 2, TOP - 2, TOP - 1, TOP - 1]),
-    Row("~ of an operation that compares", '~vyre.call("primitive.u64.lt", [Expr.cast(DataType.U64, i), Expr.u64(2)])', ArgumentError, "operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", 'Expr.logical_not(vyre.call("primitive.u64.lt", [Expr.cast(DataType.U64, i), Expr.u64(2)]))', [0, 0, 1, 1]),
-    Row("~ of one that negates a comparison", '~(vyre.call("primitive.u64.ne", [Expr.cast(DataType.U64, i), Expr.u64(2)]) & (i < 3))', ArgumentError, "operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", 'vyre.bitnot(vyre.call("primitive.u64.ne", [Expr.cast(DataType.U64, i), Expr.u64(2)]) & (i < 3))', [TOP - 2, TOP - 2, TOP - 1, TOP - 1]),
-    Row("an I32 below 2**31", "Expr.i32(2) < 2**31", ArgumentError, "the right operand of `<` must be visibly I32 like the other one, got Expr(2147483648). Fix: write Expr.u32(1) instead of the comparison, because every I32 is below 2147483648.", "Expr.u32(1)", [1] * 4),
-    Row("an I32 not below 2**31", "2**31 <= Expr.i32(2)", ArgumentError, "the right operand of `>=` must be visibly I32 like the other one, got Expr(2147483648). Fix: write Expr.u32(0) instead of the comparison, because every I32 is below 2147483648.", "Expr.u32(0)", [0] * 4),
-    Row("2**31 and an I32", "Expr.cast(DataType.U32, 2**31 + Expr.i32(2))", ArgumentError, "the left operand of `+` must be visibly I32 like the other one, got Expr(2147483648). Fix: write Expr.i32(-2147483648), which has the same bits.", "Expr.cast(DataType.U32, Expr.i32(-2147483648) + Expr.i32(2))", [2**31 + 2] * 4),
-    Row("an I32 divided by 2**31", "Expr.i32(-2) // 2**31", ArgumentError, "the right operand of `//` must be visibly I32 like the other one, got Expr(2147483648). Fix: write Expr.cast(DataType.U32, x) for the I32 operand x: its bits are then taken as a U32.", "Expr.cast(DataType.U32, Expr.i32(-2)) // 2**31", [1] * 4),
+    Row("~ for not", "~(i < 2)", ValidationError, "vyre IR validation: operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", "Expr.logical_not(i < 2)", [0, 0, 1, 1]),
+    Row("~ for the bits", "~(i < 2)", ValidationError, "vyre IR validation: operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", "vyre.bitnot(i < 2)", [TOP - 2, TOP - 2, TOP - 1, TOP - 1]),
+    Row("~ of an operation that compares", '~vyre.call("primitive.u64.lt", [Expr.cast(DataType.U64, i), Expr.u64(2)])', ValidationError, "vyre IR validation: operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", 'Expr.logical_not(vyre.call("primitive.u64.lt", [Expr.cast(DataType.U64, i), Expr.u64(2)]))', [0, 0, 1, 1]),
+    Row("~ of one that negates a comparison", '~(vyre.call("primitive.u64.ne", [Expr.cast(DataType.U64, i), Expr.u64(2)]) & (i < 3))', ValidationError, "vyre IR validation: operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.", 'vyre.bitnot(vyre.call("primitive.u64.ne", [Expr.cast(DataType.U64, i), Expr.u64(2)]) & (i < 3))', [TOP - 2, TOP - 2, TOP - 1, TOP - 1]),
+    Row("an I32 below 2**31", "Expr.i32(2) < 2**31", ValidationError, f"vyre IR validation: literal 2147483648 does not fit {I32}. Fix: write Expr.u32(1) instead of the comparison, because every I32 is below 2147483648.", "Expr.u32(1)", [1] * 4),
+    Row("an I32 not below 2**31", "2**31 <= Expr.i32(2)", ValidationError, f"vyre IR validation: literal 2147483648 does not fit {I32}. Fix: write Expr.u32(0) instead of the comparison, because every I32 is below 2147483648.", "Expr.u32(0)", [0] * 4),
+    Row("a shift by an I32", "i << Expr.i32(1)", ValidationError, "vyre IR validation: amount of `<<` must be `u32`, got `i32`. Fix: cast the amount to U32.", "i << Expr.cast(DataType.U32, Expr.i32(1))", [0, 2, 4, 6]),
+    Row("a U32 plus an I32", "i + Expr.i32(1)", ValidationError, "vyre IR validation: operator `+` has operands `u32` and `i32`. Fix: cast one of them so that both have one type.", "i + Expr.cast(DataType.U32, Expr.i32(1))", [1, 2, 3, 4]),
+    Row("-1 shifted", "Expr.cast(DataType.U32, -1 >> i)", ValidationError, f"vyre IR validation: literal -1 does not fit {U32}. Fix: write Expr.i32(-1).", "Expr.cast(DataType.U32, Expr.i32(-1) >> i)", [TOP - 1] * 4),
+    Row("rotl of an I32", "Expr.cast(DataType.U32, vyre.rotl(Expr.i32(-2), 1))", ValidationError, "vyre IR validation: operator `rotl` is not defined on `i32`. Fix: write vyre.cast(vyre.u32, x) for each operand x.", "vyre.rotl(vyre.cast(vyre.u32, Expr.i32(-2)), 1)", [TOP - 3] * 4),
+    Row("2**31 and an I32", "Expr.cast(DataType.U32, 2**31 + Expr.i32(2))", ValidationError, f"vyre IR validation: literal 2147483648 does not fit {I32}. Fix: write -2147483648, which has the same bits.", "Expr.cast(DataType.U32, -2147483648 + Expr.i32(2))", [2**31 + 2] * 4),
+    Row("an I32 divided by 2**31", "Expr.i32(-2) // 2**31", ValidationError, f"vyre IR validation: literal 2147483648 does not fit {I32}. Fix: write vyre.cast(vyre.u32, x) for the I32 operand x: its bits are then a U32.", "vyre.cast(vyre.u32, Expr.i32(-2)) // 2**31", [1] * 4),
     Row("a declaration's element", "a[i]", ArgumentError, "a BufferDecl has no elements. Fix: write Expr.load('a', index).", "Expr.load('a', i)", [5, 6, 7, 8]),
     Row("a declaration's length", "i + len(a)", ArgumentError, "a BufferDecl has no length before it runs. Fix: write Expr.buf_len('a').", "i + Expr.buf_len('a')", [4, 5, 6, 7]),
     Row("a declaration as a value", "a + i", ArgumentError, f"the left operand of `+` {VALUE} an object of type BufferDecl. Fix: write Expr.load('a', index).", "Expr.load('a', i) + i", [5, 7, 9, 11]),
@@ -107,7 +108,7 @@ EXPRESSIONS = [
     Row("the last element", 'Expr.load("a", -1)', ArgumentError, f"argument `index` of Expr.load {VALUE} -1 (int). Fix: write Expr.buf_len('a') - 1 to count from the end.", "Expr.load('a', Expr.buf_len('a') - 1)", [8] * 4),
     Row("an id of an axis", "Expr.gid_x(0)", CallError, "Expr.gid_x() takes 0 arguments by place, got 1. Fix: write Expr.gid_x().", "Expr.gid_x()", [0, 1, 2, 3]),
     Row("an id not called", "1 + vyre.add(1, Expr.gid_x)", ArgumentError, f"argument `right` of add {VALUE} an object of type builtin_function_or_method. Fix: call the function: write f(...).", "1 + vyre.add(1, Expr.gid_x())", [2, 3, 4, 5]),
-    Row("a rotation without an amount", "x.rotl()", CallError, "vyre.rotl() misses argument `right`. Fix: write vyre.rotl(left, right).", "vyre.rotl(x, 3)", [40, 48, 56, 64]),
+    Row("a rotation without an amount", "x.rotl()", CallError, "Expr.rotl() misses argument `right`. Fix: write Expr.rotl(left, right).", "Expr.rotl(x, 3)", [40, 48, 56, 64]),
     Row("the least of three", "vyre.min(i, x, 2)", CallError, "vyre.min() takes 2 arguments by place, got 3. Fix: write vyre.min(left, right).", "vyre.min(vyre.min(i, x), 2)", [0, 1, 2, 2]),
     Row("an expression as a constant", "Expr.u32(i)", ArgumentError, "argument `value` of Expr.u32 must be an integer, got Expr(invocation_id(0)) (Expr). Fix: write Expr.cast(DataType.U32, value).", "Expr.cast(DataType.U32, i)", [0, 1, 2, 3]),
     Row("a statement as a value", 'i + Node.let("k", 1)', ArgumentError, f"the right operand of `+` {VALUE} Node(let k = 1) (Node). Fix: write Expr.var('k').", "i + Expr.var('k')", [9, 10, 11, 12]),
@@ -175,8 +176,8 @@ STATEMENTS = [
     Row(
         "a negative stored",
         "result = ran([Node.store('out', i, -1)])",
-        ArgumentError,
-        f"argument `value` of Node.store {VALUE} -1 (int). Fix: write Expr.i32(-1) for an I32, or 4294967295 for the same bits as a U32.",
+        ValidationError,
+        f"vyre IR validation: literal -1 does not fit {U32}. Fix: write 4294967295, which has the same bits.",
         "result = ran([Node.store('out', i, 4294967295)])",
         [TOP - 1] * 4,
     ),

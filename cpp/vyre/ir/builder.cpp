@@ -139,7 +139,7 @@ void ProgramBuilder::end() {
 void ProgramBuilder::barrier(SourcePlace place) { append(Barrier{}, place); }
 void ProgramBuilder::return_(SourcePlace place) { append(Return{}, place); }
 
-Program ProgramBuilder::finish() {
+Program ProgramBuilder::finish(std::span<ExprId* const> kept) {
   VYRE_ASSERT(open_.empty());
   Program::Data& from = *data_;
   auto to = std::make_shared<Program::Data>();
@@ -199,6 +199,7 @@ Program ProgramBuilder::finish() {
         node, [&](ExprId root) { return moved[root]; }, name));
   }
   to->node_places = from.node_places;
+  for (ExprId* id : kept) *id = moved[*id];
   data_ = std::make_shared<Program::Data>();
   return Program(std::move(to));
 }

@@ -41,8 +41,8 @@ class ProgramBuilder {
   // For bounded readers: what is going to be added at most.
   void reserve(std::size_t exprs, std::size_t nodes);
 
-  // Every block must be closed. The builder is empty afterwards.
-  Program finish();
+  // Every block must be closed. The builder is empty afterwards. `kept` are ids that get their value in the program.
+  Program finish(std::span<ExprId* const> kept = {});
 
  private:
   NodeId append(const Node& node, SourcePlace place);

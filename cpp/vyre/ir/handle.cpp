@@ -1,18 +1,12 @@
 #include "vyre/ir/handle.hpp"
 
-#include <fmt/format.h>
-
-#include <unordered_map>
+#include <algorithm>
 
 #include "vyre/base/assert.hpp"
-#include "vyre/base/error.hpp"
-#include "vyre/ir/builder.hpp"
+#include "vyre/ir/spelling.hpp"
 
 namespace vyre::ir {
 namespace {
-
-// A statement used twice becomes two, so 40 nested ones can stand for 2^40. Far above V019's limit, which judges the program.
-constexpr std::size_t kMaxStatements = std::size_t{1} << 22;
 
 // True for the caller that let go of the last reference.
 template <class Data>
@@ -65,76 +59,6 @@ NodeHandle make(NodeKind kind, SourcePlace place, std::string name, std::vector<
   return NodeHandle(data);
 }
 
-// Appends what handles reach to a builder, each handle once.
-class Flattener {
- public:
-  explicit Flattener(ProgramBuilder& builder) : builder_(builder) {}
-
-  ExprId operator()(const ExprHandle& root) {
-    if (auto found = ids_.find(root.get()); found != ids_.end()) return found->second;
-    stack_.push_back({root.get(), 0});
-    while (!stack_.empty()) {
-      auto& [data, next] = stack_.back();
-      if (next < data->operands.size()) {
-        const ExprData* operand = data->operands[next++].get();
-        if (!ids_.contains(operand)) stack_.push_back({operand, 0});
-        continue;
-      }
-      ids_.emplace(data, builder_.add(flat(*data), data->place));
-      stack_.pop_back();
-    }
-    return ids_.at(root.get());
-  }
-
- private:
-  ExprId id(const ExprData& data, std::size_t operand) const { return ids_.at(data.operands[operand].get()); }
-
-  ExprList list(const ExprData& data) {
-    operands_.clear();
-    for (const ExprHandle& operand : data.operands) operands_.push_back(ids_.at(operand.get()));
-    return builder_.list(operands_);
-  }
-
-  Expr flat(const ExprData& data) {
-    const auto word = static_cast<std::uint32_t>(data.bits);
-    switch (data.kind) {
-      case ExprKind::Literal:
-        return Literal::of(static_cast<DataType>(data.op), data.bits);
-      case ExprKind::Var:
-        return Var{builder_.name(data.name)};
-      case ExprKind::Load:
-        return Load{builder_.name(data.name), id(data, 0)};
-      case ExprKind::BufLen:
-        return BufLen{builder_.name(data.name)};
-      case ExprKind::GridId:
-        return GridId{static_cast<GridIdKind>(data.op), word};
-      case ExprKind::Binary:
-        return Binary{static_cast<BinOp>(data.op), id(data, 0), id(data, 1)};
-      case ExprKind::Unary:
-        return Unary{static_cast<UnOp>(data.op), id(data, 0)};
-      case ExprKind::Select:
-        return Select{id(data, 0), id(data, 1), id(data, 2)};
-      case ExprKind::Cast:
-        return Cast{static_cast<DataType>(data.op), id(data, 0)};
-      case ExprKind::Call:
-        return Call{builder_.name(data.name), list(data)};
-      case ExprKind::Lane:
-        return Lane{id(data, 0), word};
-      case ExprKind::Pack:
-        return Pack{static_cast<DataType>(data.op), list(data)};
-      case ExprKind::Atomic:
-        return Atomic{static_cast<AtomicOp>(data.op), data.has_expected, builder_.name(data.name), list(data)};
-    }
-    VYRE_ASSERT(false);
-    return Literal::u32(0);
-  }
-
-  ProgramBuilder& builder_;
-  std::unordered_map<const ExprData*, ExprId> ids_;
-  std::vector<std::pair<const ExprData*, std::size_t>> stack_;
-  std::vector<ExprId> operands_;
-};
-
 }  // namespace
 
 void retain(const ExprData* data) noexcept { data->references.fetch_add(1, std::memory_order_relaxed); }
@@ -162,6 +86,24 @@ void release(const NodeData* data) noexcept {
 namespace expr {
 ExprHandle literal(const Literal& value, SourcePlace place) {
   return make(ExprKind::Literal, place, {}, {}, value.bits(), static_cast<std::uint8_t>(value.type));
+}
+ExprHandle infix(Infix op, std::vector<ExprHandle> operands, SourcePlace place) {
+  auto* data = new ExprData{};
+  // What it is on U32, for who looks at handles alone.
+  data->kind = operands.size() == 1 ? ExprKind::Unary : ExprKind::Binary;
+  data->infix = op;
+  data->place = place;
+  data->operands = std::move(operands);
+  return ExprHandle(data);
+}
+ExprHandle integer(std::uint64_t bits, bool negative, SourcePlace place) {
+  auto* data = new ExprData{};
+  data->kind = ExprKind::Literal;
+  data->adapts = true;
+  data->negative = negative;
+  data->bits = bits;
+  data->place = place;
+  return ExprHandle(data);
 }
 ExprHandle u32(std::uint32_t value, SourcePlace place) { return literal(Literal::u32(value), place); }
 ExprHandle i32(std::int32_t value, SourcePlace place) { return literal(Literal::i32(value), place); }
@@ -231,75 +173,23 @@ NodeHandle barrier(SourcePlace place) { return make(NodeKind::Barrier, place, {}
 NodeHandle return_(SourcePlace place) { return make(NodeKind::Return, place, {}, {}); }
 }  // namespace node
 
-Program make_program(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry, SourcePlace place) {
-  ProgramBuilder builder;
-  for (BufferDecl& decl : buffers) builder.buffer(std::move(decl));
-  builder.workgroup_size(workgroup_size);
-  builder.made_at(place);
-  Flattener flatten(builder);
+namespace {
 
-  // A list of statements still to come; `opener` says what happens when it runs out.
-  struct Frame {
-    std::span<const NodeHandle> rest;
-    const NodeData* opener;  // null for the entry
-    bool in_else;
-  };
-  std::vector<Frame> frames{{entry, nullptr, false}};
-  while (!frames.empty()) {
-    Frame& top = frames.back();
-    if (top.rest.empty()) {
-      if (top.opener != nullptr && !top.in_else && !top.opener->otherwise.empty()) {
-        builder.else_(top.opener->place);
-        top.rest = top.opener->otherwise;
-        top.in_else = true;
-        continue;
-      }
-      if (top.opener != nullptr) builder.end();
-      frames.pop_back();
-      continue;
-    }
-    if (builder.node_count() >= kMaxStatements) {
-      throw ArgumentError(fmt::format(
-          "program has more than {} statements. Fix: use a statement inside others less often, or put it into a Loop.", kMaxStatements));
-    }
-    const NodeData& data = *top.rest.front();
-    top.rest = top.rest.subspan(1);
-    switch (data.kind) {
-      case NodeKind::Let:
-        builder.let(builder.name(data.name), flatten(data.operands[0]), data.place);
-        break;
-      case NodeKind::Assign:
-        builder.assign(builder.name(data.name), flatten(data.operands[0]), data.place);
-        break;
-      case NodeKind::Store: {
-        const ExprId index = flatten(data.operands[0]);
-        builder.store(builder.name(data.name), index, flatten(data.operands[1]), data.place);
-        break;
-      }
-      case NodeKind::If:
-        builder.if_(flatten(data.operands[0]), data.place);
-        frames.push_back({data.body, &data, false});
-        break;
-      case NodeKind::Loop: {
-        const ExprId from = flatten(data.operands[0]);
-        builder.loop(builder.name(data.name), from, flatten(data.operands[1]), data.place);
-        frames.push_back({data.body, &data, false});
-        break;
-      }
-      case NodeKind::Block:
-        builder.block(data.place);
-        frames.push_back({data.body, &data, false});
-        break;
-      case NodeKind::Barrier:
-        builder.barrier(data.place);
-        break;
-      case NodeKind::Return:
-        builder.return_(data.place);
-        break;
-    }
+// A call, or the operator or integer of Python that is spelled as one.
+ExprHandle called(std::string id, std::vector<ExprHandle> arguments, SourcePlace place) {
+  if (!id.starts_with('\0')) return expr::call(std::move(id), std::move(arguments), place);
+  if (const std::optional<Infix> op = spelling::parse_infix(id)) {
+    const std::size_t wanted = info(*op).shape == InfixShape::One ? 1 : 2;
+    if (arguments.size() == wanted) return expr::infix(*op, std::move(arguments), place);
   }
-  return builder.finish();
+  const auto is_literal = [](const ExprHandle& each) { return each->kind == ExprKind::Literal && !each->adapts; };
+  if (id == spelling::kInteger && arguments.size() == 2 && std::ranges::all_of(arguments, is_literal)) {
+    return expr::integer(arguments[0]->bits, arguments[1]->bits != 0, place);
+  }
+  return expr::call(std::move(id), std::move(arguments), place);
 }
+
+}  // namespace
 
 std::vector<NodeHandle> entry_handles(const Program& program) {
   IdVector<ExprId, ExprHandle> exprs;
@@ -322,7 +212,7 @@ std::vector<NodeHandle> entry_handles(const Program& program) {
         [&](const Unary& unary) { return expr::unary(unary.op, exprs[unary.operand], place); },
         [&](const Select& select) { return expr::select(exprs[select.condition], exprs[select.if_true], exprs[select.if_false], place); },
         [&](const Cast& cast) { return expr::cast(cast.target, exprs[cast.value], place); },
-        [&](const Call& call) { return expr::call(named(call.op), list(call.arguments), place); },
+        [&](const Call& call) { return called(named(call.op), list(call.arguments), place); },
         [&](const Lane& lane) { return expr::lane(exprs[lane.value], lane.lane, place); },
         [&](const Pack& pack) { return expr::pack(pack.type, list(pack.lanes), place); },
         [&](const Atomic& atomic) {

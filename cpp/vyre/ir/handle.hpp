@@ -6,12 +6,14 @@
 #include <atomic>
 #include <cstdint>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "vyre/ir/infix.hpp"
 #include "vyre/ir/program.hpp"
 
 namespace vyre::ir {
@@ -63,6 +65,9 @@ struct ExprData {
   ExprKind kind;
   std::uint8_t op = 0;  // BinOp, UnOp, AtomicOp, GridIdKind, or the DataType of Literal, Cast and Pack
   bool has_expected = false;
+  bool adapts = false;         // an integer of Python: resolve() gives it the type that stands opposite
+  bool negative = false;       // of such an integer, whose `bits` are its 64-bit two's complement
+  std::optional<Infix> infix;  // an operator of Python: resolve() chooses the explicit ones
   SourcePlace place;
   std::uint64_t bits = 0;  // a literal's bits, an axis, a lane
   std::string name;        // of a variable, buffer or operation
@@ -86,6 +91,9 @@ struct NodeData {
 // Constructors, one a kind; names as in the documents.
 namespace expr {
 ExprHandle literal(const Literal& value, SourcePlace place = {});
+// An operator of Python, and an integer of Python: only resolve() makes Programs of them.
+ExprHandle infix(Infix op, std::vector<ExprHandle> operands, SourcePlace place = {});
+ExprHandle integer(std::uint64_t bits, bool negative, SourcePlace place = {});
 ExprHandle u32(std::uint32_t value, SourcePlace place = {});
 ExprHandle i32(std::int32_t value, SourcePlace place = {});
 ExprHandle boolean(bool value, SourcePlace place = {});
@@ -120,12 +128,7 @@ NodeHandle barrier(SourcePlace place = {});
 NodeHandle return_(SourcePlace place = {});
 }  // namespace node
 
-// Brings handles into a program's arena. A handle used twice becomes one expression; a statement handle used twice becomes two
-// statements. Throws ArgumentError when that makes millions of them.
-Program make_program(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
-                     SourcePlace place = {});
-
-// Handles for a program's statements again, sharing kept: what Program.entry shows.
+// Handles for a program's statements again, sharing kept: what Program.entry shows. resolve.hpp makes Programs from handles.
 std::vector<NodeHandle> entry_handles(const Program& program);
 
 }  // namespace vyre::ir

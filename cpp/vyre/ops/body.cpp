@@ -8,8 +8,8 @@
 
 namespace vyre::ops {
 
-ir::Program make_body(std::span<const std::string> parameters, std::vector<ir::NodeHandle> statements, ir::ExprHandle result,
-                      ir::SourcePlace place) {
+void add_result(std::span<const std::string> parameters, std::vector<ir::NodeHandle>& statements, ir::ExprHandle result,
+                ir::SourcePlace place) {
   std::unordered_set<std::string_view> taken(parameters.begin(), parameters.end());
   std::vector<const ir::NodeHandle*> open;
   for (const ir::NodeHandle& statement : statements) open.push_back(&statement);
@@ -24,6 +24,11 @@ ir::Program make_body(std::span<const std::string> parameters, std::vector<ir::N
   for (int suffix = 1; taken.contains(name); ++suffix) name = fmt::format("result_{}", suffix);
 
   statements.push_back(ir::node::let(std::move(name), std::move(result), place));
+}
+
+ir::Program make_body(std::span<const std::string> parameters, std::vector<ir::NodeHandle> statements, ir::ExprHandle result,
+                      ir::SourcePlace place) {
+  add_result(parameters, statements, std::move(result), place);
   return ir::make_program({}, {1, 1, 1}, statements, place);
 }
 

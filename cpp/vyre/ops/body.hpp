@@ -9,8 +9,13 @@
 
 #include "vyre/ir/handle.hpp"
 #include "vyre/ir/op_spec.hpp"
+#include "vyre/ir/resolve.hpp"
 
 namespace vyre::ops {
+
+// Appends the Let that computes the result: see make_body().
+void add_result(std::span<const std::string> parameters, std::vector<ir::NodeHandle>& statements, ir::ExprHandle result,
+                ir::SourcePlace place = {});
 
 // The program that OpSpec::body wants. The last Let is called `result`, or by the first of result_1, result_2 ... that neither a
 // parameter nor a statement uses; `place` is the source's that makes the operation.

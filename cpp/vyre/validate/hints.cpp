@@ -204,6 +204,11 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
     case Message::BodyOutlaw:
     case Message::BodyParameters:
     case Message::BodyNoResult:
+    case Message::InfixOperands:
+    case Message::InfixUndefined:
+    case Message::LiteralRange:
+    case Message::InvertedTruth:
+    case Message::InfixAmount:
       return {};
   }
   return {};

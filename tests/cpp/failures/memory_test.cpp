@@ -15,6 +15,7 @@
 #include "vyre/ir/handle.hpp"
 #include "vyre/ir/parse.hpp"
 #include "vyre/ir/print.hpp"
+#include "vyre/ir/resolve.hpp"
 #include "vyre/ir/wire.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/cpu/cpu.hpp"

@@ -10,6 +10,7 @@
 #include "vyre/ir/builder.hpp"
 #include "vyre/ir/handle.hpp"
 #include "vyre/ir/print.hpp"
+#include "vyre/ir/resolve.hpp"
 
 namespace vyre::ir {
 namespace {

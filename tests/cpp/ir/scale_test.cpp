@@ -9,6 +9,7 @@
 #include "vyre/ir/handle.hpp"
 #include "vyre/ir/parse.hpp"
 #include "vyre/ir/print.hpp"
+#include "vyre/ir/resolve.hpp"
 #include "vyre/ir/wire.hpp"
 
 namespace vyre::ir {

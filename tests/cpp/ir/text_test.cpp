@@ -11,6 +11,7 @@
 #include "vyre/ir/handle.hpp"
 #include "vyre/ir/parse.hpp"
 #include "vyre/ir/print.hpp"
+#include "vyre/ir/resolve.hpp"
 #include "vyre/ir/text_form.hpp"
 
 namespace vyre::ir {

@@ -4,6 +4,7 @@
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/handle.hpp"
+#include "vyre/ir/resolve.hpp"
 #include "vyre/run/checks.hpp"
 
 namespace vyre::test {

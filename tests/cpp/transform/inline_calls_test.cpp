@@ -9,6 +9,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/ir/handle.hpp"
 #include "vyre/ir/print.hpp"
+#include "vyre/ir/resolve.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/ops/standard.hpp"
 #include "vyre/transform/passes.hpp"

@@ -13,6 +13,7 @@
 #include "vyre/ir/handle.hpp"
 #include "vyre/ir/parse.hpp"
 #include "vyre/ir/print.hpp"
+#include "vyre/ir/resolve.hpp"
 #include "vyre/ops/standard.hpp"
 
 namespace vyre::transform {

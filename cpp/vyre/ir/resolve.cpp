@@ -1,0 +1,614 @@
+// How handles become a Program. Statements are walked in order, with the types of the variables in scope (Variables); each statement's
+// expressions are made operands first (Expressions), and the type of every one is known when its users are made, so that an operator of
+// Python is replaced by explicit ones (infix.def) in the same walk. A handle is made once; one whose meaning depends on the type of
+// a variable is made again where the variable has another type, and shared with what is equal.
+#include "vyre/ir/resolve.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/ir/builder.hpp"
+#include "vyre/ir/spelling.hpp"
+
+namespace vyre::ir {
+namespace {
+
+// A statement used twice becomes two, so 40 nested ones can stand for 2^40. Far above V019's limit, which judges the program.
+constexpr std::size_t kMaxStatements = std::size_t{1} << 22;
+// How often handles are made again because a variable has another type.
+constexpr std::size_t kMaxMadeAgain = std::size_t{1} << 24;
+
+// The types of the variables in scope. While each name has one type wherever it is bound, environment() stays 0.
+class Variables {
+ public:
+  using Type = std::optional<DataType>;  // nothing when a mistake hides the type
+
+  Type type(std::string_view name) const {
+    const auto found = here_.find(name);
+    return found == here_.end() ? std::nullopt : found->second;
+  }
+  // Equal for two places only if every name has the same type at both, as far as it has one.
+  std::uint32_t environment() const { return environment_; }
+
+  void bind(std::string_view name, Type type) {
+    const Type first = first_.try_emplace(name, type).first->second;
+    const auto [place, is_new] = here_.try_emplace(name, first);
+    changes_.push_back({name, is_new ? std::nullopt : std::optional(place->second), environment_});
+    if (place->second == type) return;
+    place->second = type;
+    environment_ =
+        environments_.try_emplace({environment_, name, type}, static_cast<std::uint32_t>(environments_.size() + 1)).first->second;
+  }
+  void open() { opened_.push_back(changes_.size()); }
+  void close() {
+    for (; changes_.size() > opened_.back(); changes_.pop_back()) {
+      const Change& change = changes_.back();
+      if (change.before) {
+        here_[change.name] = *change.before;
+      } else {
+        here_.erase(change.name);
+      }
+      environment_ = change.environment;
+    }
+    opened_.pop_back();
+  }
+
+ private:
+  struct Change {
+    std::string_view name;
+    std::optional<Type> before;  // nothing when the name was not bound
+    std::uint32_t environment;
+  };
+
+  std::unordered_map<std::string_view, Type> here_;
+  std::unordered_map<std::string_view, Type> first_;  // the type with which the program binds a name first
+  std::vector<Change> changes_;
+  std::vector<std::size_t> opened_;
+  std::map<std::tuple<std::uint32_t, std::string_view, Type>, std::uint32_t> environments_;
+  std::uint32_t environment_ = 0;
+};
+
+// An expression of the program being made.
+struct Made {
+  ExprId id;
+  std::optional<DataType> type;  // nothing when a mistake hides it
+  bool truth = false;            // a comparison, a logical operator, or `& | ^` of such
+  bool id_varies = false;        // in another environment the same handle may be another expression,
+  bool type_varies = false;      // or have another type
+};
+
+class Expressions {
+ public:
+  Expressions(ProgramBuilder& builder, const Variables& variables, const std::vector<BufferDecl>& buffers, const Surroundings& surroundings)
+      : builder_(builder), variables_(variables), surroundings_(surroundings) {
+    for (const BufferDecl& decl : buffers) {
+      // A Bytes buffer has no elements that are values: V013 speaks about it.
+      if (info(decl.element).kind != TypeKind::Opaque) elements_.try_emplace(decl.name, decl.element);
+    }
+  }
+
+  std::optional<DataType> element(const std::string& buffer) const {
+    const auto found = elements_.find(buffer);
+    return found == elements_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  // `wanted` is the type of an integer that has none.
+  Made operator()(const ExprHandle& root, std::optional<DataType> wanted = {}) {
+    if (root->adapts) return literal(*root, wanted.value_or(DataType::U32));
+    if (known(root.get()) == nullptr) make_reached(root.get());
+    return *known(root.get());
+  }
+
+  std::vector<Mistake> take_mistakes() { return std::move(mistakes_); }
+
+ private:
+  struct Memo {
+    Made made;
+    std::uint32_t environment;
+    std::vector<std::uint32_t> others;  // further environments, whose results are in made_again_
+  };
+
+  // Null when the handle must be made here.
+  const Made* known(const ExprData* data) const {
+    const auto found = memos_.find(data);
+    if (found == memos_.end()) return nullptr;
+    const Memo& memo = found->second;
+    return !memo.made.id_varies && !memo.made.type_varies ? &memo.made : known_in(memo, data, variables_.environment());
+  }
+  const Made* known_in(const Memo& memo, const ExprData* data, std::uint32_t environment) const {
+    if (memo.environment == environment) return &memo.made;
+    const auto again = made_again_.find({data, environment});
+    return again == made_again_.end() ? nullptr : &again->second;
+  }
+
+  void make_reached(const ExprData* root) {
+    stack_.push_back({root, 0});
+    while (!stack_.empty()) {
+      auto& [data, next] = stack_.back();
+      if (next < data->operands.size()) {
+        const ExprData* operand = data->operands[next++].get();
+        if (!operand->adapts && known(operand) == nullptr) stack_.push_back({operand, 0});
+        continue;
+      }
+      const ExprData* done = data;
+      stack_.pop_back();
+      remember(done);
+    }
+  }
+
+  void remember(const ExprData* data) {
+    const auto found = memos_.find(data);
+    if (found == memos_.end()) {
+      const Made made = this->make(*data);
+      memos_.try_emplace(data, Memo{made, variables_.environment(), {}});
+      return;
+    }
+    if (made_again_.size() >= kMaxMadeAgain) {
+      throw ArgumentError(fmt::format(
+          "expressions are used with variables of other types more than {} times. Fix: give variables of different types different names.",
+          kMaxMadeAgain));
+    }
+    Memo& memo = found->second;
+    const Made* equal = equal_variant(memo, *data);
+    Made made = equal != nullptr ? *equal : this->make(*data);
+    if (!memo.made.id_varies) {  // only the type is another
+      made.id = memo.made.id;
+    }
+    memo.others.push_back(variables_.environment());
+    made_again_.emplace(std::pair(data, variables_.environment()), made);
+  }
+
+  // What the handle became where its operands were the same expressions of the same types.
+  const Made* equal_variant(const Memo& memo, const ExprData& data) const {
+    if (data.kind == ExprKind::Var) return nullptr;
+    const auto same = [&](std::uint32_t environment) {
+      return std::ranges::all_of(data.operands, [&](const ExprHandle& operand) {
+        if (operand->adapts) return true;  // its type follows from the other operand's
+        const Made* now = known(operand.get());
+        const Memo& theirs = memos_.at(operand.get());
+        const bool varies = theirs.made.id_varies || theirs.made.type_varies;
+        const Made* then = varies ? known_in(theirs, operand.get(), environment) : &theirs.made;
+        return then != nullptr && then->id == now->id && then->type == now->type;
+      });
+    };
+    if (same(memo.environment)) return &memo.made;
+    for (const std::uint32_t environment : memo.others) {
+      if (same(environment)) return known_in(memo, &data, environment);
+    }
+    return nullptr;
+  }
+
+  Made operand(const ExprData& data, std::size_t k, std::optional<DataType> wanted = {}) { return (*this)(data.operands[k], wanted); }
+
+  ExprList list(const std::vector<Made>& operands) {
+    std::vector<ExprId> ids;
+    for (const Made& each : operands) ids.push_back(each.id);
+    return builder_.list(ids);
+  }
+
+  // `from` are the operands; a type that does not depend on theirs never varies.
+  static Made of(ExprId id, std::optional<DataType> type, std::span<const Made> from, bool by_type = false) {
+    Made made{.id = id, .type = type};
+    for (const Made& each : from) made.id_varies = made.id_varies || each.id_varies || (by_type && each.type_varies);
+    made.type_varies = by_type && made.id_varies;
+    return made;
+  }
+
+  Made make(const ExprData& data) {
+    if (data.infix) return surroundings_.spelled ? spelled(data) : infix(data);
+    const auto add = [&](const Expr& expr) { return builder_.add(expr, data.place); };
+    const auto word = static_cast<std::uint32_t>(data.bits);
+    switch (data.kind) {
+      case ExprKind::Literal: {
+        const auto type = static_cast<DataType>(data.op);
+        return {.id = add(Literal::of(type, data.bits)), .type = type};
+      }
+      case ExprKind::Var:
+        return {.id = add(Var{builder_.name(data.name)}), .type = variables_.type(data.name), .type_varies = true};
+      case ExprKind::BufLen:
+        return {.id = add(BufLen{builder_.name(data.name)}), .type = DataType::U32};
+      case ExprKind::GridId:
+        return {.id = add(GridId{static_cast<GridIdKind>(data.op), word}), .type = DataType::U32};
+      case ExprKind::Select:
+        return select(data);
+      case ExprKind::Call:
+        return call(data);
+      default:
+        break;
+    }
+    std::vector<Made> operands;
+    for (std::size_t k = 0; k < data.operands.size(); ++k) operands.push_back(operand(data, k));
+    const auto at = [&](std::size_t k) { return operands[k].id; };
+    const auto made = [&](const Expr& expr, std::optional<DataType> type) { return of(add(expr), type, operands); };
+    switch (data.kind) {
+      case ExprKind::Load:
+        return made(Load{builder_.name(data.name), at(0)}, element(data.name));
+      case ExprKind::Binary: {
+        const auto op = static_cast<BinOp>(data.op);
+        Made result = made(Binary{op, at(0), at(1)}, info(op).result);
+        result.truth = (info(op).laws & kTruth) != 0 || (keeps_truths(op) && operands[0].truth && operands[1].truth);
+        return result;
+      }
+      case ExprKind::Unary: {
+        const auto op = static_cast<UnOp>(data.op);
+        Made result = made(Unary{op, at(0)}, info(op).result);
+        result.truth = (info(op).laws & kTruth) != 0;
+        return result;
+      }
+      case ExprKind::Cast:
+        return made(Cast{static_cast<DataType>(data.op), at(0)}, static_cast<DataType>(data.op));
+      case ExprKind::Lane:
+        return made(Lane{at(0), word}, DataType::U32);
+      case ExprKind::Pack:
+        return made(Pack{static_cast<DataType>(data.op), list(operands)}, static_cast<DataType>(data.op));
+      case ExprKind::Atomic:
+        return made(Atomic{static_cast<AtomicOp>(data.op), data.has_expected, builder_.name(data.name), list(operands)}, DataType::U32);
+      default:
+        break;
+    }
+    VYRE_ASSERT(false);
+    return {};
+  }
+
+  // An integer in one arm takes the type of the other.
+  Made select(const ExprData& data) {
+    const Made condition = operand(data, 0);
+    const bool first_adapts = data.operands[1]->adapts;
+    const Made known_arm = operand(data, first_adapts ? 2 : 1);
+    const Made other_arm = operand(data, first_adapts ? 1 : 2, known_arm.type);
+    const Made& yes = first_adapts ? other_arm : known_arm;
+    const Made& no = first_adapts ? known_arm : other_arm;
+    const std::optional<DataType> type = yes.type == no.type ? yes.type : std::nullopt;
+    Made made{.id = builder_.add(Select{condition.id, yes.id, no.id}, data.place), .type = type};
+    const bool adapts = first_adapts || data.operands[2]->adapts;
+    const bool arms_vary = yes.type_varies || no.type_varies;
+    made.id_varies = condition.id_varies || yes.id_varies || no.id_varies || (adapts && arms_vary);
+    made.type_varies = arms_vary;
+    return made;
+  }
+
+  const OpTable& operations() {
+    if (!operations_) operations_ = surroundings_.operations ? surroundings_.operations() : OpTable();
+    return *operations_;
+  }
+
+  Made call(const ExprData& data) {
+    const OpTable::Spec spec = operations().find(data.name);
+    std::vector<Made> arguments;
+    for (std::size_t k = 0; k < data.operands.size(); ++k) {
+      const bool has_type = spec && k < spec->signature.inputs.size();
+      arguments.push_back(operand(data, k, has_type ? std::optional(spec->signature.inputs[k]) : std::nullopt));
+    }
+    const ExprId id = builder_.add(Call{builder_.name(data.name), list(arguments)}, data.place);
+    Made made = of(id, spec ? std::optional(spec->signature.output) : std::nullopt, arguments);
+    made.truth = spec && compares(*spec);
+    return made;
+  }
+
+  static bool keeps_truths(BinOp op) { return op == BinOp::BitAnd || op == BinOp::BitOr || op == BinOp::BitXor; }
+
+  // Whether an operation's result is a comparison, a logical operator, or `& | ^` of such and of the literals 0 and 1.
+  bool compares(const OpSpec& spec) {
+    const auto [known, is_new] = compares_.try_emplace(&spec, false);
+    if (!is_new || !spec.body || spec.body->nodes().empty()) return known->second;
+    constexpr std::size_t kMostLooked = 1000;
+    const Program& body = *spec.body;
+    const auto* result = std::get_if<Let>(&body.nodes().items().back());
+    if (result == nullptr || literal_u32(body.expr(result->value))) return false;
+    std::vector<ExprId> open{result->value};
+    for (std::size_t looked = 0; !open.empty(); ++looked) {
+      if (looked == kMostLooked) return false;
+      const Expr& expr = body.expr(open.back());
+      open.pop_back();
+      if (const std::optional<std::uint32_t> literal = literal_u32(expr); literal && *literal <= 1) continue;
+      if (const auto* unary = std::get_if<Unary>(&expr); unary != nullptr && (info(unary->op).laws & kTruth) != 0) continue;
+      const auto* binary = std::get_if<Binary>(&expr);
+      if (binary == nullptr) return false;
+      if ((info(binary->op).laws & kTruth) != 0) continue;
+      if (!keeps_truths(binary->op)) return false;
+      open.insert(open.end(), {binary->left, binary->right});
+    }
+    return known->second = true;
+  }
+
+  void add_mistake(Mistake mistake) {
+    mistake.statement = NodeId{static_cast<std::uint32_t>(builder_.node_count())};
+    mistakes_.push_back(mistake);
+  }
+
+  // As calls of operations whose ids no operation can have: see entry_handles().
+  Made spelled(const ExprData& data) {
+    std::vector<Made> operands;
+    for (std::size_t k = 0; k < data.operands.size(); ++k) operands.push_back(operand(data, k));
+    const NameId name = builder_.name(spelling::infix(*data.infix));
+    return of(builder_.add(Call{name, list(operands)}, data.place), std::nullopt, operands);
+  }
+  Made spelled_integer(const ExprData& data) {
+    const std::array<ExprId, 2> parts{builder_.add(Literal::u64(data.bits)), builder_.add(Literal::boolean(data.negative))};
+    return {.id = builder_.add(Call{builder_.name(spelling::kInteger), builder_.list(parts)}, data.place), .type = std::nullopt};
+  }
+
+  // An integer without a type, as one of `type`; as a U32 where `type` has no integers, which other rules then refuse.
+  Made literal(const ExprData& data, DataType type, std::optional<Infix> op = {}, bool on_the_left = false) {
+    if (surroundings_.spelled) return spelled_integer(data);
+    if (info(type).kind == TypeKind::Opaque || info(type).kind == TypeKind::Boolean || is_vector(type)) type = DataType::U32;
+    const Integer value{data.bits, data.negative};
+    const std::uint64_t bits = info(type).lanes == 1 ? static_cast<std::uint32_t>(value.bits) : value.bits;
+    const ExprId id = builder_.add(Literal::of(type, bits), data.place);
+    if (!value.fits(type)) {
+      add_mistake({.kind = Mistake::Kind::Literal, .op = op, .left = type, .integer = value, .on_the_left = on_the_left, .expr = id});
+    }
+    return {.id = id, .type = type};
+  }
+
+  Made infix(const ExprData& data) {
+    const InfixInfo& row = info(*data.infix);
+    if (row.shape == InfixShape::One) return one(data, row);
+    return row.shape == InfixShape::Shift ? shift(data, row) : two(data, row);
+  }
+
+  // The operator of the U32 row between operands that are not what it wants: the mistake is said, and what follows from it is not.
+  Made mistaken(const ExprData& data, std::span<const Made> operands) {
+    const ExprId id = operands.size() == 1 ? builder_.add(Unary{UnOp::BitNot, operands[0].id}, data.place)
+                                           : builder_.add(Binary{BinOp::Add, operands[0].id, operands[1].id}, data.place);
+    return of(id, std::nullopt, operands, true);
+  }
+
+  Made undefined(const ExprData& data, const InfixInfo& row, DataType type, std::span<const Made> operands) {
+    const Made made = mistaken(data, operands);
+    add_mistake({.kind = Mistake::Kind::Undefined, .op = row.op, .left = type, .expr = made.id});
+    return made;
+  }
+
+  Made one(const ExprData& data, const InfixInfo& row) {
+    const std::array<Made, 1> operands{operand(data, 0)};
+    const Made& value = operands[0];
+    const DataType type = value.type.value_or(DataType::U32);
+    if (row.op == Infix::Invert && type == DataType::U32 && value.truth) {
+      const Made made = mistaken(data, operands);
+      add_mistake({.kind = Mistake::Kind::Truth, .op = row.op, .expr = made.id});
+      return made;
+    }
+    if (row.op == Infix::Abs && info(type).kind == TypeKind::Unsigned && !is_vector(type)) return value;
+    return written(data, row, type, operands);
+  }
+
+  Made shift(const ExprData& data, const InfixInfo& row) {
+    Made value = data.operands[0]->adapts ? literal(*data.operands[0], DataType::U32, row.op, true) : operand(data, 0);
+    const Made amount = data.operands[1]->adapts ? literal(*data.operands[1], DataType::U32, row.op) : operand(data, 1);
+    const std::array<Made, 2> operands{value, amount};
+    if (amount.type && *amount.type != DataType::U32) {
+      const Made made = mistaken(data, operands);
+      add_mistake({.kind = Mistake::Kind::Amount, .op = row.op, .left = *amount.type, .expr = made.id});
+      return made;
+    }
+    return written(data, row, value.type.value_or(DataType::U32), operands);
+  }
+
+  Made two(const ExprData& data, const InfixInfo& row) {
+    const bool left_adapts = data.operands[0]->adapts, right_adapts = data.operands[1]->adapts;
+    std::array<Made, 2> operands;
+    if (!left_adapts) operands[0] = operand(data, 0);
+    if (!right_adapts) operands[1] = operand(data, 1);
+    if (left_adapts)
+      operands[0] = literal(*data.operands[0], right_adapts ? DataType::U32 : operands[1].type.value_or(DataType::U32), row.op, true);
+    if (right_adapts) operands[1] = literal(*data.operands[1], operands[0].type.value_or(DataType::U32), row.op);
+    const auto& [left, right] = operands;
+    // A mistake elsewhere hides a type; the operand that has one decides.
+    const DataType a = left.type.value_or(right.type.value_or(DataType::U32)), b = right.type.value_or(a);
+    if (a == b) return written(data, row, a, operands);
+    const bool compares = row.shape == InfixShape::Compare;
+    if (!compares && is_vector(a) && b == info(a).component) return written(data, row, a, operands);
+    if (!compares && is_vector(b) && a == info(b).component) return written(data, row, b, operands);
+    const Made made = mistaken(data, operands);
+    add_mistake({.kind = Mistake::Kind::Operands, .op = row.op, .left = a, .right = b, .expr = made.id});
+    return made;
+  }
+
+  // The explicit operators that `row` means on `type`.
+  Made written(const ExprData& data, const InfixInfo& row, DataType type, std::span<const Made> operands) {
+    const auto add = [&](const Expr& expr) { return builder_.add(expr, data.place); };
+    const auto as = [&](DataType target, ExprId value) { return add(Cast{target, value}); };
+    const auto made = [&](ExprId id, DataType result) { return of(id, result, operands, true); };
+    const auto u32 = [&](ExprId left, std::optional<ExprId> right) {
+      if (const UnOp* op = std::get_if<UnOp>(&row.u32)) return add(Unary{*op, left});
+      return add(Binary{std::get<BinOp>(row.u32), left, right.value()});
+    };
+    const ExprId left = operands[0].id;
+    const std::optional<ExprId> right = operands.size() == 2 ? std::optional(operands[1].id) : std::nullopt;
+    const bool has_u32 = !std::holds_alternative<InfixInfo::None>(row.u32), is_shift = row.shape == InfixShape::Shift;
+    const bool compares = row.shape == InfixShape::Compare;
+
+    if (type == DataType::U32 && has_u32) {
+      Made result = made(u32(left, right), DataType::U32);
+      if (const BinOp* op = std::get_if<BinOp>(&row.u32)) {
+        result.truth = compares || (keeps_truths(*op) && operands[0].truth && operands[1].truth);
+      }
+      return result;
+    }
+    if (type == DataType::I32) {
+      if (row.op == Infix::Abs) return made(as(type, call("primitive.math.sabs", {{left}}, data.place)), type);
+      if (const BinOp* op = std::get_if<BinOp>(&row.i32)) {
+        Made result = made(add(Binary{*op, left, right.value()}), info(*op).result);
+        result.truth = compares;
+        return result;
+      }
+      if (std::holds_alternative<InfixInfo::Wrapped>(row.i32)) {
+        const ExprId bits = as(DataType::U32, left);
+        const ExprId value = u32(bits, right && !is_shift ? std::optional(as(DataType::U32, *right)) : right);
+        Made result = compares ? made(value, DataType::U32) : made(as(type, value), type);
+        result.truth = compares;
+        return result;
+      }
+    }
+    if (type == DataType::U64 && !row.u64.empty()) {
+      const std::string id = fmt::format("primitive.u64.{}", row.u64);
+      const OpTable::Spec spec = operations().find(id);
+      VYRE_ASSERT(spec != nullptr);
+      std::vector<ExprId> arguments{left};
+      if (right) arguments.push_back(*right);
+      Made result = made(call(id, arguments, data.place), spec->signature.output);
+      result.truth = compares;
+      return result;
+    }
+    if (is_vector(type) && std::holds_alternative<InfixInfo::Lanes>(row.vectors)) {
+      const auto lane = [&](const Made& value, std::uint32_t k) {
+        return value.type && is_vector(*value.type) ? add(Lane{value.id, k}) : value.id;
+      };
+      std::vector<ExprId> lanes;
+      for (std::uint32_t k = 0; k < info(type).components; ++k) {
+        const ExprId first = lane(operands[0], k);
+        lanes.push_back(u32(first, right ? std::optional(lane(operands[1], k)) : std::nullopt));
+      }
+      return made(add(Pack{type, builder_.list(lanes)}), type);
+    }
+    if (type == DataType::Bool && std::holds_alternative<InfixInfo::Truth>(row.boolean)) {
+      const ExprId first = as(DataType::U32, left);
+      const ExprId value = row.op == Infix::Invert ? add(Unary{UnOp::LogicalNot, first}) : u32(first, as(DataType::U32, *right));
+      return made(as(type, value), type);
+    }
+    return undefined(data, row, type, operands);
+  }
+
+  ExprId call(std::string_view id, const std::vector<ExprId>& arguments, SourcePlace place) {
+    return builder_.add(Call{builder_.name(id), builder_.list(arguments)}, place);
+  }
+
+  ProgramBuilder& builder_;
+  const Variables& variables_;
+  const Surroundings& surroundings_;
+  std::unordered_map<std::string_view, DataType> elements_;
+  std::optional<OpTable> operations_;
+  std::unordered_map<const OpSpec*, bool> compares_;
+  std::unordered_map<const ExprData*, Memo> memos_;
+  std::map<std::pair<const ExprData*, std::uint32_t>, Made> made_again_;
+  std::vector<std::pair<const ExprData*, std::size_t>> stack_;
+  std::vector<Mistake> mistakes_;
+};
+
+}  // namespace
+
+bool Integer::fits(DataType type) const {
+  const TypeInfo& row = info(info(type).component);
+  const auto value = static_cast<std::int64_t>(bits);
+  switch (row.kind) {
+    case TypeKind::Unsigned:
+      return !negative && (row.lanes == 2 || bits <= 0xFFFFFFFFu);
+    case TypeKind::Signed:
+      return (negative || value >= 0) && value >= INT32_MIN && value <= INT32_MAX;
+    case TypeKind::Boolean:
+    case TypeKind::Opaque:
+      break;
+  }
+  return false;
+}
+
+Resolved resolve(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
+                 const Surroundings& surroundings, SourcePlace place) {
+  ProgramBuilder builder;
+  for (const BufferDecl& decl : buffers) builder.buffer(decl);
+  builder.workgroup_size(workgroup_size);
+  builder.made_at(place);
+  Variables variables;
+  for (const auto& [name, type] : surroundings.variables) variables.bind(name, type);
+  Expressions make(builder, variables, buffers, surroundings);
+
+  // A list of statements still to come; `opener` says what happens when it runs out.
+  struct Frame {
+    std::span<const NodeHandle> rest;
+    const NodeData* opener;  // null for the entry
+    bool in_else;
+  };
+  std::vector<Frame> frames{{entry, nullptr, false}};
+  const auto open = [&](const NodeData& data) {
+    frames.push_back({data.body, &data, false});
+    variables.open();
+  };
+  while (!frames.empty()) {
+    Frame& top = frames.back();
+    if (top.rest.empty()) {
+      if (top.opener != nullptr) variables.close();
+      if (top.opener != nullptr && !top.in_else && !top.opener->otherwise.empty()) {
+        builder.else_(top.opener->place);
+        top.rest = top.opener->otherwise;
+        top.in_else = true;
+        variables.open();
+        continue;
+      }
+      if (top.opener != nullptr) builder.end();
+      frames.pop_back();
+      continue;
+    }
+    if (builder.node_count() >= kMaxStatements) {
+      throw ArgumentError(fmt::format(
+          "program has more than {} statements. Fix: use a statement inside others less often, or put it into a Loop.", kMaxStatements));
+    }
+    const NodeData& data = *top.rest.front();
+    top.rest = top.rest.subspan(1);
+    switch (data.kind) {
+      case NodeKind::Let: {
+        const Made value = make(data.operands[0]);
+        builder.let(builder.name(data.name), value.id, data.place);
+        variables.bind(data.name, value.type);
+        break;
+      }
+      case NodeKind::Assign:
+        builder.assign(builder.name(data.name), make(data.operands[0], variables.type(data.name)).id, data.place);
+        break;
+      case NodeKind::Store: {
+        const ExprId index = make(data.operands[0]).id;
+        builder.store(builder.name(data.name), index, make(data.operands[1], make.element(data.name)).id, data.place);
+        break;
+      }
+      case NodeKind::If:
+        builder.if_(make(data.operands[0]).id, data.place);
+        open(data);
+        break;
+      case NodeKind::Loop: {
+        const ExprId from = make(data.operands[0]).id;
+        builder.loop(builder.name(data.name), from, make(data.operands[1]).id, data.place);
+        open(data);
+        variables.bind(data.name, DataType::U32);
+        break;
+      }
+      case NodeKind::Block:
+        builder.block(data.place);
+        open(data);
+        break;
+      case NodeKind::Barrier:
+        builder.barrier(data.place);
+        break;
+      case NodeKind::Return:
+        builder.return_(data.place);
+        break;
+    }
+  }
+  Resolved resolved;
+  resolved.mistakes = make.take_mistakes();
+  std::vector<ExprId*> kept;
+  for (Mistake& mistake : resolved.mistakes) kept.push_back(&mistake.expr);
+  resolved.program = builder.finish(kept);
+  return resolved;
+}
+
+Program spell_out(std::span<const NodeHandle> entry) {
+  Surroundings surroundings;
+  surroundings.spelled = true;
+  return resolve({}, {1, 1, 1}, entry, surroundings).program;
+}
+
+Program make_program(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry, SourcePlace place) {
+  Resolved resolved = resolve(std::move(buffers), workgroup_size, entry, {}, place);
+  VYRE_ASSERT(resolved.mistakes.empty());
+  return std::move(resolved.program);
+}
+
+}  // namespace vyre::ir

@@ -1,0 +1,134 @@
+#include "vyre/ir/resolve.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <vector>
+
+#include "vyre/ir/print.hpp"
+
+namespace vyre::ir {
+namespace {
+
+using expr::infix;
+using expr::integer;
+using expr::load;
+using expr::u32;
+using expr::var;
+
+const std::vector<BufferDecl> kBuffers = {BufferDecl::read("i", 0, DataType::I32), BufferDecl::read("u", 1, DataType::U32),
+                                          BufferDecl::read_write("out", 2, DataType::I32)};
+
+Resolved resolved(const std::vector<NodeHandle>& entry) { return resolve(kBuffers, {1, 1, 1}, entry, {}); }
+
+std::string text(const std::vector<NodeHandle>& entry) {
+  const Resolved made = resolved(entry);
+  EXPECT_TRUE(made.mistakes.empty());
+  return to_text(made.program);
+}
+
+std::size_t count_of(ExprKind wanted, const Program& program) {
+  std::size_t count = 0;
+  for (const Expr& expr : program.exprs()) count += kind(expr) == wanted;
+  return count;
+}
+
+TEST(Resolve, writes_the_operator_of_the_operands_type) {
+  const ExprHandle i = load("i", u32(0)), u = load("u", u32(0));
+  const Resolved made = resolved({node::let("a", infix(Infix::Div, {u, u})), node::let("b", infix(Infix::Div, {i, i}))});
+  ASSERT_TRUE(made.mistakes.empty());
+  std::vector<BinOp> ops;
+  for (const Expr& expr : made.program.exprs()) {
+    if (const Binary* binary = std::get_if<Binary>(&expr)) ops.push_back(binary->op);
+  }
+  EXPECT_EQ(ops, (std::vector{BinOp::Div, BinOp::SDiv}));
+}
+
+TEST(Resolve, gives_an_integer_the_type_that_stands_opposite) {
+  const Resolved made = resolved({node::store("out", u32(0), integer(std::uint64_t(-7), true)),
+                                  node::let("a", infix(Infix::Lt, {load("i", u32(0)), integer(5, false)}))});
+  ASSERT_TRUE(made.mistakes.empty());
+  std::vector<std::pair<DataType, std::uint32_t>> literals;
+  for (const Expr& expr : made.program.exprs()) {
+    if (const Literal* literal = std::get_if<Literal>(&expr)) literals.emplace_back(literal->type, literal->low);
+  }
+  EXPECT_EQ(literals, (std::vector<std::pair<DataType, std::uint32_t>>{
+                          {DataType::U32, 0}, {DataType::I32, 0xFFFFFFF9u}, {DataType::U32, 0}, {DataType::I32, 5}}));
+}
+
+// v is a U32 in the first and third block and an I32 in the second.
+std::vector<NodeHandle> blocks_of(const ExprHandle& shared) {
+  const auto block = [&](ExprHandle value) {
+    return node::block({node::let("v", std::move(value)), node::let("a", shared), node::let("b", shared)});
+  };
+  return {block(u32(1)), block(expr::i32(1)), block(u32(2))};
+}
+
+TEST(Resolve, makes_a_handle_once_for_each_type_of_its_variables) {
+  const ExprHandle v = var("v");
+  const Resolved made = resolved(blocks_of(infix(Infix::Lt, {v, v})));
+  ASSERT_TRUE(made.mistakes.empty());
+  EXPECT_EQ(count_of(ExprKind::Binary, made.program), 2u);
+  EXPECT_EQ(count_of(ExprKind::Var, made.program), 1u);
+}
+
+TEST(Resolve, shares_what_does_not_depend_on_the_type_that_changed) {
+  const ExprHandle u = load("u", u32(0));
+  ExprHandle value = infix(Infix::Add, {u, var("w")});
+  for (int k = 0; k < 10; ++k) value = infix(Infix::Mul, {value, u});
+  std::vector<NodeHandle> entry{node::let("w", u32(3))};
+  for (NodeHandle& block : blocks_of(value)) entry.push_back(std::move(block));
+  EXPECT_EQ(count_of(ExprKind::Binary, resolved(entry).program), 11u);
+}
+
+TEST(Resolve, keeps_explicit_expressions_one_whatever_the_types_of_variables) {
+  const ExprHandle v = var("v");
+  const ExprHandle sum = expr::binary(BinOp::Add, v, expr::select(v, v, v));
+  EXPECT_EQ(count_of(ExprKind::Binary, resolved(blocks_of(sum)).program), 1u);
+}
+
+TEST(Resolve, says_a_mistake_once_with_its_place) {
+  const ExprHandle wrong = infix(Infix::Add, {load("i", u32(0)), load("u", u32(0))});
+  const Resolved made = resolved({node::barrier(), node::let("a", infix(Infix::Mul, {wrong, load("u", u32(1))}))});
+  ASSERT_EQ(made.mistakes.size(), 1u);
+  const Mistake& mistake = made.mistakes.front();
+  EXPECT_EQ(mistake.kind, Mistake::Kind::Operands);
+  EXPECT_EQ(mistake.op, Infix::Add);
+  EXPECT_EQ(mistake.left, DataType::I32);
+  EXPECT_EQ(mistake.right, DataType::U32);
+  EXPECT_EQ(mistake.statement, NodeId{1});
+  EXPECT_TRUE(mistake.expr.valid());
+}
+
+TEST(Resolve, judges_integers_by_the_range_of_a_type) {
+  struct Row {
+    DataType type;
+    std::uint64_t least, greatest;
+    bool signed_least;
+  };
+  for (const Row& row : {Row{DataType::U32, 0, 0xFFFFFFFFu, false}, Row{DataType::I32, std::uint64_t(-0x80000000ll), 0x7FFFFFFFu, true},
+                         Row{DataType::U64, 0, ~std::uint64_t{0}, false}}) {
+    EXPECT_TRUE((Integer{row.least, row.signed_least}).fits(row.type)) << name(row.type);
+    EXPECT_TRUE((Integer{row.greatest, false}).fits(row.type)) << name(row.type);
+    EXPECT_FALSE((Integer{row.least - 1, true}).fits(row.type)) << name(row.type);
+    if (row.greatest != ~std::uint64_t{0}) {
+      EXPECT_FALSE((Integer{row.greatest + 1, false}).fits(row.type)) << name(row.type);
+    }
+  }
+  EXPECT_FALSE((Integer{1, false}).fits(DataType::Bool));
+}
+
+TEST(Resolve, spells_operators_and_integers_so_that_handles_come_back) {
+  const NodeHandle statement =
+      node::store("out", u32(0), infix(Infix::Shl, {infix(Infix::Negate, {load("i", u32(0))}), integer(5, false)}));
+  const std::vector<NodeHandle> again = entry_handles(spell_out(std::array{statement}));
+  ASSERT_EQ(again.size(), 1u);
+  const ExprHandle& value = again.front()->operands[1];
+  EXPECT_EQ(value->infix, Infix::Shl);
+  EXPECT_EQ(value->operands[0]->infix, Infix::Negate);
+  EXPECT_TRUE(value->operands[1]->adapts);
+  EXPECT_EQ(text({again.front()}), text({statement}));
+}
+
+}  // namespace
+}  // namespace vyre::ir

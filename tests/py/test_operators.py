@@ -1,0 +1,532 @@
+"""Python's operators on expressions: what they compute on every type, beside Python's integers, and what is refused where."""
+
+# ruff: noqa: E501  (messages stand whole)
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import BufferDecl, DataType, Expr, Node, Program
+
+I32, U32, U64, BOOL = DataType.I32, DataType.U32, DataType.U64, DataType.Bool
+VEC2, VEC4 = DataType.Vec2U32, DataType.Vec4U32
+M32, M64 = 2**32 - 1, 2**64 - 1
+X = Expr.gid_x()
+
+
+def i32(value: int) -> int:
+    """The I32 that has the low 32 bits of ``value``."""
+    return (value + 2**31) % 2**32 - 2**31
+
+
+def truncated(a: int, b: int) -> int:
+    """The quotient without its fraction; 0 for a divisor of 0."""
+    return 0 if b == 0 else abs(a) // abs(b) * (1 if (a < 0) == (b < 0) else -1)
+
+
+def rest(a: int, b: int) -> int:
+    return 0 if b == 0 else a - b * truncated(a, b)
+
+
+def rotated(a: int, n: int, bits: int) -> int:
+    n %= bits
+    return (a << n | a >> (bits - n)) & (2**bits - 1)
+
+
+def load(name: str) -> Expr:
+    return Expr.load(name, X)
+
+
+# (the expression of loads a, b of the type and n of U32, what it is for integers, the type of the result)
+ON_I32 = [
+    (lambda a, b, n: a + b, lambda a, b, n: i32(a + b), I32),
+    (lambda a, b, n: a - b, lambda a, b, n: i32(a - b), I32),
+    (lambda a, b, n: a * b, lambda a, b, n: i32(a * b), I32),
+    (lambda a, b, n: a // b, lambda a, b, n: i32(truncated(a, b)), I32),
+    (lambda a, b, n: a % b, lambda a, b, n: rest(a, b), I32),
+    (lambda a, b, n: (a & b) | (a ^ ~b), lambda a, b, n: (a & b) | (a ^ ~b), I32),
+    (lambda a, b, n: a << n, lambda a, b, n: i32(a << n % 32), I32),
+    (lambda a, b, n: a >> n, lambda a, b, n: a >> n % 32, I32),
+    (lambda a, b, n: -a, lambda a, b, n: i32(-a), I32),
+    (lambda a, b, n: abs(a), lambda a, b, n: i32(abs(a)), I32),
+    (lambda a, b, n: a == b, lambda a, b, n: int(a == b), U32),
+    (lambda a, b, n: a != b, lambda a, b, n: int(a != b), U32),
+    (lambda a, b, n: a < b, lambda a, b, n: int(a < b), U32),
+    (lambda a, b, n: a <= b, lambda a, b, n: int(a <= b), U32),
+    (lambda a, b, n: (a > b) + (a >= b), lambda a, b, n: (a > b) + (a >= b), U32),
+    (lambda a, b, n: vyre.min(a, b) - vyre.max(a, b), lambda a, b, n: i32(min(a, b) - max(a, b)), I32),
+    (lambda a, b, n: -3 * a + 7, lambda a, b, n: i32(-3 * a + 7), I32),
+    (lambda a, b, n: 1000 // a - -5 % b, lambda a, b, n: i32(truncated(1000, a) - rest(-5, b)), I32),
+    (lambda a, b, n: vyre.select(a < -1, a, -1) + -(2**31), lambda a, b, n: i32((a if a < -1 else -1) - 2**31), I32),
+    (
+        lambda a, b, n: (a - b) * (a + b) >> 3 << n,
+        lambda a, b, n: i32((i32(i32(a - b) * i32(a + b)) >> 3) << n % 32),
+        I32,
+    ),
+]
+ON_U64 = [
+    (lambda a, b, n: a + b, lambda a, b, n: a + b & M64, U64),
+    (lambda a, b, n: a - b, lambda a, b, n: a - b & M64, U64),
+    (lambda a, b, n: a * b, lambda a, b, n: a * b & M64, U64),
+    (lambda a, b, n: a // b, lambda a, b, n: truncated(a, b), U64),
+    (lambda a, b, n: a % b, lambda a, b, n: rest(a, b), U64),
+    (lambda a, b, n: (a & b) | (a ^ ~b), lambda a, b, n: ((a & b) | (a ^ ~b)) & M64, U64),
+    (lambda a, b, n: a << n, lambda a, b, n: a << n % 64 & M64, U64),
+    (lambda a, b, n: a >> n, lambda a, b, n: a >> n % 64, U64),
+    (lambda a, b, n: -a, lambda a, b, n: -a & M64, U64),
+    (lambda a, b, n: abs(a), lambda a, b, n: a, U64),
+    (lambda a, b, n: (a == b) + 2 * (a != b), lambda a, b, n: int(a == b) + 2 * (a != b), U32),
+    (
+        lambda a, b, n: (a < b) + 2 * (a <= b) + 4 * (a > b) + 8 * (a >= b),
+        lambda a, b, n: (a < b) + 2 * (a <= b) + 4 * (a > b) + 8 * (a >= b),
+        U32,
+    ),
+    (lambda a, b, n: vyre.min(a, b) ^ vyre.max(a, b), lambda a, b, n: min(a, b) ^ max(a, b), U64),
+    (lambda a, b, n: vyre.rotl(a, n), lambda a, b, n: rotated(a, n, 64), U64),
+    (lambda a, b, n: vyre.rotr(a, 13), lambda a, b, n: rotated(a, -13, 64), U64),
+    (lambda a, b, n: vyre.popcount(a), lambda a, b, n: a.bit_count(), U32),
+    (
+        lambda a, b, n: vyre.clz(a) * 100 + vyre.ctz(b),
+        lambda a, b, n: (64 - a.bit_length()) * 100 + ((b & -b).bit_length() - 1 if b else 64),
+        U32,
+    ),
+    (
+        lambda a, b, n: a * 6364136223846793005 + 1442695040888963407,
+        lambda a, b, n: (a * 6364136223846793005 + 1442695040888963407) & M64,
+        U64,
+    ),
+    (
+        lambda a, b, n: vyre.abs_diff(a, b) + vyre.reverse_bits(a),
+        lambda a, b, n: abs(a - b) + int(f"{a:064b}"[::-1], 2) & M64,
+        U64,
+    ),
+    (
+        lambda a, b, n: 2**63 - a + (a >> 33 ^ a << 5),
+        lambda a, b, n: (2**63 - a & M64) + ((a >> 33) ^ (a << 5 & M64)) & M64,
+        U64,
+    ),
+]
+# On vectors of four; the model is that of one lane, and n is the same for all.
+ON_VECTORS = [
+    (lambda a, b, n: a + b, lambda a, b, n: a + b & M32),
+    (lambda a, b, n: a - n, lambda a, b, n: a - n & M32),
+    (lambda a, b, n: n * a, lambda a, b, n: n * a & M32),
+    (lambda a, b, n: a // b, lambda a, b, n: truncated(a, b)),
+    (lambda a, b, n: a % 10, lambda a, b, n: a % 10),
+    (lambda a, b, n: (a & b) | (a ^ 0xFF00FF), lambda a, b, n: (a & b) | (a ^ 0xFF00FF)),
+    (lambda a, b, n: a << n, lambda a, b, n: a << n % 32 & M32),
+    (lambda a, b, n: a >> 7, lambda a, b, n: a >> 7),
+    (lambda a, b, n: -a + ~b, lambda a, b, n: -a + ~b & M32),
+    (lambda a, b, n: vyre.min(a, b) * 3 + vyre.max(a, n), lambda a, b, n: min(a, b) * 3 + max(a, n) & M32),
+]
+EDGES = {
+    I32: [0, 1, -1, 2, -2, 7, 2**31 - 1, -(2**31), -(2**31) + 1, 0x12345678, -0x12345678],
+    U64: [0, 1, 2, M32, M32 + 1, M64, M64 - 1, 2**63, 2**63 - 1, 0x0123456789ABCDEF, 0xFEDCBA9876543210],
+    U32: [0, 1, 2, 31, 32, 33, M32, M32 - 1, 2**31, 2**31 - 1, 0x12345678],
+}
+NUMPY = {I32: np.int32, U64: np.uint64, U32: np.uint32}
+AMOUNTS = [0, 1, 5, 31, 32, 33, 63]
+
+
+def grid(element: DataType) -> tuple[list[int], list[int], list[int]]:
+    """Every pair of edges, and an amount for each."""
+    pairs = [(a, b) for a in EDGES[element] for b in EDGES[element]]
+    return [a for a, _ in pairs], [b for _, b in pairs], [AMOUNTS[k % len(AMOUNTS)] for k in range(len(pairs))]
+
+
+@pytest.mark.parametrize(("element", "rows"), [(I32, ON_I32), (U64, ON_U64)], ids=["I32", "U64"])
+def test_operators_compute_what_python_integers_do(element, rows, target):
+    assert len(rows) == 20
+    a, b, n = grid(element)
+    count = len(a)
+    buffers = [BufferDecl.read("a", 0, element), BufferDecl.read("b", 1, element), BufferDecl.read("n", 2, U32)]
+    stores, outputs = [], {}
+    for k, (build, model, result) in enumerate(rows):
+        buffers.append(BufferDecl.read_write(f"out{k}", 3 + k, result))
+        stores.append(Node.store(f"out{k}", X, build(load("a"), load("b"), load("n"))))
+        outputs[f"out{k}"] = (result, [model(*values) for values in zip(a, b, n, strict=True)])
+    for first in range(0, len(rows), 4):  # no device binds twenty arrays at once
+        part = range(first, first + 4)
+        program = Program([*buffers[:3], *(buffers[3 + k] for k in part)], (32, 1, 1), [stores[k] for k in part])
+        inputs = {"a": np.array(a, NUMPY[element]), "b": np.array(b, NUMPY[element]), "n": np.array(n, np.uint32)}
+        inputs |= {f"out{k}": np.zeros(count, NUMPY[rows[k][2]]) for k in part}
+        got = vyre.run(program, inputs, (-(-count // 32), 1, 1), **target)
+        for k in part:
+            result, expected = outputs[f"out{k}"]
+            np.testing.assert_array_equal(got[f"out{k}"], np.array(expected, NUMPY[result]), err_msg=f"row {k}")
+
+
+@pytest.mark.parametrize("lanes", [2, 4])
+def test_operators_on_vectors_go_lane_by_lane(lanes, target):
+    assert len(ON_VECTORS) == 10
+    element = VEC2 if lanes == 2 else VEC4
+    a, b, _ = grid(U32)
+    a, b = a[: len(a) // 4 * 4], b[: len(b) // 4 * 4]
+    count = len(a) // lanes
+    n = [AMOUNTS[k % len(AMOUNTS)] for k in range(count)]
+    for first in range(0, 10, 5):
+        part = range(first, first + 5)
+        buffers = [BufferDecl.read("a", 0, element), BufferDecl.read("b", 1, element), BufferDecl.read("n", 2, U32)]
+        buffers += [BufferDecl.read_write(f"out{k}", 3 + k, element) for k in part]
+        stores = [Node.store(f"out{k}", X, ON_VECTORS[k][0](load("a"), load("b"), load("n"))) for k in part]
+        shape = (count, lanes)
+        inputs = {
+            "a": np.array(a, np.uint32).reshape(shape),
+            "b": np.array(b, np.uint32).reshape(shape),
+            "n": np.array(n, np.uint32),
+        }
+        inputs |= {f"out{k}": np.zeros(shape, np.uint32) for k in part}
+        got = vyre.run(Program(buffers, (16, 1, 1), stores), inputs, (-(-count // 16), 1, 1), **target)
+        for k in part:
+            expected = [ON_VECTORS[k][1](a[i], b[i], n[i // lanes]) for i in range(count * lanes)]
+            np.testing.assert_array_equal(got[f"out{k}"].ravel(), np.array(expected, np.uint32), err_msg=f"row {k}")
+
+
+def test_operators_on_bool_give_bool(target):
+    a, b = [False, False, True, True], [False, True, False, True]
+    rows = [
+        (lambda p, q: p & q, lambda p, q: p and q),
+        (lambda p, q: p | q, lambda p, q: p or q),
+        (lambda p, q: p ^ q, lambda p, q: p != q),
+        (lambda p, q: p == q, lambda p, q: p == q),
+        (lambda p, q: (p != q) | ~p, lambda p, q: p != q or not p),
+        (lambda p, q: ~(p & True) ^ (q == False), lambda p, q: (not p) != (q is False)),  # noqa: E712
+    ]
+    buffers = [BufferDecl.read("a", 0, BOOL), BufferDecl.read("b", 1, BOOL)]
+    buffers += [BufferDecl.read_write(f"out{k}", 2 + k, BOOL) for k in range(len(rows))]
+    stores = [Node.store(f"out{k}", X, build(load("a"), load("b"))) for k, (build, _) in enumerate(rows)]
+    inputs = {"a": np.array(a), "b": np.array(b)} | {f"out{k}": np.zeros(4, np.bool_) for k in range(len(rows))}
+    got = vyre.run(Program(buffers, (4, 1, 1), stores), inputs, (1, 1, 1), **target)
+    for k, (_, model) in enumerate(rows):
+        assert got[f"out{k}"].tolist() == [model(p, q) for p, q in zip(a, b, strict=True)], k
+
+
+def stored(value: Expr | int, element: DataType, *loads: DataType) -> Program:
+    """A program that stores ``value`` to `out`, with read buffers r0, r1 ... of these elements."""
+    buffers = [BufferDecl.output("out", 0, element)]
+    buffers += [BufferDecl.read(f"r{k}", k + 1, kind) for k, kind in enumerate(loads)]
+    return Program(buffers, (1, 1, 1), [Node.store("out", 0, value)])
+
+
+@pytest.mark.parametrize(
+    ("value", "element", "expected"),
+    [
+        (-5, I32, "-5i32"),
+        (2**40, U64, "1099511627776u64"),
+        (7, U64, "7u64"),
+        (7, U32, "7"),
+        (vyre.select(Expr.gid_x(), Expr.load("r0", 0), -1), I32, "select(gid.x, r0[0], -1i32)"),
+        (vyre.select(Expr.gid_x(), 9, Expr.load("r1", 0)), U64, "select(gid.x, 9u64, r1[0])"),
+        (vyre.call("primitive.u64.add", [Expr.load("r1", 0), 3]), U64, 'call("primitive.u64.add", r1[0], 3u64)'),
+        (Expr.load("r1", 0) + 3, U64, 'call("primitive.u64.add", r1[0], 3u64)'),
+        (3 << Expr.load("r2", 0), U32, "3 << r2[0]"),
+        (vyre.min(1, 2), U32, "min(1, 2)"),
+    ],
+)
+def test_an_integer_takes_the_type_that_stands_opposite(value, element, expected):
+    text = stored(value, element, I32, U64, U32).to_text().strip().splitlines()[-1]
+    assert text == f"out[0] = {expected}"
+
+
+def test_variables_have_the_type_of_their_scope():
+    v = Expr.var("v")
+    twice = v + v
+    program = Program(
+        [BufferDecl.read("i", 0, I32), BufferDecl.read_write("a", 1, I32), BufferDecl.read_write("b", 2, U32)],
+        (1, 1, 1),
+        [
+            Node.block([Node.let("v", Expr.load("i", 0)), Node.store("a", 0, twice), Node.store("a", 1, twice)]),
+            Node.block([Node.let("v", 2**31 + 4), Node.store("b", 0, twice), Node.store("b", 1, twice)]),
+            Node.block([Node.let("v", Expr.load("i", 1)), Node.store("a", 2, twice)]),
+        ],
+    )
+    program.check()
+    # One expression for each type: the third block shares that of the first.
+    assert [line.strip() for line in program.to_text().splitlines() if line.strip().startswith("%")] == [
+        "%0 = v",
+        "%1 = cast(i32, cast(u32, %0) + cast(u32, %0))",
+        "%2 = %0 + %0",
+    ]
+    got = vyre.run(program, {"i": np.array([-3, 2**31 - 1], np.int32), "a": 3, "b": 2}, (1, 1, 1), backend="reference")
+    assert (got["a"].tolist(), got["b"].tolist()) == ([-6, -6, -2], [8, 8])
+
+
+def test_a_variable_that_is_assigned_keeps_its_type():
+    program = Program(
+        [BufferDecl.output("out", 0, I32)],
+        (1, 1, 1),
+        [
+            Node.let("v", Expr.i32(5)),
+            Node.assign("v", -7),
+            Node.loop("k", 0, 3, [Node.assign("v", Expr.var("v") * 2 - 1)]),
+            Node.store("out", 0, Expr.var("v")),
+        ],
+    )
+    assert vyre.run(program, {"out": 1}, (1, 1, 1), backend="cpu")["out"].tolist() == [-63]
+
+
+def test_operators_in_the_body_of_an_operation_know_its_parameters():
+    a, b = Expr.var("a"), Expr.var("b")
+    spec = vyre.OpSpec(
+        "test.mean64", vyre.OpSignature([U64, U64], U64), parameters=["a", "b"], result=(a & b) + ((a ^ b) >> 1)
+    )
+    vyre.ops.register(spec)
+    program = stored(vyre.call("test.mean64", [Expr.load("r0", 0), Expr.load("r0", 1)]) + 1, U64, U64)
+    got = vyre.run(program, {"out": 1, "r0": np.array([M64, M64 - 2], np.uint64)}, (1, 1, 1), backend="reference")
+    assert got["out"].tolist() == [M64]
+
+
+def test_an_expression_that_two_statements_share_stays_one():
+    shared = Expr.load("r0", 0) + Expr.load("r0", 1)
+    buffers = [BufferDecl.read_write("out", 0, I32), BufferDecl.read("r0", 1, I32)]
+    once = Program(buffers, (1, 1, 1), [Node.store("out", 0, shared), Node.store("out", 1, shared)])
+    assert once.to_text().count("r0[0]") == 1
+
+
+def test_an_unpickled_expression_is_resolved_where_it_is_used():
+    for value, element in [(-(Expr.load("r0", 0) // -3) << 2, I32), (Expr.load("r1", 0) * 2**40 ^ 1, U64)]:
+        again = pickle.loads(pickle.dumps(value))
+        assert repr(again) == repr(value)
+        assert stored(again, element, I32, U64) == stored(value, element, I32, U64)
+
+
+def loads() -> dict[str, Expr]:
+    return {kind: Expr.load(kind, 0) for kind in ("u32", "i32", "u64", "vec2", "vec4", "bool")}
+
+
+DECLS = [
+    BufferDecl.read(name, k + 1, kind)
+    for k, (name, kind) in enumerate(
+        {"u32": U32, "i32": I32, "u64": U64, "vec2": VEC2, "vec4": VEC4, "bool": BOOL}.items()
+    )
+]
+BOTH = "Fix: cast one of them so that both have one type."
+# (what is written, the sentence, what its Fix says, the result's type)
+MISTAKES = [
+    (
+        lambda v: v["u32"] + v["i32"],
+        f"operator `+` has operands `u32` and `i32`. {BOTH}",
+        lambda v: v["u32"] + Expr.cast(U32, v["i32"]),
+        U32,
+    ),
+    (
+        lambda v: v["u64"] < v["u32"],
+        f"operator `<` has operands `u64` and `u32`. {BOTH}",
+        lambda v: v["u64"] < Expr.cast(U64, v["u32"]),
+        U32,
+    ),
+    (lambda v: v["vec2"] * v["vec4"], f"operator `*` has operands `vec2<u32>` and `vec4<u32>`. {BOTH}", None, None),
+    (lambda v: v["vec2"] == v["u32"], f"operator `==` has operands `vec2<u32>` and `u32`. {BOTH}", None, None),
+    (
+        lambda v: v["bool"] & 1,
+        f"operator `&` has operands `bool` and `u32`. {BOTH}",
+        lambda v: v["bool"] & Expr.cast(BOOL, 1),
+        BOOL,
+    ),
+    (
+        lambda v: v["u32"] + True,
+        f"operator `+` has operands `u32` and `bool`. {BOTH}",
+        lambda v: v["u32"] + Expr.cast(U32, True),
+        U32,
+    ),
+    (
+        lambda v: v["vec2"] == v["vec2"],
+        "operator `==` is not defined on `vec2<u32>`. Fix: compare the lanes, vyre.lane(x, 0) and the others.",
+        lambda v: vyre.lane(v["vec2"], 0) == vyre.lane(v["vec2"], 0),
+        U32,
+    ),
+    (
+        lambda v: vyre.rotl(v["i32"], 1),
+        "operator `rotl` is not defined on `i32`. Fix: write vyre.cast(vyre.u32, x) for each operand x.",
+        lambda v: vyre.rotl(vyre.cast(vyre.u32, v["i32"]), 1),
+        U32,
+    ),
+    (
+        lambda v: v["bool"] + v["bool"],
+        "operator `+` is not defined on `bool`. Fix: write vyre.cast(vyre.u32, x) for each operand x.",
+        lambda v: vyre.cast(vyre.u32, v["bool"]) + vyre.cast(vyre.u32, v["bool"]),
+        U32,
+    ),
+    (
+        lambda v: vyre.mulhi(v["u64"], v["u64"]),
+        "operator `mulhi` is not defined on `u64`. Fix: apply it to the halves, vyre.lane(x, 0) and vyre.lane(x, 1).",
+        lambda v: vyre.mulhi(vyre.lane(v["u64"], 0), vyre.lane(v["u64"], 1)),
+        U32,
+    ),
+    (
+        lambda v: vyre.popcount(v["vec4"]),
+        "operator `popcount` is not defined on `vec4<u32>`. Fix: apply it to each lane, vyre.lane(x, 0) and the others.",
+        lambda v: vyre.popcount(vyre.lane(v["vec4"], 0)),
+        U32,
+    ),
+    (
+        lambda v: v["u32"] + -1,
+        "literal -1 does not fit `u32` (0 to 4294967295). Fix: write `- 1`.",
+        lambda v: v["u32"] - 1,
+        U32,
+    ),
+    (
+        lambda v: -1 + v["u32"],
+        "literal -1 does not fit `u32` (0 to 4294967295). Fix: write `x - 1`.",
+        lambda v: v["u32"] - 1,
+        U32,
+    ),
+    (
+        lambda v: -3 - v["u32"],
+        "literal -3 does not fit `u32` (0 to 4294967295). Fix: write `-x - 3`.",
+        lambda v: -v["u32"] - 3,
+        U32,
+    ),
+    (
+        lambda v: v["u64"] * -2,
+        "literal -2 does not fit `u64` (0 to 18446744073709551615). Fix: write `-x * 2`.",
+        lambda v: -v["u64"] * 2,
+        U64,
+    ),
+    (
+        lambda v: v["u32"] & -16,
+        "literal -16 does not fit `u32` (0 to 4294967295). Fix: write 4294967280, which has the same bits.",
+        lambda v: v["u32"] & 4294967280,
+        U32,
+    ),
+    (
+        lambda v: v["u32"] < -1,
+        "literal -1 does not fit `u32` (0 to 4294967295). Fix: cast the other operand: write vyre.cast(vyre.i32, x) for x.",
+        lambda v: vyre.cast(vyre.i32, v["u32"]) < -1,
+        U32,
+    ),
+    (
+        lambda v: v["u32"] + 2**32,
+        "literal 4294967296 does not fit `u32` (0 to 4294967295). Fix: cast the other operand: write vyre.cast(vyre.u64, x) for x.",
+        lambda v: vyre.cast(vyre.u64, v["u32"]) + 2**32,
+        U64,
+    ),
+    (
+        lambda v: v["i32"] ^ 0x80000000,
+        "literal 2147483648 does not fit `i32` (-2147483648 to 2147483647). Fix: write -2147483648, which has the same bits.",
+        lambda v: v["i32"] ^ -2147483648,
+        I32,
+    ),
+    (
+        lambda v: v["i32"] // 2**31,
+        "literal 2147483648 does not fit `i32` (-2147483648 to 2147483647). Fix: write vyre.cast(vyre.u32, x) for the I32 operand x: its bits are then a U32.",
+        lambda v: vyre.cast(vyre.u32, v["i32"]) // 2**31,
+        U32,
+    ),
+    (
+        lambda v: v["u32"] << -3,
+        "literal -3 does not fit `u32` (0 to 4294967295). Fix: write `>> 3`.",
+        lambda v: v["u32"] >> 3,
+        U32,
+    ),
+    (
+        lambda v: v["u64"] >> v["u64"],
+        "amount of `>>` must be `u32`, got `u64`. Fix: cast the amount to U32.",
+        lambda v: v["u64"] >> Expr.cast(U32, v["u64"]),
+        U64,
+    ),
+    (
+        lambda v: ~(v["i32"] < 0),
+        "operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.",
+        lambda v: vyre.logical_not(v["i32"] < 0),
+        U32,
+    ),
+    (
+        lambda v: ~((v["u64"] == 0) | (v["u32"] > 3)),
+        "operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.",
+        lambda v: vyre.bitnot((v["u64"] == 0) | (v["u32"] > 3)),
+        U32,
+    ),
+    (
+        lambda v: ~vyre.call("primitive.u64.lt", [v["u64"], 5]),
+        "operator `~` flips the bits of a truth value. Fix: use logical_not for the truth or bitnot for the bits.",
+        lambda v: vyre.logical_not(vyre.call("primitive.u64.lt", [v["u64"], 5])),
+        U32,
+    ),
+]
+
+
+@pytest.mark.parametrize(("write", "sentence", "fixed", "element"), MISTAKES, ids=[row[1][:60] for row in MISTAKES])
+def test_a_mistake_is_said_at_the_operator_and_its_fix_works(write, sentence, fixed, element, target):
+    line = write.__code__.co_firstlineno
+    with pytest.raises(vyre.ValidationError) as error:
+        Program([*DECLS, BufferDecl.read_write("out", 9, U32)], (1, 1, 1), [Node.store("out", 0, write(loads()))])
+    assert [(d.rule, d.message, d.place.line) for d in error.value.diagnostics] == [
+        ("V039", f"vyre IR validation: {sentence}", line)
+    ]
+    if fixed is None:
+        return
+    # The Fix runs, and gives on every backend what it gives on the reference.
+    program = Program(
+        [*DECLS, BufferDecl.read_write("out", 9, element)], (1, 1, 1), [Node.store("out", 0, fixed(loads()))]
+    )
+    arrays = {"u32": np.array([7], np.uint32), "i32": np.array([-9], np.int32), "u64": np.array([2**40 + 5], np.uint64)}
+    arrays |= {
+        "vec2": np.array([[1, 2]], np.uint32),
+        "vec4": np.array([[3, 4, 5, 6]], np.uint32),
+        "bool": np.array([True]),
+        "out": 1,
+    }
+    expected = vyre.run(program, arrays, (1, 1, 1), backend="reference")
+    np.testing.assert_array_equal(vyre.run(program, arrays, (1, 1, 1), **target)["out"], expected["out"])
+
+
+def test_all_mistakes_of_a_program_come_in_one_error():
+    v = loads()
+    with pytest.raises(vyre.ValidationError) as error:
+        Program(
+            [*DECLS, BufferDecl.read_write("out", 9, I32)],
+            (1, 1, 1),
+            [
+                Node.store("out", 0, (v["u32"] + v["i32"]) * v["u64"]),
+                Node.loop("k", 0, 4, [Node.store("out", Expr.var("k"), 2**31)]),
+                Node.let("t", ~(v["i32"] > 1)),
+            ],
+        )
+    # What follows from a mistake is not said again: the product of the wrong sum is no second one.
+    assert [d.place.path for d in error.value.diagnostics] == [
+        "entry[0].value.arguments[0]",
+        "entry[1].body[0].value",
+        "entry[2].value",
+    ]
+
+
+def test_an_operand_of_unknown_type_is_no_second_mistake():
+    program = stored(Expr.var("nowhere") + Expr.load("missing", 0) * 3, U32)
+    assert {d.rule for d in vyre.validate(program)} == {"V004", "V006"}
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: Node.let("x", -1), lambda: vyre.select(Expr.gid_x(), -1, 2), lambda: vyre.min(-1, 2)]
+)
+def test_a_negative_integer_alone_names_the_literal_of_i32(make):
+    with pytest.raises(
+        vyre.ArgumentError, match=r"write Expr\.i32\(-1\) for an I32, or 4294967295 for the same bits as a U32"
+    ):
+        make()
+
+
+def test_an_integer_that_no_type_holds_is_refused_at_once():
+    with pytest.raises(vyre.ArgumentError) as error:
+        Expr.gid_x() + 2**64
+    assert str(error.value) == (
+        "the right operand of `+` must be an Expr, a bool or an integer from -9223372036854775808 to 18446744073709551615, "
+        "got 18446744073709551616 (int). Fix: write an integer that one of the types holds."
+    )
+
+
+def test_a_chain_of_100_000_operators_is_made_without_recursion():
+    value = Expr.load("r0", 0)
+    for _ in range(100_000):
+        value = value + 1
+    assert "V019" in {d.rule for d in vyre.validate(stored(value, U32, U32))}
+
+
+def test_programs_on_u32_are_what_they_were():
+    a, b = Expr.load("r0", 0), Expr.load("r0", 1)
+    written = (a + 3 * b) // 7 ^ (a << 5 | b >> 27)
+    explicit = Expr.bitxor(Expr.div(Expr.add(a, Expr.mul(3, b)), 7), Expr.bitor(Expr.shl(a, 5), Expr.shr(b, 27)))
+    assert stored(written, U32, U32) == stored(explicit, U32, U32)
