@@ -11,6 +11,9 @@ template <class... Arms>
 struct overloaded : Arms... {
   using Arms::operator()...;
 };
+// clang before 17 deduces nothing from an aggregate's braces.
+template <class... Arms>
+overloaded(Arms...) -> overloaded<Arms...>;
 
 template <class Variant, class... Arms>
 constexpr decltype(auto) match(Variant&& value, Arms&&... arms) {
