@@ -6,16 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "vyre/emit/spirv/options.hpp"
 #include "vyre/lower/kernel.hpp"
 
 namespace vyre::spirv {
-
-struct Options {
-  // For drivers that end loops silently: the condition is tested again after each loop, and a loop that was cut sets the status word.
-  bool check_loops = false;
-  // Buffers are reached through their addresses, because devices can bind only a limited range of a large one.
-  bool addresses = false;
-};
 
 std::vector<std::uint32_t> emit(const lower::Kernel& kernel, const Options& options = {});
 // The number of loop rounds that an invocation takes to zero workgroup memory, counted as lower::most_rounds does.

@@ -9,8 +9,9 @@
 
 #include "glslang/SPIRV/GLSL.std.450.h"
 #include "vyre/base/assert.hpp"
-#include "vyre/emit/spirv/emit.hpp"
 #include "vyre/emit/spirv/module.hpp"
+#include "vyre/emit/spirv/options.hpp"
+#include "vyre/lower/kernel.hpp"
 
 namespace vyre::spirv {
 
