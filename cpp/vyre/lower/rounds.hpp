@@ -1,4 +1,5 @@
-// How many loop rounds an invocation of a kernel takes at the most: some drivers end all loops after so many (run/vulkan/probes.hpp).
+// How many loop rounds an invocation of a kernel takes at the most: some drivers end all loops after so many
+// (vulkan/devices/probes.hpp).
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@
 #include "vyre/fuzz/generate.hpp"
 #include "vyre/fuzz/operations.hpp"
 #include "vyre/ir/print.hpp"
-#include "vyre/run/vulkan/parts.hpp"
+#include "vyre/run/vulkan/submit/grid_parts.hpp"
 
 namespace vyre {
 namespace {

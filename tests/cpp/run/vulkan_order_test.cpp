@@ -13,7 +13,7 @@
 #include "run/vulkan_fixture.hpp"
 #include "run/vulkan_shaders.hpp"
 #include "vyre/run/storage.hpp"
-#include "vyre/run/vulkan/loader.hpp"
+#include "vyre/run/vulkan/api/loader.hpp"
 
 namespace vyre::test {
 namespace {

@@ -14,8 +14,8 @@
 
 #include "run/vulkan_shaders.hpp"
 #include "support/directory.hpp"
-#include "vyre/run/vulkan/cache_folder.hpp"
-#include "vyre/run/vulkan/pipeline_file.hpp"
+#include "vyre/run/vulkan/compile/cache_folder.hpp"
+#include "vyre/run/vulkan/compile/pipeline_file.hpp"
 
 namespace vyre::test {
 namespace {

@@ -10,7 +10,7 @@
 #include "support/failing_vulkan.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/storage.hpp"
-#include "vyre/run/vulkan/timestamps.hpp"
+#include "vyre/run/vulkan/submit/timestamps.hpp"
 
 namespace vyre::test {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "vyre/run/vulkan/shader.hpp"
+#include "vyre/run/vulkan/compile/shader.hpp"
 
 namespace vyre::test {
 

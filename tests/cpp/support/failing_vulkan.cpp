@@ -20,7 +20,7 @@ enum Function {
 #define GLOBAL(name) k_##name,
 #define INSTANCE(name) k_##name,
 #define DEVICE(name) k_##name,
-#include "vyre/run/vulkan/functions.def"
+#include "vyre/run/vulkan/api/functions.def"
   kFunctionCount
 };
 
@@ -28,7 +28,7 @@ constexpr const char* kNames[] = {
 #define GLOBAL(name) #name,
 #define INSTANCE(name) #name,
 #define DEVICE(name) #name,
-#include "vyre/run/vulkan/functions.def"
+#include "vyre/run/vulkan/api/functions.def"
 };
 // clang-format on
 
@@ -44,7 +44,7 @@ constexpr bool kFallible[] = {
 #define GLOBAL(name) std::is_same_v<ResultOf<PFN_##name>::type, VkResult>,
 #define INSTANCE(name) std::is_same_v<ResultOf<PFN_##name>::type, VkResult>,
 #define DEVICE(name) std::is_same_v<ResultOf<PFN_##name>::type, VkResult>,
-#include "vyre/run/vulkan/functions.def"
+#include "vyre/run/vulkan/api/functions.def"
 };
 // clang-format on
 
@@ -263,7 +263,7 @@ PFN_vkVoidFunction function_of(int index) {
 #define GLOBAL(name) StandIn<k_##name, PFN_##name>::function(),
 #define INSTANCE(name) StandIn<k_##name, PFN_##name>::function(),
 #define DEVICE(name) StandIn<k_##name, PFN_##name>::function(),
-#include "vyre/run/vulkan/functions.def"
+#include "vyre/run/vulkan/api/functions.def"
   };
   // clang-format on
   return functions[index];

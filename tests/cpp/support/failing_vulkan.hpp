@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "vyre/run/vulkan/loader.hpp"
+#include "vyre/run/vulkan/api/loader.hpp"
 
 namespace vyre::test {
 

@@ -10,7 +10,7 @@
 
 #include "vyre/run/backend.hpp"
 #if VYRE_HAS_SPIRV
-#include "vyre/run/vulkan/options.hpp"
+#include "vyre/run/vulkan/api/options.hpp"
 #endif
 
 namespace vyre::test {

@@ -9,15 +9,15 @@
 
 #include "vyre/base/error.hpp"
 #include "vyre/run/profile.hpp"
-#include "vyre/run/vulkan/call.hpp"
-#include "vyre/run/vulkan/float_state.hpp"
-#include "vyre/run/vulkan/heap.hpp"
-#include "vyre/run/vulkan/pipeline.hpp"
-#include "vyre/run/vulkan/process_end.hpp"
-#include "vyre/run/vulkan/stream.hpp"
-#include "vyre/run/vulkan/timestamps.hpp"
-#include "vyre/run/vulkan/transfer.hpp"
-#include "vyre/run/vulkan/waiting.hpp"
+#include "vyre/run/vulkan/api/float_state.hpp"
+#include "vyre/run/vulkan/api/process_end.hpp"
+#include "vyre/run/vulkan/api/waiting.hpp"
+#include "vyre/run/vulkan/calls/host_call.hpp"
+#include "vyre/run/vulkan/compile/pipeline.hpp"
+#include "vyre/run/vulkan/memory/heap.hpp"
+#include "vyre/run/vulkan/memory/transfer.hpp"
+#include "vyre/run/vulkan/submit/stream.hpp"
+#include "vyre/run/vulkan/submit/timestamps.hpp"
 
 namespace vyre::run::vulkan {
 namespace {

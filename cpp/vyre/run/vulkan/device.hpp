@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "vyre/base/fork.hpp"
-#include "vyre/run/vulkan/handle.hpp"
-#include "vyre/run/vulkan/instance.hpp"
-#include "vyre/run/vulkan/options.hpp"
-#include "vyre/run/vulkan/shader.hpp"
+#include "vyre/run/vulkan/api/handle.hpp"
+#include "vyre/run/vulkan/api/instance.hpp"
+#include "vyre/run/vulkan/api/options.hpp"
+#include "vyre/run/vulkan/compile/shader.hpp"
 
 namespace vyre::run::vulkan {
 

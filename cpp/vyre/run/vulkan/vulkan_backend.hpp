@@ -2,8 +2,8 @@
 #pragma once
 
 #include "vyre/run/vulkan/backend.hpp"
-#include "vyre/run/vulkan/devices.hpp"
-#include "vyre/run/vulkan/shader.hpp"
+#include "vyre/run/vulkan/compile/shader.hpp"
+#include "vyre/run/vulkan/devices/devices.hpp"
 
 namespace vyre::run::vulkan {
 

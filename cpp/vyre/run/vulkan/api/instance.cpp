@@ -1,0 +1,227 @@
+#include "vyre/run/vulkan/api/instance.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "vyre/run/driver_files.hpp"
+#include "vyre/run/vulkan/api/float_state.hpp"
+#include "vyre/run/vulkan/api/handle.hpp"
+
+namespace vyre::run::vulkan {
+namespace {
+
+// 1.2 is the first version with the memory model that barriers and atomics are written for.
+constexpr std::uint32_t kVersion = VK_API_VERSION_1_2;
+
+std::string version_text(std::uint32_t version) {
+  return fmt::format("{}.{}.{}", VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version), VK_API_VERSION_PATCH(version));
+}
+
+// Vulkan lists things in two calls: how many, then which. Between them the list may have grown.
+template <class T, class Call>
+std::vector<T> list_of(Call call, const char* name, std::string_view device) {
+  for (;;) {
+    std::uint32_t count = 0;
+    check(call(&count, nullptr), name, device);
+    if (count == 0) return {};
+    std::vector<T> list(count);
+    const VkResult result = call(&count, list.data());
+    check(result, name, device);
+    if (result != VK_INCOMPLETE) {
+      list.resize(count);
+      return list;
+    }
+  }
+}
+
+std::string kind_of(VkPhysicalDeviceType type) {
+  switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+      return "discrete gpu";
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+      return "integrated gpu";
+    default:
+      return "software gpu";
+  }
+}
+
+std::string hex(const std::uint8_t* bytes, std::size_t count) {
+  std::string text;
+  for (std::size_t i = 0; i < count; ++i) text += fmt::format("{:02x}", bytes[i]);
+  return text;
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> limits_of(const PhysicalDevice& device) {
+  const VkPhysicalDeviceLimits& limits = device.limits;
+  std::vector<std::pair<std::string, std::uint64_t>> list;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    list.emplace_back(fmt::format("maxComputeWorkGroupCount[{}]", axis), limits.maxComputeWorkGroupCount[axis]);
+  }
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    list.emplace_back(fmt::format("maxComputeWorkGroupSize[{}]", axis), limits.maxComputeWorkGroupSize[axis]);
+  }
+  list.emplace_back("maxComputeWorkGroupInvocations", limits.maxComputeWorkGroupInvocations);
+  list.emplace_back("maxComputeSharedMemorySize", limits.maxComputeSharedMemorySize);
+  list.emplace_back("maxPerStageDescriptorStorageBuffers", limits.maxPerStageDescriptorStorageBuffers);
+  list.emplace_back("maxDescriptorSetStorageBuffers", limits.maxDescriptorSetStorageBuffers);
+  list.emplace_back("maxPerStageResources", limits.maxPerStageResources);
+  list.emplace_back("maxStorageBufferRange", limits.maxStorageBufferRange);
+  list.emplace_back("maxPushConstantsSize", limits.maxPushConstantsSize);
+  list.emplace_back("maxMemoryAllocationSize", device.max_memory_allocation);
+  if (device.max_buffer != 0) list.emplace_back("maxBufferSize", device.max_buffer);
+  return list;
+}
+
+PhysicalDevice describe(const InstanceApi& api, VkPhysicalDevice handle) {
+  PhysicalDevice device;
+  device.handle = handle;
+
+  VkPhysicalDeviceProperties basic;
+  api.vkGetPhysicalDeviceProperties(handle, &basic);
+  device.info.name = basic.deviceName;
+  device.type = basic.deviceType;
+  device.info.kind = kind_of(basic.deviceType);
+  device.limits = basic.limits;
+  api.vkGetPhysicalDeviceMemoryProperties(handle, &device.memory);
+  if (basic.apiVersion < kVersion) {
+    // Asking an older device for what came with 1.2 is not allowed.
+    device.info.reasons.push_back(fmt::format("device `{}` supports Vulkan {}, but 1.2 is needed. Fix: update its driver.",
+                                              device.info.name, version_text(basic.apiVersion)));
+    return device;
+  }
+
+  const auto extensions = list_of<VkExtensionProperties>(
+      [&](std::uint32_t* count, VkExtensionProperties* list) {
+        return api.vkEnumerateDeviceExtensionProperties(handle, nullptr, count, list);
+      },
+      "vkEnumerateDeviceExtensionProperties", device.info.name);
+  const auto has = [&](const char* name) {
+    return std::ranges::any_of(extensions, [&](const VkExtensionProperties& it) { return std::strcmp(it.extensionName, name) == 0; });
+  };
+  const bool has_robustness2 = has(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME);
+  device.calibrated_timestamps = has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+
+  VkPhysicalDeviceDriverProperties driver{};
+  driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
+  VkPhysicalDeviceIDProperties id{};
+  id.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES;
+  id.pNext = &driver;
+  VkPhysicalDeviceMaintenance4PropertiesKHR maintenance4{};
+  maintenance4.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES_KHR;
+  maintenance4.pNext = &id;
+  VkPhysicalDeviceMaintenance3Properties maintenance{};
+  maintenance.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES;
+  maintenance.pNext = &id;
+  if (has(VK_KHR_MAINTENANCE_4_EXTENSION_NAME)) maintenance.pNext = &maintenance4;
+  VkPhysicalDeviceProperties2 properties{};
+  properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  properties.pNext = &maintenance;
+  api.vkGetPhysicalDeviceProperties2(handle, &properties);
+  device.info.driver = fmt::format("{}{}{} (Vulkan {})", driver.driverName, driver.driverInfo[0] == '\0' ? "" : " ", driver.driverInfo,
+                                   version_text(basic.apiVersion));
+  device.driver = driver.driverID;
+  device.max_memory_allocation = maintenance.maxMemoryAllocationSize;
+  device.max_buffer = maintenance4.maxBufferSize;
+  device.info.limits = limits_of(device);
+  device.key = hex(id.driverUUID, VK_UUID_SIZE) + hex(id.deviceUUID, VK_UUID_SIZE) + hex(basic.pipelineCacheUUID, VK_UUID_SIZE) +
+               fmt::format("{:08x}", basic.driverVersion);
+
+  VkPhysicalDeviceRobustness2FeaturesEXT robustness2{};
+  robustness2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT;
+  VkPhysicalDeviceVulkan12Features features12{};
+  features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+  if (has_robustness2) features12.pNext = &robustness2;
+  VkPhysicalDeviceFeatures2 features{};
+  features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  features.pNext = &features12;
+  api.vkGetPhysicalDeviceFeatures2(handle, &features);
+  device.robust_buffer_access = features.features.robustBufferAccess == VK_TRUE;
+  device.robust_buffer_access2 = has_robustness2 && device.robust_buffer_access && robustness2.robustBufferAccess2 == VK_TRUE;
+  device.buffer_addresses = features12.bufferDeviceAddress == VK_TRUE;
+  if (features12.vulkanMemoryModel != VK_TRUE) {
+    device.info.reasons.push_back(
+        fmt::format("device `{}` has no vulkanMemoryModel. Fix: update its driver, or use another device.", device.info.name));
+  }
+
+  std::uint32_t family_count = 0;
+  api.vkGetPhysicalDeviceQueueFamilyProperties(handle, &family_count, nullptr);
+  std::vector<VkQueueFamilyProperties> families(family_count);
+  api.vkGetPhysicalDeviceQueueFamilyProperties(handle, &family_count, families.data());
+  // The first family that computes: on every GPU it is the one that also draws, and so the one with all of the machine.
+  bool computes = false;
+  for (std::uint32_t family = 0; family < family_count && !computes; ++family) {
+    if ((families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) {
+      device.queue_family = family;
+      device.timestamp_bits = families[family].timestampValidBits;
+      computes = true;
+    }
+  }
+  if (!computes) {
+    device.info.reasons.push_back(fmt::format("device `{}` has no compute queue. Fix: use another device.", device.info.name));
+  }
+  device.info.usable = device.info.reasons.empty();
+  return device;
+}
+
+}  // namespace
+
+Instance::Instance(const Loader& loader) : process_(getpid()) {
+  if (loader.find == nullptr) throw NoVulkanError(loader.reason);
+  if (loader.find(nullptr, "vkEnumerateInstanceVersion") == nullptr) {
+    throw NoVulkanError("the Vulkan loader supports Vulkan 1.0, but 1.2 is needed. Fix: update the Vulkan loader (libvulkan.so.1).");
+  }
+  const GlobalApi global = load_global(loader.find);
+  std::uint32_t version = 0;
+  check(global.vkEnumerateInstanceVersion(&version), "vkEnumerateInstanceVersion", {});
+  if (version < kVersion) {
+    throw NoVulkanError(fmt::format(
+        "the Vulkan loader supports Vulkan {}, but 1.2 is needed. Fix: update the Vulkan loader (libvulkan.so.1).", version_text(version)));
+  }
+
+  VkApplicationInfo application{};
+  application.sType = VK_STRUCTURE_TYPE_APPLICATION_INFO;
+  application.pApplicationName = "vyre";
+  application.pEngineName = "vyre";
+  application.apiVersion = kVersion;
+  VkInstanceCreateInfo create{};
+  create.sType = VK_STRUCTURE_TYPE_INSTANCE_CREATE_INFO;
+  create.pApplicationInfo = &application;
+  const PlainFloats plain_floats;
+  VkInstance instance = VK_NULL_HANDLE;
+  const VkResult result = global.vkCreateInstance(&create, nullptr, &instance);
+  // Whatever the loader makes of a damaged file: out of memory, or no driver.
+  if (result == VK_ERROR_INCOMPATIBLE_DRIVER || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
+    if (const std::string damage = damaged_driver(); !damage.empty()) throw NoVulkanError(damage);
+  }
+  if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
+    throw NoVulkanError(
+        "no Vulkan driver was found. Fix: install the driver of the GPU, or a software one, on Debian with `apt-get install "
+        "mesa-vulkan-drivers`.");
+  }
+  check(result, "vkCreateInstance", {});
+
+  // Until the table is loaded, only the loader itself can say how the instance is destroyed.
+  try {
+    api_ = load_instance(loader.find, instance);
+    enumerate();
+  } catch (...) {
+    if (auto destroy = reinterpret_cast<PFN_vkDestroyInstance>(loader.find(instance, "vkDestroyInstance"))) destroy(instance, nullptr);
+    throw;
+  }
+}
+
+Instance::~Instance() {
+  if (process_ == getpid()) api_.vkDestroyInstance(api_.instance, nullptr);
+}
+
+void Instance::enumerate() {
+  const auto handles = list_of<VkPhysicalDevice>(
+      [&](std::uint32_t* count, VkPhysicalDevice* list) { return api_.vkEnumeratePhysicalDevices(api_.instance, count, list); },
+      "vkEnumeratePhysicalDevices", {});
+  for (VkPhysicalDevice handle : handles) devices_.push_back(describe(api_, handle));
+}
+
+}  // namespace vyre::run::vulkan

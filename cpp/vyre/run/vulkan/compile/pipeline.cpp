@@ -1,0 +1,107 @@
+#include "vyre/run/vulkan/compile/pipeline.hpp"
+
+#include <fmt/format.h>
+
+#include "vyre/base/error.hpp"
+#include "vyre/run/vulkan/api/float_state.hpp"
+#include "vyre/run/vulkan/compile/pipeline_file.hpp"
+
+namespace vyre::run::vulkan {
+namespace {
+
+void check_limits(const Device& device, const Shader& shader) {
+  const VkPhysicalDeviceLimits& limits = device.physical().limits;
+  const auto at_most = [&](std::uint64_t wanted, std::uint64_t allowed, const std::string& limit, const char* what, const char* advice) {
+    if (wanted <= allowed) return;
+    throw CapabilityError(fmt::format("{} {} exceeds {} of device `{}`, which allows {}. Fix: {}, or use another device.", wanted, what,
+                                      limit, device.name(), allowed, advice));
+  };
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    at_most(shader.workgroup_size[axis], limits.maxComputeWorkGroupSize[axis], fmt::format("maxComputeWorkGroupSize[{}]", axis),
+            "invocations along an axis of the workgroup", "use a smaller workgroup_size");
+  }
+  std::uint64_t invocations = 1;
+  for (std::uint32_t size : shader.workgroup_size) {
+    // Each factor is below 2^32 and so is each partial product that passes, so this cannot wrap.
+    invocations *= size;
+    at_most(invocations, limits.maxComputeWorkGroupInvocations, "maxComputeWorkGroupInvocations", "invocations a workgroup",
+            "use a smaller workgroup_size");
+  }
+  at_most(shader.workgroup_memory_bytes, limits.maxComputeSharedMemorySize, "maxComputeSharedMemorySize", "bytes of workgroup memory",
+          "declare smaller workgroup buffers");
+  at_most(shader.binding_count(), limits.maxPerStageDescriptorStorageBuffers, "maxPerStageDescriptorStorageBuffers", "buffers",
+          "use fewer buffers");
+  at_most(shader.binding_count(), limits.maxDescriptorSetStorageBuffers, "maxDescriptorSetStorageBuffers", "buffers", "use fewer buffers");
+  at_most(shader.binding_count(), limits.maxPerStageResources, "maxPerStageResources", "buffers", "use fewer buffers");
+  at_most(shader.push_constant_bytes(), limits.maxPushConstantsSize, "maxPushConstantsSize", "bytes of buffer lengths and workgroup ids",
+          "use fewer buffers");
+}
+
+// Many drivers compile when the pipeline is first used, which only they can measure: what they return is best effort.
+std::vector<std::byte> cache_data(const DeviceApi& api, VkPipelineCache cache) {
+  std::size_t size = 0;
+  if (api.vkGetPipelineCacheData(api.device, cache, &size, nullptr) != VK_SUCCESS) return {};
+  std::vector<std::byte> data(size);
+  if (api.vkGetPipelineCacheData(api.device, cache, &size, data.data()) != VK_SUCCESS) return {};
+  data.resize(size);
+  // Nothing but Vulkan's own header: the driver keeps nothing, or keeps it elsewhere.
+  if (data.size() <= sizeof(VkPipelineCacheHeaderVersionOne)) return {};
+  return data;
+}
+
+}  // namespace
+
+Pipeline::Pipeline(Device& device, const Shader& shader) : shader_(shader) {
+  check_limits(device, shader);
+  const DeviceApi& api = device.api();
+
+  VkPushConstantRange constants{};
+  constants.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
+  constants.size = shader.push_constant_bytes();
+  const VkDescriptorSetLayout set_layout = device.set_layout(shader.binding_count());
+  VkPipelineLayoutCreateInfo layout_create{};
+  layout_create.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
+  layout_create.setLayoutCount = 1;
+  layout_create.pSetLayouts = &set_layout;
+  layout_create.pushConstantRangeCount = 1;
+  layout_create.pPushConstantRanges = &constants;
+  VkPipelineLayout layout = VK_NULL_HANDLE;
+  device.check(api.vkCreatePipelineLayout(api.device, &layout_create, nullptr, &layout), "vkCreatePipelineLayout");
+  layout_ = PipelineLayoutHandle(api, layout);
+
+  VkShaderModuleCreateInfo module_create{};
+  module_create.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
+  module_create.codeSize = shader.words.size() * sizeof(std::uint32_t);
+  module_create.pCode = shader.words.data();
+  VkShaderModule module_value = VK_NULL_HANDLE;
+  device.check(api.vkCreateShaderModule(api.device, &module_create, nullptr, &module_value), "vkCreateShaderModule");
+  const ShaderModuleHandle module(api, module_value);
+
+  const PipelineFile file(device.options(), device.physical().key, shader);
+  const std::vector<std::byte> known = file.read();
+  VkPipelineCacheCreateInfo cache_create{};
+  cache_create.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
+  cache_create.initialDataSize = known.size();
+  cache_create.pInitialData = known.data();
+  VkPipelineCache cache_value = VK_NULL_HANDLE;
+  device.check(api.vkCreatePipelineCache(api.device, &cache_create, nullptr, &cache_value), "vkCreatePipelineCache");
+  const PipelineCacheHandle cache(api, cache_value);
+
+  VkComputePipelineCreateInfo create{};
+  create.sType = VK_STRUCTURE_TYPE_COMPUTE_PIPELINE_CREATE_INFO;
+  create.stage.sType = VK_STRUCTURE_TYPE_PIPELINE_SHADER_STAGE_CREATE_INFO;
+  create.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
+  create.stage.module = *module;
+  create.stage.pName = "main";
+  create.layout = layout;
+  VkPipeline pipeline = VK_NULL_HANDLE;
+  {
+    const PlainFloats plain_floats;
+    device.check(api.vkCreateComputePipelines(api.device, *cache, 1, &create, nullptr, &pipeline), "vkCreateComputePipelines");
+  }
+  pipeline_ = PipelineHandle(api, pipeline);
+
+  if (const auto data = cache_data(api, *cache); !data.empty() && data != known) file.write(data);
+}
+
+}  // namespace vyre::run::vulkan

@@ -1,0 +1,62 @@
+#include "vyre/run/vulkan/compile/translate.hpp"
+
+#include "vyre/emit/spirv/emit.hpp"
+#include "vyre/lower/lower.hpp"
+#include "vyre/lower/rounds.hpp"
+#include "vyre/run/profile.hpp"
+
+namespace vyre::run::vulkan {
+namespace {
+
+// The loop that zeroes workgroup memory uses up rounds of the same budget. A kernel without loops of its own always fits.
+bool fits(std::uint32_t loop_budget, const lower::Kernel& kernel) {
+  const std::uint64_t rounds = lower::most_rounds(kernel), zeroing = spirv::zeroing_rounds(kernel);
+  return rounds == 0 || (zeroing <= loop_budget && rounds <= loop_budget - zeroing);
+}
+
+Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& program, const Target& target) {
+  Shader shader;
+  shader.has_status = target.loop_budget && !fits(*target.loop_budget, kernel);
+  shader.addressed = target.addresses;
+  const Span span("emit");
+  shader.words = spirv::emit(kernel, {.check_loops = shader.has_status, .addresses = shader.addressed});
+  shader.workgroup_size = kernel.workgroup_size;
+  shader.workgroup_memory_bytes = kernel.shared_bytes();
+  shader.buffer_count = static_cast<std::uint32_t>(kernel.buffers.size());
+  for (const lower::KernelBuffer& buffer : kernel.buffers) {
+    shader.writable.push_back(buffer.writable);
+    shader.element_bytes.push_back(4 * buffer.lanes);
+  }
+  for (const BufferId buffer : program.bound()) shader.names.push_back(program.program().buffers()[buffer.index].name);
+  return shader;
+}
+
+}  // namespace
+
+Shader translate(const validate::ValidProgram& program, const Target& target, const Optimize& options) {
+  const auto lowered = [&] {
+    const Span span("lower");
+    return lower::lower(program, options);
+  };
+  return shader_of(lowered(), program, target);
+}
+
+bool proven_within(std::uint32_t loop_budget, const validate::ValidProgram& program, const Optimize& options) {
+  const Span span("lower");
+  return fits(loop_budget, lower::lower(program, options));
+}
+
+std::optional<Shader> translate_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Target& target,
+                                          const Optimize& options) {
+  const auto lowered = [&] {
+    const Span span("lower");
+    return lower::lower_coarsened(program, ways, options);
+  };
+  const std::optional<lower::Kernel> kernel = lowered();
+  if (!kernel) return std::nullopt;
+  Shader shader = shader_of(*kernel, program, target);
+  if (shader.has_status) return std::nullopt;
+  return shader;
+}
+
+}  // namespace vyre::run::vulkan

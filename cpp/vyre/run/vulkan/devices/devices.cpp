@@ -1,0 +1,163 @@
+#include "vyre/run/vulkan/devices/devices.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <tuple>
+
+#include "vyre/base/error.hpp"
+#include "vyre/run/profile.hpp"
+#include "vyre/run/vulkan/devices/probes.hpp"
+
+namespace vyre::run::vulkan {
+namespace {
+
+int rank(VkPhysicalDeviceType type) {
+  switch (type) {
+    case VK_PHYSICAL_DEVICE_TYPE_DISCRETE_GPU:
+      return 0;
+    case VK_PHYSICAL_DEVICE_TYPE_VIRTUAL_GPU:
+      return 1;
+    case VK_PHYSICAL_DEVICE_TYPE_INTEGRATED_GPU:
+      return 2;
+    default:
+      return 3;
+  }
+}
+
+bool is_llvmpipe(const PhysicalDevice& device) { return device.driver == VK_DRIVER_ID_MESA_LLVMPIPE; }
+
+// The usable ones, best first. Of the software devices llvmpipe is 7 to 30 times as fast as SwiftShader. Drivers are found in the order of
+// a directory, which differs between machines; the name decides between equals.
+std::vector<std::size_t> ranked(const std::vector<PhysicalDevice>& devices) {
+  const auto order = [&](std::size_t i) {
+    const PhysicalDevice& device = devices[i];
+    return std::tuple(rank(device.type), !is_llvmpipe(device), std::string_view(device.info.name), i);
+  };
+  std::vector<std::size_t> found;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    if (devices[i].info.usable) found.push_back(i);
+  }
+  std::ranges::sort(found, {}, order);
+  return found;
+}
+
+// `first` is the default device. `unbounded` is the device for programs that may need more loop rounds than the driver of `first`
+// allows. Both are known before either device is opened.
+struct Choice {
+  std::optional<std::size_t> first, unbounded;
+};
+
+Choice choice_of(const std::vector<PhysicalDevice>& devices) {
+  const std::vector<std::size_t> order = ranked(devices);
+  if (order.empty()) return {};
+  Choice choice{order.front(), std::nullopt};
+  const auto other = std::ranges::find_if(order, [&](std::size_t i) { return !is_llvmpipe(devices[i]); });
+  if (is_llvmpipe(devices[order.front()]) && other != order.end()) choice.unbounded = *other;
+  return choice;
+}
+
+std::string joined(const std::vector<std::string>& sentences) {
+  std::string text;
+  for (const std::string& sentence : sentences) text += (text.empty() ? "" : " ") + sentence;
+  return text;
+}
+
+}  // namespace
+
+Devices::Devices(FindLoader find_loader, Options options) : find_loader_(std::move(find_loader)), options_(std::move(options)) {}
+
+void Devices::check_process() const {
+  if (opening_ > 0) vulkan::check_process(process_);
+}
+
+std::shared_ptr<Instance> Devices::instance() {
+  check_process();
+  // Once it is there it is never changed.
+  if (opened_) return instance_;
+  struct Opening {
+    std::atomic<int>& count;
+    const std::atomic<bool>& opened;
+    ~Opening() {
+      if (!opened) --count;
+    }
+  };
+  process_ = getpid();
+  ++opening_;
+  const Opening opening{opening_, opened_};  // until the lock is free again
+  const std::lock_guard lock(mutex_);
+  if (!instance_) {
+    auto opened = std::make_shared<Instance>(find_loader_());
+    std::vector<std::unique_ptr<Slot>> slots;
+    for (std::size_t i = 0; i < opened->devices().size(); ++i) slots.push_back(std::make_unique<Slot>());
+    slots_ = std::move(slots);
+    instance_ = std::move(opened);
+    opened_ = true;
+  }
+  return instance_;
+}
+
+std::vector<DeviceInfo> Devices::infos() {
+  const auto instance = this->instance();
+  std::vector<DeviceInfo> list;
+  for (const PhysicalDevice& device : instance->devices()) {
+    list.push_back(device.info);
+    list.back().probes = probes_seen(device);
+  }
+  const Choice choice = choice_of(instance->devices());
+  if (!choice.first) return list;
+  DeviceInfo& first = list[*choice.first];
+  first.is_default = true;
+  first.default_for = "calls that name no device";
+  if (!choice.unbounded) return list;
+  first.default_for = "arrays, and programs proven to stay within the loop rounds that its driver allows";
+  list[*choice.unbounded].default_for = "programs that may need more loop rounds than llvmpipe allows";
+  return list;
+}
+
+std::size_t Devices::choose() {
+  const auto instance = this->instance();
+  const std::vector<PhysicalDevice>& devices = instance->devices();
+  if (const auto first = choice_of(devices).first) return *first;
+  std::vector<std::string> reasons;
+  for (const PhysicalDevice& device : devices) reasons.insert(reasons.end(), device.info.reasons.begin(), device.info.reasons.end());
+  if (reasons.empty()) {
+    throw NoVulkanError(
+        "no Vulkan device was found. Fix: install the driver of the GPU, or a software one, on Debian with `apt-get install "
+        "mesa-vulkan-drivers`.");
+  }
+  throw DeviceError(joined(reasons));
+}
+
+std::size_t Devices::choose(const std::function<bool(std::uint32_t)>& proven_within) {
+  const std::size_t first = choose();
+  const auto unbounded = choice_of(instance()->devices()).unbounded;
+  if (!unbounded) return first;
+  const std::optional<std::uint32_t> budget = open(first)->loop_budget;
+  if (!budget || proven_within(*budget) || open(*unbounded)->loop_budget) return first;
+  return *unbounded;
+}
+
+std::shared_ptr<Device> Devices::open(std::size_t index) {
+  const auto instance = this->instance();
+  if (index >= slots_.size()) {
+    throw ArgumentError(
+        fmt::format("device {} does not exist, there are {}. Fix: pass the index of an entry of devices().", index, slots_.size()));
+  }
+  const PhysicalDevice& physical = instance->devices()[index];
+  if (!physical.info.usable) throw DeviceError(joined(physical.info.reasons));
+
+  Slot& slot = *slots_[index];
+  const std::lock_guard lock(slot.mutex);
+  if (slot.device && slot.device->condemned()) slot.device.reset();
+  if (!slot.device) {
+    const Span span("open device");
+    auto device = Device::open(instance, physical, options_);
+    device->loop_budget = probe(*device).loop_budget;
+    slot.device = std::move(device);
+  }
+  return slot.device;
+}
+
+}  // namespace vyre::run::vulkan

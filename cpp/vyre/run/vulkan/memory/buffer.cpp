@@ -1,0 +1,83 @@
+#include "vyre/run/vulkan/memory/buffer.hpp"
+
+#include <fmt/format.h>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/emit/interface.hpp"
+
+namespace vyre::run::vulkan {
+namespace {
+
+constexpr VkMemoryPropertyFlags kHost = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+
+// The first list entry that the buffer can lie in. Reading uncached memory is very slow, so cached staging memory comes first.
+std::uint32_t choose_memory_type(const Device& device, std::uint32_t allowed, BufferUse use) {
+  const bool reachable = use != BufferUse::Device || device.unified();
+  const VkMemoryPropertyFlags wishes[] = {
+      reachable ? kHost | VK_MEMORY_PROPERTY_HOST_CACHED_BIT | (device.unified() ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : 0)
+                : VkMemoryPropertyFlags{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT},
+      reachable ? kHost | VK_MEMORY_PROPERTY_HOST_CACHED_BIT : VkMemoryPropertyFlags{0},
+      reachable ? kHost : VkMemoryPropertyFlags{0},
+  };
+  for (VkMemoryPropertyFlags wish : wishes) {
+    if (auto type = device.memory_type(allowed, wish)) return *type;
+  }
+  throw DeviceError(
+      fmt::format("device `{}` offers no memory for a storage buffer. Fix: update its driver, or use another device.", device.name()));
+}
+
+}  // namespace
+
+Buffer::Buffer(Device& device, VkDeviceSize bytes, BufferUse use) : bytes_(bytes) {
+  const DeviceApi& api = device.api();
+
+  VkBufferCreateInfo create{};
+  create.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
+  create.size = bytes;
+  create.usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
+  if (use != BufferUse::Staging) create.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+  const bool addressed = use == BufferUse::Device && device.has_addresses();
+  if (addressed) create.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
+  create.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
+  VkBuffer buffer = VK_NULL_HANDLE;
+  device.check(api.vkCreateBuffer(api.device, &create, nullptr, &buffer), "vkCreateBuffer");
+  buffer_ = BufferHandle(api, buffer);
+
+  VkMemoryRequirements requirements;
+  api.vkGetBufferMemoryRequirements(api.device, buffer, &requirements);
+  VkMemoryAllocateInfo allocate{};
+  allocate.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+  VkMemoryAllocateFlagsInfo flags{};
+  flags.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_FLAGS_INFO;
+  flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
+  if (addressed) allocate.pNext = &flags;
+  allocate.allocationSize = requirements.size;
+  allocate.memoryTypeIndex = choose_memory_type(device, requirements.memoryTypeBits, use);
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  VkResult result = api.vkAllocateMemory(api.device, &allocate, nullptr, &memory);
+  // What earlier calls left behind for reuse must not be what this call lacks.
+  if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && device.free_unused()) {
+    result = api.vkAllocateMemory(api.device, &allocate, nullptr, &memory);
+  }
+  device.check(result, "vkAllocateMemory");
+  memory_ = MemoryHandle(api, memory);
+  device.check(api.vkBindBufferMemory(api.device, buffer, memory, 0), "vkBindBufferMemory");
+
+  if (use != BufferUse::Device || device.unified()) {
+    void* mapped = nullptr;
+    device.check(api.vkMapMemory(api.device, memory, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
+    mapped_ = static_cast<std::byte*>(mapped);
+  }
+}
+
+std::uint64_t address_of(const Device& device, VkBuffer buffer) {
+  VkBufferDeviceAddressInfo info{};
+  info.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
+  info.buffer = buffer;
+  const std::uint64_t address = device.api().vkGetBufferDeviceAddress(device.api().device, &info);
+  VYRE_ASSERT(address % kMinBufferBytes == 0);  // the bytes of the largest element
+  return address;
+}
+
+}  // namespace vyre::run::vulkan

@@ -1,0 +1,73 @@
+#include "vyre/run/vulkan/programs/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/run/vulkan/calls/host_call.hpp"
+#include "vyre/run/vulkan/device.hpp"
+
+namespace vyre::run::vulkan {
+namespace {
+
+using Call = SpecializedBatch::Call;
+
+std::vector<Call> recorded(const KernelSource::Ready& ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views,
+                           Grid grid) {
+  std::vector<std::uint64_t> sizes;
+  Call call;
+  for (const StorageView& view : views) {
+    VYRE_ASSERT(&storage_of(view).device() == ready.device.get());
+    call.places.push_back({sizes.size(), view.offset, view.bytes});
+    sizes.push_back(view.bytes);
+  }
+  check_sizes(*ready.device, ready.kernels.plain->shader(), sizes);
+  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return {};
+  call.recording = Recording::make(ready.device, ready.kernels, Recording::arrays_of(views), grid);
+  call.source = std::move(source);
+  return {std::move(call)};
+}
+
+const SpecializedBatch& batch_of(const Step& step) { return static_cast<const VulkanPlan&>(*step.plan).batch(); }
+
+}  // namespace
+
+VulkanPlan::VulkanPlan(KernelSource::Ready ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views, Grid grid)
+    : batch_(ready.device, recorded(ready, std::move(source), views, grid), views, ready.kernels.plain->shader().writable) {}
+
+VulkanSequence::Arrays VulkanSequence::joined(std::span<const Step> steps, std::vector<Call>& calls) {
+  const std::shared_ptr<Device>& device = batch_of(steps.front()).device();
+  Arrays arrays;
+  std::map<const Storage*, std::size_t> known;
+  for (const Step& step : steps) {
+    const SpecializedBatch& batch = batch_of(step);
+    if (batch.device() != device) {
+      throw DeviceLostError(
+          fmt::format("device `{}` was lost while a graph recorded. Fix: make its arrays anew, and record it again.", device->name()));
+    }
+    std::vector<SpecializedBatch::Place> places;
+    for (std::size_t slot = 0; slot < step.views.size(); ++slot) {
+      const StorageView& view = step.views[slot];
+      const auto [place, added] = known.emplace(view.storage, arrays.views.size());
+      if (added) {
+        arrays.views.push_back(view);
+        arrays.written.push_back(false);
+      }
+      if (batch.written()[slot]) arrays.written[place->second] = true;
+      places.push_back({place->second, view.offset, view.bytes});
+    }
+    for (const Call& call : batch.calls()) calls.push_back({call.recording, call.source, places});
+  }
+  return arrays;
+}
+
+VulkanSequence::VulkanSequence(std::span<const Step> steps) : VulkanSequence(steps, {}) {}
+
+VulkanSequence::VulkanSequence(std::span<const Step> steps, std::vector<Call> calls)
+    : arrays_(joined(steps, calls)), batch_(batch_of(steps.front()).device(), std::move(calls), arrays_.views, arrays_.written) {}
+
+}  // namespace vyre::run::vulkan

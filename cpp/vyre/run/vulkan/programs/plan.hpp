@@ -1,0 +1,48 @@
+// Calls, and sequences of them, that are made ready once for their arrays and submitted as often as wanted.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "vyre/run/storage.hpp"
+#include "vyre/run/vulkan/compile/pipeline.hpp"
+#include "vyre/run/vulkan/programs/kernel_source.hpp"
+#include "vyre/run/vulkan/programs/specialized_batch.hpp"
+
+namespace vyre::run::vulkan {
+
+class VulkanPlan final : public Plan {
+ public:
+  // On `ready`, and on what `source` has for words that come often; null: nothing else. Throws CapabilityError for arrays that the device
+  // cannot bind.
+  VulkanPlan(KernelSource::Ready ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views, Grid grid);
+
+  void submit(std::span<const StorageView> views, const RunOptions& options) override { batch_.submit(views, 1, options); }
+  const SpecializedBatch& batch() const { return batch_; }
+
+ private:
+  SpecializedBatch batch_;
+};
+
+class VulkanSequence final : public Sequence {
+ public:
+  explicit VulkanSequence(std::span<const Step> steps);
+
+  void submit(std::uint64_t times, const RunOptions& options) override { batch_.submit(arrays_.views, times, options); }
+
+ private:
+  // One a storage, written if any step writes it.
+  struct Arrays {
+    std::vector<StorageView> views;
+    std::vector<bool> written;
+  };
+  // What the steps work with; `calls` becomes what they do.
+  static Arrays joined(std::span<const Step> steps, std::vector<SpecializedBatch::Call>& calls);
+  VulkanSequence(std::span<const Step> steps, std::vector<SpecializedBatch::Call> calls);
+
+  Arrays arrays_;
+  SpecializedBatch batch_;
+};
+
+}  // namespace vyre::run::vulkan

@@ -1,0 +1,333 @@
+#include "vyre/run/vulkan/submit/timestamps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include "vyre/base/error.hpp"
+#include "vyre/run/vulkan/api/waiting.hpp"
+#include "vyre/run/vulkan/device.hpp"
+#include "vyre/run/vulkan/submit/stream.hpp"
+
+namespace vyre::run::vulkan {
+namespace {
+
+// How often a submission looks whether others are done: what waits to be told stays bounded.
+constexpr std::uint64_t kLookEvery = 64;
+constexpr std::size_t kMostUnused = 2 * kLookEvery;
+// The best of so many readings of both clocks counts.
+constexpr int kReadings = 3;
+// Of those around a submission, which the system may keep waiting.
+constexpr int kSubmissions = 10;
+
+std::uint64_t mask_of(std::uint32_t bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
+
+}  // namespace
+
+std::uint64_t unwrapped(std::uint64_t timestamp, std::uint64_t near, std::uint32_t bits) {
+  const std::uint64_t mask = mask_of(bits);
+  const std::uint64_t ahead = (timestamp - near) & mask;
+  // More than half a turn ahead is less than half a turn behind.
+  return ahead > mask / 2 ? near - ((near - timestamp) & mask) : near + ahead;
+}
+
+void Timestamps::begin(Commands& commands, Work work) {
+  works_.push_back(std::move(work));
+  if (!timed_) return;
+  try {
+    write(commands, 2 * (works_.size() - 1));
+  } catch (const DeviceError& error) {
+    timed_ = false;
+    note(error);
+  }
+}
+
+void Timestamps::end(Commands& commands) {
+  if (timed_) write(commands, 2 * works_.size() - 1);
+}
+
+Commands& Timestamps::commands() {
+  if (!commands_) commands_.emplace(device_);
+  return *commands_;
+}
+
+void Timestamps::write(Commands& commands, std::size_t query) {
+  const auto within = static_cast<std::uint32_t>(query % kQueries);
+  if (query / kQueries == pools_.size()) {
+    VkQueryPoolCreateInfo create{};
+    create.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
+    create.queryType = VK_QUERY_TYPE_TIMESTAMP;
+    create.queryCount = kQueries;
+    const DeviceApi& api = device_.api();
+    VkQueryPool pool = VK_NULL_HANDLE;
+    check(api.vkCreateQueryPool(api.device, &create, nullptr, &pool), "vkCreateQueryPool", device_.name());
+    pools_.emplace_back(api, pool);
+  }
+  const VkQueryPool pool = *pools_[query / kQueries];
+  if (within == 0) commands.reset(pool, kQueries);
+  commands.timestamp(pool, within);
+}
+
+void Timestamps::note(const std::exception& error) const {
+  for (const Listener& each : listeners_)
+    each.profile->note(fmt::format("some work of a device has no times of its own: {}", error.what()));
+}
+
+Timing::Timing(Device& device) : device_(device) {}
+
+bool Timing::has_timestamps() const { return device_.physical().timestamp_bits > 0; }
+
+std::unique_ptr<Timestamps> Timing::begin(const RunOptions& options) {
+  const std::vector<std::shared_ptr<Profile>> profiles = open_profiles();
+  const DeviceLabel label{"vulkan", device_.index(), device_.name()};
+  // The clock lives as long as its device.
+  const std::shared_ptr<DeviceClock> clock(device_.shared_from_this(), this);
+  std::vector<Timestamps::Listener> listeners;
+  bool timed = !profiles.empty();
+  for (const std::shared_ptr<Profile>& profile : profiles) {
+    const Profile::Listed listed = profile->device(label, clock, options);
+    listeners.push_back({profile, listed.index});
+    timed = timed && listed.timed;
+  }
+
+  std::unique_ptr<Timestamps> timestamps;
+  const std::lock_guard lock(mutex_);
+  if (unused_.empty()) {
+    timestamps.reset(new Timestamps(device_));
+  } else {
+    timestamps = std::move(unused_.back());
+    unused_.pop_back();
+  }
+  timestamps->listeners_ = std::move(listeners);
+  timestamps->works_.clear();
+  timestamps->timed_ = timed;
+  timestamps->thread_ = thread_id();
+  timestamps->submitted_ = host_now();
+  return timestamps;
+}
+
+void Timing::submitted(std::unique_ptr<Timestamps> timestamps, std::uint64_t moment) noexcept {
+  timestamps->moment_ = moment;
+  bool look = false;
+  try {
+    const std::lock_guard lock(mutex_);
+    // Without times of its own, work ends when the host sees it.
+    look = ++submissions_ % kLookEvery == 0 || !timestamps->timed_;
+    pending_.push_back(std::move(timestamps));
+  } catch (const std::bad_alloc&) {
+    // The device works with it, and nobody could free it in time.
+    static_cast<void>(timestamps.release());
+    return;
+  }
+  if (look) collect();
+}
+
+void Timing::done(std::unique_ptr<Timestamps> timestamps, std::int64_t submitted) noexcept {
+  timestamps->submitted_ = submitted;
+  tell(std::move(timestamps));
+}
+
+void Timing::collect() noexcept {
+  for (;;) {
+    std::unique_ptr<Timestamps> first;
+    try {
+      const std::lock_guard lock(mutex_);
+      if (pending_.empty() || !device_.stream().done(pending_.front()->moment_)) return;
+      first = std::move(pending_.front());
+      pending_.pop_front();
+    } catch (const std::exception&) {
+      return;  // whoever waits for the device will hear of it
+    }
+    const Span span("read times");
+    tell(std::move(first));
+  }
+}
+
+void Timing::finish(const RunOptions& options) {
+  // Nothing of the device can be waited for in a forked child.
+  if (device_.forked()) return;
+  std::uint64_t last = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& each : pending_) last = std::max(last, each->moment_);
+  }
+  if (last > 0) device_.stream().wait(last, Waiting(options));
+  collect();
+  if (profiling()) return;
+  std::vector<std::unique_ptr<Timestamps>> unused;  // destroyed with nothing locked
+  const std::lock_guard lock(mutex_);
+  unused.swap(unused_);
+}
+
+std::vector<std::uint64_t> Timing::results(const Timestamps& timestamps) const {
+  const DeviceApi& api = device_.api();
+  std::vector<std::uint64_t> values(2 * timestamps.works_.size());
+  for (std::size_t first = 0; first < values.size(); first += Timestamps::kQueries) {
+    const auto count = std::min<std::size_t>(Timestamps::kQueries, values.size() - first);
+    const VkResult result =
+        api.vkGetQueryPoolResults(api.device, *timestamps.pools_[first / Timestamps::kQueries], 0, static_cast<std::uint32_t>(count),
+                                  count * sizeof(std::uint64_t), values.data() + first, sizeof(std::uint64_t), VK_QUERY_RESULT_64_BIT);
+    check(result, "vkGetQueryPoolResults", device_.name());
+    if (result != VK_SUCCESS) {
+      throw DeviceError(fmt::format(
+          "vkGetQueryPoolResults has no timestamps on device `{}` though the work is done. Fix: update its driver.", device_.name()));
+    }
+  }
+  return values;
+}
+
+std::int64_t Timing::nanoseconds(std::uint64_t timestamp, std::int64_t about) {
+  const VkPhysicalDeviceLimits& limits = device_.physical().limits;
+  const double period = limits.timestampPeriod;
+  const auto expected = static_cast<std::uint64_t>(std::llround(static_cast<double>(about - anchor_->host) / period)) + anchor_->device;
+  const std::uint64_t whole =
+      unwrapped(timestamp & mask_of(device_.physical().timestamp_bits), expected, device_.physical().timestamp_bits);
+  return std::llround(static_cast<double>(static_cast<std::int64_t>(whole - anchor_->device)) * period);
+}
+
+void Timing::tell(std::unique_ptr<Timestamps> timestamps) noexcept {
+  try {
+    const std::int64_t now = host_now();
+    std::vector<std::uint64_t> values;
+    if (timestamps->timed_) {
+      try {
+        values = results(*timestamps);
+      } catch (const DeviceError& error) {
+        timestamps->note(error);
+      }
+    }
+    for (std::size_t index = 0; index < timestamps->works_.size(); ++index) {
+      ProfileEvent event;
+      event.work = std::move(timestamps->works_[index]);
+      event.thread = timestamps->thread_;
+      event.submitted = timestamps->submitted_;
+      event.observed = values.empty();
+      if (event.observed) {
+        event.start = event.submitted;
+        event.duration = now - event.submitted;
+      } else {
+        const std::lock_guard lock(mutex_);
+        event.start = nanoseconds(values[2 * index], event.submitted);
+        event.duration = nanoseconds(values[2 * index + 1], event.submitted) - event.start;
+      }
+      for (const Timestamps::Listener& each : timestamps->listeners_) {
+        event.device = each.device;
+        each.profile->add(event);
+      }
+    }
+  } catch (const std::bad_alloc&) {
+    // Without memory an event is lost, not the call.
+  }
+  // Nobody's any more.
+  timestamps->listeners_.clear();
+  timestamps->works_.clear();
+  try {
+    const std::lock_guard lock(mutex_);
+    if (unused_.size() < kMostUnused) unused_.push_back(std::move(timestamps));
+  } catch (const std::bad_alloc&) {
+  }
+}
+
+bool Timing::calibrated() {
+  const std::lock_guard lock(mutex_);
+  if (calibrated_) return *calibrated_;
+  calibrated_ = false;
+  if (!device_.physical().calibrated_timestamps || device_.api().vkGetCalibratedTimestampsEXT == nullptr) return false;
+  const InstanceApi& api = device_.instance().api();
+  if (api.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT == nullptr) return false;
+  const char* const call = "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT";
+  std::uint32_t count = 0;
+  check(api.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(device_.physical().handle, &count, nullptr), call, device_.name());
+  std::vector<VkTimeDomainEXT> domains(count);
+  check(api.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(device_.physical().handle, &count, domains.data()), call, device_.name());
+  domains.resize(std::min<std::size_t>(count, domains.size()));
+  const auto has = [&](VkTimeDomainEXT domain) { return std::find(domains.begin(), domains.end(), domain) != domains.end(); };
+  calibrated_ = has(VK_TIME_DOMAIN_DEVICE_EXT) && has(VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT);
+  return *calibrated_;
+}
+
+std::string Timing::method() const {
+  if (!has_timestamps()) return "none";
+  const std::lock_guard lock(mutex_);
+  return calibrated_.value_or(false) ? VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME
+                                     : "a submission between two readings of the host's clock";
+}
+
+Timing::Pair Timing::read_both() {
+  const DeviceApi& api = device_.api();
+  std::array<VkCalibratedTimestampInfoEXT, 2> infos{};
+  for (VkCalibratedTimestampInfoEXT& info : infos) info.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT;
+  infos[0].timeDomain = VK_TIME_DOMAIN_DEVICE_EXT;
+  infos[1].timeDomain = VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT;
+  std::optional<Pair> best;
+  for (int k = 0; k < kReadings; ++k) {
+    std::array<std::uint64_t, 2> values{};
+    std::uint64_t deviation = 0;
+    check(api.vkGetCalibratedTimestampsEXT(api.device, static_cast<std::uint32_t>(infos.size()), infos.data(), values.data(), &deviation),
+          "vkGetCalibratedTimestampsEXT", device_.name());
+    const Pair pair{values[0], static_cast<std::int64_t>(values[1]), static_cast<std::int64_t>(deviation)};
+    if (!best || pair.error < best->error) best = pair;
+  }
+  return *best;
+}
+
+// The device reads its clock some time between the submission and the end that the host sees.
+Timing::Pair Timing::read_around_a_submission(const RunOptions& options) {
+  const Waiting waiting(options);
+  Stream& stream = device_.stream();
+  auto timestamps = std::unique_ptr<Timestamps>(new Timestamps(device_));
+  Timestamps& now = *timestamps;
+  now.works_.resize(1);
+  std::uint64_t moment = 0;
+  // Should a wait be interrupted, the device still works with it.
+  struct Keep final : Retired {
+    explicit Keep(std::unique_ptr<Timestamps> kept) : timestamps(std::move(kept)) {}
+    std::unique_ptr<Timestamps> timestamps;
+  };
+  auto keep = std::make_unique<Keep>(std::move(timestamps));
+  struct Retire {
+    Stream& stream;
+    std::unique_ptr<Keep>& keep;
+    const std::uint64_t& moment;
+    ~Retire() { stream.retire(moment, std::move(keep)); }
+  } retire{stream, keep, moment};
+
+  std::optional<Pair> best;
+  // The first one waits for all that is under way, and tells little.
+  for (int k = 0; k < kSubmissions; ++k) {
+    Commands& commands = now.commands();
+    commands.begin();
+    now.write(commands, 0);
+    now.write(commands, 1);
+    commands.end();
+    const VkCommandBuffer handle = commands.handle();
+    const std::int64_t before = host_now();
+    moment = stream.submit({.commands = {&handle, 1}});
+    stream.wait(moment, waiting);
+    const std::int64_t after = host_now();
+    const Pair pair{results(now)[0], before + (after - before) / 2, (after - before + 1) / 2};
+    if (!best || pair.error < best->error) best = pair;
+  }
+  return *best;
+}
+
+std::optional<DeviceClock::Reading> Timing::read(const RunOptions& options) {
+  if (!has_timestamps() || device_.forked()) return std::nullopt;
+  std::optional<Pair> known;
+  try {
+    if (calibrated()) known = read_both();
+  } catch (const DeviceError&) {
+    // The other way is left, and method() says that it was taken.
+    const std::lock_guard lock(mutex_);
+    calibrated_ = false;
+  }
+  const Pair pair = known ? *known : read_around_a_submission(options);
+  const std::lock_guard lock(mutex_);
+  if (!anchor_) anchor_ = pair;
+  return Reading{pair.host, nanoseconds(pair.device, pair.host), pair.error};
+}
+
+}  // namespace vyre::run::vulkan

@@ -1,0 +1,111 @@
+#include "vyre/run/vulkan/vulkan_backend.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "vyre/base/error.hpp"
+#include "vyre/run/checks.hpp"
+#include "vyre/run/vulkan/backend.hpp"
+#include "vyre/run/vulkan/calls/host_call.hpp"
+#include "vyre/run/vulkan/calls/large_host_call.hpp"
+#include "vyre/run/vulkan/calls/storage.hpp"
+#include "vyre/run/vulkan/compile/translate.hpp"
+#include "vyre/run/vulkan/programs/kernel_source.hpp"
+#include "vyre/run/vulkan/programs/plan.hpp"
+
+namespace vyre::run {
+namespace vulkan {
+namespace {
+
+std::uint64_t bytes_of(const BufferView& view) { return view.bytes.size(); }
+std::uint64_t bytes_of(const StorageView& view) { return view.bytes; }
+
+template <class View>
+VkDeviceSize largest_array(std::span<const View> views) {
+  VkDeviceSize largest = 0;
+  for (const View& view : views) largest = std::max(largest, device_bytes(bytes_of(view)));
+  return largest;
+}
+
+class VulkanExecutable final : public Executable {
+ public:
+  // See KernelSource.
+  template <class... Source>
+  explicit VulkanExecutable(std::shared_ptr<Devices> devices, std::size_t index, Source&&... source)
+      : devices_(devices), source_(std::make_shared<KernelSource>(std::move(devices), index, std::forward<Source>(source)...)) {}
+
+  void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) override {
+    devices_->check_process();
+    check_in_order(options, "vulkan");
+    const KernelSource::Ready now = source_->ready(grid, largest_array(buffers), source_->choose(buffers, grid), options);
+    if (is_large_call(*now.device, buffers, options)) {
+      run_large_call(now.device, now.kernels, buffers, grid, options);
+    } else {
+      run_call(*now.device, now.kernels, buffers, grid, options);
+    }
+  }
+
+  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions& waiting) override {
+    devices_->check_process();
+    KernelSource::Ready now = source_->ready(grid, largest_array(views), std::nullopt, waiting);
+    for (const StorageView& view : views) static_cast<VulkanStorage&>(*view.storage).check_usable();
+    return std::make_unique<VulkanPlan>(std::move(now), source_, views, grid);
+  }
+
+ private:
+  const std::shared_ptr<Devices> devices_;
+  const std::shared_ptr<KernelSource> source_;
+};
+
+}  // namespace
+
+VulkanBackend::VulkanBackend(FindLoader find_loader, Options options)
+    : devices_(std::make_shared<Devices>(std::move(find_loader), std::move(options))) {}
+
+std::vector<std::string> VulkanBackend::unavailable() {
+  try {
+    devices_->choose();
+    return {};
+  } catch (const Error& error) {
+    std::vector<std::string> reasons;
+    try {
+      for (const DeviceInfo& device : devices_->infos()) reasons.insert(reasons.end(), device.reasons.begin(), device.reasons.end());
+    } catch (const Error&) {
+      // The first error says it.
+    }
+    if (reasons.empty()) reasons.emplace_back(error.what());
+    return reasons;
+  }
+}
+
+std::vector<DeviceInfo> VulkanBackend::devices() {
+  try {
+    return devices_->infos();
+  } catch (const NoVulkanError&) {
+    return {};  // unavailable() says why
+  }
+}
+
+std::unique_ptr<Executable> VulkanBackend::prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
+                                                   const Optimize& options, const RunOptions& waiting) {
+  const auto proven = [&](std::uint32_t loop_budget) { return proven_within(loop_budget, program, options); };
+  return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(proven), program, options, waiting);
+}
+
+std::unique_ptr<Storage> VulkanBackend::allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) {
+  return std::make_unique<VulkanStorage>(devices_->open(device ? *device : devices_->choose()), bytes, zeroed);
+}
+
+std::unique_ptr<Sequence> VulkanBackend::sequence(std::vector<Step> steps) { return std::make_unique<VulkanSequence>(steps); }
+
+std::unique_ptr<Executable> VulkanBackend::prepare_shader(Shader shader, std::optional<std::size_t> device, const RunOptions& waiting) {
+  return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(), std::move(shader), waiting);
+}
+
+bool VulkanBackend::wait_until_idle(std::size_t device, double seconds) { return devices_->open(device)->wait_for_abandoned(seconds); }
+
+}  // namespace vulkan
+
+std::unique_ptr<Backend> make_vulkan_backend() { return std::make_unique<vulkan::VulkanBackend>(); }
+
+}  // namespace vyre::run
