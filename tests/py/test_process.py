@@ -208,7 +208,7 @@ def test_import_opens_no_device():
         [
             sys.executable,
             "-c",
-            "import vyre, sys; print([line.split()[-1] for line in open('/proc/self/maps') if 'vulkan' in line])",
+            "import vyre, sys; print([line.split()[-1] for line in open('/proc/self/maps') if 'libvulkan' in line])",
         ],
         capture_output=True,
         text=True,

@@ -156,8 +156,8 @@ std::vector<std::unique_ptr<Shared>>& shared_places() {
     };
     add(host_places());
 #if VYRE_HAS_SPIRV
-    add(vulkan_places("", {.submit_beside = false}));
-    add(vulkan_places(", submitted beside", {.submit_beside = true}));
+    add(vulkan_places("", {.submission_thread = false}));
+    add(vulkan_places(", submitted beside", {.submission_thread = true}));
 #endif
     return list;
   }();

@@ -21,9 +21,9 @@ namespace {
 
 using namespace sample;
 using run::Grid;
-using run::vulkan::kWays;
-using run::vulkan::Part;
-using run::vulkan::Parts;
+using run::vulkan::GridPart;
+using run::vulkan::GridParts;
+using run::vulkan::kCoarseFactor;
 using test::Words;
 
 using VulkanCoarse = test::VulkanTest;
@@ -40,15 +40,15 @@ std::vector<run::Optimize> combinations() {
   return result;
 }
 
-TEST(Parts, cover_each_workgroup_once) {
+TEST(GridParts, cover_each_workgroup_once) {
   for (const std::array<std::uint32_t, 3>& most : {std::array<std::uint32_t, 3>{2, 3, 4}, {1, 1, 1}, {65535, 65535, 65535}}) {
     for (const Grid grid : {Grid{1, 1, 1}, {3, 2, 2}, {4, 1, 1}, {5, 4, 2}, {17, 2, 5}, {16, 3, 1}, {0, 1, 1}, {5, 0, 1}}) {
       for (const bool coarse : {false, true}) {
         std::vector<int> seen(grid.x * grid.y * grid.z);
-        const Parts parts(grid, most, coarse);
+        const GridParts parts(grid, most, coarse);
         for (std::uint64_t index = 0; index < parts.count(); ++index) {
-          const Part part = parts[index];
-          const std::uint32_t ways = part.coarse ? kWays : 1;
+          const GridPart part = parts[index];
+          const std::uint32_t ways = part.coarse ? kCoarseFactor : 1;
           for (std::size_t axis = 0; axis < 3; ++axis) EXPECT_LE(part.groups[axis], most[axis]);
           for (std::uint32_t z = 0; z < part.groups[2]; ++z) {
             for (std::uint32_t y = 0; y < part.groups[1]; ++y) {

@@ -131,7 +131,8 @@ TEST_F(VulkanCompile, what_fails_on_the_compilers_thread_is_the_callers_error) {
     vulkan_.work();
     expect_xor(*backend.prepare_shader(xor_shader(), device, patient()));
   });
-  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
+  // The compiler's thread may be the last owner of the device.
+  vulkan_.wait_until_all_is_destroyed();
 }
 
 // Each that is left behind takes memory.

@@ -99,7 +99,7 @@ void use(VulkanBackend& backend, std::size_t device, Arrays& small, Arrays& larg
 }
 
 // How often these are asked depends on the device's speed; the first answer is as good as any.
-const std::set<std::string> kAskedAgain = {"vkGetFenceStatus", "vkGetSemaphoreCounterValue"};
+const std::set<std::string> kAskedAgain = {"vkGetSemaphoreCounterValue"};
 
 // What may fail without the caller's noticing: a compiled pipeline that cannot be kept is compiled again, and a device that is
 // waited for before it is closed is closed all the same.
@@ -390,7 +390,7 @@ TEST_F(VulkanFailuresTest, a_submission_that_fails_beside_the_caller_is_told_to_
     for (const VkResult result : {VK_ERROR_OUT_OF_HOST_MEMORY, VK_ERROR_DEVICE_LOST}) {
       for (int nth = 1; nth <= 8; ++nth) {
         SCOPED_TRACE("submission " + std::to_string(nth) + " gives " + std::to_string(result));
-        auto backend = this->backend({.submit_beside = true});
+        auto backend = this->backend({.submission_thread = true});
         auto executable = backend.prepare_shader(xor_shader(), device);
         std::vector<std::unique_ptr<run::Storage>> storages;
         std::vector<run::StorageView> views;
@@ -430,7 +430,7 @@ TEST_F(VulkanFailuresTest, an_executable_goes_on_after_its_device_was_lost) {
   on_each_device([&](std::size_t device, const DeviceInfo&) {
     auto backend = this->backend();
     auto executable = backend.prepare_shader(xor_shader(), device);
-    for (const char* function : {"vkQueueSubmit", "vkWaitForFences", "vkResetFences", "vkAllocateMemory"}) {
+    for (const char* function : {"vkQueueSubmit", "vkWaitSemaphores", "vkResetCommandPool", "vkAllocateMemory"}) {
       SCOPED_TRACE(function);
       vulkan_.only_waiting_tells(true);
       vulkan_.fail(function, 1, VK_ERROR_DEVICE_LOST);
@@ -444,7 +444,7 @@ TEST_F(VulkanFailuresTest, an_executable_goes_on_after_its_device_was_lost) {
   EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
 }
 
-TEST_F(VulkanFailuresTest, a_call_that_timed_out_keeps_its_device_until_the_fence_signals) {
+TEST_F(VulkanFailuresTest, a_call_that_timed_out_keeps_its_device_until_it_is_done) {
   on_each_device([&](std::size_t device, const DeviceInfo& info) {
     auto backend = this->backend();
     auto executable = backend.prepare_shader(xor_shader(), device);
@@ -455,7 +455,7 @@ TEST_F(VulkanFailuresTest, a_call_that_timed_out_keeps_its_device_until_the_fenc
     RunOptions options;
     // More than a device takes to begin.
     options.timeout = std::chrono::milliseconds(100);
-    vulkan_.hold_fences(true);
+    vulkan_.hold_submissions(true);
     try {
       executable->run(views, {2, 1, 1}, options);
       FAIL();
@@ -464,7 +464,7 @@ TEST_F(VulkanFailuresTest, a_call_that_timed_out_keeps_its_device_until_the_fenc
                                                "`. Fix: raise the time-out, or give each dispatch less work.");
     }
     EXPECT_TRUE(arrays.untouched());
-    vulkan_.hold_fences(false);
+    vulkan_.hold_submissions(false);
 
     try {
       arrays.run(*executable);
@@ -480,7 +480,7 @@ TEST_F(VulkanFailuresTest, a_call_that_timed_out_keeps_its_device_until_the_fenc
       EXPECT_TRUE(elsewhere.right());
     }
 
-    vulkan_.release_fences();
+    vulkan_.release_submissions();
     EXPECT_TRUE(backend.wait_until_idle(device, 600));
     arrays.run(*executable);
     EXPECT_TRUE(arrays.right());
@@ -488,7 +488,7 @@ TEST_F(VulkanFailuresTest, a_call_that_timed_out_keeps_its_device_until_the_fenc
   EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
 }
 
-TEST_F(VulkanFailuresTest, an_interrupted_wait_keeps_the_device_until_the_fence_signals) {
+TEST_F(VulkanFailuresTest, an_interrupted_wait_keeps_the_device_until_it_is_done) {
   on_each_device([&](std::size_t device, const DeviceInfo&) {
     auto backend = this->backend();
     auto executable = backend.prepare_shader(xor_shader(), device);
@@ -497,13 +497,13 @@ TEST_F(VulkanFailuresTest, an_interrupted_wait_keeps_the_device_until_the_fence_
     int polls = 0;
     RunOptions options;
     options.interrupted = [&] { return ++polls == 5; };
-    vulkan_.hold_fences(true);
+    vulkan_.hold_submissions(true);
     EXPECT_THROW(executable->run(views, {2, 1, 1}, options), Interrupted);
     EXPECT_EQ(polls, 5);
-    vulkan_.hold_fences(false);
+    vulkan_.hold_submissions(false);
     EXPECT_THROW(arrays.run(*executable), DeviceError);
     EXPECT_TRUE(arrays.untouched());
-    vulkan_.release_fences();
+    vulkan_.release_submissions();
     EXPECT_TRUE(backend.wait_until_idle(device, 600));
     arrays.run(*executable);
     EXPECT_TRUE(arrays.right());
@@ -524,7 +524,7 @@ TEST_F(VulkanFailuresTest, a_read_that_timed_out_or_was_interrupted_can_be_made_
       views.push_back({storages[slot].get(), 0, 400, 100});
     }
     const auto plan = executable->plan(views, {2, 1, 1});
-    vulkan_.hold_fences(true);
+    vulkan_.hold_submissions(true);
     plan->submit(views, {});
     Words got(100, 1);
     RunOptions hasty;
@@ -540,8 +540,8 @@ TEST_F(VulkanFailuresTest, a_read_that_timed_out_or_was_interrupted_can_be_made_
     interrupted.interrupted = [] { return true; };
     EXPECT_THROW(storages[2]->wait(interrupted), Interrupted);
     EXPECT_EQ(got, Words(100, 1));
-    vulkan_.hold_fences(false);
-    vulkan_.release_fences();
+    vulkan_.hold_submissions(false);
+    vulkan_.release_submissions();
     storages[2]->read(0, std::as_writable_bytes(std::span(got)), {});
     EXPECT_EQ(got, xor_of(counted(100, 1), counted(100, 2)));
   });
@@ -619,7 +619,7 @@ TEST_F(VulkanFailuresTest, a_large_call_of_a_device_with_its_own_memory_gives_th
     RunOptions options;
     options.in_place = true;
     options.timeout = std::chrono::milliseconds(100);
-    vulkan_.hold_fences(true);
+    vulkan_.hold_submissions(true);
     try {
       executable->run(views, {15'625, 1, 1}, options);
       ADD_FAILURE();
@@ -627,8 +627,8 @@ TEST_F(VulkanFailuresTest, a_large_call_of_a_device_with_its_own_memory_gives_th
       EXPECT_EQ(std::string(error.what()), "the call did not end within 0.1 s on device `" + info.name +
                                                "`. Fix: raise the time-out, or give each dispatch less work.");
     }
-    vulkan_.hold_fences(false);
-    vulkan_.release_fences();
+    vulkan_.hold_submissions(false);
+    vulkan_.release_submissions();
     options.timeout.reset();
     executable->run(views, {15'625, 1, 1}, options);
     EXPECT_TRUE(arrays.right());
@@ -644,7 +644,7 @@ TEST_F(VulkanFailuresTest, a_device_that_never_ends_its_work_does_not_hold_up_it
     const BufferView views[] = {view(arrays.a), view(arrays.b), view(arrays.out)};
     RunOptions options;
     options.timeout = std::chrono::milliseconds(100);
-    vulkan_.hold_fences(true);
+    vulkan_.hold_submissions(true);
     EXPECT_THROW(executable->run(views, {2, 1, 1}, options), DispatchTimeoutError);
   }
   // Kept on purpose: closing it would wait for ever.

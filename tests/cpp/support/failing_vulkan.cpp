@@ -64,8 +64,7 @@ struct Books {
   bool failed = false;
   bool no_devices = false;
   bool holding = false;
-  std::set<VkFence> held;
-  bool timelines_held = false;
+  std::set<VkSemaphore> held;
   bool only_waiting_tells = false;
   bool keeps_pipelines = false;
   std::vector<std::string> given;
@@ -190,24 +189,20 @@ VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
     }
     const auto all = std::tuple(arguments...);
     if constexpr (kIndex == k_vkQueueSubmit) {
-      if (books.holding && std::get<3>(all) != VK_NULL_HANDLE) books.held.insert(std::get<3>(all));
-      if (books.holding && std::get<3>(all) == VK_NULL_HANDLE) books.timelines_held = true;
-    } else if constexpr (kIndex == k_vkGetFenceStatus) {
-      if (books.only_waiting_tells || books.held.count(std::get<1>(all)) != 0) return VK_NOT_READY;
+      const VkSubmitInfo& submission = *std::get<2>(all);
+      if (books.holding) books.held.insert(submission.pSignalSemaphores, submission.pSignalSemaphores + submission.signalSemaphoreCount);
     } else if constexpr (kIndex == k_vkEnumeratePhysicalDevices) {
       if (books.no_devices) {
         *std::get<1>(all) = 0;
         return VK_SUCCESS;
       }
-    } else if constexpr (kIndex == k_vkWaitForFences) {
-      if (books.held.count(*std::get<2>(all)) != 0) return VK_TIMEOUT;
     } else if constexpr (kIndex == k_vkGetSemaphoreCounterValue) {
-      if (books.only_waiting_tells || books.timelines_held) {
+      if (books.only_waiting_tells || books.held.count(std::get<1>(all)) != 0) {
         *std::get<2>(all) = 0;
         return VK_SUCCESS;
       }
     } else if constexpr (kIndex == k_vkWaitSemaphores) {
-      if (books.timelines_held) return VK_TIMEOUT;
+      if (books.held.count(*std::get<1>(all)->pSemaphores) != 0) return VK_TIMEOUT;
     } else if constexpr (kIndex == k_vkCreatePipelineCache) {
       if (books.keeps_pipelines) return create_keeping_cache(reinterpret_cast<PFN_vkCreatePipelineCache>(real), arguments...);
     } else if constexpr (kIndex == k_vkGetPipelineCacheData) {
@@ -309,7 +304,6 @@ FailingVulkan::FailingVulkan() {
   books.no_devices = false;
   books.holding = false;
   books.held.clear();
-  books.timelines_held = false;
   books.only_waiting_tells = false;
   books.keeps_pipelines = false;
   books.given.clear();
@@ -358,15 +352,14 @@ bool FailingVulkan::failed() const {
   return books.failed;
 }
 
-void FailingVulkan::hold_fences(bool on) {
+void FailingVulkan::hold_submissions(bool on) {
   const std::lock_guard lock(books.mutex);
   books.holding = on;
 }
 
-void FailingVulkan::release_fences() {
+void FailingVulkan::release_submissions() {
   const std::lock_guard lock(books.mutex);
   books.held.clear();
-  books.timelines_held = false;
 }
 
 void FailingVulkan::only_waiting_tells(bool on) {

@@ -32,12 +32,11 @@ class FailingVulkan {
   // Whether the ordered failure has happened.
   bool failed() const;
 
-  // The fences of submissions made while this is on are not seen to signal, until release_fences(); waits for them end at once. A
-  // submission without a fence holds the moments of all timelines.
-  void hold_fences(bool on);
-  void release_fences();
-  // While on, asking a fence (or a timeline) says that it has not signalled, and only waiting for it tells. So calls wait, however fast the
-  // device.
+  // A timeline to which something is submitted while this is on is not seen to advance until release_submissions(); waits for it end at
+  // once.
+  void hold_submissions(bool on);
+  void release_submissions();
+  // While on, asking a timeline for its value says 0, and only waiting for a value tells. So calls wait, however fast the device.
   void only_waiting_tells(bool on);
   // Calls of the function are not forwarded from now on, and wait, until release_calls().
   void hold_calls(std::string_view function);

@@ -37,7 +37,7 @@ const std::vector<Place>& places() {
     using Count = std::array<std::uint32_t, 3>;
     add("", {});
     add(", staged", {.always_stage = true});
-    add(", submitted beside", {.submit_beside = true});
+    add(", submitted beside", {.submission_thread = true});
     add(", in parts", {.max_group_count = Count{2, 1, 1}});
     add(", by address", {.max_storage_range = 0});
     add(", by address, staged and in parts", {.max_group_count = Count{2, 1, 1}, .max_storage_range = 15, .always_stage = true});

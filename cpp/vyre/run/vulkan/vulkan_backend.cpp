@@ -1,6 +1,7 @@
 #include "vyre/run/vulkan/vulkan_backend.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <utility>
 
 #include "vyre/base/error.hpp"
@@ -29,7 +30,7 @@ VkDeviceSize largest_array(std::span<const View> views) {
 
 class VulkanExecutable final : public Executable {
  public:
-  // See KernelSource.
+  // `source` are the arguments of a KernelSource, after its device.
   template <class... Source>
   explicit VulkanExecutable(std::shared_ptr<Devices> devices, std::size_t index, Source&&... source)
       : devices_(devices), source_(std::make_shared<KernelSource>(std::move(devices), index, std::forward<Source>(source)...)) {}
@@ -39,9 +40,9 @@ class VulkanExecutable final : public Executable {
     check_in_order(options, "vulkan");
     const KernelSource::Ready now = source_->ready(grid, largest_array(buffers), source_->choose(buffers, grid), options);
     if (is_large_call(*now.device, buffers, options)) {
-      run_large_call(now.device, now.kernels, buffers, grid, options);
+      run_large_host_call(now.device, now.kernels, buffers, grid, options);
     } else {
-      run_call(*now.device, now.kernels, buffers, grid, options);
+      run_host_call(*now.device, now.kernels, buffers, grid, options);
     }
   }
 
@@ -71,7 +72,7 @@ std::vector<std::string> VulkanBackend::unavailable() {
     try {
       for (const DeviceInfo& device : devices_->infos()) reasons.insert(reasons.end(), device.reasons.begin(), device.reasons.end());
     } catch (const Error&) {
-      // The first error says it.
+      // The first error is the reason.
     }
     if (reasons.empty()) reasons.emplace_back(error.what());
     return reasons;
@@ -102,7 +103,9 @@ std::unique_ptr<Executable> VulkanBackend::prepare_shader(Shader shader, std::op
   return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(), std::move(shader), waiting);
 }
 
-bool VulkanBackend::wait_until_idle(std::size_t device, double seconds) { return devices_->open(device)->wait_for_abandoned(seconds); }
+bool VulkanBackend::wait_until_idle(std::size_t device, double seconds) {
+  return devices_->open(device)->stream().wait_for_abandoned_work(std::chrono::duration<double>(seconds));
+}
 
 }  // namespace vulkan
 

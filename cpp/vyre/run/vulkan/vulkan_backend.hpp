@@ -1,4 +1,5 @@
-// The Vulkan backend by its own name, for tests and tools that bring their own Vulkan or their own shaders.
+// The Vulkan backend by its own name, for tests and tools that bring their own Vulkan or their own shaders. See backend.hpp for how it
+// works.
 #pragma once
 
 #include "vyre/run/vulkan/backend.hpp"
@@ -20,7 +21,7 @@ class VulkanBackend final : public Backend {
   std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) override;
   std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override;
   std::unique_ptr<Executable> prepare_shader(Shader shader, std::optional<std::size_t> device, const RunOptions& waiting = {});
-  // Waits until the device has ended the calls that timed out on it; false when `seconds` were not enough.
+  // Waits until the device has done the calls that timed out on it; false if that takes longer than `seconds`.
   bool wait_until_idle(std::size_t device, double seconds);
 
  private:

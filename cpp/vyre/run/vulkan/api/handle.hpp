@@ -63,6 +63,5 @@ using DescriptorPoolHandle = Handle<VkDescriptorPool, &DeviceApi::vkDestroyDescr
 using CommandPoolHandle = Handle<VkCommandPool, &DeviceApi::vkDestroyCommandPool>;
 using SemaphoreHandle = Handle<VkSemaphore, &DeviceApi::vkDestroySemaphore>;
 using QueryPoolHandle = Handle<VkQueryPool, &DeviceApi::vkDestroyQueryPool>;
-using FenceHandle = Handle<VkFence, &DeviceApi::vkDestroyFence>;
 
 }  // namespace vyre::run::vulkan

@@ -19,7 +19,7 @@ struct Options {
   // Copies through staging memory even where the host can reach device memory.
   bool always_stage = false;
   // Whether submissions to a device that works are left to a thread of their own (stream.hpp), otherwise than its kind says.
-  std::optional<bool> submit_beside = std::nullopt;
+  std::optional<bool> submission_thread = std::nullopt;
   // Where compiled pipelines are kept instead of the user's cache directory.
   std::optional<std::filesystem::path> cache_directory = std::nullopt;
 };

@@ -13,10 +13,10 @@ extern "C" void __gcov_dump();
 namespace vyre::run::vulkan {
 namespace {
 
-std::atomic<int> abandoned = 0;
+std::atomic<int> busy = 0;
 
 void end(int status, void*) {
-  if (abandoned == 0) return;
+  if (busy == 0) return;
   std::fflush(nullptr);
 #ifdef VYRE_COVERAGE
   __gcov_dump();  // which the handlers after this one would do
@@ -26,14 +26,14 @@ void end(int status, void*) {
 
 }  // namespace
 
-void count_abandoned() noexcept {
-  ++abandoned;
+void count_busy() noexcept {
+  ++busy;
   // Handlers run in the reverse order of their registration. The driver was loaded before it was given anything to do, so this one
   // runs before the driver's.
   static const bool registered = on_exit(end, nullptr) == 0;
   static_cast<void>(registered);
 }
 
-void count_given_back() noexcept { --abandoned; }
+void count_idle() noexcept { --busy; }
 
 }  // namespace vyre::run::vulkan

@@ -1,15 +1,14 @@
-// How a process ends while a driver still works on what nobody waits for: a call that was abandoned to it (a time-out, an
-// interruption), or calls with arrays that stay on their device and were never read.
+// How a process ends while a device is still at work, for example on a call that timed out, or on calls whose arrays were never read.
 //
-// exit() runs the destructors of the driver's library while the driver's threads still use what they destroy, and the process may
-// crash although everything was said and done. So from the first such call on, exit() stops short of them: output is
-// flushed, and the process ends with the status it was given.
+// exit() runs the destructors of the driver's library while the driver's own threads still use what they destroy, so the process may crash
+// after its work is done. So while a device is busy, exit() stops before these destructors: it flushes the output and ends the process with
+// its status.
 #pragma once
 
 namespace vyre::run::vulkan {
 
-// Each such call, or stream of them, and each that the driver was seen to have finished.
-void count_abandoned() noexcept;
-void count_given_back() noexcept;
+// A stream reports when its device gets work, and when the device was seen to have done all of it.
+void count_busy() noexcept;
+void count_idle() noexcept;
 
 }  // namespace vyre::run::vulkan

@@ -1,4 +1,4 @@
-// Calls put into command buffers once, one after the other, and submitted as often as wanted.
+// Calls of resident arrays that are submitted together, as often as wanted.
 #pragma once
 
 #include <atomic>
@@ -8,55 +8,57 @@
 #include <span>
 #include <vector>
 
+#include "vyre/run/storage.hpp"
 #include "vyre/run/vulkan/calls/recorded_call.hpp"
-#include "vyre/run/vulkan/calls/storage.hpp"
+#include "vyre/run/vulkan/device.hpp"
 
 namespace vyre::run::vulkan {
 
-inline VulkanStorage& storage_of(const StorageView& view) { return static_cast<VulkanStorage&>(*view.storage); }
-
-inline const std::function<bool()> kAlways;
-
-// What one submission of a batch works with.
-struct Use {
+// One submission of a batch.
+struct BatchUse {
+  // The storages that the calls work with.
   std::span<const StorageView> views;
-  const std::vector<bool>& written;  // a view each
-  // Asked in the order of the stream, before anything is submitted: "no" leaves it undone. None agrees.
-  const std::function<bool()>& agree;
+  // Which of the views the calls write.
+  const std::vector<bool>& written;
+  // Called under the stream's lock just before submitting; returning false cancels the submission. Empty: always submit.
+  const std::function<bool()>& still_valid;
 };
+inline const std::function<bool()> kAlwaysValid;
 
-// Calls follow each other as if each had waited for all before it. Those that share nothing that one of them writes may run at once.
+// The calls give the same bytes as if each had waited for all before it. Those that share nothing that one of them writes may run at once.
 class Batch {
  public:
-  Batch(std::shared_ptr<Device> device, std::vector<std::shared_ptr<Recording>> calls);
+  Batch(std::shared_ptr<Device> device, std::vector<std::shared_ptr<RecordedCall>> calls);
   Batch(const Batch&) = delete;
   Batch& operator=(const Batch&) = delete;
   ~Batch();
 
   const std::shared_ptr<Device>& device() const { return device_; }
-  std::span<const std::shared_ptr<Recording>> calls() const { return calls_; }
-  // Whether one submission does all of it, so that nothing comes between its calls; and whether one does for a profile.
-  bool whole() const;
-  bool timed_as_a_whole() const;
-  // So many times in turn, as Plan::submit; how many of them it did before use.agree said no.
-  std::uint64_t submit(const Use& use, std::uint64_t times, const RunOptions& options);
+  // Whether one submission does the whole batch, so that nothing comes between its calls; and the same while a profile is open.
+  bool is_one_submission() const;
+  bool is_one_timed_submission() const;
+  // Submits the batch `times` times. Returns how many were submitted before `still_valid` returned false.
+  std::uint64_t submit(const BatchUse& use, std::uint64_t times, const RunOptions& options);
 
  private:
-  class Recorded;
-  // These give whether use.agree did not say no.
-  bool submit_recorded(const Use& use, std::uint64_t times, const Waiting& waiting);
-  bool submit_timed(const Use& use, std::uint64_t times, const Waiting& waiting);
-  bool submit_checked(const Use& use, std::uint64_t times, const Waiting& waiting);
-  void submit_in_turns(Recording& call, const Use& use, const Waiting& waiting);
-  // The moment, or 0 where use.agree said no.
-  std::uint64_t hand_in(std::span<const VkCommandBuffer> commands, const Use& use, std::span<const VkCommandBuffer> when_done = {});
+  class CommandBuffers;
+  class TimedSubmissions;
+  // These return false if `still_valid` cancelled the submission.
+  bool submit_recorded(const BatchUse& use, std::uint64_t times, const Waiting& waiting);
+  bool submit_timed(const BatchUse& use, std::uint64_t times, const Waiting& waiting);
+  bool submit_checked(const BatchUse& use, std::uint64_t times, const Waiting& waiting);
+  // A call of more dispatches than one submission takes is recorded anew each time, piece by piece.
+  void submit_in_pieces(RecordedCall& call, const BatchUse& use, const Waiting& waiting);
+  // Returns the timeline value of the submission, or 0 if `still_valid` cancelled it.
+  TimelineValue submit_once(std::span<const VkCommandBuffer> commands, const BatchUse& use,
+                            std::span<const VkCommandBuffer> when_idle = {});
 
   const std::shared_ptr<Device> device_;
-  const std::vector<std::shared_ptr<Recording>> calls_;
-  std::vector<Recording*> different_;  // calls, each once, in the order of their addresses
-  std::vector<Recording*> checked_;    // those with a status word, likewise
-  std::unique_ptr<Recorded> recorded_;
-  std::atomic<std::uint64_t> last_use_ = 0;
+  const std::vector<std::shared_ptr<RecordedCall>> calls_;
+  std::vector<RecordedCall*> different_;  // the calls without repetitions, by address
+  std::vector<RecordedCall*> checked_;    // those of them with a status word
+  std::unique_ptr<CommandBuffers> recorded_;
+  std::atomic<TimelineValue> last_use_ = 0;
 };
 
 }  // namespace vyre::run::vulkan

@@ -1,34 +1,34 @@
 #include "vyre/run/vulkan/calls/large_host_call.hpp"
 
-#include <algorithm>
 #include <chrono>
 #include <vector>
 
-#include "vyre/run/vulkan/calls/host_call.hpp"
+#include "vyre/run/vulkan/calls/batch.hpp"
+#include "vyre/run/vulkan/calls/call_checks.hpp"
+#include "vyre/run/vulkan/calls/recorded_call.hpp"
 #include "vyre/run/vulkan/calls/storage.hpp"
-#include "vyre/run/vulkan/programs/plan.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
 
-// Of all arrays. Below, recording and submitting several copies costs more than one thread's copying does.
+// The sum of all arrays, in bytes. Below it, recording and submitting several copies costs more than the copying of one thread.
 constexpr std::uint64_t kLargeBytes = std::uint64_t{4} << 20;
 
 }  // namespace
 
 bool is_large_call(const Device& device, std::span<const BufferView> buffers, const RunOptions& options) {
-  // Results come back in chunks: should the device be lost meanwhile, some would have changed.
-  if (!options.in_place || device.unified()) return false;
+  // Results come back in chunks. If the device is lost meanwhile, some of them have changed.
+  if (!options.in_place || device.context().unified()) return false;
   std::uint64_t bytes = 0;
   for (const BufferView& buffer : buffers) bytes += buffer.bytes.size();
   return bytes >= kLargeBytes;
 }
 
-void run_large_call(const std::shared_ptr<Device>& device, const Kernels& kernels, std::span<const BufferView> buffers, Grid grid,
-                    const RunOptions& options) {
+void run_large_host_call(const std::shared_ptr<Device>& device, const Kernels& kernels, std::span<const BufferView> buffers, Grid grid,
+                         const RunOptions& options) {
   const Shader& shader = kernels.plain->shader();
-  check_call(*device, shader, buffers);
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return;
+  check_host_call(device->context(), shader, buffers);
+  if (is_empty(grid)) return;
   RunOptions steps = options;
   steps.start = std::chrono::steady_clock::now();
 
@@ -39,7 +39,8 @@ void run_large_call(const std::shared_ptr<Device>& device, const Kernels& kernel
     if (!buffer.zeros) storages.back()->write(0, buffer.bytes, steps);
     views.push_back({storages.back().get(), 0, buffer.bytes.size(), buffer.length});
   }
-  VulkanPlan({device, kernels}, nullptr, views, grid).submit(views, steps);
+  const auto call = RecordedCall::make(device, kernels, RecordedCall::arrays_of(views), grid);
+  Batch(device, {call}).submit({views, shader.writable, kAlwaysValid}, 1, steps);
   for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
     if (shader.writable[slot]) storages[slot]->read(0, buffers[slot].bytes, steps);
   }

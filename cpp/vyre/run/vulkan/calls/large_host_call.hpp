@@ -1,4 +1,4 @@
-// One call of large host arrays on a device with memory of its own: copied in chunks by several threads, into memory that comes back.
+// A call of large host arrays on a device with memory of its own: copied in chunks by several threads.
 #pragma once
 
 #include <memory>
@@ -6,14 +6,15 @@
 
 #include "vyre/run/backend.hpp"
 #include "vyre/run/vulkan/compile/pipeline.hpp"
+#include "vyre/run/vulkan/device.hpp"
 
 namespace vyre::run::vulkan {
 
-// Whether a call takes less time that way than through a workspace: see run_call.
+// Whether run_large_host_call takes less time than run_host_call, and keeps its promises.
 bool is_large_call(const Device& device, std::span<const BufferView> buffers, const RunOptions& options);
 
-// As Executable::run promises of calls in place.
-void run_large_call(const std::shared_ptr<Device>& device, const Kernels& kernels, std::span<const BufferView> buffers, Grid grid,
-                    const RunOptions& options);
+// For calls in place (RunOptions::in_place): if it throws, any bytes of `buffers` may have changed.
+void run_large_host_call(const std::shared_ptr<Device>& device, const Kernels& kernels, std::span<const BufferView> buffers, Grid grid,
+                         const RunOptions& options);
 
 }  // namespace vyre::run::vulkan

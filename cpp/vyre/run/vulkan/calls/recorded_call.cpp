@@ -3,97 +3,87 @@
 #include <utility>
 
 #include "vyre/emit/interface.hpp"
-#include "vyre/run/vulkan/calls/host_call.hpp"
+#include "vyre/run/vulkan/calls/dispatches.hpp"
 #include "vyre/run/vulkan/calls/storage.hpp"
-#include "vyre/run/vulkan/device.hpp"
 
 namespace vyre::run::vulkan {
 
-std::vector<Recording::Array> Recording::arrays_of(std::span<const StorageView> views) {
+std::vector<RecordedCall::Array> RecordedCall::arrays_of(std::span<const StorageView> views) {
   std::vector<Array> arrays;
   for (const StorageView& view : views) {
-    const Block& block = static_cast<VulkanStorage&>(*view.storage).block();
-    // A load out of bounds reads element 0 and drops it. An array that has none may begin where its memory ends, so another place is read.
-    arrays.push_back({block.buffer->handle(), block.offset + (view.length == 0 ? 0 : view.offset), view.bytes, view.length});
+    const Block& block = storage_of(view).block();
+    // A shader reads element 0 in place of one out of bounds, and drops the value. An empty array may begin at the end of its memory, so it
+    // is moved to the beginning.
+    arrays.push_back({block.buffer(), block.offset() + (view.length == 0 ? 0 : view.offset), view.bytes, view.length});
   }
   return arrays;
 }
 
-std::shared_ptr<Recording> Recording::make(std::shared_ptr<Device> device, Kernels kernels, std::vector<Array> arrays, Grid grid) {
-  std::unique_ptr<Recording> recording(new Recording(*device, std::move(kernels), std::move(arrays), grid));
-  return {recording.release(), [device = std::move(device)](Recording* last) {
-            const std::uint64_t until = last->last_use;
+std::shared_ptr<RecordedCall> RecordedCall::make(std::shared_ptr<Device> device, Kernels kernels, std::vector<Array> arrays, Grid grid) {
+  std::unique_ptr<RecordedCall> call(new RecordedCall(*device, std::move(kernels), std::move(arrays), grid));
+  return {call.release(), [device = std::move(device)](RecordedCall* last) {
+            const TimelineValue until = last->last_use;
             device->stream().retire(until, std::unique_ptr<Retired>(last));
           }};
 }
 
-Recording::Recording(Device& device, Kernels kernels, std::vector<Array> arrays, Grid grid)
+RecordedCall::RecordedCall(Device& device, Kernels kernels, std::vector<Array> arrays, Grid grid)
     : device_(device),
       kernels_(std::move(kernels)),
       arrays_(std::move(arrays)),
-      parts_(grid, device.max_group_count(), kernels_.coarse != nullptr),
-      bindings_(device, kernels_.plain->shader().binding_count()) {
+      parts_(grid, device.context().max_group_count(), kernels_.coarse != nullptr),
+      set_(device.context(), kernels_.plain->set_layout(), kernels_.plain->shader().binding_count()) {
   work_ = {"dispatch", kernels_.program, grid, 0};
   constants_.assign(3, 0);
-  std::vector<VkDescriptorBufferInfo> infos;
+  std::vector<VkDescriptorBufferInfo> bindings;
   for (const Array& array : arrays_) {
     constants_.push_back(array.length);
     work_.bytes += array.bytes;
     // Robust access ends where the array does, in whole words.
-    VkDescriptorBufferInfo info{array.buffer, array.offset, device_bytes(array.bytes)};
-    touch(info, shader().writable[infos.size()]);
+    VkDescriptorBufferInfo binding{array.buffer, array.offset, device_bytes(array.bytes)};
+    add_access(binding, shader().writable[bindings.size()]);
     const VkDeviceSize alignment =
-        shader().addressed ? shader().element_bytes[infos.size()] : device.physical().limits.minStorageBufferOffsetAlignment;
-    if (info.offset % alignment != 0) info = copied(infos.size(), info, array.bytes);
-    infos.push_back(info);
+        shader().addressed ? shader().element_bytes[bindings.size()] : device.context().physical().limits.minStorageBufferOffsetAlignment;
+    if (binding.offset % alignment != 0) binding = copied(bindings.size(), binding, array.bytes);
+    bindings.push_back(binding);
   }
-  if (shader().addressed) infos = {addresses_of(infos)};
+  if (shader().addressed) bindings = {address_table(bindings)};
   if (shader().has_status) {
-    status_ = Buffer(device, kMinBufferBytes, BufferUse::Status);
-    infos.push_back({status_.handle(), 0, kMinBufferBytes});
-    touch(infos.back(), true);
+    status_ = device.heap().allocate(kMinBufferBytes, BufferUse::Host);
+    bindings.push_back({status_.buffer(), status_.offset(), kMinBufferBytes});
+    add_access(bindings.back(), true);
   }
-  bindings_.update(device, infos);
+  set_.bind(device.context(), bindings);
 }
 
-Recording::~Recording() {
-  for (std::list<Block>& block : copies_) device_.heap().give_back(std::move(block));
-  if (!addresses_block_.empty()) device_.heap().give_back(std::move(addresses_block_));
-}
-
-VkDescriptorBufferInfo Recording::copied(std::size_t slot, const VkDescriptorBufferInfo& original, VkDeviceSize bytes) {
-  copies_.push_back(device_.heap().allocate(original.range));
-  const Block& block = copies_.back().front();
-  const VkDescriptorBufferInfo copy{block.buffer->handle(), block.offset, original.range};
-  touch(copy, true);
+VkDescriptorBufferInfo RecordedCall::copied(std::size_t slot, const VkDescriptorBufferInfo& original, VkDeviceSize bytes) {
+  const Block& block = copies_.emplace_back(device_.heap().allocate(original.range));
+  const VkDescriptorBufferInfo copy{block.buffer(), block.offset(), original.range};
+  add_access(copy, true);
   if (bytes > 0) copied_.push_back({original, copy, bytes, static_cast<bool>(shader().writable[slot])});
   return copy;
 }
 
-VkDescriptorBufferInfo Recording::addresses_of(std::span<const VkDescriptorBufferInfo> arrays) {
-  for (const VkDescriptorBufferInfo& array : arrays) append_address(addresses_, address_of(device_, array.buffer) + array.offset);
+VkDescriptorBufferInfo RecordedCall::address_table(std::span<const VkDescriptorBufferInfo> arrays) {
+  for (const VkDescriptorBufferInfo& array : arrays) append_address(addresses_, address_of(device_.context(), array.buffer) + array.offset);
   const VkDeviceSize bytes = device_bytes(4 * addresses_.size());
-  addresses_block_ = device_.heap().allocate(bytes);
-  const Block& block = addresses_block_.front();
-  const VkDescriptorBufferInfo info{block.buffer->handle(), block.offset, bytes};
-  touch(info, true);
-  return info;
+  address_block_ = device_.heap().allocate(bytes);
+  const VkDescriptorBufferInfo table{address_block_.buffer(), address_block_.offset(), bytes};
+  add_access(table, true);
+  return table;
 }
 
-void Recording::record(Commands& commands, std::uint64_t first, std::uint64_t end, Timestamps* timestamps) const {
+void RecordedCall::record(Commands& commands, std::uint64_t first, std::uint64_t end, Timestamps* timestamps) const {
   if (first == 0 && copies()) {
     for (const Copied& each : copied_) {
       commands.copy(each.original.buffer, each.original.offset, each.copy.buffer, each.copy.offset, each.bytes);
     }
-    if (!addresses_.empty()) {
-      const Block& block = addresses_block_.front();
-      commands.update(block.buffer->handle(), block.offset, addresses_);
-    }
+    if (!addresses_.empty()) commands.update(address_block_.buffer(), address_block_.offset(), addresses_);
     commands.order(kTransfer, kShader);
   }
   std::vector<std::uint32_t> constants = constants_;
   if (timestamps != nullptr) timestamps->begin(commands, work_);
-  record_parts(commands, kernels_, bindings_.handle(), constants, parts_, first, end);
+  record_parts(commands, kernels_, set_.handle(), constants, parts_, first, end);
   if (timestamps != nullptr) timestamps->end(commands);
   if (end < count()) return;
   if (!copied_.empty()) commands.order(kShader, kTransfer);
@@ -102,6 +92,6 @@ void Recording::record(Commands& commands, std::uint64_t first, std::uint64_t en
   }
 }
 
-bool Recording::host_reads() const { return device_.unified() || shader().has_status; }
+bool RecordedCall::host_reads() const { return device_.context().unified() || shader().has_status; }
 
 }  // namespace vyre::run::vulkan

@@ -1,9 +1,9 @@
-// A call made ready for its arrays: what a command buffer needs to have it done, as often and in as many command buffers as wanted.
+// One call of resident arrays, ready to be recorded into command buffers, as often and into as many as wanted.
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -11,7 +11,7 @@
 
 #include "vyre/run/storage.hpp"
 #include "vyre/run/vulkan/compile/pipeline.hpp"
-#include "vyre/run/vulkan/memory/buffer.hpp"
+#include "vyre/run/vulkan/device.hpp"
 #include "vyre/run/vulkan/memory/heap.hpp"
 #include "vyre/run/vulkan/submit/commands.hpp"
 #include "vyre/run/vulkan/submit/descriptor_set.hpp"
@@ -21,9 +21,9 @@
 
 namespace vyre::run::vulkan {
 
-class Recording final : public Retired {
+class RecordedCall final : public Retired {
  public:
-  // An array of the call: part of a buffer.
+  // An array of the call: a part of a buffer.
   struct Array {
     VkBuffer buffer;
     VkDeviceSize offset;
@@ -31,66 +31,65 @@ class Recording final : public Retired {
     std::uint32_t length;
   };
   static std::vector<Array> arrays_of(std::span<const StorageView> views);
-  // The last one to let go of it may do so while the device still works with it.
-  static std::shared_ptr<Recording> make(std::shared_ptr<Device> device, Kernels kernels, std::vector<Array> arrays, Grid grid);
-  ~Recording() override;
+  // The call is retired to the stream when the last owner leaves, so the device may still use it then.
+  static std::shared_ptr<RecordedCall> make(std::shared_ptr<Device> device, Kernels kernels, std::vector<Array> arrays, Grid grid);
 
   const Shader& shader() const { return kernels_.plain->shader(); }
   const std::vector<Array>& arrays() const { return arrays_; }
   Grid grid() const { return work_.grid; }
-  // Dispatches.
+  // The number of dispatches.
   std::uint64_t count() const { return parts_.count(); }
-  // Commands for dispatches `first` to `end`, with all that comes before the first and after the last one of them. Of a profile, the
-  // dispatches are one interval.
+  // Records the dispatches `first` to `end`, with what must come before the first of all and after the last of all. A profile sees them as
+  // one interval.
   void record(Commands& commands, std::uint64_t first, std::uint64_t end, Timestamps* timestamps = nullptr) const;
-  // Whether the host reads something when it is done, so that a command buffer must end with order(kDevice, kHost).
+  // Whether the host reads memory that the call wrote, so that its last command buffer must end with order(kDevice, kHost).
   bool host_reads() const;
-  // What it reads and writes, in bytes of buffers.
-  struct Touch {
+  // A range of a buffer, in bytes, that the call reads or writes.
+  struct Access {
     VkBuffer buffer;
     VkDeviceSize begin, end;
     bool written;
   };
-  const std::vector<Touch>& touches() const { return touches_; }
-  // Whether it does more than dispatch.
+  const std::vector<Access>& accesses() const { return accesses_; }
+  // Whether the call has copies beside its dispatches.
   bool copies() const { return !copied_.empty() || !addresses_.empty(); }
-  // Where the shader says that the driver ended a loop early.
-  Buffer& status() { return status_; }
+  // Where a shader with a status reports that the driver ended a loop early.
+  std::byte* status() { return status_.mapped(); }
 
-  // Of the last submission.
-  std::atomic<std::uint64_t> last_use = 0;
-  // Held while the status word is in use.
-  std::mutex checked;
+  // The last submission that uses the call.
+  std::atomic<TimelineValue> last_use = 0;
+  // Locked while the status word is in use.
+  std::mutex status_in_use;
 
  private:
-  Recording(Device& device, Kernels kernels, std::vector<Array> arrays, Grid grid);
+  RecordedCall(Device& device, Kernels kernels, std::vector<Array> arrays, Grid grid);
 
-  // An array that begins where the device cannot bind it: a copy of it, made before the dispatch and put back after it.
+  // An array at an offset where the device cannot bind it. The dispatch uses a copy, which is copied back afterwards if it is written.
   struct Copied {
     VkDescriptorBufferInfo original, copy;
     VkDeviceSize bytes;
     bool back;
   };
   VkDescriptorBufferInfo copied(std::size_t slot, const VkDescriptorBufferInfo& original, VkDeviceSize bytes);
-  // Where the addresses of these will be.
-  VkDescriptorBufferInfo addresses_of(std::span<const VkDescriptorBufferInfo> arrays);
-  void touch(const VkDescriptorBufferInfo& part, bool written) {
-    touches_.push_back({part.buffer, part.offset, part.offset + part.range, written});
+  // Makes the table of these arrays' addresses, and returns where it lies.
+  VkDescriptorBufferInfo address_table(std::span<const VkDescriptorBufferInfo> arrays);
+  void add_access(const VkDescriptorBufferInfo& part, bool written) {
+    accesses_.push_back({part.buffer, part.offset, part.offset + part.range, written});
   }
 
   Device& device_;
   const Kernels kernels_;
   const std::vector<Array> arrays_;
-  const Parts parts_;
-  Bindings bindings_;
-  Buffer status_;
+  const GridParts parts_;
+  DescriptorSet set_;
+  Block status_;
   std::vector<std::uint32_t> constants_;
   Work work_;
-  std::vector<std::list<Block>> copies_;
+  std::vector<Block> copies_;
   std::vector<Copied> copied_;
   std::vector<std::uint32_t> addresses_;
-  std::list<Block> addresses_block_;
-  std::vector<Touch> touches_;
+  Block address_block_;
+  std::vector<Access> accesses_;
 };
 
 }  // namespace vyre::run::vulkan

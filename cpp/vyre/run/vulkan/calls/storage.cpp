@@ -1,55 +1,56 @@
+// How it works: last_use_ is the timeline value of the last submission that uses the block. Reads wait for it. Where the host reaches
+// device memory, it reads and writes the block; elsewhere Transfers copies through staging memory. The block is retired with last_use_, so
+// a storage can be destroyed while the device still uses it.
 #include "vyre/run/vulkan/calls/storage.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
+#include <utility>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/host_copy.hpp"
 #include "vyre/run/profile.hpp"
-#include "vyre/run/vulkan/memory/transfer.hpp"
 
 namespace vyre::run::vulkan {
 
-class VulkanStorage::Held final : public Retired {
- public:
-  Held(Heap& heap, VkDeviceSize bytes) : heap_(heap), block_(heap.allocate(bytes)) {}
-  ~Held() override { heap_.give_back(std::move(block_)); }
-  const Block& block() const { return block_.front(); }
+// A write of a storage with a mirror is one chunk, so the mirror is updated once.
+static_assert(Transfers::kChunkBytes >= HostMirror::kMaxBytes);
 
- private:
-  Heap& heap_;
-  std::list<Block> block_;
+struct VulkanStorage::Memory final : Retired {
+  explicit Memory(Block of) : block(std::move(of)) {}
+  const Block block;
 };
 
 VulkanStorage::VulkanStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bool zeroed) : device_(std::move(device)), bytes_(bytes) {
-  const Device::Limit most = device_->max_array();
+  const Context::Limit most = device_->context().max_array();
   if (bytes > most.bytes) {
     throw CapabilityError(
         fmt::format("an array of {} bytes exceeds {} of device `{}`, which allows {}. Fix: make a smaller array, or use "
                     "another device.",
                     bytes, most.name, device_->name(), most.bytes));
   }
-  held_ = std::make_unique<Held>(device_->heap(), bytes);
-  if (bytes <= Contents::kMostBytes) contents_ = std::make_unique<Contents>(bytes, zeroed);
+  memory_ = std::make_unique<Memory>(device_->heap().allocate(bytes));
+  if (bytes <= HostMirror::kMaxBytes) mirror_ = std::make_unique<HostMirror>(bytes, zeroed);
   if (!zeroed) return;
-  // A block that came back is no longer in use, so the host may write it where it can.
+  // The device does not use a block that comes from the heap, so the host may write it where it can.
   if (std::byte* mapped = block().mapped()) {
-    std::memset(mapped, 0, block().bytes);
+    std::memset(mapped, 0, block().bytes());
   } else {
-    clear(*device_, *this);
+    device_->transfers().clear(block(), [this](TimelineValue value) { used_until(value); });
   }
 }
 
-VulkanStorage::~VulkanStorage() { device_->stream().retire(last_use_, std::move(held_)); }
+VulkanStorage::~VulkanStorage() { device_->stream().retire(last_use_, std::move(memory_)); }
 
-const Block& VulkanStorage::block() const { return held_->block(); }
+const Block& VulkanStorage::block() const { return memory_->block; }
 
 void VulkanStorage::check_reachable() const {
-  device_->check_process();
-  if (device_->condemned()) {
+  device_->context().check_process();
+  if (device_->context().unusable()) {
     device_->stream().rethrow_failure();
     throw DeviceLostError(
         fmt::format("device `{}` was lost, and the arrays on it with it. Fix: make them anew, and call again.", device_->name()));
@@ -66,20 +67,28 @@ void VulkanStorage::write(std::uint64_t offset, std::span<const std::byte> from,
   check_reachable();
   Span span("upload");
   if (span) span.work().bytes = from.size();
-  if (std::byte* mapped = block().mapped(); mapped != nullptr && !contents_) {
+  if (std::byte* mapped = block().mapped(); mapped != nullptr && !mirror_) {
     device_->stream().wait(last_use_, Waiting(options));
     host_copy(mapped + offset, from.data(), from.size());
   } else if (mapped == nullptr || !write_if_unused(mapped, offset, from)) {
-    upload(*device_, from, *this, offset, options);
+    upload(offset, from, options);
   }
   if (from.size() == bytes_) forget_failure();
+}
+
+void VulkanStorage::upload(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) {
+  const auto on_submit = [&](TimelineValue value) {
+    used_until(value);
+    if (mirror_) mirror_->written_by_host(offset, from);
+  };
+  device_->transfers().upload(from, block(), offset, std::cref(on_submit), options);
 }
 
 bool VulkanStorage::write_if_unused(std::byte* mapped, std::uint64_t offset, std::span<const std::byte> from) {
   Stream& stream = device_->stream();
   return stream.in_order([&] {
     if (!stream.is_past(last_use_)) return false;
-    contents_->written_by_host(offset, from);
+    mirror_->written_by_host(offset, from);
     std::copy(from.begin(), from.end(), mapped + offset);
     return true;
   });
@@ -93,7 +102,8 @@ void VulkanStorage::read(std::uint64_t offset, std::span<std::byte> to, const Ru
   if (const std::byte* mapped = block().mapped()) {
     host_copy(to.data(), mapped + offset, to.size());
   } else {
-    download(*device_, *this, offset, to, options);
+    device_->transfers().download(
+        block(), offset, to, [this](TimelineValue value) { used_until(value); }, options);
   }
 }
 

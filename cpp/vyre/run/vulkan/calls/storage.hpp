@@ -1,9 +1,11 @@
-// Storage in a device's memory.
+// An array that stays on a device: implements run::Storage with a block of the device's heap.
 #pragma once
 
 #include <atomic>
-#include <list>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <span>
 
 #include "vyre/run/storage.hpp"
 #include "vyre/run/vulkan/device.hpp"
@@ -15,38 +17,40 @@ namespace vyre::run::vulkan {
 
 class VulkanStorage final : public Storage {
  public:
-  // Throws DeviceMemoryError, and CapabilityError for more than the device gives at once.
+  // Throws DeviceMemoryError, and CapabilityError for an array larger than the device allows.
   VulkanStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bool zeroed);
   ~VulkanStorage() override;
 
   std::uint64_t bytes() const override { return bytes_; }
-  std::uint64_t id() const override { return block().id; }
+  std::uint64_t id() const override { return block().id(); }
   void write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) override;
   void read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) override;
   void wait(const RunOptions& options) override;
 
   Device& device() const { return *device_; }
   const Block& block() const;
-  // Throws in a forked child, when the device was lost, and what a failed call left.
+  // Throws in a forked process, after the device was lost, and what a failed call left behind.
   void check_usable() const;
-  // What is known of its bytes; null for a large one.
-  Contents* contents() const { return contents_.get(); }
-  // The device works with it until that moment. Told in the order of the stream.
-  void used_until(std::uint64_t moment) { raise(last_use_, moment); }
+  // Null for a storage larger than HostMirror::kMaxBytes.
+  HostMirror* mirror() const { return mirror_.get(); }
+  // Reports that a submission uses this storage. Called in the order of the stream.
+  void used_until(TimelineValue value) { raise(last_use_, value); }
 
  private:
-  // Throws in a forked child, and when the device was lost.
+  // Throws in a forked process, and after the device was lost.
   void check_reachable() const;
-
-  // Of a small one, between two submissions; whether the device was done with it.
+  void upload(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options);
+  // Writes a small storage between two submissions. Returns false, having done nothing, while the device may use it.
   bool write_if_unused(std::byte* mapped, std::uint64_t offset, std::span<const std::byte> from);
 
   const std::shared_ptr<Device> device_;
   const std::uint64_t bytes_;
-  class Held;
-  std::unique_ptr<Held> held_;
-  std::unique_ptr<Contents> contents_;
-  std::atomic<std::uint64_t> last_use_ = 0;
+  struct Memory;
+  std::unique_ptr<Memory> memory_;
+  std::unique_ptr<HostMirror> mirror_;
+  std::atomic<TimelineValue> last_use_ = 0;
 };
+
+inline VulkanStorage& storage_of(const StorageView& view) { return static_cast<VulkanStorage&>(*view.storage); }
 
 }  // namespace vyre::run::vulkan

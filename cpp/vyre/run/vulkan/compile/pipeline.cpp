@@ -9,12 +9,27 @@
 namespace vyre::run::vulkan {
 namespace {
 
-void check_limits(const Device& device, const Shader& shader) {
-  const VkPhysicalDeviceLimits& limits = device.physical().limits;
+// What the driver would need to make the pipeline again without compiling; empty if it keeps nothing, or failed to say. Drivers that
+// compile when a pipeline is first used may return less than they will know later.
+std::vector<std::byte> cache_data(const DeviceApi& api, VkPipelineCache cache) {
+  std::size_t size = 0;
+  if (api.vkGetPipelineCacheData(api.device, cache, &size, nullptr) != VK_SUCCESS) return {};
+  std::vector<std::byte> data(size);
+  if (api.vkGetPipelineCacheData(api.device, cache, &size, data.data()) != VK_SUCCESS) return {};
+  data.resize(size);
+  // With only Vulkan's own header, the driver keeps nothing, or keeps it elsewhere.
+  if (data.size() <= sizeof(VkPipelineCacheHeaderVersionOne)) return {};
+  return data;
+}
+
+}  // namespace
+
+void check_limits(const Context& context, const Shader& shader) {
+  const VkPhysicalDeviceLimits& limits = context.physical().limits;
   const auto at_most = [&](std::uint64_t wanted, std::uint64_t allowed, const std::string& limit, const char* what, const char* advice) {
     if (wanted <= allowed) return;
     throw CapabilityError(fmt::format("{} {} exceeds {} of device `{}`, which allows {}. Fix: {}, or use another device.", wanted, what,
-                                      limit, device.name(), allowed, advice));
+                                      limit, context.name(), allowed, advice));
   };
   for (std::size_t axis = 0; axis < 3; ++axis) {
     at_most(shader.workgroup_size[axis], limits.maxComputeWorkGroupSize[axis], fmt::format("maxComputeWorkGroupSize[{}]", axis),
@@ -37,54 +52,45 @@ void check_limits(const Device& device, const Shader& shader) {
           "use fewer buffers");
 }
 
-// Many drivers compile when the pipeline is first used, which only they can measure: what they return is best effort.
-std::vector<std::byte> cache_data(const DeviceApi& api, VkPipelineCache cache) {
-  std::size_t size = 0;
-  if (api.vkGetPipelineCacheData(api.device, cache, &size, nullptr) != VK_SUCCESS) return {};
-  std::vector<std::byte> data(size);
-  if (api.vkGetPipelineCacheData(api.device, cache, &size, data.data()) != VK_SUCCESS) return {};
-  data.resize(size);
-  // Nothing but Vulkan's own header: the driver keeps nothing, or keeps it elsewhere.
-  if (data.size() <= sizeof(VkPipelineCacheHeaderVersionOne)) return {};
-  return data;
+Pipeline::Pipeline(Context& context, VkDescriptorSetLayout set_layout, const Shader& shader) : shader_(shader), set_layout_(set_layout) {
+  make_layout(context);
+  compile(context);
 }
 
-}  // namespace
-
-Pipeline::Pipeline(Device& device, const Shader& shader) : shader_(shader) {
-  check_limits(device, shader);
-  const DeviceApi& api = device.api();
-
+void Pipeline::make_layout(Context& context) {
+  const DeviceApi& api = context.api();
   VkPushConstantRange constants{};
   constants.stageFlags = VK_SHADER_STAGE_COMPUTE_BIT;
-  constants.size = shader.push_constant_bytes();
-  const VkDescriptorSetLayout set_layout = device.set_layout(shader.binding_count());
+  constants.size = shader_.push_constant_bytes();
   VkPipelineLayoutCreateInfo layout_create{};
   layout_create.sType = VK_STRUCTURE_TYPE_PIPELINE_LAYOUT_CREATE_INFO;
   layout_create.setLayoutCount = 1;
-  layout_create.pSetLayouts = &set_layout;
+  layout_create.pSetLayouts = &set_layout_;
   layout_create.pushConstantRangeCount = 1;
   layout_create.pPushConstantRanges = &constants;
   VkPipelineLayout layout = VK_NULL_HANDLE;
-  device.check(api.vkCreatePipelineLayout(api.device, &layout_create, nullptr, &layout), "vkCreatePipelineLayout");
+  context.check(api.vkCreatePipelineLayout(api.device, &layout_create, nullptr, &layout), "vkCreatePipelineLayout");
   layout_ = PipelineLayoutHandle(api, layout);
+}
 
+void Pipeline::compile(Context& context) {
+  const DeviceApi& api = context.api();
   VkShaderModuleCreateInfo module_create{};
   module_create.sType = VK_STRUCTURE_TYPE_SHADER_MODULE_CREATE_INFO;
-  module_create.codeSize = shader.words.size() * sizeof(std::uint32_t);
-  module_create.pCode = shader.words.data();
+  module_create.codeSize = shader_.words.size() * sizeof(std::uint32_t);
+  module_create.pCode = shader_.words.data();
   VkShaderModule module_value = VK_NULL_HANDLE;
-  device.check(api.vkCreateShaderModule(api.device, &module_create, nullptr, &module_value), "vkCreateShaderModule");
+  context.check(api.vkCreateShaderModule(api.device, &module_create, nullptr, &module_value), "vkCreateShaderModule");
   const ShaderModuleHandle module(api, module_value);
 
-  const PipelineFile file(device.options(), device.physical().key, shader);
+  const PipelineFile file(context.options(), context.physical().key, shader_);
   const std::vector<std::byte> known = file.read();
   VkPipelineCacheCreateInfo cache_create{};
   cache_create.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
   cache_create.initialDataSize = known.size();
   cache_create.pInitialData = known.data();
   VkPipelineCache cache_value = VK_NULL_HANDLE;
-  device.check(api.vkCreatePipelineCache(api.device, &cache_create, nullptr, &cache_value), "vkCreatePipelineCache");
+  context.check(api.vkCreatePipelineCache(api.device, &cache_create, nullptr, &cache_value), "vkCreatePipelineCache");
   const PipelineCacheHandle cache(api, cache_value);
 
   VkComputePipelineCreateInfo create{};
@@ -93,11 +99,11 @@ Pipeline::Pipeline(Device& device, const Shader& shader) : shader_(shader) {
   create.stage.stage = VK_SHADER_STAGE_COMPUTE_BIT;
   create.stage.module = *module;
   create.stage.pName = "main";
-  create.layout = layout;
+  create.layout = layout();
   VkPipeline pipeline = VK_NULL_HANDLE;
   {
     const PlainFloats plain_floats;
-    device.check(api.vkCreateComputePipelines(api.device, *cache, 1, &create, nullptr, &pipeline), "vkCreateComputePipelines");
+    context.check(api.vkCreateComputePipelines(api.device, *cache, 1, &create, nullptr, &pipeline), "vkCreateComputePipelines");
   }
   pipeline_ = PipelineHandle(api, pipeline);
 

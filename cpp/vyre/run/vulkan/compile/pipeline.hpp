@@ -1,31 +1,43 @@
 // A shader compiled for a device.
 #pragma once
 
+#include <memory>
+
 #include "vyre/run/profile.hpp"
-#include "vyre/run/vulkan/device.hpp"
+#include "vyre/run/vulkan/api/context.hpp"
+#include "vyre/run/vulkan/compile/shader.hpp"
 
 namespace vyre::run::vulkan {
 
+// Throws CapabilityError when the shader exceeds a limit of the device.
+void check_limits(const Context& context, const Shader& shader);
+
 class Pipeline {
  public:
-  // Throws CapabilityError when the shader exceeds a limit of the device.
-  Pipeline(Device& device, const Shader& shader);
+  // For a shader that passes check_limits, and the layout of its bindings.
+  Pipeline(Context& context, VkDescriptorSetLayout set_layout, const Shader& shader);
 
   VkPipeline handle() const { return *pipeline_; }
   VkPipelineLayout layout() const { return *layout_; }
+  VkDescriptorSetLayout set_layout() const { return set_layout_; }
   const Shader& shader() const { return shader_; }
 
  private:
-  Shader shader_;
+  void make_layout(Context& context);
+  void compile(Context& context);
+
+  const Shader shader_;
+  const VkDescriptorSetLayout set_layout_;
   PipelineLayoutHandle layout_;
   PipelineHandle pipeline_;
 };
 
-// What one call runs on: each part of its grid (see parts.hpp) on the one or the other. Both take the same bindings and constants.
+// The pipelines of one call: each part of its grid (submit/grid_parts.hpp) runs on one of the two. Both have the same bindings and push
+// constants.
 struct Kernels {
   std::shared_ptr<Pipeline> plain;
-  std::shared_ptr<Pipeline> coarse;   // nothing: all of the grid is the plain one's
-  ProfiledProgram program = nullptr;  // nothing: it came as a shader
+  std::shared_ptr<Pipeline> coarse;   // null: the plain one runs the whole grid
+  ProfiledProgram program = nullptr;  // null: the call came as a shader
 
   const Pipeline& of(bool coarse_part) const { return coarse_part ? *coarse : *plain; }
 };

@@ -1,3 +1,5 @@
+// How it works: the instance is made by the first call that needs one and never changes afterwards. Each device has a slot with a lock of
+// its own, so that opening one, which probes its driver, does not hold up calls on the others.
 #include "vyre/run/vulkan/devices/devices.hpp"
 
 #include <fmt/format.h>
@@ -28,8 +30,8 @@ int rank(VkPhysicalDeviceType type) {
 
 bool is_llvmpipe(const PhysicalDevice& device) { return device.driver == VK_DRIVER_ID_MESA_LLVMPIPE; }
 
-// The usable ones, best first. Of the software devices llvmpipe is 7 to 30 times as fast as SwiftShader. Drivers are found in the order of
-// a directory, which differs between machines; the name decides between equals.
+// The usable devices, best first. Of the software devices llvmpipe is 7 to 30 times as fast as SwiftShader. Drivers are found in the order
+// of a directory, which differs between machines; the name decides between equals.
 std::vector<std::size_t> ranked(const std::vector<PhysicalDevice>& devices) {
   const auto order = [&](std::size_t i) {
     const PhysicalDevice& device = devices[i];
@@ -74,7 +76,7 @@ void Devices::check_process() const {
 
 std::shared_ptr<Instance> Devices::instance() {
   check_process();
-  // Once it is there it is never changed.
+  // The instance never changes once it exists.
   if (opened_) return instance_;
   struct Opening {
     std::atomic<int>& count;
@@ -85,7 +87,7 @@ std::shared_ptr<Instance> Devices::instance() {
   };
   process_ = getpid();
   ++opening_;
-  const Opening opening{opening_, opened_};  // until the lock is free again
+  const Opening opening{opening_, opened_};  // until the lock is released
   const std::lock_guard lock(mutex_);
   if (!instance_) {
     auto opened = std::make_shared<Instance>(find_loader_());
@@ -134,8 +136,8 @@ std::size_t Devices::choose(const std::function<bool(std::uint32_t)>& proven_wit
   const std::size_t first = choose();
   const auto unbounded = choice_of(instance()->devices()).unbounded;
   if (!unbounded) return first;
-  const std::optional<std::uint32_t> budget = open(first)->loop_budget;
-  if (!budget || proven_within(*budget) || open(*unbounded)->loop_budget) return first;
+  const std::optional<std::uint32_t> budget = open(first)->context().loop_budget;
+  if (!budget || proven_within(*budget) || open(*unbounded)->context().loop_budget) return first;
   return *unbounded;
 }
 
@@ -150,11 +152,11 @@ std::shared_ptr<Device> Devices::open(std::size_t index) {
 
   Slot& slot = *slots_[index];
   const std::lock_guard lock(slot.mutex);
-  if (slot.device && slot.device->condemned()) slot.device.reset();
+  if (slot.device && slot.device->context().unusable()) slot.device.reset();
   if (!slot.device) {
     const Span span("open device");
     auto device = Device::open(instance, physical, options_);
-    device->loop_budget = probe(*device).loop_budget;
+    device->context().loop_budget = probe(*device).loop_budget;
     slot.device = std::move(device);
   }
   return slot.device;

@@ -1,4 +1,4 @@
-// The devices of this process, opened when they are first needed and anew when one was lost.
+// The devices of this process. A device is opened when it is first needed, and anew after it was lost.
 #pragma once
 
 #include <atomic>
@@ -21,8 +21,8 @@ class Devices {
  public:
   Devices(FindLoader find_loader, Options options);
 
-  // Throws DeviceError in a process that was forked from the one that opened Vulkan. Everything here asks this first, before it
-  // takes a lock that a thread of the parent may have held.
+  // Throws DeviceError in a process that was forked from the one that opened Vulkan. All functions call this first, before they take a lock
+  // that a thread of the parent may have held.
   void check_process() const;
 
   // In the loader's order, with what probes found so far. Throws NoVulkanError where there is no Vulkan.
@@ -46,14 +46,14 @@ class Devices {
 
   const FindLoader find_loader_;
   const Options options_;
-  // The process whose threads have opened Vulkan, or are about to, and how many of these there are. It never falls to zero once one
-  // succeeded: a child that is forked after this must not wait for a lock that they hold.
+  // The process in which threads open Vulkan, and the number of these threads, which stays above zero once one succeeded. A child that is
+  // forked while one of them holds the lock must not wait for it.
   std::atomic<pid_t> process_ = 0;
   std::atomic<int> opening_ = 0;
   std::atomic<bool> opened_ = false;
   std::mutex mutex_;
   std::shared_ptr<Instance> instance_;
-  std::vector<std::unique_ptr<Slot>> slots_;  // as many as instance_ has devices; filled once
+  std::vector<std::unique_ptr<Slot>> slots_;  // one for each device of instance_; filled once
 };
 
 }  // namespace vyre::run::vulkan

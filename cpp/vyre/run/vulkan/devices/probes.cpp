@@ -14,14 +14,14 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// A little more than 65,535, where llvmpipe of Mesa 22.3 ends all loops.
+// A little more than 65,535, after which llvmpipe of Mesa 22.3 ends all loops.
 constexpr std::uint32_t kTurns = 65600;
 constexpr std::uint32_t kFactor = 1664525;
 constexpr std::uint32_t kSummand = 1013904223;
 
 // turns = data[0]; state = turns; for (i = 0; i < turns; ++i) { state = state * kFactor + kSummand; ++count; }
-// data[1] = count; data[2] = state. The number of turns comes from memory and the state depends on each turn, so that no
-// compiler can do without the loop; and it is the loop that programs are given, so that what holds for one holds for the other.
+// data[1] = count; data[2] = state. The number of turns comes from memory and the state depends on each turn, so that no compiler can
+// remove the loop. Programs get their loops from the same emitter, so that the result holds for them too.
 Shader loop() {
   using lower::Opcode;
   lower::Writer writer({1, 1, 1});
@@ -56,10 +56,10 @@ Shader loop() {
   return shader;
 }
 
-Probes try_out(Device& device) {
+Probes run_probes(Device& device) {
   std::uint32_t data[] = {kTurns, 0, 0, 0};
   const BufferView view{std::as_writable_bytes(std::span(data)), 4};
-  run_call(device, {device.pipeline(loop()), nullptr}, {&view, 1}, {}, {});
+  run_host_call(device, {device.pipeline(loop()), nullptr}, {&view, 1}, {}, {});
 
   std::uint32_t state = kTurns;
   for (std::uint32_t turn = 0; turn < kTurns; ++turn) state = state * kFactor + kSummand;
@@ -74,7 +74,7 @@ struct Seen {
   std::map<std::string, Probes> by_key;
 };
 
-// Never destroyed: a thread may still ask while the process ends.
+// Never destroyed, because another thread may use it while the process ends.
 Seen& seen() {
   static Seen* const all = new Seen;
   return *all;
@@ -90,10 +90,10 @@ std::optional<Probes> known(const PhysicalDevice& device) {
 }  // namespace
 
 Probes probe(Device& device) {
-  if (auto probes = known(device.physical())) return *probes;
-  const Probes probes = try_out(device);
+  if (auto probes = known(device.context().physical())) return *probes;
+  const Probes probes = run_probes(device);
   const std::lock_guard lock(seen().mutex);
-  seen().by_key.emplace(device.physical().key, probes);
+  seen().by_key.emplace(device.context().physical().key, probes);
   return probes;
 }
 

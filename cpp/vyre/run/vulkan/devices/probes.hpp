@@ -1,4 +1,4 @@
-// What a driver really does, where drivers are known to break the rules without saying so.
+// Finds out where a driver breaks the rules of Vulkan without reporting it.
 #pragma once
 
 #include <cstdint>
@@ -12,14 +12,14 @@
 namespace vyre::run::vulkan {
 
 struct Probes {
-  // After so many loop rounds in all, the driver ends every loop of a shader with no error; none when it does no such thing.
+  // The number of loop rounds of an invocation after which the driver ends every loop of a shader with no error; none if it never does.
   std::optional<std::uint32_t> loop_budget;
 };
 
-// Tries the device out, once a process for each driver and device.
+// Runs the probes on a device, once in a process for each driver and device.
 Probes probe(Device& device);
 
-// What probe() found, as DeviceInfo shows it; empty before it was called for this device.
+// What probe() found, as DeviceInfo shows it; empty before the device was probed.
 std::vector<std::pair<std::string, std::string>> probes_seen(const PhysicalDevice& device);
 
 }  // namespace vyre::run::vulkan

@@ -4,44 +4,42 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/emit/interface.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
 
-constexpr VkMemoryPropertyFlags kHost = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
+constexpr VkMemoryPropertyFlags kReachable = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
 
-// The first list entry that the buffer can lie in. Reading uncached memory is very slow, so cached staging memory comes first.
-std::uint32_t choose_memory_type(const Device& device, std::uint32_t allowed, BufferUse use) {
-  const bool reachable = use != BufferUse::Device || device.unified();
+// The first of several wishes that the device can meet. Reading uncached memory is very slow, so cached memory comes first.
+std::uint32_t choose_memory_type(const Context& context, std::uint32_t allowed, BufferUse use) {
+  const bool reachable = use != BufferUse::Device || context.unified();
   const VkMemoryPropertyFlags wishes[] = {
-      reachable ? kHost | VK_MEMORY_PROPERTY_HOST_CACHED_BIT | (device.unified() ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : 0)
+      reachable ? kReachable | VK_MEMORY_PROPERTY_HOST_CACHED_BIT | (context.unified() ? VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT : 0)
                 : VkMemoryPropertyFlags{VK_MEMORY_PROPERTY_DEVICE_LOCAL_BIT},
-      reachable ? kHost | VK_MEMORY_PROPERTY_HOST_CACHED_BIT : VkMemoryPropertyFlags{0},
-      reachable ? kHost : VkMemoryPropertyFlags{0},
+      reachable ? kReachable | VK_MEMORY_PROPERTY_HOST_CACHED_BIT : VkMemoryPropertyFlags{0},
+      reachable ? kReachable : VkMemoryPropertyFlags{0},
   };
   for (VkMemoryPropertyFlags wish : wishes) {
-    if (auto type = device.memory_type(allowed, wish)) return *type;
+    if (auto type = context.memory_type(allowed, wish)) return *type;
   }
   throw DeviceError(
-      fmt::format("device `{}` offers no memory for a storage buffer. Fix: update its driver, or use another device.", device.name()));
+      fmt::format("device `{}` offers no memory for a storage buffer. Fix: update its driver, or use another device.", context.name()));
 }
 
 }  // namespace
 
-Buffer::Buffer(Device& device, VkDeviceSize bytes, BufferUse use) : bytes_(bytes) {
-  const DeviceApi& api = device.api();
+Buffer::Buffer(Context& context, VkDeviceSize bytes, BufferUse use, const std::function<bool()>& free_memory) {
+  const DeviceApi& api = context.api();
 
   VkBufferCreateInfo create{};
   create.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
   create.size = bytes;
-  create.usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
-  if (use != BufferUse::Staging) create.usage |= VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
-  const bool addressed = use == BufferUse::Device && device.has_addresses();
+  create.usage = VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT | VK_BUFFER_USAGE_STORAGE_BUFFER_BIT;
+  const bool addressed = use == BufferUse::Device && context.has_addresses();
   if (addressed) create.usage |= VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT;
   create.sharingMode = VK_SHARING_MODE_EXCLUSIVE;
   VkBuffer buffer = VK_NULL_HANDLE;
-  device.check(api.vkCreateBuffer(api.device, &create, nullptr, &buffer), "vkCreateBuffer");
+  context.check(api.vkCreateBuffer(api.device, &create, nullptr, &buffer), "vkCreateBuffer");
   buffer_ = BufferHandle(api, buffer);
 
   VkMemoryRequirements requirements;
@@ -53,29 +51,26 @@ Buffer::Buffer(Device& device, VkDeviceSize bytes, BufferUse use) : bytes_(bytes
   flags.flags = VK_MEMORY_ALLOCATE_DEVICE_ADDRESS_BIT;
   if (addressed) allocate.pNext = &flags;
   allocate.allocationSize = requirements.size;
-  allocate.memoryTypeIndex = choose_memory_type(device, requirements.memoryTypeBits, use);
+  allocate.memoryTypeIndex = choose_memory_type(context, requirements.memoryTypeBits, use);
   VkDeviceMemory memory = VK_NULL_HANDLE;
   VkResult result = api.vkAllocateMemory(api.device, &allocate, nullptr, &memory);
-  // What earlier calls left behind for reuse must not be what this call lacks.
-  if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && device.free_unused()) {
-    result = api.vkAllocateMemory(api.device, &allocate, nullptr, &memory);
-  }
-  device.check(result, "vkAllocateMemory");
+  if (result == VK_ERROR_OUT_OF_DEVICE_MEMORY && free_memory()) result = api.vkAllocateMemory(api.device, &allocate, nullptr, &memory);
+  context.check(result, "vkAllocateMemory");
   memory_ = MemoryHandle(api, memory);
-  device.check(api.vkBindBufferMemory(api.device, buffer, memory, 0), "vkBindBufferMemory");
+  context.check(api.vkBindBufferMemory(api.device, buffer, memory, 0), "vkBindBufferMemory");
 
-  if (use != BufferUse::Device || device.unified()) {
+  if (use != BufferUse::Device || context.unified()) {
     void* mapped = nullptr;
-    device.check(api.vkMapMemory(api.device, memory, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
+    context.check(api.vkMapMemory(api.device, memory, 0, VK_WHOLE_SIZE, 0, &mapped), "vkMapMemory");
     mapped_ = static_cast<std::byte*>(mapped);
   }
 }
 
-std::uint64_t address_of(const Device& device, VkBuffer buffer) {
+std::uint64_t address_of(const Context& context, VkBuffer buffer) {
   VkBufferDeviceAddressInfo info{};
   info.sType = VK_STRUCTURE_TYPE_BUFFER_DEVICE_ADDRESS_INFO;
   info.buffer = buffer;
-  const std::uint64_t address = device.api().vkGetBufferDeviceAddress(device.api().device, &info);
+  const std::uint64_t address = context.api().vkGetBufferDeviceAddress(context.api().device, &info);
   VYRE_ASSERT(address % kMinBufferBytes == 0);  // the bytes of the largest element
   return address;
 }

@@ -1,87 +1,105 @@
+// How it works: up to 1 MiB, blocks are powers of two and parts of a slab, one buffer for up to 64 blocks of a size. Above, each block has
+// a buffer of its own, and sizes are rounded up by an eighth at most. A block that comes back goes to the front of its size's list, so that
+// a loop of calls gets the same blocks each time, and with them the descriptor sets and plans that were made for these blocks.
 #include "vyre/run/vulkan/memory/heap.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <iterator>
-#include <utility>
 
 #include "vyre/run/storage.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
 
-// Up to here, blocks share buffers.
-constexpr VkDeviceSize kMostShared = VkDeviceSize{1} << 20;
-constexpr VkDeviceSize kLeastSlab = VkDeviceSize{64} << 10, kMostSlab = VkDeviceSize{4} << 20;
-constexpr VkDeviceSize kLeastKept = VkDeviceSize{256} << 20;
+// In bytes.
+constexpr VkDeviceSize kLargestShared = VkDeviceSize{1} << 20;
+constexpr VkDeviceSize kSmallestSlab = VkDeviceSize{64} << 10, kLargestSlab = VkDeviceSize{4} << 20;
+constexpr VkDeviceSize kKeptAtLeast = VkDeviceSize{256} << 20;
 
-// Powers of two, and above the shared ones eight steps between them: an eighth is wasted at most.
 VkDeviceSize size_class(VkDeviceSize bytes) {
   const VkDeviceSize whole = std::bit_ceil(std::max(bytes, Heap::kAlignment));
-  if (whole <= kMostShared) return whole;
+  if (whole <= kLargestShared) return whole;
   const VkDeviceSize step = whole / 16;
   return (bytes + step - 1) / step * step;
 }
 
-// An eighth of the memory that arrays lie in.
-VkDeviceSize most_kept(const Device& device) {
+// An eighth of the device's memory.
+VkDeviceSize kept_on(const Context& context) {
   VkDeviceSize largest = 0;
-  const VkPhysicalDeviceMemoryProperties& memory = device.physical().memory;
+  const VkPhysicalDeviceMemoryProperties& memory = context.physical().memory;
   for (std::uint32_t heap = 0; heap < memory.memoryHeapCount; ++heap) {
     if ((memory.memoryHeaps[heap].flags & VK_MEMORY_HEAP_DEVICE_LOCAL_BIT) != 0) largest = std::max(largest, memory.memoryHeaps[heap].size);
   }
-  return std::max(kLeastKept, largest / 8);
+  return std::max(kKeptAtLeast, largest / 8);
 }
 
 }  // namespace
 
-Heap::Heap(Device& device) : device_(device), most_kept_(most_kept(device)) {}
-
-std::list<Block> Heap::allocate(VkDeviceSize bytes) {
-  VkDeviceSize wanted = size_class(bytes);
-  // What fits must not be too much because of its class. Nor need a device that gives more than it promises give an eighth more yet.
-  if (wanted > device_.physical().max_memory_allocation) wanted = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  std::list<Block> block;
-  {
-    const std::lock_guard lock(mutex_);
-    // The class has its list before a block of it can come back, which must not need memory.
-    std::list<Block>& unused = unused_[wanted];
-    if (!unused.empty()) {
-      block.splice(block.begin(), unused, unused.begin());
-      if (wanted > kMostShared) kept_ -= wanted;
-      return block;
-    }
-  }
-  // With nothing locked: a driver may take its time.
-  const VkDeviceSize whole = wanted > kMostShared ? wanted : std::clamp(64 * wanted, kLeastSlab, kMostSlab);
-  const auto buffer = std::make_shared<Buffer>(device_, whole, BufferUse::Device);
-  for (VkDeviceSize offset = 0; offset < whole; offset += wanted) block.push_back({buffer, offset, wanted, new_memory_id()});
-  std::list<Block> others;
-  others.splice(others.begin(), block, std::next(block.begin()), block.end());
-  const std::lock_guard lock(mutex_);
-  std::list<Block>& unused = unused_[wanted];
-  unused.splice(unused.end(), others);
-  return block;
+Block::~Block() {
+  if (heap_ != nullptr) heap_->give_back(std::move(part_));
 }
 
-void Heap::give_back(std::list<Block> block) noexcept {
-  const VkDeviceSize bytes = block.front().bytes;
-  const std::lock_guard lock(mutex_);
-  if (bytes > kMostShared) {
-    // Freed when this returns.
-    if (kept_ + bytes > most_kept_) return;
-    kept_ += bytes;
+Heap::Heap(Context& context, Stream& stream) : context_(context), stream_(stream), most_kept_on_device_(kept_on(context)) {}
+
+VkDeviceSize Heap::most_kept(BufferUse use) const { return use == BufferUse::Device ? most_kept_on_device_ : kKeptAtLeast; }
+
+Block Heap::allocate(VkDeviceSize bytes, BufferUse use) {
+  VkDeviceSize wanted = size_class(bytes);
+  // Rounding up to a size class must not push a request over the allocation limit, so such a request gets its exact size.
+  if (wanted > context_.physical().max_memory_allocation) wanted = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  {
+    Parts part;
+    const std::lock_guard lock(mutex_);
+    // Every size has a list before a block of it can come back, so that coming back needs no memory.
+    Parts& unused = this->unused(use).by_size[wanted];
+    if (!unused.empty()) {
+      part.splice(part.begin(), unused, unused.begin());
+      if (wanted > kLargestShared) this->unused(use).kept -= wanted;
+      return Block(*this, std::move(part));
+    }
   }
-  // The last one used comes first: a loop then meets the blocks that it had, and the calls planned for them.
-  std::list<Block>& unused = unused_.find(bytes)->second;
-  unused.splice(unused.begin(), block);
+  return make(wanted, use);
+}
+
+Block Heap::make(VkDeviceSize bytes, BufferUse use) {
+  // The mutex is not held here: a driver may take long to allocate, and retired objects give back their blocks.
+  const VkDeviceSize whole = bytes > kLargestShared ? bytes : std::clamp(64 * bytes, kSmallestSlab, kLargestSlab);
+  const auto free_memory = [this] {
+    stream_.collect();
+    return trim();
+  };
+  const auto buffer = std::make_shared<Buffer>(context_, whole, use, free_memory);
+  Parts parts;
+  for (VkDeviceSize offset = 0; offset < whole; offset += bytes) parts.push_back({buffer, offset, bytes, new_memory_id(), use});
+  Parts part;
+  part.splice(part.begin(), parts, parts.begin());
+  const std::lock_guard lock(mutex_);
+  Parts& unused = this->unused(use).by_size[bytes];
+  unused.splice(unused.end(), parts);
+  return Block(*this, std::move(part));
+}
+
+void Heap::give_back(Parts part) noexcept {
+  const VkDeviceSize bytes = part.front().bytes;
+  const std::lock_guard lock(mutex_);
+  Unused& unused = this->unused(part.front().use);
+  if (bytes > kLargestShared) {
+    // Beyond the limit, the memory is freed when this returns.
+    if (unused.kept + bytes > most_kept(part.front().use)) return;
+    unused.kept += bytes;
+  }
+  Parts& same_size = unused.by_size.find(bytes)->second;
+  same_size.splice(same_size.begin(), part);
 }
 
 bool Heap::trim() noexcept {
-  std::list<Block> freed;  // destroyed after the lock is given up
+  Parts freed;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
-  for (auto& [bytes, unused] : unused_) freed.splice(freed.end(), unused);
-  kept_ = 0;
+  for (Unused& unused : unused_) {
+    for (auto& [bytes, parts] : unused.by_size) freed.splice(freed.end(), parts);
+    unused.kept = 0;
+  }
   return !freed.empty();
 }
 

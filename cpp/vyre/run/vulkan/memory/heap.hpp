@@ -1,46 +1,91 @@
-// Device memory for storages: blocks in classes of size, which come back here and are handed out again. An allocation costs a driver
-// more than a small program takes, and drivers allow some thousand of them.
+// The memory of a device: blocks in size classes, which come back here and are handed out again. An allocation costs a driver more than a
+// small program takes to run, and drivers allow only some thousand of them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <list>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <utility>
 
 #include "vyre/run/vulkan/memory/buffer.hpp"
+#include "vyre/run/vulkan/submit/stream.hpp"
 
 namespace vyre::run::vulkan {
 
-struct Block {
-  std::shared_ptr<Buffer> buffer;  // whole, or shared with other blocks
-  VkDeviceSize offset = 0;         // a multiple of kAlignment
-  VkDeviceSize bytes = 0;
-  std::uint64_t id = 0;
+class Heap;
 
-  // Null where the host cannot reach it.
-  std::byte* mapped() const { return buffer->mapped() == nullptr ? nullptr : buffer->mapped() + offset; }
-};
-
-class Heap {
+// Owns a part of a buffer; gives it back to the heap when it is destroyed.
+class Block {
  public:
-  // Of every storage buffer's offset: the most that Vulkan lets a device ask for.
-  static constexpr VkDeviceSize kAlignment = 256;
+  Block() = default;
+  Block(Block&& other) noexcept : heap_(std::exchange(other.heap_, nullptr)), part_(std::move(other.part_)) {}
+  Block& operator=(Block&& other) noexcept {
+    std::swap(heap_, other.heap_);
+    part_.swap(other.part_);
+    return *this;
+  }
+  ~Block();
 
-  explicit Heap(Device& device);
-
-  // A list of one block of at least so many bytes. Throws DeviceMemoryError.
-  std::list<Block> allocate(VkDeviceSize bytes);
-  void give_back(std::list<Block> block) noexcept;
-  // Frees what nobody uses; whether there was any.
-  bool trim() noexcept;
+  VkBuffer buffer() const { return part().buffer->handle(); }
+  // A multiple of Heap::kAlignment.
+  VkDeviceSize offset() const { return part().offset; }
+  VkDeviceSize bytes() const { return part().bytes; }
+  // Identifies the memory: see Storage::id.
+  std::uint64_t id() const { return part().id; }
+  // Null where the host cannot reach the memory.
+  std::byte* mapped() const { return part().buffer->mapped() == nullptr ? nullptr : part().buffer->mapped() + part().offset; }
+  explicit operator bool() const { return heap_ != nullptr; }
 
  private:
-  Device& device_;
-  const VkDeviceSize most_kept_;
+  friend class Heap;
+  struct Part {
+    std::shared_ptr<Buffer> buffer;  // shared with the other parts of a slab
+    VkDeviceSize offset = 0;
+    VkDeviceSize bytes = 0;
+    std::uint64_t id = 0;
+    BufferUse use = BufferUse::Device;
+  };
+  Block(Heap& heap, std::list<Part> part) : heap_(&heap), part_(std::move(part)) {}
+  const Part& part() const { return part_.front(); }
+
+  Heap* heap_ = nullptr;
+  std::list<Part> part_;  // one node, which moves back into the heap's list without needing memory
+};
+
+// Any thread may call any function.
+class Heap {
+ public:
+  // Of the offset of every block: the largest alignment that Vulkan lets a device ask for.
+  static constexpr VkDeviceSize kAlignment = 256;
+
+  Heap(Context& context, Stream& stream);
+
+  // A block of at least `bytes` bytes, with any contents. When the device has no memory left, frees what the heap keeps for reuse and tries
+  // again. Throws DeviceMemoryError.
+  Block allocate(VkDeviceSize bytes, BufferUse use = BufferUse::Device);
+
+ private:
+  friend class Block;
+  using Parts = std::list<Block::Part>;
+  struct Unused {
+    VkDeviceSize kept = 0;  // bytes of the parts that do not share a buffer
+    std::map<VkDeviceSize, Parts> by_size;
+  };
+  Unused& unused(BufferUse use) { return unused_[use == BufferUse::Device ? 0 : 1]; }
+  VkDeviceSize most_kept(BufferUse use) const;
+  Block make(VkDeviceSize bytes, BufferUse use);
+  void give_back(Parts part) noexcept;
+  // Frees all memory that is kept for reuse. Returns whether there was any.
+  bool trim() noexcept;
+
+  Context& context_;
+  Stream& stream_;
+  const VkDeviceSize most_kept_on_device_;
   std::mutex mutex_;
-  VkDeviceSize kept_ = 0;  // bytes of the large blocks below
-  std::map<VkDeviceSize, std::list<Block>> unused_;
+  std::array<Unused, 2> unused_;
 };
 
 }  // namespace vyre::run::vulkan

@@ -1,6 +1,7 @@
-// What the host knows of the bytes of a small storage: what it wrote there itself, until a call writes it.
+// A host-side copy of a small storage, valid while only the host has written the storage. Through it, specialisation reads the words of
+// Uniform buffers without waiting for the device.
 //
-// Nothing here is guarded: all of it happens in the order of the device's stream, inside of Stream::submit or Stream::in_order.
+// There is no lock: all functions are called in the order of the device's stream, from Stream::submit or Stream::in_order.
 #pragma once
 
 #include <algorithm>
@@ -12,28 +13,28 @@
 
 namespace vyre::run::vulkan {
 
-class Contents {
+class HostMirror {
  public:
-  // The parameters of a program are a few words. Larger storages are not looked into.
-  static constexpr std::uint64_t kMostBytes = 4096;
+  // Larger storages have no mirror, in bytes: the parameters of a program are a few words.
+  static constexpr std::uint64_t kMaxBytes = 4096;
 
-  Contents(std::uint64_t bytes, bool zeros) : bytes_(bytes), known_(zeros) {}
+  HostMirror(std::uint64_t bytes, bool zeros) : bytes_(bytes), valid_(zeros) {}
 
-  // Nothing when they are not known.
+  // Nothing while the mirror is not valid.
   std::optional<std::span<const std::byte>> bytes() const {
-    if (!known_) return std::nullopt;
+    if (!valid_) return std::nullopt;
     return bytes_;
   }
-  // The host wrote this. Part of what is not known leaves the rest unknown.
+  // A write of the whole storage makes the mirror valid again; a write of a part does not.
   void written_by_host(std::uint64_t offset, std::span<const std::byte> from) {
     std::copy(from.begin(), from.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(offset));
-    known_ = known_ || from.size() == bytes_.size();
+    valid_ = valid_ || from.size() == bytes_.size();
   }
-  void written_by_device() { known_ = false; }
+  void written_by_device() { valid_ = false; }
 
  private:
   std::vector<std::byte> bytes_;
-  bool known_;
+  bool valid_;
 };
 
 }  // namespace vyre::run::vulkan

@@ -1,3 +1,5 @@
+// How it works: a transfer is cut into chunks of 4 MiB, and up to eight threads ("lanes") take one chunk after the other. A lane has two
+// chunks of staging memory: while the device copies one, the thread fills or empties the other.
 #include "vyre/run/vulkan/memory/transfer.hpp"
 
 #include <algorithm>
@@ -5,57 +7,29 @@
 #include <atomic>
 #include <cstring>
 #include <exception>
-#include <functional>
-#include <mutex>
 #include <new>
+#include <optional>
 #include <system_error>
 #include <thread>
-#include <vector>
+#include <utility>
 
 #include "vyre/base/error.hpp"
 #include "vyre/run/processors.hpp"
-#include "vyre/run/vulkan/calls/storage.hpp"
-#include "vyre/run/vulkan/device.hpp"
-#include "vyre/run/vulkan/submit/timestamps.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
 
-// One costs the device as long as some tens of submissions.
-constexpr std::size_t kChunk = std::size_t{4} << 20;
-static_assert(kChunk >= Contents::kMostBytes);
-// One thread copies a third as fast as the bus does.
-constexpr std::size_t kMostLanes = 8;
+// One thread copies about a third as fast as the bus does.
+constexpr std::size_t kMaxLanes = 8;
+// The chunks of one transfer.
+constexpr std::size_t kMaxUnusedChunks = 2 * kMaxLanes;
 
-// Chunks lent to one thread: while the device copies one, the thread fills or empties the other.
-class Lane {
- public:
-  explicit Lane(Device& device) : device_(device) {}
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
-  ~Lane() {
-    for (std::unique_ptr<Chunk>& chunk : chunks_) {
-      if (chunk) device_.give_back(std::move(chunk));
-    }
-  }
-
-  Chunk& operator[](std::size_t index) {
-    std::unique_ptr<Chunk>& chunk = chunks_[index % chunks_.size()];
-    if (!chunk) chunk = device_.borrow_chunk();
-    return *chunk;
-  }
-
- private:
-  Device& device_;
-  std::array<std::unique_ptr<Chunk>, 2> chunks_;
-};
-
-// Runs `lane(options, next)` on this thread, and on others when there is enough to do; `next()` gives each chunk's index once. The first
-// exception ends all lanes and is thrown here.
+// Runs `lane(options, next)` on this thread, and on others when there is enough to do; `next()` gives the index of each chunk once. The
+// first exception ends all lanes and is thrown here.
 void in_lanes(std::size_t bytes, const RunOptions& options,
               const std::function<void(const RunOptions&, const std::function<std::optional<std::size_t>()>&)>& lane) {
-  const std::size_t chunks = (bytes + kChunk - 1) / kChunk;
-  const std::size_t lanes = std::min({std::size_t{usable_processors()}, kMostLanes, chunks});
+  const std::size_t chunks = (bytes + Transfers::kChunkBytes - 1) / Transfers::kChunkBytes;
+  const std::size_t lanes = std::min({std::size_t{usable_processors()}, kMaxLanes, chunks});
   std::atomic<std::size_t> taken = 0;
   std::atomic<bool> stopped = false;
   std::mutex mutex;
@@ -70,13 +44,13 @@ void in_lanes(std::size_t bytes, const RunOptions& options,
       lane(with, next);
     } catch (...) {
       const std::lock_guard lock(mutex);
-      // The first one is the reason; the others stopped because of it.
+      // The first exception is the cause; the other lanes stopped because of it.
       if (!stopped) failure = std::current_exception();
       stopped = true;
     }
   };
   {
-    // Only the caller's thread may ask whether the call is still wanted; the others ask whether it goes on.
+    // Only the caller's thread may call options.interrupted; the others stop when a lane stopped.
     RunOptions others;
     others.interrupted = [&] { return stopped.load(); };
     std::vector<std::jthread> helpers;
@@ -85,7 +59,7 @@ void in_lanes(std::size_t bytes, const RunOptions& options,
       while (helpers.size() + 1 < lanes) helpers.emplace_back([&] { run(others); });
     } catch (const std::system_error&) {
     } catch (const std::bad_alloc&) {
-      // With fewer threads it takes longer.
+      // Fewer threads do it too, in more time.
     }
     run(options);
   }
@@ -96,74 +70,138 @@ struct Piece {
   std::size_t begin, bytes;
 };
 
-Piece piece(std::size_t index, std::size_t bytes) { return {index * kChunk, std::min(kChunk, bytes - index * kChunk)}; }
+Piece piece(std::size_t index, std::size_t bytes) {
+  const std::size_t begin = index * Transfers::kChunkBytes;
+  return {begin, std::min(Transfers::kChunkBytes, bytes - begin)};
+}
 
 }  // namespace
 
-Chunk::Chunk(Device& device) : commands(device), staging(device, kChunk, BufferUse::Staging) {}
+// Staging memory, and the command buffer of its copy.
+struct Transfers::Chunk final : Retired {
+  Chunk(Context& context, Heap& heap) : commands(context), staging(heap.allocate(kChunkBytes, BufferUse::Host)) {}
 
-void upload(Device& device, std::span<const std::byte> from, VulkanStorage& to, std::uint64_t offset, const RunOptions& options) {
-  const Block& block = to.block();
+  Commands commands;
+  Block staging;
+  TimelineValue last_use = 0;
+};
+
+// The chunks of one thread.
+class Transfers::Lane {
+ public:
+  explicit Lane(Transfers& transfers) : transfers_(transfers) {}
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+  ~Lane() {
+    for (std::unique_ptr<Chunk>& chunk : chunks_) {
+      if (chunk) transfers_.give_back(std::move(chunk));
+    }
+  }
+
+  Chunk& operator[](std::size_t index) {
+    std::unique_ptr<Chunk>& chunk = chunks_[index % chunks_.size()];
+    if (!chunk) chunk = transfers_.borrow();
+    return *chunk;
+  }
+
+ private:
+  Transfers& transfers_;
+  std::array<std::unique_ptr<Chunk>, 2> chunks_;
+};
+
+Transfers::Transfers(Context& context, Stream& stream, Heap& heap, Timing& timing)
+    : context_(context), stream_(stream), heap_(heap), timing_(timing) {
+  unused_.reserve(kMaxUnusedChunks);
+}
+
+Transfers::~Transfers() = default;
+
+std::unique_ptr<Transfers::Chunk> Transfers::borrow() {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!unused_.empty()) {
+      // The first one was submitted first, so it is the first to be free.
+      std::unique_ptr<Chunk> chunk = std::move(unused_.front());
+      unused_.erase(unused_.begin());
+      return chunk;
+    }
+  }
+  return std::make_unique<Chunk>(context_, heap_);
+}
+
+void Transfers::give_back(std::unique_ptr<Chunk> chunk) noexcept {
+  {
+    const std::lock_guard lock(mutex_);
+    if (unused_.size() < kMaxUnusedChunks) {
+      unused_.push_back(std::move(chunk));  // room is reserved
+      return;
+    }
+  }
+  const TimelineValue until = chunk->last_use;
+  stream_.retire(until, std::move(chunk));
+}
+
+template <class Record>
+void Transfers::submit(Chunk& chunk, const OnSubmit& on_submit, const Record& record) {
+  chunk.commands.begin();
+  chunk.commands.order(kDevice, kTransfer);
+  record(chunk.commands);
+  chunk.commands.end();
+  const VkCommandBuffer commands = chunk.commands.handle();
+  chunk.last_use = stream_.submit({.commands = {&commands, 1}, .on_submit = std::cref(on_submit)});
+}
+
+void Transfers::upload(std::span<const std::byte> from, const Block& to, std::uint64_t offset, const OnSubmit& on_submit,
+                       const RunOptions& options) {
   in_lanes(from.size(), options, [&](const RunOptions& with, const auto& next) {
     const Waiting waiting(with);
-    Lane lane(device);
+    Lane lane(*this);
     for (std::size_t turn = 0;; ++turn) {
       const auto index = next();
       if (!index) return;
       const Piece part = piece(*index, from.size());
       Chunk& chunk = lane[turn];
-      device.stream().wait(chunk.last_use, waiting);
+      stream_.wait(chunk.last_use, waiting);
       std::memcpy(chunk.staging.mapped(), from.data() + part.begin, part.bytes);
-      chunk.commands.begin();
-      chunk.commands.order(kDevice, kTransfer);
-      auto timestamps = device.timing().begin_if_profiled(with);
-      if (timestamps) timestamps->begin(chunk.commands, {"upload", nullptr, {0, 0, 0}, part.bytes});
-      chunk.commands.copy(chunk.staging.handle(), 0, block.buffer->handle(), block.offset + offset + part.begin, part.bytes);
-      if (timestamps) timestamps->end(chunk.commands);
-      // Whoever reads it may do so where it lies.
-      if (block.mapped() != nullptr) chunk.commands.order(kTransfer, kHost);
-      chunk.commands.end();
-      const VkCommandBuffer commands = chunk.commands.handle();
-      const auto then = [&](std::uint64_t moment) {
-        to.used_until(moment);
-        // Small enough for that, it is one chunk.
-        if (to.contents() != nullptr) to.contents()->written_by_host(offset, from);
-      };
-      chunk.last_use = device.stream().submit({.commands = {&commands, 1}, .then = std::cref(then)});
-      if (timestamps) device.timing().submitted(std::move(timestamps), chunk.last_use);
+      auto timestamps = timing_.begin_if_profiled(with);
+      submit(chunk, on_submit, [&](Commands& commands) {
+        if (timestamps) timestamps->begin(commands, {"upload", nullptr, {0, 0, 0}, part.bytes});
+        commands.copy(chunk.staging.buffer(), chunk.staging.offset(), to.buffer(), to.offset() + offset + part.begin, part.bytes);
+        if (timestamps) timestamps->end(commands);
+        // A read of mapped memory does not pass a barrier of its own.
+        if (to.mapped() != nullptr) commands.order(kTransfer, kHost);
+      });
+      if (timestamps) timing_.submitted(std::move(timestamps), chunk.last_use);
     }
   });
 }
 
-void download(Device& device, VulkanStorage& from, std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) {
-  const Block& block = from.block();
+void Transfers::download(const Block& from, std::uint64_t offset, std::span<std::byte> to, const OnSubmit& on_submit,
+                         const RunOptions& options) {
   in_lanes(to.size(), options, [&](const RunOptions& with, const auto& next) {
     const Waiting waiting(with);
-    Lane lane(device);
+    Lane lane(*this);
     std::optional<Piece> under_way;
     for (std::size_t turn = 0;; ++turn) {
-      // The next chunk is on its way before the last one is emptied.
+      // The copy of the next chunk starts before the last one is emptied.
       std::optional<Piece> started;
       if (const auto index = next()) {
         started = piece(*index, to.size());
         Chunk& chunk = lane[turn];
-        device.stream().wait(chunk.last_use, waiting);
-        chunk.commands.begin();
-        chunk.commands.order(kDevice, kTransfer);
-        auto timestamps = device.timing().begin_if_profiled(with);
-        if (timestamps) timestamps->begin(chunk.commands, {"download", nullptr, {0, 0, 0}, started->bytes});
-        chunk.commands.copy(block.buffer->handle(), block.offset + offset + started->begin, chunk.staging.handle(), 0, started->bytes);
-        if (timestamps) timestamps->end(chunk.commands);
-        chunk.commands.order(kTransfer, kHost);
-        chunk.commands.end();
-        const VkCommandBuffer commands = chunk.commands.handle();
-        const auto then = [&](std::uint64_t moment) { from.used_until(moment); };
-        chunk.last_use = device.stream().submit({.commands = {&commands, 1}, .then = std::cref(then)});
-        if (timestamps) device.timing().submitted(std::move(timestamps), chunk.last_use);
+        stream_.wait(chunk.last_use, waiting);
+        auto timestamps = timing_.begin_if_profiled(with);
+        submit(chunk, on_submit, [&](Commands& commands) {
+          if (timestamps) timestamps->begin(commands, {"download", nullptr, {0, 0, 0}, started->bytes});
+          commands.copy(from.buffer(), from.offset() + offset + started->begin, chunk.staging.buffer(), chunk.staging.offset(),
+                        started->bytes);
+          if (timestamps) timestamps->end(commands);
+          commands.order(kTransfer, kHost);
+        });
+        if (timestamps) timing_.submitted(std::move(timestamps), chunk.last_use);
       }
       if (under_way) {
         Chunk& chunk = lane[turn + 1];
-        device.stream().wait(chunk.last_use, waiting);
+        stream_.wait(chunk.last_use, waiting);
         std::memcpy(to.data() + under_way->begin, chunk.staging.mapped(), under_way->bytes);
       }
       if (!started) return;
@@ -172,18 +210,11 @@ void download(Device& device, VulkanStorage& from, std::uint64_t offset, std::sp
   });
 }
 
-void clear(Device& device, VulkanStorage& storage) {
-  const Block& block = storage.block();
-  Lane lane(device);
+void Transfers::clear(const Block& block, const OnSubmit& on_submit) {
+  Lane lane(*this);
   Chunk& chunk = lane[0];
-  device.stream().wait(chunk.last_use, Waiting({}));
-  chunk.commands.begin();
-  chunk.commands.order(kDevice, kTransfer);
-  chunk.commands.zero(block.buffer->handle(), block.offset, block.bytes);
-  chunk.commands.end();
-  const VkCommandBuffer commands = chunk.commands.handle();
-  const auto then = [&](std::uint64_t moment) { storage.used_until(moment); };
-  chunk.last_use = device.stream().submit({.commands = {&commands, 1}, .then = std::cref(then)});
+  stream_.wait(chunk.last_use, Waiting({}));
+  submit(chunk, on_submit, [&](Commands& commands) { commands.zero(block.buffer(), block.offset(), block.bytes()); });
 }
 
 }  // namespace vyre::run::vulkan

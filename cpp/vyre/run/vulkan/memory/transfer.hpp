@@ -1,33 +1,58 @@
-// Bytes between the host and device memory that it cannot reach: through staging memory, a chunk after the other, by several threads.
+// Copies between the host and device memory that it cannot reach: through chunks of staging memory, by several threads.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
 #include <span>
+#include <vector>
 
 #include "vyre/run/backend.hpp"
-#include "vyre/run/vulkan/memory/buffer.hpp"
+#include "vyre/run/vulkan/memory/heap.hpp"
 #include "vyre/run/vulkan/submit/commands.hpp"
 #include "vyre/run/vulkan/submit/stream.hpp"
+#include "vyre/run/vulkan/submit/timestamps.hpp"
 
 namespace vyre::run::vulkan {
 
-class VulkanStorage;
-
-// Staging memory for one chunk, and the commands of its copy. The device keeps them for the next transfer.
-class Chunk final : public Retired {
+// Any thread may call any function.
+class Transfers {
  public:
-  explicit Chunk(Device& device);
+  // The largest copy of one submission, in bytes. It takes the device as long as some tens of submissions.
+  static constexpr std::size_t kChunkBytes = std::size_t{4} << 20;
 
-  Commands commands;
-  Buffer staging;
-  std::uint64_t last_use = 0;  // a moment of the stream
+  Transfers(Context& context, Stream& stream, Heap& heap, Timing& timing);
+  Transfers(const Transfers&) = delete;
+  Transfers& operator=(const Transfers&) = delete;
+  ~Transfers();
+
+  // Called in the order of the stream with the value of each submission that uses the block.
+  using OnSubmit = std::function<void(TimelineValue)>;
+  // Returns when `from` is no longer needed; the device may copy later. Offsets are in bytes, within the block.
+  void upload(std::span<const std::byte> from, const Block& to, std::uint64_t offset, const OnSubmit& on_submit, const RunOptions& options);
+  // Returns when `to` is complete.
+  void download(const Block& from, std::uint64_t offset, std::span<std::byte> to, const OnSubmit& on_submit, const RunOptions& options);
+  // Has the device fill the block with zeros.
+  void clear(const Block& block, const OnSubmit& on_submit);
+
+ private:
+  struct Chunk;
+  class Lane;
+  // A chunk that no other thread uses. The device may still be copying from or to it.
+  std::unique_ptr<Chunk> borrow();
+  void give_back(std::unique_ptr<Chunk> chunk) noexcept;
+  // Records one copy or fill with `record`, and submits it.
+  template <class Record>
+  void submit(Chunk& chunk, const OnSubmit& on_submit, const Record& record);
+
+  Context& context_;
+  Stream& stream_;
+  Heap& heap_;
+  Timing& timing_;
+  std::mutex mutex_;  // guards what follows
+  std::vector<std::unique_ptr<Chunk>> unused_;
 };
-
-// Returns when `from` is no longer needed; the device copies later.
-void upload(Device& device, std::span<const std::byte> from, VulkanStorage& to, std::uint64_t offset, const RunOptions& options);
-void download(Device& device, VulkanStorage& from, std::uint64_t offset, std::span<std::byte> to, const RunOptions& options);
-// Makes it zeros.
-void clear(Device& device, VulkanStorage& storage);
 
 }  // namespace vyre::run::vulkan

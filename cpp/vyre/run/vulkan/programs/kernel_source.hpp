@@ -1,6 +1,8 @@
-// The kernels of a program on a device: a plain one for any grid, and for large grids one of which an invocation does the work of several
-// (transform::coarsen). And the same two once more for arrays that are larger than what the device can bind, which reach all arrays through
-// their addresses: nothing but an address has 64 bits. And all of these for words of Uniform buffers that come often (Specialization).
+// The kernels of a program on a device. A program has up to this many variants, each made on first use:
+//
+//   words of Uniform buffers   any | specialised for words that come often (Specialization), up to Specialization::kMost sets of them
+//   access to arrays           bound | by address, for arrays larger than what the device can bind
+//   grid                       plain | coarsened, where an invocation does the work of several (transform::coarsen), for large grids
 #pragma once
 
 #include <array>
@@ -20,10 +22,10 @@
 
 namespace vyre::run::vulkan {
 
-// Makes each kernel when it is first needed, and anew when its device was lost. Safe from every thread.
+// Makes all kernels anew after the device was lost. Any thread may call any function.
 class KernelSource {
  public:
-  // Runs one given shader for every grid. Both constructors, and ready(), throw what opening the device and compiling throw.
+  // With a shader, it runs every grid. Both constructors, and ready(), throw what opening the device and compiling throw.
   KernelSource(std::shared_ptr<Devices> devices, std::size_t device, Shader shader, const RunOptions& waiting);
   KernelSource(std::shared_ptr<Devices> devices, std::size_t device, const validate::ValidProgram& program, const Optimize& options,
                const RunOptions& waiting);
@@ -33,44 +35,44 @@ class KernelSource {
     Kernels kernels;  // destroyed before their device
   };
   // The kernels for a call whose largest array takes `largest` bytes of the device; 0 for a call without arrays. `special` is the result
-  // of choose(): the kernels for these words are used when they can be compiled within `waiting`, otherwise the kernels for any words.
+  // of choose(): the kernels for these words are used if they can be compiled within `waiting`, otherwise the kernels for any words.
   Ready ready(Grid grid, std::uint64_t largest, std::optional<std::size_t> special, const RunOptions& waiting);
 
-  // The parts of the Uniform buffers that may decide which kernels a call runs on.
+  // The parts of Uniform buffers whose words can select kernels.
   std::span<const Specialization::Part> parts() const;
   // Counts `calls` calls with these words, and returns the number of the kernels for them once compiling those pays off.
   std::optional<std::size_t> choose(const Specialization::Words& words, Grid grid, std::uint64_t calls);
-  // The same for one call with the words in these.
+  // The same for one call with the words in these buffers.
   std::optional<std::size_t> choose(std::span<const BufferView> buffers, Grid grid);
 
  private:
   // The kernels that access arrays in one way: through bindings, or through addresses.
   struct Variant {
     std::optional<Shader> plain, coarse;
-    bool tried_coarse = false;
+    bool tried_coarse = false;  // a program may have no coarsened kernel
     Kernels kernels;
   };
-  // The kernels for any words, or the kernels specialised for particular words.
+  // The kernels for any words, or those specialised for one set of words.
   struct Family {
     ProfiledProgram program;
     std::array<Variant, 2> variants;  // bound and addressed
-    bool given_up = false;            // it could not be compiled
+    bool given_up = false;            // compiling them failed
   };
-  // With the mutex held.
+  // Called with the mutex held.
   Ready made(Grid grid, std::uint64_t largest, std::optional<std::size_t> special, const RunOptions& waiting);
-  bool wants_addresses(const Device& device, std::uint64_t largest) const;
-  bool wants_coarse(const Device& device, const Variant& variant, Grid grid) const;
+  bool wants_addresses(const Context& context, std::uint64_t largest) const;
+  bool wants_coarse(const Context& context, const Variant& variant, Grid grid) const;
 
   const std::shared_ptr<Devices> devices_;
   const std::size_t index_;
   const ProfiledProgram program_;
   const Optimize options_;
-  std::optional<Specialization> specialization_;  // of a program
+  std::optional<Specialization> specialization_;  // not for a shader
   std::atomic<bool> on_processor_ = false;
-  // Held while a driver compiles; whoever else comes waits as long as its own call may.
+  // Held while a driver compiles. Another call waits for it until its own time-out.
   std::timed_mutex mutex_;
   std::shared_ptr<Device> device_;
-  // Destroyed before the device. The first one is for all words.
+  // Destroyed before the device. The first one is for any words.
   std::array<Family, 1 + Specialization::kMost> families_;
 };
 

@@ -8,7 +8,8 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/run/vulkan/calls/host_call.hpp"
+#include "vyre/run/vulkan/calls/call_checks.hpp"
+#include "vyre/run/vulkan/calls/storage.hpp"
 #include "vyre/run/vulkan/device.hpp"
 
 namespace vyre::run::vulkan {
@@ -16,18 +17,18 @@ namespace {
 
 using Call = SpecializedBatch::Call;
 
-std::vector<Call> recorded(const KernelSource::Ready& ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views,
-                           Grid grid) {
+std::vector<Call> record(const KernelSource::Ready& ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views,
+                         Grid grid) {
   std::vector<std::uint64_t> sizes;
   Call call;
   for (const StorageView& view : views) {
     VYRE_ASSERT(&storage_of(view).device() == ready.device.get());
-    call.places.push_back({sizes.size(), view.offset, view.bytes});
+    call.locations.push_back({sizes.size(), view.offset, view.bytes});
     sizes.push_back(view.bytes);
   }
-  check_sizes(*ready.device, ready.kernels.plain->shader(), sizes);
-  if (grid.x == 0 || grid.y == 0 || grid.z == 0) return {};
-  call.recording = Recording::make(ready.device, ready.kernels, Recording::arrays_of(views), grid);
+  check_sizes(ready.device->context(), ready.kernels.plain->shader(), sizes);
+  if (is_empty(grid)) return {};
+  call.recorded = RecordedCall::make(ready.device, ready.kernels, RecordedCall::arrays_of(views), grid);
   call.source = std::move(source);
   return {std::move(call)};
 }
@@ -37,7 +38,7 @@ const SpecializedBatch& batch_of(const Step& step) { return static_cast<const Vu
 }  // namespace
 
 VulkanPlan::VulkanPlan(KernelSource::Ready ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views, Grid grid)
-    : batch_(ready.device, recorded(ready, std::move(source), views, grid), views, ready.kernels.plain->shader().writable) {}
+    : batch_(ready.device, record(ready, std::move(source), views, grid), views, ready.kernels.plain->shader().writable) {}
 
 VulkanSequence::Arrays VulkanSequence::joined(std::span<const Step> steps, std::vector<Call>& calls) {
   const std::shared_ptr<Device>& device = batch_of(steps.front()).device();
@@ -49,18 +50,18 @@ VulkanSequence::Arrays VulkanSequence::joined(std::span<const Step> steps, std::
       throw DeviceLostError(
           fmt::format("device `{}` was lost while a graph recorded. Fix: make its arrays anew, and record it again.", device->name()));
     }
-    std::vector<SpecializedBatch::Place> places;
+    std::vector<SpecializedBatch::Location> locations;
     for (std::size_t slot = 0; slot < step.views.size(); ++slot) {
       const StorageView& view = step.views[slot];
-      const auto [place, added] = known.emplace(view.storage, arrays.views.size());
+      const auto [known_view, added] = known.emplace(view.storage, arrays.views.size());
       if (added) {
         arrays.views.push_back(view);
         arrays.written.push_back(false);
       }
-      if (batch.written()[slot]) arrays.written[place->second] = true;
-      places.push_back({place->second, view.offset, view.bytes});
+      if (batch.written()[slot]) arrays.written[known_view->second] = true;
+      locations.push_back({known_view->second, view.offset, view.bytes});
     }
-    for (const Call& call : batch.calls()) calls.push_back({call.recording, call.source, places});
+    for (const Call& call : batch.calls()) calls.push_back({call.recorded, call.source, locations});
   }
   return arrays;
 }

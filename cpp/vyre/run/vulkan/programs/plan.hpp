@@ -1,4 +1,4 @@
-// Calls, and sequences of them, that are made ready once for their arrays and submitted as often as wanted.
+// Implements run::Plan and run::Sequence: calls of resident arrays, prepared once and submitted as often as wanted.
 #pragma once
 
 #include <memory>
@@ -14,8 +14,8 @@ namespace vyre::run::vulkan {
 
 class VulkanPlan final : public Plan {
  public:
-  // On `ready`, and on what `source` has for words that come often; null: nothing else. Throws CapabilityError for arrays that the device
-  // cannot bind.
+  // The call runs on `ready`, or on kernels of `source` for words that come often. Throws CapabilityError for arrays that the device cannot
+  // bind.
   VulkanPlan(KernelSource::Ready ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views, Grid grid);
 
   void submit(std::span<const StorageView> views, const RunOptions& options) override { batch_.submit(views, 1, options); }
@@ -32,12 +32,12 @@ class VulkanSequence final : public Sequence {
   void submit(std::uint64_t times, const RunOptions& options) override { batch_.submit(arrays_.views, times, options); }
 
  private:
-  // One a storage, written if any step writes it.
+  // A view for each storage, and whether any step writes it.
   struct Arrays {
     std::vector<StorageView> views;
     std::vector<bool> written;
   };
-  // What the steps work with; `calls` becomes what they do.
+  // The arrays of all steps. Appends the calls of all steps to `calls`.
   static Arrays joined(std::span<const Step> steps, std::vector<SpecializedBatch::Call>& calls);
   VulkanSequence(std::span<const Step> steps, std::vector<SpecializedBatch::Call> calls);
 

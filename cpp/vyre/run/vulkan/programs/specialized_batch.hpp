@@ -1,5 +1,5 @@
-// A batch of calls, and the same once more on kernels that are made for the words in their Uniform buffers, where the host knows these
-// words and they come often (Specialization).
+// A batch of calls, with variants whose kernels are specialised for the words in Uniform buffers (Specialization). A variant is used where
+// the host knows these words from the storages' mirrors, and they come often.
 #pragma once
 
 #include <cstddef>
@@ -18,57 +18,59 @@ namespace vyre::run::vulkan {
 
 class SpecializedBatch {
  public:
-  // Where an array of a call lies: in which of the views that are given to submit(), or beside it in the same storage.
-  struct Place {
+  // Where an array of a call lies. `view` is one of the views given to submit(); the array is anywhere in the storage of that view.
+  struct Location {
     std::size_t view = 0;
     std::uint64_t offset = 0, bytes = 0;  // in the storage
-    bool operator==(const Place&) const = default;
+    bool operator==(const Location&) const = default;
   };
   struct Call {
-    std::shared_ptr<Recording> recording;  // on kernels for any words
-    std::shared_ptr<KernelSource> source;  // of others; null where there are none
-    std::vector<Place> places;             // one a slot
+    std::shared_ptr<RecordedCall> recorded;  // on kernels for any words
+    std::shared_ptr<KernelSource> source;    // of specialised kernels; null: the call has none
+    std::vector<Location> locations;         // one for each slot
   };
-  // `written` tells of each view whether the calls write it.
+  // `written` says of each view whether the calls write it.
   SpecializedBatch(std::shared_ptr<Device> device, std::vector<Call> calls, std::span<const StorageView> views, std::vector<bool> written);
 
   const std::shared_ptr<Device>& device() const { return plain_.device(); }
   std::span<const Call> calls() const { return calls_; }
   const std::vector<bool>& written() const { return written_; }
-  // As Plan::submit and Sequence::submit; views of the memory that it was made for.
+  // As Plan::submit and Sequence::submit, with views of the memory that the batch was made for.
   void submit(std::span<const StorageView> views, std::uint64_t times, const RunOptions& options);
 
  private:
   using Words = Specialization::Words;
   using Choice = std::optional<std::size_t>;
 
-  // Where words lie on which kernels depend, each place once.
+  // A location whose words select kernels (deduplicated).
   struct Watched {
-    Place place;
+    Location location;
     Specialization::Part part;
-    std::size_t first;  // among all words
+    std::size_t first;  // the position of its first word among all watched words
   };
-  // Calls that are the same one, as those of a loop are.
+  // Equal calls, as those of a loop are.
   struct Group {
-    std::shared_ptr<Recording> recording;
+    std::shared_ptr<RecordedCall> recorded;
     std::shared_ptr<KernelSource> source;
     std::uint64_t calls;
-    std::vector<std::size_t> watched;
+    std::vector<std::size_t> watched;  // indices into watched_
   };
   static constexpr std::size_t kNoGroup = ~std::size_t{0};
-  struct Special {
+  // The batch for one set of words.
+  struct Variant {
     Words words;
-    std::vector<Choice> choices;  // a group each
+    std::vector<Choice> choices;  // one for each group
     std::shared_ptr<Batch> batch;
   };
 
   void watch(std::span<const StorageView> views);
-  std::size_t watch(const Place& place, const Specialization::Part& part);
+  std::size_t watch(const Location& location, const Specialization::Part& part);
 
-  // Appends the watched words, in stream order; false when the host does not know all of them.
+  // Appends the watched words; returns false if the host does not know all of them. Called in the order of the stream.
   bool gather(std::span<const StorageView> views, Words& words) const;
-  std::shared_ptr<Batch> special_for(const Words& words, std::uint64_t times, const RunOptions& options);
-  // Chooses what was not chosen yet; whether that changed anything.
+  // Null if the batch must run on the kernels for any words.
+  std::shared_ptr<Batch> variant_for(const Words& words, std::uint64_t times, const RunOptions& options);
+  // Makes the choices that were not made yet. Returns whether there is a new one.
   bool choose(const Words& words, std::uint64_t times, std::vector<Choice>& choices) const;
   std::shared_ptr<Batch> made_for(const std::vector<Choice>& choices, const RunOptions& options) const;
 
@@ -77,10 +79,10 @@ class SpecializedBatch {
   std::vector<Watched> watched_;
   std::size_t word_count_ = 0;
   std::vector<Group> groups_;
-  std::vector<std::size_t> group_of_;  // a call each
+  std::vector<std::size_t> group_of_;  // one for each call
   Batch plain_;
-  std::mutex mutex_;
-  std::vector<Special> specials_;
+  std::mutex mutex_;  // guards what follows
+  std::vector<Variant> variants_;
 };
 
 }  // namespace vyre::run::vulkan

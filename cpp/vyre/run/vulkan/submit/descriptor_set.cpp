@@ -1,15 +1,19 @@
 #include "vyre/run/vulkan/submit/descriptor_set.hpp"
 
 #include <algorithm>
-#include <vector>
-
-#include "vyre/run/vulkan/device.hpp"
 
 namespace vyre::run::vulkan {
+namespace {
 
-Bindings::Bindings(Device& device, std::uint32_t count) : count_(count) {
-  const DeviceApi& api = device.api();
-  // A pool must have room for something, also when the program has no buffers.
+bool is_same(const VkDescriptorBufferInfo& a, const VkDescriptorBufferInfo& b) {
+  return a.buffer == b.buffer && a.offset == b.offset && a.range == b.range;
+}
+
+}  // namespace
+
+DescriptorSet::DescriptorSet(Context& context, VkDescriptorSetLayout layout, std::uint32_t count) : layout_(layout) {
+  const DeviceApi& api = context.api();
+  // Vulkan allows no empty pool, also for a program without buffers.
   const VkDescriptorPoolSize room{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, std::max(count, 1u)};
   VkDescriptorPoolCreateInfo create{};
   create.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
@@ -17,30 +21,30 @@ Bindings::Bindings(Device& device, std::uint32_t count) : count_(count) {
   create.poolSizeCount = 1;
   create.pPoolSizes = &room;
   VkDescriptorPool pool = VK_NULL_HANDLE;
-  device.check(api.vkCreateDescriptorPool(api.device, &create, nullptr, &pool), "vkCreateDescriptorPool");
+  context.check(api.vkCreateDescriptorPool(api.device, &create, nullptr, &pool), "vkCreateDescriptorPool");
   pool_ = DescriptorPoolHandle(api, pool);
 
-  const VkDescriptorSetLayout layout = device.set_layout(count);
   VkDescriptorSetAllocateInfo allocate{};
   allocate.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_SET_ALLOCATE_INFO;
   allocate.descriptorPool = pool;
   allocate.descriptorSetCount = 1;
   allocate.pSetLayouts = &layout;
-  device.check(api.vkAllocateDescriptorSets(api.device, &allocate, &set_), "vkAllocateDescriptorSets");
+  context.check(api.vkAllocateDescriptorSets(api.device, &allocate, &set_), "vkAllocateDescriptorSets");
 }
 
-void Bindings::update(Device& device, std::span<const VkDescriptorBufferInfo> buffers) {
-  if (buffers.empty()) return;
-  std::vector<VkWriteDescriptorSet> writes(buffers.size());
-  for (std::uint32_t binding = 0; binding < buffers.size(); ++binding) {
+void DescriptorSet::bind(Context& context, std::span<const VkDescriptorBufferInfo> parts) {
+  if (std::ranges::equal(parts, bound_, is_same)) return;
+  std::vector<VkWriteDescriptorSet> writes(parts.size());
+  for (std::uint32_t binding = 0; binding < parts.size(); ++binding) {
     writes[binding].sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
     writes[binding].dstSet = set_;
     writes[binding].dstBinding = binding;
     writes[binding].descriptorCount = 1;
     writes[binding].descriptorType = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
-    writes[binding].pBufferInfo = &buffers[binding];
+    writes[binding].pBufferInfo = &parts[binding];
   }
-  device.api().vkUpdateDescriptorSets(device.api().device, static_cast<std::uint32_t>(writes.size()), writes.data(), 0, nullptr);
+  context.api().vkUpdateDescriptorSets(context.api().device, static_cast<std::uint32_t>(writes.size()), writes.data(), 0, nullptr);
+  bound_.assign(parts.begin(), parts.end());
 }
 
 }  // namespace vyre::run::vulkan

@@ -1,28 +1,30 @@
-// A descriptor set: which parts of which buffers a shader's bindings are.
+// A descriptor set with a pool of its own: which part of which buffer each binding of a shader is.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <vector>
 
-#include "vyre/run/vulkan/api/handle.hpp"
+#include "vyre/run/vulkan/api/context.hpp"
 
 namespace vyre::run::vulkan {
 
-class Device;
-
-class Bindings {
+class DescriptorSet {
  public:
-  // Of a shader with that many bindings; none is bound yet.
-  Bindings(Device& device, std::uint32_t count);
+  // For a layout of `count` storage buffers. None is bound yet.
+  DescriptorSet(Context& context, VkDescriptorSetLayout layout, std::uint32_t count);
 
   VkDescriptorSet handle() const { return set_; }
-  std::uint32_t count() const { return count_; }
-  // One a binding, whole words. No submission that uses the set may be at work.
-  void update(Device& device, std::span<const VkDescriptorBufferInfo> buffers);
+  VkDescriptorSetLayout layout() const { return layout_; }
+  // Binds one part of a buffer to each binding, in whole words; does nothing if all of them are bound already. The device must not be
+  // executing a submission that uses the set.
+  void bind(Context& context, std::span<const VkDescriptorBufferInfo> parts);
 
  private:
   DescriptorPoolHandle pool_;
   VkDescriptorSet set_ = VK_NULL_HANDLE;
-  std::uint32_t count_;
+  VkDescriptorSetLayout layout_;
+  std::vector<VkDescriptorBufferInfo> bound_;
 };
 
 }  // namespace vyre::run::vulkan

@@ -1,4 +1,4 @@
-// A grid cut into dispatches that a device takes.
+// A grid cut into dispatches that are within the limits of a device.
 #pragma once
 
 #include <algorithm>
@@ -9,28 +9,29 @@
 
 namespace vyre::run::vulkan {
 
-// Workgroups along x of which a coarsened kernel does the work in one.
-inline constexpr std::uint32_t kWays = 4;
+// One workgroup of a coarsened kernel does the work of this many workgroups along x.
+inline constexpr std::uint32_t kCoarseFactor = 4;
 
-struct Part {
-  bool coarse = false;                  // of the coarsened kernel, and counted in its workgroups
-  std::array<std::uint32_t, 3> first;   // workgroup
-  std::array<std::uint32_t, 3> groups;  // of them
+struct GridPart {
+  bool coarse = false;                  // runs on the coarsened kernel, and counts its workgroups
+  std::array<std::uint32_t, 3> first;   // the first workgroup
+  std::array<std::uint32_t, 3> groups;  // the number of workgroups
 };
 
-class Parts {
+class GridParts {
  public:
-  // At most so many workgroups a part along each axis. With a coarsened kernel, as much as it can do, and what is left over.
-  Parts(Grid grid, const std::array<std::uint32_t, 3>& most, bool coarse = false)
-      : coarse_{{0, 0, 0}, {coarse ? grid.x / kWays : 0, grid.y, grid.z}, most},
-        plain_{{coarse_.groups[0] * kWays, 0, 0}, {grid.x - coarse_.groups[0] * kWays, grid.y, grid.z}, most} {}
+  // Each part has at most `most` workgroups along each axis. With `coarse`, the coarsened kernel runs as much of the grid as it can, and
+  // the plain one runs the rest.
+  GridParts(Grid grid, const std::array<std::uint32_t, 3>& most, bool coarse = false)
+      : coarse_{{0, 0, 0}, {coarse ? grid.x / kCoarseFactor : 0, grid.y, grid.z}, most},
+        plain_{{coarse_.groups[0] * kCoarseFactor, 0, 0}, {grid.x - coarse_.groups[0] * kCoarseFactor, grid.y, grid.z}, most} {}
 
-  // The ends of all three axes fit: 2^32 workgroups at most each, in parts of many.
+  // An axis has at most 2^32 workgroups and devices allow at least 65,535 in a part, so the product does not overflow.
   std::uint64_t count() const { return coarse_.count() + plain_.count(); }
 
-  Part operator[](std::uint64_t index) const {
+  GridPart operator[](std::uint64_t index) const {
     const std::uint64_t coarse = coarse_.count();
-    Part part = index < coarse ? coarse_[index] : plain_[index - coarse];
+    GridPart part = index < coarse ? coarse_[index] : plain_[index - coarse];
     part.coarse = index < coarse;
     return part;
   }
@@ -41,8 +42,8 @@ class Parts {
 
     std::uint64_t count(std::size_t axis) const { return (std::uint64_t{groups[axis]} + most[axis] - 1) / most[axis]; }
     std::uint64_t count() const { return count(0) * count(1) * count(2); }
-    Part operator[](std::uint64_t index) const {
-      Part part;
+    GridPart operator[](std::uint64_t index) const {
+      GridPart part;
       for (std::size_t axis = 0; axis < 3; ++axis) {
         const std::uint64_t at = index % count(axis) * most[axis];
         index /= count(axis);

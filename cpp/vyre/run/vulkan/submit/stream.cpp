@@ -1,84 +1,92 @@
+// How it works: submit() takes the next timeline value under the lock and passes the command buffers to the queue, or appends them to
+// queued_ for the submission thread. wait() spins on the semaphore's counter for some microseconds, then sleeps in vkWaitSemaphores.
+// Retired objects form a list through themselves, so that retiring needs no memory; whoever waits or submits collects those that are due.
 #include "vyre/run/vulkan/submit/stream.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <chrono>
 #include <system_error>
 #include <utility>
 
+#include "vyre/base/error.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/vulkan/api/process_end.hpp"
-#include "vyre/run/vulkan/device.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
 
-// Submissions that the device has not done yet. More would take memory without end when calls come faster than they are done.
-constexpr std::uint64_t kMostAhead = 4096;
-// How often a submission looks whether something can be freed.
-constexpr std::uint64_t kLookEvery = 64;
-// How long the submitter looks for more before it sleeps.
+// Submissions that the device has not done yet. When calls come faster than the device does them, more would take memory without bound.
+constexpr std::uint64_t kMaxPending = 4096;
+// Submissions between two looks for retired objects that can be destroyed.
+constexpr std::uint64_t kCollectEvery = 64;
+// Submissions since the last wait that the calling thread does itself. For one or two calls followed by a wait, that has the lowest
+// latency.
+constexpr std::uint64_t kDirectSubmissions = 4;
+// How long the submission thread spins for more work before it sleeps.
 constexpr auto kSpin = std::chrono::microseconds(100);
 
 }  // namespace
 
-Stream::Stream(Device& device)
-    : device_(device),
-      // The threads of a software device want the processors for themselves.
-      beside_(device.options().submit_beside.value_or(device.physical().type != VK_PHYSICAL_DEVICE_TYPE_CPU)) {
+Stream::Stream(Context& context)
+    : context_(context),
+      // A software device runs shaders on the processors that the thread would need.
+      may_use_thread_(context.options().submission_thread.value_or(context.physical().type != VK_PHYSICAL_DEVICE_TYPE_CPU)) {
   VkSemaphoreTypeCreateInfo type{};
   type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
   type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
   VkSemaphoreCreateInfo create{};
   create.sType = VK_STRUCTURE_TYPE_SEMAPHORE_CREATE_INFO;
   create.pNext = &type;
-  const DeviceApi& api = device.api();
+  const DeviceApi& api = context.api();
   VkSemaphore timeline = VK_NULL_HANDLE;
-  device.check(api.vkCreateSemaphore(api.device, &create, nullptr, &timeline), "vkCreateSemaphore");
+  context.check(api.vkCreateSemaphore(api.device, &create, nullptr, &timeline), "vkCreateSemaphore");
   timeline_ = SemaphoreHandle(api, timeline);
 }
 
-Stream::~Stream() {
+void Stream::finish() {
   {
     const std::lock_guard lock(mutex_);
     ended_ = true;
-    any_left_ = true;
+    any_queued_ = true;
     wake_.notify_one();
   }
-  if (submitter_.joinable()) submitter_.join();
-  if (busy_) count_given_back();
-  // One after the other: a long list must not be destroyed from inside itself.
+  if (submission_thread_.joinable()) submission_thread_.join();
+  if (busy_) count_idle();
+  busy_ = false;
+  // One after the other: destroying a long list from its head would recurse.
   while (retired_) retired_ = std::move(retired_->next_);
 }
 
-std::uint64_t Stream::submit(const Submission& submission) {
-  std::uint64_t moment = 0;
+TimelineValue Stream::submit(const Submission& submission) {
+  TimelineValue value = 0;
   {
     const std::lock_guard lock(mutex_);
-    moment = last_ + 1;
-    if (submission.agree && !submission.agree()) return 0;
-    if (wants_submitter()) {
-      left_.insert(left_.end(), submission.commands.begin(), submission.commands.end());
-      any_left_ = true;
+    value = last_ + 1;
+    if (submission.still_valid && !submission.still_valid()) return 0;
+    if (use_submission_thread()) {
+      queued_.insert(queued_.end(), submission.commands.begin(), submission.commands.end());
+      any_queued_ = true;
       if (asleep_) wake_.notify_one();
     } else {
-      hand_to_driver(is_past(last_) && !submission.when_done.empty() ? submission.when_done : submission.commands, moment);
+      pass_to_queue(is_past(last_) && !submission.when_idle.empty() ? submission.when_idle : submission.commands, value);
     }
-    last_ = moment;
-    if (submission.then) submission.then(moment);
+    last_ = value;
+    if (submission.on_submit) submission.on_submit(value);
     if (!busy_) {
       busy_ = true;
-      count_abandoned();
+      count_busy();
     }
   }
-  if (moment % kLookEvery == 0) collect();
-  return moment;
+  if (value % kCollectEvery == 0) collect();
+  return value;
 }
 
-void Stream::hand_to_driver(std::span<const VkCommandBuffer> commands, std::uint64_t moment) {
+void Stream::pass_to_queue(std::span<const VkCommandBuffer> commands, TimelineValue value) {
   VkTimelineSemaphoreSubmitInfo timeline{};
   timeline.sType = VK_STRUCTURE_TYPE_TIMELINE_SEMAPHORE_SUBMIT_INFO;
   timeline.signalSemaphoreValueCount = 1;
-  timeline.pSignalSemaphoreValues = &moment;
+  timeline.pSignalSemaphoreValues = &value;
   VkSubmitInfo submit{};
   submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;
   submit.pNext = &timeline;
@@ -86,54 +94,52 @@ void Stream::hand_to_driver(std::span<const VkCommandBuffer> commands, std::uint
   submit.pCommandBuffers = commands.data();
   submit.signalSemaphoreCount = 1;
   submit.pSignalSemaphores = timeline_.address();
-  device_.submit(submit, VK_NULL_HANDLE);
+  context_.submit(submit);
 }
 
-bool Stream::wants_submitter() {
+bool Stream::use_submission_thread() {
   if (failure_) std::rethrow_exception(failure_);
-  // Whoever waits after a call or two is done soonest when nobody must be woken for it.
-  constexpr std::uint64_t kFew = 4;
-  if (!beside_) return false;
-  // What comes after something that was left to it must be left to it too.
-  if (left_.empty() && !submitting_) {
-    if (last_ < waited_for_ + kFew) return false;
+  if (!may_use_thread_) return false;
+  // What follows queued work must be queued too.
+  if (queued_.empty() && !submitting_) {
+    if (last_ < waited_for_ + kDirectSubmissions) return false;
     if (past_ < last_) poll();
     if (past_ >= last_) return false;
   }
-  if (!submitter_.joinable()) {
+  if (!submission_thread_.joinable()) {
     try {
-      submitter_ = std::thread([this] { submit_what_comes(); });
+      submission_thread_ = std::thread([this] { run_submission_thread(); });
     } catch (const std::system_error&) {
-      return beside_ = false;
+      return may_use_thread_ = false;
     }
   }
   return true;
 }
 
-void Stream::submit_what_comes() {
+void Stream::run_submission_thread() {
   using Clock = std::chrono::steady_clock;
   std::vector<VkCommandBuffer> taken;
   std::unique_lock lock(mutex_);
   for (;;) {
-    if (left_.empty() && !ended_) {
-      // Calls that come one after the other must not pay for waking it up.
+    if (queued_.empty() && !ended_) {
+      // Waking the thread would cost the next caller more than its call, so the thread spins for a while first.
       lock.unlock();
       const auto start = Clock::now();
-      while (!any_left_ && Clock::now() - start < kSpin) std::this_thread::yield();
+      while (!any_queued_ && Clock::now() - start < kSpin) std::this_thread::yield();
       lock.lock();
       asleep_ = true;
-      wake_.wait(lock, [&] { return ended_ || !left_.empty(); });
+      wake_.wait(lock, [&] { return ended_ || !queued_.empty(); });
       asleep_ = false;
     }
     if (ended_) return;
-    taken.swap(left_);
-    any_left_ = false;
-    const std::uint64_t moment = last_;
+    taken.swap(queued_);
+    any_queued_ = false;
+    const TimelineValue value = last_;
     submitting_ = true;
     lock.unlock();
     std::exception_ptr failure;
     try {
-      hand_to_driver(taken, moment);
+      pass_to_queue(taken, value);
     } catch (...) {
       failure = std::current_exception();
     }
@@ -143,7 +149,7 @@ void Stream::submit_what_comes() {
     if (failure) {
       failure_ = failure;
       failed_ = true;
-      device_.condemn();
+      context_.mark_unusable();
       return;
     }
   }
@@ -156,48 +162,72 @@ void Stream::rethrow_failure() {
 }
 
 void Stream::make_room(const Waiting& waiting) {
-  const std::uint64_t submitted = last();
-  if (submitted > past_ + kMostAhead) wait(submitted - kMostAhead / 2, waiting);
+  const TimelineValue submitted = last();
+  if (submitted > past_ + kMaxPending) wait(submitted - kMaxPending / 2, waiting);
 }
 
 void Stream::poll() {
-  const DeviceApi& api = device_.api();
-  std::uint64_t moment = 0;
-  const VkResult result = api.vkGetSemaphoreCounterValue(api.device, *timeline_, &moment);
-  if (result < 0) device_.condemn();
-  device_.check(result, "vkGetSemaphoreCounterValue");
-  raise(past_, moment);
+  const DeviceApi& api = context_.api();
+  TimelineValue value = 0;
+  const VkResult result = api.vkGetSemaphoreCounterValue(api.device, *timeline_, &value);
+  if (result < 0) context_.mark_unusable();
+  context_.check(result, "vkGetSemaphoreCounterValue");
+  raise(past_, value);
 }
 
-bool Stream::done(std::uint64_t moment) {
-  if (past_ < moment) poll();
-  if (past_ < moment) rethrow_failure();
-  return past_ >= moment;
+bool Stream::done(TimelineValue value) {
+  if (past_ < value) poll();
+  if (past_ < value) rethrow_failure();
+  return past_ >= value;
 }
 
-void Stream::wait(std::uint64_t moment, const Waiting& waiting) {
-  raise(waited_for_, moment);
-  if (past_ >= moment) return;
+void Stream::wait(TimelineValue value, const Waiting& waiting) {
+  raise(waited_for_, value);
+  if (past_ >= value) return;
   const Span span("wait");
-  const DeviceApi& api = device_.api();
+  const DeviceApi& api = context_.api();
   waiting.wait(
-      device_.name(), [&] { return done(moment); },
+      context_.name(), [&] { return done(value); },
       [&](std::uint64_t nanoseconds) {
-        // What the submitter fails to submit never comes, so look now and then whether it failed.
-        if (beside_) nanoseconds = std::min(nanoseconds, static_cast<std::uint64_t>(std::chrono::nanoseconds(kPollInterval).count()));
+        // A value that the submission thread failed to submit is never signalled, so a wait checks from time to time whether it failed.
+        if (may_use_thread_)
+          nanoseconds = std::min(nanoseconds, static_cast<std::uint64_t>(std::chrono::nanoseconds(kPollInterval).count()));
         VkSemaphoreWaitInfo info{};
         info.sType = VK_STRUCTURE_TYPE_SEMAPHORE_WAIT_INFO;
         info.semaphoreCount = 1;
         info.pSemaphores = timeline_.address();
-        info.pValues = &moment;
+        info.pValues = &value;
         const VkResult result = api.vkWaitSemaphores(api.device, &info, nanoseconds);
-        if (result < 0) device_.condemn();
-        device_.check(result, "vkWaitSemaphores");
-        if (result == VK_SUCCESS) raise(past_, moment);
-        if (result != VK_SUCCESS) rethrow_failure();
+        // After a failed wait the state of the device is unknown.
+        if (result < 0) context_.mark_unusable();
+        context_.check(result, "vkWaitSemaphores");
+        if (result == VK_SUCCESS) {
+          raise(past_, value);
+        } else {
+          rethrow_failure();
+        }
         return result == VK_SUCCESS;
       });
   collect();
+}
+
+void Stream::check_nothing_is_abandoned() {
+  if (!has_abandoned_work()) return;
+  throw DeviceError(
+      fmt::format("device `{}` is still busy with a call that timed out or was interrupted. Fix: call again when that "
+                  "program has ended, or use another device.",
+                  context_.name()));
+}
+
+bool Stream::wait_for_abandoned_work(std::chrono::duration<double> time) {
+  RunOptions options;
+  options.timeout = time;
+  try {
+    wait(abandoned_, Waiting(options));
+  } catch (const DispatchTimeoutError&) {
+    return false;
+  }
+  return true;
 }
 
 bool Stream::idle_within(std::chrono::duration<double> time) noexcept {
@@ -211,30 +241,37 @@ bool Stream::idle_within(std::chrono::duration<double> time) noexcept {
   return collect();
 }
 
-void Stream::retire(std::uint64_t moment, std::unique_ptr<Retired> thing) noexcept {
-  if (device_.forked()) {
-    static_cast<void>(thing.release());
+void Stream::retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept {
+  if (context_.forked()) {
+    static_cast<void>(object.release());
     return;
   }
-  // Destroyed with nothing locked: it may be the last of its kind and have much to do.
-  if (past_ >= moment) return;
+  // Destroyed here, without the lock: its destructor may take long, and may retire other objects.
+  if (past_ >= value) return;
   const std::lock_guard lock(mutex_);
-  thing->until_ = moment;
-  thing->next_ = std::move(retired_);
-  retired_ = std::move(thing);
+  object->until_ = value;
+  object->next_ = std::move(retired_);
+  retired_ = std::move(object);
+}
+
+void Stream::abandon(TimelineValue value, std::unique_ptr<Retired> object) noexcept {
+  raise(abandoned_, value);
+  retire(value, std::move(object));
 }
 
 bool Stream::collect() noexcept {
+  bool up_to_date = false;
   {
     const std::lock_guard lock(mutex_);
     if (!busy_ && !retired_) return true;
+    up_to_date = past_ >= last_;
   }
   try {
-    poll();
+    if (!up_to_date) poll();
   } catch (const std::exception&) {
-    return false;  // whoever waits for the device will hear of it
+    return false;  // the next call that waits for the device reports the failure
   }
-  const std::uint64_t past = past_;
+  const TimelineValue past = past_;
   std::unique_ptr<Retired> due;
   bool idle = false;
   {
@@ -252,7 +289,7 @@ bool Stream::collect() noexcept {
     idle = past >= last_;
     if (idle && busy_) {
       busy_ = false;
-      count_given_back();
+      count_idle();
     }
   }
   while (due) due = std::move(due->next_);

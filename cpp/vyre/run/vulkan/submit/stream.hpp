@@ -1,7 +1,11 @@
-// What was submitted to a device and is not waited for at once: in one order, counted by a timeline semaphore.
+// The one order in which a device is given work, and what must outlive that work.
+//
+// Every submission has a value on a timeline semaphore: 1, 2, 3 and so on. The device signals a value once it has done that submission and
+// all before it. So one number says how far the device is, what a call waits for, and when an object that the device uses may be destroyed.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -12,21 +16,22 @@
 #include <thread>
 #include <vector>
 
-#include "vyre/run/vulkan/api/handle.hpp"
+#include "vyre/run/vulkan/api/context.hpp"
 #include "vyre/run/vulkan/api/waiting.hpp"
 
 namespace vyre::run::vulkan {
 
-class Device;
+// 0 is before the first submission, so it is always past.
+using TimelineValue = std::uint64_t;
 
-// Moments only grow, whichever thread is last.
-inline void raise(std::atomic<std::uint64_t>& moment, std::uint64_t to) {
-  std::uint64_t before = moment;
-  while (before < to && !moment.compare_exchange_weak(before, to)) {
+// Sets `value` to `to` if that is larger, also when several threads do so at once.
+inline void raise(std::atomic<TimelineValue>& value, TimelineValue to) {
+  TimelineValue before = value;
+  while (before < to && !value.compare_exchange_weak(before, to)) {
   }
 }
 
-// What the device may still be working with, so that it must live on until then.
+// An object that the device may still be using. Stream::retire destroys it when the device is done with it.
 class Retired {
  public:
   Retired() = default;
@@ -36,38 +41,38 @@ class Retired {
 
  private:
   friend class Stream;
-  std::uint64_t until_ = 0;
+  TimelineValue until_ = 0;
   std::unique_ptr<Retired> next_;
 };
 
-// Safe from every thread.
+// Any thread may call any function.
 class Stream {
  public:
-  explicit Stream(Device& device);
+  explicit Stream(Context& context);
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
-  // The device is idle.
-  ~Stream();
+  ~Stream() { finish(); }
+  // Ends the submission thread and destroys all retired objects. The device must be idle, and nothing may be submitted afterwards.
+  void finish();
 
-  // Waits while so much is submitted already that more would only take memory. Calls do so first, while they can still be interrupted.
+  // Waits while too many submissions are pending. Calls do so before they begin, while they can still be interrupted.
   void make_room(const Waiting& waiting);
-  // The moment at which the device will be done with `commands` and all before them.
-  //
-  // An idle device gets them at once. While it works, and when several have come without anybody waiting, they are left to a thread of the
-  // stream's own, which submits what has come together meanwhile: a submission costs the caller more than all else of a small call. Should
-  // one fail there, the device is condemned, and whoever submits or waits hears of it.
+
   struct Submission {
     std::span<const VkCommandBuffer> commands;
-    // The same for a device that has done everything before, for all that the host knows; empty where that makes no difference.
-    std::span<const VkCommandBuffer> when_done = {};
-    // Both are called between the submissions before and after, and must be quick. Asked first: after "no" nothing is submitted.
-    std::function<bool()> agree = {};
-    // Told the moment once it is submitted.
-    std::function<void(std::uint64_t)> then = {};
+    // The same work for a device that has done all before, as far as the host knows; empty if there is no such variant.
+    std::span<const VkCommandBuffer> when_idle = {};
+    // Both run under the stream's lock; keep them short. `still_valid` runs first and can cancel the submission.
+    std::function<bool()> still_valid = {};
+    std::function<void(TimelineValue)> on_submit = {};
   };
-  // 0 where it did not agree.
-  std::uint64_t submit(const Submission& submission);
-  // Does something quick between two submissions.
+  // Returns the value that tells that the device has done the submission, or 0 if `still_valid` returned false.
+  //
+  // An idle device is given the work at once. While it is busy, and several submissions have come without a wait, they go to a thread of
+  // the stream's own, which submits together what has come meanwhile: a submission costs the caller more than the rest of a small call. If
+  // one fails there, the device becomes unusable, and the next submit or wait throws what that submission threw.
+  TimelineValue submit(const Submission& submission);
+  // Runs something short between two submissions.
   template <class Work>
   auto in_order(const Work& work) {
     const std::lock_guard lock(mutex_);
@@ -75,49 +80,60 @@ class Stream {
   }
   // Throws what a submission of the stream's own thread threw.
   void rethrow_failure();
-  // Whether that moment is known to be past, without asking the device.
-  bool is_past(std::uint64_t moment) const { return past_ >= moment; }
-  // Whether that moment is past. Throws DeviceLostError.
-  bool done(std::uint64_t moment);
-  void wait(std::uint64_t moment, const Waiting& waiting);
 
-  // Destroys it when that moment is past; at once if it is. In a forked child it stays: nothing of the device can be freed there.
-  void retire(std::uint64_t moment, std::unique_ptr<Retired> thing) noexcept;
-  // Destroys what is due; whether the device has nothing to do.
+  // Whether the value is known to be past, without asking the device.
+  bool is_past(TimelineValue value) const { return past_ >= value; }
+  // Whether the value is past. Throws DeviceLostError.
+  bool done(TimelineValue value);
+  void wait(TimelineValue value, const Waiting& waiting);
+
+  // Destroys the object once the value is past; at once if it is. In a forked process the object is leaked: see Context::forked.
+  void retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
+  // Retires what a call used that timed out or was interrupted.
+  void abandon(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
+  bool has_abandoned_work() { return !done(abandoned_); }
+  // Throws DeviceError while the device works on a call that timed out or was interrupted.
+  void check_nothing_is_abandoned();
+  // Waits for such calls; false if they took longer.
+  bool wait_for_abandoned_work(std::chrono::duration<double> time);
+
+  // Destroys the retired objects whose values are past. Returns whether the device is idle.
   bool collect() noexcept;
-  // Waits for that; false when the time was not enough.
+  // Waits until the device is idle; false if it took longer, or failed.
   bool idle_within(std::chrono::duration<double> time) noexcept;
 
  private:
-  std::uint64_t last() {
+  TimelineValue last() {
     const std::lock_guard lock(mutex_);
     return last_;
   }
+  // Asks the device how far it is.
   void poll();
-  void hand_to_driver(std::span<const VkCommandBuffer> commands, std::uint64_t moment);
-  // With the mutex held: whether the stream's own thread should do it, which then runs.
-  bool wants_submitter();
-  void submit_what_comes();
+  void pass_to_queue(std::span<const VkCommandBuffer> commands, TimelineValue value);
+  // Whether the submission thread should do the next submission; starts the thread. Called with the mutex held.
+  bool use_submission_thread();
+  void run_submission_thread();
 
-  Device& device_;
+  Context& context_;
   SemaphoreHandle timeline_;
-  std::atomic<std::uint64_t> past_ = 0;
-  std::atomic<std::uint64_t> waited_for_ = 0;
+  std::atomic<TimelineValue> past_ = 0;
+  std::atomic<TimelineValue> waited_for_ = 0;
+  std::atomic<TimelineValue> abandoned_ = 0;
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;  // guards what follows
-  std::uint64_t last_ = 0;
-  bool busy_ = false;  // what process_end.hpp was told
+  TimelineValue last_ = 0;
+  bool busy_ = false;  // whether this stream is counted as busy for the end of the process
   std::unique_ptr<Retired> retired_;
   std::exception_ptr failure_;
 
-  std::atomic<bool> beside_;  // whether there may be a submitter
-  bool submitting_ = false;   // whether it has taken what came
-  bool asleep_ = false;       // and must be woken
+  std::atomic<bool> may_use_thread_;
+  bool submitting_ = false;  // the thread has taken queued_ and is submitting it
+  bool asleep_ = false;      // the thread sleeps until wake_
   bool ended_ = false;
-  std::vector<VkCommandBuffer> left_;   // for the submitter, up to last_
-  std::atomic<bool> any_left_ = false;  // the same, for one that spins
+  std::vector<VkCommandBuffer> queued_;   // for the thread, up to last_
+  std::atomic<bool> any_queued_ = false;  // the same, for the thread while it spins
   std::condition_variable wake_;
-  std::thread submitter_;
+  std::thread submission_thread_;
 };
 
 }  // namespace vyre::run::vulkan

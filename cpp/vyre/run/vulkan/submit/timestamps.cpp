@@ -1,3 +1,7 @@
+// How it works: a command buffer writes a timestamp before and after each piece of work into query pools. Timing keeps what was submitted
+// in order, reads the queries once the timeline value is past, and turns ticks of the device into nanoseconds since the anchor, the first
+// time at which both clocks were read together. VK_EXT_calibrated_timestamps reads both at once; without it, a submission that writes a
+// timestamp is timed by the host, and the device's clock was read some time in between.
 #include "vyre/run/vulkan/submit/timestamps.hpp"
 
 #include <fmt/format.h>
@@ -9,18 +13,16 @@
 
 #include "vyre/base/error.hpp"
 #include "vyre/run/vulkan/api/waiting.hpp"
-#include "vyre/run/vulkan/device.hpp"
-#include "vyre/run/vulkan/submit/stream.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
 
-// How often a submission looks whether others are done: what waits to be told stays bounded.
-constexpr std::uint64_t kLookEvery = 64;
-constexpr std::size_t kMostUnused = 2 * kLookEvery;
-// The best of so many readings of both clocks counts.
+// Submissions between two looks for those that are done, so that the list of pending ones stays bounded.
+constexpr std::uint64_t kCollectEvery = 64;
+constexpr std::size_t kMaxUnused = 2 * kCollectEvery;
+// How often both clocks are read; the reading with the smallest error counts.
 constexpr int kReadings = 3;
-// Of those around a submission, which the system may keep waiting.
+// The same for readings around a submission, which the scheduler may delay.
 constexpr int kSubmissions = 10;
 
 std::uint64_t mask_of(std::uint32_t bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
@@ -50,7 +52,7 @@ void Timestamps::end(Commands& commands) {
 }
 
 Commands& Timestamps::commands() {
-  if (!commands_) commands_.emplace(device_);
+  if (!commands_) commands_.emplace(context_);
   return *commands_;
 }
 
@@ -61,9 +63,9 @@ void Timestamps::write(Commands& commands, std::size_t query) {
     create.sType = VK_STRUCTURE_TYPE_QUERY_POOL_CREATE_INFO;
     create.queryType = VK_QUERY_TYPE_TIMESTAMP;
     create.queryCount = kQueries;
-    const DeviceApi& api = device_.api();
+    const DeviceApi& api = context_.api();
     VkQueryPool pool = VK_NULL_HANDLE;
-    check(api.vkCreateQueryPool(api.device, &create, nullptr, &pool), "vkCreateQueryPool", device_.name());
+    check(api.vkCreateQueryPool(api.device, &create, nullptr, &pool), "vkCreateQueryPool", context_.name());
     pools_.emplace_back(api, pool);
   }
   const VkQueryPool pool = *pools_[query / kQueries];
@@ -76,15 +78,14 @@ void Timestamps::note(const std::exception& error) const {
     each.profile->note(fmt::format("some work of a device has no times of its own: {}", error.what()));
 }
 
-Timing::Timing(Device& device) : device_(device) {}
+Timing::Timing(Context& context, Stream& stream) : context_(context), stream_(stream) {}
 
-bool Timing::has_timestamps() const { return device_.physical().timestamp_bits > 0; }
+bool Timing::has_timestamps() const { return context_.physical().timestamp_bits > 0; }
 
 std::unique_ptr<Timestamps> Timing::begin(const RunOptions& options) {
   const std::vector<std::shared_ptr<Profile>> profiles = open_profiles();
-  const DeviceLabel label{"vulkan", device_.index(), device_.name()};
-  // The clock lives as long as its device.
-  const std::shared_ptr<DeviceClock> clock(device_.shared_from_this(), this);
+  const DeviceLabel label{"vulkan", context_.index(), context_.name()};
+  const std::shared_ptr<DeviceClock> clock(owner_.lock(), this);
   std::vector<Timestamps::Listener> listeners;
   bool timed = !profiles.empty();
   for (const std::shared_ptr<Profile>& profile : profiles) {
@@ -96,7 +97,7 @@ std::unique_ptr<Timestamps> Timing::begin(const RunOptions& options) {
   std::unique_ptr<Timestamps> timestamps;
   const std::lock_guard lock(mutex_);
   if (unused_.empty()) {
-    timestamps.reset(new Timestamps(device_));
+    timestamps.reset(new Timestamps(context_));
   } else {
     timestamps = std::move(unused_.back());
     unused_.pop_back();
@@ -109,16 +110,16 @@ std::unique_ptr<Timestamps> Timing::begin(const RunOptions& options) {
   return timestamps;
 }
 
-void Timing::submitted(std::unique_ptr<Timestamps> timestamps, std::uint64_t moment) noexcept {
-  timestamps->moment_ = moment;
+void Timing::submitted(std::unique_ptr<Timestamps> timestamps, TimelineValue value) noexcept {
+  timestamps->value_ = value;
   bool look = false;
   try {
     const std::lock_guard lock(mutex_);
-    // Without times of its own, work ends when the host sees it.
-    look = ++submissions_ % kLookEvery == 0 || !timestamps->timed_;
+    // Work without timestamps ends for the profile when the host sees that it is done.
+    look = ++submissions_ % kCollectEvery == 0 || !timestamps->timed_;
     pending_.push_back(std::move(timestamps));
   } catch (const std::bad_alloc&) {
-    // The device works with it, and nobody could free it in time.
+    // Without memory it cannot be kept until the device is done with it, so it is leaked.
     static_cast<void>(timestamps.release());
     return;
   }
@@ -127,7 +128,7 @@ void Timing::submitted(std::unique_ptr<Timestamps> timestamps, std::uint64_t mom
 
 void Timing::done(std::unique_ptr<Timestamps> timestamps, std::int64_t submitted) noexcept {
   timestamps->submitted_ = submitted;
-  tell(std::move(timestamps));
+  report(std::move(timestamps));
 }
 
 void Timing::collect() noexcept {
@@ -135,60 +136,59 @@ void Timing::collect() noexcept {
     std::unique_ptr<Timestamps> first;
     try {
       const std::lock_guard lock(mutex_);
-      if (pending_.empty() || !device_.stream().done(pending_.front()->moment_)) return;
+      if (pending_.empty() || !stream_.done(pending_.front()->value_)) return;
       first = std::move(pending_.front());
       pending_.pop_front();
     } catch (const std::exception&) {
-      return;  // whoever waits for the device will hear of it
+      return;  // the next call that waits for the device reports the failure
     }
     const Span span("read times");
-    tell(std::move(first));
+    report(std::move(first));
   }
 }
 
 void Timing::finish(const RunOptions& options) {
-  // Nothing of the device can be waited for in a forked child.
-  if (device_.forked()) return;
+  if (context_.forked()) return;
   std::uint64_t last = 0;
   {
     const std::lock_guard lock(mutex_);
-    for (const auto& each : pending_) last = std::max(last, each->moment_);
+    for (const auto& each : pending_) last = std::max(last, each->value_);
   }
-  if (last > 0) device_.stream().wait(last, Waiting(options));
+  if (last > 0) stream_.wait(last, Waiting(options));
   collect();
   if (profiling()) return;
-  std::vector<std::unique_ptr<Timestamps>> unused;  // destroyed with nothing locked
+  std::vector<std::unique_ptr<Timestamps>> unused;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   unused.swap(unused_);
 }
 
 std::vector<std::uint64_t> Timing::results(const Timestamps& timestamps) const {
-  const DeviceApi& api = device_.api();
+  const DeviceApi& api = context_.api();
   std::vector<std::uint64_t> values(2 * timestamps.works_.size());
   for (std::size_t first = 0; first < values.size(); first += Timestamps::kQueries) {
     const auto count = std::min<std::size_t>(Timestamps::kQueries, values.size() - first);
     const VkResult result =
         api.vkGetQueryPoolResults(api.device, *timestamps.pools_[first / Timestamps::kQueries], 0, static_cast<std::uint32_t>(count),
                                   count * sizeof(std::uint64_t), values.data() + first, sizeof(std::uint64_t), VK_QUERY_RESULT_64_BIT);
-    check(result, "vkGetQueryPoolResults", device_.name());
+    check(result, "vkGetQueryPoolResults", context_.name());
     if (result != VK_SUCCESS) {
       throw DeviceError(fmt::format(
-          "vkGetQueryPoolResults has no timestamps on device `{}` though the work is done. Fix: update its driver.", device_.name()));
+          "vkGetQueryPoolResults has no timestamps on device `{}` though the work is done. Fix: update its driver.", context_.name()));
     }
   }
   return values;
 }
 
 std::int64_t Timing::nanoseconds(std::uint64_t timestamp, std::int64_t about) {
-  const VkPhysicalDeviceLimits& limits = device_.physical().limits;
+  const VkPhysicalDeviceLimits& limits = context_.physical().limits;
   const double period = limits.timestampPeriod;
   const auto expected = static_cast<std::uint64_t>(std::llround(static_cast<double>(about - anchor_->host) / period)) + anchor_->device;
   const std::uint64_t whole =
-      unwrapped(timestamp & mask_of(device_.physical().timestamp_bits), expected, device_.physical().timestamp_bits);
+      unwrapped(timestamp & mask_of(context_.physical().timestamp_bits), expected, context_.physical().timestamp_bits);
   return std::llround(static_cast<double>(static_cast<std::int64_t>(whole - anchor_->device)) * period);
 }
 
-void Timing::tell(std::unique_ptr<Timestamps> timestamps) noexcept {
+void Timing::report(std::unique_ptr<Timestamps> timestamps) noexcept {
   try {
     const std::int64_t now = host_now();
     std::vector<std::uint64_t> values;
@@ -219,14 +219,13 @@ void Timing::tell(std::unique_ptr<Timestamps> timestamps) noexcept {
       }
     }
   } catch (const std::bad_alloc&) {
-    // Without memory an event is lost, not the call.
+    // Without memory the profile loses an event; the call continues.
   }
-  // Nobody's any more.
   timestamps->listeners_.clear();
   timestamps->works_.clear();
   try {
     const std::lock_guard lock(mutex_);
-    if (unused_.size() < kMostUnused) unused_.push_back(std::move(timestamps));
+    if (unused_.size() < kMaxUnused) unused_.push_back(std::move(timestamps));
   } catch (const std::bad_alloc&) {
   }
 }
@@ -235,14 +234,14 @@ bool Timing::calibrated() {
   const std::lock_guard lock(mutex_);
   if (calibrated_) return *calibrated_;
   calibrated_ = false;
-  if (!device_.physical().calibrated_timestamps || device_.api().vkGetCalibratedTimestampsEXT == nullptr) return false;
-  const InstanceApi& api = device_.instance().api();
+  if (!context_.physical().calibrated_timestamps || context_.api().vkGetCalibratedTimestampsEXT == nullptr) return false;
+  const InstanceApi& api = context_.instance().api();
   if (api.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT == nullptr) return false;
   const char* const call = "vkGetPhysicalDeviceCalibrateableTimeDomainsEXT";
   std::uint32_t count = 0;
-  check(api.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(device_.physical().handle, &count, nullptr), call, device_.name());
+  check(api.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(context_.physical().handle, &count, nullptr), call, context_.name());
   std::vector<VkTimeDomainEXT> domains(count);
-  check(api.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(device_.physical().handle, &count, domains.data()), call, device_.name());
+  check(api.vkGetPhysicalDeviceCalibrateableTimeDomainsEXT(context_.physical().handle, &count, domains.data()), call, context_.name());
   domains.resize(std::min<std::size_t>(count, domains.size()));
   const auto has = [&](VkTimeDomainEXT domain) { return std::find(domains.begin(), domains.end(), domain) != domains.end(); };
   calibrated_ = has(VK_TIME_DOMAIN_DEVICE_EXT) && has(VK_TIME_DOMAIN_CLOCK_MONOTONIC_EXT);
@@ -257,7 +256,7 @@ std::string Timing::method() const {
 }
 
 Timing::Pair Timing::read_both() {
-  const DeviceApi& api = device_.api();
+  const DeviceApi& api = context_.api();
   std::array<VkCalibratedTimestampInfoEXT, 2> infos{};
   for (VkCalibratedTimestampInfoEXT& info : infos) info.sType = VK_STRUCTURE_TYPE_CALIBRATED_TIMESTAMP_INFO_EXT;
   infos[0].timeDomain = VK_TIME_DOMAIN_DEVICE_EXT;
@@ -267,22 +266,21 @@ Timing::Pair Timing::read_both() {
     std::array<std::uint64_t, 2> values{};
     std::uint64_t deviation = 0;
     check(api.vkGetCalibratedTimestampsEXT(api.device, static_cast<std::uint32_t>(infos.size()), infos.data(), values.data(), &deviation),
-          "vkGetCalibratedTimestampsEXT", device_.name());
+          "vkGetCalibratedTimestampsEXT", context_.name());
     const Pair pair{values[0], static_cast<std::int64_t>(values[1]), static_cast<std::int64_t>(deviation)};
     if (!best || pair.error < best->error) best = pair;
   }
   return *best;
 }
 
-// The device reads its clock some time between the submission and the end that the host sees.
+// The device reads its clock at some time between the submission and the end that the host sees.
 Timing::Pair Timing::read_around_a_submission(const RunOptions& options) {
   const Waiting waiting(options);
-  Stream& stream = device_.stream();
-  auto timestamps = std::unique_ptr<Timestamps>(new Timestamps(device_));
+  auto timestamps = std::unique_ptr<Timestamps>(new Timestamps(context_));
   Timestamps& now = *timestamps;
   now.works_.resize(1);
-  std::uint64_t moment = 0;
-  // Should a wait be interrupted, the device still works with it.
+  TimelineValue value = 0;
+  // If the wait is interrupted, the device still uses the timestamps.
   struct Keep final : Retired {
     explicit Keep(std::unique_ptr<Timestamps> kept) : timestamps(std::move(kept)) {}
     std::unique_ptr<Timestamps> timestamps;
@@ -291,12 +289,12 @@ Timing::Pair Timing::read_around_a_submission(const RunOptions& options) {
   struct Retire {
     Stream& stream;
     std::unique_ptr<Keep>& keep;
-    const std::uint64_t& moment;
-    ~Retire() { stream.retire(moment, std::move(keep)); }
-  } retire{stream, keep, moment};
+    const TimelineValue& value;
+    ~Retire() { stream.retire(value, std::move(keep)); }
+  } retire{stream_, keep, value};
 
   std::optional<Pair> best;
-  // The first one waits for all that is under way, and tells little.
+  // The first submission waits for all earlier work, so its error is large.
   for (int k = 0; k < kSubmissions; ++k) {
     Commands& commands = now.commands();
     commands.begin();
@@ -305,8 +303,8 @@ Timing::Pair Timing::read_around_a_submission(const RunOptions& options) {
     commands.end();
     const VkCommandBuffer handle = commands.handle();
     const std::int64_t before = host_now();
-    moment = stream.submit({.commands = {&handle, 1}});
-    stream.wait(moment, waiting);
+    value = stream_.submit({.commands = {&handle, 1}});
+    stream_.wait(value, waiting);
     const std::int64_t after = host_now();
     const Pair pair{results(now)[0], before + (after - before) / 2, (after - before + 1) / 2};
     if (!best || pair.error < best->error) best = pair;
@@ -315,12 +313,12 @@ Timing::Pair Timing::read_around_a_submission(const RunOptions& options) {
 }
 
 std::optional<DeviceClock::Reading> Timing::read(const RunOptions& options) {
-  if (!has_timestamps() || device_.forked()) return std::nullopt;
+  if (!has_timestamps() || context_.forked()) return std::nullopt;
   std::optional<Pair> known;
   try {
     if (calibrated()) known = read_both();
   } catch (const DeviceError&) {
-    // The other way is left, and method() says that it was taken.
+    // The other method is left; method() then names it.
     const std::lock_guard lock(mutex_);
     calibrated_ = false;
   }

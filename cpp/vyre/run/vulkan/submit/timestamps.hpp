@@ -1,50 +1,52 @@
-// When a device did what profiles ask about: timestamps in its command buffers, told once they are there.
+// GPU timestamps for profiles: written by command buffers, and reported to the open profiles once the device is done.
 //
-// A profile only looks on: where it cannot, the call goes on all the same, and the profile says what is missing.
+// Profiling never changes results: if a timestamp fails, the call continues, and the profile records a note.
 #pragma once
 
 #include <deque>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "vyre/run/profile.hpp"
-#include "vyre/run/vulkan/api/handle.hpp"
+#include "vyre/run/vulkan/api/context.hpp"
 #include "vyre/run/vulkan/submit/commands.hpp"
+#include "vyre/run/vulkan/submit/stream.hpp"
 
 namespace vyre::run::vulkan {
 
-class Device;
-
-// The timestamp of `bits` bits, which wrap, that lies nearest to `near`.
+// Device timestamps have `bits` bits and wrap. Returns the full value nearest to `near` that ends with these bits.
 std::uint64_t unwrapped(std::uint64_t timestamp, std::uint64_t near, std::uint32_t bits);
 
-// What one submission of a command buffer does, for the profiles that were open when it was recorded.
+// The timestamps of one submission, for the profiles that were open when it was recorded.
 class Timestamps {
  public:
-  // What is recorded from begin() to end() is `work`, and begins when all before it is done. Intervals do not overlap.
+  // The commands recorded from begin() to end() are `work`. The interval starts when everything before it is done; intervals do not
+  // overlap.
   void begin(Commands& commands, Work work);
   void end(Commands& commands);
-  // Commands for the submission that nobody else uses.
+  // A command buffer that belongs to this object, for a submission that exists only for the profile.
   Commands& commands();
 
  private:
   friend class Timing;
-  // Of one pool: two an interval.
+  // Queries of one pool; an interval takes two.
   static constexpr std::uint32_t kQueries = 128;
 
   struct Listener {
     std::shared_ptr<Profile> profile;
-    std::size_t device;  // there
+    std::size_t device;  // the index of the device in the profile
   };
-  explicit Timestamps(Device& device) : device_(device) {}
-  // Of an interval's first or last query. Throws DeviceError where there is no room for one.
+  explicit Timestamps(Context& context) : context_(context) {}
+  // Writes the query with this number. Throws DeviceError if a query pool cannot be made.
   void write(Commands& commands, std::size_t query);
-  // All profiles hear why times are missing.
+  // Tells all profiles why times are missing.
   void note(const std::exception& error) const;
 
-  Device& device_;
+  Context& context_;
   std::optional<Commands> commands_;
   std::vector<QueryPoolHandle> pools_;
   std::vector<Listener> listeners_;
@@ -52,21 +54,24 @@ class Timestamps {
   bool timed_ = false;
   std::uint64_t thread_ = 0;
   std::int64_t submitted_ = 0;
-  std::uint64_t moment_ = 0;
+  TimelineValue value_ = 0;
 };
 
-// Of one device. Safe from every thread.
+// The clock and the timestamps of one device. Any thread may call any function.
 class Timing final : public DeviceClock {
  public:
-  explicit Timing(Device& device);
+  Timing(Context& context, Stream& stream);
+  // Profiles keep `owner` alive for as long as they use this clock.
+  void belongs_to(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
 
-  // For the profiles that are open, if any. It may wait for the device, as `options` say, to read its clock for a new one.
+  // Timestamps for the profiles that are open. For a profile that does not know the device yet, this reads the device's clock, for which it
+  // may wait as `options` say.
   std::unique_ptr<Timestamps> begin(const RunOptions& options);
   // Null while no profile is open.
   std::unique_ptr<Timestamps> begin_if_profiled(const RunOptions& options) { return profiling() ? begin(options) : nullptr; }
-  // It is submitted, and done at that moment of the stream.
-  void submitted(std::unique_ptr<Timestamps> timestamps, std::uint64_t moment) noexcept;
-  // It was submitted at that time of the host, and is done.
+  // Reports the timestamps when the device has done the submission with this value.
+  void submitted(std::unique_ptr<Timestamps> timestamps, TimelineValue value) noexcept;
+  // Reports the timestamps of a submission that is done; `submitted` is the host's time at which it was submitted.
   void done(std::unique_ptr<Timestamps> timestamps, std::int64_t submitted) noexcept;
 
   std::optional<Reading> read(const RunOptions& options) override;
@@ -76,7 +81,7 @@ class Timing final : public DeviceClock {
  private:
   bool has_timestamps() const;
   bool calibrated();
-  // Timestamp of the device, the host's time, and the error.
+  // The two clocks at one time: a timestamp of the device, and the host's time with its error, in nanoseconds.
   struct Pair {
     std::uint64_t device = 0;
     std::int64_t host = 0, error = 0;
@@ -86,12 +91,14 @@ class Timing final : public DeviceClock {
   std::int64_t nanoseconds(std::uint64_t timestamp, std::int64_t about);
   std::vector<std::uint64_t> results(const Timestamps& timestamps) const;
   void collect() noexcept;
-  void tell(std::unique_ptr<Timestamps> timestamps) noexcept;
+  void report(std::unique_ptr<Timestamps> timestamps) noexcept;
 
-  Device& device_;
+  Context& context_;
+  Stream& stream_;
+  std::weak_ptr<void> owner_;
   mutable std::mutex mutex_;  // guards what follows
   std::optional<bool> calibrated_;
-  std::optional<Pair> anchor_;  // device time counts from here
+  std::optional<Pair> anchor_;  // device times are counted from here
   std::deque<std::unique_ptr<Timestamps>> pending_;
   std::vector<std::unique_ptr<Timestamps>> unused_;
   std::uint64_t submissions_ = 0;

@@ -1,0 +1,89 @@
+// An open VkDevice with its queue, its limits and its error check: what everything on a device needs. device.hpp owns what is made from it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+#include "vyre/base/fork.hpp"
+#include "vyre/run/vulkan/api/handle.hpp"
+#include "vyre/run/vulkan/api/instance.hpp"
+#include "vyre/run/vulkan/api/options.hpp"
+
+namespace vyre::run::vulkan {
+
+class Context {
+ public:
+  // Opens the device. Throws DeviceError and its kinds.
+  Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  // Closes the device. Everything made from it must have been destroyed.
+  ~Context();
+
+  const DeviceApi& api() const { return api_; }
+  const Instance& instance() const { return *instance_; }
+  const PhysicalDevice& physical() const { return physical_; }
+  const Options& options() const { return options_; }
+  const std::string& name() const { return physical_.info.name; }
+  // The position of the device in Instance::devices().
+  std::size_t index() const { return static_cast<std::size_t>(&physical_ - instance_->devices().data()); }
+
+  // Throws a typed error if a Vulkan call failed. VK_ERROR_DEVICE_LOST also makes the device unusable.
+  void check(VkResult result, const char* call);
+
+  // Whether the device was lost, or a wait for it failed, so that its state is unknown. The next call opens it anew.
+  bool unusable() const { return unusable_; }
+  void mark_unusable() { unusable_ = true; }
+
+  // Passes command buffers to the queue. Any thread may call this.
+  void submit(const VkSubmitInfo& submit);
+
+  // Whether this process was forked from the one that opened the device. A driver's threads do not survive a fork, so nothing of the
+  // device can be used, waited for or freed in such a process.
+  bool forked() const { return forks_ != forks_before(); }
+  // Throws DeviceError in a forked process.
+  void check_process() const {
+    if (forked()) vulkan::check_process(api_.process);
+  }
+
+  // The number of loop rounds after which the driver ends the loops of a shader; none if it never does. devices/probes.hpp finds it out
+  // right after the device was opened.
+  std::optional<std::uint32_t> loop_budget;
+
+  // The largest number of workgroups of one dispatch, by axis.
+  std::array<std::uint32_t, 3> max_group_count() const;
+  // The largest array that a shader can have bound, in bytes. A larger one is reached by its address, where the device has addresses.
+  std::uint64_t max_storage_range() const;
+  bool has_addresses() const { return physical_.buffer_addresses; }
+  // The hard limit on an array's size in bytes, and the name of the limit for messages. maxMemoryAllocationSize is a promise of the driver
+  // and not a limit: an allocation above it may succeed.
+  struct Limit {
+    std::uint64_t bytes;
+    const char* name;
+  };
+  Limit max_array() const;
+  // Whether the host reads and writes device memory as fast as its own, so that calls need no staging copies.
+  bool unified() const { return unified_; }
+  // The first memory type in the mask `allowed` that has all of the wanted properties.
+  std::optional<std::uint32_t> memory_type(std::uint32_t allowed, VkMemoryPropertyFlags wanted) const;
+
+ private:
+  void open();
+
+  const std::shared_ptr<Instance> instance_;
+  const PhysicalDevice& physical_;  // held by instance_
+  const std::uint64_t forks_ = forks_before();
+  const Options options_;
+  DeviceApi api_;
+  VkQueue queue_ = VK_NULL_HANDLE;
+  bool unified_ = false;
+  std::atomic<bool> unusable_ = false;
+  std::mutex queue_mutex_;
+};
+
+}  // namespace vyre::run::vulkan

@@ -1,0 +1,49 @@
+// What one call of host arrays works with. Slots are kept for later calls: a command buffer and a descriptor set cost more to make than a
+// small program takes to run.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "vyre/run/vulkan/compile/pipeline.hpp"
+#include "vyre/run/vulkan/memory/heap.hpp"
+#include "vyre/run/vulkan/submit/commands.hpp"
+#include "vyre/run/vulkan/submit/descriptor_set.hpp"
+#include "vyre/run/vulkan/submit/stream.hpp"
+#include "vyre/run/vulkan/submit/timestamps.hpp"
+
+namespace vyre::run::vulkan {
+
+// Used by one call at a time. The stream retires the slot of a call that left before the device was done.
+struct CallSlot final : Retired {
+  explicit CallSlot(Context& context) : commands(context) {}
+  // Drops all that belongs to the last call, and keeps the command buffer and the descriptor set.
+  void clear() noexcept;
+
+  Commands commands;
+  std::optional<DescriptorSet> set;
+  Kernels kernels;
+  std::vector<Block> arrays;   // on the device; with addresses, the last one is the table of addresses
+  std::vector<Block> staging;  // one for each array; empty where the host reaches device memory
+  Block status;                // of a shader that reports one
+  std::unique_ptr<Timestamps> timestamps;
+};
+
+// Any thread may call any function.
+class CallSlots {
+ public:
+  explicit CallSlots(Context& context);
+
+  std::unique_ptr<CallSlot> borrow();
+  // For a slot that the device is done with.
+  void give_back(std::unique_ptr<CallSlot> slot) noexcept;
+
+ private:
+  Context& context_;
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<CallSlot>> unused_;
+};
+
+}  // namespace vyre::run::vulkan

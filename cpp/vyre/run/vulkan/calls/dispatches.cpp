@@ -1,0 +1,30 @@
+#include "vyre/run/vulkan/calls/dispatches.hpp"
+
+#include <algorithm>
+
+namespace vyre::run::vulkan {
+
+void record_parts(Commands& commands, const Kernels& kernels, VkDescriptorSet set, std::span<std::uint32_t> constants,
+                  const GridParts& parts, std::uint64_t first, std::uint64_t end) {
+  for (std::uint64_t index = first; index < end; ++index) {
+    const GridPart part = parts[index];
+    const Pipeline& pipeline = kernels.of(part.coarse);
+    // The atomics of all parts keep one order for each location. A program that has a coarsened kernel has no atomics.
+    if (index > 0 && kernels.coarse == nullptr) commands.order(kShader, kShader);
+    std::copy(part.first.begin(), part.first.end(), constants.begin());
+    if (index == first || part.coarse != parts[index - 1].coarse) {
+      commands.bind(pipeline.handle(), pipeline.layout(), set);
+      commands.push(pipeline.layout(), constants);
+    } else {
+      commands.push(pipeline.layout(), constants.first(3));
+    }
+    commands.dispatch(part.groups);
+  }
+}
+
+void append_address(std::vector<std::uint32_t>& words, std::uint64_t address) {
+  words.push_back(static_cast<std::uint32_t>(address));
+  words.push_back(static_cast<std::uint32_t>(address >> 32));
+}
+
+}  // namespace vyre::run::vulkan
