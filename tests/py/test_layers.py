@@ -55,6 +55,25 @@ def test_includes_point_downwards(path):
             )
 
 
+# The folders of the Vulkan backend, lowest first. Beside them lie the backend and its open device.
+FLOORS = ["api", "submit", "memory", "compile", "calls", "devices", "programs"]
+
+
+@pytest.mark.parametrize("folder", FLOORS)
+def test_folders_of_the_vulkan_backend_use_only_those_below(folder):
+    """As `run/vulkan/backend.hpp` tells it."""
+    below = {f"run/vulkan/{name}/" for name in FLOORS[: FLOORS.index(folder) + 1]} | {"run/vulkan/device.hpp"}
+    for path in FILES:
+        if path.is_relative_to(CORE / "run" / "vulkan" / folder):
+            for name in includes(path):
+                if name.startswith("vyre/run/vulkan/"):
+                    assert name.removeprefix("vyre/").startswith(tuple(below)), f"{path.name} includes {name}"
+
+
+def test_the_floors_are_the_folders():
+    assert sorted(FLOORS) == sorted(path.name for path in (CORE / "run" / "vulkan").iterdir() if path.is_dir())
+
+
 def test_the_module_releases_the_gil_in_one_way():
     """WithoutGil counts the threads that the interpreter's end has to wait for; pybind11's own class does not."""
     bindings = ROOT / "cpp" / "bindings"

@@ -676,6 +676,62 @@ TEST_F(VulkanFailuresTest, memory_kept_for_reuse_is_freed_before_memory_runs_out
   EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
 }
 
+TEST_F(VulkanFailuresTest, a_call_like_the_one_before_makes_and_binds_nothing) {
+  for (const bool stage : {false, true}) {
+    on_each_device([&](std::size_t device, const DeviceInfo&) {
+      auto backend = this->backend({.always_stage = stage});
+      auto executable = backend.prepare_shader(xor_shader(), device);
+      Arrays first(100), second(100), other(200);
+      first.run(*executable);
+      vulkan_.forget_calls();
+      second.run(*executable);
+      EXPECT_TRUE(first.right() && second.right());
+      for (const char* function : {"vkAllocateMemory", "vkCreateBuffer", "vkCreateCommandPool", "vkCreateDescriptorPool",
+                                   "vkUpdateDescriptorSets", "vkCreateSemaphore"}) {
+        EXPECT_EQ(vulkan_.calls(function), 0) << function;
+      }
+      EXPECT_EQ(vulkan_.calls("vkQueueSubmit"), 1);
+      // Of another size it is bound anew.
+      other.run(*executable);
+      EXPECT_TRUE(other.right());
+      EXPECT_EQ(vulkan_.calls("vkUpdateDescriptorSets"), 1);
+    });
+  }
+  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
+}
+
+TEST_F(VulkanFailuresTest, calls_are_refused_while_a_call_that_timed_out_is_at_work) {
+  for (const bool stage : {false, true}) {
+    on_each_device([&](std::size_t device, const DeviceInfo& info) {
+      auto backend = this->backend({.always_stage = stage});
+      auto executable = backend.prepare_shader(xor_shader(), device);
+      Arrays arrays(100);
+      const BufferView views[] = {view(arrays.a), view(arrays.b), view(arrays.out)};
+      RunOptions hasty;
+      hasty.timeout = std::chrono::milliseconds(1);
+      vulkan_.hold_submissions(true);
+      EXPECT_THROW(executable->run(views, {2, 1, 1}, hasty), DispatchTimeoutError);
+      vulkan_.hold_submissions(false);
+      vulkan_.forget_calls();
+      try {
+        arrays.run(*executable);
+        ADD_FAILURE();
+      } catch (const DeviceError& error) {
+        EXPECT_EQ(std::string(error.what()), "device `" + info.name +
+                                                 "` is still busy with a call that timed out or was interrupted. Fix: call again when "
+                                                 "that program has ended, or use another device.");
+      }
+      EXPECT_EQ(vulkan_.calls("vkQueueSubmit"), 0);
+      EXPECT_FALSE(backend.wait_until_idle(device, 0.001));
+      vulkan_.release_submissions();
+      EXPECT_TRUE(backend.wait_until_idle(device, 600));
+      arrays.run(*executable);
+      EXPECT_TRUE(arrays.right());
+    });
+  }
+  EXPECT_EQ(vulkan_.leaks(), std::vector<std::string>());
+}
+
 TEST_F(VulkanFailuresTest, a_missing_loader_is_a_reason) {
   VulkanBackend backend([] { return Loader{nullptr, "nothing here. Fix: bring something."}; });
   EXPECT_EQ(backend.unavailable(), std::vector<std::string>{"nothing here. Fix: bring something."});

@@ -1,4 +1,37 @@
-// Programs on Vulkan devices. Free of Vulkan's headers: a build without SPIR-V has the same entry (run/vulkan_absent).
+// Runs programs on Vulkan devices. This page is the door to the folder; it needs no Vulkan header, because a build without SPIR-V has the
+// same entry (run/vulkan_absent).
+//
+// The life of a call. Executable::run (vulkan_backend.cpp) asks a KernelSource for the kernels that fit the grid and the sizes of the
+// arrays. On first use, the KernelSource opens and probes the device (devices/), lowers and emits the program (compile/translate), and has
+// the driver compile the SPIR-V words (compile/compiler, with files on disk in compile/pipeline_file). calls/host_call checks the arrays,
+// takes memory from the device's heap (memory/heap), copies the arrays in, records dispatches into a command buffer (submit/commands), and
+// submits it to the device's stream (submit/stream), which numbers all submissions on one timeline semaphore. The call waits for its number
+// (api/waiting: time-outs and interruptions), and copies the results out once nothing can fail any more. Large calls on a GPU go through
+// calls/large_host_call, which copies in chunks by several threads.
+//
+// Arrays that stay on the device are VulkanStorages (calls/storage); memory/transfer copies them where the host cannot reach device memory.
+// Executable::plan makes a calls/recorded_call, which a calls/batch records into command buffers once and submits as often as wanted,
+// without waiting: reads of a storage wait for the last submission that uses it. A graph is a batch of many calls, with barriers only where
+// calls conflict (calls/hazards). programs/specialized_batch adds variants for words of Uniform buffers that come often.
+//
+// The folders, each of which uses only those before it, and device.hpp:
+//
+//   api/       Vulkan itself: its functions, handles, instance; Context, an open device with its limits and error check
+//   submit/    command buffers, descriptor sets, the stream, GPU timestamps
+//   memory/    buffers, the heap, copies between host and device
+//   compile/   from a program to a pipeline, and the pipelines that are kept
+//   calls/     calls and arrays on an open device (device.hpp, the owner of all the parts above)
+//   devices/   which device is used; probing and reopening it
+//   programs/  the kernels of a program, and its plans and graphs
+//
+// Kept between calls: pipelines, memory blocks, command buffers and descriptor sets (calls/call_slot), and staging memory. When memory runs
+// out, the heap frees what it keeps and tries again.
+//
+// When something fails. Every failed Vulkan call becomes a typed error (api/handle). After VK_ERROR_DEVICE_LOST, or a wait that failed, the
+// context is unusable: the next call opens the device anew and makes its kernels again, while arrays on the lost device report
+// DeviceLostError. A call that leaves early, by a time-out or an interruption, abandons its slot to the stream, and other calls of host
+// arrays are refused until the device has done it. All objects that the device may still use are retired to the stream, which destroys them
+// when their number is past.
 #pragma once
 
 #include <memory>
@@ -7,8 +40,8 @@
 
 namespace vyre::run {
 
-// Looks for Vulkan when it is first asked for something, never before. Keep the backend until the process ends: its devices
-// need not be closed before, and a driver may take its time to close one.
+// Searches for Vulkan when it is first used and not before. Keep the backend until the process ends: its devices need not be closed before
+// that, and a driver may take long to close one.
 std::unique_ptr<Backend> make_vulkan_backend();
 
 }  // namespace vyre::run

@@ -46,7 +46,7 @@ Device::Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physica
 Device::~Device() {
   // Only an unusable device can still be at work here. A lost one ends its work in finite time, whatever this returns.
   context_.api().vkDeviceWaitIdle(context_.api().device);
-  // What was retired gives its memory back to the heap, which must exist until then.
+  // Retired objects give their memory back to the heap, so they are destroyed before it.
   stream_.finish();
 }
 

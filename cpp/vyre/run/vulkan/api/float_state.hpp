@@ -1,7 +1,7 @@
-// Gives a driver plain floating-point arithmetic, whatever the calling thread is set to.
+// Sets the default floating-point state for the duration of a call into a driver.
 //
-// A driver's worker threads inherit the control register of the thread that starts them, and any library built with
-// -ffast-math may have set it to flush subnormals to zero.
+// A driver's worker threads inherit the control register of the thread that starts them, and a library built with -ffast-math may have set
+// it to flush subnormals to zero.
 #pragma once
 
 #if defined(__SSE__)
@@ -19,7 +19,7 @@ class PlainFloats {
   ~PlainFloats() { _mm_setcsr(before_); }
 
  private:
-  // All exceptions masked, round to nearest, subnormals kept.
+  // MXCSR: all exceptions masked, round to nearest, subnormals kept.
   static constexpr unsigned kDefault = 0x1F80;
   unsigned before_;
 #else

@@ -1,4 +1,4 @@
-// Owners of Vulkan's handles, and the one way from a VkResult to a typed error.
+// Owners of Vulkan's handles, and the translation of a VkResult to a typed error.
 #pragma once
 
 #include <unistd.h>
@@ -10,17 +10,17 @@
 
 namespace vyre::run::vulkan {
 
-// Throws DeviceMemoryError, DeviceLostError or DeviceError. `device` is its name, or empty before there is one.
+// Throws DeviceMemoryError, DeviceLostError or DeviceError. `device` is the name of the device, or empty before one is open.
 [[noreturn]] void fail(VkResult result, const char* call, std::string_view device);
 
 inline void check(VkResult result, const char* call, std::string_view device) {
   if (result < 0) fail(result, call, device);
 }
 
-// Throws DeviceError in any process but the one that opened Vulkan: a driver's threads do not survive a fork.
+// Throws DeviceError in any process except the one that opened Vulkan: a driver's threads do not survive a fork.
 void check_process(pid_t opened_by);
 
-// Owns one object of a device. The table must outlive it.
+// Owns one object of a device. The table of functions must outlive it.
 template <class T, auto kDestroy>
 class Handle {
  public:
@@ -44,7 +44,7 @@ class Handle {
  private:
   void reset() {
     T value = std::exchange(value_, T{});
-    // In a forked child the driver's threads are gone and destroying would wait for them: the child leaves the object alone.
+    // In a forked process the driver's threads are gone, and destroying the object would wait for them.
     if (value != T{} && api_->process == getpid()) (api_->*kDestroy)(api_->device, value, nullptr);
   }
 

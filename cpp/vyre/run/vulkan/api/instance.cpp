@@ -19,7 +19,7 @@ std::string version_text(std::uint32_t version) {
   return fmt::format("{}.{}.{}", VK_API_VERSION_MAJOR(version), VK_API_VERSION_MINOR(version), VK_API_VERSION_PATCH(version));
 }
 
-// Vulkan lists things in two calls: how many, then which. Between them the list may have grown.
+// Vulkan lists things in two calls, first their number, then the things. The list may grow between the two.
 template <class T, class Call>
 std::vector<T> list_of(Call call, const char* name, std::string_view device) {
   for (;;) {
@@ -75,6 +75,88 @@ std::vector<std::pair<std::string, std::uint64_t>> limits_of(const PhysicalDevic
   return list;
 }
 
+struct Extensions {
+  std::vector<VkExtensionProperties> list;
+  bool has(const char* name) const {
+    return std::ranges::any_of(list, [&](const VkExtensionProperties& it) { return std::strcmp(it.extensionName, name) == 0; });
+  }
+};
+
+Extensions extensions_of(const InstanceApi& api, const PhysicalDevice& device) {
+  return {list_of<VkExtensionProperties>(
+      [&](std::uint32_t* count, VkExtensionProperties* list) {
+        return api.vkEnumerateDeviceExtensionProperties(device.handle, nullptr, count, list);
+      },
+      "vkEnumerateDeviceExtensionProperties", device.info.name)};
+}
+
+// The driver, its limits, and the key of compiled pipelines.
+void read_properties(const InstanceApi& api, const Extensions& extensions, PhysicalDevice& device) {
+  VkPhysicalDeviceDriverProperties driver{};
+  driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
+  VkPhysicalDeviceIDProperties id{};
+  id.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES;
+  id.pNext = &driver;
+  VkPhysicalDeviceMaintenance4PropertiesKHR maintenance4{};
+  maintenance4.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES_KHR;
+  maintenance4.pNext = &id;
+  VkPhysicalDeviceMaintenance3Properties maintenance{};
+  maintenance.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES;
+  maintenance.pNext = &id;
+  if (extensions.has(VK_KHR_MAINTENANCE_4_EXTENSION_NAME)) maintenance.pNext = &maintenance4;
+  VkPhysicalDeviceProperties2 properties{};
+  properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
+  properties.pNext = &maintenance;
+  api.vkGetPhysicalDeviceProperties2(device.handle, &properties);
+  device.info.driver = fmt::format("{}{}{} (Vulkan {})", driver.driverName, driver.driverInfo[0] == '\0' ? "" : " ", driver.driverInfo,
+                                   version_text(properties.properties.apiVersion));
+  device.driver = driver.driverID;
+  device.max_memory_allocation = maintenance.maxMemoryAllocationSize;
+  device.max_buffer = maintenance4.maxBufferSize;
+  device.info.limits = limits_of(device);
+  device.key = hex(id.driverUUID, VK_UUID_SIZE) + hex(id.deviceUUID, VK_UUID_SIZE) +
+               hex(properties.properties.pipelineCacheUUID, VK_UUID_SIZE) + fmt::format("{:08x}", properties.properties.driverVersion);
+}
+
+void read_features(const InstanceApi& api, const Extensions& extensions, PhysicalDevice& device) {
+  VkPhysicalDeviceRobustness2FeaturesEXT robustness2{};
+  robustness2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT;
+  VkPhysicalDeviceVulkan12Features features12{};
+  features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
+  if (extensions.has(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME)) features12.pNext = &robustness2;
+  VkPhysicalDeviceFeatures2 features{};
+  features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
+  features.pNext = &features12;
+  api.vkGetPhysicalDeviceFeatures2(device.handle, &features);
+  device.robust_buffer_access = features.features.robustBufferAccess == VK_TRUE;
+  device.robust_buffer_access2 =
+      extensions.has(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME) && device.robust_buffer_access && robustness2.robustBufferAccess2 == VK_TRUE;
+  device.buffer_addresses = features12.bufferDeviceAddress == VK_TRUE;
+  if (features12.vulkanMemoryModel != VK_TRUE) {
+    device.info.reasons.push_back(
+        fmt::format("device `{}` has no vulkanMemoryModel. Fix: update its driver, or use another device.", device.info.name));
+  }
+}
+
+void find_queue(const InstanceApi& api, PhysicalDevice& device) {
+  std::uint32_t family_count = 0;
+  api.vkGetPhysicalDeviceQueueFamilyProperties(device.handle, &family_count, nullptr);
+  std::vector<VkQueueFamilyProperties> families(family_count);
+  api.vkGetPhysicalDeviceQueueFamilyProperties(device.handle, &family_count, families.data());
+  // The first family with compute. On every GPU that is the family that also draws, which can use all of the GPU.
+  bool computes = false;
+  for (std::uint32_t family = 0; family < family_count && !computes; ++family) {
+    if ((families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) {
+      device.queue_family = family;
+      device.timestamp_bits = families[family].timestampValidBits;
+      computes = true;
+    }
+  }
+  if (!computes) {
+    device.info.reasons.push_back(fmt::format("device `{}` has no compute queue. Fix: use another device.", device.info.name));
+  }
+}
+
 PhysicalDevice describe(const InstanceApi& api, VkPhysicalDevice handle) {
   PhysicalDevice device;
   device.handle = handle;
@@ -87,81 +169,17 @@ PhysicalDevice describe(const InstanceApi& api, VkPhysicalDevice handle) {
   device.limits = basic.limits;
   api.vkGetPhysicalDeviceMemoryProperties(handle, &device.memory);
   if (basic.apiVersion < kVersion) {
-    // Asking an older device for what came with 1.2 is not allowed.
+    // The queries below need Vulkan 1.1 and 1.2.
     device.info.reasons.push_back(fmt::format("device `{}` supports Vulkan {}, but 1.2 is needed. Fix: update its driver.",
                                               device.info.name, version_text(basic.apiVersion)));
     return device;
   }
 
-  const auto extensions = list_of<VkExtensionProperties>(
-      [&](std::uint32_t* count, VkExtensionProperties* list) {
-        return api.vkEnumerateDeviceExtensionProperties(handle, nullptr, count, list);
-      },
-      "vkEnumerateDeviceExtensionProperties", device.info.name);
-  const auto has = [&](const char* name) {
-    return std::ranges::any_of(extensions, [&](const VkExtensionProperties& it) { return std::strcmp(it.extensionName, name) == 0; });
-  };
-  const bool has_robustness2 = has(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME);
-  device.calibrated_timestamps = has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
-
-  VkPhysicalDeviceDriverProperties driver{};
-  driver.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES;
-  VkPhysicalDeviceIDProperties id{};
-  id.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ID_PROPERTIES;
-  id.pNext = &driver;
-  VkPhysicalDeviceMaintenance4PropertiesKHR maintenance4{};
-  maintenance4.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_4_PROPERTIES_KHR;
-  maintenance4.pNext = &id;
-  VkPhysicalDeviceMaintenance3Properties maintenance{};
-  maintenance.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_MAINTENANCE_3_PROPERTIES;
-  maintenance.pNext = &id;
-  if (has(VK_KHR_MAINTENANCE_4_EXTENSION_NAME)) maintenance.pNext = &maintenance4;
-  VkPhysicalDeviceProperties2 properties{};
-  properties.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2;
-  properties.pNext = &maintenance;
-  api.vkGetPhysicalDeviceProperties2(handle, &properties);
-  device.info.driver = fmt::format("{}{}{} (Vulkan {})", driver.driverName, driver.driverInfo[0] == '\0' ? "" : " ", driver.driverInfo,
-                                   version_text(basic.apiVersion));
-  device.driver = driver.driverID;
-  device.max_memory_allocation = maintenance.maxMemoryAllocationSize;
-  device.max_buffer = maintenance4.maxBufferSize;
-  device.info.limits = limits_of(device);
-  device.key = hex(id.driverUUID, VK_UUID_SIZE) + hex(id.deviceUUID, VK_UUID_SIZE) + hex(basic.pipelineCacheUUID, VK_UUID_SIZE) +
-               fmt::format("{:08x}", basic.driverVersion);
-
-  VkPhysicalDeviceRobustness2FeaturesEXT robustness2{};
-  robustness2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT;
-  VkPhysicalDeviceVulkan12Features features12{};
-  features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
-  if (has_robustness2) features12.pNext = &robustness2;
-  VkPhysicalDeviceFeatures2 features{};
-  features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
-  features.pNext = &features12;
-  api.vkGetPhysicalDeviceFeatures2(handle, &features);
-  device.robust_buffer_access = features.features.robustBufferAccess == VK_TRUE;
-  device.robust_buffer_access2 = has_robustness2 && device.robust_buffer_access && robustness2.robustBufferAccess2 == VK_TRUE;
-  device.buffer_addresses = features12.bufferDeviceAddress == VK_TRUE;
-  if (features12.vulkanMemoryModel != VK_TRUE) {
-    device.info.reasons.push_back(
-        fmt::format("device `{}` has no vulkanMemoryModel. Fix: update its driver, or use another device.", device.info.name));
-  }
-
-  std::uint32_t family_count = 0;
-  api.vkGetPhysicalDeviceQueueFamilyProperties(handle, &family_count, nullptr);
-  std::vector<VkQueueFamilyProperties> families(family_count);
-  api.vkGetPhysicalDeviceQueueFamilyProperties(handle, &family_count, families.data());
-  // The first family that computes: on every GPU it is the one that also draws, and so the one with all of the machine.
-  bool computes = false;
-  for (std::uint32_t family = 0; family < family_count && !computes; ++family) {
-    if ((families[family].queueFlags & VK_QUEUE_COMPUTE_BIT) != 0) {
-      device.queue_family = family;
-      device.timestamp_bits = families[family].timestampValidBits;
-      computes = true;
-    }
-  }
-  if (!computes) {
-    device.info.reasons.push_back(fmt::format("device `{}` has no compute queue. Fix: use another device.", device.info.name));
-  }
+  const Extensions extensions = extensions_of(api, device);
+  device.calibrated_timestamps = extensions.has(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+  read_properties(api, extensions, device);
+  read_features(api, extensions, device);
+  find_queue(api, device);
   device.info.usable = device.info.reasons.empty();
   return device;
 }
@@ -192,7 +210,7 @@ Instance::Instance(const Loader& loader) : process_(getpid()) {
   const PlainFloats plain_floats;
   VkInstance instance = VK_NULL_HANDLE;
   const VkResult result = global.vkCreateInstance(&create, nullptr, &instance);
-  // Whatever the loader makes of a damaged file: out of memory, or no driver.
+  // The loader may report a damaged file as a lack of memory or of drivers.
   if (result == VK_ERROR_INCOMPATIBLE_DRIVER || result == VK_ERROR_OUT_OF_HOST_MEMORY) {
     if (const std::string damage = damaged_driver(); !damage.empty()) throw NoVulkanError(damage);
   }
@@ -203,7 +221,7 @@ Instance::Instance(const Loader& loader) : process_(getpid()) {
   }
   check(result, "vkCreateInstance", {});
 
-  // Until the table is loaded, only the loader itself can say how the instance is destroyed.
+  // Without the table of functions, only the loader knows how to destroy the instance.
   try {
     api_ = load_instance(loader.find, instance);
     enumerate();

@@ -1,4 +1,4 @@
-// The Vulkan of this process: what devices there are, what each can do, and why one does not fit.
+// The Vulkan instance of this process: its devices, what each of them can do, and why one cannot be used.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace vyre::run::vulkan {
 
-// There is no Vulkan here at all, as opposed to one that failed: no loader, one that is too old, or no driver.
+// The machine has no Vulkan: no loader, too old a loader, or no driver. When Vulkan is there and fails, the error is another one.
 class NoVulkanError : public DeviceError {
  public:
   using DeviceError::DeviceError;
 };
 
-// What is known of a device before it is opened.
+// The properties of a device, known before it is opened.
 struct PhysicalDevice {
   VkPhysicalDevice handle = VK_NULL_HANDLE;
   DeviceInfo info;
@@ -26,15 +26,15 @@ struct PhysicalDevice {
   VkDriverId driver = {};
   VkPhysicalDeviceLimits limits = {};
   std::uint64_t max_memory_allocation = 0;
-  std::uint64_t max_buffer = 0;  // 0: the driver names none
+  std::uint64_t max_buffer = 0;  // 0: the driver reports none
   VkPhysicalDeviceMemoryProperties memory = {};
   std::uint32_t queue_family = 0;
   bool robust_buffer_access = false;
   bool robust_buffer_access2 = false;
   bool buffer_addresses = false;
-  std::uint32_t timestamp_bits = 0;    // of the queue family's timestamps; 0: it has none
+  std::uint32_t timestamp_bits = 0;    // valid bits of the queue's timestamps; 0: it has none
   bool calibrated_timestamps = false;  // VK_EXT_calibrated_timestamps
-  // Of driver, device and driver version, in hexadecimal: what a compiled pipeline depends on beside its words.
+  // Identifies driver, device and driver version, in hexadecimal. A compiled pipeline depends on these and on its SPIR-V words.
   std::string key;
 };
 
@@ -47,7 +47,7 @@ class Instance {
   ~Instance();
 
   const InstanceApi& api() const { return api_; }
-  // In the loader's order.
+  // All devices, in the loader's order.
   const std::vector<PhysicalDevice>& devices() const { return devices_; }
 
  private:

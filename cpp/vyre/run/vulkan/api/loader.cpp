@@ -18,7 +18,7 @@ void require(PFN_vkVoidFunction function, const char* name) {
 }  // namespace
 
 Loader system_loader() {
-  // volk opens the library; of its globals only the entry point is read, once.
+  // volk opens the library. Only the entry point is read from its globals, once.
   static const Loader loader = [] {
     if (volkInitialize() != VK_SUCCESS || vkGetInstanceProcAddr == nullptr) {
       return Loader{nullptr, "no Vulkan loader (libvulkan.so.1) was found. Fix: install it, on Debian with `apt-get install libvulkan1`."};

@@ -1,8 +1,7 @@
-// Finds Vulkan at run time and keeps its functions in tables of our own: one an instance, one a device.
+// Finds Vulkan at run time and keeps its functions in tables: one for an instance, one for each device.
 //
-// Nothing links libvulkan, so that the package loads on a machine without it and can say why no device is there. The tables
-// are values and no global pointer is called through, so that several devices, and the Vulkan of the tests that fails on
-// command, live beside each other in one process.
+// Nothing links libvulkan, so the package loads on a machine without it and can say why there is no device. The tables are values, and no
+// function is called through a global pointer, so several devices, and the tests' Vulkan that fails on command, can exist in one process.
 #pragma once
 
 #include <unistd.h>
@@ -12,13 +11,13 @@
 
 namespace vyre::run::vulkan {
 
-// Where Vulkan's functions come from. `find` is null when there is no Vulkan here; `reason` then says why.
+// The entry point to Vulkan's functions. `find` is null on a machine without Vulkan; `reason` then says why.
 struct Loader {
   PFN_vkGetInstanceProcAddr find = nullptr;
   std::string reason;
 };
 
-// The Vulkan of this machine, looked for once a process.
+// The Vulkan of this machine, which is searched for once in a process.
 Loader system_loader();
 
 // clang-format off
@@ -43,12 +42,12 @@ struct DeviceApi {
 #define DEVICE(name) PFN_##name name = nullptr;
 #include "vyre/run/vulkan/api/functions.def"
   VkDevice device = VK_NULL_HANDLE;
-  // The process that opened the device. A driver's threads do not survive a fork, so a child must not touch its handles.
+  // The process that opened the device. A driver's threads do not survive a fork, so a forked process must not use its handles.
   pid_t process = 0;
 };
 // clang-format on
 
-// Throw DeviceError when a function is missing; those of extensions are null then.
+// Throw DeviceError when a function is missing; a missing function of an extension is null instead.
 GlobalApi load_global(PFN_vkGetInstanceProcAddr find);
 InstanceApi load_instance(PFN_vkGetInstanceProcAddr find, VkInstance instance);
 DeviceApi load_device(const InstanceApi& instance, VkDevice device);

@@ -1,4 +1,4 @@
-// What a test or a tool may set about the Vulkan backend; everybody else takes the defaults.
+// Settings of the Vulkan backend for tests and tools. Users always get the defaults.
 #pragma once
 
 #include <array>
@@ -10,17 +10,17 @@
 namespace vyre::run::vulkan {
 
 struct Options {
-  // At most this many workgroups a dispatch, where the device allows more.
+  // The most workgroups of one dispatch by axis, where the device allows more.
   std::optional<std::array<std::uint32_t, 3>> max_group_count = std::nullopt;
-  // At most this many bytes of an array are bound, where the device allows more: a larger one is reached by its address.
+  // The largest array that is bound, in bytes, where the device allows more. A larger one is reached by its address.
   std::optional<std::uint64_t> max_storage_range = std::nullopt;
-  // At most this many dispatches a submission: what a split grid records at once.
+  // The most dispatches of one submission.
   std::size_t dispatches_per_submission = 1024;
-  // Copies through staging memory even where the host can reach device memory.
+  // Whether to copy through staging memory also where the host can reach device memory.
   bool always_stage = false;
-  // Whether submissions to a device that works are left to a thread of their own (stream.hpp), otherwise than its kind says.
+  // Whether a busy device gets its submissions from a thread of the stream (stream.hpp). By default, GPUs do and software devices do not.
   std::optional<bool> submission_thread = std::nullopt;
-  // Where compiled pipelines are kept instead of the user's cache directory.
+  // The directory for compiled pipelines, in place of the user's cache directory.
   std::optional<std::filesystem::path> cache_directory = std::nullopt;
 };
 

@@ -19,7 +19,7 @@ void end(int status, void*) {
   if (busy == 0) return;
   std::fflush(nullptr);
 #ifdef VYRE_COVERAGE
-  __gcov_dump();  // which the handlers after this one would do
+  __gcov_dump();  // the handlers that are skipped would do it
 #endif
   _exit(status);
 }
@@ -28,8 +28,8 @@ void end(int status, void*) {
 
 void count_busy() noexcept {
   ++busy;
-  // Handlers run in the reverse order of their registration. The driver was loaded before it was given anything to do, so this one
-  // runs before the driver's.
+  // Handlers run in the reverse order of their registration. The driver was loaded before its first submission, so this handler runs before
+  // the driver's.
   static const bool registered = on_exit(end, nullptr) == 0;
   static_cast<void>(registered);
 }

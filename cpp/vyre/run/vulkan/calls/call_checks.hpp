@@ -1,4 +1,4 @@
-// What a call must satisfy on a device, and what a program reports when a driver broke the rules.
+// Checks of a call: its arrays and grid before it runs, and afterwards the status that the program reported.
 #pragma once
 
 #include <cstddef>

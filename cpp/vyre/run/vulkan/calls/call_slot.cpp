@@ -5,7 +5,7 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// As many calls run at once without making a slot.
+// The number of calls that can run at once without making new slots.
 constexpr std::size_t kMaxUnused = 4;
 
 }  // namespace

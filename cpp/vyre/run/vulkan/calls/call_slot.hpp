@@ -1,5 +1,5 @@
-// What one call of host arrays works with. Slots are kept for later calls: a command buffer and a descriptor set cost more to make than a
-// small program takes to run.
+// The command buffer, descriptor set and memory of one call of host arrays. Slots are kept for later calls: a command buffer and a
+// descriptor set cost more to make than a small program takes to run.
 #pragma once
 
 #include <memory>

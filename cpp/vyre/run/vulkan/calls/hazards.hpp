@@ -1,4 +1,4 @@
-// Which calls of a sequence must be separated by a barrier.
+// Finds out which calls of a sequence must be separated by a barrier.
 #pragma once
 
 #include <vector>

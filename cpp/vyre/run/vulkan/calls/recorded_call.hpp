@@ -51,7 +51,7 @@ class RecordedCall final : public Retired {
     bool written;
   };
   const std::vector<Access>& accesses() const { return accesses_; }
-  // Whether the call has copies beside its dispatches.
+  // Whether the call has copies in addition to its dispatches.
   bool copies() const { return !copied_.empty() || !addresses_.empty(); }
   // Where a shader with a status reports that the driver ended a loop early.
   std::byte* status() { return status_.mapped(); }

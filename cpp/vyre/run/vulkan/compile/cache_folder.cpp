@@ -48,14 +48,14 @@ Descriptor open_own(int folder, const std::string& name, struct stat& about) {
   return file;
 }
 
-// Anything shorter may be the user's: an empty file begins like every file.
+// The whole magic must be there, because an empty file is a prefix of every file.
 bool begins_like_ours(int file) {
   char start[CacheFolder::kMagic.size()];
   const ssize_t count = pread(file, start, sizeof(start), 0);
   return count == static_cast<ssize_t>(sizeof(start)) && std::string_view(start, sizeof(start)) == CacheFolder::kMagic;
 }
 
-// The process that writes a draft holds its lock, which ends with the process, however that ends.
+// The process that writes a draft holds a lock on it, and the system releases the lock when the process ends.
 bool is_abandoned_draft(int folder, const std::string& name) {
   struct stat about;
   const Descriptor file = open_own(folder, name, about);
@@ -158,7 +158,7 @@ void CacheFolder::put_named(const std::string& name, std::string_view contents) 
 }
 
 void CacheFolder::clean() const {
-  // A descriptor of its own: the position in the folder belongs to it.
+  // A new descriptor, because the position of a listing belongs to the descriptor.
   const int again = openat(*folder_, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (again < 0) return;
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(fdopendir(again), &closedir);
@@ -181,7 +181,7 @@ void CacheFolder::clean() const {
   }
   if (entries.size() <= kMaxEntries) return;
   std::sort(entries.begin(), entries.end(), older);
-  // A tenth more than needed, so that this does not happen at every write.
+  // One tenth more than necessary is removed, so that not every write removes files.
   entries.resize(entries.size() - kMaxEntries + kMaxEntries / 10);
   for (const Found& found : entries) {
     if (may_replace(found.name)) unlinkat(*folder_, found.name.c_str(), 0);

@@ -25,7 +25,7 @@ constexpr std::size_t kMaxJobs = 8;
 // Drivers' compilers recurse over a program. Only the part of the stack that they use becomes memory. In bytes.
 constexpr std::size_t kCompilerStack = std::size_t{256} << 20;
 
-// What the first use of a pipeline needs until the device is done with it.
+// The objects of a pipeline's first use, which live until the device is done with them.
 struct FirstUse final : Retired {
   FirstUse(Context& context, Heap& heap, std::shared_ptr<Pipeline> used)
       : pipeline(std::move(used)),
@@ -119,7 +119,7 @@ void Compiler::warm_up(const std::shared_ptr<Pipeline>& pipeline) {
   stream_.wait(value, Waiting({}));
 }
 
-// What the thread of a job holds.
+// The state of a job's thread.
 struct Compiler::Thread {
   std::shared_ptr<void> owner;
   Compiler& compiler;

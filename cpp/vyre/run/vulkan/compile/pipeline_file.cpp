@@ -15,10 +15,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// A pipeline is some kilobytes. A larger file is not ours.
+// A pipeline takes some kilobytes. A larger file was not written by this code.
 constexpr std::uint64_t kMaxFileBytes = 256u << 20;
-// A process cleans the folder at its first write and then once in a while.
-constexpr unsigned kWritesBetweenLooks = 50;
+// A process cleans the folder at its first write, and then after this many writes each time.
+constexpr unsigned kWritesBetweenCleanups = 50;
 
 std::uint64_t hash_shader(const Shader& shader, std::uint64_t basis) {
   Fnv1a hash(basis);
@@ -33,7 +33,7 @@ void append(std::string& text, const T& value) {
   text.append(reinterpret_cast<const char*>(&value), sizeof(value));
 }
 
-// What comes before the data: magic, length of the key, key, length of the data, checksum of the data.
+// A file is: magic, length of the key, key, length of the data, checksum of the data, data. This gives the part up to the key.
 std::string start_of_header(const std::string& key) {
   std::string text(CacheFolder::kMagic);
   append(text, static_cast<std::uint64_t>(key.size()));
@@ -100,7 +100,7 @@ void PipelineFile::write(const std::vector<std::byte>& data) const {
   folder->put(key_, contents);
 
   static std::atomic<unsigned> writes = 0;
-  if (writes++ % kWritesBetweenLooks == 0) folder->clean();
+  if (writes++ % kWritesBetweenCleanups == 0) folder->clean();
 }
 
 }  // namespace vyre::run::vulkan

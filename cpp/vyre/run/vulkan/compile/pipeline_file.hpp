@@ -1,7 +1,7 @@
-// Compiled pipelines on disk, one file a pipeline, so that the next process need not compile again.
+// Compiled pipelines on disk, a file for each, so that the next process need not compile again.
 //
-// A file is only ever a shortcut: one that is missing, cut short, damaged or of another driver is passed over, and one that
-// cannot be written is no error. The checksum stands in front of drivers that trust what they are given.
+// A file that is missing, cut short, damaged or of another driver is ignored, and a file that cannot be written is no error. The checksum
+// protects drivers that trust the data they are given.
 #pragma once
 
 #include <cstddef>
@@ -17,10 +17,10 @@ namespace vyre::run::vulkan {
 
 class PipelineFile {
  public:
-  // `device_key` names driver, device and driver version.
+  // `device_key` is PhysicalDevice::key.
   PipelineFile(const Options& options, const std::string& device_key, const Shader& shader);
 
-  // Returns the data that write() stored; empty when there is no usable file.
+  // The data that write() stored; empty if there is no usable file.
   std::vector<std::byte> read() const;
   void write(const std::vector<std::byte>& data) const;
 

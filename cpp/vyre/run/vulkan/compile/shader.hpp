@@ -1,4 +1,4 @@
-// A compiled module with all that a device must know to run it, so that the Vulkan backend knows no operators and no types.
+// A SPIR-V module with everything that a device must know to run it. Behind it, the backend knows no operators and no types.
 //
 // Interface: entry point "main"; descriptor set 0 holds storage buffers at bindings 0..buffer_count-1 and, with `has_status`,
 // one u32 at binding buffer_count, which the module sets when the driver ended one of its loops early; push constants are
@@ -20,11 +20,11 @@ struct Shader {
   std::uint64_t workgroup_memory_bytes = 0;
   bool has_status = false;
   bool addressed = false;
-  // One a buffer: whether the host gets it back.
+  // For each buffer, whether the host gets it back.
   std::vector<bool> writable;
-  // One a buffer: what its address must be a multiple of. Needed with `addressed`.
+  // For each buffer, the alignment of its address in bytes. Needed with `addressed`.
   std::vector<std::uint32_t> element_bytes;
-  // One a buffer, for messages; may be left empty.
+  // For each buffer, its name in messages. May be empty.
   std::vector<std::string> names;
 
   std::uint32_t status_binding() const { return addressed ? 1 : buffer_count; }

@@ -12,7 +12,7 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// In bytes.
+// Sizes, in bytes: the largest block in a slab, slabs themselves, and how much unused memory is kept at least.
 constexpr VkDeviceSize kLargestShared = VkDeviceSize{1} << 20;
 constexpr VkDeviceSize kSmallestSlab = VkDeviceSize{64} << 10, kLargestSlab = VkDeviceSize{4} << 20;
 constexpr VkDeviceSize kKeptAtLeast = VkDeviceSize{256} << 20;

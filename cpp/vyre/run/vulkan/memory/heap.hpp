@@ -58,7 +58,7 @@ class Block {
 // Any thread may call any function.
 class Heap {
  public:
-  // Of the offset of every block: the largest alignment that Vulkan lets a device ask for.
+  // The alignment of every block, in bytes: the largest that Vulkan lets a device ask for.
   static constexpr VkDeviceSize kAlignment = 256;
 
   Heap(Context& context, Stream& stream);

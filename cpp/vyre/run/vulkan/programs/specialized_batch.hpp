@@ -35,7 +35,7 @@ class SpecializedBatch {
   const std::shared_ptr<Device>& device() const { return plain_.device(); }
   std::span<const Call> calls() const { return calls_; }
   const std::vector<bool>& written() const { return written_; }
-  // As Plan::submit and Sequence::submit, with views of the memory that the batch was made for.
+  // Does what Plan::submit and Sequence::submit do, with views of the memory that the batch was made for.
   void submit(std::span<const StorageView> views, std::uint64_t times, const RunOptions& options);
 
  private:

@@ -1,6 +1,7 @@
 // How it works: submit() takes the next timeline value under the lock and passes the command buffers to the queue, or appends them to
 // queued_ for the submission thread. wait() spins on the semaphore's counter for some microseconds, then sleeps in vkWaitSemaphores.
-// Retired objects form a list through themselves, so that retiring needs no memory; whoever waits or submits collects those that are due.
+// Retired objects form a list through themselves, so that retiring needs no memory; a wait, and every 64th submission, destroys those whose
+// values are past.
 #include "vyre/run/vulkan/submit/stream.hpp"
 
 #include <fmt/format.h>
