@@ -1,8 +1,8 @@
 """What a small call costs, by the way it is made: `python bench/calls.py`.
 
 `a ^ b` over 1,024 resident elements on each device: the caller's time by how many calls came before without a wait,
-call and wait, and graphs of several sizes, whose calls depend on each other or share nothing. Medians, except where
-many follow each other.
+call and wait, a call of numpy arrays, and graphs of several sizes, whose calls depend on each other or share nothing.
+Medians, except where many follow each other.
 """
 
 from __future__ import annotations
@@ -54,6 +54,9 @@ def calls(device: vyre.Device) -> Iterator[tuple[str, float]]:
     for count, found in times.items():
         yield f"no wait, after {count} others", statistics.median(found) * 1e6
     yield "call and wait", median(lambda: (call(), out.wait()))
+    first, second = inputs(SMALL)
+    arrays = {"a": first, "b": second, "out": SMALL}
+    yield "call of numpy arrays", median(lambda: vyre.run(prog, arrays, grid, device=device))
     for count in (1, 10, 100, 1000):
         with vyre.graph() as graph:
             for _ in range(count):
