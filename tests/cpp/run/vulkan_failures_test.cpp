@@ -35,6 +35,24 @@ class VulkanFailuresTest : public VulkanTest {
   FailingVulkan vulkan_;
 };
 
+// For a call that must be refused: were it not, it would wait for ever.
+RunOptions in_time() {
+  RunOptions options;
+  options.timeout = std::chrono::seconds(10);
+  return options;
+}
+
+void expect_busy(const DeviceInfo& info, const std::function<void()>& call) {
+  try {
+    call();
+    ADD_FAILURE();
+  } catch (const DeviceError& error) {
+    EXPECT_EQ(std::string(error.what()), "device `" + info.name +
+                                             "` is still busy with a call that timed out or was interrupted. Fix: call again when that "
+                                             "program has ended, or use another device.");
+  }
+}
+
 // Which kind of error a failed call must become.
 std::string kind_of(const std::exception& error) {
   if (dynamic_cast<const DeviceMemoryError*>(&error) != nullptr) return "memory";
@@ -59,9 +77,9 @@ std::string kind_wanted(VkResult result) {
 struct Arrays {
   Words a, b, out;
   explicit Arrays(std::uint32_t n) : a(counted(n, 3)), b(counted(n, 5)), out(n, 9) {}
-  void run(Executable& executable) {
+  void run(Executable& executable, const RunOptions& options = {}) {
     const BufferView views[] = {view(a), view(b), view(out)};
-    executable.run(views, {(static_cast<std::uint32_t>(a.size()) + 63) / 64, 1, 1}, {});
+    executable.run(views, {(static_cast<std::uint32_t>(a.size()) + 63) / 64, 1, 1}, options);
   }
   bool untouched() const {
     const auto n = static_cast<std::uint32_t>(a.size());
@@ -489,7 +507,7 @@ TEST_F(VulkanFailuresTest, a_call_that_timed_out_keeps_its_device_until_it_is_do
 }
 
 TEST_F(VulkanFailuresTest, an_interrupted_wait_keeps_the_device_until_it_is_done) {
-  on_each_device([&](std::size_t device, const DeviceInfo&) {
+  on_each_device([&](std::size_t device, const DeviceInfo& info) {
     auto backend = this->backend();
     auto executable = backend.prepare_shader(xor_shader(), device);
     Arrays arrays(100);
@@ -501,7 +519,7 @@ TEST_F(VulkanFailuresTest, an_interrupted_wait_keeps_the_device_until_it_is_done
     EXPECT_THROW(executable->run(views, {2, 1, 1}, options), Interrupted);
     EXPECT_EQ(polls, 5);
     vulkan_.hold_submissions(false);
-    EXPECT_THROW(arrays.run(*executable), DeviceError);
+    expect_busy(info, [&] { arrays.run(*executable, in_time()); });
     EXPECT_TRUE(arrays.untouched());
     vulkan_.release_submissions();
     EXPECT_TRUE(backend.wait_until_idle(device, 600));
@@ -713,16 +731,7 @@ TEST_F(VulkanFailuresTest, calls_are_refused_while_a_call_that_timed_out_is_at_w
       EXPECT_THROW(executable->run(views, {2, 1, 1}, hasty), DispatchTimeoutError);
       vulkan_.hold_submissions(false);
       vulkan_.forget_calls();
-      // A call that were not refused would wait for ever.
-      hasty.timeout = std::chrono::seconds(10);
-      try {
-        executable->run(views, {2, 1, 1}, hasty);
-        ADD_FAILURE();
-      } catch (const DeviceError& error) {
-        EXPECT_EQ(std::string(error.what()), "device `" + info.name +
-                                                 "` is still busy with a call that timed out or was interrupted. Fix: call again when "
-                                                 "that program has ended, or use another device.");
-      }
+      expect_busy(info, [&] { arrays.run(*executable, in_time()); });
       EXPECT_EQ(vulkan_.calls("vkQueueSubmit"), 0);
       EXPECT_FALSE(backend.wait_until_idle(device, 0.001));
       vulkan_.release_submissions();
