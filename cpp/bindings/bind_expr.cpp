@@ -359,6 +359,9 @@ The result of a registered operation. `id` means its highest version, `id@2` pin
 
 >>> vyre.call("primitive.bitwise.xor", [1, 2])
 Expr(call(primitive.bitwise.xor, 1, 2)))");
+}
+
+void bind_lanes(Class& expr, py::module_& m) {
   def_method(
       expr, m, "lane",
       [](py::handle value, py::handle k) {
@@ -546,6 +549,7 @@ Expr(i32(-8) // 3))");
   bind_operator_functions(expr, m);
   bind_infix_functions(m);
   bind_other_values(expr, m);
+  bind_lanes(expr, m);
   bind_infix(expr);
   bind_refusals(expr);
   explain_calls(expr, "Expr");
