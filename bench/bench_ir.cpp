@@ -7,6 +7,7 @@
 
 #include "support/shapes.hpp"
 #include "vyre/emit/spirv/emit.hpp"
+#include "vyre/ir/resolve.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/ops/standard.hpp"
 #include "vyre/validate/validate.hpp"

@@ -71,19 +71,24 @@ def _operators() -> str:
     head = ("name", "operator", "number", "in text", "types", "meaning")
     types = ("U32", "I32", "U64", "Vec2U32", "Vec4U32", "Bool")
     by_type = [
-        (_code(row.symbol), _code(f"vyre.{row.function}") if hasattr(_core, row.function) else "")
-        + tuple("yes" if name in row.types else "" for name in types)
+        (
+            _code(row.symbol),
+            _code(f"vyre.{row.function}") if hasattr(_core, row.function) else "",
+            *("yes" if name in row.types else "" for name in types),
+        )
         for row in _core._tables["infix"]
     ]
     return (
         "## Operators by type\n\n"
-        "Python's operators on expressions, and these functions, mean what they mean on the type of their operands, which is\n"
-        "known when a Program is made. Both operands have one type; a vector takes a U32 too, for every lane; amounts of\n"
-        "shifts and rotations are U32. An integer takes the type that stands opposite. Comparisons give U32, 1 or 0, and on\n"
-        "Bool a Bool. `//` and `%` truncate, and are 0 for a divisor of 0; `~` of a Bool is its negation. Mistakes are V039.\n\n"
+        "Python's operators on expressions, and these functions, mean what they mean on the type of their operands,\n"
+        "which is known when a Program is made. Both operands have one type; a vector takes a U32 too, for every\n"
+        "lane; amounts of shifts and rotations are U32. An integer takes the type that stands opposite. Comparisons\n"
+        "give U32, 1 or 0, and on Bool a Bool. `//` and `%` truncate, and are 0 for a divisor of 0; `~` of a Bool is\n"
+        "its negation. Mistakes are V039.\n\n"
         + _table(("operator", "function", *types), by_type)
-        + "\n## Operators\n\nThe explicit ones, which programs consist of. Each is `Expr.<name>`; the functions `vyre.<name>` that the table above\n"
-        "does not have are the same.\n\n"
+        + "\n## Operators\n\n"
+        "The explicit ones, which programs consist of. Each is `Expr.<name>`; a function `vyre.<name>` that the table\n"
+        "above does not have is the same.\n\n"
         + _table(head, binary)
         + "\n"
         + _table(head, unary)

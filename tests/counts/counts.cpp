@@ -17,6 +17,7 @@
 #include "vyre/emit/wgsl/emit.hpp"
 #include "vyre/ir/parse.hpp"
 #include "vyre/ir/print.hpp"
+#include "vyre/ir/resolve.hpp"
 #include "vyre/ir/wire.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/ops/standard.hpp"

@@ -31,19 +31,19 @@ class Variables {
  public:
   using Type = std::optional<DataType>;  // nothing when a mistake hides the type
 
-  Type type(std::string_view name) const {
-    const auto found = here_.find(name);
-    return found == here_.end() ? std::nullopt : found->second;
-  }
+  Type type(NameId name) const { return name.index < names_.size() && names_[name].bound ? names_[name].here : std::nullopt; }
   // Equal for two places only if every name has the same type at both, as far as it has one.
   std::uint32_t environment() const { return environment_; }
 
-  void bind(std::string_view name, Type type) {
-    const Type first = first_.try_emplace(name, type).first->second;
-    const auto [place, is_new] = here_.try_emplace(name, first);
-    changes_.push_back({name, is_new ? std::nullopt : std::optional(place->second), environment_});
-    if (place->second == type) return;
-    place->second = type;
+  void bind(NameId name, Type type) {
+    if (name.index >= names_.size()) names_.resize(name.index + 1);
+    Name& known = names_[name];
+    changes_.push_back({name, known, environment_});
+    const Type before = known.bound ? known.here : known.known ? known.first : type;
+    if (!known.known) known.first = type;
+    known.known = known.bound = true;
+    known.here = type;
+    if (before == type) return;
     environment_ =
         environments_.try_emplace({environment_, name, type}, static_cast<std::uint32_t>(environments_.size() + 1)).first->second;
   }
@@ -51,28 +51,30 @@ class Variables {
   void close() {
     for (; changes_.size() > opened_.back(); changes_.pop_back()) {
       const Change& change = changes_.back();
-      if (change.before) {
-        here_[change.name] = *change.before;
-      } else {
-        here_.erase(change.name);
-      }
+      Name& name = names_[change.name];
+      name.bound = change.before.bound;
+      name.here = change.before.here;
       environment_ = change.environment;
     }
     opened_.pop_back();
   }
 
  private:
+  struct Name {
+    bool known = false, bound = false;
+    Type first;  // the type with which the program binds the name first
+    Type here;
+  };
   struct Change {
-    std::string_view name;
-    std::optional<Type> before;  // nothing when the name was not bound
+    NameId name;
+    Name before;
     std::uint32_t environment;
   };
 
-  std::unordered_map<std::string_view, Type> here_;
-  std::unordered_map<std::string_view, Type> first_;  // the type with which the program binds a name first
+  IdVector<NameId, Name> names_;
   std::vector<Change> changes_;
   std::vector<std::size_t> opened_;
-  std::map<std::tuple<std::uint32_t, std::string_view, Type>, std::uint32_t> environments_;
+  std::map<std::tuple<std::uint32_t, NameId, Type>, std::uint32_t> environments_;
   std::uint32_t environment_ = 0;
 };
 
@@ -90,20 +92,20 @@ class Expressions {
   Expressions(ProgramBuilder& builder, const Variables& variables, const std::vector<BufferDecl>& buffers, const Surroundings& surroundings)
       : builder_(builder), variables_(variables), surroundings_(surroundings) {
     for (const BufferDecl& decl : buffers) {
+      const NameId name = builder_.name(decl.name);
+      if (name.index < elements_.size()) continue;  // V001: the first declaration stays
       // A Bytes buffer has no elements that are values: V013 speaks about it.
-      if (info(decl.element).kind != TypeKind::Opaque) elements_.try_emplace(decl.name, decl.element);
+      elements_.push_back(info(decl.element).kind == TypeKind::Opaque ? std::nullopt : std::optional(decl.element));
     }
   }
 
-  std::optional<DataType> element(const std::string& buffer) const {
-    const auto found = elements_.find(buffer);
-    return found == elements_.end() ? std::nullopt : std::optional(found->second);
-  }
+  std::optional<DataType> element(NameId buffer) const { return buffer.index < elements_.size() ? elements_[buffer] : std::nullopt; }
 
   // `wanted` is the type of an integer that has none.
   Made operator()(const ExprHandle& root, std::optional<DataType> wanted = {}) {
     if (root->adapts) return literal(*root, wanted.value_or(DataType::U32));
-    if (known(root.get()) == nullptr) make_reached(root.get());
+    if (const Made* made = known(root.get())) return *made;
+    make_reached(root.get());
     return *known(root.get());
   }
 
@@ -112,8 +114,7 @@ class Expressions {
  private:
   struct Memo {
     Made made;
-    std::uint32_t environment;
-    std::vector<std::uint32_t> others;  // further environments, whose results are in made_again_
+    std::uint32_t environment = 0;
   };
 
   // Null when the handle must be made here.
@@ -145,10 +146,11 @@ class Expressions {
   }
 
   void remember(const ExprData* data) {
-    const auto found = memos_.find(data);
-    if (found == memos_.end()) {
-      const Made made = this->make(*data);
-      memos_.try_emplace(data, Memo{made, variables_.environment(), {}});
+    // make() adds no handle: all operands are there.
+    const auto [found, is_new] = memos_.try_emplace(data);
+    Memo& memo = found->second;
+    if (is_new) {
+      memo = {make(*data), variables_.environment()};
       return;
     }
     if (made_again_.size() >= kMaxMadeAgain) {
@@ -156,13 +158,10 @@ class Expressions {
           "expressions are used with variables of other types more than {} times. Fix: give variables of different types different names.",
           kMaxMadeAgain));
     }
-    Memo& memo = found->second;
     const Made* equal = equal_variant(memo, *data);
     Made made = equal != nullptr ? *equal : this->make(*data);
-    if (!memo.made.id_varies) {  // only the type is another
-      made.id = memo.made.id;
-    }
-    memo.others.push_back(variables_.environment());
+    if (!memo.made.id_varies) made.id = memo.made.id;  // only the type is another
+    others_[data].push_back(variables_.environment());
     made_again_.emplace(std::pair(data, variables_.environment()), made);
   }
 
@@ -180,7 +179,9 @@ class Expressions {
       });
     };
     if (same(memo.environment)) return &memo.made;
-    for (const std::uint32_t environment : memo.others) {
+    const auto others = others_.find(&data);
+    if (others == others_.end()) return nullptr;
+    for (const std::uint32_t environment : others->second) {
       if (same(environment)) return known_in(memo, &data, environment);
     }
     return nullptr;
@@ -211,8 +212,10 @@ class Expressions {
         const auto type = static_cast<DataType>(data.op);
         return {.id = add(Literal::of(type, data.bits)), .type = type};
       }
-      case ExprKind::Var:
-        return {.id = add(Var{builder_.name(data.name)}), .type = variables_.type(data.name), .type_varies = true};
+      case ExprKind::Var: {
+        const NameId name = builder_.name(data.name);
+        return {.id = add(Var{name}), .type = variables_.type(name), .type_varies = true};
+      }
       case ExprKind::BufLen:
         return {.id = add(BufLen{builder_.name(data.name)}), .type = DataType::U32};
       case ExprKind::GridId:
@@ -224,13 +227,16 @@ class Expressions {
       default:
         break;
     }
-    std::vector<Made> operands;
+    std::vector<Made>& operands = operands_;
+    operands.clear();
     for (std::size_t k = 0; k < data.operands.size(); ++k) operands.push_back(operand(data, k));
     const auto at = [&](std::size_t k) { return operands[k].id; };
     const auto made = [&](const Expr& expr, std::optional<DataType> type) { return of(add(expr), type, operands); };
     switch (data.kind) {
-      case ExprKind::Load:
-        return made(Load{builder_.name(data.name), at(0)}, element(data.name));
+      case ExprKind::Load: {
+        const NameId buffer = builder_.name(data.name);
+        return made(Load{buffer, at(0)}, element(buffer));
+      }
       case ExprKind::Binary: {
         const auto op = static_cast<BinOp>(data.op);
         Made result = made(Binary{op, at(0), at(1)}, info(op).result);
@@ -485,11 +491,14 @@ class Expressions {
   ProgramBuilder& builder_;
   const Variables& variables_;
   const Surroundings& surroundings_;
-  std::unordered_map<std::string_view, DataType> elements_;
+  IdVector<NameId, std::optional<DataType>> elements_;
   std::optional<OpTable> operations_;
   std::unordered_map<const OpSpec*, bool> compares_;
   std::unordered_map<const ExprData*, Memo> memos_;
+  // Further environments of a handle, and what it became there.
+  std::unordered_map<const ExprData*, std::vector<std::uint32_t>> others_;
   std::map<std::pair<const ExprData*, std::uint32_t>, Made> made_again_;
+  std::vector<Made> operands_;  // of the expression being made
   std::vector<std::pair<const ExprData*, std::size_t>> stack_;
   std::vector<Mistake> mistakes_;
 };
@@ -518,8 +527,8 @@ Resolved resolve(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, 
   builder.workgroup_size(workgroup_size);
   builder.made_at(place);
   Variables variables;
-  for (const auto& [name, type] : surroundings.variables) variables.bind(name, type);
   Expressions make(builder, variables, buffers, surroundings);
+  for (const auto& [name, type] : surroundings.variables) variables.bind(builder.name(name), type);
 
   // A list of statements still to come; `opener` says what happens when it runs out.
   struct Frame {
@@ -556,16 +565,19 @@ Resolved resolve(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, 
     switch (data.kind) {
       case NodeKind::Let: {
         const Made value = make(data.operands[0]);
-        builder.let(builder.name(data.name), value.id, data.place);
-        variables.bind(data.name, value.type);
+        const NameId name = builder.name(data.name);
+        builder.let(name, value.id, data.place);
+        variables.bind(name, value.type);
         break;
       }
-      case NodeKind::Assign:
-        builder.assign(builder.name(data.name), make(data.operands[0], variables.type(data.name)).id, data.place);
-        break;
+      case NodeKind::Assign: {
+        const NameId name = builder.name(data.name);
+        builder.assign(name, make(data.operands[0], variables.type(name)).id, data.place);
+      } break;
       case NodeKind::Store: {
         const ExprId index = make(data.operands[0]).id;
-        builder.store(builder.name(data.name), index, make(data.operands[1], make.element(data.name)).id, data.place);
+        const NameId buffer = builder.name(data.name);
+        builder.store(buffer, index, make(data.operands[1], make.element(buffer)).id, data.place);
         break;
       }
       case NodeKind::If:
@@ -574,9 +586,10 @@ Resolved resolve(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, 
         break;
       case NodeKind::Loop: {
         const ExprId from = make(data.operands[0]).id;
-        builder.loop(builder.name(data.name), from, make(data.operands[1]).id, data.place);
+        const NameId name = builder.name(data.name);
+        builder.loop(name, from, make(data.operands[1]).id, data.place);
         open(data);
-        variables.bind(data.name, DataType::U32);
+        variables.bind(name, DataType::U32);
         break;
       }
       case NodeKind::Block:

@@ -124,7 +124,7 @@ std::string undefined_fix(const Mistake& mistake) {
 void check_V039(const Gathered&, Report&) {}
 
 Diagnostics diagnose(const ir::Resolved& resolved, const ir::OpTable& ops) {
-  OpBodies bodies(ops, Options{});
+  OpBodies bodies(ops);
   const Gathered gathered = gather(resolved.program, nullptr, bodies, false);
   Report report(gathered);
   for (const Mistake& mistake : resolved.mistakes) {
