@@ -22,9 +22,9 @@ using ir::BufferAccess;
 using ir::BufferDecl;
 using ir::DataType;
 
-// The Fix that gives an array that fits.
+// Returns the text of the Fix: an expression that converts the array to the buffer's dtype.
 std::string conversion(const BufferDecl& decl, const py::array& array) {
-  // Bytes that are to be read as words, most likely; vyre.pack_bytes takes them as they are.
+  // The user most likely wants bytes read as words; vyre.pack_bytes does that.
   if (decl.element == DataType::U32 && array.dtype().kind() == 'u' && array.itemsize() == 1) return "write vyre.pack_bytes(x)";
   return py::module_::import("vyre._values").attr("conversion")(array, element_type(decl.element).numpy).cast<std::string>();
 }
@@ -146,7 +146,7 @@ void Arrays::bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape) {
   blank_.back() = true;
   const py::array array = zeros(*slot.decl, shape);
   if (slot.decl->element != DataType::Bool) {
-    // Already a new array: a copy would touch memory that the system has not even given yet.
+    // The array is new, so it is not copied: a copy would touch pages that the system has not allocated yet.
     host_.back() = {};
     slot.owner = slot.result = array;
     use(slot, data_of(array), static_cast<std::size_t>(array.nbytes()));
@@ -158,7 +158,7 @@ void Arrays::bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape) {
 
 void Arrays::bind_new(Slot& slot, py::handle array) {
   bind_array(slot, array);
-  // These bytes belong to this call alone, and the next array may come to lie where they were before they were copied.
+  // The array is temporary: a later one may get the same address, so its extent must not take part in the check for overlaps.
   host_.back() = {};
 }
 

@@ -148,7 +148,7 @@ PyArray row(const PyArray& self, py::handle index) {
   return part;
 }
 
-// The part of an array that array[key] names: its rows share the array's memory. Integers take an axis away, a slice ends the key.
+// The part of an array that array[key] names; it shares the array's memory. Each integer removes an axis; a slice is the last index.
 PyArray part_of(const PyArray& self, py::handle key) {
   py::tuple keys =
       PyTuple_Check(key.ptr()) ? py::reinterpret_borrow<py::tuple>(key) : py::make_tuple(py::reinterpret_borrow<py::object>(key));
@@ -193,7 +193,7 @@ bool truth(const PyArray& self) {
   return only_value(self, "bool").cast<bool>();
 }
 
-// Whether numpy may compare elements with the object. It reads a sequence of another class to an end that it may not have.
+// Whether numpy may compare elements with the object. numpy reads a sequence of any other class to its end, and it may have none.
 bool is_comparable(py::handle object) {
   PyObject* const it = object.ptr();
   if (is<PyArray>(object) || py::isinstance<py::array>(object) || object.is_none() || PyBool_Check(it)) return true;
@@ -244,14 +244,14 @@ std::string shown(const PyArray& self) {
   }
 }
 
-// A numpy array of the very memory, which it keeps.
+// A numpy array that shares the storage's memory and keeps the storage alive.
 py::array shared(const PyArray& self, std::byte* memory) {
   using Owner = std::shared_ptr<run::Storage>;
   const py::capsule keep(new Owner(self.storage), [](void* owner) { delete static_cast<Owner*>(owner); });
   return py::array(py::dtype(self.element->numpy), self.shape, memory + self.offset, keep);
 }
 
-// For consumers on the host. What lies in the host's memory is shared, once the calls before have written it; the rest is copied.
+// Serves consumers on the host. Memory that the host reaches is shared once earlier calls have written it; other memory is copied.
 py::object dlpack(const PyArray& self, const py::args& args, const py::kwargs& kwargs) {
   Graph::refuse("Array.__dlpack__");
   static const Signature signature{"Array.__dlpack__", {"stream", "max_version", "dl_device", "copy"}, 0, 0};

@@ -19,8 +19,8 @@ namespace {
 
 constexpr const char* kFunction = "vyre.try_compile";
 
-// The backend's name and the device's index, None where the other process is to choose; and the program's bytes. No device is opened
-// where none is named: opening is a part of what is tried.
+// Returns the backend's name and the device's index (None where the other process chooses), and the program's bytes. If the user
+// names no place, no device is opened here, because opening one is part of the trial.
 py::tuple trial_arguments(py::handle program_object, py::handle backend, py::handle device, py::handle optimize, py::handle timeout) {
   const PyProgram& program = to_program(program_object, "argument `program` of vyre.try_compile");
   to_timeout(timeout, kFunction);
@@ -41,7 +41,7 @@ py::tuple trial_arguments(py::handle program_object, py::handle backend, py::han
   return py::make_tuple(name, index, py::bytes(bytes));
 }
 
-// As vyre.run makes it ready; what was made stays for the call that runs it.
+// Prepares a program as vyre.run does; the result is kept for the call that runs the program.
 void prepare(py::handle program_object, py::handle backend, py::handle device, py::handle optimize, py::handle timeout) {
   const PyProgram& program = to_program(program_object, "argument `program` of vyre.try_compile");
   run::RunOptions options;

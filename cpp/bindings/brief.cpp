@@ -1,4 +1,4 @@
-// repr(): what something is at a glance. Bounded in depth and length, because what a user builds is not.
+// Writes repr(): a short description, bounded in depth and length because a user's program is not.
 #include <fmt/format.h>
 
 #include "bindings.hpp"
@@ -11,7 +11,7 @@ constexpr std::size_t kLongestText = 240;
 constexpr std::size_t kLongestName = 40;
 constexpr int kDeepest = 5;
 
-// Whole UTF-8 characters only.
+// Cuts a text to at most `length` bytes without splitting a UTF-8 character.
 std::string_view cut(std::string_view text, std::size_t length) {
   if (text.size() <= length) return text;
   while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0u) == 0x80u) --length;
@@ -210,7 +210,7 @@ std::string brief(const ir::Program& program) {
     buffers += fmt::format("{}: {} {}", short_name(decl.name), ir::info(decl.access).text, ir::text(decl.element));
   }
   if (program.buffers().size() > kMostBuffers) buffers += fmt::format(", ... {} more", program.buffers().size() - kMostBuffers);
-  // As V019 counts: Else and End are no statements of their own.
+  // Counts statements as V019 does: Else and End do not count.
   std::size_t statements = 0;
   for (const ir::Node& node : program.nodes()) {
     if (!std::holds_alternative<ir::Else>(node) && !std::holds_alternative<ir::End>(node)) ++statements;

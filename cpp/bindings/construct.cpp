@@ -33,7 +33,7 @@ std::vector<py::object> bind_arguments(const Signature& signature, const py::arg
 void refuse_call(std::string_view owner, std::string_view signature, const py::args& args, const py::kwargs& kwargs) {
   const std::string call = fmt::format("{}.{}", owner, signature.substr(0, signature.find(" -> ")));
   const std::string function = call.substr(0, call.find('('));
-  // "name, binding, element, *, count=0": what has a value may be left out, what follows the star has a name.
+  // "name, binding, element, *, count=0": a parameter with a default may be left out; those after the star are passed by name.
   struct Parameter {
     std::string name;
     bool needed, by_place;
@@ -89,7 +89,7 @@ void explain_calls(py::handle scope, const std::string& owner, void (*first)(con
     if (name.starts_with("_") || PyCFunction_Check(function.ptr()) == 0) continue;
     const auto doc = py::str(function.attr("__doc__")).cast<std::string>();
     if (!doc.starts_with(name + "(")) continue;
-    // Tried after the function itself, whose chain of overloads it joins.
+    // Joins the function's chain of overloads at its end, so pybind11 calls it when no other overload fits.
     py::cpp_function(
         [owner, name, first, signature = doc.substr(0, doc.find('\n'))](const py::args& args, const py::kwargs& kwargs) -> py::object {
           if (first != nullptr) first(args, name);

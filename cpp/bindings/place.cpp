@@ -14,7 +14,7 @@
 namespace vyre::python {
 namespace {
 
-// A file of this package: "<folder of python/vyre>/". Found from vyre/__init__'s own place.
+// The folder of this package: "<folder of python/vyre>/". Found from the path of vyre.errors.
 const std::string& package_folder() {
   static const std::string folder = [] {
     const auto file = py::module_::import("vyre.errors").attr("__file__").cast<std::string>();
@@ -23,7 +23,7 @@ const std::string& package_folder() {
   return folder;
 }
 
-// The package's own calls are not the user's; its runnable examples are.
+// Whether a file belongs to the package itself. Its runnable examples (demo) count as the user's files.
 bool internal(std::string_view file) {
   return file.starts_with(package_folder()) && file.find("/demo", package_folder().size() - 1) == std::string_view::npos;
 }
@@ -31,7 +31,7 @@ bool internal(std::string_view file) {
 // The arguments of vyre.hide_frames so far. Guarded by the GIL; never destroyed, because the interpreter goes first.
 struct Hidden {
   std::unordered_set<PyObject*> code;  // owned
-  // With all modules below them. No line that a user means stands in the first two, which call what they wrap.
+  // Each name includes its submodules. The first two call the functions that they wrap, so no line of theirs is the user's.
   std::set<std::string, std::less<>> modules{"contextlib", "functools"};
 };
 Hidden& hidden() {
@@ -54,7 +54,7 @@ bool is_true(PyObject* value) {
   return truth > 0;
 }
 
-// Whether the frame says `__tracebackhide__`, which pytest asks its local and its global variables for.
+// Whether vyre.hide_frames hides the frame, or `__tracebackhide__` is true in its local or global variables, as pytest has it.
 bool is_hidden(PyFrameObject* frame, PyCodeObject* code) {
   constexpr const char* kMark = "__tracebackhide__";
   if (hidden().code.contains(reinterpret_cast<PyObject*>(code))) return true;
@@ -87,9 +87,9 @@ Slots& slots() {
   return instance;
 }
 
-// Forgets what was found before something was hidden.
+// Forgets the places that were found before a function or a module was hidden.
 void forget() {
-  // Giving up a code object may run code that asks for a place: the slots are empty by then.
+  // Releasing a code object may run code that calls caller(), so the slots are emptied first.
   Slots& before = *new Slots;
   std::swap(before, slots());
   for (const Known& known : before) Py_XDECREF(known.code);

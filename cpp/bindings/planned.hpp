@@ -14,7 +14,7 @@
 namespace vyre::python {
 
 struct Planned {
-  // All that a plan depends on of one array.
+  // The properties of one array that a plan depends on.
   struct Place {
     std::uint64_t id, offset, bytes;
     const ElementType* element;

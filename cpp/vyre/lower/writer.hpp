@@ -24,7 +24,7 @@ struct Shape {
   // Whether an index may be known to be below a bound.
   bool proofs = true;
   Order order = Order::Canonical;
-  // Whether finish() makes short branches selects and values where they are first needed (straighten.hpp, settle.hpp).
+  // Whether finish() turns short branches into selects and moves values to their first use (straighten.hpp, settle.hpp).
   bool straightened = false;
 };
 
@@ -50,7 +50,7 @@ class Writer {
 
   // Adds an instruction at the current position. In canonical order it may return an equal value that was added before.
   ValueId add(const Instruction& instruction);
-  // One lane of `op` on the operands; reused when it was made before in this stretch of code.
+  // Adds `op` with a result of one lane, or returns the equal value that was added earlier in this stretch of code.
   ValueId once(Opcode op, ValueId a, ValueId b = {}, ValueId c = {});
   // Instructions added between begin_unit() and end_unit() stay together and in this order: a guard with its effect.
   void begin_unit() { unit_ = size(); }

@@ -1,5 +1,5 @@
-// The files that the Vulkan loader reads drivers from, and what is wrong with one. The loader says of a damaged manifest that memory ran
-// out; mapping a driver whose file was cut short ends the process, and so does a manifest that is nested too deep.
+// Finds the files from which the Vulkan loader reads drivers, and reports damage in them. The loader reports a damaged manifest as out
+// of memory; mapping a truncated driver ends the process, and so does a manifest that is nested too deep.
 #pragma once
 
 #include <filesystem>

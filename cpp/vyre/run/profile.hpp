@@ -1,7 +1,7 @@
 // Records spans of the host's work and what devices did, on one time line, for vyre.profile.
 //
-// While no profile is open, a span costs the reading of one flag. An open one hears of every thread and every device of the process;
-// several may be open, and each hears of what began while it was.
+// While no profile is open, a span costs the reading of one flag. An open profile records every thread and every device of the process;
+// several may be open, and each records the work that began while it was open.
 #pragma once
 
 #include <atomic>
@@ -31,10 +31,10 @@ struct DeviceLabel {
   std::string name;
 };
 
-// A device's clock, where it has one, and the events that it has not told yet.
+// A device's clock, if it has one, and the events that it has not added to profiles yet.
 class DeviceClock {
  public:
-  // Both clocks at one moment, in nanoseconds, and by how much it may be missed.
+  // Both clocks at one moment, and the error of the pair, in nanoseconds.
   struct Reading {
     std::int64_t host = 0, device = 0, error = 0;
   };
@@ -56,7 +56,7 @@ struct ClockFit {
 
   std::int64_t to_host(std::int64_t device_time) const;
 };
-// Two readings that one offset explains are one; only a drift that they prove is one.
+// If one offset fits both readings within their errors, the scale is 1; otherwise the drift between the readings gives the scale.
 ClockFit fit(const DeviceClock::Reading& first, const std::optional<DeviceClock::Reading>& last);
 
 // A piece of work of the host or of a device.

@@ -8,7 +8,7 @@
 
 namespace vyre::run {
 
-// What is registered later does not change a snapshot. Safe from every thread, as all of these.
+// Later registrations do not change a snapshot. All functions of this file may be called from every thread.
 struct OpSnapshot {
   ir::OpTable table;
   std::uint64_t generation = 0;  // grows with each new operation: snapshots of one generation are equal

@@ -75,14 +75,14 @@ validate::ValidProgram fold_constants(const validate::ValidProgram& valid) {
       const bool taken = condition->value.lanes[0] != 0;
       const ExprId chosen = taken ? select->if_true : select->if_false;
       const ExprId other = taken ? select->if_false : select->if_true;
-      // Both branches are evaluated: the other one may only go when that cannot be noticed.
+      // A select evaluates both operands, so the other one may be dropped only if its evaluation cannot be observed.
       if (!facts.fixed[other]) continue;
       replacements[id] = replacements[chosen];
       constants[id] = constants[chosen];
       continue;
     }
     constants[id] = evaluate(program, expr, constants);
-    // Vectors have no literals; what is taken from one is folded all the same.
+    // A vector has no literal and is not replaced, but an expression that takes a lane of a known vector is folded.
     if (constants[id] && literal(*constants[id]) && !constant_of(expr)) replacements[id].constant = constants[id];
   }
   return replace(valid, replacements);

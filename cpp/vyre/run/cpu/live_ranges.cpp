@@ -1,5 +1,5 @@
-// A value lives to its last use, and in a loop around the use that is not around the definition, to the end of that loop. Variables have
-// registers for the whole run; a value that is read from one or written into one may share them while the variable keeps that value.
+// A value lives until its last use. If a loop contains that use but not the definition, the value lives until the end of the loop.
+// Variables have registers for the whole run; a value that is read from or written to one may share them while the variable keeps it.
 #include "vyre/run/cpu/live_ranges.hpp"
 
 #include <algorithm>

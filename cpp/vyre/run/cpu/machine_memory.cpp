@@ -1,5 +1,5 @@
 // Accesses to memory. Each lane reads and writes its own element, except where the indices rise by one from lane to lane: then the
-// elements are copied as one piece, of which a bound cuts off the end.
+// elements are copied in one piece, which a bounded access cuts off at the end of the memory.
 #include <algorithm>
 #include <atomic>
 #include <cstring>
@@ -43,7 +43,7 @@ Word apply(Opcode op, Word* at, Word b, Word c) {
     case Opcode::AtomicExchange:
       return word.exchange(b, kRelaxed);
     case Opcode::AtomicCompareExchange:
-      // Strong; the value found is left in `b`, which is the old value when it succeeds too.
+      // The strong form fails only if the values differ. It then puts the value found into `b`; on success `b` equals it already.
       word.compare_exchange_strong(b, c, kRelaxed);
       return b;
     default:

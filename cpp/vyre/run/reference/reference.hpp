@@ -1,5 +1,5 @@
-// The reference: the definition of meaning, plain and readable. It walks the valid program itself, Calls included, one invocation
-// at a time from barrier to barrier.
+// The reference: the backend that defines what programs mean. It interprets the valid program's steps (code.hpp), with Calls as
+// calls, one invocation at a time from barrier to barrier.
 #pragma once
 
 #include <memory>

@@ -10,9 +10,9 @@
 namespace vyre::run::vulkan {
 
 struct Options {
-  // The most workgroups of one dispatch by axis, where the device allows more.
+  // Lowers the device's limit of workgroups in one dispatch, by axis.
   std::optional<std::array<std::uint32_t, 3>> max_group_count = std::nullopt;
-  // The largest array that is bound, in bytes, where the device allows more. A larger one is reached by its address.
+  // Lowers the device's limit of the size of a bound array, in bytes. A larger array is reached by its address.
   std::optional<std::uint64_t> max_storage_range = std::nullopt;
   // The most dispatches of one submission.
   std::size_t dispatches_per_submission = 1024;

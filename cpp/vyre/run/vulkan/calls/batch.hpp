@@ -25,7 +25,7 @@ struct BatchUse {
 };
 inline const std::function<bool()> kAlwaysValid;
 
-// The calls give the same bytes as if each had waited for all before it. Those that share nothing that one of them writes may run at once.
+// The calls give the same bytes as if each had waited for all before it. Calls without a hazard between them may overlap.
 class Batch {
  public:
   Batch(std::shared_ptr<Device> device, std::vector<std::shared_ptr<RecordedCall>> calls);

@@ -20,7 +20,7 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// Fills a block that the host reaches, up to the last whole word.
+// Copies bytes into a block that the host reaches, and pads the last word with zeros.
 void copy_in(std::span<const std::byte> from, const Block& to) {
   host_copy(to.mapped(), from.data(), from.size());
   const std::size_t whole = static_cast<std::size_t>(device_bytes(from.size()));
@@ -46,7 +46,7 @@ class HostCall {
   }
   HostCall(const HostCall&) = delete;
   HostCall& operator=(const HostCall&) = delete;
-  // The slot of a failed call is half made, so it is not kept.
+  // A failed call has set up its slot only in part, so the slot is not given back for reuse.
   ~HostCall() {
     if (slot_ && in_flight_ != 0) device_.stream().abandon(in_flight_, std::move(slot_));
   }
@@ -133,7 +133,7 @@ class HostCall {
     slot_->commands.order(kTransfer, kShader);
   }
 
-  // Leaves the last dispatches recorded, but not submitted.
+  // Submits all dispatches except the last ones, which stay recorded for the final submission.
   void dispatch() {
     std::vector<std::uint32_t> constants(3, 0);
     for (const BufferView& buffer : buffers_) constants.push_back(buffer.length);

@@ -17,7 +17,7 @@ constexpr std::uint64_t kLargeBytes = std::uint64_t{4} << 20;
 }  // namespace
 
 bool is_large_call(const Device& device, std::span<const BufferView> buffers, const RunOptions& options) {
-  // Results come back in chunks. If the device is lost meanwhile, some of them have changed.
+  // Results are copied back in chunks. If the device is lost meanwhile, some of the host's arrays have changed.
   if (!options.in_place || device.context().unified()) return false;
   std::uint64_t bytes = 0;
   for (const BufferView& buffer : buffers) bytes += buffer.bytes.size();

@@ -128,7 +128,7 @@ bool CacheFolder::put_unnamed(const std::string& name, std::string_view contents
   const Descriptor file(openat(*folder_, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600));
   if (!file) return false;
   if (!write_all(*file, contents)) return true;
-  // linkat replaces nothing, so an older entry goes first; a reader in between finds none, which costs it a compilation.
+  // linkat replaces nothing, so an older entry is removed first; a reader in between finds none, which costs it a compilation.
   const std::string number = fmt::format("/proc/self/fd/{}", *file);
   const auto link = [&] { return linkat(AT_FDCWD, number.c_str(), *folder_, name.c_str(), AT_SYMLINK_FOLLOW) == 0; };
   if (link()) return true;

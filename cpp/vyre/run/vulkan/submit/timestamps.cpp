@@ -32,7 +32,7 @@ std::uint64_t mask_of(std::uint32_t bits) { return bits >= 64 ? ~std::uint64_t{0
 std::uint64_t unwrapped(std::uint64_t timestamp, std::uint64_t near, std::uint32_t bits) {
   const std::uint64_t mask = mask_of(bits);
   const std::uint64_t ahead = (timestamp - near) & mask;
-  // More than half a turn ahead is less than half a turn behind.
+  // The counter wraps: a distance of more than half its range ahead means that the timestamp lies before `near`.
   return ahead > mask / 2 ? near - ((near - timestamp) & mask) : near + ahead;
 }
 
