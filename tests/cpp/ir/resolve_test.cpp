@@ -70,6 +70,14 @@ TEST(Resolve, makes_a_handle_once_for_each_type_of_its_variables) {
   ASSERT_TRUE(made.mistakes.empty());
   EXPECT_EQ(count_of(ExprKind::Binary, made.program), 2u);
   EXPECT_EQ(count_of(ExprKind::Var, made.program), 1u);
+  std::vector<ExprId> values;
+  for (const Node& node : made.program.nodes()) {
+    const Let* let = std::get_if<Let>(&node);
+    if (let != nullptr && made.program.text(let->name) == "a") values.push_back(let->value);
+  }
+  ASSERT_EQ(values.size(), 3u);
+  EXPECT_EQ(values[0], values[2]);
+  EXPECT_NE(values[0], values[1]);
 }
 
 TEST(Resolve, shares_what_does_not_depend_on_the_type_that_changed) {
