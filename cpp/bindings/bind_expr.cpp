@@ -188,7 +188,7 @@ void bind_ids(Class& expr) {
   }
 }
 
-// What a function that resolves like an operator does, by the type of its operands.
+// Says what a function that resolves like an operator computes, and on which types.
 std::string meaning(const ir::InfixInfo& row) {
   std::string types;
   for (const ir::TypeInfo& type : ir::kTypes) {
@@ -318,7 +318,7 @@ Expr(popcount(7)))");
       expr, m, "select",
       [](py::handle condition, py::handle if_true, py::handle if_false) {
         ir::ExprHandle chosen = operand(condition, "cond", "Expr.select");
-        // Of two integers none stands opposite a type, so these are U32.
+        // Two integers have no typed operand opposite, so both are U32.
         const bool untyped = is_integer(if_true) && is_integer(if_false);
         const auto arm = [&](py::handle object, const char* name) {
           return untyped ? operand(object, name, "Expr.select") : to_adapting(object, argument(name, "Expr.select"));

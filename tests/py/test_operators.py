@@ -417,6 +417,24 @@ MISTAKES = [
         U32,
     ),
     (
+        lambda v: v["u32"] + -(2**40),
+        "literal -1099511627776 does not fit `u32` (0 to 4294967295). Fix: write 0, which is its low 32 bits.",
+        lambda v: v["u32"] + 0,
+        U32,
+    ),
+    (
+        lambda v: v["i32"] != 2**40,
+        "literal 1099511627776 does not fit `i32` (-2147483648 to 2147483647). Fix: write Expr.u32(1) instead of the comparison, because no I32 is 1099511627776.",
+        lambda v: Expr.u32(1),
+        U32,
+    ),
+    (
+        lambda v: vyre.min(v["i32"], 2**31),
+        "literal 2147483648 does not fit `i32` (-2147483648 to 2147483647). Fix: write an integer from -2147483648 to 2147483647.",
+        lambda v: vyre.min(v["i32"], 2**31 - 1),
+        I32,
+    ),
+    (
         lambda v: v["u32"] << -3,
         "literal -3 does not fit `u32` (0 to 4294967295). Fix: write `>> 3`.",
         lambda v: v["u32"] >> 3,

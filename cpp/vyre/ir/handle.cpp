@@ -89,7 +89,7 @@ ExprHandle literal(const Literal& value, SourcePlace place) {
 }
 ExprHandle infix(Infix op, std::vector<ExprHandle> operands, SourcePlace place) {
   auto* data = new ExprData{};
-  // What it is on U32, for who looks at handles alone.
+  // The kind says how many operands there are; `infix` is asked before it.
   data->kind = operands.size() == 1 ? ExprKind::Unary : ExprKind::Binary;
   data->infix = op;
   data->place = place;

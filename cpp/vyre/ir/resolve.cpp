@@ -159,7 +159,7 @@ class Expressions {
           kMaxMadeAgain));
     }
     const Made* equal = equal_variant(memo, *data);
-    Made made = equal != nullptr ? *equal : this->make(*data);
+    Made made = equal != nullptr ? *equal : make(*data);
     if (!memo.made.id_varies) made.id = memo.made.id;  // only the type is another
     others_[data].push_back(variables_.environment());
     made_again_.emplace(std::pair(data, variables_.environment()), made);
@@ -361,7 +361,7 @@ class Expressions {
     return row.shape == InfixShape::Shift ? shift(data, row) : two(data, row);
   }
 
-  // The operator of the U32 row between operands that are not what it wants: the mistake is said, and what follows from it is not.
+  // An expression that keeps the operands of a mistake, so that it has a place. It has no type: what follows from it is no second mistake.
   Made mistaken(const ExprData& data, std::span<const Made> operands) {
     const ExprId id = operands.size() == 1 ? builder_.add(Unary{UnOp::BitNot, operands[0].id}, data.place)
                                            : builder_.add(Binary{BinOp::Add, operands[0].id, operands[1].id}, data.place);
@@ -523,11 +523,11 @@ bool Integer::fits(DataType type) const {
 Resolved resolve(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
                  const Surroundings& surroundings, SourcePlace place) {
   ProgramBuilder builder;
-  for (const BufferDecl& decl : buffers) builder.buffer(decl);
   builder.workgroup_size(workgroup_size);
   builder.made_at(place);
   Variables variables;
   Expressions make(builder, variables, buffers, surroundings);
+  for (BufferDecl& decl : buffers) builder.buffer(std::move(decl));
   for (const auto& [name, type] : surroundings.variables) variables.bind(builder.name(name), type);
 
   // A list of statements still to come; `opener` says what happens when it runs out.
@@ -573,7 +573,8 @@ Resolved resolve(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, 
       case NodeKind::Assign: {
         const NameId name = builder.name(data.name);
         builder.assign(name, make(data.operands[0], variables.type(name)).id, data.place);
-      } break;
+        break;
+      }
       case NodeKind::Store: {
         const ExprId index = make(data.operands[0]).id;
         const NameId buffer = builder.name(data.name);

@@ -92,7 +92,11 @@ std::string literal_fix(const Mistake& mistake) {
                        digits(integer));
   }
   const bool adds = op.op == Infix::Add || op.op == Infix::Sub || op.op == Infix::Mul;
-  if (integer.negative && !is_signed && adds) return negative_fix(mistake);
+  if (integer.negative && !is_signed && adds && Integer{std::uint64_t{0} - integer.bits, false}.fits(type)) return negative_fix(mistake);
+  if (is_signed && (op.op == Infix::Eq || op.op == Infix::Ne) && !integer.fits(DataType::U32)) {
+    return fmt::format("write {} instead of the comparison, because no I32 is {}", op.op == Infix::Ne ? "Expr.u32(1)" : "Expr.u32(0)",
+                       digits(integer));
+  }
   const bool bitwise =
       op.op == Infix::BitAnd || op.op == Infix::BitOr || op.op == Infix::BitXor || op.op == Infix::Eq || op.op == Infix::Ne || adds;
   if (bitwise && (integer.negative || is_signed)) return bits_fix(type, integer);
@@ -103,7 +107,9 @@ std::string literal_fix(const Mistake& mistake) {
   if (!integer.negative && integer.fits(DataType::U64) && type == DataType::U32) {
     return "cast the other operand: write vyre.cast(vyre.u64, x) for x";
   }
-  if (is_signed && integer.fits(DataType::U32)) return "write vyre.cast(vyre.u32, x) for the I32 operand x: its bits are then a U32";
+  const bool divides = op.op == Infix::Div || op.op == Infix::Mod;
+  if (is_signed && divides && integer.fits(DataType::U32))
+    return "write vyre.cast(vyre.u32, x) for the I32 operand x: its bits are then a U32";
   return fmt::format("write an integer from {} to {}", range(type).least, range(type).greatest);
 }
 
