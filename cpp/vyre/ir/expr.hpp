@@ -103,7 +103,7 @@ void for_each_operand(const Expr& expr, Operands&& operands, Visit&& visit) {
                                   [](const auto&) {}});
 }
 
-// The same expression with its operands, lists and names replaced: operand(ExprId) -> ExprId, list(ExprList) -> ExprList and
+// Returns the expression with its operands, lists and names replaced: operand(ExprId) -> ExprId, list(ExprList) -> ExprList and
 // name(NameId) -> NameId are called in the order of the fields.
 template <class Operand, class List, class Name>
 Expr map(Expr expr, Operand&& operand, List&& list, Name&& name) {

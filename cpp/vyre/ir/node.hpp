@@ -52,7 +52,7 @@ void for_each_root(const Node& node, Visit&& visit) {
   for_each_field(node, overloaded{[&](const ExprId& id) { visit(id); }, [](const auto&) {}});
 }
 
-// The same statement with its expressions and names replaced: root(ExprId) -> ExprId and name(NameId) -> NameId. The ids of other
+// Returns the statement with its expressions and names replaced: root(ExprId) -> ExprId and name(NameId) -> NameId. The ids of other
 // statements stay as they are.
 template <class Root, class Name>
 Node map(Node node, Root&& root, Name&& name) {

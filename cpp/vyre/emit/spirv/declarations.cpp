@@ -52,8 +52,8 @@ void Emitter::declare() {
     interface.push_back(id);
     return id;
   };
-  // Buffers that are only read have types of their own: on an NVIDIA H200, a variable decorated NonWritable made loads from others of
-  // the same type move over stores.
+  // Buffers that are only read have types of their own. Where both shared a type, an NVIDIA H200 moved loads of written buffers past
+  // stores, as if NonWritable held for every variable of the type.
   std::array<std::array<Word, 5>, 2> blocks{};  // by whether it is written, and lanes
   const auto array_of = [&](std::uint32_t lanes, bool writable) {
     Word& type = blocks[writable ? 1 : 0][lanes];
