@@ -285,6 +285,23 @@ void bind_operator_functions(Class& expr, py::module_& m) {
   }
 }
 
+// The lanes of a vector by name, and the halves of a U64, which are its lanes too.
+void bind_components(Class& expr) {
+  struct Row {
+    const char* name;
+    std::uint32_t lane;
+    const char* meaning;
+  };
+  static constexpr Row kRows[] = {
+      {"x", 0, "Lane 0 of a vector, U32."}, {"y", 1, "Lane 1 of a vector, U32."},        {"z", 2, "Lane 2 of a vector, U32."},
+      {"w", 3, "Lane 3 of a vector, U32."}, {"lo", 0, "The low 32 bits of a U64, U32."}, {"hi", 1, "The high 32 bits of a U64, U32."},
+  };
+  for (const Row& row : kRows) {
+    expr.def_property_readonly(
+        row.name, [&row](const PyExpr& self) { return wrap(ir::expr::lane(self.handle, row.lane, caller())); }, row.meaning);
+  }
+}
+
 void bind_other_values(Class& expr, py::module_& m) {
   expr.def_static(
       "binop",
@@ -544,6 +561,7 @@ Expr((left[0] ^ 5) & 255)
 Expr(i32(-8) // 3))");
   def_no_new(expr, "Expr is not called directly. Fix: write Expr.u32(v), Expr.var(name), Expr.load(buffer, index) or another constructor.");
   bind_literals(expr);
+  bind_components(expr);
   bind_reads(expr);
   bind_ids(expr);
   bind_operator_functions(expr, m);
@@ -560,6 +578,14 @@ Expr(i32(-8) // 3))");
   expr.def("__reduce__", [](const PyExpr& self) {
     return py::make_tuple(py::module_::import("vyre._pickle").attr("expr"), py::make_tuple(pickle(self.handle)));
   });
+  m.def(
+      "_open_integer",
+      [](py::handle value, std::string group) {
+        const ir::ExprHandle given = to_adapting(value, argument("value", "_open_integer"));
+        if (!given->adapts) return wrap(given);
+        return wrap(ir::expr::open_integer(given->bits, given->negative, std::move(group), caller()));
+      },
+      py::arg("value"), py::arg("group"));
   m.def("_expr_from_bytes", [](const py::bytes& data) { return wrap(unpickle_expr(data)); });
   // numpy's scalars on the left then leave the operator to Expr.
   expr.attr("__array_ufunc__") = py::none();

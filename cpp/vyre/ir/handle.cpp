@@ -105,6 +105,16 @@ ExprHandle integer(std::uint64_t bits, bool negative, SourcePlace place) {
   data->place = place;
   return ExprHandle(data);
 }
+ExprHandle open_integer(std::uint64_t bits, bool negative, std::string group, SourcePlace place) {
+  auto* data = new ExprData{};
+  data->kind = ExprKind::Literal;
+  data->adapts = true;
+  data->negative = negative;
+  data->bits = bits;
+  data->name = std::move(group);
+  data->place = place;
+  return ExprHandle(data);
+}
 ExprHandle u32(std::uint32_t value, SourcePlace place) { return literal(Literal::u32(value), place); }
 ExprHandle i32(std::int32_t value, SourcePlace place) { return literal(Literal::i32(value), place); }
 ExprHandle boolean(bool value, SourcePlace place) { return literal(Literal::boolean(value), place); }

@@ -70,7 +70,7 @@ struct ExprData {
   std::optional<Infix> infix;  // an operator of Python: resolve() chooses the explicit ones
   SourcePlace place;
   std::uint64_t bits = 0;  // a literal's bits, an axis, a lane
-  std::string name;        // of a variable, buffer or operation
+  std::string name;        // of a variable, buffer or operation; of an integer that open_integer() made, its group
   std::vector<ExprHandle> operands;
   mutable const ExprData* next_dead = nullptr;
 };
@@ -94,6 +94,9 @@ ExprHandle literal(const Literal& value, SourcePlace place = {});
 // An operator of Python, and an integer of Python: only resolve() makes Programs of them.
 ExprHandle infix(Infix op, std::vector<ExprHandle> operands, SourcePlace place = {});
 ExprHandle integer(std::uint64_t bits, bool negative, SourcePlace place = {});
+// An integer that a variable begins with before its type is known. All of a group have one type: that of the first value with a type
+// that is assigned to a variable which began so, else U32.
+ExprHandle open_integer(std::uint64_t bits, bool negative, std::string group, SourcePlace place = {});
 ExprHandle u32(std::uint32_t value, SourcePlace place = {});
 ExprHandle i32(std::int32_t value, SourcePlace place = {});
 ExprHandle boolean(bool value, SourcePlace place = {});

@@ -87,10 +87,42 @@ struct Made {
   bool type_varies = false;      // or have another type
 };
 
+// The types of the groups of integers that open_integer() made. A walk over the program may find some of them too late for what it has
+// made already; then the program is made again, and each time at least one group more has its type.
+class OpenTypes {
+ public:
+  std::optional<DataType> type(const std::string& group) {
+    const std::optional<DataType> known = types_.try_emplace(group).first->second;
+    if (!known) was_open_ = true;
+    return known;
+  }
+  void bind(const std::string& group, DataType type) {
+    std::optional<DataType>& known = types_[group];
+    if (known) return;
+    known = type;
+    // A group without a type counts as U32.
+    if (type != DataType::U32) again_ = true;
+  }
+  // Whether the program must be made again. `leaned`: an operand without a type was taken for what the other one is, which is no U32.
+  bool settle(bool leaned) {
+    const bool again = again_ || (was_open_ && leaned);
+    if (again && !again_) {
+      for (auto& [group, type] : types_) type = type.value_or(DataType::U32);
+    }
+    again_ = was_open_ = false;
+    return again;
+  }
+
+ private:
+  std::map<std::string, std::optional<DataType>> types_;
+  bool was_open_ = false, again_ = false;
+};
+
 class Expressions {
  public:
-  Expressions(ProgramBuilder& builder, const Variables& variables, const std::vector<BufferDecl>& buffers, const Surroundings& surroundings)
-      : builder_(builder), variables_(variables), surroundings_(surroundings) {
+  Expressions(ProgramBuilder& builder, const Variables& variables, const std::vector<BufferDecl>& buffers, const Surroundings& surroundings,
+              OpenTypes& open_types)
+      : builder_(builder), variables_(variables), surroundings_(surroundings), open_types_(open_types) {
     for (const BufferDecl& decl : buffers) {
       const NameId name = builder_.name(decl.name);
       if (name.index < elements_.size()) continue;  // V001: the first declaration stays
@@ -103,13 +135,14 @@ class Expressions {
 
   // `wanted` is the type of an integer that has none.
   Made operator()(const ExprHandle& root, std::optional<DataType> wanted = {}) {
-    if (root->adapts) return literal(*root, wanted.value_or(DataType::U32));
+    if (root->adapts) return root->name.empty() ? literal(*root, wanted.value_or(DataType::U32)) : open_literal(*root);
     if (const Made* made = known(root.get())) return *made;
     make_reached(root.get());
     return *known(root.get());
   }
 
   std::vector<Mistake> take_mistakes() { return std::move(mistakes_); }
+  bool leaned() const { return leaned_; }
 
  private:
   struct Memo {
@@ -355,6 +388,18 @@ class Expressions {
     return {.id = id, .type = type};
   }
 
+  // An integer of a group, as a value of the group's type: the integer in every lane of a vector, and 0 or 1 as a truth.
+  Made open_literal(const ExprData& data) {
+    const std::optional<DataType> type = surroundings_.spelled ? std::nullopt : open_types_.type(data.name);
+    if (!type) return {.id = literal(data, DataType::U32).id, .type = std::nullopt};
+    if (is_vector(*type)) {
+      const std::vector<ExprId> lanes(info(*type).components, literal(data, info(*type).component).id);
+      return {.id = builder_.add(Pack{*type, builder_.list(lanes)}, data.place), .type = type};
+    }
+    if (*type == DataType::Bool && data.bits <= 1) return {.id = builder_.add(Literal::boolean(data.bits != 0), data.place), .type = type};
+    return literal(data, *type);
+  }
+
   Made infix(const ExprData& data) {
     const InfixInfo& row = info(*data.infix);
     if (row.shape == InfixShape::One) return one(data, row);
@@ -408,7 +453,9 @@ class Expressions {
       operands[0] = literal(*data.operands[0], right_adapts ? DataType::U32 : operands[1].type.value_or(DataType::U32), row.op, true);
     if (right_adapts) operands[1] = literal(*data.operands[1], operands[0].type.value_or(DataType::U32), row.op);
     const auto& [left, right] = operands;
-    // A mistake elsewhere hides a type; the operand that has one decides.
+    // A mistake elsewhere hides a type, or a group has none yet; the operand that has one decides.
+    if (left.type.has_value() != right.type.has_value())
+      leaned_ = leaned_ || left.type.value_or(right.type.value_or(DataType::U32)) != DataType::U32;
     const DataType a = left.type.value_or(right.type.value_or(DataType::U32)), b = right.type.value_or(a);
     if (a == b) return written(data, row, a, operands);
     const bool compares = row.shape == InfixShape::Compare;
@@ -491,6 +538,8 @@ class Expressions {
   ProgramBuilder& builder_;
   const Variables& variables_;
   const Surroundings& surroundings_;
+  OpenTypes& open_types_;
+  bool leaned_ = false;
   IdVector<NameId, std::optional<DataType>> elements_;
   std::optional<OpTable> operations_;
   std::unordered_map<const OpSpec*, bool> compares_;
@@ -520,14 +569,18 @@ bool Integer::fits(DataType type) const {
   return false;
 }
 
-Resolved resolve(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
-                 const Surroundings& surroundings, SourcePlace place) {
+namespace {
+
+// One walk over the program; nothing when `open_types` has learned a type that the walk did not know from its beginning.
+std::optional<Resolved> walk(const std::vector<BufferDecl>& buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
+                             const Surroundings& surroundings, SourcePlace place, OpenTypes& open_types) {
   ProgramBuilder builder;
   builder.workgroup_size(workgroup_size);
   builder.made_at(place);
   Variables variables;
-  Expressions make(builder, variables, buffers, surroundings);
-  for (BufferDecl& decl : buffers) builder.buffer(std::move(decl));
+  Expressions make(builder, variables, buffers, surroundings, open_types);
+  std::unordered_map<std::string, std::string> groups;  // of the variables that began with an open integer
+  for (const BufferDecl& decl : buffers) builder.buffer(decl);
   for (const auto& [name, type] : surroundings.variables) variables.bind(builder.name(name), type);
 
   // A list of statements still to come; `opener` says what happens when it runs out.
@@ -566,13 +619,18 @@ Resolved resolve(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, 
       case NodeKind::Let: {
         const Made value = make(data.operands[0]);
         const NameId name = builder.name(data.name);
+        if (data.operands[0]->adapts && !data.operands[0]->name.empty()) groups[data.name] = data.operands[0]->name;
         builder.let(name, value.id, data.place);
         variables.bind(name, value.type);
         break;
       }
       case NodeKind::Assign: {
         const NameId name = builder.name(data.name);
-        builder.assign(name, make(data.operands[0], variables.type(name)).id, data.place);
+        const Made value = make(data.operands[0], variables.type(name));
+        if (!data.operands[0]->adapts && value.type) {
+          if (const auto open = groups.find(data.name); open != groups.end()) open_types.bind(open->second, *value.type);
+        }
+        builder.assign(name, value.id, data.place);
         break;
       }
       case NodeKind::Store: {
@@ -605,12 +663,24 @@ Resolved resolve(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, 
         break;
     }
   }
+  if (open_types.settle(make.leaned())) return std::nullopt;
   Resolved resolved;
   resolved.mistakes = make.take_mistakes();
   std::vector<ExprId*> kept;
   for (Mistake& mistake : resolved.mistakes) kept.push_back(&mistake.expr);
   resolved.program = builder.finish(kept);
   return resolved;
+}
+
+}  // namespace
+
+Resolved resolve(std::vector<BufferDecl> buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
+                 const Surroundings& surroundings, SourcePlace place) {
+  OpenTypes open_types;
+  while (true) {
+    std::optional<Resolved> resolved = walk(buffers, workgroup_size, entry, surroundings, place, open_types);
+    if (resolved) return *std::move(resolved);
+  }
 }
 
 Program spell_out(std::span<const NodeHandle> entry) {

@@ -126,6 +126,42 @@ TEST(Resolve, judges_integers_by_the_range_of_a_type) {
   EXPECT_FALSE((Integer{1, false}).fits(DataType::Bool));
 }
 
+// `x` begins as an open integer, is copied to `y` in a loop, and takes the type of what is assigned to it at the end of the loop.
+TEST(Resolve, gives_an_open_integer_the_type_of_the_first_typed_value_assigned) {
+  const std::vector<NodeHandle> entry = {
+      node::let("x", expr::open_integer(std::uint64_t(-3), true, "x")),
+      node::loop("k", u32(0), u32(4), {node::let("y", var("x")), node::assign("x", infix(Infix::Min, {var("y"), load("i", var("k"))}))}),
+      node::store("out", u32(0), infix(Infix::Negate, {var("x")}))};
+  EXPECT_EQ(text(entry),
+            "vyre 1\nworkgroup_size 1 1 1\nbuffer i: read i32 binding 0\nbuffer u: read u32 binding 1\n"
+            "buffer out: read_write i32 binding 2\n\nlet x = -3i32\nloop k in 0..4 {\n  let y = x\n  x = smin(y, i[k])\n}\n"
+            "out[0] = cast(i32, negate(cast(u32, x)))\n");
+}
+
+TEST(Resolve, takes_an_open_integer_for_u32_where_nothing_says_otherwise) {
+  const std::vector<NodeHandle> entry = {node::let("x", expr::open_integer(0, false, "x")),
+                                         node::let("y", infix(Infix::Add, {var("x"), load("i", u32(0))}))};
+  const Resolved made = resolved(entry);
+  ASSERT_EQ(made.mistakes.size(), 1u);
+  EXPECT_EQ(made.mistakes[0].kind, Mistake::Kind::Operands);
+  EXPECT_EQ(made.mistakes[0].left, DataType::U32);
+  EXPECT_EQ(made.mistakes[0].right, DataType::I32);
+}
+
+TEST(Resolve, refuses_an_open_integer_that_is_no_value_of_its_type) {
+  const Resolved made = resolved({node::let("x", expr::open_integer(std::uint64_t(-1), true, "x")), node::assign("x", load("u", u32(0)))});
+  ASSERT_EQ(made.mistakes.size(), 1u);
+  EXPECT_EQ(made.mistakes[0].kind, Mistake::Kind::Literal);
+  EXPECT_EQ(made.mistakes[0].left, DataType::U32);
+}
+
+TEST(Resolve, fills_the_lanes_of_a_vector_with_an_open_integer) {
+  const ExprHandle vector = expr::pack(DataType::Vec2U32, {load("u", u32(0)), load("u", u32(1))});
+  const Resolved made = resolved({node::let("x", expr::open_integer(7, false, "x")), node::assign("x", vector)});
+  ASSERT_TRUE(made.mistakes.empty());
+  EXPECT_NE(to_text(made.program).find("let x = pack(vec2u32, 7, 7)"), std::string::npos) << to_text(made.program);
+}
+
 TEST(Resolve, spells_operators_and_integers_so_that_handles_come_back) {
   const NodeHandle statement =
       node::store("out", u32(0), infix(Infix::Shl, {infix(Infix::Negate, {load("i", u32(0))}), integer(5, false)}));
