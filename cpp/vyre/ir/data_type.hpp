@@ -58,6 +58,10 @@ constexpr std::uint32_t lanes(DataType type) { return info(type).lanes; }
 constexpr std::uint32_t min_bytes(DataType type) { return info(type).bytes; }
 // A value of several components, each a u32.
 constexpr bool is_vector(DataType type) { return info(type).components > 1; }
+// A type whose values are single integers.
+constexpr bool has_integers(DataType type) {
+  return !is_vector(type) && (info(type).kind == TypeKind::Unsigned || info(type).kind == TypeKind::Signed);
+}
 std::optional<DataType> parse_type(std::string_view text);
 
 enum class CastKind : std::uint8_t { Identity, AnyNonZero, ZeroExtend, SignExtend, Splat, LowLanes };

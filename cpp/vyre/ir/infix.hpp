@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <variant>
 
@@ -27,7 +28,7 @@ struct InfixInfo {
   std::string_view symbol, function;
   InfixShape shape;
   std::variant<None, BinOp, UnOp> u32;
-  std::variant<None, Wrapped, BinOp> i32;
+  std::variant<None, Wrapped> i32;
   std::string_view u64;
   std::variant<None, Lanes> vectors;
   std::variant<None, Truth> boolean;
@@ -47,23 +48,32 @@ inline constexpr auto kInfixes = [] {
 
 constexpr const InfixInfo& info(Infix op) { return kInfixes[static_cast<std::size_t>(op)]; }
 
-constexpr bool is_defined(const InfixInfo& row, DataType type) {
-  switch (type) {
-    case DataType::U32:
-      return row.u32.index() != 0 || row.op == Infix::Abs;
-    case DataType::I32:
-      return row.i32.index() != 0 || row.op == Infix::Abs;
-    case DataType::U64:
-      return !row.u64.empty() || row.op == Infix::Abs;
-    case DataType::Vec2U32:
-    case DataType::Vec4U32:
-      return row.vectors.index() != 0;
-    case DataType::Bool:
-      return row.boolean.index() != 0;
-    case DataType::Bytes:
-      return false;
+struct InfixOwn {
+  Infix op;
+  DataType type;
+  BinOp meaning;
+};
+
+inline constexpr std::array kInfixOwns = {
+#define OWN(enumerator, type, op) InfixOwn{Infix::enumerator, DataType::type, BinOp::op},
+#include "vyre/ir/infix.def"
+};
+
+// The operator that `op` is on a type which has one of its own; nothing for the others.
+constexpr std::optional<BinOp> own(Infix op, DataType type) {
+  for (const InfixOwn& row : kInfixOwns) {
+    if (row.op == op && row.type == type) return row.meaning;
   }
-  return false;
+  return std::nullopt;
+}
+
+constexpr bool is_defined(const InfixInfo& row, DataType type) {
+  if (own(row.op, type)) return true;
+  if (type == DataType::U32) return row.u32.index() != 0 || row.op == Infix::Abs;
+  if (type == DataType::I32) return row.i32.index() != 0 || row.op == Infix::Abs;
+  if (type == DataType::U64) return !row.u64.empty() || row.op == Infix::Abs;
+  if (is_vector(type)) return row.vectors.index() != 0;
+  return type == DataType::Bool && row.boolean.index() != 0;
 }
 
 }  // namespace vyre::ir

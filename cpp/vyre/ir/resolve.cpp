@@ -378,7 +378,7 @@ class Expressions {
   // An integer without a type, as one of `type`; as a U32 where `type` has no integers, which other rules then refuse.
   Made literal(const ExprData& data, DataType type, std::optional<Infix> op = {}, bool on_the_left = false) {
     if (surroundings_.spelled) return spelled_integer(data);
-    if (info(type).kind == TypeKind::Opaque || info(type).kind == TypeKind::Boolean || is_vector(type)) type = DataType::U32;
+    if (!has_integers(type)) type = DataType::U32;
     const Integer value{data.bits, data.negative};
     const std::uint64_t bits = info(type).lanes == 1 ? static_cast<std::uint32_t>(value.bits) : value.bits;
     const ExprId id = builder_.add(Literal::of(type, bits), data.place);
@@ -487,13 +487,13 @@ class Expressions {
       }
       return result;
     }
+    if (const std::optional<BinOp> op = own(row.op, type)) {
+      Made result = made(add(Binary{*op, left, right.value()}), info(*op).result);
+      result.truth = compares;
+      return result;
+    }
     if (type == DataType::I32) {
       if (row.op == Infix::Abs) return made(as(type, call("primitive.math.sabs", {{left}}, data.place)), type);
-      if (const BinOp* op = std::get_if<BinOp>(&row.i32)) {
-        Made result = made(add(Binary{*op, left, right.value()}), info(*op).result);
-        result.truth = compares;
-        return result;
-      }
       if (std::holds_alternative<InfixInfo::Wrapped>(row.i32)) {
         const ExprId bits = as(DataType::U32, left);
         const ExprId value = u32(bits, right && !is_shift ? std::optional(as(DataType::U32, *right)) : right);
@@ -557,16 +557,8 @@ class Expressions {
 bool Integer::fits(DataType type) const {
   const TypeInfo& row = info(info(type).component);
   const auto value = static_cast<std::int64_t>(bits);
-  switch (row.kind) {
-    case TypeKind::Unsigned:
-      return !negative && (row.lanes == 2 || bits <= 0xFFFFFFFFu);
-    case TypeKind::Signed:
-      return (negative || value >= 0) && value >= INT32_MIN && value <= INT32_MAX;
-    case TypeKind::Boolean:
-    case TypeKind::Opaque:
-      break;
-  }
-  return false;
+  if (row.kind == TypeKind::Unsigned) return !negative && (row.lanes == 2 || bits <= 0xFFFFFFFFu);
+  return row.kind == TypeKind::Signed && (negative || value >= 0) && value >= INT32_MIN && value <= INT32_MAX;
 }
 
 namespace {
