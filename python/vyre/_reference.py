@@ -69,14 +69,15 @@ def _operators() -> str:
         for number, (name, text, meaning) in enumerate(_core._tables["atomic"])
     ]
     head = ("name", "operator", "number", "in text", "types", "meaning")
-    types = ("U32", "I32", "U64", "Vec2U32", "Vec4U32", "Bool")
+    infix = _core._tables["infix"]
+    types = [row.name for row in _core._tables["types"] if any(row.name in each.types for each in infix)]
     by_type = [
         (
             _code(row.symbol),
             _code(f"vyre.{row.function}") if hasattr(_core, row.function) else "",
             *("yes" if name in row.types else "" for name in types),
         )
-        for row in _core._tables["infix"]
+        for row in infix
     ]
     return (
         "## Operators by type\n\n"

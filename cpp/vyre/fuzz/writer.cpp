@@ -43,23 +43,13 @@ ExprId Writer::over(const ir::Expr& expr, DataType type, std::span<const ExprId>
 }
 
 ExprId Writer::literal(DataType type) {
-  switch (type) {
-    case DataType::U32:
-      return u32(edge_u32(random_));
-    case DataType::I32:
-      return i32(edge_u32(random_));
-    case DataType::Bool:
-      return boolean(random_.chance(50));
-    case DataType::U64: {
-      const std::uint32_t low = edge_u32(random_);
-      return u64(low, edge_u32(random_));
-    }
-    case DataType::Vec2U32:
-    case DataType::Vec4U32:
-      break;
-    case DataType::Bytes:
-      VYRE_ASSERT(false);
+  const ir::TypeInfo& row = info(type);
+  if (row.kind == ir::TypeKind::Boolean) return boolean(random_.chance(50));
+  if (row.literal) {
+    const std::uint32_t low = edge_u32(random_);
+    return leaf(ir::Literal{type, low, row.lanes == 2 ? edge_u32(random_) : 0}, type);
   }
+  VYRE_ASSERT(ir::is_vector(type));
   std::vector<ExprId> lanes;
   for (std::uint32_t k = 0; k < ir::lanes(type); ++k) lanes.push_back(u32(edge_u32(random_)));
   return pack(type, lanes);

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <vector>
 
-#include "vyre/base/assert.hpp"
 #include "vyre/base/utf8.hpp"
+#include "vyre/ir/literal_text.hpp"
 #include "vyre/ir/text_form.hpp"
 
 namespace vyre::ir {
@@ -300,20 +300,5 @@ class Printer {
 }  // namespace
 
 std::string to_text(const Program& program) { return Printer(program)(); }
-
-std::string digits(const Literal& literal) {
-  switch (info(literal.type).kind) {
-    case TypeKind::Unsigned:
-      return fmt::format_int(literal.bits()).str();
-    case TypeKind::Signed:
-      return fmt::format_int(static_cast<std::int32_t>(literal.low)).str();
-    case TypeKind::Boolean:
-      return literal.low != 0 ? "true" : "false";
-    case TypeKind::Opaque:
-      break;
-  }
-  VYRE_ASSERT(false);
-  return {};
-}
 
 }  // namespace vyre::ir

@@ -7,7 +7,7 @@
 
 #include "vyre/base/overloaded.hpp"
 #include "vyre/base/utf8.hpp"
-#include "vyre/ir/print.hpp"
+#include "vyre/ir/literal_text.hpp"
 #include "vyre/validate/report.hpp"
 
 namespace vyre::validate {
@@ -67,11 +67,7 @@ std::optional<std::string> written(const ir::Program& program, ExprId id, int de
   return text;
 }
 
-std::string literal(DataType type, std::string_view number) {
-  if (type == DataType::I32) return fmt::format("Expr.i32({})", number);
-  if (type == DataType::U64) return fmt::format("Expr.u64({})", number);
-  return fmt::format("Expr.u32({})", number);
-}
+std::string literal(DataType type, std::string_view number) { return fmt::format("Expr.{}({})", ir::text(type), number); }
 
 bool is_large(const PythonOperand& operand) {
   return operand.literal && (operand.code.size() > 10 || (operand.code.size() == 10 && operand.code > "2147483647"));
@@ -230,22 +226,10 @@ std::string python_expr(const ir::Program& program, ExprId id, std::string_view 
 }
 
 std::string python_zero(DataType type) {
-  switch (type) {
-    case DataType::I32:
-      return "Expr.i32(0)";
-    case DataType::U64:
-      return "Expr.u64(0)";
-    case DataType::Bool:
-      return "Expr.bool(False)";
-    case DataType::Vec2U32:
-      return "Expr.vec2(0, 0)";
-    case DataType::Vec4U32:
-      return "Expr.vec4(0, 0, 0, 0)";
-    case DataType::U32:
-    case DataType::Bytes:
-      break;
-  }
-  return "Expr.u32(0)";
+  const ir::TypeInfo& row = ir::info(type);
+  if (row.kind == ir::TypeKind::Boolean) return "Expr.bool(False)";
+  if (row.literal) return literal(type, "0");
+  return row.components == 2 ? "Expr.vec2(0, 0)" : row.components == 4 ? "Expr.vec4(0, 0, 0, 0)" : "Expr.u32(0)";
 }
 
 std::string python_converted(DataType want, DataType got, std::string_view code) {
@@ -362,21 +346,17 @@ std::string python_unary(UnOp op, const PythonOperand& operand) {
   const std::string_view name = ir::info(op).text;
   const auto on_bits = [&](std::string_view code) { return fmt::format("Expr.{}({})", name, code); };
   const std::string bits = as(DataType::U32, operand);
-  switch (operand.type) {
-    case DataType::I32:
-      if (op == UnOp::Negate) return call("primitive.math.snegate", operand.code);
-      return op == UnOp::BitNot || op == UnOp::ReverseBits ? cast_to(DataType::I32, on_bits(bits)) : on_bits(bits);
-    case DataType::U64:
-      return call(fmt::format("primitive.u64.{}", op == UnOp::BitNot ? "not" : op == UnOp::LogicalNot ? "is_zero" : name), operand.code);
-    case DataType::Bool:
-      return fmt::format("Expr.{}({})", op == UnOp::BitNot ? "logical_not" : name, bits);
-    case DataType::Vec2U32:
-    case DataType::Vec4U32:
-      return fmt::format("Expr.pack({}, [{} for k in range({})])", python_type(operand.type), on_bits(lane(operand, "k")),
-                         ir::lanes(operand.type));
-    case DataType::U32:
-    case DataType::Bytes:
-      break;
+  if (operand.type == DataType::I32) {
+    if (op == UnOp::Negate) return call("primitive.math.snegate", operand.code);
+    return op == UnOp::BitNot || op == UnOp::ReverseBits ? cast_to(DataType::I32, on_bits(bits)) : on_bits(bits);
+  }
+  if (operand.type == DataType::U64) {
+    return call(fmt::format("primitive.u64.{}", op == UnOp::BitNot ? "not" : op == UnOp::LogicalNot ? "is_zero" : name), operand.code);
+  }
+  if (operand.type == DataType::Bool && op == UnOp::BitNot) return fmt::format("Expr.logical_not({})", bits);
+  if (ir::is_vector(operand.type)) {
+    return fmt::format("Expr.pack({}, [{} for k in range({})])", python_type(operand.type), on_bits(lane(operand, "k")),
+                       ir::lanes(operand.type));
   }
   return on_bits(bits);
 }
