@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
+#include "literals.hpp"
 #include "pickle.hpp"
 #include "vyre/base/error.hpp"
 
@@ -31,65 +32,7 @@ ir::ExprHandle index_operand(py::handle object, std::string_view function, const
   return to_index(object, argument("index", function), buffer);
 }
 
-// A literal is a constant; what is an expression already is converted by a cast.
-void refuse_expression(py::handle value, const char* function, ir::DataType type) {
-  if (!py::isinstance<PyExpr>(value)) return;
-  reject(argument("value", function), "an integer", value, fmt::format("write Expr.cast(DataType.{}, value)", ir::name(type)));
-}
-
-void bind_literals(Class& expr) {
-  expr.def_static(
-      "u32",
-      [](py::handle value) {
-        refuse_expression(value, "Expr.u32", ir::DataType::U32);
-        return wrap(ir::expr::u32(
-            to_u32(value, argument("value", "Expr.u32"), "write Expr.i32(v) for a signed literal, Expr.u64(v) for a 64-bit one"),
-            caller()));
-      },
-      py::arg("value"),
-      R"(u32(value) -> Expr
-
-A U32 literal, 0 to 2^32 - 1. A plain integer in an expression means the same.
-
->>> vyre.Expr.u32(7)
-Expr(7))");
-  expr.def_static(
-      "i32",
-      [](py::handle value) {
-        refuse_expression(value, "Expr.i32", ir::DataType::I32);
-        const auto number =
-            to_signed(value, -0x80000000ll, 0x7FFFFFFFll, argument("value", "Expr.i32"), "write Expr.u32(v) for a larger literal");
-        return wrap(ir::expr::i32(static_cast<std::int32_t>(number), caller()));
-      },
-      py::arg("value"),
-      R"(i32(value) -> Expr
-
-An I32 literal, -2^31 to 2^31 - 1. Operators on it take their signed meaning.
-
->>> vyre.Expr.i32(-7)
-Expr(i32(-7)))");
-  expr.def_static(
-      "bool", [](py::handle value) { return wrap(ir::expr::boolean(to_bool(value, argument("value", "Expr.bool")), caller())); },
-      py::arg("value"),
-      R"(bool(value) -> Expr
-
-A Bool literal: True or False.
-
->>> vyre.Expr.bool(True)
-Expr(True))");
-  expr.def_static(
-      "u64",
-      [](py::handle value) {
-        refuse_expression(value, "Expr.u64", ir::DataType::U64);
-        return wrap(ir::expr::u64(to_unsigned(value, ~std::uint64_t{0}, argument("value", "Expr.u64")), caller()));
-      },
-      py::arg("value"),
-      R"(u64(value) -> Expr
-
-A U64 literal, 0 to 2^64 - 1. 64-bit arithmetic is the operations primitive.u64.*.
-
->>> vyre.Expr.u64(2**40)
-Expr(u64(1099511627776)))");
+void bind_vectors(Class& expr) {
   expr.def_static(
       "vec2",
       [](py::handle x, py::handle y) {
@@ -561,6 +504,7 @@ Expr((left[0] ^ 5) & 255)
 Expr(i32(-8) // 3))");
   def_no_new(expr, "Expr is not called directly. Fix: write Expr.u32(v), Expr.var(name), Expr.load(buffer, index) or another constructor.");
   bind_literals(expr);
+  bind_vectors(expr);
   bind_components(expr);
   bind_reads(expr);
   bind_ids(expr);

@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
+#include "literals.hpp"
 #include "program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"
@@ -25,50 +26,6 @@ constexpr std::size_t kLaws = 4;
 struct PyOpSpec {
   ir::OpTable::Spec spec;
 };
-
-// A lane value as Python writes it, by type: an int, a bool, a tuple of lanes.
-py::object shown(const ir::Value& value, DataType type) {
-  const ir::TypeInfo& row = ir::info(type);
-  const auto& lanes = value.lanes;
-  if (ir::is_vector(type)) {
-    py::tuple result(row.components);
-    for (std::size_t lane = 0; lane < row.components; ++lane) result[lane] = py::int_(lanes[lane]);
-    return result;
-  }
-  switch (row.kind) {
-    case ir::TypeKind::Signed:
-      return py::int_(static_cast<std::int32_t>(lanes[0]));
-    case ir::TypeKind::Boolean:
-      return py::bool_(lanes[0] != 0);
-    case ir::TypeKind::Unsigned:
-    case ir::TypeKind::Opaque:
-      break;
-  }
-  return py::int_(row.lanes == 2 ? lanes[0] | std::uint64_t{lanes[1]} << 32 : lanes[0]);
-}
-
-ir::Value to_value(py::handle object, DataType type, const std::string& where) {
-  const ir::TypeInfo& row = ir::info(type);
-  if (ir::is_vector(type)) {
-    const std::string wanted = fmt::format("{} integers", row.components);
-    const std::vector<py::object> items = to_list(object, where, wanted, "write a tuple of its lanes");
-    if (items.size() != row.components) reject(where, wanted, object, "write a tuple of its lanes");
-    ir::Value value;
-    for (std::size_t lane = 0; lane < items.size(); ++lane) value.lanes[lane] = to_u32(items[lane], where);
-    return value;
-  }
-  switch (row.kind) {
-    case ir::TypeKind::Unsigned:
-      return row.lanes == 1 ? ir::scalar(to_u32(object, where)) : ops::u64(to_unsigned(object, ~std::uint64_t{0}, where));
-    case ir::TypeKind::Signed:
-      return ir::scalar(static_cast<std::uint32_t>(to_signed(object, -0x80000000ll, 0x7FFFFFFFll, where)));
-    case ir::TypeKind::Boolean:
-      return ir::scalar(to_bool(object, where) ? 1 : 0);
-    case ir::TypeKind::Opaque:
-      break;
-  }
-  throw ArgumentError(fmt::format("{} has type Bytes, which is no value. Fix: use another type in the signature.", where));
-}
 
 std::vector<DataType> to_types(py::handle object, const std::string& where) {
   std::vector<DataType> result;
@@ -304,8 +261,9 @@ Args:
         py::list result;
         for (const ir::OpExample& example : self.spec->examples) {
           py::list inputs;
-          for (std::size_t k = 0; k < example.inputs.size(); ++k) inputs.append(shown(example.inputs[k], self.spec->signature.inputs[k]));
-          result.append(py::make_tuple(py::tuple(inputs), shown(example.output, self.spec->signature.output)));
+          for (std::size_t k = 0; k < example.inputs.size(); ++k)
+            inputs.append(to_python(example.inputs[k], self.spec->signature.inputs[k]));
+          result.append(py::make_tuple(py::tuple(inputs), to_python(example.output, self.spec->signature.output)));
         }
         return py::tuple(result);
       },

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "convert.hpp"
+#include "literals.hpp"
 #include "resident.hpp"
 #include "vyre/base/error.hpp"
 
@@ -43,39 +44,8 @@ std::optional<std::int64_t> small(py::handle integer) {
 
 const char* numpy_name(const BufferDecl& decl) { return element_type(decl.element).numpy; }
 
-std::uint32_t bits_of(DataType element) { return 8 * element_type(element).bytes; }
-bool is_signed(DataType element) { return element_type(element).kind == 'i'; }
-
-// The integers that an element holds, least and greatest: "0 to 4294967295".
-std::string range_of(DataType element) {
-  const std::uint64_t last = ~std::uint64_t{0} >> (64 - bits_of(element) + (is_signed(element) ? 1 : 0));
-  return is_signed(element) ? fmt::format("-{} to {}", last + 1, last) : fmt::format("0 to {}", last);
-}
-
-// The Fix for an integer out of that range.
-std::string wrapped(DataType element) {
-  const std::uint32_t bits = bits_of(element);
-  if (is_signed(element)) return fmt::format("write (x + 2**{0}) % 2**{1} - 2**{0} for its low {1} bits", bits - 1, bits);
-  return fmt::format("write x & 0x{:X} for its low {} bits", ~std::uint64_t{0} >> (64 - bits), bits);
-}
-
 py::object array_of(py::handle value, const BufferDecl& decl) {
   return py::module_::import("numpy").attr("array")(py::make_tuple(py::reinterpret_borrow<py::object>(value)), numpy_name(decl));
-}
-
-bool fits(const BufferDecl& decl, py::handle integer) {
-  if (decl.element == DataType::Bool || decl.element == DataType::Bytes) return false;
-  const py::int_ number = to_int(integer);
-  const std::uint32_t bits = bits_of(decl.element);
-  int overflow = 0;
-  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
-  if (overflow < 0) return false;
-  if (is_signed(decl.element)) return overflow == 0 && value >> (bits - 1) == (value < 0 ? -1 : 0);
-  if (overflow == 0) return value >= 0 && (bits == 64 || value >> bits == 0);
-  PyLong_AsUnsignedLongLong(number.ptr());
-  const bool in_range = bits == 64 && PyErr_Occurred() == nullptr;
-  PyErr_Clear();
-  return in_range;
 }
 
 // numpy's name of the element type, as code.
@@ -120,7 +90,7 @@ std::string array_fix(const BufferDecl& decl, py::handle object, const Making& m
   }
   if (!is_integer(object)) return fmt::format("write {} with an integer x", filled("x"));
   std::string fix;
-  if (fits(decl, object)) {
+  if (fits(decl.element, object)) {
     fix = fmt::format("write {} for that value", filled(digits_of(object)));
   } else if (decl.element != DataType::Bool && decl.element != DataType::Bytes) {
     return fmt::format("write {} with x from {}", filled("x"), range_of(decl.element));
@@ -170,20 +140,10 @@ bool is_scalar(py::handle object) {
 }
 
 std::string plain_array(const BufferDecl& decl) {
-  switch (decl.element) {
-    case DataType::Bool:
-      return "a numpy array of bool or uint32";
-    case DataType::Bytes:
-      return "a numpy array of uint8, or bytes";
-    case DataType::Vec2U32:
-    case DataType::Vec4U32:
-      return fmt::format("a numpy array of uint32 with shape (n, {})", ir::lanes(decl.element));
-    case DataType::U32:
-    case DataType::I32:
-    case DataType::U64:
-      break;
-  }
-  return fmt::format("a numpy array of {}", numpy_name(decl));
+  const std::string array = fmt::format("a numpy array of {}", numpy_name(decl));
+  if (decl.element == DataType::Bool) return array + " or uint32";
+  if (decl.element == DataType::Bytes) return array + ", or bytes";
+  return ir::is_vector(decl.element) ? fmt::format("{} with shape (n, {})", array, vector_lanes(decl.element)) : array;
 }
 
 // The Fix for an object that is not an array which a call of this home takes.
@@ -229,8 +189,7 @@ std::string fix_for(const BufferDecl& decl, py::handle object, Home home) {
 std::string wanted_array(const BufferDecl& decl, Home home) {
   const std::string array = home == Home::Device ? "a vyre.Array" : plain_array(decl);
   if (!takes_a_value(decl)) return array;
-  if (decl.element == DataType::Bool) return "True, False, or " + array;
-  return fmt::format("an integer from {}, or {}", range_of(decl.element), array);
+  return fmt::format("{}, or {}", numbers_of(decl.element), array);
 }
 
 void refuse(const BufferDecl& decl, const std::string& want, const std::string& got, const std::string& fix) {
@@ -266,8 +225,7 @@ std::optional<std::vector<py::ssize_t>> zeros_of(const BufferDecl& decl, py::han
 
 py::object value_of(const BufferDecl& decl, py::handle object, Home home) {
   if (!takes_a_value(decl) || !is_scalar(object)) return {};
-  const bool right = decl.element == DataType::Bool ? is_boolean(object) : is_integer(object) && fits(decl, object);
-  if (!right) refuse(decl, wanted_array(decl, home), given(object), value_fix(decl, object));
+  if (!holds(decl.element, object)) refuse(decl, wanted_array(decl, home), given(object), value_fix(decl, object));
   return array_of(object, decl);
 }
 
