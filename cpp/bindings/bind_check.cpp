@@ -14,6 +14,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/base/nearest.hpp"
 #include "vyre/base/overloaded.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/run/checked.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/registry.hpp"

@@ -9,6 +9,7 @@
 #include "literals.hpp"
 #include "pickle.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/infix.hpp"
 
 namespace vyre::python {
 namespace {

@@ -12,6 +12,7 @@
 #include "convert.hpp"
 #include "program.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/run/registry.hpp"
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rewrites.hpp"

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "bindings.hpp"
+#include "vyre/ir/infix.hpp"
 #include "vyre/ir/literal_text.hpp"
 
 namespace vyre::python {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "bindings.hpp"
-#include "vyre/ir/semantics.hpp"
+#include "vyre/ir/value.hpp"
 
 namespace vyre::python {
 

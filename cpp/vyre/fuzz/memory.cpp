@@ -2,6 +2,8 @@
 
 #include <bit>
 
+#include "vyre/ir/ops.hpp"
+
 namespace vyre::fuzz {
 
 using ir::BinOp;

@@ -33,7 +33,7 @@ struct Numbering {
 struct Phase {
   Role role = Role::Constant;
   Numbering numbering;                    // of Own
-  ir::AtomicOp op = ir::AtomicOp::Add;    // of Atomic
+  ir::AtomicOp op{};                      // of Atomic
   std::uint32_t expected = 0, value = 0;  // of Atomic: of Exchange and CompareExchange, which commute with themselves only
   bool operator==(const Phase&) const = default;
 };

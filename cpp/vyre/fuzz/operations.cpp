@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "vyre/ir/handle.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ops/body.hpp"
 #include "vyre/ops/standard.hpp"
 

@@ -1,6 +1,7 @@
 // Defects, each on memory of its own, so that nothing else in the program hides or excuses it.
 #include "vyre/base/assert.hpp"
 #include "vyre/fuzz/generator.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre::fuzz {
 

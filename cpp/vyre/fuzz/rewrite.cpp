@@ -8,6 +8,7 @@
 #include "vyre/fuzz/edit.hpp"
 #include "vyre/fuzz/random.hpp"
 #include "vyre/ir/builder.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
 

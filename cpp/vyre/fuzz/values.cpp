@@ -5,6 +5,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/fuzz/generator.hpp"
 #include "vyre/fuzz/operations.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre::fuzz {
 

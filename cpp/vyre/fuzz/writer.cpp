@@ -3,6 +3,7 @@
 #include <initializer_list>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/walk.hpp"
 
 namespace vyre::fuzz {
@@ -65,6 +66,9 @@ ExprId Writer::binary(BinOp op, ExprId left, ExprId right) {
   const std::array operands{left, right};
   return over(ir::Binary{op, left, right}, info(op).result, operands);
 }
+ExprId Writer::add(ExprId a, std::uint32_t b) { return b == 0 ? a : binary(BinOp::Add, a, u32(b)); }
+ExprId Writer::add(ExprId a, ExprId b) { return binary(BinOp::Add, a, b); }
+ExprId Writer::times(ExprId a, std::uint32_t b) { return b == 1 ? a : binary(BinOp::Mul, a, u32(b)); }
 ExprId Writer::unary(ir::UnOp op, ExprId operand) { return over(ir::Unary{op, operand}, info(op).result, std::array{operand}); }
 ExprId Writer::select(ExprId condition, ExprId if_true, ExprId if_false) {
   const std::array operands{condition, if_true, if_false};

@@ -56,9 +56,9 @@ class Writer {
   ExprId atomic(ir::AtomicOp op, NameId buffer, ExprId index, ExprId expected, ExprId value, bool fleeting);
 
   // Shorthands. Literals on the right.
-  ExprId add(ExprId a, std::uint32_t b) { return b == 0 ? a : binary(ir::BinOp::Add, a, u32(b)); }
-  ExprId add(ExprId a, ExprId b) { return binary(ir::BinOp::Add, a, b); }
-  ExprId times(ExprId a, std::uint32_t b) { return b == 1 ? a : binary(ir::BinOp::Mul, a, u32(b)); }
+  ExprId add(ExprId a, std::uint32_t b);
+  ExprId add(ExprId a, ExprId b);
+  ExprId times(ExprId a, std::uint32_t b);
   // 0 .. limit - 1
   ExprId below(ExprId a, std::uint32_t limit);
 

@@ -11,7 +11,8 @@
 #include "vyre/base/fields.hpp"
 #include "vyre/base/id.hpp"
 #include "vyre/base/overloaded.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/data_type.hpp"
+#include "vyre/ir/ops_fwd.hpp"
 
 namespace vyre::ir {
 

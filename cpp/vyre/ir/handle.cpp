@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/ir/infix.hpp"
 #include "vyre/ir/spelling.hpp"
 
 namespace vyre::ir {

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "vyre/ir/infix.hpp"
+#include "vyre/ir/ops_fwd.hpp"
 #include "vyre/ir/program.hpp"
 
 namespace vyre::ir {

@@ -8,6 +8,7 @@
 
 #include "vyre/base/error.hpp"
 #include "vyre/base/utf8.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/text_form.hpp"
 
 namespace vyre::ir {

@@ -12,7 +12,7 @@
 
 #include "vyre/ir/data_type.hpp"
 #include "vyre/ir/expr.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/ops_fwd.hpp"
 
 namespace vyre::ir {
 

@@ -12,7 +12,7 @@
 
 #include "vyre/base/id.hpp"
 #include "vyre/ir/program.hpp"
-#include "vyre/ir/semantics.hpp"
+#include "vyre/ir/value.hpp"
 
 namespace vyre::ir {
 

@@ -16,6 +16,7 @@
 #include "vyre/base/nearest.hpp"
 #include "vyre/ir/builder.hpp"
 #include "vyre/ir/lexer.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/text_form.hpp"
 
 namespace vyre::ir {

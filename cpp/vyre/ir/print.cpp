@@ -7,6 +7,7 @@
 
 #include "vyre/base/utf8.hpp"
 #include "vyre/ir/literal_text.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/text_form.hpp"
 
 namespace vyre::ir {

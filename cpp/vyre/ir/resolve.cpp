@@ -16,6 +16,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/builder.hpp"
+#include "vyre/ir/infix.hpp"
 #include "vyre/ir/spelling.hpp"
 
 namespace vyre::ir {

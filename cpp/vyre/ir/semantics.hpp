@@ -1,10 +1,7 @@
 // Meaning, written once: what every operator, cast and atomic gives. The reference runs this, constant folding runs this,
 // and every backend is compared with it.
-//
-// A value is up to four u32 lanes. I32 is the same 32 bits as U32, Bool is 0 or 1, U64 is (low, high).
 #pragma once
 
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <span>
@@ -12,15 +9,9 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/ir/data_type.hpp"
 #include "vyre/ir/ops.hpp"
+#include "vyre/ir/value.hpp"
 
 namespace vyre::ir {
-
-struct Value {
-  std::array<std::uint32_t, 4> lanes{};
-  constexpr bool operator==(const Value&) const = default;
-};
-
-constexpr Value scalar(std::uint32_t bits) { return Value{{bits, 0, 0, 0}}; }
 
 namespace definition {
 using u32 = std::uint32_t;

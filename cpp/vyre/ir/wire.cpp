@@ -11,6 +11,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/base/utf8.hpp"
 #include "vyre/ir/builder.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre::ir {
 namespace {

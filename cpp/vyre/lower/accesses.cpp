@@ -7,6 +7,7 @@
 #include <array>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre::lower {
 namespace {

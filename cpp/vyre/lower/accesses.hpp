@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "vyre/ir/data_type.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/ops_fwd.hpp"
 #include "vyre/lower/target.hpp"
 #include "vyre/lower/writer.hpp"
 

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre::lower {
 namespace {

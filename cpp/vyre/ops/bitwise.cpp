@@ -1,4 +1,5 @@
 // primitive.bitwise.*: 32 bits at a time.
+#include "vyre/ir/ops.hpp"
 #include "vyre/ops/body.hpp"
 #include "vyre/ops/families.hpp"
 

@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre::ops {
 

@@ -1,4 +1,5 @@
 // primitive.compare.*: 1 when it holds, else 0.
+#include "vyre/ir/ops.hpp"
 #include "vyre/ops/body.hpp"
 #include "vyre/ops/families.hpp"
 

@@ -1,4 +1,5 @@
 // primitive.logical.*: any non-zero U32 is true; the result is 1 or 0.
+#include "vyre/ir/ops.hpp"
 #include "vyre/ops/body.hpp"
 #include "vyre/ops/families.hpp"
 

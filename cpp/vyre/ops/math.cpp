@@ -1,4 +1,5 @@
 // primitive.math.*: arithmetic modulo 2^32, and the signed forms on I32.
+#include "vyre/ir/ops.hpp"
 #include "vyre/ops/body.hpp"
 #include "vyre/ops/families.hpp"
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "vyre/base/id.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/ops_fwd.hpp"
 #include "vyre/run/backend.hpp"
 
 namespace vyre::validate {
@@ -36,7 +36,7 @@ enum class AccessKind : std::uint8_t { Read, Write, Atomic };
 struct Witness {
   std::array<std::uint32_t, 3> workgroup{}, local{};
   AccessKind access = AccessKind::Read;
-  ir::AtomicOp op = ir::AtomicOp::Add;  // of an Atomic
+  ir::AtomicOp op{};  // of an Atomic
   NodeId statement;
   // Read, written (the first lane of an element that has several), or left by the atomic. Out of bounds: 0 for a load, otherwise what would
   // have been stored or combined.

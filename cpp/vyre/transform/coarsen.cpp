@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/transform/rebuild.hpp"
 
 namespace vyre::transform {

@@ -1,4 +1,5 @@
 // Computes what depends on literals only, with the definitions of semantics.hpp.
+#include "vyre/ir/semantics.hpp"
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
 

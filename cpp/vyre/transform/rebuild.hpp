@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "vyre/ir/builder.hpp"
-#include "vyre/ir/semantics.hpp"
+#include "vyre/ir/value.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::transform {

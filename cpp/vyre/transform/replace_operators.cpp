@@ -5,6 +5,7 @@
 #include <array>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
 

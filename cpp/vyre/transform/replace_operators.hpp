@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "vyre/ir/op_spec.hpp"
-#include "vyre/ir/ops.hpp"
+#include "vyre/ir/ops_fwd.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::transform {

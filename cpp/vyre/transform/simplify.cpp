@@ -3,6 +3,7 @@
 // known of it (see meanings.hpp).
 #include <array>
 
+#include "vyre/ir/ops.hpp"
 #include "vyre/transform/meanings.hpp"
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"

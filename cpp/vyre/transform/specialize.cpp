@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/transform/rebuild.hpp"
 
 namespace vyre::transform {

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "vyre/ir/semantics.hpp"
+#include "vyre/ir/value.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::transform {

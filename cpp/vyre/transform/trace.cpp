@@ -6,6 +6,7 @@
 #include <array>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/print.hpp"
 #include "vyre/transform/rebuild.hpp"
 

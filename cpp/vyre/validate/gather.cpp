@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "vyre/base/overloaded.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/walk.hpp"
 #include "vyre/validate/limits.hpp"
 #include "vyre/validate/op_bodies.hpp"

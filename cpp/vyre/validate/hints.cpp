@@ -9,6 +9,7 @@
 #include "vyre/base/nearest.hpp"
 #include "vyre/base/overloaded.hpp"
 #include "vyre/base/utf8.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/validate/op_bodies.hpp"
 #include "vyre/validate/python_text.hpp"
 

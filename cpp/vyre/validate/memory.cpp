@@ -1,6 +1,7 @@
 // V005 V009 V013 V014 V025 V031: what may be done with a buffer, by its access and its element. Access and element are separate causes.
 #include <string>
 
+#include "vyre/ir/ops.hpp"
 #include "vyre/validate/checks.hpp"
 
 namespace vyre::validate {

@@ -8,6 +8,7 @@
 #include "vyre/base/overloaded.hpp"
 #include "vyre/base/utf8.hpp"
 #include "vyre/ir/literal_text.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/validate/report.hpp"
 
 namespace vyre::validate {

@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "vyre/ir/infix.hpp"
 #include "vyre/validate/checks.hpp"
 #include "vyre/validate/gather.hpp"
 #include "vyre/validate/op_bodies.hpp"

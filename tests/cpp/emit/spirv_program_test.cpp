@@ -12,6 +12,7 @@
 #include "support/small_stack.hpp"
 #include "support/spirv.hpp"
 #include "support/valid_program.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/lower/lower.hpp"
 
 namespace vyre {

@@ -8,6 +8,7 @@
 #include "support/patience.hpp"
 #include "vyre/emit/wgsl/emit.hpp"
 #include "vyre/ir/builder.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/ops/standard.hpp"
 

@@ -9,6 +9,7 @@
 #include "support/sample_programs.hpp"
 #include "support/small_stack.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/resolve.hpp"
 
 namespace vyre::ir {

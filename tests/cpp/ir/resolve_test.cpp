@@ -5,6 +5,7 @@
 #include <array>
 #include <vector>
 
+#include "vyre/ir/infix.hpp"
 #include "vyre/ir/print.hpp"
 
 namespace vyre::ir {

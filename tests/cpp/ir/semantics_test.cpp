@@ -7,6 +7,7 @@
 #include <set>
 
 #include "support/expected_values.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre::ir {
 namespace {

@@ -9,6 +9,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/ir/builder.hpp"
 #include "vyre/ir/handle.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/parse.hpp"
 #include "vyre/ir/print.hpp"
 #include "vyre/ir/resolve.hpp"

@@ -5,6 +5,7 @@
 #include "support/sample_programs.hpp"
 #include "support/small_stack.hpp"
 #include "vyre/ir/builder.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre::ir {
 namespace {

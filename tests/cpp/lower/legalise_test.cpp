@@ -6,6 +6,7 @@
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "support/valid_program.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/ops/body.hpp"
 #include "vyre/run/reference/reference.hpp"

@@ -10,6 +10,7 @@
 #include "support/sample_programs.hpp"
 #include "support/small_stack.hpp"
 #include "support/valid_program.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/transform/coarsen.hpp"
 
 namespace vyre {

@@ -9,6 +9,7 @@
 
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/lower/lower.hpp"
 
 namespace vyre {

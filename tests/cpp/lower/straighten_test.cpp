@@ -10,6 +10,7 @@
 
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/lower/settle.hpp"
 #include "vyre/run/cpu/cpu.hpp"

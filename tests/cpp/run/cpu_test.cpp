@@ -13,6 +13,7 @@
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/print.hpp"
 #include "vyre/run/cpu/lanes.hpp"
 #include "vyre/run/reference/reference.hpp"

@@ -5,6 +5,7 @@
 
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/transform/passes.hpp"
 

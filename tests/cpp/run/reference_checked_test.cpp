@@ -4,6 +4,7 @@
 #include "support/check_program.hpp"
 #include "support/programs.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre::test {
 namespace {

@@ -9,6 +9,7 @@
 #include "support/valid_program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/print.hpp"
+#include "vyre/ir/semantics.hpp"
 #include "vyre/run/reference/reference.hpp"
 
 namespace vyre::test {

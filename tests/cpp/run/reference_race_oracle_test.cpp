@@ -8,6 +8,7 @@
 
 #include "support/check_program.hpp"
 #include "support/programs.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/print.hpp"
 #include "vyre/run/reference/checker.hpp"
 #include "vyre/run/reference/compile.hpp"

@@ -6,6 +6,7 @@
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/handle.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/resolve.hpp"
 #include "vyre/ops/body.hpp"
 #include "vyre/run/registry.hpp"

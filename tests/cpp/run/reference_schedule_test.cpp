@@ -9,6 +9,7 @@
 #include "support/run_program.hpp"
 #include "support/valid_program.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/reference/reference.hpp"
 

@@ -13,6 +13,7 @@
 #include "support/sample_programs.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/handle.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/resolve.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/registry.hpp"

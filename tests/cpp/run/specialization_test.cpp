@@ -12,6 +12,7 @@
 #include "support/places.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/storage.hpp"

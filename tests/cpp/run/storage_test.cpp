@@ -20,6 +20,7 @@
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/host_storage.hpp"
 

@@ -17,6 +17,7 @@
 #include "support/places.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/run/storage.hpp"
 
 namespace vyre::test {

@@ -13,6 +13,7 @@
 #include "vyre/fuzz/compare.hpp"
 #include "vyre/fuzz/generate.hpp"
 #include "vyre/fuzz/operations.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/print.hpp"
 #include "vyre/run/vulkan/submit/grid_parts.hpp"
 

@@ -19,6 +19,7 @@
 #include "support/valid_program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/emit/spirv/emit.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/reference/reference.hpp"

@@ -6,6 +6,7 @@
 
 #include "support/expected_values.hpp"
 #include "vyre/ir/handle.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/resolve.hpp"
 
 namespace vyre::test {

@@ -12,6 +12,7 @@
 
 #include "vyre/ir/handle.hpp"
 #include "vyre/ir/op_spec.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/resolve.hpp"
 
 namespace vyre::sample {

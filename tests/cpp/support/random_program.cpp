@@ -4,6 +4,7 @@
 #include <array>
 
 #include "vyre/ir/builder.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre::test {
 namespace {

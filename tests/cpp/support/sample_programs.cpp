@@ -3,6 +3,7 @@
 #include "support/random_program.hpp"
 #include "vyre/ir/builder.hpp"
 #include "vyre/ir/handle.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/resolve.hpp"
 
 namespace vyre::test {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "vyre/ir/handle.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre::shapes {
 

@@ -8,6 +8,7 @@
 #include "support/patience.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/handle.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/print.hpp"
 #include "vyre/ir/resolve.hpp"
 #include "vyre/lower/lower.hpp"

@@ -11,9 +11,11 @@
 #include "support/sample_programs.hpp"
 #include "vyre/ir/builder.hpp"
 #include "vyre/ir/handle.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/parse.hpp"
 #include "vyre/ir/print.hpp"
 #include "vyre/ir/resolve.hpp"
+#include "vyre/ir/semantics.hpp"
 #include "vyre/ops/standard.hpp"
 
 namespace vyre::transform {

@@ -2,6 +2,7 @@
 
 #include "../support/found.hpp"
 #include "../support/programs.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre {
 namespace {

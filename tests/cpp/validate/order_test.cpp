@@ -3,6 +3,7 @@
 
 #include "../support/found.hpp"
 #include "../support/programs.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre {
 namespace {

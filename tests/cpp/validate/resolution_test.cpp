@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "vyre/ir/infix.hpp"
 #include "vyre/ops/standard.hpp"
 
 namespace vyre::validate {

@@ -8,6 +8,7 @@
 #include "../support/patience.hpp"
 #include "../support/programs.hpp"
 #include "vyre/ir/builder.hpp"
+#include "vyre/ir/ops.hpp"
 
 namespace vyre {
 namespace {

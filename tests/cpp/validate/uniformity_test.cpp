@@ -7,6 +7,7 @@
 #include "../support/found.hpp"
 #include "../support/programs.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/print.hpp"
 #include "vyre/run/reference/reference.hpp"
 

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/program.hpp"
 #include "vyre/run/checks.hpp"
 

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/semantics.hpp"
 #include "vyre/run/reference/group.hpp"
 #include "vyre/run/reference/machine.hpp"

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "vyre/ir/ops.hpp"
 #include "vyre/ir/program.hpp"
 
 namespace vyre::run::reference {
