@@ -98,21 +98,9 @@ Expr(buf_len(out)))");
 }
 
 void bind_ids(Class& expr) {
-  struct Row {
-    const char* name;
-    ir::GridIdKind kind;
-    const char* short_name;
-    const char* meaning;
-  };
-  static constexpr Row kRows[] = {
-      {"invocation_id", ir::GridIdKind::Invocation, "gid",
-       "The index of this invocation in the whole grid, U32: workgroup_id * workgroup_size + local_id."},
-      {"workgroup_id", ir::GridIdKind::Workgroup, "workgroup", "The index of this workgroup in the grid, U32."},
-      {"local_id", ir::GridIdKind::Local, "local", "The index of this invocation in its workgroup, U32."},
-  };
-  for (const Row& row : kRows) {
+  for (const ir::GridIdInfo& row : ir::kGridIds) {
     expr.def_static(
-        row.name,
+        row.name.data(),
         [&row](py::handle axis) {
           return wrap(ir::expr::grid_id(row.kind, to_u32(axis, argument("axis", fmt::format("Expr.{}", row.name))), caller()));
         },

@@ -52,10 +52,8 @@ class Brief {
         return put("]");
       case ir::ExprKind::BufLen:
         return put(fmt::format("buf_len({})", short_name(data.name)));
-      case ir::ExprKind::GridId: {
-        constexpr const char* kNames[] = {"invocation_id", "workgroup_id", "local_id"};
-        return put(fmt::format("{}({})", kNames[data.op], word));
-      }
+      case ir::ExprKind::GridId:
+        return put(fmt::format("{}({})", ir::info(static_cast<ir::GridIdKind>(data.op)).name, word));
       case ir::ExprKind::Binary: {
         const ir::BinOpInfo& row = ir::info(static_cast<ir::BinOp>(data.op));
         if (row.infix.empty()) return list(row.text, data, depth);

@@ -12,6 +12,7 @@
 #include "vyre/base/id.hpp"
 #include "vyre/base/overloaded.hpp"
 #include "vyre/ir/data_type.hpp"
+#include "vyre/ir/grid_id.hpp"
 #include "vyre/ir/ops_fwd.hpp"
 
 namespace vyre::ir {
@@ -20,8 +21,6 @@ namespace vyre::ir {
 struct ExprList {
   std::uint32_t first = 0;
 };
-
-enum class GridIdKind : std::uint8_t { Invocation, Workgroup, Local };
 
 // A constant of a type with literals (types.def). A type of one u32 lane has its bits in `low` and 0 in `high`; two halves, because an
 // 8-byte member would make every expression 24 bytes.

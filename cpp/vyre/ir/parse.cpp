@@ -43,7 +43,7 @@ const std::unordered_map<std::string_view, Function>& functions() {
     for (const BinOpInfo& row : kBinOps) add(row.text, FunctionKind::Binary, row.op);
     for (const UnOpInfo& row : kUnOps) add(row.text, FunctionKind::Unary, row.op);
     for (const AtomicOpInfo& row : kAtomicOps) add(row.text, FunctionKind::Atomic, row.op);
-    for (std::size_t kind = 0; kind < kGridIds.size(); ++kind) add(kGridIds[kind], FunctionKind::GridId, kind);
+    for (const GridIdInfo& row : kGridIds) add(row.text, FunctionKind::GridId, static_cast<std::size_t>(row.kind));
     return all;
   }();
   return *table;
@@ -314,13 +314,13 @@ class Parser : Lexer {
   }
 
   ExprId grid_id(std::string_view word) {
-    const auto kind = std::find(kGridIds.begin(), kGridIds.end(), word);
-    if (kind == kGridIds.end()) fail(at_, fmt::format("{} has no axes", shown(word)), "write gid, wid or lid before the `.`");
+    const auto row = std::ranges::find(kGridIds, word, &GridIdInfo::text);
+    if (row == kGridIds.end()) fail(at_, fmt::format("{} has no axes", shown(word)), "write gid, wid or lid before the `.`");
     at_ += word.size() + 1;
     const std::string_view axis = word_at(at_);
     if (axis.size() != 1 || kAxes.find(axis) == std::string_view::npos) fail_wanted("an axis", "write .x, .y or .z");
     ++at_;
-    return builder_.add(GridId{static_cast<GridIdKind>(kind - kGridIds.begin()), static_cast<std::uint32_t>(kAxes.find(axis))});
+    return builder_.add(GridId{row->kind, static_cast<std::uint32_t>(kAxes.find(axis))});
   }
 
   ExprId variable_or_load() {

@@ -238,7 +238,7 @@ class Printer {
           put(")");
         },
         [&](const GridId& grid) {
-          put(kGridIds[static_cast<std::size_t>(grid.kind)]);
+          put(info(grid.kind).text);
           if (grid.axis < kAxes.size()) {
             put(".");
             put(kAxes.substr(grid.axis, 1));

@@ -23,7 +23,6 @@ inline constexpr std::uint32_t kMaxBrackets = 200;
 inline constexpr std::array<std::string_view, 13> kKeywords = {"vyre", "workgroup_size", "buffer",  "let",    "if",   "else", "loop",
                                                                "in",   "block",          "barrier", "return", "true", "false"};
 
-inline constexpr std::array<std::string_view, 3> kGridIds = {"gid", "wid", "lid"};  // by GridIdKind
 inline constexpr std::string_view kAxes = "xyz";
 
 constexpr bool starts_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }

@@ -258,7 +258,7 @@ class Reader {
       case ExprTag::BufLen:
         return BufLen{name()};
       case ExprTag::GridId:
-        return GridId{static_cast<GridIdKind>(below(3, "kind of grid id")), number()};
+        return GridId{static_cast<GridIdKind>(below(kGridIds.size(), "kind of grid id")), number()};
       case ExprTag::Binary:
         return Binary{static_cast<BinOp>(below(kBinOps.size(), "binary operator")), operand(), operand()};
       case ExprTag::Unary:

@@ -12,7 +12,8 @@
 namespace vyre::run {
 namespace {
 
-enum class Rank { Gpu, Cpu, SoftwareGpu, Reference };
+// Devices of a smaller rank are preferred.
+enum class Rank { Gpu = 0, Cpu = 1, SoftwareGpu = 2, Reference = 3 };
 
 Rank rank(const Backend& backend, const DeviceInfo& device) {
   if (backend.name() == "reference") return Rank::Reference;

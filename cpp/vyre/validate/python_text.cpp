@@ -22,10 +22,8 @@ constexpr std::size_t kLongestExpr = 120;
 constexpr int kDeepestExpr = 4;
 
 std::string call_axis(ir::GridIdKind kind, std::uint32_t axis) {
-  constexpr const char* kShort[] = {"gid", "workgroup", "local"};
-  constexpr const char* kLong[] = {"invocation_id", "workgroup_id", "local_id"};
-  const auto index = static_cast<std::size_t>(kind);
-  return axis < 3 ? fmt::format("Expr.{}_{}()", kShort[index], "xyz"[axis]) : fmt::format("Expr.{}({})", kLong[index], axis);
+  const ir::GridIdInfo& row = ir::info(kind);
+  return axis < 3 ? fmt::format("Expr.{}_{}()", row.short_name, "xyz"[axis]) : fmt::format("Expr.{}({})", row.name, axis);
 }
 
 // Nothing for what is too deep or long, and for what a second evaluation would do twice.

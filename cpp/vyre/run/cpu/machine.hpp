@@ -44,7 +44,10 @@ class Machine {
   // Fills the first `count` lanes of a vector register with first, first + 1 and so on; lanes beyond them may change.
   void count_up(std::uint32_t reg, Word first, std::size_t count);
   // Sets whether the ids that Row names rise by one from lane to lane in the next batches.
-  void set_rows(bool invocation, bool local) { in_row_ = {false, invocation, local}; }
+  void set_rows(bool invocation, bool local) {
+    in_row_[static_cast<std::size_t>(Row::Invocation)] = invocation;
+    in_row_[static_cast<std::size_t>(Row::Local)] = local;
+  }
 
   // Runs the first `lanes` lanes. Shared arrays must be as clear_shared() leaves them. Allocates nothing, so a batch that has begun is
   // completed, unless `stop` ends it.

@@ -61,7 +61,7 @@ std::size_t in_range(bool bounded, Word first, Word length, std::size_t lanes) {
 }  // namespace
 
 bool Machine::is_row(const Instruction& i, const Word* index, std::size_t lanes) const {
-  return i.form == 0 ? lanes_.consecutive(index, lanes) : in_row_[i.form];
+  return static_cast<Row>(i.form) == Row::No ? lanes_.consecutive(index, lanes) : in_row_[i.form];
 }
 
 template <bool bounded>

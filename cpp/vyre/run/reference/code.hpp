@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "vyre/base/id.hpp"
+#include "vyre/ir/grid_id.hpp"
 #include "vyre/ir/ops.hpp"
 
 namespace vyre::run::reference {
@@ -56,8 +57,9 @@ struct Instruction {
 };
 static_assert(sizeof(Instruction) == 24);
 
-// InvocationId, WorkgroupId and LocalId, three axes each, have the first slots.
-inline constexpr Slot kIdSlots = 9;
+// The ids have the first slots, three axes each.
+inline constexpr Slot kIdSlots = 3 * ir::kGridIds.size();
+constexpr Slot id_slot(ir::GridIdKind kind, std::size_t axis) { return static_cast<Slot>(static_cast<std::size_t>(kind) * 3 + axis); }
 
 struct Code {
   struct Constant {

@@ -137,10 +137,9 @@ class Compiler {
             }
             place = length;
           },
-          [&](const ir::GridId& id) { place = static_cast<Slot>(id.kind) * 3 + id.axis; },
-          [&](const ir::Call&) { callee_of(*facts_->ops[step.op]); }, [](const ir::Var&) {}, [](const ir::Load&) {},
-          [](const ir::Binary&) {}, [](const ir::Unary&) {}, [](const ir::Select&) {}, [](const ir::Cast&) {}, [](const ir::Lane&) {},
-          [](const ir::Pack&) {}, [](const ir::Atomic&) {});
+          [&](const ir::GridId& id) { place = id_slot(id.kind, id.axis); }, [&](const ir::Call&) { callee_of(*facts_->ops[step.op]); },
+          [](const ir::Var&) {}, [](const ir::Load&) {}, [](const ir::Binary&) {}, [](const ir::Unary&) {}, [](const ir::Select&) {},
+          [](const ir::Cast&) {}, [](const ir::Lane&) {}, [](const ir::Pack&) {}, [](const ir::Atomic&) {});
     }
   }
 

@@ -51,9 +51,9 @@ Address Group::resume(std::uint32_t invocation, std::uint32_t* slots) const {
   const ir::WorkgroupSize& size = job_.program.workgroup_size();
   const Triple local = local_id(invocation, size);
   for (std::size_t axis = 0; axis < 3; ++axis) {
-    slots[static_cast<std::size_t>(ir::GridIdKind::Invocation) * 3 + axis] = id_[axis] * size[axis] + local[axis];
-    slots[static_cast<std::size_t>(ir::GridIdKind::Workgroup) * 3 + axis] = id_[axis];
-    slots[static_cast<std::size_t>(ir::GridIdKind::Local) * 3 + axis] = local[axis];
+    slots[id_slot(ir::GridIdKind::Invocation, axis)] = id_[axis] * size[axis] + local[axis];
+    slots[id_slot(ir::GridIdKind::Workgroup, axis)] = id_[axis];
+    slots[id_slot(ir::GridIdKind::Local, axis)] = local[axis];
   }
   return 0;
 }
