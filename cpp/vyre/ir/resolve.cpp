@@ -1,7 +1,7 @@
-// How handles become a Program. Statements are walked in order, with the types of the variables in scope (Variables); each statement's
+// How handles become a Program. Statements are walked in order, with the types of the variables in scope (variables.hpp); each statement's
 // expressions are made operands first (Expressions), and the type of every one is known when its users are made, so that an operator of
-// Python is replaced by explicit ones (infix.def) in the same walk. A handle is made once; one whose meaning depends on the type of
-// a variable is made again where the variable has another type, and shared with what is equal.
+// Python is replaced by explicit ones (infix.def) in the same walk. A handle is made once; one whose meaning depends on the type of a
+// variable is made again where the variable has another type, and shared with what is equal.
 #include "vyre/ir/resolve.hpp"
 
 #include <fmt/format.h>
@@ -18,6 +18,7 @@
 #include "vyre/ir/builder.hpp"
 #include "vyre/ir/infix.hpp"
 #include "vyre/ir/spelling.hpp"
+#include "vyre/ir/variables.hpp"
 
 namespace vyre::ir {
 namespace {
@@ -26,58 +27,6 @@ namespace {
 constexpr std::size_t kMaxStatements = std::size_t{1} << 22;
 // How often handles are made again because a variable has another type.
 constexpr std::size_t kMaxMadeAgain = std::size_t{1} << 24;
-
-// The types of the variables in scope. While each name has one type wherever it is bound, environment() stays 0.
-class Variables {
- public:
-  using Type = std::optional<DataType>;  // nothing when a mistake hides the type
-
-  Type type(NameId name) const { return name.index < names_.size() && names_[name].bound ? names_[name].here : std::nullopt; }
-  // Equal for two places only if every name has the same type at both, as far as it has one.
-  std::uint32_t environment() const { return environment_; }
-
-  void bind(NameId name, Type type) {
-    if (name.index >= names_.size()) names_.resize(name.index + 1);
-    Name& known = names_[name];
-    changes_.push_back({name, known, environment_});
-    const Type before = known.bound ? known.here : known.known ? known.first : type;
-    if (!known.known) known.first = type;
-    known.known = known.bound = true;
-    known.here = type;
-    if (before == type) return;
-    environment_ =
-        environments_.try_emplace({environment_, name, type}, static_cast<std::uint32_t>(environments_.size() + 1)).first->second;
-  }
-  void open() { opened_.push_back(changes_.size()); }
-  void close() {
-    for (; changes_.size() > opened_.back(); changes_.pop_back()) {
-      const Change& change = changes_.back();
-      Name& name = names_[change.name];
-      name.bound = change.before.bound;
-      name.here = change.before.here;
-      environment_ = change.environment;
-    }
-    opened_.pop_back();
-  }
-
- private:
-  struct Name {
-    bool known = false, bound = false;
-    Type first;  // the type with which the program binds the name first
-    Type here;
-  };
-  struct Change {
-    NameId name;
-    Name before;
-    std::uint32_t environment;
-  };
-
-  IdVector<NameId, Name> names_;
-  std::vector<Change> changes_;
-  std::vector<std::size_t> opened_;
-  std::map<std::tuple<std::uint32_t, NameId, Type>, std::uint32_t> environments_;
-  std::uint32_t environment_ = 0;
-};
 
 // An expression of the program being made.
 struct Made {
