@@ -2,8 +2,6 @@
 #include <fmt/format.h>
 #include <pybind11/native_enum.h>
 
-#include <array>
-
 #include "bindings.hpp"
 #include "vyre/ir/infix.hpp"
 
@@ -43,9 +41,8 @@ void bind_types(py::module_& m) {
     std::string numpy(row.numpy);
     if (!row.also.empty()) numpy = fmt::format("{}, {}", numpy, row.also);
     if (row.components > 1) numpy = fmt::format("{} x {}", numpy, row.components);
-    constexpr std::array kKinds = {"unsigned", "signed", "boolean", "opaque"};
     rows.append(type_row(row.name, row.text, row.bytes, row.lanes, row.wgsl, numpy, row.meaning, row.number,
-                         kKinds.at(static_cast<std::size_t>(row.kind)), ir::name(row.component), row.components, row.numpy));
+                         py::str(row.kind_name).attr("lower")(), ir::name(row.component), row.components, row.numpy));
   }
   tables["types"] = py::tuple(rows);
   rows = py::list();
@@ -62,12 +59,11 @@ void bind_types(py::module_& m) {
   rows = py::list();
   const py::object infix_row = py::module_::import("collections").attr("namedtuple")("InfixRow", "symbol function shape types");
   for (const ir::InfixInfo& row : ir::kInfixes) {
-    constexpr std::array kShapes = {"Same", "Compare", "Shift", "One"};
     py::list types;
     for (const ir::TypeInfo& type : ir::kTypes) {
       if (is_defined(row, type.type)) types.append(type.name);
     }
-    rows.append(infix_row(row.symbol, row.function, kShapes.at(static_cast<std::size_t>(row.shape)), py::tuple(types)));
+    rows.append(infix_row(row.symbol, row.function, row.shape_name, py::tuple(types)));
   }
   tables["infix"] = py::tuple(rows);
   rows = py::list();

@@ -22,6 +22,7 @@ struct TypeInfo {
   std::uint32_t number;
   std::string_view text;  // "vec2<u32>": how messages and the text form spell it
   TypeKind kind;
+  std::string_view kind_name;  // "Unsigned"
   DataType component;
   std::uint32_t components;
   std::uint32_t bytes;
@@ -36,10 +37,11 @@ struct TypeInfo {
 };
 
 inline constexpr std::array kTypes = {
-#define TYPE(enumerator, number, text, kind, component, components, bytes, lanes, literal, wgsl, numpy_kind, numpy_bytes, numpy, also,    \
-             meaning)                                                                                                                     \
-  TypeInfo{DataType::enumerator, #enumerator, number, text, TypeKind::kind, DataType::component, components, bytes, lanes, literal, wgsl, \
-           numpy_kind,           numpy_bytes, numpy,  also, meaning},
+#define TYPE(enumerator, number, text, kind, component, components, bytes, lanes, literal, wgsl, numpy_kind, numpy_bytes, numpy, also, \
+             meaning)                                                                                                                  \
+  TypeInfo{DataType::enumerator, #enumerator, number, text,  TypeKind::kind, #kind,                                                    \
+           DataType::component,  components,  bytes,  lanes, literal,        wgsl,                                                     \
+           numpy_kind,           numpy_bytes, numpy,  also,  meaning},
 #include "vyre/ir/types.def"
 };
 static_assert([] {

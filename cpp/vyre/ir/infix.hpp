@@ -27,6 +27,7 @@ struct InfixInfo {
   Infix op;
   std::string_view symbol, function;
   InfixShape shape;
+  std::string_view shape_name;  // "Same"
   std::variant<None, BinOp, UnOp> u32;
   std::variant<None, Wrapped> i32;
   std::string_view u64;
@@ -41,7 +42,7 @@ inline constexpr auto kInfixes = [] {
   constexpr InfixInfo::Truth Truth;
   return std::array{
 #define INFIX(enumerator, symbol, function, shape, u32, i32, u64, vectors, boolean) \
-  InfixInfo{Infix::enumerator, symbol, function, InfixShape::shape, u32, i32, u64, vectors, boolean},
+  InfixInfo{Infix::enumerator, symbol, function, InfixShape::shape, #shape, u32, i32, u64, vectors, boolean},
 #include "vyre/ir/infix.def"
   };
 }();
