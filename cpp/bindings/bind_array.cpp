@@ -308,25 +308,7 @@ void bind_operators(py::class_<PyArray>& array) {
   }
 }
 
-}  // namespace
-
-void bind_array(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
-  py::class_<PyArray> array(m, "Array", py::is_final(), made_whole<PyArray>(),
-                            R"(Elements that stay on a device, C-contiguous, in the order and of the types of numpy: made by vyre.array or
-vyre.empty, worked on by calling a Program with it, read by numpy().
-
-Calls on a GPU return before they are done; whatever reads an array waits for the calls before it, and raises what they raised.
-
->>> a = vyre.array([1, 2, 3], dtype=vyre.u32, backend="cpu")
->>> a
-<vyre.Array of uint32 with shape (3,) on cpu: [1, 2, 3]>
->>> int(a[0])
-1
->>> a[1:].numpy()
-array([2, 3], dtype=uint32))");
-  def_no_new(array, "Array is not called directly. Fix: write vyre.array(values), or vyre.empty(shape).");
+void bind_properties(py::class_<PyArray>& array) {
   array.def_property_readonly(
       "shape", [](const PyArray& self) { return py::tuple(py::cast(self.shape)); }, "Elements along each axis, a tuple.");
   array.def_property_readonly(
@@ -341,15 +323,10 @@ array([2, 3], dtype=uint32))");
       "backend", [](const PyArray& self) { return lenient_str(self.backend->name()); }, "The name of the backend that works with it.");
   array.def_property_readonly(
       "device", [](const PyArray& self) { return self.device; }, "The index of its device among those of the backend.");
-  array.def("__len__", [](const PyArray& self) {
-    if (self.shape.empty()) throw CallError("a vyre.Array of shape () has no length. Fix: read its `size`.");
-    return self.shape[0];
-  });
-  array.def("__repr__", [](const PyArray& self) {
-    const bool only = self.backend->name() == "cpu" || self.backend->name() == "reference";
-    return lenient_str(fmt::format("<{} on {}{}{}>", self.describe().substr(2), self.backend->name(),
-                                   only ? "" : fmt::format(" device {}", self.device), shown(self)));
-  });
+}
+
+// What reads and writes the elements.
+void bind_transfers(py::class_<PyArray>& array) {
   array.def(
       "numpy", [](const PyArray& self, py::handle timeout) { return to_numpy(self, to_timeout(timeout, "Array.numpy")); },
       py::arg("timeout") = py::none(),
@@ -424,6 +401,38 @@ array([1, 2, 3], dtype=uint32))");
 >>> a[1:3][:] = [5, 6]
 >>> a.numpy()
 array([0, 5, 6, 0], dtype=uint32))");
+}
+
+}  // namespace
+
+void bind_array(py::module_& m) {
+  py::options options;
+  options.disable_function_signatures();
+  py::class_<PyArray> array(m, "Array", py::is_final(), made_whole<PyArray>(),
+                            R"(Elements that stay on a device, C-contiguous, in the order and of the types of numpy: made by vyre.array or
+vyre.empty, worked on by calling a Program with it, read by numpy().
+
+Calls on a GPU return before they are done; whatever reads an array waits for the calls before it, and raises what they raised.
+
+>>> a = vyre.array([1, 2, 3], dtype=vyre.u32, backend="cpu")
+>>> a
+<vyre.Array of uint32 with shape (3,) on cpu: [1, 2, 3]>
+>>> int(a[0])
+1
+>>> a[1:].numpy()
+array([2, 3], dtype=uint32))");
+  def_no_new(array, "Array is not called directly. Fix: write vyre.array(values), or vyre.empty(shape).");
+  bind_properties(array);
+  array.def("__len__", [](const PyArray& self) {
+    if (self.shape.empty()) throw CallError("a vyre.Array of shape () has no length. Fix: read its `size`.");
+    return self.shape[0];
+  });
+  array.def("__repr__", [](const PyArray& self) {
+    const bool only = self.backend->name() == "cpu" || self.backend->name() == "reference";
+    return lenient_str(fmt::format("<{} on {}{}{}>", self.describe().substr(2), self.backend->name(),
+                                   only ? "" : fmt::format(" device {}", self.device), shown(self)));
+  });
+  bind_transfers(array);
   array.def("__int__", [](const PyArray& self) { return only_value(self, "int"); });
   array.def("__float__", [](const PyArray& self) { return py::float_(only_value(self, "float")); });
   array.def("__bool__", truth);

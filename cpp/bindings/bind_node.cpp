@@ -41,18 +41,7 @@ std::string bound_fix(const std::string& variable, py::handle from, py::handle t
   return {};
 }
 
-}  // namespace
-
-void bind_node(py::module_& m) {
-  py::options options;
-  options.disable_function_signatures();
-  py::class_<PyNode> node(m, "Node", py::is_final(), made_whole<PyNode>(),
-                          R"(A statement: an immutable handle, made by the functions of this class.
-
->>> vyre.Node.store("out", vyre.Expr.gid_x(), 1)
-Node(out[invocation_id(0)] = 1))");
-  def_no_new(node,
-             "Node is not called directly. Fix: write Node.let(name, value), Node.store(buffer, index, value) or another constructor.");
+void bind_plain(py::class_<PyNode>& node) {
   node.def_static(
       "let",
       [](py::handle name, py::handle value) {
@@ -93,6 +82,9 @@ Writes an element of a ReadWrite or Workgroup buffer; no effect when index >= bu
 
 >>> vyre.Node.store("out", 0, 7)
 Node(out[0] = 7))");
+}
+
+void bind_control_flow(py::class_<PyNode>& node) {
   node.def_static(
       "if_",
       [](py::handle cond, py::handle then, py::handle otherwise) {
@@ -150,6 +142,22 @@ flow (V010).
 
 >>> vyre.Node.barrier()
 Node(barrier))");
+}
+
+}  // namespace
+
+void bind_node(py::module_& m) {
+  py::options options;
+  options.disable_function_signatures();
+  py::class_<PyNode> node(m, "Node", py::is_final(), made_whole<PyNode>(),
+                          R"(A statement: an immutable handle, made by the functions of this class.
+
+>>> vyre.Node.store("out", vyre.Expr.gid_x(), 1)
+Node(out[invocation_id(0)] = 1))");
+  def_no_new(node,
+             "Node is not called directly. Fix: write Node.let(name, value), Node.store(buffer, index, value) or another constructor.");
+  bind_plain(node);
+  bind_control_flow(node);
   explain_calls(node, "Node");
   node.def("__repr__", [](const PyNode& self) { return lenient_str(brief(self.handle)); });
   node.def("__eq__",

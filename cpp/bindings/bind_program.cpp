@@ -38,94 +38,20 @@ void refuse_type_as_number(py::handle name, py::handle number, const std::string
                    : fmt::format("write {}({}, 0, {}{}), with a binding of its own", function, shown, access, element));
 }
 
-void bind_buffer_decl(py::module_& m) {
-  py::class_<BufferDecl> decl(m, "BufferDecl", py::is_final(), made_whole<BufferDecl>(),
-                              R"(A buffer of a program: name, binding, access, element type and length.
+BufferDecl described(py::handle name, py::handle binding, BufferAccess access, py::handle element, py::handle count, const char* function) {
+  BufferDecl result;
+  result.name = to_text(name, argument("name", function));
+  refuse_type_as_number(name, binding, function);
+  result.binding = to_u32(binding, argument("binding", function));
+  result.access = access;
+  result.element = to_type(element, argument("element", function));
+  result.count = to_u32(count, argument("count", function));
+  result.made_at = {caller()};
+  return result;
+}
 
-`count` is 0 when the host's array decides the length; otherwise the array has exactly so many elements.
-
->>> vyre.BufferDecl.read("left", 0, vyre.u32)
-BufferDecl.read('left', 0, DataType.U32))");
-  def_no_new(decl,
-             "BufferDecl is not called directly. Fix: write BufferDecl.read(name, binding, element), read_write, output, uniform, "
-             "workgroup or storage.");
-
-  auto described = [](py::handle name, py::handle binding, BufferAccess access, py::handle element, py::handle count,
-                      const char* function) {
-    BufferDecl result;
-    result.name = to_text(name, argument("name", function));
-    refuse_type_as_number(name, binding, function);
-    result.binding = to_u32(binding, argument("binding", function));
-    result.access = access;
-    result.element = to_type(element, argument("element", function));
-    result.count = to_u32(count, argument("count", function));
-    result.made_at = {caller()};
-    return result;
-  };
-  decl.def_static(
-      "storage",
-      [described](py::handle name, py::handle binding, py::handle access, py::handle element, py::handle count) {
-        return described(name, binding, to_access(access, argument("access", "BufferDecl.storage")), element, count, "BufferDecl.storage");
-      },
-      py::arg("name"), py::arg("binding"), py::arg("access"), py::arg("element"), py::kw_only(), py::arg("count") = 0,
-      R"(storage(name, binding, access, element, *, count=0) -> BufferDecl
-
-A buffer of any access.
-
->>> vyre.BufferDecl.storage("data", 0, vyre.BufferAccess.ReadWrite, vyre.u32)
-BufferDecl.read_write('data', 0, DataType.U32))");
-
-  struct Row {
-    const char* name;
-    const char* function;
-    BufferAccess access;
-    bool output;
-    const char* meaning;
-  };
-  static constexpr Row kRows[] = {
-      {"read", "BufferDecl.read", BufferAccess::ReadOnly, false, "A buffer that the program only reads."},
-      {"read_write", "BufferDecl.read_write", BufferAccess::ReadWrite, false,
-       "A buffer that the program reads and writes; it comes back from a run."},
-      {"output", "BufferDecl.output", BufferAccess::ReadWrite, true,
-       "A ReadWrite buffer that is marked as the result; at most one (V035)."},
-      {"uniform", "BufferDecl.uniform", BufferAccess::Uniform, false, "A small read-only buffer: at most 65,536 bytes."},
-  };
-  for (const Row& row : kRows) {
-    decl.def_static(
-        row.name,
-        [described, &row](py::handle name, py::handle binding, py::handle element, py::handle count) {
-          BufferDecl result = described(name, binding, row.access, element, count, row.function);
-          result.output = row.output;
-          return result;
-        },
-        py::arg("name"), py::arg("binding"), py::arg("element"), py::kw_only(), py::arg("count") = 0,
-        fmt::format("{0}(name, binding, element, *, count=0) -> BufferDecl\n\n{1}\n\n>>> vyre.BufferDecl.{0}(\"data\", 0, "
-                    "vyre.u32)\nBufferDecl.{0}('data', 0, "
-                    "DataType.U32)",
-                    row.name, row.meaning)
-            .c_str());
-  }
-  decl.def_static(
-      "workgroup",
-      [](py::handle name, py::handle count, py::handle element) {
-        refuse_type_as_number(name, count, "BufferDecl.workgroup");
-        BufferDecl result = BufferDecl::workgroup(to_text(name, argument("name", "BufferDecl.workgroup")),
-                                                  to_u32(count, argument("count", "BufferDecl.workgroup")),
-                                                  to_type(element, argument("element", "BufferDecl.workgroup")));
-        result.made_at = {caller()};
-        return result;
-      },
-      py::arg("name"), py::arg("count"), py::arg("element"),
-      R"(workgroup(name, count, element) -> BufferDecl
-
-Memory shared by one workgroup: `count` elements, zero at its start; it has no binding.
-
->>> vyre.BufferDecl.workgroup("tile", 64, vyre.u32)
-BufferDecl.workgroup('tile', 64, DataType.U32))");
-
-  explain_calls(decl, "BufferDecl", [](const py::args& args, const std::string& name) {
-    if (args.size() >= 2) refuse_type_as_number(args[0], args[1], "BufferDecl." + name);
-  });
+// What a declaration says and how it behaves as a value.
+void bind_declared(py::class_<BufferDecl>& decl) {
   // A declaration is not the array, and has a name in expressions and statements.
   decl.def("__getitem__", [](const BufferDecl& self, py::handle) -> py::object {
     throw ArgumentError(fmt::format("a BufferDecl has no elements. Fix: write Expr.load({}, index).", quoted(self.name)));
@@ -165,6 +91,85 @@ BufferDecl.workgroup('tile', 64, DataType.U32))");
   decl.def("__reduce__", [state](const BufferDecl& self) {
     return py::make_tuple(py::module_::import("vyre._pickle").attr("buffer_decl"), state(self));
   });
+}
+
+void bind_buffer_decl(py::module_& m) {
+  py::class_<BufferDecl> decl(m, "BufferDecl", py::is_final(), made_whole<BufferDecl>(),
+                              R"(A buffer of a program: name, binding, access, element type and length.
+
+`count` is 0 when the host's array decides the length; otherwise the array has exactly so many elements.
+
+>>> vyre.BufferDecl.read("left", 0, vyre.u32)
+BufferDecl.read('left', 0, DataType.U32))");
+  def_no_new(decl,
+             "BufferDecl is not called directly. Fix: write BufferDecl.read(name, binding, element), read_write, output, uniform, "
+             "workgroup or storage.");
+
+  decl.def_static(
+      "storage",
+      [](py::handle name, py::handle binding, py::handle access, py::handle element, py::handle count) {
+        return described(name, binding, to_access(access, argument("access", "BufferDecl.storage")), element, count, "BufferDecl.storage");
+      },
+      py::arg("name"), py::arg("binding"), py::arg("access"), py::arg("element"), py::kw_only(), py::arg("count") = 0,
+      R"(storage(name, binding, access, element, *, count=0) -> BufferDecl
+
+A buffer of any access.
+
+>>> vyre.BufferDecl.storage("data", 0, vyre.BufferAccess.ReadWrite, vyre.u32)
+BufferDecl.read_write('data', 0, DataType.U32))");
+
+  struct Row {
+    const char* name;
+    const char* function;
+    BufferAccess access;
+    bool output;
+    const char* meaning;
+  };
+  static constexpr Row kRows[] = {
+      {"read", "BufferDecl.read", BufferAccess::ReadOnly, false, "A buffer that the program only reads."},
+      {"read_write", "BufferDecl.read_write", BufferAccess::ReadWrite, false,
+       "A buffer that the program reads and writes; it comes back from a run."},
+      {"output", "BufferDecl.output", BufferAccess::ReadWrite, true,
+       "A ReadWrite buffer that is marked as the result; at most one (V035)."},
+      {"uniform", "BufferDecl.uniform", BufferAccess::Uniform, false, "A small read-only buffer: at most 65,536 bytes."},
+  };
+  for (const Row& row : kRows) {
+    decl.def_static(
+        row.name,
+        [&row](py::handle name, py::handle binding, py::handle element, py::handle count) {
+          BufferDecl result = described(name, binding, row.access, element, count, row.function);
+          result.output = row.output;
+          return result;
+        },
+        py::arg("name"), py::arg("binding"), py::arg("element"), py::kw_only(), py::arg("count") = 0,
+        fmt::format("{0}(name, binding, element, *, count=0) -> BufferDecl\n\n{1}\n\n>>> vyre.BufferDecl.{0}(\"data\", 0, "
+                    "vyre.u32)\nBufferDecl.{0}('data', 0, "
+                    "DataType.U32)",
+                    row.name, row.meaning)
+            .c_str());
+  }
+  decl.def_static(
+      "workgroup",
+      [](py::handle name, py::handle count, py::handle element) {
+        refuse_type_as_number(name, count, "BufferDecl.workgroup");
+        BufferDecl result = BufferDecl::workgroup(to_text(name, argument("name", "BufferDecl.workgroup")),
+                                                  to_u32(count, argument("count", "BufferDecl.workgroup")),
+                                                  to_type(element, argument("element", "BufferDecl.workgroup")));
+        result.made_at = {caller()};
+        return result;
+      },
+      py::arg("name"), py::arg("count"), py::arg("element"),
+      R"(workgroup(name, count, element) -> BufferDecl
+
+Memory shared by one workgroup: `count` elements, zero at its start; it has no binding.
+
+>>> vyre.BufferDecl.workgroup("tile", 64, vyre.u32)
+BufferDecl.workgroup('tile', 64, DataType.U32))");
+
+  explain_calls(decl, "BufferDecl", [](const py::args& args, const std::string& name) {
+    if (args.size() >= 2) refuse_type_as_number(args[0], args[1], "BufferDecl." + name);
+  });
+  bind_declared(decl);
   m.def("_buffer_decl_from_state", [](const py::args& saved) {
     if (saved.size() != 6) throw ParseError("this is not a pickled BufferDecl. Fix: load what pickle.dumps wrote.");
     BufferDecl result;
@@ -247,6 +252,37 @@ py::str to_text_form(const PyProgram& self) {
   return lenient_str(text);
 }
 
+void bind_parts(py::class_<PyProgram>& program) {
+  program.def_property_readonly(
+      "buffers",
+      [](const PyProgram& self) {
+        py::tuple result(self.program.buffers().size());
+        for (std::size_t slot = 0; slot < result.size(); ++slot) result[slot] = py::cast(self.program.buffers()[slot]);
+        return result;
+      },
+      "The BufferDecls, in order.");
+  program.def_property_readonly(
+      "workgroup_size",
+      [](const PyProgram& self) {
+        const ir::WorkgroupSize& size = self.program.workgroup_size();
+        return py::make_tuple(size[0], size[1], size[2]);
+      },
+      "Invocations of a workgroup along x, y, z.");
+  program.def_property_readonly(
+      "entry",
+      [](const PyProgram& self) {
+        std::vector<ir::NodeHandle> nodes;
+        {
+          const WithoutGil unlocked;
+          nodes = ir::entry_handles(self.program);
+        }
+        py::tuple result(nodes.size());
+        for (std::size_t index = 0; index < nodes.size(); ++index) result[index] = py::cast(PyNode{std::move(nodes[index])});
+        return result;
+      },
+      "The Nodes, in order; made anew at each access.");
+}
+
 void bind_program_class(py::module_& m) {
   py::class_<PyProgram> program(m, "Program", py::is_final(), made_whole<PyProgram>(),
                                 R"(Program(buffers=(), workgroup_size=(1, 1, 1), entry=())
@@ -278,34 +314,7 @@ True)");
     const WithoutGil unlocked;
     return PyProgram(resolved(std::move(decls), size, nodes, {}, place));
   });
-  program.def_property_readonly(
-      "buffers",
-      [](const PyProgram& self) {
-        py::tuple result(self.program.buffers().size());
-        for (std::size_t slot = 0; slot < result.size(); ++slot) result[slot] = py::cast(self.program.buffers()[slot]);
-        return result;
-      },
-      "The BufferDecls, in order.");
-  program.def_property_readonly(
-      "workgroup_size",
-      [](const PyProgram& self) {
-        const ir::WorkgroupSize& size = self.program.workgroup_size();
-        return py::make_tuple(size[0], size[1], size[2]);
-      },
-      "Invocations of a workgroup along x, y, z.");
-  program.def_property_readonly(
-      "entry",
-      [](const PyProgram& self) {
-        std::vector<ir::NodeHandle> nodes;
-        {
-          const WithoutGil unlocked;
-          nodes = ir::entry_handles(self.program);
-        }
-        py::tuple result(nodes.size());
-        for (std::size_t index = 0; index < nodes.size(); ++index) result[index] = py::cast(PyNode{std::move(nodes[index])});
-        return result;
-      },
-      "The Nodes, in order; made anew at each access.");
+  bind_parts(program);
   program.def(
       "check", [](const PyProgram& self) { valid(self); },
       R"(check() -> None
