@@ -1,8 +1,8 @@
-"""What a small call costs, by the way it is made: `python bench/calls.py`.
+"""Measures what a small call costs, by the way it is made: `python bench/calls.py`.
 
-`a ^ b` over 1,024 resident elements on each device: the caller's time by how many calls came before without a wait,
-call and wait, a call of numpy arrays, and graphs of several sizes, whose calls depend on each other or share nothing.
-Medians, except where many follow each other.
+Every call computes `a ^ b` over 1,024 elements. On each device, this measures the caller's time after several calls
+without a wait, a call with a wait, a call with numpy arrays, and graphs of several sizes whose calls depend on each
+other or share nothing. Figures are medians; for many calls in a row they are the least of several rounds.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ TURNS = 1000
 
 
 def median(work: Callable[[], object], after: Callable[[], object] = lambda: None) -> float:
-    """Microseconds of `work`; `after` it comes what is not timed."""
+    """Returns the median time of `work` in microseconds. `after` runs after each round and is not timed."""
     times = []
     for _ in range(TURNS):
         times.append(once(work))
@@ -32,7 +32,7 @@ def median(work: Callable[[], object], after: Callable[[], object] = lambda: Non
 
 
 def calls(device: vyre.Device) -> Iterator[tuple[str, float]]:
-    """What is measured of small calls, each with microseconds a call."""
+    """Yields the name of each measurement and its microseconds per call."""
     prog, grid = program("xor"), SMALL // SIZE
     a, b = (vyre.array(values, device=device) for values in inputs(SMALL))
     out = vyre.empty(SMALL, device=device)
@@ -76,7 +76,7 @@ def calls(device: vyre.Device) -> Iterator[tuple[str, float]]:
 
 
 def main() -> None:
-    """One column a device, without the reference."""
+    """Prints a table with one column for each usable device, without the reference."""
     columns: dict[str, dict[str, float]] = {}
     for device in vyre.devices():
         if device.usable:

@@ -1,8 +1,9 @@
-"""How long drivers compile programs with many locals and branches: `python bench/compiles.py [locals ...]`.
+"""Measures how long drivers compile programs with many locals and branches: `python bench/compiles.py [locals ...]`.
 
-n locals, n ifs that assign one of them each, and their sum: once of values that one load gives, once of a load each.
-On every Vulkan device, with and without "straightening" of `optimize=`: the first call of a program, from which
-lowering and running take a few milliseconds. Nothing compiled is taken from disk, and the bytes are the reference's.
+A program has n locals, n ifs that assign one local each, and the sum of the locals. The locals come from one load, or
+from a load each. On every Vulkan device, the first call of such a program is timed with and without "straightening" of
+`optimize=`; lowering and running take a few milliseconds of that. No compiled code comes from disk, and the bytes are
+compared with the reference's.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ TURNS = 2
 
 
 def program(count: int, *, loads: bool, seed: int) -> Program:
-    """No two are equal, so that none is remembered."""
+    """Builds a program. Each `seed` gives another one, so that no cache has it already."""
     i = Expr.gid_x()
     values = [Expr.load("in", i + k) if loads else Expr.var("x") * (k + seed) for k in range(count)]
     entry = [Node.let("x", Expr.load("in", i)), *[Node.let(f"v{k}", value) for k, value in enumerate(values)]]

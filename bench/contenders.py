@@ -1,4 +1,4 @@
-"""Who is measured: one row a contender, vyre's own devices first."""
+"""Lists the contenders that are measured, one row each; vyre's own devices come first."""
 
 from __future__ import annotations
 
@@ -7,16 +7,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Row:
-    """A contender.
+    """Describes a contender.
 
     Attributes:
-        name: as the table shows it.
-        module: what starts it, with `arguments` for its start().
-        package: what it is imported as, to be timed; None where that says nothing.
+        name: its name in the table.
+        module: the module whose start() starts it, called with `arguments`.
+        package: the package whose import is timed; None where that time means nothing.
         gpu: whether it is only tried where there is a GPU.
-        workloads: which kernels it has of its own.
+        workloads: the kernels that it implements.
         ours: whether it is vyre, which runs in the Python that runs the benchmarks.
-        batches: whether it is another that records runs and replays them.
+        batches: whether it is a peer that can record runs and replay them.
         never: why it cannot even be tried.
     """
 

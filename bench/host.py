@@ -1,9 +1,9 @@
-"""What vyre does without a device: building to SPIR-V against size, imports, and what checks cost the reference.
+"""Measures work without a device: building to SPIR-V by program size, imports, memory, and the cost of checks.
 
     python bench/host.py compile 200      python bench/host.py import numpy
     python bench/host.py memory cpu       python bench/host.py checks
 
-Prints one JSON object, figure -> seconds (of `checks` and `memory`, ratios).
+Prints one JSON object: figure -> seconds; for `checks` and `memory`, figure -> ratio.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ SIZES = (200, 2_000, 20_000, 99_000)
 
 
 def least(times: list[float]) -> float:
-    """Of several runs: what the work takes when nothing else runs."""
+    """Returns the least time of several runs: the one that other processes disturbed least."""
     return min(times)
 
 
 def compile_program(nodes: int) -> dict[str, float]:
-    """Build from Python, validate, lower and emit: a straight line of about `nodes` nodes, six a step."""
+    """Times building, validating and lowering a straight-line program of about `nodes` nodes, six for each step."""
     import vyre
     from vyre import BufferDecl, DataType, Expr, Node, Program
 
@@ -53,7 +53,7 @@ def compile_program(nodes: int) -> dict[str, float]:
 
 
 def import_package(package: str) -> dict[str, float]:
-    """Of a fresh process, the interpreter's own start not counted; and what is left when numpy is there already."""
+    """Times the import in a fresh process, without the interpreter's start, and again with numpy imported before."""
     text = "import time, sys{}; t = time.perf_counter(); import {}; print(time.perf_counter() - t)"
     result = {}
     for figure, before in (("import", ""), ("import after-numpy", ", numpy")):
@@ -67,13 +67,13 @@ def import_package(package: str) -> dict[str, float]:
 
 
 def peak() -> int:
-    """The most bytes of memory that this process had since forget_peak()."""
+    """Returns the most bytes of memory that this process has had since its peak was last reset."""
     status = Path("/proc/self/status").read_text(encoding="utf-8")
     return 1024 * int(status.split("VmHWM:")[1].split()[0])
 
 
 def memory(where: str) -> dict[str, float]:
-    """What a call of `a ^ b` takes at most beyond the user's arrays and the result, over the bytes of all three."""
+    """Returns the peak memory of a call of `a ^ b` beyond its three arrays, divided by the bytes of these arrays."""
     import numpy as np
 
     import vyre
@@ -84,17 +84,17 @@ def memory(where: str) -> dict[str, float]:
 
     def call(elements: int) -> int:
         a, b = np.full(elements, 3, np.uint32), np.full(elements, 5, np.uint32)
-        Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # forgets the peak
+        Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")  # resets the peak
         before = peak()
         out = vyre.run(prog, {"a": a, "b": b, "out": elements}, workgroups=-(-elements // SIZE), **target)["out"]
         return peak() - before - out.nbytes
 
-    call(1024)  # what is made once
+    call(1024)  # makes what later calls reuse
     return {f"memory {where}": max(0, call(n)) / (12 * n)}
 
 
 def checks() -> dict[str, float]:
-    """The reference checked, over the reference alone: one program a kind of work."""
+    """Returns the time of a checked run over that of a plain run of the reference, for each kind of work."""
     import numpy as np
 
     import vyre

@@ -1,4 +1,4 @@
-"""What every contender offers, vyre included: the two kernels that are compared, on arrays where it computes."""
+"""Defines what every contender offers, vyre included: the two kernels that are compared, and how to run them."""
 
 from __future__ import annotations
 
@@ -8,31 +8,31 @@ from dataclasses import dataclass
 import numpy as np
 
 ROUNDS = 256
-# Add, xor and rotate.
+# Each round has an add, a xor and a rotation.
 OPERATIONS = 3 * ROUNDS
-# Inputs repeat a block of this many random words, so that the right answer of any size is soon known.
+# Inputs repeat a block of this many random words, so that the right answer for any size takes little time.
 BLOCK = 1 << 14
 
 
 class Missing(Exception):
-    """Why something cannot be measured here: a package, a device, a part that is not there yet."""
+    """Says why something cannot be measured here: a package, a device or a feature is missing."""
 
 
 def nothing() -> None:
-    """What a contender that has nothing to wait for does to wait."""
+    """Does nothing; the `wait` of contenders whose calls return when they are done."""
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """One kernel on one pair of arrays.
+    """Runs one kernel on one pair of arrays.
 
     Attributes:
         enqueue: runs it once on arrays that lie where it computes, and need not wait.
-        wait: until all that was enqueued is done.
-        fetch: what it computed last, as a numpy array.
-        whole: numpy in, numpy out: everything from the user's arrays to a new array of the user's.
-        batch: given a count, records so many runs one after the other, and gives what replays them. None where a
-            contender cannot.
+        wait: waits until all enqueued runs are done.
+        fetch: returns the last result as a numpy array.
+        whole: does everything from the user's numpy arrays to a new numpy array.
+        batch: given a count, records that many runs one after the other, and returns a function that replays them. None
+            where a contender cannot do this.
     """
 
     enqueue: Callable[[], object]
@@ -44,11 +44,11 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Contender:
-    """One that was started.
+    """A contender that was started.
 
     Attributes:
         about: version and device, for the table's foot.
-        make: ("xor" or "arx", a, b) -> its Kernel. May raise Missing.
+        make: ("xor" or "arx", a, b) -> the Kernel for these arrays. May raise Missing.
     """
 
     about: str
@@ -56,7 +56,7 @@ class Contender:
 
 
 def inputs(elements: int) -> tuple[np.ndarray, np.ndarray]:
-    """The same two arrays of that many words in every process."""
+    """Returns two arrays of `elements` words, which are the same in every process."""
     random = np.random.default_rng(2026)
     blocks = (random.integers(0, 2**32, BLOCK, np.uint32) for _ in range(2))
     a, b = (np.resize(block, elements) for block in blocks)
@@ -64,7 +64,7 @@ def inputs(elements: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def arx(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """256 rounds of x += y, y = rotl(y ^ x, 7); in place where numpy can."""
+    """Computes 256 rounds of x += y, y = rotl(y ^ x, 7), in place where numpy can."""
     x, y = a.copy(), b.copy()
     spare = np.empty_like(x)
     for _ in range(ROUNDS):
@@ -77,6 +77,6 @@ def arx(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def answer(workload: str, elements: int) -> np.ndarray:
-    """What every contender must give, computed by numpy."""
+    """Returns the result that every contender must give, computed by numpy."""
     a, b = inputs(min(elements, BLOCK))
     return np.resize(a ^ b if workload == "xor" else arx(a, b), elements)

@@ -1,7 +1,8 @@
-"""What coarsening is worth on each device: `python bench/lowering.py [elements ...]`.
+"""Measures what coarsening is worth on each device: `python bench/lowering.py [elements ...]`.
 
-`a ^ b` as it is written and with a guard, a copy, and ARX, over arrays that stay on the device: many calls in a row and
-one wait, with and without, in turns, the least of several rounds. The bytes are compared before anything is timed.
+The programs are `a ^ b` as it is written and with a guard, a copy, and ARX, over arrays that stay on the device. A
+round is many calls in a row and one wait. Rounds with and without coarsening alternate, and the least time of each
+counts. The bytes are compared before anything is timed.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from vyre import BufferDecl, DataType, Expr, Node, Program
 from worker import once
 
 ROUNDS = 7
-# Long enough for the device to be busy, short enough for a table of many rows.
+# How long a round should take: long enough for the device to be busy, short enough for a table of many rows.
 SECONDS = 0.03
 WAYS = {"without": ("passes", "proofs"), "with": ("passes", "proofs", "coarsening")}
 
 
 def guarded() -> Program:
-    """`if i < len(out): out[i] = a[i] ^ b[i]`."""
+    """Builds `if i < len(out): out[i] = a[i] ^ b[i]`."""
     plain = program("xor")
     i = Expr.gid_x()
     stored = Node.store("out", i, Expr.load("a", i) ^ Expr.load("b", i))
@@ -32,13 +33,13 @@ def guarded() -> Program:
 
 
 def copied() -> Program:
-    """`out = a`: as many words read as written."""
+    """Builds `out = a`, which reads as many words as it writes."""
     buffers = [BufferDecl.read("a", 0, DataType.U32), BufferDecl.output("out", 1, DataType.U32)]
     return Program(buffers, (SIZE, 1, 1), [Node.store("out", Expr.gid_x(), Expr.load("a", Expr.gid_x()))])
 
 
 def measure(prog: Program, arrays: list, out, expected: np.ndarray) -> dict[str, float]:
-    """Seconds of a run, for each of WAYS."""
+    """Returns the seconds of a run for each of WAYS."""
     grid = -(-expected.size // SIZE)
     runs = 1
     best = dict.fromkeys(WAYS, float("inf"))

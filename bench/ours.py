@@ -1,4 +1,4 @@
-"""vyre as a contender: the program that a user would write, on one backend or device."""
+"""Starts vyre as a contender: it runs the program that a user would write, on one backend or device."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SIZE = 64
 
 
 def program(workload: str) -> Program:
-    """`out = a ^ b`, one element an invocation; or 256 rounds of add, xor, rotate on two words."""
+    """Builds `out = a ^ b`, one element per invocation, or 256 rounds of add, xor and rotate on two words."""
     i, x, y = Expr.gid_x(), Expr.var("x"), Expr.var("y")
     entry = [Node.store("out", i, Expr.load("a", i) ^ Expr.load("b", i))]
     if workload == "arx":
@@ -34,7 +34,7 @@ def program(workload: str) -> Program:
 
 
 def device_of(kind: str) -> vyre.Device:
-    """A usable Vulkan device: "gpu" is the best real one, anything else is looked for in the names."""
+    """Finds a usable Vulkan device: the best real GPU for "gpu", else the first whose name contains `kind`."""
     usable = [device for device in vyre.devices("vulkan") if device.usable]
     for device in usable:
         if device.kind.endswith(" gpu") and device.kind != "software gpu" if kind == "gpu" else kind in device.name:
@@ -43,17 +43,17 @@ def device_of(kind: str) -> vyre.Device:
 
 
 def target_of(where: str) -> tuple[dict[str, object], str]:
-    """vyre.run's arguments for backend "cpu" or "reference", or the Vulkan device that `where` names; what that is."""
+    """Returns vyre.run's arguments for "cpu", "reference" or a device of device_of(), and a description of it."""
     if where == "reference":
         return {"backend": where}, "the interpreter"
-    if where == "cpu":  # what `vyre doctor` shows of it
+    if where == "cpu":  # describes it as `vyre doctor` does
         return {"backend": where}, vyre._core._devices("cpu")[0]["driver"].removeprefix("vyre, ")
     device = device_of(where)
     return {"device": device}, f"{device.name}, {device.driver}"
 
 
 def start(where: str) -> Contender:
-    """On what target_of(where) is."""
+    """Starts vyre on the target that target_of(where) finds."""
     target, about = target_of(where)
 
     def make(workload: str, a: np.ndarray, b: np.ndarray) -> Kernel:

@@ -1,4 +1,4 @@
-"""The part of README.md that is made from the results: a section a machine, its table, its pictures."""
+"""Writes the part of README.md that is made from the results: a section with a table and pictures per machine."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CAPTIONS = {
 
 
 def section(results: Results) -> str:
-    """Of one machine."""
+    """Writes the section of one machine."""
     facts = results.machine
     title = results.gpu or facts["name"]
     where = ", ".join([facts["date"], facts["name"], *([results.gpu] if results.gpu else [])])
@@ -33,13 +33,13 @@ def section(results: Results) -> str:
 
 
 def every() -> list[Results]:
-    """All machines' results, those without a GPU first."""
+    """Loads the results of all machines, those without a GPU first."""
     found = [Results.load(path) for path in sorted(FOLDER.glob("*.json"))]
     return sorted(found, key=lambda results: (bool(results.gpu), results.slug()))
 
 
 def with_results(text: str, found: list[Results]) -> str:
-    """README's text with the part between the marks made anew."""
+    """Returns README's text with the part between the marks replaced."""
     part = "\n".join(section(results) for results in found)
     return re.sub(
         f"(?<={re.escape(BEGIN)}\n).*(?={re.escape(END)})", lambda _: f"\n{part}\n", text, count=1, flags=re.DOTALL
@@ -47,7 +47,7 @@ def with_results(text: str, found: list[Results]) -> str:
 
 
 def write(results: Results) -> None:
-    """Keeps the results and draws and writes everything that is made from them."""
+    """Saves the results, and draws and writes everything that is made from them."""
     import pictures
 
     results.save(FOLDER / f"{results.slug()}.json")

@@ -1,4 +1,4 @@
-"""Pictures of one machine's results, drawn from the figures: the same figures give the same bytes."""
+"""Draws the pictures of one machine's results. The same figures give the same bytes."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from results import Results, table
 
 FOLDER = Path(__file__).with_name("pictures")
 SETTINGS = {
-    "svg.hashsalt": "vyre",  # else the names inside are random
+    "svg.hashsalt": "vyre",  # otherwise the ids in the file are random
     "svg.fonttype": "none",
     "font.size": 8,
     "axes.grid": True,
@@ -32,7 +32,7 @@ PEER_COLOURS = mpl.colormaps["tab20"].colors
 
 
 def colour(name: str) -> object:
-    """Of a contender, the same everywhere."""
+    """Returns the colour of a contender, which is the same in every picture."""
     names = [row.name for row in CONTENDERS]
     if name.startswith("vyre"):
         return OUR_COLOURS[names.index(name) % len(OUR_COLOURS)]
@@ -40,7 +40,7 @@ def colour(name: str) -> object:
 
 
 def save(figure: plt.Figure, path: Path) -> None:
-    """Without the date, which would change the file each time."""
+    """Saves a figure without the date, which would change the file each time."""
     path.parent.mkdir(parents=True, exist_ok=True)
     figure.savefig(path, format="svg", metadata={"Date": None, "Creator": None}, bbox_inches="tight")
     plt.close(figure)
@@ -50,7 +50,7 @@ def save(figure: plt.Figure, path: Path) -> None:
 
 
 def bars(results: Results, path: Path) -> None:
-    """How many times as fast as each peer vyre is, for every line of the table that has both."""
+    """Draws how many times as fast as each peer vyre is, for every line of the table that has both."""
     rows, what = [], ""
     for line in table(results):
         what = line.what or what
@@ -81,7 +81,7 @@ def bars(results: Results, path: Path) -> None:
 
 
 def series(results: Results, who: str, kind: str) -> tuple[list[int], list[float]]:
-    """Elements and microseconds of `a ^ b`."""
+    """Returns the sizes of `a ^ b` in elements, and the microseconds that they take."""
     found = sorted(
         (int(figure.split()[2]), seconds * 1e6)
         for figure, seconds in results.seconds.get(who, {}).items()
@@ -91,7 +91,7 @@ def series(results: Results, who: str, kind: str) -> tuple[list[int], list[float
 
 
 def sizes(results: Results, path: Path) -> None:
-    """Cost of a call against the arrays' size: numpy to numpy, and on arrays that stay where they are."""
+    """Draws the cost of a call by the size of its arrays: numpy arrays, and arrays that stay on the device."""
     figure, both = plt.subplots(1, 2, figsize=(11, 4.2), sharey=True)
     for axes, kind, title in ((both[0], "whole", "numpy in, numpy out"), (both[1], "resident", "resident")):
         for row in CONTENDERS:
@@ -118,7 +118,7 @@ def sizes(results: Results, path: Path) -> None:
 
 
 def growth(results: Results, path: Path) -> None:
-    """Cost of building to SPIR-V against a program's nodes, beside a straight line."""
+    """Draws the cost of building to SPIR-V by the number of nodes, beside a straight line."""
     host = results.seconds.get("host", {})
     figure, axes = plt.subplots(figsize=(6, 4))
     names = {
@@ -148,7 +148,7 @@ def growth(results: Results, path: Path) -> None:
 
 
 def draw(results: Results, folder: Path = FOLDER) -> Iterable[Path]:
-    """All pictures of one machine; their files."""
+    """Draws all pictures of one machine and yields their files."""
     with mpl.rc_context(SETTINGS):
         for name, make in (("bars", bars), ("sizes", sizes), ("growth", growth)):
             path = folder / f"{results.slug()}-{name}.svg"

@@ -1,4 +1,4 @@
-"""The outcome of one run on one machine, as JSON and as rows of the table."""
+"""Holds the results of one run on one machine, and converts them to JSON and to rows of the table."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ FOLDER = Path(__file__).with_name("results")
 
 @dataclass
 class Results:
-    """What one run found.
+    """The results of one run.
 
     Attributes:
         machine: facts by name; `name` and `date` head the table.
-        command: what was typed.
+        command: the command line of the run.
         gpu: the GPU's name; empty without one.
-        about: contender -> what it is, as it says itself.
+        about: contender -> its own description of its version and device.
         missing: contender -> why nothing was measured.
-        seconds: contender -> figure -> seconds (or a ratio); "host" stands for what needs no device.
-        gaps: contender -> figure -> why this one was not measured.
+        seconds: contender -> figure -> seconds (or a ratio); "host" stands for work that needs no device.
+        gaps: contender -> figure -> why this figure was not measured.
     """
 
     machine: dict[str, str] = field(default_factory=dict)
@@ -34,12 +34,12 @@ class Results:
     gaps: dict[str, dict[str, str]] = field(default_factory=dict)
 
     def slug(self) -> str:
-        """A file name for the machine."""
+        """Makes a file name for the machine."""
         words = "".join(c.lower() if c.isalnum() else " " for c in self.gpu or self.machine["name"]).split()
         return "-".join(words)
 
     def save(self, path: Path) -> None:
-        """As JSON, four digits of each figure: more would be noise."""
+        """Saves the results as JSON, with four digits of each figure, because more would be noise."""
         rounded = {
             who: {figure: float(f"{value:.4g}") for figure, value in figures.items()}
             for who, figures in self.seconds.items()
@@ -51,11 +51,11 @@ class Results:
 
     @classmethod
     def load(cls, path: Path) -> Results:
-        """What save() wrote."""
+        """Loads a file that save() wrote."""
         return cls(**json.loads(path.read_text(encoding="utf-8")))
 
     def why(self, who: str, figure: str) -> str:
-        """Why a figure is not there."""
+        """Returns the reason why a figure is missing."""
         return self.missing.get(who) or self.gaps.get(who, {}).get(figure) or "not measured in this run"
 
 
@@ -73,7 +73,7 @@ class Line:
     unit: str
 
     def cells(self) -> list[str]:
-        """As text."""
+        """Returns the cells of the line as text."""
         return [
             self.what,
             self.goal,
@@ -89,7 +89,7 @@ HEADERS = ["what", "goal", "vyre", "peer", "theirs", "vyre is x as fast", "met"]
 
 
 def number(value: float | None, unit: str) -> str:
-    """Three digits that mean something, and the unit."""
+    """Formats a number with about three significant digits and its unit."""
     if value is None:
         return ""
     digits = 0 if abs(value) >= 100 else 1 if abs(value) >= 10 else 2 if abs(value) >= 1 else 3
@@ -97,12 +97,12 @@ def number(value: float | None, unit: str) -> str:
 
 
 def peer_place(peer: str, figure: str) -> tuple[str, str]:
-    """Whose figure stands beside ours: another package's import is the host's."""
+    """Returns the contender and the figure to show beside ours; imports of other packages are under "host"."""
     return ("host", peer) if peer.startswith("import ") else (peer, figure)
 
 
 def lines_of(target: Target, results: Results) -> list[Line]:
-    """The target's line, and one more for each further peer that was measured."""
+    """Makes the target's line, and one more for each further peer that was measured."""
     ours = results.seconds.get(target.ours, {}).get(target.figure)
     bound_here = target.bound is not None and (not target.only or target.only in results.gpu)
     value = None if ours is None else shown(target.unit, target.figure, ours)
@@ -128,7 +128,7 @@ def lines_of(target: Target, results: Results) -> list[Line]:
         return [Line(target.what, target.goal, value, "", None, None, verdict, target.unit)]
     lines = []
     for k, (peer, theirs, ratio) in enumerate(beside):
-        # A bound is judged once, on the target's own line; what is about a peer, on that peer's.
+        # A bound is judged once, on the target's first line; a goal about a peer is judged on that peer's line.
         verdict = met(peer, ratio) if k == 0 or (ours is not None and not bound_here) else ""
         first = k == 0
         lines.append(
@@ -147,17 +147,17 @@ def lines_of(target: Target, results: Results) -> list[Line]:
 
 
 def applies(target: Target, results: Results) -> bool:
-    """Whether a target is about this machine: some make sense without a GPU only."""
+    """Returns whether a target applies to this machine: some make sense only without a GPU."""
     return not (target.gpu is False and results.gpu)
 
 
 def table(results: Results) -> list[Line]:
-    """All lines."""
+    """Makes all lines of the table."""
     return [line for target in TARGETS if applies(target, results) for line in lines_of(target, results)]
 
 
 def not_measured(results: Results) -> list[str]:
-    """Everything that has no figure, each with its reason, once."""
+    """Lists everything that was not measured, each once and with its reason."""
     notes: dict[str, list[str]] = {}
     for target in TARGETS:
         if applies(target, results) and target.figure not in results.seconds.get(target.ours, {}):

@@ -33,12 +33,12 @@ from targets import ARX, REFERENCE_ARX, SIZES, SMALL, WHOLE
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parent
 PEERS = ROOT / "build" / "peers"
-# Seconds that a process may say nothing: some compile for long, none for this long.
+# Seconds for which a process may print nothing. Some compile for long, but none for this long.
 PATIENCE = 90
 
 
 def figures(row: Row, gpu: bool) -> list[str]:
-    """What is measured of a contender, by rising size."""
+    """Returns the names of the figures that are measured of a contender, by rising size."""
     if row.name == "vyre reference":
         return [f"xor whole {SMALL}", f"arx whole {REFERENCE_ARX}"]
     small = [f"xor {kind} {SMALL}" for kind in ("enqueue", "round", "whole", "resident")]
@@ -52,7 +52,7 @@ def figures(row: Row, gpu: bool) -> list[str]:
     ]
     result += [f"arx {how} {ARX[kind]}" for how in ("resident", "whole")]
     if row.name == "numpy":
-        # Beside the reference, and beside the GPU.
+        # The lines of the reference and of the GPU show these beside their own.
         result += [f"arx whole {REFERENCE_ARX}", *([f"xor whole {WHOLE}"] if gpu else [])]
     if row.ours or row.batches:
         result += [f"xor batch {SMALL}", f"xor batch-host {SMALL}"]
@@ -62,28 +62,28 @@ def figures(row: Row, gpu: bool) -> list[str]:
 
 
 def ended(code: int) -> str:
-    """How a process ended."""
+    """Says how a process ended."""
     return f"crashed with {signal.Signals(-code).name}" if code < 0 else f"ended with status {code}"
 
 
 def ask(command: list[str], on_line: Callable[[dict], object]) -> str:
-    """Runs a process and hands on its lines of JSON. Gives why it did not end well, or nothing.
+    """Runs a process and passes its lines of JSON to `on_line`. Returns why it failed, or an empty string.
 
-    The time limit is about silence: a process that hangs says nothing more, one that works says something now and then.
+    The limit is for the time between two lines: a process that works prints one now and then, one that hangs does not.
     """
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([str(HERE), os.environ.get("PYTHONPATH", "")]))
-    environment.setdefault("XDG_RUNTIME_DIR", "/tmp")  # a Vulkan loader says so otherwise
+    environment.setdefault("XDG_RUNTIME_DIR", "/tmp")  # a Vulkan loader complains without it
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
     with subprocess.Popen(command, env=environment, **options) as process:
         try:
             return watch(process, on_line)
-        finally:  # after Ctrl-C too: nobody is left behind
+        finally:  # after Ctrl-C too, no process is left behind
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
 
 
 def watch(process: subprocess.Popen, on_line: Callable[[dict], object]) -> str:
-    """Until its end; see ask()."""
+    """Reads the output of a process until it ends; see ask()."""
     patience, errors = PATIENCE, []
     reader = threading.Thread(target=lambda: errors.extend(process.stderr), daemon=True)
     reader.start()
@@ -113,13 +113,13 @@ def watch(process: subprocess.Popen, on_line: Callable[[dict], object]) -> str:
 
 
 def pythons(row: Row) -> list[str]:
-    """Where a contender's package may be: in the peers' own environment, or in this one."""
+    """Returns the Pythons that may have a contender's package: the peers' own environment, and this one."""
     own = PEERS / "bin" / "python"
     return [sys.executable] if row.ours or not own.exists() else [str(own), sys.executable]
 
 
 def measure(row: Row, wanted: list[str], results: Results, arguments: list[str], say: Callable = print) -> None:
-    """All figures of one contender; after a crash the rest in a new process."""
+    """Measures all figures of one contender. After a crash, a new process measures the rest."""
     if row.never:
         results.missing[row.name] = row.never
         return
@@ -163,7 +163,7 @@ def measure(row: Row, wanted: list[str], results: Results, arguments: list[str],
 
 
 def host_figures(results: Results) -> None:
-    """What needs no device; each in a process of its own too."""
+    """Measures the figures that need no device, each in a process of its own."""
     seconds, gaps = results.seconds.setdefault("host", {}), results.gaps.setdefault("host", {})
 
     def script(python: str, *arguments: str, figure: str) -> bool:
@@ -176,7 +176,7 @@ def host_figures(results: Results) -> None:
         script(sys.executable, "compile", str(nodes), figure=f"compile all {nodes}")
     script(sys.executable, "import", "vyre", figure="import vyre")
     for package in dict.fromkeys(row.package for row in CONTENDERS if row.package and not row.ours):
-        # Any row of that package says where it may be.
+        # Any row with that package tells in which Pythons it may be.
         row = next(row for row in CONTENDERS if row.package == package)
         if row.name in results.about:
             any(script(python, "import", package, figure=f"import {package}") for python in pythons(row))
@@ -194,7 +194,7 @@ def host_figures(results: Results) -> None:
 
 
 def core_figures(seconds: dict[str, float], gaps: dict[str, str]) -> None:
-    """From the C++ benchmark, where it was built."""
+    """Adds the figures of the C++ benchmark, if it was built."""
     program = ROOT / "build/bench/bench/vyre_bench_ir"
     if not program.exists():
         for nodes in (200, 99_000):
@@ -212,7 +212,7 @@ def core_figures(seconds: dict[str, float], gaps: dict[str, str]) -> None:
 
 
 def machine(gpu: str) -> dict[str, str]:
-    """What the figures hold on."""
+    """Describes the machine for which the figures hold."""
     model = next(
         (
             line.split(":", 1)[1].strip()
@@ -233,7 +233,7 @@ def machine(gpu: str) -> dict[str, str]:
 
 
 def find_gpu() -> str:
-    """The name of a real GPU that vyre can use, or nothing. In a process of its own: a driver may crash."""
+    """Returns the name of a real GPU that vyre can use, or "". Another process looks, because a driver may crash."""
     text = (
         "import vyre; print(next((d.name for d in vyre.devices() if d.usable and d.kind.endswith(' gpu') "
         "and d.kind != 'software gpu'), ''))"
@@ -243,7 +243,7 @@ def find_gpu() -> str:
 
 
 def run(only: list[str]) -> Results:
-    """Everything, one after the other: two at once would measure each other."""
+    """Measures all contenders, one after the other, because two at once would slow each other down."""
     gpu = find_gpu()
     results = Results(machine=machine(gpu), gpu=gpu, command="python bench/table.py")
     print(f"{results.machine['name']}{', ' + gpu if gpu else ''}:", file=sys.stderr)
@@ -266,7 +266,7 @@ def run(only: list[str]) -> Results:
 
 
 def main(argv: list[str] | None = None) -> int:
-    """Measure or load, print, and keep what was asked for."""
+    """Measures or loads results, prints them, and saves what the options ask for."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument(
         "--only", nargs="+", default=[], metavar="WORD", help="contenders whose name holds one of these"

@@ -1,16 +1,16 @@
-"""What is wanted, one row a target: the table of `make bench` is made from this; nothing else says what is met."""
+"""Lists the targets, one row each. `make bench` makes its table from them; nothing else decides what is met."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 SMALL = 1 << 10
-# Sizes of `a ^ b`, for the picture of cost against size too; the last is what memory-bound targets are about.
+# Sizes of `a ^ b`, also for the picture of cost by size. Memory-bound targets use the last one.
 SIZES = {"cpu": (SMALL, 1 << 15, 1 << 20, 1 << 22), "gpu": (SMALL, 1 << 15, 1 << 20, 1 << 24, 1 << 26, 1 << 28)}
-# Of 256 rounds of ARX, and of numpy in -> numpy out on a GPU.
+# Sizes of 256 rounds of ARX, and of calls with numpy arrays on a GPU.
 ARX = {"cpu": 1 << 20, "gpu": 1 << 26}
 WHOLE = 1 << 26
-# The reference interprets: it gets fewer.
+# The reference is an interpreter, so it gets fewer elements.
 REFERENCE_ARX = 1 << 14
 
 PROCESSOR = ("numpy", "numba", "Taichi, processor", "Quadrants, processor", "PoCL")
@@ -20,12 +20,12 @@ GPU = ("CUDA C++", "CUDA C++, uint4", "CuPy RawKernel", "CuPy ufunc", "torch", "
 
 @dataclass(frozen=True)
 class Unit:
-    """How seconds, or a plain number, are shown.
+    """Tells how seconds, or a plain number, are shown.
 
     Attributes:
-        name: behind the number.
-        work: what is divided by seconds, a thing an element, in the unit; 0 where seconds themselves are shown.
-        scale: what seconds are multiplied with where they are shown.
+        name: the text after the number.
+        work: the work for one element, such as terabytes for TB/s; 0 where seconds themselves are shown.
+        scale: the factor for seconds where they are shown.
     """
 
     name: str
@@ -52,7 +52,7 @@ UNITS = {
 
 @dataclass(frozen=True)
 class Target:
-    """One target.
+    """Describes one target.
 
     Attributes:
         what: the first column.
@@ -63,7 +63,7 @@ class Target:
         bound: the value that the figure must reach (in its unit); None when the goal is about a peer.
         times: how many times as fast as the peer `than` it must be; 0 when the goal is a bound.
         than: that peer; empty for each of the peers.
-        peers: who stands beside it, with the figure that is theirs when it is another one than ours.
+        peers: the contenders that are shown beside it; "import <package>" stands for the import of that package.
         gpu: whether it needs a real GPU (True) or only makes sense without one (False); None for both.
         only: the bound holds on devices whose name holds this; on others the goal is `times` and `than`.
     """
@@ -82,7 +82,7 @@ class Target:
 
 
 def targets() -> tuple[Target, ...]:
-    """speed.md's table first, in its order; then what a user would pick instead, where every peer is to be beaten."""
+    """Returns the targets: speed.md's table in its order, then goals to beat each peer that a user could pick."""
     large, gpu = SIZES["cpu"][-1], "vyre on the GPU"
     imports = ("numpy", "numba", "taichi", "quadrants", "wgpu", "pyopencl", "cupy", "torch", "triton", "jax")
     return (

@@ -1,8 +1,9 @@
-"""What knowing a Uniform buffer's words is worth on each device: `python bench/uniforms.py`.
+"""Measures what specialisation on Uniform buffers is worth on each device: `python bench/uniforms.py`.
 
-Programs of which some words decide a loop's bounds, a condition or a divisor: with these as literals, as words of a
-Uniform buffer for which the program is compiled (specialisation), and as such words with that switched off. Resident
-arrays, one call at a time, in turns, the least of several rounds. The bytes are compared before anything is timed.
+In these programs some words decide a loop's bounds, a condition or a divisor. The words are literals, or words of a
+Uniform buffer for whose values the program is compiled (specialisation), or such words with specialisation switched
+off. Arrays stay on the device, calls are made one at a time and in turns, and the least time of several rounds counts.
+The bytes are compared in the first round.
 """
 
 from __future__ import annotations
@@ -18,13 +19,13 @@ from ours import SIZE
 from vyre import BufferDecl, DataType, Expr, Node, Program
 from worker import once
 
-# Of the Uniform buffer: a mode, a divisor, and two counts.
+# The words of the Uniform buffer: a mode, a divisor, and two counts.
 WORDS = (7, 10, 2, 256)
 ROUNDS = 30
-# By how busy a round keeps a device: a processor gets fewer.
+# Elements by the kind of device. A processor is slower, so it gets fewer.
 ELEMENTS = {"cpu": 1 << 18, "software gpu": 1 << 18}
 MOST_ELEMENTS = 1 << 24
-# The ways of a program, and what `optimize` is for each.
+# The values of `optimize` with and without specialisation, on GPUs and on software devices.
 ON, OFF = ["passes", "proofs", "coarsening", "specialization"], ["passes", "proofs", "coarsening"]
 SOFTWARE_ON, SOFTWARE_OFF = ["passes", "proofs", "specialization"], ["passes", "proofs"]
 
@@ -32,33 +33,33 @@ Word = Callable[[int], Expr]
 
 
 def rounds(word: Word) -> list[Node]:
-    """ARX, as many rounds as a word says."""
+    """Computes as many rounds of ARX as a word says."""
     x, y = Expr.var("x"), Expr.var("y")
     turn = [Node.assign("x", x + y), Node.assign("y", Expr.rotl(y ^ x, 7))]
     return [Node.let("y", x * 5), Node.loop("k", 0, word(3), turn), Node.assign("x", x ^ y)]
 
 
 def short_loop(word: Word) -> list[Node]:
-    """A loop of two turns in one of 64."""
+    """Runs a loop of two turns within a loop of 64."""
     inner = Node.loop("k", 0, word(2), [Node.assign("x", Expr.var("x") * 3 + 1)])
     return [Node.loop("j", 0, 64, [inner])]
 
 
 def mode(word: Word) -> list[Node]:
-    """One of two branches, 64 times."""
+    """Takes one of two branches, 64 times."""
     x = Expr.var("x")
     branch = Node.if_(word(0) == 7, [Node.assign("x", x * 3 + 1)], [Node.assign("x", Expr.rotl(x, 5) ^ 9)])
     return [Node.loop("k", 0, 64, [branch])]
 
 
 def select(word: Word) -> list[Node]:
-    """One of two values, 64 times."""
+    """Selects one of two values, 64 times."""
     x = Expr.var("x")
     return [Node.loop("k", 0, 64, [Node.assign("x", Expr.select(word(0) == 7, x * 3 + 1, Expr.rotl(x, 5) ^ 9))])]
 
 
 def divide(word: Word) -> list[Node]:
-    """A quotient and a remainder, 16 times."""
+    """Computes a quotient and a remainder, 16 times."""
     x = Expr.var("x")
     return [Node.loop("k", 0, 16, [Node.assign("x", x // word(1) + x % word(1) * 0x01000193 + Expr.var("k"))])]
 
@@ -73,7 +74,7 @@ PROGRAMS = {
 
 
 class Place(NamedTuple):
-    """Where arrays lie: what vyre.array and vyre.empty are given for it."""
+    """A place for arrays, with the arguments of vyre.array and vyre.empty that choose it."""
 
     name: str
     kind: str
@@ -81,7 +82,7 @@ class Place(NamedTuple):
 
 
 def places() -> Iterator[Place]:
-    """This processor, and every usable device."""
+    """Yields this processor and every usable device."""
     yield Place("cpu", "cpu", {"backend": "cpu"})
     for device in vyre.devices():
         if device.usable:
@@ -89,7 +90,7 @@ def places() -> Iterator[Place]:
 
 
 def program(body: Callable[[Word], list[Node]], word: Word) -> Program:
-    """`x[i]` through `body`."""
+    """Builds a program that loads element i as `x`, runs `body`, and stores `x`."""
     buffers = [BufferDecl.read_write("data", 0, DataType.U32), BufferDecl.uniform("words", 1, DataType.U32)]
     i = Expr.gid_x()
     entry = [Node.let("x", Expr.load("data", i)), *body(word), Node.store("data", i, Expr.var("x"))]
@@ -97,7 +98,7 @@ def program(body: Callable[[Word], list[Node]], word: Word) -> Program:
 
 
 def measure(body: Callable[[Word], list[Node]], place: Place) -> list[float]:
-    """Seconds of a call: with literals, specialised, and not."""
+    """Returns the seconds of a call: with literals, specialised, and not specialised."""
     elements = ELEMENTS.get(place.kind, MOST_ELEMENTS)
     software = place.kind in ELEMENTS
     on, off = (SOFTWARE_ON, SOFTWARE_OFF) if software else (ON, OFF)
@@ -125,7 +126,7 @@ def measure(body: Callable[[Word], list[Node]], place: Place) -> list[float]:
 
 
 def main() -> None:
-    """One row a program and device."""
+    """Prints a table with one row for each device and program."""
     rows = []
     for place in places():
         for name, body in PROGRAMS.items():

@@ -1,4 +1,4 @@
-"""Measures one contender, in a process of its own: whoever crashes or hangs takes nobody along.
+"""Measures one contender in a process of its own, so that one that crashes or hangs does not stop the others.
 
     python bench/worker.py '{"module": "peers.numpy_", "arguments": [], "figures": ["xor whole 1024"]}'
 
@@ -19,32 +19,32 @@ import numpy as np
 
 from kernel import Kernel, Missing, answer, inputs
 
-# Of one figure, once it is warm: long enough to see a quiet moment on a busy machine, short enough for many figures.
+# Seconds for one figure, after a first run: long enough for a quiet moment on a busy machine, and not too long in all.
 BUDGET = 0.4
 LEAST, MOST = 5, 4000
-# Runs in a recorded batch.
+# How many runs a recorded batch has.
 RECORDED = 100
 
 
 def say(**fields: object) -> None:
-    """One line of the answer."""
+    """Prints one line of the answer."""
     print(json.dumps(fields), flush=True)
 
 
 def once(work: Callable[[], object]) -> float:
-    """Its seconds."""
+    """Returns how many seconds one run takes."""
     start = time.perf_counter()
     work()
     return time.perf_counter() - start
 
 
 def several(work: Callable[[], object], first: float) -> list[float]:
-    """Times of as many runs as the budget holds, given how long one takes."""
+    """Returns the times of as many runs as fit the budget, given that one takes `first` seconds."""
     return [once(work) for _ in range(max(LEAST, min(MOST, int(BUDGET / max(first, 1e-9)))))]
 
 
 def resident(kernel: Kernel, first: float) -> float:
-    """Seconds a run where many follow each other: the least of several rounds."""
+    """Returns the seconds per run of many runs in a row: the least of several rounds."""
     runs = max(1, min(500, int(0.04 / max(first, 1e-9))))
 
     def work() -> None:
@@ -56,7 +56,7 @@ def resident(kernel: Kernel, first: float) -> float:
 
 
 def enqueue(kernel: Kernel, first: float) -> float:
-    """Seconds that the caller is busy: the median; what was enqueued is waited for outside of it."""
+    """Returns the median seconds for which the caller is busy. Waiting for the enqueued runs is not timed."""
     times = []
     for _ in range(max(20, min(MOST, int(BUDGET / max(first, 1e-9))))):
         times.append(once(kernel.enqueue))
@@ -67,7 +67,7 @@ def enqueue(kernel: Kernel, first: float) -> float:
 
 
 def batch(kernel: Kernel, on_host: bool) -> float:
-    """Seconds a run of a recorded batch: of the caller (the median), or where replays follow each other (the least)."""
+    """Returns the seconds per run of a recorded batch: as enqueue() for `on_host`, else as resident()."""
     if kernel.batch is None:
         raise Missing("it records no batches here")
     replay = kernel.batch(RECORDED)
@@ -79,7 +79,7 @@ def batch(kernel: Kernel, on_host: bool) -> float:
 
 
 def measure(kernel: Kernel, workload: str, kind: str, elements: int) -> float:
-    """Seconds of one figure, after its bytes were compared."""
+    """Compares the bytes with numpy's, and returns the seconds of one figure."""
     if kind == "whole":
         result = kernel.whole()
         first = once(kernel.whole)
@@ -92,7 +92,7 @@ def measure(kernel: Kernel, workload: str, kind: str, elements: int) -> float:
         raise Missing(f"other bytes than numpy's for {workload} over {elements:,} elements")
     if kind == "whole":
         times = several(kernel.whole, first)
-        # A large call's cost is memory, whose least is the machine's; a small one's is a caller's every day.
+        # A large call is bound by memory, whose speed the least time shows. For a small call, callers see the median.
         return min(times) if elements > 1 << 16 else statistics.median(times)
     if kind == "resident":
         return resident(kernel, first)
@@ -104,14 +104,14 @@ def measure(kernel: Kernel, workload: str, kind: str, elements: int) -> float:
 
 
 def main() -> int:
-    """Start the contender, then one figure after the other."""
+    """Starts the contender and measures one figure after the other."""
     task = json.loads(sys.argv[1])
     try:
         contender = importlib.import_module(task["module"]).start(*task["arguments"])
     except (Missing, ImportError) as error:
         say(missing=str(error))
         return 0
-    except Exception as error:  # whatever a peer throws is the reason
+    except Exception as error:  # what a peer raises is reported as the reason
         say(missing=f"{type(error).__name__}: {error}".splitlines()[0])
         return 0
     say(about=contender.about)
@@ -122,7 +122,7 @@ def main() -> int:
         say(started=figure)
         try:
             if (workload, elements) not in kernels:
-                kernels.clear()  # their memory
+                kernels.clear()  # frees their memory
                 kernels[workload, elements] = contender.make(workload, *inputs(elements))
             say(figure=figure, seconds=measure(kernels[workload, elements], workload, kind, elements))
         except Missing as error:

@@ -1,4 +1,4 @@
-"""CUDA C++ through nvcc: built here, called through ctypes, which adds about a microsecond to a call."""
+"""Runs CUDA C++ that nvcc compiles here. It is called through ctypes, which adds about a microsecond to a call."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SOURCE = Path(__file__).with_name("cuda_.cu")
 
 
 def start(form: str) -> Contender:
-    """With "one" element a thread, as anyone would write it first, or with "four"."""
+    """Starts kernels that compute "one" element per thread, as most people would write them first, or "four"."""
     nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
     if nvcc is None:
         raise Missing("no nvcc on this machine")
@@ -40,7 +40,7 @@ def start(form: str) -> Contender:
         run = library.run_arx if workload == "arx" else getattr(library, f"run_xor_{form}")
 
         def pointers() -> tuple[ctypes.c_void_p, ctypes.c_void_p]:
-            # Of arrays that are kept: an address alone keeps nothing alive.
+            # The addresses of arrays that make() keeps: an address alone keeps no array alive.
             return ctypes.c_void_p(a.ctypes.data), ctypes.c_void_p(b.ctypes.data)
 
         checked(library.start(*pointers(), a.size))

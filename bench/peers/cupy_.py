@@ -1,4 +1,4 @@
-"""CuPy: CUDA C++ given as text, or its own element-wise functions."""
+"""Runs CuPy: kernels in CUDA C++ source, or its own element-wise functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ extern "C" __global__ void arx_(const unsigned *a, const unsigned *b, unsigned *
 
 
 def start(form: str) -> Contender:
-    """With "raw" kernels, or the "ufunc"."""
+    """Starts CuPy with "raw" kernels or with the "ufunc"."""
     cp.cuda.runtime.getDeviceCount()
     module = cp.RawModule(code=SOURCE)
 

@@ -1,4 +1,4 @@
-"""JAX: functions compiled by XLA."""
+"""Runs JAX: functions that XLA compiles."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from kernel import ROUNDS, Contender, Kernel, Missing
 
 @jax.jit
 def xor(a: jax.Array, b: jax.Array) -> jax.Array:
-    """Element by element."""
+    """Computes the xor element by element."""
     return a ^ b
 
 
 @jax.jit
 def arx(a: jax.Array, b: jax.Array) -> jax.Array:
-    """Likewise."""
+    """Computes the ARX rounds element by element."""
 
     def step(_: int, state: tuple[jax.Array, jax.Array]) -> tuple[jax.Array, jax.Array]:
         x, y = state
@@ -34,7 +34,7 @@ def arx(a: jax.Array, b: jax.Array) -> jax.Array:
 
 
 def start() -> Contender:
-    """On its GPU."""
+    """Starts JAX on its first device, which must be a GPU."""
     device = jax.devices()[0]
     if device.platform != "gpu":
         raise Missing(f"jax sees no GPU, only {device.platform}")

@@ -1,4 +1,4 @@
-"""numba: loops compiled by LLVM, spread over the processor's threads."""
+"""Runs numba: loops that LLVM compiles, spread over the processor's threads."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ U32 = np.uint32
 
 @numba.njit(parallel=True)
 def xor(a, b, out):
-    """One element an iteration."""
+    """Computes one element in each iteration."""
     for i in numba.prange(out.size):
         out[i] = a[i] ^ b[i]
 
 
 @numba.njit(parallel=True)
 def arx(a, b, out):
-    """numba computes with 64 bits unless told otherwise after each operation."""
+    """Computes the ARX rounds. numba computes with 64 bits, so each operation is converted back to 32."""
     for i in numba.prange(out.size):
         x, y = a[i], b[i]
         for _ in range(ROUNDS):
@@ -30,7 +30,7 @@ def arx(a, b, out):
 
 
 def start() -> Contender:
-    """Both kernels."""
+    """Starts numba with both kernels."""
 
     def make(workload: str, a: np.ndarray, b: np.ndarray) -> Kernel:
         run = xor if workload == "xor" else arx

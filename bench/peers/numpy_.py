@@ -1,4 +1,4 @@
-"""numpy: one thread, one pass over memory an operation."""
+"""Runs numpy: one thread, and one pass over memory for each operation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from kernel import Contender, Kernel, arx, nothing
 
 
 def start() -> Contender:
-    """Both kernels."""
+    """Starts numpy with both kernels."""
 
     def make(workload: str, a: np.ndarray, b: np.ndarray) -> Kernel:
         out = np.empty_like(a)

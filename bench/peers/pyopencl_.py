@@ -1,4 +1,4 @@
-"""PoCL through pyopencl: OpenCL C compiled for the processor by LLVM."""
+"""Runs PoCL through pyopencl: OpenCL C that LLVM compiles for the processor."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ __kernel void arx_(__global const uint *a, __global const uint *b, __global uint
 
 
 def start() -> Contender:
-    """On PoCL's first device."""
+    """Starts pyopencl on PoCL's first device."""
     platforms = [platform for platform in cl.get_platforms() if "Portable Computing Language" in platform.name]
     if not platforms:
         raise Missing("no PoCL among the OpenCL platforms (Debian's pocl-opencl-icd brings it)")

@@ -1,4 +1,4 @@
-"""Taichi and Quadrants, which grew out of it: one source, on the processor and on Vulkan."""
+"""Runs Taichi, and Quadrants, which grew out of it, from one source on the processor and on Vulkan."""
 
 # Annotations are read when a kernel is made, so they cannot be postponed.
 import importlib
@@ -9,7 +9,7 @@ from kernel import ROUNDS, Contender, Kernel, Missing
 
 
 def start(package: str, arch: str) -> Contender:
-    """Of that package, on "cpu" or "vulkan"."""
+    """Starts "taichi" or "quadrants" on "cpu" or "vulkan"."""
     ti = importlib.import_module(package)
     ti.init(arch=getattr(ti, arch), offline_cache=False, log_level=ti.ERROR)
     got = ti.lang.impl.current_cfg().arch

@@ -1,4 +1,4 @@
-"""PyTorch: its own element-wise function, into a tensor that is there."""
+"""Runs PyTorch: its own element-wise function, with an output tensor that is allocated once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kernel import Contender, Kernel, Missing
 
 
 def start() -> Contender:
-    """On CUDA."""
+    """Starts PyTorch on CUDA."""
     if not torch.cuda.is_available():
         raise Missing("torch sees no CUDA device")
 

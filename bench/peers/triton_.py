@@ -1,4 +1,4 @@
-"""Triton: kernels as Python, on torch's tensors."""
+"""Runs Triton: kernels that are written in Python, on torch's tensors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ SIZE = 1024
 
 @triton.jit
 def xor_(a, b, out, n, SIZE: tl.constexpr):
-    """One block of elements a program."""
+    """Computes one block of elements in each program instance."""
     i = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
     inside = i < n
     tl.store(out + i, tl.load(a + i, mask=inside) ^ tl.load(b + i, mask=inside), mask=inside)
@@ -22,7 +22,7 @@ def xor_(a, b, out, n, SIZE: tl.constexpr):
 
 @triton.jit
 def arx_(a, b, out, n, SIZE: tl.constexpr, ROUNDS: tl.constexpr):
-    """Likewise; of 32 bits without a sign."""
+    """Computes the ARX rounds of one block of elements, as unsigned 32-bit integers."""
     i = tl.program_id(0) * SIZE + tl.arange(0, SIZE)
     inside = i < n
     x = tl.load(a + i, mask=inside).to(tl.uint32, bitcast=True)
@@ -35,7 +35,7 @@ def arx_(a, b, out, n, SIZE: tl.constexpr, ROUNDS: tl.constexpr):
 
 
 def start() -> Contender:
-    """On CUDA."""
+    """Starts Triton on CUDA."""
     if not torch.cuda.is_available():
         raise Missing("torch, whose tensors Triton takes, sees no CUDA device")
 

@@ -1,4 +1,4 @@
-"""wgpu-py: WGSL on whatever wgpu finds; here the Vulkan device that vyre is measured on."""
+"""Runs wgpu-py: WGSL on the Vulkan device that vyre is measured on."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BODIES = {
 
 
 def start(wanted: str) -> Contender:
-    """On the first adapter whose name holds `wanted`; any that is no software when that is empty."""
+    """Starts wgpu on the first Vulkan adapter whose name contains `wanted`, or the first that is no CPU for ""."""
     adapters = [adapter for adapter in wgpu.gpu.enumerate_adapters_sync() if adapter.info["backend_type"] == "Vulkan"]
     chosen = [
         adapter

@@ -314,13 +314,13 @@ void bind_properties(py::class_<PyArray>& array) {
   array.def_property_readonly(
       "dtype", [](const PyArray& self) { return py::dtype(self.element->numpy); }, "The numpy dtype of an element.");
   array.def_property_readonly(
-      "ndim", [](const PyArray& self) { return self.shape.size(); }, "How many axes.");
+      "ndim", [](const PyArray& self) { return self.shape.size(); }, "The number of axes.");
   array.def_property_readonly(
-      "size", [](const PyArray& self) { return self.size(); }, "How many elements.");
+      "size", [](const PyArray& self) { return self.size(); }, "The number of elements.");
   array.def_property_readonly(
-      "nbytes", [](const PyArray& self) { return self.host_bytes(); }, "Of numpy(). On the device a bool takes four bytes.");
+      "nbytes", [](const PyArray& self) { return self.host_bytes(); }, "The size of numpy() in bytes. On the device a bool takes four.");
   array.def_property_readonly(
-      "backend", [](const PyArray& self) { return lenient_str(self.backend->name()); }, "The name of the backend that works with it.");
+      "backend", [](const PyArray& self) { return lenient_str(self.backend->name()); }, "The name of the backend that it belongs to.");
   array.def_property_readonly(
       "device", [](const PyArray& self) { return self.device; }, "The index of its device among those of the backend.");
 }

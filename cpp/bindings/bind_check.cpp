@@ -71,6 +71,7 @@ run::CheckOptions to_checks(py::handle object, const std::string& where) {
   return options;
 }
 
+// Leaves out V010, because checked execution reports divergent barriers itself.
 validate::ValidProgram valid_but_for_barriers(const ir::Program& program) {
   const WithoutGil unlocked;
   validate::Verdict verdict = validate::validate(program, run::registered_ops(), {.limits = true, .uniformity = false});
@@ -148,7 +149,7 @@ class Describe {
   }
   static py::tuple id(const Id& id) { return py::make_tuple(id[0], id[1], id[2]); }
 
-  // None at the end of the program.
+  // Describes where a statement is. Returns None for an invalid id, which stands for the end of the program.
   py::object place(NodeId statement) const {
     if (!statement.valid()) return py::none();
     return py::cast(ir::described(paths_.at(statement), program_.place(statement)));
@@ -196,7 +197,7 @@ py::tuple check_program(py::handle program_object, py::handle inputs, py::handle
   for (const CheckRow& row : kChecks) {
     if (wanted.*row.member) names.append(row.name);
   }
-  // The call in one spelling, which a replay repeats.
+  // The arguments of the call in normal form, from which a replay repeats it.
   const py::tuple call = py::make_tuple(py::make_tuple(grid.x, grid.y, grid.z), schedule_text(options.schedule), py::tuple(names));
   return py::make_tuple(arrays.results(), found, findings.complete, call);
 }

@@ -104,7 +104,7 @@ Convention.V2(lookup_binding=3))");
                              to_u32(params, "argument `params` of Convention.V3"), to_u32(scratch, "argument `scratch` of Convention.V3")}};
       },
       py::arg("inputs"), py::arg("outputs"), py::arg("params"), py::arg("scratch"),
-      "V3(inputs, outputs, params, scratch) -> Convention\n\nSo many buffers of each kind, in this order of bindings.");
+      "V3(inputs, outputs, params, scratch) -> Convention\n\nThe number of buffers of each kind, with bindings in this order.");
   convention.def_property_readonly(
       "version", [](const PyConvention& self) { return self.value.index() + 1; }, "1, 2 or 3.");
   auto spelling = [](const PyConvention& self) {
@@ -201,7 +201,7 @@ void bind_spec(py::module_& m) {
       m, "OpSpec", py::is_final(), made_whole<PyOpSpec>(),
       R"(OpSpec(id, signature, *, parameters=(), body=(), result=None, version=1, convention=Convention.V1(), summary="", laws=(), examples=())
 
-An operation: a value function of its parameters, which expressions call by id. It sees its arguments and its own constants.
+An operation: a pure function of its parameters, which expressions call by id. Its body reads nothing but arguments and constants.
 
 Args:
     id: a dotted name.
@@ -239,7 +239,7 @@ Args:
   spec.def_property_readonly(
       "convention", [](const PyOpSpec& self) { return PyConvention{self.spec->convention}; }, "A Convention.");
   spec.def_property_readonly(
-      "summary", [](const PyOpSpec& self) { return lenient_str(self.spec->summary); }, "What it gives, in a sentence.");
+      "summary", [](const PyOpSpec& self) { return lenient_str(self.spec->summary); }, "A sentence that says what the operation computes.");
   spec.def_property_readonly(
       "parameters",
       [](const PyOpSpec& self) {
@@ -284,7 +284,7 @@ Args:
 void bind_ops(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
-  py::native_enum<OpLaw>(m, "OpLaw", "vyre._enums.TableEnum", "What an operation claims to hold for all inputs.")
+  py::native_enum<OpLaw>(m, "OpLaw", "vyre._enums.TableEnum", "A law that an operation claims to obey for all inputs.")
       .value("Commutative", OpLaw::Commutative)
       .value("Associative", OpLaw::Associative)
       .value("Idempotent", OpLaw::Idempotent)

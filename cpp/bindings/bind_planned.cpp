@@ -1,4 +1,4 @@
-// A Program called with arrays that stay on their device: checked and planned at the first call, submitted at each.
+// Calls a Program with arrays that stay on their device. The first call is checked and planned; every call submits the plan.
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
 
@@ -30,8 +30,8 @@
 
 namespace vyre::python {
 
-// The words that were given as values of Uniform buffers, each in memory that is never written again: a call that is still at work
-// may read it. Guarded by the GIL.
+// Keeps the values that recent calls gave for Uniform buffers. Each value has memory that is never written again, because a call that is
+// still running may read it. Guarded by the GIL.
 class ValuesInUse {
  public:
   std::shared_ptr<run::Storage> find(run::Backend* backend, std::size_t device, std::uint64_t bytes, std::uint64_t word) {
@@ -56,7 +56,7 @@ class ValuesInUse {
     return made.storage;
   }
 
-  // Gives all of them up: a call failed, and they may lie on a device that is gone.
+  // Drops all values after a call failed, because they may be on a device that is lost.
   void clear() {
     std::deque<Value> dropped = std::exchange(values_, {});
     const WithoutGil unlocked;
@@ -78,7 +78,7 @@ class ValuesInUse {
   std::deque<Value> values_;
 };
 
-// The calls of one program that were made last, each with what it was planned for. Guarded by the GIL.
+// The most recent calls of one program, each with the arrays, the grid and the options that it was planned for. Guarded by the GIL.
 class PlannedCalls {
  public:
   explicit PlannedCalls(const ir::Program& program) : program_(program) {
@@ -114,7 +114,7 @@ class PlannedCalls {
   ValuesInUse values;
 
  private:
-  // Enough for arrays that take turns; each holds a command buffer.
+  // Enough for a program that is called with several sets of arrays in turns. More would hold more command buffers.
   static constexpr std::size_t kMost = 16;
 
   static bool fits(const Planned& call, std::uint64_t generation, const std::vector<const PyArray*>& arrays, run::Grid grid) {
@@ -132,7 +132,7 @@ class PlannedCalls {
 
 namespace {
 
-// A planned call, which is destroyed without the GIL where nothing else keeps it: it may have to wait for its device.
+// Keeps a planned call. If nothing else keeps it, the GIL is released while the call is destroyed, because that may wait for the device.
 class KeptCall {
  public:
   KeptCall() = default;
@@ -156,10 +156,11 @@ std::string names_of(const std::vector<const BufferDecl*>& bound) {
   return names.empty() ? "none" : names;
 }
 
-// The values of Uniform buffers and the zeros of ReadWrite ones that a call made, which live as long as it plans and submits them.
+// The arrays that a call makes itself: values for Uniform buffers and zeros for ReadWrite buffers. They live while the call is planned and
+// submitted.
 class Made {
  public:
-  // Where they are to lie: beside the first vyre.Array of the call, or where vyre.empty would put them.
+  // Chooses the device of these arrays: that of `beside`, the first vyre.Array of the call, or the one that vyre.empty would choose.
   void place(const PyArray* beside) {
     if (beside != nullptr) {
       backend_ = beside->backend;
@@ -171,7 +172,7 @@ class Made {
     device_ = default_device(*backend_);
   }
 
-  // Null for what stands for no array.
+  // Null if the buffer takes no value or zeros, or `object` asks for none.
   const PyArray* array(ValuesInUse& values, const BufferDecl& decl, py::handle object) {
     if (const auto shape = zeros_of(decl, object)) {
       if (Graph::recording() != nullptr) {
@@ -212,7 +213,7 @@ std::string meant(std::string_view name, const std::vector<const BufferDecl*>& b
   return did_you_mean(name, names);
 }
 
-// For a name that is no buffer's: one like an argument's is that argument, misspelt.
+// Refuses a name that is no buffer's. If it resembles an argument's name and no buffer's, the message takes it for that argument, misspelt.
 [[noreturn]] void refuse_name(const std::string& name, const std::vector<const BufferDecl*>& bound) {
   static constexpr std::string_view kArguments[] = {"workgroups", "optimize"};
   const std::string buffer = meant(name, bound);
@@ -230,7 +231,7 @@ bool is_bound(const std::string& name, const std::vector<const BufferDecl*>& bou
 run::Grid grid_of(const py::kwargs& kwargs, const std::vector<const BufferDecl*>& bound) {
   static PyObject* const name = PyUnicode_InternFromString("workgroups");
   if (PyObject* found = PyDict_GetItem(kwargs.ptr(), name)) {
-    // Messages need text, which a plain count in range does not.
+    // A fast path for a plain count in range: to_grid prepares text for its messages.
     if (PyLong_CheckExact(found)) {
       int overflow = 0;
       const long long count = PyLong_AsLongLongAndOverflow(found, &overflow);
@@ -251,7 +252,7 @@ std::optional<run::Optimize> optimize_of(const py::kwargs& kwargs) {
   return to_optimize(found, "argument `optimize` of a Program's call");
 }
 
-// The argument for each bound buffer: by place, in the order of the program's buffers, or by name.
+// Finds the argument for each bound buffer: by position, in the order of the program's buffers, or by name.
 std::vector<py::handle> objects_of(const std::vector<const BufferDecl*>& bound, const py::args& args, const py::kwargs& kwargs) {
   if (args.size() > bound.size()) {
     throw BindingError(fmt::format("the program binds {} buffers, got {} arrays. Fix: pass one array for each of {}.", bound.size(),
@@ -273,7 +274,7 @@ std::vector<py::handle> objects_of(const std::vector<const BufferDecl*>& bound, 
   return objects;
 }
 
-// One array a bound buffer; `made` holds those that the call makes.
+// Returns one array for each bound buffer. `made` owns the arrays that the call makes itself.
 std::vector<const PyArray*> arrays_of(const std::vector<const BufferDecl*>& bound, const std::vector<py::handle>& objects,
                                       ValuesInUse& values, std::optional<Made>& made) {
   std::vector<const PyArray*> arrays(bound.size(), nullptr);
@@ -368,7 +369,7 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
 py::object call_program(const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
   run::Span span("call");
   if (!self.planned) {
-    valid(self);  // before messages name its buffers, which may hold NUL
+    valid(self);  // before messages show the names of its buffers, which may contain NUL characters
     self.planned = std::make_shared<PlannedCalls>(self.program);
   }
   const std::shared_ptr<PlannedCalls> calls = self.planned;
@@ -403,7 +404,7 @@ py::object call_program(const PyProgram& self, const py::args& args, const py::k
       });
     }
   } catch (const DeviceError&) {
-    // They may belong to a device that is gone.
+    // The plan and the values may belong to a device that is lost.
     if (call) {
       calls->erase(call);
       forget_prepared(*call->key);
@@ -430,9 +431,9 @@ void bind_planned(py::module_& m) {
                                               R"(program(*arrays, workgroups, optimize=None, **arrays_by_name) -> Array | tuple of Arrays
 
 Run on arrays that stay on their device, one for each buffer that is not Workgroup: in the order of the program's buffers, or by
-their names (a buffer named like one of the arguments, by its place). A Uniform buffer of one element takes an integer as its value, and
-a ReadWrite buffer a number or a shape of elements: a new array of zeros. `optimize` is as vyre.run takes it. ReadWrite arrays are
-written in place, and are what the call returns: the array when there is one, else a tuple.
+their names. A buffer that is named like one of the arguments is given by position only. A Uniform buffer of one element takes an integer
+as its value. A ReadWrite buffer takes a number or a shape of elements, which makes a new array of zeros. `optimize` is as vyre.run takes
+it. ReadWrite arrays are written in place, and the call returns them: the array when there is one, else a tuple.
 
 The first call with some arrays checks and plans it; the same call again submits what was planned. On a GPU the call returns at
 once, and its errors come at the latest when one of its arrays is read.

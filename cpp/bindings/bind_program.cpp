@@ -26,7 +26,7 @@ using ir::DataType;
 
 std::string argument(const char* name, std::string_view function) { return fmt::format("argument `{}` of {}", name, function); }
 
-// A DataType where a number is to stand: the binding was forgotten, or a workgroup buffer's count comes too late.
+// Refuses a DataType in the place of a number: the caller forgot the binding, or wrote the type of a workgroup buffer before its count.
 void refuse_type_as_number(py::handle name, py::handle number, const std::string& function) {
   if (!py::isinstance<DataType>(number)) return;
   const bool workgroup = function == "BufferDecl.workgroup";
@@ -196,7 +196,7 @@ std::vector<BufferDecl> to_buffers(py::handle object) {
   return result;
 }
 
-// The size with three axes: missing axes, and those that may be left out, are 1.
+// The Fix writes the size with three axes: missing axes are 1, and axes beyond the third are dropped if they are 1.
 std::string three_axes_fix(std::vector<py::object> items) {
   while (items.size() > 3 && is_integer(items.back()) && to_int(items.back()).equal(py::int_(1))) items.pop_back();
   if (items.empty()) return "write (64, 1, 1)";
@@ -349,7 +349,7 @@ True)");
       py::arg("data"),
       R"(from_bytes(data) -> Program
 
-The program that to_bytes() wrote. Raises ParseError for other bytes, and never holds more than 64 bytes for each of them.
+The program that to_bytes() wrote. Raises ParseError for other bytes. Never takes more than 64 bytes of memory for each byte that it reads.
 
 >>> vyre.Program.from_bytes(b"garbage")
 Traceback (most recent call last):
@@ -403,7 +403,7 @@ void bind_program(py::module_& m) {
       py::arg("text"),
       R"(parse(text) -> Program
 
-The program that Program.to_text() wrote, or that somebody wrote by hand. Raises ParseError with the line and the column.
+The program that Program.to_text() wrote, or that a person wrote by hand. Raises ParseError with the line and the column.
 
 >>> vyre.parse(vyre.Program().to_text()) == vyre.Program()
 True)");

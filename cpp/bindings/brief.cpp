@@ -24,7 +24,7 @@ std::string short_name(std::string_view name) {
   return std::string(start) + (start.size() < name.size() ? "..." : "");
 }
 
-// Writes until the text is long enough; nesting below kDeepest is an ellipsis, so the recursion is bounded.
+// Appends until the text is long enough. An expression nested deeper than kDeepest is written as an ellipsis, so the recursion is bounded.
 class Brief {
  public:
   void expr(const ir::ExprData& data, int depth) {
@@ -121,6 +121,7 @@ class Brief {
   }
   static std::string statements(std::size_t count) { return fmt::format(" {{{} statement{}}}", count, count == 1 ? "" : "s"); }
 
+  // Operators with one operand, and those that are functions in Python, are written as calls.
   void infix(const ir::InfixInfo& row, const ir::ExprData& data, int depth) {
     if (const ir::UnOp* op = std::get_if<ir::UnOp>(&row.u32)) return list(ir::info(*op).text, data, depth);
     if (row.shape == ir::InfixShape::One || row.symbol == row.function) return list(row.function, data, depth);

@@ -29,9 +29,9 @@ class Graph {
   ~Graph();
 
   void begin();
-  // `failed`: what was recorded is not whole, and is forgotten.
+  // After a recording that `failed`, the graph cannot be replayed, because the recording is not complete.
   void end(bool failed);
-  // With the GIL held.
+  // Records a call. The GIL must be held.
   void add(const std::shared_ptr<Planned>& call, std::span<const PyArray* const> arrays, const std::vector<run::StorageView>& views);
 
   void replay(std::uint64_t times);
@@ -41,9 +41,10 @@ class Graph {
   std::string describe() const;
 
  private:
-  // All of the other's calls.
+  // Records all calls of the other graph.
   void append(const Graph& other);
   void keep(const std::shared_ptr<run::Storage>& storage);
+  // Throws if the graph cannot take `count` more calls, or if `call` runs on another device than the calls before.
   void check_joins(const Planned& call, std::size_t count) const;
 
   enum class State { Empty, Recording, Ready, Failed };
@@ -54,10 +55,10 @@ class Graph {
     std::vector<run::StorageView> views;
   };
   State state_ = State::Empty;
-  std::shared_ptr<Graph*> self_;  // what the recording thread finds this graph by
+  std::shared_ptr<Graph*> self_;  // leads the recording thread to this graph; the destructor sets the pointer to null
   std::vector<Call> calls_;
-  std::vector<std::shared_ptr<run::Storage>> storages_;  // each once
-  std::unordered_set<const run::Storage*> known_;        // likewise
+  std::vector<std::shared_ptr<run::Storage>> storages_;  // without repetitions
+  std::unordered_set<const run::Storage*> known_;        // the same ones, to look them up
   std::shared_ptr<run::Sequence> sequence_;              // destroyed before what it refers to
 };
 

@@ -24,7 +24,7 @@ bool takes_a_value(const BufferDecl& decl) {
   return decl.access == BufferAccess::Uniform && decl.count <= 1 && decl.element != DataType::Bytes && vector_lanes(decl.element) == 0;
 }
 
-// True for a tuple of integers; a list is taken for elements that are no array yet.
+// True for a tuple of integers. A list is no shape: most likely it holds the elements of an array that the caller did not make.
 bool is_shape(py::handle object) {
   if (!PyTuple_Check(object.ptr())) return false;
   for (const py::handle extent : py::reinterpret_borrow<py::tuple>(object)) {
@@ -53,7 +53,7 @@ std::string dtype_code(const BufferDecl& decl) {
   return decl.element == DataType::Bool ? "np.bool_" : fmt::format("np.{}", numpy_name(decl));
 }
 
-// Code that makes arrays of a buffer's element type: numpy's, or those that stay on a device.
+// Writes Python source that makes arrays of a buffer's element type: numpy arrays, or arrays that stay on a device.
 class Making {
  public:
   Making(const BufferDecl& decl, Home home) : dtype_(dtype_code(decl)), resident_(home == Home::Device) {}
@@ -67,7 +67,7 @@ class Making {
   std::string full(std::uint32_t count, const std::string& value) const {
     return from(fmt::format("np.full({}, {}, {})", count, value, dtype_));
   }
-  // An array that is numpy's already.
+  // `code` makes a numpy array.
   std::string from(const std::string& code) const { return resident_ ? fmt::format("vyre.array({})", code) : code; }
   const std::string& dtype() const { return dtype_; }
 
@@ -76,7 +76,7 @@ class Making {
   bool resident_;
 };
 
-// The Fix for a buffer that takes arrays alone.
+// The Fix for a scalar in the place of a buffer that takes only arrays.
 std::string array_fix(const BufferDecl& decl, py::handle object, const Making& making) {
   if (vector_lanes(decl.element) != 0) {
     return fmt::format("write {} for one vector", making.of(vector_lanes(decl.element) == 2 ? "[[x, y]]" : "[[x, y, z, w]]"));
@@ -102,7 +102,8 @@ std::string array_fix(const BufferDecl& decl, py::handle object, const Making& m
   return fix.empty() ? fmt::format("write {}", filled(decl.element == DataType::Bool ? "True" : "x")) : fix;
 }
 
-// The tuple of a list that reads like the shape of an array: a few counts. A null object for any other.
+// Returns a list as a tuple if it could be the shape of an array: up to four lengths that a buffer can have. Otherwise returns a null
+// object.
 py::object as_shape(py::handle object) {
   constexpr std::size_t kMostAxes = 4;
   if (!PyList_Check(object.ptr())) return {};
@@ -208,7 +209,7 @@ std::optional<std::vector<py::ssize_t>> zeros_of(const BufferDecl& decl, py::han
       refuse(decl, "from 0 to 4294967295 zero elements", given(object), "write a number in that range, or an array");
     }
     shape.push_back(static_cast<py::ssize_t>(*size));
-    // The axes beside an empty one count too: numpy has no room for such an array either.
+    // An empty axis counts as 1, so that the other axes are still checked: numpy refuses a large array with an empty axis, too.
     count = std::min(count * static_cast<std::uint64_t>(std::max<std::int64_t>(*size, 1)), kLongestBuffer + 1);
   };
   if (number) {

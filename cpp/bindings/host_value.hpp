@@ -1,5 +1,6 @@
-// A number, a scalar or a shape in the place of a buffer's array (semantics, section 10): zeros of a ReadWrite buffer, the value of a
-// Uniform one, a BindingError for any other. All calls share it: with numpy arrays and with arrays that stay on a device.
+// Accepts a number, a scalar or a shape in the place of a buffer's array (semantics, section 10). For a ReadWrite buffer it asks for zeros,
+// for a Uniform buffer it is the value, and for any other buffer the call raises BindingError. Calls with numpy arrays and calls with
+// arrays that stay on a device share this code.
 #pragma once
 
 #include <optional>
@@ -10,15 +11,15 @@
 
 namespace vyre::python {
 
-// A shape in numpy of the zeros that `object` asks for, the axis of vectors included. Nothing when `object` is neither a number nor a
-// shape, or the buffer is not ReadWrite. Throws BindingError for one that no buffer can have.
+// The numpy shape of the zeros that `object` asks for, including the axis of lanes if elements are vectors. Nothing when `object` is
+// neither a number nor a shape, or the buffer is not ReadWrite. Throws BindingError for a number or a shape that no buffer can have.
 std::optional<std::vector<py::ssize_t>> zeros_of(const ir::BufferDecl& decl, py::handle object);
 
 // Where a call wants its arrays: vyre.run takes numpy's, a Program's call takes those that stay on a device.
 enum class Home : std::uint8_t { Host, Device };
 
-// A numpy array of one element: the value that `object` gives a Uniform buffer. A null object when it is no number, or the buffer takes
-// none. Throws BindingError for a number that the element type does not hold.
+// A numpy array of one element: the value that `object` gives a Uniform buffer. A null object when `object` is no number, or the buffer
+// takes no value. Throws BindingError for a number that the element type does not hold.
 py::object value_of(const ir::BufferDecl& decl, py::handle object, Home home);
 
 // "a numpy array of uint32", with the value that the buffer takes instead.

@@ -14,12 +14,12 @@
 
 namespace vyre::python {
 
-// The element of an array, here and in numpy.
+// How an element of an array is represented in numpy and on a device.
 struct ElementType {
-  const char* numpy;       // its name there
-  char kind;               // likewise
+  const char* numpy;       // the name of its numpy dtype
+  char kind;               // the kind character of its numpy dtype
   std::uint32_t bytes;     // in numpy
-  std::uint32_t resident;  // on a device: bool takes a word
+  std::uint32_t resident;  // bytes on a device, where a bool takes a word of four
 };
 
 // Null for a dtype that no buffer takes.
@@ -43,7 +43,7 @@ struct PyArray {
   std::string describe() const;                                         // "a vyre.Array of uint32 with shape (3,)"
 };
 
-// A new numpy array of the same elements, once the calls before are done; see Array.numpy.
+// Copies the elements to a new numpy array, after the calls that write them are done. See Array.numpy.
 py::object to_numpy(const PyArray& array, std::optional<std::chrono::duration<double>> timeout);
 
 }  // namespace vyre::python

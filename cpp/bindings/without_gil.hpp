@@ -1,8 +1,8 @@
-// How the module works without the GIL, and how the interpreter ends beside threads that do so.
+// Releases the GIL while the module works, and lets the interpreter exit safely while threads work without the GIL.
 //
-// A daemon thread may work without the GIL when the interpreter ends. Python ends such a thread when it takes the GIL again, by
-// unwinding its stack, and a destructor that is unwound so ends the process. So threads without the GIL are counted, the exit
-// asks them to stop and waits for them, and a thread that comes back after that stays where it is.
+// A daemon thread may work without the GIL when the interpreter ends. Python ends such a thread when it tries to take the GIL again, by
+// unwinding its stack; unwinding out of a destructor, such as that of gil_scoped_release, ends the process. So threads without the GIL are
+// counted, the exit asks them to stop and waits for them, and a thread that wants the GIL back after that is parked for ever.
 #pragma once
 
 #include <pybind11/pybind11.h>
@@ -28,7 +28,7 @@ class WithoutGil {
     ~Parked();
   };
 
-  // Destroyed from the last to the first: a thread parks before it takes the GIL, and counts until it has it.
+  // These are destroyed in reverse order: a thread parks before it takes the GIL, and is counted until it has the GIL.
   Counted counted_;
   py::gil_scoped_release release_;
   Parked parked_;
@@ -38,7 +38,7 @@ class WithoutGil {
 bool leaving();
 // At the interpreter's exit, with the GIL held: asks all threads without the GIL to stop, and waits for them for a while.
 void end_calls();
-// A forked child has one thread, which holds the GIL.
+// Sets the count to 0 in a forked child, whose only thread holds the GIL.
 void forget_calls_when_forked();
 
 }  // namespace vyre::python

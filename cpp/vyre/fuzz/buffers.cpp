@@ -1,4 +1,4 @@
-// Sizes, buffers and the host's bytes.
+// Chooses the sizes of a generated case, declares its buffers and fills in the host's bytes.
 #include <algorithm>
 #include <array>
 

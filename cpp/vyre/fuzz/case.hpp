@@ -1,4 +1,4 @@
-// A program with everything that one run of it needs, and what is wrong with it if that was asked for.
+// Defines a case: a program with everything that its runs need, and the defect that was planted in it if the options asked for one.
 #pragma once
 
 #include <array>

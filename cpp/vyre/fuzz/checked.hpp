@@ -1,4 +1,4 @@
-// Whether checked execution says about a case what it must, and nothing else.
+// Judges whether checked execution reports exactly what it must about a case.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,4 @@
-// Runs a case in several ways and says where the bytes first differ from the reference's.
+// Runs a case in several ways and reports where the bytes first differ from the reference's.
 #pragma once
 
 #include <chrono>

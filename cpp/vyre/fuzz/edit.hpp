@@ -1,4 +1,4 @@
-// Changes to a program that leave the rest as it is: what the reducer tries, one set of edits at a time.
+// Edits parts of a program and leaves the rest as it is. The reducer tries one set of edits at a time.
 #pragma once
 
 #include <optional>

@@ -1,4 +1,5 @@
-// Random programs that keep every rule and have one right answer: their invocations may run in any order (see memory.hpp).
+// Generates random programs that keep every rule and have one right answer, because their invocations may run in any order (see
+// memory.hpp).
 #pragma once
 
 #include "vyre/fuzz/case.hpp"

@@ -1,5 +1,5 @@
-// The state of one generation; its parts are in generate.cpp (statements), values.cpp (expressions), buffers.cpp (memory) and plant.cpp
-// (defects).
+// Declares the generator, which holds the state while one case is generated. Its functions are in generate.cpp (statements), values.cpp
+// (expressions), buffers.cpp (memory) and plant.cpp (defects).
 #pragma once
 
 #include <functional>

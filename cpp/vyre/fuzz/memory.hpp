@@ -1,10 +1,10 @@
 // Says which invocation may touch which element, so that every order of the invocations gives the same bytes.
 //
 // Between two barriers a buffer has one role:
-//   Constant  never written in this program: anybody may read anything
-//   Shared    not written until the next barrier: anybody may read what belongs to the workgroup
-//   Own       every invocation has elements of its own, and may do with them what it likes, atomics included
-//   Atomic    anybody may use one commutative atomic on any element, whose result nothing depends on
+//   Constant  never written in this program: every invocation may read any element
+//   Shared    not written until the next barrier: every invocation may read the elements of its workgroup
+//   Own       every invocation has elements of its own, and may do anything with them, atomics included
+//   Atomic    every invocation may use one commutative atomic on any element, and nothing depends on its result
 // Barriers order a workgroup alone (semantics.md, section 6), so storage whose role changes is split among the workgroups, and storage
 // that is not split keeps its role. An index that is out of bounds may be used anywhere.
 #pragma once

@@ -1,5 +1,5 @@
-// Operations for generated programs to call, beside the standard ones: loops, branches, assigned parameters, parameters that are
-// ignored, names in sibling scopes, every value type, and chains of calls.
+// Provides operations that generated programs call in addition to the standard ones. Their bodies have loops, branches, assigned
+// parameters, parameters that are ignored, names in sibling scopes, every value type, and chains of calls.
 #pragma once
 
 #include "vyre/ir/op_spec.hpp"

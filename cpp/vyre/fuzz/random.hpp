@@ -1,4 +1,4 @@
-// The random numbers that programs are drawn with.
+// Draws the random numbers from which programs are generated.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Shrinks a case that shows something to a small one that still shows it.
+// Shrinks a case that shows a fault to a small case that still shows it.
 #pragma once
 
 #include <functional>

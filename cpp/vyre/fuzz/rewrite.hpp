@@ -1,4 +1,4 @@
-// Programs that look different and must give the same bytes: a second opinion that needs no second backend.
+// Rewrites programs so that they look different but must give the same bytes. This finds faults of a backend without a second backend.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
-// Expressions of every kind. Operands are made one after the other, in evaluation order: C++ would leave the order of arguments open.
+// Generates expressions of every kind. Operands are made one after the other, in evaluation order, because C++ leaves the order of
+// arguments open.
 #include <algorithm>
 #include <map>
 

@@ -2,9 +2,9 @@
 // of bounds, division, shifts) written out unless an opcode of the target keeps them, one operation in each instruction, control flow still
 // structured.
 //
-// A value is 1, 2 or 4 u32 lanes: I32 is the same bits, Bool is 0 or 1, U64 is (low, high). Instruction k defines value k, and a
-// value is used only where its definition is certain to have run in the same round (SSA without phis: what changes over
-// time lives in variables).
+// A value is 1, 2 or 4 u32 lanes: I32 is the same bits, Bool is 0 or 1, U64 is (low, high). Instruction k defines value k, and a definition
+// dominates all uses of its value; none of them is after the round of the loop that contains the definition. This is SSA form without phis:
+// what changes over time is in variables.
 #pragma once
 
 #include <array>

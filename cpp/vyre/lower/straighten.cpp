@@ -65,10 +65,10 @@ class Straightener {
     Known before;
     bool written;  // false: the variable was only read
   };
-  // An If that stays.
+  // An If that is not turned into selects.
   struct Region {
-    std::size_t changes;                 // made before it
-    std::vector<std::uint32_t> written;  // in a branch that has ended
+    std::size_t changes;                 // the number of changes made before it
+    std::vector<std::uint32_t> written;  // the variables written in a branch that has ended
   };
 
   // Decides which Ifs become selects. Inner Ifs are decided first, because their operations count towards the enclosing Ifs.
@@ -219,7 +219,7 @@ class Straightener {
     change(variable, {value, stretch_, true}, true);
   }
 
-  // At the end of a selected If.
+  // Ends a selected If: for each variable that a branch wrote, selects between its values at the ends of the two branches.
   void select() {
     Branch branch = std::move(branches_.back());
     branches_.pop_back();

@@ -1,5 +1,5 @@
-// Puts a Kernel together. Leaves are the values that are the same everywhere (literals, ids, lengths): each is made once, at the entry,
-// where it dominates every use. Dead code is left out.
+// Builds a Kernel. Leaves are the values that are the same everywhere (literals, ids, lengths): each is made once, at the entry, where it
+// dominates every use. Dead code is left out.
 //
 // With Order::Canonical the words depend on what is computed and on the order of effects, not on how the program spells it. Value numbering
 // makes equal values once where the first of them dominates the others, and a value stands in front of the first effect that uses it, in
@@ -21,7 +21,7 @@ enum class Order : std::uint8_t { AsWritten, Canonical };
 
 // The choices that decide the shape of a kernel's code.
 struct Shape {
-  // Whether an index may be known to be below a bound.
+  // Whether the writer uses what branches and loops guarantee (assume_below) to prove that an index is in range.
   bool proofs = true;
   Order order = Order::Canonical;
   // Whether finish() turns short branches into selects and moves values to their first use (straighten.hpp, settle.hpp).
@@ -83,19 +83,19 @@ class Writer {
     std::uint32_t stretch = ~0u;
   };
   static constexpr std::uint32_t kNone = ~0u;
-  // The position at which an instruction was added.
+  // Where an instruction was added, and what its value depends on besides its operands.
   struct Place {
     std::uint32_t region = 0;
-    std::uint32_t unit = 0;  // the first instruction of its unit: itself when it stands alone
-    bool fixed = false;      // an effect, or in a unit with one
+    std::uint32_t unit = 0;  // the first instruction of its unit; the instruction itself when it is in no unit
+    bool fixed = false;      // whether it is an effect or in a unit, and so keeps its position
     // Two equal instructions give the same value only if these agree too.
-    std::uint32_t barriers = 0;               // how many stand before
-    std::uint32_t version = 0, loop = kNone;  // of a read variable: how often it was written, and the loop around
+    std::uint32_t barriers = 0;               // the number of barriers before it
+    std::uint32_t version = 0, loop = kNone;  // of a ReadVariable: how often the variable was written before, and the innermost loop
   };
   struct Region {
-    std::uint32_t opener = kNone;  // an instruction of the region around it
-    std::uint32_t end = kNone;     // of its instructions; none while it is open
-    std::uint32_t loop = kNone;    // the innermost around it
+    std::uint32_t opener = kNone;  // the instruction that opens it, in the region around it
+    std::uint32_t end = kNone;     // the number of instructions when it was closed; none while it is open
+    std::uint32_t loop = kNone;    // the innermost loop around it
   };
   static constexpr std::uint32_t kLeaf = 0x80000000u;
   static bool is_leaf(ValueId value) { return (value.index & kLeaf) != 0; }
@@ -130,9 +130,9 @@ class Writer {
   // A cache that is indexed by hash: a later value overwrites an earlier one. That is enough, because repeated guards stand close together.
   std::array<Made, 256> made_;
   std::uint32_t stretch_ = 0;
-  std::vector<Place> places_;  // one an instruction
+  std::vector<Place> places_;  // by instruction
   std::vector<Region> regions_{Region{}};
-  std::vector<std::uint32_t> open_{0};  // regions, the innermost last
+  std::vector<std::uint32_t> open_{0};  // the open regions, the innermost last
   std::uint32_t unit_ = kNone;
   // In canonical order: a hash table of the values, probed linearly. Half of it stays empty.
   std::vector<std::uint32_t> known_;

@@ -1,6 +1,6 @@
-// The checks before a backend runs (semantics, sections 5, 6 and 9), the same for all of them. The caller of an executable makes them: who
-// has the arrays knows what to say about them, and a call that is repeated is checked once. Backends check only what is theirs, such as
-// the limits of a device.
+// Checks a call before a backend runs it (semantics, sections 5, 6 and 9), in the same way for all backends. The caller of an executable
+// makes these checks, because its messages can describe the arrays, and because it can check a repeated call once. Backends check only
+// limits of their own, such as those of a device.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,8 @@ namespace vyre::run {
 void check_call(const validate::ValidProgram& program, std::span<const BufferView> buffers, Grid grid);
 void check_call(const validate::ValidProgram& program, std::span<const StorageView> buffers, Grid grid);
 
-// Where an array lies: all host arrays in space 0, each storage in a space of its own. An extent of no bytes lies nowhere.
+// Where an array lies. All host arrays are in address space 0, and each storage is an address space of its own. An extent of 0 bytes
+// overlaps nothing.
 struct Extent {
   std::uint64_t space = 0, begin = 0, bytes = 0;
 
@@ -33,8 +34,8 @@ inline Extent host_extent(const void* data, std::uint64_t bytes) { return {0, re
 // other one sees. Throws BindingError.
 void check_overlaps(const validate::ValidProgram& program, std::span<const Extent> extents);
 
-// Semantics 9: of the backends that run on the host's processor.
-inline constexpr std::uint64_t kMaxHostInvocations = std::uint64_t{1} << 16;       // a workgroup
+// The limits of backends that run on the host's processor (semantics, section 9).
+inline constexpr std::uint64_t kMaxHostInvocations = std::uint64_t{1} << 16;       // in a workgroup
 inline constexpr std::uint64_t kMaxHostWorkgroupBytes = std::uint64_t{256} << 20;  // of workgroup memory
 // Throws CapabilityError, which names `whose` limit it is.
 void check_host_limits(const validate::ValidProgram& program, std::string_view whose);
@@ -42,10 +43,11 @@ void check_host_limits(const validate::ValidProgram& program, std::string_view w
 // The Workgroup buffers that some statement loads from or stores to, by rising id. The others have a length and no memory.
 std::vector<BufferId> shared_buffers(const validate::ValidProgram& program);
 
-// For backends that expand no calls. Throws the LoweringError of those that do, found by counting.
+// For backends that run calls without expanding them. Expands the calls and drops the result, to throw the same LoweringError as the other
+// backends.
 void check_expansion(const validate::ValidProgram& program);
 
-// For backends that cannot choose the order of invocations: throws ArgumentError unless none was asked for.
+// For backends that cannot choose the order of invocations: throws ArgumentError for any schedule but the default.
 void check_in_order(const RunOptions& options, std::string_view backend);
 
 // For backends of one device: throws ArgumentError for any other.
@@ -54,8 +56,8 @@ void check_only_device(std::optional<std::size_t> device, std::string_view backe
 // Says for each bound buffer whether the program writes it.
 std::vector<bool> written(const validate::ValidProgram& program);
 
-// BufLen of a host array: whole elements, or the u32 words that `bytes` fill when padded for Bytes. Throws BindingError when there
-// are more than 2^32 - 1. The array of a buffer with a count is as long as that, whatever was given: see check_call.
+// BufLen of a host array: its number of whole elements; for Bytes, its number of u32 words after padding. Throws BindingError when there
+// are more than 2^32 - 1. For a buffer with a count, check_call accepts only an array of that length.
 std::uint32_t buffer_length(const ir::BufferDecl& buffer, std::uint64_t bytes);
 
 // The size of the static array behind a Workgroup buffer that something accesses.

@@ -18,7 +18,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kFix = "Fix: install that driver again, or name others in VK_DRIVER_FILES.";
-// A manifest has some hundred bytes, and two levels.
+// A real manifest has a few hundred bytes and two levels of brackets; one beyond these limits is taken to be damaged.
 constexpr std::size_t kMostManifestBytes = std::size_t{1} << 20;
 constexpr std::size_t kMostDepth = 64;
 
@@ -47,7 +47,7 @@ void add_folder(std::vector<fs::path>& to, const fs::path& folder) {
   to.insert(to.end(), found.begin(), found.end());
 }
 
-// The first bytes of a regular file.
+// The first `most` bytes of a regular file; nothing for any other file.
 std::optional<std::string> contents(const fs::path& path, std::size_t most) {
   std::error_code none;
   if (!fs::is_regular_file(path, none)) return std::nullopt;
@@ -59,7 +59,7 @@ std::optional<std::string> contents(const fs::path& path, std::size_t most) {
   return bytes;
 }
 
-// Brackets that are open at once, strings left out.
+// The deepest nesting of brackets outside of strings.
 std::size_t depth_of(std::string_view json) {
   std::size_t depth = 0, deepest = 0;
   bool in_string = false;
@@ -79,7 +79,7 @@ std::size_t depth_of(std::string_view json) {
   return deepest;
 }
 
-// The text behind `"library_path":`, and whether the manifest is whole as far as its last bracket tells.
+// The value of `"library_path"`. Nothing if there is none, or if the manifest does not end with a brace, because then it was truncated.
 std::optional<std::string> library_of(std::string_view manifest) {
   constexpr std::string_view kBlank = " \t\r\n", kKey = "\"library_path\"";
   const std::size_t last = manifest.find_last_not_of(kBlank);
@@ -113,7 +113,8 @@ struct Damage {
   bool deadly = false;
 };
 
-// A header says what it likes: a sum that 64 bits cannot hold is more than any file has.
+// Adds without wrapping around. A damaged header may hold any offset; a sum that does not fit 64 bits becomes the largest one, which
+// exceeds the size of every file.
 std::uint64_t sum(std::uint64_t a, std::uint64_t b) {
   constexpr auto kMost = std::numeric_limits<std::uint64_t>::max();
   return a > kMost - b ? kMost : a + b;
@@ -151,22 +152,22 @@ Damage damage(const fs::path& manifest) {
   const auto damaged = [&](std::string_view what, bool deadly) -> Damage {
     return {fmt::format("driver file `{}` is damaged: {}. {}", manifest.string(), what, kFix), deadly};
   };
-  // The loader would wait for the other end.
+  // The loader would wait for a writer, or read a device such as /dev/zero without end.
   const bool endless = S_ISCHR(about.st_mode) && about.st_rdev != makedev(1, 3);
   if (S_ISFIFO(about.st_mode) || endless) return damaged("it is no regular file", true);
   if (!S_ISREG(about.st_mode)) return {};
-  // The loader reads all of it.
+  // The loader reads the whole file into memory.
   if (about.st_size > static_cast<off_t>(kMostManifestBytes)) {
     return damaged(fmt::format("it has {} bytes, and {} are the most", about.st_size, kMostManifestBytes), true);
   }
   const auto text = contents(manifest, kMostManifestBytes);
-  // The loader's parser recurses.
+  // The loader's parser recurses, so deep nesting overflows its stack.
   if (text && depth_of(*text) > kMostDepth) {
     return damaged(fmt::format("its brackets are nested more than {} deep", kMostDepth), true);
   }
   const auto library = text ? library_of(*text) : std::nullopt;
   if (!library) return damaged("it names no library", false);
-  // A bare name is found where the dynamic linker looks.
+  // The dynamic linker searches its own paths for a bare name, so which file it finds is not known here.
   if (library->find('/') == std::string::npos) return {};
   const fs::path path = manifest.parent_path() / *library;
   Damage found = damage_of_library(path);

@@ -12,9 +12,9 @@
 namespace vyre::run {
 namespace {
 
-// Below, a thread takes longer to start than it helps.
+// The fewest bytes for a thread: for fewer, starting it takes longer than it saves.
 constexpr std::size_t kLeastPart = std::size_t{2} << 20;
-// Memory is not faster with more.
+// More threads do not make memory faster.
 constexpr std::size_t kMostThreads = 8;
 
 }  // namespace
@@ -27,7 +27,7 @@ void host_copy(void* to, const void* from, std::size_t bytes) {
     std::memcpy(to, from, bytes);
     return;
   }
-  // Whole pages a thread: the first one to touch a page pays for it.
+  // Each thread copies whole pages, so that two threads do not take the page fault of the same new page.
   constexpr std::size_t kPage = 4096;
   const std::size_t part = (bytes / threads + kPage - 1) / kPage * kPage;
   const auto copy = [&](std::size_t begin) {
@@ -42,7 +42,7 @@ void host_copy(void* to, const void* from, std::size_t bytes) {
   } catch (const std::bad_alloc&) {
   }
   copy(0);
-  // This thread copies the parts for which no other was found.
+  // This thread copies the parts for which no thread could be started.
   for (; begin < bytes; begin += part) copy(begin);
 }
 

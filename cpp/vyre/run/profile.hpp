@@ -100,31 +100,32 @@ struct ProfileReport {
   std::vector<Row> rows;
   std::vector<ProfileEvent> events;  // in the order in which they became known
   std::uint64_t left_out = 0;        // events beyond what is kept
-  std::vector<std::string> notes;    // what the numbers do not say of themselves
+  std::vector<std::string> notes;    // remarks about the numbers, for example why times are missing
 };
 
-// Safe from every thread.
+// Records events from its beginning to its end. Any thread may call any function.
 class Profile : public std::enable_shared_from_this<Profile> {
  public:
-  // Opens it. Of events, the first `most_events` are kept; rows count all.
+  // Opens a profile. It keeps the first `most_events` events; its rows count all of them.
   static std::shared_ptr<Profile> begin(std::size_t most_events);
   Profile(const Profile&) = delete;
   Profile& operator=(const Profile&) = delete;
 
-  // Closes it, and waits for the devices' events. Throws Interrupted only; what else goes wrong is a note.
+  // Closes the profile and waits for the events of devices. Throws only Interrupted; other errors become notes.
   void end(const RunOptions& options);
-  // Closes it without waiting for anything.
+  // Closes the profile without waiting for anything.
   void abandon() noexcept;
   ProfileReport report() const;
 
-  // For those who record. A device's index, for add(), and whether its times can be told; its clock is read when it is new.
+  // The index of a device, which add() takes in events, and whether the device has times of its own.
   struct Listed {
     std::size_t index = 0;
     bool timed = false;
   };
+  // Called by code that records events. For a device that the profile does not know yet, this reads its clock.
   Listed device(const DeviceLabel& label, const std::shared_ptr<DeviceClock>& clock, const RunOptions& options);
   void add(const ProfileEvent& event) noexcept;
-  // Each text once.
+  // Adds a note, unless the profile has it already.
   void note(const std::string& text) noexcept;
   bool began_before(std::int64_t time) const { return began_ <= time; }
 
@@ -146,7 +147,7 @@ class Profile : public std::enable_shared_from_this<Profile> {
   std::int64_t ended_ = 0;
   std::vector<Used> devices_;
   std::vector<ProfileReport::Row> rows_;
-  std::vector<ProfileEvent> events_;  // those of devices with a clock in its time
+  std::vector<ProfileEvent> events_;  // events of a device that has a clock have times of that clock
   std::uint64_t left_out_ = 0;
   std::vector<std::string> notes_;
 };
@@ -158,13 +159,13 @@ inline std::atomic<int> open_profiles = 0;
 inline bool profiling() noexcept { return detail::open_profiles.load(std::memory_order_relaxed) != 0; }
 // The profiles that are open now.
 std::vector<std::shared_ptr<Profile>> open_profiles();
-// At the end of the process, no profile listens any more.
+// Closes all profiles at the end of the process, without waiting for anything.
 void abandon_profiles() noexcept;
 
-// The system's id of this thread.
+// The operating system's id of this thread.
 std::uint64_t thread_id();
 
-// While it lives, spans of this thread are not recorded: what the profile itself does is no work of the user's.
+// While an object of this class lives, spans of this thread are not recorded, because the profile's own work is not part of the program's.
 class Unprofiled {
  public:
   Unprofiled() { ++depth; }

@@ -76,7 +76,7 @@ ir::OpTable::Spec registered_op(std::string_view id) {
   std::vector<std::string_view> known;
   for (const ir::OpTable::Spec& spec : all) known.push_back(spec->id);
   const auto meant = nearest(id.substr(0, id.find('@')), known);
-  // The sentence is the composition document's; what is ours stands in a line of its own.
+  // The composition document prescribes the first line, so our hint stands on a line of its own.
   throw ArgumentError(fmt::format("unknown operation `{}`. Fix: register an Op with id {} before lowering.{}", id, id,
                                   meant ? fmt::format("\n  In Python: did you mean \"{}\"? vyre.ops.ids() lists all.", *meant) : ""));
 }
@@ -90,13 +90,15 @@ ir::OpTable::Spec register_op(ir::OpSpec spec) {
     const OpSnapshot seen = op_snapshot();
     if (added->inlinable()) {
       Diagnostics found = validate::validate_op(*added, seen.table);
+      // The body may call operations that are registered later. Unknown ones and calls that are too deep are reported where a program
+      // calls.
       std::erase_if(found, [](const Diagnostic& diagnostic) { return diagnostic.rule == "V016" || diagnostic.rule == "V017"; });
       if (!found.empty()) throw ValidationError(std::move(found));
     }
     OpSnapshot next{seen.table.with(added), seen.generation + 1};
     if (ir::OpTable::Spec known = seen.table.find(id)) return known;
     const std::lock_guard lock(all.mutex);
-    // Another thread was quicker: what it added may be the same one, or one that this body calls.
+    // Another thread has added an operation meanwhile. It may be the same one, or one that this body calls, so everything is checked again.
     if (all.now.generation != seen.generation) continue;
     std::swap(all.now, next);
     return added;

@@ -1,5 +1,5 @@
-// How: Analysis says how each value differs between the copies, and whether the program can be coarsened at all. Coarsener then emits the
-// program anew, statement by statement: each expression once for every copy, bound to a name, and each effect for the copies in turns.
+// Analysis finds how each value differs between the copies, and whether the program can be coarsened at all. Coarsener then emits the
+// program anew, statement by statement: each expression once for every copy, bound to a name, and each effect for one copy after the other.
 // Only an If splits the copies: what runs under a condition that differs is emitted for all of them together, for each alone, or both.
 #include "vyre/transform/coarsen.hpp"
 

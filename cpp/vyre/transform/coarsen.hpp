@@ -1,13 +1,14 @@
-// Thread coarsening: one invocation does the work of several that stand a workgroup apart along x. Memory is busiest when each
-// invocation has several accesses on their way, and those of one copy stay side by side over the invocations of a workgroup.
+// Coarsens threads: one invocation does the work of several invocations, its copies, that are a workgroup apart along x. Memory is used
+// best when each invocation has several accesses in flight, and when the accesses of one copy stay adjacent across the invocations of a
+// workgroup.
 //
 // The result is unchanged. Each copy does what its invocation did, in its order, and in a program without atomics and barriers nothing
 // orders the invocations of different workgroups (semantics, section 6): doing them in turns is one of the orders that the program allows.
 //
-// The copies take turns expression by expression, and what is stored is known for all of them before any of them stores it, so that a
-// device finds their loads with no store in between. What is the same for all copies is done once: bounds of loops, uniform
-// conditions. A condition that comes from ids, like that on an index, is asked of all copies at once; where they disagree, and
-// under conditions that come from data, each copy runs alone.
+// The copies take turns expression by expression. The values to store are computed for all copies before the first of them is stored, so
+// that no store stands between their loads. What is the same for all copies is done once: bounds of loops, uniform conditions. A condition
+// that depends on ids, such as the bounds check of an index, is tested for all copies at once. Where the copies disagree, and under
+// conditions that depend on data, each copy runs alone.
 #pragma once
 
 #include <cstdint>

@@ -29,8 +29,8 @@ using validate::ValidProgram;
 using validate::kMaxNestingDepth;
 using validate::kMaxNodeCount;
 
-// An operation that only hands on what another gives leaves nothing behind; 32 levels of two calls each would still take 2^32
-// expansions. Each costs what its arguments cost to hand over, and something of its own.
+// An operation that only passes on a parameter or another operation's result adds no node, so the limit of the size does not limit the
+// work: 32 levels of two calls each would take 2^32 expansions. The work of an expansion is kExpansionWork plus one for each argument.
 constexpr std::size_t kMaxWork = 100'000'000, kExpansionWork = 100;
 
 class Inliner {
@@ -68,9 +68,10 @@ class Inliner {
 
     const ir::Program& program;
     const Facts& facts;
-    std::string prefix;  // of the names of its locals: empty for the entry
+    std::string prefix;  // goes before the names of its locals; empty for the entry
     IdVector<LocalId, NameId> names;
-    // For the statement at hand.
+    // By expression of the current statement: its copy, how many expressions and roots use it, and whether it gives the same value at any
+    // time within the statement.
     IdVector<ExprId, ExprId> moved;
     IdVector<ExprId, std::uint32_t> users;
     IdVector<ExprId, std::uint8_t> fixed;
@@ -97,7 +98,7 @@ class Inliner {
     return to_.add(expr);
   }
 
-  // A user may call a variable `__call0_t`: then 0 is not ours.
+  // The program may already have a variable such as `__call0_t`. Then fresh_prefix() skips the number 0.
   void reserve_number(std::string_view text) {
     constexpr std::string_view kPrefix = "__call";
     if (!text.starts_with(kPrefix)) return;
@@ -117,7 +118,8 @@ class Inliner {
     return result;
   }
 
-  // One Let, and every call in it is of such an operation again: no statement is needed to expand it.
+  // Whether calls of the operation expand to an expression, without statements: its body is one Let, and the operations called there expand
+  // to expressions, too.
   bool is_expression(const ValidOp& op) {
     auto [found, is_new] = expression_.try_emplace(&op, false);
     if (!is_new || op.body().nodes().size() != 1) return found->second;
@@ -157,7 +159,7 @@ class Inliner {
     charge_expansion(arguments.size());
     Frame frame(op.body(), op.facts(), fresh_prefix());
     for (std::uint32_t k = 0; k < arguments.size(); ++k) {
-      // Its name need not occur in the body.
+      // The parameter is named here, because the body need not mention it.
       frame.names[LocalId{k}] = to_.name(frame.prefix + op.spec().parameters[k]);
       let(frame.names[LocalId{k}], arguments[k]);
     }
@@ -198,7 +200,8 @@ class Inliner {
     const bool is_entry = &frame.facts == &source_.facts();
     auto changes_memory = [&](const Step& step) { return std::holds_alternative<ir::Atomic>(frame.program.expr(step.expr)); };
     auto reads_changing_memory = [&](const Step& step) { return is_entry && is_writable_load(source_, step); };
-    // A call that becomes statements; what is before the last of them may have to be bound in front.
+    // The last call that becomes statements. Atomics, loads of writable memory and shared expressions before it are bound in front of these
+    // statements.
     std::size_t last = 0;
     const bool has_call = std::ranges::any_of(steps, [](const Step& step) { return step.op != ~0u; });
     std::vector<std::uint8_t> needs_statements;
@@ -216,7 +219,7 @@ class Inliner {
         });
         frame.fixed[step.expr] = fixed;
         if (step.op == ~0u) continue;
-        // Within a statement without atomics no load can tell when it is made.
+        // In a statement without atomics it does not matter when a load is made, because nothing changes memory between the loads.
         if (!is_expression(*frame.facts.ops[step.op]) || (has_atomic && !fixed)) {
           needs_statements[at] = 1;
           last = at;
@@ -268,7 +271,7 @@ class Inliner {
   std::unordered_set<std::uint64_t> taken_;
   std::uint64_t next_number_ = 0;
   std::unordered_map<const ValidOp*, bool> expression_;
-  std::string user_op_;  // the call of the user's that is being expanded
+  std::string user_op_;  // the operation that the program calls where this expansion began
   bool had_call_ = false;
   std::size_t size_ = 0, work_ = 0;
 };
@@ -279,7 +282,7 @@ bool has_calls(const ValidProgram& program) { return !program.facts().ops.empty(
 
 ValidProgram inline_calls(const ValidProgram& program) { return has_calls(program) ? Inliner(program).run() : program; }
 
-// Checked execution decides V010 itself.
+// Without V010 (uniformity): checked execution finds divergent barriers itself.
 void check_expansion(const ValidProgram& program) {
   if (has_calls(program)) Inliner(program).run(false);
 }

@@ -1,5 +1,5 @@
-// The meaning of expressions when variables are looked through: a variable that is bound by one Let, and whose value
-// would be the same wherever the variable is read, stands for what the Let binds.
+// Finds what an expression means when variables are replaced by their values: a variable that is bound by one Let, and whose value would be
+// the same wherever the variable is read, stands for what the Let binds.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
-// Makes equal expressions one node. A statement evaluates each node once, so within a statement equal work is done once; and a
-// node that several statements share is stored once, because a name means whatever is in scope at each of them.
-// Atomics and loads of writable memory stay what they are: how often those happen is the user's say.
+// Makes equal expressions one node. A statement evaluates each node once, so within a statement equal work is done once; and a node that
+// several statements share is stored once, because a name means whatever is in scope at each of them. Atomics and loads of writable memory
+// are never merged, because the program decides how often those happen.
 #include <unordered_map>
 
 #include "vyre/transform/passes.hpp"

@@ -1,9 +1,8 @@
-// The passes: each maps a valid program to a valid program with the same bytes, and changes nothing when run again (then it
-// gives the very same program back).
+// Declares the passes. Each maps a valid program to a valid program that gives the same bytes. When it runs again it changes nothing, and
+// returns the very same program.
 //
-// Besides the bytes they keep the order of atomics, of loads of writable memory and of barriers, every Return, and
-// that barriers are in uniform control flow. A statement's atomics and loads of writable memory stay in that statement, or are bound
-// directly in front of it.
+// Passes also keep the order of atomics, of loads of writable memory and of barriers, they keep every Return, and they leave barriers in
+// uniform control flow. A statement's atomics and loads of writable memory stay in that statement, or are bound directly in front of it.
 #pragma once
 
 #include <span>

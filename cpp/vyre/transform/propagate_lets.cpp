@@ -3,7 +3,7 @@
 //     variables is assigned in between;
 //   - nothing is evaluated more often: there is one use, in the same rounds of the same loops, or the value is a literal or
 //     a variable.
-// Names cannot be caught on the way: shadowing is not allowed, so a name that is visible at the Let means the same at a use.
+// No name is captured when an expression moves: shadowing is not allowed, so a name that is visible at the Let means the same at a use.
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
 

@@ -1,4 +1,5 @@
-// Copies a program with expressions and statements replaced: what every pass is made of. Nothing is edited in place.
+// Copies a program while replacing expressions and statements. Every pass is built from these functions, because programs are never edited
+// in place.
 #pragma once
 
 #include <cstdint>

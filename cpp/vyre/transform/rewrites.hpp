@@ -1,5 +1,5 @@
-// The rows of rewrites.def, read while compiling: a row that cannot be read, or that drops a variable without asking for it to be
-// `fixed`, does not compile. simplify() interprets what is made here; the tests prove the same rows.
+// Parses the rows of rewrites.def at compile time. A row that cannot be parsed, or that drops a variable without asking for it to be
+// `fixed`, does not compile. simplify() interprets the parsed rules; the tests prove the same rows.
 #pragma once
 
 #include <array>

@@ -13,9 +13,9 @@ namespace {
 using validate::Step;
 using validate::ValidProgram;
 
-// Elements whose values a call compares with those that it was compiled for.
+// The most elements that a call compares with the values for which the program was compiled.
 constexpr std::size_t kMostElements = 16;
-// Expressions and statements. Drivers take longer than linear time for longer programs.
+// The most expressions and statements of a program that is specialised. Drivers need more than linear time to compile longer ones.
 constexpr std::size_t kMaxSize = 4'000;
 
 // The element that a Load of a Uniform buffer by a literal index reads.
@@ -29,7 +29,8 @@ std::optional<UniformElement> loaded_element(const ValidProgram& valid, const St
   return UniformElement{static_cast<std::size_t>(bound - valid.bound().begin()), *index, step.type};
 }
 
-// Finds what is known once some elements are, and what that decides.
+// Finds the values that literals and elements of Uniform buffers determine, and the elements that determine a condition, the bounds of a
+// loop or a divisor.
 class Analysis {
  public:
   explicit Analysis(const ValidProgram& valid)
@@ -46,12 +47,13 @@ class Analysis {
   }
 
  private:
-  // A value that literals and elements give, and a bit for each of the elements.
+  // Whether literals and elements alone determine a value, and a bit for each of the elements that take part.
   struct Known {
     bool known = false;
     std::uint64_t elements = 0;
   };
 
+  // Notes that a condition, a bound or a divisor has this value.
   void decides(Known value) {
     if (value.known) deciding_ |= value.elements;
   }
@@ -113,7 +115,7 @@ class Analysis {
         },
         [&](const ir::If& it) { decides(here_[it.condition]); },
         [&](const ir::Loop& it) {
-          // A bound alone leaves the number of turns open.
+          // One known bound does not determine the number of turns.
           if (!here_[it.from].known || !here_[it.to].known) return;
           decides(here_[it.from]);
           decides(here_[it.to]);
@@ -124,7 +126,7 @@ class Analysis {
   const ValidProgram& valid_;
   const ir::Program& program_;
   const validate::Facts& facts_;
-  IdVector<ExprId, Known> here_;  // of the statement at hand
+  IdVector<ExprId, Known> here_;  // by expression of the current statement
   IdVector<LocalId, Known> locals_;
   std::vector<UniformElement> elements_;
   std::uint64_t deciding_ = 0;

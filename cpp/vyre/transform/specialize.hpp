@@ -1,5 +1,5 @@
-// A program for calls in which some elements of its Uniform buffers have known values: literals stand where they were loaded, and the
-// passes and the device's compiler make the most of that.
+// Specialises a program for calls in which some elements of its Uniform buffers have known values: literals replace the loads of these
+// elements, and the passes and the device's compiler optimise with them.
 #pragma once
 
 #include <cstddef>

@@ -1,19 +1,18 @@
-// Makes a program that does what another does and also tells what it computed on the way: the same arithmetic on every backend, so
-// two backends that disagree can be asked where they began to.
+// Makes a program that does what another does and also records the values that it computes on the way. If two backends disagree, their
+// records show where they began to, because the arithmetic is the same on every backend.
 //
-// Every expression that a statement evaluates becomes a Let before it, in evaluation order, so what is told is what is used. Some
-// of these values are points, one a lane; so is what an element holds right after it was stored to. That load is no race unless
-// the program has one: between a store and a barrier the element belongs to the invocation. After an atomic it may be anything,
-// because other invocations may have theirs in between.
-// An invocation counts the points that it passes (steps) and the barriers (phases), and folds each point into a hash with fold(),
-// of which every argument can be told from the result and the other argument: one changed lane changes the hash whatever follows,
-// and two hashes in a row give the lane between them.
+// Every expression that a statement evaluates becomes a Let before it, in evaluation order, so the value that is recorded is the value that
+// is used. Some of these values are points of the trace, one for each lane. The value of an element right after a store to it is a point,
+// too. Loading it again is no race unless the program has one: between a store and a barrier the element belongs to the invocation. After
+// an atomic the element may hold any value, because atomics of other invocations may come in between. An invocation counts the points that
+// it passes (steps) and the barriers (phases), and folds each point into a hash with fold(). Each argument of fold() follows from the
+// result and the other argument, so one changed lane changes every later hash, and two consecutive hashes give the lane between them.
 //
-// The result of atomics is seen at the end alone, a fault may go away when expressions are taken apart, and an element may be changed
-// by a store to another one. For these,
-// Effects and Branches leave the statements as they are written and let stores and atomics have an effect only before a limit, in
-// the order of phases, then invocations, then steps: the first of them that makes the outputs of two backends differ is wrong.
-// There are two of them because a fault may depend on how deep a store stands, or make one that changes nothing change something.
+// This does not find every fault: the result of atomics shows only at the end, a fault may go away when expressions are taken apart, and a
+// store to one element may change another one. For such faults, the densities Effects and Branches leave the statements as they are
+// written. They let stores and atomics have an effect only before a limit, in the order of phases, then invocations, then steps; the first
+// effect with which the outputs of two backends differ is wrong. There are two such densities because a fault may depend on how deeply a
+// store is nested, or may make a store that writes the old value change something.
 //
 // Beside the program's own buffers the traced program has two of U32:
 //   limits (ReadOnly)    a word a LimitWord; points at or past a limit are neither counted nor folded.

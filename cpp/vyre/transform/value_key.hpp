@@ -1,4 +1,4 @@
-// A key that two expressions share exactly when they are equal, for passes that look for equal expressions.
+// Computes a key that two expressions share exactly when they are equal, for passes that look for equal expressions.
 #pragma once
 
 #include <array>

@@ -46,10 +46,12 @@ void Batches::prepare(Machine& machine) const {
       machine.scalar(id.reg) = 0;  // the axis has one invocation
     } else if (code_.whole_workgroups) {
       Word* const words = machine.vector(id.reg);
+      // This many consecutive lanes have the same id on this axis.
       const std::uint32_t before = id.axis == 0 ? 1 : id.axis == 1 ? size_[0] : size_[0] * size_[1];
       for (std::size_t lane = 0; lane < capacity_; ++lane) words[lane] = static_cast<Word>(lane / before % size_[id.axis]);
     }
   }
+  // In a workgroup that is one row along x, the ids along x rise by one from lane to lane.
   const bool line = code_.whole_workgroups && size_[1] == 1 && size_[2] == 1;
   machine.set_rows(line, line);
 }

@@ -70,11 +70,13 @@ class Computation {
     }
   }
 
+  // Coalesces values with variables: where a value is written to a variable, and the variable's register is free from the definition of the
+  // value on, the value is computed in that register and the write is dropped. Definition and write must be in the same straight code.
   void find_made_in() {
     result_.made_in.assign(size(), LiveRanges::kNoVariable);
-    // By variable: the last use of the value that was last made there.
+    // By variable: the last use of the value that was last computed in its register.
     std::vector<std::uint32_t> held_until(kernel_.variables.size(), 0);
-    std::uint32_t straight = 0;  // the start of the code without jumps around the position
+    std::uint32_t straight = 0;  // where the straight code that contains the position starts
     for (std::uint32_t position = 0; position < size(); ++position) {
       const Instruction& instruction = kernel_.code[position];
       if (selected_[position] == Selected::Nothing) continue;
@@ -88,7 +90,7 @@ class Computation {
     }
   }
 
-  // `write` writes the value into the variable.
+  // Whether the value can be computed in the register of the variable, into which the instruction at `write` writes it.
   bool can_be_made_in(std::uint32_t variable, std::uint32_t value, std::uint32_t write) const {
     if (!uniformity_.variable_varies[variable] || !uniformity_.varying[value] || kernel_.code[value].lanes != 1) return false;
     if (selected_[value] != Selected::Itself || !is_elementwise(kernel_, uniformity_, value)) return false;

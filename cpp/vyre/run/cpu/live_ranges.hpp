@@ -22,7 +22,7 @@ struct LiveRanges {
   std::vector<std::uint32_t> made_in;
 };
 
-// Drops the writes of values that are made in their variables from `selected`.
+// Removes from `selected` the writes of values that are computed in their variable's register.
 LiveRanges compute_live_ranges(const lower::Kernel& kernel, const Uniformity& uniformity, std::vector<Selected>& selected);
 
 // Whether each lane of the result depends on the same lane of the operands only, so that the result may take an operand's register.

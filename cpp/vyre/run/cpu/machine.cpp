@@ -13,6 +13,7 @@ std::size_t whole_groups(std::size_t lanes) { return (lanes + kGroup - 1) / kGro
 
 }  // namespace
 
+// kGroup words more than `count` leave room to align the first one.
 Words::Words(std::size_t count) : storage_(std::make_unique_for_overwrite<Word[]>(count + kGroup)) {
   void* start = storage_.get();
   std::size_t space = (count + kGroup) * sizeof(Word);
@@ -29,8 +30,8 @@ Machine::Machine(const Code& code, const lower::Kernel& kernel, const Lanes& lan
       stop_(stop),
       stride_(whole_groups(capacity)),
       vectors_(std::size_t{code.vectors} * stride_),
-      // A mask of the lanes that have not returned, and for each depth one of the active lanes, of those that take the Else, and of those
-      // that go on after the block.
+      // One mask of the lanes that have not returned, and three for each depth of nesting: the active lanes, the lanes that take the Else,
+      // and the lanes that go on after the block.
       masks_((1 + kFrameMasks * code.depth) * stride_),
       scalars_(code.scalars) {
   frames_.reserve(code.depth);
@@ -145,7 +146,7 @@ void Machine::run(const std::size_t lanes) {
       case Op::UniformEndLoop: {
         const Instruction* const body = code + i.target;
         if (!spend(static_cast<std::uint64_t>(next - body) * count)) return;
-        // The variable is below its bound before, so this cannot wrap around.
+        // The variable was below its bound, so the increment cannot wrap around.
         if (++scalar(i.dest) < scalar(i.b)) next = body;
         break;
       }

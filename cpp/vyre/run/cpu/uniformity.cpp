@@ -1,5 +1,5 @@
-// Everything starts as uniform. A walk over the code marks what varies because of its operands, or because lanes may have parted around
-// the write of a variable, and is repeated until no variable changes.
+// All values start as uniform. A walk over the code marks values that vary because an operand varies, and variables that vary because a
+// varying value is written or because lanes may have diverged where they are written. Walks are repeated until no variable changes.
 #include "vyre/run/cpu/uniformity.hpp"
 
 #include <algorithm>
@@ -29,10 +29,10 @@ bool id_varies(const Kernel& kernel, bool whole_workgroups, const Instruction& i
   }
 }
 
-// Whether another variable was found to vary.
+// Walks over the code once. Returns whether another variable was found to vary.
 bool walk(const Kernel& kernel, Uniformity& found) {
   bool changed = false;
-  std::vector<bool> parted{false};  // by open block: whether lanes may have parted
+  std::vector<bool> parted{false};  // for each open block: whether lanes may have diverged in it
   for (std::size_t position = 0; position < kernel.code.size(); ++position) {
     const Instruction& instruction = kernel.code[position];
     const auto varies = [&](ValueId value) { return value.valid() && found.varying[value.index]; };

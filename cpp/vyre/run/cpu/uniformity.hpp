@@ -1,4 +1,4 @@
-// Finds which values of a kernel are the same in all lanes of a batch, and where the lanes may have parted.
+// Finds which values of a kernel are the same in all lanes of a batch, and where the lanes may have diverged.
 #pragma once
 
 #include <vector>

@@ -60,7 +60,7 @@ void Context::open() {
     const PlainFloats plain_floats;
     vulkan::check(api.vkCreateDevice(physical_.handle, &create, nullptr, &device), "vkCreateDevice", name());
   }
-  // Without the table of functions, only the loader knows how to destroy the device.
+  // If the table of functions cannot be loaded, vkDestroyDevice has to be looked up alone.
   try {
     api_ = load_device(api, device);
   } catch (...) {

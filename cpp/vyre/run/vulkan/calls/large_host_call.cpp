@@ -17,7 +17,8 @@ constexpr std::uint64_t kLargeBytes = std::uint64_t{4} << 20;
 }  // namespace
 
 bool is_large_call(const Device& device, std::span<const BufferView> buffers, const RunOptions& options) {
-  // Results are copied back in chunks. If the device is lost meanwhile, some of the host's arrays have changed.
+  // Results are copied back in chunks. If the device is lost in between, some of the host's arrays have changed, which only a call in place
+  // allows.
   if (!options.in_place || device.context().unified()) return false;
   std::uint64_t bytes = 0;
   for (const BufferView& buffer : buffers) bytes += buffer.bytes.size();
@@ -29,6 +30,7 @@ void run_large_host_call(const std::shared_ptr<Device>& device, const Kernels& k
   const Shader& shader = kernels.plain->shader();
   check_host_call(device->context(), shader, buffers);
   if (is_empty(grid)) return;
+  // One time limit covers the copies and the run.
   RunOptions steps = options;
   steps.start = std::chrono::steady_clock::now();
 

@@ -1,4 +1,4 @@
-// A call of large host arrays on a device with memory of its own: copied in chunks by several threads.
+// Runs a call of large host arrays on a device with memory of its own: several threads copy the arrays in chunks.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,8 @@
 
 namespace vyre::run::vulkan {
 
-// Whether run_large_host_call takes less time than run_host_call, and keeps its promises.
+// Whether run_large_host_call can replace run_host_call and takes less time: the call is in place, the device has memory of its own, and
+// the arrays are large.
 bool is_large_call(const Device& device, std::span<const BufferView> buffers, const RunOptions& options);
 
 // For calls in place (RunOptions::in_place): if it throws, any bytes of `buffers` may have changed.

@@ -12,8 +12,8 @@ std::vector<RecordedCall::Array> RecordedCall::arrays_of(std::span<const Storage
   std::vector<Array> arrays;
   for (const StorageView& view : views) {
     const Block& block = storage_of(view).block();
-    // A shader reads element 0 in place of one out of bounds, and drops the value. An empty array may begin at the end of its memory, so it
-    // is moved to the beginning.
+    // For an index out of bounds, a shader reads element 0 and drops the value, so there must be memory at the offset of an empty array,
+    // too. That offset may be the end of its block, so the array is bound at the beginning of the block.
     arrays.push_back({block.buffer(), block.offset() + (view.length == 0 ? 0 : view.offset), view.bytes, view.length});
   }
   return arrays;
@@ -39,7 +39,7 @@ RecordedCall::RecordedCall(Device& device, Kernels kernels, std::vector<Array> a
   for (const Array& array : arrays_) {
     constants_.push_back(array.length);
     work_.bytes += array.bytes;
-    // Robust access ends where the array does, in whole words.
+    // The bound range is the array, rounded up to whole words, so that robust access catches what lies beyond it.
     VkDescriptorBufferInfo binding{array.buffer, array.offset, device_bytes(array.bytes)};
     add_access(binding, shader().writable[bindings.size()]);
     const VkDeviceSize alignment =

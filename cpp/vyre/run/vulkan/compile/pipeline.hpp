@@ -14,7 +14,7 @@ void check_limits(const Context& context, const Shader& shader);
 
 class Pipeline {
  public:
-  // For a shader that passes check_limits, and the layout of its bindings.
+  // The shader must pass check_limits, and `set_layout` must be the layout of its bindings.
   Pipeline(Context& context, VkDescriptorSetLayout set_layout, const Shader& shader);
 
   VkPipeline handle() const { return *pipeline_; }
@@ -37,7 +37,7 @@ class Pipeline {
 struct Kernels {
   std::shared_ptr<Pipeline> plain;
   std::shared_ptr<Pipeline> coarse;   // null: the plain one runs the whole grid
-  ProfiledProgram program = nullptr;  // null: the call came as a shader
+  ProfiledProgram program = nullptr;  // null: the caller gave a shader, not a program
 
   const Pipeline& of(bool coarse_part) const { return coarse_part ? *coarse : *plain; }
 };

@@ -1,4 +1,4 @@
-// A SPIR-V module with everything that a device must know to run it. Behind it, the backend knows no operators and no types.
+// A SPIR-V module with everything that a device must know to run it. Code that works with a Shader needs to know no operators and no types.
 //
 // Interface: entry point "main"; descriptor set 0 holds storage buffers at bindings 0..buffer_count-1 and, with `has_status`,
 // one u32 at binding buffer_count, which the module sets when the driver ended one of its loops early; push constants are

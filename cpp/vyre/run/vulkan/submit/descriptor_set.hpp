@@ -1,4 +1,4 @@
-// A descriptor set with a pool of its own: which part of which buffer each binding of a shader is.
+// A descriptor set with a pool of its own: it tells a shader which part of which buffer is behind each binding.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@ namespace vyre::run::vulkan {
 
 class DescriptorSet {
  public:
-  // For a layout of `count` storage buffers. None is bound yet.
+  // Allocates a set for a layout of `count` storage buffers. No buffer is bound yet.
   DescriptorSet(Context& context, VkDescriptorSetLayout layout, std::uint32_t count);
 
   VkDescriptorSet handle() const { return set_; }
   VkDescriptorSetLayout layout() const { return layout_; }
-  // Binds one part of a buffer to each binding, in whole words; does nothing if all of them are bound already. The device must not be
+  // Binds one part of a buffer to each binding, in whole words. Does nothing if the same parts are bound already. The device must not be
   // executing a submission that uses the set.
   void bind(Context& context, std::span<const VkDescriptorBufferInfo> parts);
 

@@ -1,4 +1,4 @@
-// A grid cut into dispatches that are within the limits of a device.
+// Splits a grid into dispatches that are within the limits of a device.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace vyre::run::vulkan {
 inline constexpr std::uint32_t kCoarseFactor = 4;
 
 struct GridPart {
-  bool coarse = false;                  // runs on the coarsened kernel, and counts its workgroups
+  bool coarse = false;                  // runs on the coarsened kernel, whose workgroups `first` and `groups` count
   std::array<std::uint32_t, 3> first;   // the first workgroup
   std::array<std::uint32_t, 3> groups;  // the number of workgroups
 };

@@ -17,12 +17,13 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// Submissions that the device has not done yet. When calls come faster than the device does them, more would take memory without bound.
+// The most submissions that the device has not done yet. Without this limit, calls that come faster than the device does them would take
+// memory without bound.
 constexpr std::uint64_t kMaxPending = 4096;
-// Submissions between two looks for retired objects that can be destroyed.
+// How many submissions pass between two searches for retired objects that can be destroyed.
 constexpr std::uint64_t kCollectEvery = 64;
-// Submissions since the last wait that the calling thread does itself. For one or two calls followed by a wait, that has the lowest
-// latency.
+// After a wait, the calling thread does this many submissions itself before the submission thread may take over. For one or two calls
+// followed by a wait, that has the lowest latency.
 constexpr std::uint64_t kDirectSubmissions = 4;
 // How long the submission thread spins for more work before it sleeps.
 constexpr auto kSpin = std::chrono::microseconds(100);

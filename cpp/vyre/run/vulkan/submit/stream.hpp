@@ -1,4 +1,4 @@
-// The one order in which a device is given work, and what must outlive that work.
+// Puts the work of a device into one order, and keeps the objects that the work uses alive until it is done.
 //
 // Every submission has a value on a timeline semaphore: 1, 2, 3 and so on. The device signals a value once it has done that submission and
 // all before it. So one number says how far the device is, what a call waits for, and when an object that the device uses may be destroyed.
@@ -60,7 +60,8 @@ class Stream {
 
   struct Submission {
     std::span<const VkCommandBuffer> commands;
-    // The same work for a device that has done all before, as far as the host knows; empty if there is no such variant.
+    // A variant of `commands`, submitted instead if the host knows that the device has done all earlier submissions. Empty if there is
+    // none.
     std::span<const VkCommandBuffer> when_idle = {};
     // Both run under the stream's lock; keep them short. `still_valid` runs first and can cancel the submission.
     std::function<bool()> still_valid = {};
@@ -89,17 +90,17 @@ class Stream {
 
   // Destroys the object once the value is past; at once if it is. In a forked process the object is leaked: see Context::forked.
   void retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
-  // Retires what a call used that timed out or was interrupted.
+  // Retires an object that was used by a call which timed out or was interrupted.
   void abandon(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
   bool has_abandoned_work() { return !done(abandoned_); }
   // Throws DeviceError while the device works on a call that timed out or was interrupted.
   void check_nothing_is_abandoned();
-  // Waits for such calls; false if they took longer.
+  // Waits until such calls are done; returns false if that takes longer than `time`.
   bool wait_for_abandoned_work(std::chrono::duration<double> time);
 
   // Destroys the retired objects whose values are past. Returns whether the device is idle.
   bool collect() noexcept;
-  // Waits until the device is idle; false if it took longer, or failed.
+  // Waits until the device is idle; returns false if that takes longer than `time` or the wait fails.
   bool idle_within(std::chrono::duration<double> time) noexcept;
 
  private:
@@ -122,7 +123,7 @@ class Stream {
   std::atomic<bool> failed_ = false;
   std::mutex mutex_;  // guards what follows
   TimelineValue last_ = 0;
-  bool busy_ = false;  // whether this stream is counted as busy for the end of the process
+  bool busy_ = false;  // whether count_busy() was called for this stream and count_idle() was not yet
   std::unique_ptr<Retired> retired_;
   std::exception_ptr failure_;
 
@@ -130,8 +131,8 @@ class Stream {
   bool submitting_ = false;  // the thread has taken queued_ and is submitting it
   bool asleep_ = false;      // the thread sleeps until wake_
   bool ended_ = false;
-  std::vector<VkCommandBuffer> queued_;   // for the thread, up to last_
-  std::atomic<bool> any_queued_ = false;  // the same, for the thread while it spins
+  std::vector<VkCommandBuffer> queued_;   // the commands that the thread has to submit, up to value last_
+  std::atomic<bool> any_queued_ = false;  // whether queued_ has any; read without the lock while the thread spins
   std::condition_variable wake_;
   std::thread submission_thread_;
 };

@@ -17,12 +17,12 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// Submissions between two looks for those that are done, so that the list of pending ones stays bounded.
+// How many submissions pass between two searches for those that are done. The searches keep the list of pending ones short.
 constexpr std::uint64_t kCollectEvery = 64;
 constexpr std::size_t kMaxUnused = 2 * kCollectEvery;
-// How often both clocks are read; the reading with the smallest error counts.
+// How often both clocks are read together. The reading with the smallest error is used.
 constexpr int kReadings = 3;
-// The same for readings around a submission, which the scheduler may delay.
+// How often they are read around a submission. There are more of these readings, because the scheduler may delay each.
 constexpr int kSubmissions = 10;
 
 std::uint64_t mask_of(std::uint32_t bits) { return bits >= 64 ? ~std::uint64_t{0} : (std::uint64_t{1} << bits) - 1; }
@@ -273,7 +273,8 @@ Timing::Pair Timing::read_both() {
   return *best;
 }
 
-// The device reads its clock at some time between the submission and the end that the host sees.
+// Reads both clocks without VK_EXT_calibrated_timestamps: the device writes its time in a submission, and the host reads its own clock
+// before the submission and after the wait. The host's time is the middle of the two readings, and half their distance is the error.
 Timing::Pair Timing::read_around_a_submission(const RunOptions& options) {
   const Waiting waiting(options);
   auto timestamps = std::unique_ptr<Timestamps>(new Timestamps(context_));
