@@ -99,6 +99,9 @@ Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs, const s
       if (decl.access == BufferAccess::Workgroup && name.equal(lenient_str(decl.name))) {
         throw BindingError(fmt::format("buffer `{}` is workgroup memory, which has no array. Fix: remove it from `inputs`.", decl.name));
       }
+      if (decl.access == BufferAccess::Private && name.equal(lenient_str(decl.name))) {
+        throw BindingError(fmt::format("buffer `{}` is private memory, which has no array. Fix: remove it from `inputs`.", decl.name));
+      }
     }
     std::vector<std::string_view> bound;
     for (const Slot& slot : slots_) bound.push_back(slot.decl->name);

@@ -78,7 +78,7 @@ Node(sum = sum + 1))");
       py::arg("buffer"), py::arg("index"), py::arg("value"),
       R"(store(buffer, index, value) -> Node
 
-Writes an element of a ReadWrite or Workgroup buffer; no effect when index >= buf_len(buffer).
+Writes an element of a ReadWrite, Workgroup or Private buffer; no effect when index >= buf_len(buffer).
 
 >>> vyre.Node.store("out", 0, 7)
 Node(out[0] = 7))");
@@ -133,6 +133,15 @@ Ends this invocation. A statement after it in the same list is V026.
 
 >>> vyre.Node.return_()
 Node(return))");
+  node.def_static(
+      "break_", [] { return wrap(ir::node::break_(caller())); },
+      R"(break_() -> Node
+
+Leaves the innermost Loop around it: what follows the Loop runs next. Outside of a Loop it is V038, and so is a statement after it
+in the same list.
+
+>>> vyre.Node.break_()
+Node(break))");
   node.def_static(
       "barrier", [] { return wrap(ir::node::barrier(caller())); },
       R"(barrier() -> Node

@@ -83,7 +83,7 @@ class PlannedCalls {
  public:
   explicit PlannedCalls(const ir::Program& program) : program_(program) {
     for (const ir::BufferDecl& decl : program_.buffers()) {
-      if (decl.access != ir::BufferAccess::Workgroup) bound_.push_back(&decl);
+      if (ir::is_bound(decl.access)) bound_.push_back(&decl);
     }
   }
 
@@ -430,8 +430,8 @@ void bind_planned(py::module_& m) {
   program.attr("__call__") = py::cpp_function(call_program, py::name("__call__"), py::is_method(program),
                                               R"(program(*arrays, workgroups, optimize=None, **arrays_by_name) -> Array | tuple of Arrays
 
-Run on arrays that stay on their device, one for each buffer that is not Workgroup: in the order of the program's buffers, or by
-their names. A buffer that is named like one of the arguments is given by position only. A Uniform buffer of one element takes an integer
+Run on arrays that stay on their device, one for each buffer that is neither Workgroup nor Private: in the order of the program's
+buffers, or by their names. A buffer that is named like one of the arguments is given by position only. A Uniform buffer of one element takes an integer
 as its value. A ReadWrite buffer takes a number or a shape of elements, which makes a new array of zeros. `optimize` is as vyre.run takes
 it. ReadWrite arrays are written in place, and the call returns them: the array when there is one, else a tuple.
 

@@ -70,7 +70,7 @@ void bind_declared(py::class_<BufferDecl>& decl) {
   decl.def_property_readonly(
       "name", [](const BufferDecl& self) { return lenient_str(self.name); }, "The name that expressions and inputs use.");
   decl.def_property_readonly(
-      "binding", [](const BufferDecl& self) { return self.binding; }, "The program's number for it; 0 for workgroup memory.");
+      "binding", [](const BufferDecl& self) { return self.binding; }, "The program's number for it; 0 for workgroup and private memory.");
   decl.def_property_readonly(
       "access", [](const BufferDecl& self) { return self.access; }, "A BufferAccess.");
   decl.def_property_readonly(
@@ -79,10 +79,12 @@ void bind_declared(py::class_<BufferDecl>& decl) {
       "count", [](const BufferDecl& self) { return self.count; }, "Elements; 0 when the host's array decides.");
   decl.def_property_readonly(
       "is_output", [](const BufferDecl& self) { return self.output; }, "Whether it is marked as the result.");
+  decl.def_property_readonly(
+      "atomic", [](const BufferDecl& self) { return self.atomic; }, "Whether it is workgroup memory that atomics may target.");
   decl.def("__eq__",
            [](const BufferDecl& self, py::handle other) { return is<BufferDecl>(other) && self == other.cast<const BufferDecl&>(); });
   auto state = [](const BufferDecl& self) {
-    return py::make_tuple(py::bytes(self.name), self.binding, self.access, self.element, self.count, self.output);
+    return py::make_tuple(py::bytes(self.name), self.binding, self.access, self.element, self.count, self.output, self.atomic);
   };
   decl.def("__hash__", [state](const BufferDecl& self) { return py::hash(state(self)); });
   decl.def("__copy__", [](py::object self) { return self; });
@@ -91,6 +93,48 @@ void bind_declared(py::class_<BufferDecl>& decl) {
   decl.def("__reduce__", [state](const BufferDecl& self) {
     return py::make_tuple(py::module_::import("vyre._pickle").attr("buffer_decl"), state(self));
   });
+}
+
+// The declarations of memory that is not the host's.
+void def_memory(py::class_<BufferDecl>& decl) {
+  decl.def_static(
+      "workgroup",
+      [](py::handle name, py::handle count, py::handle element, py::handle atomic) {
+        refuse_type_as_number(name, count, "BufferDecl.workgroup");
+        BufferDecl result = BufferDecl::workgroup(
+            to_text(name, argument("name", "BufferDecl.workgroup")), to_u32(count, argument("count", "BufferDecl.workgroup")),
+            to_type(element, argument("element", "BufferDecl.workgroup")), to_bool(atomic, argument("atomic", "BufferDecl.workgroup")));
+        result.made_at = {caller()};
+        return result;
+      },
+      py::arg("name"), py::arg("count"), py::arg("element"), py::kw_only(), py::arg("atomic") = false,
+      R"(workgroup(name, count, element, *, atomic=False) -> BufferDecl
+
+Memory shared by one workgroup: `count` elements, zero at its start; it has no binding. Only a buffer that is declared atomic, of U32
+(V036), may be the target of atomics (V025).
+
+>>> vyre.BufferDecl.workgroup("tile", 64, vyre.u32)
+BufferDecl.workgroup('tile', 64, DataType.U32)
+>>> vyre.BufferDecl.workgroup("counts", 256, vyre.u32, atomic=True)
+BufferDecl.workgroup('counts', 256, DataType.U32, atomic=True))");
+  decl.def_static(
+      "private",
+      [](py::handle name, py::handle count, py::handle element) {
+        refuse_type_as_number(name, count, "BufferDecl.private");
+        BufferDecl result = BufferDecl::private_of(to_text(name, argument("name", "BufferDecl.private")),
+                                                   to_u32(count, argument("count", "BufferDecl.private")),
+                                                   to_type(element, argument("element", "BufferDecl.private")));
+        result.made_at = {caller()};
+        return result;
+      },
+      py::arg("name"), py::arg("count"), py::arg("element"),
+      R"(private(name, count, element) -> BufferDecl
+
+Memory of one invocation: `count` elements, zero at its start; it has no binding. All private buffers of a program hold at most
+16,384 bytes an invocation (V037).
+
+>>> vyre.BufferDecl.private("stack", 16, vyre.u32)
+BufferDecl.private('stack', 16, DataType.U32))");
 }
 
 void bind_buffer_decl(py::module_& m) {
@@ -103,7 +147,7 @@ void bind_buffer_decl(py::module_& m) {
 BufferDecl.read('left', 0, DataType.U32))");
   def_no_new(decl,
              "BufferDecl is not called directly. Fix: write BufferDecl.read(name, binding, element), read_write, output, uniform, "
-             "workgroup or storage.");
+             "workgroup, private or storage.");
 
   decl.def_static(
       "storage",
@@ -148,30 +192,14 @@ BufferDecl.read_write('data', 0, DataType.U32))");
                     row.name, row.meaning)
             .c_str());
   }
-  decl.def_static(
-      "workgroup",
-      [](py::handle name, py::handle count, py::handle element) {
-        refuse_type_as_number(name, count, "BufferDecl.workgroup");
-        BufferDecl result = BufferDecl::workgroup(to_text(name, argument("name", "BufferDecl.workgroup")),
-                                                  to_u32(count, argument("count", "BufferDecl.workgroup")),
-                                                  to_type(element, argument("element", "BufferDecl.workgroup")));
-        result.made_at = {caller()};
-        return result;
-      },
-      py::arg("name"), py::arg("count"), py::arg("element"),
-      R"(workgroup(name, count, element) -> BufferDecl
-
-Memory shared by one workgroup: `count` elements, zero at its start; it has no binding.
-
->>> vyre.BufferDecl.workgroup("tile", 64, vyre.u32)
-BufferDecl.workgroup('tile', 64, DataType.U32))");
+  def_memory(decl);
 
   explain_calls(decl, "BufferDecl", [](const py::args& args, const std::string& name) {
     if (args.size() >= 2) refuse_type_as_number(args[0], args[1], "BufferDecl." + name);
   });
   bind_declared(decl);
   m.def("_buffer_decl_from_state", [](const py::args& saved) {
-    if (saved.size() != 6) throw ParseError("this is not a pickled BufferDecl. Fix: load what pickle.dumps wrote.");
+    if (saved.size() != 6 && saved.size() != 7) throw ParseError("this is not a pickled BufferDecl. Fix: load what pickle.dumps wrote.");
     BufferDecl result;
     result.name = std::string(saved[0].cast<py::bytes>());
     result.binding = to_u32(saved[1], "the binding of a pickled BufferDecl");
@@ -179,6 +207,11 @@ BufferDecl.workgroup('tile', 64, DataType.U32))");
     result.element = to_type(saved[3], "the element of a pickled BufferDecl");
     result.count = to_u32(saved[4], "the count of a pickled BufferDecl");
     result.output = to_bool(saved[5], "the mark of a pickled BufferDecl");
+    // Pickles of releases without atomic workgroup memory end here.
+    if (saved.size() == 7) result.atomic = to_bool(saved[6], "the atomic mark of a pickled BufferDecl");
+    if (result.atomic && result.access != BufferAccess::Workgroup) {
+      throw ParseError("this is not a pickled BufferDecl: only workgroup memory is atomic. Fix: load what pickle.dumps wrote.");
+    }
     return result;
   });
 }

@@ -109,6 +109,8 @@ class Brief {
         return put("barrier");
       case ir::NodeKind::Return:
         return put("return");
+      case ir::NodeKind::Break:
+        return put("break");
     }
   }
 
@@ -196,7 +198,9 @@ std::string brief(const ir::BufferDecl& decl) {
     case ir::BufferAccess::Uniform:
       return fmt::format("BufferDecl.uniform({}, {}, {}{})", name, decl.binding, element, length);
     case ir::BufferAccess::Workgroup:
-      return fmt::format("BufferDecl.workgroup({}, {}, {})", name, decl.count, element);
+      return fmt::format("BufferDecl.workgroup({}, {}, {}{})", name, decl.count, element, decl.atomic ? ", atomic=True" : "");
+    case ir::BufferAccess::Private:
+      return fmt::format("BufferDecl.private({}, {}, {})", name, decl.count, element);
   }
   return "BufferDecl";
 }

@@ -194,7 +194,7 @@ ir::DataType to_type(py::handle object, const std::string& where) {
 
 ir::BufferAccess to_access(py::handle object, const std::string& where) {
   return to_member<ir::BufferAccess>(object, ir::kAccesses.size(), where, "a vyre.BufferAccess",
-                                     "write BufferAccess.ReadOnly, ReadWrite, Uniform or Workgroup");
+                                     "write BufferAccess.ReadOnly, ReadWrite, Uniform, Workgroup or Private");
 }
 
 ir::ExprHandle quick_expr(py::handle object) {

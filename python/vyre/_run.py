@@ -43,11 +43,11 @@ def run(
 
     Args:
         program: a valid Program.
-        inputs: name -> array, one for each buffer that is not Workgroup. U32 takes uint32, I32 int32, U64 uint64,
-            Vec2U32 and Vec4U32 uint32 of shape (..., 2) and (..., 4), Bool bool or uint32, Bytes uint8 or bytes; any
-            C-contiguous shape. For a Uniform buffer of one element an integer, or True or False for Bool, is its value.
-            For a ReadWrite buffer a number or a shape (a tuple) stands for so many zero elements, and one with a count
-            may be left out. Inputs are never written.
+        inputs: name -> array, one for each buffer that is neither Workgroup nor Private. U32 takes uint32, I32 int32,
+            U64 uint64, Vec2U32 and Vec4U32 uint32 of shape (..., 2) and (..., 4), Bool bool or uint32, Bytes uint8 or
+            bytes; any C-contiguous shape. For a Uniform buffer of one element an integer, or True or False for Bool,
+            is its value. For a ReadWrite buffer a number or a shape (a tuple) stands for so many zero elements, and one
+            with a count may be left out. Inputs are never written.
         workgroups: counts along x, y, z (not invocations): an int or up to three of them.
         backend: "reference", "cpu", "vulkan", or None for the best one here.
         device: an index into vyre.devices(), or one of its elements; either names the backend too. With `backend` an

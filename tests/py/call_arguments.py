@@ -158,10 +158,22 @@ def _fuzz_case(rng: random.Random) -> Any:
 
 
 # A value of each class, for its methods.
+@vyre.kernel
+def _doubled(data: vyre.In[vyre.u32], out: vyre.Out[vyre.u32]) -> None:
+    out[vyre.gid(0)] = data[vyre.gid(0)] * 2
+
+
+def _builder() -> vyre.Builder:
+    builder = vyre.Builder(4)
+    builder.output("data", vyre.u32)[GID] = 1
+    return builder
+
+
 SELVES: dict[str, Callable[[random.Random], Any]] = {
     "Array": lambda rng: vyre.array(_array(rng), backend="cpu"),
     "Backends": lambda _: vyre.backends(),
     "BufferDecl": lambda rng: rng.choice(EVERY_TYPE.buffers),
+    "Builder": lambda _: _builder(),
     "CheckResult": _check,
     "Convention": lambda rng: rng.choice([vyre.Convention.V1(), vyre.Convention.V3(1, 2, 3, 4)]),
     "DataType": lambda rng: rng.choice(list(DataType)),
@@ -171,6 +183,8 @@ SELVES: dict[str, Callable[[random.Random], Any]] = {
     "Divergence": lambda _: vyre.bisect(DOUBLE, {"data": np.ones(4, np.uint32)}, 1, backend=_wrong_popcount),
     "Expr": lambda rng: Expr.u32(3) + GID if rng.random() < 0.5 else Expr.i32(-3),
     "Graph": _graph,
+    "Kernel": lambda _: _doubled,
+    "KernelError": lambda _: vyre.KernelError(vyre.validate(WRONG)),
     "Node": _node,
     "OpSignature": lambda _: OpSignature([vyre.u32], vyre.u64),
     "OpSpec": lambda _: vyre.ops.get("primitive.bitwise.xor"),

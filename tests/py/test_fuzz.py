@@ -13,6 +13,7 @@ import time
 import tracemalloc
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import vyre
@@ -233,6 +234,31 @@ def test_literals_become_small_in_few_tries(line, smallest):
     case = fuzz.Case(program, (("out", bytes(8), False),), (1, 1, 1))
     assert fuzz.reduce(case, still_fails).program.to_text().endswith(f"out[0] = {smallest}\n")
     assert len(asked) < 60
+
+
+def test_a_while_is_never_reduced_to_a_loop_without_an_end():
+    """Without its Break, or under a condition that never holds, a loop of 2^32 - 1 rounds would take minutes to try."""
+    program = vyre.parse("""vyre 1
+workgroup_size 1 1 1
+buffer out: read_write u32 binding 0
+
+loop k in 0..4294967295 {
+  if k >= (out[1] + 3) {
+    let t = 5
+    break
+  }
+  out[0] = (out[0] + k) + 1
+}
+""")
+
+    def still_fails(candidate):
+        words = {name: np.frombuffer(data, np.uint32) for name, data, _ in candidate.arrays}
+        after = vyre.run(candidate.program, words, 1, backend="reference", timeout=20)
+        return any(array[0] != 0 for array in after.values())
+
+    reduced = fuzz.reduce(fuzz.Case(program, (("out", bytes(8), False),), (1, 1, 1)), still_fails)
+    assert "4294967295" not in reduced.program.to_text()
+    assert still_fails(reduced)
 
 
 def test_a_case_survives_json():

@@ -337,6 +337,77 @@ CASES = [
         {"out": [0, 3, 0, 3, 0, 3, 0, 3]},
     ),
     Case(
+        "V010 in a loop that some leave by a Break",
+        meeting(
+            Node.loop(
+                "k",
+                0,
+                4,
+                [
+                    Node.if_(Expr.var("k") == L, [Node.break_()]),
+                    Node.store("out", I, Expr.load("t", 7 - L) + Expr.var("k") + 1),
+                    Node.barrier(),
+                ],
+            )
+        ),
+        'only a part of a workgroup takes the Break (line {line}). Write Node.let("left", 0) before its Loop, '
+        'Node.assign("left", 1) in place of the Break, and put each store, atomic and assignment of the Loop that may run after it, '
+        'in later rounds too, into Node.if_(Expr.eq(Expr.var("left"), 0), [...]), the barrier into none.',
+        meeting(
+            Node.let("left", 0),
+            Node.loop(
+                "k",
+                0,
+                4,
+                [
+                    Node.if_(Expr.var("k") == L, [Node.assign("left", 1)]),
+                    Node.if_(
+                        Expr.eq(Expr.var("left"), 0),
+                        [Node.store("out", I, Expr.load("t", 7 - L) + Expr.var("k") + 1)],
+                    ),
+                    Node.barrier(),
+                ],
+            ),
+        ),
+        {"out": 8, "x": words()},
+        {"out": [0, 1, 2, 3, 4, 4, 4, 4]},
+    ),
+    Case(
+        "V010 after a Return of those who stayed in a loop",
+        meeting(
+            Node.loop(
+                "k",
+                0,
+                4,
+                [
+                    Node.if_(L < 3, [Node.break_()]),
+                    Node.if_(Expr.eq(Expr.var("k"), 2), [Node.return_()]),
+                ],
+            ),
+            Node.barrier(),
+            Node.store("out", I, 5),
+        ),
+        'only a part of a workgroup takes the Return (line {line}). Write Node.let("returned", 0) at the start of `entry`, '
+        'Node.assign("returned", 1) in place of the Return, and put each store and atomic that may run after it into '
+        'Node.if_(Expr.eq(Expr.var("returned"), 0), [...]), the barrier into none.',
+        meeting(
+            Node.let("returned", 0),
+            Node.loop(
+                "k",
+                0,
+                4,
+                [
+                    Node.if_(L < 3, [Node.break_()]),
+                    Node.if_(Expr.eq(Expr.var("k"), 2), [Node.assign("returned", 1)]),
+                ],
+            ),
+            Node.barrier(),
+            Node.if_(Expr.eq(Expr.var("returned"), 0), [Node.store("out", I, 5)]),
+        ),
+        {"out": 8, "x": words()},
+        {"out": [5, 5, 5, 0, 0, 0, 0, 0]},
+    ),
+    Case(
         "V010 after a Return of an earlier round",
         meeting(
             Node.loop(
@@ -540,16 +611,75 @@ CASES = [
             (8, 1, 1),
             [Node.let("old", Expr.atomic_add("t", Expr.local_x() % 4, 1))],
         ),
-        'declare it as BufferDecl.read_write("t", 1, DataType.U32). All workgroups then share it: add Expr.workgroup_x() * 4 '
-        "to its indices, and bind 4 elements for each workgroup.",
+        'declare it as BufferDecl.workgroup("t", 4, DataType.U32, atomic=True).',
         Program(
-            [OUT, BufferDecl.read_write("t", 1, DataType.U32)],
+            [OUT, BufferDecl.workgroup("t", 4, DataType.U32, atomic=True)],
             (8, 1, 1),
-            [Node.let("old", Expr.atomic_add("t", Expr.local_x() % 4 + Expr.workgroup_x() * 4, 1))],
+            [
+                Node.let("old", Expr.atomic_add("t", Expr.local_x() % 4, 1)),
+                Node.barrier(),
+                Node.let("sum", Expr.atomic_add("out", 0, Expr.load("t", Expr.local_x()))),
+            ],
         ),
-        {"out": 1, "t": 4 * 3},
-        {"t": [2] * 12},
+        {"out": 1},
+        {"out": [8 * 3]},
         workgroups=3,
+    ),
+    Case(
+        "V036",
+        Program(
+            [OUT, BufferDecl.workgroup("t", 4, DataType.I32, atomic=True)],
+            (8, 1, 1),
+            [Node.let("old", Expr.atomic_add("t", Expr.local_x() % 4, 1))],
+        ),
+        'declare it as BufferDecl.workgroup("t", 4, DataType.U32, atomic=True).',
+        Program(
+            [OUT, BufferDecl.workgroup("t", 4, DataType.U32, atomic=True)],
+            (8, 1, 1),
+            [
+                Node.let("old", Expr.atomic_add("t", Expr.local_x() % 4, 1)),
+                Node.barrier(),
+                Node.store("out", 0, Expr.load("t", 1)),
+            ],
+        ),
+        {"out": 1},
+        {"out": [2]},
+    ),
+    Case(
+        "V037 atomic",
+        Program(
+            [OUT, BufferDecl.private("t", 4, U32)],
+            (8, 1, 1),
+            [Node.let("old", Expr.atomic_add("t", Expr.local_x() % 4, 1))],
+        ),
+        "every invocation has its own: read and write it with Expr.load and Node.store, or declare it as "
+        'BufferDecl.workgroup("t", 4, DataType.U32, atomic=True) where the invocations of a workgroup are to share it.',
+        Program(
+            [OUT, BufferDecl.private("t", 4, U32)],
+            (8, 1, 1),
+            [
+                Node.store("t", Expr.local_x() % 4, Expr.load("t", Expr.local_x() % 4) + 1),
+                Node.store("out", 0, Expr.load("t", Expr.local_x() % 4)),
+            ],
+        ),
+        {"out": 1},
+        {"out": [1]},
+    ),
+    Case(
+        "V037 count",
+        Program([OUT, BufferDecl.private("t", 0, U32)], entry=[Node.store("out", 0, Expr.buf_len("t"))]),
+        'declare it as BufferDecl.private("t", 1, DataType.U32).',
+        Program([OUT, BufferDecl.private("t", 1, U32)], entry=[Node.store("out", 0, Expr.buf_len("t"))]),
+        {"out": 1},
+        {"out": [1]},
+    ),
+    Case(
+        "V037 bytes",
+        Program([OUT, BufferDecl.private("t", 3, BYTES)], entry=[Node.store("out", 0, Expr.buf_len("t"))]),
+        'declare it as BufferDecl.private("t", 3, DataType.U32).',
+        Program([OUT, BufferDecl.private("t", 3, U32)], entry=[Node.store("out", 0, Expr.buf_len("t"))]),
+        {"out": 1},
+        {"out": [3]},
     ),
     Case(
         "V027",
@@ -1026,9 +1156,9 @@ def test_the_hints_of_one_program_can_be_applied_together():
     }
     assert declarations == {
         "left_2": 'BufferDecl.read("left_2", 0, DataType.U32)',
-        "t": 'BufferDecl.read_write("t", 2, DataType.U32)',
-        "x": 'BufferDecl.read_write("x", 4, DataType.U32)',
-        "y": 'BufferDecl.read("y", 3, DataType.U32)',
+        "t": 'BufferDecl.workgroup("t", 4, DataType.U32, atomic=True)',
+        "x": 'BufferDecl.read_write("x", 3, DataType.U32)',
+        "y": 'BufferDecl.read("y", 2, DataType.U32)',
     }
     assert len(hints) == 5
     mended = Program([LEFT, *(eval(decl, vars(vyre)) for decl in declarations.values())], entry=wrong.entry)

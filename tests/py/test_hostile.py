@@ -244,7 +244,7 @@ def test_what_says_to_be_of_a_class_of_ours_is_judged_by_what_it_is():
                 "ArgumentError",
                 "the access of a pickled BufferDecl must be a vyre.BufferAccess, got BufferAccess.Uniform "
                 "(BufferAccess). "
-                "Fix: write BufferAccess.ReadOnly, ReadWrite, Uniform or Workgroup.",
+                "Fix: write BufferAccess.ReadOnly, ReadWrite, Uniform, Workgroup or Private.",
             ),
             "x = vyre.BinOp.Add; x._value_ = 'Add'; Expr.binop(x, 1, 2)": (
                 "ArgumentError",

@@ -19,7 +19,7 @@ _TYPES = [row[0] for row in _core._tables["types"]]
 _BINARY = [(row[1], row[5]) for row in _core._tables["binary"]]
 _UNARY = [row[1] for row in _core._tables["unary"]]
 _ATOMIC = [row[1] for row in _core._tables["atomic"]]
-_ACCESS = ["read", "read_write", "uniform", "workgroup"]
+_ACCESS = ["read", "read_write", "uniform", "workgroup", "private"]
 _BARE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_")
 
 
@@ -69,8 +69,8 @@ class _Decoded:
         names = []
         for _ in range(number()):
             name = reader.text()
-            access, element, binding, count, output = numbers(5)
-            self.buffers.append((name, access, element, binding, count, output))
+            access, element, binding, count, marks = numbers(5)
+            self.buffers.append((name, access, element, binding, count, marks))
             if name not in names:
                 names.append(name)
         names += [reader.text() for _ in range(number())]
@@ -118,7 +118,7 @@ class _Decoded:
         return _Expression(name, (op, names[number()]), operands(3 if expected else 2))
 
 
-_STATEMENTS = ["let", "assign", "store", "if", "else", "loop", "block", "end", "barrier", "return"]
+_STATEMENTS = ["let", "assign", "store", "if", "else", "loop", "block", "end", "barrier", "return", "break"]
 _EXPRESSIONS = ["u32", "i32", "bool", "u64", "var", "load", "len", "id", "binary", "unary", "select", "cast", "call"]
 _EXPRESSIONS += ["lane", "pack", "atomic"]
 
@@ -226,7 +226,7 @@ class Rewriter:
         elif kind == "barrier":
             self.barrier()
         else:
-            self.emit("return")
+            self.emit(kind)
 
     def _order(self, roots: list[int]) -> list[int]:
         """The expressions that the roots reach, each once, in evaluation order."""
@@ -298,9 +298,12 @@ class Rewriter:
 
     # The hooks that a subclass changes.
 
-    def declaration(self, name: str, access: int, element: int, binding: int, count: int, output: int) -> str:
-        result = f"buffer {quoted(name)}: {_ACCESS[access]} {_TYPE_TEXTS[element]} binding {binding} count {count}"
-        return result + (" output" if output else "")
+    def declaration(self, name: str, access: int, element: int, binding: int, count: int, marks: int) -> str:
+        atomic = " atomic" if marks & 2 else ""
+        result = (
+            f"buffer {quoted(name)}: {_ACCESS[access]}{atomic} {_TYPE_TEXTS[element]} binding {binding} count {count}"
+        )
+        return result + (" output" if marks & 1 else "")
 
     def begin_statement(self, roots: list[int], order: list[int], values: dict[int, Value]) -> None:
         """Called before the expressions of a statement are evaluated; `values` is filled as they are."""

@@ -76,7 +76,7 @@ Memory& Generator::declare(std::string stem, BufferAccess access, DataType eleme
   memory.decl.access = access;
   memory.decl.element = element;
   // Any numbers, but each once (V002).
-  if (access != BufferAccess::Workgroup) {
+  if (ir::is_bound(access)) {
     memory.decl.binding =
         random_.chance(80) ? static_cast<std::uint32_t>(memory_.size()) : 0xFFFFFFFFu - static_cast<std::uint32_t>(memory_.size());
   }
@@ -93,6 +93,8 @@ Memory& Generator::declare(std::string stem, BufferAccess access, DataType eleme
     } else {
       memory.length = memory.part * ids_.workgroups;
     }
+  } else if (access == BufferAccess::Private) {
+    memory.length = memory.decl.count = 1 + random_.below(24);
   } else if (role == Role::Own) {
     memory.length = ids_.invocations * ids_.workgroups * memory.each;
   } else {
@@ -111,8 +113,8 @@ Memory& Generator::declare(std::string stem, BufferAccess access, DataType eleme
       if (role != Role::Own) memory.zeros = false, memory.readable = true;
     }
   }
-  if (access != BufferAccess::Workgroup && memory.length > 0 && element != DataType::Bytes && random_.chance(15))
-    memory.decl.count = memory.length;
+  memory.decl.atomic = grows_ && access == BufferAccess::Workgroup && element == DataType::U32 && later_random_.chance(60);
+  if (ir::is_bound(access) && memory.length > 0 && element != DataType::Bytes && random_.chance(15)) memory.decl.count = memory.length;
   memory.phase = split && role != Role::Constant ? next_phase(random_, memory, ids_, {}) : first_phase(random_, role);
   memory.name = writer_.to().name(memory.decl.name);
   memory_.push_back(std::move(memory));
@@ -167,6 +169,10 @@ void Generator::declare_buffers() {
     }
     leave_idle(memory_.back());
   }
+  const bool private_memory = grows_ && !options_.independent && later_random_.chance(60);
+  for (std::uint32_t k = private_memory ? 1 + later_random_.below(2) : 0; k > 0; --k) {
+    leave_idle(declare("mine", BufferAccess::Private, any_element(false), Role::Own, false));
+  }
   if (options_.plant) declare_planted();
 }
 
@@ -199,7 +205,7 @@ void Generator::write_ids() {
 Arrays Generator::arrays() {
   Arrays result;
   for (const Memory& memory : memory_) {
-    if (memory.decl.access == BufferAccess::Workgroup) continue;
+    if (!ir::is_bound(memory.decl.access)) continue;
     Array array;
     array.buffer = memory.decl.name;
     array.zeros = memory.zeros;
@@ -218,7 +224,7 @@ std::vector<Arrays> Generator::later(const Arrays& first) {
   if (options_.plant) return result;  // checked execution looks at one call
   std::vector<bool> is_uniform;
   for (const Memory& memory : memory_) {
-    if (memory.decl.access != BufferAccess::Workgroup) is_uniform.push_back(memory.decl.access == BufferAccess::Uniform);
+    if (ir::is_bound(memory.decl.access)) is_uniform.push_back(memory.decl.access == BufferAccess::Uniform);
   }
   const bool any_uniform = std::ranges::find(is_uniform, true) != is_uniform.end();
   // A backend may compile a kernel for words that come again, for as many as four: some programs have more, and have them again.

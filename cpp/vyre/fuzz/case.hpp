@@ -22,7 +22,7 @@ struct Array {
   bool operator==(const Array&) const = default;
 };
 
-// The arrays of one call: one for each buffer that is not Workgroup, in order of declaration.
+// The arrays of one call: one for each buffer that is neither Workgroup nor Private, in order of declaration.
 using Arrays = std::vector<Array>;
 
 using Grid = std::array<std::uint32_t, 3>;

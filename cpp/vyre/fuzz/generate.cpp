@@ -14,6 +14,8 @@ using ir::DataType;
 
 Generator::Generator(std::uint64_t seed, const Options& options)
     : random_(seed),
+      later_random_(seed ^ 0x6C62272E07BB0142),
+      grows_(later_random_.chance(50)),
       options_(options),
       seed_(seed),
       clean_(options.clean || options.plant.has_value()),
@@ -93,6 +95,7 @@ void Generator::statement() {
     if (roll < 80 && deep) return branch();
     if (roll < 89 && deep) return loop();
     if (roll < 92 && deep) return block();
+    if (grows_ && roll < 94 && leave_loop()) return;
     if (roll < 98 && barrier()) return;
     if (roll >= 98 && leave()) return;
   }
@@ -270,6 +273,7 @@ void Generator::branch() {
       return;
     }
     if (!random_.chance(8)) statements(1 + random_.below(5));
+    if (grows_ && !ended_ && !loops_.empty() && later_random_.chance(30)) leave_loop();
     if (!ended_ && random_.chance(10)) leave();
   });
   if (!leaves && random_.chance(45) && statements_left_ > 0 && left_ > 0) {
@@ -286,7 +290,11 @@ void Generator::loop() {
   std::uint32_t rounds = 0;
   ExprId from, to;
   const auto some = [&](int depth) { return uniform ? uniform_value(depth) : value(DataType::U32, depth); };
-  switch (options_.independent && random_.chance(70) ? 0 : random_.below(5)) {
+  ExprId until;  // of a `while`: the round in which it ends
+  std::uint32_t shape = options_.independent && random_.chance(70) ? 0 : random_.below(5);
+  constexpr std::uint32_t kWhile = 5;
+  if (grows_ && later_random_.chance(15)) shape = kWhile;
+  switch (shape) {
     case 0: {  // literals, no round at all among them
       const std::uint32_t first = random_.below(4), count = random_.below(6);
       rounds = count;
@@ -313,6 +321,13 @@ void Generator::loop() {
       to = writer_.binary(BinOp::BitAnd, some(2), writer_.u32(7));
       break;
     }
+    case kWhile: {  // until a Break
+      rounds = 6;
+      from = writer_.u32(0);
+      to = writer_.u32(0xFFFFFFFF);
+      until = writer_.below(some(2), 6);
+      break;
+    }
     default: {  // an amount after a start
       rounds = 1 + random_.below(4);
       from = some(2);
@@ -322,13 +337,47 @@ void Generator::loop() {
   spend(from);
   spend(to);
   const bool same = writer_.of(from).uniform && writer_.of(to).uniform;
+  // By a `while` that ends at different rounds, or by a Break under a divergent condition, only some invocations leave the loop.
+  using Breaks = OpenLoop::Breaks;
+  Breaks breaks = !grows_ || later_random_.chance(50) ? Breaks::None : later_random_.chance(50) ? Breaks::OfAll : Breaks::OfSome;
+  if (until.valid() && !writer_.of(until).uniform) breaks = Breaks::OfSome;
   const NameId name = writer_.to().name(fresh_name());
+  if (until.valid()) {
+    // Read anew in each round, it may be another value then.
+    spend(until);
+    const NameId fixed = writer_.to().name(fresh_name());
+    writer_.to().let(fixed, until);
+    until = writer_.var(fixed, DataType::U32, writer_.of(until).uniform, true);
+  }
   writer_.to().loop(name, from, to);
-  body(same, rounds, [&] {
+  body(same && breaks != Breaks::OfSome, rounds, [&] {
+    OpenLoop loop{breaks, level_, {}};
+    for (const Memory& memory : memory_) loop.phases.push_back(memory.phase);
+    loops_.push_back(std::move(loop));
     variables_.push_back({name, DataType::U32, false, same, level_});
+    if (until.valid()) {
+      writer_.to().if_(writer_.binary(BinOp::Ge, writer_.var(name, DataType::U32, same, true), until));
+      writer_.to().break_();
+      writer_.to().end();
+    }
     if (!random_.chance(4)) statements(1 + random_.below(6));
+    loops_.pop_back();
   });
   writer_.to().end();
+}
+
+// Leaves the innermost loop, mostly from within an If.
+bool Generator::leave_loop() {
+  if (loops_.empty()) return false;
+  const OpenLoop& loop = loops_.back();
+  if (loop.breaks == OpenLoop::Breaks::None || (loop.breaks == OpenLoop::Breaks::OfAll && !uniform_)) return false;
+  if (level_ == loop.level && !later_random_.chance(10)) return false;
+  for (std::size_t k = 0; k < memory_.size(); ++k) {
+    if (!(memory_[k].phase == loop.phases[k])) return false;
+  }
+  writer_.to().break_();
+  ended_ = true;
+  return true;
 }
 
 void Generator::block() {

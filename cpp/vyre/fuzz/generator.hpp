@@ -32,6 +32,14 @@ class Generator {
     int level;
   };
 
+  // A loop whose body is being written.
+  struct OpenLoop {
+    enum class Breaks : std::uint8_t { None, OfAll, OfSome };
+    Breaks breaks;              // by whole workgroups alone; by some invocations only where the body counts as divergent
+    int level;                  // of its body
+    std::vector<Phase> phases;  // of memory when it began: what follows the loop relies on them
+  };
+
   // buffers.cpp
   void choose_sizes();
   void declare_buffers();
@@ -82,6 +90,7 @@ class Generator {
   void loop();
   void block();
   bool leave();
+  bool leave_loop();
   bool barrier();
   bool exchange();
   void settle();
@@ -108,6 +117,10 @@ class Generator {
   bool is_planted_sink(const Memory& memory) const { return options_.plant && &memory == &memory_[planted_sink_]; }
 
   Random random_;
+  // What came to the IR later is chosen by random numbers of its own, in half of the programs; the others stay what their seeds have always
+  // made.
+  Random later_random_;
+  bool grows_;
   Options options_;
   std::uint64_t seed_;
   bool clean_;
@@ -125,12 +138,13 @@ class Generator {
   bool uniform_ = true;    // all of the workgroup is here, or none
   bool alone_ = false;     // one invocation a workgroup: everything is uniform
   bool returned_ = false;  // a part of the workgroup may have returned
-  bool ended_ = false;     // the list of statements ended with a Return
+  bool ended_ = false;     // the list of statements ended with a Return or a Break
   bool may_return_ = true;
   std::uint64_t rounds_ = 1;  // of all open loops
   std::uint64_t left_ = 0;    // instructions of an invocation that may still be spent
   int exprs_left_ = 0;        // expressions that this statement may still make
   std::uint32_t barriers_ = 0;
+  std::vector<OpenLoop> loops_;
   std::vector<std::uint32_t> open_;  // of each open body, how many barriers there were before
   std::optional<Variable> total_;    // what became of the variables that are out of scope
   std::uint32_t names_ = 0;

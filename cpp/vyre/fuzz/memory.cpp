@@ -48,6 +48,9 @@ ExprId Indices::neighbour(const Memory& memory, const Numbering& numbering, std:
 }
 
 ExprId Indices::own(const Memory& memory, ExprId any) {
+  if (memory.decl.access == ir::BufferAccess::Private) {
+    return !clean_ && random_.chance(10) ? outside(memory, any) : writer_.below(any, memory.length);
+  }
   const ExprId index = numbered(memory, memory.phase.numbering, memory.split ? ids_.local : ids_.me, any);
   if (!clean_ && random_.chance(6)) return writer_.select(writer_.binary(BinOp::BitAnd, any, writer_.u32(1)), index, outside(memory, any));
   return index;
@@ -116,7 +119,7 @@ void choose_atomic(Random& random, Phase& phase) {
 
 Phase next_phase(Random& random, const Memory& memory, const Ids& ids, ExprId turn) {
   Phase phase;
-  const bool atomics = memory.decl.access == ir::BufferAccess::ReadWrite && memory.decl.element == ir::DataType::U32;
+  const bool atomics = memory.takes_atomics();
   const std::uint32_t roll = random.below(100);
   if (atomics && roll < 25) {
     choose_atomic(random, phase);

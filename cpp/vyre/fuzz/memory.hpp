@@ -3,7 +3,8 @@
 // Between two barriers a buffer has one role:
 //   Constant  never written in this program: every invocation may read any element
 //   Shared    not written until the next barrier: every invocation may read the elements of its workgroup
-//   Own       every invocation has elements of its own, and may do anything with them, atomics included
+//   Own       every invocation has elements of its own, and may do anything with them, atomics included;
+//             private memory always has this role
 //   Atomic    every invocation may use one commutative atomic on any element, and nothing depends on its result
 // Barriers order a workgroup alone (semantics.md, section 6), so storage whose role changes is split among the workgroups, and storage
 // that is not split keeps its role. An index that is out of bounds may be used anywhere.
@@ -51,6 +52,7 @@ struct Memory {
   Phase phase;
 
   bool accessible() const { return decl.element != ir::DataType::Bytes && !idle; }
+  bool takes_atomics() const { return decl.element == ir::DataType::U32 && (decl.access == ir::BufferAccess::ReadWrite || decl.atomic); }
   bool switches() const { return split && phase.role != Role::Constant && accessible(); }
 };
 

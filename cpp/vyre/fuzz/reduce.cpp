@@ -18,6 +18,40 @@ constexpr std::size_t kWordsTried = 64;
 // Up to here literals are made smaller by one.
 constexpr std::uint32_t kLast = 64;
 
+// A loop of more rounds ends by a Break, or takes too long to try.
+constexpr std::uint32_t kManyRounds = 1u << 16;
+
+std::optional<std::uint32_t> rounds_of(const ir::Program& program, const ir::Loop& loop) {
+  const std::optional<std::uint32_t> from = ir::literal_u32(program.expr(loop.from)), to = ir::literal_u32(program.expr(loop.to));
+  if (!from || !to) return std::nullopt;
+  return *to > *from ? *to - *from : 0;
+}
+
+// Whether a loop of many rounds has no Break that its invocations may reach, as far as literal conditions say.
+bool goes_on_forever(const ir::Program& program) {
+  struct Open {
+    bool loop = false, many = false, ends = false;
+    bool reached = true;  // from the start of the innermost loop
+  };
+  std::vector<Open> open;
+  for (const ir::Node& node : program.nodes()) {
+    const bool reached = open.empty() || open.back().reached;
+    if (const ir::Loop* loop = std::get_if<ir::Loop>(&node)) {
+      open.push_back({true, rounds_of(program, *loop).value_or(0) > kManyRounds, false, true});
+    } else if (const ir::If* branch = std::get_if<ir::If>(&node)) {
+      open.push_back({.reached = reached && !transform::constant_of(program.expr(branch->condition))});
+    } else if (std::holds_alternative<ir::Block>(node)) {
+      open.push_back({.reached = reached});
+    } else if (std::holds_alternative<ir::Break>(node) && reached) {
+      std::ranges::find(open.rbegin(), open.rend(), true, &Open::loop)->ends = true;
+    } else if (std::holds_alternative<ir::End>(node)) {
+      if (open.back().many && !open.back().ends) return true;
+      open.pop_back();
+    }
+  }
+  return false;
+}
+
 class Reducer {
  public:
   Reducer(const Case& first, const std::function<bool(const Case&)>& still_fails, const ir::OpTable& ops, std::uint32_t tries)
@@ -32,6 +66,7 @@ class Reducer {
     if (program_) {
       while (left_ > 0) {
         progress_ = false;
+        bound_loops();
         drop_calls();
         drop_statements();
         open_frames();
@@ -57,7 +92,7 @@ class Reducer {
     std::optional<validate::ValidProgram> valid = program_;
     if (!same_program) {
       valid = validate::validate(candidate.program, ops_, options_).program;
-      if (!valid) return false;
+      if (!valid || goes_on_forever(candidate.program)) return false;
     }
     --left_;
     if (!still_fails_(candidate)) return false;
@@ -71,6 +106,21 @@ class Reducer {
     Case candidate = best_;
     candidate.program = apply(*program_, edits);
     return accept(std::move(candidate));
+  }
+
+  // A loop of many rounds that ends by a Break gets a bound, so that it also ends without it.
+  void bound_loops() {
+    for (std::uint32_t index = 0; index < program().nodes().size() && left_ > 0; ++index) {
+      const ir::Loop* loop = std::get_if<ir::Loop>(&program().node(NodeId{index}));
+      if (loop == nullptr || rounds_of(program(), *loop).value_or(0) <= kManyRounds) continue;
+      const std::uint32_t from = *ir::literal_u32(program().expr(loop->from));
+      const ExprId to = loop->to;
+      for (const std::uint32_t rounds : {16u, 256u, kManyRounds}) {
+        Edits edits(program());
+        edits.exprs[to].literal = transform::Constant{DataType::U32, ir::scalar(from + rounds)};
+        if (accept(edits)) break;
+      }
+    }
   }
 
   // One call alone, if it shows the fault; otherwise as few as do.
@@ -195,13 +245,13 @@ class Reducer {
     for (std::size_t k = 0; k < program().buffers().size(); ++k) {
       const ir::BufferDecl decl = program().buffers()[k];  // accepting a candidate replaces the program
       for (const std::uint32_t count : {1u, decl.count / 2, decl.count - 1}) {
-        if (decl.access != ir::BufferAccess::Workgroup || count == 0 || count >= program().buffers()[k].count) continue;
+        if (ir::is_bound(decl.access) || count == 0 || count >= program().buffers()[k].count) continue;
         Edits edits(program());
         edits.buffers[k].count = count;
         accept(edits);
       }
       Edits edits(program());
-      if (decl.access != ir::BufferAccess::Workgroup) edits.buffers[k].count = 0;
+      if (ir::is_bound(decl.access)) edits.buffers[k].count = 0;
       edits.buffers[k].output = false;
       accept(edits);
     }

@@ -226,10 +226,12 @@ class Rewriter {
       }
       case Rewrite::WrapLoop: {
         const std::uint32_t first = std::min(number, 0xFFFFFFFEu);
-        return wrap_rest([=, this](ir::ProgramBuilder& to) {
-          const ExprId from = to.add(ir::Literal::u32(first));
-          to.loop(to.name(fresh("w")), from, to.add(ir::Literal::u32(first + 1)));
-        });
+        return wrap_rest(
+            [=, this](ir::ProgramBuilder& to) {
+              const ExprId from = to.add(ir::Literal::u32(first));
+              to.loop(to.name(fresh("w")), from, to.add(ir::Literal::u32(first + 1)));
+            },
+            true);
       }
       case Rewrite::Hoist:
         return hoist(true);
@@ -285,7 +287,8 @@ class Rewriter {
     return fitting.empty() ? NodeId() : random_.pick(fitting);
   }
 
-  std::optional<ir::Program> wrap_rest(std::function<void(ir::ProgramBuilder&)> open) {
+  // Gives nothing `in_loop` when a Break would then leave the new Loop.
+  std::optional<ir::Program> wrap_rest(std::function<void(ir::ProgramBuilder&)> open, bool in_loop = false) {
     Plan plan;
     plan.before = some_statement();
     if (!plan.before.valid()) return std::nullopt;
@@ -293,12 +296,16 @@ class Rewriter {
     plan.opens = true;
     // The list ends where a statement closes what was open before it.
     int depth = 0;
+    std::vector<bool> loops;  // of the statements that are open: whether it is a Loop
     for (std::uint32_t index = plan.before.index; index < program_.nodes().size() && !plan.closed.valid(); ++index) {
       const ir::Node& node = program_.node(NodeId{index});
       if (depth == 0 && (std::holds_alternative<ir::End>(node) || std::holds_alternative<ir::Else>(node))) plan.closed = NodeId{index};
-      if (std::holds_alternative<ir::End>(node)) --depth;
-      if (std::holds_alternative<ir::If>(node) || std::holds_alternative<ir::Loop>(node) || std::holds_alternative<ir::Block>(node))
-        ++depth;
+      if (plan.closed.valid()) break;
+      if (std::holds_alternative<ir::Break>(node) && in_loop && std::ranges::find(loops, true) == loops.end()) return std::nullopt;
+      if (std::holds_alternative<ir::End>(node)) loops.pop_back();
+      const bool loop = std::holds_alternative<ir::Loop>(node);
+      if (loop || std::holds_alternative<ir::If>(node) || std::holds_alternative<ir::Block>(node)) loops.push_back(loop);
+      depth = static_cast<int>(loops.size());
     }
     return copy(valid_, plan);
   }
@@ -377,7 +384,7 @@ class Rewriter {
     Edits edits(program_);
     const std::uint32_t salt = random_.below(1000);
     for (std::size_t k = 0; k < buffers.size(); ++k) {
-      if (buffers[k].access != ir::BufferAccess::Workgroup) buffers[k].binding = salt + 3 * static_cast<std::uint32_t>(k);
+      if (ir::is_bound(buffers[k].access)) buffers[k].binding = salt + 3 * static_cast<std::uint32_t>(k);
     }
     edits.buffers = buffers;
     result.program = apply(valid_, edits);

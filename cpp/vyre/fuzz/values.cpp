@@ -286,7 +286,7 @@ ExprId Generator::try_atomic(DataType type, int depth) {
   if (type != DataType::U32 || options_.independent) return {};
   std::vector<const Memory*> fitting;
   for (const Memory& memory : memory_) {
-    if (memory.decl.element != type || memory.decl.access != BufferAccess::ReadWrite || !memory.readable) continue;
+    if (!memory.takes_atomics() || !memory.readable) continue;
     if (memory.phase.role == Role::Own || !clean_) fitting.push_back(&memory);
   }
   if (fitting.empty()) return {};

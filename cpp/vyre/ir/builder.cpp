@@ -138,6 +138,7 @@ void ProgramBuilder::end() {
 
 void ProgramBuilder::barrier(SourcePlace place) { append(Barrier{}, place); }
 void ProgramBuilder::return_(SourcePlace place) { append(Return{}, place); }
+void ProgramBuilder::break_(SourcePlace place) { append(Break{}, place); }
 
 Program ProgramBuilder::finish(std::span<ExprId* const> kept) {
   VYRE_ASSERT(open_.empty());

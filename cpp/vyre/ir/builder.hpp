@@ -30,6 +30,7 @@ class ProgramBuilder {
   void end();  // of the innermost open If, Loop or Block
   void barrier(SourcePlace place = {});
   void return_(SourcePlace place = {});
+  void break_(SourcePlace place = {});
 
   std::size_t open_blocks() const { return open_.size(); }
   std::size_t name_count() const { return data_->names.size(); }

@@ -87,7 +87,7 @@ constexpr std::optional<CastKind> cast_kind(DataType source, DataType target) {
   return std::nullopt;
 }
 
-enum class BufferAccess : std::uint8_t { ReadOnly, ReadWrite, Uniform, Workgroup };
+enum class BufferAccess : std::uint8_t { ReadOnly, ReadWrite, Uniform, Workgroup, Private };
 
 struct AccessInfo {
   BufferAccess access;
@@ -96,12 +96,13 @@ struct AccessInfo {
 };
 
 inline constexpr std::array kAccesses = {
-    AccessInfo{BufferAccess::ReadOnly, "ReadOnly", "read"},
-    AccessInfo{BufferAccess::ReadWrite, "ReadWrite", "read_write"},
-    AccessInfo{BufferAccess::Uniform, "Uniform", "uniform"},
-    AccessInfo{BufferAccess::Workgroup, "Workgroup", "workgroup"},
+    AccessInfo{BufferAccess::ReadOnly, "ReadOnly", "read"},  AccessInfo{BufferAccess::ReadWrite, "ReadWrite", "read_write"},
+    AccessInfo{BufferAccess::Uniform, "Uniform", "uniform"}, AccessInfo{BufferAccess::Workgroup, "Workgroup", "workgroup"},
+    AccessInfo{BufferAccess::Private, "Private", "private"},
 };
 constexpr const AccessInfo& info(BufferAccess access) { return kAccesses[static_cast<std::size_t>(access)]; }
-constexpr bool writable(BufferAccess access) { return access == BufferAccess::ReadWrite || access == BufferAccess::Workgroup; }
+// Whether it is an array of the host's, with a binding: Workgroup and Private memory is not.
+constexpr bool is_bound(BufferAccess access) { return access != BufferAccess::Workgroup && access != BufferAccess::Private; }
+constexpr bool writable(BufferAccess access) { return access == BufferAccess::ReadWrite || !is_bound(access); }
 
 }  // namespace vyre::ir

@@ -182,6 +182,7 @@ NodeHandle loop(std::string variable, ExprHandle from, ExprHandle to, std::vecto
 NodeHandle block(std::vector<NodeHandle> body, SourcePlace place) { return make(NodeKind::Block, place, {}, {}, std::move(body)); }
 NodeHandle barrier(SourcePlace place) { return make(NodeKind::Barrier, place, {}, {}); }
 NodeHandle return_(SourcePlace place) { return make(NodeKind::Return, place, {}, {}); }
+NodeHandle break_(SourcePlace place) { return make(NodeKind::Break, place, {}, {}); }
 }  // namespace node
 
 namespace {
@@ -268,7 +269,8 @@ std::vector<NodeHandle> entry_handles(const Program& program) {
             add(node::block(std::move(body), opened));
           }
         },
-        [&](const Barrier&) { add(node::barrier(place)); }, [&](const Return&) { add(node::return_(place)); });
+        [&](const Barrier&) { add(node::barrier(place)); }, [&](const Return&) { add(node::return_(place)); },
+        [&](const Break&) { add(node::break_(place)); });
   }
   return std::move(lists.front());
 }

@@ -75,7 +75,7 @@ struct ExprData {
   mutable const ExprData* next_dead = nullptr;
 };
 
-enum class NodeKind : std::uint8_t { Let, Assign, Store, If, Loop, Block, Barrier, Return };
+enum class NodeKind : std::uint8_t { Let, Assign, Store, If, Loop, Block, Barrier, Return, Break };
 
 struct NodeData {
   mutable std::atomic<std::uint32_t> references{1};
@@ -129,6 +129,7 @@ NodeHandle loop(std::string variable, ExprHandle from, ExprHandle to, std::vecto
 NodeHandle block(std::vector<NodeHandle> body, SourcePlace place = {});
 NodeHandle barrier(SourcePlace place = {});
 NodeHandle return_(SourcePlace place = {});
+NodeHandle break_(SourcePlace place = {});
 }  // namespace node
 
 // Handles for a program's statements again, sharing kept: what Program.entry shows. resolve.hpp makes Programs from handles.

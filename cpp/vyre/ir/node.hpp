@@ -23,9 +23,10 @@ struct Block   { NodeId end; };
 struct End     { NodeId opener; };                                    // `opener` is the If, Loop or Block
 struct Barrier {};                                                    // orders storage and workgroup memory for the workgroup
 struct Return  {};                                                    // ends this invocation only
+struct Break   {};                                                    // leaves the innermost Loop around it
 // clang-format on
 
-using Node = std::variant<Let, Assign, Store, If, Else, Loop, Block, End, Barrier, Return>;
+using Node = std::variant<Let, Assign, Store, If, Else, Loop, Block, End, Barrier, Return, Break>;
 static_assert(sizeof(Node) == 20 && std::is_trivially_copyable_v<Node>);
 
 // The number of a statement's kind in the binary form and in hashes.

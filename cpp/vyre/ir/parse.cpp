@@ -104,11 +104,13 @@ class Parser : Lexer {
     }
     decl.access = row->access;
     at_ += access.size();
+    skip_blanks();
+    if (decl.access == BufferAccess::Workgroup) decl.atomic = accept_word("atomic");
     decl.element = type();
     skip_blanks();
     if (accept_word("binding")) {
       decl.binding = number("a binding");
-    } else if (decl.access != BufferAccess::Workgroup) {
+    } else if (is_bound(decl.access)) {
       fail_wanted("`binding`", "write `binding <number>` after the type");
     }
     skip_blanks();
@@ -133,6 +135,12 @@ class Parser : Lexer {
       fail(at_, fmt::format("`{}` is not an operator", text_.substr(at_, 2)), "write logical_and(a, b) or logical_or(a, b)");
     }
     fail_wanted("the end of the statement", "write one statement a line");
+  }
+
+  // `break` is no keyword, so that a variable may be called so: it is the statement where nothing else follows.
+  bool ends_statement(std::size_t at) const {
+    const std::size_t next = text_.find_first_not_of(" \t\r", at);
+    return next == std::string_view::npos || text_[next] == '\n' || text_[next] == '}' || text_[next] == '#';
   }
 
   void statements() {
@@ -192,6 +200,9 @@ class Parser : Lexer {
       builder_.barrier();
     } else if (accept_word("return")) {
       builder_.return_();
+    } else if (word == "break" && ends_statement(at_ + word.size())) {
+      at_ += word.size();
+      builder_.break_();
     } else if (word == "else") {
       fail(start, "`else` without an `if` before it", "write it after the `}` that closes the `if`");
     } else if (word == "buffer") {
@@ -199,7 +210,7 @@ class Parser : Lexer {
     } else if (!word.empty() || peek() == '"') {
       assign_or_store();
     } else {
-      fail_wanted("a statement", "write let, if, loop, block, barrier, return, `<name> = <value>` or `<buffer>[<index>] = <value>`");
+      fail_wanted("a statement", "write let, if, loop, block, barrier, return, break, `<name> = <value>` or `<buffer>[<index>] = <value>`");
     }
     end_statement();
   }

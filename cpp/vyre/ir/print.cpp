@@ -91,9 +91,10 @@ class Printer {
       put_name(decl.name);
       put(": ");
       put(info(decl.access).text);
+      if (decl.atomic) put(" atomic");
       put(" ");
       put(text(decl.element));
-      if (decl.access != BufferAccess::Workgroup || decl.binding != 0) {
+      if (is_bound(decl.access) || decl.binding != 0) {
         put(" binding ");
         put(decl.binding);
       }
@@ -175,6 +176,10 @@ class Printer {
         [&](const Return&) {
           indent();
           put("return");
+        },
+        [&](const Break&) {
+          indent();
+          put("break");
         });
     put("\n");
   }

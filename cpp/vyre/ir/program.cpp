@@ -70,8 +70,14 @@ BufferDecl BufferDecl::output_of(std::string name, std::uint32_t binding, DataTy
 BufferDecl BufferDecl::uniform(std::string name, std::uint32_t binding, DataType element) {
   return declare(std::move(name), binding, BufferAccess::Uniform, element);
 }
-BufferDecl BufferDecl::workgroup(std::string name, std::uint32_t count, DataType element) {
+BufferDecl BufferDecl::workgroup(std::string name, std::uint32_t count, DataType element, bool atomic) {
   BufferDecl decl = declare(std::move(name), 0, BufferAccess::Workgroup, element);
+  decl.count = count;
+  decl.atomic = atomic;
+  return decl;
+}
+BufferDecl BufferDecl::private_of(std::string name, std::uint32_t count, DataType element) {
+  BufferDecl decl = declare(std::move(name), 0, BufferAccess::Private, element);
   decl.count = count;
   return decl;
 }
@@ -121,7 +127,8 @@ std::uint64_t Program::hash() const {
     hasher.add(static_cast<unsigned>(decl.access));
     hasher.add(static_cast<unsigned>(decl.element));
     hasher.add(decl.count);
-    hasher.add(decl.output);
+    // A declaration that is not atomic keeps its hash.
+    hasher.add(std::uint64_t{decl.output} | std::uint64_t{decl.atomic} << 1);
   }
   for (std::uint32_t size : workgroup_size()) hasher.add(size);
   hasher.add(names().size());

@@ -32,11 +32,12 @@ namespace vyre::ir {
 
 struct BufferDecl {
   std::string name;
-  std::uint32_t binding = 0;  // a number of the program; backends map it to dense slots. 0 and unused for Workgroup
+  std::uint32_t binding = 0;  // a number of the program; backends map it to dense slots. 0 and unused for Workgroup and Private
   BufferAccess access = BufferAccess::ReadOnly;
   DataType element = DataType::U32;
   std::uint32_t count = 0;  // 0: the host's length; > 0: exactly so many elements
   bool output = false;      // "the result"
+  bool atomic = false;      // of Workgroup: atomics may target it
   MadeAt made_at{};
 
   static BufferDecl storage(std::string name, std::uint32_t binding, BufferAccess access, DataType element);
@@ -44,7 +45,8 @@ struct BufferDecl {
   static BufferDecl read_write(std::string name, std::uint32_t binding, DataType element);
   static BufferDecl output_of(std::string name, std::uint32_t binding, DataType element);
   static BufferDecl uniform(std::string name, std::uint32_t binding, DataType element);
-  static BufferDecl workgroup(std::string name, std::uint32_t count, DataType element);
+  static BufferDecl workgroup(std::string name, std::uint32_t count, DataType element, bool atomic = false);
+  static BufferDecl private_of(std::string name, std::uint32_t count, DataType element);
 
   bool operator==(const BufferDecl&) const = default;
 };

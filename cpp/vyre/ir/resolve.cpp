@@ -513,6 +513,13 @@ bool Integer::fits(DataType type) const {
 
 namespace {
 
+// A statement that is its kind alone.
+void add_plain(ProgramBuilder& builder, const NodeData& data) {
+  if (data.kind == NodeKind::Barrier) return builder.barrier(data.place);
+  if (data.kind == NodeKind::Return) return builder.return_(data.place);
+  builder.break_(data.place);
+}
+
 // One walk over the program; nothing when `open_types` has learned a type that the walk did not know from its beginning.
 std::optional<Resolved> walk(const std::vector<BufferDecl>& buffers, WorkgroupSize workgroup_size, std::span<const NodeHandle> entry,
                              const Surroundings& surroundings, SourcePlace place, OpenTypes& open_types) {
@@ -598,10 +605,9 @@ std::optional<Resolved> walk(const std::vector<BufferDecl>& buffers, WorkgroupSi
         open(data);
         break;
       case NodeKind::Barrier:
-        builder.barrier(data.place);
-        break;
       case NodeKind::Return:
-        builder.return_(data.place);
+      case NodeKind::Break:
+        add_plain(builder, data);
         break;
     }
   }

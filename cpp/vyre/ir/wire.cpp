@@ -49,7 +49,7 @@ class Writer {
       put(static_cast<std::uint32_t>(decl.element));
       put(decl.binding);
       put(decl.count);
-      put(std::uint32_t{decl.output});
+      put(std::uint32_t{decl.output} | std::uint32_t{decl.atomic} << 1);
     }
     put(program.names().size() - names.size());
     for (auto index = static_cast<std::uint32_t>(names.size()); index < program.names().size(); ++index) put(program.text(NameId{index}));
@@ -200,7 +200,11 @@ class Reader {
       decl.element = type();
       decl.binding = number();
       decl.count = number();
-      decl.output = flag("output mark");
+      const std::size_t marked = at_;
+      const std::uint32_t marks = below(4, "output mark");
+      decl.output = (marks & 1) != 0;
+      decl.atomic = (marks & 2) != 0;
+      if (decl.atomic && decl.access != BufferAccess::Workgroup) fail_damaged(marked, "a buffer that is not workgroup memory is atomic");
       builder_.buffer(std::move(decl));
     }
   }
@@ -335,6 +339,8 @@ class Reader {
         return builder_.barrier();
       case NodeTag::Return:
         return builder_.return_();
+      case NodeTag::Break:
+        return builder_.break_();
     }
     fail_damaged(start, fmt::format("unknown kind of statement {}", tag));
   }

@@ -31,9 +31,15 @@ bool is_below(Writer& writer, ValueId value, std::uint32_t bound) {
   return false;
 }
 
+// The number of elements of a shared or private array.
+std::uint32_t fixed_length(Writer& writer, const Memory& memory) {
+  const Kernel& kernel = writer.kernel();
+  return memory.space == Space::Shared ? kernel.shared[memory.index].count : kernel.privates[memory.index].count;
+}
+
 // The number of elements that the index has to be compared with; invalid when the index is proven to be in range.
 ValueId unproven_bound(Writer& writer, const Memory& memory, ValueId index) {
-  if (memory.shared && writer.proofs() && is_below(writer, index, writer.kernel().shared[memory.index].count)) return {};
+  if (writer.proofs() && memory.space != Space::Buffer && is_below(writer, index, fixed_length(writer, memory))) return {};
   const ValueId length = lower_length(writer, memory);
   if (writer.proofs() && writer.is_known_below(index, length)) return {};
   return length;
@@ -42,13 +48,23 @@ ValueId unproven_bound(Writer& writer, const Memory& memory, ValueId index) {
 // 1 when the index is in range, else 0. Element indices are compared, because byte offsets wrap.
 ValueId in_range(Writer& writer, ValueId index, ValueId bound) { return writer.once(Opcode::Lt, index, bound); }
 
+Opcode opcode(Space space, Opcode of_buffer, Opcode of_shared, Opcode of_private) {
+  return space == Space::Buffer ? of_buffer : space == Space::Shared ? of_shared : of_private;
+}
+
 Instruction load_of(const Memory& memory, ValueId index) {
   const auto lanes = static_cast<std::uint8_t>(ir::lanes(memory.element));
-  return {.op = memory.shared ? Opcode::LoadShared : Opcode::LoadBuffer, .lanes = lanes, .imm = memory.index, .a = index};
+  return {.op = opcode(memory.space, Opcode::LoadBuffer, Opcode::LoadShared, Opcode::LoadPrivate),
+          .lanes = lanes,
+          .imm = memory.index,
+          .a = index};
 }
 
 Instruction store_of(const Memory& memory, ValueId index, ValueId value) {
-  return {.op = memory.shared ? Opcode::StoreShared : Opcode::StoreBuffer, .imm = memory.index, .a = index, .b = value};
+  return {.op = opcode(memory.space, Opcode::StoreBuffer, Opcode::StoreShared, Opcode::StorePrivate),
+          .imm = memory.index,
+          .a = index,
+          .b = value};
 }
 
 Opcode opcode(AtomicOp op) {
@@ -63,7 +79,8 @@ Opcode opcode(AtomicOp op) {
 }
 
 Instruction atomic_of(AtomicOp op, const Memory& memory, ValueId index, ValueId expected, ValueId value) {
-  Instruction atomic{.op = opcode(op), .lanes = 1, .imm = memory.index, .a = index, .b = value};
+  VYRE_ASSERT(memory.space != Space::Private);
+  Instruction atomic{.op = opcode(op), .lanes = 1, .shared = memory.space == Space::Shared, .imm = memory.index, .a = index, .b = value};
   if (expected.valid()) {
     atomic.b = expected;
     atomic.c = value;
@@ -105,7 +122,7 @@ ValueId guarded_atomic(Writer& writer, const Instruction& atomic, ValueId bound)
 }  // namespace
 
 ValueId lower_length(Writer& writer, const Memory& memory) {
-  return memory.shared ? writer.constant(writer.kernel().shared[memory.index].count) : writer.length(memory.index);
+  return memory.space == Space::Buffer ? writer.length(memory.index) : writer.constant(fixed_length(writer, memory));
 }
 
 ValueId lower_load(Writer& writer, const Target& target, const Memory& memory, ValueId index) {
@@ -120,7 +137,8 @@ ValueId lower_load(Writer& writer, const Target& target, const Memory& memory, V
     value = writer.add(load);
   }
   // The host may have stored any non-zero word for true.
-  if (memory.element == DataType::Bool && !memory.shared) value = writer.add({.op = Opcode::Ne, .lanes = 1, .a = value, .b = zero});
+  if (memory.element == DataType::Bool && memory.space == Space::Buffer)
+    value = writer.add({.op = Opcode::Ne, .lanes = 1, .a = value, .b = zero});
   return value;
 }
 

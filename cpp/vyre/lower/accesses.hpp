@@ -12,9 +12,10 @@
 
 namespace vyre::lower {
 
-// The memory that an access reads or writes: a buffer slot or a shared array of the kernel.
+// The memory that an access reads or writes: a buffer slot, a shared array or a private array of the kernel.
+enum class Space : std::uint8_t { Buffer, Shared, Private };
 struct Memory {
-  bool shared = false;
+  Space space = Space::Buffer;
   std::uint32_t index = 0;
   ir::DataType element = ir::DataType::U32;
 };

@@ -14,6 +14,12 @@ std::uint64_t Kernel::shared_bytes() const {
   return bytes;
 }
 
+std::uint64_t Kernel::private_bytes() const {
+  std::uint64_t bytes = 0;
+  for (const PrivateArray& array : privates) bytes += std::uint64_t{4} * array.lanes * array.count;
+  return bytes;
+}
+
 std::vector<std::uint32_t> partners(const std::vector<Instruction>& code) {
   std::vector<std::uint32_t> partner(code.size());
   std::vector<std::uint32_t> open;
@@ -43,8 +49,12 @@ std::string to_text(const Kernel& kernel) {
                    buffer.writable ? ", writable" : "", buffer.atomic ? ", atomic" : "");
   }
   for (std::size_t array = 0; array < kernel.shared.size(); ++array) {
-    fmt::format_to(out, "shared s{}: {} x {} lane{}\n", array, kernel.shared[array].count, kernel.shared[array].lanes,
-                   kernel.shared[array].lanes == 1 ? "" : "s");
+    fmt::format_to(out, "shared s{}: {} x {} lane{}{}\n", array, kernel.shared[array].count, kernel.shared[array].lanes,
+                   kernel.shared[array].lanes == 1 ? "" : "s", kernel.shared[array].atomic ? ", atomic" : "");
+  }
+  for (std::size_t array = 0; array < kernel.privates.size(); ++array) {
+    fmt::format_to(out, "private p{}: {} x {} lane{}\n", array, kernel.privates[array].count, kernel.privates[array].lanes,
+                   kernel.privates[array].lanes == 1 ? "" : "s");
   }
   for (std::size_t variable = 0; variable < kernel.variables.size(); ++variable) {
     fmt::format_to(out, "variable v{}: {} lane{}\n", variable, kernel.variables[variable], kernel.variables[variable] == 1 ? "" : "s");
@@ -69,10 +79,13 @@ std::string to_text(const Kernel& kernel) {
         fmt::format_to(out, " {}", "xyz"[instruction.imm]);
         break;
       case Imm::Buffer:
-        fmt::format_to(out, " b{}", instruction.imm);
+        fmt::format_to(out, " {}{}", instruction.shared ? 's' : 'b', instruction.imm);
         break;
       case Imm::Shared:
         fmt::format_to(out, " s{}", instruction.imm);
+        break;
+      case Imm::Private:
+        fmt::format_to(out, " p{}", instruction.imm);
         break;
       case Imm::Variable:
         fmt::format_to(out, " v{}", instruction.imm);

@@ -26,6 +26,7 @@ struct Instruction {
   std::uint8_t lanes = 0;  // of the result; 0 when there is none
   // The index of this access may be out of range. A load then gives zeros, a store does nothing, and an atomic does nothing and gives 0.
   bool bounded = false;
+  bool shared = false;  // of an atomic: it targets a shared array, not a buffer
   std::uint32_t imm = 0;
   ValueId a{}, b{}, c{}, d{};
   bool operator==(const Instruction&) const = default;
@@ -45,19 +46,30 @@ struct SharedArray {
   std::uint32_t lanes = 1;
   std::uint32_t count = 1;  // elements; zero when a workgroup starts
   bool is_signed = false;   // as for buffers
+  bool atomic = false;      // some atomic targets it
   bool operator==(const SharedArray&) const = default;
+};
+
+// An array that each invocation has for itself.
+struct PrivateArray {
+  std::uint32_t lanes = 1;
+  std::uint32_t count = 1;  // elements; zero when an invocation starts
+  bool is_signed = false;   // as for buffers
+  bool operator==(const PrivateArray&) const = default;
 };
 
 struct Kernel {
   ir::WorkgroupSize workgroup_size{1, 1, 1};
   std::vector<KernelBuffer> buffers;  // slot k is ValidProgram::bound()[k]
   std::vector<SharedArray> shared;
+  std::vector<PrivateArray> privates;
   std::vector<std::uint8_t> variables;  // lanes of each
   std::vector<Instruction> code;
   // Index of the Else (or EndIf) of an If, of the EndIf of an Else, of the EndLoop of a Loop and of the Loop of an EndLoop.
   std::vector<std::uint32_t> partner;  // as long as code; own index where it means nothing
 
   std::uint64_t shared_bytes() const;
+  std::uint64_t private_bytes() const;  // of one invocation
   bool operator==(const Kernel&) const = default;
 };
 

@@ -1,9 +1,12 @@
 // Walks a program's statements once, in source order, and the steps of each in evaluation order. Every step becomes a value of the Writer:
 // operators by the rules of operators.cpp, accesses by those of accesses.cpp, both for one target.
 //
-// The walk also records what the conditions and loops around a statement prove, and leaves out the code after a Return.
+// A small private array whose indices are all literals becomes variables, one an element.
+//
+// The walk also records what the conditions and loops around a statement prove, and leaves out the code after a Return or a Break.
 #include "vyre/lower/lower.hpp"
 
+#include <optional>
 #include <vector>
 
 #include "vyre/base/assert.hpp"
@@ -25,6 +28,7 @@ class Lowering {
         target_(target),
         writer_(program_.workgroup_size(), shape),
         memory_(program_.buffers().size()),
+        elements_(program_.buffers().size()),
         values_(program_.exprs().size()),
         locals_(facts_.locals.size()) {
     // An expression is one instruction more often than two.
@@ -32,21 +36,32 @@ class Lowering {
     Kernel& kernel = writer_.kernel();
     for (const BufferId id : program.bound()) {
       const ir::BufferDecl& buffer = program_.buffers()[id.index];
-      memory_[id] = {false, static_cast<std::uint32_t>(kernel.buffers.size()), buffer.element};
+      memory_[id] = {Space::Buffer, static_cast<std::uint32_t>(kernel.buffers.size()), buffer.element};
       const std::uint32_t lanes = buffer.element == ir::DataType::Bytes ? 1 : ir::lanes(buffer.element);
       kernel.buffers.push_back(
           {.lanes = lanes, .writable = buffer.access == ir::BufferAccess::ReadWrite, .is_signed = buffer.element == ir::DataType::I32});
     }
     for (std::uint32_t index = 0; index < program_.buffers().size(); ++index) {
       const ir::BufferDecl& buffer = program_.buffers()[index];
-      if (buffer.access != ir::BufferAccess::Workgroup) continue;
-      memory_[BufferId{index}] = {true, static_cast<std::uint32_t>(kernel.shared.size()), buffer.element};
-      kernel.shared.push_back(
-          {.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = buffer.element == ir::DataType::I32});
+      const bool is_signed = buffer.element == ir::DataType::I32;
+      if (buffer.access == ir::BufferAccess::Workgroup) {
+        memory_[BufferId{index}] = {Space::Shared, static_cast<std::uint32_t>(kernel.shared.size()), buffer.element};
+        kernel.shared.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = is_signed});
+      } else if (buffer.access == ir::BufferAccess::Private && shape.order == Order::Canonical && becomes_variables(BufferId{index})) {
+        for (std::uint32_t k = 0; k < buffer.count; ++k) elements_[BufferId{index}].push_back(writer_.variable(ir::lanes(buffer.element)));
+      } else if (buffer.access == ir::BufferAccess::Private) {
+        memory_[BufferId{index}] = {Space::Private, static_cast<std::uint32_t>(kernel.privates.size()), buffer.element};
+        kernel.privates.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = is_signed});
+      }
     }
   }
 
   Kernel run() {
+    for (const std::vector<std::uint32_t>& variables : elements_) {
+      for (const std::uint32_t variable : variables) {
+        writer_.add({.op = Opcode::WriteVariable, .imm = variable, .a = writer_.zero(writer_.kernel().variables[variable])});
+      }
+    }
     for (NodeId node{0}; node.index < program_.nodes().size(); ++node.index) {
       if (dead_) {
         if (const NodeId end = end_of(node); end.valid()) {
@@ -77,7 +92,7 @@ class Lowering {
     Opener opener;
     std::size_t assumptions = 0;  // how many hold around it
     ValueId condition{};          // of an If
-    bool then_dead = false;       // of an Else: the branch before it has returned
+    bool then_dead = false;       // of an Else: the branch before it has ended so
   };
 
   // The End of an If, Loop or Block; invalid for other statements.
@@ -89,6 +104,27 @@ class Lowering {
 
   static bool closes(const ir::Node& node) { return std::holds_alternative<ir::End>(node) || std::holds_alternative<ir::Else>(node); }
 
+  // Whether every access to the private array has a literal index.
+  bool becomes_variables(BufferId id) const {
+    constexpr std::uint32_t kMostElements = 64;
+    if (program_.buffers()[id.index].count > kMostElements) return false;
+    const auto is_literal = [&](ExprId index) { return ir::literal_u32(program_.expr(index)).has_value(); };
+    for (const validate::Step& step : facts_.steps) {
+      const ir::Load* load = std::get_if<ir::Load>(&program_.expr(step.expr));
+      if (load != nullptr && step.buffer == id && !is_literal(load->index)) return false;
+    }
+    for (std::uint32_t node = 0; node < program_.nodes().size(); ++node) {
+      const ir::Store* store = std::get_if<ir::Store>(&program_.node(NodeId{node}));
+      if (store != nullptr && facts_.statements[NodeId{node}].buffer == id && !is_literal(store->index)) return false;
+    }
+    return true;
+  }
+  // The variable of an element; nothing when the index is out of bounds.
+  std::optional<std::uint32_t> element(BufferId id, ExprId index) const {
+    const std::uint32_t at = *ir::literal_u32(program_.expr(index));
+    return at < elements_[id].size() ? std::optional(elements_[id][at]) : std::nullopt;
+  }
+
   ValueId value(ExprId id) const { return values_[id].value; }
   ValueId expression(const validate::Step& step);
   void statement(NodeId id);
@@ -99,10 +135,11 @@ class Lowering {
   const Target& target_;
   Writer writer_;
   IdVector<BufferId, Memory> memory_;
-  IdVector<ExprId, Typed> values_;  // of the current statement
+  IdVector<BufferId, std::vector<std::uint32_t>> elements_;  // the variables of a private array that became such
+  IdVector<ExprId, Typed> values_;                           // of the current statement
   IdVector<LocalId, Local> locals_;
   std::vector<Open> open_;
-  bool dead_ = false;  // after a Return
+  bool dead_ = false;  // after a Return or a Break
 };
 
 ValueId Lowering::expression(const validate::Step& step) {
@@ -119,8 +156,16 @@ ValueId Lowering::expression(const validate::Step& step) {
         const auto lanes = static_cast<std::uint8_t>(ir::lanes(step.type));
         return writer_.add({.op = Opcode::ReadVariable, .lanes = lanes, .imm = locals_[step.local].variable});
       },
-      [&](const ir::Load& it) { return lower_load(writer_, target_, memory_[step.buffer], value(it.index)); },
-      [&](const ir::BufLen&) { return lower_length(writer_, memory_[step.buffer]); },
+      [&](const ir::Load& it) {
+        if (elements_[step.buffer].empty()) return lower_load(writer_, target_, memory_[step.buffer], value(it.index));
+        const auto lanes = static_cast<std::uint8_t>(ir::lanes(step.type));
+        const std::optional<std::uint32_t> variable = element(step.buffer, it.index);
+        return variable ? writer_.add({.op = Opcode::ReadVariable, .lanes = lanes, .imm = *variable}) : writer_.zero(lanes);
+      },
+      [&](const ir::BufLen&) {
+        if (const std::size_t count = elements_[step.buffer].size(); count != 0) return writer_.constant(static_cast<std::uint32_t>(count));
+        return lower_length(writer_, memory_[step.buffer]);
+      },
       [&](const ir::GridId& it) {
         switch (it.kind) {
           case ir::GridIdKind::Invocation:
@@ -159,7 +204,8 @@ ValueId Lowering::expression(const validate::Step& step) {
       },
       [&](const ir::Atomic& it) {
         const Memory& memory = memory_[step.buffer];
-        writer_.kernel().buffers[memory.index].atomic = true;
+        Kernel& kernel = writer_.kernel();
+        (memory.space == Space::Shared ? kernel.shared[memory.index].atomic : kernel.buffers[memory.index].atomic) = true;
         const auto operands = program_.operands(it.operands);
         const ValueId expected = it.has_expected ? value(operands[1]) : ValueId{};
         return lower_atomic(writer_, target_, it.op, memory, value(operands[0]), expected, value(operands.back()));
@@ -180,7 +226,13 @@ void Lowering::statement(NodeId id) {
         writer_.add({.op = Opcode::WriteVariable, .imm = local.variable, .a = value(it.value)});
       },
       [&](const ir::Assign& it) { writer_.add({.op = Opcode::WriteVariable, .imm = locals_[facts.local].variable, .a = value(it.value)}); },
-      [&](const ir::Store& it) { lower_store(writer_, target_, memory_[facts.buffer], value(it.index), value(it.value)); },
+      [&](const ir::Store& it) {
+        if (elements_[facts.buffer].empty()) {
+          lower_store(writer_, target_, memory_[facts.buffer], value(it.index), value(it.value));
+        } else if (const std::optional<std::uint32_t> variable = element(facts.buffer, it.index)) {
+          writer_.add({.op = Opcode::WriteVariable, .imm = *variable, .a = value(it.value)});
+        }
+      },
       [&](const ir::If& it) {
         writer_.add({.op = Opcode::If, .a = value(it.condition)});
         writer_.open_region();
@@ -209,17 +261,21 @@ void Lowering::statement(NodeId id) {
       [&](const ir::Return&) {
         writer_.add({.op = Opcode::Return});
         dead_ = true;
+      },
+      [&](const ir::Break&) {
+        writer_.add({.op = Opcode::Break});
+        dead_ = true;
       });
 }
 
 void Lowering::end() {
   const Open open = open_.back();
   open_.pop_back();
-  if (open.opener == Opener::Block) return;  // a Return in a block ends the list around it too
+  if (open.opener == Opener::Block) return;  // a Return or a Break in a block ends the list around it too
   writer_.add({.op = open.opener == Opener::Loop ? Opcode::EndLoop : Opcode::EndIf});
   writer_.close_region();
   writer_.forget_assumptions(open.assumptions);
-  // An invocation that reaches this point did not take the branch that returns.
+  // An invocation that reaches this point did not take the branch that returns or leaves the loop.
   if (open.opener == Opener::If && dead_) assume_not(writer_, open.condition);
   if (open.opener == Opener::Else && open.then_dead) assume_not(writer_, open.condition);
   if (open.opener == Opener::Else && !open.then_dead && dead_) assume(writer_, open.condition);

@@ -13,7 +13,7 @@ enum class Opcode : std::uint8_t {
 };
 
 // The meaning of an instruction's `imm`; None where it has none.
-enum class Imm : std::uint8_t { None, Bits, Axis, Buffer, Shared, Variable, Lane };
+enum class Imm : std::uint8_t { None, Bits, Axis, Buffer, Shared, Variable, Lane, Private };
 
 using OpcodeFlags = std::uint16_t;
 enum : OpcodeFlags {
@@ -24,7 +24,7 @@ enum : OpcodeFlags {
   kBitwise = 1 << 3,        // on truths as on bits
   kDivides = 1 << 4,        // takes many times as long as other arithmetic
   kVariable = 1 << 5,       // reads or writes a variable
-  kAccess = 1 << 6,         // reads or writes memory that other invocations may see, at index a
+  kAccess = 1 << 6,         // reads or writes memory, at index a
   kChanges = 1 << 7,        // loads from such memory may give another value after it
   kReadsModifies = 1 << 8,  // reads the element and changes it in one step
   kOpens = 1 << 9,          // begins a region

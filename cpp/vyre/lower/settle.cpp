@@ -9,7 +9,7 @@ namespace {
 
 // A load must stay in front of the next instruction with an effect. That instruction may write to the same memory, and devices overlap
 // more loads when no store stands between them.
-bool reads(Opcode op) { return op == Opcode::LoadBuffer || op == Opcode::LoadShared; }
+bool reads(Opcode op) { return op == Opcode::LoadBuffer || op == Opcode::LoadShared || op == Opcode::LoadPrivate; }
 
 class Settler {
  public:

@@ -163,6 +163,9 @@ class Straightener {
       case Opcode::Return:
         to_write_.clear();  // nothing will read it
         break;
+      case Opcode::Break:
+        flush();
+        break;
       case Opcode::Loop:
       case Opcode::EndLoop:
         flush();

@@ -81,7 +81,8 @@ ValueId Writer::append(const Instruction& instruction, const Place& place) {
 }
 
 bool Writer::reads_writable_memory(const Instruction& instruction) const {
-  return instruction.op == Opcode::LoadShared || (instruction.op == Opcode::LoadBuffer && kernel_.buffers[instruction.imm].writable);
+  if (instruction.op == Opcode::LoadBuffer) return kernel_.buffers[instruction.imm].writable;
+  return instruction.op == Opcode::LoadShared || instruction.op == Opcode::LoadPrivate;
 }
 
 std::uint32_t& Writer::slot_of(const Instruction& instruction, const Place& place) {
@@ -276,24 +277,24 @@ std::vector<ValueId> Writer::canonical(const Flags& code_live) const {
   return order;
 }
 
-// A Workgroup buffer that nothing accesses takes no memory and is not zeroed.
-void Writer::drop_unused_shared() {
-  constexpr auto accesses = [](Opcode op) { return op == Opcode::LoadShared || op == Opcode::StoreShared; };
-  std::vector<bool> used(kernel_.shared.size());
+// Drops the arrays that no instruction accesses, and numbers the others anew.
+template <class Array, class Accesses>
+void Writer::drop_unused(std::vector<Array>& arrays, Accesses&& accesses) {
+  std::vector<bool> used(arrays.size());
   for (const Instruction& instruction : kernel_.code) {
-    if (accesses(instruction.op)) used[instruction.imm] = true;
+    if (accesses(instruction)) used[instruction.imm] = true;
   }
-  std::vector<std::uint32_t> new_index(kernel_.shared.size());
-  std::vector<SharedArray> kept;
-  for (std::size_t array = 0; array < kernel_.shared.size(); ++array) {
+  std::vector<std::uint32_t> new_index(arrays.size());
+  std::vector<Array> kept;
+  for (std::size_t array = 0; array < arrays.size(); ++array) {
     new_index[array] = static_cast<std::uint32_t>(kept.size());
-    if (used[array]) kept.push_back(kernel_.shared[array]);
+    if (used[array]) kept.push_back(arrays[array]);
   }
-  if (kept.size() == kernel_.shared.size()) return;
+  if (kept.size() == arrays.size()) return;
   for (Instruction& instruction : kernel_.code) {
-    if (accesses(instruction.op)) instruction.imm = new_index[instruction.imm];
+    if (accesses(instruction)) instruction.imm = new_index[instruction.imm];
   }
-  kernel_.shared = std::move(kept);
+  arrays = std::move(kept);
 }
 
 Kernel Writer::finish() {
@@ -384,7 +385,11 @@ Kernel Writer::compact() {
   for (const ValueId value : order) {
     if (!is_leaf(value)) take(value);
   }
-  drop_unused_shared();
+  // A Workgroup or Private buffer that nothing accesses takes no memory and is not zeroed.
+  drop_unused(kernel_.shared, [](const Instruction& it) {
+    return it.op == Opcode::LoadShared || it.op == Opcode::StoreShared || (is_atomic(it.op) && it.shared);
+  });
+  drop_unused(kernel_.privates, [](const Instruction& it) { return it.op == Opcode::LoadPrivate || it.op == Opcode::StorePrivate; });
   kernel_.partner = partners(kernel_.code);
   return std::move(kernel_);
 }

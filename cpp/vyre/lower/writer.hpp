@@ -120,7 +120,8 @@ class Writer {
   std::vector<ValueId> canonical(const Flags& code_live) const;
   std::vector<ValueId> by_first_need(const Flags& code_live) const;
   std::vector<std::uint32_t> latest_places(const Flags& code_live) const;
-  void drop_unused_shared();
+  template <class Array, class Accesses>
+  void drop_unused(std::vector<Array>& arrays, Accesses&& accesses);
 
   std::uint32_t leaves_kept_ = 0;
   const Shape shape_;

@@ -132,9 +132,9 @@ std::uint32_t buffer_length(const BufferDecl& buffer, std::uint64_t bytes) {
   return static_cast<std::uint32_t>(length);
 }
 
-std::vector<BufferId> shared_buffers(const validate::ValidProgram& program) {
+std::vector<BufferId> accessed_buffers(const validate::ValidProgram& program, BufferAccess access) {
   const std::vector<BufferDecl>& buffers = program.program().buffers();
-  if (std::ranges::none_of(buffers, [](const BufferDecl& buffer) { return buffer.access == BufferAccess::Workgroup; })) return {};
+  if (std::ranges::none_of(buffers, [&](const BufferDecl& buffer) { return buffer.access == access; })) return {};
   std::vector<bool> accessed(buffers.size());
   for (const validate::Step& step : program.facts().steps) {
     if (step.buffer.valid() && !std::holds_alternative<ir::BufLen>(program.program().expr(step.expr))) accessed[step.buffer.index] = true;
@@ -145,7 +145,7 @@ std::vector<BufferId> shared_buffers(const validate::ValidProgram& program) {
   }
   std::vector<BufferId> result;
   for (std::uint32_t index = 0; index < buffers.size(); ++index) {
-    if (accessed[index] && buffers[index].access == BufferAccess::Workgroup) result.push_back(BufferId{index});
+    if (accessed[index] && buffers[index].access == access) result.push_back(BufferId{index});
   }
   return result;
 }
@@ -161,11 +161,19 @@ void check_host_limits(const validate::ValidProgram& program, std::string_view w
                     size[0], size[1], size[2], whose, size[0], size[1], size[2], kMaxHostInvocations));
   }
   std::uint64_t bytes = 0;  // below 2^36 a buffer, and fewer than 2^28 buffers fit into memory
-  for (const BufferId id : shared_buffers(program)) bytes += workgroup_bytes(program.program().buffers()[id.index]);
+  for (const BufferId id : accessed_buffers(program, BufferAccess::Workgroup)) bytes += bytes_of(program.program().buffers()[id.index]);
   if (bytes > kMaxHostWorkgroupBytes) {
     throw CapabilityError(fmt::format(
         "workgroup buffers exceed the {}'s limit of workgroup memory: wanted {} bytes, allowed {}. Fix: declare fewer elements.", whose,
         bytes, kMaxHostWorkgroupBytes));
+  }
+  std::uint64_t each = 0;  // at most 16,384 (V037)
+  for (const BufferId id : accessed_buffers(program, BufferAccess::Private)) each += bytes_of(program.program().buffers()[id.index]);
+  if (const std::uint64_t all = plane * size[2] * each; all > kMaxHostWorkgroupBytes) {
+    throw CapabilityError(
+        fmt::format("private buffers exceed the {}'s limit of private memory for a workgroup: wanted {} bytes, allowed {}. Fix: use a "
+                    "smaller workgroup_size, or declare fewer elements.",
+                    whose, all, kMaxHostWorkgroupBytes));
   }
 }
 
@@ -188,7 +196,7 @@ std::vector<bool> written(const validate::ValidProgram& program) {
   return result;
 }
 
-std::uint64_t workgroup_bytes(const BufferDecl& buffer) { return std::uint64_t{buffer.count} * ir::min_bytes(buffer.element); }
+std::uint64_t bytes_of(const BufferDecl& buffer) { return std::uint64_t{buffer.count} * ir::min_bytes(buffer.element); }
 
 void check_call(const validate::ValidProgram& program, std::span<const BufferView> buffers, Grid grid) {
   check_views(program, buffers, grid);

@@ -36,12 +36,13 @@ void check_overlaps(const validate::ValidProgram& program, std::span<const Exten
 
 // The limits of backends that run on the host's processor (semantics, section 9).
 inline constexpr std::uint64_t kMaxHostInvocations = std::uint64_t{1} << 16;       // in a workgroup
-inline constexpr std::uint64_t kMaxHostWorkgroupBytes = std::uint64_t{256} << 20;  // of workgroup memory
+inline constexpr std::uint64_t kMaxHostWorkgroupBytes = std::uint64_t{256} << 20;  // of workgroup memory, and of private memory
 // Throws CapabilityError, which names `whose` limit it is.
 void check_host_limits(const validate::ValidProgram& program, std::string_view whose);
 
-// The Workgroup buffers that some statement loads from or stores to, by rising id. The others have a length and no memory.
-std::vector<BufferId> shared_buffers(const validate::ValidProgram& program);
+// The buffers of an access that some statement loads from, stores to or changes atomically, by rising id. The other Workgroup and Private
+// buffers have a length and no memory.
+std::vector<BufferId> accessed_buffers(const validate::ValidProgram& program, ir::BufferAccess access);
 
 // For backends that run calls without expanding them. Expands the calls and drops the result, to throw the same LoweringError as the other
 // backends.
@@ -60,7 +61,7 @@ std::vector<bool> written(const validate::ValidProgram& program);
 // are more than 2^32 - 1. For a buffer with a count, check_call accepts only an array of that length.
 std::uint32_t buffer_length(const ir::BufferDecl& buffer, std::uint64_t bytes);
 
-// The size of the static array behind a Workgroup buffer that something accesses.
-std::uint64_t workgroup_bytes(const ir::BufferDecl& buffer);
+// The size of the static array behind a Workgroup or Private buffer that something accesses.
+std::uint64_t bytes_of(const ir::BufferDecl& buffer);
 
 }  // namespace vyre::run

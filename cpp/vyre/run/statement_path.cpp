@@ -29,7 +29,7 @@ std::vector<std::string> statement_paths(const ir::Program& program, std::span<c
           pass();
         },
         [&](const ir::Let&) { pass(); }, [&](const ir::Assign&) { pass(); }, [&](const ir::Store&) { pass(); },
-        [&](const ir::Barrier&) { pass(); }, [&](const ir::Return&) { pass(); });
+        [&](const ir::Barrier&) { pass(); }, [&](const ir::Return&) { pass(); }, [&](const ir::Break&) { pass(); });
   }
   return result;
 }

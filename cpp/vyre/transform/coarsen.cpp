@@ -61,7 +61,7 @@ class Analysis {
   bool is_small_and_unordered() const {
     if (facts_.steps.size() + program_.nodes().size() > kMaxSize) return false;
     for (const ir::BufferDecl& buffer : program_.buffers()) {
-      if (buffer.access == ir::BufferAccess::Workgroup) return false;
+      if (!ir::is_bound(buffer.access)) return false;
     }
     for (const Step& step : facts_.steps) {
       if (std::holds_alternative<ir::Atomic>(program_.expr(step.expr))) return false;
@@ -102,6 +102,8 @@ class Analysis {
     struct Open {
       Variation control;  // of what stands inside
       bool lockstep;      // whether copies take turns inside
+      // Whether copies take turns in the rounds of the innermost Loop, and whether the way from its start to here differs.
+      bool turns = false, parted = false;
     };
     std::vector<Open> open;
     Open here{Variation::None, true};
@@ -119,6 +121,7 @@ class Analysis {
             const bool returns = it.end.index == index + 2 && std::holds_alternative<ir::Return>(program_.node(NodeId{index + 1}));
             if (returns && open.size() == 1) leaves_[id] = 1;
             here.control = std::max(here.control, value);
+            here.parted = true;
             if (value == Variation::Data) here.lockstep = false;
           },
           [](const ir::Else&) {},
@@ -127,6 +130,8 @@ class Analysis {
             differs(local, value);
             here.control = std::max(here.control, value);
             if (value != Variation::None && here.lockstep) possible_ = false;
+            here.turns = here.lockstep;
+            here.parted = false;
           },
           [&](const ir::Block&) { open.push_back(here); },
           [&](const ir::End& it) {
@@ -140,6 +145,9 @@ class Analysis {
           [&](const ir::Return&) {
             const bool left = index > 0 && leaves_[NodeId{index - 1}];
             if (here.control != Variation::None && !left) possible_ = false;
+          },
+          [&](const ir::Break&) {
+            if (here.turns && here.parted) possible_ = false;
           });
     }
   }
@@ -337,7 +345,8 @@ class Coarsener {
         },
         [&](const ir::Loop& it) { to().loop(name(local, copies.first), moved(it.from, copies.first), moved(it.to, copies.first)); },
         [&](const ir::Else&) { to().else_(); }, [&](const ir::Block&) { to().block(); }, [&](const ir::End&) { to().end(); },
-        [&](const ir::Return&) { to().return_(); }, [](const ir::If&) {}, [](const ir::Barrier&) {});
+        [&](const ir::Return&) { to().return_(); }, [&](const ir::Break&) { to().break_(); }, [](const ir::If&) {},
+        [](const ir::Barrier&) {});
     return {id.index + 1};
   }
 

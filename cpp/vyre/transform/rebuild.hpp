@@ -40,7 +40,7 @@ void copy_node(const ir::Node& node, ir::ProgramBuilder& to, Root&& root, Name&&
         to.loop(name(loop.variable), from, root(loop.to));
       },
       [&](const ir::Block&) { to.block(); }, [&](const ir::End&) { to.end(); }, [&](const ir::Barrier&) { to.barrier(); },
-      [&](const ir::Return&) { to.return_(); });
+      [&](const ir::Return&) { to.return_(); }, [&](const ir::Break&) { to.break_(); });
 }
 
 // Facts about a program's expressions, whichever statement evaluates them.

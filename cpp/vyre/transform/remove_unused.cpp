@@ -1,5 +1,5 @@
 // Keeps what a store, an atomic, a barrier or a return depends on, and nothing else; and of an If that a literal decides, the
-// branch that runs. Loops are bounded by construction, so one without such an effect can go.
+// branch that runs. Loops are bounded by construction, so one without such an effect can go. A loop that stays keeps its breaks.
 #include "vyre/transform/passes.hpp"
 #include "vyre/transform/rebuild.hpp"
 
@@ -19,7 +19,9 @@ class Remover {
         unreachable_(program_.nodes().size(), 0),
         used_(program_.nodes().size(), 0),
         last_write_(facts_.locals.size()),
-        previous_write_(program_.nodes().size()) {}
+        previous_write_(program_.nodes().size()),
+        last_break_(program_.nodes().size()),
+        previous_break_(program_.nodes().size()) {}
 
   ValidProgram run() {
     find_structure();
@@ -60,12 +62,15 @@ class Remover {
 
   // Finds what encloses each statement, what cannot run, and which statements write each local.
   void find_structure() {
-    std::vector<NodeId> open;
+    std::vector<NodeId> open, loops;
     std::uint32_t unreachable_until = 0;
     for (std::uint32_t index = 0; index < program_.nodes().size(); ++index) {
       const NodeId id{index};
       const ir::Node& node = program_.node(id);
-      if (std::holds_alternative<ir::End>(node)) open.pop_back();
+      if (std::holds_alternative<ir::End>(node)) {
+        if (!loops.empty() && loops.back() == open.back()) loops.pop_back();
+        open.pop_back();
+      }
       if (!open.empty()) parent_[id] = open.back();
       unreachable_[id] = index < unreachable_until;
       auto skip_to = [&](NodeId end) { unreachable_until = std::max(unreachable_until, end.index); };
@@ -77,6 +82,10 @@ class Remover {
       } else if (const auto* loop = std::get_if<ir::Loop>(&node)) {
         if (runs_no_round(*loop)) skip_to(loop->end);
         open.push_back(id);
+        loops.push_back(id);
+      } else if (std::holds_alternative<ir::Break>(node)) {
+        previous_break_[id] = last_break_[loops.back()];
+        last_break_[loops.back()] = id;
       } else if (std::holds_alternative<ir::Block>(node)) {
         open.push_back(id);
       }
@@ -105,6 +114,7 @@ class Remover {
   }
   void use_what_is_needed(NodeId id) {
     if (parent_[id].valid()) use(parent_[id]);
+    for (NodeId leaves = last_break_[id]; leaves.valid(); leaves = previous_break_[leaves]) use(leaves);
     // A variable that is written must exist.
     if (const LocalId local = facts_.statements[id].local; local.valid()) use(facts_.locals[local].declaration);
     for (const Step& step : facts_.steps_of(id)) {
@@ -149,6 +159,7 @@ class Remover {
   IdVector<NodeId, std::uint8_t> unreachable_, used_;
   IdVector<LocalId, NodeId> last_write_;
   IdVector<NodeId, NodeId> previous_write_;
+  IdVector<NodeId, NodeId> last_break_, previous_break_;  // those of a Loop as a list, by the Loop and by Break
   std::vector<NodeId> pending_;
 };
 

@@ -22,7 +22,7 @@ std::array<std::uint32_t, 2> free_bindings(const ir::Program& program) {
   std::array<std::uint32_t, 2> free{};
   std::uint32_t next = 0;
   for (std::uint32_t& binding : free) {
-    auto used = [&](const ir::BufferDecl& decl) { return decl.access != ir::BufferAccess::Workgroup && decl.binding == next; };
+    auto used = [&](const ir::BufferDecl& decl) { return ir::is_bound(decl.access) && decl.binding == next; };
     while (std::ranges::any_of(program.buffers(), used)) ++next;
     binding = next++;
   }

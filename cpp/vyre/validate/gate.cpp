@@ -29,7 +29,7 @@ ValidProgram Gate::pass(const ir::Program& program, Gathered& gathered) {
   ValidProgram valid;
   auto bound = std::make_shared<std::vector<BufferId>>();
   for (std::uint32_t index = 0; index < program.buffers().size(); ++index) {
-    if (program.buffers()[index].access != ir::BufferAccess::Workgroup) bound->push_back(BufferId{index});
+    if (ir::is_bound(program.buffers()[index].access)) bound->push_back(BufferId{index});
   }
   valid.program_ = std::make_shared<const ir::Program>(program);
   valid.facts_ = std::make_shared<const Facts>(facts(gathered));

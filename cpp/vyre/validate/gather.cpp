@@ -91,7 +91,7 @@ class Gatherer {
           statement.local = declare(loop.variable, ir::DataType::U32, id, true);
         },
         [&](const ir::Block&) { open_scope(); }, [&](const ir::End&) { close_scope(); }, [](const ir::Barrier&) {},
-        [](const ir::Return&) {});
+        [](const ir::Return&) {}, [](const ir::Break&) {});
     statement.step_count = step_count() - statement.first_step;
 
     const bool counted = !std::holds_alternative<ir::Else>(node) && !std::holds_alternative<ir::End>(node);

@@ -110,7 +110,7 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
     case Message::BytesElement:
       return bytes_buffer(gathered_.buffer(touched()), Hint::DeclareWords, Hint::DeclareSharedWords);
     case Message::AtomicElement: {
-      const BufferDecl decl = as_storage(gathered_.buffer(buffer_of_step()), DataType::U32);
+      const BufferDecl decl = with_atomics(gathered_.buffer(buffer_of_step()));
       return say<Hint::DeclareU32>(python_declaration(decl), python_type(gathered_.buffer(buffer_of_step()).element),
                                    python_name(decl.name));
     }
@@ -139,7 +139,22 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
       return say<Hint::PositiveCount>(python_declaration(decl));
     }
     case Message::AtomicOnWorkgroup:
-      return workgroup_atomic(step);
+      return say<Hint::DeclareAtomic>(python_declaration(with_atomics(gathered_.buffer(buffer_of_step()))));
+    case Message::AtomicDeclaration:
+      return say<Hint::DeclareAtomicU32>(python_declaration(with_atomics(gathered_.buffer(buffer))));
+    case Message::AtomicOnPrivate:
+      return say<Hint::PlainUpdate>(python_declaration(with_atomics(gathered_.buffer(buffer_of_step()))));
+    case Message::PrivateBytes: {
+      BufferDecl decl = gathered_.buffer(buffer);
+      decl.element = DataType::U32;
+      decl.count = std::max(decl.count, 1u);
+      return say<Hint::DeclarePrivateWords>(python_declaration(decl));
+    }
+    case Message::PrivateCount: {
+      BufferDecl decl = gathered_.buffer(buffer);
+      decl.count = 1;
+      return say<Hint::DeclarePrivateWords>(python_declaration(decl));
+    }
     case Message::IndexType:
       return say<Hint::ConvertIndex>(converted(DataType::U32, is_step ? operand(0) : root(false), "index"));
     case Message::PackLane:
@@ -179,7 +194,7 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
     case Message::BodyResultType:
       return say<Hint::ConvertResult>(converted(gathered_.op->signature.output, root(false), "result"));
     case Message::OutputAccess: {
-      BufferDecl decl = as_storage(gathered_.buffer(buffer), gathered_.buffer(buffer).element);
+      BufferDecl decl = as_storage(gathered_.buffer(buffer));
       decl.output = true;
       return say<Hint::DeclareOutput>(python_declaration(decl));
     }
@@ -194,6 +209,9 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
     case Message::NestingDepth:
     case Message::NodeCount:
     case Message::AfterReturn:
+    case Message::BreakOutside:
+    case Message::AfterBreak:
+    case Message::PrivateSize:
     case Message::LaneOutOfRange:
     case Message::LaneUndefined:
     case Message::PackUndefined:
@@ -218,7 +236,7 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
 BufferDecl Hints::unique(BufferId id) {
   BufferDecl decl = gathered_.buffer(id);
   if (buffers().at(decl.name) != id.index) decl.name = unused_name(decl.name);
-  if (decl.access != BufferAccess::Workgroup && first_with_binding().at(decl.binding) != id.index) decl.binding = free_binding(decl.name);
+  if (ir::is_bound(decl.access) && first_with_binding().at(decl.binding) != id.index) decl.binding = free_binding(decl.name);
   return decl;
 }
 
@@ -335,8 +353,9 @@ std::string Hints::barrier(NodeId at) {
     for (const DivergentBarrier& found : divergent_barriers(gathered_)) barriers_->emplace(found.barrier, found);
   }
   const auto found = barriers_->find(at);
-  if (found == barriers_->end() || !found->second.guard.valid()) return {};
-  const auto& [id, guard, returned, direct] = found->second;
+  if (found == barriers_->end()) return {};
+  const auto& [id, guard, returned, direct, broken, loop] = found->second;
+  if (!guard.valid()) return left_loop(found->second);
   const Roots& roots = gathered_.roots[guard];
   const auto* branch = std::get_if<ir::If>(&program_.node(guard));
   if (returned.valid()) {
@@ -360,6 +379,21 @@ std::string Hints::barrier(NodeId at) {
   const std::string from = code(roots.first, "from_"), below = fmt::format("Expr.lt({}, {})", variable, code(roots.second, "to"));
   const std::string inside = from == "0" ? below : fmt::format("Expr.bitand(Expr.le({}, {}), {})", from, variable, below);
   return say<Hint::SameRounds>(place(guard, at), inside);
+}
+
+// For a barrier that a part of the workgroup misses because it left a Loop by a Break: the Loop around the barrier, or around a Return.
+std::string Hints::left_loop(const DivergentBarrier& found) {
+  if (found.returned.valid()) {
+    const std::string name = python_name(new_name("returned"));
+    return say<Hint::RememberReturn>(place(found.returned, found.barrier), name, name, name);
+  }
+  if (!found.broken.valid()) return {};
+  // Without the Break the Loop runs to its end, which a `while` does not have.
+  constexpr std::uint32_t kMostRounds = 1u << 16;
+  const Step& to = gathered_.step(gathered_.roots[found.loop].second);
+  if (const auto rounds = ir::literal_u32(program_.expr(to.expr)); rounds && *rounds > kMostRounds) return {};
+  const std::string name = python_name(new_name("left"));
+  return say<Hint::RememberBreak>(place(found.broken, found.barrier), name, name, name);
 }
 
 // The opposite of a condition.
@@ -395,7 +429,7 @@ std::string Hints::bytes_buffer(const BufferDecl& decl, Hint bound, Hint memory)
   BufferDecl words = decl;
   words.element = DataType::U32;
   const std::string text = python_declaration(words);
-  return filled(info(decl.access == BufferAccess::Workgroup ? memory : bound).sentence, std::array{text});
+  return filled(info(ir::is_bound(decl.access) ? bound : memory).sentence, std::array{text});
 }
 
 std::string Hints::unknown_op(StepId id) {
@@ -435,11 +469,6 @@ std::string Hints::binary_operator(StepId id, Hint hint) const {
   return filled(info(by_lane ? Hint::LaneByLane : hint).sentence, std::array{text});
 }
 
-std::string Hints::workgroup_atomic(StepId id) {
-  const BufferDecl& decl = gathered_.buffer(gathered_.step(id).buffer);
-  return say<Hint::UseStorage>(python_declaration(as_storage(decl, DataType::U32)), std::to_string(decl.count), std::to_string(decl.count));
-}
-
 std::string Hints::lane_of_pack(StepId id, std::string_view message) const {
   const std::size_t k = number_after(message, "pack lane ");
   return say<Hint::ConvertLane>(converted(DataType::U32, gathered_.operands(id)[k], "lane"), std::to_string(k));
@@ -459,15 +488,24 @@ BufferDecl Hints::declared(BufferId id, BufferAccess access, DataType element) c
   return decl;
 }
 
-// Workgroup memory has no binding of its own, and its length is not the host array's.
-BufferDecl Hints::as_storage(const BufferDecl& decl, DataType element) {
+// Workgroup and Private memory has no binding of its own, and its length is not the host array's.
+BufferDecl Hints::as_storage(const BufferDecl& decl) {
   BufferDecl result = decl;
-  if (decl.access == BufferAccess::Workgroup) {
+  if (!ir::is_bound(decl.access)) {
     result.binding = free_binding(decl.name);
     result.count = 0;
   }
   result.access = BufferAccess::ReadWrite;
-  result.element = element;
+  result.atomic = false;
+  return result;
+}
+
+// The declaration with which atomics may target the buffer.
+BufferDecl Hints::with_atomics(const BufferDecl& decl) const {
+  BufferDecl result = decl;
+  result.atomic = !ir::is_bound(decl.access);
+  result.access = result.atomic ? BufferAccess::Workgroup : BufferAccess::ReadWrite;
+  result.element = DataType::U32;
   return result;
 }
 
@@ -516,7 +554,7 @@ const std::unordered_map<std::uint32_t, std::uint32_t>& Hints::first_with_bindin
   bindings_.emplace();
   for (std::uint32_t index = 0; index < program_.buffers().size(); ++index) {
     const BufferDecl& decl = program_.buffers()[index];
-    if (decl.access != BufferAccess::Workgroup) bindings_->emplace(decl.binding, index);
+    if (ir::is_bound(decl.access)) bindings_->emplace(decl.binding, index);
   }
   return *bindings_;
 }

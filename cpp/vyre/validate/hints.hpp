@@ -43,17 +43,18 @@ class Hints {
   std::string duplicate_local(NodeId at);
   std::string loop_variable(NodeId at) const;
   std::string barrier(NodeId at);
+  std::string left_loop(const DivergentBarrier& found);
   std::string negated(StepId id) const;
   std::string unsupported_cast(StepId id) const;
   std::string bytes_buffer(const ir::BufferDecl& decl, Hint bound, Hint memory) const;
   std::string unknown_op(StepId id);
   std::string binary_operator(StepId id, Hint hint) const;
-  std::string workgroup_atomic(StepId id);
   std::string lane_of_pack(StepId id, std::string_view message) const;
   std::string argument(StepId id, std::string_view message) const;
 
   ir::BufferDecl declared(BufferId id, ir::BufferAccess access, ir::DataType element) const;
-  ir::BufferDecl as_storage(const ir::BufferDecl& decl, ir::DataType element);
+  ir::BufferDecl as_storage(const ir::BufferDecl& decl);
+  ir::BufferDecl with_atomics(const ir::BufferDecl& decl) const;
   std::string code(StepId id, std::string_view otherwise) const;
   std::string converted(ir::DataType want, StepId id, std::string_view otherwise) const;
   std::string unused_name(std::string_view like) const;

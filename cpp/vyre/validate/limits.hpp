@@ -5,6 +5,9 @@
 
 namespace vyre::validate {
 
+// Of all Private buffers together, in bytes an invocation.
+inline constexpr std::uint64_t kMaxPrivateBytes = 16384;
+
 inline constexpr std::uint32_t kMaxCallDepth = 32;
 inline constexpr std::uint32_t kMaxNestingDepth = 64;
 inline constexpr std::uint32_t kMaxNodeCount = 100'000;

@@ -41,7 +41,7 @@ void for_each_labelled_root(const ir::Node& node, Visit&& visit) {
         visit(loop.from, "from");
         visit(loop.to, "to");
       },
-      [](const ir::Block&) {}, [](const ir::End&) {}, [](const ir::Barrier&) {}, [](const ir::Return&) {});
+      [](const ir::Block&) {}, [](const ir::End&) {}, [](const ir::Barrier&) {}, [](const ir::Return&) {}, [](const ir::Break&) {});
 }
 
 Part label(const ir::Expr& expr, std::uint32_t k) {

@@ -38,7 +38,9 @@ void check_V009(const Gathered& program, Report& report) {
 
 void check_V013(const Gathered& program, Report& report) {
   auto judge = [&](auto id, const ir::BufferDecl& buffer) {
-    if (buffer.element == ir::DataType::Bytes) report.add<Message::BytesElement>(id, buffer.name);
+    // A Private one is refused where it is declared.
+    if (buffer.element == ir::DataType::Bytes && buffer.access != ir::BufferAccess::Private)
+      report.add<Message::BytesElement>(id, buffer.name);
   };
   for (StepId id : program.steps(ir::ExprKind::Load)) {
     if (const BufferId buffer = program.step(id).buffer; buffer.valid()) judge(id, program.buffer(buffer));
@@ -49,13 +51,14 @@ void check_V013(const Gathered& program, Report& report) {
 
 void check_V014(const Gathered& program, Report& report) {
   for_each_atomic(program, [&](StepId id, const ir::BufferDecl& buffer) {
-    if (wrong(buffer.element, ir::DataType::U32)) report.add<Message::AtomicElement>(id, buffer.name, ir::text(buffer.element));
+    if (!buffer.atomic && wrong(buffer.element, ir::DataType::U32))
+      report.add<Message::AtomicElement>(id, buffer.name, ir::text(buffer.element));
   });
 }
 
 void check_V025(const Gathered& program, Report& report) {
   for_each_atomic(program, [&](StepId id, const ir::BufferDecl& buffer) {
-    if (buffer.access == ir::BufferAccess::Workgroup) report.add<Message::AtomicOnWorkgroup>(id, buffer.name);
+    if (buffer.access == ir::BufferAccess::Workgroup && !buffer.atomic) report.add<Message::AtomicOnWorkgroup>(id, buffer.name);
   });
 }
 

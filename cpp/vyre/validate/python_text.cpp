@@ -215,7 +215,9 @@ std::string python_declaration(const ir::BufferDecl& decl) {
       function = "uniform";
       break;
     case ir::BufferAccess::Workgroup:
-      return fmt::format("BufferDecl.workgroup({}, {}, {})", name, decl.count, element);
+      return fmt::format("BufferDecl.workgroup({}, {}, {}{})", name, decl.count, element, decl.atomic ? ", atomic=True" : "");
+    case ir::BufferAccess::Private:
+      return fmt::format("BufferDecl.private({}, {}, {})", name, decl.count, element);
   }
   return fmt::format("BufferDecl.{}({}, {}, {}{})", function, name, decl.binding, element, length);
 }

@@ -1,9 +1,12 @@
 // Divergence spreads: from a value to what is computed from it, from a condition or a bound to the statements that it guards, and
-// from an assigned value, or from the control flow around an assignment, to the variable. So it is what can be reached from the divergent
+// from an assigned value, or from the control flow around an assignment, to the variable. A Break that only some invocations take makes
+// its whole Loop divergent, because the others run on without them. So divergence is what can be reached from the divergent
 // sources in a graph of values, variables and guarding statements, found in time linear in the graph, loops included.
 #include "vyre/validate/uniformity.hpp"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "vyre/base/overloaded.hpp"
 
@@ -51,7 +54,7 @@ class Divergence {
       for (StepId operand : program_.operands(id)) edge(vertex(operand), vertex(id));
       if (program_.step(id).local.valid()) edge(vertex(program_.step(id).local), vertex(id));
     }
-    std::vector<NodeId> open;
+    std::vector<NodeId> open, loops;
     for (std::uint32_t index = 0; index < graph_.nodes().size(); ++index) {
       const NodeId id{index};
       const LocalId local = program_.facts.statements[id].local;
@@ -82,9 +85,17 @@ class Divergence {
               if (local.valid()) edge(vertex(bound), vertex(local));
             }
             enter();
+            loops.push_back(id);
           },
-          [&](const ir::Block&) { enter(); }, [&](const ir::End&) { open.pop_back(); }, [](const ir::Barrier&) {},
-          [](const ir::Return&) {});
+          [&](const ir::Block&) { enter(); },
+          [&](const ir::End&) {
+            if (!loops.empty() && loops.back() == open.back()) loops.pop_back();
+            open.pop_back();
+          },
+          [](const ir::Barrier&) {}, [](const ir::Return&) {},
+          [&](const ir::Break&) {
+            if (!loops.empty() && loops.back() != open.back()) edge(vertex(open.back()), vertex(loops.back()));
+          });
     }
   }
 
@@ -125,28 +136,55 @@ class Divergence {
 };
 
 // A Return that only a part of a workgroup may take, the statement that decides it, and whether it stands in that statement's own list.
-// Both are invalid for none.
+// All are invalid for none. Where a Break decides it, `broken` is that, and `loop` the Loop that it leaves.
 struct Left {
   NodeId returned, guard;
   bool direct = false;
+  NodeId broken{}, loop{};
 };
 
-// An If, Loop or Block that is open, and the outermost one, itself included, whose condition or bounds differ in a workgroup.
+// An If, Loop or Block that is open, and the outermost one, itself included, whose condition or bounds differ in a workgroup. `broken` is
+// the Break by which only a part leaves the outermost Loop that has one, `loop`.
 struct Opened {
-  NodeId id, guard;
+  NodeId id, guard, broken, loop;
   Left at_start, after_then;
 
-  Left left_by(NodeId returned) const { return {returned, guard, guard == id}; }
+  Left left_by(NodeId returned) const { return {returned, guard, guard == id, broken, loop}; }
 };
 
-Opened opened(NodeId id, const std::vector<Opened>& around, const Divergence& divergence, const Left& left = {}) {
-  NodeId guard = around.empty() ? NodeId{} : around.back().guard;
-  if (!guard.valid() && divergence.decides(id)) guard = id;
-  return {id, guard, left, left};
+// By Loop: the first Break in it that only a part of a workgroup may take.
+std::vector<NodeId> breaks_of_some(const ir::Program& program, const Divergence& divergence) {
+  std::vector<NodeId> result(program.nodes().size());
+  std::vector<NodeId> open, loops;
+  for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {
+    const NodeId id{index};
+    const ir::Node& node = program.node(id);
+    const bool loop = std::holds_alternative<ir::Loop>(node);
+    if (loop) loops.push_back(id);
+    if (loop || std::holds_alternative<ir::If>(node) || std::holds_alternative<ir::Block>(node)) open.push_back(id);
+    if (std::holds_alternative<ir::End>(node)) {
+      if (!loops.empty() && loops.back() == open.back()) loops.pop_back();
+      open.pop_back();
+    }
+    if (!std::holds_alternative<ir::Break>(node) || loops.empty() || loops.back() == open.back()) continue;
+    NodeId& first = result[loops.back().index];
+    if (!first.valid() && divergence.control(open.back())) first = id;
+  }
+  return result;
+}
+
+Opened opened(NodeId id, const std::vector<Opened>& around, const Divergence& divergence, const std::vector<NodeId>& breaks,
+              const Left& left = {}) {
+  const NodeId guard = around.empty() ? NodeId{} : around.back().guard;
+  Opened result{id, guard, {}, {}, left, left};
+  if (!around.empty()) std::tie(result.broken, result.loop) = std::tie(around.back().broken, around.back().loop);
+  if (!guard.valid() && divergence.decides(id)) result.guard = id;
+  if (!result.broken.valid() && breaks[id.index].valid()) std::tie(result.broken, result.loop) = std::pair(breaks[id.index], id);
+  return result;
 }
 
 // For each Loop, the Return under divergent control flow that stands in it: then the barriers of its next round are too late.
-std::vector<Left> loops_left_by_some(const ir::Program& program, const Divergence& divergence) {
+std::vector<Left> loops_left_by_some(const ir::Program& program, const Divergence& divergence, const std::vector<NodeId>& breaks) {
   std::vector<Left> result(program.nodes().size());
   std::vector<Opened> open;
   for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {
@@ -162,7 +200,7 @@ std::vector<Left> loops_left_by_some(const ir::Program& program, const Divergenc
     } else if (std::holds_alternative<ir::Return>(node)) {
       if (!open.empty() && divergence.control(open.back().id)) leave(open.back().left_by(id));
     } else if (std::holds_alternative<ir::If>(node) || std::holds_alternative<ir::Loop>(node) || std::holds_alternative<ir::Block>(node)) {
-      open.push_back(opened(id, open, divergence));
+      open.push_back(opened(id, open, divergence, breaks));
     }
   }
   return result;
@@ -178,7 +216,8 @@ std::vector<DivergentBarrier> divergent_barriers(const Gathered& gathered) {
   if (alone || gathered.nodes<ir::Barrier>().empty()) return {};
 
   const Divergence divergence(gathered);
-  const std::vector<Left> left_by_some = loops_left_by_some(program, divergence);
+  const std::vector<NodeId> breaks = breaks_of_some(program, divergence);
+  const std::vector<Left> left_by_some = loops_left_by_some(program, divergence, breaks);
   // The Return that a part of the workgroup may have taken before: on the way here, when the open statement began, and at the end of
   // its then branch.
   Left left;
@@ -188,31 +227,32 @@ std::vector<DivergentBarrier> divergent_barriers(const Gathered& gathered) {
     const NodeId id{index};
     match(
         program.node(id), [](const ir::Let&) {}, [](const ir::Assign&) {}, [](const ir::Store&) {},
-        [&](const ir::If&) { open.push_back(opened(id, open, divergence, left)); },
+        [&](const ir::If&) { open.push_back(opened(id, open, divergence, breaks, left)); },
         [&](const ir::Else&) {
           open.back().after_then = left;
           left = open.back().at_start;
         },
         [&](const ir::Loop&) {
           if (!left.returned.valid()) left = left_by_some[index];
-          open.push_back(opened(id, open, divergence, left));
+          open.push_back(opened(id, open, divergence, breaks, left));
         },
-        [&](const ir::Block&) { open.push_back(opened(id, open, divergence, left)); },
+        [&](const ir::Block&) { open.push_back(opened(id, open, divergence, breaks, left)); },
         [&](const ir::End&) {
           if (!left.returned.valid()) left = open.back().after_then;
           open.pop_back();
         },
         [&](const ir::Barrier&) {
           if (!open.empty() && divergence.control(open.back().id)) {
-            result.push_back({id, open.back().guard, {}, false});
+            result.push_back({id, open.back().guard, {}, false, open.back().broken, open.back().loop});
           } else if (left.returned.valid()) {
-            result.push_back({id, left.guard, left.returned, left.direct});
+            result.push_back({id, left.guard, left.returned, left.direct, left.broken, left.loop});
           }
         },
         [&](const ir::Return&) {
           const bool by_some = !open.empty() && divergence.control(open.back().id);
           if (by_some && !left.returned.valid()) left = open.back().left_by(id);
-        });
+        },
+        [](const ir::Break&) {});
   }
   return result;
 }

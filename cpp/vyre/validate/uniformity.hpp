@@ -10,9 +10,13 @@ namespace vyre::validate {
 // A barrier that only a part of a workgroup may reach, and why.
 struct DivergentBarrier {
   NodeId barrier;
-  NodeId guard;     // the outermost If or Loop around the barrier, or around `returned`, whose condition or bounds differ in a workgroup
+  // The outermost If or Loop around the barrier, or around `returned`, whose condition or bounds differ in a workgroup; invalid where it is
+  // a Break that parts them.
+  NodeId guard;
   NodeId returned;  // the Return before it that only a part may take; invalid when the barrier itself is guarded
   bool direct;      // whether that Return stands in the guard's own list
+  NodeId broken;    // the Break by which only a part may leave the outermost Loop around the barrier, or around `returned`, that has one
+  NodeId loop;      // that Loop
 };
 
 // In program order.

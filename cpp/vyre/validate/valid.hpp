@@ -37,7 +37,7 @@ class ValidProgram {
  public:
   const ir::Program& program() const { return *program_; }
   const Facts& facts() const { return *facts_; }
-  // The program's non-Workgroup buffers in declaration order: slot k of every backend is bound()[k].
+  // The program's buffers that are neither Workgroup nor Private in declaration order: slot k of every backend is bound()[k].
   const std::vector<BufferId>& bound() const { return *bound_; }
   // Covers the program and every operation that it reaches: the key of caches and certificates.
   std::uint64_t hash() const;

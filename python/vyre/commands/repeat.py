@@ -112,7 +112,7 @@ def _check_named(program: vyre.Program, inputs: dict[str, Any], path: str | None
     access = vyre.BufferAccess
     for decl in program.buffers:
         zeros = decl.access == access.ReadWrite and decl.count
-        if decl.access == access.Workgroup or zeros or decl.name in inputs:
+        if decl.access in (access.Workgroup, access.Private) or zeros or decl.name in inputs:
             continue
         fix = f"add it to {path}: np.savez(file, {decl.name}=array, ...)"
         if path is None:

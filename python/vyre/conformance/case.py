@@ -68,7 +68,7 @@ class Step:
         return [
             (buffer.name, self.wiring.get(buffer.name, buffer.name), buffer.access == BufferAccess.ReadWrite)
             for buffer in self.program.buffers
-            if buffer.access != BufferAccess.Workgroup
+            if buffer.access not in (BufferAccess.Workgroup, BufferAccess.Private)
         ]
 
 

@@ -17,7 +17,9 @@ from vyre.conformance.families import (
     operations,
     operators,
     ordered,
+    private_memory,
     programs,
+    workgroup_atomics,
 )
 from vyre.errors import ArgumentError
 
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FAMILIES = {
-    "L1": (operators, casts, memory, control_flow, barriers, litmus, ordered),
+    "L1": (operators, casts, memory, control_flow, barriers, litmus, ordered, private_memory, workgroup_atomics),
     "L2": (operations,),
     "L3": (composition,),
     "L4": (programs,),

@@ -60,8 +60,8 @@ class Case:
 
     Attributes:
         program: a Program.
-        arrays: (buffer, bytes, zeros) of each buffer that is not Workgroup, in order; ``zeros`` says that the host
-            gives a number of zero elements instead.
+        arrays: (buffer, bytes, zeros) of each buffer that is neither Workgroup nor Private, in order; ``zeros`` says
+            that the host gives a number of zero elements instead.
         grid: workgroups along x, y, z.
         seed: what it was generated from, if it was.
         planted: the defect, if one was asked for.

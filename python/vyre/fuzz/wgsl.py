@@ -118,7 +118,8 @@ def run(
     if device is not None:
         raise CapabilityError("WGSL runs on the device that wgpu finds. Fix: leave the device out.")
     describe()
-    bound = [decl for decl in program.buffers if decl.access != vyre.BufferAccess.Workgroup]
+    inside = (vyre.BufferAccess.Workgroup, vyre.BufferAccess.Private)
+    bound = [decl for decl in program.buffers if decl.access not in inside]
     contents, lengths = [], []
     for decl in bound:
         array = inputs[decl.name]

@@ -130,7 +130,7 @@ TEST(Calls, a_backend_that_keeps_the_uniform_words_of_a_call_is_found_and_reduce
 TEST(Calls, a_backend_that_keeps_the_read_only_arrays_of_a_call_is_found) {
   Forgetful backend(BufferAccess::ReadOnly);
   std::size_t found = 0;
-  for (std::uint64_t seed = 0; seed < 1000; ++seed) found += judged(generate(seed), backend).kind == Judgement::Kind::Differs ? 1 : 0;
+  for (std::uint64_t seed = 0; seed < 1200; ++seed) found += judged(generate(seed), backend).kind == Judgement::Kind::Differs ? 1 : 0;
   EXPECT_GE(found, 15u);
 }
 

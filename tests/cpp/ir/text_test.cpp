@@ -313,8 +313,9 @@ TEST(ParseErrors, of_the_header) {
 TEST(ParseErrors, of_buffers) {
   EXPECT_EQ(body_error("buffer a read u32 binding 0"),
             "line 3, column 10: expected `:`, found `read`. Fix: write `buffer <name>: <access> <type> binding <number>`.");
-  EXPECT_EQ(body_error("buffer a: readonly u32 binding 0"),
-            "line 3, column 11: expected a buffer's access, found `readonly`. Fix: use one of read, read_write, uniform, workgroup.");
+  EXPECT_EQ(
+      body_error("buffer a: readonly u32 binding 0"),
+      "line 3, column 11: expected a buffer's access, found `readonly`. Fix: use one of read, read_write, uniform, workgroup, private.");
   EXPECT_EQ(body_error("buffer a: read f32 binding 0"),
             "line 3, column 16: unknown type `f32`. Fix: use one of u32, i32, u64, vec2<u32>, vec4<u32>, bool, bytes.");
   EXPECT_EQ(body_error("buffer a: read u32"),
@@ -340,7 +341,7 @@ TEST(ParseErrors, of_statements) {
             "line 3, column 16: a loop bound with an operator needs parentheses. Fix: write `loop <name> in (<a> + <b>)..<to> {`.");
   EXPECT_EQ(body_error("= 3"),
             "line 3, column 1: expected a statement, found `=`. "
-            "Fix: write let, if, loop, block, barrier, return, `<name> = <value>` or `<buffer>[<index>] = <value>`.");
+            "Fix: write let, if, loop, block, barrier, return, break, `<name> = <value>` or `<buffer>[<index>] = <value>`.");
 }
 
 TEST(ParseErrors, of_expressions) {
@@ -396,7 +397,7 @@ TEST(ParseErrors, of_bytes_that_are_no_text) {
   EXPECT_EQ(body_error("x = \"\xED\xA0\x80\""), "line 3, column 6: the byte 0xed is not valid UTF-8. Fix: save the text as UTF-8.");
   EXPECT_EQ(body_error("\x1b"),
             "line 3, column 1: expected a statement, found `\\u{1b}`. "
-            "Fix: write let, if, loop, block, barrier, return, `<name> = <value>` or `<buffer>[<index>] = <value>`.");
+            "Fix: write let, if, loop, block, barrier, return, break, `<name> = <value>` or `<buffer>[<index>] = <value>`.");
 }
 
 TEST(ParseErrors, count_columns_in_characters) {

@@ -118,11 +118,16 @@ TEST(Wire, numbers_of_kinds_types_and_operators_stay) {
   EXPECT_EQ(code, static_cast<int>(kAtomicOps.size()));
 
   code = 0;
-  for (BufferAccess access : {BufferAccess::ReadOnly, BufferAccess::ReadWrite, BufferAccess::Uniform, BufferAccess::Workgroup}) {
+  for (BufferAccess access :
+       {BufferAccess::ReadOnly, BufferAccess::ReadWrite, BufferAccess::Uniform, BufferAccess::Workgroup, BufferAccess::Private}) {
     EXPECT_EQ(to_bytes(make_program({BufferDecl::storage("b", 0, access, DataType::Bytes)}, {1, 1, 1}, {})),
               kHead + text({1, 1, 'b', code++, 6, 0, 0, 0, 0, 0, 0}));
   }
   EXPECT_EQ(code, static_cast<int>(kAccesses.size()));
+  EXPECT_EQ(to_bytes(make_program({BufferDecl::workgroup("b", 5, DataType::U32, true)}, {1, 1, 1}, {})),
+            kHead + text({1, 1, 'b', 3, 0, 0, 5, 2, 0, 0, 0}));
+  EXPECT_EQ(to_bytes(make_program({BufferDecl::output_of("b", 5, DataType::U32)}, {1, 1, 1}, {})),
+            kHead + text({1, 1, 'b', 1, 0, 5, 0, 1, 0, 0, 0}));
 }
 
 TEST(Wire, numbers_of_statements_stay) {
@@ -134,6 +139,7 @@ TEST(Wire, numbers_of_statements_stay) {
   EXPECT_EQ(nodes(node::if_(one, {}, {node::barrier()})), text({0, 0, 1, 0, 1, 4, 3, 0, 4, 8, 7}));
   EXPECT_EQ(nodes(node::loop("", one, one, {})), text({0, 1, 0, 1, 0, 1, 2, 5, 0, 0, 0, 7}));
   EXPECT_EQ(nodes(node::block({node::return_()})), text({0, 0, 0, 3, 6, 9, 7}));
+  EXPECT_EQ(nodes(node::block({node::break_()})), text({0, 0, 0, 3, 6, 10, 7}));
 }
 
 // --- Round trips ---
@@ -200,9 +206,10 @@ TEST(WireErrors, of_counts_beyond_the_bytes) {
 }
 
 TEST(WireErrors, of_buffers_and_names) {
-  EXPECT_EQ(error_of(kHead + text({1, 1, 'b', 4, 0, 0, 0, 0, 0, 0, 0})), damaged(12, "unknown buffer access 4"));
+  EXPECT_EQ(error_of(kHead + text({1, 1, 'b', 5, 0, 0, 0, 0, 0, 0, 0})), damaged(12, "unknown buffer access 5"));
   EXPECT_EQ(error_of(kHead + text({1, 1, 'b', 0, 7, 0, 0, 0, 0, 0, 0})), damaged(13, "unknown type 7"));
-  EXPECT_EQ(error_of(kHead + text({1, 1, 'b', 0, 0, 0, 0, 2, 0, 0, 0})), damaged(16, "unknown output mark 2"));
+  EXPECT_EQ(error_of(kHead + text({1, 1, 'b', 0, 0, 0, 0, 4, 0, 0, 0})), damaged(16, "unknown output mark 4"));
+  EXPECT_EQ(error_of(kHead + text({1, 1, 'b', 0, 0, 0, 0, 2, 0, 0, 0})), damaged(16, "a buffer that is not workgroup memory is atomic"));
   EXPECT_EQ(error_of(kHead + text({1, 1, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0})), damaged(10, "the name of a buffer is not valid UTF-8"));
   EXPECT_EQ(error_of(kHead + text({0, 2, 1, 'a', 1, 'a', 0, 0})), damaged(13, "a name stands here twice"));
 }
@@ -219,7 +226,7 @@ TEST(WireErrors, of_expressions) {
 }
 
 TEST(WireErrors, of_statements) {
-  EXPECT_EQ(error_of(plain({0, 1, 10})), damaged(13, "unknown kind of statement 10"));
+  EXPECT_EQ(error_of(plain({0, 1, 11})), damaged(13, "unknown kind of statement 11"));
   EXPECT_EQ(error_of(plain({0, 1, 7})), damaged(13, "the end of a block that was not begun"));
   EXPECT_EQ(error_of(plain({0, 1, 4})), damaged(13, "an else without an if"));
   EXPECT_EQ(error_of(plain({0, 2, 6, 4})), damaged(14, "an else without an if"));

@@ -68,6 +68,24 @@ buffer b0: 1 lane, writable
 )");
 }
 
+TEST(Lower, makes_variables_of_a_private_array_whose_indices_are_all_literals) {
+  const auto kernel = [](ExprHandle index, bool optimize = true) {
+    return lowered(Sample()
+                       .out("out")
+                       .own("four", 4)
+                       .add({loop("k", u32(0), gid(0), {store("four", index, load("four", u32(1)) + var("k"))}),
+                             store("out", load("four", u32(9)), load("four", u32(1)) + len("four"))})
+                       .make(),
+                   optimize);
+  };
+  EXPECT_TRUE(kernel(u32(1)).privates.empty());
+  EXPECT_EQ(kernel(u32(1)).variables.size(), 1u);  // the elements that nothing reads are gone
+  EXPECT_EQ(kernel(u32(5)).privates.size(), 0u);   // stored out of bounds: nowhere
+  EXPECT_EQ(count(kernel(u32(1)), Opcode::LoadPrivate), 0u);
+  EXPECT_EQ(kernel(var("k")).privates.size(), 1u);
+  EXPECT_EQ(kernel(u32(1), false).privates.size(), 1u);
+}
+
 TEST(Lower, an_atomic_gives_zero_when_it_does_not_happen) {
   const auto program = Sample().out("cells").out("old").add(store("old", u32(0), compare_exchange("cells", gid(0), u32(1), u32(2)))).make();
   EXPECT_EQ(lower::to_text(lowered(program)), R"(kernel 1 1 1

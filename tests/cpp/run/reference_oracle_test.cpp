@@ -93,7 +93,15 @@ class PlainInvocation {
           set(variable, ir::scalar(next));
           at_ = after(end.opener);
         },
-        [](const ir::Barrier&) {}, [&](const ir::Return&) { at_ = NodeId{static_cast<std::uint32_t>(program_.nodes().size())}; });
+        [](const ir::Barrier&) {}, [&](const ir::Return&) { at_ = NodeId{static_cast<std::uint32_t>(program_.nodes().size())}; },
+        [&](const ir::Break&) { at_ = after(end_of_loop_around(id)); });
+  }
+
+  NodeId end_of_loop_around(NodeId id) const {
+    for (NodeId at{id.index + 1};; ++at.index) {
+      const ir::End* end = std::get_if<ir::End>(&program_.node(at));
+      if (end != nullptr && end->opener < id && std::holds_alternative<ir::Loop>(program_.node(end->opener))) return at;
+    }
   }
 
   Value evaluate(const validate::Step& step, const std::map<std::uint32_t, Value>& values, const std::map<std::uint32_t, DataType>& types) {

@@ -45,6 +45,7 @@ class KernelBuilder {
   ValueId loop(ValueId from, ValueId to) { return add({.op = Opcode::Loop, .lanes = 1, .a = from, .b = to}); }
   void end_loop() { add({.op = Opcode::EndLoop}); }
   void return_() { add({.op = Opcode::Return}); }
+  void break_() { add({.op = Opcode::Break}); }
   void barrier() { add({.op = Opcode::Barrier}); }
 
   lower::Kernel finish() {

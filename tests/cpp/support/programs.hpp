@@ -72,6 +72,7 @@ inline NodeHandle loop(std::string variable, ExprHandle from, ExprHandle to, Lis
 inline NodeHandle block(List body) { return ir::node::block(std::move(body)); }
 inline NodeHandle barrier() { return ir::node::barrier(); }
 inline NodeHandle return_() { return ir::node::return_(); }
+inline NodeHandle break_() { return ir::node::break_(); }
 
 // Bindings are counted up from 0 in the order of the declarations.
 class Sample {
@@ -89,6 +90,9 @@ class Sample {
   }
   Sample& shared(std::string name, std::uint32_t count, DataType element = DataType::U32) {
     return buffer(BufferDecl::workgroup(std::move(name), count, element));
+  }
+  Sample& own(std::string name, std::uint32_t count, DataType element = DataType::U32) {
+    return buffer(BufferDecl::private_of(std::move(name), count, element));
   }
   Sample& size(std::uint32_t x, std::uint32_t y = 1, std::uint32_t z = 1) {
     size_ = {x, y, z};

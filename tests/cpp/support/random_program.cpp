@@ -130,7 +130,7 @@ class Generator {
         builder_.block();
         return may_else_.push_back(false);
       case 8:
-        return chance(2) ? builder_.barrier() : builder_.return_();
+        return chance(3) ? builder_.break_() : chance(2) ? builder_.barrier() : builder_.return_();
       default:
         if (may_else_.empty()) return;
         if (!may_else_.back() || chance(2)) return end();

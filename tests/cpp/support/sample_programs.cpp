@@ -22,6 +22,7 @@ std::vector<BufferDecl> every_buffer() {
       buffers.push_back(std::move(decl));
     }
   }
+  buffers.push_back(BufferDecl::workgroup("atomic", 7, DataType::U32, true));
   return buffers;
 }
 
@@ -78,6 +79,7 @@ Program every_statement() {
       node::loop("k", expr::binary(BinOp::Add, expr::u32(0), expr::u32(1)), expr::binary(BinOp::Max, expr::u32(0), expr::u32(1)), {}),
       node::block({}),
       node::block({node::block({store()}), node::return_()}),
+      node::loop("k", expr::u32(0), expr::u32(4), {node::if_(expr::var("k"), {node::break_()}), node::break_()}),
       node::barrier(),
       node::return_(),
   };

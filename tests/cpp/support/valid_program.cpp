@@ -289,6 +289,8 @@ class Generator {
         if (chance(12)) {
           then.push_back(node::return_());
           returned_ = true;
+        } else if (loops_ > 0 && chance(4)) {
+          then.push_back(node::break_());
         }
         out.push_back(node::if_(condition, std::move(then), chance(2) ? body(depth) : std::vector<NodeHandle>{}));
         return;
@@ -300,7 +302,9 @@ class Generator {
         const std::size_t variables = variables_.size();
         // What is pooled inside the loop dies with it; what is outside does not know its variable.
         variables_.push_back({name, DataType::U32, false});
+        ++loops_;
         std::vector<NodeHandle> inner = body(depth);
+        --loops_;
         variables_.resize(variables);
         out.push_back(node::loop(name, from, to, std::move(inner)));
         return;
@@ -317,7 +321,8 @@ class Generator {
   Choices random_;
   std::size_t left_ = 0;
   std::uint32_t names_ = 0;
-  bool returned_ = false;  // perhaps by some invocations only: no barrier may follow
+  std::uint32_t loops_ = 0;  // around what is being written
+  bool returned_ = false;    // perhaps by some invocations only: no barrier may follow
   std::vector<Variable> variables_;
   std::vector<std::pair<DataType, ExprHandle>> pool_;  // what later expressions may share
 };

@@ -98,6 +98,34 @@ TEST(V010, rejects_a_barrier_of_the_next_round_after_a_divergent_return) {
   EXPECT_EQ(with({loop("i", u32(0), u32(4), {barrier(), loop("k", u32(0), u32(4), {if_(gid(0), {return_()})})})}),
             Found{"V010 at entry[0].body[0]"});
 }
+TEST(V010, accepts_barriers_in_a_loop_that_all_leave_together) {
+  EXPECT_EQ(with({loop("k", u32(0), u32(4), {barrier(), if_(wid(0), {break_()}), barrier()}), barrier()}), kOk);
+  EXPECT_EQ(with({loop("k", u32(0), u32(4), {barrier(), if_(var("k") < wid(0), {block({break_()})})}), barrier()}), kOk);
+  EXPECT_EQ(with({loop("k", u32(0), u32(4), {barrier(), break_()}), barrier()}), kOk);
+}
+TEST(V010, accepts_barriers_after_a_loop_that_some_leave_early) {
+  EXPECT_EQ(with({loop("k", u32(0), u32(4), {if_(gid(0), {break_()})}), barrier()}), kOk);
+  EXPECT_EQ(with({loop("i", u32(0), u32(4), {loop("k", u32(0), u32(4), {if_(gid(0), {break_()})}), barrier()})}), kOk);
+}
+TEST(V010, rejects_every_barrier_of_a_loop_that_some_leave_early) {
+  EXPECT_EQ(with({loop("k", u32(0), u32(4), {barrier(), if_(gid(0), {break_()}), block({barrier()})})}),
+            (Found{"V010 at entry[0].body[0]", "V010 at entry[0].body[2].body[0]"}));
+  EXPECT_EQ(with({loop("k", u32(0), u32(4), {if_(wid(0), {if_(gid(0), {break_()})}, {barrier()})})}),
+            Found{"V010 at entry[0].body[0].otherwise[0]"});
+  EXPECT_EQ(with({loop("i", u32(0), u32(4), {if_(gid(0), {break_()}), loop("k", u32(0), u32(4), {barrier()})})}),
+            Found{"V010 at entry[0].body[1].body[0]"});
+}
+TEST(V010, counts_what_a_loop_that_some_leave_early_assigns_as_divergent) {
+  EXPECT_EQ(
+      with({let("x", u32(0)), loop("k", u32(0), u32(4), {assign("x", var("k")), if_(gid(0), {break_()})}), if_(var("x"), {barrier()})}),
+      Found{"V010 at entry[2].then[0]"});
+  EXPECT_EQ(
+      with({let("x", u32(0)), loop("k", u32(0), u32(4), {assign("x", var("k")), if_(wid(0), {break_()})}), if_(var("x"), {barrier()})}),
+      kOk);
+}
+TEST(V010, rejects_barriers_after_a_return_that_only_those_reach_who_stayed_in_the_loop) {
+  EXPECT_EQ(with({loop("k", u32(0), u32(4), {if_(gid(0), {break_()}), if_(wid(0), {return_()})}), barrier()}), Found{"V010 at entry[1]"});
+}
 TEST(V010, is_left_out_for_checked_execution) {
   validate::Options options;
   options.uniformity = false;
@@ -121,6 +149,37 @@ TEST(V026, rejects_statements_after_a_return_once_a_list) {
             (Found{"V026 at entry[1]", "V026 at entry[1].body[1]"}));
   EXPECT_EQ(places(Sample().add(if_(u32(1), {return_(), barrier()}, {return_(), barrier()})).make()),
             (Found{"V026 at entry[0].then[1]", "V026 at entry[0].otherwise[1]"}));
+}
+
+TEST(V038, accepts_a_break_at_the_end_of_a_list_in_a_loop) {
+  EXPECT_EQ(found(Sample().add(loop("k", u32(0), u32(4), {if_(var("k"), {break_()}, {block({break_()})})})).make()), kOk);
+  EXPECT_EQ(found(Sample().add(loop("k", u32(0), u32(4), {loop("j", u32(0), u32(4), {break_()}), let("x", u32(1)), break_()})).make()),
+            kOk);
+}
+TEST(V038, rejects_a_break_outside_of_a_loop) {
+  const char* const outside = "V038 vyre IR validation: break outside of a loop. Fix: move it into a Loop body.";
+  EXPECT_EQ(found(Sample().add(break_()).make()), Found{outside});
+  // It leaves nothing, so what follows it is reached.
+  EXPECT_EQ(found(Sample().add({if_(u32(1), {break_(), let("x", u32(1))})}).make()), Found{outside});
+  EXPECT_EQ(places(Sample().add({loop("k", u32(0), u32(4), {}), block({break_()}), break_()}).make()),
+            (Found{"V038 at entry[1].body[0]", "V038 at entry[2]"}));
+}
+TEST(V038, rejects_statements_after_a_break_once_a_list) {
+  EXPECT_EQ(found(Sample().add(loop("k", u32(0), u32(4), {break_(), let("x", u32(1)), break_(), let("y", u32(1))})).make()),
+            Found{"V038 vyre IR validation: statement after break is unreachable. Fix: remove it or move it before the break."});
+  EXPECT_EQ(places(Sample().add(loop("k", u32(0), u32(4), {if_(u32(1), {break_(), barrier()}, {break_(), barrier()})})).make()),
+            (Found{"V038 at entry[0].body[0].then[1]", "V038 at entry[0].body[0].otherwise[1]"}));
+}
+TEST(V038, rejects_what_follows_the_first_of_a_break_and_a_return) {
+  EXPECT_EQ(places(Sample().add(loop("k", u32(0), u32(4), {break_(), return_()})).make()), Found{"V038 at entry[0].body[1]"});
+  EXPECT_EQ(places(Sample().add(loop("k", u32(0), u32(4), {return_(), break_()})).make()), Found{"V026 at entry[0].body[1]"});
+  EXPECT_EQ(places(Sample().add({return_(), break_()}).make()), Found{"V026 at entry[1]"});
+}
+TEST(V038, accepts_a_break_in_a_loop_of_an_operation) {
+  const auto with_body = [](const List& body) {
+    return found(Sample().add(let("x", call("t.op", {u32(1)}))).make(), table({op_with("t.op", {DataType::U32}, DataType::U32, body)}));
+  };
+  EXPECT_EQ(with_body({loop("k", u32(0), u32(9), {if_(var("p0"), {break_()})}), let("r", u32(1))}), Found{});
 }
 
 }  // namespace

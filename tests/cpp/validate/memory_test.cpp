@@ -63,6 +63,56 @@ TEST(V025, rejects_atomics_on_workgroup_buffers) {
             Found{"V025 vyre IR validation: atomic on non-writable buffer `s`. Fix: declare it with BufferAccess::ReadWrite."});
 }
 
+TEST(V025, accepts_atomics_on_workgroup_buffers_that_are_declared_atomic) {
+  const auto atomic = BufferDecl::workgroup("s", 4, DataType::U32, true);
+  EXPECT_EQ(add_to(Sample().buffer(atomic), "s"), Found{});
+  EXPECT_EQ(found(Sample().buffer(atomic).add(store("s", u32(0), load("s", u32(1)))).make()), Found{});
+}
+
+TEST(V036, accepts_u32) { EXPECT_EQ(found(Sample().buffer(BufferDecl::workgroup("s", 4, DataType::U32, true)).make()), Found{}); }
+TEST(V036, rejects_other_elements_at_the_declaration_alone) {
+  EXPECT_EQ(add_to(Sample().buffer(BufferDecl::workgroup("s", 4, DataType::I32, true)), "s"),
+            Found{"V036 vyre IR validation: buffer `s` is declared atomic with element `i32`. Fix: declare it with DataType::U32."});
+  EXPECT_EQ(found(Sample().buffer(BufferDecl::workgroup("s", 4, DataType::Vec2U32, true)).make()),
+            Found{"V036 vyre IR validation: buffer `s` is declared atomic with element `vec2<u32>`. Fix: declare it with DataType::U32."});
+}
+
+TEST(V037, accepts_private_buffers_of_every_element_up_to_16384_bytes) {
+  Sample sample;
+  for (const ir::TypeInfo& row : ir::kTypes) {
+    if (row.type == DataType::Bytes) continue;
+    sample.own(std::string(row.name), 3, row.type).add(store(std::string(row.name), u32(1), load(std::string(row.name), u32(2))));
+  }
+  EXPECT_EQ(found(sample.make()), Found{});
+  EXPECT_EQ(found(Sample().own("p", 4096).make()), Found{});
+  EXPECT_EQ(found(Sample().own("p", 2048).own("q", 512, DataType::Vec4U32).make()), Found{});
+}
+TEST(V037, rejects_atomics_on_private_buffers) {
+  const std::string sentence =
+      "V037 vyre IR validation: atomic on private buffer `p`. Fix: use a Workgroup buffer declared atomic, or a ReadWrite buffer.";
+  EXPECT_EQ(add_to(Sample().own("p", 4), "p"), Found{sentence});
+  EXPECT_EQ(add_to(Sample().own("p", 4, DataType::I32), "p"),
+            (Found{"V014 vyre IR validation: atomic on buffer `p` with non-u32 element type `i32`. Fix: atomics only support U32 elements.",
+                   sentence}));
+}
+TEST(V037, rejects_bytes_at_the_declaration_alone) {
+  EXPECT_EQ(found(Sample().own("p", 4, DataType::Bytes).add(let("x", load("p", u32(0)))).make()),
+            Found{"V037 vyre IR validation: private buffer `p` cannot hold `bytes`. Fix: declare it with DataType::U8."});
+}
+TEST(V037, rejects_a_count_of_zero) {
+  EXPECT_EQ(found(Sample().own("p", 0).make()),
+            Found{"V037 vyre IR validation: private buffer `p` must have a non-zero count. Fix: declare at least one element."});
+}
+TEST(V037, rejects_more_than_16384_bytes_once_where_they_are_crossed) {
+  EXPECT_EQ(found(Sample().own("p", 4097).make()),
+            Found{"V037 vyre IR validation: private buffers hold 16388 bytes an invocation. Fix: keep them within 16384 bytes."});
+  EXPECT_EQ(found(Sample().own("p", 4096).own("q", 1, DataType::Bool).own("r", 1, DataType::U64).make()),
+            Found{"V037 vyre IR validation: private buffers hold 16396 bytes an invocation. Fix: keep them within 16384 bytes."});
+  EXPECT_EQ(places(Sample().own("p", 4096).own("q", 1).own("r", 1).make()), Found{"V037 at buffers[1]"});
+  EXPECT_EQ(found(Sample().own("p", ~0u, DataType::Vec4U32).own("q", ~0u, DataType::Vec4U32).make()),
+            Found{"V037 vyre IR validation: private buffers hold 137438953440 bytes an invocation. Fix: keep them within 16384 bytes."});
+}
+
 TEST(V031, accepts_every_atomic) {
   for (const ir::AtomicOpInfo& row : ir::kAtomicOps) {
     const ExprHandle old =

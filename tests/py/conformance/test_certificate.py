@@ -689,7 +689,8 @@ def test_the_page_shows_what_a_driver_refused():
     """Allowed, and worth knowing."""
 
     def impatient(program, inputs, grid, optimize):
-        if max([int(rounds) for rounds in re.findall(r" in 0\.\.(\d+) \{", program.to_text())], default=0) > 40_000:
+        bounds = [int(rounds) for rounds in re.findall(r" in 0\.\.(\d+) \{", program.to_text())]
+        if max([bound for bound in bounds if bound < 2**32 - 1], default=0) > 40_000:  # the others end by a Break
             raise vyre.DeviceError("loops end after 40,000 rounds. Fix: use another device.")
         return vyre.run(program, inputs, grid, backend="reference", optimize=optimize)
 

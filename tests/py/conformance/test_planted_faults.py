@@ -66,7 +66,7 @@ FAULTS = {
         "L1",
         rewriting(r"\brotl\(", "rotr("),
         "L1/operators/rotl",
-        r"L1/operators/rotl(/literals)?",
+        r"L1/operators/rotl(/literals)?|L1/private_memory/as_large_as_allowed",
     ),
     "a division by zero that gives all ones": (
         "L1",
@@ -102,7 +102,7 @@ FAULTS = {
         "L1",
         rewriting(r"(atomic_\w+)\(cells, (indices\[[%\w]+\])", r"\1(cells, \2 & 1073741823"),
         "L1/memory/atomic/Add-out",
-        r"L1/memory/atomic/.*-(out|mixed)",
+        r"L1/memory/atomic/.*-(out|mixed)|L1/workgroup_atomics/\w+",
     ),
     "an atomic that is lost": (
         "L1",
@@ -134,7 +134,7 @@ FAULTS = {
         "L1",
         rewriting(r"^ *barrier\n", ""),
         "L1/barriers/message_passing/workgroup-64",
-        r"L1/(barriers|memory|litmus/barrier)/.*",
+        r"L1/(barriers|memory|litmus/barrier|workgroup_atomics|private_memory|control_flow)/.*",
     ),
     "a barrier that orders workgroup memory alone": (
         "L1",

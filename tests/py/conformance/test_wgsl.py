@@ -550,3 +550,88 @@ def test_text_is_as_kept(name):
     if os.environ.get("VYRE_UPDATE_GOLDEN"):
         path.write_text(text)
     assert text == path.read_text()
+
+
+def test_breaks_leave_the_innermost_loop_alone(rng):
+    i, k, j, n = (Expr.var(name) for name in ("i", "k", "j", "n"))
+    program = Program(
+        [BufferDecl.read("data", 0, U32), BufferDecl.output("out", 1, U32)],
+        (32, 1, 1),
+        [
+            Node.let("i", Expr.gid_x()),
+            Node.let("n", 0),
+            Node.loop(
+                "k",
+                0,
+                MASK,
+                [
+                    Node.if_(k >= Expr.load("data", i), [Node.break_()]),
+                    Node.loop(
+                        "j",
+                        0,
+                        MASK,
+                        [Node.if_(j > k, [Node.block([Node.break_()])], [Node.assign("n", n + j)])],
+                    ),
+                ],
+            ),
+            Node.store("out", i, n),
+        ],
+    )
+    data = rng.integers(0, 30, 64, dtype=np.uint32)
+    found = agreed(program, {"data": data, "out": np.zeros(64, np.uint32)}, (2, 1, 1))["out"]
+    assert found.tolist() == [sum(j for k in range(count) for j in range(k + 1)) for count in data.tolist()]
+
+
+@pytest.mark.parametrize("element", [U32, I32, U64, BOOL, VEC2, VEC4], ids=lambda element: element.name)
+def test_private_memory_is_zero_and_bounded(element):
+    k = Expr.var("k")
+    program = Program(
+        [
+            BufferDecl.private("mine", 5, element),
+            BufferDecl.read("given", 0, element),
+            BufferDecl.read("at", 1, U32),
+            BufferDecl.output("out", 2, element),
+        ],
+        (8, 1, 1),
+        [
+            Node.store("mine", Expr.load("at", Expr.gid_x()), Expr.load("given", 0)),
+            Node.store("mine", 5, Expr.load("given", 1)),
+            Node.loop("k", 0, 6, [Node.store("out", Expr.gid_x() * 6 + k, Expr.load("mine", k))]),
+        ],
+    )
+    given = np.array([0x01020304, 1, 2, 3, 4, 5, 6, 7], np.uint32)
+    given = {U64: given.view(np.uint64), I32: given.view(np.int32), BOOL: given.astype(bool)}.get(element, given)
+    at = np.array([0, 1, 2, 3, 4, 5, 2**30, MASK], np.uint32)
+    width = {VEC2: 2, VEC4: 4}.get(element, 1)
+    shape = (48, width) if width > 1 else (48,)
+    given = given.reshape(-1, *shape[1:])
+    out = agreed(program, {"given": given, "at": at, "out": np.zeros(shape, given.dtype)})["out"]
+    wanted = np.zeros((8, 6, width), given.dtype)
+    for invocation, index in enumerate(at.tolist()):
+        if index < 5:
+            wanted[invocation, index] = given[0]
+    np.testing.assert_array_equal(out.ravel(), wanted.ravel())
+
+
+def test_atomics_on_workgroup_memory(rng):
+    local, bins = Expr.local_x(), 10
+    program = Program(
+        [
+            BufferDecl.read("data", 0, U32),
+            BufferDecl.output("out", 1, U32),
+            BufferDecl.workgroup("counts", bins, U32, atomic=True),
+        ],
+        (64, 1, 1),
+        [
+            Node.let("old", Expr.atomic_add("counts", Expr.load("data", Expr.gid_x()), 1)),
+            Node.let("same", Expr.atomic_compare_exchange("counts", bins - 1, 0, 77)),
+            Node.barrier(),
+            Node.if_(local < bins, [Node.store("out", Expr.workgroup_x() * bins + local, Expr.load("counts", local))]),
+        ],
+    )
+    data = rng.integers(0, bins + 2, 192, dtype=np.uint32)
+    data[data == bins - 1] = 0
+    out = agreed(program, {"data": data, "out": np.zeros(3 * bins, np.uint32)}, (3, 1, 1))["out"]
+    wanted = [np.bincount(part, minlength=bins)[:bins] for part in data.reshape(3, 64)]
+    np.testing.assert_array_equal(out.reshape(3, bins)[:, :-1], np.array(wanted)[:, :-1])
+    assert (out.reshape(3, bins)[:, -1] == 77).all()

@@ -50,6 +50,12 @@ Word Emitter::shared_element(std::uint32_t array, Word index) {
   return result(spv::OpAccessChain, type, {shared_[array], index});
 }
 
+Word Emitter::private_element(std::uint32_t array, Word index) {
+  Word& type = private_pointers_[kernel_.privates[array].lanes];
+  if (type == 0) type = module_.pointer(spv::StorageClassFunction, module_.uints(kernel_.privates[array].lanes));
+  return result(spv::OpAccessChain, type, {privates_[array], index});
+}
+
 Word Emitter::load_buffer(const Instruction& code, Word volatility) {
   const lower::KernelBuffer& buffer = kernel_.buffers[code.imm];
   const Word element = buffer_element(code.imm, bits(code.a));
@@ -74,9 +80,9 @@ void Emitter::store_buffer(const Instruction& code) {
 void Emitter::store_element(Word element, Word value) { put(spv::OpStore, {element, value, kNonPrivate}); }
 
 Word Emitter::atomic(spv::Op op, const Instruction& code) {
-  const Word element = buffer_element(code.imm, bits(code.a));
+  const Word element = code.shared ? shared_element(code.imm, bits(code.a)) : buffer_element(code.imm, bits(code.a));
   // Device scope is a feature that not every driver has; a dispatch runs on one queue.
-  const Word scope = constant(spv::ScopeQueueFamily), relaxed = constant(spv::MemorySemanticsMaskNone);
+  const Word scope = constant(code.shared ? spv::ScopeWorkgroup : spv::ScopeQueueFamily), relaxed = constant(spv::MemorySemanticsMaskNone);
   if (op == spv::OpAtomicCompareExchange) return result(op, uint(), {element, scope, relaxed, relaxed, bits(code.c), bits(code.b)});
   return result(op, uint(), {element, scope, relaxed, bits(code.b)});
 }

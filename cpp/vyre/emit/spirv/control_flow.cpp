@@ -1,5 +1,8 @@
-// Structured control flow: each If and Loop declares its merge block, and a Loop its continue target. A block that a Return has ended gets
-// no branch, and a merge block that no block branches to is unreachable.
+// Structured control flow: each If and Loop declares its merge block, and a Loop its continue target. A Break branches to the merge block
+// of its Loop. A block that a Return or a Break has ended gets no further branch, and a merge block that no block branches to is
+// unreachable.
+#include <algorithm>
+
 #include "vyre/emit/spirv/emitter.hpp"
 
 namespace vyre::spirv {
@@ -42,6 +45,10 @@ void Emitter::begin_loop(std::uint32_t at) {
   region.variable = module_.fresh();
   region.next_variable = module_.fresh();
   region.end = bits(code.b);
+  if (options_.check_loops && has_break(at)) {
+    region.left = module_.variable(Section::FunctionVariables, spv::StorageClassFunction, uint());
+    put(spv::OpStore, {region.left, constant(0)});
+  }
   const Word before = block_, body = module_.fresh();
   branch(region.header);
   label(region.header);
@@ -52,6 +59,21 @@ void Emitter::begin_loop(std::uint32_t at) {
   label(body);
   define_bits(at, region.variable);
   regions_.push_back(region);
+}
+
+// Whether a Break leaves this loop, and not one inside it.
+bool Emitter::has_break(std::uint32_t loop) const {
+  for (std::uint32_t at = loop + 1; at < kernel_.partner[loop]; ++at) {
+    if (kernel_.code[at].op == Opcode::Break) return true;
+    if (kernel_.code[at].op == Opcode::Loop) at = kernel_.partner[at];
+  }
+  return false;
+}
+
+void Emitter::leave_loop() {
+  const auto loop = std::find_if(regions_.rbegin(), regions_.rend(), [](const Region& region) { return region.header != 0; });
+  if (loop->left != 0) put(spv::OpStore, {loop->left, constant(1)});
+  branch(loop->merge);
 }
 
 void Emitter::end_loop() {
@@ -66,7 +88,11 @@ void Emitter::end_loop() {
   if (options_.check_loops) {
     // This is never true, unless the driver ended the loop early.
     const Word cut = module_.fresh(), merge = module_.fresh();
-    const Word more = result(spv::OpULessThan, boolean(), {region.variable, region.end});
+    Word more = result(spv::OpULessThan, boolean(), {region.variable, region.end});
+    if (region.left != 0) {
+      const Word stayed = result(spv::OpIEqual, boolean(), {result(spv::OpLoad, uint(), {region.left}), constant(0)});
+      more = result(spv::OpLogicalAnd, boolean(), {more, stayed});
+    }
     put(spv::OpSelectionMerge, {merge, spv::SelectionControlMaskNone});
     put(spv::OpBranchConditional, {more, cut, merge});
     label(cut);

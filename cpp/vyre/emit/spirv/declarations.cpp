@@ -86,6 +86,10 @@ void Emitter::declare() {
   block_ = module_.fresh();
   module_.add(Section::FunctionHead, spv::OpLabel, {block_});
   live_ = true;
+  for (const lower::PrivateArray& array : kernel_.privates) {
+    const Word type = module_.type(spv::OpTypeArray, {module_.uints(array.lanes), constant(array.count)});
+    privates_.push_back(module_.variable(Section::FunctionVariables, spv::StorageClassFunction, type));
+  }
   for (const std::uint8_t lanes : kernel_.variables) {
     variables_.push_back(module_.variable(Section::FunctionVariables, spv::StorageClassFunction, module_.uints(lanes)));
   }

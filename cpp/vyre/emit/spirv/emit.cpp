@@ -45,7 +45,8 @@ std::vector<Word> Emitter::run() {
   declare();
   load_addresses();
   zero_shared();
-  // After a Return nothing runs until its list of statements ends.
+  zero_privates();
+  // After a Return or a Break nothing runs until its list of statements ends.
   std::uint32_t skipped_depth = 0;
   for (std::uint32_t at = 0; at < kernel_.code.size(); ++at) {
     const Opcode op = kernel_.code[at].op;
@@ -238,6 +239,12 @@ void Emitter::own_instruction(std::uint32_t at, Word volatility) {
       return define_bits(at, load_shared(code, volatility));
     case Opcode::StoreShared:
       return store_element(shared_element(code.imm, bits(code.a)), bits(code.b));
+    case Opcode::LoadPrivate: {
+      const Word element = private_element(code.imm, bits(code.a));
+      return define_bits(at, result(spv::OpLoad, module_.uints(code.lanes), {element}));
+    }
+    case Opcode::StorePrivate:
+      return put(spv::OpStore, {private_element(code.imm, bits(code.a)), bits(code.b)});
     case Opcode::If:
       return begin_if(at);
     case Opcode::Else:
@@ -254,6 +261,8 @@ void Emitter::own_instruction(std::uint32_t at, Word volatility) {
       put(spv::OpReturn, {});
       live_ = false;
       return;
+    case Opcode::Break:
+      return leave_loop();
     default:
       VYRE_ASSERT(false);  // its row of opcodes.def has a form
   }

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <vector>
 
@@ -53,6 +54,7 @@ class Emitter {
     Word variable = 0;       // the loop variable
     Word next_variable = 0;  // its value in the next round
     Word end = 0;            // the upper bound
+    Word left = 0;           // 1 once the invocation has left the loop by a Break; where loops are checked
   };
 
   // emit.cpp
@@ -75,11 +77,14 @@ class Emitter {
 
   // shared_arrays.cpp
   void zero_shared();
+  void zero_privates();
+  void zero_array(std::uint32_t count, std::uint64_t stride, Word first, const std::function<void(Word)>& write);
 
   // accesses.cpp
   Word buffer_element(std::uint32_t slot, Word index);
   Word addressed_element(std::uint32_t slot, Word index);
   Word shared_element(std::uint32_t array, Word index);
+  Word private_element(std::uint32_t array, Word index);
   Word load_buffer(const Instruction& code, Word volatility);
   Word load_shared(const Instruction& code, Word volatility);
   void store_buffer(const Instruction& code);
@@ -92,7 +97,9 @@ class Emitter {
   void begin_else();
   void end_if();
   void begin_loop(std::uint32_t at);
+  void leave_loop();
   void end_loop();
+  bool has_break(std::uint32_t loop) const;
 
   void put(spv::Op op, std::initializer_list<Word> operands) { module_.add(Section::FunctionBody, op, operands); }
   Word result(spv::Op op, Word type, std::initializer_list<Word> operands) {
@@ -142,9 +149,9 @@ class Emitter {
 
   Word glsl_ = 0, uint_ = 0, boolean_type_ = 0;
   Word workgroup_id_ = 0, local_id_ = 0, local_index_ = 0, parameters_ = 0, status_ = 0;
-  std::vector<Word> buffers_, shared_, variables_;  // with addresses, buffers_ has only the one that holds the addresses
+  std::vector<Word> buffers_, shared_, privates_, variables_;  // with addresses, buffers_ has only the one that holds the addresses
   std::vector<Address> addresses_;
-  std::array<Word, 5> buffer_pointers_{}, shared_pointers_{};  // pointer types, by the lanes of an element
+  std::array<Word, 5> buffer_pointers_{}, shared_pointers_{}, private_pointers_{};  // pointer types, by the lanes of an element
 };
 
 }  // namespace vyre::spirv

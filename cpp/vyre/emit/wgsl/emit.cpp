@@ -1,6 +1,7 @@
 // Each instruction becomes one `let`, flat and in order. So a program's nesting never becomes nesting of WGSL expressions, and no
 // expression is constant in WGSL's sense: there, 1u / 0u and 1u << 32u between literals are errors of compilation. Names come from slots
-// and positions, never from users: v<k> is the value of instruction k, x<k> a variable, b<k> a buffer, s<k> a shared array.
+// and positions, never from users: v<k> is the value of instruction k, x<k> a variable, b<k> a buffer, s<k> a shared array, p<k> a
+// private array.
 #include "vyre/emit/wgsl/emit.hpp"
 
 #include <fmt/format.h>
@@ -63,6 +64,11 @@ class Emitter {
     if (!kernel_.shared.empty()) put("  @builtin(local_invocation_index) local_index: u32,\n");
     put(") {{\n");
     zero_shared();
+    // Without an initialiser they are zeros.
+    for (std::size_t k = 0; k < kernel_.privates.size(); ++k) {
+      const lower::PrivateArray& array = kernel_.privates[k];
+      line("var p{}: array<{}, {}>;", k, element(array.lanes, array.is_signed), array.count);
+    }
     for (std::size_t k = 0; k < kernel_.variables.size(); ++k) line("var x{}: {};", k, type(kernel_.variables[k]));
     for (std::uint32_t at = 0; at < kernel_.code.size(); ++at) instruction(at, kernel_.code[at]);
     put("}}\n");
@@ -91,9 +97,12 @@ class Emitter {
   // constant becomes a `var`.
   void hide_indices() {
     for (const Instruction& code : kernel_.code) {
-      if (code.op != Opcode::LoadShared && code.op != Opcode::StoreShared) continue;
+      if (!accesses_memory(code.op)) continue;
+      std::uint32_t count = ~0u;
+      if (code.op == Opcode::LoadShared || code.op == Opcode::StoreShared || code.shared) count = kernel_.shared[code.imm].count;
+      if (code.op == Opcode::LoadPrivate || code.op == Opcode::StorePrivate) count = kernel_.privates[code.imm].count;
       const Instruction& index = kernel_.code[code.a.index];
-      if (index.op == Opcode::Constant && index.imm >= kernel_.shared[code.imm].count) is_variable_[code.a.index] = true;
+      if (index.op == Opcode::Constant && count != ~0u && index.imm >= count) is_variable_[code.a.index] = true;
     }
   }
 
@@ -110,7 +119,7 @@ class Emitter {
     put("@group(0) @binding({}) var<uniform> params: array<vec4<u32>, {}>;\n", count, (kWgslFirstLengthWord + count + 3) / 4);
     for (std::size_t k = 0; k < kernel_.shared.size(); ++k) {
       const lower::SharedArray& array = kernel_.shared[k];
-      put("var<workgroup> s{}: array<{}, {}>;\n", k, element(array.lanes, array.is_signed), array.count);
+      put("var<workgroup> s{}: array<{}, {}>;\n", k, array.atomic ? "atomic<u32>" : element(array.lanes, array.is_signed), array.count);
     }
     if (std::ranges::any_of(kernel_.code, [](const Instruction& code) { return code.op == Opcode::MulHigh; })) text_.append(kMulHigh);
   }
@@ -123,6 +132,10 @@ class Emitter {
     const std::uint64_t invocations = std::uint64_t{size[0]} * size[1] * size[2];
     for (std::size_t k = 0; k < kernel_.shared.size(); ++k) {
       const lower::SharedArray& array = kernel_.shared[k];
+      if (array.atomic) {
+        line("for (var k = local_index; k < {}u; k += {}u) {{ atomicStore(&s{}[k], 0u); }}", array.count, invocations, k);
+        continue;
+      }
       line("for (var k = local_index; k < {}u; k += {}u) {{ s{}[k] = {}(); }}", array.count, invocations, k,
            element(array.lanes, array.is_signed));
     }
@@ -164,10 +177,18 @@ class Emitter {
         if (kernel_.buffers[code.imm].atomic) return line("atomicStore(&b{}[v{}], v{});", code.imm, a, b);
         if (kernel_.buffers[code.imm].is_signed) return line("b{}[v{}] = bitcast<i32>(v{});", code.imm, a, b);
         return line("b{}[v{}] = v{};", code.imm, a, b);
+      case Opcode::LoadPrivate:
+        if (kernel_.privates[code.imm].is_signed) return line("let v{} = bitcast<u32>(p{}[v{}]);", at, code.imm, a);
+        return line("let v{} = p{}[v{}];", at, code.imm, a);
+      case Opcode::StorePrivate:
+        if (kernel_.privates[code.imm].is_signed) return line("p{}[v{}] = bitcast<i32>(v{});", code.imm, a, b);
+        return line("p{}[v{}] = v{};", code.imm, a, b);
       case Opcode::LoadShared:
+        if (kernel_.shared[code.imm].atomic) return line("let v{} = atomicLoad(&s{}[v{}]);", at, code.imm, a);
         if (kernel_.shared[code.imm].is_signed) return line("let v{} = bitcast<u32>(s{}[v{}]);", at, code.imm, a);
         return line("let v{} = s{}[v{}];", at, code.imm, a);
       case Opcode::StoreShared:
+        if (kernel_.shared[code.imm].atomic) return line("atomicStore(&s{}[v{}], v{});", code.imm, a, b);
         if (kernel_.shared[code.imm].is_signed) return line("s{}[v{}] = bitcast<i32>(v{});", code.imm, a, b);
         return line("s{}[v{}] = v{};", code.imm, a, b);
       case Opcode::AtomicCompareExchange:
@@ -175,7 +196,7 @@ class Emitter {
         line("var v{}: u32;", at);
         line("loop {{");
         open();
-        line("let attempt = atomicCompareExchangeWeak(&b{}[v{}], v{}, v{});", code.imm, a, b, c);
+        line("let attempt = atomicCompareExchangeWeak(&{}{}[v{}], v{}, v{});", code.shared ? 's' : 'b', code.imm, a, b, c);
         line("v{} = attempt.old_value;", at);
         line("if (attempt.exchanged || attempt.old_value != v{}) {{ break; }}", b);
         close();
@@ -201,6 +222,8 @@ class Emitter {
         return line("workgroupBarrier();");
       case Opcode::Return:
         return line("return;");
+      case Opcode::Break:
+        return line("break;");
       default:
         VYRE_ASSERT(false);  // its row of opcodes.def has an expression
     }
@@ -223,7 +246,7 @@ class Emitter {
           put("v{}", code.c.index);
           break;
         case 'm':
-          put("b{}[v{}]", code.imm, code.a.index);
+          put("{}{}[v{}]", code.shared ? 's' : 'b', code.imm, code.a.index);
           break;
         default:
           VYRE_ASSERT(false);  // no such operand

@@ -17,11 +17,11 @@ std::uint64_t product(std::array<std::uint64_t, 3> counts) {
   return result;
 }
 
-// The number of lanes in a batch: few enough for its registers to stay in the processor's nearer caches, and enough for an instruction to
-// be worth its dispatch.
+// The number of lanes in a batch: few enough for its registers and private arrays to stay in the processor's nearer caches, and enough for
+// an instruction to be worth its dispatch.
 std::size_t tile(const Code& code) {
   constexpr std::size_t kCache = std::size_t{96} << 10, kMost = 512, kLeast = 64;
-  return std::clamp(std::bit_floor(kCache / sizeof(Word) / std::max<std::size_t>(code.vectors, 1)), kLeast, kMost);
+  return std::clamp(std::bit_floor(kCache / sizeof(Word) / std::max<std::size_t>(code.vectors + code.private_words, 1)), kLeast, kMost);
 }
 
 }  // namespace

@@ -21,13 +21,15 @@ enum class Op : std::uint8_t {
   VectorCopy,           // dest = a, all lanes
   Blend,                // dest = a, active lanes
   ScalarCopy,
-  // imm: buffer or shared array; a: index. The words of an element go to or come from `lanes` registers in a row. If `bounded`, the index
+  // imm: buffer, shared or private array; a: index. The words of an element go to or come from `lanes` registers in a row. If `bounded`, the index
   // may be out of range: then a load gives zeros, a store does nothing, and an atomic does nothing and gives 0.
   Load, LoadShared,                // dest = element a, active lanes
   ScalarLoad, ScalarLoadShared,    // likewise, once
   Store, StoreShared,              // element a = b, active lanes
   ScalarStore, ScalarStoreShared,  // likewise, once
-  Atomic,               // dest = element a, and there the result of `atomic` on it and b (expected b, value c), active lanes
+  LoadPrivate,          // dest = element a of the lane's own array, active lanes
+  StorePrivate,         // element a of the lane's own array = b, active lanes
+  Atomic, AtomicShared, // dest = element a, and there the result of `atomic` on it and b (expected b, value c), active lanes
   // Control flow; `target` and `empty` are addresses, `empty` the one to go on at when no lane is active any more.
   JumpIfZero,           // to target when the scalar a is zero
   Jump,
@@ -39,6 +41,7 @@ enum class Op : std::uint8_t {
   Loop,                 // vector dest = a; lanes with a < b are active; to target (after the end) when there are none
   EndLoop,              // ++dest; lanes with dest < b stay; to target (the body) while there are some, else as EndIf
   Return,               // the active lanes return; to empty
+  Break,                // the active lanes leave the Loop around `imm` blocks whose lanes may part; to empty
   Stop,
   // clang-format on
 };
@@ -77,6 +80,7 @@ struct IdRegister {
 struct Code {
   bool whole_workgroups = false;                                 // a batch is a workgroup
   std::uint32_t vectors = 0;                                     // vector registers
+  std::uint32_t private_words = 0;                               // of the private arrays of a lane
   std::uint32_t depth = 0;                                       // the deepest nesting of Ifs and Loops whose lanes may part
   std::vector<Word> scalars;                                     // the constants; lengths and ids are filled in before a run
   std::vector<std::pair<std::uint32_t, std::uint32_t>> lengths;  // scalar register, buffer slot

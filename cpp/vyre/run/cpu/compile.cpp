@@ -29,6 +29,7 @@ class Compiler {
         live_(compute_live_ranges(kernel, uniformity_, selected_)),
         registers_(result_, kernel.code.size()) {
     result_.whole_workgroups = uniformity_.whole_workgroups;
+    result_.private_words = static_cast<std::uint32_t>(kernel.private_bytes() / sizeof(Word));
   }
 
   Code run() {
@@ -125,6 +126,10 @@ class Compiler {
         return emit_store(position, Op::Store, Op::ScalarStore);
       case Opcode::StoreShared:
         return emit_store(position, Op::StoreShared, Op::ScalarStoreShared);
+      case Opcode::LoadPrivate:
+        return emit_load(position, Op::LoadPrivate);
+      case Opcode::StorePrivate:
+        return emit_store(position, Op::StorePrivate, Op::StorePrivate);
       case Opcode::If:
         return emit_if(registers_.of(instruction.a));
       case Opcode::Else:
@@ -140,6 +145,8 @@ class Compiler {
       case Opcode::Return:
         goes_on_elsewhere(add({.op = Op::Return}));
         return;
+      case Opcode::Break:
+        return emit_break();
       default:
         VYRE_ASSERT(!"an opcode of the cpu target");
     }
@@ -248,7 +255,7 @@ class Compiler {
   void emit_atomic(std::uint32_t position) {
     const KernelInstruction& instruction = at(position);
     const std::uint32_t a = registers_.of(instruction.a), b = registers_.of(instruction.b), c = registers_.of(instruction.c);
-    add({.op = Op::Atomic,
+    add({.op = instruction.shared ? Op::AtomicShared : Op::Atomic,
          .bounded = instruction.bounded,
          .atomic = instruction.op,
          .imm = instruction.imm,
@@ -266,6 +273,8 @@ class Compiler {
     bool parts;                            // its lanes may part
     std::uint32_t other = kNoAddress;      // of the Else
     std::vector<std::uint32_t> empties{};  // addresses of instructions that jump to the end of this block when no lane is active
+    bool is_loop = false;
+    std::vector<std::uint32_t> breaks{};  // addresses of the jumps that leave a loop whose lanes do not part
   };
   static constexpr std::uint32_t kNoAddress = std::numeric_limits<std::uint32_t>::max();
 
@@ -322,6 +331,16 @@ class Compiler {
     const bool parts = varies(position);
     if (parts) to = as_vector(to, kernel_.partner[position]);
     open(add({.op = parts ? Op::Loop : Op::UniformLoop, .dest = define(position), .a = from, .b = to}), parts);
+    blocks_.back().is_loop = true;
+  }
+
+  void emit_break() {
+    std::uint32_t inside = 0;  // blocks between the loop and here whose lanes may part
+    auto loop = blocks_.rbegin();
+    for (; !loop->is_loop; ++loop) inside += loop->parts ? 1 : 0;
+    if (loop->parts) return goes_on_elsewhere(add({.op = Op::Break, .imm = inside}));
+    VYRE_ASSERT(inside == 0);
+    loop->breaks.push_back(add({.op = Op::Jump}));
   }
 
   void emit_end_loop() {
@@ -330,6 +349,7 @@ class Compiler {
     const std::uint32_t address =
         add({.op = block.parts ? Op::EndLoop : Op::UniformEndLoop, .dest = start.dest, .b = start.b, .target = block.address + 1});
     lead_to_here(block.address);
+    for (const std::uint32_t jump : block.breaks) lead_to_here(jump);
     if (!block.parts) return close();
     lead(block.empties, address);
     close();

@@ -40,6 +40,10 @@ Machine::Machine(const Code& code, const lower::Kernel& kernel, const Lanes& lan
     shared_words_.emplace_back(std::size_t{array.lanes} * array.count);
     shared_.push_back({shared_words_.back().data(), array.count, array.lanes, false});
   }
+  for (const lower::PrivateArray& array : kernel.privates) {
+    private_words_.emplace_back(std::size_t{array.lanes} * array.count * stride_);
+    privates_.push_back({private_words_.back().data(), array.count, array.lanes, false});
+  }
 }
 
 void Machine::count_up(std::uint32_t reg, Word first, std::size_t count) { lanes_.count_up(vector(reg), first, whole_groups(count)); }
@@ -53,8 +57,9 @@ void Machine::run(const std::size_t lanes) {
   const Instruction* const code = code_.instructions.data();
   const Instruction* next = code;
   mask_ = nullptr;
-  returns_ = 0;
+  returns_ = breaks_ = 0;
   frames_.clear();
+  for (const Memory& array : privates_) std::fill_n(array.words, std::size_t{array.lanes} * array.length * stride_, Word{0});
   for (;;) {
     const Instruction& i = *next++;
     switch (i.op) {
@@ -121,8 +126,17 @@ void Machine::run(const std::size_t lanes) {
       case Op::ScalarStoreShared:
         store_once(i, shared_[i.imm]);
         break;
+      case Op::LoadPrivate:
+        load_private(i, privates_[i.imm], lanes);
+        break;
+      case Op::StorePrivate:
+        store_private(i, privates_[i.imm], lanes);
+        break;
       case Op::Atomic:
         atomic(i, buffers_[i.imm], lanes);
+        break;
+      case Op::AtomicShared:
+        atomic(i, shared_[i.imm], lanes);
         break;
       case Op::JumpIfZero:
         if (scalar(i.a) == 0) next = code + i.target;
@@ -165,6 +179,10 @@ void Machine::run(const std::size_t lanes) {
       }
       case Op::Return:
         return_active(lanes, count);
+        next = code + i.empty;
+        break;
+      case Op::Break:
+        break_active(i, lanes, count);
         next = code + i.empty;
         break;
       case Op::Stop:

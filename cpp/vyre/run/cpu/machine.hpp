@@ -49,8 +49,8 @@ class Machine {
     in_row_[static_cast<std::size_t>(Row::Local)] = local;
   }
 
-  // Runs the first `lanes` lanes. Shared arrays must be as clear_shared() leaves them. Allocates nothing, so a batch that has begun is
-  // completed, unless `stop` ends it.
+  // Runs the first `lanes` lanes, whose private arrays begin as zeros. Shared arrays must be as clear_shared() leaves them. Allocates
+  // nothing, so a batch that has begun is completed, unless `stop` ends it.
   void run(std::size_t lanes);
   void clear_shared();
   bool stopped() const { return stopped_; }
@@ -61,12 +61,16 @@ class Machine {
   // An open If or Loop whose lanes may part.
   struct Frame {
     enum class Taken : std::uint8_t { None, All, Some };
-    const Word* before;     // the mask around it
-    std::uint64_t returns;  // Machine::returns_ when it was opened
+    const Word* before;   // the mask around it
+    std::uint64_t exits;  // Machine::exits() when it was opened
+    std::size_t loop;     // the frame of the innermost Loop, this one or one around it; kNoLoop for none
     Taken taken = Taken::Some;
+    bool broken = false;  // of a Loop: some lanes have left it by a Break
   };
-  // The masks of a frame: active lanes, those that take the Else, and those that go on after the block.
-  enum : std::size_t { kActive, kRest, kAfter, kFrameMasks };
+  static constexpr std::size_t kNoLoop = ~std::size_t{0};
+  // The masks of a frame: active lanes, those that take the Else (of a Loop: those that have not left it by a Break, valid once one has),
+  // and those that go on after the block.
+  enum : std::size_t { kActive, kRest, kAfter, kFrameMasks, kStaying = kRest };
   Word* alive() { return masks_.data(); }  // the lanes that have not returned; valid once one has
   Word* frame_mask(std::size_t depth, std::size_t which) { return masks_.data() + (1 + kFrameMasks * depth + which) * stride_; }
 
@@ -80,6 +84,8 @@ class Machine {
   void load_once(const Instruction& i, const Memory& memory);
   void store_once(const Instruction& i, const Memory& memory);
   void atomic(const Instruction& i, const Memory& memory, std::size_t lanes);
+  void load_private(const Instruction& i, const Memory& memory, std::size_t lanes);
+  void store_private(const Instruction& i, const Memory& memory, std::size_t lanes);
   template <bool bounded>
   void load_each(const Instruction& i, const Memory& memory, std::size_t lanes);
   template <bool bounded>
@@ -94,6 +100,11 @@ class Machine {
   bool enter_round(const Instruction& i, std::size_t lanes, std::size_t count);
   bool leave(std::size_t lanes);
   void return_active(std::size_t lanes, std::size_t count);
+  void break_active(const Instruction& i, std::size_t lanes, std::size_t count);
+  // Takes the active lanes out of a mask.
+  void take_out(Word* mask, std::size_t lanes, std::size_t count);
+  std::uint64_t exits() const { return returns_ + breaks_; }
+  std::size_t loop_around() const { return frames_.empty() ? kNoLoop : frames_.back().loop; }
 
   // Counts work, and returns false when the run must end.
   bool spend(std::uint64_t words) {
@@ -111,6 +122,9 @@ class Machine {
   std::span<const Memory> buffers_;
   std::vector<Memory> shared_;
   std::vector<Words> shared_words_;
+  // Word w of the array of lane l is words[w * stride_ + l], so that lanes that use one index use neighbouring words.
+  std::vector<Memory> privates_;
+  std::vector<Words> private_words_;
   const std::function<bool()>& stop_;
   std::size_t stride_;
   Words vectors_;
@@ -119,6 +133,7 @@ class Machine {
   std::vector<Frame> frames_;           // of the open blocks
   const Word* mask_ = nullptr;          // of the active lanes; null when all are
   std::uint64_t returns_ = 0;           // how many Returns this run has done
+  std::uint64_t breaks_ = 0;            // and how many Breaks that took lanes out of a Loop
   std::uint64_t left_ = kBetweenLooks;  // words to compute before `stop` is asked again
   bool stopped_ = false;
   std::array<bool, kRows> in_row_{};

@@ -2,7 +2,8 @@
 // that keeps the mask from before it, and three masks of its own.
 //
 // Lanes that return stay out of every mask from then on: `alive` has those that have not, and a block whose lanes returned takes them out
-// of the mask that it restores.
+// of the mask that it restores. Lanes that a Break takes out of a Loop stay out of the masks inside it in the same way, and are active
+// again after it.
 #include <cstring>
 
 #include "vyre/run/cpu/machine.hpp"
@@ -11,7 +12,7 @@ namespace vyre::run::cpu {
 
 bool Machine::enter_if(const Instruction& i, std::size_t lanes) {
   const std::size_t depth = frames_.size();
-  frames_.push_back({mask_, returns_});
+  frames_.push_back({mask_, exits(), loop_around()});
   const Any any = lanes_.split(frame_mask(depth, kActive), frame_mask(depth, kRest), mask_, vector(i.a), lanes);
   if (!any.some) {
     frames_.back().taken = Frame::Taken::None;
@@ -34,7 +35,7 @@ bool Machine::enter_else() {
 
 bool Machine::enter_loop(const Instruction& i, std::size_t lanes, std::size_t count) {
   const std::size_t depth = frames_.size();
-  frames_.push_back({mask_, returns_});
+  frames_.push_back({mask_, exits(), depth});
   Word* const variable = vector(i.dest);
   if (is_scalar(i.a)) {
     lanes_.fill(variable, scalar(i.a), count);
@@ -54,7 +55,10 @@ bool Machine::enter_loop(const Instruction& i, std::size_t lanes, std::size_t co
 bool Machine::enter_round(const Instruction& i, std::size_t lanes, std::size_t count) {
   const std::size_t depth = frames_.size() - 1;
   Word* const in = frame_mask(depth, kActive);
-  if (frames_[depth].returns != returns_) lanes_.both(in, in, alive(), lanes);
+  if (frames_[depth].exits != exits()) {
+    if (returns_ != 0) lanes_.both(in, in, alive(), lanes);
+    if (frames_[depth].broken) lanes_.both(in, in, frame_mask(depth, kStaying), lanes);
+  }
   Word* const variable = vector(i.dest);
   const Word one = 1;
   lanes_.binary[static_cast<std::size_t>(lower::Opcode::Add)][static_cast<std::size_t>(Form::VectorScalar)](variable, variable, &one,
@@ -69,20 +73,38 @@ bool Machine::leave(std::size_t lanes) {
   const Frame frame = frames_.back();
   frames_.pop_back();
   mask_ = frame.before;
-  if (frame.returns == returns_) return true;
+  if (frame.exits == exits()) return true;
   Word* const after = frame_mask(frames_.size(), kAfter);
-  const Any any = lanes_.both(after, mask_ == nullptr ? alive() : mask_, alive(), lanes);
-  mask_ = after;
-  return any.some;
+  bool some = true;
+  const auto keep = [&](const Word* those) {
+    some = lanes_.both(after, mask_ == nullptr ? those : mask_, those, lanes).some;
+    mask_ = after;
+  };
+  if (returns_ != 0) keep(alive());
+  if (const std::size_t loop = loop_around(); loop != kNoLoop && frames_[loop].broken) keep(frame_mask(loop, kStaying));
+  return some;
 }
 
 void Machine::return_active(std::size_t lanes, std::size_t count) {
   if (returns_ == 0) lanes_.fill(alive(), ~Word{0}, count);
   ++returns_;
+  take_out(alive(), lanes, count);
+}
+
+void Machine::break_active(const Instruction& i, std::size_t lanes, std::size_t count) {
+  const std::size_t loop = frames_.size() - 1 - i.imm;
+  Word* const staying = frame_mask(loop, kStaying);
+  if (!frames_[loop].broken) lanes_.fill(staying, ~Word{0}, count);
+  frames_[loop].broken = true;
+  ++breaks_;
+  take_out(staying, lanes, count);
+}
+
+void Machine::take_out(Word* mask, std::size_t lanes, std::size_t count) {
   if (mask_ == nullptr) {
-    lanes_.fill(alive(), 0, count);
+    lanes_.fill(mask, 0, count);
   } else {
-    for (std::size_t lane = 0; lane < lanes; ++lane) alive()[lane] &= ~mask_[lane];
+    for (std::size_t lane = 0; lane < lanes; ++lane) mask[lane] &= ~mask_[lane];
   }
 }
 

@@ -144,6 +144,34 @@ void Machine::store_once(const Instruction& i, const Memory& memory) {
   for (std::uint32_t k = 0; k < i.lanes; ++k) write(words + k, scalar(i.b + k));
 }
 
+void Machine::load_private(const Instruction& i, const Memory& memory, std::size_t lanes) {
+  const Word* const index = address(i.a);
+  const std::size_t index_step = step(i.a);
+  const Word* const mask = mask_;
+  for (std::uint32_t k = 0; k < i.lanes; ++k) {
+    Word* const dest = vector(i.dest + k);
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      if (mask != nullptr && mask[lane] == 0) continue;
+      const std::size_t at = index[lane * index_step];
+      dest[lane] = !i.bounded || at < memory.length ? memory.words[(at * i.lanes + k) * stride_ + lane] : 0;
+    }
+  }
+}
+
+void Machine::store_private(const Instruction& i, const Memory& memory, std::size_t lanes) {
+  const Word* const index = address(i.a);
+  const std::size_t index_step = step(i.a), value_step = step(i.b);
+  const Word* const mask = mask_;
+  for (std::uint32_t k = 0; k < i.lanes; ++k) {
+    const Word* const value = address(i.b + k);
+    for (std::size_t lane = 0; lane < lanes; ++lane) {
+      if (mask != nullptr && mask[lane] == 0) continue;
+      const std::size_t at = index[lane * index_step];
+      if (!i.bounded || at < memory.length) memory.words[(at * i.lanes + k) * stride_ + lane] = value[lane * value_step];
+    }
+  }
+}
+
 void Machine::atomic(const Instruction& i, const Memory& memory, std::size_t lanes) {
   const Word *const index = address(i.a), *const b = address(i.b), *const c = address(i.c);
   const std::size_t index_step = step(i.a), b_step = step(i.b), c_step = step(i.c);

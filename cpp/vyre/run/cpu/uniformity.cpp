@@ -1,5 +1,6 @@
 // All values start as uniform. A walk over the code marks values that vary because an operand varies, and variables that vary because a
-// varying value is written or because lanes may have diverged where they are written. Walks are repeated until no variable changes.
+// varying value is written or because lanes may have diverged where they are written. Walks are repeated until no variable changes and no
+// further Loop is found that lanes leave one by one.
 #include "vyre/run/cpu/uniformity.hpp"
 
 #include <algorithm>
@@ -13,7 +14,7 @@ using lower::Opcode;
 using lower::ValueId;
 
 // A variable that varies may make another one vary, so a program can be made to need a walk for each variable. After this many walks,
-// all variables are taken to vary.
+// all variables are taken to vary, and all lanes to leave a Loop one by one.
 constexpr int kMaxWalks = 6;
 
 bool id_varies(const Kernel& kernel, bool whole_workgroups, const Instruction& instruction) {
@@ -29,10 +30,12 @@ bool id_varies(const Kernel& kernel, bool whole_workgroups, const Instruction& i
   }
 }
 
-// Walks over the code once. Returns whether another variable was found to vary.
+// Walks over the code once. Returns whether another variable was found to vary, or another Loop that lanes leave one by one.
 bool walk(const Kernel& kernel, Uniformity& found) {
   bool changed = false;
   std::vector<bool> parted{false};  // for each open block: whether lanes may have diverged in it
+  std::vector<bool> apart{false};   // the same, counted from where the innermost Loop began
+  std::vector<std::size_t> loops;
   for (std::size_t position = 0; position < kernel.code.size(); ++position) {
     const Instruction& instruction = kernel.code[position];
     const auto varies = [&](ValueId value) { return value.valid() && found.varying[value.index]; };
@@ -46,16 +49,29 @@ bool walk(const Kernel& kernel, Uniformity& found) {
           found.variable_varies[instruction.imm] = changed = true;
         }
         break;
-      case Opcode::If:
       case Opcode::Loop:
+        any = any || found.parted_by_break[position];
         parted.push_back(parted.back() || any);
+        apart.push_back(any);
+        loops.push_back(position);
         break;
-      case Opcode::EndIf:
+      case Opcode::If:
+        parted.push_back(parted.back() || any);
+        apart.push_back(apart.back() || any);
+        break;
       case Opcode::EndLoop:
+        loops.pop_back();
+        [[fallthrough]];
+      case Opcode::EndIf:
         parted.pop_back();
+        apart.pop_back();
+        break;
+      case Opcode::Break:
+        if (apart.back() && !found.parted_by_break[loops.back()]) found.parted_by_break[loops.back()] = changed = true;
         break;
       default:
-        any = any || lower::is_atomic(instruction.op) || id_varies(kernel, found.whole_workgroups, instruction);
+        any = any || lower::is_atomic(instruction.op) || instruction.op == Opcode::LoadPrivate ||
+              id_varies(kernel, found.whole_workgroups, instruction);
     }
     found.varying[position] = any;
     found.divergent[position] = parted.back();
@@ -71,8 +87,11 @@ Uniformity find_uniformity(const Kernel& kernel) {
   found.varying.assign(kernel.code.size(), false);
   found.divergent.assign(kernel.code.size(), false);
   found.variable_varies.assign(kernel.variables.size(), false);
+  found.parted_by_break.assign(kernel.code.size(), false);
   for (int walks = 1; walk(kernel, found); ++walks) {
-    if (walks > kMaxWalks) std::fill(found.variable_varies.begin(), found.variable_varies.end(), true);
+    if (walks <= kMaxWalks) continue;
+    std::fill(found.variable_varies.begin(), found.variable_varies.end(), true);
+    std::fill(found.parted_by_break.begin(), found.parted_by_break.end(), true);
   }
   return found;
 }

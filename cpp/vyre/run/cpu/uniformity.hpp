@@ -12,6 +12,7 @@ struct Uniformity {
   std::vector<bool> varying;          // by instruction: its value may differ between lanes
   std::vector<bool> divergent;        // by instruction: some lanes may be inactive there
   std::vector<bool> variable_varies;  // by variable
+  std::vector<bool> parted_by_break;  // by instruction: a Loop that some lanes may leave by a Break while others go on
 };
 
 Uniformity find_uniformity(const lower::Kernel& kernel);

@@ -39,6 +39,7 @@ class Checker {
     if (options_.races) touch<AccessKind::Read>(shadow, i, index, value);
   }
   void store(const Instruction& i, std::size_t index, const std::uint32_t* slots) {
+    if (tables_[i.b].shadows == nullptr) return;
     Shadow& shadow = shadow_of(tables_[i.b], index);
     shadow.written = true;
     if (options_.races) touch<AccessKind::Write>(shadow, i, index, slots[i.c]);
@@ -61,7 +62,7 @@ class Checker {
  private:
   // The shadow memory for a workgroup's accesses to one buffer.
   struct Table {
-    Shadow* shadows = nullptr;  // null for memory that is only read
+    Shadow* shadows = nullptr;  // null for memory that is only read, or private
     const Memory* memory = nullptr;
     bool shared = false;
     bool blank = false;

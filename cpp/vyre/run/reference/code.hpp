@@ -75,7 +75,8 @@ struct Code {
   std::vector<NodeId> statements;  // by instruction; invalid inside operations
   std::vector<Constant> constants;
   std::vector<Length> lengths;
-  std::vector<BufferId> shared;  // Workgroup buffers that have memory: see shared_buffers()
+  std::vector<BufferId> shared;    // Workgroup buffers that have memory: see accessed_buffers()
+  std::vector<BufferId> privates;  // likewise, Private ones
   Slot slots = kIdSlots;
   bool barriers = false;
   // The number of slots that an invocation keeps while others run. These come first: ids, and the locals that are alive at a barrier.

@@ -107,7 +107,7 @@ class Compiler {
             code_.barriers = true;
             code_.kept = std::max(code_.kept, top);
           },
-          [](const ir::Return&) {});
+          [](const ir::Return&) {}, [](const ir::Break&) {});
     }
     if (callee != nullptr) locals_[callee->op->result()] = callee->result;
     code_.slots = highest;
@@ -200,9 +200,11 @@ class Compiler {
           copy(variable, values_[loop.from], 1);
           copy(bounds_[id], values_[loop.to], 1);
           jumps_[id] = emit({.code = Opcode::EnterLoop, .a = variable, .b = bounds_[id]});
+          breaks_.emplace_back();
         },
         [](const ir::Block&) {}, [&](const ir::End& end) { close(end.opener); },
-        [&](const ir::Barrier&) { emit({.code = Opcode::Barrier}); }, [&](const ir::Return&) { emit({.code = Opcode::End}); });
+        [&](const ir::Barrier&) { emit({.code = Opcode::Barrier}); }, [&](const ir::Return&) { emit({.code = Opcode::End}); },
+        [&](const ir::Break&) { breaks_.back().push_back(emit({.code = Opcode::Jump})); });
   }
 
   void close(NodeId opener) {
@@ -219,11 +221,13 @@ class Compiler {
           const Instruction enter = code_.instructions[jumps_[opener]];
           emit({.code = Opcode::NextRound, .a = enter.a, .b = enter.b, .c = jumps_[opener] + 1});
           code_.instructions[jumps_[opener]].c = here();
+          for (const Address jump : breaks_.back()) code_.instructions[jump].a = here();
+          breaks_.pop_back();
         },
         [](const ir::Block&) {}, [](const ir::Let&) { VYRE_ASSERT(false); }, [](const ir::Assign&) { VYRE_ASSERT(false); },
         [](const ir::Store&) { VYRE_ASSERT(false); }, [](const ir::Else&) { VYRE_ASSERT(false); },
         [](const ir::End&) { VYRE_ASSERT(false); }, [](const ir::Barrier&) { VYRE_ASSERT(false); },
-        [](const ir::Return&) { VYRE_ASSERT(false); });
+        [](const ir::Return&) { VYRE_ASSERT(false); }, [](const ir::Break&) { VYRE_ASSERT(false); });
   }
 
   // Evaluates one expression into `wanted`, unless that is kNowhere or the value has a slot already.
@@ -339,10 +343,11 @@ class Compiler {
   const Facts* facts_ = nullptr;
   bool in_operation_ = false;
   IdVector<LocalId, Slot> locals_;
-  IdVector<NodeId, Slot> bounds_;     // by Loop: the slot of its upper bound
-  IdVector<NodeId, Address> jumps_;   // by If, Else or Loop: the jump to its end, whose target is filled in there
-  IdVector<BufferId, Slot> lengths_;  // by buffer, when a BufLen of it was met
-  IdVector<ExprId, Slot> values_;     // by expression of the current statement; literals keep theirs for the whole function
+  IdVector<NodeId, Slot> bounds_;             // by Loop: the slot of its upper bound
+  IdVector<NodeId, Address> jumps_;           // by If, Else or Loop: the jump to its end, whose target is filled in there
+  std::vector<std::vector<Address>> breaks_;  // of each open Loop, the innermost last: jumps to its end
+  IdVector<BufferId, Slot> lengths_;          // by buffer, when a BufLen of it was met
+  IdVector<ExprId, Slot> values_;             // by expression of the current statement; literals keep theirs for the whole function
   IdVector<ExprId, DataType> types_;
   Slot first_temporary_ = 0, next_temporary_ = 0;
   NodeId node_;
@@ -353,7 +358,8 @@ class Compiler {
 Code compile(const validate::ValidProgram& program) {
   Code code;
   Compiler(code).run(program);
-  code.shared = shared_buffers(program);
+  code.shared = accessed_buffers(program, ir::BufferAccess::Workgroup);
+  code.privates = accessed_buffers(program, ir::BufferAccess::Private);
   return code;
 }
 

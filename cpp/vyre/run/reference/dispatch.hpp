@@ -35,7 +35,7 @@ class OneByOne {
   static std::uint32_t turned(std::uint32_t k, std::uint32_t count) { return kReversed ? count - 1 - k : k; }
 
   void run(const Triple& id) {
-    watch_.spend(group_.shared_bytes() / 16);
+    watch_.spend(group_.own_bytes() / 16);
     group_.start(id);
     observer_.start(0, group_);
     for (;;) {
@@ -44,6 +44,7 @@ class OneByOne {
         const std::uint32_t invocation = turned(k, invocations);
         watch_.spend(job_.code.instructions.size());
         const Address at = group_.resume(invocation, slots_.data());
+        group_.enter(invocation);
         observer_.enter(0, invocation);
         const Address stop = machine_.template run<false>(slots_.data(), group_.memory(), at, 0, observer_);
         group_.suspend(invocation, slots_.data(), stop);
@@ -80,6 +81,7 @@ class Interleaved {
       const std::uint32_t chosen = random_.below(static_cast<std::uint32_t>(busy_));
       Context& context = contexts_[chosen];
       Active& active = *groups_[context.number];
+      active.group.enter(context.invocation);
       observer_.enter(context.number, context.invocation);
       const std::uint32_t burst = random_.burst();
       watch_.spend(burst * 4);
@@ -129,7 +131,7 @@ class Interleaved {
   bool start(std::size_t number) {
     if (done_) return false;
     Active& active = *groups_[number];
-    watch_.spend(active.group.shared_bytes() / 16);
+    watch_.spend(active.group.own_bytes() / 16);
     active.group.start({axes_[0](next_[0]), axes_[1](next_[1]), axes_[2](next_[2])});
     observer_.start(number, active.group);
     for (std::size_t axis = 0; ++next_[axis] == axes_[axis].count; ++axis) {

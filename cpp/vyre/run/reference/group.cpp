@@ -27,10 +27,16 @@ std::string place(const ir::Program& program, NodeId statement) {
 
 Group::Group(const Job& job) : job_(job), memory_(job.memory) {
   for (const BufferId id : job.code.shared) {
-    shared_.emplace_back(workgroup_bytes(job.program.buffers()[id.index]));
-    shared_bytes_ += shared_.back().size();
+    shared_.emplace_back(bytes_of(job.program.buffers()[id.index]));
+    own_bytes_ += shared_.back().size();
     memory_[id.index].bytes = shared_.back().data();
   }
+  for (const BufferId id : job.code.privates) {
+    const std::size_t bytes = bytes_of(job.program.buffers()[id.index]);
+    privates_.push_back({id.index, private_.size(), bytes});
+    private_.resize(private_.size() + bytes * job.invocations());
+  }
+  own_bytes_ += private_.size();
   if (job.code.barriers) {
     stops_.resize(job.invocations());
     kept_.resize(std::size_t{job.invocations()} * job.code.kept);
@@ -41,6 +47,7 @@ void Group::start(const Triple& id) {
   id_ = id;
   started_ = false;
   for (std::vector<std::byte>& bytes : shared_) std::fill(bytes.begin(), bytes.end(), std::byte{0});
+  std::fill(private_.begin(), private_.end(), std::byte{0});
 }
 
 Address Group::resume(std::uint32_t invocation, std::uint32_t* slots) const {

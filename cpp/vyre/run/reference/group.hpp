@@ -1,4 +1,4 @@
-// A running workgroup: its ids, its own memory, and for each invocation where it waits and the slots that it keeps.
+// A running workgroup: its ids, its own memory, and for each invocation its private memory, where it waits and the slots that it keeps.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ using Triple = std::array<std::uint32_t, 3>;
 struct Job {
   const ir::Program& program;
   const Code& code;
-  const std::vector<Memory>& memory;  // by BufferId; Workgroup buffers have only their length here
+  const std::vector<Memory>& memory;  // by BufferId; Workgroup and Private buffers have only their length here
   Grid grid;
 
   // At most 2^16, which the caller has checked.
@@ -38,9 +38,14 @@ class Group {
   const Triple& id() const { return id_; }
   const Memory* memory() const { return memory_.data(); }
   const Memory& memory(std::size_t buffer) const { return memory_[buffer]; }
-  std::uint64_t bytes() const { return shared_bytes_ + kept_.size() * sizeof(std::uint32_t) + stops_.size() * sizeof(Address); }
-  std::uint64_t shared_bytes() const { return shared_bytes_; }
+  std::uint64_t bytes() const { return own_bytes_ + kept_.size() * sizeof(std::uint32_t) + stops_.size() * sizeof(Address); }
+  // Of Workgroup buffers, and of the Private buffers of all invocations.
+  std::uint64_t own_bytes() const { return own_bytes_; }
 
+  // Makes the Private buffers those of this invocation. To be called before it runs on.
+  void enter(std::uint32_t invocation) {
+    for (const Private& each : privates_) memory_[each.buffer].bytes = private_.data() + each.first + each.bytes * invocation;
+  }
   // Restores the invocation's slots, and returns the address at which it goes on.
   Address resume(std::uint32_t invocation, std::uint32_t* slots) const;
   // Records that the invocation waits at, or has ended at, `stop`. Its slots are kept only if the program has barriers.
@@ -66,7 +71,13 @@ class Group {
   bool started_ = false;  // invocations go on after their stops; otherwise from the start
   std::vector<Memory> memory_;
   std::vector<std::vector<std::byte>> shared_;
-  std::uint64_t shared_bytes_ = 0;
+  // The arrays of all invocations of one Private buffer, in private_.
+  struct Private {
+    std::size_t buffer, first, bytes;
+  };
+  std::vector<Private> privates_;
+  std::vector<std::byte> private_;
+  std::uint64_t own_bytes_ = 0;
   std::vector<Address> stops_;
   std::vector<std::uint32_t> kept_;
 };

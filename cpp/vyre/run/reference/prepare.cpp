@@ -45,6 +45,7 @@ Copies::Copies(const validate::ValidProgram& valid, std::span<const BufferView> 
   }
   for (std::size_t index = 0; index < decls.size(); ++index) {
     if (decls[index].access == ir::BufferAccess::Workgroup) memory_[index] = {nullptr, decls[index].count, true};
+    if (decls[index].access == ir::BufferAccess::Private) memory_[index] = {nullptr, decls[index].count, false};
   }
 }
 

@@ -306,6 +306,207 @@ def _returns() -> Iterator[Case]:
     yield _one("return_at_once", "A program may only return.", [0x55], Node.return_())
 
 
+def _steps_to_one(n: int) -> int:
+    """How often n is halved, or tripled and increased, until it is 1."""
+    steps = 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps += 1
+    return steps
+
+
+def _breaks() -> Iterator[Case]:
+    i, k, j, x = _var("i"), _var("k"), _var("j"), _var("x")
+    yield case(
+        "L1/control_flow/break_in_a_loop",
+        "Break leaves the loop in the round that each invocation's id names; what follows the loop runs.",
+        Program(
+            [out_u32()],
+            (16, 1, 1),
+            [
+                Node.let("i", Expr.gid_x()),
+                Node.store("out", i, 100),
+                Node.loop("k", 0, 10, [Node.if_(Expr.eq(k, i), [Node.break_()]), Node.store("out", i, k)]),
+                Node.store("out", i, Expr.load("out", i) + 1000),
+            ],
+        ),
+        {"out": u32([0] * 16)},
+        {"out": u32([1100, *range(1000, 1009), *[1009] * 6])},
+    )
+    yield case(
+        "L1/control_flow/break_in_nested_loops",
+        "Break leaves the innermost loop alone.",
+        Program(
+            [out_u32()],
+            (64, 1, 1),
+            [
+                Node.let("i", Expr.gid_x()),
+                Node.let("inner", 0),
+                Node.let("outer", 0),
+                Node.loop(
+                    "k",
+                    0,
+                    8,
+                    [
+                        Node.if_(k > i // 4, [Node.break_()]),
+                        Node.loop("j", 0, 8, [Node.if_(Expr.eq(j, i % 7), [Node.break_()]), _add("inner", 1)]),
+                        _add("outer", 1),
+                    ],
+                ),
+                Node.store("out", i, _var("outer") * 100 + _var("inner")),
+            ],
+        ),
+        {"out": u32([0] * 64)},
+        {"out": u32([rounds * 100 + rounds * (n % 7) for n in range(64) for rounds in [min(n // 4 + 1, 8)]])},
+    )
+    yield case(
+        "L1/control_flow/break_in_branches",
+        "Break leaves the loop from both branches of an If and from blocks; what was assigned before it stays.",
+        Program(
+            [out_u32()],
+            (24, 1, 1),
+            [
+                Node.let("i", Expr.gid_x()),
+                Node.let("x", 0),
+                Node.loop(
+                    "k",
+                    0,
+                    12,
+                    [
+                        _add("x", 1),
+                        Node.if_(
+                            i < 8,
+                            [Node.if_(k >= i, [_add("x", 100), Node.block([Node.break_()])])],
+                            [Node.if_(i < 16, [_add("x", 10)], [_add("x", 20), Node.break_()])],
+                        ),
+                        _add("x", 1),
+                    ],
+                ),
+                Node.store("out", i, x),
+            ],
+        ),
+        {"out": u32([0] * 24)},
+        {"out": u32([*(2 * n + 101 for n in range(8)), *[12 * 12] * 8, *[21] * 8])},
+    )
+
+
+def _breaks_and_others() -> Iterator[Case]:
+    i, k, x = _var("i"), _var("k"), _var("x")
+    yield case(
+        "L1/control_flow/break_or_return",
+        "Of a Break and a Return in one loop each invocation takes the one that it meets first.",
+        Program(
+            [out_u32()],
+            (20, 1, 1),
+            [
+                Node.let("i", Expr.gid_x()),
+                Node.loop(
+                    "k",
+                    0,
+                    16,
+                    [
+                        Node.store("out", i, k),
+                        Node.if_(Expr.eq(k, i % 5 + 3), [Node.break_()]),
+                        Node.if_(Expr.eq(k, i % 4 + 4), [Node.return_()]),
+                    ],
+                ),
+                Node.store("out", i, Expr.load("out", i) + 100),
+            ],
+        ),
+        {"out": u32([0x55] * 20)},
+        {"out": u32([100 + n % 5 + 3 if n % 5 + 3 <= n % 4 + 4 else n % 4 + 4 for n in range(20)])},
+    )
+    yield _one(
+        "break_at_once",
+        "A loop may only break, in its first round; one without a round does not break.",
+        [7, 9],
+        Node.let("x", 7),
+        Node.loop("k", 0, 100, [Node.break_()]),
+        Node.store("out", 0, x),
+        Node.loop("k", 5, 5, [Node.assign("x", 1), Node.break_()]),
+        Node.loop("k", 4, 9, [_add("x", 2), Node.break_()]),
+        Node.store("out", 1, x),
+    )
+
+
+def _whiles() -> Iterator[Case]:
+    i, k, x = _var("i"), _var("k"), _var("x")
+    starts = list(range(1, 65))
+    yield case(
+        "L1/control_flow/while",
+        "A loop of 2^32 - 1 rounds with a Break is a `while`: it makes the rounds that its condition asks for.",
+        Program(
+            [out_u32()],
+            (64, 1, 1),
+            [
+                Node.let("x", Expr.gid_x() + 1),
+                Node.let("steps", 0),
+                Node.loop(
+                    "k",
+                    0,
+                    MASK,
+                    [
+                        Node.if_(Expr.eq(x, 1), [Node.break_()]),
+                        Node.assign("x", Expr.select(Expr.eq(x % 2, 0), x // 2, x * 3 + 1)),
+                        Node.assign("steps", k + 1),
+                    ],
+                ),
+                Node.store("out", Expr.gid_x(), _var("steps")),
+            ],
+        ),
+        {"out": u32([0x55] * 64)},
+        {"out": u32([_steps_to_one(n) for n in starts])},
+    )
+    yield case(
+        "L1/control_flow/while_of_all_with_barriers",
+        "A Break that a whole workgroup takes may stand beside barriers.",
+        Program(
+            [BufferDecl.read("rounds", 0, U32), out_u32(1), BufferDecl.workgroup("tile", 32, U32)],
+            (32, 1, 1),
+            [
+                Node.let("i", Expr.local_x()),
+                Node.store("tile", i, i),
+                Node.loop(
+                    "k",
+                    0,
+                    MASK,
+                    [
+                        Node.barrier(),
+                        Node.if_(Expr.eq(k, Expr.load("rounds", Expr.workgroup_x())), [Node.break_()]),
+                        Node.let("next", Expr.load("tile", (i + 1) % 32)),
+                        Node.barrier(),
+                        Node.store("tile", i, _var("next") + 100),
+                    ],
+                ),
+                Node.barrier(),
+                Node.store("out", Expr.gid_x(), Expr.load("tile", i)),
+            ],
+        ),
+        {"rounds": u32([0, 1, 5, 40]), "out": u32([0x55] * 128)},
+        {"out": u32([(n + rounds) % 32 + 100 * rounds for rounds in (0, 1, 5, 40) for n in range(32)])},
+        4,
+    )
+    yield case(
+        "L1/control_flow/break_of_some_before_a_barrier",
+        "After a loop that invocations left in different rounds the whole workgroup meets at a barrier.",
+        Program(
+            [out_u32(), BufferDecl.workgroup("tile", 64, U32)],
+            (64, 1, 1),
+            [
+                Node.let("i", Expr.local_x()),
+                Node.let("x", 0),
+                Node.loop("k", 0, 64, [Node.if_(k * k > i, [Node.break_()]), Node.assign("x", k)]),
+                Node.store("tile", i, x),
+                Node.barrier(),
+                Node.store("out", Expr.gid_x(), Expr.load("tile", 63 - i)),
+            ],
+        ),
+        {"out": u32([0x55] * 128)},
+        {"out": u32([int(np.sqrt(63 - n)) for n in range(64)] * 2)},
+        2,
+    )
+
+
 def _ticket() -> Expr:
     """A node of its own each time: the value of `count` before, which becomes one more."""
     return Expr.atomic_add("count", 0, 1)
@@ -556,3 +757,6 @@ def cases() -> Iterator[Case]:
     yield from _order()
     yield from _unused()
     yield from _literals()
+    yield from _breaks()
+    yield from _breaks_and_others()
+    yield from _whiles()

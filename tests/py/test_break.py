@@ -1,0 +1,228 @@
+"""Break: a `while` on every backend, what the forms write, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import vyre
+from test_software_devices import LLVMPIPE, SWIFTSHADER, answers
+from vyre import BufferDecl, DataType, Expr, Node, OpSignature, OpSpec, Program, ops
+
+U32 = DataType.U32
+FOREVER = 2**32 - 1
+i, k, x, y, low, high, middle = (Expr.var(name) for name in ("i", "k", "x", "y", "low", "high", "middle"))
+
+
+def collatz() -> Program:
+    """steps[i]: how often start[i] is halved, or tripled and increased, until it is 1."""
+    return Program(
+        [BufferDecl.read("start", 0, U32), BufferDecl.output("steps", 1, U32)],
+        (64, 1, 1),
+        [
+            Node.let("i", Expr.gid_x()),
+            Node.let("x", Expr.load("start", i)),
+            Node.loop(
+                "k",
+                0,
+                FOREVER,
+                [
+                    Node.if_(x <= 1, [Node.break_()]),
+                    Node.if_(Expr.eq(x & 1, 0), [Node.assign("x", x >> 1)], [Node.assign("x", x * 3 + 1)]),
+                    Node.store("steps", i, k + 1),
+                ],
+            ),
+        ],
+    )
+
+
+def steps(n: int) -> int:
+    count = 0
+    while n > 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        count += 1
+    return count
+
+
+def test_a_while_makes_the_turns_that_its_condition_asks_for(target, rng):
+    start = rng.integers(0, 100_000, 500, dtype=np.uint32)
+    found = vyre.run(collatz(), {"start": start, "steps": 500}, 8, **target)["steps"]
+    assert found.tolist() == [steps(int(n)) for n in start]
+
+
+@pytest.mark.parametrize("optimize", [True, False])
+def test_a_search_leaves_its_loop_where_it_found_something(target, optimize, rng):
+    """Several loops and breaks: numpy.searchsorted, and the first element that is equal, by a walk from there."""
+    table = np.sort(rng.integers(0, 300, 200, dtype=np.uint32))
+    wanted = rng.integers(0, 310, 300, dtype=np.uint32)
+    program = Program(
+        [BufferDecl.read("table", 0, U32), BufferDecl.read("wanted", 1, U32), BufferDecl.output("at", 2, U32)],
+        (32, 1, 1),
+        [
+            Node.let("i", Expr.gid_x()),
+            Node.let("x", Expr.load("wanted", i)),
+            Node.let("low", 0),
+            Node.let("high", Expr.buf_len("table")),
+            Node.loop(
+                "k",
+                0,
+                FOREVER,
+                [
+                    Node.if_(low >= high, [Node.break_()]),
+                    Node.let("middle", (low + high) >> 1),
+                    Node.let("y", Expr.load("table", middle)),
+                    Node.if_(Expr.eq(y, x), [Node.assign("low", middle), Node.break_()]),
+                    Node.if_(y < x, [Node.assign("low", middle + 1)], [Node.assign("high", middle)]),
+                ],
+            ),
+            Node.loop(
+                "k",
+                0,
+                FOREVER,
+                [
+                    Node.if_(Expr.eq(low, 0), [Node.break_()]),
+                    Node.if_(Expr.load("table", low - 1) < x, [Node.break_()]),
+                    Node.assign("low", low - 1),
+                ],
+            ),
+            Node.store("at", i, low),
+        ],
+    )
+    arrays = {"table": table, "wanted": wanted, "at": 300}
+    found = vyre.run(program, arrays, 10, optimize=optimize, **target)["at"]
+    np.testing.assert_array_equal(found, np.searchsorted(table, wanted))
+
+
+def test_an_operation_may_leave_its_loop(target):
+    spec = OpSpec(
+        "test.integer_sqrt",
+        OpSignature([U32], U32),
+        parameters=["n"],
+        body=[
+            Node.let("root", 0),
+            Node.loop(
+                "k",
+                1,
+                FOREVER,
+                [Node.if_(k * k > Expr.var("n"), [Node.break_()]), Node.assign("root", k)],
+            ),
+        ],
+        result=Expr.var("root"),
+    )
+    ops.register(spec)
+    values = np.arange(200, dtype=np.uint32) * 7
+    program = Program(
+        [BufferDecl.read("n", 0, U32), BufferDecl.output("out", 1, U32)],
+        (64, 1, 1),
+        [Node.store("out", Expr.gid_x(), Expr.call("test.integer_sqrt", [Expr.load("n", Expr.gid_x())]))],
+    )
+    out = vyre.run(program, {"n": values, "out": 200}, 4, **target)["out"]
+    np.testing.assert_array_equal(out, np.sqrt(values).astype(np.uint32))
+
+
+def test_barriers_stand_beside_a_break_that_a_whole_workgroup_takes(target):
+    """Each round halves the number of sums; numpy adds them all."""
+    local = Expr.local_x()
+    program = Program(
+        [BufferDecl.read("data", 0, U32), BufferDecl.output("sums", 1, U32), BufferDecl.workgroup("part", 64, U32)],
+        (64, 1, 1),
+        [
+            Node.store("part", local, Expr.load("data", Expr.gid_x())),
+            Node.let("x", 32),
+            Node.loop(
+                "k",
+                0,
+                FOREVER,
+                [
+                    Node.barrier(),
+                    Node.if_(Expr.eq(x, 0), [Node.break_()]),
+                    Node.if_(
+                        local < x,
+                        [Node.store("part", local, Expr.load("part", local) + Expr.load("part", local + x))],
+                    ),
+                    Node.assign("x", x >> 1),
+                ],
+            ),
+            Node.if_(Expr.eq(local, 0), [Node.store("sums", Expr.workgroup_x(), Expr.load("part", 0))]),
+        ],
+    )
+    data = np.arange(640, dtype=np.uint32) ** 2
+    found = vyre.run(program, {"data": data, "sums": 10}, 10, **target)["sums"]
+    np.testing.assert_array_equal(found, data.reshape(10, 64).sum(axis=1))
+
+
+def test_the_forms_keep_it():
+    program = collatz()
+    text = program.to_text()
+    assert "  if %1 <= 1 {\n    break\n  }\n" in text
+    assert vyre.parse(text) == program
+    assert vyre.parse(text.replace("    break\n  }", "    break } # leaves")) == program
+    assert Program.from_bytes(program.to_bytes()) == program
+    again = pickle.loads(pickle.dumps(program))
+    assert again == program
+    assert hash(again) == hash(program)
+    assert repr(Node.break_()) == "Node(break)"
+    assert str(program.entry[2]) == str(again.entry[2])
+    assert vyre.parse(text.replace("break", "return")) != program
+    assert hash(vyre.parse(text.replace("break", "return"))) != hash(program)
+
+
+def test_a_variable_may_still_be_called_break():
+    """`break` became a statement after the first texts were written: those mean what they meant."""
+    head = "vyre 1\nworkgroup_size 1 1 1\nbuffer break: read_write u32 binding 0\n\n"
+    text = head + "let break = 1\nbreak = 2\nbreak[0] = break\n"
+    program = vyre.parse(text)
+    assert program.to_text() == text
+    assert vyre.run(program, {"break": 1}, 1, backend="reference")["break"].tolist() == [2]
+
+
+def test_the_shader_languages_have_it_too():
+    assert "break;" in vyre.lower(collatz(), target="wgsl")
+    words = np.frombuffer(vyre.lower(collatz(), target="spirv"), np.uint32)
+    assert words[0] == 0x07230203
+
+
+def test_validation_names_the_statement():
+    program = Program([], (1, 1, 1), [Node.break_(), Node.loop("k", 0, 4, [Node.break_(), Node.let("z", 1)])])
+    assert [(d.rule, d.place.path, d.message) for d in vyre.validate(program)] == [
+        ("V038", "entry[0]", "vyre IR validation: break outside of a loop. Fix: move it into a Loop body."),
+        (
+            "V038",
+            "entry[1].body[1]",
+            "vyre IR validation: statement after break is unreachable. Fix: remove it or move it before the break.",
+        ),
+    ]
+
+
+def test_checked_execution_judges_barriers_that_some_may_miss():
+    def meeting(divisor: int) -> Program:
+        entry = [Node.loop("k", 0, 4, [Node.if_(Expr.local_x() // divisor > k, [Node.break_()]), Node.barrier()])]
+        return Program([BufferDecl.output("out", 0, U32)], (8, 1, 1), entry)
+
+    for divisor, found in ((100, []), (1, [vyre.DivergentBarrierReport])):
+        assert [d.rule for d in vyre.validate(meeting(divisor))] == ["V010"]
+        result = vyre.check(meeting(divisor), {"out": 1}, 1)
+        assert [type(report) for report in result.reports] == found
+
+
+@pytest.mark.skipif(not (LLVMPIPE and SWIFTSHADER), reason="needs llvmpipe and SwiftShader")
+def test_the_turns_that_are_made_count_for_a_driver_that_ends_loops_and_not_the_bound():
+    body = """
+        k, s = Expr.var("k"), Expr.var("s")
+        def turns(bound):
+            step = Node.assign("s", s * 3 + 1)
+            leave = Node.if_(k >= Expr.load("n", 0), [Node.break_()])
+            entry = [Node.let("s", 0), Node.loop("k", 0, bound, [leave, step]), Node.store("out", 0, s)]
+            return Program([BufferDecl.read("n", 0, vyre.u32), BufferDecl.output("out", 1, vyre.u32)], (1, 1, 1), entry)
+        def on(device, n):
+            try:
+                return run(turns(2**32 - 1), n=n, device=device) == expected(n)
+            except vyre.CapabilityError as error:
+                return str(error).split(" of device")[0]
+        run(turns(3), n=2)
+        index = {d.name.split()[0]: d.index for d in vyre.devices()}
+        show(*[on(index[name], n) for name in ("llvmpipe", "SwiftShader") for n in (0, 1000, 65_000, 70_000)],
+             where(lambda: run(turns(2**32 - 1), n=5)))
+    """
+    ended = "more than 65535 loop rounds an invocation exceeds loop_budget"
+    assert answers(body) == [True, True, True, ended, True, True, True, True, "SwiftShader"]

@@ -1,0 +1,148 @@
+"""Atomics on workgroup memory that is declared atomic: every backend, every form, and what is refused."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import BufferAccess, BufferDecl, DataType, Expr, Node, Program
+
+U32, I32 = DataType.U32, DataType.I32
+COUNTS = BufferDecl.workgroup("counts", 256, U32, atomic=True)
+local, k = Expr.local_x(), Expr.var("k")
+
+
+def histogram() -> Program:
+    """bins[b] += how many of the bytes in `data` are b; counted in each workgroup first."""
+    byte = (Expr.load("data", Expr.gid_x()) >> (k * 8)) & 0xFF
+    return Program(
+        [BufferDecl.read("data", 0, U32), BufferDecl.output("bins", 1, U32), COUNTS],
+        (64, 1, 1),
+        [
+            Node.if_(
+                Expr.gid_x() < Expr.buf_len("data"),
+                [Node.loop("k", 0, 4, [Node.let("one", Expr.atomic_add("counts", byte, 1))])],
+            ),
+            Node.barrier(),
+            Node.loop(
+                "k",
+                0,
+                4,
+                [
+                    Node.let("bin", k * 64 + local),
+                    Node.let("old", Expr.atomic_add("bins", Expr.var("bin"), Expr.load("counts", Expr.var("bin")))),
+                ],
+            ),
+        ],
+    )
+
+
+@pytest.mark.parametrize("optimize", [True, False])
+def test_a_histogram_is_numpys(target, optimize, rng):
+    data = rng.integers(0, 256, 5000, dtype=np.uint8)
+    words = vyre.pack_bytes(data.tobytes())
+    found = vyre.run(histogram(), {"data": words, "bins": 256}, 20, optimize=optimize, **target)["bins"]
+    np.testing.assert_array_equal(found, np.bincount(data, minlength=256))
+
+
+def test_a_compaction_keeps_what_it_should_in_any_order(target, rng):
+    """Each workgroup collects its even numbers behind a counter of its own."""
+    program = Program(
+        [
+            BufferDecl.read("data", 0, U32),
+            BufferDecl.output("kept", 1, U32),
+            BufferDecl.read_write("sizes", 2, U32),
+            BufferDecl.workgroup("size", 1, U32, atomic=True),
+        ],
+        (64, 1, 1),
+        [
+            Node.let("x", Expr.load("data", Expr.gid_x())),
+            Node.if_(
+                Expr.eq(Expr.var("x") & 1, 0),
+                [
+                    Node.let("at", Expr.atomic_add("size", 0, 1)),
+                    Node.store("kept", Expr.workgroup_x() * 64 + Expr.var("at"), Expr.var("x")),
+                ],
+            ),
+            Node.barrier(),
+            Node.if_(Expr.eq(local, 0), [Node.store("sizes", Expr.workgroup_x(), Expr.load("size", 0))]),
+        ],
+    )
+    data = rng.integers(1, 1000, 64 * 9, dtype=np.uint32)
+    out = vyre.run(program, {"data": data, "kept": data.size, "sizes": 9}, 9, **target)
+    for part, kept, size in zip(data.reshape(9, 64), out["kept"].reshape(9, 64), out["sizes"], strict=True):
+        even = part[part % 2 == 0]
+        assert size == len(even)
+        np.testing.assert_array_equal(np.sort(kept[:size]), np.sort(even))
+
+
+def test_the_forms_keep_it():
+    program = histogram()
+    assert "buffer counts: workgroup atomic u32 count 256\n" in program.to_text()
+    for again in (
+        vyre.parse(program.to_text()),
+        Program.from_bytes(program.to_bytes()),
+        pickle.loads(pickle.dumps(program)),
+    ):
+        assert again == program
+        assert hash(again) == hash(program)
+        assert again.buffers[2].atomic
+    plain = BufferDecl.workgroup("counts", 256, U32)
+    assert (COUNTS.atomic, plain.atomic, COUNTS.access) == (True, False, BufferAccess.Workgroup)
+    assert COUNTS != plain
+    assert hash(COUNTS) != hash(plain)
+    assert Program([COUNTS]) != Program([plain])
+    assert hash(Program([COUNTS])) != hash(Program([plain]))
+    assert pickle.loads(pickle.dumps(COUNTS)) == COUNTS
+    assert repr(COUNTS) == "BufferDecl.workgroup('counts', 256, DataType.U32, atomic=True)"
+    assert "var<workgroup> s0: array<atomic<u32>, 256>;" in vyre.lower(program, target="wgsl")
+
+
+def test_a_declaration_pickled_before_there_were_atomic_ones_is_read():
+    made = vyre._core._buffer_decl_from_state(b"counts", 0, BufferAccess.Workgroup, U32, 256, False)
+    assert made == BufferDecl.workgroup("counts", 256, U32)
+
+
+def test_only_workgroup_memory_is_atomic():
+    with pytest.raises(vyre.ParseError) as error:
+        vyre.parse("vyre 1\nworkgroup_size 1 1 1\nbuffer x: read_write atomic u32 binding 0\n")
+    assert str(error.value).startswith("line 3, column 22: ")
+    data = bytearray(Program([BufferDecl.workgroup("x", 1, U32, atomic=True)]).to_bytes())
+    position = data.index(b"\x01x") + 2
+    data[position] = 1  # ReadWrite
+    with pytest.raises(vyre.ParseError) as error:
+        Program.from_bytes(bytes(data))
+    assert str(error.value) == (
+        "byte 16: a buffer that is not workgroup memory is atomic. Fix: pass the bytes as to_bytes gave them."
+    )
+    with pytest.raises(vyre.ParseError, match="only workgroup memory is atomic"):
+        vyre._core._buffer_decl_from_state(b"x", 0, BufferAccess.ReadWrite, U32, 1, False, True)
+
+
+def test_validation_speaks_at_the_declaration():
+    program = Program(
+        [BufferDecl.workgroup("s", 4, I32, atomic=True), BufferDecl.workgroup("t", 4, U32)],
+        (8, 1, 1),
+        [Node.let("a", Expr.atomic_add("s", 0, 1)), Node.let("b", Expr.atomic_add("t", 0, 1))],
+    )
+    assert [(d.rule, d.place.path, d.hint) for d in vyre.validate(program)] == [
+        ("V036", "buffers[0]", 'declare it as BufferDecl.workgroup("s", 4, DataType.U32, atomic=True).'),
+        ("V025", "entry[1].value", 'declare it as BufferDecl.workgroup("t", 4, DataType.U32, atomic=True).'),
+    ]
+
+
+def test_a_plain_access_that_no_barrier_orders_races_with_an_atomic():
+    def checked(*between: Node):
+        entry = [
+            Node.let("old", Expr.atomic_add("counts", 0, 1)),
+            *between,
+            Node.store("out", Expr.gid_x(), Expr.load("counts", 0)),
+        ]
+        program = Program([BufferDecl.output("out", 0, U32), COUNTS], (8, 1, 1), entry)
+        return vyre.check(program, {"out": 8}, 1)
+
+    assert checked(Node.barrier()).ok
+    assert [type(report) for report in checked().reports] == [vyre.RaceReport]
+    atomics = Program([COUNTS], (8, 1, 1), [Node.let(f"o{n}", Expr.atomic_add("counts", 0, 1)) for n in range(2)])
+    assert vyre.check(atomics, {}, 1).ok
