@@ -3,11 +3,13 @@
 #include <pybind11/pybind11.h>
 
 #include <array>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 #include <utility>
+#include <vector>
 
 #include "bindings.hpp"
 
@@ -54,9 +56,10 @@ bool is_true(PyObject* value) {
   return truth > 0;
 }
 
+constexpr const char* kMark = "__tracebackhide__";
+
 // Whether vyre.hide_frames hides the frame, or `__tracebackhide__` is true in its local or global variables, as pytest has it.
 bool is_hidden(PyFrameObject* frame, PyCodeObject* code) {
-  constexpr const char* kMark = "__tracebackhide__";
   if (hidden().code.contains(reinterpret_cast<PyObject*>(code))) return true;
   const py::handle self(reinterpret_cast<PyObject*>(frame));
   const py::object globals = self.attr("f_globals");
@@ -79,6 +82,18 @@ struct Known {
   ir::SourcePlace place;
 };
 
+// What is the same for every instruction of a function: the last function's, because most statements come from one.
+struct Function {
+  PyCodeObject* code = nullptr;  // owned
+  PyObject* globals = nullptr;   // compared by address alone
+  Known::Frame frame = Known::Frame::User;
+  ir::SourcePlace place;  // its file
+};
+Function& last_function() {
+  static auto& instance = *new Function;  // never destroyed, because the interpreter goes first
+  return instance;
+}
+
 using Slots = std::array<Known, 1024>;
 // Direct-mapped and small: it keeps at most so many code objects alive. Guarded by the GIL; never destroyed, because the
 // interpreter goes first.
@@ -94,6 +109,7 @@ void forget() {
   std::swap(before, slots());
   for (const Known& known : before) Py_XDECREF(known.code);
   delete &before;
+  Py_XDECREF(std::exchange(last_function().code, nullptr));
 }
 
 int instruction_of(PyFrameObject* frame) {
@@ -104,30 +120,114 @@ int instruction_of(PyFrameObject* frame) {
 #endif
 }
 
+#if PY_VERSION_HEX >= 0x030B0000
+struct Columns {
+  int line = 0, column = -1, end_line = 0, end_column = -1;  // from 0, as Python has them; -1 where it has none
+};
+
+// The columns of the instructions of one code object, read in order. Python looks an instruction up from the code's beginning, which is
+// quadratic for a function of thousands of lines that makes a statement in each.
+class ColumnsOf {
+ public:
+  // Functions shorter than this are looked up directly.
+  static constexpr Py_ssize_t kLongCode = 2000;  // bytes
+
+  // Nothing while it reads: the garbage collector may run Python that makes expressions.
+  std::optional<Columns> at(PyCodeObject* code, int instruction) {
+    if (std::exchange(reading_, true)) return std::nullopt;
+    const Columns found = read(code, instruction);
+    reading_ = false;
+    return found;
+  }
+
+ private:
+  Columns read(PyCodeObject* code, int instruction) {
+    if (code != code_) {
+      py::object rest = py::handle(reinterpret_cast<PyObject*>(code)).attr("co_positions")();
+      Py_INCREF(code);
+      Py_XDECREF(std::exchange(code_, code));
+      rest_ = std::move(rest);
+      read_.clear();
+    }
+    const auto wanted = static_cast<std::size_t>(instruction) / sizeof(std::uint16_t);
+    while (read_.size() <= wanted) {
+      const py::object next = py::reinterpret_steal<py::object>(PyIter_Next(rest_.ptr()));
+      if (!next) {
+        PyErr_Clear();
+        return {};
+      }
+      const auto number = [&](Py_ssize_t k, int missing) {
+        PyObject* item = PyTuple_GET_ITEM(next.ptr(), k);
+        return item == Py_None ? missing : static_cast<int>(PyLong_AsLong(item));
+      };
+      read_.push_back({number(0, 0), number(2, -1), number(1, 0), number(3, -1)});
+    }
+    return read_[wanted];
+  }
+
+  PyCodeObject* code_ = nullptr;  // owned
+  bool reading_ = false;
+  py::object rest_;
+  std::vector<Columns> read_;
+};
+
+Columns columns_of(PyCodeObject* code, int instruction) {
+  // Never destroyed, because the interpreter goes first.
+  static auto& last = *new ColumnsOf;
+  if (Py_SIZE(code) * static_cast<Py_ssize_t>(sizeof(std::uint16_t)) >= ColumnsOf::kLongCode) {
+    if (const std::optional<Columns> found = last.at(code, instruction)) return *found;
+  }
+  Columns found;
+  if (PyCode_Addr2Location(code, instruction, &found.line, &found.column, &found.end_line, &found.end_column) == 0) return {};
+  return found;
+}
+#endif
+
+const Function& function_of(PyFrameObject* frame, PyCodeObject* code) {
+  Function& last = last_function();
+  const py::object globals = py::handle(reinterpret_cast<PyObject*>(frame)).attr("f_globals");
+  // A function with a variable for it may be hidden in one call and not in the next.
+  const bool is_same = last.code == code && last.globals == globals.ptr() && last.frame == Known::Frame::User;
+  if (is_same && !py::handle(reinterpret_cast<PyObject*>(code)).attr("co_varnames").contains(kMark)) return last;
+  Function found;
+  Py_INCREF(code);
+  found.code = code;
+  found.globals = globals.ptr();
+  const std::string file = lenient_text(code->co_filename);
+  if (internal(file)) {
+    found.frame = Known::Frame::Internal;
+  } else {
+    if (is_hidden(frame, code)) found.frame = Known::Frame::Hidden;
+    found.place.file = ir::intern_file(file);
+  }
+  PyCodeObject* before = std::exchange(last, found).code;
+  Py_XDECREF(before);
+  return last;
+}
+
 Known look_up(PyFrameObject* frame, PyCodeObject* code, int instruction) {
+  const Function function = function_of(frame, code);
   Known result;
   Py_INCREF(code);
   result.code = code;
   result.instruction = instruction;
-  const std::string file = lenient_text(code->co_filename);
-  if (internal(file)) {
-    result.frame = Known::Frame::Internal;
+  result.frame = function.frame;
+  result.place = function.place;
+  if (result.frame == Known::Frame::Internal) return result;
+#if PY_VERSION_HEX >= 0x030B0000
+  const Columns at = columns_of(code, instruction);
+  if (at.column >= 0 && at.line > 0) {
+    result.place.line = static_cast<std::uint32_t>(at.line);
+    constexpr int kLast = 0xFFFF;
+    if (at.column < kLast) result.place.column = static_cast<std::uint16_t>(at.column + 1);
+    if (at.end_line == at.line && at.end_column >= 0 && at.end_column < kLast) {
+      result.place.end_column = static_cast<std::uint16_t>(at.end_column + 1);
+    }
     return result;
   }
-  if (is_hidden(frame, code)) result.frame = Known::Frame::Hidden;
-  result.place.file = ir::intern_file(file);
+#endif
   const int line = PyFrame_GetLineNumber(frame);
   result.place.line = line > 0 ? static_cast<std::uint32_t>(line) : 0;
-#if PY_VERSION_HEX >= 0x030B0000
-  int start_line = 0, start_column = 0, end_line = 0, end_column = 0;
-  if (PyCode_Addr2Location(code, instruction, &start_line, &start_column, &end_line, &end_column) != 0 && start_column >= 0 &&
-      start_line > 0) {
-    result.place.line = static_cast<std::uint32_t>(start_line);
-    constexpr int kLast = 0xFFFF;
-    if (start_column < kLast) result.place.column = static_cast<std::uint16_t>(start_column + 1);
-    if (end_line == start_line && end_column < kLast) result.place.end_column = static_cast<std::uint16_t>(end_column + 1);
-  }
-#endif
   return result;
 }
 
