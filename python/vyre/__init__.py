@@ -44,6 +44,7 @@ from vyre.errors import (
     ExecutionError,
     FileError,
     InternalError,
+    KernelError,
     LoweringError,
     ParseError,
     PlannedTypeError,
@@ -56,6 +57,22 @@ if TYPE_CHECKING:
     from vyre._check import CheckResult, check, replay
     from vyre._devices import Backends, Device, backends, devices
     from vyre._divergence import Divergence, OutputDifference
+    from vyre._kernel import (
+        Builder,
+        In,
+        InOut,
+        Kernel,
+        Out,
+        barrier,
+        const,
+        gid,
+        kernel,
+        lid,
+        local,
+        shared,
+        unroll,
+        wid,
+    )
     from vyre._profile import Profile, ProfileEvent, ProfileRow, profile
     from vyre._repeat import RepeatResult, RunDifference, repeat
     from vyre._reports import (
@@ -91,6 +108,13 @@ _LATER = {
     **dict.fromkeys(["Backends", "Device", "backends", "devices"], "vyre._devices"),
     **dict.fromkeys(["Divergence", "OutputDifference"], "vyre._divergence"),
     **dict.fromkeys(["CheckResult", "check", "replay"], "vyre._check"),
+    **dict.fromkeys(
+        [
+            *["Builder", "In", "InOut", "Kernel", "Out", "const", "kernel"],
+            *["barrier", "gid", "lid", "local", "shared", "unroll", "wid"],
+        ],
+        "vyre._kernel",
+    ),
     **dict.fromkeys(["Profile", "ProfileEvent", "ProfileRow", "profile"], "vyre._profile"),
     **dict.fromkeys(["RepeatResult", "RunDifference", "repeat"], "vyre._repeat"),
     "try_compile": "vyre._trial",
@@ -126,9 +150,16 @@ def __dir__() -> list[str]:
 def explain(rule: str) -> str:
     """The text about a rule such as "V014": what it checks and why, its sentences, and what to write in Python.
 
+    Rules of programs begin with V, those of kernels written in Python with K.
+
     >>> print(explain("V003").splitlines()[0])
     V003: Workgroup Size Components Are At Least One
     """
+    if isinstance(rule, str) and rule.startswith("K"):
+        from vyre._kernel.mistakes import RULES
+
+        if rule in RULES:
+            return f"{rule}: {RULES[rule]}"
     return _core._explain(rule)
 
 
@@ -139,6 +170,7 @@ __all__ = [
     "Backends",
     "BarrierStop",
     "BindingError",
+    "Builder",
     "CallError",
     "CapabilityError",
     "CheckError",
@@ -155,10 +187,15 @@ __all__ = [
     "ExecutionError",
     "FileError",
     "Graph",
+    "In",
+    "InOut",
     "InternalError",
+    "Kernel",
+    "KernelError",
     "LoweringError",
     "Operation",
     "OrderDependenceReport",
+    "Out",
     "OutOfBoundsReport",
     "OutputDifference",
     "ParseError",
@@ -176,15 +213,21 @@ __all__ = [
     "Witness",
     "array",
     "backends",
+    "barrier",
     "bisect",
     "boolean",
     "check",
+    "const",
     "devices",
     "empty",
     "explain",
+    "gid",
     "graph",
     "hide_frames",
     "i32",
+    "kernel",
+    "lid",
+    "local",
     "lower",
     "op",
     "ops",
@@ -193,12 +236,15 @@ __all__ = [
     "repeat",
     "replay",
     "run",
+    "shared",
     "try_compile",
     "u32",
     "u64",
     "unpack_bytes",
+    "unroll",
     "vec2u32",
     "vec4u32",
+    "wid",
 ]
 __all__ += _core.__all__
 

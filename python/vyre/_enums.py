@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import enum
+from typing import Any
 
 from vyre._calls import explain_methods
-from vyre.errors import PlannedTypeError
+from vyre.errors import ArgumentError, PlannedTypeError
 
 _PLANNED = {
     "F32": "it joins with strict IEEE 754 arithmetic; until then carry its bits as U32",
@@ -41,6 +42,31 @@ class TypeEnum(TableEnum, metaclass=_TypeMeta):
     def min_bytes(self) -> int:
         """Bytes that one element takes in a buffer; 0 for Bytes, whose length is the host's."""
         return _BYTES[self.name]
+
+    def __call__(self, *values: Any) -> Any:
+        """A value of this type: a literal of an integer, a cast of an expression, a vector of as many values as lanes.
+
+        >>> import vyre
+        >>> vyre.u64(5), vyre.i32(vyre.gid(0)), vyre.vec2u32(1, 2)
+        (Expr(u64(5)), Expr(cast(I32, invocation_id(0))), Expr(pack(Vec2U32, 1, 2)))
+        """
+        from vyre._core import Expr, _tables
+
+        row = _tables["types"][list(type(self)).index(self)]
+        wanted = row.components
+        if len(values) != wanted or row.kind == "opaque":
+            name = "boolean" if self.name == "Bool" else self.name.lower()
+            raise ArgumentError(
+                f"vyre.{name} takes {wanted} value{'' if wanted == 1 else 's'}, got {len(values)}. "
+                f"Fix: write vyre.{name}({', '.join('xyzw'[:wanted])})."
+            )
+        if wanted > 1:
+            return Expr.pack(self, values)
+        (value,) = values
+        if type(value) is Expr:
+            return Expr.cast(self, value)
+        literal = {"U32": Expr.u32, "I32": Expr.i32, "U64": Expr.u64, "Bool": Expr.bool}[self.name]
+        return literal(value)
 
 
 explain_methods(TypeEnum, "vyre.DataType")

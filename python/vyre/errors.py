@@ -34,6 +34,7 @@ __all__ = [
     "ExecutionError",
     "FileError",
     "InternalError",
+    "KernelError",
     "LoweringError",
     "ParseError",
     "PlannedTypeError",
@@ -126,6 +127,14 @@ class ValidationError(VyreError):
 
     def __reduce__(self) -> tuple[type[ValidationError], tuple[Diagnostics]]:
         return type(self), (self.diagnostics,)
+
+
+class KernelError(ValidationError):
+    """A function under ``@vyre.kernel`` that cannot be a kernel, or whose program breaks rules.
+
+    Attributes:
+        diagnostics: what is wrong, with the line and the columns of the function's source.
+    """
 
 
 class ParseError(VyreError):

@@ -1,0 +1,29 @@
+"""``@vyre.kernel``: kernels written as functions of Python.
+
+A function's source is rewritten when it is decorated (rewrite.py; refuse.py says what a kernel cannot have, exits.py
+turns early exits into branches). Running the rewritten function on expressions makes a Program (trace.py), with the
+Tracer (tracer.py) deciding what Python would decide by numbers; arrays.py says what indexing means. call.py takes the
+arrays of a call and runs the Program.
+"""
+
+from vyre._kernel.builder import Builder
+from vyre._kernel.inside import barrier, gid, lid, local, shared, unroll, wid
+from vyre._kernel.kernel import Kernel, kernel
+from vyre._kernel.parameters import In, InOut, Out, const
+
+__all__ = [
+    "Builder",
+    "In",
+    "InOut",
+    "Kernel",
+    "Out",
+    "barrier",
+    "const",
+    "gid",
+    "kernel",
+    "lid",
+    "local",
+    "shared",
+    "unroll",
+    "wid",
+]

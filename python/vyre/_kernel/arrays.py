@@ -1,0 +1,297 @@
+"""Arrays inside a kernel: parameters, workgroup and private arrays, and tables; what indexing them means."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre import _core
+from vyre._core import Expr, Node
+from vyre._kernel.mistakes import Mistake
+from vyre._text import shown
+
+if TYPE_CHECKING:
+    from vyre._core import DataType
+    from vyre._kernel.tracer import Tracer
+
+__all__ = ["ATOMICS", "KernelArray"]
+
+ATOMICS = ("add", "and_", "or_", "xor", "min", "max", "exchange", "compare_exchange")
+# What arrays of numpy have, and what a kernel writes instead.
+_LOOP = "write a loop over the indices: `for j in range(len(array)):`"
+_OF_NUMPY = {
+    **dict.fromkeys(["sum", "min", "max", "mean", "prod", "any", "all", "cumsum", "argmin", "argmax", "sort"], _LOOP),
+    **dict.fromkeys(["fill", "tolist", "dot", "nonzero"], _LOOP),
+    **dict.fromkeys(["reshape", "T", "transpose", "ravel", "flatten"], "compute the index that the element has"),
+    "astype": "cast the element, as in vyre.u64(array[i])",
+    **dict.fromkeys(["len", "length"], "write len(array)"),
+    "dtype": "write the type that the parameter is annotated with",
+    "append": "write an element at an index, as in array[i] = value",
+}
+# Beyond every array: a load gives zero and a store does nothing.
+_NOWHERE = 0xFFFFFFFF
+
+
+class KernelArray:
+    """An array of the kernel that is being traced. Its elements are known when the kernel runs."""
+
+    __slots__ = ("_name", "_tracer", "atomic", "element", "is_const", "kind", "shape")
+
+    def __init__(
+        self, tracer: Tracer, name: str | None, kind: str, element: DataType, shape: tuple[Any, ...], is_const: bool
+    ) -> None:
+        self._tracer, self._name, self.kind, self.element = tracer, name, kind, element
+        self.shape = shape  # integers or expressions, first axis first
+        self.is_const = is_const  # nobody writes it while the kernel runs
+        self.atomic = False
+
+    @property
+    def name(self) -> str:
+        if self._name is None:
+            self._name = self._tracer.new_name("array")
+        return self._name
+
+    def call_it(self, name: str) -> None:
+        """Take the name of the first variable that holds the array."""
+        if self._name is None:
+            self._name = self._tracer.new_name(name)
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    @property
+    def size(self) -> Any:
+        result = self.shape[0]
+        for extent in self.shape[1:]:
+            result = result * extent
+        return result
+
+    def __repr__(self) -> str:
+        return f"<{self.kind} array `{self.name}` of {self.element}>"
+
+    def __len__(self) -> int:
+        raise Mistake(
+            "K004",
+            f"the length of `{self.name}` is unknown while the kernel is traced",
+            f"write len({self.name}) in the kernel itself, or {self.name}.shape[0]",
+        )
+
+    def __iter__(self) -> Any:
+        raise Mistake(
+            "K004",
+            f"array `{self.name}` is iterated over, but its length is unknown while the kernel is traced",
+            f"write `for j in range(len({self.name})):` and read {self.name}[j]",
+        )
+
+    def __bool__(self) -> bool:
+        raise Mistake(
+            "K004", f"array `{self.name}` is used as a condition", f"compare an element, as in {self.name}[i] != 0"
+        )
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__"):  # what Python and numpy ask of any object
+            raise AttributeError(name)
+        if name in _OF_NUMPY:
+            raise Mistake("K008", f"array `{self.name}` has no `{name}` in a kernel", _OF_NUMPY[name])
+        meant = _core._did_you_mean(name, ["shape", "size", "ndim", "copy", *(f"atomic_{each}" for each in ATOMICS)])
+        raise Mistake(
+            "K008",
+            f"array `{self.name}` has no attribute `{name[:80]}`{meant}",
+            f"use {self.name}[i], len({self.name}), {self.name}.shape[0], {self.name}.size or an atomic",
+        )
+
+    # Indexing.
+
+    def __getitem__(self, key: Any) -> Any:
+        index = self._index(key, "read")
+        self._tracer.uses(self)
+        value = Expr.load(self.name, index)
+        if self.element is _core.DataType.Bool:
+            self._tracer.boolean(value)
+        return value if self.is_const else self._tracer.let(self._tracer.read_name(self.name), value)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        if self.kind in ("In", "table"):
+            what = (
+                f"parameter `{self.name}` is annotated with In"
+                if self.kind == "In"
+                else f"`{self.name}` is a captured table"
+            )
+            raise Mistake(
+                "K008",
+                f"{what}, which a kernel only reads",
+                "annotate it with InOut to change it, or with Out to make it",
+            )
+        index = self._index(key, "write")
+        self._tracer.uses(self)
+        self._tracer.effect(Node.store(self.name, index, self._tracer.operand(value, f"{self.name}[...]")))
+
+    def _index(self, key: Any, what: str) -> Any:
+        keys = key if isinstance(key, tuple) else (key,)
+        for axis, each in enumerate(keys):
+            self._check_index(each, axis)
+        if len(keys) != self.ndim:
+            named = f"`{self.name}` has {self.ndim} ax{'is' if self.ndim == 1 else 'es'}"
+            letters = ", ".join("zyx"[-self.ndim :])
+            if len(keys) > 1 and self.ndim == 1:
+                raise Mistake(
+                    "K008",
+                    f"{named} and {len(keys)} indices",
+                    f"write {self.name}[y * width + x], or annotate it with {len(keys)} axes",
+                )
+            raise Mistake(
+                "K008",
+                f"{named} and {len(keys)} ind{'ex' if len(keys) == 1 else 'ices'}",
+                f"write {self.name}[{letters}]",
+            )
+        if self.ndim == 1:
+            return keys[0]
+        inside: Any = None
+        flat: Any = None
+        for each, extent in zip(keys, self.shape, strict=True):
+            flat = each if flat is None else flat * extent + each
+            if isinstance(each, int) and isinstance(extent, int):
+                if each >= extent:
+                    raise Mistake(
+                        "K008", f"index {each} is out of range of an axis of {extent}", f"write an index below {extent}"
+                    )
+                continue
+            within = _core.lt(each, extent)
+            inside = within if inside is None else _core.logical_and(inside, within)
+        return flat if inside is None else _core.select(inside, flat, _NOWHERE)
+
+    def _check_index(self, each: Any, axis: int) -> None:
+        if isinstance(each, slice):
+            raise Mistake(
+                "K008",
+                f"`{self.name}` is sliced in a kernel",
+                "index one element, or pass a slice of the array when the kernel is called",
+            )
+        if isinstance(each, (bool, np.bool_)):
+            where = f"{self.name}[{int(each)}]" if self.ndim == 1 else f"{int(each)}"
+            raise Mistake("K008", f"`{self.name}` is indexed with {bool(each)}", f"write {where}")
+        if isinstance(each, (int, np.integer)):
+            if each < 0:
+                extent = self.shape[axis] if axis < self.ndim else None
+                back = f"{f'len({self.name})' if axis == 0 else f'{self.name}.shape[{axis}]'} - {-int(each)}"
+                if isinstance(extent, int) and extent + each >= 0:
+                    back = str(extent + int(each))
+                raise Mistake(
+                    "K008",
+                    f"`{self.name}` is indexed with {int(each)}",
+                    f"write {back if self.ndim > 1 else f'{self.name}[{back}]'} to count from the end",
+                )
+            if each > _NOWHERE:
+                raise Mistake(
+                    "K008", f"`{self.name}` is indexed with {int(each)}", f"write an index of at most {_NOWHERE}"
+                )
+            return
+        if type(each) is Expr:
+            return
+        if each is None or each is Ellipsis:
+            raise Mistake(
+                "K008",
+                f"`{self.name}` is indexed with {'None' if each is None else 'an ellipsis'}",
+                "write one index for each axis",
+            )
+        if callable(each):
+            name = getattr(each, "__name__", type(each).__name__)
+            raise Mistake("K008", f"`{self.name}` is indexed with the function {name}", f"call it, as in {name}(0)")
+        if isinstance(each, KernelArray):
+            raise Mistake(
+                "K008", f"`{self.name}` is indexed with the array `{each.name}`", f"index that, as in {each.name}[i]"
+            )
+        raise Mistake("K008", f"`{self.name}` is indexed with {shown(each)}", "index with an integer or an expression")
+
+    # Atomics: add, and_, ... return the value before.
+
+    def atomic_op(self, name: str, *operands: Any, **named: Any) -> Expr:
+        if self.kind in ("In", "table", "private"):
+            what = {
+                "In": "is annotated with In",
+                "table": "is a captured table",
+                "private": "is private to its invocation",
+            }[self.kind]
+            fix = "use an Out or InOut array, or vyre.shared(...)"
+            if self.kind == "private":
+                fix = "read and write the element: no other invocation has it"
+            raise Mistake("K008", f"atomic_{name} on `{self.name}`, which {what}", fix)
+        if self.element is not _core.DataType.U32:
+            element = f"vyre.{self.element.name.lower()}"
+            raise Mistake(
+                "K008", f"atomic_{name} on `{self.name}`, whose elements are {element}", "use an array of vyre.u32"
+            )
+        wanted = 2 if name == "compare_exchange" else 1
+        if len(operands) != wanted + 1 or named:
+            call = f"{self.name}.atomic_{name}(i, {'expected, value' if wanted == 2 else 'value'})"
+            count = len(operands) + len(named)
+            said = f"got {count} argument{'' if count == 1 else 's'}"
+            if named:
+                said = f"got the keyword {shown(next(iter(named)))}"
+            raise Mistake("K008", f"atomic_{name} {said}", f"write {call}")
+        key, *values = operands
+        index = self._index(key, "write")
+        self._tracer.uses(self)
+        self.atomic = True
+        function = getattr(_core, f"atomic_{name.rstrip('_')}")
+        given = [self._tracer.operand(value, f"atomic_{name}") for value in values]
+        return self._tracer.let_effect("old", function(self.name, index, *given))
+
+    def copy(self) -> KernelArray:
+        """A private array with the same elements."""
+        if self.kind != "private":
+            raise Mistake(
+                "K008", f"`{self.name}` is copied, but only private arrays are", "make one with vyre.local(...)"
+            )
+        made = self._tracer.local(self.element, self.shape[0] if self.ndim == 1 else self.shape)
+        made.call_it(f"{self.name}_copy")
+        count = 1
+        for extent in self.shape:
+            count *= extent
+        k = self._tracer.new_name("k")
+        self._tracer.uses(self)
+        self._tracer.uses(made)
+        self._tracer.effect(
+            Node.loop(k, 0, count, [Node.store(made.name, Expr.var(k), Expr.load(self.name, Expr.var(k)))])
+        )
+        return made
+
+
+def _atomic_method(name: str) -> Any:
+    def method(self: KernelArray, *operands: Any, **named: Any) -> Expr:
+        return self.atomic_op(name, *operands, **named)
+
+    method.__name__ = f"atomic_{name}"
+    return method
+
+
+def _operator(text: str) -> Any:
+    def method(self: KernelArray, *_: Any) -> Any:
+        raise Mistake("K004", f"array `{self.name}` is an operand of `{text}`", f"index it, as in {self.name}[i]")
+
+    return method
+
+
+_OPERATORS = {
+    "add": "+",
+    "sub": "-",
+    "mul": "*",
+    "floordiv": "//",
+    "mod": "%",
+    "and": "&",
+    "or": "|",
+    "xor": "^",
+    "lshift": "<<",
+    "rshift": ">>",
+    "pow": "**",
+}
+for _name, _text in _OPERATORS.items():
+    for _prefix in ("", "r", "i"):
+        setattr(KernelArray, f"__{_prefix}{_name}__", _operator(_text))
+_COMPARISONS = {"eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}
+for _name, _text in {**_COMPARISONS, "neg": "-", "invert": "~"}.items():
+    setattr(KernelArray, f"__{_name}__", _operator(_text))
+for _name in ATOMICS:
+    setattr(KernelArray, f"atomic_{_name}", _atomic_method(_name))

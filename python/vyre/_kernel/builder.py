@@ -1,0 +1,209 @@
+"""``vyre.Builder``: programs spelled out statement by statement, for programs that are generated."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vyre._calls import explain_calls
+from vyre._core import BufferAccess, BufferDecl, Expr, Node, Program
+from vyre._kernel.arrays import KernelArray
+from vyre._kernel.parameters import workgroup_counts
+from vyre._kernel.tracer import Tracer
+from vyre._text import shown
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from contextlib import AbstractContextManager
+
+    from vyre._core import DataType
+
+__all__ = ["Builder"]
+
+
+class Builder:
+    """Statements of a Program in the order in which they are written; ``with`` opens what has a body.
+
+    Arrays are declared by methods, and read and written by indexing. A value that is read from memory that the program
+    writes, or given back by an atomic, is read once, where it stands, as in a kernel. The names are the caller's.
+
+    Args:
+        workgroup_size: invocations of a workgroup along x, y, z.
+
+    >>> import numpy as np
+    >>> import vyre
+    >>> p = vyre.Builder(workgroup_size=64)
+    >>> a, out = p.read("a", vyre.u32), p.output("out", vyre.u32)
+    >>> i = p.let("i", vyre.gid(0))
+    >>> with p.if_(a[i] > 5):
+    ...     out[i] = a[i] - 5
+    >>> with p.else_():
+    ...     out[i] = 0
+    >>> vyre.run(p.program(), {"a": np.array([4, 9], np.uint32), "out": 2}, 1, backend="reference")["out"]
+    array([0, 4], dtype=uint32)
+    """
+
+    def __init__(self, workgroup_size: int | Sequence[int] = (64, 1, 1)) -> None:
+        self._size = workgroup_counts(workgroup_size, "vyre.Builder")
+        self._tracer = Tracer(lambda function: None)
+        self._buffers: list[BufferDecl] = []
+        self._bindings = 0
+        self._depth = 0
+        self._closed_if: tuple[Expr, list[Node], list[Node]] | None = None
+
+    # Arrays.
+
+    def read(self, name: str, element: DataType, *, count: int = 0) -> KernelArray:
+        """Declare a buffer that is read; its binding is the next one. ``count`` 0 takes any length."""
+        return self._declare(BufferDecl.read(name, self._bindings, element, count=count))
+
+    def read_write(self, name: str, element: DataType, *, count: int = 0) -> KernelArray:
+        """Declare a buffer that is read and written."""
+        return self._declare(BufferDecl.read_write(name, self._bindings, element, count=count))
+
+    def output(self, name: str, element: DataType, *, count: int = 0) -> KernelArray:
+        """Declare the buffer that is the program's output."""
+        return self._declare(BufferDecl.output(name, self._bindings, element, count=count))
+
+    def uniform(self, name: str, element: DataType, *, count: int = 0) -> KernelArray:
+        """Declare a small buffer that all invocations read."""
+        return self._declare(BufferDecl.uniform(name, self._bindings, element, count=count))
+
+    def shared(self, name: str, element: DataType, count: int) -> KernelArray:
+        """Declare an array of the workgroup."""
+        decl = BufferDecl.workgroup(name, count, element)
+        made = KernelArray(self._tracer, self._fresh(name), "shared", decl.element, (decl.count,), False)
+        self._tracer.uses(made)
+        return made
+
+    def local(self, name: str, element: DataType, count: int) -> KernelArray:
+        """Declare an array of the invocation."""
+        decl = BufferDecl.private(name, count, element)
+        made = KernelArray(self._tracer, self._fresh(name), "private", decl.element, (decl.count,), False)
+        self._tracer.uses(made)
+        return made
+
+    def _fresh(self, name: str) -> str:
+        made = self._tracer.new_name(name)
+        if made != name:
+            raise ArgumentError(
+                f"the program has something called `{name}` already. Fix: give the buffer another name."
+            )
+        return made
+
+    def _declare(self, decl: BufferDecl) -> KernelArray:
+        is_const = decl.access in (BufferAccess.ReadOnly, BufferAccess.Uniform)
+        name = self._fresh(decl.name)
+        self._bindings += 1
+        self._buffers.append(decl)
+        return KernelArray(
+            self._tracer, name, "In" if is_const else "InOut", decl.element, (Expr.buf_len(name),), is_const
+        )
+
+    # Statements.
+
+    def let(self, name: str, value: Any) -> Expr:
+        """Declare a variable; gives the expression that reads it. A name that is taken gets a number."""
+        Node.let(name, value)  # which checks both
+        self._closed_if = None
+        made = self._tracer.new_name(name)
+        self._tracer.emit(Node.let(made, value))
+        return self._tracer.var(made)
+
+    def assign(self, variable: Expr, value: Any) -> None:
+        """Assign to what ``let`` gave. Expressions that read it have the new value from here on."""
+        self._closed_if = None
+        name, known = self._tracer.variables.get(id(variable), (None, None))
+        if name is None or known is not variable:
+            raise ArgumentError(
+                f"argument `variable` of Builder.assign must be what let gave, got {shown(variable)}. "
+                f"Fix: write x = p.let('x', 0) before."
+            )
+        self._tracer.emit(Node.assign(name, value))
+
+    def barrier(self) -> None:
+        """Wait until every invocation of the workgroup is here."""
+        self._effect(Node.barrier())
+
+    def return_(self) -> None:
+        """End the invocation."""
+        self._effect(Node.return_())
+
+    def break_(self) -> None:
+        """Leave the innermost loop."""
+        self._effect(Node.break_())
+
+    def _effect(self, node: Node) -> None:
+        self._closed_if = None
+        self._tracer.effect(node)
+
+    def if_(self, condition: Any) -> AbstractContextManager[None]:
+        """Statements for the invocations whose condition is not zero."""
+        Node.if_(condition, [])  # which checks it
+        self._closed_if = None
+        return _Body(self, None, lambda body: self._close_if(condition, body))
+
+    def _close_if(self, condition: Any, body: list[Node]) -> None:
+        self._tracer.block.append(Node.if_(condition, body))
+        self._closed_if = (condition, body, self._tracer.block)
+
+    def else_(self) -> AbstractContextManager[None]:
+        """Statements for the others: right after an ``if_``."""
+        if self._closed_if is None or self._closed_if[2] is not self._tracer.block:
+            raise ArgumentError(
+                "else_ stands after no if_. Fix: write `with p.else_():` right after the body of `with p.if_(...):`."
+            )
+        condition, then, outer = self._closed_if
+
+        def close(body: list[Node]) -> None:
+            outer[-1] = Node.if_(condition, then, body)
+
+        return _Body(self, None, close)
+
+    def loop(self, name: str, first: Any, end: Any) -> AbstractContextManager[Expr]:
+        """Statements for each integer from ``first`` on, ``end`` excluded; gives the variable."""
+        Node.loop(name, first, end, [])  # which checks them
+        made = self._tracer.new_name(name)
+        variable = Expr.var(made)
+        return _Body(self, variable, lambda body: self._tracer.block.append(Node.loop(made, first, end, body)))
+
+    def program(self) -> Program:
+        """The Program of what was written so far.
+
+        Raises: ArgumentError while a body is open, ValidationError for V039.
+        """
+        if self._depth:
+            raise ArgumentError("Builder.program was called in an open body. Fix: call it after the with-blocks.")
+        buffers = [*self._buffers]
+        for array in self._tracer.arrays:
+            if array.kind == "shared":
+                more = {"atomic": True} if array.atomic else {}
+                buffers.append(BufferDecl.workgroup(array.name, array.shape[0], array.element, **more))
+            else:
+                buffers.append(BufferDecl.private(array.name, array.shape[0], array.element))
+        return Program(buffers, self._size, self._tracer.block)
+
+
+class _Body:
+    """The statements of a with-block. One that raises leaves nothing behind."""
+
+    def __init__(self, builder: Builder, given: Any, close: Callable[[list[Node]], None]) -> None:
+        self._builder, self._given, self._close = builder, given, close
+
+    def __enter__(self) -> Any:
+        tracer = self._builder._tracer
+        self._outer, tracer.block = tracer.block, []
+        self._builder._depth += 1
+        self._builder._closed_if = None
+        return self._given
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        tracer = self._builder._tracer
+        body, tracer.block = tracer.block, self._outer
+        self._builder._depth -= 1
+        self._builder._closed_if = None
+        if kind is None:
+            self._close(body)
+
+
+explain_calls(globals(), "vyre")

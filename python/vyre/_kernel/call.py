@@ -1,0 +1,363 @@
+"""A call of a kernel: which argument is which parameter, what an Out that is left out is, the grid, and the run."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from vyre import _core, _values
+from vyre._array import _NUMPY
+from vyre._core import Array, DataType
+from vyre._kernel.mistakes import Mistake
+from vyre._kernel.trace import PARAMS, Traced
+from vyre._kernel.tracer import _ACTIVE
+from vyre._text import as_count, shown
+from vyre.errors import ArgumentError, BindingError, CallError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vyre._kernel.kernel import Kernel
+    from vyre._kernel.parameters import Parameter
+
+__all__ = ["call"]
+
+_OPTIONS = ("grid", "workgroups", "backend", "device", "optimize", "timeout")
+_MOST_AXES = 3
+_RANGES = {DataType.U32: (0, 2**32 - 1), DataType.I32: (-(2**31), 2**31 - 1), DataType.U64: (0, 2**64 - 1)}
+
+
+def call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    if getattr(_ACTIVE, "tracer", None) is not None:
+        raise Mistake(
+            "K004",
+            f"kernel `{kernel.__name__}` is called in a kernel",
+            "write the shared part as a plain function, which is inlined where it is called",
+        )
+    options = {name: kwargs.pop(name) for name in _OPTIONS if name in kwargs}
+    given = _given(kernel, args, kwargs)
+    constants = {each.name: given[each.name] for each in kernel._constants}
+    traced = kernel._traced(constants)
+    resident = next((given[each.name] for each in kernel._arrays if isinstance(given.get(each.name), Array)), None)
+    shapes = _shapes(kernel, given)
+    workgroups = _workgroups(kernel, traced, shapes, options)
+    words = _words(kernel, given, shapes)
+    if resident is None:
+        return _run_on_host(kernel, traced, given, shapes, words, workgroups, options)
+    return _run_resident(kernel, traced, given, shapes, words, workgroups, options, resident)
+
+
+def _given(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
+    """Each parameter's argument; an Out may be missing."""
+    parameters = kernel._parameters
+    if len(args) > len(parameters):
+        raise CallError(
+            f"kernel `{kernel.__name__}` takes {len(parameters)} arguments, got {len(args)}. Fix: "
+            f"write {_call_text(kernel)}."
+        )
+    given = {each.name: value for each, value in zip(parameters, args)}  # noqa: B905  fewer arguments than parameters
+    for name, value in kwargs.items():
+        if name == "out" and all(each.name != "out" for each in parameters):
+            outs = [each for each in parameters if each.kind == "Out"]
+            if len(outs) != 1:
+                raise CallError(
+                    f"kernel `{kernel.__name__}` has {len(outs)} Out parameters, so `out=` names none of them. "
+                    f"Fix: write {' or '.join(f'{each.name}=' for each in outs) or 'the call without it'}."
+                )
+            name = outs[0].name
+        elif all(each.name != name for each in parameters):
+            meant = _core._did_you_mean(name, [each.name for each in parameters] + [*_OPTIONS])
+            fix = f"write {meant.split('`')[1]}=" if meant else f"write {_call_text(kernel)}"
+            raise CallError(f"kernel `{kernel.__name__}` has no parameter `{name[:80]}`{meant}. Fix: {fix}.")
+        if name in given:
+            raise CallError(f"kernel `{kernel.__name__}` got argument `{name}` twice. Fix: write {_call_text(kernel)}.")
+        given[name] = value
+    for each in parameters:
+        if each.name not in given:
+            if each.kind in ("scalar", "const") and each.default is not _EMPTY:
+                given[each.name] = each.default
+            elif each.kind != "Out":
+                raise CallError(
+                    f"kernel `{kernel.__name__}` misses argument `{each.name}`. Fix: write {_call_text(kernel)}."
+                )
+    return {name: value for name, value in given.items() if value is not None or _kind(parameters, name) != "Out"}
+
+
+_EMPTY: Any = __import__("inspect").Parameter.empty
+
+
+def _kind(parameters: Sequence[Parameter], name: str) -> str:
+    return next(each.kind for each in parameters if each.name == name)
+
+
+def _call_text(kernel: Kernel) -> str:
+    return f"{kernel.__name__}({', '.join(each.name for each in kernel._parameters)})"
+
+
+def _shapes(kernel: Kernel, given: dict[str, Any]) -> dict[str, tuple[int, ...]]:
+    """The axes of each array, without the one of a vector's lanes."""
+    shapes: dict[str, tuple[int, ...]] = {}
+    for each in kernel._arrays:
+        if each.name in given:
+            shapes[each.name] = _shape_of(kernel, each, given)
+    for each in kernel._arrays:
+        if each.name in shapes:
+            continue
+        like = next(
+            (shapes[other.name] for other in kernel._arrays if other.axes == each.axes and other.name in shapes), None
+        )
+        if like is None:
+            dtype, lanes = _NUMPY[each.element]  # type: ignore[index]
+            extents = ", ".join(["n", "h, w", "d, h, w"][each.axes - 1 : each.axes] + [str(lane) for lane in lanes])
+            raise BindingError(
+                f"argument `{each.name}` of kernel `{kernel.__name__}` is left out, and no array with {each.axes} "
+                f"ax{'is' if each.axes == 1 else 'es'} says its shape. "
+                f"Fix: write {each.name}=np.zeros({extents if ',' not in extents else f'({extents})'}, np.{dtype})."
+            )
+        shapes[each.name] = like
+    return shapes
+
+
+def _shape_of(kernel: Kernel, parameter: Parameter, given: dict[str, Any]) -> tuple[int, ...]:
+    value = given[parameter.name]
+    where = f"argument `{parameter.name}` of kernel `{kernel.__name__}`"
+    assert parameter.element is not None
+    dtype, lanes = _NUMPY[parameter.element]
+    if isinstance(value, (bytes, bytearray)) and dtype == "uint8":
+        value = given[parameter.name] = np.frombuffer(value, np.uint8)
+    if not isinstance(value, (np.ndarray, Array)):
+        _refuse_value(where, value, parameter, dtype)
+    if isinstance(value, np.ma.MaskedArray):
+        raise BindingError(
+            f"{where} is a masked array. Fix: write {parameter.name}.filled(0) to give the masked elements a value."
+        )
+    if value.dtype.name != dtype or not value.dtype.isnative:
+        if not (parameter.element is DataType.Bool and value.dtype.name == "uint32"):
+            fix = (
+                _values.conversion(value, dtype, parameter.name)
+                if isinstance(value, np.ndarray)
+                else f"pass a vyre.Array of {dtype}"
+            )
+            raise BindingError(f"{where} must be an array of {dtype}, got one of {value.dtype}. Fix: {fix}.")
+    if value.ndim != parameter.axes + len(lanes) or value.shape[parameter.axes :] != lanes:
+        wanted = f"{parameter.axes} ax{'is' if parameter.axes == 1 else 'es'}" + (
+            f" and shape (..., {lanes[0]})" if lanes else ""
+        )
+        fix = f"annotate it with vyre.{parameter.kind}[vyre.{parameter.element.name.lower()}, {value.ndim}]"
+        if lanes:
+            fix = f"write {parameter.name}.reshape(-1, {lanes[0]})"
+        elif parameter.axes == 1 or not 1 <= value.ndim <= _MOST_AXES:
+            fix = f"write {parameter.name}.reshape({', '.join(['-1'] + ['1'] * (parameter.axes - 1))})" + (
+                f", or {fix}" if 1 < value.ndim <= _MOST_AXES else ""
+            )
+        raise BindingError(f"{where} must have {wanted}, got shape {value.shape}. Fix: {fix}.")
+    return tuple(value.shape[: parameter.axes])
+
+
+def _refuse_value(where: str, value: Any, parameter: Parameter, dtype: str) -> NoReturn:
+    if isinstance(value, (int, np.generic)):
+        raise BindingError(
+            f"{where} must be an array of {dtype}, got {shown(value)}. "
+            f"Fix: write np.array([{shown(value)}], np.{dtype}), or np.zeros({shown(value)}, "
+            f"np.{dtype}) for so many zeros."
+        )
+    if isinstance(value, (list, tuple)):
+        raise BindingError(
+            f"{where} must be an array of {dtype}, got a {type(value).__name__}. Fix: {_values.sequence(value, dtype)}."
+        )
+    raise BindingError(
+        f"{where} must be an array of {dtype}, got an object of type {type(value).__name__[:80]}. "
+        f"Fix: pass a numpy array or a vyre.Array."
+    )
+
+
+def _workgroups(kernel: Kernel, traced: Traced, shapes: dict[str, tuple[int, ...]], options: dict[str, Any]) -> Any:
+    grid, workgroups = options.pop("grid", None), options.pop("workgroups", None)
+    if workgroups is not None:
+        if grid is not None:
+            raise ArgumentError(
+                f"kernel `{kernel.__name__}` is given both grid= and workgroups=. Fix: give one of them."
+            )
+        return workgroups
+    if grid is None:
+        made = next((each for kind in ("Out", "InOut") for each in kernel._arrays if each.kind == kind), None)
+        if made is None:
+            raise ArgumentError(
+                f"kernel `{kernel.__name__}` has no Out or InOut array to take a grid from. Fix: "
+                f"write grid=n, the number of invocations."
+            )
+        grid = tuple(reversed(shapes[made.name]))
+    counts = grid if isinstance(grid, (tuple, list)) else (grid,)
+    whole = [as_count(each) for each in counts]
+    if not 1 <= len(counts) <= 3 or any(each is None or not 0 <= each <= 2**32 for each in whole):
+        raise ArgumentError(
+            f"argument `grid` of kernel `{kernel.__name__}` must be one to three counts of "
+            f"invocations, got {shown(grid)}. "
+            "Fix: write grid=n, or grid=(width, height), with integers."
+        )
+    size = traced.program.workgroup_size
+    return tuple(-(-extent // size[axis]) for axis, extent in enumerate(whole + [1] * (3 - len(whole))))  # type: ignore[operator]
+
+
+def _words(kernel: Kernel, given: dict[str, Any], shapes: dict[str, tuple[int, ...]]) -> list[int]:
+    words: list[int] = []
+    for each in kernel._arrays:
+        if each.axes > 1:
+            words.extend(shapes[each.name])
+    for each in kernel._parameters:
+        if each.kind != "scalar":
+            continue
+        value = given[each.name]
+        where = f"argument `{each.name}` of kernel `{kernel.__name__}`"
+        if each.element is DataType.Bool:
+            if not isinstance(value, (bool, np.bool_)):
+                raise BindingError(f"{where} must be True or False, got {shown(value)}. Fix: write {each.name} != 0.")
+            words.append(int(value))
+            continue
+        count = None if isinstance(value, np.ndarray) else as_count(value)
+        low, high = _RANGES[each.element]  # type: ignore[index]
+        if count is None or not low <= count <= high:
+            assert each.element is not None
+            fix = (
+                "write int(x)" if isinstance(value, (bool, np.bool_, np.ndarray)) else "write an integer in that range"
+            )
+            if count is not None and -(2**31) <= count < 0:
+                fix = f"write {count} & 0x{high:X} for the same bits, or annotate it with vyre.i32"
+            if isinstance(value, (float, np.floating)):
+                fix = "write an integer: programs have no floats, and x * p // q is x times the fraction p / q"
+            raise BindingError(
+                f"{where} must be an integer from {low} to {high} ({each.element.name.lower()}), got "
+                f"{shown(value)}. Fix: {fix}."
+            )
+        words.append(count & 0xFFFFFFFF)
+        if each.element is DataType.U64:
+            words.append(count >> 32)
+    return words
+
+
+def _run_on_host(
+    kernel: Kernel,
+    traced: Traced,
+    given: dict[str, Any],
+    shapes: dict[str, tuple[int, ...]],
+    words: list[int],
+    workgroups: Any,
+    options: dict[str, Any],
+) -> Any:
+    inputs: dict[str, Any] = {}
+    for each in kernel._arrays:
+        value = given.get(each.name)
+        if each.kind == "Out":
+            if value is not None:
+                _check_writable(kernel, each, value)
+            inputs[each.name] = shapes[each.name]
+        else:
+            if each.kind == "InOut":
+                _check_writable(kernel, each, value)
+            inputs[each.name] = value
+    if words:
+        inputs[PARAMS] = np.array(words, np.uint32)
+    inputs.update(traced.tables)
+    outputs = _core._run(
+        traced.program,
+        inputs,
+        workgroups,
+        options.get("backend"),
+        options.get("device"),
+        options.get("timeout"),
+        None,
+        options.get("optimize"),
+        f"kernel `{kernel.__name__}`",
+    )
+    results = []
+    for each in kernel._arrays:
+        if each.kind == "In":
+            continue
+        value = given.get(each.name)
+        if value is None:
+            results.append(outputs[each.name])
+        else:
+            np.copyto(value, outputs[each.name], casting="no" if value.dtype == outputs[each.name].dtype else "unsafe")
+            results.append(value)
+    return results[0] if len(results) == 1 else tuple(results) if results else None
+
+
+def _check_writable(kernel: Kernel, parameter: Parameter, value: np.ndarray) -> None:
+    if not value.flags.writeable:
+        raise BindingError(
+            f"argument `{parameter.name}` of kernel `{kernel.__name__}` is written, and the array is read-only. "
+            f"Fix: write {parameter.name}={parameter.name}.copy()."
+        )
+
+
+def _run_resident(
+    kernel: Kernel,
+    traced: Traced,
+    given: dict[str, Any],
+    shapes: dict[str, tuple[int, ...]],
+    words: list[int],
+    workgroups: Any,
+    options: dict[str, Any],
+    resident: Array,
+) -> Any:
+    for name in ("backend", "device", "timeout"):
+        if options.get(name) is not None:
+            raise ArgumentError(
+                f"argument `{name}` of kernel `{kernel.__name__}` is for numpy arrays; resident ones run where they are"
+                f"{', and a wait takes a timeout' if name == 'timeout' else ''}. Fix: leave `{name}` out"
+                f"{': result.wait(timeout) has one' if name == 'timeout' else ''}."
+            )
+    where = {"backend": resident.backend, "device": resident.device}
+    arrays: list[Any] = []
+    back: list[tuple[np.ndarray, Array]] = []
+    results: list[Any] = []
+    for each in kernel._arrays:
+        value = given.get(each.name)
+        assert each.element is not None
+        if value is None:
+            dtype, lanes = _NUMPY[each.element]
+            array = _core._empty([*shapes[each.name], *lanes], np.dtype(dtype), resident.backend, resident.device)
+            value = array
+        elif isinstance(value, Array):
+            array = value
+            if each.kind == "Out":
+                array.write(np.zeros(value.shape, value.dtype))
+        elif each.kind == "Out":
+            _check_writable(kernel, each, value)
+            array = _core._empty(list(value.shape), value.dtype, resident.backend, resident.device)
+            back.append((value, array))
+        else:
+            if each.kind == "InOut":
+                _check_writable(kernel, each, value)
+            array = _core._array(np.ascontiguousarray(value), resident.backend, resident.device)
+            if each.kind == "InOut":
+                back.append((value, array))
+        arrays.append(array)
+        if each.kind != "In":
+            results.append(value)
+    if words:
+        arrays.append(
+            words[0] if len(words) == 1 else _kept(traced, ("words", *words), np.array(words, np.uint32), where)
+        )
+    for name, table in traced.tables.items():
+        arrays.append(_kept(traced, ("table", name), table, where))
+    traced.program(*arrays, workgroups=workgroups, optimize=options.get("optimize"))
+    for host, array in back:
+        np.copyto(host, array.numpy())
+    return results[0] if len(results) == 1 else tuple(results) if results else None
+
+
+_MOST_KEPT = 64
+
+
+def _kept(traced: Traced, key: tuple[Any, ...], values: np.ndarray, where: dict[str, Any]) -> Array:
+    """An array of words on the device, made once for as long as the kernel's program is kept."""
+    key = (*key, where["backend"], where["device"])
+    known = traced.kept.get(key)
+    if known is None:
+        known = traced.kept[key] = _core._array(values, where["backend"], where["device"])
+        for old in list(itertools.islice(traced.kept, max(0, len(traced.kept) - _MOST_KEPT))):
+            del traced.kept[old]
+    return known

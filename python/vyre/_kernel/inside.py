@@ -1,0 +1,127 @@
+"""The functions that kernels call: ids, workgroup and private arrays, barriers, unrolled loops."""
+
+from __future__ import annotations
+
+import itertools
+from typing import TYPE_CHECKING, Any
+
+from vyre._calls import explain_calls
+from vyre._core import Expr, Node
+from vyre._kernel.mistakes import Mistake
+from vyre._kernel.tracer import current
+from vyre._text import as_count, shown
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vyre._core import DataType
+
+_MOST_UNROLLED = 1 << 20
+
+__all__ = ["barrier", "gid", "lid", "local", "shared", "unroll", "wid"]
+
+
+def gid(axis: int = 0) -> Expr:
+    """The index of this invocation in the whole grid along an axis, 0 for x; U32.
+
+    >>> import vyre
+    >>> vyre.gid(1)
+    Expr(invocation_id(1))
+    """
+    return Expr.invocation_id(_axis(axis, "vyre.gid"))
+
+
+def lid(axis: int = 0) -> Expr:
+    """The index of this invocation in its workgroup along an axis, 0 for x; U32.
+
+    >>> import vyre
+    >>> vyre.lid()
+    Expr(local_id(0))
+    """
+    _depends("vyre.lid")
+    return Expr.local_id(_axis(axis, "vyre.lid"))
+
+
+def wid(axis: int = 0) -> Expr:
+    """The index of this workgroup in the grid along an axis, 0 for x; U32.
+
+    >>> import vyre
+    >>> vyre.wid()
+    Expr(workgroup_id(0))
+    """
+    _depends("vyre.wid")
+    return Expr.workgroup_id(_axis(axis, "vyre.wid"))
+
+
+def shared(element: DataType, shape: int | tuple[int, ...]) -> Any:
+    """An array of the workgroup, in a kernel: zeros at its beginning, and atomic where an atomic touches it.
+
+    Args:
+        element: the type of its elements.
+        shape: a count, or one for each axis, known while the kernel is traced.
+    """
+    return current("vyre.shared").shared(element, shape)
+
+
+def local(element: DataType, shape: Any) -> Any:
+    """An array of the invocation, in a kernel: zeros at its beginning, or a list of values.
+
+    Args:
+        element: the type of its elements.
+        shape: a count, one for each axis, or the list of the values that it begins with.
+    """
+    return current("vyre.local").local(element, shape)
+
+
+def barrier() -> None:
+    """Wait, in a kernel, until every invocation of the workgroup is here; each then sees what the others wrote."""
+    tracer = current("vyre.barrier")
+    _depends("vyre.barrier")
+    tracer.effect(Node.barrier())
+
+
+def unroll(values: Iterable[Any]) -> list[Any]:
+    """The values of a range or another sequence, for a loop whose body a kernel has once a value.
+
+    >>> import vyre
+    >>> vyre.unroll(range(3))
+    [0, 1, 2]
+    """
+    if type(values) is Expr:
+        raise Mistake("K004", "vyre.unroll is given a value", "write `for i in range(n):`, which runs on the device")
+    try:
+        made = list(itertools.islice(values, _MOST_UNROLLED + 1))
+    except TypeError:
+        raise ArgumentError(
+            f"argument `values` of vyre.unroll must be a range or another sequence, got {shown(values)}. "
+            "Fix: write vyre.unroll(range(n))."
+        ) from None
+    if len(made) > _MOST_UNROLLED:
+        raise ArgumentError(
+            f"argument `values` of vyre.unroll has more than {_MOST_UNROLLED} values. "
+            "Fix: write `for i in range(n):`, which runs on the device."
+        )
+    return made
+
+
+def _axis(axis: Any, function: str) -> int:
+    """The axis; one that there is not is the validator's V007."""
+    count = None if type(axis) is Expr else as_count(axis)
+    if count is None or count < 0:
+        said = "an expression" if type(axis) is Expr else shown(axis)
+        raise ArgumentError(
+            f"argument `axis` of {function} must be 0 (x), 1 (y) or 2 (z), got {said}. Fix: write {function}(0)."
+        )
+    return count
+
+
+def _depends(function: str) -> None:
+    from vyre._kernel import tracer
+
+    active = getattr(tracer._ACTIVE, "tracer", None)
+    if active is not None:
+        active.needs_size = active.needs_size or function
+
+
+explain_calls(globals(), "vyre")

@@ -1,0 +1,228 @@
+"""``@vyre.kernel``: a function of Python that runs on arrays, once an invocation of a grid."""
+
+from __future__ import annotations
+
+import functools
+from collections import OrderedDict
+from types import FunctionType
+from typing import TYPE_CHECKING, Any, overload
+
+from vyre._calls import explain_calls
+from vyre._kernel.call import call
+from vyre._kernel.mistakes import Mistake, kernel_error
+from vyre._kernel.parameters import parameters_of, workgroup_counts
+from vyre._kernel.plans import plan_of, signature
+from vyre._kernel.rewrite import rewrite
+from vyre._kernel.trace import Traced, trace
+from vyre._kernel.tracer import is_tracing
+from vyre._text import shown
+from vyre.errors import ArgumentError, CallError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vyre._core import Program
+
+__all__ = ["Kernel", "kernel"]
+
+_MOST_PROGRAMS = 64
+_MOST_PLANS = 64
+
+
+class Kernel:
+    """A kernel, as ``@vyre.kernel`` makes one. Calling it runs it; see ``vyre.kernel``.
+
+    Attributes:
+        program: the Program that it is compiled to, for kernels without ``const`` parameters.
+        text: that program's text.
+    """
+
+    def __init__(self, function: Callable[..., Any], workgroup_size: int | Sequence[int] | None = None) -> None:
+        size = None if workgroup_size is None else workgroup_counts(workgroup_size, "vyre.kernel")
+        if type(function) is not FunctionType:
+            fix = "write it above a def with annotated parameters"
+            if isinstance(function, (int, tuple)):
+                fix = f"write @vyre.kernel(workgroup_size={shown(function)})"
+            raise ArgumentError(
+                f"@vyre.kernel decorates a function, got an object of type {type(function).__name__[:80]}. Fix: {fix}."
+            )
+        functools.update_wrapper(self, function)
+        self._function, self._workgroup_size = function, size
+        try:
+            self._rewritten = rewrite(function, is_kernel=True)
+            self._parameters = parameters_of(function)
+        except Mistake as mistake:
+            raise kernel_error(function.__name__, mistake, _definition(function)) from None
+        self._constants = tuple(each for each in self._parameters if each.kind == "const")
+        self._arrays = tuple(each for each in self._parameters if each.is_array)
+        self._programs: OrderedDict[Any, Traced] = OrderedDict()
+        self._plans: dict[Any, Any] = {}  # of calls that were made before, by what they were given
+        self._copies: dict[int, Any] = {}  # captured tables, each with the array that it is a copy of
+
+    @property
+    def program(self) -> Program:
+        if self._constants:
+            raise ArgumentError(
+                f"kernel `{self.__name__}` has a program for each value of `{self._constants[0].name}`. "
+                f"Fix: write .specialize({', '.join(f'{each.name}=...' for each in self._constants)}).program."
+            )
+        return self._traced({}).program
+
+    @property
+    def text(self) -> str:
+        return self.program.to_text()
+
+    def specialize(self, **constants: Any) -> Specialized:
+        """The kernel for some values of its ``const`` parameters: an object with ``program`` and ``text``.
+
+        Raises: CallError for a missing or unknown name, KernelError.
+
+        >>> import vyre
+        >>> @vyre.kernel
+        ... def scaled(x: vyre.In[vyre.u32], k: vyre.const, y: vyre.Out[vyre.u32]):
+        ...     i = vyre.gid(0)
+        ...     y[i] = x[i] * k
+        >>> scaled.specialize(k=3).program.workgroup_size
+        (256, 1, 1)
+        """
+        names = [each.name for each in self._constants]
+        call_text = f"specialize({', '.join(f'{name}=...' for name in names)})"
+        for name in constants:
+            if name not in names:
+                raise CallError(
+                    f"kernel `{self.__name__}` has no const parameter `{name[:80]}`. Fix: write {call_text}."
+                )
+        return Specialized(self._traced(self._with_defaults(constants, call_text)))
+
+    def _with_defaults(self, constants: dict[str, Any], call_text: str) -> dict[str, Any]:
+        made = {}
+        for each in self._constants:
+            if each.name in constants:
+                made[each.name] = constants[each.name]
+            elif each.default is not _EMPTY:
+                made[each.name] = each.default
+            else:
+                raise CallError(
+                    f"kernel `{self.__name__}` misses const parameter `{each.name}`. Fix: write {call_text}."
+                )
+        return made
+
+    def _traced(self, constants: dict[str, Any]) -> Traced:
+        key = tuple((type(value), value) for value in constants.values())
+        try:
+            known = self._programs.get(key)
+        except TypeError:
+            bad = next(name for name, value in constants.items() if type(value).__hash__ is None)
+            raise ArgumentError(
+                f"const parameter `{bad}` of kernel `{self.__name__}` has a value that cannot be told from others, "
+                f"got {shown(constants[bad])}. Fix: pass an integer, a tuple of integers or another "
+                f"value that does not change."
+            ) from None
+        if known is not None and all(each.is_same() for each in known.captured):
+            self._programs.move_to_end(key)
+            return known
+        made = self._programs[key] = trace(
+            self._rewritten, self._parameters, constants, self._workgroup_size, self._copies
+        )
+        self._programs.move_to_end(key)
+        if len(self._programs) > _MOST_PROGRAMS:
+            self._programs.popitem(last=False)
+        return made
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        key = signature(args, kwargs)
+        plan = None if key is None else self._plans.get(key)
+        if plan is not None and not is_tracing() and all(each.is_same() for each in plan.traced.captured):
+            result = plan.run(args, kwargs)
+            if result is not NotImplemented:
+                return result
+        result = call(self, args, dict(kwargs))
+        if key is not None:
+            made = plan_of(self, args, kwargs)
+            if made is not None:
+                self._plans[key] = made
+                while len(self._plans) > _MOST_PLANS:
+                    del self._plans[next(iter(self._plans))]
+        return result
+
+    def __repr__(self) -> str:
+        return f"<vyre.Kernel {self.__name__}({', '.join(each.name for each in self._parameters)})>"
+
+    def __get__(self, owner: Any, kind: Any = None) -> Any:
+        return self
+
+    def __reduce__(self) -> str:
+        return self.__qualname__
+
+
+class Specialized:
+    """A kernel for some values of its ``const`` parameters.
+
+    Attributes:
+        program: the Program.
+        text: its text.
+    """
+
+    def __init__(self, traced: Traced) -> None:
+        self.program = traced.program
+
+    @property
+    def text(self) -> str:
+        return self.program.to_text()
+
+
+_EMPTY: Any = __import__("inspect").Parameter.empty
+
+
+def _definition(function: FunctionType) -> Any:
+    from vyre._kernel.mistakes import Spot
+
+    return Spot(function.__code__.co_filename, function.__code__.co_firstlineno, 0, 0)
+
+
+@overload
+def kernel(function: Callable[..., Any], /) -> Kernel: ...
+@overload
+def kernel(*, workgroup_size: int | Sequence[int] | None = None) -> Callable[[Callable[..., Any]], Kernel]: ...
+def kernel(function: Any = None, /, *, workgroup_size: int | Sequence[int] | None = None) -> Any:
+    """Compile a function: each invocation of a grid runs its body. The call takes arrays and gives back what it made.
+
+    The body is Python on values that are unknown until it runs: ``if``, ``for ... in range``, ``while``, conditional
+    expressions and ``and or not`` become control flow of the device, and loops over Python sequences are unrolled.
+    Operators go by types, and integers take the type that stands opposite. Plain functions that it calls are inlined.
+
+    Args:
+        workgroup_size: invocations of a workgroup along x, y, z; needed where the kernel has barriers, shared arrays,
+        or
+            local and workgroup ids. None chooses.
+
+    Parameters of the function are ``In``, ``Out`` and ``InOut`` arrays (``In[vyre.u32]``, ``In[vyre.u32, 2]`` for two
+    axes), scalars (``n: vyre.u32``) and constants (``k: vyre.const``).
+
+    A call takes numpy arrays and gives numpy arrays, or vyre.Arrays and gives those, without waiting. An Out that is
+    left out has the shape of the first array with as many axes. ``grid=`` counts invocations (x first; left out, the
+    shape of the first Out or InOut, last axis first), rounded up to whole workgroups, so that a kernel with atomics
+    guards with ``if i < len(x)``; ``workgroups=`` counts workgroups; ``out= backend= device= optimize=
+    timeout=`` are as for vyre.run.
+
+    Raises: KernelError with the line and the columns: at decoration for what a kernel cannot have, at the first call or
+        ``.program`` for the rest. BindingError, ArgumentError and the others of vyre.run for calls.
+
+    >>> import numpy as np
+    >>> import vyre
+    >>> @vyre.kernel
+    ... def saxpy(a: vyre.In[vyre.u32], x: vyre.In[vyre.u32], k: vyre.u32, y: vyre.Out[vyre.u32]):
+    ...     i = vyre.gid(0)
+    ...     if i < len(y):
+    ...         y[i] = a[i] * k + x[i]
+    >>> saxpy(np.array([1, 2], np.uint32), np.array([10, 20], np.uint32), 3, backend="reference")
+    array([13, 26], dtype=uint32)
+    """
+
+    def decorate(given: Any) -> Kernel:
+        return Kernel(given, workgroup_size)
+
+    return decorate if function is None else decorate(function)
+
+
+explain_calls(globals(), "vyre")

@@ -1,0 +1,272 @@
+"""The annotations ``In``, ``Out``, ``InOut`` and ``const``, and the parameters that a function describes by them."""
+
+from __future__ import annotations
+
+import collections.abc
+import inspect
+import typing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre._core import DataType
+from vyre._kernel.mistakes import Mistake, Spot
+from vyre._kernel.refuse import spot_at
+from vyre._text import as_count, shown
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["In", "InOut", "Out", "Parameter", "const", "parameters_of"]
+
+_MOST_AXES = 3
+RESERVED = ("grid", "workgroups", "out", "backend", "device", "optimize", "timeout")
+# The types of the values that a scalar parameter may have.
+SCALARS = (DataType.U32, DataType.I32, DataType.U64, DataType.Bool)
+_FORMS = (
+    "vyre.In[vyre.u32], vyre.Out[vyre.u32, 2], vyre.InOut[...], vyre.u32 and other types for scalars, or vyre.const"
+)
+
+
+@dataclass(frozen=True)
+class ArrayType:
+    """The annotation of an array: its role, element type and number of axes."""
+
+    role: str
+    element: DataType
+    axes: int
+
+    def __repr__(self) -> str:
+        return f"vyre.{self.role}[{self.element}, {self.axes}]"
+
+
+def workgroup_counts(given: Any, function: str) -> tuple[int, ...]:
+    """A workgroup size as three counts."""
+    counts = tuple(given) if isinstance(given, (tuple, list)) and len(given) <= 3 else (given,)
+    whole = [as_count(each) for each in counts]
+    if not counts or any(each is None or not 1 <= each < 2**32 for each in whole):
+        raise ArgumentError(
+            f"argument `workgroup_size` of {function} must be one to three counts from 1 on, got {shown(given)}. "
+            "Fix: write workgroup_size=64, or (16, 16)."
+        )
+    return tuple([each for each in whole if each is not None] + [1] * (3 - len(whole)))
+
+
+class _Role(type):
+    def __getitem__(cls, key: Any) -> Any:
+        element, axes = key if isinstance(key, tuple) and len(key) == 2 else (key, 1)
+        if not isinstance(element, DataType) or element is DataType.Bytes:
+            raise ArgumentError(
+                f"vyre.{cls.__name__}[...] takes the type of an element, got {_named(element)}. "
+                f"Fix: write vyre.{cls.__name__}[{_type_for(element) or 'vyre.u32'}]."
+            )
+        if isinstance(axes, bool) or axes not in range(1, _MOST_AXES + 1):
+            raise ArgumentError(
+                f"vyre.{cls.__name__}[...] takes 1 to {_MOST_AXES} axes, got {shown(axes)}. "
+                f"Fix: write vyre.{cls.__name__}[vyre.u32, 2] for an array of two axes."
+            )
+        return ArrayType(cls.__name__, element, axes)
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        element = _type_for(args[0]) if args else None
+        raise ArgumentError(
+            f"vyre.{cls.__name__} is called, but its element type stands in brackets. "
+            f"Fix: write vyre.{cls.__name__}[{element or 'vyre.u32'}]."
+        )
+
+
+class In(metaclass=_Role):
+    """A parameter that is read: ``In[vyre.u32]``, ``In[vyre.u32, 2]`` for an array of two axes.
+
+    >>> import vyre
+    >>> vyre.In[vyre.u32, 2]
+    vyre.In[DataType.U32, 2]
+    """
+
+
+class Out(metaclass=_Role):
+    """A parameter that a kernel makes: it begins as zeros, and the call returns it.
+
+    >>> import vyre
+    >>> vyre.Out[vyre.u32]
+    vyre.Out[DataType.U32, 1]
+    """
+
+
+class InOut(metaclass=_Role):
+    """A parameter that is changed in place: it begins as given, and the call returns it.
+
+    >>> import vyre
+    >>> vyre.InOut[vyre.u64]
+    vyre.InOut[DataType.U64, 1]
+    """
+
+
+class const:
+    """A parameter whose Python value is known when the kernel is compiled: one program a value.
+
+    >>> import vyre
+    >>> @vyre.kernel
+    ... def scaled(x: vyre.In[vyre.u32], k: vyre.const, y: vyre.Out[vyre.u32]):
+    ...     i = vyre.gid(0)
+    ...     y[i] = x[i] * k
+    """
+
+
+@dataclass(frozen=True)
+class Parameter:
+    name: str
+    kind: str  # "In", "Out", "InOut", "scalar" or "const"
+    element: DataType | None = None
+    axes: int = 0
+    default: Any = inspect.Parameter.empty
+
+    @property
+    def is_array(self) -> bool:
+        return self.axes > 0
+
+
+def parameters_of(function: Callable[..., Any]) -> list[Parameter]:
+    """The kernel's parameters, or a Mistake about the first that cannot be one."""
+    try:
+        signature = inspect.signature(function, eval_str=True)
+    except Mistake:
+        raise
+    except Exception as error:
+        raise Mistake(
+            "K002",
+            f"the annotations of `{function.__name__}` cannot be read: {type(error).__name__}: "
+            f"{str(error).rstrip('.')}",
+            f"annotate with {_FORMS}",
+        ) from None
+    found = []
+    for each in signature.parameters.values():
+        try:
+            found.append(_parameter(function.__name__, each))
+        except Mistake as mistake:
+            mistake.spot = _spot(function, each.name)
+            raise
+    if signature.return_annotation not in (inspect.Signature.empty, None, Any):
+        raise Mistake(
+            "K002",
+            f"kernel `{function.__name__}` has a return annotation, but a kernel gives its results in "
+            f"Out and InOut arrays",
+            "leave the annotation out, and add a parameter such as `out: vyre.Out[vyre.u32]`",
+        )
+    return found
+
+
+def _spot(function: Callable[..., Any], name: str) -> Spot | None:
+    """Where a parameter stands in the source."""
+    from vyre._kernel.rewrite import _source_of
+
+    tree, file = _source_of(function)  # type: ignore[arg-type]
+    written = tree.args
+    for each in [*written.posonlyargs, *written.args, *written.kwonlyargs, written.vararg, written.kwarg]:
+        if each is not None and each.arg == name:
+            return spot_at(file, each)
+    return None
+
+
+def _parameter(kernel: str, given: inspect.Parameter) -> Parameter:
+    name, annotation = given.name, given.annotation
+    if given.kind in (given.VAR_POSITIONAL, given.VAR_KEYWORD):
+        raise Mistake("K002", f"kernel `{kernel}` has the parameter `*{name}`", "name every parameter")
+    if annotation is given.empty and name in ("self", "cls"):
+        raise Mistake(
+            "K002",
+            f"kernel `{kernel}` has the parameter `{name}`, but a kernel in a class belongs to no object",
+            f"leave `{name}` out, and pass what it holds as parameters",
+        )
+    if annotation is given.empty:
+        raise Mistake(
+            "K002", f"parameter `{name}` of kernel `{kernel}` has no annotation", f"write `{name}: {_example(name)}`"
+        )
+    if isinstance(annotation, ArrayType):
+        if given.default is not given.empty:
+            raise Mistake("K002", f"array parameter `{name}` has a default", "leave the default out")
+        parameter = Parameter(name, annotation.role, annotation.element, annotation.axes)
+    elif annotation is const:
+        parameter = Parameter(name, "const", default=given.default)
+    elif isinstance(annotation, DataType) and annotation in SCALARS:
+        parameter = Parameter(name, "scalar", annotation, default=given.default)
+    elif annotation is int:
+        raise Mistake(
+            "K002",
+            f"parameter `{name}` is annotated with int, which has no size",
+            f"write `{name}: vyre.u32` (or vyre.i32, vyre.u64), or `{name}: vyre.const` for a value "
+            f"fixed when the kernel is compiled",
+        )
+    elif annotation is float or (isinstance(annotation, type) and issubclass(annotation, np.floating)):
+        raise Mistake(
+            "K002",
+            f"parameter `{name}` is annotated with {_named(annotation)}, and kernels have no floats",
+            f"write `{name}: vyre.u32`: x * p // q is x times the fraction p / q",
+        )
+    elif _type_for(annotation) is not None and not isinstance(annotation, DataType):
+        raise Mistake(
+            "K002",
+            f"parameter `{name}` is annotated with {_named(annotation)}, which is no type of vyre",
+            f"write `{name}: {_type_for(annotation)}`",
+        )
+    elif (typing.get_origin(annotation) or annotation) in _SEQUENCES:
+        raise Mistake(
+            "K002",
+            f"parameter `{name}` is annotated with {_named(annotation)}, which says neither role nor type",
+            f"write `{name}: {_example(name)}`",
+        )
+    elif any(annotation is role for role in (In, Out, InOut)):
+        raise Mistake(
+            "K002",
+            f"parameter `{name}` is annotated with vyre.{annotation.__name__} without an element type",
+            f"write `{name}: vyre.{annotation.__name__}[vyre.u32]`",
+        )
+    elif isinstance(annotation, DataType):
+        raise Mistake(
+            "K002",
+            f"parameter `{name}` is a scalar of type {annotation}; scalars are u32, i32, u64 or boolean",
+            f"write `{name}: vyre.In[vyre.{annotation.name.lower()}]` and read `{name}[0]`",
+        )
+    else:
+        raise Mistake("K002", f"parameter `{name}` has the annotation {_named(annotation)}", f"annotate with {_FORMS}")
+    if name == "__params":
+        raise Mistake("K002", f"parameter `{name}` has the name of the buffer of scalars", "name it `params`")
+    if name in RESERVED and not (name == "out" and parameter.kind in ("Out", "InOut")):
+        raise Mistake(
+            "K002", f"parameter `{name}` has a name that calls of kernels use themselves", f"name it `{name}_`"
+        )
+    return parameter
+
+
+_SEQUENCES = (np.ndarray, list, tuple, bytes, bytearray, memoryview, collections.abc.Sequence)
+# Types of Python and numpy that people write for those of vyre.
+_TYPES = {
+    "bool": "vyre.boolean",
+    "bool_": "vyre.boolean",
+    "int32": "vyre.i32",
+    "uint32": "vyre.u32",
+    "uint64": "vyre.u64",
+}
+
+
+def _type_for(given: object) -> str | None:
+    """What vyre calls a type that was given as a type of vyre, of Python or of numpy."""
+    if isinstance(given, DataType):
+        return f"vyre.{given.name.lower()}" if given is not DataType.Bool else "vyre.boolean"
+    if isinstance(given, np.dtype):
+        given = given.type
+    return _TYPES.get(given.__name__) if isinstance(given, type) else None
+
+
+def _named(given: object) -> str:
+    """A type by its name; anything else as it shows itself."""
+    if isinstance(given, type):
+        module = {"builtins": "", "numpy": "np."}.get(given.__module__, f"{given.__module__}.")
+        return f"{module}{given.__qualname__}"[:80]
+    return shown(given)
+
+
+def _example(name: str) -> str:
+    return "vyre.Out[vyre.u32]" if name in ("out", "output", "result", "y") else "vyre.In[vyre.u32]"

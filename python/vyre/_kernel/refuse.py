@@ -1,0 +1,186 @@
+"""What a kernel's source cannot have: found when the function is decorated, each with the form to write instead."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from vyre._kernel.mistakes import Mistake, Spot
+
+__all__ = ["refuse", "spot_at"]
+
+# Syntax: what it is called, and what to write instead.
+_REFUSED: dict[type[ast.AST], tuple[str, str]] = {
+    ast.AsyncFor: ("`async for`", "write `for`"),
+    ast.AsyncFunctionDef: ("an async function", "write a plain function outside of the kernel, which is inlined"),
+    ast.AsyncWith: ("`async with`", "leave it out"),
+    ast.Await: ("`await`", "leave it out: loads and calls have their values at once"),
+    ast.ClassDef: ("a class", "use tuples of values, and plain functions outside of the kernel"),
+    ast.Delete: ("`del`", "leave it out: variables that nothing reads cost nothing"),
+    ast.FunctionDef: ("a function in a function", "write it outside of the kernel; it is inlined where it is called"),
+    ast.Global: ("`global`", "pass the value as a parameter, and store results into an Out array"),
+    ast.Import: ("`import`", "import at the top of the file"),
+    ast.ImportFrom: ("`import`", "import at the top of the file"),
+    ast.JoinedStr: ("an f-string", "store the value into an Out array and print it after the call"),
+    ast.Lambda: ("`lambda`", "write a plain function outside of the kernel; it is inlined where it is called"),
+    ast.Match: ("`match`", "write `if` and `elif`"),
+    ast.NamedExpr: ("`:=`", "assign in a statement of its own before it"),
+    ast.Nonlocal: ("`nonlocal`", "return the value from the helper"),
+    ast.Raise: ("`raise`", "store a status into an Out array and raise after the call"),
+    ast.Try: ("`try`", "test the condition with `if`: nothing raises while a kernel runs"),
+    ast.With: ("`with`", "write the statements without it"),
+    ast.Yield: ("`yield`", "store into an Out array; a kernel is no generator"),
+    ast.YieldFrom: ("`yield`", "store into an Out array; a kernel is no generator"),
+}
+if hasattr(ast, "TryStar"):
+    _REFUSED[ast.TryStar] = _REFUSED[ast.Try]
+if hasattr(ast, "TypeAlias"):
+    _REFUSED[ast.TypeAlias] = ("`type`", "write it at the top of the file")
+if hasattr(ast, "TemplateStr"):
+    _REFUSED[ast.TemplateStr] = _REFUSED[ast.JoinedStr]
+
+
+def spot_at(file: str, node: Any) -> Spot:
+    end = node.end_col_offset + 1 if node.end_lineno == node.lineno else 0
+    return Spot(file, node.lineno, node.col_offset + 1, end)
+
+
+def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> None:
+    """Raise the Mistake of the first statement or expression of the source that has no meaning in a kernel."""
+    found: list[tuple[tuple[int, int], Mistake]] = []
+
+    def add(node: Any, problem: str, fix: str, rule: str = "K001") -> None:
+        found.append(((node.lineno, node.col_offset), Mistake(rule, problem, fix, spot_at(file, node))))
+
+    where = "a kernel" if is_kernel else f"the helper `{function.name}`"
+    loops: list[str] = []
+
+    def visit(node: ast.AST) -> None:
+        kind = type(node)
+        if kind in _REFUSED:
+            what, fix = _REFUSED[kind]
+            add(node, f"{where} has {what}", fix)
+            return
+        if isinstance(node, ast.Constant):
+            _constant(node, add)
+        elif isinstance(node, (ast.Div, ast.Pow, ast.MatMult)):
+            return
+        elif isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, (ast.Div, ast.MatMult)):
+            if isinstance(node.op, ast.Div):
+                add(node, f"{where} has `/`, which gives floats", "write `//`")
+            else:
+                add(node, f"{where} has `@`", "write the sums of the products")
+        elif _formats(node):
+            add(node, f"{where} formats text with `%`", "store the value into an Out array and print it after the call")
+        elif isinstance(node, (ast.For, ast.While)):
+            if node.orelse:
+                word = "for" if isinstance(node, ast.For) else "while"
+                add(
+                    node.orelse[0],
+                    f"{where} has `{word} ... else`",
+                    "set a variable in the loop, and test it after the loop",
+                )
+            if isinstance(node, ast.For) and not is_range(node.iter):
+                _unrolled_target(node.target, add)
+            if isinstance(node, ast.For) and is_range(node.iter):
+                if not isinstance(node.target, ast.Name):
+                    add(node.target, "a loop over range has one variable", "write `for i in range(...)`")
+                else:
+                    _loop_variable(node, loops, add)
+                    visit(node.iter)
+                    loops.append(node.target.id)
+                    for child in [*node.body, *node.orelse]:
+                        visit(child)
+                    loops.pop()
+                    return
+        elif isinstance(node, ast.Return) and is_kernel and node.value is not None:
+            if not (isinstance(node.value, ast.Constant) and node.value.value is None):
+                add(node, "a kernel returns a value", "store it into an Out array; the call returns that array")
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)) and node.id in loops:
+            add(
+                node,
+                f"`{node.id}` is assigned in the loop whose variable it is",
+                "use another name; `break` leaves the loop, and `while` counts as you write",
+                "K003",
+            )
+        elif isinstance(node, ast.Assign):
+            for target in node.targets:
+                _target(target, add)
+        elif isinstance(node, ast.AugAssign):
+            _target(node.target, add)
+        elif isinstance(node, ast.comprehension):
+            _unrolled_target(node.target, add)
+        elif isinstance(node, ast.AnnAssign) and not isinstance(node.target, ast.Name):
+            add(node.target, "an element or attribute has an annotation", "leave the annotation out")
+        for child in ast.iter_child_nodes(node):
+            visit(child)
+
+    for statement in function.body:
+        visit(statement)
+    if found:
+        raise min(found, key=lambda each: each[0])[1]
+
+
+def is_range(node: ast.expr) -> bool:
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "range"
+
+
+def _formats(node: ast.AST) -> bool:
+    return (
+        isinstance(node, ast.BinOp)
+        and isinstance(node.op, ast.Mod)
+        and isinstance(node.left, ast.Constant)
+        and isinstance(node.left.value, str)
+    )
+
+
+def _constant(node: ast.Constant, add: Any) -> None:
+    if isinstance(node.value, float):
+        value = node.value
+        fix = (
+            f"write {int(value)}"
+            if value == int(value) and abs(value) < 2**53
+            else "use integers: x * p // q is x times the fraction p / q"
+        )
+        add(node, f"a kernel computes with the float {value!r}", fix)
+    elif isinstance(node.value, complex):
+        add(node, f"a kernel computes with the complex number {node.value!r}", "keep the two parts in two variables")
+
+
+def _loop_variable(loop: ast.For, outer: list[str], add: Any) -> None:
+    name = loop.target.id  # type: ignore[attr-defined]
+    if name in outer:
+        add(
+            loop.target,
+            f"`{name}` is the variable of two loops, one in the other",
+            "use another name for one of them",
+            "K003",
+        )
+
+
+def _unrolled_target(target: ast.expr, add: Any) -> None:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for each in target.elts:
+            _unrolled_target(each, add)
+    elif isinstance(target, ast.Starred):
+        add(target, "a starred name is assigned", "name every value")
+    elif not isinstance(target, ast.Name):
+        add(target, "a loop assigns to an element or attribute", "use a variable, and assign the element in the loop")
+
+
+def _target(target: ast.expr, add: Any) -> None:
+    if isinstance(target, (ast.Tuple, ast.List)):
+        for each in target.elts:
+            _target(each, add)
+    elif isinstance(target, ast.Starred):
+        add(target, "a starred name is assigned", "name every value")
+    elif isinstance(target, ast.Attribute):
+        add(
+            target,
+            f"attribute `{target.attr}` is assigned, but values do not change",
+            "make a new vector: v = vyre.vec2u32(x, y)"
+            if target.attr in ("x", "y", "z", "w")
+            else "use a variable or an array",
+        )
+    elif isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice):
+        add(target, "a slice is assigned", "write a loop over the indices")

@@ -1,0 +1,371 @@
+"""From a kernel's function to its Program: what its parameters stand for, how helpers are inlined, and its buffers."""
+
+from __future__ import annotations
+
+import copy
+import functools
+import re
+import sys
+import sysconfig
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import CodeType, FunctionType, MethodType, ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre import _core
+from vyre._core import BufferDecl, DataType, Expr, Program
+from vyre._kernel.arrays import KernelArray
+from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
+from vyre._kernel.rewrite import Rewritten, rewrite
+from vyre._kernel.tracer import Tracer
+from vyre.errors import ArgumentError, KernelError, ValidationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from vyre._kernel.parameters import Parameter
+
+__all__ = ["PARAMS", "Captured", "Traced", "trace"]
+
+# The buffer of sizes and scalars, in the words of the layout.
+PARAMS = "__params"
+_MOST_INLINED = 200
+# Names of types in the package that are no lower-case names of DataType's members.
+_ALIASES = {"Bool": "boolean"}
+_LIBRARIES = (sysconfig.get_path("stdlib"), str(Path(np.__file__).parent), str(Path(__file__).parent.parent))
+
+
+class Captured:
+    """A value of Python that a trace has read: a global, a variable of a closure, or an attribute of one."""
+
+    __slots__ = ("_function", "_held", "_names", "_value")
+
+    def __init__(self, function: FunctionType, names: tuple[str, ...], value: Any) -> None:
+        self._function, self._names, self._value = function, names, value
+        # What can change in place is kept as it was.
+        self._held = copy.deepcopy(value) if type(value) in (list, dict, set) else None
+
+    def is_same(self) -> bool:
+        now = _look_up(self._function, self._names)
+        if now is self._value:
+            return self._held is None or _equal(now, self._held)
+        return type(now) is type(self._value) and isinstance(now, (int, str, tuple)) and _equal(now, self._value)
+
+
+@dataclass
+class Traced:
+    program: Program
+    tables: dict[str, np.ndarray]  # in the order of their bindings
+    words: int  # of PARAMS
+    captured: list[Captured]
+    inlined: dict[str, int] = field(default_factory=dict)
+    kept: dict[Any, Any] = field(default_factory=dict)  # words and tables on devices, the oldest first
+
+
+def trace(
+    rewritten: Rewritten,
+    parameters: Sequence[Parameter],
+    constants: Mapping[str, Any],
+    workgroup_size: tuple[int, ...] | None,
+    copies: dict[int, tuple[np.ndarray, np.ndarray]] | None = None,
+) -> Traced:
+    """Run the rewritten function on expressions, and check the Program that it makes."""
+    function = rewritten.original
+    inliner = _Inliner(rewritten)
+    tracer = Tracer(inliner.find, copies)
+    try:
+        with tracer:
+            arguments, words = _arguments(tracer, parameters, constants)
+            rewritten.bound(tracer)(**arguments)
+        size, buffers = _layout(tracer, parameters, words, workgroup_size)
+        program = Program(buffers, size, tracer.block)
+        program.check()
+    except Mistake as mistake:
+        raise kernel_error(
+            function.__name__, mistake, spot_of(mistake.__traceback__, inliner.is_traced) or rewritten.spot
+        ) from None
+    except KernelError:
+        raise
+    except ValidationError as error:
+        raise KernelError(_in_words_of_kernels(error.diagnostics, tracer.slots)) from None
+    except RecursionError:
+        raise kernel_error(
+            function.__name__,
+            Mistake(
+                "K007",
+                "the kernel is nested deeper than Python's stack",
+                "use loops that run on the device: `for i in range(n)`",
+            ),
+            rewritten.spot,
+        ) from None
+    except Exception as error:
+        spot = spot_of(error.__traceback__, inliner.is_traced)
+        if spot is None:
+            raise
+        raise kernel_error(function.__name__, _of_python(error, function), spot) from None
+    tables = {name: values for name, (values, _) in tracer.table_values().items()}
+    return Traced(program, tables, words, inliner.captured(), inliner.counts)
+
+
+def _in_words_of_kernels(diagnostics: Sequence[Any], slots: Mapping[str, str]) -> list[Any]:
+    """The first diagnostic of each place, with the user's names, and hints that say what to write in a kernel."""
+    seen = set()
+    made = []
+    for each in diagnostics:
+        at = (each.place.file, each.place.line, each.place.column, each.place.end_column)
+        if at in seen and each.place.line is not None:
+            continue
+        seen.add(at)
+        cast = re.search(r"Expr\.cast\(DataType\.(\w+)", each.hint)
+        hint = f"wrap the value in vyre.{_ALIASES.get(cast[1], cast[1].lower())}(...)." if cast else ""
+        message = re.sub(r"variable `(\w+)`", lambda found: f"variable `{slots.get(found[1], found[1])}`", each.message)
+        made.append(_core._diagnostic_from_state(each.rule, message.encode(), each.place, hint.encode()))
+    return made
+
+
+def _of_python(error: Exception, function: FunctionType) -> Mistake:
+    """An error that Python or vyre raised while the kernel ran."""
+    if isinstance(error, ArgumentError):
+        problem, _, fix = str(error).partition(". Fix: ")
+        if problem.startswith("an expression has no truth value"):
+            return Mistake(
+                "K004",
+                "Python needs the truth of a value that is unknown while the kernel is traced",
+                "write an `if` statement or `x if c else y` in the kernel, and compare values one by one",
+            )
+        if "KernelArray" in problem:
+            return Mistake("K004", "an array stands where a value is wanted", "index it, as in a[i]")
+        if "Expr." in fix or "Node." in fix:
+            fix = "write an expression of integers"
+        return Mistake("K005", problem, fix.removesuffix(".") or "write another value")
+    text = str(error).rstrip(".")
+    if isinstance(error, NameError):
+        known = [*function.__code__.co_varnames, *function.__code__.co_freevars, *function.__globals__]
+        meant = _core._did_you_mean(getattr(error, "name", "") or "", [name for name in known if "vyre$" not in name])
+        return Mistake(
+            "K005", text[:1].lower() + text[1:] + meant, "assign it before, or import it at the top of the file"
+        )
+    if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
+        text += _core._did_you_mean(error.name, [name for name in dir(error.obj) if not name.startswith("_")])
+    said = f"Python raised {type(error).__name__}" + (f": {text}" if text else "")
+    if isinstance(error, RecursionError):
+        return Mistake("K007", said, "use loops that run on the device: `for i in range(n)`")
+    return Mistake("K005", said, "correct the expression that is marked")
+
+
+def _arguments(
+    tracer: Tracer, parameters: Sequence[Parameter], constants: Mapping[str, Any]
+) -> tuple[dict[str, Any], int]:
+    """What each parameter stands for, and how many words PARAMS has."""
+    word = 0
+    arguments: dict[str, Any] = {}
+    for each in parameters:
+        if not each.is_array:
+            continue
+        name = tracer.new_name(each.name)
+        shape: tuple[Any, ...]
+        if each.axes == 1:
+            shape = (Expr.buf_len(name),)
+        else:
+            shape = tuple(Expr.load(PARAMS, word + axis) for axis in range(each.axes))
+            word += each.axes
+        assert each.element is not None
+        arguments[each.name] = KernelArray(tracer, name, each.kind, each.element, shape, each.kind == "In")
+    for each in parameters:
+        if each.kind == "const":
+            arguments[each.name] = constants[each.name]
+        elif each.kind == "scalar":
+            load = Expr.load(PARAMS, word)
+            if each.element is DataType.U64:
+                arguments[each.name] = Expr.pack(DataType.U64, [load, Expr.load(PARAMS, word + 1)])
+                word += 1
+            else:
+                arguments[each.name] = load if each.element is DataType.U32 else Expr.cast(each.element, load)
+            if each.element is DataType.Bool:
+                tracer.boolean(arguments[each.name])
+            word += 1
+    return arguments, word
+
+
+def _layout(
+    tracer: Tracer, parameters: Sequence[Parameter], words: int, workgroup_size: tuple[int, ...] | None
+) -> tuple[tuple[int, ...], list[BufferDecl]]:
+    arrays = [each for each in parameters if each.is_array]
+    outs = [each for each in arrays if each.kind == "Out"]
+    buffers = []
+    for binding, each in enumerate(arrays):
+        assert each.element is not None
+        make = (
+            BufferDecl.read
+            if each.kind == "In"
+            else BufferDecl.output
+            if len(outs) == 1 and each is outs[0]
+            else BufferDecl.read_write
+        )
+        buffers.append(make(each.name, binding, each.element))
+    binding = len(arrays)
+    if words:
+        buffers.append(BufferDecl.uniform(PARAMS, binding, DataType.U32, count=words))
+        binding += 1
+    for name, (values, element) in tracer.table_values().items():
+        buffers.append(BufferDecl.read(name, binding, element, count=values.size))
+        binding += 1
+    for array in tracer.arrays:
+        count = 1
+        for extent in array.shape:
+            count *= extent
+        if array.kind == "shared":
+            more = {"atomic": True} if array.atomic else {}
+            buffers.append(BufferDecl.workgroup(array.name, count, array.element, **more))
+        elif array.kind == "private":
+            buffers.append(BufferDecl.private(array.name, count, array.element))
+    if workgroup_size is None:
+        if tracer.needs_size is not None:
+            raise Mistake(
+                "K002",
+                f"the kernel calls {tracer.needs_size}, whose meaning depends on the size of a "
+                f"workgroup, and names none",
+                "write @vyre.kernel(workgroup_size=64)",
+            )
+        workgroup_size = _usual_size(parameters)
+    return workgroup_size, buffers
+
+
+def _usual_size(parameters: Sequence[Parameter]) -> tuple[int, ...]:
+    """The workgroup size of a kernel that names none, by the axes of the array that its grid comes from."""
+    made = next((each for kind in ("Out", "InOut") for each in parameters if each.kind == kind), None)
+    return {2: (16, 16, 1), 3: (8, 8, 4)}.get(made.axes if made is not None else 1, (256, 1, 1))
+
+
+class _Inliner:
+    """Plain functions of the user become part of the kernel where they are called."""
+
+    def __init__(self, kernel: Rewritten) -> None:
+        self._code: set[CodeType] = {*_all_code(kernel.code)}
+        self._used: dict[FunctionType, Rewritten] = {kernel.original: kernel}
+        self._stack: list[FunctionType] = [kernel.original]
+        self._native: dict[FunctionType, None] = {}  # called as they are
+        self.counts: dict[str, int] = {}
+
+    def is_traced(self, code: object) -> bool:
+        return code in self._code
+
+    def captured(self) -> list[Captured]:
+        read = [(function, names) for function, rewritten in self._used.items() for names in rewritten.captured]
+        for function in self._native:
+            code = function.__code__
+            read += [(function, (name,)) for name in (*code.co_names, *code.co_freevars)]
+        found = []
+        for function, names in read:
+            value = _look_up(function, names)
+            mine = getattr(value, "__module__", None)
+            is_mine = isinstance(mine, str) and mine.startswith("vyre.")
+            if value is not _MISSING and not isinstance(value, ModuleType) and not is_mine:
+                found.append(Captured(function, names, value))
+        return found
+
+    def find(self, function: Any) -> Callable[..., Any] | None:
+        if type(function) is MethodType and type(function.__func__) is FunctionType:
+            inner = self.find(function.__func__)
+            owner = function.__self__
+            return None if inner is None else lambda tracer, args, kwargs: inner(tracer, (owner, *args), kwargs)
+        if type(function) is functools.partial:
+            inner = self.find(function.func)
+            given, named = function.args, function.keywords
+            return (
+                None
+                if inner is None
+                else lambda tracer, args, kwargs: inner(tracer, (*given, *args), {**named, **kwargs})
+            )
+        if type(function) is not FunctionType:
+            return None
+        if function.__name__ == "<lambda>":
+            self._native[function] = None
+            return None
+        file = function.__code__.co_filename
+        if (
+            file.startswith(_LIBRARIES)
+            and "/site-packages/" not in file
+            and "/demo/" not in file
+            and "/vyre/std/" not in file
+        ):
+            return None
+        if function in self._stack:
+            if function is self._stack[0]:
+                raise Mistake(
+                    "K007", f"kernel `{function.__name__}` calls itself", "write a loop; a kernel has no stack of calls"
+                )
+            raise Mistake(
+                "K007",
+                f"helper `{function.__name__}` calls itself",
+                "write a loop; helpers are inlined and have no stack of calls",
+            )
+        return lambda tracer, args, kwargs: self._inline(function, tracer, args, kwargs)
+
+    def _inline(self, function: FunctionType, tracer: Tracer, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        rewritten = self._used.get(function)
+        if rewritten is None:
+            rewritten = self._used[function] = _rewritten_helper(function)
+            self._code.update(_all_code(rewritten.code))
+        if len(self._stack) > _MOST_INLINED:
+            raise Mistake("K007", f"more than {_MOST_INLINED} helpers call each other", "write a loop")
+        self.counts[function.__name__] = self.counts.get(function.__name__, 0) + 1
+        self._stack.append(function)
+        loops, tracer.loops = tracer.loops, []
+        try:
+            return tracer.use(rewritten.bound(tracer)(*args, **kwargs))
+        finally:
+            self._stack.pop()
+            tracer.loops = loops
+
+
+@functools.lru_cache(maxsize=512)
+def _rewritten_helper(function: FunctionType) -> Rewritten:
+    return rewrite(function, is_kernel=False)
+
+
+def _all_code(code: CodeType) -> list[CodeType]:
+    found = [code]
+    for each in found:
+        found.extend(inner for inner in each.co_consts if isinstance(inner, CodeType))
+    return found
+
+
+_MISSING = object()
+
+
+def _look_up(function: FunctionType, names: tuple[str, ...]) -> Any:
+    name = names[0]
+    free = function.__code__.co_freevars
+    value: Any = _MISSING
+    if name in free and function.__closure__ is not None:
+        try:
+            value = function.__closure__[free.index(name)].cell_contents
+        except ValueError:
+            return _MISSING
+    else:
+        value = function.__globals__.get(name, _MISSING)
+    for attribute in names[1:]:
+        if isinstance(value, ModuleType):
+            value = sys.modules.get(value.__name__, value).__dict__.get(attribute, _MISSING)
+        else:
+            value = _attribute(value, attribute)
+    return value
+
+
+def _attribute(owner: Any, name: str) -> Any:
+    """An attribute that is plain data of an object or of its class: nothing of the user's runs to find it."""
+    for each in (owner, *(owner.__mro__ if isinstance(owner, type) else type(owner).__mro__)):
+        found = getattr(each, "__dict__", {}).get(name, _MISSING) if owner is not _MISSING else _MISSING
+        if found is not _MISSING:
+            return _MISSING if hasattr(type(found), "__get__") else found
+    return _MISSING
+
+
+def _equal(left: Any, right: Any) -> bool:
+    try:
+        return bool(left == right)
+    except Exception:  # a user's own
+        return False

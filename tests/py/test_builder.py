@@ -1,0 +1,249 @@
+"""Programs spelled out with vyre.Builder, and that kernels and builders come to the same words."""
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import In, Out, u32
+
+
+def words(program):
+    return vyre.lower(program, "spirv-asm")
+
+
+def test_statements_stand_where_they_are_written(target):
+    p = vyre.Builder(workgroup_size=64)
+    a, out = p.read("a", u32), p.output("out", u32)
+    i = p.let("i", vyre.gid(0))
+    total = p.let("total", 0)
+    with p.loop("k", 0, i) as k:
+        with p.if_(a[k] % 2 == 0):
+            p.assign(total, total + a[k])
+        with p.else_():
+            p.assign(total, total ^ 1)
+    out[i] = total
+    a_ = np.arange(1, 9, dtype=np.uint32)
+
+    def wanted(i):
+        t = 0
+        for v in a_[:i].tolist():
+            t = t + v if v % 2 == 0 else t ^ 1
+        return t
+
+    given = vyre.run(p.program(), {"a": a_, "out": 8}, 1, **target)["out"]
+    assert given.tolist() == [wanted(i) for i in range(8)]
+
+
+def test_break_leaves_the_innermost_loop(target):
+    p = vyre.Builder(workgroup_size=4)
+    out = p.output("out", u32)
+    n = p.let("n", 0)
+    with p.loop("k", 0, 100) as k:
+        with p.if_(k == vyre.gid(0) + 3):
+            p.break_()
+        p.assign(n, n + 1)
+    out[vyre.gid(0)] = n
+    assert vyre.run(p.program(), {"out": 4}, 1, **target)["out"].tolist() == [3, 4, 5, 6]
+
+
+def test_a_shared_array_is_atomic_where_an_atomic_touches_it(target):
+    p = vyre.Builder(workgroup_size=8)
+    out, hits = p.output("out", u32), p.shared("hits", u32, 4)
+    hits.atomic_add(vyre.lid(0) % 3, 1)
+    p.barrier()
+    with p.if_(vyre.lid(0) < 4):
+        out[vyre.lid(0)] = hits[vyre.lid(0)]
+    assert vyre.run(p.program(), {"out": 4}, 1, **target)["out"].tolist() == [3, 3, 2, 0]
+
+
+def test_a_local_array_belongs_to_its_invocation(target):
+    p = vyre.Builder(workgroup_size=4)
+    out, mine = p.output("out", u32), p.local("mine", u32, 4)
+    mine[vyre.gid(0)] = vyre.gid(0) + 5
+    out[vyre.gid(0)] = mine[vyre.gid(0)] + mine[3]
+    assert vyre.run(p.program(), {"out": 4}, 1, **target)["out"].tolist() == [5, 6, 7, 16]
+
+
+def xor(p, i, left, right, out):
+    with p.if_(i < vyre.Expr.buf_len("out")):
+        out[i] = left[i] ^ right[i]
+
+
+@vyre.kernel(workgroup_size=64)
+def xor_kernel(left: In[u32], right: In[u32], out: Out[u32]):
+    i = vyre.gid(0)
+    if i < len(out):
+        out[i] = left[i] ^ right[i]
+
+
+def clamp(p, i, left, right, out):
+    x = p.let("x", left[i])
+    y = p.let("y", x)
+    with p.if_(x > right[i]):
+        p.assign(y, right[i])
+    out[i] = y
+
+
+@vyre.kernel(workgroup_size=64)
+def clamp_kernel(left: In[u32], right: In[u32], out: Out[u32]):
+    i = vyre.gid(0)
+    y = left[i]
+    if y > right[i]:
+        y = right[i]
+    out[i] = y
+
+
+def total(p, i, left, right, out):
+    t = p.let("t", 0)
+    with p.loop("k", 0, left[i]) as k:
+        p.assign(t, t + right[k])
+    out[i] = t
+
+
+@vyre.kernel(workgroup_size=64)
+def total_kernel(left: In[u32], right: In[u32], out: Out[u32]):
+    i = vyre.gid(0)
+    t = 0
+    for k in range(left[i]):
+        t += right[k]
+    out[i] = t
+
+
+def choose(p, i, left, right, out):
+    out[i] = vyre.select(left[i] < 5, right[i] * 3, right[i] + 1)
+
+
+@vyre.kernel(workgroup_size=64)
+def choose_kernel(left: In[u32], right: In[u32], out: Out[u32]):
+    i = vyre.gid(0)
+    out[i] = right[i] * 3 if left[i] < 5 else right[i] + 1
+
+
+def guard(p, i, left, right, out):
+    with p.if_(vyre.logical_or(left[i] == 0, right[i] == 0)):
+        p.return_()
+    out[i] = left[i] // right[i]
+
+
+@vyre.kernel(workgroup_size=64)
+def guard_kernel(left: In[u32], right: In[u32], out: Out[u32]):
+    i = vyre.gid(0)
+    if left[i] == 0 or right[i] == 0:
+        return
+    out[i] = left[i] // right[i]
+
+
+def search(p, i, left, right, out):
+    with p.loop("k", 0, vyre.Expr.buf_len("right")) as k, p.if_(right[k] == left[i]):
+        out[i] = k + 1
+        p.break_()
+
+
+@vyre.kernel(workgroup_size=64)
+def search_kernel(left: In[u32], right: In[u32], out: Out[u32]):
+    i = vyre.gid(0)
+    for k in range(len(right)):
+        if right[k] == left[i]:
+            out[i] = k + 1
+            break
+
+
+def rounds(p, i, left, right, out):
+    x, y = left[i], right[i]
+    for n in range(4):
+        x = p.let("x", (x ^ y).rotl(7) + n)
+        y = p.let("y", y * 5)
+    out[i] = x ^ y
+
+
+@vyre.kernel(workgroup_size=64)
+def rounds_kernel(left: In[u32], right: In[u32], out: Out[u32]):
+    i = vyre.gid(0)
+    x, y = left[i], right[i]
+    for n in vyre.unroll(range(4)):
+        x = (x ^ y).rotl(7) + n
+        y = y * 5
+    out[i] = x ^ y
+
+
+def wide(p, i, left, right, out):
+    product = p.let("product", vyre.u64(left[i]) * vyre.u64(right[i]))
+    out[i] = product.hi ^ product.lo
+
+
+@vyre.kernel(workgroup_size=64)
+def wide_kernel(left: In[u32], right: In[u32], out: Out[u32]):
+    i = vyre.gid(0)
+    product = vyre.u64(left[i]) * vyre.u64(right[i])
+    out[i] = product.hi ^ product.lo
+
+
+def signed(p, i, left, right, out):
+    out[i] = vyre.u32(abs(vyre.i32(left[i]) - vyre.i32(right[i])))
+
+
+@vyre.kernel(workgroup_size=64)
+def signed_kernel(left: In[u32], right: In[u32], out: Out[u32]):
+    i = vyre.gid(0)
+    out[i] = vyre.u32(abs(vyre.i32(left[i]) - vyre.i32(right[i])))
+
+
+def folded(p, i, left, right, out):
+    out[i] = vyre.min(vyre.min(left[i], right[i]), 9) + vyre.max(left[i], 3)
+
+
+@vyre.kernel(workgroup_size=64)
+def folded_kernel(left: In[u32], right: In[u32], out: Out[u32]):
+    i = vyre.gid(0)
+    out[i] = min(left[i], right[i], 9) + max(left[i], 3)
+
+
+SAME = {
+    "xor": (xor, xor_kernel),
+    "clamp": (clamp, clamp_kernel),
+    "total": (total, total_kernel),
+    "choose": (choose, choose_kernel),
+    "guard": (guard, guard_kernel),
+    "search": (search, search_kernel),
+    "rounds": (rounds, rounds_kernel),
+    "wide": (wide, wide_kernel),
+    "signed": (signed, signed_kernel),
+    "folded": (folded, folded_kernel),
+}
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_a_kernel_and_its_builder_form_give_the_same_words(name):
+    body, kernel = SAME[name]
+    p = vyre.Builder(workgroup_size=64)
+    left, right, out = p.read("left", u32), p.read("right", u32), p.output("out", u32)
+    body(p, p.let("i", vyre.gid(0)), left, right, out)
+    assert words(p.program()) == words(kernel.program)
+
+
+def test_else_stands_after_an_if():
+    p = vyre.Builder()
+    p.output("out", u32)
+    with pytest.raises(vyre.ArgumentError) as caught, p.else_():
+        pass
+    assert str(caught.value) == (
+        "else_ stands after no if_. Fix: write `with p.else_():` right after the body of `with p.if_(...):`."
+    )
+
+
+def test_a_program_is_made_after_its_bodies():
+    p = vyre.Builder()
+    out = p.output("out", u32)
+    with p.if_(vyre.gid(0) < 3):
+        out[vyre.gid(0)] = 1
+        with pytest.raises(vyre.ArgumentError) as caught:
+            p.program()
+    assert str(caught.value) == "Builder.program was called in an open body. Fix: call it after the with-blocks."
+
+
+def test_two_buffers_have_two_names():
+    p = vyre.Builder()
+    p.read("a", u32)
+    with pytest.raises(vyre.ArgumentError) as caught:
+        p.read("a", u32)
+    assert str(caught.value) == "the program has something called `a` already. Fix: give the buffer another name."

@@ -1,0 +1,251 @@
+"""What a kernel's call takes and gives: arrays, scalars, constants, grids, resident arrays, and its messages."""
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import In, InOut, Out, boolean, i32, u32, u64
+
+SIZE = 5
+
+
+@vyre.kernel
+def saxpy(a: In[u32], x: In[u32], k: u32, y: Out[u32]):
+    i = vyre.gid(0)
+    if i < len(y):
+        y[i] = a[i] * k + x[i]
+
+
+@vyre.kernel
+def add_one(data: InOut[u32]):
+    data[vyre.gid(0)] += 1
+
+
+@vyre.kernel
+def scalars(n: u32, s: i32, w: u64, flag: boolean, out: Out[u64]):
+    out[0] = u64(n)
+    out[1] = u64(u32(s))
+    out[2] = w + 1
+    out[3] = u64(u32(flag))
+
+
+@vyre.kernel
+def powers(k: vyre.const, out: Out[u32], first: u32 = 1):
+    value = first
+    for _ in vyre.unroll(range(k)):
+        value = value * 3
+    out[vyre.gid(0)] = value
+
+
+@vyre.kernel
+def both(a: In[u32], low: Out[u32], high: Out[u32]):
+    i = vyre.gid(0)
+    low[i], high[i] = a[i] & 0xFFFF, a[i] >> 16
+
+
+@vyre.kernel
+def place(out: Out[u32, 3]):
+    x, y, z = vyre.gid(0), vyre.gid(1), vyre.gid(2)
+    out[z, y, x] = x + 10 * y + 100 * z
+
+
+@vyre.kernel
+def lanes(v: In[vyre.vec4u32], out: Out[vyre.vec2u32]):
+    i = vyre.gid(0)
+    out[i] = vyre.vec2u32(v[i].x + v[i].y, v[i].z ^ v[i].w)
+
+
+A = np.arange(SIZE, dtype=np.uint32)
+
+
+def test_an_out_that_is_left_out_has_the_shape_of_the_first_array(target):
+    y = saxpy(A, A + 1, 3, **target)
+    assert y.dtype == np.uint32
+    assert y.tolist() == [1, 5, 9, 13, 17]
+
+
+@pytest.mark.parametrize("how", ["by position", "by its name", "as out"])
+def test_an_out_that_is_given_is_filled_and_given_back(how):
+    y = np.full(SIZE, 7, np.uint32)
+    if how == "by position":
+        given = saxpy(A, A, 1, y, backend="reference")
+    else:
+        given = saxpy(A, A, 1, **{"y" if how == "by its name" else "out": y}, backend="reference")
+    assert given is y
+    assert y.tolist() == [0, 2, 4, 6, 8]
+
+
+def test_an_in_out_array_is_written_in_place(target):
+    data = np.array([1, 2, 0xFFFFFFFF], np.uint32)
+    assert add_one(data, **target) is data
+    assert data.tolist() == [2, 3, 0]
+
+
+def test_scalars_of_every_type_arrive(target):
+    given = scalars(0xFFFFFFFF, -2, 2**63, True, out=np.zeros(4, np.uint64), grid=1, **target)
+    assert given.tolist() == [0xFFFFFFFF, 0xFFFFFFFE, 2**63 + 1, 1]
+
+
+def test_a_constant_has_a_program_a_value():
+    assert powers(3, np.zeros(1, np.uint32), backend="reference").tolist() == [27]
+    assert powers(4, np.zeros(1, np.uint32), 2, backend="reference").tolist() == [162]
+    assert powers.specialize(k=1).text != powers.specialize(k=2).text
+    with pytest.raises(vyre.ArgumentError) as caught:
+        _ = powers.program
+    assert (
+        str(caught.value)
+        == "kernel `powers` has a program for each value of `k`. Fix: write .specialize(k=...).program."
+    )
+
+
+def test_several_results_are_a_tuple(target):
+    low, high = both(np.array([0x12345678], np.uint32), **target)
+    assert (low.tolist(), high.tolist()) == ([0x5678], [0x1234])
+
+
+def test_the_grid_is_the_shape_of_the_output_with_the_last_axis_first(target):
+    given = place(np.zeros((2, 3, 4), np.uint32), **target)
+    z, y, x = np.indices((2, 3, 4))
+    assert (given == x + 10 * y + 100 * z).all()
+
+
+def test_indices_are_checked_axis_by_axis(target):
+    @vyre.kernel
+    def shifted(a: In[u32, 2], out: Out[u32, 2]):
+        x, y = vyre.gid(0), vyre.gid(1)
+        out[y, x] = a[y, x + 1]
+        out[y, x + 3] = 77  # beyond the last column: stores nothing
+
+    a = np.arange(6, dtype=np.uint32).reshape(2, 3)
+    assert shifted(a, **target).tolist() == [[1, 2, 0], [4, 5, 0]]
+
+
+def test_vectors_have_lanes(target):
+    v = np.array([[1, 2, 3, 5], [10, 20, 30, 40]], np.uint32)
+    assert lanes(v, **target).tolist() == [[3, 6], [30, 30 ^ 40]]
+
+
+def test_resident_arrays_give_resident_arrays():
+    a = vyre.array(A, backend="cpu")
+    y = saxpy(a, a, 2)
+    assert (type(y), y.backend, y.numpy().tolist()) == (vyre.Array, "cpu", [0, 3, 6, 9, 12])
+    assert saxpy(a, A, 1).numpy().tolist() == [0, 2, 4, 6, 8]
+    given = vyre.array(np.full(SIZE, 9, np.uint32), backend="cpu")
+    assert saxpy(a, a, 0, out=given) is given
+    assert given.numpy().tolist() == A.tolist()
+
+
+def test_calls_join_a_graph():
+    data = vyre.array(A, backend="cpu")
+    with vyre.graph() as graph:
+        add_one(data)
+        add_one(data)
+    graph.replay(3)
+    assert data.numpy().tolist() == (A + 6).tolist()
+
+
+def test_arrays_without_elements_run_nothing(target):
+    assert saxpy(A[:0], A[:0], 1, **target).tolist() == []
+
+
+def test_a_captured_integer_that_changes_compiles_anew():
+    space = {"vyre": vyre, "In": In, "Out": Out, "u32": u32}
+    import linecache
+
+    text = "FACTOR = 3\ndef scaled(a: In[u32], out: Out[u32]):\n    i = vyre.gid(0)\n    out[i] = a[i] * FACTOR\n"
+    linecache.cache["<captured>"] = (len(text), None, text.splitlines(keepends=True), "<captured>")
+    exec(compile(text, "<captured>", "exec"), space)
+    scaled = vyre.kernel(space["scaled"])
+    assert scaled(A, backend="reference").tolist() == (A * 3).tolist()
+    space["FACTOR"] = 5
+    assert scaled(A, backend="reference").tolist() == (A * 5).tolist()
+
+
+def test_a_captured_array_is_a_table_copied_when_first_seen():
+    table = np.array([5, 6, 7], np.uint64)
+
+    @vyre.kernel
+    def looked_up(a: In[u32], out: Out[u64]):
+        i = vyre.gid(0)
+        out[i] = table[a[i]]
+
+    given = looked_up(A, np.zeros(SIZE, np.uint64), backend="cpu")
+    assert given.tolist() == [5, 6, 7, 0, 0]
+    assert (
+        looked_up(vyre.array(A, backend="cpu"), vyre.empty(SIZE, vyre.u64, backend="cpu")).numpy().tolist()
+        == given.tolist()
+    )
+
+
+WRONG = {
+    "a list": (
+        lambda: saxpy([1, 2], A, 3),
+        "argument `a` of kernel `saxpy` must be an array of uint32, got a list. Fix: write "
+        "np.array(x, dtype=np.uint32).",
+    ),
+    "another dtype": (
+        lambda: saxpy(A.astype(np.int64), A, 3),
+        "argument `a` of kernel `saxpy` must be an array of uint32, got one of int64. Fix: write a.astype(np.uint32).",
+    ),
+    "too many axes": (
+        lambda: saxpy(A.reshape(1, 5), A, 3),
+        "argument `a` of kernel `saxpy` must have 1 axis, got shape (1, 5). "
+        "Fix: write a.reshape(-1), or annotate it with vyre.In[vyre.u32, 2].",
+    ),
+    "a float scalar": (
+        lambda: saxpy(A, A, 1.5),
+        "argument `k` of kernel `saxpy` must be an integer from 0 to 4294967295 (u32), got 1.5. "
+        "Fix: write an integer: programs have no floats, and x * p // q is x times the fraction p / q.",
+    ),
+    "a scalar out of range": (
+        lambda: saxpy(A, A, -1),
+        "argument `k` of kernel `saxpy` must be an integer from 0 to 4294967295 (u32), got -1. Fix: "
+        "write -1 & 0xFFFFFFFF for the same bits, or annotate it with vyre.i32.",
+    ),
+    "an argument too few": (lambda: saxpy(A, A), "kernel `saxpy` misses argument `k`. Fix: write saxpy(a, x, k, y)."),
+    "an argument too many": (
+        lambda: saxpy(A, A, 1, A, 5),
+        "kernel `saxpy` takes 4 arguments, got 5. Fix: write saxpy(a, x, k, y).",
+    ),
+    "an unknown name": (
+        lambda: saxpy(A, A, 1, workgroup=3),
+        "kernel `saxpy` has no parameter `workgroup` (did you mean `workgroups`?). Fix: write workgroups=.",
+    ),
+    "an argument twice": (
+        lambda: saxpy(A, A, 1, A, out=A),
+        "kernel `saxpy` got argument `y` twice. Fix: write saxpy(a, x, k, y).",
+    ),
+    "out for two": (
+        lambda: both(A, out=A),
+        "kernel `both` has 2 Out parameters, so `out=` names none of them. Fix: write low= or high=.",
+    ),
+    "a grid and workgroups": (
+        lambda: saxpy(A, A, 1, grid=5, workgroups=1),
+        "kernel `saxpy` is given both grid= and workgroups=. Fix: give one of them.",
+    ),
+    "no shape for an Out": (
+        lambda: place(),
+        "argument `out` of kernel `place` is left out, and no array with 3 axes says its shape. "
+        "Fix: write out=np.zeros((d, h, w), np.uint32).",
+    ),
+    "True for an integer": (
+        lambda: saxpy(A, A, True),
+        "argument `k` of kernel `saxpy` must be an integer from 0 to 4294967295 (u32), got True. Fix: write int(x).",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_a_wrong_call_says_what_to_write(case):
+    call, message = WRONG[case]
+    with pytest.raises(
+        vyre.ArgumentError if "must" not in message and "left out" not in message else vyre.BindingError
+    ) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_a_kernel_pickles_by_its_name():
+    import pickle
+
+    assert pickle.loads(pickle.dumps(saxpy)) is saxpy

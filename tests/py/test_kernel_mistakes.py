@@ -1,0 +1,117 @@
+"""Each wrong kernel of wrong_kernels.txt has exactly its error, and the kernel that the Fix gives runs and is right."""
+
+import linecache
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import vyre
+
+BACKENDS = [name for name in vyre.backends() if name in ("reference", "cpu")]
+HEAD = """\
+import math
+
+import numpy as np
+
+import vyre
+from vyre import In, InOut, Out, boolean, const, i32, u32, u64
+
+
+"""
+FILE = "/somewhere/wrong.py"
+
+
+def read_cases(text: str) -> dict[str, dict[str, str]]:
+    """Each case by its name, with the parts `wrong`, `error`, `fixed`, `call`, `wrong call` and `gives`."""
+    cases: dict[str, dict[str, str]] = {}
+    for each in text.split("\n===== ")[1:]:
+        name, _, rest = each.partition("\n")
+        assert name not in cases, name
+        parts = cases[name] = {}
+        part = "wrong"
+        lines: list[str] = []
+        for line in [*rest.splitlines(), "--- "]:
+            if not line.startswith("--- "):
+                lines.append(line)
+                continue
+            parts[part] = "\n".join(lines).rstrip("\n") + "\n"
+            part, lines = line.removeprefix("--- "), []
+    return cases
+
+
+CASES = read_cases(Path(__file__).with_name("wrong_kernels.txt").read_text(encoding="utf-8"))
+
+
+def arrays() -> dict[str, np.ndarray]:
+    fixed_array = np.array([1, 2, 3], np.uint32)
+    fixed_array.setflags(write=False)
+    return {
+        "a": np.array([5, 0, 7, 3, 1, 9, 4, 3], np.uint32),
+        "b": np.array([5, 2, 0, 3, 8, 1, 4, 6], np.uint32),
+        "x": np.array([-5, 1, 0, 3, -1, 2**31 - 1, -(2**31), 7], np.int32),
+        "y": np.array([0, 1, 2**32, 2**40 + 1, 2**64 - 1, 5, 2**33, 7], np.uint64),
+        "m": np.arange(1, 25, dtype=np.uint32).reshape(4, 6),
+        "fixed_array": fixed_array,
+    }
+
+
+def defined(source: str) -> dict[str, object]:
+    """The globals after the source has run, whose lines Python's tools find."""
+    text = HEAD + source
+    linecache.cache[FILE] = (len(text), None, text.splitlines(keepends=True), FILE)
+    made: dict[str, object] = {"__name__": "wrong"}
+    exec(compile(text, FILE, "exec"), made)
+    return made
+
+
+def run(source: str, call: str, backend: str) -> object:
+    """What a call gives, written as in a case; the kernel runs on the backend."""
+    made = defined(source)
+    kernel = made["k"]
+    values = {
+        **arrays(),
+        "np": np,
+        "kernel": kernel,
+        "k": lambda *args, **kwargs: kernel(*args, **kwargs, backend=backend),
+    }
+    return eval(call, values)
+
+
+def run_wrong(case: dict[str, str]) -> None:
+    """The call that fails, or for a case without one the compilation."""
+    if "wrong call" in case:
+        run(case["wrong"], case["wrong call"], "reference")
+    else:
+        defined(case["wrong"])["k"].program.check()  # type: ignore[attr-defined]
+
+
+def error_of(case: dict[str, str]) -> str:
+    """The class and the whole text of the error, in which the file stands without its folder."""
+    with pytest.raises(vyre.VyreError) as caught:
+        run_wrong(case)
+    return f"{type(caught.value).__name__}\n{caught.value}".replace(FILE, "wrong.py").rstrip("\n") + "\n"
+
+
+def test_there_are_a_hundred_cases_and_more():
+    assert len(CASES) >= 100
+    assert all({"wrong", "error", "gives"} <= set(case) for case in CASES.values())
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_a_wrong_kernel_has_its_error(name):
+    assert error_of(CASES[name]) == CASES[name]["error"]
+
+
+@pytest.mark.parametrize("backend", BACKENDS)
+@pytest.mark.parametrize("name", CASES)
+def test_the_kernel_that_the_fix_gives_is_right(name, backend):
+    case = CASES[name]
+    given = run(case.get("fixed", case["wrong"]), case.get("call", "k(a)"), backend)
+    wanted = eval(case["gives"], {**arrays(), "np": np, "math": math})
+    if isinstance(given, np.ndarray):
+        wanted = np.array(wanted).astype(given.dtype)
+        assert (given.shape, given.tolist()) == (wanted.shape, wanted.tolist())
+    else:
+        assert given == wanted
