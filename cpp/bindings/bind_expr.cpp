@@ -1,4 +1,4 @@
-// class Expr: constructors, operators and one function an operator, the last read from the tables.
+// The Python class Expr: its constructors, Python's operators, and a function for each operator in the tables of ops.def.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,7 +22,7 @@ PyExpr wrap(ir::ExprHandle handle) { return PyExpr{std::move(handle)}; }
 
 std::string argument(const char* name, std::string_view function) { return fmt::format("argument `{}` of {}", name, function); }
 
-// An operand that is an expression already needs no words.
+// The description of the argument, which only messages need, is not built for an operand that quick_expr() accepts.
 ir::ExprHandle operand(py::handle object, const char* name, std::string_view function) {
   if (ir::ExprHandle value = quick_expr(object)) return value;
   return to_expr(object, argument(name, function));
@@ -148,7 +148,8 @@ void def_method(Class& expr, py::module_& m, const std::string& name, Function f
   expr.attr(name.c_str()) = py::reinterpret_steal<py::object>(PyInstanceMethod_New(made.ptr()));
 }
 
-// An explicit operator: a method of Expr, and a function of the module unless the one of that name resolves by type.
+// Defines an explicit operator as a method of Expr. The module gets it as a function, too, unless the module's function of that name goes
+// by the types of its operands (bind_infix_functions).
 template <class Function, class... Extra>
 void def_operator(Class& expr, py::module_& m, const std::string& name, Function function, const Extra&... extra) {
   const bool resolves = std::ranges::any_of(ir::kInfixes, [&](const ir::InfixInfo& row) { return row.function == name; });
@@ -339,12 +340,13 @@ A U64 (low, high), Vec2U32 or Vec4U32 from exactly as many U32 values as it has 
 Expr(pack(U64, 1, 0)))");
 }
 
-// An operand of Python's operators. Of two integers none stands opposite a type, so these are U32.
+// An operand of one of Python's operators. An integer gets the type of the other operand, or U32 if neither operand has a type.
 ir::ExprHandle infix_operand(py::handle object, const char* side, std::string_view symbol) {
   return to_adapting(object, fmt::format("the {} operand of `{}`", side, symbol));
 }
 
-// The functions of the module that resolve like operators. Those of Expr with the same names are the operators of the documents.
+// Binds the functions of the module that, like Python's operators, go by the types of their operands. The functions of Expr with the same
+// names are the explicit operators of the documents.
 void bind_infix_functions(py::module_& m) {
   for (const ir::InfixInfo& row : ir::kInfixes) {
     if (row.op == ir::Infix::Invert) continue;
@@ -481,11 +483,11 @@ void bind_expr(py::module_& m) {
   Class expr(m, "Expr", py::is_final(), made_whole<PyExpr>(),
              R"(An expression: an immutable handle, made by the functions of this class and by operators.
 
-Operators mean what they mean on the type of their operands, which is known when a vyre.Program is made: `+ - * // % & | ^ ~ << >>`,
+The type of its operands decides what an operator computes; it is known when a vyre.Program is made. `+ - * // % & | ^ ~ << >>`,
 comparisons, unary `-`, abs() and vyre.min, max, rotl, popcount and the like work on U32, I32, U64, vectors and Bool, as far as
-defined; the two operands have one type, and amounts of shifts are U32. `//` and `%` truncate, unlike Python's. An integer takes the
-type that stands opposite. An expression used twice in a statement is evaluated once. The functions of this class are the
-explicit operators instead, with the types that they name; those that begin with a value are its methods too: x.rotl(3).
+defined; the two operands have one type, and amounts of shifts are U32. `//` and `%` truncate, unlike Python's. An integer gets the
+type of the other operand. An expression used twice in a statement is evaluated once. The functions of this class, in contrast, are
+explicit operators with fixed operand types. Those whose first argument is a value are also methods: x.rotl(3).
 
 >>> (vyre.Expr.load("left", 0) ^ 5) & 0xFF
 Expr((left[0] ^ 5) & 255)

@@ -14,10 +14,11 @@
 namespace vyre::python {
 namespace {
 
-// Any thread may destroy a graph, also while this one records it.
+// Leads to the graph that this thread records. Another thread may destroy the graph meanwhile; its destructor then sets the inner pointer
+// to null.
 thread_local std::shared_ptr<Graph*> current;
 
-// Each takes a driver some hundred bytes, and a loop in Python that makes more has no end in sight.
+// The most calls of a graph. A driver needs some hundred bytes for each call, and a Python loop that records even more may never end.
 constexpr std::size_t kMostCalls = std::size_t{1} << 20;
 
 std::string place_of(const Planned& call) {

@@ -52,7 +52,7 @@ BufferDecl described(py::handle name, py::handle binding, BufferAccess access, p
 
 // What a declaration says and how it behaves as a value.
 void bind_declared(py::class_<BufferDecl>& decl) {
-  // A declaration is not the array, and has a name in expressions and statements.
+  // A declaration is not the array: expressions and statements access the buffer by its name, so indexing a declaration raises.
   decl.def("__getitem__", [](const BufferDecl& self, py::handle) -> py::object {
     throw ArgumentError(fmt::format("a BufferDecl has no elements. Fix: write Expr.load({}, index).", quoted(self.name)));
   });
@@ -110,8 +110,8 @@ void def_memory(py::class_<BufferDecl>& decl) {
       py::arg("name"), py::arg("count"), py::arg("element"), py::kw_only(), py::arg("atomic") = false,
       R"(workgroup(name, count, element, *, atomic=False) -> BufferDecl
 
-Memory shared by one workgroup: `count` elements, zero at its start; it has no binding. Only a buffer that is declared atomic, of U32
-(V036), may be the target of atomics (V025).
+Memory shared by one workgroup: `count` elements, which are zero when the workgroup starts; it has no binding. Atomics may target it
+(V025) only if it is declared atomic, which is allowed for elements of U32 (V036).
 
 >>> vyre.BufferDecl.workgroup("tile", 64, vyre.u32)
 BufferDecl.workgroup('tile', 64, DataType.U32)
@@ -130,8 +130,8 @@ BufferDecl.workgroup('counts', 256, DataType.U32, atomic=True))");
       py::arg("name"), py::arg("count"), py::arg("element"),
       R"(private(name, count, element) -> BufferDecl
 
-Memory of one invocation: `count` elements, zero at its start; it has no binding. All private buffers of a program hold at most
-16,384 bytes an invocation (V037).
+Memory of one invocation: `count` elements, which are zero when the invocation starts; it has no binding. All private buffers of a
+program together hold at most 16,384 bytes for each invocation (V037).
 
 >>> vyre.BufferDecl.private("stack", 16, vyre.u32)
 BufferDecl.private('stack', 16, DataType.U32))");

@@ -1,5 +1,5 @@
-// The optimiser for those who look at it: its rules as rows, and programs as it leaves them. Users meet it through vyre.run and
-// vyre.lower.
+// Gives tests and tools access to the optimiser: the rows of its rule tables, and the programs that it makes. Users reach it through
+// vyre.run and vyre.lower.
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -50,7 +50,7 @@ py::tuple trace(const PyProgram& program, py::handle density, py::handle detail,
   transform::TraceOptions options;
   options.density = static_cast<transform::TraceDensity>(to_unsigned(density, kMostDensity, "argument `density`"));
   if (!detail.is_none()) options.detail = NodeId{to_index(detail, value.program().nodes().size(), "argument `detail`")};
-  // Only compared: what the program does not have excludes nothing.
+  // These indices are only compared with others, so an index beyond the program excludes nothing and needs no check.
   for (const auto& [statement, expr, effect] : excluded) {
     options.excluded.push_back({NodeId{statement}, expr ? ExprId{*expr} : ExprId{}, effect});
   }

@@ -12,7 +12,7 @@
 
 namespace vyre::python {
 
-// Argument `backend` of `function`, which messages name. None is the best one.
+// Converts the argument `backend`; messages name `function`. Python's None stands for the best backend.
 run::Backend* to_backend(py::handle object, const std::string& function);
 
 // Arguments `backend` and `device` together. A vyre.Device names both; an integer is an index into the backend's devices, or into
@@ -34,7 +34,7 @@ std::vector<ListedDevice> listed_devices();
 // The backends that work on this machine, best first, each once. Must be called without the GIL.
 std::vector<run::Backend*> available_backends();
 
-// The device of `backend` that runs calls which name none; found once. Must be called without the GIL.
+// The device of `backend` that runs calls without a device argument. It is looked up once for each backend. Must be called without the GIL.
 std::size_t default_device(run::Backend& backend);
 
 // Identifies a remembered executable, and is the key with which to forget it when its device failed.

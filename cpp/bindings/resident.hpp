@@ -19,7 +19,7 @@ struct ElementType {
   const char* numpy;       // the name of its numpy dtype
   char kind;               // the kind character of its numpy dtype
   std::uint32_t bytes;     // in numpy
-  std::uint32_t resident;  // bytes on a device, where a bool takes a word of four
+  std::uint32_t resident;  // bytes on a device, where a bool takes a 4-byte word
 };
 
 // Null for a dtype that no buffer takes.

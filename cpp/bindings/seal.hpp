@@ -5,9 +5,10 @@
 
 namespace vyre::python {
 
-// The last step of making the module. Its classes become immutable, as those of Python itself are: `x.__class__ = Expr` or another
-// base would take an object's bytes for what they are not. What pybind11 has for its own use, and Python can reach, makes no objects
-// any more. And a call that fits no signature says so in the words of this package.
+// The last step of making the module. Its classes become immutable, as Python's built-in classes are: otherwise, after `x.__class__ = Expr`
+// or a change of a class's bases, C++ code would take an object's bytes for those of another type. The internal classes of pybind11 that
+// Python code can reach can no longer be instantiated or inherited from. A call that fits no signature raises an error in the words of this
+// package.
 void seal(const py::module_& m);
 
 }  // namespace vyre::python

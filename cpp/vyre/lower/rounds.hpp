@@ -9,8 +9,8 @@
 namespace vyre::lower {
 
 // An upper bound for every invocation of every grid, whatever the arrays hold; saturates. Rounds are counted as llvmpipe counts them, which
-// was found out by trying: a loop that is entered takes one round more than its body, the one that finds it has ended; both branches of an
-// If count; a workgroup's invocations take rounds together, as many as the one that takes most.
+// was found out by experiment. A loop that is entered takes one round more than its body runs: the round in which its condition fails. The
+// rounds of both branches of an If are added. All invocations of a workgroup take as many rounds as the one that takes the most.
 std::uint64_t most_rounds(const Kernel& kernel);
 
 }  // namespace vyre::lower

@@ -1,4 +1,4 @@
-// The folder in which the environment says that files are kept for the next process.
+// Finds the directory for files that later processes can reuse. Environment variables select it.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
-// Access to some memory: one writer, or any number of readers. RunOptions says how long to wait for it, since the call that has access may
-// take for ever.
+// Access to some memory: one writer, or any number of readers. A caller waits for access no longer than its RunOptions allow, because the
+// call that has access may never end.
 #pragma once
 
 #include <atomic>
@@ -12,7 +12,7 @@
 
 namespace vyre::run {
 
-// Replaces std::shared_timed_mutex, which ThreadSanitizer does not see through when it is waited for by the steady clock.
+// Replaces std::shared_timed_mutex: ThreadSanitizer does not recognise its timed waits on the steady clock.
 class SharedAccess {
  public:
   using Writing = std::unique_lock<SharedAccess>;
@@ -30,7 +30,8 @@ class SharedAccess {
     return Reading(*this, std::adopt_lock);
   }
 
-  // Whether a fork left the writer behind in the parent. Says so once, to the first call that has access afterwards.
+  // Returns true if a thread of the parent process was writing when this process was forked, so that the write stays unfinished here. Only
+  // the first call after the fork gets true; the caller must have access.
   bool take_lost_writer() { return lost_writer_.load(std::memory_order_relaxed) && lost_writer_.exchange(false); }
 
   // For the locks above.
@@ -38,7 +39,7 @@ class SharedAccess {
   void unlock_shared();
 
  private:
-  // Blocks until the access is compatible with those that others have; returns holding the mutex.
+  // Blocks until no other call has access that excludes this one. The mutex is held when it returns.
   std::unique_lock<ForkSafeMutex> wait(const RunOptions& options, bool among_readers);
   bool taken(bool among_readers) const { return writer_ || (!among_readers && readers_ > 0); }
   // The mutex must be held.

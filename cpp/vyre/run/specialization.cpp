@@ -12,7 +12,7 @@
 namespace vyre::run {
 namespace {
 
-// Words that are counted at a time. A program whose words change with every call has no use for more.
+// The most sets of words whose calls are counted at a time. More would not help a program whose words change with every call.
 constexpr std::size_t kMostCandidates = 8;
 constexpr std::uint64_t kFewestCalls = 4;
 
@@ -20,7 +20,7 @@ std::uint64_t invocations_of(Grid grid, const ir::WorkgroupSize& workgroup_size)
   const std::array<std::uint32_t, 3> groups = {grid.x, grid.y, grid.z};
   constexpr std::uint64_t kMost = std::uint64_t{1} << 62;
   std::uint64_t count = 1;
-  // An axis has 2^32 at the most.
+  // The product along one axis fits into 64 bits, and `count` never exceeds kMost.
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::uint64_t along = std::uint64_t{groups[axis]} * workgroup_size[axis];
     if (along != 0 && count > kMost / along) return kMost;
@@ -76,7 +76,7 @@ std::optional<std::size_t> Specialization::choose(const Words& words, Grid grid,
     candidates_.splice(candidates_.begin(), candidates_, candidate);
   }
   Candidate& now = candidates_.front();
-  // Neither sum can wrap: beyond these it does not matter how much there is.
+  // Each addend is limited to about the threshold that its sum is compared with, so neither sum can overflow.
   const std::uint64_t each = std::min(invocations_of(grid, workgroup_size_), enough);
   now.calls += std::min(calls, kFewestCalls);
   now.invocations += each * std::min(calls, enough / std::max<std::uint64_t>(each, 1) + 1);

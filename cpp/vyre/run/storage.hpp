@@ -1,4 +1,4 @@
-// Device memory that outlives calls, and calls planned for it: what arrays that stay on their device are made of.
+// Device memory that outlives calls, and calls that are planned for it. Arrays that stay on their device are built on both.
 //
 // Everything about one device happens in the order in which it was asked for, whichever thread asked: a read sees what the calls
 // before it wrote.
@@ -26,14 +26,15 @@ class Storage {
   virtual ~Storage() = default;
 
   virtual std::uint64_t bytes() const = 0;
-  // Identifies the memory behind it. Unique among live storages; a later one may get it again, with the memory.
+  // Identifies the memory behind the storage. Unique among live storages; a later storage may reuse the memory and then has its id.
   virtual std::uint64_t id() const = 0;
   // When it returns, `from` is no longer needed.
   virtual void write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) = 0;
   // These wait for the calls before them, and throw what those threw. After a throw `to` may be written in part.
   virtual void read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) = 0;
   virtual void wait(const RunOptions& options) = 0;
-  // Its bytes, where they lie in the host's own memory for as long as it lives; else null. Calls do not wait for who uses them so.
+  // Points to the bytes if they lie in the host's own memory for as long as the storage lives, else null. Calls do not wait for code that
+  // uses this pointer.
   virtual std::byte* host_memory() { return nullptr; }
 
   // A call that was to write this has failed, so its contents are unknown: it gives that error until it is written as a whole.
@@ -61,8 +62,8 @@ struct StorageView {
 class Plan {
  public:
   virtual ~Plan() = default;
-  // `views` is what it was planned for: the same ids, offsets and sizes. A device that works beside the host makes it return at once; on
-  // the host it returns when the call is done. Throws DeviceError and its kinds.
+  // `views` has the ids, offsets and sizes that the plan was made for. If a device runs the call beside the host, it usually returns before
+  // the call is done; if the host runs the call, it returns when the call is done. Throws DeviceError and its kinds.
   virtual void submit(std::span<const StorageView> views, const RunOptions& options) = 0;
 };
 
@@ -76,8 +77,8 @@ struct Step {
 class Sequence {
  public:
   virtual ~Sequence() = default;
-  // So many times in turn. The storages of its steps must live still; otherwise as Plan::submit. An interruption ends it between two
-  // turns, or between two of their steps.
+  // Runs the sequence `times` times, one after the other. The storages of its steps must still exist. Everything else is as for
+  // Plan::submit. An interruption ends it between two repetitions, or between two steps of one.
   virtual void submit(std::uint64_t times, const RunOptions& options) = 0;
 };
 

@@ -10,8 +10,8 @@ constexpr std::array kPasses = {
 #include "vyre/transform/passes.def"
 };
 
-// Each pass does all of its work in one run; a round makes work for the next only where, say, a removed branch held the only
-// assignment to a variable. A chain of such branches would take a round each: not worth more than linear time.
+// Each pass does all of its work in one run. A round leaves work for the next one only where, for example, a removed branch held the only
+// assignment to a variable. A long chain of such branches would need a round for each, so the limit keeps the time linear.
 constexpr int kMaxRounds = 8;
 
 }  // namespace
@@ -23,7 +23,7 @@ validate::ValidProgram optimize(const validate::ValidProgram& program) {
   for (int round = 0; round < kMaxRounds; ++round) {
     const validate::ValidProgram before = result;
     for (const PassInfo& pass : kPasses) result = pass.run(result);
-    // Copies share the program, and a pass without work gives a copy.
+    // A pass that changes nothing returns a copy, and copies share their program: equal addresses mean that the round changed nothing.
     if (&before.program() == &result.program()) break;
   }
   return result;

@@ -59,7 +59,7 @@ class Tracer {
       open_end = depth != 0 || !std::holds_alternative<ir::Return>(node);
     }
     if (open_end) flush();
-    // The limits judge what a user wrote.
+    // The limits apply to programs that users write. The traced program may be larger.
     validate::Options without_limits;
     without_limits.limits = false;
     validate::Verdict verdict = validate::validate(to().finish(), ops, without_limits);
@@ -73,7 +73,7 @@ class Tracer {
   std::string record_name() const { return prefix_ + "_record"; }
   NameId own(std::string_view name) { return to().name(fmt::format("{}_{}", prefix_, name)); }
 
-  // Each use is a node of its own: a shared one would be the same expression in several scopes, and nothing is gained.
+  // Each use gets a node of its own. A shared node would be one expression that several scopes use, and sharing it gains nothing.
   ExprId u32(std::uint32_t value) { return to().add(ir::Literal::u32(value)); }
   ExprId var(NameId name) { return to().add(ir::Var{name}); }
   ExprId var(std::string_view name) { return var(own(name)); }
@@ -101,7 +101,7 @@ class Tracer {
     let("last", u32(0));
   }
 
-  // A Return and the end of the program do this first.
+  // Writes the invocation's record. Called before each Return and at the end of the program.
   void flush() {
     using enum ir::BinOp;
     const NameId record = to().name(record_name());
@@ -115,7 +115,7 @@ class Tracer {
     store(kRecordWritten, u32(1));
   }
 
-  // `name` is a local that holds the value; of `point`, the lanes are filled in.
+  // Adds a point for each lane of the value that the local `name` holds. Fills in the lane of `point`.
   void points(TracePoint point, NameId name) {
     for (point.lane = 0; point.lane < ir::lanes(point.type); ++point.lane) {
       tell(point, [&] {
@@ -153,7 +153,8 @@ class Tracer {
     return root || is_writable_load(valid_, step);
   }
 
-  // For a second use of an expression in its statement: what is written in place stays so, without a number in the text.
+  // Returns the expression for a second use of `copy` in the same statement. A literal, variable or id gets a new node, because the text
+  // form gives a number to every node that is used twice, and would no longer write it in place.
   ExprId again(ExprId copy) {
     const ir::Expr& expr = to().expr(copy);
     const bool leaf = constant_of(expr).has_value() || std::holds_alternative<ir::Var>(expr) || std::holds_alternative<ir::GridId>(expr);
@@ -214,7 +215,7 @@ class Tracer {
     return {.statement = store, .effect = true, .type = program_.buffers()[buffer.index].element};
   }
 
-  // The statement as it is written, but that its stores and atomics leave memory as it is once the limits are reached.
+  // Copies the statement as it is written, except that its stores and atomics do not change memory once the limits are reached.
   void limited(NodeId id) {
     const ir::Node& node = program_.node(id);
     for (const Step& step : valid_.facts().steps_of(id)) {
@@ -247,7 +248,8 @@ class Tracer {
     count_barrier(node);
   }
 
-  // With an operand that changes nothing, or out of bounds: an exchange has no such operand, and Branches has two ways in all.
+  // Past the limits, the atomic gets an operand with which it changes nothing. An Exchange has no such operand, so its index goes out of
+  // bounds instead. With Branches the index of every atomic does, so that Branches differs from Effects.
   ExprId limited(const ir::Atomic& atomic, NameId taken) {
     std::vector<ExprId> operands;
     for (ExprId operand : program_.operands(atomic.operands)) operands.push_back(moved_[operand]);
@@ -296,7 +298,7 @@ class Tracer {
   Rebuild rebuild_;
   const std::string prefix_;
   IdVector<ExprId, ExprId> moved_;
-  IdVector<ExprId, NameId> taken_;  // of atomics, by Effects
+  IdVector<ExprId, NameId> taken_;  // for each atomic, the local from take(); used with Effects and Branches
   std::vector<TracePoint> points_;
   std::uint32_t values_ = 0;
 };
@@ -307,7 +309,7 @@ Traced trace(const ValidProgram& program, const ir::OpTable& ops, const TraceOpt
 
 namespace {
 
-// A program of what is added with expr() alone.
+// A program that holds only the expressions copied with expr(), and the statements added to to(), so that they can be printed alone.
 class Excerpt {
  public:
   explicit Excerpt(const ir::Program& program) : program_(program), moved_(program.exprs().size()) {}
@@ -316,7 +318,7 @@ class Excerpt {
   NameId name(NameId id) { return alone_.name(program_.text(id)); }
 
   ExprId expr(ExprId root) {
-    // Takes all that it reaches, operands first: they have smaller numbers.
+    // Copies every expression that `root` reaches. Operands have smaller numbers than their users, so sorting puts them first.
     std::vector<ExprId> reached, waiting{root};
     while (!waiting.empty()) {
       const ExprId id = waiting.back();
@@ -371,7 +373,7 @@ std::string value_text(const ir::Program& program, Root&& root) {
   constexpr std::string_view kLet = "let _ = ";
   excerpt.to().let(excerpt.to().name("_"), value);
   std::string text = excerpt.text();
-  // After the definitions of what it shares, if any.
+  // The Let is the last line. The definitions of shared expressions, if there are any, stand before it and are kept.
   const std::size_t last = text.rfind(kLet);
   return text.substr(0, last) + text.substr(last + kLet.size());
 }

@@ -1,6 +1,7 @@
-// How it works: up to 1 MiB, blocks are powers of two and parts of a slab, one buffer for up to 64 blocks of a size. Above, each block has
-// a buffer of its own, and sizes are rounded up by an eighth at most. A block that comes back goes to the front of its size's list, so that
-// a loop of calls gets the same blocks each time, and with them the descriptor sets and plans that were made for these blocks.
+// How it works: the size of a block up to 1 MiB is a power of two, and blocks of the same size share a slab, which is one buffer of 64 KiB
+// to 4 MiB. A larger block has a buffer of its own, and its size is rounded up by an eighth at most. A block that comes back goes to the
+// front of its size's list, so that a loop of calls gets the same blocks each time, and with them the descriptor sets and plans that were
+// made for these blocks.
 #include "vyre/run/vulkan/memory/heap.hpp"
 
 #include <algorithm>
@@ -12,7 +13,7 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// Sizes, in bytes: the largest block in a slab, slabs themselves, and how much unused memory is kept at least.
+// Sizes, in bytes: the largest block in a slab, a slab, and the smallest limit on the unused memory that is kept.
 constexpr VkDeviceSize kLargestShared = VkDeviceSize{1} << 20;
 constexpr VkDeviceSize kSmallestSlab = VkDeviceSize{64} << 10, kLargestSlab = VkDeviceSize{4} << 20;
 constexpr VkDeviceSize kKeptAtLeast = VkDeviceSize{256} << 20;
@@ -24,7 +25,7 @@ VkDeviceSize size_class(VkDeviceSize bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-// An eighth of the device's memory.
+// The limit on unused device memory that is kept: an eighth of the device's memory, or kKeptAtLeast if that is more.
 VkDeviceSize kept_on(const Context& context) {
   VkDeviceSize largest = 0;
   const VkPhysicalDeviceMemoryProperties& memory = context.physical().memory;
@@ -51,7 +52,7 @@ Block Heap::allocate(VkDeviceSize bytes, BufferUse use) {
   {
     Parts part;
     const std::lock_guard lock(mutex_);
-    // Every size has a list before a block of it can come back, so that coming back needs no memory.
+    // Makes the list of this size before a block of it can be given back, so that give_back() needs no memory.
     Parts& unused = this->unused(use).by_size[wanted];
     if (!unused.empty()) {
       part.splice(part.begin(), unused, unused.begin());
@@ -63,7 +64,8 @@ Block Heap::allocate(VkDeviceSize bytes, BufferUse use) {
 }
 
 Block Heap::make(VkDeviceSize bytes, BufferUse use) {
-  // The mutex is not held here: a driver may take long to allocate, and retired objects give back their blocks.
+  // The mutex is not held here: a driver may take long to allocate, and collect() destroys retired objects, whose blocks lock the mutex to
+  // come back.
   const VkDeviceSize whole = bytes > kLargestShared ? bytes : std::clamp(64 * bytes, kSmallestSlab, kLargestSlab);
   const auto free_memory = [this] {
     stream_.collect();

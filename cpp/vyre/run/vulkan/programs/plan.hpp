@@ -14,8 +14,8 @@ namespace vyre::run::vulkan {
 
 class VulkanPlan final : public Plan {
  public:
-  // The call runs on `ready`, or on kernels of `source` for words that come often. Throws CapabilityError for arrays that the device cannot
-  // bind.
+  // The call runs on the kernels of `ready`, or, when the same words in Uniform buffers come often, on kernels of `source` that are
+  // specialised for these words. Throws CapabilityError for arrays that the device cannot bind.
   VulkanPlan(KernelSource::Ready ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views, Grid grid);
 
   void submit(std::span<const StorageView> views, const RunOptions& options) override { batch_.submit(views, 1, options); }

@@ -15,7 +15,7 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// The most watched locations: all are read with every submission.
+// Once this many locations are watched, no further group is, because every submission reads all of them.
 constexpr std::size_t kMaxWatched = 256;
 
 std::vector<std::shared_ptr<RecordedCall>> recorded_calls(std::span<const SpecializedBatch::Call> calls) {

@@ -13,7 +13,7 @@ bool is_same(const VkDescriptorBufferInfo& a, const VkDescriptorBufferInfo& b) {
 
 DescriptorSet::DescriptorSet(Context& context, VkDescriptorSetLayout layout, std::uint32_t count) : layout_(layout) {
   const DeviceApi& api = context.api();
-  // Vulkan allows no empty pool, also for a program without buffers.
+  // Vulkan does not allow an empty pool, so a program without buffers gets a pool for one descriptor.
   const VkDescriptorPoolSize room{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, std::max(count, 1u)};
   VkDescriptorPoolCreateInfo create{};
   create.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
