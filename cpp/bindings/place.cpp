@@ -235,7 +235,7 @@ const Known& known(PyFrameObject* frame) {
   PyCodeObject* code = PyFrame_GetCode(frame);
   const int instruction = instruction_of(frame);
   Slots& all = slots();
-  Known& slot = all[((reinterpret_cast<std::uintptr_t>(code) >> 4) + static_cast<unsigned>(instruction) * 31u) % all.size()];
+  Known& slot = all[((reinterpret_cast<std::uintptr_t>(code) >> 4) + static_cast<std::size_t>(instruction) * 31) % all.size()];
   if (slot.code != code || slot.instruction != instruction) {
     const Known found = look_up(frame, code, instruction);
     PyCodeObject* before = std::exchange(slot, found).code;

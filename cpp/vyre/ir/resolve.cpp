@@ -174,6 +174,7 @@ class Expressions {
 
   ExprList list(const std::vector<Made>& operands) {
     std::vector<ExprId> ids;
+    ids.reserve(operands.size());
     for (const Made& each : operands) ids.push_back(each.id);
     return builder_.list(ids);
   }
