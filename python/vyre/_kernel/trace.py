@@ -32,9 +32,26 @@ __all__ = ["PARAMS", "Captured", "Traced", "trace"]
 # The buffer of sizes and scalars, in the words of the layout.
 PARAMS = "__params"
 _MOST_INLINED = 200
+_MOST_COMPARED = 10_000  # values of a captured container
 # Names of types in the package that are no lower-case names of DataType's members.
 _ALIASES = {"Bool": "boolean"}
 _LIBRARIES = (sysconfig.get_path("stdlib"), str(Path(np.__file__).parent), str(Path(__file__).parent.parent))
+
+
+_CONTAINERS = (list, dict, set, tuple)
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a container holds numbers, texts and such containers alone, so that copies compare."""
+    open_ = [value]
+    for each in open_:
+        if type(each) in _CONTAINERS:
+            open_.extend([*each, *each.values()] if type(each) is dict else each)
+        elif not isinstance(each, (int, float, str, bytes, np.generic, type(None))):
+            return False
+        if len(open_) > _MOST_COMPARED:
+            return False
+    return True
 
 
 class Captured:
@@ -45,7 +62,8 @@ class Captured:
     def __init__(self, function: FunctionType, names: tuple[str, ...], value: Any) -> None:
         self._function, self._names, self._value = function, names, value
         # What can change in place is kept as it was.
-        self._held = copy.deepcopy(value) if type(value) in (list, dict, set) else None
+        held = copy.deepcopy(value) if type(value) in _CONTAINERS and _is_plain(value) else None
+        self._held = None if held is value else held  # a tuple of what cannot change is its own copy
 
     def is_same(self) -> bool:
         now = _look_up(self._function, self._names)
@@ -257,6 +275,7 @@ class _Inliner:
         for function in self._native:
             code = function.__code__
             read += [(function, (name,)) for name in (*code.co_names, *code.co_freevars)]
+        read += [(function, ()) for function in self._used if function.__defaults__ or function.__kwdefaults__]
         found = []
         for function, names in read:
             value = _look_up(function, names)
@@ -337,6 +356,8 @@ _MISSING = object()
 
 
 def _look_up(function: FunctionType, names: tuple[str, ...]) -> Any:
+    if not names:
+        return (function.__defaults__, tuple((function.__kwdefaults__ or {}).items()))
     name = names[0]
     free = function.__code__.co_freevars
     value: Any = _MISSING
