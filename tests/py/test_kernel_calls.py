@@ -44,6 +44,12 @@ def both(a: In[u32], low: Out[u32], high: Out[u32]):
 
 
 @vyre.kernel
+def behind(a: In[u32], out: Out[u32], n: u32):
+    i = vyre.gid(0)
+    out[i] = a[i] + n
+
+
+@vyre.kernel
 def place(out: Out[u32, 3]):
     x, y, z = vyre.gid(0), vyre.gid(1), vyre.gid(2)
     out[z, y, x] = x + 10 * y + 100 * z
@@ -202,7 +208,16 @@ WRONG = {
         "argument `k` of kernel `saxpy` must be an integer from 0 to 4294967295 (u32), got -1. Fix: "
         "write -1 & 0xFFFFFFFF for the same bits, or annotate it with vyre.i32.",
     ),
-    "an argument too few": (lambda: saxpy(A, A), "kernel `saxpy` misses argument `k`. Fix: write saxpy(a, x, k, y)."),
+    "an argument too few": (lambda: saxpy(A, A), "kernel `saxpy` misses argument `k`. Fix: write saxpy(a, x, k)."),
+    "an argument behind an Out": (
+        lambda: behind(A, 3),
+        "kernel `behind` misses argument `n`. Fix: write behind(a, n=n).",
+    ),
+    "a strided InOut": (
+        lambda: add_one(np.zeros(6, np.uint32)[::2]),
+        "argument `data` of kernel `add_one` is written, and the array is not C-contiguous. "
+        "Fix: write data_ = np.ascontiguousarray(data), call with data_, then data[...] = data_.",
+    ),
     "an argument too many": (
         lambda: saxpy(A, A, 1, A, 5),
         "kernel `saxpy` takes 4 arguments, got 5. Fix: write saxpy(a, x, k, y).",
@@ -239,7 +254,7 @@ WRONG = {
 def test_a_wrong_call_says_what_to_write(case):
     call, message = WRONG[case]
     with pytest.raises(
-        vyre.ArgumentError if "must" not in message and "left out" not in message else vyre.BindingError
+        vyre.BindingError if any(word in message for word in ("must", "left out", "written")) else vyre.ArgumentError
     ) as caught:
         call()
     assert str(caught.value) == message
@@ -249,3 +264,15 @@ def test_a_kernel_pickles_by_its_name():
     import pickle
 
     assert pickle.loads(pickle.dumps(saxpy)) is saxpy
+
+
+def test_a_strided_in_out_array_is_refused_by_a_call_that_was_made_before_too():
+    data = np.zeros(6, np.uint32)
+    add_one(np.zeros(3, np.uint32), backend="cpu")
+    with pytest.raises(vyre.BindingError):
+        add_one(data[::2], backend="cpu")
+    assert data.tolist() == [0] * 6
+
+
+def test_what_stands_behind_an_out_is_given_by_name():
+    assert behind(A, n=3, backend="cpu").tolist() == (A + 3).tolist()

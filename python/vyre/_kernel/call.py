@@ -79,9 +79,8 @@ def _given(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[
             if each.kind in ("scalar", "const") and each.default is not _EMPTY:
                 given[each.name] = each.default
             elif each.kind != "Out":
-                raise CallError(
-                    f"kernel `{kernel.__name__}` misses argument `{each.name}`. Fix: write {_call_text(kernel)}."
-                )
+                text = _text_without_outs(kernel) if any(p.kind == "Out" for p in parameters) else _call_text(kernel)
+                raise CallError(f"kernel `{kernel.__name__}` misses argument `{each.name}`. Fix: write {text}.")
     return {name: value for name, value in given.items() if value is not None or _kind(parameters, name) != "Out"}
 
 
@@ -90,6 +89,17 @@ _EMPTY: Any = __import__("inspect").Parameter.empty
 
 def _kind(parameters: Sequence[Parameter], name: str) -> str:
     return next(each.kind for each in parameters if each.name == name)
+
+
+def _text_without_outs(kernel: Kernel) -> str:
+    """A call that leaves the Out arrays out: what stands behind the first of them is given by name."""
+    parts: list[str] = []
+    by_name = False
+    for each in kernel._parameters:
+        by_name = by_name or each.kind == "Out"
+        if each.kind != "Out":
+            parts.append(f"{each.name}={each.name}" if by_name else each.name)
+    return f"{kernel.__name__}({', '.join(parts)})"
 
 
 def _call_text(kernel: Kernel) -> str:
@@ -285,10 +295,14 @@ def _run_on_host(
 
 
 def _check_writable(kernel: Kernel, parameter: Parameter, value: np.ndarray) -> None:
+    name = parameter.name
+    where = f"argument `{name}` of kernel `{kernel.__name__}`"
     if not value.flags.writeable:
+        raise BindingError(f"{where} is written, and the array is read-only. Fix: write {name}={name}.copy().")
+    if not value.flags.c_contiguous:
         raise BindingError(
-            f"argument `{parameter.name}` of kernel `{kernel.__name__}` is written, and the array is read-only. "
-            f"Fix: write {parameter.name}={parameter.name}.copy()."
+            f"{where} is written, and the array is not C-contiguous. "
+            f"Fix: write {name}_ = np.ascontiguousarray({name}), call with {name}_, then {name}[...] = {name}_."
         )
 
 

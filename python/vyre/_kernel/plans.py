@@ -76,7 +76,7 @@ class _HostPlan:
             if is_wide:
                 words.append(value >> 32)
         for _, place in self._results:
-            if place is not None and not args[place].flags.writeable:
+            if place is not None and not args[place].flags.carray:
                 return NotImplemented
         inputs: dict[str, Any] = {**self._outs, **self.traced.tables}
         for name, k in self._inputs:
