@@ -276,3 +276,36 @@ def test_a_strided_in_out_array_is_refused_by_a_call_that_was_made_before_too():
 
 def test_what_stands_behind_an_out_is_given_by_name():
     assert behind(A, n=3, backend="cpu").tolist() == (A + 3).tolist()
+
+
+def test_kernels_work_where_pip_installs_packages(tmp_path):
+    """There vyre and numpy lie in one folder with packages whose functions are inlined."""
+    import os
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    packages = tmp_path / "site-packages"
+    packages.mkdir()
+    (packages / "vyre").symlink_to(Path(vyre.__file__).parent)
+    (packages / "other.py").write_text("def doubled(x):\n    if x > 2:\n        return 2 * x\n    return x\n")
+    (tmp_path / "script.py").write_text(
+        "import numpy as np, other, vyre\n"
+        "@vyre.kernel\n"
+        "def k(a: vyre.In[vyre.u32], out: vyre.Out[vyre.u32]):\n"
+        "    i = vyre.gid(0)\n"
+        "    total = 0\n"
+        "    for n in vyre.unroll(range(3)):\n"
+        "        total += other.doubled(a[i]) + n\n"
+        "    out[i] = total\n"
+        "print(vyre.__file__, k(np.arange(5, dtype=np.uint32), backend='cpu').tolist())\n"
+    )
+    ran = subprocess.run(
+        [sys.executable, str(tmp_path / "script.py")],
+        env={**os.environ, "PYTHONPATH": str(packages)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert ran.stderr == ""
+    assert ran.stdout == f"{packages}/vyre/__init__.py [3, 6, 9, 21, 27]\n"

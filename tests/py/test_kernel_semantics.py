@@ -1,5 +1,6 @@
 """A kernel does what Python means: order of evaluation, values of `and` and `or`, lists, early exits, helpers."""
 
+import collections
 import functools
 
 import numpy as np
@@ -300,3 +301,21 @@ def test_defaults_of_helpers_and_what_tuples_hold_are_seen_when_they_change(monk
     assert run(captures) == [x * 4 + 2 for x in A.tolist()]
     PAIR[0][0] = 7
     assert run(captures) == [x * 4 + 7 for x in A.tolist()]
+
+
+@vyre.kernel
+def rotated(a: In[u32], out: Out[u32]):
+    i = vyre.gid(0)
+    d = collections.deque([1, 2, 3])
+    if a[i] > 2:
+        d.rotate(1)
+    out[i] = d[0]
+
+
+def test_containers_that_cannot_be_joined_are_refused_where_a_branch_changes_them():
+    with pytest.raises(vyre.KernelError) as caught:
+        run(rotated)
+    assert caught.value.diagnostics[0].message == (
+        "vyre kernel: a Python deque changes under a condition or in a loop that runs on the device. "
+        "Fix: use a list of values, or vyre.local(vyre.u32, n)."
+    )

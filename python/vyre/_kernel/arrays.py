@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._core import Expr, Node
+from vyre._core import BufferDecl, Expr, Node
 from vyre._kernel.mistakes import Mistake
 from vyre._text import shown
 
@@ -68,6 +68,12 @@ class KernelArray:
             result = result * extent
         return result
 
+    def declaration(self) -> BufferDecl:
+        """The buffer of a workgroup or private array."""
+        if self.kind == "private":
+            return BufferDecl.private(self.name, self.size, self.element)
+        return BufferDecl.workgroup(self.name, self.size, self.element, atomic=self.atomic)
+
     def __repr__(self) -> str:
         return f"<{self.kind} array `{self.name}` of {self.element}>"
 
@@ -110,7 +116,7 @@ class KernelArray:
         value = Expr.load(self.name, index)
         if self.element is _core.DataType.Bool:
             self._tracer.boolean(value)
-        return value if self.is_const else self._tracer.let(self._tracer.read_name(self.name), value)
+        return value if self.is_const else self._tracer.let(f"{self.name}_read", value)
 
     def __setitem__(self, key: Any, value: Any) -> None:
         if self.kind in ("In", "table"):
@@ -247,14 +253,11 @@ class KernelArray:
             )
         made = self._tracer.local(self.element, self.shape[0] if self.ndim == 1 else self.shape)
         made.call_it(f"{self.name}_copy")
-        count = 1
-        for extent in self.shape:
-            count *= extent
         k = self._tracer.new_name("k")
         self._tracer.uses(self)
         self._tracer.uses(made)
         self._tracer.effect(
-            Node.loop(k, 0, count, [Node.store(made.name, Expr.var(k), Expr.load(self.name, Expr.var(k)))])
+            Node.loop(k, 0, self.size, [Node.store(made.name, Expr.var(k), Expr.load(self.name, Expr.var(k)))])
         )
         return made
 

@@ -174,13 +174,7 @@ class Builder:
         """
         if self._depth:
             raise ArgumentError("Builder.program was called in an open body. Fix: call it after the with-blocks.")
-        buffers = [*self._buffers]
-        for array in self._tracer.arrays:
-            if array.kind == "shared":
-                more = {"atomic": True} if array.atomic else {}
-                buffers.append(BufferDecl.workgroup(array.name, array.shape[0], array.element, **more))
-            else:
-                buffers.append(BufferDecl.private(array.name, array.shape[0], array.element))
+        buffers = [*self._buffers, *(array.declaration() for array in self._tracer.arrays)]
         return Program(buffers, self._size, self._tracer.block)
 
 

@@ -76,15 +76,12 @@ def _given(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[
         given[name] = value
     for each in parameters:
         if each.name not in given:
-            if each.kind in ("scalar", "const") and each.default is not _EMPTY:
+            if each.kind in ("scalar", "const") and each.has_default:
                 given[each.name] = each.default
             elif each.kind != "Out":
                 text = _text_without_outs(kernel) if any(p.kind == "Out" for p in parameters) else _call_text(kernel)
                 raise CallError(f"kernel `{kernel.__name__}` misses argument `{each.name}`. Fix: write {text}.")
     return {name: value for name, value in given.items() if value is not None or _kind(parameters, name) != "Out"}
-
-
-_EMPTY: Any = __import__("inspect").Parameter.empty
 
 
 def _kind(parameters: Sequence[Parameter], name: str) -> str:

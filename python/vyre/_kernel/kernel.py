@@ -99,7 +99,7 @@ class Kernel:
         for each in self._constants:
             if each.name in constants:
                 made[each.name] = constants[each.name]
-            elif each.default is not _EMPTY:
+            elif each.has_default:
                 made[each.name] = each.default
             else:
                 raise CallError(
@@ -148,9 +148,6 @@ class Kernel:
     def __repr__(self) -> str:
         return f"<vyre.Kernel {self.__name__}({', '.join(each.name for each in self._parameters)})>"
 
-    def __get__(self, owner: Any, kind: Any = None) -> Any:
-        return self
-
     def __reduce__(self) -> str:
         return self.__qualname__
 
@@ -171,9 +168,6 @@ class Specialized:
         return self.program.to_text()
 
 
-_EMPTY: Any = __import__("inspect").Parameter.empty
-
-
 def _definition(function: FunctionType) -> Any:
     from vyre._kernel.mistakes import Spot
 
@@ -189,12 +183,11 @@ def kernel(function: Any = None, /, *, workgroup_size: int | Sequence[int] | Non
 
     The body is Python on values that are unknown until it runs: ``if``, ``for ... in range``, ``while``, conditional
     expressions and ``and or not`` become control flow of the device, and loops over Python sequences are unrolled.
-    Operators go by types, and integers take the type that stands opposite. Plain functions that it calls are inlined.
+    Operators go by types, and an integer gets the type of the other operand. Plain functions that it calls are inlined.
 
     Args:
-        workgroup_size: invocations of a workgroup along x, y, z; needed where the kernel has barriers, shared arrays,
-        or
-            local and workgroup ids. None chooses.
+        workgroup_size: invocations of a workgroup along x, y, z; needed where the kernel has barriers, shared arrays or
+            local and workgroup ids. None takes 256, (16, 16) or (8, 8, 4), by the axes of the output.
 
     Parameters of the function are ``In``, ``Out`` and ``InOut`` arrays (``In[vyre.u32]``, ``In[vyre.u32, 2]`` for two
     axes), scalars (``n: vyre.u32``) and constants (``k: vyre.const``).

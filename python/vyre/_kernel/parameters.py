@@ -124,6 +124,10 @@ class Parameter:
     default: Any = inspect.Parameter.empty
 
     @property
+    def has_default(self) -> bool:
+        return self.default is not inspect.Parameter.empty
+
+    @property
     def is_array(self) -> bool:
         return self.axes > 0
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import os
 import re
 import sys
 import sysconfig
@@ -35,7 +36,9 @@ _MOST_INLINED = 200
 _MOST_COMPARED = 10_000  # values of a captured container
 # Names of types in the package that are no lower-case names of DataType's members.
 _ALIASES = {"Bool": "boolean"}
-_LIBRARIES = (sysconfig.get_path("stdlib"), str(Path(np.__file__).parent), str(Path(__file__).parent.parent))
+_STANDARD = sysconfig.get_path("stdlib") + os.sep
+_NUMPY_FOLDER = str(Path(np.__file__).parent) + os.sep
+_PACKAGE = str(Path(__file__).parent.parent) + os.sep
 
 
 _CONTAINERS = (list, dict, set, tuple)
@@ -78,7 +81,6 @@ class Traced:
     tables: dict[str, np.ndarray]  # in the order of their bindings
     words: int  # of PARAMS
     captured: list[Captured]
-    inlined: dict[str, int] = field(default_factory=dict)
     kept: dict[Any, Any] = field(default_factory=dict)  # words and tables on devices, the oldest first
 
 
@@ -124,7 +126,7 @@ def trace(
             raise
         raise kernel_error(function.__name__, _of_python(error, function), spot) from None
     tables = {name: values for name, (values, _) in tracer.table_values().items()}
-    return Traced(program, tables, words, inliner.captured(), inliner.counts)
+    return Traced(program, tables, words, inliner.captured())
 
 
 def _in_words_of_kernels(diagnostics: Sequence[Any], slots: Mapping[str, str]) -> list[Any]:
@@ -168,8 +170,6 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
     if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
         text += _core._did_you_mean(error.name, [name for name in dir(error.obj) if not name.startswith("_")])
     said = f"Python raised {type(error).__name__}" + (f": {text}" if text else "")
-    if isinstance(error, RecursionError):
-        return Mistake("K007", said, "use loops that run on the device: `for i in range(n)`")
     return Mistake("K005", said, "correct the expression that is marked")
 
 
@@ -215,13 +215,8 @@ def _layout(
     buffers = []
     for binding, each in enumerate(arrays):
         assert each.element is not None
-        make = (
-            BufferDecl.read
-            if each.kind == "In"
-            else BufferDecl.output
-            if len(outs) == 1 and each is outs[0]
-            else BufferDecl.read_write
-        )
+        make = BufferDecl.output if outs == [each] else BufferDecl.read_write
+        make = BufferDecl.read if each.kind == "In" else make
         buffers.append(make(each.name, binding, each.element))
     binding = len(arrays)
     if words:
@@ -230,15 +225,7 @@ def _layout(
     for name, (values, element) in tracer.table_values().items():
         buffers.append(BufferDecl.read(name, binding, element, count=values.size))
         binding += 1
-    for array in tracer.arrays:
-        count = 1
-        for extent in array.shape:
-            count *= extent
-        if array.kind == "shared":
-            more = {"atomic": True} if array.atomic else {}
-            buffers.append(BufferDecl.workgroup(array.name, count, array.element, **more))
-        elif array.kind == "private":
-            buffers.append(BufferDecl.private(array.name, count, array.element))
+    buffers += [array.declaration() for array in tracer.arrays if array.kind != "table"]
     if workgroup_size is None:
         if tracer.needs_size is not None:
             raise Mistake(
@@ -265,7 +252,6 @@ class _Inliner:
         self._used: dict[FunctionType, Rewritten] = {kernel.original: kernel}
         self._stack: list[FunctionType] = [kernel.original]
         self._native: dict[FunctionType, None] = {}  # called as they are
-        self.counts: dict[str, int] = {}
 
     def is_traced(self, code: object) -> bool:
         return code in self._code
@@ -303,13 +289,7 @@ class _Inliner:
         if function.__name__ == "<lambda>":
             self._native[function] = None
             return None
-        file = function.__code__.co_filename
-        if (
-            file.startswith(_LIBRARIES)
-            and "/site-packages/" not in file
-            and "/demo/" not in file
-            and "/vyre/std/" not in file
-        ):
+        if _is_library(function.__code__.co_filename):
             return None
         if function in self._stack:
             if function is self._stack[0]:
@@ -330,7 +310,6 @@ class _Inliner:
             self._code.update(_all_code(rewritten.code))
         if len(self._stack) > _MOST_INLINED:
             raise Mistake("K007", f"more than {_MOST_INLINED} helpers call each other", "write a loop")
-        self.counts[function.__name__] = self.counts.get(function.__name__, 0) + 1
         self._stack.append(function)
         loops, tracer.loops = tracer.loops, []
         try:
@@ -338,6 +317,15 @@ class _Inliner:
         finally:
             self._stack.pop()
             tracer.loops = loops
+
+
+def _is_library(file: str) -> bool:
+    """Whether a file is of vyre, numpy or Python: its functions are called as they are, and all others are inlined."""
+    if file.startswith(_PACKAGE):
+        return not file.startswith(f"{_PACKAGE}demo{os.sep}")
+    if file.startswith(_NUMPY_FOLDER):
+        return True
+    return file.startswith(_STANDARD) and "site-packages" not in Path(file).parts
 
 
 @functools.lru_cache(maxsize=512)

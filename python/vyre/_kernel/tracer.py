@@ -115,9 +115,6 @@ class Tracer:
         self._names.setdefault(made, 1)
         return made
 
-    def read_name(self, array: str) -> str:
-        return f"{array}_read"
-
     def var(self, name: str) -> Expr:
         leaf = self.read_slot(name)
         self.variables[id(leaf)] = (name, leaf)
@@ -246,13 +243,10 @@ class Tracer:
         return array
 
     def _fill_with_zeros(self, array: KernelArray) -> None:
-        count = 1
-        for extent in array.shape:
-            count *= extent
         zero = Expr.load(array.name, _FOREVER)  # beyond every array: zero of the element's type
         k = self.new_name("k")
         self.uses(array)
-        self.effect(Node.loop(k, 0, count, [Node.store(array.name, Expr.var(k), zero)]))
+        self.effect(Node.loop(k, 0, array.size, [Node.store(array.name, Expr.var(k), zero)]))
 
     def _own(self, kind: str, element: Any, shape: Any) -> KernelArray:
         name = "vyre.shared" if kind == "shared" else "vyre.local"
@@ -1369,23 +1363,11 @@ _OPERATORS = {
     "BitOr": "or_",
     "BitXor": "xor",
 }
-# Methods that change a list, a dict or a set.
+# Methods that change what Python's containers and iterators hold.
 _CHANGING = frozenset(
-    [
-        "add",
-        "append",
-        "clear",
-        "discard",
-        "extend",
-        "insert",
-        "pop",
-        "popitem",
-        "remove",
-        "reverse",
-        "setdefault",
-        "sort",
-        "update",
-    ]
+    "__delitem__ __iadd__ __next__ __setitem__ add append appendleft clear difference_update discard extend "
+    "extendleft fromlist insert intersection_update move_to_end pop popitem popleft remove reverse rotate send "
+    "setdefault sort subtract symmetric_difference_update update".split()
 )
 # Methods of values that go by types, like the functions of the module.
 _METHODS: dict[str, Any] = {
