@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
     from vyre._kernel.parameters import Parameter
 
-__all__ = ["call"]
+__all__ = ["call", "run_on_host", "run_resident"]
 
 _OPTIONS = ("grid", "workgroups", "backend", "device", "optimize", "timeout")
 _MOST_AXES = 3
@@ -44,9 +44,12 @@ def call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     shapes = _shapes(kernel, given)
     workgroups = _workgroups(kernel, traced, shapes, options)
     words = _words(kernel, given, shapes)
+    for each in kernel._arrays:
+        if each.kind != "In" and isinstance(given.get(each.name), np.ndarray):
+            _check_writable(kernel, each, given[each.name])
     if resident is None:
-        return _run_on_host(kernel, traced, given, shapes, words, workgroups, options)
-    return _run_resident(kernel, traced, given, shapes, words, workgroups, options, resident)
+        return run_on_host(kernel, traced, given, shapes, words, workgroups, options)
+    return run_resident(kernel, traced, given, shapes, words, workgroups, options, resident)
 
 
 def _given(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -244,7 +247,7 @@ def _words(kernel: Kernel, given: dict[str, Any], shapes: dict[str, tuple[int, .
     return words
 
 
-def _run_on_host(
+def run_on_host(
     kernel: Kernel,
     traced: Traced,
     given: dict[str, Any],
@@ -253,17 +256,7 @@ def _run_on_host(
     workgroups: Any,
     options: dict[str, Any],
 ) -> Any:
-    inputs: dict[str, Any] = {}
-    for each in kernel._arrays:
-        value = given.get(each.name)
-        if each.kind == "Out":
-            if value is not None:
-                _check_writable(kernel, each, value)
-            inputs[each.name] = shapes[each.name]
-        else:
-            if each.kind == "InOut":
-                _check_writable(kernel, each, value)
-            inputs[each.name] = value
+    inputs = {each.name: shapes[each.name] if each.kind == "Out" else given[each.name] for each in kernel._arrays}
     if words:
         inputs[PARAMS] = np.array(words, np.uint32)
     inputs.update(traced.tables)
@@ -286,9 +279,14 @@ def _run_on_host(
         if value is None:
             results.append(outputs[each.name])
         else:
-            np.copyto(value, outputs[each.name], casting="no" if value.dtype == outputs[each.name].dtype else "unsafe")
+            np.copyto(value, outputs[each.name], casting="safe")  # of a Bool, bool or uint32 is given
             results.append(value)
-    return results[0] if len(results) == 1 else tuple(results) if results else None
+    return _bare(results)
+
+
+def _bare(results: list[Any]) -> Any:
+    """What a call gives: one array bare, several as a tuple, None for none."""
+    return results[0] if len(results) == 1 else tuple(results) or None
 
 
 def _check_writable(kernel: Kernel, parameter: Parameter, value: np.ndarray) -> None:
@@ -303,7 +301,7 @@ def _check_writable(kernel: Kernel, parameter: Parameter, value: np.ndarray) -> 
         )
 
 
-def _run_resident(
+def run_resident(
     kernel: Kernel,
     traced: Traced,
     given: dict[str, Any],
@@ -336,12 +334,9 @@ def _run_resident(
             if each.kind == "Out":
                 array.write(np.zeros(value.shape, value.dtype))
         elif each.kind == "Out":
-            _check_writable(kernel, each, value)
             array = _core._empty(list(value.shape), value.dtype, resident.backend, resident.device)
             back.append((value, array))
         else:
-            if each.kind == "InOut":
-                _check_writable(kernel, each, value)
             array = _core._array(np.ascontiguousarray(value), resident.backend, resident.device)
             if each.kind == "InOut":
                 back.append((value, array))
@@ -357,7 +352,7 @@ def _run_resident(
     traced.program(*arrays, workgroups=workgroups, optimize=options.get("optimize"))
     for host, array in back:
         np.copyto(host, array.numpy())
-    return results[0] if len(results) == 1 else tuple(results) if results else None
+    return _bare(results)
 
 
 _MOST_KEPT = 64

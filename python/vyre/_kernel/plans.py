@@ -11,10 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre import _core
 from vyre._core import Array, DataType
-from vyre._kernel.call import _RANGES, _given, _run_resident, _shapes, _workgroups
-from vyre._kernel.trace import PARAMS
+from vyre._kernel.call import _RANGES, _given, _shapes, _workgroups, run_on_host, run_resident
 
 if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
@@ -45,95 +43,63 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] 
     return tuple(key)
 
 
-class _HostPlan:
-    """A call with numpy arrays alone."""
+class _Plan:
+    """What a call needs beside its arrays and numbers."""
 
     def __init__(
         self, kernel: Kernel, traced: Traced, args: tuple[Any, ...], workgroups: Any, shapes: dict[str, Any]
     ) -> None:
         self.traced = traced
-        self._workgroups = workgroups
-        self._function = f"kernel `{kernel.__name__}`"
-        places = {each.name: k for k, each in enumerate(kernel._parameters) if k < len(args)}
-        self._inputs = [(each.name, places[each.name]) for each in kernel._arrays if each.kind != "Out"]
-        self._outs = {each.name: shapes[each.name] for each in kernel._arrays if each.kind == "Out"}
-        self._results = [(each.name, places.get(each.name)) for each in kernel._arrays if each.kind != "In"]
+        self._kernel, self._workgroups, self._shapes = kernel, workgroups, shapes
+        self._places = {each.name: k for k, each in enumerate(kernel._parameters) if k < len(args)}
         self._sizes = [size for each in kernel._arrays if each.axes > 1 for size in shapes[each.name]]
         self._scalars = [
-            (places[each.name], *_RANGES[each.element], each.element is DataType.U64)  # type: ignore[index]
+            (self._places[each.name], *_RANGES[each.element], each.element is DataType.U64)  # type: ignore[index]
             for each in kernel._parameters
             if each.kind == "scalar"
         ]
 
+    def words(self, args: tuple[Any, ...]) -> list[int] | None:
+        """The words of PARAMS; None when a number is out of range, which call.py refuses."""
+        words = self._sizes.copy()
+        for k, low, high, is_wide in self._scalars:
+            value = args[k]
+            if not low <= value <= high:
+                return None
+            words.append(value & 0xFFFFFFFF)
+            if is_wide:
+                words.append(value >> 32)
+        return words
+
+
+class _HostPlan(_Plan):
+    """A call with numpy arrays alone."""
+
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self._written = [
+            k for each in self._kernel._arrays if each.kind != "In" and (k := self._places.get(each.name)) is not None
+        ]
+
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The results, or NotImplemented for a call that call.py has to refuse."""
-        words = self._sizes.copy()
-        for k, low, high, is_wide in self._scalars:
-            value = args[k]
-            if not low <= value <= high:
-                return NotImplemented
-            words.append(value & 0xFFFFFFFF)
-            if is_wide:
-                words.append(value >> 32)
-        for _, place in self._results:
-            if place is not None and not args[place].flags.carray:
-                return NotImplemented
-        inputs: dict[str, Any] = {**self._outs, **self.traced.tables}
-        for name, k in self._inputs:
-            inputs[name] = args[k]
-        if words:
-            inputs[PARAMS] = np.array(words, np.uint32)
-        outputs = _core._run(
-            self.traced.program,
-            inputs,
-            self._workgroups,
-            kwargs.get("backend"),
-            kwargs.get("device"),
-            kwargs.get("timeout"),
-            None,
-            kwargs.get("optimize"),
-            self._function,
-        )
-        results = []
-        for name, place in self._results:
-            if place is None:
-                results.append(outputs[name])
-            else:
-                np.copyto(args[place], outputs[name], casting="unsafe")
-                results.append(args[place])
-        return results[0] if len(results) == 1 else tuple(results) if results else None
+        words = self.words(args)
+        if words is None or not all(args[k].flags.carray for k in self._written):
+            return NotImplemented
+        given = {name: args[k] for name, k in self._places.items()}
+        return run_on_host(self._kernel, self.traced, given, self._shapes, words, self._workgroups, kwargs)
 
 
-class _ResidentPlan:
+class _ResidentPlan(_Plan):
     """A call with resident arrays alone, of one device."""
 
-    def __init__(
-        self, kernel: Kernel, traced: Traced, args: tuple[Any, ...], workgroups: Any, shapes: dict[str, Any]
-    ) -> None:
-        self._kernel, self._workgroups, self._shapes = kernel, workgroups, shapes
-        self.traced = traced
-        parameters = kernel._parameters
-        places = {each.name: k for k, each in enumerate(parameters) if k < len(args)}
-        self._places = places
-        self._scalars = [
-            (places[each.name], *_RANGES[each.element], each.element is DataType.U64)  # type: ignore[index]
-            for each in parameters
-            if each.kind == "scalar"
-        ]
-        self._sizes = [size for each in kernel._arrays if each.axes > 1 for size in shapes[each.name]]
-
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        words = self._sizes.copy()
-        for k, low, high, is_wide in self._scalars:
-            value = args[k]
-            if not low <= value <= high:
-                return NotImplemented
-            words.append(value & 0xFFFFFFFF)
-            if is_wide:
-                words.append(value >> 32)
+        words = self.words(args)
+        if words is None:
+            return NotImplemented
         given = {name: args[k] for name, k in self._places.items()}
         resident = next(value for value in args if type(value) is Array)
-        return _run_resident(self._kernel, self.traced, given, self._shapes, words, self._workgroups, kwargs, resident)
+        return run_resident(self._kernel, self.traced, given, self._shapes, words, self._workgroups, kwargs, resident)
 
 
 def plan_of(kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _HostPlan | _ResidentPlan | None:
