@@ -2,8 +2,9 @@
 
 A function's source is rewritten when it is decorated (rewrite.py; refuse.py says what a kernel cannot have, exits.py
 turns early exits into branches). Running the rewritten function on expressions makes a Program (trace.py), with the
-Tracer (tracer.py) deciding what Python would decide by numbers; arrays.py says what indexing means. call.py takes the
-arrays of a call and runs the Program.
+Tracer (tracer.py) deciding what Python would decide by numbers; control.py has its branches and loops, ranges.py
+`range`, functions.py Python's own functions, values.py what variables hold, and arrays.py what indexing means.
+call.py takes the arrays of a call and runs the Program; plans.py remembers calls.
 """
 
 from vyre._kernel.builder import Builder

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from vyre._kernel.exits import RESULT, _NativeIf, leave_by_branches
 from vyre._kernel.mistakes import Mistake, Spot
 from vyre._kernel.refuse import is_range, refuse
-from vyre._kernel.tracer import Undefined
+from vyre._kernel.values import Undefined
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

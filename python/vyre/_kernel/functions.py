@@ -1,0 +1,201 @@
+"""Python's functions, operators and methods on values of a kernel: what replaces them, and what to write instead."""
+
+from __future__ import annotations
+
+import builtins
+import operator
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre import _core
+from vyre._core import Expr
+from vyre._kernel.arrays import ATOMICS, KernelArray
+from vyre._kernel.mistakes import Mistake
+from vyre._kernel.values import described
+
+if TYPE_CHECKING:
+    from vyre._kernel.tracer import Tracer
+
+__all__ = ["CHANGING", "METHODS", "OPERATORS", "REPLACED", "check_takes_values"]
+
+_STORE = "store it into an Out array and {} it after the call"
+# Functions of Python that a value cannot be given, and what to write instead.
+_INSTEAD = {
+    **dict.fromkeys(["int", "bool", "float"], "write vyre.u32(x), vyre.i32(x), vyre.u64(x) or vyre.boolean(x)"),
+    **dict.fromkeys(["str", "repr", "hex", "bin", "oct", "format", "chr", "ascii"], _STORE.format("format")),
+    "print": _STORE.format("print"),
+    "divmod": "write x // y and x % y",
+    "pow": "write the products, x * x * x",
+    "round": "leave it out: values are integers",
+    **dict.fromkeys(
+        ["isinstance", "type", "callable", "hash", "id"], "leave it out: values are expressions while tracing"
+    ),
+    "range": "write it in the loop: `for i in range(n):`",
+    **dict.fromkeys(
+        [
+            "sum",
+            "any",
+            "all",
+            "sorted",
+            "list",
+            "tuple",
+            "set",
+            "enumerate",
+            "zip",
+            "reversed",
+            "map",
+            "filter",
+            "iter",
+        ],
+        "give it a Python sequence of values",
+    ),
+}
+
+
+# The same for functions of numpy, by their names.
+_INSTEAD_OF_NUMPY = {
+    "where": "write `x if c else y`",
+    **dict.fromkeys(["minimum", "fmin"], "write min(x, y)"),
+    **dict.fromkeys(["maximum", "fmax"], "write max(x, y)"),
+    **dict.fromkeys(["abs", "absolute"], "write abs(x)"),
+    **{
+        f"{kind}{bits}": f"write vyre.{kind[0]}{bits}(x)"
+        for kind in ("uint", "int")
+        for bits in (32, 64)
+        if kind == "uint" or bits == 32
+    },
+    "bool_": "write vyre.boolean(x)",
+}
+
+
+def check_takes_values(function: Any, is_value: bool) -> None:
+    """A Mistake for a function of Python, numpy or math, which cannot take a value that is unknown while tracing."""
+    module = (getattr(function, "__module__", None) or "").partition(".")[0]
+    if isinstance(function, np.ufunc):
+        module = "numpy"
+    if module == "builtins" and not is_value:
+        return  # an array says itself that it has no length and no elements yet
+    if module in ("builtins", "math", "numpy", "cmath", "statistics", "random"):
+        raise no_meaning(function, "" if module == "builtins" else f"{module}.")
+
+
+def no_meaning(function: Any, module: str = "") -> Mistake:
+    name = getattr(function, "__name__", "a function")
+    problem = f"{module}{name}() is given a value that is unknown while the kernel is traced"
+    table = _INSTEAD if not module else _INSTEAD_OF_NUMPY
+    return Mistake("K004", problem, table.get(name, "write it with operators, or with a function of vyre"))
+
+
+# Python's functions on expressions.
+
+
+def _fold(function: Any, builtin: Any, name: str) -> Any:
+    def folded(tracer: Tracer, *args: Any, **kwargs: Any) -> Any:
+        values = list(args[0]) if len(args) == 1 and isinstance(args[0], (tuple, list)) else list(args)
+        if not any(type(each) is Expr for each in values):
+            return builtin(*args, **kwargs)
+        if kwargs or len(values) < 2:
+            raise Mistake("K004", f"{name}() takes two values and more in a kernel", f"write {name}(a, b)")
+        result = values[0]
+        for each in values[1:]:
+            result = function(result, tracer.operand(each, f"{name}()"))
+        return result
+
+    return folded
+
+
+def _len(tracer: Tracer, value: Any) -> Any:
+    if isinstance(value, KernelArray):
+        tracer.uses(value)
+        return value.shape[0]
+    if type(value) is Expr:
+        raise Mistake("K004", "len() is given a value", "give it an array")
+    return len(tracer.use(value))
+
+
+def _next(tracer: Tracer, *args: Any) -> Any:
+    if len(tracer.regions) > 1:
+        raise Mistake(
+            "K004",
+            "next() is called under a condition or in a loop that runs on the device",
+            "read a list by an index, or unroll the loop: `for k in vyre.unroll(range(n)):`",
+        )
+    return next(*args)
+
+
+def _abs(tracer: Tracer, value: Any) -> Any:
+    return _core.abs(value) if type(value) is Expr else abs(tracer.use(value))
+
+
+def _sum(tracer: Tracer, values: Any, start: Any = 0) -> Any:
+    if type(values) is Expr:
+        raise no_meaning(sum)
+    total = start
+    for each in values:
+        total = each if isinstance(total, int) and total == 0 and type(each) is Expr else operator.add(total, each)
+    return total
+
+
+def _any_all(is_all: bool) -> Any:
+    def found(tracer: Tracer, values: Any) -> Any:
+        if type(values) is Expr:
+            raise no_meaning(all if is_all else any)
+        result: Any = is_all
+        for each in values:
+            result = tracer.logical(result, [lambda each=each: each], is_and=is_all)
+        return result
+
+    return found
+
+
+def _atomic(name: str) -> Any:
+    def called(tracer: Tracer, array: Any, *args: Any, **kwargs: Any) -> Any:
+        if not isinstance(array, KernelArray):
+            raise Mistake(
+                "K008",
+                f"vyre.atomic_{name} is given {described(array)} in place of an array",
+                f"write vyre.atomic_{name}(array, index, value)",
+            )
+        return array.atomic_op(name, *args, **kwargs)
+
+    return called
+
+
+REPLACED: dict[Any, Any] = {
+    builtins.len: _len,
+    builtins.next: _next,
+    builtins.abs: _abs,
+    builtins.sum: _sum,
+    builtins.min: _fold(_core.min, builtins.min, "min"),
+    builtins.max: _fold(_core.max, builtins.max, "max"),
+    builtins.any: _any_all(False),
+    builtins.all: _any_all(True),
+    **{getattr(_core, f"atomic_{name.rstrip('_')}"): _atomic(name) for name in ATOMICS},
+}
+# Operators by their names in the syntax tree, as the module operator has them.
+OPERATORS = {
+    "Add": "add",
+    "Sub": "sub",
+    "Mult": "mul",
+    "FloorDiv": "floordiv",
+    "Mod": "mod",
+    "Pow": "pow",
+    "LShift": "lshift",
+    "RShift": "rshift",
+    "BitAnd": "and_",
+    "BitOr": "or_",
+    "BitXor": "xor",
+}
+# Methods that change what Python's containers and iterators hold.
+CHANGING = frozenset(
+    "__delitem__ __iadd__ __next__ __setitem__ add append appendleft clear difference_update discard extend "
+    "extendleft fromlist insert intersection_update move_to_end pop popitem popleft remove reverse rotate send "
+    "setdefault sort subtract symmetric_difference_update update".split()
+)
+# Methods of values that go by types, like the functions of the module.
+METHODS: dict[str, Any] = {
+    name: getattr(_core, name)
+    for name in _core.__all__
+    if name.islower() and hasattr(Expr, name) and not name.startswith("atomic_")
+}

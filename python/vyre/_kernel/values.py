@@ -1,0 +1,56 @@
+"""What Python's variables hold while a kernel is traced, and how messages describe it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from vyre._core import Expr
+from vyre._kernel.arrays import KernelArray
+from vyre._kernel.mistakes import Mistake
+
+__all__ = ["FOREVER", "Undefined", "described", "float_mistake", "is_known_later", "is_number"]
+
+FOREVER = 0xFFFFFFFF  # turns of a `while`, and an index beyond every array
+
+
+class Undefined:
+    """What a variable holds on a path that has not assigned it."""
+
+    __slots__ = ("fix", "name", "why")
+
+    def __init__(self, name: str, why: str, fix: str = "") -> None:
+        self.name, self.why = name, why
+        self.fix = fix or f"assign `{name}` on every path that comes here, or before it"
+
+    def mistake(self) -> Mistake:
+        return Mistake("K003", f"variable `{self.name}` {self.why}", self.fix)
+
+
+def is_number(value: object) -> bool:
+    return isinstance(value, (int, np.integer, np.bool_))
+
+
+def is_known_later(key: Any) -> bool:
+    return type(key) is Expr or (isinstance(key, tuple) and any(type(each) is Expr for each in key))
+
+
+def float_mistake(value: Any) -> Mistake:
+    return Mistake(
+        "K001", f"a kernel computes with the float {value!r}", "use integers: x * p // q is x times the fraction p / q"
+    )
+
+
+def described(value: Any) -> str:
+    if type(value) is Expr:
+        return "an expression"
+    if value is None:
+        return "None"
+    if isinstance(value, KernelArray):
+        return f"the array `{value.name}`"
+    if type(value) is Undefined:
+        return "unassigned"
+    if is_number(value):
+        return f"the integer {int(value)}"
+    return f"a Python {type(value).__name__}"
