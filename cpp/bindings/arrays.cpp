@@ -138,7 +138,7 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
   if (const auto shape = zeros_of(decl, given_array)) return bind_zeros(slot, *shape);
   if (const py::object value = value_of(decl, given_array, Home::Host)) return bind_new(slot, value);
   if (is<PyArray>(given_array)) return bind_array(slot, to_numpy(given_array.cast<const PyArray&>(), std::nullopt));
-  if (PyBytes_Check(given_array.ptr()) && decl.element == DataType::Bytes) {
+  if (PyBytes_Check(given_array.ptr()) && takes_bytes(decl)) {
     // A view of the same bytes, which the checks below then treat like any other array.
     return bind_array(slot, py::module_::import("numpy").attr("frombuffer")(given_array, "uint8"));
   }

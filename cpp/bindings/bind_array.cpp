@@ -81,7 +81,7 @@ PyArray make_array(const py::array& values, py::handle backend, py::handle devic
   const std::string function = "vyre.array";
   const ElementType* element = element_of(values.dtype());
   if (element == nullptr) {
-    reject("argument `values` of " + function, "of dtype uint32, int32, uint64, bool or uint8", values,
+    reject("argument `values` of " + function, "of dtype " + element_names(), values,
            py::module_::import("vyre._values").attr("natural")(values).cast<std::string>());
   }
   const PyArray array = allocate(*element, {values.shape(), values.shape() + values.ndim()}, backend, device, false, function);
@@ -99,10 +99,8 @@ PyArray make_empty(py::handle extents, const py::dtype& dtype, py::handle backen
   }
   const ElementType* element = element_of(dtype);
   if (element == nullptr) {
-    throw ArgumentError(
-        fmt::format("argument `dtype` of {} must be uint32, int32, uint64, bool or uint8, or a vyre.DataType, got {}. Fix: "
-                    "write np.uint32.",
-                    function, py::str(dtype).cast<std::string>()));
+    throw ArgumentError(fmt::format("argument `dtype` of {} must be {}, or a vyre.DataType, got {}. Fix: write np.uint32.", function,
+                                    element_names(), py::str(dtype).cast<std::string>()));
   }
   // Limits the number of elements so that every product below, in bytes, fits 64 bits.
   constexpr std::uint64_t kMost = std::uint64_t{1} << 48;

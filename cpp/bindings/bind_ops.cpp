@@ -46,6 +46,18 @@ std::string text(const OpSignature& signature) {
   return fmt::format("({}) -> {}", inputs, ir::name(signature.output));
 }
 
+void refuse_narrow(const OpSignature& signature) {
+  std::vector<DataType> types = signature.inputs;
+  types.push_back(signature.output);
+  for (const DataType type : types) {
+    if (!ir::is_narrow(type)) continue;
+    throw ArgumentError(
+        fmt::format("an operation takes and gives values, and no value has the type {}, which is one of elements of buffers. "
+                    "Fix: write DataType.{}, which such elements load as.",
+                    ir::name(type), ir::name(ir::value_type(type))));
+  }
+}
+
 void bind_signature(py::module_& m) {
   py::class_<OpSignature> signature(m, "OpSignature", py::is_final(), made_whole<OpSignature>(), R"(OpSignature(inputs, output)
 
@@ -56,7 +68,9 @@ The types of an operation's inputs and of its output.
   def_new(signature, [](const py::args& args, const py::kwargs& kwargs) {
     static const Signature names{"OpSignature", {"inputs", "output"}, 2, 2};
     const std::vector<py::object> given = bind_arguments(names, args, kwargs);
-    return OpSignature{to_types(given[0], "argument `inputs` of OpSignature"), to_type(given[1], "argument `output` of OpSignature")};
+    OpSignature made{to_types(given[0], "argument `inputs` of OpSignature"), to_type(given[1], "argument `output` of OpSignature")};
+    refuse_narrow(made);
+    return made;
   });
   signature.def_property_readonly(
       "inputs", [](const OpSignature& self) { return types(self.inputs); }, "DataTypes, in order.");

@@ -143,7 +143,7 @@ bool is_scalar(py::handle object) {
 std::string plain_array(const BufferDecl& decl) {
   const std::string array = fmt::format("a numpy array of {}", numpy_name(decl));
   if (decl.element == DataType::Bool) return array + " or uint32";
-  if (decl.element == DataType::Bytes) return array + ", or bytes";
+  if (takes_bytes(decl)) return array + ", or bytes";
   return ir::is_vector(decl.element) ? fmt::format("{} with shape (n, {})", array, vector_lanes(decl.element)) : array;
 }
 
@@ -165,7 +165,7 @@ std::string fix_for(const BufferDecl& decl, py::handle object, Home home) {
                (PyBytes_Check(object.ptr()) || PyByteArray_Check(object.ptr()) || PyMemoryView_Check(object.ptr())))) {
     const std::string bytes = text ? "x.encode()" : "x";
     if (decl.element == DataType::U32) return "write " + making.from(fmt::format("vyre.pack_bytes({})", bytes));
-    const bool any = decl.element == DataType::Bytes;
+    const bool any = takes_bytes(decl);
     if (any || !text) return "write " + making.from(fmt::format("np.frombuffer({}, {})", bytes, making.dtype()));
   }
   const py::module_ values = py::module_::import("vyre._values");
@@ -186,6 +186,8 @@ std::string fix_for(const BufferDecl& decl, py::handle object, Home home) {
 }
 
 }  // namespace
+
+bool takes_bytes(const BufferDecl& decl) { return ir::info(decl.element).also == "bytes"; }
 
 std::string wanted_array(const BufferDecl& decl, Home home) {
   const std::string array = home == Home::Device ? "a vyre.Array" : plain_array(decl);

@@ -22,6 +22,9 @@ enum class Home : std::uint8_t { Host, Device };
 // takes no value. Throws BindingError for a number that the element type does not hold.
 py::object value_of(const ir::BufferDecl& decl, py::handle object, Home home);
 
+// Whether a buffer takes a Python bytes object as its array.
+bool takes_bytes(const ir::BufferDecl& decl);
+
 // "a numpy array of uint32", with the value that the buffer takes instead.
 std::string wanted_array(const ir::BufferDecl& decl, Home home);
 

@@ -35,6 +35,14 @@ const ElementType* element_type(char kind, std::size_t bytes) {
 
 const ElementType& element_type(ir::DataType type) { return *element_type(ir::info(type).numpy_kind, ir::info(type).numpy_bytes); }
 
+std::string element_names() {
+  std::string names;
+  for (const ElementType& each : kElements) {
+    names += fmt::format("{}{}", names.empty() ? "" : &each == &kElements.back() ? " or " : ", ", each.numpy);
+  }
+  return names;
+}
+
 std::uint32_t vector_lanes(ir::DataType type) { return ir::is_vector(type) ? ir::info(type).components : 0; }
 
 std::uint64_t PyArray::size() const {

@@ -25,6 +25,8 @@ struct ElementType {
 // Null for a dtype that no buffer takes.
 const ElementType* element_type(char kind, std::size_t bytes);
 const ElementType& element_type(ir::DataType type);
+// The dtypes that buffers take, for messages: "uint32, int32, ... or int16".
+std::string element_names();
 // The length of an array's last axis when its elements are vectors, else 0.
 std::uint32_t vector_lanes(ir::DataType type);
 

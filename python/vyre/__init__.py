@@ -97,6 +97,10 @@ __version__: str = _core.__version__
 u32 = DataType.U32
 i32 = DataType.I32
 u64 = DataType.U64
+u8 = DataType.U8
+i8 = DataType.I8
+u16 = DataType.U16
+i16 = DataType.I16
 vec2u32 = DataType.Vec2U32
 vec4u32 = DataType.Vec4U32
 boolean = DataType.Bool
@@ -224,6 +228,8 @@ __all__ = [
     "gid",
     "graph",
     "hide_frames",
+    "i8",
+    "i16",
     "i32",
     "kernel",
     "lid",
@@ -238,6 +244,8 @@ __all__ = [
     "run",
     "shared",
     "try_compile",
+    "u8",
+    "u16",
     "u32",
     "u64",
     "unpack_bytes",

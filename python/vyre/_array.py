@@ -30,7 +30,8 @@ _NUMPY: dict[DataType, tuple[str, tuple[int, ...]]] = {
     _core.DataType[row.name]: (row.dtype, (row.components,) if row.components > 1 else ())
     for row in _core._tables["types"]
 }
-_DTYPES = {name for name, _ in _NUMPY.values()}
+_DTYPES = list(dict.fromkeys(name for name, _ in _NUMPY.values()))
+_NAMES = f"{', '.join(_DTYPES[:-1])} or {_DTYPES[-1]}"
 
 
 def array(
@@ -43,8 +44,8 @@ def array(
     """Copy values to a device, where they stay.
 
     Args:
-        values: a numpy array of uint32, int32, uint64, bool or uint8, bytes, a vyre.Array, anything that speaks
-            DLPack on the host (a torch tensor, a pyarrow array), or numbers, which need a dtype.
+        values: a numpy array of uint32, int32, uint64, bool, uint8, int8, uint16 or int16, bytes, a vyre.Array,
+            anything that speaks DLPack on the host (a torch tensor, a pyarrow array), or numbers, which need a dtype.
         dtype: of the array: a numpy dtype or a DataType. None takes that of ``values``. Integers of another width are
             taken where every one fits, and nothing else is converted.
         backend, device: where, as for vyre.run.
@@ -149,8 +150,7 @@ def _dtype(dtype: DTypeLike | DataType, function: str) -> np.dtype[Any]:
         ) from None
     if wanted.name not in _DTYPES or not wanted.isnative:
         raise ArgumentError(
-            f"argument `dtype` of {function} must be uint32, int32, uint64, bool or uint8, or a vyre.DataType, "
-            f"got {wanted}. Fix: write np.uint32."
+            f"argument `dtype` of {function} must be {_NAMES}, or a vyre.DataType, got {wanted}. Fix: write np.uint32."
         )
     return wanted
 

@@ -107,6 +107,10 @@ class DataType(TypeEnum):
     Vec4U32 = 4
     Bool = 5
     Bytes = 6
+    U8 = 7
+    I8 = 8
+    U16 = 9
+    I16 = 10
 
 class BufferAccess(TableEnum):
     ReadOnly = 0

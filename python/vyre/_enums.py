@@ -54,6 +54,16 @@ class TypeEnum(TableEnum, metaclass=_TypeMeta):
 
         row = _tables["types"][list(type(self)).index(self)]
         wanted = row.components
+        if row.value != self.name:
+            low = f"vyre.{row.value.lower()}(x)"
+            bits = 8 * row.bytes
+            kept = f"{low} & 0x{(1 << bits) - 1:X}"
+            if row.kind == "signed":
+                kept = f"{low} << {32 - bits} >> {32 - bits}"
+            raise ArgumentError(
+                f"vyre.{self.name.lower()} is the type of elements of arrays, and no value has it. "
+                f"Fix: write {kept} for the low {bits} bits; a store into such an array keeps them by itself."
+            )
         if len(values) != wanted or row.kind == "opaque":
             name = "boolean" if self.name == "Bool" else self.name.lower()
             raise ArgumentError(

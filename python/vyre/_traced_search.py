@@ -28,6 +28,7 @@ _WRITTEN, _WORDS = _NUMBERS["record_written"], _NUMBERS["record_words"]
 _SPREAD = _NUMBERS["spread"]
 _UNSPREAD = pow(_SPREAD, -1, 1 << 32)
 ALL = 0xFFFFFFFF
+_VALUES = {row.name: row.value for row in _core._tables["types"]}
 _LANES = {row.name: row.lanes for row in _core._tables["types"]}
 _COMPONENTS = {row.name: row.components for row in _core._tables["types"]}
 _MOST_EXCLUDED = 100
@@ -238,7 +239,7 @@ class Search:
         statement, expr, _, _, _ = _point(traced[1], int(record[invocation, _LAST]), recording)
         decl = next(decl for decl in self.program.buffers if decl.name == found.buffer)
         lanes = _COMPONENTS[decl.element.name]
-        kind = _core.DataType.U32 if lanes > 1 else decl.element
+        kind = _core.DataType.U32 if lanes > 1 else _core.DataType[_VALUES[decl.element.name]]
         index, lane = divmod(found.index, lanes)
         return Point(
             statement,

@@ -91,8 +91,8 @@ def make(values, dtype=np.uint32):
         (make([2**63, -1], np.uint64), f"{ARRAY} integers from 0 to 18446744073709551615 for uint64, got -1 at [1]. Fix: write values in that range."),
         (make([1.5], None), f"{ARRAY} an array, or come with a dtype, got list. Fix: write vyre.array(np.rint(values).astype(np.uint32)), which rounds."),
         (make([-1], None), f"{ARRAY} an array, or come with a dtype, got list. Fix: write vyre.array(values, dtype=vyre.i32)."),
-        (make(np.int64([2**40]), None), f"{ARRAY} of dtype uint32, int32, uint64, bool or uint8, got an array of int64 with shape (1,). Fix: write vyre.array(values, dtype=vyre.u64)."),
-        (make([1], np.float32), "argument `dtype` of vyre.array must be uint32, int32, uint64, bool or uint8, or a vyre.DataType, got float32. Fix: write np.uint32."),
+        (make(np.int64([2**40]), None), f"{ARRAY} of dtype uint32, int32, uint64, bool, uint8, int8, uint16 or int16, got an array of int64 with shape (1,). Fix: write vyre.array(values, dtype=vyre.u64)."),
+        (make([1], np.float32), "argument `dtype` of vyre.array must be uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType, got float32. Fix: write np.uint32."),
     ],
 )  # fmt: skip
 def test_nothing_is_converted_silently(call, wanted):

@@ -325,8 +325,9 @@ def test_planned_types_say_so():
 
 
 def test_types():
-    assert [t.min_bytes() for t in DataType] == [4, 4, 8, 8, 16, 4, 0]
+    assert [t.min_bytes() for t in DataType] == [4, 4, 8, 8, 16, 4, 0, 1, 1, 2, 2]
     aliases = [vyre.u32, vyre.i32, vyre.u64, vyre.vec2u32, vyre.vec4u32, vyre.boolean]
+    aliases += [vyre.u8, vyre.i8, vyre.u16, vyre.i16]
     assert aliases == [t for t in DataType if t is not DataType.Bytes]
     assert pickle.loads(pickle.dumps(DataType.U32)) is DataType.U32
     assert repr(DataType.Vec2U32) == "DataType.Vec2U32"

@@ -235,7 +235,7 @@ def test_what_says_to_be_of_a_class_of_ours_is_judged_by_what_it_is():
                 "Fix: write OpSpec(id, signature, ...).",
             ),
             "result = Program() == Liar(Program)": "False",
-            "x = vyre.u32; x._value_ = 7; BufferDecl.read('a', 0, x)": (
+            "x = vyre.u32; x._value_ = 77; BufferDecl.read('a', 0, x)": (
                 "ArgumentError",
                 "argument `element` of BufferDecl.read must be a vyre.DataType, got DataType.U32 (DataType). "
                 "Fix: write DataType.U32 or another type of that table.",

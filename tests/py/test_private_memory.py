@@ -91,7 +91,8 @@ def lanes(element: DataType) -> int:
 
 
 def dtype(element: DataType) -> type:
-    return {I32: np.int32, U64: np.uint64, DataType.Bool: np.bool_}.get(element, np.uint32)
+    narrow = {DataType.U8: np.uint8, DataType.I8: np.int8, DataType.U16: np.uint16, DataType.I16: np.int16}
+    return {I32: np.int32, U64: np.uint64, DataType.Bool: np.bool_, **narrow}.get(element, np.uint32)
 
 
 def given_zeros(element: DataType) -> np.ndarray:

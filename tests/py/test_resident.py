@@ -69,7 +69,7 @@ def test_what_lowering_does_for_speed_has_names(place):
         xor_program()(a, b, out, workgroups=16, optimize=["fast"])
     assert str(error.value).startswith(
         "an element of argument `optimize` of a Program's call must be one of "
-        '"passes", "proofs", "coarsening", "straightening", "specialization", "addresses", got '
+        '"passes", "proofs", "coarsening", "straightening", "specialization", "narrow", "addresses", got '
     )
 
 
@@ -325,7 +325,7 @@ def test_mistakes_are_told():
         "Fix: write vyre.array(values, dtype=vyre.u32)."
     )
     assert message(lambda: vyre.array(np.zeros(3)), vyre.ArgumentError) == (
-        "argument `values` of vyre.array must be of dtype uint32, int32, uint64, bool or uint8, "
+        "argument `values` of vyre.array must be of dtype uint32, int32, uint64, bool, uint8, int8, uint16 or int16, "
         "got an array of float64 with shape (3,). Fix: write vyre.array(np.asarray(values).astype(np.uint32))."
     )
     assert message(lambda: vyre.array([-1], dtype=vyre.u32), vyre.ArgumentError) == (
@@ -347,12 +347,12 @@ def test_mistakes_are_told():
         "no device has memory for an array of shape (1099511627776, 1099511627776). Fix: ask for fewer elements."
     )
     assert message(lambda: vyre.empty(3, np.float32), vyre.ArgumentError) == (
-        "argument `dtype` of vyre.empty must be uint32, int32, uint64, bool or uint8, or a vyre.DataType, "
-        "got float32. Fix: write np.uint32."
+        "argument `dtype` of vyre.empty must be uint32, int32, uint64, bool, uint8, int8, uint16 or "
+        "int16, or a vyre.DataType, got float32. Fix: write np.uint32."
     )
     assert message(lambda: vyre.empty(3, ">u4"), vyre.ArgumentError) == (
-        "argument `dtype` of vyre.empty must be uint32, int32, uint64, bool or uint8, or a vyre.DataType, "
-        "got >u4. Fix: write np.uint32."
+        "argument `dtype` of vyre.empty must be uint32, int32, uint64, bool, uint8, int8, uint16 or "
+        "int16, or a vyre.DataType, got >u4. Fix: write np.uint32."
     )
     assert message(lambda: a[0.5], vyre.ArgumentError) == (
         "an index of a vyre.Array must be integers and at most one slice, which is the last, got 0.5 (float). "

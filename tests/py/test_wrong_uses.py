@@ -638,7 +638,7 @@ ARRAYS = [
         "an array of floats without a dtype",
         "result = vyre.array(np.zeros(3)).numpy()",
         ArgumentError,
-        "argument `values` of vyre.array must be of dtype uint32, int32, uint64, bool or uint8, got an array of float64 with shape (3,). Fix: write vyre.array(np.asarray(values).astype(np.uint32)).",
+        "argument `values` of vyre.array must be of dtype uint32, int32, uint64, bool, uint8, int8, uint16 or int16, got an array of float64 with shape (3,). Fix: write vyre.array(np.asarray(values).astype(np.uint32)).",
         "result = vyre.array(np.asarray(np.zeros(3)).astype(np.uint32)).numpy()",
         [0, 0, 0],
     ),

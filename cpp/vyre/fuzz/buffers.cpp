@@ -62,10 +62,22 @@ void Generator::choose_sizes() {
 DataType Generator::any_element(bool with_bytes) {
   // U32 is what most operators take.
   if (random_.chance(35)) return DataType::U32;
+  // perhaps_narrow() chooses the narrow ones, which stand last.
+  constexpr auto kWide =
+      static_cast<std::size_t>(std::ranges::count_if(ir::kTypes, [](const ir::TypeInfo& row) { return !ir::is_narrow(row.type); }));
   for (;;) {
-    const ir::TypeInfo& row = random_.pick(ir::kTypes);
+    const ir::TypeInfo& row = ir::kTypes[random_.below(kWide)];
     if (row.lanes != 0 || with_bytes) return row.type;
   }
+}
+
+DataType Generator::perhaps_narrow(DataType element) {
+  if (!narrows_ || !narrow_random_.chance(50)) return element;
+  std::vector<DataType> narrow;
+  for (const ir::TypeInfo& row : ir::kTypes) {
+    if (ir::is_narrow(row.type) && row.value == element) narrow.push_back(row.type);
+  }
+  return narrow.empty() ? element : narrow_random_.pick(narrow);
 }
 
 Memory& Generator::declare(std::string stem, BufferAccess access, DataType element, Role role, bool split) {
@@ -74,7 +86,7 @@ Memory& Generator::declare(std::string stem, BufferAccess access, DataType eleme
   memory.decl.name =
       random_.chance(12) ? kOdd[random_.below(std::size(kOdd))] + std::to_string(memory_.size()) : stem + std::to_string(memory_.size());
   memory.decl.access = access;
-  memory.decl.element = element;
+  memory.decl.element = role == Role::Atomic ? element : perhaps_narrow(element);
   // Any numbers, but each once (V002).
   if (ir::is_bound(access)) {
     memory.decl.binding =
@@ -113,7 +125,7 @@ Memory& Generator::declare(std::string stem, BufferAccess access, DataType eleme
       if (role != Role::Own) memory.zeros = false, memory.readable = true;
     }
   }
-  memory.decl.atomic = grows_ && access == BufferAccess::Workgroup && element == DataType::U32 && later_random_.chance(60);
+  memory.decl.atomic = grows_ && access == BufferAccess::Workgroup && memory.decl.element == DataType::U32 && later_random_.chance(60);
   if (ir::is_bound(access) && memory.length > 0 && element != DataType::Bytes && random_.chance(15)) memory.decl.count = memory.length;
   memory.phase = split && role != Role::Constant ? next_phase(random_, memory, ids_, {}) : first_phase(random_, role);
   memory.name = writer_.to().name(memory.decl.name);

@@ -16,6 +16,8 @@ Generator::Generator(std::uint64_t seed, const Options& options)
     : random_(seed),
       later_random_(seed ^ 0x6C62272E07BB0142),
       grows_(later_random_.chance(50)),
+      narrow_random_(seed ^ 0x9AE16A3B2F90404F),
+      narrows_(narrow_random_.chance(30)),
       options_(options),
       seed_(seed),
       clean_(options.clean || options.plant.has_value()),
@@ -185,7 +187,7 @@ void Generator::store() {
   const Memory& memory = *random_.pick(fitting);
   const ExprId any = value(DataType::U32, static_cast<int>(random_.below(3)));
   const ExprId index = memory.phase.role == Role::Own ? indices_.own(memory, any) : indices_.outside(memory, any);
-  const ExprId stored = value(memory.decl.element, some_depth());
+  const ExprId stored = value(memory.value(), some_depth());
   spend(index);
   spend(stored);
   writer_.to().store(memory.name, index, stored);
@@ -415,7 +417,7 @@ bool Generator::exchange() {
   }
   if (fitting.empty() || ids_.invocations == 1) return false;
   Memory& memory = memory_[random_.pick(fitting)];
-  const DataType element = memory.decl.element;
+  const DataType element = memory.value();
   const std::uint32_t by = 1 + random_.below(ids_.invocations - 1);
   exprs_left_ = 8;
   const auto write = [&] {
@@ -486,9 +488,8 @@ void Generator::fill(const Memory& memory) {
   writer_.to().loop(name, writer_.u32(0), writer_.u32(rounds));
   const ExprId round = writer_.var(name, DataType::U32, true, true);
   const ExprId index = writer_.add(writer_.times(round, ids_.invocations), ids_.local);
-  const ExprId stored = memory.decl.element == DataType::U32 && random_.chance(50)
-                            ? writer_.binary(BinOp::Mul, index, writer_.u32(2654435761u))
-                            : writer_.literal(memory.decl.element);
+  const ExprId stored = memory.value() == DataType::U32 && random_.chance(50) ? writer_.binary(BinOp::Mul, index, writer_.u32(2654435761u))
+                                                                              : writer_.literal(memory.value());
   rounds_ = rounds;
   spend(stored);
   spend(index);
@@ -513,7 +514,7 @@ void Generator::sink() {
     const ExprId mixed = writer_.binary(BinOp::RotateLeft, sum, writer_.u32(5));
     sum = writer_.binary(BinOp::BitXor, mixed, as_u32(var(variables_[variables_.size() - 1 - k])));
   }
-  const ExprId stored = memory.decl.element == DataType::U32 ? sum : writer_.cast(memory.decl.element, sum);
+  const ExprId stored = memory.value() == DataType::U32 ? sum : writer_.cast(memory.value(), sum);
   writer_.to().store(memory.name, indices_.own(memory, sum), stored);
 }
 

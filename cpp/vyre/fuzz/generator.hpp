@@ -52,6 +52,8 @@ class Generator {
   // For the calls that follow the first one.
   std::vector<Arrays> later(const Arrays& first);
   ir::DataType any_element(bool with_bytes);
+  // The element or, in some programs, a narrow one whose values have the same type.
+  ir::DataType perhaps_narrow(ir::DataType element);
 
   // values.cpp
   ExprId value(ir::DataType type, int depth);
@@ -121,6 +123,9 @@ class Generator {
   // made.
   Random later_random_;
   bool grows_;
+  // Likewise for narrow elements.
+  Random narrow_random_;
+  bool narrows_;  // some buffers have them
   Options options_;
   std::uint64_t seed_;
   bool clean_;

@@ -51,6 +51,8 @@ struct Memory {
   bool idle = false;         // declared, perhaps measured, and nothing else
   Phase phase;
 
+  // The type of the values that its elements load as and store.
+  ir::DataType value() const { return ir::value_type(decl.element); }
   bool accessible() const { return decl.element != ir::DataType::Bytes && !idle; }
   bool takes_atomics() const { return decl.element == ir::DataType::U32 && (decl.access == ir::BufferAccess::ReadWrite || decl.atomic); }
   bool switches() const { return split && phase.role != Role::Constant && accessible(); }

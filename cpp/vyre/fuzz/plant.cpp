@@ -16,10 +16,12 @@ void Generator::declare_planted() {
   const bool shared = plant == Plant::UnwrittenShared || (!atomics && !across && random_.chance(50));
   // Constant: nothing but the defect touches it.
   Memory& memory = declare("planted", shared ? BufferAccess::Workgroup : BufferAccess::ReadWrite, DataType::U32, Role::Constant, true);
+  if (atomics) memory.decl.element = DataType::U32;
   memory.readable = false;  // and nothing else reads it
   memory.zeros = false;
   planted_memory_ = memory_.size() - 1;
   declare("planted_out", BufferAccess::ReadWrite, DataType::U32, Role::Own, false);
+  memory_.back().decl.element = DataType::U32;  // which keeps all that a defect may change
   memory_.back().zeros = false;
   memory_.back().readable = false;
   planted_sink_ = memory_.size() - 1;

@@ -340,7 +340,7 @@ class Rewriter {
 
   static void store(ir::ProgramBuilder& to, const ir::BufferDecl& decl, std::uint32_t index) {
     const ExprId at = to.add(ir::Literal::u32(index));
-    to.store(to.name(decl.name), at, transform::add_constant(to, {decl.element, ir::scalar(1)}));
+    to.store(to.name(decl.name), at, transform::add_constant(to, {ir::value_type(decl.element), ir::scalar(1)}));
   }
 
   // The operation whose body is this operator on its parameters, in order; empty when there is none.

@@ -121,7 +121,7 @@ ExprId Generator::parameter(DataType type) {
   }
   if (fitting.empty()) return {};
   const Memory& memory = *random_.pick(fitting);
-  const DataType element = memory.decl.element;
+  const DataType element = memory.value();
   const ExprId index = writer_.u32(random_.below(std::min(memory.length, 3u)));
   const ExprId loaded = writer_.load(memory.name, element, index, true, false);
   if (element == type) return loaded;
@@ -266,7 +266,7 @@ ExprId Generator::try_pack(DataType type, int depth) {
 ExprId Generator::try_load(DataType type, int depth) {
   std::vector<const Memory*> fitting;
   for (const Memory& memory : memory_) {
-    if (memory.decl.element == type && memory.readable) fitting.push_back(&memory);
+    if (memory.value() == type && memory.readable) fitting.push_back(&memory);
   }
   if (fitting.empty()) return {};
   const Memory& memory = *random_.pick(fitting);
@@ -340,7 +340,7 @@ ExprId Generator::uniform_value(int depth) {
       case 0: {
         std::vector<const Memory*> fitting;
         for (const Memory& memory : memory_) {
-          if (memory.decl.element != DataType::U32 || ir::writable(memory.decl.access) || memory.length == 0) continue;
+          if (memory.value() != DataType::U32 || ir::writable(memory.decl.access) || memory.length == 0) continue;
           if (memory.readable) fitting.push_back(&memory);
         }
         if (fitting.empty()) break;

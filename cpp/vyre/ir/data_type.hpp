@@ -23,6 +23,7 @@ struct TypeInfo {
   std::string_view text;  // "vec2<u32>": how messages and the text form spell it
   TypeKind kind;
   std::string_view kind_name;  // "Unsigned"
+  DataType value;
   DataType component;
   std::uint32_t components;
   std::uint32_t bytes;
@@ -37,11 +38,11 @@ struct TypeInfo {
 };
 
 inline constexpr std::array kTypes = {
-#define TYPE(enumerator, number, text, kind, component, components, bytes, lanes, literal, wgsl, numpy_kind, numpy_bytes, numpy, also, \
-             meaning)                                                                                                                  \
-  TypeInfo{DataType::enumerator, #enumerator, number, text,  TypeKind::kind, #kind,                                                    \
-           DataType::component,  components,  bytes,  lanes, literal,        wgsl,                                                     \
-           numpy_kind,           numpy_bytes, numpy,  also,  meaning},
+#define TYPE(enumerator, number, text, kind, value, component, components, bytes, lanes, literal, wgsl, numpy_kind, numpy_bytes, numpy, \
+             also, meaning)                                                                                                             \
+  TypeInfo{DataType::enumerator, #enumerator, number, text,   TypeKind::kind, #kind, DataType::value,                                   \
+           DataType::component,  components,  bytes,  lanes,  literal,        wgsl,  numpy_kind,                                        \
+           numpy_bytes,          numpy,       also,   meaning},
 #include "vyre/ir/types.def"
 };
 static_assert([] {
@@ -58,9 +59,13 @@ constexpr std::string_view name(DataType type) { return info(type).name; }
 constexpr std::uint32_t lanes(DataType type) { return info(type).lanes; }
 // Bytes one element takes in a buffer; 0 for Bytes, whose length is the host's.
 constexpr std::uint32_t min_bytes(DataType type) { return info(type).bytes; }
+// The type of the values that an element of a buffer loads as and stores.
+constexpr DataType value_type(DataType element) { return info(element).value; }
+// An element of 8 or 16 bits: a type of buffers only, which no value has.
+constexpr bool is_narrow(DataType type) { return value_type(type) != type; }
 // A value of several components, each a u32.
 constexpr bool is_vector(DataType type) { return info(type).components > 1; }
-// A type whose values are single integers.
+// A type whose values, or whose elements, are single integers.
 constexpr bool has_integers(DataType type) {
   return !is_vector(type) && (info(type).kind == TypeKind::Unsigned || info(type).kind == TypeKind::Signed);
 }

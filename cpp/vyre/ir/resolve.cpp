@@ -82,6 +82,23 @@ class Expressions {
   }
 
   std::optional<DataType> element(NameId buffer) const { return buffer.index < elements_.size() ? elements_[buffer] : std::nullopt; }
+  // The type of the values of its elements.
+  std::optional<DataType> value_of(NameId buffer) const {
+    const std::optional<DataType> found = element(buffer);
+    return found ? std::optional(value_type(*found)) : std::nullopt;
+  }
+
+  // The value that a store puts into a buffer. An integer has to fit the element, narrow ones too.
+  ExprId stored(const ExprHandle& root, NameId buffer) {
+    const std::optional<DataType> stored = element(buffer);
+    if (!stored || !is_narrow(*stored) || !root->adapts || !root->name.empty() || surroundings_.spelled) {
+      return (*this)(root, value_of(buffer)).id;
+    }
+    const Integer value{root->bits, root->negative};
+    const ExprId id = builder_.add(Literal::of(value_type(*stored), static_cast<std::uint32_t>(value.bits)), root->place);
+    if (!value.fits(*stored)) add_mistake({.kind = Mistake::Kind::Literal, .left = *stored, .integer = value, .expr = id});
+    return id;
+  }
 
   // `wanted` is the type of an integer that has none.
   Made operator()(const ExprHandle& root, std::optional<DataType> wanted = {}) {
@@ -219,7 +236,7 @@ class Expressions {
     switch (data.kind) {
       case ExprKind::Load: {
         const NameId buffer = builder_.name(data.name);
-        return made(Load{buffer, at(0)}, element(buffer));
+        return made(Load{buffer, at(0)}, value_of(buffer));
       }
       case ExprKind::Binary: {
         const auto op = static_cast<BinOp>(data.op);
@@ -234,7 +251,7 @@ class Expressions {
         return result;
       }
       case ExprKind::Cast:
-        return made(Cast{static_cast<DataType>(data.op), at(0)}, static_cast<DataType>(data.op));
+        return made(Cast{static_cast<DataType>(data.op), at(0)}, value_type(static_cast<DataType>(data.op)));
       case ExprKind::Lane:
         return made(Lane{at(0), word}, DataType::U32);
       case ExprKind::Pack:
@@ -508,8 +525,9 @@ class Expressions {
 bool Integer::fits(DataType type) const {
   const TypeInfo& row = info(info(type).component);
   const auto value = static_cast<std::int64_t>(bits);
-  if (row.kind == TypeKind::Unsigned) return !negative && (row.lanes == 2 || bits <= 0xFFFFFFFFu);
-  return row.kind == TypeKind::Signed && (negative || value >= 0) && value >= INT32_MIN && value <= INT32_MAX;
+  if (row.kind == TypeKind::Unsigned) return !negative && (row.bytes == 8 || bits >> 8 * row.bytes == 0);
+  if (row.kind != TypeKind::Signed || (!negative && value < 0)) return false;
+  return value >> (8 * row.bytes - 1) == (value < 0 ? -1 : 0);
 }
 
 namespace {
@@ -586,7 +604,7 @@ std::optional<Resolved> walk(const std::vector<BufferDecl>& buffers, WorkgroupSi
       case NodeKind::Store: {
         const ExprId index = make(data.operands[0]).id;
         const NameId buffer = builder.name(data.name);
-        builder.store(buffer, index, make(data.operands[1], make.element(buffer)).id, data.place);
+        builder.store(buffer, index, make.stored(data.operands[1], buffer), data.place);
         break;
       }
       case NodeKind::If:

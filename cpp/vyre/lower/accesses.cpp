@@ -1,10 +1,14 @@
 // The guard of an access compares its index with the number of elements. Of a load, it then replaces the index by 0, where 16 bytes are
 // always there, and the loaded value by zero: selecting is cheaper than branching. Stores and atomics stand in an If.
 //
+// A target without 8- and 16-bit accesses has the words of such a buffer. A load takes its bits out of a word. A store clears the bits of
+// its element and sets them, each with an atomic, because other invocations may store to the other elements of the word.
+//
 // The conditions and loops around an access may prove its index to be in range: assume() records what they say.
 #include "vyre/lower/accesses.hpp"
 
 #include <array>
+#include <vector>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/ir/ops.hpp"
@@ -88,20 +92,85 @@ Instruction atomic_of(AtomicOp op, const Memory& memory, ValueId index, ValueId 
   return atomic;
 }
 
+// The same access where its index may be out of range.
+Instruction bounded(Instruction access) {
+  access.bounded = true;
+  return access;
+}
+
+bool is_packed(Writer& writer, const Memory& memory) {
+  return memory.space == Space::Buffer && writer.kernel().buffers[memory.index].packed;
+}
+
+std::uint32_t narrow_bits(DataType element) { return 8 * ir::min_bytes(element); }
+
+// The low `bits` of a word, extended by their highest one.
+ValueId sign_extended(Writer& writer, ValueId value, std::uint32_t bits) {
+  const ValueId amount = writer.constant(32 - bits);
+  return writer.once(Opcode::SShr, writer.once(Opcode::Shl, value, amount), amount);
+}
+
+// Where a narrow element lies: its word, and its lowest bit there.
+struct Place {
+  ValueId word, shift;
+};
+Place place_of(Writer& writer, const Memory& memory, ValueId index) {
+  const bool bytes = ir::min_bytes(memory.element) == 1;
+  const ValueId in_word = writer.once(Opcode::And, index, writer.constant(bytes ? 3 : 1));
+  return {writer.once(Opcode::Shr, index, writer.constant(bytes ? 2 : 1)),
+          writer.once(Opcode::Shl, in_word, writer.constant(bytes ? 3 : 4))};
+}
+
+// Adds the instructions of a load whose index is in range.
+ValueId load_at(Writer& writer, const Memory& memory, ValueId index) {
+  if (!is_packed(writer, memory)) return writer.add(load_of(memory, index));
+  const Place place = place_of(writer, memory, index);
+  const ValueId word = writer.add(load_of(memory, place.word));
+  const ValueId shifted = writer.once(Opcode::Shr, word, place.shift);
+  const std::uint32_t bits = narrow_bits(memory.element);
+  if (ir::value_type(memory.element) == DataType::I32) return sign_extended(writer, shifted, bits);
+  return writer.once(Opcode::And, shifted, writer.constant((1u << bits) - 1));
+}
+
+// The instructions of a store whose index is in range: its effects, with operands that are made already.
+class Storing {
+ public:
+  Storing(Writer& writer, const Memory& memory, ValueId index, ValueId value) : writer_(writer) {
+    if (!is_packed(writer, memory)) {
+      effects_ = {store_of(memory, index, value)};
+      return;
+    }
+    writer.kernel().buffers[memory.index].atomic = true;
+    const ValueId mask = writer.constant((1u << narrow_bits(memory.element)) - 1);
+    const Place place = place_of(writer, memory, index);
+    const ValueId others = writer.once(Opcode::Not, writer.once(Opcode::Shl, mask, place.shift));
+    const ValueId bits = writer.once(Opcode::Shl, writer.once(Opcode::And, value, mask), place.shift);
+    effects_ = {atomic_of(AtomicOp::And, memory, place.word, {}, others), atomic_of(AtomicOp::Or, memory, place.word, {}, bits)};
+  }
+  void add() const {
+    for (const Instruction& effect : effects_) writer_.add(effect);
+  }
+
+ private:
+  Writer& writer_;
+  std::vector<Instruction> effects_;
+};
+
 ValueId guarded_load(Writer& writer, const Memory& memory, ValueId index, ValueId bound) {
   const ValueId in = in_range(writer, index, bound);
   const ValueId safe = writer.literal(index) == 0u ? index : writer.once(Opcode::Select, in, index, writer.constant(0));
-  const Instruction load = load_of(memory, safe);
-  const ValueId value = writer.add(load);
-  return writer.add({.op = Opcode::Select, .lanes = load.lanes, .a = in, .b = value, .c = writer.zero(load.lanes)});
+  const ValueId value = load_at(writer, memory, safe);
+  const std::uint8_t lanes = load_of(memory, safe).lanes;
+  return writer.add({.op = Opcode::Select, .lanes = lanes, .a = in, .b = value, .c = writer.zero(lanes)});
 }
 
 void guarded_store(Writer& writer, const Memory& memory, ValueId index, ValueId bound, ValueId value) {
   const ValueId in = in_range(writer, index, bound);
+  const Storing storing(writer, memory, index, value);
   // Later code may reuse values that are made here, so nothing but the store stands in the If.
   writer.begin_unit();
   writer.add({.op = Opcode::If, .a = in});
-  writer.add(store_of(memory, index, value));
+  storing.add();
   writer.add({.op = Opcode::EndIf});
   writer.end_unit();
 }
@@ -132,9 +201,7 @@ ValueId lower_load(Writer& writer, const Target& target, const Memory& memory, V
   if (bound.valid() && !target.bounded_accesses) {
     value = guarded_load(writer, memory, index, bound);
   } else {
-    Instruction load = load_of(memory, index);
-    load.bounded = bound.valid();
-    value = writer.add(load);
+    value = bound.valid() ? writer.add(bounded(load_of(memory, index))) : load_at(writer, memory, index);
   }
   // The host may have stored any non-zero word for true.
   if (memory.element == DataType::Bool && memory.space == Space::Buffer)
@@ -143,20 +210,30 @@ ValueId lower_load(Writer& writer, const Target& target, const Memory& memory, V
 }
 
 void lower_store(Writer& writer, const Target& target, const Memory& memory, ValueId index, ValueId value) {
+  // Arrays that are not buffers have a word for each narrow element.
+  if (memory.space != Space::Buffer) value = narrowed(writer, memory.element, value);
   const ValueId bound = unproven_bound(writer, memory, index);
   if (bound.valid() && !target.bounded_accesses) return guarded_store(writer, memory, index, bound, value);
-  Instruction store = store_of(memory, index, value);
-  store.bounded = bound.valid();
-  writer.add(store);
+  if (bound.valid()) {
+    writer.add(bounded(store_of(memory, index, value)));
+  } else {
+    Storing(writer, memory, index, value).add();
+  }
+}
+
+ValueId narrowed(Writer& writer, DataType element, ValueId value) {
+  if (!ir::is_narrow(element)) return value;
+  const std::uint32_t bits = narrow_bits(element);
+  if (ir::value_type(element) == DataType::I32) return sign_extended(writer, value, bits);
+  return writer.once(Opcode::And, value, writer.constant((1u << bits) - 1));
 }
 
 ValueId lower_atomic(Writer& writer, const Target& target, AtomicOp op, const Memory& memory, ValueId index, ValueId expected,
                      ValueId value) {
-  Instruction atomic = atomic_of(op, memory, index, expected, value);
+  const Instruction atomic = atomic_of(op, memory, index, expected, value);
   const ValueId bound = unproven_bound(writer, memory, index);
-  if (bound.valid() && !target.bounded_accesses) return guarded_atomic(writer, atomic, bound);
-  atomic.bounded = bound.valid();
-  return writer.add(atomic);
+  if (!bound.valid()) return writer.add(atomic);
+  return target.bounded_accesses ? writer.add(bounded(atomic)) : guarded_atomic(writer, atomic, bound);
 }
 
 void assume(Writer& writer, ValueId condition) {

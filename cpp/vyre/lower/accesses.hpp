@@ -27,6 +27,9 @@ void lower_store(Writer& writer, const Target& target, const Memory& memory, Val
 ValueId lower_atomic(Writer& writer, const Target& target, ir::AtomicOp op, const Memory& memory, ValueId index, ValueId expected,
                      ValueId value);
 
+// The value that an element has after a store of `value`: narrow ones keep the low bits.
+ValueId narrowed(Writer& writer, ir::DataType element, ValueId value);
+
 // Records that the condition holds, or does not hold, from here on. An access that this proves to be in range is neither guarded nor
 // bounded.
 void assume(Writer& writer, ValueId condition);

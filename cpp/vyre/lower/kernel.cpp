@@ -45,8 +45,9 @@ std::string to_text(const Kernel& kernel) {
   fmt::format_to(out, "kernel {} {} {}\n", size[0], size[1], size[2]);
   for (std::size_t slot = 0; slot < kernel.buffers.size(); ++slot) {
     const KernelBuffer& buffer = kernel.buffers[slot];
-    fmt::format_to(out, "buffer b{}: {} lane{}{}{}\n", slot, buffer.lanes, buffer.lanes == 1 ? "" : "s",
-                   buffer.writable ? ", writable" : "", buffer.atomic ? ", atomic" : "");
+    fmt::format_to(out, "buffer b{}: {} lane{}{}{}{}{}\n", slot, buffer.lanes, buffer.lanes == 1 ? "" : "s",
+                   buffer.narrow != 0 ? fmt::format(" of {}{} bits", buffer.is_signed ? "signed " : "", 8 * buffer.narrow) : "",
+                   buffer.packed ? ", packed" : "", buffer.writable ? ", writable" : "", buffer.atomic ? ", atomic" : "");
   }
   for (std::size_t array = 0; array < kernel.shared.size(); ++array) {
     fmt::format_to(out, "shared s{}: {} x {} lane{}{}\n", array, kernel.shared[array].count, kernel.shared[array].lanes,

@@ -38,7 +38,13 @@ struct KernelBuffer {
   std::uint32_t lanes = 1;  // u32 lanes of an element; 1 for Bytes
   bool writable = false;    // ReadWrite
   bool atomic = false;      // some atomic targets it
-  bool is_signed = false;   // its elements are I32: some targets declare it as such; values are the same bits
+  bool is_signed = false;   // its elements are signed: some targets declare words as such; values are the same bits
+  // Bytes of an element where they are fewer than those of its lanes: 1 or 2. The target then loads such an element extended to a lane, by
+  // `is_signed`, and a store keeps the low bits of a lane.
+  std::uint32_t narrow = 0;
+  // Narrow elements lie in words, and each access is one to a word: the length is still that of the narrow elements.
+  bool packed = false;
+  std::uint32_t bytes() const { return narrow != 0 ? narrow : 4 * lanes; }
   bool operator==(const KernelBuffer&) const = default;
 };
 

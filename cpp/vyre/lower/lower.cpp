@@ -37,13 +37,16 @@ class Lowering {
     for (const BufferId id : program.bound()) {
       const ir::BufferDecl& buffer = program_.buffers()[id.index];
       memory_[id] = {Space::Buffer, static_cast<std::uint32_t>(kernel.buffers.size()), buffer.element};
-      const std::uint32_t lanes = buffer.element == ir::DataType::Bytes ? 1 : ir::lanes(buffer.element);
-      kernel.buffers.push_back(
-          {.lanes = lanes, .writable = buffer.access == ir::BufferAccess::ReadWrite, .is_signed = buffer.element == ir::DataType::I32});
+      const bool narrow = ir::is_narrow(buffer.element), packed = narrow && !target.accesses(buffer.element);
+      kernel.buffers.push_back({.lanes = buffer.element == ir::DataType::Bytes ? 1 : ir::lanes(buffer.element),
+                                .writable = buffer.access == ir::BufferAccess::ReadWrite,
+                                .is_signed = ir::value_type(buffer.element) == ir::DataType::I32 && !packed,
+                                .narrow = narrow && !packed ? ir::min_bytes(buffer.element) : 0,
+                                .packed = packed});
     }
     for (std::uint32_t index = 0; index < program_.buffers().size(); ++index) {
       const ir::BufferDecl& buffer = program_.buffers()[index];
-      const bool is_signed = buffer.element == ir::DataType::I32;
+      const bool is_signed = ir::value_type(buffer.element) == ir::DataType::I32;
       if (buffer.access == ir::BufferAccess::Workgroup) {
         memory_[BufferId{index}] = {Space::Shared, static_cast<std::uint32_t>(kernel.shared.size()), buffer.element};
         kernel.shared.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = is_signed});
@@ -230,7 +233,8 @@ void Lowering::statement(NodeId id) {
         if (elements_[facts.buffer].empty()) {
           lower_store(writer_, target_, memory_[facts.buffer], value(it.index), value(it.value));
         } else if (const std::optional<std::uint32_t> variable = element(facts.buffer, it.index)) {
-          writer_.add({.op = Opcode::WriteVariable, .imm = *variable, .a = value(it.value)});
+          const ValueId kept = narrowed(writer_, program_.buffers()[facts.buffer.index].element, value(it.value));
+          writer_.add({.op = Opcode::WriteVariable, .imm = *variable, .a = kept});
         }
       },
       [&](const ir::If& it) {

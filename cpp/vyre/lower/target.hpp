@@ -31,16 +31,30 @@ struct Target {
   OpcodeSet opcodes{};
   // Accesses to memory may be bounded (Instruction::bounded). Otherwise every access that may be out of range is guarded.
   bool bounded_accesses = false;
+  // Buffers may have elements of 8 and of 16 bits (KernelBuffer::narrow). Otherwise their words are accessed.
+  bool accesses_8_bits = false, accesses_16_bits = false;
   // The operators that are replaced by operations before lowering, and the table that has these operations.
   std::span<const transform::OperatorBody> bodies{};
   const ir::OpTable* operations = nullptr;
 
   constexpr bool has(Opcode op) const { return opcodes.contains(op); }
+  constexpr bool accesses(ir::DataType narrow) const { return ir::min_bytes(narrow) == 1 ? accesses_8_bits : accesses_16_bits; }
 };
 
 // SPIR-V and WGSL.
 inline constexpr Target kShaderTarget{.name = "shader"};
+// A device that accesses elements of 8 or 16 bits itself.
+constexpr Target shader_target(bool accesses_8_bits, bool accesses_16_bits) {
+  Target target = kShaderTarget;
+  target.accesses_8_bits = accesses_8_bits;
+  target.accesses_16_bits = accesses_16_bits;
+  return target;
+}
 // The machine of the cpu backend.
-inline constexpr Target kCpuTarget{.name = "cpu", .opcodes = {Opcode::RotateLeft, Opcode::RotateRight}, .bounded_accesses = true};
+inline constexpr Target kCpuTarget{.name = "cpu",
+                                   .opcodes = {Opcode::RotateLeft, Opcode::RotateRight},
+                                   .bounded_accesses = true,
+                                   .accesses_8_bits = true,
+                                   .accesses_16_bits = true};
 
 }  // namespace vyre::lower

@@ -104,6 +104,8 @@ void check_grid(const validate::ValidProgram& program, Grid grid) {
 
 std::uint64_t bytes_of(const BufferView& view) { return view.bytes.size(); }
 std::uint64_t bytes_of(const StorageView& view) { return view.bytes; }
+// Of workgroup or private memory; a narrow element counts as a word.
+std::uint64_t counted_bytes(const BufferDecl& buffer) { return std::uint64_t{buffer.count} * std::max(ir::min_bytes(buffer.element), 4u); }
 Extent extent_of(const BufferView& view) { return host_extent(view.bytes.data(), view.bytes.size()); }
 Extent extent_of(const StorageView& view) { return {view.storage->id(), view.offset, view.bytes}; }
 
@@ -161,14 +163,15 @@ void check_host_limits(const validate::ValidProgram& program, std::string_view w
                     size[0], size[1], size[2], whose, size[0], size[1], size[2], kMaxHostInvocations));
   }
   std::uint64_t bytes = 0;  // below 2^36 a buffer, and fewer than 2^28 buffers fit into memory
-  for (const BufferId id : accessed_buffers(program, BufferAccess::Workgroup)) bytes += bytes_of(program.program().buffers()[id.index]);
+  for (const BufferId id : accessed_buffers(program, BufferAccess::Workgroup))
+    bytes += counted_bytes(program.program().buffers()[id.index]);
   if (bytes > kMaxHostWorkgroupBytes) {
     throw CapabilityError(fmt::format(
         "workgroup buffers exceed the {}'s limit of workgroup memory: wanted {} bytes, allowed {}. Fix: declare fewer elements.", whose,
         bytes, kMaxHostWorkgroupBytes));
   }
   std::uint64_t each = 0;  // at most 16,384 (V037)
-  for (const BufferId id : accessed_buffers(program, BufferAccess::Private)) each += bytes_of(program.program().buffers()[id.index]);
+  for (const BufferId id : accessed_buffers(program, BufferAccess::Private)) each += counted_bytes(program.program().buffers()[id.index]);
   if (const std::uint64_t all = plane * size[2] * each; all > kMaxHostWorkgroupBytes) {
     throw CapabilityError(
         fmt::format("private buffers exceed the {}'s limit of private memory for a workgroup: wanted {} bytes, allowed {}. Fix: use a "

@@ -11,6 +11,7 @@ namespace vyre::run {
 struct Optimize : lower::Options {
   bool coarsening = true;      // decided for each grid
   bool specialization = true;  // decided by what runs
+  bool narrow = true;          // decided by the device
   // For tests and measurements: does also what does not pay, for instance for small grids what pays for large ones.
   bool everywhere = false;
   // For tests: a Vulkan device that can reaches all arrays by their addresses, as it does those that are too large to be bound.

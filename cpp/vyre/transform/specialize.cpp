@@ -22,7 +22,10 @@ constexpr std::size_t kMaxSize = 4'000;
 std::optional<UniformElement> loaded_element(const ValidProgram& valid, const Step& step) {
   const ir::Program& program = valid.program();
   const auto* load = std::get_if<ir::Load>(&program.expr(step.expr));
-  if (load == nullptr || program.buffers()[step.buffer.index].access != ir::BufferAccess::Uniform) return std::nullopt;
+  if (load == nullptr) return std::nullopt;
+  const ir::BufferDecl& buffer = program.buffers()[step.buffer.index];
+  // Narrow elements are no words of the host's, which is what a call compares.
+  if (buffer.access != ir::BufferAccess::Uniform || ir::is_narrow(buffer.element)) return std::nullopt;
   const std::optional<std::uint32_t> index = ir::literal_u32(program.expr(load->index));
   if (!index) return std::nullopt;
   const auto bound = std::ranges::find(valid.bound(), step.buffer);

@@ -212,7 +212,7 @@ class Tracer {
 
   TracePoint effect_of(NodeId store) const {
     const BufferId buffer = valid_.facts().statements[store].buffer;
-    return {.statement = store, .effect = true, .type = program_.buffers()[buffer.index].element};
+    return {.statement = store, .effect = true, .type = ir::value_type(program_.buffers()[buffer.index].element)};
   }
 
   // Copies the statement as it is written, except that its stores and atomics do not change memory once the limits are reached.

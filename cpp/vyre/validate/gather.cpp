@@ -154,7 +154,7 @@ class Gatherer {
         },
         [&](const ir::Load& load) {
           made.buffer = buffers_[load.buffer];
-          return made.buffer.valid() ? out_.buffer(made.buffer).element : kUnknownType;
+          return made.buffer.valid() ? ir::value_type(out_.buffer(made.buffer).element) : kUnknownType;
         },
         [&](const ir::BufLen& length) {
           made.buffer = buffers_[length.buffer];
@@ -166,9 +166,11 @@ class Gatherer {
           const ir::DataType a = type(select.if_true);
           return a == type(select.if_false) ? a : kUnknownType;
         },
-        [](const ir::Cast& cast) { return cast.target; },
+        [](const ir::Cast& cast) {
+          return ir::value_type(cast.target);
+        },  // V012 refuses a narrow target; what follows is no second mistake
         [&](const ir::Call&) { return made.op == kNoOp ? kUnknownType : out_.callees[made.op]->spec->signature.output; },
-        [](const ir::Lane&) { return ir::DataType::U32; }, [](const ir::Pack& pack) { return pack.type; },
+        [](const ir::Lane&) { return ir::DataType::U32; }, [](const ir::Pack& pack) { return ir::value_type(pack.type); },
         [&](const ir::Atomic& atomic) {
           made.buffer = buffers_[atomic.buffer];
           return ir::DataType::U32;

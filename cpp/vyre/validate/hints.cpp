@@ -111,6 +111,7 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
       return bytes_buffer(gathered_.buffer(touched()), Hint::DeclareWords, Hint::DeclareSharedWords);
     case Message::AtomicElement: {
       const BufferDecl decl = with_atomics(gathered_.buffer(buffer_of_step()));
+      if (ir::is_narrow(gathered_.buffer(buffer_of_step()).element)) return say<Hint::DeclareWords32>(python_declaration(decl));
       return say<Hint::DeclareU32>(python_declaration(decl), python_type(gathered_.buffer(buffer_of_step()).element),
                                    python_name(decl.name));
     }
@@ -160,7 +161,7 @@ std::string Hints::operator()(const Finding& finding, NodeId at) {
     case Message::PackLane:
       return lane_of_pack(step, finding.message);
     case Message::StoreType:
-      return say<Hint::ConvertValue>(converted(gathered_.buffer(touched()).element, root(true), "value"));
+      return say<Hint::ConvertValue>(converted(ir::value_type(gathered_.buffer(touched()).element), root(true), "value"));
     case Message::AssignType:
       return say<Hint::ConvertValue>(converted(gathered_.facts.locals[gathered_.facts.statements[at].local].type, root(false), "value"));
     case Message::SelectCondition:
@@ -418,11 +419,21 @@ std::string Hints::unsupported_cast(StepId id) const {
     const BufferId buffer = gathered_.step(value).buffer;
     return buffer.valid() ? bytes_buffer(gathered_.buffer(buffer), Hint::CastFromBytes, Hint::CastFromBytesMemory) : std::string();
   }
+  if (ir::is_narrow(target)) return say<Hint::NarrowCast>(ir::name(target), narrowed(target, source, value));
   std::string targets;
   for (const ir::CastRow& row : ir::kCasts) {
     if (row.source == source && row.target != source) targets += fmt::format("{}{}", targets.empty() ? "" : ", ", ir::name(row.target));
   }
   return say<Hint::CastsFrom>(converted(target, value, "value"), ir::name(source), targets);
+}
+
+// The low bits of a value, as an element of the type has them.
+std::string Hints::narrowed(DataType element, DataType source, StepId value) const {
+  const DataType type = ir::value_type(element);
+  const std::string code = python_converted(type, source, this->code(value, "value"));
+  const std::uint32_t bits = 8 * ir::min_bytes(element);
+  if (type == DataType::U32) return fmt::format("Expr.bitand({}, 0x{:X})", code, (1u << bits) - 1);
+  return fmt::format("Expr.sshr(Expr.cast(DataType.I32, Expr.shl(Expr.cast(DataType.U32, {0}), {1})), {1})", code, 32 - bits);
 }
 
 std::string Hints::bytes_buffer(const BufferDecl& decl, Hint bound, Hint memory) const {

@@ -46,6 +46,7 @@ class Hints {
   std::string left_loop(const DivergentBarrier& found);
   std::string negated(StepId id) const;
   std::string unsupported_cast(StepId id) const;
+  std::string narrowed(ir::DataType element, ir::DataType source, StepId value) const;
   std::string bytes_buffer(const ir::BufferDecl& decl, Hint bound, Hint memory) const;
   std::string unknown_op(StepId id);
   std::string binary_operator(StepId id, Hint hint) const;

@@ -32,25 +32,28 @@ struct Range {
 };
 
 Range range(DataType type) {
-  if (ir::info(type).kind == ir::TypeKind::Signed) {
-    return {fmt::format("{}", std::numeric_limits<std::int32_t>::min()), fmt::format("{}", std::numeric_limits<std::int32_t>::max())};
-  }
-  return {"0", ir::lanes(type) == 2 ? fmt::format("{}", std::numeric_limits<std::uint64_t>::max())
-                                    : fmt::format("{}", std::numeric_limits<std::uint32_t>::max())};
+  const ir::TypeInfo& component = ir::info(ir::info(type).component);
+  const bool is_signed = component.kind == ir::TypeKind::Signed;
+  const std::uint64_t last = ~std::uint64_t{0} >> (64 - 8 * component.bytes + (is_signed ? 1 : 0));
+  return {is_signed ? fmt::format("-{}", last + 1) : "0", fmt::format("{}", last)};
 }
 
 // The low bits of the integer as a value of the type: what C's conversion gives.
 std::string wrapped(DataType type, const Integer& integer) {
-  if (ir::lanes(type) == 2) return fmt::format("{}", integer.bits);
-  const auto low = static_cast<std::uint32_t>(integer.bits);
-  return ir::info(type).kind == ir::TypeKind::Signed ? fmt::format("{}", static_cast<std::int32_t>(low)) : fmt::format("{}", low);
+  const ir::TypeInfo& row = ir::info(type);
+  if (row.bytes == 8) return fmt::format("{}", integer.bits);
+  const std::uint32_t unused = 32 - 8 * row.bytes;
+  const std::uint32_t high = static_cast<std::uint32_t>(integer.bits) << unused;
+  return row.kind == ir::TypeKind::Signed ? fmt::format("{}", static_cast<std::int32_t>(high) >> unused)
+                                          : fmt::format("{}", high >> unused);
 }
 
 std::string bits_fix(DataType type, const Integer& integer) {
   const std::string value = wrapped(type, integer);
-  if (ir::lanes(type) == 2) return fmt::format("write {}, which has the same bits", value);
-  const bool whole = integer.negative ? integer.bits >= 0xFFFFFFFF80000000u : integer.bits <= 0xFFFFFFFFu;
-  return whole ? fmt::format("write {}, which has the same bits", value) : fmt::format("write {}, which is its low 32 bits", value);
+  const std::uint32_t bits = 8 * ir::min_bytes(ir::info(type).component);
+  if (bits == 64) return fmt::format("write {}, which has the same bits", value);
+  const bool whole = integer.negative ? integer.bits >= ~std::uint64_t{0} << (bits - 1) : integer.bits >> bits == 0;
+  return whole ? fmt::format("write {}, which has the same bits", value) : fmt::format("write {}, which is its low {} bits", value, bits);
 }
 
 std::string amount_fix(const Mistake& mistake) {

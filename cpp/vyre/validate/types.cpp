@@ -99,7 +99,7 @@ void check_V028(const Gathered& program, Report& report) {
   for (NodeId id : program.nodes<ir::Store>()) {
     const BufferId buffer = program.facts.statements[id].buffer;
     if (!buffer.valid()) continue;
-    const DataType element = program.buffer(buffer).element;
+    const DataType element = ir::value_type(program.buffer(buffer).element);
     const DataType type = program.step(program.roots[id].second).type;
     if (known(element) && wrong(type, element)) {
       report.add<Message::StoreType>(id, program.buffer(buffer).name, ir::text(element), ir::text(type), ir::name(element));

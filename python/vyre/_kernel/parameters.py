@@ -252,6 +252,10 @@ _TYPES = {
     "int32": "vyre.i32",
     "uint32": "vyre.u32",
     "uint64": "vyre.u64",
+    "uint8": "vyre.u8",
+    "int8": "vyre.i8",
+    "uint16": "vyre.u16",
+    "int16": "vyre.i16",
 }
 
 

@@ -14,6 +14,7 @@ from vyre.conformance.families import (
     control_flow,
     litmus,
     memory,
+    narrow_elements,
     operations,
     operators,
     ordered,
@@ -27,7 +28,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 FAMILIES = {
-    "L1": (operators, casts, memory, control_flow, barriers, litmus, ordered, private_memory, workgroup_atomics),
+    "L1": (
+        *(operators, casts, memory, narrow_elements, control_flow),
+        *(barriers, litmus, ordered, private_memory, workgroup_atomics),
+    ),
     "L2": (operations,),
     "L3": (composition,),
     "L4": (programs,),

@@ -127,8 +127,8 @@ def run(
             array = array.astype(np.uint32)
         content = array.tobytes()
         contents.append(content.ljust(-(-len(content) // 4) * 4, b"\0"))
-        element = decl.element.min_bytes() or 4  # Bytes: whole words
-        lengths.append(len(contents[-1]) // element)
+        element = decl.element.min_bytes()
+        lengths.append(len(content) // element if element else len(contents[-1]) // 4)  # Bytes: whole words
     writable = [decl.access == vyre.BufferAccess.ReadWrite for decl in bound]
     after = run_text(vyre.lower(program, target="wgsl", optimize=optimize), contents, lengths, writable, workgroups)
     result = {}

@@ -34,7 +34,7 @@ class Corpus : public testing::TestWithParam<Target> {};
 
 // The sample programs in every form, and some made by chance. Larger ones make a fuzzer slow.
 std::map<std::string, std::string> samples_of(const std::string& target) {
-  constexpr std::size_t kMostBytes = 9000;
+  constexpr std::size_t kMostBytes = 12000;
   std::map<std::string, std::string> files;
   const auto add = [&](const std::string& name, std::string bytes) {
     if (bytes.size() <= kMostBytes) files.emplace("sample_" + name, std::move(bytes));

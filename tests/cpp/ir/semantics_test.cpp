@@ -208,15 +208,16 @@ TEST(Casts, give_the_values_of_the_cast_document) {
 }
 
 TEST(Casts, exist_exactly_where_the_document_has_a_row) {
-  // A row a source, a column a target, both in the order of kTypes: U32 I32 U64 Vec2U32 Vec4U32 Bool Bytes.
-  constexpr std::array<std::string_view, 7> kSupported = {
-      "yyyyyy-",  // U32
-      "yyyyyy-",  // I32
-      "yyyy-y-",  // U64
-      "yyyy-y-",  // Vec2U32
-      "yyyyyy-",  // Vec4U32
-      "yyyyyy-",  // Bool
-      "------y",  // Bytes
+  // A row a source, a column a target, both in the order of kTypes: U32 I32 U64 Vec2U32 Vec4U32 Bool Bytes U8 I8 U16 I16.
+  constexpr std::array<std::string_view, 11> kSupported = {
+      "yyyyyy-----",  // U32
+      "yyyyyy-----",  // I32
+      "yyyy-y-----",  // U64
+      "yyyy-y-----",  // Vec2U32
+      "yyyyyy-----",  // Vec4U32
+      "yyyyyy-----",  // Bool
+      "------y----",  // Bytes
+      "-----------", "-----------", "-----------", "-----------",
   };
   for (std::size_t source = 0; source < kTypes.size(); ++source) {
     for (std::size_t target = 0; target < kTypes.size(); ++target) {

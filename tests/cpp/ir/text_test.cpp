@@ -317,7 +317,7 @@ TEST(ParseErrors, of_buffers) {
       body_error("buffer a: readonly u32 binding 0"),
       "line 3, column 11: expected a buffer's access, found `readonly`. Fix: use one of read, read_write, uniform, workgroup, private.");
   EXPECT_EQ(body_error("buffer a: read f32 binding 0"),
-            "line 3, column 16: unknown type `f32`. Fix: use one of u32, i32, u64, vec2<u32>, vec4<u32>, bool, bytes.");
+            "line 3, column 16: unknown type `f32`. Fix: use one of u32, i32, u64, vec2<u32>, vec4<u32>, bool, bytes, u8, i8, u16, i16.");
   EXPECT_EQ(body_error("buffer a: read u32"),
             "line 3, column 19: expected `binding`, found the end of the text. Fix: write `binding <number>` after the type.");
   EXPECT_EQ(body_error("buffer let: read u32 binding 0"), "line 3, column 8: `let` is a keyword. Fix: write the name in quotes: \"let\".");

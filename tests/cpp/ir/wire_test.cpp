@@ -90,8 +90,8 @@ TEST(Wire, numbers_of_kinds_types_and_operators_stay) {
   const auto coded2 = [&](int tag, int code) { return text({0, 1, 0, 2, 0, 1, tag, code, 1, 1, 1, 0, 0, 1}); };
 
   int code = 0;
-  for (DataType type :
-       {DataType::U32, DataType::I32, DataType::U64, DataType::Vec2U32, DataType::Vec4U32, DataType::Bool, DataType::Bytes}) {
+  for (DataType type : {DataType::U32, DataType::I32, DataType::U64, DataType::Vec2U32, DataType::Vec4U32, DataType::Bool, DataType::Bytes,
+                        DataType::U8, DataType::I8, DataType::U16, DataType::I16}) {
     EXPECT_EQ(first_expr(expr::cast(type, one)), coded(11, code));
     EXPECT_EQ(first_expr(expr::pack(type, {one})), text({0, 1, 0, 2, 0, 1, 14, code++, 1, 1, 1, 0, 0, 1}));
   }
@@ -207,7 +207,7 @@ TEST(WireErrors, of_counts_beyond_the_bytes) {
 
 TEST(WireErrors, of_buffers_and_names) {
   EXPECT_EQ(error_of(kHead + text({1, 1, 'b', 5, 0, 0, 0, 0, 0, 0, 0})), damaged(12, "unknown buffer access 5"));
-  EXPECT_EQ(error_of(kHead + text({1, 1, 'b', 0, 7, 0, 0, 0, 0, 0, 0})), damaged(13, "unknown type 7"));
+  EXPECT_EQ(error_of(kHead + text({1, 1, 'b', 0, 11, 0, 0, 0, 0, 0, 0})), damaged(13, "unknown type 11"));
   EXPECT_EQ(error_of(kHead + text({1, 1, 'b', 0, 0, 0, 0, 4, 0, 0, 0})), damaged(16, "unknown output mark 4"));
   EXPECT_EQ(error_of(kHead + text({1, 1, 'b', 0, 0, 0, 0, 2, 0, 0, 0})), damaged(16, "a buffer that is not workgroup memory is atomic"));
   EXPECT_EQ(error_of(kHead + text({1, 1, 0xFF, 0, 0, 0, 0, 0, 0, 0, 0})), damaged(10, "the name of a buffer is not valid UTF-8"));

@@ -358,6 +358,12 @@ TEST_F(VulkanConformance, ids_agree_in_three_dimensions) {
 // Of arrays with five elements; none is in range twice, so that stores to them do not race.
 const std::array<std::uint32_t, 8> kIndices = {0, 4, 5, 6, 1u << 30, (1u << 30) + 1, 1u << 31, 0xFFFFFFFF};
 
+// The number as a value that an element takes.
+ExprHandle value_for(DataType element, ExprHandle number) {
+  const DataType type = ir::value_type(element);
+  return as(type, cast(type == DataType::I32 ? DataType::I32 : DataType::U32, std::move(number)));
+}
+
 Words indices() { return Words(kIndices.begin(), kIndices.end()); }
 
 TEST_F(VulkanConformance, loads_out_of_bounds_give_zero) {
@@ -389,8 +395,7 @@ TEST_F(VulkanConformance, stores_out_of_bounds_change_nothing) {
     // Of three buffers, the one in the middle is stored to: its neighbours guard it.
     Sample sample;
     sample.in("at").out("before").out("out", type.type).out("after").size(8);
-    sample.add(
-        store("out", load("at", gid(0)), as(type.type, cast(type.type == DataType::I32 ? DataType::I32 : DataType::U32, gid(0) + u32(1)))));
+    sample.add(store("out", load("at", gid(0)), value_for(type.type, gid(0) + u32(1))));
     const Words guard(64, 0xA5A5A5A5);
     for (const std::uint32_t elements : {5u, 1u, 0u}) {
       agreed(sample.make(), {indices(), guard, Words(elements * type.lanes, 0xDEADBEEF), guard});
@@ -461,22 +466,20 @@ TEST_F(VulkanConformance, workgroup_memory_out_of_bounds_is_zero_and_unharmed) {
   for (const ir::TypeInfo& type : ir::kTypes) {
     if (type.type == DataType::Bytes) continue;
     SCOPED_TRACE(type.name);
-    const auto program =
-        Sample()
-            .in("at")
-            .out("out", type.type)
-            .shared("before", 8)
-            .shared("cells", 5, type.type)
-            .shared("after", 8)
-            .out("guards")
-            .size(8)
-            .add({store("cells", lid(0), as(type.type, cast(type.type == DataType::I32 ? DataType::I32 : DataType::U32, lid(0) + u32(9)))),
-                  barrier(), store("out", lid(0), load("cells", load("at", lid(0)))), barrier(),
-                  store("cells", load("at", lid(0)),
-                        as(type.type, cast(type.type == DataType::I32 ? DataType::I32 : DataType::U32, u32(77)))),
-                  barrier(), store("out", lid(0) + u32(8), load("cells", lid(0))),
-                  store("guards", lid(0), bin(BinOp::BitOr, load("before", lid(0)), load("after", lid(0))))})
-            .make();
+    const auto program = Sample()
+                             .in("at")
+                             .out("out", type.type)
+                             .shared("before", 8)
+                             .shared("cells", 5, type.type)
+                             .shared("after", 8)
+                             .out("guards")
+                             .size(8)
+                             .add({store("cells", lid(0), value_for(type.type, lid(0) + u32(9))), barrier(),
+                                   store("out", lid(0), load("cells", load("at", lid(0)))), barrier(),
+                                   store("cells", load("at", lid(0)), value_for(type.type, u32(77))), barrier(),
+                                   store("out", lid(0) + u32(8), load("cells", lid(0))),
+                                   store("guards", lid(0), bin(BinOp::BitOr, load("before", lid(0)), load("after", lid(0))))})
+                             .make();
     agreed(program, {indices(), Words(16 * type.lanes, 0xDEADBEEF), Words(8, 0xDEADBEEF)});
   }
 }

@@ -135,8 +135,7 @@ class Generator {
         return u64(number() * 0x100000001u);
       case DataType::Vec2U32:
         return pack(type, {u32(number()), u32(number())});
-      case DataType::Vec4U32:
-      case DataType::Bytes:
+      default:  // Vec4U32; no other is left that a value has
         break;
     }
     return pack(DataType::Vec4U32, {u32(number()), gid(0), u32(number()), u32(number())});
@@ -169,8 +168,7 @@ class Generator {
         return chance(2) ? load("wide", index(depth)) : pack(type, {value(DataType::U32, depth), value(DataType::U32, depth)});
       case DataType::Vec2U32:
         return chance(2) ? load("uni", index(depth)) : pack(type, {value(DataType::U32, depth), value(DataType::U32, depth)});
-      case DataType::Vec4U32:
-      case DataType::Bytes:
+      default:  // Vec4U32; no other is left that a value has
         break;
     }
     if (chance(2)) return load("vec", index(depth));

@@ -11,9 +11,9 @@ using namespace sample;
 
 Found found_value(ExprHandle value) { return found(Sample().add(let("v", std::move(value))).make()); }
 
-// A value of every type that has one.
+// A value of every type that has one; for narrow elements, of the type that they load as.
 ExprHandle value_of(DataType type) {
-  switch (type) {
+  switch (ir::value_type(type)) {
     case DataType::U32:
       return u32(1);
     case DataType::I32:
@@ -26,7 +26,7 @@ ExprHandle value_of(DataType type) {
       return pack(type, {u32(1), u32(2)});
     case DataType::Vec4U32:
       return pack(type, {u32(1), u32(2), u32(3), u32(4)});
-    case DataType::Bytes:
+    default:
       break;
   }
   return {};
@@ -53,7 +53,7 @@ TEST(V012, rejects_casts_from_bytes) {
 TEST(V012, judges_every_pair_once) {
   for (const ir::TypeInfo& source : ir::kTypes) {
     for (const ir::TypeInfo& target : ir::kTypes) {
-      if (source.type == DataType::Bytes || ir::cast_kind(source.type, target.type)) continue;
+      if (source.type == DataType::Bytes || ir::is_narrow(source.type) || ir::cast_kind(source.type, target.type)) continue;
       EXPECT_EQ(found_value(cast(target.type, value_of(source.type))).size(), 1u) << source.text << " to " << target.text;
     }
   }

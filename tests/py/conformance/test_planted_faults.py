@@ -134,7 +134,7 @@ FAULTS = {
         "L1",
         rewriting(r"^ *barrier\n", ""),
         "L1/barriers/message_passing/workgroup-64",
-        r"L1/(barriers|memory|litmus/barrier|workgroup_atomics|private_memory|control_flow)/.*",
+        r"L1/(barriers|memory|litmus/barrier|workgroup_atomics|private_memory|narrow_elements|control_flow)/.*",
     ),
     "a barrier that orders workgroup memory alone": (
         "L1",

@@ -26,6 +26,13 @@ LANES = {
     DataType.Vec2U32: 2,
     DataType.Vec4U32: 4,
 }
+# The dtype of a narrow element, and the type that it loads as (semantics, section 10). Storage of them is words.
+NARROW = {
+    DataType.U8: (np.uint8, DataType.U32),
+    DataType.I8: (np.int8, DataType.I32),
+    DataType.U16: (np.uint16, DataType.U32),
+    DataType.I16: (np.int16, DataType.I32),
+}
 # The type document's WGSL column. A buffer of Bytes is `array<u32>`.
 WGSL = {
     DataType.U32: "u32",
@@ -35,6 +42,7 @@ WGSL = {
     DataType.Vec4U32: "vec4<u32>",
     DataType.Bool: "u32",
     DataType.Bytes: "u32",
+    **dict.fromkeys(NARROW, "u32"),
 }
 COUNT = 5
 
@@ -75,9 +83,11 @@ def generated(seeds: range) -> set[tuple[BufferAccess, DataType]]:
 
 
 def test_generated_programs_lower_to_valid_words():
-    """The programs declare every access class with every element that it may have (V037)."""
-    every = set(itertools.product(BufferAccess, DataType))
-    assert generated(range(300)) == every - {(BufferAccess.Private, DataType.Bytes)}
+    """The programs declare every access class with every element that it may have (V037); narrow ones count as one."""
+    one_narrow = [element for element in DataType if element not in NARROW] + ["narrow"]
+    every = set(itertools.product(BufferAccess, one_narrow))
+    declared = {(access, "narrow" if element in NARROW else element) for access, element in generated(range(300))}
+    assert declared == every - {(BufferAccess.Private, DataType.Bytes)}
 
 
 @pytest.mark.slow
@@ -96,11 +106,17 @@ def declaration(access: BufferAccess, element: DataType) -> BufferDecl:
     return BufferDecl.storage("b", 1, access, element)
 
 
+def lanes_of(element: DataType) -> int:
+    return LANES.get(element, 1)
+
+
 def value(element: DataType, bits: int) -> Expr:
-    lanes = [Expr.u32(bits + k) for k in range(LANES[element])]
+    lanes = [Expr.u32(bits + k) for k in range(lanes_of(element))]
+    if element in NARROW:
+        element = NARROW[element][1]
     if element == DataType.U32:
         return lanes[0]
-    return Expr.cast(element, lanes[0]) if LANES[element] == 1 else Expr.pack(element, lanes)
+    return Expr.cast(element, lanes[0]) if lanes_of(element) == 1 else Expr.pack(element, lanes)
 
 
 def uses(access: BufferAccess, element: DataType) -> dict[str, tuple[list[Node], int]]:
@@ -116,10 +132,10 @@ def uses(access: BufferAccess, element: DataType) -> dict[str, tuple[list[Node],
         return result
 
     def lane(loaded: Expr) -> Expr:
-        return Expr.lane(loaded, 0) if LANES[element] > 1 else Expr.cast(DataType.U32, loaded)
+        return Expr.lane(loaded, 0) if lanes_of(element) > 1 else Expr.cast(DataType.U32, loaded)
 
     own = access in (BufferAccess.Workgroup, BufferAccess.Private)  # zeros, and not the host's
-    first = 0 if own else 1 if element == DataType.Bool else 11 + 2 * LANES[element]
+    first = 0 if own else 1 if element == DataType.Bool else 11 + 2 * lanes_of(element)
     result["loaded"] = ([Node.store("out", 0, lane(Expr.load("b", 2)))], first)
     result["out of bounds"] = ([Node.store("out", 0, lane(Expr.load("b", COUNT)))], 0)
     if own or access == BufferAccess.ReadWrite:
@@ -143,11 +159,12 @@ CASES = [
 def made(access: BufferAccess, element: DataType, use: str) -> tuple[Program, dict[str, np.ndarray], int]:
     entry, expected = uses(access, element)[use]
     program = Program([BufferDecl.output("out", 0, DataType.U32), declaration(access, element)], (1, 1, 1), entry)
-    words = np.arange(11, 11 + COUNT * LANES.get(element, 1), dtype=np.uint32)
+    words = np.arange(11, 11 + COUNT * lanes_of(element), dtype=np.uint32)
     arrays = {
         DataType.I32: words.view(np.int32),
         DataType.U64: words[: len(words) // 2 * 2].view(np.uint64),
         DataType.Bytes: words.view(np.uint8),
+        **{narrow: words.astype(dtype) for narrow, (dtype, _) in NARROW.items()},
     }
     inputs = {"out": np.zeros(1, np.uint32)}
     if access not in (BufferAccess.Workgroup, BufferAccess.Private):
@@ -162,7 +179,9 @@ def test_every_access_class_takes_every_element(access, element, use):
     check_words(program)
     wgsl = vyre.lower(program, target="wgsl")
     declared = f"array<{WGSL[element]}"
-    if use == "atomic":
+    if element in NARROW and access in (BufferAccess.Workgroup, BufferAccess.Private):
+        declared = f"array<{WGSL[NARROW[element][1]]}"  # a word for each
+    if use == "atomic" or (element in NARROW and access == BufferAccess.ReadWrite and use.startswith("stored")):
         declared = "array<atomic<u32>"
     lines = [line for line in wgsl.splitlines() if "> b1:" in line or "<workgroup>" in line or "var p0:" in line]
     # By literal indices alone, private memory is variables.

@@ -19,12 +19,20 @@ constexpr Word kBarrierSemantics = Word{spv::MemorySemanticsAcquireReleaseMask} 
 
 }  // namespace
 
+Word Emitter::element_type(const lower::KernelBuffer& buffer) {
+  return buffer.narrow != 0 ? module_.type(spv::OpTypeInt, {8 * buffer.narrow, 0}) : module_.uints(buffer.lanes);
+}
+
+Word& Emitter::buffer_pointer(const lower::KernelBuffer& buffer) {
+  return buffer_pointers_[static_cast<std::size_t>(std::countr_zero(buffer.bytes()))];
+}
+
 // The address of the array plus index * bytes of an element, which is a power of two.
 Word Emitter::addressed_element(std::uint32_t slot, Word index) {
-  const std::uint32_t lanes = kernel_.buffers[slot].lanes;
-  const auto shift = static_cast<Word>(std::countr_zero(4 * lanes));
-  const Word low = result(spv::OpShiftLeftLogical, uint(), {index, constant(shift)});
-  const Word high = result(spv::OpShiftRightLogical, uint(), {index, constant(32 - shift)});
+  const lower::KernelBuffer& buffer = kernel_.buffers[slot];
+  const auto shift = static_cast<Word>(std::countr_zero(buffer.bytes()));
+  const Word low = shift == 0 ? index : result(spv::OpShiftLeftLogical, uint(), {index, constant(shift)});
+  const Word high = shift == 0 ? constant(0) : result(spv::OpShiftRightLogical, uint(), {index, constant(32 - shift)});
   const Word sum_type = module_.type(spv::OpTypeStruct, {uint(), uint()});
   const Word sum = result(spv::OpIAddCarry, sum_type, {addresses_[slot].low, low});
   const Word carry = result(spv::OpCompositeExtract, uint(), {sum, 1});
@@ -32,15 +40,16 @@ Word Emitter::addressed_element(std::uint32_t slot, Word index) {
   const Word sum_low = result(spv::OpCompositeExtract, uint(), {sum, 0});
   const Word sum_high = result(spv::OpIAdd, uint(), {addresses_[slot].high, carried});
   const Word address = result(spv::OpCompositeConstruct, module_.uints(2), {sum_low, sum_high});
-  Word& type = buffer_pointers_[lanes];
-  if (type == 0) type = module_.pointer(spv::StorageClassPhysicalStorageBuffer, module_.uints(lanes));
+  Word& type = buffer_pointer(buffer);
+  if (type == 0) type = module_.pointer(spv::StorageClassPhysicalStorageBuffer, element_type(buffer));
   return result(spv::OpBitcast, type, {address});
 }
 
 Word Emitter::buffer_element(std::uint32_t slot, Word index) {
   if (options_.addresses) return addressed_element(slot, index);
-  Word& type = buffer_pointers_[kernel_.buffers[slot].lanes];
-  if (type == 0) type = module_.pointer(spv::StorageClassStorageBuffer, module_.uints(kernel_.buffers[slot].lanes));
+  const lower::KernelBuffer& buffer = kernel_.buffers[slot];
+  Word& type = buffer_pointer(buffer);
+  if (type == 0) type = module_.pointer(spv::StorageClassStorageBuffer, element_type(buffer));
   return result(spv::OpAccessChain, type, {buffers_[slot], constant(0), index});
 }
 
@@ -59,11 +68,19 @@ Word Emitter::private_element(std::uint32_t array, Word index) {
 Word Emitter::load_buffer(const Instruction& code, Word volatility) {
   const lower::KernelBuffer& buffer = kernel_.buffers[code.imm];
   const Word element = buffer_element(code.imm, bits(code.a));
-  const Word type = module_.uints(code.lanes);
+  // Others may change the other elements of the word at the same time.
+  if (buffer.packed && buffer.atomic) {
+    return result(spv::OpAtomicLoad, uint(), {element, constant(spv::ScopeQueueFamily), constant(spv::MemorySemanticsMaskNone)});
+  }
+  const Word type = element_type(buffer);
   const Word access = buffer.writable ? kNonPrivate | volatility : Word{spv::MemoryAccessMaskNone};
-  if (options_.addresses) return result(spv::OpLoad, type, {element, access | spv::MemoryAccessAlignedMask, 4 * buffer.lanes});
-  if (!buffer.writable) return result(spv::OpLoad, type, {element});
-  return result(spv::OpLoad, type, {element, access});
+  const auto load = [&] {
+    if (options_.addresses) return result(spv::OpLoad, type, {element, access | spv::MemoryAccessAlignedMask, buffer.bytes()});
+    if (!buffer.writable) return result(spv::OpLoad, type, {element});
+    return result(spv::OpLoad, type, {element, access});
+  };
+  if (buffer.narrow == 0) return load();
+  return result(buffer.is_signed ? spv::OpSConvert : spv::OpUConvert, uint(), {load()});
 }
 
 Word Emitter::load_shared(const Instruction& code, Word volatility) {
@@ -72,9 +89,11 @@ Word Emitter::load_shared(const Instruction& code, Word volatility) {
 }
 
 void Emitter::store_buffer(const Instruction& code) {
+  const lower::KernelBuffer& buffer = kernel_.buffers[code.imm];
   const Word element = buffer_element(code.imm, bits(code.a));
-  if (!options_.addresses) return put(spv::OpStore, {element, bits(code.b), kNonPrivate});
-  put(spv::OpStore, {element, bits(code.b), kNonPrivate | spv::MemoryAccessAlignedMask, 4 * kernel_.buffers[code.imm].lanes});
+  const Word value = buffer.narrow == 0 ? bits(code.b) : result(spv::OpUConvert, element_type(buffer), {bits(code.b)});
+  if (!options_.addresses) return put(spv::OpStore, {element, value, kNonPrivate});
+  put(spv::OpStore, {element, value, kNonPrivate | spv::MemoryAccessAlignedMask, buffer.bytes()});
 }
 
 void Emitter::store_element(Word element, Word value) { put(spv::OpStore, {element, value, kNonPrivate}); }

@@ -1,14 +1,26 @@
 // Writes the parts of the module before the function's code: capabilities, types, the interface of the shader (emit/interface.hpp) and its
 // variables.
+#include <algorithm>
+#include <bit>
+
 #include "vyre/emit/interface.hpp"
 #include "vyre/emit/spirv/emitter.hpp"
 
 namespace vyre::spirv {
 
-void Emitter::declare() {
+void Emitter::declare_capabilities() {
   module_.add(Section::Capabilities, spv::OpCapability, {spv::CapabilityShader});
   module_.add(Section::Capabilities, spv::OpCapability, {spv::CapabilityVulkanMemoryModel});
   if (options_.addresses) module_.add(Section::Capabilities, spv::OpCapability, {spv::CapabilityPhysicalStorageBufferAddresses});
+  const auto has_elements_of = [&](std::uint32_t bytes) {
+    return std::ranges::any_of(kernel_.buffers, [&](const lower::KernelBuffer& buffer) { return buffer.narrow == bytes; });
+  };
+  if (has_elements_of(1)) module_.add(Section::Capabilities, spv::OpCapability, {spv::CapabilityStorageBuffer8BitAccess});
+  if (has_elements_of(2)) module_.add(Section::Capabilities, spv::OpCapability, {spv::CapabilityStorageBuffer16BitAccess});
+}
+
+void Emitter::declare() {
+  declare_capabilities();
   glsl_ = module_.fresh();
   std::vector<Word> import{glsl_};
   const std::vector<Word> library = string_words("GLSL.std.450");
@@ -54,22 +66,21 @@ void Emitter::declare() {
   };
   // Buffers that are only read have types of their own. Where both shared a type, an NVIDIA H200 moved loads of written buffers past
   // stores, as if NonWritable held for every variable of the type.
-  std::array<std::array<Word, 5>, 2> blocks{};  // by whether it is written, and lanes
-  const auto array_of = [&](std::uint32_t lanes, bool writable) {
-    Word& type = blocks[writable ? 1 : 0][lanes];
+  std::array<std::array<Word, 5>, 2> blocks{};  // by whether it is written, and the bytes of an element
+  const auto array_of = [&](const lower::KernelBuffer& buffer) {
+    Word& type = blocks[buffer.writable ? 1 : 0][static_cast<std::size_t>(std::countr_zero(buffer.bytes()))];
     if (type == 0) {
-      const Word elements = module_.distinct_type(spv::OpTypeRuntimeArray, {module_.uints(lanes)});
-      module_.decorate(elements, {spv::DecorationArrayStride, 4 * lanes});
+      const Word elements = module_.distinct_type(spv::OpTypeRuntimeArray, {element_type(buffer)});
+      module_.decorate(elements, {spv::DecorationArrayStride, buffer.bytes()});
       type = block(elements);
-      if (!writable) module_.decorate_member(type, 0, {spv::DecorationNonWritable});
+      if (!buffer.writable) module_.decorate_member(type, 0, {spv::DecorationNonWritable});
     }
     return type;
   };
   if (options_.addresses) {
-    buffers_.push_back(bind(array_of(2, false), 0));
+    buffers_.push_back(bind(array_of({.lanes = 2}), 0));
   } else {
-    for (const lower::KernelBuffer& buffer : kernel_.buffers)
-      buffers_.push_back(bind(array_of(buffer.lanes, buffer.writable), buffers_.size()));
+    for (const lower::KernelBuffer& buffer : kernel_.buffers) buffers_.push_back(bind(array_of(buffer), buffers_.size()));
   }
   if (options_.check_loops) status_ = bind(block(uint()), buffers_.size());
 

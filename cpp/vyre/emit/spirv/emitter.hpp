@@ -72,6 +72,7 @@ class Emitter {
   Word local_id(std::uint32_t axis);
 
   // declarations.cpp
+  void declare_capabilities();
   void declare();
   void load_addresses();
 
@@ -81,6 +82,9 @@ class Emitter {
   void zero_array(std::uint32_t count, std::uint64_t stride, Word first, const std::function<void(Word)>& write);
 
   // accesses.cpp
+  // The type of a buffer's elements.
+  Word element_type(const lower::KernelBuffer& buffer);
+  Word& buffer_pointer(const lower::KernelBuffer& buffer);
   Word buffer_element(std::uint32_t slot, Word index);
   Word addressed_element(std::uint32_t slot, Word index);
   Word shared_element(std::uint32_t array, Word index);
@@ -151,7 +155,8 @@ class Emitter {
   Word workgroup_id_ = 0, local_id_ = 0, local_index_ = 0, parameters_ = 0, status_ = 0;
   std::vector<Word> buffers_, shared_, privates_, variables_;  // with addresses, buffers_ has only the one that holds the addresses
   std::vector<Address> addresses_;
-  std::array<Word, 5> buffer_pointers_{}, shared_pointers_{}, private_pointers_{};  // pointer types, by the lanes of an element
+  std::array<Word, 5> shared_pointers_{}, private_pointers_{};  // pointer types, by the lanes of an element
+  std::array<Word, 5> buffer_pointers_{};                       // by the bytes of an element, each a power of two
 };
 
 }  // namespace vyre::spirv

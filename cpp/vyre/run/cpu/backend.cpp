@@ -225,20 +225,22 @@ class CpuExecutable : public Executable {
     const lower::Kernel& kernel = compiled.kernel;
     const Code& code = compiled.code;
     // Programs work on copies of ReadWrite buffers, so that no byte of the caller changes unless the call succeeds (or the call is in
-    // place). Buffers that are not aligned to words, or are shorter than the least size of a buffer, are copied as well.
+    // place). Buffers that are not aligned to their elements or to words, or are shorter than the least size of a buffer, are copied as
+    // well.
     std::vector<Memory> memory(buffers.size());
     std::vector<std::optional<Words>> copies(buffers.size());
     for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
       const std::span<std::byte> bytes = buffers[slot].bytes;
       const lower::KernelBuffer& buffer = kernel.buffers[slot];
-      const bool misplaced = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignof(Word) != 0 || bytes.size() < kMinBufferBytes;
+      const std::size_t alignment = buffer.narrow != 0 ? buffer.narrow : alignof(Word);
+      const bool misplaced = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment != 0 || bytes.size() < kMinBufferBytes;
       auto* words = reinterpret_cast<Word*>(bytes.data());
       if (misplaced || (buffer.writable && !options.in_place)) {
         copies[slot].emplace((std::max<std::size_t>(bytes.size(), kMinBufferBytes) + sizeof(Word) - 1) / sizeof(Word));
         words = copies[slot]->data();
         host_copy(words, bytes.data(), bytes.size());
       }
-      memory[slot] = {words, buffers[slot].length, buffer.lanes, buffer.atomic};
+      memory[slot] = {words, buffers[slot].length, buffer.lanes, buffer.atomic, static_cast<std::uint8_t>(buffer.narrow), buffer.is_signed};
     }
 
     const Batches batches(code, kernel, grid);

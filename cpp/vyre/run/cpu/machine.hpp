@@ -17,6 +17,9 @@ struct Memory {
   Word length = 0;  // elements
   Word lanes = 1;   // of an element
   bool atomic = false;
+  // Of elements of 1 or 2 bytes, which begin at `words`: their bytes, and whether loads extend them by their sign.
+  std::uint8_t narrow = 0;
+  bool is_signed = false;
 };
 
 // An array of words that starts at a multiple of kAlignment. The last kGroup words are zeros. The others are not initialised, because every
@@ -90,6 +93,10 @@ class Machine {
   void load_each(const Instruction& i, const Memory& memory, std::size_t lanes);
   template <bool bounded>
   void store_each(const Instruction& i, const Memory& memory, std::size_t lanes);
+  template <class Element>
+  void load_narrow(const Instruction& i, const Memory& memory, std::size_t lanes);
+  template <class Element>
+  void store_narrow(const Instruction& i, const Memory& memory, std::size_t lanes);
   // Whether the indices rise by one from lane to lane.
   bool is_row(const Instruction& i, const Word* index, std::size_t lanes) const;
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <type_traits>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/run/cpu/machine.hpp"
@@ -12,9 +13,34 @@ namespace {
 
 using lower::Opcode;
 
-// Other threads may look at the same word: a racy program gets one of the written values, and atomics are atomic.
-Word read(const Word* word) { return std::atomic_ref<Word>(*const_cast<Word*>(word)).load(std::memory_order_relaxed); }
-void write(Word* word, Word value) { std::atomic_ref<Word>(*word).store(value, std::memory_order_relaxed); }
+// Other threads may look at the same element: a racy program gets one of the written values, and atomics are atomic.
+template <class Element>
+Element read(const Element* from) {
+  return std::atomic_ref<Element>(*const_cast<Element*>(from)).load(std::memory_order_relaxed);
+}
+template <class Element>
+void write(Element* to, Element value) {
+  std::atomic_ref<Element>(*to).store(value, std::memory_order_relaxed);
+}
+
+// A narrow element as a word, extended by its sign if it has one.
+template <class Element>
+Word extended(Element element) {
+  if constexpr (std::is_signed_v<Element>) return static_cast<Word>(std::int32_t{element});
+  return static_cast<Word>(element);
+}
+
+template <class Element>
+Element* elements_of(const Memory& memory) {
+  return reinterpret_cast<Element*>(memory.words);
+}
+
+// Calls visit(element) with an element of the type that a narrow memory has.
+template <class Visit>
+void with_element_of(const Memory& memory, Visit&& visit) {
+  if (memory.narrow == 1) return memory.is_signed ? visit(std::int8_t{}) : visit(std::uint8_t{});
+  memory.is_signed ? visit(std::int16_t{}) : visit(std::uint16_t{});
+}
 
 template <class Choose>
 Word replace(std::atomic_ref<Word> word, const Choose& choose) {
@@ -81,7 +107,48 @@ void Machine::load_each(const Instruction& i, const Memory& memory, std::size_t 
   }
 }
 
+template <class Element>
+void Machine::load_narrow(const Instruction& i, const Memory& memory, std::size_t lanes) {
+  const Element* const elements = elements_of<Element>(memory);
+  const Word* const index = address(i.a);
+  Word* const dest = vector(i.dest);
+  if (mask_ == nullptr && !is_scalar(i.a) && is_row(i, index, lanes)) {
+    const Word first = index[0];
+    const std::size_t inside = in_range(i.bounded, first, memory.length, lanes);
+    for (std::size_t lane = 0; lane < inside; ++lane) dest[lane] = extended(elements[first + lane]);
+    std::fill(dest + inside, dest + lanes, Word{0});
+    return;
+  }
+  const std::size_t index_step = step(i.a);
+  const Word* const mask = mask_;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    if (mask != nullptr && mask[lane] == 0) continue;
+    const Word at = index[lane * index_step];
+    dest[lane] = !i.bounded || at < memory.length ? extended(read(elements + at)) : 0;
+  }
+}
+
+template <class Element>
+void Machine::store_narrow(const Instruction& i, const Memory& memory, std::size_t lanes) {
+  Element* const elements = elements_of<Element>(memory);
+  const Word *const index = address(i.a), *const value = address(i.b);
+  if (mask_ == nullptr && !is_scalar(i.a) && !is_scalar(i.b) && is_row(i, index, lanes)) {
+    const Word first = index[0];
+    const std::size_t inside = in_range(i.bounded, first, memory.length, lanes);
+    for (std::size_t lane = 0; lane < inside; ++lane) elements[first + lane] = static_cast<Element>(value[lane]);
+    return;
+  }
+  const std::size_t index_step = step(i.a), value_step = step(i.b);
+  const Word* const mask = mask_;
+  for (std::size_t lane = 0; lane < lanes; ++lane) {
+    if (mask != nullptr && mask[lane] == 0) continue;
+    const Word at = index[lane * index_step];
+    if (!i.bounded || at < memory.length) write(elements + at, static_cast<Element>(value[lane * value_step]));
+  }
+}
+
 void Machine::load(const Instruction& i, const Memory& memory, std::size_t lanes) {
+  if (memory.narrow != 0) return with_element_of(memory, [&](auto element) { load_narrow<decltype(element)>(i, memory, lanes); });
   if (i.lanes == 1 && mask_ == nullptr && !is_scalar(i.a) && !memory.atomic) {
     const Word* const index = vector(i.a);
     if (is_row(i, index, lanes)) {
@@ -115,6 +182,7 @@ void Machine::store_each(const Instruction& i, const Memory& memory, std::size_t
 }
 
 void Machine::store(const Instruction& i, const Memory& memory, std::size_t lanes) {
+  if (memory.narrow != 0) return with_element_of(memory, [&](auto element) { store_narrow<decltype(element)>(i, memory, lanes); });
   if (i.lanes == 1 && mask_ == nullptr && !is_scalar(i.a) && !is_scalar(i.b) && !memory.atomic) {
     const Word* const index = vector(i.a);
     if (is_row(i, index, lanes)) {
@@ -133,6 +201,10 @@ void Machine::store(const Instruction& i, const Memory& memory, std::size_t lane
 void Machine::load_once(const Instruction& i, const Memory& memory) {
   const Word index = scalar(i.a);
   const bool outside = i.bounded && index >= memory.length;
+  if (memory.narrow != 0) {
+    return with_element_of(
+        memory, [&](auto element) { scalar(i.dest) = outside ? 0 : extended(read(elements_of<decltype(element)>(memory) + index)); });
+  }
   const Word* const words = memory.words + std::size_t{index} * i.lanes;
   for (std::uint32_t k = 0; k < i.lanes; ++k) scalar(i.dest + k) = outside ? 0 : read(words + k);
 }
@@ -140,6 +212,10 @@ void Machine::load_once(const Instruction& i, const Memory& memory) {
 void Machine::store_once(const Instruction& i, const Memory& memory) {
   const Word index = scalar(i.a);
   if (i.bounded && index >= memory.length) return;
+  if (memory.narrow != 0) {
+    return with_element_of(
+        memory, [&](auto element) { write(elements_of<decltype(element)>(memory) + index, static_cast<decltype(element)>(scalar(i.b))); });
+  }
   Word* const words = memory.words + std::size_t{index} * i.lanes;
   for (std::uint32_t k = 0; k < i.lanes; ++k) write(words + k, scalar(i.b + k));
 }

@@ -50,6 +50,7 @@ Witness Checker::witness(std::uint32_t workgroup, std::uint32_t invocation, Addr
   switch (i.code) {
     case Opcode::Store:
     case Opcode::StoreLanes:
+    case Opcode::StoreNarrow:
       result.access = AccessKind::Write;
       break;
     case Opcode::Atomic:
@@ -113,7 +114,7 @@ void Checker::outside(const Instruction& i, std::size_t index, const std::uint32
   OutOfBounds* found = shown_here(bounds_, bounds_at_[site(i)], i, index, 0);
   if (found == nullptr) return;
   found->length = job_.memory[i.b].length;
-  if (found->witness.access != AccessKind::Read) found->witness.value = slots[i.c];
+  if (found->witness.access != AccessKind::Read) found->witness.value = i.code == Opcode::Atomic ? slots[i.c] : stored(i, slots);
 }
 
 void Checker::diverged(const Group& group) {

@@ -33,7 +33,8 @@ class Checker {
     const Table& table = tables_[i.b];
     if (table.shadows == nullptr) return;
     Shadow& shadow = shadow_of(table, index);
-    const std::uint32_t raw = table.memory->read(index * i.lanes);
+    const bool narrow = i.code == Opcode::LoadNarrow;
+    const std::uint32_t raw = narrow ? table.memory->read_narrow(index, i.lanes, i.d != 0) : table.memory->read(index * i.lanes);
     const std::uint32_t value = i.code == Opcode::LoadBool ? raw != 0 : raw;
     if (table.blank && !shadow.written) unwritten(i, index, value);
     if (options_.races) touch<AccessKind::Read>(shadow, i, index, value);
@@ -42,7 +43,7 @@ class Checker {
     if (tables_[i.b].shadows == nullptr) return;
     Shadow& shadow = shadow_of(tables_[i.b], index);
     shadow.written = true;
-    if (options_.races) touch<AccessKind::Write>(shadow, i, index, slots[i.c]);
+    if (options_.races) touch<AccessKind::Write>(shadow, i, index, stored(i, slots));
   }
   void atomic(const Instruction& i, std::size_t index, std::uint32_t /*old*/, std::uint32_t value) {
     Shadow& shadow = shadow_of(tables_[i.b], index);
@@ -73,6 +74,11 @@ class Checker {
     std::vector<Shadows> shared;
     std::vector<Table> tables;  // by BufferId
   };
+
+  // The value that the element has after a store.
+  static std::uint32_t stored(const Instruction& i, const std::uint32_t* slots) {
+    return i.code == Opcode::StoreNarrow ? narrowed(slots[i.c], i.lanes, i.d != 0) : slots[i.c];
+  }
 
   Shadow& shadow_of(const Table& table, std::size_t index) const {
     Shadow& shadow = table.shadows[index];

@@ -34,8 +34,10 @@ enum class Opcode : std::uint8_t {
   Load,         // dest = buffer b at index a; zero when out of bounds
   LoadLanes,
   LoadBool,     // 0 or 1, whatever the host stored
+  LoadNarrow,   // an element of `lanes` bytes, sign-extended if d is not 0
   Store,        // buffer b at index a = c; nothing when out of bounds
   StoreLanes,
+  StoreNarrow,  // the low `lanes` bytes of c; d as above
   Atomic,       // dest = buffer b at index a; there = `op` of it, expected d and value c
   Jump,         // to a
   JumpIfZero,   // to b when a == 0

@@ -180,11 +180,13 @@ class Compiler {
         [&](const ir::Store& store) {
           evaluate(kNowhere);
           const DataType element = program_->buffers()[facts.buffer.index].element;
-          emit({.code = ir::lanes(element) == 1 ? Opcode::Store : Opcode::StoreLanes,
-                .lanes = lane_count(element),
-                .a = values_[store.index],
-                .b = facts.buffer.index,
-                .c = values_[store.value]});
+          Instruction made{.code = ir::lanes(element) == 1 ? Opcode::Store : Opcode::StoreLanes,
+                           .lanes = lane_count(element),
+                           .a = values_[store.index],
+                           .b = facts.buffer.index,
+                           .c = values_[store.value]};
+          if (ir::is_narrow(element)) make_narrow(made, Opcode::StoreNarrow, element);
+          emit(made);
         },
         [&](const ir::If& branch) {
           evaluate(kNowhere);
@@ -253,8 +255,17 @@ class Compiler {
         // A statement changes a local only after all of its expressions, so a variable is read from its own slot.
         [&](const ir::Var&) { values_[step.expr] = locals_[step.local]; },
         [&](const ir::Load& load) {
-          const Opcode code = step.type == DataType::Bool ? Opcode::LoadBool : lanes == 1 ? Opcode::Load : Opcode::LoadLanes;
-          result({.code = code, .a = at(load.index), .b = step.buffer.index});
+          const DataType element = program_->buffers()[step.buffer.index].element;
+          Instruction made{.code = step.type == DataType::Bool ? Opcode::LoadBool
+                                   : lanes == 1                ? Opcode::Load
+                                                               : Opcode::LoadLanes,
+                           .lanes = lanes,
+                           .dest = fresh(),
+                           .a = at(load.index),
+                           .b = step.buffer.index};
+          if (ir::is_narrow(element)) make_narrow(made, Opcode::LoadNarrow, element);
+          emit(made);
+          values_[step.expr] = made.dest;
         },
         [&](const ir::Binary& binary) { result({.code = opcode(binary.op), .a = at(binary.left), .b = at(binary.right)}); },
         [&](const ir::Unary& unary) { result({.code = opcode(unary.op), .a = at(unary.operand)}); },
@@ -316,6 +327,12 @@ class Compiler {
                   .c = at(operands.back()),
                   .d = atomic.has_expected ? at(operands[1]) : 0});
         });
+  }
+
+  static void make_narrow(Instruction& access, Opcode code, DataType element) {
+    access.code = code;
+    access.lanes = static_cast<std::uint8_t>(ir::min_bytes(element));
+    access.d = ir::value_type(element) == DataType::I32;
   }
 
   static std::uint8_t lane_count(DataType type) { return static_cast<std::uint8_t>(ir::lanes(type)); }

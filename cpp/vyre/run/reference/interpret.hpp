@@ -129,6 +129,19 @@ Address Machine::run(std::uint32_t* const slot, const Memory* const memory, Addr
         }
         break;
       }
+      case Opcode::LoadNarrow: {
+        const Memory& buffer = memory[i.b];
+        if (pause(buffer)) return static_cast<Address>(next - 1 - code);
+        const std::size_t index = slot[i.a];
+        if (index < buffer.length) {
+          observer.load(i, index);
+          slot[i.dest] = buffer.read_narrow(index, i.lanes, i.d != 0);
+        } else {
+          observer.outside(i, index, slot);
+          slot[i.dest] = 0;
+        }
+        break;
+      }
       case Opcode::Store: {
         const Memory& buffer = memory[i.b];
         if (pause(buffer)) return static_cast<Address>(next - 1 - code);
@@ -148,6 +161,18 @@ Address Machine::run(std::uint32_t* const slot, const Memory* const memory, Addr
         if (index < buffer.length) {
           observer.store(i, index, slot);
           for (std::uint32_t lane = 0; lane < i.lanes; ++lane) buffer.write(index * i.lanes + lane, slot[i.c + lane]);
+        } else {
+          observer.outside(i, index, slot);
+        }
+        break;
+      }
+      case Opcode::StoreNarrow: {
+        const Memory& buffer = memory[i.b];
+        if (pause(buffer)) return static_cast<Address>(next - 1 - code);
+        const std::size_t index = slot[i.a];
+        if (index < buffer.length) {
+          observer.store(i, index, slot);
+          buffer.write_narrow(index, i.lanes, slot[i.c]);
         } else {
           observer.outside(i, index, slot);
         }

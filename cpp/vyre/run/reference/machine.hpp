@@ -12,6 +12,13 @@
 
 namespace vyre::run::reference {
 
+// The low `width` bytes of a word, 1 or 2, extended by their highest bit if they are signed.
+inline std::uint32_t narrowed(std::uint32_t value, std::size_t width, bool is_signed) {
+  const std::size_t unused = 32 - 8 * width;
+  const std::uint32_t high = value << unused;
+  return is_signed ? static_cast<std::uint32_t>(static_cast<std::int32_t>(high) >> unused) : high >> unused;
+}
+
 // A buffer's memory. Lanes are read and written as bytes, because host arrays may lie at any address.
 struct Memory {
   std::byte* bytes = nullptr;
@@ -24,6 +31,15 @@ struct Memory {
     return value;
   }
   void write(std::size_t lane, std::uint32_t value) const { std::memcpy(bytes + lane * sizeof value, &value, sizeof value); }
+
+  // An element of `width` bytes, 1 or 2, extended to a word.
+  std::uint32_t read_narrow(std::size_t index, std::size_t width, bool is_signed) const {
+    std::uint32_t value = 0;
+    std::memcpy(&value, bytes + index * width, width);
+    return narrowed(value, width, is_signed);
+  }
+  // Keeps the low bytes of the value.
+  void write_narrow(std::size_t index, std::size_t width, std::uint32_t value) const { std::memcpy(bytes + index * width, &value, width); }
 };
 
 // Ends a call that takes too long or that somebody interrupted. Looking at the clock is slow, so work is counted first.

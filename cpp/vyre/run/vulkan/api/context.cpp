@@ -38,7 +38,12 @@ void Context::open() {
   features12.vulkanMemoryModel = VK_TRUE;
   features12.timelineSemaphore = VK_TRUE;  // every device of Vulkan 1.2 has it
   features12.bufferDeviceAddress = physical_.buffer_addresses ? VK_TRUE : VK_FALSE;
-  if (physical_.robust_buffer_access2) features12.pNext = &robustness2;
+  features12.storageBuffer8BitAccess = physical_.storage_8_bits ? VK_TRUE : VK_FALSE;
+  VkPhysicalDeviceVulkan11Features features11{};
+  features11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+  features11.storageBuffer16BitAccess = physical_.storage_16_bits ? VK_TRUE : VK_FALSE;
+  features12.pNext = &features11;
+  if (physical_.robust_buffer_access2) features11.pNext = &robustness2;
   VkPhysicalDeviceFeatures2 features{};
   features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   features.pNext = &features12;

@@ -13,6 +13,7 @@
 #include "vyre/run/vulkan/api/handle.hpp"
 #include "vyre/run/vulkan/api/instance.hpp"
 #include "vyre/run/vulkan/api/options.hpp"
+#include "vyre/run/vulkan/api/probes.hpp"
 
 namespace vyre::run::vulkan {
 
@@ -51,9 +52,8 @@ class Context {
     if (forked()) vulkan::check_process(api_.process);
   }
 
-  // The number of loop rounds after which the driver ends the loops of a shader; none if it never does. devices/probes.hpp finds it out
-  // right after the device was opened.
-  std::optional<std::uint32_t> loop_budget;
+  // What devices/probes.hpp finds out right after the device was opened.
+  Probes probes;
 
   // The largest number of workgroups of one dispatch, by axis.
   std::array<std::uint32_t, 3> max_group_count() const;

@@ -123,7 +123,10 @@ void read_features(const InstanceApi& api, const Extensions& extensions, Physica
   robustness2.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_ROBUSTNESS_2_FEATURES_EXT;
   VkPhysicalDeviceVulkan12Features features12{};
   features12.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_2_FEATURES;
-  if (extensions.has(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME)) features12.pNext = &robustness2;
+  VkPhysicalDeviceVulkan11Features features11{};
+  features11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
+  features12.pNext = &features11;
+  if (extensions.has(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME)) features11.pNext = &robustness2;
   VkPhysicalDeviceFeatures2 features{};
   features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   features.pNext = &features12;
@@ -132,6 +135,8 @@ void read_features(const InstanceApi& api, const Extensions& extensions, Physica
   device.robust_buffer_access2 =
       extensions.has(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME) && device.robust_buffer_access && robustness2.robustBufferAccess2 == VK_TRUE;
   device.buffer_addresses = features12.bufferDeviceAddress == VK_TRUE;
+  device.storage_8_bits = features12.storageBuffer8BitAccess == VK_TRUE;
+  device.storage_16_bits = features11.storageBuffer16BitAccess == VK_TRUE;
   if (features12.vulkanMemoryModel != VK_TRUE) {
     device.info.reasons.push_back(
         fmt::format("device `{}` has no vulkanMemoryModel. Fix: update its driver, or use another device.", device.info.name));

@@ -32,6 +32,8 @@ struct PhysicalDevice {
   bool robust_buffer_access = false;
   bool robust_buffer_access2 = false;
   bool buffer_addresses = false;
+  // Whether storage buffers may have elements of 8 and of 16 bits.
+  bool storage_8_bits = false, storage_16_bits = false;
   std::uint32_t timestamp_bits = 0;    // valid bits of the queue's timestamps; 0: it has none
   bool calibrated_timestamps = false;  // VK_EXT_calibrated_timestamps
   // Identifies driver, device and driver version, in hexadecimal. A compiled pipeline depends on these and on its SPIR-V words.

@@ -47,7 +47,7 @@ void check_status(const Context& context, const std::byte* status) {
   std::uint32_t word = 0;
   std::memcpy(&word, status, sizeof(word));
   if (word == 0) return;
-  const std::uint32_t budget = context.loop_budget.value_or(0);
+  const std::uint32_t budget = context.probes.loop_budget.value_or(0);
   throw CapabilityError(
       fmt::format("more than {} loop rounds an invocation exceeds loop_budget of device `{}`, whose driver ends loops after {} in all. "
                   "Fix: use backend `cpu` or a device whose loop_budget is none, or run fewer rounds a dispatch and keep the state in a "

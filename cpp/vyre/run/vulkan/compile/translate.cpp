@@ -14,6 +14,8 @@ bool fits(std::uint32_t loop_budget, const lower::Kernel& kernel) {
   return rounds == 0 || (zeroing <= loop_budget && rounds <= loop_budget - zeroing);
 }
 
+lower::Target lowering_target(const Target& target) { return lower::shader_target(target.accesses_8_bits, target.accesses_16_bits); }
+
 Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& program, const Target& target) {
   Shader shader;
   shader.has_status = target.loop_budget && !fits(*target.loop_budget, kernel);
@@ -25,7 +27,7 @@ Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& prog
   shader.buffer_count = static_cast<std::uint32_t>(kernel.buffers.size());
   for (const lower::KernelBuffer& buffer : kernel.buffers) {
     shader.writable.push_back(buffer.writable);
-    shader.element_bytes.push_back(4 * buffer.lanes);
+    shader.element_bytes.push_back(buffer.bytes());
   }
   for (const BufferId buffer : program.bound()) shader.names.push_back(program.program().buffers()[buffer.index].name);
   return shader;
@@ -36,7 +38,7 @@ Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& prog
 Shader translate(const validate::ValidProgram& program, const Target& target, const Optimize& options) {
   const auto lowered = [&] {
     const Span span("lower");
-    return lower::lower(program, options);
+    return lower::lower(program, options, lowering_target(target));
   };
   return shader_of(lowered(), program, target);
 }
@@ -50,7 +52,7 @@ std::optional<Shader> translate_coarsened(const validate::ValidProgram& program,
                                           const Optimize& options) {
   const auto lowered = [&] {
     const Span span("lower");
-    return lower::lower_coarsened(program, ways, options);
+    return lower::lower_coarsened(program, ways, options, lowering_target(target));
   };
   const std::optional<lower::Kernel> kernel = lowered();
   if (!kernel) return std::nullopt;

@@ -17,6 +17,8 @@ struct Target {
   std::optional<std::uint32_t> loop_budget = std::nullopt;
   // Whether arrays are reached by address, for arrays that the device cannot bind.
   bool addresses = false;
+  // Whether it accesses elements of 8 and of 16 bits itself.
+  bool accesses_8_bits = false, accesses_16_bits = false;
 };
 
 // Throws LoweringError.

@@ -136,8 +136,8 @@ std::size_t Devices::choose(const std::function<bool(std::uint32_t)>& proven_wit
   const std::size_t first = choose();
   const auto unbounded = choice_of(instance()->devices()).unbounded;
   if (!unbounded) return first;
-  const std::optional<std::uint32_t> budget = open(first)->context().loop_budget;
-  if (!budget || proven_within(*budget) || open(*unbounded)->context().loop_budget) return first;
+  const std::optional<std::uint32_t> budget = open(first)->context().probes.loop_budget;
+  if (!budget || proven_within(*budget) || open(*unbounded)->context().probes.loop_budget) return first;
   return *unbounded;
 }
 
@@ -156,7 +156,7 @@ std::shared_ptr<Device> Devices::open(std::size_t index) {
   if (!slot.device) {
     const Span span("open device");
     auto device = Device::open(instance, physical, options_);
-    device->context().loop_budget = probe(*device).loop_budget;
+    device->context().probes = probe(*device);
     slot.device = std::move(device);
   }
   return slot.device;

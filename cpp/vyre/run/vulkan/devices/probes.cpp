@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <map>
 #include <mutex>
 
@@ -56,17 +57,80 @@ Shader loop() {
   return shader;
 }
 
-Probes run_probes(Device& device) {
+// Works on narrow elements of `bytes` bytes: buffer 0 is unsigned and written, buffer 1 is signed and read, buffer 2 has words.
+//   words[0] = narrow[0]; words[1] = signed[1]; words[2] = signed[2]; narrow[1] = words[3]
+Shader narrow_accesses(std::uint32_t bytes) {
+  using lower::Opcode;
+  lower::Writer writer({1, 1, 1});
+  writer.kernel().buffers = {{.writable = true, .narrow = bytes}, {.is_signed = true, .narrow = bytes}, {.writable = true}};
+  const auto load = [&](std::uint32_t buffer, std::uint32_t index) {
+    return writer.add({.op = Opcode::LoadBuffer, .lanes = 1, .imm = buffer, .a = writer.constant(index)});
+  };
+  const auto store = [&](std::uint32_t buffer, std::uint32_t index, lower::ValueId value) {
+    writer.add({.op = Opcode::StoreBuffer, .imm = buffer, .a = writer.constant(index), .b = value});
+  };
+  store(2, 0, load(0, 0));
+  store(2, 1, load(1, 1));
+  store(2, 2, load(1, 2));
+  store(0, 1, load(2, 3));
+
+  Shader shader;
+  shader.words = spirv::emit(writer.finish());
+  shader.buffer_count = 3;
+  shader.writable = {true, false, true};
+  shader.names = {"narrow", "signed", "words"};
+  return shader;
+}
+
+template <class Unsigned, class Signed>
+bool accesses_right(Device& device) {
+  constexpr std::size_t kCount = kMinBufferBytes / sizeof(Unsigned);
+  constexpr Unsigned kOnes = static_cast<Unsigned>(~Unsigned{0});
+  std::array<Unsigned, kCount> narrow;
+  narrow.fill(kOnes);
+  narrow[0] = static_cast<Unsigned>(kOnes - 1);
+  std::array<Signed, kCount> with_sign{0, -2, 3};
+  std::uint32_t words[] = {0, 0, 0, 0xFFFFFF5Au};
+  std::array<Unsigned, kCount> wanted = narrow;
+  wanted[1] = static_cast<Unsigned>(words[3]);
+  const std::array<BufferView, 3> views{BufferView{std::as_writable_bytes(std::span(narrow)), kCount},
+                                        BufferView{std::as_writable_bytes(std::span(with_sign)), kCount},
+                                        BufferView{std::as_writable_bytes(std::span(words)), 4}};
+  run_host_call(device, {device.pipeline(narrow_accesses(sizeof(Unsigned))), nullptr}, views, {}, {});
+  return narrow == wanted && words[0] == wanted[0] && words[1] == 0xFFFFFFFEu && words[2] == 3;
+}
+
+// A driver may fail on a feature that it reports; words are accessed then.
+template <class Unsigned, class Signed>
+bool accesses(Device& device, bool reported) {
+  if (!reported) return false;
+  try {
+    return accesses_right<Unsigned, Signed>(device);
+  } catch (const DeviceLostError&) {
+    throw;
+  } catch (const DeviceError&) {
+    return false;
+  }
+}
+
+std::optional<std::uint32_t> loop_budget(Device& device) {
   std::uint32_t data[] = {kTurns, 0, 0, 0};
   const BufferView view{std::as_writable_bytes(std::span(data)), 4};
   run_host_call(device, {device.pipeline(loop()), nullptr}, {&view, 1}, {}, {});
 
   std::uint32_t state = kTurns;
   for (std::uint32_t turn = 0; turn < kTurns; ++turn) state = state * kFactor + kSummand;
-  if (data[1] == kTurns && data[2] == state) return {};
-  if (data[1] < kTurns) return {data[1]};
+  if (data[1] == kTurns && data[2] == state) return std::nullopt;
+  if (data[1] < kTurns) return data[1];
   throw DeviceError(fmt::format("device `{}` computes a loop of {} rounds wrongly. Fix: update its driver, or use another device.",
                                 device.name(), kTurns));
+}
+
+Probes run_probes(Device& device) {
+  const PhysicalDevice& physical = device.context().physical();
+  return {.loop_budget = loop_budget(device),
+          .accesses_8_bits = accesses<std::uint8_t, std::int8_t>(device, physical.storage_8_bits),
+          .accesses_16_bits = accesses<std::uint16_t, std::int16_t>(device, physical.storage_16_bits)};
 }
 
 struct Seen {
@@ -100,7 +164,9 @@ Probes probe(Device& device) {
 std::vector<std::pair<std::string, std::string>> probes_seen(const PhysicalDevice& device) {
   const auto probes = known(device);
   if (!probes) return {};
-  return {{"loop_budget", probes->loop_budget ? std::to_string(*probes->loop_budget) : "none"}};
+  return {{"loop_budget", probes->loop_budget ? std::to_string(*probes->loop_budget) : "none"},
+          {"accesses_8_bits", probes->accesses_8_bits ? "native" : "words"},
+          {"accesses_16_bits", probes->accesses_16_bits ? "native" : "words"}};
 }
 
 }  // namespace vyre::run::vulkan

@@ -7,14 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "vyre/run/vulkan/api/probes.hpp"
 #include "vyre/run/vulkan/device.hpp"
 
 namespace vyre::run::vulkan {
-
-struct Probes {
-  // The number of loop rounds of an invocation after which the driver ends every loop of a shader with no error; none if it never does.
-  std::optional<std::uint32_t> loop_budget;
-};
 
 // Runs the probes on a device, once in a process for each driver and device.
 Probes probe(Device& device);

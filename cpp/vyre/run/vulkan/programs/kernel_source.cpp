@@ -86,7 +86,11 @@ KernelSource::Ready KernelSource::made(Grid grid, std::uint64_t largest, std::op
   const bool addresses = wants_addresses(device_->context(), largest);
   Variant& variant = family.variants[addresses ? 1 : 0];
   // The device is opened first, because what its driver was found to do decides what is emitted.
-  const Target target{.loop_budget = device_->context().loop_budget, .addresses = addresses};
+  const Probes& probes = device_->context().probes;
+  const Target target{.loop_budget = probes.loop_budget,
+                      .addresses = addresses,
+                      .accesses_8_bits = options_.narrow && probes.accesses_8_bits,
+                      .accesses_16_bits = options_.narrow && probes.accesses_16_bits};
   if (!variant.plain) variant.plain = translate(*family.program, target, options_);
   Kernels& kernels = variant.kernels;
   kernels.program = program_;
