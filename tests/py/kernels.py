@@ -220,3 +220,40 @@ def queens(n: u32, counts: Out[u32]):
                 row += 1
                 free[row] = everywhere & ~(columns[row] | left[row] | right[row])
         counts[first] = found
+
+
+DIGITS = np.full(256, 255, np.uint8)
+DIGITS[np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=", np.uint8)] = np.arange(65)
+
+
+@vyre.kernel
+def base64_decode(text: vyre.In[vyre.u8], data: vyre.Out[vyre.u8], wrong: vyre.InOut[vyre.u32]):
+    i = vyre.gid(0)
+    if i * 4 < len(text):
+        word = vyre.u32(0)
+        for k in vyre.unroll(range(4)):
+            digit = DIGITS[text[i * 4 + k]]
+            padding = digit == 64 and k >= 2 and i * 4 + 4 == len(text) and text[i * 4 + 3] == ord("=")
+            if digit > 63 and not padding:
+                wrong.atomic_min(0, i * 4 + k)
+            word = word << 6 | digit & 63
+        for k in vyre.unroll(range(3)):
+            data[i * 3 + k] = word >> (16 - 8 * k)
+            if i * 3 + k >= len(data) and word >> (16 - 8 * k) & 255 != 0:
+                wrong.atomic_min(0, i * 4 + k)
+
+
+@vyre.kernel
+def utf8_validate(text: vyre.In[vyre.u8], wrong: vyre.InOut[vyre.u32]):
+    i = vyre.gid(0)
+    if i < len(text):
+        c, after, before = text[i], text[i + 1], [text[i - k] for k in range(1, 4)]
+        tail = [each >> 6 == 2 for each in before]
+        needs = (c >= 0xC0) + (c >= 0xE0) + (c >= 0xF0)
+        least = 0xA0 if c == 0xE0 else 0x90 if c == 0xF0 else 0x80
+        most = 0x9F if c == 0xED else 0x8F if c == 0xF4 else 0xBF
+        begins = c < 0x80 or (0xC2 <= c <= 0xF4 and least <= after <= most)
+        goes_on = before[0] >= 0xC0 or (tail[0] and (before[1] >= 0xE0 or (tail[1] and before[2] >= 0xF0)))
+        whole = all(needs < k or text[i + k] >> 6 == 2 for k in (2, 3))
+        if not (goes_on if c >> 6 == 2 else begins and whole):
+            wrong.atomic_min(0, i)
