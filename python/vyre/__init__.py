@@ -26,6 +26,7 @@ from vyre._array import array, empty
 from vyre._calls import explain_calls
 from vyre._core import *  # noqa: F403
 from vyre._core import DataType, abs, max, min  # noqa: F401
+from vyre._default import default_device
 from vyre._diagnostics import Diagnostics
 from vyre._frames import hide_frames
 from vyre._graph import Graph, graph
@@ -222,6 +223,7 @@ __all__ = [
     "boolean",
     "check",
     "const",
+    "default_device",
     "devices",
     "empty",
     "explain",

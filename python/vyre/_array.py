@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from vyre import _core
 from vyre._calls import explain_calls
+from vyre._default import place
 from vyre._text import shown
 from vyre.errors import ArgumentError, DeviceMemoryError
 
@@ -96,7 +97,7 @@ def array(
             f"got {host.shape}. "
             f"Fix: write .reshape(-1, {_NUMPY[dtype][1][0]})."
         )
-    return _core._array(host, backend, device)
+    return _core._array(host, *place(backend, device))
 
 
 def empty(
@@ -135,7 +136,7 @@ def empty(
             f"argument `shape` of vyre.empty must have at most {_MOST_AXES} axes, got more. Fix: join some of them."
         )
     added = _NUMPY[dtype][1] if isinstance(dtype, _core.DataType) else ()
-    return _core._empty([int(extent) for extent in axes + added], _dtype(dtype, "vyre.empty"), backend, device)
+    return _core._empty([int(extent) for extent in axes + added], _dtype(dtype, "vyre.empty"), *place(backend, device))
 
 
 def _dtype(dtype: DTypeLike | DataType, function: str) -> np.dtype[Any]:

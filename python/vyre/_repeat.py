@@ -10,6 +10,7 @@ import numpy as np
 
 from vyre import _core, _inputs
 from vyre._calls import explain_calls
+from vyre._default import place
 from vyre._devices import Device, backends, devices
 from vyre._text import shown
 from vyre._ways import Function, Run, differing
@@ -187,6 +188,7 @@ def _place(
             raise ArgumentError("argument `device` of vyre.repeat has no place beside a function. Fix: leave it out.")
         function = Function(backend, "backend", "vyre.repeat")
         return function.name, function
+    backend, device = place(backend, device)
     if isinstance(device, Device):
         name = device.backend
     elif backend is None:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from vyre import _core
 from vyre._calls import explain_calls
+from vyre._default import place
 from vyre._text import shown
 from vyre.errors import ArgumentError, CheckError, DeviceMemoryError
 
@@ -49,7 +50,7 @@ def run(
             is its value. For a ReadWrite buffer a number or a shape (a tuple) stands for so many zero elements, and one
             with a count may be left out. Inputs are never written.
         workgroups: counts along x, y, z (not invocations): an int or up to three of them.
-        backend: "reference", "cpu", "vulkan", or None for the best one here.
+        backend: "reference", "cpu", "vulkan", or None for that of vyre.default_device, else the best one here.
         device: an index into vyre.devices(), or one of its elements; either names the backend too. With `backend` an
             index counts that backend's devices. None lets the backend choose.
         timeout: seconds that the call may take once the program is prepared, and that a driver's compiler may take for
@@ -80,6 +81,7 @@ def run(
     array([2, 4], dtype=uint32)
     """
     if check is None:
+        backend, device = place(backend, device)
         return _core._run(program, inputs, workgroups, backend, device, timeout, schedule, optimize)
     if not (backend is None or (isinstance(backend, str) and backend == "reference")):
         raise ArgumentError(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from vyre import _core, errors
 from vyre._calls import explain_calls
+from vyre._default import place
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -64,7 +65,7 @@ def try_compile(
     >>> vyre.run(squares, {"out": 4}, 1, backend="cpu")["out"]
     array([0, 1, 4, 9], dtype=uint32)
     """
-    name, index, data = _core._trial_arguments(program, backend, device, optimize, timeout)
+    name, index, data = _core._trial_arguments(program, *place(backend, device), optimize, timeout)
     if name in _IN_THIS_PROCESS:
         _core._prepare(program, name, index, optimize, timeout)
         return

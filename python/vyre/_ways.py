@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core, _inputs
+from vyre._default import place
 from vyre._devices import Device, check_backend
 from vyre._divergence import OutputDifference
 from vyre._text import shown
@@ -90,7 +91,8 @@ class Run:
         optimize: Any = None,
     ) -> None:
         self.owner, self.timeout = owner, timeout
-        self.backend, self.device, self.schedule, self.optimize = backend, device, schedule, optimize
+        self.backend, self.device = place(backend, device)
+        self.schedule, self.optimize = schedule, optimize
 
     def __call__(
         self,

@@ -10,6 +10,7 @@ import numpy as np
 from vyre import _core, _values
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
+from vyre._default import place
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.trace import PARAMS, Traced
 from vyre._kernel.tracer import _ACTIVE
@@ -264,8 +265,7 @@ def run_on_host(
         traced.program,
         inputs,
         workgroups,
-        options.get("backend"),
-        options.get("device"),
+        *place(options.get("backend"), options.get("device")),
         options.get("timeout"),
         None,
         options.get("optimize"),
