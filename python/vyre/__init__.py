@@ -56,6 +56,7 @@ from vyre.errors import (
 if TYPE_CHECKING:
     from vyre._bisect import bisect
     from vyre._check import CheckResult, check, replay
+    from vyre._creation import arange, empty_like, full, full_like, zeros, zeros_like
     from vyre._devices import Backends, Device, backends, devices
     from vyre._divergence import Divergence, OutputDifference
     from vyre._kernel import (
@@ -122,6 +123,7 @@ _LATER = {
     ),
     **dict.fromkeys(["Profile", "ProfileEvent", "ProfileRow", "profile"], "vyre._profile"),
     **dict.fromkeys(["RepeatResult", "RunDifference", "repeat"], "vyre._repeat"),
+    **dict.fromkeys(["arange", "empty_like", "full", "full_like", "zeros", "zeros_like"], "vyre._creation"),
     "try_compile": "vyre._trial",
     **dict.fromkeys(
         [
@@ -216,6 +218,7 @@ __all__ = [
     "ValidationError",
     "VyreError",
     "Witness",
+    "arange",
     "array",
     "backends",
     "barrier",
@@ -226,7 +229,10 @@ __all__ = [
     "default_device",
     "devices",
     "empty",
+    "empty_like",
     "explain",
+    "full",
+    "full_like",
     "gid",
     "graph",
     "hide_frames",
@@ -255,6 +261,8 @@ __all__ = [
     "vec2u32",
     "vec4u32",
     "wid",
+    "zeros",
+    "zeros_like",
 ]
 __all__ += _core.__all__
 

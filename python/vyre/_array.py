@@ -121,6 +121,23 @@ def empty(
     <vyre.Array of uint32 with shape (2, 4) on cpu: [[0, 0, 0, 0],
      [0, 0, 0, 0]]>
     """
+    return zeroed(shape, dtype, backend, device, "vyre.empty")
+
+
+def zeroed(
+    shape: int | Sequence[int],
+    dtype: DTypeLike | DataType,
+    backend: str | None,
+    device: int | Device | None,
+    function: str,
+) -> Array:
+    """An array of zeros, as messages of ``function`` tell."""
+    extents, wanted = extents_of(shape, dtype, function), _dtype(dtype, function)
+    return _core._empty(extents, wanted, *place(backend, device))
+
+
+def extents_of(shape: int | Sequence[int], dtype: DTypeLike | DataType, function: str) -> list[int]:
+    """The elements along each axis, and along the one that a DataType of vectors adds."""
     import numpy as np
 
     # This takes one more than the limit and no further, because a user's own class of list may have no end.
@@ -128,15 +145,15 @@ def empty(
     for extent in axes:
         if isinstance(extent, bool) or not isinstance(extent, (int, np.integer)) or not 0 <= extent < 2**48:
             raise ArgumentError(
-                f"argument `shape` of vyre.empty must be counts from 0 to 2^48 - 1, got {shown(shape)}. "
+                f"argument `shape` of {function} must be counts from 0 to 2^48 - 1, got {shown(shape)}. "
                 "Fix: write a count, or a tuple of them."
             )
     if len(axes) > _MOST_AXES:
         raise ArgumentError(
-            f"argument `shape` of vyre.empty must have at most {_MOST_AXES} axes, got more. Fix: join some of them."
+            f"argument `shape` of {function} must have at most {_MOST_AXES} axes, got more. Fix: join some of them."
         )
     added = _NUMPY[dtype][1] if isinstance(dtype, _core.DataType) else ()
-    return _core._empty([int(extent) for extent in axes + added], _dtype(dtype, "vyre.empty"), *place(backend, device))
+    return [int(extent) for extent in axes + added]
 
 
 def _dtype(dtype: DTypeLike | DataType, function: str) -> np.dtype[Any]:
