@@ -117,7 +117,7 @@ def default_device(backend: str | Device | None = None, device: int | Device | N
 
     It holds at once, and to the end of the with-block if it opens one. Another thread has its own; a task of asyncio
     begins with that of its maker. Calls that name a backend or a device take no notice of it, and neither do calls with
-    a vyre.Array, which run where the array is.
+    a vyre.Array, which run where the array is, and calls of a Program with numbers alone, which take the best backend.
 
     Args:
         backend: "cpu", "vulkan", "reference", or an element of vyre.devices().

@@ -38,7 +38,9 @@ def manifest(folder: Path, name: str, library: object) -> Path:
 
 
 def test_without_a_driver_it_says_which_file_was_asked_for():
-    said = doctor(VK_DRIVER_FILES="/nonexistent/icd.json", VYRE_CACHE_DIR="/nonexistent/cache")
+    places = {"VYRE_BACKEND": "cpu", "VYRE_DEVICE": "0"}
+    said = doctor(VK_DRIVER_FILES="/nonexistent/icd.json", VYRE_CACHE_DIR="/nonexistent/cache", **places)
+    assert "; VYRE_BACKEND=cpu; VYRE_DEVICE=0; " in said
     versions = f"vyre {vyre.__version__}, Python {platform.python_version()}, numpy {np.__version__}, "
     assert said.startswith(f"{versions}{platform.platform()}\nSPIR-V: ")
     assert "\nno GPU and no software GPU here; what was looked for stands below\n" in said
