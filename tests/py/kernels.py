@@ -1,6 +1,7 @@
 """Kernels as a user writes them: ciphers, hashes, simulations. test_kernels.py has the independent answers."""
 
 import hashlib
+from pathlib import Path
 
 import numpy as np
 
@@ -21,8 +22,8 @@ SIGMA = [
 ]
 
 
-def _primes(count):
-    found = []
+def _primes(count: int) -> list[int]:
+    found: list[int] = []
     candidate = 2
     while len(found) < count:
         if all(candidate % p for p in found):
@@ -31,7 +32,7 @@ def _primes(count):
     return found
 
 
-def _root_bits(value, root, bits):
+def _root_bits(value: int, root: int, bits: int) -> int:
     """The first bits of the fraction of a square or cube root."""
     scaled = value << (root * bits)
     low, high = 0, 1 << (bits + 8)
@@ -50,14 +51,14 @@ assert hashlib.sha256().digest()  # the peers of these kernels
 
 
 # ChaCha20: RFC 8439. 12 lines.
-def quarter(s, a, b, c, d):
+def quarter(s: list[u32], a: int, b: int, c: int, d: int) -> None:
     for x, y, z, n in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
         s[x] += s[y]
         s[z] = (s[z] ^ s[x]).rotl(n)
 
 
 @vyre.kernel
-def chacha20(key: In[u32], nonce: In[u32], counter: u32, out: Out[u32, 2]):
+def chacha20(key: In[u32], nonce: In[u32], counter: u32, out: Out[u32, 2]) -> None:
     start = [*EXPAND, *[key[k] for k in range(8)], counter + vyre.gid(0), *[nonce[k] for k in range(3)]]
     s = [u32(v) for v in start]
     for k in 10 * [0, 1, 2, 3, 4, 5, 6, 7]:
@@ -68,7 +69,7 @@ def chacha20(key: In[u32], nonce: In[u32], counter: u32, out: Out[u32, 2]):
 
 # SHA-256 of many messages, padded to blocks of big-endian words: messages x blocks x 16. 20 lines.
 @vyre.kernel
-def sha256(message: In[u32, 3], digest: Out[u32, 2]):
+def sha256(message: In[u32, 3], digest: Out[u32, 2]) -> None:
     m = vyre.gid(0)
     h = list(H256)
     for block in range(message.shape[1]):
@@ -91,7 +92,7 @@ def sha256(message: In[u32, 3], digest: Out[u32, 2]):
 
 # SHA-512, in the same manner. 20 lines.
 @vyre.kernel
-def sha512(message: In[u64, 3], digest: Out[u64, 2]):
+def sha512(message: In[u64, 3], digest: Out[u64, 2]) -> None:
     m = vyre.gid(0)
     h = [u64(v) for v in H512]
     for block in range(message.shape[1]):
@@ -112,24 +113,23 @@ def sha512(message: In[u64, 3], digest: Out[u64, 2]):
 
 
 # BLAKE2s of many messages of one length, in blocks of 16 words: RFC 7693. 20 lines.
-def mix(v, a, b, c, d, x, y):
+def mix(v: list[int], a: int, b: int, c: int, d: int, x: u32, y: u32) -> None:
     for word, first, second in ((x, 16, 12), (y, 8, 7)):
         v[a] += v[b] + word
-        v[d] = (v[d] ^ v[a]).rotr(first)
+        v[d] = vyre.rotr(v[d] ^ v[a], first)
         v[c] += v[d]
-        v[b] = (v[b] ^ v[c]).rotr(second)
+        v[b] = vyre.rotr(v[b] ^ v[c], second)
 
 
 @vyre.kernel
-def blake2s(message: In[u32, 3], length: u32, digest: Out[u32, 2]):
+def blake2s(message: In[u32, 3], length: u32, digest: Out[u32, 2]) -> None:
     m, blocks = vyre.gid(0), message.shape[1]
     h = [0x6B08E647, *H256[1:]]
     for block in range(blocks):
         w = [message[m, block, k] for k in range(16)]
         last = 0xFFFFFFFF if block + 1 == blocks else 0
         v = [*h, *H256[:4], H256[4] ^ min(length, (block + 1) * 64), H256[5], H256[6] ^ last, H256[7]]
-        for s, k in [(s, k) for s in SIGMA for k in range(8)]:
-            q = k // 4
+        for s, k, q in [(s, k, k // 4) for s in SIGMA for k in range(8)]:
             mix(v, k % 4, 4 + (k + q) % 4, 8 + (k + 2 * q) % 4, 12 + (k + 3 * q) % 4, w[s[2 * k]], w[s[2 * k + 1]])
         for k in vyre.unroll(range(8)):
             h[k] ^= v[k] ^ v[k + 8]
@@ -139,7 +139,7 @@ def blake2s(message: In[u32, 3], length: u32, digest: Out[u32, 2]):
 
 # The product of two matrices in tiles of 16 x 16. 18 lines.
 @vyre.kernel(workgroup_size=(16, 16))
-def matmul(a: In[u32, 2], b: In[u32, 2], c: Out[u32, 2]):
+def matmul(a: In[u32, 2], b: In[u32, 2], c: Out[u32, 2]) -> None:
     x, y = vyre.gid(0), vyre.gid(1)
     i, j = vyre.lid(0), vyre.lid(1)
     left, right = vyre.shared(u32, (16, 16)), vyre.shared(u32, (16, 16))
@@ -156,7 +156,7 @@ def matmul(a: In[u32, 2], b: In[u32, 2], c: Out[u32, 2]):
 
 # Conway's Game of Life. 10 lines.
 @vyre.kernel
-def life(now: In[u32, 2], after: Out[u32, 2]):
+def life(now: In[u32, 2], after: Out[u32, 2]) -> None:
     x, y = vyre.gid(0), vyre.gid(1)
     around = 0
     for dy in (0, 1, 2):
@@ -166,9 +166,9 @@ def life(now: In[u32, 2], after: Out[u32, 2]):
     after[y, x] = around == 3 or (around == 2 and now[y, x] == 1)
 
 
-# The Mandelbrot set in fixed point with 12 bits of fraction. 12 lines.
+# The Mandelbrot set in fixed point with 12 bits of fraction, and a picture of it. 12 lines.
 @vyre.kernel
-def mandelbrot(turns: u32, image: Out[u32, 2]):
+def mandelbrot(turns: u32, image: Out[u32, 2]) -> None:
     x, y = vyre.gid(0), vyre.gid(1)
     cx, cy = i32(x) * 24 - 8192, i32(y) * 24 - 4800
     a, b, n = i32(0), i32(0), 0
@@ -178,9 +178,14 @@ def mandelbrot(turns: u32, image: Out[u32, 2]):
     image[y, x] = n
 
 
+def picture(path: str | Path, turns: int, width: int, height: int) -> None:
+    image = mandelbrot(turns, image=np.zeros((height, width), np.uint32), grid=(width, height))
+    Path(path).write_bytes(b"P5 %d %d 255\n" % (width, height) + (image * 255 // turns).astype(np.uint8).tobytes())
+
+
 # The greatest common divisor.
 @vyre.kernel
-def gcd(a: In[u32], b: In[u32], out: Out[u32]):
+def gcd(a: In[u32], b: In[u32], out: Out[u32]) -> None:
     i = vyre.gid(0)
     x, y = a[i], b[i]
     while y != 0:
@@ -190,7 +195,7 @@ def gcd(a: In[u32], b: In[u32], out: Out[u32]):
 
 # How often each byte occurs: a histogram of the workgroup, then of all. 8 lines.
 @vyre.kernel(workgroup_size=256)
-def histogram(words: In[u32], counts: Out[u32]):
+def histogram(words: In[u32], counts: Out[u32]) -> None:
     mine, i, k = vyre.shared(u32, 256), vyre.gid(0), vyre.lid(0)
     if i < len(words):
         for shift in (0, 8, 16, 24):
@@ -201,7 +206,7 @@ def histogram(words: In[u32], counts: Out[u32]):
 
 # The solutions of the n queens problem with the first queen in column gid, depth-first with a stack of the invocation.
 @vyre.kernel
-def queens(n: u32, counts: Out[u32]):
+def queens(n: u32, counts: Out[u32]) -> None:
     first = vyre.gid(0)
     if first < n:
         columns, left, right, free = [vyre.local(u32, 16) for _ in range(4)]
