@@ -25,7 +25,10 @@ from vyre import _core, _enums
 from vyre._array import array, empty
 from vyre._calls import explain_calls
 from vyre._core import *  # noqa: F403
-from vyre._core import DataType, abs, max, min  # noqa: F401
+from vyre._core import DataType
+from vyre._core import abs as abs
+from vyre._core import max as max
+from vyre._core import min as min
 from vyre._default import default_device
 from vyre._diagnostics import Diagnostics
 from vyre._frames import hide_frames
@@ -59,22 +62,7 @@ if TYPE_CHECKING:
     from vyre._creation import arange, empty_like, full, full_like, zeros, zeros_like
     from vyre._devices import Backends, Device, backends, devices
     from vyre._divergence import Divergence, OutputDifference
-    from vyre._kernel import (
-        Builder,
-        In,
-        InOut,
-        Kernel,
-        Out,
-        barrier,
-        const,
-        gid,
-        kernel,
-        lid,
-        local,
-        shared,
-        unroll,
-        wid,
-    )
+    from vyre._kernel import Builder, Kernel, barrier, gid, lid, local, shared, unroll, wid
     from vyre._profile import Profile, ProfileEvent, ProfileRow, profile
     from vyre._repeat import RepeatResult, RunDifference, repeat
     from vyre._reports import (
@@ -88,6 +76,18 @@ if TYPE_CHECKING:
         Witness,
     )
     from vyre._trial import try_compile
+    from vyre._typed import In, InOut, Out, boolean, const, i8, i16, i32, kernel, u8, u16, u32, u64, vec2u32, vec4u32
+else:
+    u32 = DataType.U32
+    i32 = DataType.I32
+    u64 = DataType.U64
+    u8 = DataType.U8
+    i8 = DataType.I8
+    u16 = DataType.U16
+    i16 = DataType.I16
+    vec2u32 = DataType.Vec2U32
+    vec4u32 = DataType.Vec4U32
+    boolean = DataType.Bool
 
 _enums._BYTES.update({row.name: row.bytes for row in _core._tables["types"]})
 
@@ -95,18 +95,6 @@ from vyre import ops  # noqa: E402
 from vyre.ops import Operation, op  # noqa: E402
 
 __version__: str = _core.__version__
-
-u32 = DataType.U32
-i32 = DataType.I32
-u64 = DataType.U64
-u8 = DataType.U8
-i8 = DataType.I8
-u16 = DataType.U16
-i16 = DataType.I16
-vec2u32 = DataType.Vec2U32
-vec4u32 = DataType.Vec4U32
-boolean = DataType.Bool
-
 
 # These names and their modules, numpy among them, are imported when they are first asked for: most programs only run.
 _LATER = {
@@ -141,13 +129,15 @@ _LATER = {
 }
 
 
-def __getattr__(name: str) -> object:
-    if name not in _LATER:
-        if name.upper() in _enums._PLANNED:
-            getattr(DataType, name.upper())  # says when it comes
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(importlib.import_module(_LATER[name]), name)
-    return value
+if not TYPE_CHECKING:  # type checkers would take every name for one that this knows
+
+    def __getattr__(name: str) -> object:
+        if name not in _LATER:
+            if name.upper() in _enums._PLANNED:
+                getattr(DataType, name.upper())  # says when it comes
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        value = globals()[name] = getattr(importlib.import_module(_LATER[name]), name)
+        return value
 
 
 def __dir__() -> list[str]:

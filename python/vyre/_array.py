@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from vyre._core import Array, DataType
     from vyre._devices import Device
+    from vyre._typed import ElementType
 
 __all__ = ["array", "empty"]
 
@@ -37,7 +38,7 @@ _NAMES = f"{', '.join(_DTYPES[:-1])} or {_DTYPES[-1]}"
 
 def array(
     values: Any,
-    dtype: DTypeLike | DataType | None = None,
+    dtype: DTypeLike | ElementType | None = None,
     *,
     backend: str | None = None,
     device: int | Device | None = None,
@@ -102,7 +103,7 @@ def array(
 
 def empty(
     shape: int | Sequence[int],
-    dtype: DTypeLike | DataType = "uint32",
+    dtype: DTypeLike | ElementType = "uint32",
     *,
     backend: str | None = None,
     device: int | Device | None = None,
@@ -156,7 +157,7 @@ def extents_of(shape: int | Sequence[int], dtype: DTypeLike | DataType, function
     return [int(extent) for extent in axes + added]
 
 
-def _dtype(dtype: DTypeLike | DataType, function: str) -> np.dtype[Any]:
+def _dtype(dtype: DTypeLike | ElementType, function: str) -> np.dtype[Any]:
     import numpy as np
 
     try:

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING
 
 from vyre import _core
 from vyre._calls import explain_calls
-from vyre._core import Convention, DataType, Expr, OpLaw, OpSignature, OpSpec
+from vyre._core import Convention, Expr, OpLaw, OpSignature, OpSpec
 from vyre._text import shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from typing import Any
+
+    from vyre._typed import ElementType
 
 __all__ = ["Convention", "OpLaw", "OpSignature", "OpSpec", "Operation", "get", "ids", "op", "register"]
 
@@ -94,8 +96,8 @@ class Operation:
 def op(
     id: str,
     *,
-    inputs: Sequence[DataType],
-    output: DataType,
+    inputs: Sequence[ElementType],
+    output: ElementType,
     version: int = 1,
     laws: Iterable[OpLaw] = (),
     examples: Iterable[tuple[Sequence[Any], Any]] = (),

@@ -68,7 +68,7 @@ def _function(owner: object, name: str, arguments: str, indent: str = "") -> Ite
     meaning = (inspect.getdoc(getattr(owner, name)) or "").split("\n\n")[1]
     lines = textwrap.wrap(f'"""{meaning}', WIDTH - len(indent) - 4 - len('"""'))
     lines = [*lines, '"""'] if len(lines) > 1 else [f'{lines[0]}"""']
-    yield f"{indent}def {name}({arguments}) -> Expr:"
+    yield f"{indent}def {name}({arguments}) -> Value:"
     yield from (f"{indent}    {line}" for line in lines)
     yield ""
 
@@ -84,7 +84,8 @@ def _functions() -> Iterator[str]:
     functions = {name: arguments for name, arguments, _ in _signatures()}
     functions |= {row.function: UNARY for row in TABLES["infix"] if row.shape == "One" and hasattr(_core, row.function)}
     for name, arguments in sorted(functions.items()):
-        yield from _function(_core, name, arguments)
+        # A kernel names no buffer: it passes its array.
+        yield from _function(_core, name, arguments.replace("buffer: str", "buffer: BufferLike"))
 
 
 REGIONS = {"names": _names, "enumerations": _enumerations, "methods": _methods, "functions": _functions}

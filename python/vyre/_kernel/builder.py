@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
 
-    from vyre._core import DataType
+    from vyre._typed import ElementType
 
 __all__ = ["Builder"]
 
@@ -53,30 +53,30 @@ class Builder:
 
     # Arrays.
 
-    def read(self, name: str, element: DataType, *, count: int = 0) -> KernelArray:
+    def read(self, name: str, element: ElementType, *, count: int = 0) -> KernelArray:
         """Declare a buffer that is read; its binding is the next one. ``count`` 0 takes any length."""
         return self._declare(BufferDecl.read(name, self._bindings, element, count=count))
 
-    def read_write(self, name: str, element: DataType, *, count: int = 0) -> KernelArray:
+    def read_write(self, name: str, element: ElementType, *, count: int = 0) -> KernelArray:
         """Declare a buffer that is read and written."""
         return self._declare(BufferDecl.read_write(name, self._bindings, element, count=count))
 
-    def output(self, name: str, element: DataType, *, count: int = 0) -> KernelArray:
+    def output(self, name: str, element: ElementType, *, count: int = 0) -> KernelArray:
         """Declare the buffer that is the program's output."""
         return self._declare(BufferDecl.output(name, self._bindings, element, count=count))
 
-    def uniform(self, name: str, element: DataType, *, count: int = 0) -> KernelArray:
+    def uniform(self, name: str, element: ElementType, *, count: int = 0) -> KernelArray:
         """Declare a small buffer that all invocations read."""
         return self._declare(BufferDecl.uniform(name, self._bindings, element, count=count))
 
-    def shared(self, name: str, element: DataType, count: int) -> KernelArray:
+    def shared(self, name: str, element: ElementType, count: int) -> KernelArray:
         """Declare an array of the workgroup."""
         decl = BufferDecl.workgroup(name, count, element)
         made = KernelArray(self._tracer, self._fresh(name), "shared", decl.element, (decl.count,), False)
         self._tracer.uses(made)
         return made
 
-    def local(self, name: str, element: DataType, count: int) -> KernelArray:
+    def local(self, name: str, element: ElementType, count: int) -> KernelArray:
         """Declare an array of the invocation."""
         decl = BufferDecl.private(name, count, element)
         made = KernelArray(self._tracer, self._fresh(name), "private", decl.element, (decl.count,), False)

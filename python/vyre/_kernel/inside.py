@@ -13,16 +13,21 @@ from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
+
+    from typing_extensions import TypeVar
 
     from vyre._core import DataType
+    from vyre._typed import LocalArray, SharedArray, Value, u32
+
+    T = TypeVar("T", default=Value)
 
 _MOST_UNROLLED = 1 << 20
 
 __all__ = ["barrier", "gid", "lid", "local", "shared", "unroll", "wid"]
 
 
-def gid(axis: int = 0) -> Expr:
+def gid(axis: int = 0) -> u32:
     """The index of this invocation in the whole grid along an axis, 0 for x; U32.
 
     >>> import vyre
@@ -32,7 +37,7 @@ def gid(axis: int = 0) -> Expr:
     return Expr.invocation_id(_axis(axis, "vyre.gid"))
 
 
-def lid(axis: int = 0) -> Expr:
+def lid(axis: int = 0) -> u32:
     """The index of this invocation in its workgroup along an axis, 0 for x; U32.
 
     >>> import vyre
@@ -43,7 +48,7 @@ def lid(axis: int = 0) -> Expr:
     return Expr.local_id(_axis(axis, "vyre.lid"))
 
 
-def wid(axis: int = 0) -> Expr:
+def wid(axis: int = 0) -> u32:
     """The index of this workgroup in the grid along an axis, 0 for x; U32.
 
     >>> import vyre
@@ -54,7 +59,7 @@ def wid(axis: int = 0) -> Expr:
     return Expr.workgroup_id(_axis(axis, "vyre.wid"))
 
 
-def shared(element: DataType, shape: int | tuple[int, ...]) -> Any:
+def shared(element: type[T] | DataType, shape: int | tuple[int, ...]) -> SharedArray[T]:
     """An array of the workgroup, in a kernel: zeros at its beginning, and atomic where an atomic touches it.
 
     Args:
@@ -64,7 +69,7 @@ def shared(element: DataType, shape: int | tuple[int, ...]) -> Any:
     return current("vyre.shared").shared(element, shape)
 
 
-def local(element: DataType, shape: Any) -> Any:
+def local(element: type[T] | DataType, shape: int | Sequence[int]) -> LocalArray[T]:
     """An array of the invocation, in a kernel: zeros at its beginning, or a list of values.
 
     Args:
@@ -81,7 +86,7 @@ def barrier() -> None:
     tracer.effect(Node.barrier())
 
 
-def unroll(values: Iterable[Any]) -> list[Any]:
+def unroll(values: Iterable[T]) -> list[T]:
     """The values of a range or another sequence, for a loop whose body a kernel has once a value.
 
     >>> import vyre

@@ -1,0 +1,46 @@
+"""Mistakes that type checkers see. The comment of a line says who sees it: both, or pyright alone."""
+
+import numpy as np
+
+import vyre
+from vyre import In, Out, const, i32, u32, u64
+
+
+@vyre.kernel
+def wrong(a: In[u32], b: In[u32, 2], k: u32, s: i32, n: const, y: Out[u32]) -> None:
+    i = vyre.gid(0)
+    y[i] = k + s  # both
+    y[i] = u64(k) * k  # both
+    y[i] = vyre.gidd(0)  # both
+    y[i] = k.rotate(3)  # both
+    a[i] = k  # pyright
+    y[i] = 1.5  # pyright
+    y[i] = "one"  # pyright
+    y[i] = a  # pyright
+    a.atomic_add(i, 1)  # pyright
+    for _ in b:  # pyright
+        pass
+    mine = vyre.shared(u32, "64")  # both
+    mine[i] = 0.5  # both
+    vyre.barrier(1)  # both
+    y[i] = u32(a[i], k)  # both
+
+
+@vyre.kernel(workgroup=64)  # both
+def unknown_size(y: Out[u32]) -> None:
+    y[0] = 1
+
+
+@vyre.kernel
+def doubled(a: In[u32], y: Out[u32]) -> None:
+    y[vyre.gid(0)] = a[vyre.gid(0)] * 2
+
+
+host = np.zeros(3, np.uint32)
+doubled([1, 2, 3])  # pyright
+doubled(host, grid="3")  # pyright
+doubled(host, vyre.array(host))  # pyright
+doubled(vyre.array(host), timeout=1.0)  # pyright
+doubled(host).numpy()  # pyright
+print(doubled.programm)  # both
+doubled.specialize(3)  # both
