@@ -232,12 +232,12 @@ DIGITS[np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz01234
 
 
 @vyre.kernel
-def base64_decode(text: vyre.In[vyre.u8], data: vyre.Out[vyre.u8], wrong: vyre.InOut[vyre.u32]):
+def base64_decode(text: vyre.In[vyre.u8], data: vyre.Out[vyre.u8], wrong: vyre.InOut[vyre.u32]) -> None:
     i = vyre.gid(0)
     if i * 4 < len(text):
         word = vyre.u32(0)
         for k in vyre.unroll(range(4)):
-            digit = DIGITS[text[i * 4 + k]]
+            digit = vyre.u32(DIGITS[text[i * 4 + k]])
             padding = digit == 64 and k >= 2 and i * 4 + 4 == len(text) and text[i * 4 + 3] == ord("=")
             if digit > 63 and not padding:
                 wrong.atomic_min(0, i * 4 + k)
@@ -249,7 +249,7 @@ def base64_decode(text: vyre.In[vyre.u8], data: vyre.Out[vyre.u8], wrong: vyre.I
 
 
 @vyre.kernel
-def utf8_validate(text: vyre.In[vyre.u8], wrong: vyre.InOut[vyre.u32]):
+def utf8_validate(text: vyre.In[vyre.u8], wrong: vyre.InOut[vyre.u32]) -> None:
     i = vyre.gid(0)
     if i < len(text):
         c, after, before = text[i], text[i + 1], [text[i - k] for k in range(1, 4)]
