@@ -2,6 +2,7 @@
 
 import hashlib
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -227,7 +228,8 @@ def queens(n: u32, counts: Out[u32]) -> None:
         counts[first] = found
 
 
-DIGITS = np.full(256, 255, np.uint8)
+# Any: to numpy's types, an array at an index that is a value is another array.
+DIGITS: Any = np.full(256, 255, np.uint8)
 DIGITS[np.frombuffer(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=", np.uint8)] = np.arange(65)
 
 
@@ -237,7 +239,7 @@ def base64_decode(text: vyre.In[vyre.u8], data: vyre.Out[vyre.u8], wrong: vyre.I
     if i * 4 < len(text):
         word = vyre.u32(0)
         for k in vyre.unroll(range(4)):
-            digit = vyre.u32(DIGITS[text[i * 4 + k]])
+            digit = DIGITS[text[i * 4 + k]]
             padding = digit == 64 and k >= 2 and i * 4 + 4 == len(text) and text[i * 4 + 3] == ord("=")
             if digit > 63 and not padding:
                 wrong.atomic_min(0, i * 4 + k)
