@@ -1,8 +1,9 @@
 """Measures what a small call costs, by the way it is made: `python bench/calls.py`.
 
-Every call computes `a ^ b` over 1,024 elements. On each device, this measures the caller's time after several calls
-without a wait, a call with a wait, a call with numpy arrays, and graphs of several sizes whose calls depend on each
-other or share nothing. Figures are medians; for many calls in a row they are the least of several rounds.
+Every call computes `a ^ b` over 1,024 elements, but for `a + 1`. On each device, this measures the caller's time after
+several calls without a wait, operators of arrays, a call with a wait, a call with numpy arrays, and graphs of several
+sizes whose calls depend on each other or share nothing. Figures are medians; for many calls in a row they are the least
+of several rounds.
 """
 
 from __future__ import annotations
@@ -53,6 +54,12 @@ def calls(device: vyre.Device) -> Iterator[tuple[str, float]]:
         out.wait()
     for count, found in times.items():
         yield f"no wait, after {count} others", statistics.median(found) * 1e6
+    # The first has the memory of a new array to find, as the second has.
+    yield "call that makes its output", median(lambda: prog(a, b, SMALL, workgroups=grid), out.wait)
+    yield "a ^ b", median(lambda: a ^ b, out.wait)
+    yield "a + 1", median(lambda: a + 1, out.wait)
+    yield "a ^= b", median(lambda: a.__ixor__(b), a.wait)
+    a.write(inputs(SMALL)[0])
     yield "call and wait", median(lambda: (call(), out.wait()))
     first, second = inputs(SMALL)
     arrays = {"a": first, "b": second, "out": SMALL}

@@ -13,6 +13,7 @@
 #include "graph.hpp"
 #include "prepared.hpp"
 #include "resident.hpp"
+#include "seal.hpp"
 #include "vyre/base/error.hpp"
 #include "waiting.hpp"
 
@@ -146,6 +147,23 @@ PyArray row(const PyArray& self, py::handle index) {
   return part;
 }
 
+// The same elements with other axes. Array.reshape, which calls it, has messages for its arguments.
+PyArray reshaped(const PyArray& self, const std::vector<py::ssize_t>& shape) {
+  constexpr std::uint64_t kMost = std::uint64_t{1} << 48;
+  std::uint64_t count = 1;
+  bool fits = true;
+  for (const py::ssize_t extent : shape) {
+    fits = fits && extent >= 0 && (extent == 0 || count <= kMost / static_cast<std::uint64_t>(extent));
+    if (fits) count *= static_cast<std::uint64_t>(extent);
+  }
+  if (!fits || count != self.size()) {
+    throw ArgumentError(fmt::format("{} has another number of elements. Fix: write array.reshape(-1).", self.describe()));
+  }
+  PyArray view = self;
+  view.shape = shape;
+  return view;
+}
+
 // The part of an array that array[key] names; it shares the array's memory. Each integer removes an axis; a slice is the last index.
 PyArray part_of(const PyArray& self, py::handle key) {
   py::tuple keys =
@@ -165,6 +183,10 @@ PyArray part_of(const PyArray& self, py::handle key) {
     part = sliced ? slice(part, each) : row(part, each);
   }
   return part;
+}
+
+bool is_same(const PyArray& left, const PyArray& right) {
+  return left.storage == right.storage && left.offset == right.offset && left.element == right.element && left.shape == right.shape;
 }
 
 py::object item(const PyArray& self, py::handle key) {
@@ -189,30 +211,6 @@ bool truth(const PyArray& self) {
         fmt::format("{} has no truth value of its own. Fix: write array.numpy().any() or array.numpy().all().", self.describe()));
   }
   return only_value(self, "bool").cast<bool>();
-}
-
-// Whether numpy may compare elements with the object. numpy reads a sequence of any other class to its end, and it may have none.
-bool is_comparable(py::handle object) {
-  PyObject* const it = object.ptr();
-  if (is<PyArray>(object) || py::isinstance<py::array>(object) || object.is_none() || PyBool_Check(it)) return true;
-  if (PyLong_CheckExact(it) || PyFloat_CheckExact(it) || PyList_CheckExact(it) || PyTuple_CheckExact(it) || PyUnicode_CheckExact(it)) {
-    return true;
-  }
-  const py::object scalar = py::module_::import("numpy").attr("generic");
-  return PyType_IsSubtype(Py_TYPE(it), reinterpret_cast<PyTypeObject*>(scalar.ptr())) != 0;
-}
-
-py::object compared(const PyArray& self, py::handle other, int op) {
-  if (!is_comparable(other)) return py::reinterpret_borrow<py::object>(Py_NotImplemented);
-  const py::object values = to_numpy(self, std::nullopt);
-  py::object against = py::reinterpret_borrow<py::object>(other);
-  if (py::isinstance<PyArray>(other)) against = to_numpy(other.cast<const PyArray&>(), std::nullopt);
-  PyObject* result = PyObject_RichCompare(values.ptr(), against.ptr(), op);
-  if (result != nullptr) return py::reinterpret_steal<py::object>(result);
-  if (PyErr_ExceptionMatches(PyExc_OverflowError) == 0) throw py::error_already_set();
-  PyErr_Clear();
-  throw ArgumentError(
-      fmt::format("numpy does not compare {} with an integer of this size. Fix: compare with one below 2^63.", self.describe()));
 }
 
 // The elements as text, or nothing when they cannot be read now: an array must have a repr at all times.
@@ -282,28 +280,6 @@ py::object dlpack(const PyArray& self, const py::args& args, const py::kwargs& k
   py::kwargs others(kwargs);
   if (others.contains("copy") && !copy.is(py::bool_(true))) others.attr("pop")("copy");
   return values.attr("__dlpack__")(**others);
-}
-
-// Comparisons are numpy's, element by element on the host; arithmetic is a Program's work.
-void bind_operators(py::class_<PyArray>& array) {
-  static constexpr std::pair<const char*, int> kComparisons[] = {{"__eq__", Py_EQ}, {"__ne__", Py_NE}, {"__lt__", Py_LT},
-                                                                 {"__le__", Py_LE}, {"__gt__", Py_GT}, {"__ge__", Py_GE}};
-  for (const auto& [name, op] : kComparisons) {
-    array.def(name, [op](const PyArray& self, py::handle other) { return compared(self, other, op); });
-  }
-  static constexpr std::pair<const char*, const char*> kArithmetic[] = {
-      {"add", "+"},  {"sub", "-"}, {"mul", "*"}, {"truediv", "/"}, {"floordiv", "//"}, {"mod", "%"},
-      {"pow", "**"}, {"and", "&"}, {"or", "|"},  {"xor", "^"},     {"lshift", "<<"},   {"rshift", ">>"}};
-  for (const auto& [name, symbol] : kArithmetic) {
-    for (const char* prefix : {"", "r"}) {
-      array.def(fmt::format("__{}{}__", prefix, name).c_str(), [symbol = symbol](const PyArray&, py::handle) -> py::object {
-        throw ArgumentError(
-            fmt::format("operator `{}` is not defined on a vyre.Array, whose elements lie on their device. "
-                        "Fix: write array.numpy() for the host, or call a Program with it.",
-                        symbol));
-      });
-    }
-  }
 }
 
 void bind_properties(py::class_<PyArray>& array) {
@@ -384,8 +360,14 @@ Args:
 >>> a.numpy()
 array([1, 2, 3], dtype=uint32))");
   array.def(
-      "__setitem__", [](const PyArray& self, py::handle key, py::handle values) { assign(part_of(self, key), values); }, py::arg("key"),
-      py::arg("values"));
+      "__setitem__",
+      [](const PyArray& self, py::handle key, py::handle values) {
+        const PyArray part = part_of(self, key);
+        // `array[a:b] += 1` ends with an assignment of the part to itself.
+        if (is<PyArray>(values) && is_same(part, values.cast<const PyArray&>())) return;
+        assign(part, values);
+      },
+      py::arg("key"), py::arg("values"));
   for (const char* name : {"__reduce__", "__copy__", "__deepcopy__"}) {
     array.def(name, [](const PyArray&, const py::args&) -> py::object {
       throw ArgumentError(
@@ -408,7 +390,7 @@ void bind_array(py::module_& m) {
   options.disable_function_signatures();
   py::class_<PyArray> array(m, "Array", py::is_final(), made_whole<PyArray>(),
                             R"(Elements that stay on a device, C-contiguous, in the order and of the types of numpy: made by vyre.array or
-vyre.empty, worked on by calling a Program with it, read by numpy().
+vyre.empty, worked on by calling a Program with it and by operators, read by numpy().
 
 Calls on a GPU return before they are done; whatever reads an array waits for the calls before it, and raises what they raised.
 
@@ -434,12 +416,20 @@ array([2, 3], dtype=uint32))");
   array.def("__int__", [](const PyArray& self) { return only_value(self, "int"); });
   array.def("__float__", [](const PyArray& self) { return py::float_(only_value(self, "float")); });
   array.def("__bool__", truth);
-  bind_operators(array);
   array.def("__iter__", [](const PyArray&) -> py::object {
     throw py::type_error("a vyre.Array is not iterable: each element would be a read of its own. Fix: write array.numpy().");
   });
   array.attr("__hash__") = py::none();
   m.def("_array", make_array, py::arg("values"), py::arg("backend"), py::arg("device"));
+  m.def("_reshaped", reshaped, py::arg("array"), py::arg("shape"));
+  // The operators and some methods are written in Python, which adds them when it imports the module first.
+  m.def(
+      "_complete_array",
+      [](const py::dict& members) {
+        static bool complete = false;
+        if (!std::exchange(complete, true)) add_members(py::type::of<PyArray>(), members);
+      },
+      py::arg("members"));
   m.def("_empty", make_empty, py::arg("shape"), py::arg("dtype"), py::arg("backend"), py::arg("device"));
 }
 

@@ -164,6 +164,15 @@ void close_function_records(const py::module_& m) {
 
 }  // namespace
 
+void add_members(py::handle kind, const py::dict& members) {
+  auto* const type = reinterpret_cast<PyTypeObject*>(kind.ptr());
+#ifdef Py_TPFLAGS_IMMUTABLETYPE
+  type->tp_flags &= ~Py_TPFLAGS_IMMUTABLETYPE;
+#endif
+  for (const auto& [name, value] : members) py::setattr(kind, name, value);
+  make_immutable(type);
+}
+
 void seal(const py::module_& m) {
   const auto* const expr = reinterpret_cast<PyTypeObject*>(py::type::of<PyExpr>().ptr());
   PyTypeObject* const base = expr->tp_base;

@@ -11,4 +11,7 @@ namespace vyre::python {
 // package.
 void seal(const py::module_& m);
 
+// Adds what Python defines to a class that is immutable already.
+void add_members(py::handle kind, const py::dict& members);
+
 }  // namespace vyre::python

@@ -21,7 +21,7 @@ array([4, 7, 6], dtype=uint32)
 import importlib
 from typing import TYPE_CHECKING
 
-from vyre import _core, _enums
+from vyre import _core, _elementwise, _enums
 from vyre._array import array, empty
 from vyre._calls import explain_calls
 from vyre._core import *  # noqa: F403
@@ -89,6 +89,7 @@ else:
     vec4u32 = DataType.Vec4U32
     boolean = DataType.Bool
 
+_core._complete_array(_elementwise.MEMBERS)
 _enums._BYTES.update({row.name: row.bytes for row in _core._tables["types"]})
 
 from vyre import ops  # noqa: E402

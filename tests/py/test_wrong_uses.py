@@ -651,11 +651,11 @@ ARRAYS = [
         [1],
     ),
     Row(
-        "arithmetic on an array",
-        "result = (resident + 1).numpy()",
+        "a negative number added to an array",
+        "result = (resident + 2 + -1).numpy()",
         ArgumentError,
-        "operator `+` is not defined on a vyre.Array, whose elements lie on their device. Fix: write array.numpy() for the host, or call a Program with it.",
-        "result = resident.numpy() + 1",
+        "operator `+` has a vyre.Array of uint32 and -1, which is not an integer from 0 to 4294967295. Fix: write `- 1`.",
+        "result = (resident + 2 - 1).numpy()",
         [6, 7, 8, 9],
     ),
     Row(

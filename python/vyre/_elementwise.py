@@ -1,0 +1,559 @@
+"""Operators and methods of ``vyre.Array``: each is a small Program, made when it is first needed and then called.
+
+An operator and a dtype have one Program for each of its forms (two arrays, an integer on either side, in place), kept
+for as long as the process lives; an integer is the value of a Uniform buffer, so that another one costs nothing. What
+an operator means on a type is what it means on expressions: the Program is made with the operator itself. A call that
+fits goes straight to the Program, which plans it once for the same arrays; everything else is looked at in ``_refuse``,
+which says what to write instead.
+
+The class is C++'s, which takes what stands here when vyre is imported (``_core._complete_array``).
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
+
+from vyre import _core
+from vyre._calls import explain_methods
+from vyre._core import Array, BufferDecl, DataType, Expr, Node, Program
+from vyre._text import as_count, shown
+from vyre.errors import ArgumentError, BindingError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    import numpy as np
+    from numpy.typing import DTypeLike
+
+__all__ = ["MEMBERS"]
+
+_WORKGROUP = 256
+_MOST_AXES = 32
+
+
+class _Element(NamedTuple):
+    """What a dtype's elements are in a Program."""
+
+    stored: DataType  # in buffers
+    computed: DataType  # as values: what a load gives, and a store takes
+    least: int
+    greatest: int
+
+
+# Narrow elements are computed as U32 or I32, and a store keeps their low bits.
+_ELEMENTS = {
+    "uint32": _Element(DataType.U32, DataType.U32, 0, 2**32 - 1),
+    "int32": _Element(DataType.I32, DataType.I32, -(2**31), 2**31 - 1),
+    "uint64": _Element(DataType.U64, DataType.U64, 0, 2**64 - 1),
+    "uint8": _Element(DataType.U8, DataType.U32, 0, 2**8 - 1),
+    "int8": _Element(DataType.I8, DataType.I32, -(2**7), 2**7 - 1),
+    "uint16": _Element(DataType.U16, DataType.U32, 0, 2**16 - 1),
+    "int16": _Element(DataType.I16, DataType.I32, -(2**15), 2**15 - 1),
+    "bool": _Element(DataType.Bool, DataType.Bool, 0, 1),
+}
+_AMOUNTS = "uint32"  # the dtype of shift amounts, whatever is shifted
+
+
+class _Operator(NamedTuple):
+    name: str  # Python's, without underscores
+    symbol: str
+    function: Callable[..., Any]  # of expressions
+    on_bool: bool  # whether it is defined on bool; all are on numbers
+    kind: str = ""  # "compare" gives bool, "shift" takes amounts on its right
+
+
+_BINARY = (
+    _Operator("add", "+", operator.add, False),
+    _Operator("sub", "-", operator.sub, False),
+    _Operator("mul", "*", operator.mul, False),
+    _Operator("floordiv", "//", operator.floordiv, False),
+    _Operator("mod", "%", operator.mod, False),
+    _Operator("and", "&", operator.and_, True),
+    _Operator("or", "|", operator.or_, True),
+    _Operator("xor", "^", operator.xor, True),
+    _Operator("lshift", "<<", operator.lshift, False, "shift"),
+    _Operator("rshift", ">>", operator.rshift, False, "shift"),
+    _Operator("eq", "==", operator.eq, True, "compare"),
+    _Operator("ne", "!=", operator.ne, True, "compare"),
+    _Operator("lt", "<", operator.lt, False, "compare"),
+    _Operator("le", "<=", operator.le, False, "compare"),
+    _Operator("gt", ">", operator.gt, False, "compare"),
+    _Operator("ge", ">=", operator.ge, False, "compare"),
+)
+_UNARY = (
+    _Operator("neg", "-", operator.neg, False),
+    _Operator("invert", "~", operator.invert, True),
+    _Operator("abs", "abs", abs, False),
+)
+# What programs cannot do at all, and what to write.
+_MISSING = {
+    "truediv": ("/", "write `//`, which rounds towards zero: programs have no floats"),
+    "pow": ("**", "write a product: x * x"),
+    "matmul": ("@", "write a vyre.kernel, or array.numpy() for the host"),
+}
+
+
+class _Form(NamedTuple):
+    """A Program and what its call has to look at."""
+
+    program: Program
+    dtype: np.dtype[Any]  # of the array opposite
+    least: int  # of the integer opposite
+    greatest: int
+
+
+def _element(array: Array, symbol: str, on_bool: bool = True) -> _Element:
+    name = array.dtype.name
+    if name == "bool" and not on_bool:
+        raise ArgumentError(
+            f"operator `{symbol}` is not defined on a vyre.Array of bool. "
+            "Fix: write array.astype(np.uint32) in place of the array."
+        )
+    return _ELEMENTS[name]
+
+
+def _program(
+    function: Callable[..., Any], operands: Sequence[tuple[str, bool, _Element]], into: _Element | None
+) -> Program:
+    """A Program that applies a function to elements.
+
+    Args:
+        operands: the name of each, whether it is one value for all elements, and its type.
+        into: the type of a new array, or None to write to the first operand.
+    """
+    i, values, declared = Expr.gid_x(), [], []
+    for binding, (name, is_value, element) in enumerate(operands):
+        if is_value:
+            declared.append(BufferDecl.uniform(name, binding, element.computed))
+        elif binding == 0 and into is None:
+            declared.append(BufferDecl.read_write(name, binding, element.stored))
+        else:
+            declared.append(BufferDecl.read(name, binding, element.stored))
+        values.append(Expr.load(name, 0 if is_value else i))
+    target = operands[0][0]
+    result = function(*values)
+    if into is not None:
+        target = "out"
+        declared.append(BufferDecl.output(target, len(operands), into.stored))
+    return Program(declared, (_WORKGROUP, 1, 1), [Node.store(target, i, result)])
+
+
+def _truth(function: Callable[..., Any], element: _Element) -> Callable[..., Any]:
+    """A comparison as Bool: of numbers it is a U32."""
+    if element.computed is DataType.Bool:
+        return function
+    return lambda *values: Expr.cast(DataType.Bool, function(*values))
+
+
+class _Forms:
+    """The Programs of one operator by the dtype of the array that it is called on."""
+
+    def __init__(self, row: _Operator, values: str, in_place: bool = False) -> None:
+        self._row, self._values, self._in_place = row, values, in_place
+        self._made: dict[np.dtype[Any], _Form] = {}
+        self.get = self._made.get
+
+    def make(self, array: Array) -> _Form:
+        return self._made.setdefault(array.dtype, self._new(array))
+
+    def _new(self, array: Array) -> _Form:
+        import numpy as np
+
+        row, dtype = self._row, array.dtype
+        own = other = _element(array, row.symbol, row.on_bool)
+        if row.kind == "shift":
+            other = _ELEMENTS[_AMOUNTS]
+            if self._values == "left" and own is not other:
+                _refuse_amount(row.symbol, dtype)
+            dtype = np.dtype(_AMOUNTS)
+        function = _truth(row.function, own) if row.kind == "compare" else row.function
+        operands = [("left", self._values == "left", own), ("right", self._values == "right", other)]
+        into = None if self._in_place else _ELEMENTS["bool"] if row.kind == "compare" else own
+        return _Form(_program(function, operands, into), dtype, other.least, other.greatest)
+
+
+def _groups(array: Array) -> int:
+    return -(-array.size // _WORKGROUP)
+
+
+def _call(program: Program, operands: Sequence[Any], beside: Array, dtype: str | np.dtype[Any]) -> Array:
+    """Call a Program that gives a new array with the shape of ``beside``."""
+    import numpy as np
+
+    # In a graph the new array has to be there before it is recorded.
+    made = _core._empty(list(beside.shape), np.dtype(dtype), beside.backend, beside.device)
+    return program(*operands, made, workgroups=_groups(beside))
+
+
+def _binary(row: _Operator) -> tuple[Callable[..., Any], Callable[..., Any]]:
+    """The methods of an operator: with the array on its left, and on its right."""
+    arrays, rights, lefts = _Forms(row, ""), _Forms(row, "right"), _Forms(row, "left")
+    bool_like = row.kind == "compare"
+
+    def method(self: Array, other: Any) -> Any:
+        dtype = self.dtype
+        if type(other) is Array:
+            form = arrays.get(dtype) or arrays.make(self)
+            shape = self.shape
+            if other.dtype != form.dtype or other.shape != shape:
+                _refuse_arrays(row, self, other, form.dtype)
+            try:
+                return form.program(self, other, shape, workgroups=-(-self.size // _WORKGROUP))
+            except BindingError:
+                _check_place(row.symbol, self, other)
+                return _call(form.program, (self, other), self, "bool" if bool_like else dtype)
+        return with_value(self, other, dtype, rights)
+
+    def reflected(self: Array, other: Any) -> Any:
+        return with_value(self, other, self.dtype, lefts)
+
+    def with_value(self: Array, other: Any, dtype: np.dtype[Any], forms: _Forms) -> Any:
+        if not _is_operand(other):
+            return NotImplemented
+        form = forms.get(dtype) or forms.make(self)
+        value = _value(row, self, other, form, forms is lefts)
+        operands = (value, self) if forms is lefts else (self, value)
+        try:
+            return form.program(*operands, self.shape, workgroups=-(-self.size // _WORKGROUP))
+        except BindingError:
+            return _call(form.program, operands, self, "bool" if bool_like else dtype)
+
+    return method, reflected
+
+
+def _in_place(row: _Operator) -> Callable[..., Any]:
+    arrays, rights = _Forms(row, "", in_place=True), _Forms(row, "right", in_place=True)
+
+    def method(self: Array, other: Any) -> Any:
+        dtype = self.dtype
+        if type(other) is not Array:
+            if not _is_operand(other):
+                return NotImplemented
+            form = rights.get(dtype) or rights.make(self)
+            return form.program(self, _value(row, self, other, form, False), workgroups=_groups(self))
+        form = arrays.get(dtype) or arrays.make(self)
+        if other.dtype != form.dtype or other.shape != self.shape:
+            _refuse_arrays(row, self, other, form.dtype)
+        try:
+            return form.program(self, other, workgroups=_groups(self))
+        except BindingError:
+            _check_place(row.symbol, self, other)
+            # They overlap: the elements of the other as they are before any of them is written.
+            return form.program(self, other.copy(), workgroups=_groups(self))
+
+    return method
+
+
+def _unary(row: _Operator) -> Callable[..., Any]:
+    made: dict[np.dtype[Any], Program] = {}
+
+    def method(self: Array) -> Any:
+        dtype = self.dtype
+        program = made.get(dtype)
+        if program is None:
+            element = _element(self, row.symbol, row.on_bool)
+            program = made.setdefault(dtype, _program(row.function, [("value", False, element)], element))
+        return _call(program, (self,), self, dtype)
+
+    return method
+
+
+def _missing(symbol: str, fix: str) -> Callable[..., Any]:
+    def method(self: Array, other: Any) -> Any:
+        raise ArgumentError(f"operator `{symbol}` is not defined on a vyre.Array. Fix: {fix}.")
+
+    return method
+
+
+# What stands opposite an array.
+
+
+def _where(array: Array) -> str:
+    """The arguments that make another array beside it."""
+    return f'backend="{array.backend}", device={array.device}'
+
+
+def _is_operand(other: Any) -> bool:
+    """Whether it is a number or holds some. Other objects may know what to do with an array themselves."""
+    import numpy as np
+
+    return isinstance(other, (int, float, complex, np.generic, np.ndarray)) or type(other) in (list, tuple)
+
+
+def _value(row: _Operator, array: Array, other: Any, form: _Form, is_left: bool) -> Any:
+    """The integer, or the True or False, that a Program takes for ``other``."""
+    if form.greatest == 1:
+        if isinstance(other, bool) or type(other).__name__ in ("bool", "bool_"):
+            return bool(other)
+    elif type(other) is int or (count := _integer(other)) is not None:
+        value = other if type(other) is int else count
+        if form.least <= value <= form.greatest:
+            return value
+    _refuse_value(row, array, other, form, is_left)
+
+
+def _integer(other: Any) -> int | None:
+    import numpy as np
+
+    return as_count(other) if isinstance(other, (int, np.integer)) else None
+
+
+def _refuse_value(row: _Operator, array: Array, other: Any, form: _Form, is_left: bool) -> NoReturn:
+    import numpy as np
+
+    wanted = _AMOUNTS if row.kind == "shift" and not is_left else array.dtype.name
+    start = f"operator `{row.symbol}` has a vyre.Array of {array.dtype} and"
+    if isinstance(other, np.ndarray) and other.ndim:
+        what = f"a numpy array of {other.dtype}"
+        raise ArgumentError(f"{start} {what}, which lies on the host. Fix: {_upload(array, other, wanted)}.")
+    if isinstance(other, (list, tuple)):
+        what = f"a {type(other).__name__}"
+        raise ArgumentError(f"{start} {what}, which lies on the host. Fix: {_upload(array, other, wanted)}.")
+    fix = "write an integer in that range"
+    count = _integer(other)
+    if form.greatest == 1:
+        fix = "write bool(x)" if count is not None else "write True or False"
+    elif isinstance(other, (bool, np.bool_, np.ndarray)):
+        fix = "write int(x)"
+    elif isinstance(other, (float, complex, np.inexact)):
+        fix = "write an integer: programs have no floats, and x * p // q is x times the fraction p / q"
+    elif count is not None and count < 0 and row.symbol in "+-" and not is_left and -count <= form.greatest:
+        fix = f"write `{'-' if row.symbol == '+' else '+'} {-count}`"
+    elif count is not None and -(2**31) <= count < 0 and row.kind == "":
+        fix = f"write {count} & 0x{form.greatest:X} for the same bits"
+    wants = "True or False" if form.greatest == 1 else f"an integer from {form.least} to {form.greatest}"
+    raise ArgumentError(f"{start} {shown(other)}, which is not {wants}. Fix: {fix}.")
+
+
+def _upload(array: Array, values: Any, wanted: str) -> str:
+    """The expression that makes an array beside another of values on the host."""
+    import numpy as np
+
+    from vyre import _values
+
+    try:
+        _values.exact(values, np.dtype(wanted), "")
+    except ArgumentError:
+        if isinstance(values, np.ndarray):
+            return f"{_values.conversion(values, wanted, 'x')}, and vyre.array(x, {_where(array)}) of that"
+        return f"{_values.sequence(values, wanted)}, and vyre.array(x, {_where(array)}) of that"
+    dtype = f", dtype=np.{'bool_' if wanted == 'bool' else wanted}"
+    return f"write vyre.array(x{'' if getattr(values, 'dtype', None) == wanted else dtype}, {_where(array)})"
+
+
+def _refuse_amount(symbol: str, dtype: np.dtype[Any]) -> NoReturn:
+    raise ArgumentError(
+        f"amount of `{symbol}` must be a vyre.Array of uint32, got one of {dtype}. "
+        "Fix: write amount.astype(np.uint32) in place of the amount."
+    )
+
+
+def _refuse_arrays(row: _Operator, left: Array, right: Array, wanted: np.dtype[Any]) -> NoReturn:
+    import numpy as np
+
+    _element(right, row.symbol)
+    if right.dtype != wanted:
+        if row.kind == "shift":
+            _refuse_amount(row.symbol, right.dtype)
+        raise ArgumentError(
+            f"operator `{row.symbol}` has vyre.Arrays of {left.dtype} and {right.dtype}. Fix: write "
+            f"right.astype(np.{'bool_' if wanted.name == 'bool' else wanted}) in place of the right one, so that both "
+            "have one dtype."
+        )
+    fix = "pass arrays of one shape"
+    if left.size == right.size:
+        fix = f"write right.reshape({left.shape}) in place of the right one"
+    elif right.size == 1:
+        fix = f"write {'bool' if wanted.name == 'bool' else 'int'}(right) in place of the right one"
+    else:
+        try:
+            whole = np.broadcast_shapes(left.shape, right.shape)
+        except ValueError:
+            whole = None
+        if whole == left.shape:
+            fix = f"write vyre.array(np.broadcast_to(right.numpy(), {whole})) in place of the right one"
+    raise ArgumentError(
+        f"operator `{row.symbol}` has vyre.Arrays of shapes {left.shape} and {right.shape}, and arrays are not "
+        f"broadcast. Fix: {fix}."
+    )
+
+
+def _check_place(symbol: str, left: Array, right: Array) -> None:
+    if (left.backend, left.device) == (right.backend, right.device):
+        return
+    raise ArgumentError(
+        f"operator `{symbol}` has vyre.Arrays of two devices: device {left.device} of backend `{left.backend}` and "
+        f"device {right.device} of backend `{right.backend}`. "
+        f"Fix: write vyre.array(right, {_where(left)}) in place of the right one."
+    )
+
+
+# Methods.
+
+_COPIES: dict[Any, Program] = {}
+_FILLS: dict[Any, Program] = {}
+
+
+class _Methods:
+    """The methods, each with ``self`` a vyre.Array."""
+
+    def reshape(self: Any, *shape: int | Sequence[int]) -> Array:
+        """reshape(*shape) -> Array
+
+        The same elements with other axes, without a copy: what is written to one array is seen in the other.
+
+        Args:
+            shape: elements along each axis, or one tuple of them; one may be -1, which is what is left.
+
+        Raises: ArgumentError for another number of elements.
+
+        >>> import vyre
+        >>> a = vyre.arange(6, backend="cpu")
+        >>> a.reshape(2, -1).numpy()
+        array([[0, 1, 2],
+               [3, 4, 5]], dtype=uint32)
+        """
+        given: Any = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
+        axes = [as_count(extent) for extent in given[: _MOST_AXES + 1]]
+        known = 1
+        for extent in axes:
+            if extent is None or not -1 <= extent < 2**48 or axes.count(-1) > 1 or len(axes) > _MOST_AXES:
+                raise ArgumentError(
+                    f"argument `shape` of Array.reshape must be up to {_MOST_AXES} counts, at most one of them -1, got "
+                    f"{shown(given)}. Fix: write a.reshape(h, w), or a.reshape(-1)."
+                )
+            known *= extent if extent != -1 else 1
+        whole = [self.size // known if extent == -1 and known else extent for extent in axes]
+        if -1 in whole or known * (whole[axes.index(-1)] if -1 in axes else 1) != self.size:  # type: ignore[operator]
+            raise ArgumentError(
+                f"a vyre.Array of shape {self.shape} has {self.size} elements, which do not fit shape "
+                f"{shown(tuple(given))}. Fix: write a shape of {self.size} elements, or a.reshape(-1)."
+            )
+        return _core._reshaped(self, whole)
+
+    def copy(self: Any) -> Array:
+        """copy() -> Array
+
+        A new array with these elements, on the same device. In a graph the copy is made at each replay.
+
+        >>> import vyre
+        >>> a = vyre.array([1, 2], dtype=vyre.u32, backend="cpu")
+        >>> b = a.copy()
+        >>> b.fill(7)
+        >>> a.numpy()
+        array([1, 2], dtype=uint32)
+        """
+        return _converted(self, self.dtype.name)
+
+    def astype(self: Any, dtype: DTypeLike | DataType) -> Array:
+        """astype(dtype) -> Array
+
+        A new array with the elements cast to another dtype, on the same device, as casts of expressions do it: from
+        bool 0 or 1, to bool whether it is other than 0, to a smaller integer the low bits, from int32 to uint64 with
+        the sign.
+
+        Args:
+            dtype: uint32, int32, uint64 or bool, or their DataType.
+
+        Raises: ArgumentError.
+
+        >>> import numpy as np
+        >>> import vyre
+        >>> vyre.array([-1, 2], dtype=vyre.i32, backend="cpu").astype(np.uint32).numpy()
+        array([4294967295,          2], dtype=uint32)
+        """
+        from vyre._array import _dtype
+
+        return _converted(self, _dtype(dtype, "Array.astype").name)
+
+    def fill(self: Any, value: Any) -> None:
+        """fill(value) -> None
+
+        Gives every element one value, in the order of the calls. In a graph this is done at each replay.
+
+        Args:
+            value: an integer that the dtype holds; True or False for bool.
+
+        Raises: ArgumentError.
+
+        >>> import vyre
+        >>> a = vyre.empty(3, backend="cpu")
+        >>> a.fill(5)
+        >>> a.numpy()
+        array([5, 5, 5], dtype=uint32)
+        """
+        from vyre import _values
+
+        where = "argument `value` of Array.fill"
+        given = _values.exact(value, self.dtype, where)
+        if given.ndim:
+            raise ArgumentError(
+                f"{where} must be one value, got values of shape {given.shape}. Fix: write a.write(values)."
+            )
+        element = _ELEMENTS.get(self.dtype.name)
+        if element is None:
+            self.write(given)
+            return
+        program = _FILLS.get(self.dtype)
+        if program is None:
+            operands = [("array", False, element), ("value", True, element)]
+            program = _FILLS.setdefault(self.dtype, _program(lambda _, value: value, operands, None))
+        program(self, given.item(), workgroups=_groups(self))
+
+    def item(self: Any) -> int | bool:
+        """item() -> int | bool
+
+        The value of an array of one element, once the calls that write it are done.
+
+        Raises: ArgumentError for another number of elements.
+
+        >>> import vyre
+        >>> vyre.array([[7]], dtype=vyre.u32, backend="cpu").item()
+        7
+        """
+        if self.size != 1:
+            raise ArgumentError(
+                f"item() takes a vyre.Array of one element, got one of {self.dtype} with shape {self.shape}. "
+                "Fix: write array[k], or array.numpy()."
+            )
+        return self.numpy().item()
+
+
+def _converted(array: Array, name: str) -> Array:
+    """A new array of another dtype, or of the same."""
+    import numpy as np
+
+    source, target = _ELEMENTS[array.dtype.name], _ELEMENTS[name]
+    key = (array.dtype, name)
+    program = _COPIES.get(key)
+    if program is None:
+        cast = (lambda value: value) if source is target else (lambda value: Expr.cast(target.computed, value))
+        program = _COPIES.setdefault(key, _program(cast, [("value", False, source)], target))
+    return _call(program, (array,), array, np.dtype(name))
+
+
+def _members() -> dict[str, Any]:
+    members: dict[str, Any] = {}
+    for row in _BINARY:
+        method, reflected = _binary(row)
+        members[f"__{row.name}__"] = method
+        if row.kind != "compare":
+            members[f"__r{row.name}__"] = reflected
+            members[f"__i{row.name}__"] = _in_place(row)
+    for row in _UNARY:
+        members[f"__{row.name}__"] = _unary(row)
+    for name, (symbol, fix) in _MISSING.items():
+        for prefix in ("", "r", "i"):
+            members[f"__{prefix}{name}__"] = _missing(symbol, fix)
+    for name, member in members.items():
+        member.__name__ = member.__qualname__ = name
+    members["__pos__"] = lambda array: array.copy()
+    explain_methods(_Methods, "vyre.Array")
+    members.update({name: member for name, member in vars(_Methods).items() if not name.startswith("_")})
+    # numpy's own functions would read the elements to the host, and give numpy arrays.
+    members["__array_ufunc__"] = None
+    return members
+
+
+MEMBERS = _members()
