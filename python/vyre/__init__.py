@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from vyre._creation import arange, empty_like, full, full_like, zeros, zeros_like
     from vyre._devices import Backends, Device, backends, devices
     from vyre._divergence import Divergence, OutputDifference
-    from vyre._kernel import Builder, Kernel, barrier, gid, lid, local, shared, unroll, wid
+    from vyre._kernel import Builder, Kernel, barrier, gid, grid_size, lid, local, shared, unroll, wid
     from vyre._profile import Profile, ProfileEvent, ProfileRow, profile
     from vyre._repeat import RepeatResult, RunDifference, repeat
     from vyre._reports import (
@@ -106,7 +106,7 @@ _LATER = {
     **dict.fromkeys(
         [
             *["Builder", "In", "InOut", "Kernel", "Out", "const", "kernel"],
-            *["barrier", "gid", "lid", "local", "shared", "unroll", "wid"],
+            *["barrier", "gid", "grid_size", "lid", "local", "shared", "unroll", "wid"],
         ],
         "vyre._kernel",
     ),
@@ -226,6 +226,7 @@ __all__ = [
     "full_like",
     "gid",
     "graph",
+    "grid_size",
     "hide_frames",
     "i8",
     "i16",

@@ -4,11 +4,12 @@ A function's source is rewritten when it is decorated (rewrite.py; refuse.py say
 turns early exits into branches). Running the rewritten function on expressions makes a Program (trace.py), with the
 Tracer (tracer.py) deciding what Python would decide by numbers; control.py has its branches and loops, ranges.py
 `range`, functions.py Python's own functions, values.py what variables hold, and arrays.py what indexing means.
-call.py takes the arrays of a call and runs the Program; plans.py remembers calls.
+call.py takes the arrays of a call and runs the Program; plans.py remembers calls, and grid_sizes.py
+knows their grids.
 """
 
 from vyre._kernel.builder import Builder
-from vyre._kernel.inside import barrier, gid, lid, local, shared, unroll, wid
+from vyre._kernel.inside import barrier, gid, grid_size, lid, local, shared, unroll, wid
 from vyre._kernel.kernel import Kernel, kernel
 from vyre._kernel.parameters import In, InOut, Out, const
 
@@ -21,6 +22,7 @@ __all__ = [
     "barrier",
     "const",
     "gid",
+    "grid_size",
     "kernel",
     "lid",
     "local",

@@ -11,6 +11,7 @@ from vyre import _core, _values
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import place
+from vyre._kernel.grid_sizes import grid_words
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.trace import PARAMS, Traced
 from vyre._kernel.tracer import _ACTIVE
@@ -43,8 +44,9 @@ def call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     traced = kernel._traced(constants)
     resident = next((given[each.name] for each in kernel._arrays if isinstance(given.get(each.name), Array)), None)
     shapes = _shapes(kernel, given)
+    grid, was_given = options.get("grid"), options.get("workgroups") is not None
     workgroups = _workgroups(kernel, traced, shapes, options)
-    words = _words(kernel, given, shapes)
+    words = _words(kernel, given, shapes) + grid_words(kernel, traced, shapes, grid, workgroups, was_given)
     for each in kernel._arrays:
         if each.kind != "In" and isinstance(given.get(each.name), np.ndarray):
             _check_writable(kernel, each, given[each.name])

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 _MOST_UNROLLED = 1 << 20
 
-__all__ = ["barrier", "gid", "lid", "local", "shared", "unroll", "wid"]
+__all__ = ["barrier", "gid", "grid_size", "lid", "local", "shared", "unroll", "wid"]
 
 
 def gid(axis: int = 0) -> u32:
@@ -57,6 +57,39 @@ def wid(axis: int = 0) -> u32:
     """
     _depends("vyre.wid")
     return Expr.workgroup_id(_axis(axis, "vyre.wid"))
+
+
+def grid_size(axis: int = 0) -> u32:
+    """How many invocations the call asked for along an axis, 0 for x, in a kernel; U32.
+
+    That is the call's ``grid=``, or ``workgroups=`` times the size of a workgroup. A grid is rounded up to whole
+    workgroups, so invocations from this index on run too, unless the kernel leaves them out.
+
+    Raises: ArgumentError outside of a kernel. A call raises it where its grid is resident, since the counts are then
+        unknown to it.
+
+    >>> import numpy as np
+    >>> import vyre
+    >>> @vyre.kernel
+    ... def total(a: vyre.In[vyre.u32], sums: vyre.Out[vyre.u32]):
+    ...     first, step = vyre.gid(0), vyre.grid_size(0)
+    ...     if first < step:
+    ...         while first < len(a):
+    ...             sums[vyre.gid(0)] += a[first]
+    ...             first += step
+    >>> total(np.arange(10, dtype=np.uint32), sums=np.zeros(3, np.uint32), grid=3, backend="reference")
+    array([18, 12, 15], dtype=uint32)
+    """
+    tracer = current("vyre.grid_size")
+    found = _axis(axis, "vyre.grid_size")
+    if found > 2:
+        raise ArgumentError(
+            f"argument `axis` of vyre.grid_size must be 0 (x), 1 (y) or 2 (z), got {shown(axis)}. "
+            "Fix: write vyre.grid_size(0)."
+        )
+    if found not in tracer.grid_axes:
+        tracer.grid_axes.append(found)
+    return Expr.load("__params", tracer.grid_word + tracer.grid_axes.index(found))
 
 
 def shared(element: type[T] | DataType, shape: int | tuple[int, ...]) -> SharedArray[T]:

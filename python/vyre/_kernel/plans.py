@@ -13,6 +13,7 @@ import numpy as np
 
 from vyre._core import Array, DataType
 from vyre._kernel.call import _RANGES, _given, _shapes, _workgroups, run_on_host, run_resident
+from vyre._kernel.grid_sizes import grid_words
 
 if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
@@ -53,6 +54,7 @@ class _Plan:
         self._kernel, self._workgroups, self._shapes = kernel, workgroups, shapes
         self._places = {each.name: k for k, each in enumerate(kernel._parameters) if k < len(args)}
         self._sizes = [size for each in kernel._arrays if each.axes > 1 for size in shapes[each.name]]
+        self._grid = grid_words(kernel, traced, shapes, None, workgroups, was_given=False)
         self._scalars = [
             (self._places[each.name], *_RANGES[each.element], each.element is DataType.U64)  # type: ignore[index]
             for each in kernel._parameters
@@ -69,7 +71,7 @@ class _Plan:
             words.append(value & 0xFFFFFFFF)
             if is_wide:
                 words.append(value >> 32)
-        return words
+        return words + self._grid
 
 
 class _HostPlan(_Plan):

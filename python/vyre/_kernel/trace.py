@@ -81,6 +81,7 @@ class Traced:
     tables: dict[str, np.ndarray]  # in the order of their bindings
     words: int  # of PARAMS
     captured: list[Captured]
+    grid_axes: tuple[int, ...] = ()  # that vyre.grid_size asks about
     kept: dict[Any, Any] = field(default_factory=dict)  # words and tables on devices, the oldest first
 
 
@@ -98,7 +99,9 @@ def trace(
     try:
         with tracer:
             arguments, words = _arguments(tracer, parameters, constants)
+            tracer.grid_word = words
             rewritten.bound(tracer)(**arguments)
+        words += len(tracer.grid_axes)
         size, buffers = _layout(tracer, parameters, words, workgroup_size)
         program = Program(buffers, size, tracer.block)
         program.check()
@@ -126,7 +129,7 @@ def trace(
             raise
         raise kernel_error(function.__name__, _of_python(error, function), spot) from None
     tables = {name: values for name, (values, _) in tracer.table_values().items()}
-    return Traced(program, tables, words, inliner.captured())
+    return Traced(program, tables, words, inliner.captured(), tuple(tracer.grid_axes))
 
 
 def _in_words_of_kernels(diagnostics: Sequence[Any], slots: Mapping[str, str]) -> list[Any]:

@@ -65,6 +65,8 @@ class Tracer:
         self.loops: list[Loop] = []
         self.arrays: list[KernelArray] = []  # workgroup and private arrays and tables, as they are used
         self.regions: list[Region] = [Region()]  # the kernel, and the branches and bodies around, outermost first
+        self.grid_axes: list[int] = []  # that vyre.grid_size asks about
+        self.grid_word = 0  # of PARAMS, where their sizes begin
         self.needs_size: str | None = None  # what depends on the workgroup's size
         self.slots: dict[str, str] = {}  # the Python variable of each slot
         self.booleans: dict[int, Expr] = {}  # kept alive for their ids
