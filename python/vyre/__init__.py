@@ -62,7 +62,23 @@ if TYPE_CHECKING:
     from vyre._creation import arange, empty_like, full, full_like, zeros, zeros_like
     from vyre._devices import Backends, Device, backends, devices
     from vyre._divergence import Divergence, OutputDifference
-    from vyre._kernel import Builder, Kernel, barrier, gid, grid_size, lid, local, shared, unroll, wid
+    from vyre._kernel import (
+        Builder,
+        Debugging,
+        Kernel,
+        Row,
+        barrier,
+        debug,
+        debugging,
+        gid,
+        grid_size,
+        lid,
+        local,
+        shared,
+        unroll,
+        wid,
+    )
+    from vyre._kernel.tracing import Trace, trace
     from vyre._profile import Profile, ProfileEvent, ProfileRow, profile
     from vyre._repeat import RepeatResult, RunDifference, repeat
     from vyre._reports import (
@@ -105,11 +121,23 @@ _LATER = {
     **dict.fromkeys(["CheckResult", "check", "replay"], "vyre._check"),
     **dict.fromkeys(
         [
-            *["Builder", "In", "InOut", "Kernel", "Out", "const", "kernel"],
+            *[
+                "Builder",
+                "Debugging",
+                "In",
+                "InOut",
+                "Kernel",
+                "Out",
+                "Row",
+                "const",
+                "kernel",
+            ],
+            *["debug", "debugging"],
             *["barrier", "gid", "grid_size", "lid", "local", "shared", "unroll", "wid"],
         ],
         "vyre._kernel",
     ),
+    **dict.fromkeys(["Trace", "trace"], "vyre._kernel.tracing"),
     **dict.fromkeys(["Profile", "ProfileEvent", "ProfileRow", "profile"], "vyre._profile"),
     **dict.fromkeys(["RepeatResult", "RunDifference", "repeat"], "vyre._repeat"),
     **dict.fromkeys(["arange", "empty_like", "full", "full_like", "zeros", "zeros_like"], "vyre._creation"),
@@ -173,6 +201,7 @@ __all__ = [
     "CapabilityError",
     "CheckError",
     "CheckResult",
+    "Debugging",
     "Device",
     "DeviceError",
     "DeviceLostError",
@@ -204,7 +233,9 @@ __all__ = [
     "RaceReport",
     "RepeatResult",
     "Report",
+    "Row",
     "RunDifference",
+    "Trace",
     "UninitialisedReadReport",
     "ValidationError",
     "VyreError",
@@ -217,6 +248,8 @@ __all__ = [
     "boolean",
     "check",
     "const",
+    "debug",
+    "debugging",
     "default_device",
     "devices",
     "empty",
@@ -243,6 +276,7 @@ __all__ = [
     "replay",
     "run",
     "shared",
+    "trace",
     "try_compile",
     "u8",
     "u16",

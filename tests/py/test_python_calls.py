@@ -181,7 +181,10 @@ def test_everything_public_that_is_written_in_python_says_what_fits():
         parameters = inspect.signature(function).parameters
         if any(p.kind == p.VAR_KEYWORD for p in parameters.values()):
             # The first takes what vyre.run takes, the others what a kernel's own function names.
-            assert name in ("vyre.fuzz.Case.run", "vyre.Kernel.__call__", "vyre.Kernel.specialize")
+            assert name in (
+                "vyre.fuzz.Case.run",
+                *("vyre.Kernel.__call__", "vyre.Kernel.specialize", "vyre.trace"),
+            )
             continue
         itself = [object()] if next(iter(parameters), "") in ("self", "cls", "_cls") else []
         with pytest.raises(vyre.CallError, match=r"has no argument `no_such_argument`\. Fix: write "):

@@ -6,21 +6,29 @@ Tracer (tracer.py) deciding what Python would decide by numbers; control.py has 
 `range`, functions.py Python's own functions, values.py what variables hold, and arrays.py what indexing means.
 call.py takes the arrays of a call and runs the Program; plans.py remembers calls, and grid_sizes.py
 knows their grids.
+
+tracing.py and debugs.py tell what invocations compute, by statements that recorder.py adds, as rows.py prints it.
 """
 
 from vyre._kernel.builder import Builder
+from vyre._kernel.debugs import Debugging, debug, debugging
 from vyre._kernel.inside import barrier, gid, grid_size, lid, local, shared, unroll, wid
 from vyre._kernel.kernel import Kernel, kernel
 from vyre._kernel.parameters import In, InOut, Out, const
+from vyre._kernel.rows import Row
 
 __all__ = [
     "Builder",
+    "Debugging",
     "In",
     "InOut",
     "Kernel",
     "Out",
+    "Row",
     "barrier",
     "const",
+    "debug",
+    "debugging",
     "gid",
     "grid_size",
     "kernel",

@@ -13,13 +13,13 @@ from vyre._core import Array, DataType
 from vyre._default import place
 from vyre._kernel.grid_sizes import grid_words
 from vyre._kernel.mistakes import Mistake
-from vyre._kernel.trace import PARAMS, Traced
+from vyre._kernel.trace import PARAMS, RECORDS, Traced
 from vyre._kernel.tracer import _ACTIVE
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError, CallError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from vyre._kernel.kernel import Kernel
     from vyre._kernel.parameters import Parameter
@@ -31,7 +31,13 @@ _MOST_AXES = 3
 _RANGES = {DataType.U32: (0, 2**32 - 1), DataType.I32: (-(2**31), 2**31 - 1), DataType.U64: (0, 2**64 - 1)}
 
 
-def call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+def call(
+    kernel: Kernel,
+    args: Sequence[Any],
+    kwargs: dict[str, Any],
+    traced_for: Callable[[dict[str, Any]], Traced] | None = None,
+) -> Any:
+    """Run a kernel. ``traced_for`` gives the kernel for values of its constants, where it is not the kernel's own."""
     if getattr(_ACTIVE, "tracer", None) is not None:
         raise Mistake(
             "K004",
@@ -41,7 +47,7 @@ def call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
     options = {name: kwargs.pop(name) for name in _OPTIONS if name in kwargs}
     given = _given(kernel, args, kwargs)
     constants = {each.name: given[each.name] for each in kernel._constants}
-    traced = kernel._traced(constants)
+    traced = (traced_for or kernel._traced)(constants)
     resident = next((given[each.name] for each in kernel._arrays if isinstance(given.get(each.name), Array)), None)
     shapes = _shapes(kernel, given)
     grid, was_given = options.get("grid"), options.get("workgroups") is not None
@@ -273,6 +279,8 @@ def run_on_host(
         options.get("optimize"),
         f"kernel `{kernel.__name__}`",
     )
+    if traced.seen is not None:
+        traced.seen(outputs[RECORDS])
     results = []
     for each in kernel._arrays:
         if each.kind == "In":
@@ -352,6 +360,8 @@ def run_resident(
     for name, table in traced.tables.items():
         arrays.append(_kept(traced, ("table", name), table, where))
     traced.program(*arrays, workgroups=workgroups, optimize=options.get("optimize"))
+    if traced.seen is not None:
+        traced.seen(_kept(traced, ("table", RECORDS), traced.tables[RECORDS], where))
     for host, array in back:
         np.copyto(host, array.numpy())
     return _bare(results)

@@ -203,6 +203,7 @@ class Loop:
         tracer = self._tracer
         tracer.block = []
         tracer.loops.append(self)
+        tracer.around.append(self)
         tracer.regions.append(Region())
         for container, _, slots in self._carried.values():
             tracer.touch(container)
@@ -289,6 +290,7 @@ class Loop:
             self.store(values)
         body = tracer.block
         tracer.loops.pop()
+        tracer.around.pop()
         tracer.block, tracer.dead = self._outer, self._was_dead
         if self._carry(tracer.close_region()):
             return

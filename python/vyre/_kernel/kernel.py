@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from vyre._calls import explain_calls
 from vyre._kernel.call import call
+from vyre._kernel.debugs import OPEN
 from vyre._kernel.mistakes import Mistake, kernel_error
 from vyre._kernel.parameters import parameters_of, workgroup_counts
 from vyre._kernel.plans import plan_of, signature
@@ -130,6 +131,9 @@ class Kernel:
         return made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        seen = OPEN.seen
+        if seen is not None and not is_tracing():
+            return seen._call(self, args, dict(kwargs))
         key = signature(args, kwargs)
         plan = None if key is None else self._plans.get(key)
         if plan is not None and not is_tracing() and all(each.is_same() for each in plan.traced.captured):

@@ -30,6 +30,8 @@ RULES = {
     "shape.",
     "K008": "An array takes one index for each axis, from 0 on. In arrays are only read, Out and InOut arrays are read "
     "and written, and atomics are for arrays of U32.",
+    "K009": "vyre.debug(name, value) is a statement of its own, whose arguments only read: a kernel with it gives what "
+    "one without it gives.",
 }
 
 

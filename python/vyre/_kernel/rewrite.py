@@ -10,6 +10,7 @@ places of statements and of errors are those of the user's source.
 from __future__ import annotations
 
 import ast
+import copy
 import inspect
 from dataclasses import dataclass
 from types import CodeType, FunctionType
@@ -159,6 +160,10 @@ def _captured(tree: ast.FunctionDef, function: FunctionType) -> tuple[tuple[str,
     return tuple(found)
 
 
+def _last_name(node: ast.expr) -> str | None:
+    return node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else None
+
+
 def _is_truth(node: ast.expr) -> bool:
     """Whether an expression gives 0 or 1 by its form."""
     if isinstance(node, ast.BoolOp):
@@ -205,6 +210,9 @@ class _Rewriter:
         self._merged = self._all_merged(tree.body)
         body = self._block(tree.body)
         start: list[ast.stmt] = []
+        # The line of `def` alone: Python says of a call over several lines that it stands on the last one.
+        at = ast.copy_location(ast.Pass(), tree)
+        at.end_lineno, at.end_col_offset = tree.lineno, tree.col_offset + len("def")
         for name in self._merged:
             if name not in self._parameters:
                 why = ast.Constant("is read before it is assigned")
@@ -215,11 +223,11 @@ class _Rewriter:
                 start.append(
                     ast.Assign(
                         targets=[ast.Name(name, ast.Store())],
-                        value=self._call("keep", tree, ast.Constant(name), ast.Name(name, ast.Load())),
+                        value=self._call("keep", at, ast.Constant(name), ast.Name(name, ast.Load())),
                     )
                 )
         for each in start:
-            ast.copy_location(each, tree)
+            ast.copy_location(each, at)
             ast.fix_missing_locations(each)
         tree.body = [*start, *body] or [ast.copy_location(ast.Pass(), tree)]
 
@@ -253,7 +261,11 @@ class _Rewriter:
         return [statement]
 
     def _Expr(self, statement: ast.Expr) -> list[ast.stmt]:
-        statement.value = self._value(statement.value)
+        value = statement.value
+        if isinstance(value, ast.Call) and _last_name(value.func) == "debug":
+            function = self._value(copy.deepcopy(value.func))
+            return [self._do("statement", statement, function, _Expressions(self)._later(value))]
+        statement.value = self._value(value)
         return [statement]
 
     def _Assert(self, statement: ast.Assert) -> list[ast.stmt]:
@@ -343,6 +355,9 @@ class _Rewriter:
 
     def _If(self, statement: ast.If) -> list[ast.stmt]:
         names = tuple(_stored([*statement.body, *statement.orelse]))
+        read = [node.id for node in ast.walk(statement.test) if isinstance(node, ast.Name)]
+        # exits.py makes branches of its own.
+        method = "if_left" if read and all(name.startswith("vyre$") for name in read) else "if_"
         test = self._test(statement.test)
         handle, branch = self._handles("if", "branch")
         before = set(self._defined)
@@ -352,7 +367,7 @@ class _Rewriter:
         # A branch that leaves defines what it likes; the Tracer knows better, so this only spares calls.
         self._defined = before | (after_body & self._defined)
         at = statement.test
-        begin = self._set_name(handle, self._call("if_", at, test, self._names(names), self._tuple(names, at)), at)
+        begin = self._set_name(handle, self._call(method, at, test, self._names(names), self._tuple(names, at)), at)
         end = self._assign_tuple(names, self._method(handle, "end", at, self._tuple(names, at)), at)
         inside = ast.If(test=self._name(branch, at), body=body or [ast.Pass()], orelse=otherwise)
         loop = ast.For(

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre import _core
-from vyre._core import BufferDecl, DataType, Expr, Program
+from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Program
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
 from vyre._kernel.rewrite import Rewritten, rewrite
@@ -27,11 +27,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from vyre._kernel.parameters import Parameter
+    from vyre._kernel.recorder import Recorder
 
-__all__ = ["PARAMS", "Captured", "Traced", "trace"]
+__all__ = ["PARAMS", "RECORDS", "Captured", "Traced", "trace"]
 
 # The buffer of sizes and scalars, in the words of the layout.
 PARAMS = "__params"
+# The buffer of what a Recorder records.
+RECORDS = "__vyre_records"
 _MOST_INLINED = 200
 _MOST_COMPARED = 10_000  # values of a captured container
 # Names of types in the package that are no lower-case names of DataType's members.
@@ -41,6 +44,7 @@ _NUMPY_FOLDER = str(Path(np.__file__).parent) + os.sep
 _PACKAGE = str(Path(__file__).parent.parent) + os.sep
 
 
+_BY_WORKGROUPS = (BufferAccess.Workgroup, BufferAccess.Private)  # they have no binding
 _CONTAINERS = (list, dict, set, tuple)
 
 
@@ -82,6 +86,7 @@ class Traced:
     words: int  # of PARAMS
     captured: list[Captured]
     grid_axes: tuple[int, ...] = ()  # that vyre.grid_size asks about
+    seen: Callable[[Any], None] | None = None  # takes the words of RECORDS after a run
     kept: dict[Any, Any] = field(default_factory=dict)  # words and tables on devices, the oldest first
 
 
@@ -91,6 +96,7 @@ def trace(
     constants: Mapping[str, Any],
     workgroup_size: tuple[int, ...] | None,
     copies: dict[int, tuple[np.ndarray, np.ndarray]] | None = None,
+    recorder: Recorder | None = None,
 ) -> Traced:
     """Run the rewritten function on expressions, and check the Program that it makes."""
     function = rewritten.original
@@ -100,9 +106,13 @@ def trace(
         with tracer:
             arguments, words = _arguments(tracer, parameters, constants)
             tracer.grid_word = words
-            rewritten.bound(tracer)(**arguments)
+            if recorder is not None:
+                recorder.begin(tracer, inliner.is_traced)
+            rewritten.bound(tracer.view)(**arguments)
         words += len(tracer.grid_axes)
         size, buffers = _layout(tracer, parameters, words, workgroup_size)
+        if recorder is not None:
+            buffers += recorder.buffers(sum(each.access not in _BY_WORKGROUPS for each in buffers))
         program = Program(buffers, size, tracer.block)
         program.check()
     except Mistake as mistake:
@@ -316,7 +326,7 @@ class _Inliner:
         self._stack.append(function)
         loops, tracer.loops = tracer.loops, []
         try:
-            return tracer.use(rewritten.bound(tracer)(*args, **kwargs))
+            return tracer.use(rewritten.bound(tracer.view)(*args, **kwargs))
         finally:
             self._stack.pop()
             tracer.loops = loops

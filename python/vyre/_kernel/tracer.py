@@ -36,15 +36,13 @@ _MOST_PRIVATE_BYTES = 16384  # of an invocation (V037)
 _ACTIVE = threading.local()
 
 
-def current(function: str) -> Tracer:
+def current(function: str, fix: str = "call it in a function under @vyre.kernel") -> Tracer:
     """The tracer of the kernel that is being traced, or an error that names the function that needs one."""
     tracer = getattr(_ACTIVE, "tracer", None)
     if tracer is None:
         from vyre.errors import ArgumentError
 
-        raise ArgumentError(
-            f"{function} was called outside of a kernel. Fix: call it in a function under @vyre.kernel."
-        )
+        raise ArgumentError(f"{function} was called outside of a kernel. Fix: {fix}.")
     return tracer
 
 
@@ -67,6 +65,10 @@ class Tracer:
         self.regions: list[Region] = [Region()]  # the kernel, and the branches and bodies around, outermost first
         self.grid_axes: list[int] = []  # that vyre.grid_size asks about
         self.grid_word = 0  # of PARAMS, where their sizes begin
+        self.around: list[Loop] = []  # the loops around, those around the call of a helper included
+        self.recorder: Any = None  # what records values, where that is wanted
+        self.view: Any = self  # what the rewritten functions call
+        self.debugs: int | None = None  # the effects before the vyre.debug statement that is traced
         self.needs_size: str | None = None  # what depends on the workgroup's size
         self.slots: dict[str, str] = {}  # the Python variable of each slot
         self.booleans: dict[int, Expr] = {}  # kept alive for their ids
@@ -406,6 +408,15 @@ class Tracer:
         result = function(*args, **kwargs)
         return self.new(result) if type(result) in (list, dict) else result
 
+    def statement(self, function: Any, later: Callable[[], Any]) -> None:
+        """A statement that calls something whose name is `debug`."""
+        from vyre._kernel.debugs import debug, debug_statement
+
+        if getattr(function, "__module__", None) == debug.__module__ and function.__name__ == debug.__name__:
+            debug_statement(self, later)
+        else:
+            later()
+
     def method(self, owner: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         """``owner.name(...)``: on an expression the function of that name, which goes by types."""
         if type(owner) is Expr:
@@ -599,6 +610,8 @@ class Tracer:
         if type(condition) is Expr:
             return If(self, condition, names, values)
         return Known(bool(self._truth(condition)))
+
+    if_left = if_  # of a condition that says which paths have left
 
     def range_(
         self, function: Any, variable: str, names: tuple[str, ...], values: tuple[Any, ...], *bounds: Any
