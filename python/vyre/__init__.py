@@ -64,6 +64,9 @@ if TYPE_CHECKING:
     from vyre._divergence import Divergence, OutputDifference
     from vyre._kernel import (
         Builder,
+        Cost,
+        CostLoop,
+        Count,
         Debugging,
         Kernel,
         Row,
@@ -123,6 +126,9 @@ _LATER = {
         [
             *[
                 "Builder",
+                "Cost",
+                "CostLoop",
+                "Count",
                 "Debugging",
                 "In",
                 "InOut",
@@ -201,6 +207,9 @@ __all__ = [
     "CapabilityError",
     "CheckError",
     "CheckResult",
+    "Cost",
+    "CostLoop",
+    "Count",
     "Debugging",
     "Device",
     "DeviceError",

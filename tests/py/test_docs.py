@@ -86,7 +86,9 @@ def test_the_readme_lists_every_environment_variable():
     assert [name for name in sorted(found) if f"`{name}" not in section] == []
 
 
-@pytest.mark.parametrize(("page", "least"), [("README.md", 8), ("python/vyre/docs/kernels.md", 1)])
+@pytest.mark.parametrize(
+    ("page", "least"), [("README.md", 8), ("python/vyre/docs/kernels.md", 1), ("python/vyre/docs/looking-inside.md", 5)]
+)
 def test_the_code_of_a_page_runs(page, least, tmp_path, monkeypatch):
     """In order, in one namespace: sessions as doctests, whole scripts as they are."""
     monkeypatch.chdir(tmp_path)  # one of them writes a file

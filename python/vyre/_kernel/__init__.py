@@ -8,9 +8,12 @@ call.py takes the arrays of a call and runs the Program; plans.py remembers call
 knows their grids.
 
 tracing.py and debugs.py tell what invocations compute, by statements that recorder.py adds, as rows.py prints it.
+cost.py counts what a call does (cost_walk.py, intervals.py, counts.py), on a Program that wire.py takes apart.
 """
 
 from vyre._kernel.builder import Builder
+from vyre._kernel.cost import Cost
+from vyre._kernel.counts import CostLoop, Count
 from vyre._kernel.debugs import Debugging, debug, debugging
 from vyre._kernel.inside import barrier, gid, grid_size, lid, local, shared, unroll, wid
 from vyre._kernel.kernel import Kernel, kernel
@@ -19,6 +22,9 @@ from vyre._kernel.rows import Row
 
 __all__ = [
     "Builder",
+    "Cost",
+    "CostLoop",
+    "Count",
     "Debugging",
     "In",
     "InOut",

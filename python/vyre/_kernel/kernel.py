@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from vyre._calls import explain_calls
 from vyre._kernel.call import call
+from vyre._kernel.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
 from vyre._kernel.mistakes import Mistake, kernel_error
 from vyre._kernel.parameters import parameters_of, workgroup_counts
@@ -94,6 +95,37 @@ class Kernel:
                     f"kernel `{self.__name__}` has no const parameter `{name[:80]}`. Fix: write {call_text}."
                 )
         return Specialized(self._traced(self._with_defaults(constants, call_text)))
+
+    def cost(self, *args: Any, **kwargs: Any) -> Cost:
+        """What a call would do, from the shapes of its arrays, without running it: an object that prints as a table.
+
+        It counts the operations by kind, the bytes that are loaded and stored by array, the atomics, and the turns of
+        loops, of all invocations of the grid. They are those of the program as it is written, before it is optimised. A
+        count is exact where the shapes and numbers decide it; a branch that memory decides counts as the dearer of its
+        two, and a loop without a proven bound is told with its line and what a turn adds.
+
+        Args:
+            args, kwargs: as for a call, where a shape may stand for an array: ``cost(a=(1024,), n=5)`` or ``cost(1024,
+                5)``. A number that is left out may be any. ``grid=`` and ``workgroups=`` are as for a call.
+
+        Raises: what the call raises for its arguments; ArgumentError for a shape that is none.
+
+        >>> import vyre
+        >>> @vyre.kernel
+        ... def scaled(a: vyre.In[vyre.u32], k: vyre.u32, out: vyre.Out[vyre.u32]):
+        ...     i = vyre.gid(0)
+        ...     if i < len(out):
+        ...         out[i] = a[i] * k
+        >>> print(scaled.cost(a=1000))
+        scaled: 1,024 invocations
+                        kind  count
+          operations          2,024
+                        lt    1,024
+                        mul   1,000
+          bytes loaded  a     4,000
+          bytes stored  out   4,000
+        """
+        return cost_of(self, args, kwargs)
 
     def _with_defaults(self, constants: dict[str, Any], call_text: str) -> dict[str, Any]:
         made = {}
