@@ -113,3 +113,48 @@ def test_outside_of_a_kernel_it_is_refused():
     assert str(caught.value) == (
         "vyre.grid_size was called outside of a kernel. Fix: call it in a function under @vyre.kernel."
     )
+
+
+@vyre.kernel
+def collatz(first: In[u32], steps: Out[u32]):
+    i = vyre.gid(0)
+    n, count = first[i], 0
+    while n != 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        count += 1
+    steps[i] = count
+
+
+@vyre.kernel
+def guarded(first: In[u32], steps: Out[u32]):
+    if vyre.gid(0) < vyre.grid_size(0):  # the Fix of the time-out
+        i = vyre.gid(0)
+        n, count = first[i], 0
+        while n != 1:
+            n = n // 2 if n % 2 == 0 else 3 * n + 1
+            count += 1
+        steps[i] = count
+
+
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_a_time_out_names_the_tail_of_a_grid(backend):
+    first = np.array([1, 2, 3], np.uint32)
+    with pytest.raises(vyre.DispatchTimeoutError) as caught:
+        collatz(first, backend=backend, timeout=0.05)
+    assert str(caught.value) == (
+        f"the {'cpu backend' if backend == 'cpu' else 'reference'} did not finish within 0.05 s; 253 of the 256 "
+        "invocations are beyond the grid, which is rounded up to whole workgroups, and a `while` of kernel `collatz` "
+        "may never end on the zeros that they load. Fix: leave them out in the kernel with `if vyre.gid(0) < "
+        "vyre.grid_size(0):`, or give a longer time-out, "
+        + ("or fewer workgroups." if backend == "cpu" else "fewer workgroups, or name a faster backend.")
+    )
+    assert guarded(first, backend=backend, timeout=60).tolist() == [0, 1, 7]
+
+
+def test_a_time_out_without_a_tail_is_as_ever():
+    zeros = np.zeros(256, np.uint32)
+    with pytest.raises(vyre.DispatchTimeoutError) as caught:
+        collatz(zeros, backend="cpu", timeout=0.05)
+    assert str(caught.value) == (
+        "the cpu backend did not finish within 0.05 s. Fix: give a longer time-out, or fewer workgroups."
+    )

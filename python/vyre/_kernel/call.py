@@ -13,10 +13,11 @@ from vyre._core import Array, DataType
 from vyre._default import place
 from vyre._kernel.grid_sizes import grid_words
 from vyre._kernel.mistakes import Mistake
+from vyre._kernel.tails import with_tail
 from vyre._kernel.trace import PARAMS, RECORDS, Traced
 from vyre._kernel.tracer import _ACTIVE
 from vyre._text import as_count, shown
-from vyre.errors import ArgumentError, BindingError, CallError
+from vyre.errors import ArgumentError, BindingError, CallError, DispatchTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,7 +58,10 @@ def call(
         if each.kind != "In" and isinstance(given.get(each.name), np.ndarray):
             _check_writable(kernel, each, given[each.name])
     if resident is None:
-        return run_on_host(kernel, traced, given, shapes, words, workgroups, options)
+        try:
+            return run_on_host(kernel, traced, given, shapes, words, workgroups, options)
+        except DispatchTimeoutError as error:
+            raise (error if was_given else with_tail(kernel, traced, shapes, grid, workgroups, error)) from None
     return run_resident(kernel, traced, given, shapes, words, workgroups, options, resident)
 
 

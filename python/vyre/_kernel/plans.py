@@ -14,6 +14,8 @@ import numpy as np
 from vyre._core import Array, DataType
 from vyre._kernel.call import _RANGES, _given, _shapes, _workgroups, run_on_host, run_resident
 from vyre._kernel.grid_sizes import grid_words
+from vyre._kernel.tails import with_tail
+from vyre.errors import DispatchTimeoutError
 
 if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
@@ -89,7 +91,10 @@ class _HostPlan(_Plan):
         if words is None or not all(args[k].flags.carray for k in self._written):
             return NotImplemented
         given = {name: args[k] for name, k in self._places.items()}
-        return run_on_host(self._kernel, self.traced, given, self._shapes, words, self._workgroups, kwargs)
+        try:
+            return run_on_host(self._kernel, self.traced, given, self._shapes, words, self._workgroups, kwargs)
+        except DispatchTimeoutError as error:
+            raise with_tail(self._kernel, self.traced, self._shapes, None, self._workgroups, error) from None
 
 
 class _ResidentPlan(_Plan):
