@@ -8,7 +8,8 @@ call.py takes the arrays of a call and runs the Program; plans.py remembers call
 their grids.
 
 tracing.py and debugs.py tell what invocations compute, by statements that recorder.py adds, as rows.py prints it.
-cost.py counts what a call does (cost_walk.py, intervals.py, counts.py), on a Program that wire.py takes apart.
+cost.py counts what a call does (cost_walk.py, intervals.py, counts.py), on a Program that wire.py takes apart;
+assignments.py finds the user's assignment for a mistake where paths meet.
 """
 
 from vyre._kernel.builder import Builder

@@ -9,9 +9,9 @@ from vyre.errors import KernelError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import TracebackType
+    from types import CodeType, TracebackType
 
-__all__ = ["RULES", "Mistake", "Spot", "kernel_error", "spot_of"]
+__all__ = ["RULES", "Mistake", "Spot", "kernel_error", "spot_at_instruction", "spot_of"]
 
 # rule: what `vyre.explain` says about it. The rules of the IR (V001 and on) keep their ids in kernels.
 RULES = {
@@ -74,10 +74,13 @@ def spot_of(trace: TracebackType | None, is_traced: Callable[[object], bool]) ->
 
 
 def _instruction(trace: TracebackType) -> Spot:
-    code = trace.tb_frame.f_code
+    return spot_at_instruction(trace.tb_frame.f_code, trace.tb_lasti, trace.tb_lineno)
+
+
+def spot_at_instruction(code: CodeType, instruction: int, in_line: int) -> Spot:
     positions = getattr(code, "co_positions", None)
     if positions is not None:
         for k, (line, last, column, end) in enumerate(positions()):
-            if k == trace.tb_lasti // 2 and line is not None and column is not None:
+            if k == instruction // 2 and line is not None and column is not None:
                 return Spot(code.co_filename, line, column + 1, end + 1 if last == line and end is not None else 0)
-    return Spot(code.co_filename, trace.tb_lineno, 0, 0)
+    return Spot(code.co_filename, in_line, 0, 0)

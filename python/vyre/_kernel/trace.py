@@ -18,6 +18,7 @@ import numpy as np
 from vyre import _core
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Program
 from vyre._kernel.arrays import KernelArray
+from vyre._kernel.assignments import at_assignments, note_lets
 from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
 from vyre._kernel.rewrite import Rewritten, rewrite
 from vyre._kernel.tracer import Tracer
@@ -26,6 +27,7 @@ from vyre.errors import ArgumentError, KernelError, ValidationError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from vyre._kernel.mistakes import Spot
     from vyre._kernel.parameters import Parameter
     from vyre._kernel.recorder import Recorder
 
@@ -102,6 +104,7 @@ def trace(
     function = rewritten.original
     inliner = _Inliner(rewritten)
     tracer = Tracer(inliner.find, copies)
+    program = None
     try:
         with tracer:
             arguments, words = _arguments(tracer, parameters, constants)
@@ -122,7 +125,10 @@ def trace(
     except KernelError:
         raise
     except ValidationError as error:
-        raise KernelError(_in_words_of_kernels(error.diagnostics, tracer.slots)) from None
+        told: Sequence[Any] = error.diagnostics
+        if program is not None:
+            told = at_assignments(told, program, lambda: _spots(rewritten, parameters, constants, copies))
+        raise KernelError(_in_words_of_kernels(told, tracer.slots)) from None
     except RecursionError:
         raise kernel_error(
             function.__name__,
@@ -140,6 +146,21 @@ def trace(
         raise kernel_error(function.__name__, _of_python(error, function), spot) from None
     tables = {name: values for name, (values, _) in tracer.table_values().items()}
     return Traced(program, tables, words, inliner.captured(), tuple(tracer.grid_axes))
+
+
+def _spots(
+    rewritten: Rewritten,
+    parameters: Sequence[Parameter],
+    constants: Mapping[str, Any],
+    copies: dict[int, tuple[np.ndarray, np.ndarray]] | None,
+) -> dict[str, Spot]:
+    inliner = _Inliner(rewritten)
+    tracer = Tracer(inliner.find, copies)
+    spots = note_lets(tracer, inliner.is_traced)
+    with tracer:
+        arguments, tracer.grid_word = _arguments(tracer, parameters, constants)
+        rewritten.bound(tracer)(**arguments)
+    return spots
 
 
 def _in_words_of_kernels(diagnostics: Sequence[Any], slots: Mapping[str, str]) -> list[Any]:
