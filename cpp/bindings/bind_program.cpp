@@ -361,6 +361,20 @@ vyre.errors.ValidationError: V003 at workgroup_size[0] (...): vyre IR validation
     vyre.Program(workgroup_size=(0, 1, 1)).check()
     ...
   In Python: write workgroup_size=(1, 1, 1).)");
+  program.def("notes", notes, py::kw_only(), py::arg("lengths") = py::none(), py::arg("workgroups") = py::none(),
+              R"(notes(*, lengths=None, workgroups=None) -> Diagnostics
+
+What is probably not meant in a valid program, in program order: it never stops a program. vyre.explain("N001") says more about a note.
+
+Args:
+    lengths: elements of the buffers of a call, by name. With workgroups, N004 looks for elements that no invocation stores to.
+    workgroups: workgroups of that call, as for vyre.run; N005 then knows which ids differ between invocations.
+
+Raises vyre.ValidationError for a program that breaks a rule.
+
+>>> p = vyre.Program([vyre.BufferDecl.output("out", 0, vyre.u32)], entry=[vyre.Node.store("out", 0, vyre.Expr.buf_len("out") < 0)])
+>>> [(note.rule, note.message) for note in p.notes()]
+[('N003', 'vyre IR note: comparison `< 0` of u32 is always false. Fix: compare with a positive bound, or cast to I32.')])");
   program.def("to_text", to_text_form,
               R"(to_text() -> str
 

@@ -2,7 +2,11 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <map>
+
 #include "bindings.hpp"
+#include "call.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
 #include "lru.hpp"
@@ -11,6 +15,7 @@
 #include "vyre/base/nearest.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
+#include "vyre/validate/notes.hpp"
 #include "vyre/validate/rules.hpp"
 #include "vyre/validate/validate.hpp"
 #include "without_gil.hpp"
@@ -91,7 +96,7 @@ void bind_diagnostic(py::module_& m) {
 'vyre IR validation: assignment to undeclared variable `x`. Fix: add `let x = ...;` before this assignment.')");
   def_no_new(diagnostic, "Diagnostic is not called directly. Fix: take one from vyre.validate(program).");
   diagnostic.def_property_readonly(
-      "rule", [](const Diagnostic& self) { return self.rule; }, "The rule's id: V001 to V035.");
+      "rule", [](const Diagnostic& self) { return self.rule; }, "The rule's id, such as V014; N001 and on for notes.");
   diagnostic.def_property_readonly(
       "message", [](const Diagnostic& self) { return lenient_str(self.message); }, "vyre IR validation: <problem>. Fix: <action>.");
   diagnostic.def_property_readonly(
@@ -136,6 +141,48 @@ validate::ValidProgram valid(const PyProgram& program) {
   return *verdict.program;
 }
 
+namespace {
+
+py::object to_list_of(Diagnostics found) {
+  py::list result;
+  for (Diagnostic& diagnostic : found) result.append(py::cast(std::move(diagnostic)));
+  return py::module_::import("vyre._diagnostics").attr("Diagnostics")(result);
+}
+
+std::map<std::string, std::uint32_t, std::less<>> to_lengths(const ir::Program& program, py::handle object) {
+  const std::string where = "argument `lengths` of Program.notes";
+  std::map<std::string, std::uint32_t, std::less<>> lengths;
+  if (object.is_none()) return lengths;
+  std::vector<std::string_view> names;
+  for (const ir::BufferDecl& decl : program.buffers()) names.push_back(decl.name);
+  for (const auto& [key, value] : to_dict(object, where)) {
+    const std::string name = to_text(key, "a name in " + where);
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      throw ArgumentError(fmt::format("{} names {}, which is no buffer of the program{}. Fix: write the name of a buffer.", where, quoted(name),
+                                      did_you_mean(name, names)));
+    }
+    lengths[name] = to_u32(value, fmt::format("the length of {} in {}", quoted(name), where));
+  }
+  return lengths;
+}
+
+}  // namespace
+
+py::object notes(const PyProgram& program, py::handle lengths, py::handle workgroups) {
+  validate::NotedCall call{to_lengths(program.program, lengths), {}};
+  if (!workgroups.is_none()) {
+    const run::Grid grid = to_grid(workgroups, "Program.notes");
+    call.workgroups = {grid.x, grid.y, grid.z};
+  }
+  const validate::ValidProgram known = valid(program);
+  Diagnostics found;
+  {
+    const WithoutGil unlocked;
+    found = validate::notes(known, call);
+  }
+  return to_list_of(std::move(found));
+}
+
 void remember(const PyProgram& program, const validate::ValidProgram& value) {
   verdicts.insert({program.program, program.hash(), run::op_snapshot().generation}, value);
 }
@@ -155,9 +202,7 @@ void bind_validate(py::module_& m) {
           const WithoutGil unlocked;
           found = validate::validate(value, ops).diagnostics;
         }
-        py::list result;
-        for (Diagnostic& diagnostic : found) result.append(py::cast(std::move(diagnostic)));
-        return py::object(py::module_::import("vyre._diagnostics").attr("Diagnostics")(result));
+        return to_list_of(std::move(found));
       },
       py::arg("program"),
       R"(validate(program) -> Diagnostics
@@ -170,9 +215,11 @@ Every rule that the program breaks, in program order: a list, empty when it is v
       "_explain",
       [](py::handle rule) {
         const std::string id = to_text(rule, "argument `rule` of vyre.explain");
+        if (const auto note = validate::parse_note(id)) return lenient_str(validate::explain(*note));
         const auto found = validate::parse_rule(id);
         std::vector<std::string_view> rule_ids;
         for (const validate::RuleInfo& row : validate::kRules) rule_ids.push_back(row.id);
+        for (const validate::NoteInfo& row : validate::kNotes) rule_ids.push_back(row.id);
         if (!found)
           throw ArgumentError(fmt::format("there is no rule {}. Fix: write one from V001 to {}{}.", quoted(id), validate::kRules.back().id,
                                           did_you_mean(id, rule_ids)));
@@ -188,6 +235,10 @@ Every rule that the program breaks, in program order: a list, empty when it is v
   py::list hints;
   for (const validate::HintInfo& row : validate::kHints) hints.append(py::make_tuple(validate::id(row.rule), row.sentence));
   m.attr("_tables")["hints"] = py::tuple(hints);
+  py::list notes;
+  for (const validate::NoteInfo& row : validate::kNotes)
+    notes.append(py::make_tuple(row.id, row.title, row.checks, row.why, row.sentence, row.hint, row.example));
+  m.attr("_tables")["notes"] = py::tuple(notes);
 }
 
 }  // namespace vyre::python

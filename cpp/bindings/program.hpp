@@ -39,6 +39,9 @@ const PyProgram& to_program(py::handle object, const std::string& where);
 // Validated against the registry as it is now; remembered for the programs used last. Throws ValidationError.
 validate::ValidProgram valid(const PyProgram& program);
 
+// Program.notes. Raises like valid(), and for what `lengths` and `workgroups` cannot be.
+py::object notes(const PyProgram& program, py::handle lengths, py::handle workgroups);
+
 // A program that we made and that keeps every rule but the limits: valid() gives `value` from now on.
 void remember(const PyProgram& program, const validate::ValidProgram& value);
 

@@ -119,6 +119,19 @@ def _rules() -> str:
     return "\n".join(parts)
 
 
+def _notes() -> str:
+    parts = [
+        "## Notes\n\nNotes never stop a program: `program.notes()` says what is probably not meant in a valid one, and "
+        "`program.notes(lengths=..., workgroups=...)` in a call of it.\n"
+    ]
+    for note, title, checks, why, sentence, hint, example in _core._tables["notes"]:
+        parts.append(
+            f"### {note}: {title}\n\n{checks}\n\n{why}\n\n```text\n{sentence}\n```\n\nIn Python:\n\n"
+            f"```text\n{hint}\n```\n\n```python\n{example}```\n"
+        )
+    return "\n".join(parts)
+
+
 def _checks() -> str:
     rows = [(_code(name), meaning) for name, meaning in _core._tables["checks"]]
     return "## Checks\n\nWhat `vyre.check(..., checks=[...])` looks for.\n\n" + _table(("name", "finds"), rows)
@@ -154,4 +167,4 @@ def reference() -> str:
     >>> reference().startswith("# Reference")
     True
     """
-    return "\n".join([_HEAD, _types(), _casts(), _operators(), _rules(), _checks(), _speedups(), _operations()])
+    return "\n".join([_HEAD, _types(), _casts(), _operators(), _rules(), _notes(), _checks(), _speedups(), _operations()])

@@ -236,17 +236,25 @@ class Locator {
 
 Diagnostics locate(const Gathered& gathered, std::vector<Finding> findings) { return Locator(gathered)(std::move(findings)); }
 
-Place locate(const ValidProgram& program, NodeId statement, ExprId expr) {
+std::vector<Place> locate(const ValidProgram& program, const std::vector<Site>& sites) {
   Gathered gathered;
   gathered.program = &program.program();
   gathered.facts = program.facts();
+  std::vector<Finding> findings;
+  for (const Site site : sites) findings.push_back({site, Rule{}, {}, {}});
+  std::vector<Place> places;
+  for (Diagnostic& diagnostic : Locator(gathered)(std::move(findings))) places.push_back(std::move(diagnostic.place));
+  return places;
+}
+
+Place locate(const ValidProgram& program, NodeId statement, ExprId expr) {
   Site site = Site::of(statement);
-  const Statement& steps = gathered.facts.statements[statement];
+  const Statement& steps = program.facts().statements[statement];
   for (std::uint32_t k = 0; k < steps.step_count; ++k) {
     const StepId step{steps.first_step + k};
-    if (gathered.step(step).expr == expr) site = Site::of(step);
+    if (program.facts().steps[step.index].expr == expr) site = Site::of(step);
   }
-  return Locator(gathered)({Finding{site, Rule{}, {}, {}}}).front().place;
+  return locate(program, std::vector{site}).front();
 }
 
 }  // namespace vyre::validate

@@ -68,6 +68,9 @@ class Report {
 // first and last few parts are written, with "..." between them.
 Diagnostics locate(const Gathered& gathered, std::vector<Finding> findings);
 
+// The places of what is known of a program that breaks no rule, in program order.
+std::vector<Place> locate(const ValidProgram& program, const std::vector<Site>& sites);
+
 // The place of a statement, or of an expression that it evaluates, in a program that breaks no rule.
 Place locate(const ValidProgram& program, NodeId statement, ExprId expr = {});
 

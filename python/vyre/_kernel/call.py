@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
     from vyre._kernel.parameters import Parameter
 
-__all__ = ["call", "run_on_host", "run_resident"]
+__all__ = ["call", "noted_call", "run_on_host", "run_resident"]
 
 _OPTIONS = ("grid", "workgroups", "backend", "device", "optimize", "timeout")
 _MOST_AXES = 3
@@ -63,6 +63,17 @@ def call(
         except DispatchTimeoutError as error:
             raise (error if was_given else with_tail(kernel, traced, shapes, grid, workgroups, error)) from None
     return run_resident(kernel, traced, given, shapes, words, workgroups, options, resident)
+
+
+def noted_call(
+    kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]
+) -> tuple[Traced, dict[str, tuple[int, ...]], Any]:
+    """What notes need of a call: its program, the axes of its arrays, and its workgroups."""
+    options = {name: kwargs.pop(name) for name in _OPTIONS if name in kwargs}
+    given = _given(kernel, args, kwargs)
+    traced = kernel._traced({each.name: given[each.name] for each in kernel._constants})
+    shapes = _shapes(kernel, given)
+    return traced, shapes, _workgroups(kernel, traced, shapes, options)
 
 
 def _given(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:

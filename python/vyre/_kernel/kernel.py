@@ -8,10 +8,11 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, overload
 
 from vyre._calls import explain_calls
-from vyre._kernel.call import call
+from vyre._kernel.call import call, noted_call
 from vyre._kernel.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
 from vyre._kernel.mistakes import Mistake, kernel_error
+from vyre._kernel.notes import notes_of
 from vyre._kernel.parameters import parameters_of, workgroup_counts
 from vyre._kernel.plans import plan_of, signature
 from vyre._kernel.rewrite import rewrite
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vyre._core import Program
+    from vyre._diagnostics import Diagnostics
 
 __all__ = ["Kernel", "kernel"]
 
@@ -127,6 +129,28 @@ class Kernel:
         """
         return cost_of(self, args, kwargs)
 
+    def notes(self, *args: Any, **kwargs: Any) -> Diagnostics:
+        """What is probably not meant in the kernel, or in a call: the notes of its program, with lines of its source.
+
+        Without arguments, the notes about the kernel alone. With those of a call (``grid=`` and ``workgroups=`` as
+        well), also whether the grid reaches every element (N004); nothing runs.
+
+        >>> import vyre
+        >>> @vyre.kernel
+        ... def count(x: vyre.In[vyre.u32], total: vyre.InOut[vyre.u32]):
+        ...     i = vyre.gid(0)
+        ...     if i < len(x):
+        ...         total[0] += x[i]
+        >>> [(note.rule, note.message) for note in count.notes()]
+        [('N005', 'vyre IR note: plain read-modify-write of `total`. Fix: use an atomic when several invocations may reach one element.')]
+        >>> count.notes()[0].hint
+        'write total.atomic_add(index, value) instead of this statement.'
+        """
+        if not args and not kwargs:
+            return notes_of(self.program)
+        traced, shapes, workgroups = noted_call(self, args, dict(kwargs))
+        return notes_of(traced.program, shapes, workgroups)
+
     def _with_defaults(self, constants: dict[str, Any], call_text: str) -> dict[str, Any]:
         made = {}
         for each in self._constants:
@@ -198,6 +222,10 @@ class Specialized:
 
     def __init__(self, traced: Traced) -> None:
         self.program = traced.program
+
+    def notes(self) -> Diagnostics:
+        """The notes about the kernel with these constants, as ``Kernel.notes`` gives them."""
+        return notes_of(self.program)
 
     @property
     def text(self) -> str:

@@ -1,0 +1,120 @@
+#include "vyre/validate/notes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <tuple>
+
+#include "vyre/ir/ops.hpp"
+#include "vyre/validate/note_list.hpp"
+#include "vyre/validate/python_text.hpp"
+#include "vyre/validate/report.hpp"
+
+namespace vyre::validate {
+namespace {
+
+using ir::BinOp;
+
+bool is_zero(const ir::Program& program, ExprId id) { return ir::literal_u32(program.expr(id)) == 0u; }
+
+// N003. What stands on the left of 0 is compared the other way round.
+void compare_with_zero(NoteWalk& walk, NodeId statement, ExprId id, const ir::Binary& binary) {
+  const bool on_left = is_zero(walk.program, binary.left), on_right = is_zero(walk.program, binary.right);
+  const bool below = (binary.op == BinOp::Lt && on_right) || (binary.op == BinOp::Gt && on_left);
+  const bool not_below = (binary.op == BinOp::Ge && on_right) || (binary.op == BinOp::Le && on_left);
+  if (!below && !not_below) return;
+  const bool mirrored = binary.op == BinOp::Gt || binary.op == BinOp::Le;
+  FoundNote note{statement, id, Note::N003, {below ? "<" : ">=", below ? "false" : "true"}, {}};
+  if (const std::string code = python_expr(walk.program, mirrored ? binary.right : binary.left, ""); !code.empty()) {
+    const std::string as_i32 = python_converted(ir::DataType::I32, ir::DataType::U32, code);
+    note.hint = {fmt::format("Expr.{}({}, Expr.i32(0))", ir::info(below ? BinOp::SLt : BinOp::SGe).text, as_i32)};
+  }
+  walk.found.push_back(std::move(note));
+}
+
+void collect(NoteWalk& walk) {
+  RepeatedEffects repeated(walk);
+  ElementsOfGrid elements(walk);
+  std::vector<bool> compared(walk.program.exprs().size());
+  for (std::uint32_t index = 0; index < walk.program.nodes().size(); ++index) {
+    const NodeId id{index};
+    walk.values.enter(id);
+    for (const Step& step : walk.facts.steps_of(id)) {
+      const auto* binary = std::get_if<ir::Binary>(&walk.program.expr(step.expr));
+      if (binary == nullptr || compared[step.expr.index]) continue;
+      compared[step.expr.index] = true;
+      compare_with_zero(walk, id, step.expr, *binary);
+    }
+    repeated.enter(id);
+    elements.enter(id);
+  }
+  repeated.finish();
+  elements.finish();
+}
+
+std::vector<Site> sites_of(const ValidProgram& program, const std::vector<FoundNote>& found) {
+  std::vector<Site> sites;
+  const Facts& facts = program.facts();
+  for (const FoundNote& note : found) {
+    Site site = Site::of(note.statement);
+    const Statement& statement = facts.statements[note.statement];
+    for (std::uint32_t k = 0; k < statement.step_count && note.expr.valid(); ++k) {
+      if (facts.steps[statement.first_step + k].expr != note.expr) continue;
+      site = Site::of(StepId{statement.first_step + k});
+      break;
+    }
+    sites.push_back(site);
+  }
+  return sites;
+}
+
+}  // namespace
+
+std::string NoteWalk::new_name(std::string_view stem) {
+  for (;;) {
+    const std::size_t k = ++names_given_;
+    std::string name = k == 1 ? std::string(stem) : fmt::format("{}_{}", stem, k);
+    if (!program.names().find(name).valid()) return name;
+  }
+}
+
+std::optional<Note> parse_note(std::string_view id) {
+  auto same = [](char a, char b) { return a == static_cast<char>(std::toupper(static_cast<unsigned char>(b))); };
+  for (const NoteInfo& row : kNotes) {
+    if (std::equal(row.id.begin(), row.id.end(), id.begin(), id.end(), same)) return row.note;
+  }
+  return std::nullopt;
+}
+
+std::string explain(Note note) {
+  const NoteInfo& row = info(note);
+  return fmt::format("{}: {}\n\nChecks: {}\n\nWhy: {}\n\nMessages:\n  {}\n\nIn Python:\n  {}\n\nExample:\n{}", row.id, row.title, row.checks,
+                     row.why, row.sentence, row.hint, row.example);
+}
+
+Diagnostics notes(const ValidProgram& program, const NotedCall& call) {
+  NoteWalk walk(program, call);
+  collect(walk);
+  std::vector<Site> sites = sites_of(program, walk.found);
+  std::vector<std::size_t> order(sites.size());
+  for (std::size_t k = 0; k < order.size(); ++k) order[k] = k;
+  // A statement's own notes come after those of its expressions.
+  const auto key = [&](std::size_t k) {
+    return std::tuple(walk.found[k].statement.index, sites[k].kind == Site::Kind::Node, sites[k].index, walk.found[k].note);
+  };
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
+  std::vector<Site> in_order;
+  for (const std::size_t k : order) in_order.push_back(sites[k]);
+  std::vector<Place> places = locate(program, in_order);
+  Diagnostics made;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const FoundNote& found = walk.found[order[k]];
+    const NoteInfo& row = info(found.note);
+    made.push_back({std::string(row.id), filled(row.sentence, found.values), std::move(places[k]),
+                    found.hint.empty() ? std::string() : filled(row.hint, found.hint)});
+  }
+  return made;
+}
+
+}  // namespace vyre::validate

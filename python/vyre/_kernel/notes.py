@@ -1,0 +1,32 @@
+"""The notes about a kernel, in words of kernels; ``Program.notes`` finds them."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+from vyre import _core
+from vyre._diagnostics import Diagnostics
+
+if TYPE_CHECKING:
+    from vyre._core import Diagnostic, Program
+
+__all__ = ["notes_of"]
+
+
+def notes_of(program: Program, shapes: dict[str, tuple[int, ...]] | None = None, workgroups: Any = None) -> Diagnostics:
+    """The notes about a kernel's program, or about a call with arrays of these shapes."""
+    lengths = None if shapes is None else {name: math.prod(shape) for name, shape in shapes.items()}
+    return Diagnostics([_in_words_of_kernels(each) for each in program.notes(lengths=lengths, workgroups=workgroups)])
+
+
+def _in_words_of_kernels(note: Diagnostic) -> Diagnostic:
+    hint = note.hint
+    if note.rule == "N003":
+        hint = "write vyre.i32(x) for the value x that is compared, which reads its bits as a signed number."
+    elif note.rule == "N005":
+        buffer = note.message.split("`")[1]
+        atomic = re.search(r"Expr\.(atomic_\w+)\(", hint)
+        hint = f"write {buffer}.{atomic[1]}(index, value) instead of this statement." if atomic else ""
+    return _core._diagnostic_from_state(note.rule, note.message.encode(), note.place, hint.encode())

@@ -1,0 +1,405 @@
+"""Notes say what is probably not meant in a valid program, and nothing else."""
+
+from __future__ import annotations
+
+import doctest
+import random
+import time
+
+import kernels
+import numpy as np
+import pytest
+
+import vyre
+from vyre import BufferDecl, DataType, Expr, InOut, Node, Out, Program, _core, u32
+
+OUT = BufferDecl.output("out", 0, DataType.U32)
+TILE = BufferDecl.workgroup("tile", 64, DataType.U32)
+MINE = BufferDecl.private("mine", 4, DataType.U32)
+I = Expr.invocation_id(0)
+L = Expr.local_id(0)
+V = Expr.var
+PLAIN = "vyre IR note: plain read-modify-write of `{}`. Fix: use an atomic when several invocations may reach one element."
+
+
+def program(*entry, size=(1, 1, 1), more=()):
+    return Program([OUT, TILE, MINE, *more], size, list(entry))
+
+
+def found(of, **call):
+    return [(each.rule, each.place.path, each.message) for each in of.notes(**call)]
+
+
+def rules(of, **call):
+    return [each.rule for each in of.notes(**call)]
+
+
+def result(of, words=4, workgroups=1):
+    return vyre.run(of, {"out": np.arange(words, dtype=np.uint32)}, workgroups, backend="reference")["out"].tolist()
+
+
+def test_an_atomic_that_two_statements_reach_is_noted_once_at_the_first():
+    ticket = Expr.atomic_add("out", 0, 1)
+    noted = program(Node.let("a", ticket), Node.store("out", 1, ticket + V("a")))
+    message = "vyre IR note: atomic on `out` fires in 2 statements. Fix: bind it once with let."
+    assert found(noted) == [("N001", "entry[0].value", message)]
+    assert noted.notes()[0].hint == (
+        'write Node.let("old", atomic) before this statement, where `atomic` is this expression, and Expr.var("old") '
+        "in the 2 statements that use it."
+    )
+    assert result(noted)[:2] == [2, 1]
+    fixed = program(Node.let("old", ticket), Node.let("a", V("old")), Node.store("out", 1, V("old") + V("a")))
+    assert found(fixed) == []
+    assert result(fixed)[:2] == [1, 0]
+
+
+def test_two_atomics_that_look_alike_are_not_noted():
+    assert found(program(*(Node.let(f"a{k}", Expr.atomic_add("out", 0, 1)) for k in range(3)))) == []
+
+
+def test_an_atomic_that_no_let_reaches_from_its_first_statement_has_no_hint():
+    ticket = Expr.atomic_add("out", 0, 1)
+    noted = program(Node.if_(I == 0, [Node.let("a", ticket)]), Node.let("b", ticket))
+    assert [(each.rule, each.place.path, each.hint) for each in noted.notes()] == [
+        ("N001", "entry[0].then[0].value", "")
+    ]
+
+
+def test_a_load_on_both_sides_of_a_store_is_noted():
+    first = Expr.load("out", 1)
+    noted = program(Node.let("a", first), Node.store("out", 1, 7), Node.store("out", 2, first + V("a")))
+    message = (
+        "vyre IR note: load of `out` is evaluated by 2 statements with a store to it between. Fix: bind it once with let."
+    )
+    assert found(noted) == [("N002", "entry[0].value", message)]
+    assert noted.notes()[0].hint == (
+        'write Node.let("read", Expr.load("out", 1)) before this statement, and Expr.var("read") in the 2 statements '
+        "that use the load."
+    )
+    assert result(noted)[2] == 8
+    fixed = program(
+        Node.let("read", Expr.load("out", 1)),
+        Node.let("a", V("read")),
+        Node.store("out", 1, 7),
+        Node.store("out", 2, V("read") + V("a")),
+    )
+    assert found(fixed) == []
+    assert result(fixed)[2] == 2
+
+
+LOAD = Expr.load("out", 1)
+USE_A, USE_B = Node.let("a", LOAD), Node.let("b", LOAD)
+WRITE = Node.store("out", 1, 7)
+AT_J = Expr.load("out", V("j"))
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_noted"),
+    [
+        ([USE_A, USE_B, WRITE], False),
+        ([WRITE, USE_A, USE_B], False),
+        ([USE_A, Node.store("out", 2, 7), USE_B], False),
+        ([USE_A, Node.store("out", I, 7), USE_B], True),
+        ([USE_A, Node.store("tile", 1, 7), USE_B], False),
+        ([USE_A, Node.let("t", Expr.atomic_add("out", 1, 1)), USE_B], True),
+        ([USE_A, Node.if_(I == 0, [WRITE]), USE_B], True),
+        ([USE_A, Node.if_(I == 0, [WRITE, Node.return_()]), USE_B], False),
+        ([USE_A, Node.if_(I == 0, [WRITE], [USE_B])], False),
+        ([Node.if_(I == 0, [USE_A], [WRITE]), USE_B], False),
+        ([Node.if_(I == 0, [USE_A, WRITE]), USE_B], True),
+        ([Node.loop("k", 0, 3, [USE_A, USE_B, WRITE])], False),
+        ([Node.loop("k", 0, 3, [USE_A, WRITE, USE_B])], True),
+        ([USE_A, Node.loop("k", 0, 3, [USE_B, WRITE])], True),
+        ([USE_A, Node.loop("k", 0, 3, [USE_B, WRITE, Node.break_()])], False),
+        ([Node.loop("k", 0, 3, [USE_A, Node.if_(I == 0, [WRITE, Node.break_()])]), USE_B], True),
+        ([Node.block([USE_A]), Node.block([WRITE]), USE_B], True),
+        # Another value of the index is another element.
+        ([Node.let("j", 0), Node.let("a", AT_J), Node.assign("j", 1), WRITE, Node.let("b", AT_J)], False),
+        ([Node.let("j", 0), Node.let("a", AT_J), WRITE, Node.let("b", AT_J), Node.assign("j", 1)], True),
+        ([Node.loop("j", n, 9, [Node.let("a", AT_J), Node.store("out", 8, 1)]) for n in (0, 1)], False),
+    ],
+)
+def test_a_store_counts_where_a_path_leads_through_it(entry, is_noted):
+    assert ("N002" in rules(program(*entry))) == is_noted
+
+
+def test_private_and_workgroup_memory_are_memory_that_changes():
+    for name in ("mine", "tile"):
+        load = Expr.load(name, 1)
+        entry = [Node.let("a", load), Node.store(name, 1, 7), Node.let("b", load)]
+        assert rules(program(*entry)) == ["N002"]
+
+
+X = Expr.buf_len("out") - 9
+
+
+@pytest.mark.parametrize(
+    ("comparison", "text", "hint"),
+    [
+        (Expr.lt(X, 0), "`< 0` of u32 is always false", "slt"),
+        (Expr.ge(X, 0), "`>= 0` of u32 is always true", "sge"),
+        (Expr.gt(Expr.u32(0), X), "`< 0` of u32 is always false", "slt"),
+        (Expr.le(Expr.u32(0), X), "`>= 0` of u32 is always true", "sge"),
+    ],
+)
+def test_comparisons_that_0_decides(comparison, text, hint):
+    noted = program(Node.store("out", 0, comparison))
+    message = f"vyre IR note: comparison {text}. Fix: compare with a positive bound, or cast to I32."
+    assert found(noted) == [("N003", "entry[0].value", message)]
+    assert result(noted)[0] == ("true" in text)
+    code = noted.notes()[0].hint.removeprefix("write ").partition(", which reads")[0]
+    assert code.startswith(f"Expr.{hint}(")
+    fixed = program(Node.store("out", 0, eval(code, vars(vyre))))
+    assert found(fixed) == []
+    assert result(fixed)[0] == (hint == "slt")  # 4 - 9 is below 0
+
+
+def test_other_comparisons_with_0_are_not_noted():
+    others = [Expr.gt(X, 0), Expr.le(X, 0), Expr.lt(Expr.u32(0), X), Expr.eq(X, 0), Expr.lt(X, 1)]
+    others.append(Expr.slt(Expr.cast(DataType.I32, X), Expr.i32(0)))
+    assert found(program(*(Node.let(f"v{k}", each) for k, each in enumerate(others)))) == []
+
+
+def test_the_notes_of_0_are_true():
+    seed = random.randrange(2**32)
+    print("seed", seed)
+    chosen = random.Random(seed)
+    make = {"<": (Expr.lt, Expr.gt), ">=": (Expr.ge, Expr.le)}
+    for _ in range(50):
+        op = chosen.choice(list(make))
+        x = Expr.load("out", I)
+        for _ in range(chosen.randrange(4)):
+            x = chosen.choice([Expr.sub, Expr.bitxor, Expr.mul, Expr.shl])(x, chosen.randrange(2**32))
+        comparison = make[op][0](x, 0) if chosen.random() < 0.5 else make[op][1](Expr.u32(0), x)
+        noted = program(Node.store("out", I, comparison), size=(16, 1, 1))
+        (note,) = [each for each in noted.notes() if each.rule == "N003"]
+        said = note.message.partition("always ")[2].partition(".")[0]
+        words = np.array([chosen.choice([0, 1, 2**31, 2**32 - 1, chosen.randrange(2**32)]) for _ in range(16)], np.uint32)
+        got = vyre.run(noted, {"out": words}, 1, backend="reference")["out"]
+        assert got.tolist() == [{"false": 0, "true": 1}[said]] * 16
+
+
+def test_elements_beyond_the_grid():
+    fill = program(Node.store("out", I, I), size=(64, 1, 1))
+    message = "vyre IR note: 36 of 100 elements of `out` lie beyond the grid. Fix: use 2 workgroups."
+    assert found(fill, lengths={"out": 100}, workgroups=1) == [("N004", "entry[0]", message)]
+    (note,) = fill.notes(lengths={"out": 100}, workgroups=1)
+    assert note.hint == "write workgroups=(2, 1, 1)."
+    got = vyre.run(fill, {"out": 100}, (2, 1, 1), backend="reference")["out"]
+    assert got.tolist() == list(range(100))
+    assert found(fill, lengths={"out": 100}, workgroups=(2, 1, 1)) == []
+    assert found(fill, lengths={"out": 64}, workgroups=1) == []
+    assert found(fill, lengths={"out": 100}) == found(fill, workgroups=1) == found(fill) == []
+
+
+SOURCE = BufferDecl.read("x", 1, DataType.U32)
+PUT = Node.store("out", I, I)
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_noted"),
+    [
+        ([Node.if_(I < Expr.buf_len("out"), [PUT])], True),
+        ([Node.if_(I < Expr.buf_len("x"), [PUT])], True),  # x is as long
+        ([Node.if_(I >= Expr.buf_len("out"), [Node.return_()]), PUT], True),
+        ([Node.let("n", Expr.buf_len("out")), Node.let("i", I), Node.if_(V("i") < V("n"), [Node.store("out", V("i"), 1)])], True),
+        ([Node.if_(I < 50, [PUT])], False),
+        ([Node.if_(I == 3, [Node.return_()]), PUT], False),
+        ([PUT, Node.store("out", I + 64, 1)], False),
+        ([PUT, Node.let("a", Expr.atomic_add("out", 0, 1))], False),
+        ([Node.store("out", L, I)], False),
+        ([Node.store("out", I * 2, I)], False),
+    ],
+)
+def test_a_guard_says_that_a_tail_is_meant(entry, is_noted):
+    of = program(*entry, size=(64, 1, 1), more=[SOURCE])
+    assert ("N004" in rules(of, lengths={"out": 100, "x": 100}, workgroups=1)) == is_noted
+
+
+def test_a_shorter_array_in_the_guard_is_meant():
+    of = program(Node.if_(I < Expr.buf_len("x"), [PUT]), size=(64, 1, 1), more=[SOURCE])
+    assert rules(of, lengths={"out": 100, "x": 64}, workgroups=1) == []
+
+
+def bump(name, index):
+    return Node.store(name, index, Expr.load(name, index) + 1)
+
+
+IN_ROWS = Expr.select(
+    Expr.logical_and(Expr.lt(Expr.invocation_id(1), Expr.load("x", 0)), Expr.lt(I, Expr.load("x", 1))),
+    Expr.invocation_id(1) * Expr.load("x", 1) + I,
+    0xFFFFFFFF,
+)
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_noted"),
+    [
+        ([bump("out", I)], False),
+        ([bump("out", 0)], True),
+        ([bump("out", I + 5)], False),
+        ([bump("out", I * 4 + 3)], False),
+        ([bump("out", I & 7)], True),
+        ([bump("out", Expr.load("x", I))], True),
+        ([bump("out", L)], True),
+        ([bump("out", Expr.workgroup_id(0))], True),
+        ([bump("out", Expr.workgroup_id(0) * 64 + L)], False),
+        ([bump("out", Expr.workgroup_id(0) * 32 + L)], True),
+        ([bump("tile", L)], False),
+        ([bump("tile", L ^ 1)], True),
+        ([bump("tile", 0)], True),
+        ([bump("mine", 0)], False),
+        ([bump("out", Expr.invocation_id(1) * Expr.load("x", 0) + I)], True),
+        ([bump("out", IN_ROWS)], False),
+        # A loop's variable may not reach into the next invocation's elements.
+        ([Node.loop("k", 0, 4, [bump("out", I * 4 + V("k"))])], False),
+        ([Node.loop("k", 0, 5, [bump("out", I * 4 + V("k"))])], True),
+        ([Node.loop("k", 0, Expr.load("x", 0), [bump("out", I * 4 + V("k"))])], True),
+        # One invocation alone has nobody to meet.
+        ([Node.if_(I == 0, [bump("out", 0)])], False),
+        ([Node.if_(L == 0, [bump("out", 0)])], True),
+        ([Node.if_(L == 0, [bump("out", Expr.workgroup_id(0))])], False),
+        ([Node.if_(L == 0, [bump("tile", 0)])], False),
+        ([Node.if_(I != 0, [Node.return_()]), bump("out", 0)], False),
+        ([Node.if_(I == 0, [], [bump("out", 0)])], True),
+        ([Node.let("first", Expr.eq(I, 0)), Node.if_(V("first"), [bump("out", 0)])], False),
+        # The value goes through variables, and another index is no read-modify-write.
+        ([Node.let("v", Expr.load("out", 3)), Node.let("w", V("v") * 5), Node.store("out", 3, V("w"))], True),
+        ([Node.store("out", 3, Expr.load("out", 2) + 1)], False),
+        ([Node.let("v", Expr.load("out", 3)), Node.store("out", 3, 1)], False),
+        ([Node.let("v", Expr.atomic_add("out", 3, 1)), Node.store("out", 3, V("v"))], False),
+    ],
+)
+def test_plain_updates_of_elements_that_invocations_share(entry, is_noted):
+    of = program(*entry, size=(64, 1, 1), more=[SOURCE])
+    assert [each.message for each in of.notes()] == [PLAIN.format("tile" if "tile" in of.to_text().partition("\n\n")[2] else "out")] * is_noted
+
+
+def test_a_grid_of_more_axes_shares_what_one_axis_names():
+    of = program(bump("out", I), size=(64, 1, 1))
+    assert rules(of) == rules(of, workgroups=4) == []
+    assert rules(of, workgroups=(4, 2, 1)) == ["N005"]
+    assert rules(program(bump("out", 0)), workgroups=1) == []
+    assert rules(program(bump("out", 0)), workgroups=2) == ["N005"]
+    assert rules(program(bump("out", I), size=(8, 8, 1))) == ["N005"]
+
+
+def test_the_hint_of_a_plain_update_counts_every_invocation():
+    of = program(Node.let("v", Expr.load("out", 0)), Node.store("out", 0, V("v") + 3), size=(64, 1, 1))
+    (note,) = of.notes()
+    assert note.hint == 'write Node.let("old", Expr.atomic_add("out", 0, 3)) instead of this store.'
+    fix = eval(note.hint.removeprefix("write ").removesuffix(" instead of this store."), vars(vyre))
+    assert result(program(fix, size=(64, 1, 1)))[0] == 64 * 3
+    assert program(bump("tile", 0), size=(64, 1, 1)).notes()[0].hint == ""  # not declared atomic
+
+
+def test_wrong_arguments_are_told():
+    of = program(Node.store("out", I, I))
+    message = "argument `lengths` of Program.notes names 'ou', which is no buffer of the program (did you mean `out`?). Fix: write the name of a buffer."
+    with pytest.raises(vyre.ArgumentError) as error:
+        of.notes(lengths={"ou": 1})
+    assert str(error.value) == message
+    with pytest.raises(vyre.ArgumentError, match="argument `workgroups` of Program.notes"):
+        of.notes(workgroups="4")
+    with pytest.raises(vyre.ValidationError):
+        Program(workgroup_size=(0, 1, 1)).notes()
+
+
+@vyre.kernel
+def shares(x: vyre.In[u32], total: InOut[u32], image: InOut[u32, 2]):
+    i = vyre.gid(0)
+    if i < len(x):
+        total[x[i]] += 1
+    image[vyre.gid(1), i] += 2
+    if x[i] < 0:
+        total[0] = 1
+
+
+def test_notes_about_a_kernel_mark_its_source():
+    first = shares._function.__code__.co_firstlineno
+    noted = shares.notes()
+    assert [(each.rule, each.place.line - first, each.message) for each in noted] == [
+        ("N005", 4, PLAIN.format("total")),
+        ("N003", 6, "vyre IR note: comparison `< 0` of u32 is always false. Fix: compare with a positive bound, or cast to I32."),
+    ]
+    assert all(each.place.file == __file__ for each in noted)
+    assert [each.hint for each in noted] == [
+        "write total.atomic_add(index, value) instead of this statement.",
+        "write vyre.i32(x) for the value x that is compared, which reads its bits as a signed number.",
+    ]
+    assert "\n    total[x[i]] += 1\n    ^" in str(noted[0]).replace("        ", "    ")
+    assert "<td" in noted._repr_html_()
+
+
+@vyre.kernel
+def fills(x: vyre.In[u32], y: Out[u32]):
+    i = vyre.gid(0)
+    y[i] = x[i]
+
+
+def test_a_call_of_a_kernel_tells_its_grid():
+    x = np.zeros(1000, np.uint32)
+    assert fills.notes() == fills.notes(x) == []
+    message = "vyre IR note: 488 of 1000 elements of `y` lie beyond the grid. Fix: use 4 workgroups."
+    for call in ({"grid": 500}, {"workgroups": 2}):
+        (note,) = fills.notes(x, **call)
+        assert (note.rule, note.message, note.hint) == ("N004", message, "write workgroups=(4, 1, 1).")
+    assert fills.notes(x, workgroups=(4, 1, 1)) == []
+
+
+def test_kernels_evaluate_nothing_anew():
+    """The front end binds every load of memory that changes, and every atomic."""
+    seen = 0
+    for each in [*vars(kernels).values(), shares, fills]:
+        if isinstance(each, vyre.Kernel) and not each._constants:
+            seen += 1
+            assert not {"N001", "N002"} & {note.rule for note in each.notes()}
+    assert seen > 10
+
+
+def test_notes_survive_text_and_bytes():
+    noted = 0
+    for seed in range(150):
+        of = vyre.fuzz.generate(seed).program
+        said = [(each.rule, each.place.path, each.message, each.hint) for each in of.notes()]
+        assert said == [(each.rule, each.place.path, each.message, each.hint) for each in of.notes()]
+        for again in (vyre.parse(of.to_text()), Program.from_bytes(of.to_bytes())):
+            assert said == [(each.rule, each.place.path, each.message, each.hint) for each in again.notes()], seed
+        noted += len(said)
+    assert noted > 0
+
+
+def test_notes_take_time_in_proportion():
+    """100,000 nodes that share loads, nest loops and update one element."""
+
+    def seconds(count):
+        loads = [Expr.load("out", Expr.u32(k)) for k in range(50)]
+        entry = []
+        for k in range(count // 20):
+            entry.append(Node.if_(I == k, [Node.let("a", loads[k % 50] + loads[(k + 7) % 50]), bump("out", k % 50)]))
+        of = program(*entry, size=(64, 1, 1))
+        of.check()
+        begin = time.process_time()
+        of.notes()
+        return time.process_time() - begin
+
+    assert seconds(100_000) < 5
+
+
+def test_long_chains_are_no_deeper_than_the_stack():
+    chain = Expr.load("out", 0)
+    for _ in range(49_000):
+        chain = chain + 1
+    assert rules(program(Node.store("out", 0, chain))) == ["N005"]
+
+
+@pytest.mark.parametrize("row", _core._tables["notes"], ids=lambda row: row[0])
+def test_notes_are_explained_with_an_example_that_runs(row):
+    text = vyre.explain(row[0])
+    assert text.startswith(f"{row[0]}: {row[1]}\n\nChecks: ")
+    assert row[4].startswith("vyre IR note: ")
+    example = doctest.DocTestParser().get_doctest(row[6], dict(vars(vyre)), row[0], None, 0)
+    assert row[6] in text
+    assert len(example.examples) >= 3
+    assert doctest.DocTestRunner().run(example).failed == 0
+    assert f"'{row[0]}'" in row[6] or row[4].split("`")[0].removeprefix("vyre IR note: <n> of <m> ") in row[6] or "hint" in row[6]
