@@ -15,6 +15,7 @@
 #include "vyre/base/nearest.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/registry.hpp"
+#include "vyre/validate/note_table.hpp"
 #include "vyre/validate/notes.hpp"
 #include "vyre/validate/rules.hpp"
 #include "vyre/validate/validate.hpp"
@@ -158,8 +159,8 @@ std::map<std::string, std::uint32_t, std::less<>> to_lengths(const ir::Program& 
   for (const auto& [key, value] : to_dict(object, where)) {
     const std::string name = to_text(key, "a name in " + where);
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      throw ArgumentError(fmt::format("{} names {}, which is no buffer of the program{}. Fix: write the name of a buffer.", where, quoted(name),
-                                      did_you_mean(name, names)));
+      throw ArgumentError(fmt::format("{} names {}, which is no buffer of the program{}. Fix: write the name of a buffer.", where,
+                                      quoted(name), did_you_mean(name, names)));
     }
     lengths[name] = to_u32(value, fmt::format("the length of {} in {}", quoted(name), where));
   }

@@ -167,4 +167,5 @@ def reference() -> str:
     >>> reference().startswith("# Reference")
     True
     """
-    return "\n".join([_HEAD, _types(), _casts(), _operators(), _rules(), _notes(), _checks(), _speedups(), _operations()])
+    tables = [_types(), _casts(), _operators(), _rules(), _notes(), _checks(), _speedups(), _operations()]
+    return "\n".join([_HEAD, *tables])

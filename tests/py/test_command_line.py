@@ -29,6 +29,7 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 EVERY = {
     "explain": ("explain", "V014"),
+    "check": ("check", "SAVED"),
     "devices": ("devices",),
     "backends": ("backends",),
     "doctor": ("doctor",),

@@ -28,8 +28,8 @@ using Digits = std::uint8_t;
 
 // What holds wherever a statement runs.
 struct Guard {
-  Digits single = 0;           // these ids have one value only, in each round of a loop
-  bool other = false;          // conditions that say nothing else
+  Digits single = 0;            // these ids have one value only, in each round of a loop
+  bool other = false;           // conditions that say nothing else
   std::uint32_t lengths = ~0u;  // the last `id < length`, in a list of them
 };
 
@@ -162,7 +162,8 @@ class ElementsOfGrid::State {
       } else if (const auto* cast = std::get_if<ir::Cast>(&is); cast != nullptr && cast->target == ir::DataType::Bool) {
         open.push_back({cast->value, wanted});
       } else if (const auto* binary = std::get_if<ir::Binary>(&is)) {
-        const bool all = wanted ? binary->op == BinOp::And || binary->op == BinOp::BitAnd : binary->op == BinOp::Or || binary->op == BinOp::BitOr;
+        const bool all =
+            wanted ? binary->op == BinOp::And || binary->op == BinOp::BitAnd : binary->op == BinOp::Or || binary->op == BinOp::BitOr;
         if (all) {
           open.push_back({binary->left, wanted});
           open.push_back({binary->right, wanted});
@@ -195,7 +196,8 @@ class ElementsOfGrid::State {
     if (binary.op != (truth ? BinOp::Eq : BinOp::Ne)) return;
     const Linear& sum = right.linear.uniform() ? left.linear : right.linear;
     if (!left.linear.known || !right.linear.known || !(left.linear.uniform() || right.linear.uniform())) return;
-    const bool ids_alone = std::all_of(sum.terms.begin(), sum.terms.begin() + sum.count, [](auto term) { return term.digit < kLoopDigits; });
+    const bool ids_alone =
+        std::all_of(sum.terms.begin(), sum.terms.begin() + sum.count, [](auto term) { return term.digit < kLoopDigits; });
     if (ids_alone) guard.single |= told_apart(sum, 0xFF).value_or(0);
   }
 
@@ -334,11 +336,12 @@ class ElementsOfGrid::State {
       }
     }
     workgroups[axis] = static_cast<std::uint32_t>((*all + size - 1) / size);
-    walk_.found.push_back({stores.first,
-                           {},
-                           Note::N004,
-                           {std::to_string(*all - reached), std::to_string(*all), Text(walk_.buffer(buffer).name).text(), std::to_string(workgroups[axis])},
-                           {fmt::format("({}, {}, {})", workgroups[0], workgroups[1], workgroups[2])}});
+    walk_.found.push_back(
+        {stores.first,
+         {},
+         Note::N004,
+         {std::to_string(*all - reached), std::to_string(*all), Text(walk_.buffer(buffer).name).text(), std::to_string(workgroups[axis])},
+         {fmt::format("({}, {}, {})", workgroups[0], workgroups[1], workgroups[2])}});
   }
 
   NoteWalk& walk_;
@@ -346,8 +349,8 @@ class ElementsOfGrid::State {
   std::vector<Open> open_;
   std::vector<LengthGuard> lengths_;
   IdVector<BufferId, Stores> stores_;
-  IdVector<LocalId, std::uint64_t> extents_;  // rounds of loops
-  IdVector<LocalId, Single> single_of_;       // of conditions that are bound by a Let
+  IdVector<LocalId, std::uint64_t> extents_;               // rounds of loops
+  IdVector<LocalId, Single> single_of_;                    // of conditions that are bound by a Let
   std::unordered_map<std::uint64_t, BufferId> length_of_;  // by the number of the value
   std::array<bool, 3> named_axes_{};
 };

@@ -7,8 +7,9 @@
 #include <string_view>
 #include <vector>
 
+#include "vyre/validate/note_table.hpp"
 #include "vyre/validate/note_values.hpp"
-#include "vyre/validate/notes.hpp"
+#include "vyre/validate/noted_call.hpp"
 
 namespace vyre::validate {
 

@@ -120,7 +120,8 @@ class RepeatedEffects::State {
         if (const auto* other = std::get_if<ir::Else>(&node)) ends.back() = other->end.index;
         if (std::holds_alternative<ir::End>(node)) ends.pop_back();
         list_end_[k] = ends.back();
-        if (const auto* branch = std::get_if<ir::If>(&node)) ends.push_back(branch->otherwise.valid() ? branch->otherwise.index : branch->end.index);
+        if (const auto* branch = std::get_if<ir::If>(&node))
+          ends.push_back(branch->otherwise.valid() ? branch->otherwise.index : branch->end.index);
         if (const auto* loop = std::get_if<ir::Loop>(&node)) ends.push_back(loop->end.index);
         if (const auto* block = std::get_if<ir::Block>(&node)) ends.push_back(block->end.index);
       }

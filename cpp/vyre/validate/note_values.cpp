@@ -57,7 +57,8 @@ void NoteValues::enter(NodeId id) {
   }
   if (std::holds_alternative<ir::Assign>(node)) ++assigned_[statement.local];
   if (std::holds_alternative<ir::Loop>(node)) ++rounds_;
-  if (const auto* end = std::get_if<ir::End>(&node); end != nullptr && std::holds_alternative<ir::Loop>(program_.node(end->opener))) ++rounds_;
+  if (const auto* end = std::get_if<ir::End>(&node); end != nullptr && std::holds_alternative<ir::Loop>(program_.node(end->opener)))
+    ++rounds_;
 }
 
 NoteValue NoteValues::computed(StepId id, const Step& step, const ir::Expr& expr) {

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <tuple>
 
 #include "vyre/ir/ops.hpp"
 #include "vyre/validate/note_list.hpp"
 #include "vyre/validate/python_text.hpp"
 #include "vyre/validate/report.hpp"
+#include "vyre/validate/rules.hpp"
 
 namespace vyre::validate {
 namespace {
@@ -70,28 +70,6 @@ std::vector<Site> sites_of(const ValidProgram& program, const std::vector<FoundN
 }
 
 }  // namespace
-
-std::string NoteWalk::new_name(std::string_view stem) {
-  for (;;) {
-    const std::size_t k = ++names_given_;
-    std::string name = k == 1 ? std::string(stem) : fmt::format("{}_{}", stem, k);
-    if (!program.names().find(name).valid()) return name;
-  }
-}
-
-std::optional<Note> parse_note(std::string_view id) {
-  auto same = [](char a, char b) { return a == static_cast<char>(std::toupper(static_cast<unsigned char>(b))); };
-  for (const NoteInfo& row : kNotes) {
-    if (std::equal(row.id.begin(), row.id.end(), id.begin(), id.end(), same)) return row.note;
-  }
-  return std::nullopt;
-}
-
-std::string explain(Note note) {
-  const NoteInfo& row = info(note);
-  return fmt::format("{}: {}\n\nChecks: {}\n\nWhy: {}\n\nMessages:\n  {}\n\nIn Python:\n  {}\n\nExample:\n{}", row.id, row.title, row.checks,
-                     row.why, row.sentence, row.hint, row.example);
-}
 
 Diagnostics notes(const ValidProgram& program, const NotedCall& call) {
   NoteWalk walk(program, call);

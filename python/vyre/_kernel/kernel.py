@@ -141,8 +141,8 @@ class Kernel:
         ...     i = vyre.gid(0)
         ...     if i < len(x):
         ...         total[0] += x[i]
-        >>> [(note.rule, note.message) for note in count.notes()]
-        [('N005', 'vyre IR note: plain read-modify-write of `total`. Fix: use an atomic when several invocations may reach one element.')]
+        >>> [(note.rule, note.message.partition(". Fix:")[0]) for note in count.notes()]
+        [('N005', 'vyre IR note: plain read-modify-write of `total`')]
         >>> count.notes()[0].hint
         'write total.atomic_add(index, value) instead of this statement.'
         """

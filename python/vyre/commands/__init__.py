@@ -6,6 +6,6 @@ gives the exit status.
 
 from __future__ import annotations
 
-from vyre.commands import backends, conform, devices, doctor, explain, fuzz, reference, repeat, replay
+from vyre.commands import backends, check, conform, devices, doctor, explain, fuzz, reference, repeat, replay
 
-COMMANDS = (explain, devices, backends, doctor, reference, conform, repeat, fuzz, replay)
+COMMANDS = (explain, check, devices, backends, doctor, reference, conform, repeat, fuzz, replay)

@@ -38,7 +38,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument("program", metavar="PROGRAM")
     parser.add_argument("inputs", metavar="INPUTS", nargs="?")
-    parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=_grid, help="how many along each axis")
+    parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="how many along each axis")
     parser.add_argument("--times", metavar="N", type=int, default=10, help="how many runs (10)")
     parser.add_argument("--backend", metavar="NAME", help="one of `vyre backends`; otherwise the best one here")
     parser.add_argument("--device", metavar="NUMBER", type=int, help="one of `vyre devices`")
@@ -46,7 +46,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.set_defaults(run=run)
 
 
-def _grid(text: str) -> tuple[int, ...]:
+def as_grid(text: str) -> tuple[int, ...]:
     if not re.fullmatch(r"\d{1,10}(,\d{1,10}){0,2}", text, re.ASCII):
         raise argparse.ArgumentTypeError(f"`{text}` is not one to three numbers with commas between")
     counts = tuple(int(count) for count in text.split(","))
@@ -56,7 +56,7 @@ def _grid(text: str) -> tuple[int, ...]:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    program, inputs, workgroups = _program(chosen.program)
+    program, inputs, workgroups = program_of(chosen.program)
     if chosen.inputs is not None:
         inputs = _arrays(chosen.inputs)
     workgroups = chosen.workgroups or workgroups
@@ -120,7 +120,7 @@ def _check_named(program: vyre.Program, inputs: dict[str, Any], path: str | None
         raise vyre.BindingError(f"buffer `{decl.name}` has no array. Fix: {fix}.")
 
 
-def _program(path: str) -> tuple[vyre.Program, dict[str, Any], tuple[int, ...] | None]:
+def program_of(path: str) -> tuple[vyre.Program, dict[str, Any], tuple[int, ...] | None]:
     """The program of a file, and of a replay file its inputs and workgroups."""
     data = read_at_most(path, _MOST_PROGRAM, fix=_PROGRAM_FIX)
     if data.lstrip()[:1] == b"{":

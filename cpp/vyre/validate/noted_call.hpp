@@ -1,0 +1,19 @@
+// What notes may know of a call besides its program.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+
+namespace vyre::validate {
+
+// The call that the notes are about, as far as it is known.
+struct NotedCall {
+  std::map<std::string, std::uint32_t, std::less<>> lengths;  // elements, by the name of the buffer
+  std::optional<std::array<std::uint32_t, 3>> workgroups;
+};
+
+}  // namespace vyre::validate

@@ -1,0 +1,43 @@
+"""``vyre check PROGRAM``: the rules that a program of the user's breaks, or the notes about it."""
+
+from __future__ import annotations
+
+import argparse
+
+import vyre
+from vyre.commands.repeat import as_grid, program_of
+
+_EPILOG = """\
+PROGRAM holds what Program.to_text() or Program.to_bytes() gave, or is a file of CheckResult.save. The exit status is 1
+if it breaks a rule; notes do not change it. `vyre explain N004` says more about a rule or note."""
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "check",
+        help="the rules that a program breaks, and what is probably not meant in it",
+        description="Show the rules that a program breaks, or for a valid one the notes: what is probably not meant.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("program", metavar="PROGRAM")
+    parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="of a call, along each axis")
+    parser.add_argument(
+        "--length", metavar="NAME=N", type=_length, action="append", default=[], help="elements of a buffer in the call"
+    )
+    parser.set_defaults(run=run)
+
+
+def _length(text: str) -> tuple[str, int]:
+    name, equals, count = text.rpartition("=")
+    if not equals or not count.isdecimal() or int(count) >= 1 << 32:
+        raise argparse.ArgumentTypeError(f"`{text[:80]}` is not a buffer's name, `=` and a number below {1 << 32}")
+    return name, int(count)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    program = program_of(chosen.program)[0]
+    broken = vyre.validate(program)
+    notes = [] if broken else program.notes(lengths=dict(chosen.length), workgroups=chosen.workgroups)
+    print(broken or notes or "The program breaks no rule, and there is nothing to note.")
+    return 1 if broken else 0
