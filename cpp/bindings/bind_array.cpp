@@ -3,6 +3,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -189,6 +190,47 @@ bool is_same(const PyArray& left, const PyArray& right) {
   return left.storage == right.storage && left.offset == right.offset && left.element == right.element && left.shape == right.shape;
 }
 
+// The same bytes as elements of another type.
+PyArray view(const PyArray& self, py::handle object) {
+  const ir::DataType type = to_type(object, "argument `dtype` of Array.view");
+  const ElementType& element = element_type(type);
+  if (self.element == &element_type(ir::DataType::Bool)) {
+    throw BindingError(
+        fmt::format("{} has no views of another type: what a bool is on the device is not what it is in numpy. Fix: make it of U32, with "
+                    "vyre.array(array.numpy().astype(np.uint32)).",
+                    self.describe()));
+  }
+  if (type == ir::DataType::Bool) {
+    throw BindingError(
+        fmt::format("{} has no view as `bool`: its words need not be 0 and 1. Fix: write array.view(vyre.u32), which a Bool buffer takes.",
+                    self.describe()));
+  }
+  if (ir::min_bytes(type) == 0) {
+    throw BindingError(
+        fmt::format("{} has no view as `{}`, whose length is the host's. Fix: copy it, with vyre.array(array.numpy().view(np.{})).",
+                    self.describe(), ir::text(type), element.numpy));
+  }
+  const std::uint64_t wanted = ir::min_bytes(type);
+  // How many elements of this array make a whole number of the new ones. Sizes are powers of two.
+  const std::uint64_t several = std::max<std::uint64_t>(1, wanted / self.element->resident);
+  if (self.bytes() % wanted != 0) {
+    throw BindingError(fmt::format(
+        "{} has {} bytes, which is no multiple of the {} of `{}`. Fix: view a slice whose number of elements is a multiple of {}.",
+        self.describe(), self.bytes(), wanted, ir::text(type), several));
+  }
+  if (self.offset % wanted != 0) {
+    throw BindingError(fmt::format(
+        "{} begins at byte {} of its memory, which is no multiple of the {} of `{}`. Fix: view a slice that begins at a multiple "
+        "of {} elements, or view the whole array and slice that.",
+        self.describe(), self.offset, wanted, ir::text(type), several));
+  }
+  PyArray viewed = self;
+  viewed.element = &element;
+  viewed.shape = {static_cast<py::ssize_t>(self.bytes() / wanted)};
+  if (const std::uint32_t lanes = vector_lanes(type); lanes != 0) viewed.shape.push_back(lanes);
+  return viewed;
+}
+
 py::object item(const PyArray& self, py::handle key) {
   PyArray part = part_of(self, key);
   if (!part.shape.empty()) return py::cast(std::move(part));
@@ -368,6 +410,20 @@ array([1, 2, 3], dtype=uint32))");
         assign(part, values);
       },
       py::arg("key"), py::arg("values"));
+  array.def("view", view, py::arg("dtype"),
+            R"(view(dtype) -> Array
+
+The same memory as elements of another DataType: nothing is copied, and what one array is written the other one shows. The result has one
+axis, and the axis of the lanes for vectors. Views overlap as slices do: a Program may bind two of one array if it writes neither.
+
+Raises: BindingError where the bytes of the array, or where it begins, are no multiple of the new element's; and for Bool and Bytes,
+    which have no views. ArgumentError for what is no DataType.
+
+>>> a = vyre.array([1, 2, 3, 4], dtype=vyre.u32, backend="cpu")
+>>> a.view(vyre.u64).numpy()
+array([ 8589934593, 17179869187], dtype=uint64)
+>>> a.view(vyre.vec2u32).shape
+(2, 2))");
   for (const char* name : {"__reduce__", "__copy__", "__deepcopy__"}) {
     array.def(name, [](const PyArray&, const py::args&) -> py::object {
       throw ArgumentError(
