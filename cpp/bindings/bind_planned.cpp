@@ -78,6 +78,13 @@ class ValuesInUse {
   std::deque<Value> values_;
 };
 
+// The argument `workgroups` of a call: counts, or an array that has them, and the most that they may be.
+struct CallGrid {
+  run::Grid most;
+  const PyArray* counts = nullptr;
+  run::StorageView::Role role = run::StorageView::Role::Buffer;  // of the counts; Buffer where there are none
+};
+
 // The most recent calls of one program, each with the arrays, the grid and the options that it was planned for. Guarded by the GIL.
 class PlannedCalls {
  public:
@@ -87,7 +94,7 @@ class PlannedCalls {
     }
   }
 
-  std::shared_ptr<Planned> find(std::uint64_t generation, const std::vector<const PyArray*>& arrays, run::Grid grid,
+  std::shared_ptr<Planned> find(std::uint64_t generation, const std::vector<const PyArray*>& arrays, const CallGrid& grid,
                                 const std::optional<run::Optimize>& optimize) {
     for (auto known = calls_.begin(); known != calls_.end(); ++known) {
       if (!fits(**known, generation, arrays, grid) || (*known)->optimize != optimize) continue;
@@ -117,8 +124,10 @@ class PlannedCalls {
   // Enough for a program that is called with several sets of arrays in turns. More would hold more command buffers.
   static constexpr std::size_t kMost = 16;
 
-  static bool fits(const Planned& call, std::uint64_t generation, const std::vector<const PyArray*>& arrays, run::Grid grid) {
-    if (call.generation != generation || call.grid.x != grid.x || call.grid.y != grid.y || call.grid.z != grid.z) return false;
+  static bool fits(const Planned& call, std::uint64_t generation, const std::vector<const PyArray*>& arrays, const CallGrid& grid) {
+    const run::Grid& most = grid.most;
+    if (call.generation != generation || call.grid.x != most.x || call.grid.y != most.y || call.grid.z != most.z) return false;
+    if (call.counts != grid.role) return false;
     for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
       if (!(call.places[slot] == Planned::place(*arrays[slot]))) return false;
     }
@@ -149,6 +158,8 @@ class KeptCall {
 
 using ir::BufferAccess;
 using ir::BufferDecl;
+
+constexpr char kCall[] = "a Program's call";
 
 std::string names_of(const std::vector<const BufferDecl*>& bound) {
   std::string names;
@@ -215,7 +226,7 @@ std::string meant(std::string_view name, const std::vector<const BufferDecl*>& b
 
 // Refuses a name that is no buffer's. If it resembles an argument's name and no buffer's, the message takes it for that argument, misspelt.
 [[noreturn]] void refuse_name(const std::string& name, const std::vector<const BufferDecl*>& bound) {
-  static constexpr std::string_view kArguments[] = {"workgroups", "optimize"};
+  static constexpr std::string_view kArguments[] = {"workgroups", "at_most", "optimize"};
   const std::string buffer = meant(name, bound);
   if (const auto argument = nearest(name, kArguments); argument && buffer.empty()) {
     throw CallError(
@@ -228,22 +239,46 @@ bool is_bound(const std::string& name, const std::vector<const BufferDecl*>& bou
   return std::any_of(bound.begin(), bound.end(), [&](const BufferDecl* decl) { return decl->name == name; });
 }
 
-run::Grid grid_of(const py::kwargs& kwargs, const std::vector<const BufferDecl*>& bound) {
+CallGrid grid_from(const PyArray& counts, PyObject* most, run::StorageView::Role role) {
+  if (counts.element != &element_type(ir::DataType::U32) || counts.shape != std::vector<py::ssize_t>{3}) {
+    const bool longer = counts.element == &element_type(ir::DataType::U32) && counts.shape.size() == 1 && counts.shape[0] > 3;
+    throw ArgumentError(fmt::format(
+        "argument `workgroups` of a Program's call must be an array of uint32 with shape (3,), got {}. Fix: {}.", counts.describe(),
+        longer ? "pass the three counts along x, y, z, such as counts[0:3]" : "make it with vyre.array([x, y, z], dtype=vyre.u32)"));
+  }
+  if (most == nullptr || most == Py_None) {
+    throw ArgumentError(
+        "a Program's call whose `workgroups` is an array needs argument `at_most`: the largest counts along x, y, z, to which it clamps "
+        "those in the array. Fix: write at_most=(x, y, z).");
+  }
+  return {to_grid(most, kCall, "at_most"), &counts, role};
+}
+
+// `role` is what an array counts.
+CallGrid grid_of(const py::kwargs& kwargs, const std::vector<const BufferDecl*>& bound, run::StorageView::Role role) {
   static PyObject* const name = PyUnicode_InternFromString("workgroups");
-  if (PyObject* found = PyDict_GetItem(kwargs.ptr(), name)) {
+  static PyObject* const most_name = PyUnicode_InternFromString("at_most");
+  PyObject* const found = PyDict_GetItem(kwargs.ptr(), name);
+  PyObject* const most = kwargs.size() > 1 ? PyDict_GetItem(kwargs.ptr(), most_name) : nullptr;
+  if (found != nullptr && is<PyArray>(found)) return grid_from(py::handle(found).cast<const PyArray&>(), most, role);
+  if (found != nullptr && most != nullptr && most != Py_None) {
+    throw ArgumentError(
+        "argument `at_most` of a Program's call is for counts in an array, and `workgroups` is given by value. Fix: leave `at_most` out.");
+  }
+  if (found != nullptr) {
     // A fast path for a plain count in range: to_grid prepares text for its messages.
     if (PyLong_CheckExact(found)) {
       int overflow = 0;
       const long long count = PyLong_AsLongLongAndOverflow(found, &overflow);
-      if (overflow == 0 && count >= 0 && count <= 0xFFFFFFFFll) return {static_cast<std::uint32_t>(count), 1, 1};
+      if (overflow == 0 && count >= 0 && count <= 0xFFFFFFFFll) return {{static_cast<std::uint32_t>(count), 1, 1}};
     }
-    return to_grid(found, "a Program's call");
+    return {to_grid(found, kCall)};
   }
   for (const auto& [key, value] : kwargs) {
     const std::string given = to_text(key, "an argument's name in a Program's call");
-    if (given != "optimize" && !is_bound(given, bound)) refuse_name(given, bound);
+    if (given != "optimize" && given != "at_most" && !is_bound(given, bound)) refuse_name(given, bound);
   }
-  return to_grid(py::none(), "a Program's call");
+  return {to_grid(py::none(), kCall)};
 }
 
 std::optional<run::Optimize> optimize_of(const py::kwargs& kwargs) {
@@ -263,7 +298,7 @@ std::vector<py::handle> objects_of(const std::vector<const BufferDecl*>& bound, 
   if (kwargs.size() > 1) {
     for (const auto& [key, value] : kwargs) {
       const std::string name = to_text(key, "an argument's name in a Program's call");
-      if (name == "workgroups" || name == "optimize") continue;
+      if (name == "workgroups" || name == "at_most" || name == "optimize") continue;
       const auto found = std::find_if(bound.begin(), bound.end(), [&](const BufferDecl* decl) { return decl->name == name; });
       if (found == bound.end()) refuse_name(name, bound);
       py::handle& object = objects[static_cast<std::size_t>(found - bound.begin())];
@@ -314,50 +349,64 @@ void check_fits(const BufferDecl& decl, const PyArray& array) {
                                  lanes == 0 ? "" : fmt::format(".reshape(-1, {})", lanes)));
 }
 
-std::vector<run::StorageView> views_of(const std::vector<const BufferDecl*>& bound, const std::vector<const PyArray*>& arrays) {
+// `arrays` has one for each bound buffer, and then the one of the grid's counts, if they come from data.
+std::vector<run::StorageView> views_of(const std::vector<const BufferDecl*>& bound, const std::vector<const PyArray*>& arrays,
+                                       run::StorageView::Role role) {
   std::vector<run::StorageView> views;
   views.reserve(arrays.size());
-  for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
+  for (std::size_t slot = 0; slot < bound.size(); ++slot) {
     const PyArray& array = *arrays[slot];
     views.push_back({array.storage.get(), array.offset, array.bytes(), run::buffer_length(*bound[slot], array.bytes())});
+  }
+  if (arrays.size() > bound.size()) {
+    const PyArray& counts = *arrays.back();
+    views.push_back({counts.storage.get(), counts.offset, counts.bytes(), 3, role});
   }
   return views;
 }
 
+// What messages call the array in a slot.
+std::string name_of(const std::vector<const BufferDecl*>& bound, std::size_t slot, run::StorageView::Role role) {
+  if (slot < bound.size()) return fmt::format("`{}`", bound[slot]->name);
+  return role == run::StorageView::Role::Invocations ? "argument `grid`" : "argument `workgroups`";
+}
+
 std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const BufferDecl*>& bound, const std::vector<const PyArray*>& arrays,
-                              const std::vector<run::StorageView>& views, run::Grid grid, const std::optional<run::Optimize>& optimize,
-                              std::uint64_t generation) {
-  if (arrays.empty()) {
+                              const std::vector<run::StorageView>& views, const CallGrid& grid,
+                              const std::optional<run::Optimize>& optimize, std::uint64_t generation) {
+  if (bound.empty()) {
     throw BindingError("a program without buffers has no device to run on. Fix: run it with vyre.run(program, {}, workgroups).");
   }
   for (std::size_t slot = 0; slot < bound.size(); ++slot) check_fits(*bound[slot], *arrays[slot]);
-  for (std::size_t slot = 1; slot < bound.size(); ++slot) {
+  for (std::size_t slot = 1; slot < arrays.size(); ++slot) {
     if (arrays[slot]->backend == arrays[0]->backend && arrays[slot]->device == arrays[0]->device) continue;
     const auto place = [](const PyArray& array) { return fmt::format("device {} of backend `{}`", array.device, array.backend->name()); };
     throw BindingError(
-        fmt::format("buffers `{}` and `{}` got arrays of two devices: {} and {}. Fix: make both with the same `backend` and "
+        fmt::format("{} `{}` and {} got arrays of two devices: {} and {}. Fix: make both with the same `backend` and "
                     "`device`.",
-                    bound[0]->name, bound[slot]->name, place(*arrays[0]), place(*arrays[slot])));
+                    slot < bound.size() ? "buffers" : "buffer", bound[0]->name, name_of(bound, slot, grid.role), place(*arrays[0]),
+                    place(*arrays[slot])));
   }
   auto call = std::make_shared<Planned>();
   call->generation = generation;
   call->backend = arrays[0]->backend;
-  call->grid = grid;
+  call->grid = grid.most;
+  call->counts = grid.role;
   call->optimize = optimize;
+  for (const PyArray* array : arrays) call->places.push_back(Planned::place(*array));
   for (std::size_t slot = 0; slot < bound.size(); ++slot) {
-    call->places.push_back(Planned::place(*arrays[slot]));
     if (bound[slot]->access == BufferAccess::ReadWrite) call->written.push_back(slot);
   }
   validate::ValidProgram checked = valid(self);
   call->program = std::make_shared<validate::ValidProgram>(checked);
-  run::check_call(checked, views, grid);
+  run::check_call(checked, views, grid.most);
   while_waiting({}, [&](const run::RunOptions& waiting) {
     checked = run::with_passes(checked, *call->backend, optimize);
     call->key = PreparedKey{checked.program(), checked.hash(), call->backend, arrays[0]->device, optimize.value_or(run::Optimize())};
     try {
       call->executable = prepared(checked, *call->key, waiting);
       const run::Span span("plan");
-      call->plan = call->executable->plan(views, grid, waiting);
+      call->plan = call->executable->plan(views, grid.most, waiting);
     } catch (const DeviceError&) {
       forget_prepared(*call->key);
       throw;
@@ -366,7 +415,8 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
   return call;
 }
 
-py::object call_program(const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
+// `role` is what an array as `workgroups` counts.
+py::object call_counting(const PyProgram& self, const py::args& args, const py::kwargs& kwargs, run::StorageView::Role role) {
   run::Span span("call");
   if (!self.planned) {
     valid(self);  // before messages show the names of its buffers, which may contain NUL characters
@@ -374,14 +424,15 @@ py::object call_program(const PyProgram& self, const py::args& args, const py::k
   }
   const std::shared_ptr<PlannedCalls> calls = self.planned;
   const std::vector<const BufferDecl*>& bound = calls->bound();
-  const run::Grid grid = grid_of(kwargs, bound);
+  const CallGrid grid = grid_of(kwargs, bound, role);
   const std::vector<py::handle> objects = objects_of(bound, args, kwargs);
   std::optional<Made> made;
-  const std::vector<const PyArray*> arrays = arrays_of(bound, objects, calls->values, made);
+  std::vector<const PyArray*> arrays = arrays_of(bound, objects, calls->values, made);
+  if (grid.counts != nullptr) arrays.push_back(grid.counts);
 
   const std::optional<run::Optimize> optimize = optimize_of(kwargs);
   const std::uint64_t generation = run::op_generation();
-  const std::vector<run::StorageView> views = views_of(bound, arrays);
+  const std::vector<run::StorageView> views = views_of(bound, arrays, grid.role);
   KeptCall kept, dropped;
   std::shared_ptr<Planned>& call = kept.call;
   call = calls->find(generation, arrays, grid, optimize);
@@ -392,7 +443,7 @@ py::object call_program(const PyProgram& self, const py::args& args, const py::k
     }
     if (span) {
       span.work().program = call->program;
-      span.work().grid = grid;
+      span.work().grid = grid.most;
     }
     if (Graph* graph = Graph::recording()) {
       graph->add(call, arrays, views);
@@ -421,19 +472,27 @@ py::object call_program(const PyProgram& self, const py::args& args, const py::k
   return results;
 }
 
+py::object call_program(const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
+  return call_counting(self, args, kwargs, run::StorageView::Role::Workgroups);
+}
+
 }  // namespace
 
 void bind_planned(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
   const py::object program = m.attr("Program");
-  program.attr("__call__") = py::cpp_function(call_program, py::name("__call__"), py::is_method(program),
-                                              R"(program(*arrays, workgroups, optimize=None, **arrays_by_name) -> Array | tuple of Arrays
+  program.attr("__call__") =
+      py::cpp_function(call_program, py::name("__call__"), py::is_method(program),
+                       R"(program(*arrays, workgroups, at_most=None, optimize=None, **arrays_by_name) -> Array | tuple of Arrays
 
 Run on arrays that stay on their device, one for each buffer that is neither Workgroup nor Private: in the order of the program's
 buffers, or by their names. A buffer that is named like one of the arguments is given by position only. A Uniform buffer of one element takes an integer
 as its value. A ReadWrite buffer takes a number or a shape of elements, which makes a new array of zeros. `optimize` is as vyre.run takes
 it. ReadWrite arrays are written in place, and the call returns them: the array when there is one, else a tuple.
+
+`workgroups` may be a vyre.Array of three U32, or a slice of one: its counts are read on the device when the call begins, so that an
+earlier call may have written them, and each is clamped to that of `at_most`, the largest grid. The call may not write that array.
 
 The first call with some arrays checks and plans it; the same call again submits what was planned. On a GPU the call returns at
 once, and its errors come at the latest when one of its arrays is read.
@@ -446,7 +505,15 @@ Raises: BindingError (arrays that do not fit, numpy arrays, arrays of two device
 ...                        [vyre.Node.store("data", i, vyre.Expr.load("data", i) + 1)])
 >>> data = vyre.empty(4, backend="cpu")
 >>> add_one(add_one(data, workgroups=1), workgroups=1).numpy()
-array([2, 2, 2, 2], dtype=uint32))");
+array([2, 2, 2, 2], dtype=uint32)
+
+>>> counts = vyre.array([9, 1, 1], dtype=vyre.u32, backend="cpu")
+>>> add_one(vyre.empty(12, backend="cpu"), workgroups=counts, at_most=2).numpy()
+array([1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0], dtype=uint32))");
+  // For kernels: an array as `workgroups` has counts of invocations, and `at_most` counts workgroups.
+  m.def("_call_for_invocations", [](const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
+    return call_counting(self, args, kwargs, run::StorageView::Role::Invocations);
+  });
 }
 
 }  // namespace vyre::python

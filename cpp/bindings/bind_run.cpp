@@ -122,11 +122,11 @@ void bind_run(py::module_& m) {
         py::arg("timeout"), py::arg("schedule") = py::none(), py::arg("optimize") = py::none(), py::arg("function") = "vyre.run");
   m.def(
       "_grid",
-      [](py::handle workgroups, const std::string& function) {
-        const run::Grid grid = to_grid(workgroups, function);
+      [](py::handle workgroups, const std::string& function, const std::string& argument) {
+        const run::Grid grid = to_grid(workgroups, function, argument.c_str());
         return py::make_tuple(grid.x, grid.y, grid.z);
       },
-      py::arg("workgroups"), py::arg("function"));
+      py::arg("workgroups"), py::arg("function"), py::arg("argument") = "workgroups");
   m.def("_inputs", to_inputs, py::arg("inputs"), py::arg("function"));
   m.def("_available", [] {
     std::vector<Backend*> found;

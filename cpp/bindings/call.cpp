@@ -6,20 +6,25 @@
 #include <vector>
 
 #include "convert.hpp"
+#include "resident.hpp"
 #include "vyre/base/deadline.hpp"
 #include "vyre/base/error.hpp"
 #include "without_gil.hpp"
 
 namespace vyre::python {
-run::Grid to_grid(py::handle object, const std::string& function) {
-  const std::string where = "argument `workgroups` of " + function;
+run::Grid to_grid(py::handle object, const std::string& function, const char* argument) {
+  const std::string where = fmt::format("argument `{}` of {}", argument, function);
+  if (is<PyArray>(object)) {
+    throw ArgumentError(fmt::format("{} must be given by value here, got {}. Fix: write {}=counts.numpy(), for an array `counts`.", where,
+                                    object.cast<const PyArray&>().describe(), argument));
+  }
   if (is_integer(object)) return {to_u32(object, where), 1, 1};
   const char* const wanted = "an integer or a tuple of one to three integers";
   if (object.is_none()) {
     throw ArgumentError(
-        fmt::format("{} needs argument `workgroups`: counts along x, y, z. Fix: write workgroups=-(-n // size), which "
+        fmt::format("{} needs argument `{}`: counts along x, y, z. Fix: write {}=-(-n // size), which "
                     "covers n elements with workgroups of `size` invocations.",
-                    function));
+                    function, argument, argument));
   }
   if (PyFloat_Check(object.ptr())) reject(where, wanted, object, kDivideIntegers);
   const std::vector<py::object> items = to_list(object, where, wanted, "write (n, 1, 1)");

@@ -10,8 +10,8 @@
 
 namespace vyre::python {
 
-// Arguments `workgroups` and `timeout` of `function`, which messages name.
-run::Grid to_grid(py::handle object, const std::string& function);
+// Arguments `workgroups` (or `argument`, which takes the same) and `timeout` of `function`, which messages name.
+run::Grid to_grid(py::handle object, const std::string& function, const char* argument = "workgroups");
 std::optional<std::chrono::duration<double>> to_timeout(py::handle object, const std::string& function);
 
 // Asks Python now and then whether Ctrl-C was pressed; only the main thread is told. Its exception is kept: it must be raised by

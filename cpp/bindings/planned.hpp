@@ -27,7 +27,8 @@ struct Planned {
 
   std::uint64_t generation = 0;  // of the operations
   run::Backend* backend = nullptr;
-  run::Grid grid;
+  run::Grid grid;                                                  // the largest one, where the counts come from data
+  run::StorageView::Role counts = run::StorageView::Role::Buffer;  // what the last place is, beside those of buffers
   std::optional<run::Optimize> optimize;
   std::vector<Place> places;
   std::vector<std::size_t> written;  // slots

@@ -79,7 +79,7 @@ def test_a_kernel_without_it_keeps_its_words():
 def test_a_resident_grid_is_refused():
     counts = vyre.array(np.array([1, 1, 1], np.uint32), backend="cpu")
     with pytest.raises(vyre.ArgumentError) as caught:
-        sizes(ASKED.copy(), 9, workgroups=counts)
+        sizes(ASKED.copy(), 9, workgroups=counts, at_most=9)
     assert str(caught.value) == (
         "kernel `sizes` calls vyre.grid_size, and `workgroups` is resident, so its counts are unknown when the call is "
         "made. Fix: pass `workgroups` as integers, or give the kernel the size as a u32 parameter or an In array."

@@ -168,6 +168,18 @@ def test_numpy_and_dlpack_read_views(place):
         assert shared[0, 1] == 77
 
 
+def test_a_grid_may_be_a_view(place):
+    counts = vyre.array(np.array([2 | 1 << 32, 1], np.uint64), **place)
+    data = vyre.empty(8, **place)
+    add_one = Program(
+        [BufferDecl.read_write("data", 0, vyre.u32)],
+        (1, 1, 1),
+        [Node.store("data", INDEX, Expr.load("data", INDEX) + 1)],
+    )
+    add_one(data, workgroups=counts.view(vyre.u32)[0:3], at_most=8)
+    same(data, np.array([1, 1, 0, 0, 0, 0, 0, 0], np.uint32))
+
+
 def test_what_no_whole_number_of_elements_fits_is_refused():
     array = vyre.array(WORDS, backend="cpu")
     assert message(lambda: array[:3].view(DataType.Vec2U32)) == (

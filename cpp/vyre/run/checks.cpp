@@ -7,7 +7,9 @@
 #include <tuple>
 #include <vector>
 
+#include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/data_grid.hpp"
 #include "vyre/transform/passes.hpp"
 
 namespace vyre::run {
@@ -205,8 +207,23 @@ void check_call(const validate::ValidProgram& program, std::span<const BufferVie
   check_views(program, buffers, grid);
 }
 
-void check_call(const validate::ValidProgram& program, std::span<const StorageView> buffers, Grid grid) {
+void check_call(const validate::ValidProgram& program, std::span<const StorageView> views, Grid grid) {
+  const std::span<const StorageView> buffers = buffers_of(views);
   check_views(program, buffers, grid);
+  const StorageView* counts = counts_of(views);
+  if (counts == nullptr) return;
+  VYRE_ASSERT(counts->bytes == kCountsBytes);
+  const Extent read = extent_of(*counts);
+  for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
+    const BufferDecl& decl = program.program().buffers()[program.bound()[slot].index];
+    const Extent array = extent_of(buffers[slot]);
+    if (decl.access != BufferAccess::ReadWrite || array.bytes == 0 || array.space != read.space) continue;
+    if (array.begin >= read.end() || read.begin >= array.end()) continue;
+    throw BindingError(
+        fmt::format("the array of the grid overlaps the array of buffer `{}` in memory, and that one is ReadWrite. Fix: give each its own "
+                    "array, for instance a copy.",
+                    decl.name));
+  }
 }
 
 void check_overlaps(const validate::ValidProgram& program, std::span<const Extent> extents) {

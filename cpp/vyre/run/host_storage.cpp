@@ -7,6 +7,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/data_grid.hpp"
 #include "vyre/run/deadline.hpp"
 #include "vyre/run/host_copy.hpp"
 #include "vyre/run/profile.hpp"
@@ -56,9 +57,14 @@ void HostStorage::wait(const RunOptions& options) {
 
 class HostPlan final : public Plan {
  public:
-  HostPlan(Executable& executable, std::size_t views, std::vector<bool> written, Grid grid)
+  HostPlan(Executable& executable, std::span<const StorageView> views, std::vector<bool> written, Grid grid,
+           const std::array<std::uint32_t, 3>& workgroup_size)
       : executable_(executable), written_(std::move(written)), grid_(grid) {
-    VYRE_ASSERT(written_.size() == views);
+    if (const StorageView* counts = counts_of(views)) {
+      counted_by_ = counted_by(counts->role, workgroup_size);
+      written_.push_back(false);
+    }
+    VYRE_ASSERT(written_.size() == views.size());
   }
 
   void submit(std::span<const StorageView> views, const RunOptions& options) override {
@@ -72,6 +78,7 @@ class HostPlan final : public Plan {
     for (std::size_t slot = 0; slot < views.size(); ++slot) {
       auto* storage = static_cast<HostStorage*>(views[slot].storage);
       uses.push_back({storage, written_[slot]});
+      if (views[slot].role != StorageView::Role::Buffer) continue;
       buffers.push_back({{storage->data_.get() + views[slot].offset, static_cast<std::size_t>(views[slot].bytes)}, views[slot].length});
     }
     std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) {
@@ -92,8 +99,12 @@ class HostPlan final : public Plan {
     }
     RunOptions in_place = options;
     in_place.in_place = true;
+    Grid grid = grid_;
+    if (const StorageView* counts = counts_of(views)) {
+      grid = grid_of_counts(static_cast<HostStorage*>(counts->storage)->data_.get() + counts->offset, counted_by_, grid_);
+    }
     try {
-      executable_.run(buffers, grid_, in_place);
+      executable_.run(buffers, grid, in_place);
     } catch (...) {
       for (const Use& use : uses) {
         if (use.written) use.storage->fail(std::current_exception());
@@ -104,8 +115,9 @@ class HostPlan final : public Plan {
 
  private:
   Executable& executable_;
-  const std::vector<bool> written_;
-  const Grid grid_;
+  std::vector<bool> written_;  // a view each
+  const Grid grid_;            // the largest one, where the counts come from data
+  std::array<std::uint32_t, 3> counted_by_{};
 };
 
 class HostSequence final : public Sequence {
@@ -125,8 +137,9 @@ class HostSequence final : public Sequence {
   const std::vector<Step> steps_;
 };
 
-std::unique_ptr<Plan> plan_on_host(Executable& executable, std::span<const StorageView> views, std::vector<bool> written, Grid grid) {
-  return std::make_unique<HostPlan>(executable, views.size(), std::move(written), grid);
+std::unique_ptr<Plan> plan_on_host(Executable& executable, std::span<const StorageView> views, std::vector<bool> written, Grid grid,
+                                   const std::array<std::uint32_t, 3>& workgroup_size) {
+  return std::make_unique<HostPlan>(executable, views, std::move(written), grid, workgroup_size);
 }
 
 std::unique_ptr<Sequence> sequence_on_host(std::vector<Step> steps) { return std::make_unique<HostSequence>(std::move(steps)); }

@@ -1,6 +1,7 @@
 // Storage of the backends that run on the host's processor: the host's own memory.
 #pragma once
 
+#include <array>
 #include <cstdlib>
 #include <memory>
 
@@ -37,8 +38,10 @@ class HostStorage final : public Storage {
   SharedAccess busy_;
 };
 
-// Submitting it runs `executable`, which must outlive it, in place. `written` tells of each view whether the program writes it.
-std::unique_ptr<Plan> plan_on_host(Executable& executable, std::span<const StorageView> views, std::vector<bool> written, Grid grid);
+// Submitting it runs `executable`, which must outlive it, in place. `written` tells of each buffer's view whether the program writes it;
+// `workgroup_size` is the program's.
+std::unique_ptr<Plan> plan_on_host(Executable& executable, std::span<const StorageView> views, std::vector<bool> written, Grid grid,
+                                   const std::array<std::uint32_t, 3>& workgroup_size = {1, 1, 1});
 std::unique_ptr<Sequence> sequence_on_host(std::vector<Step> steps);
 
 }  // namespace vyre::run

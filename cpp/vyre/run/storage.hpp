@@ -50,12 +50,18 @@ class Storage {
   std::exception_ptr failure_;
 };
 
-// A part of a storage, for one bound buffer of a call.
+// A part of a storage, for one bound buffer of a call, or for its grid: see data_grid.hpp.
 struct StorageView {
+  enum class Role : std::uint8_t {
+    Buffer,
+    Workgroups,   // three words, the counts of workgroups along x, y, z
+    Invocations,  // three words, the counts of invocations along x, y, z, which whole workgroups cover
+  };
   Storage* storage = nullptr;
   std::uint64_t offset = 0;
   std::uint64_t bytes = 0;
   std::uint32_t length = 0;  // as BufferView's
+  Role role = Role::Buffer;
 };
 
 // A call that is checked and recorded for the memory that it was planned with. May be submitted from several threads, as often as wanted.

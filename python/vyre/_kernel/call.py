@@ -11,6 +11,7 @@ from vyre import _core, _values
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import place
+from vyre._kernel.data_grid import DataGrid, data_grid
 from vyre._kernel.grid_sizes import grid_words
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.tails import with_tail
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["call", "noted_call", "run_on_host", "run_resident"]
 
-_OPTIONS = ("grid", "workgroups", "backend", "device", "optimize", "timeout")
+_OPTIONS = ("grid", "workgroups", "at_most", "backend", "device", "optimize", "timeout")
 _MOST_AXES = 3
 _RANGES = {DataType.U32: (0, 2**32 - 1), DataType.I32: (-(2**31), 2**31 - 1), DataType.U64: (0, 2**64 - 1)}
 
@@ -51,6 +52,8 @@ def call(
     traced = (traced_for or kernel._traced)(constants)
     resident = next((given[each.name] for each in kernel._arrays if isinstance(given.get(each.name), Array)), None)
     shapes = _shapes(kernel, given)
+    if isinstance(options.get("grid"), np.ndarray) and options["grid"].ndim == 1:
+        options["grid"] = tuple(options["grid"])
     grid, was_given = options.get("grid"), options.get("workgroups") is not None
     workgroups = _workgroups(kernel, traced, shapes, options)
     words = _words(kernel, given, shapes) + grid_words(kernel, traced, shapes, grid, workgroups, was_given)
@@ -58,6 +61,13 @@ def call(
         if each.kind != "In" and isinstance(given.get(each.name), np.ndarray):
             _check_writable(kernel, each, given[each.name])
     if resident is None:
+        if isinstance(workgroups, DataGrid):
+            argument = "grid" if workgroups.counts_invocations else "workgroups"
+            raise ArgumentError(
+                f"argument `{argument}` of kernel `{kernel.__name__}` is a vyre.Array, and the call has numpy arrays "
+                f"alone. Fix: write {argument}=counts.numpy() without at_most=, for an array `counts`, or pass "
+                f"resident arrays."
+            )
         try:
             return run_on_host(kernel, traced, given, shapes, words, workgroups, options)
         except DispatchTimeoutError as error:
@@ -209,11 +219,27 @@ def _refuse_value(where: str, value: Any, parameter: Parameter, dtype: str) -> N
 
 def _workgroups(kernel: Kernel, traced: Traced, shapes: dict[str, tuple[int, ...]], options: dict[str, Any]) -> Any:
     grid, workgroups = options.pop("grid", None), options.pop("workgroups", None)
+    at_most = options.pop("at_most", None)
+    if workgroups is not None and grid is not None:
+        raise ArgumentError(f"kernel `{kernel.__name__}` is given both grid= and workgroups=. Fix: give one of them.")
+    if isinstance(workgroups, Array):
+        return data_grid(
+            kernel.__name__,
+            "workgroups",
+            workgroups,
+            at_most,
+            lambda argument, most: _core._grid(most, f"kernel `{kernel.__name__}`", argument),
+        )
+    if isinstance(grid, Array):
+        return data_grid(
+            kernel.__name__, "grid", grid, at_most, lambda argument, most: _covering(kernel, traced, argument, most)
+        )
+    if at_most is not None:
+        raise ArgumentError(
+            f"argument `at_most` of kernel `{kernel.__name__}` is for a grid= or workgroups= that is a vyre.Array. "
+            "Fix: leave `at_most` out."
+        )
     if workgroups is not None:
-        if grid is not None:
-            raise ArgumentError(
-                f"kernel `{kernel.__name__}` is given both grid= and workgroups=. Fix: give one of them."
-            )
         return workgroups
     if grid is None:
         made = next((each for kind in ("Out", "InOut") for each in kernel._arrays if each.kind == kind), None)
@@ -223,13 +249,18 @@ def _workgroups(kernel: Kernel, traced: Traced, shapes: dict[str, tuple[int, ...
                 f"write grid=n, the number of invocations."
             )
         grid = tuple(reversed(shapes[made.name]))
+    return _covering(kernel, traced, "grid", grid)
+
+
+def _covering(kernel: Kernel, traced: Traced, argument: str, grid: Any) -> tuple[int, ...]:
+    """The workgroups that cover so many invocations."""
     counts = grid if isinstance(grid, (tuple, list)) else (grid,)
     whole = [as_count(each) for each in counts]
     if not 1 <= len(counts) <= 3 or any(each is None or not 0 <= each <= 2**32 for each in whole):
         raise ArgumentError(
-            f"argument `grid` of kernel `{kernel.__name__}` must be one to three counts of "
+            f"argument `{argument}` of kernel `{kernel.__name__}` must be one to three counts of "
             f"invocations, got {shown(grid)}. "
-            "Fix: write grid=n, or grid=(width, height), with integers."
+            f"Fix: write {argument}=n, or {argument}=(width, height), with integers."
         )
     size = traced.program.workgroup_size
     return tuple(-(-extent // size[axis]) for axis, extent in enumerate(whole + [1] * (3 - len(whole))))  # type: ignore[operator]
@@ -374,7 +405,10 @@ def run_resident(
         )
     for name, table in traced.tables.items():
         arrays.append(_kept(traced, ("table", name), table, where))
-    traced.program(*arrays, workgroups=workgroups, optimize=options.get("optimize"))
+    if isinstance(workgroups, DataGrid):
+        workgroups.run(traced.program, arrays, options.get("optimize"))
+    else:
+        traced.program(*arrays, workgroups=workgroups, optimize=options.get("optimize"))
     if traced.seen is not None:
         traced.seen(_kept(traced, ("table", RECORDS), traced.tables[RECORDS], where))
     for host, array in back:

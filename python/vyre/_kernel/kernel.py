@@ -259,8 +259,9 @@ def kernel(function: Any = None, /, *, workgroup_size: int | Sequence[int] | Non
     A call takes numpy arrays and gives numpy arrays, or vyre.Arrays and gives those, without waiting. An Out that is
     left out has the shape of the first array with as many axes. ``grid=`` counts invocations (x first; left out, the
     shape of the first Out or InOut, last axis first), rounded up to whole workgroups, so that a kernel with atomics
-    guards with ``if i < len(x)``; ``workgroups=`` counts workgroups; ``out= backend= device= optimize=
-    timeout=`` are as for vyre.run.
+    guards with ``if i < len(x)``; ``workgroups=`` counts workgroups. With resident arrays either may be a vyre.Array
+    of three u32, which the device reads when the call begins, and ``at_most=`` is the largest grid. ``out= backend=
+    device= optimize= timeout=`` are as for vyre.run.
 
     Raises: KernelError with the line and the columns: at decoration for what a kernel cannot have, at the first call or
         ``.program`` for the rest. BindingError, ArgumentError and the others of vyre.run for calls.

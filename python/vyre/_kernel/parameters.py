@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["In", "InOut", "Out", "Parameter", "const", "parameters_of"]
 
 _MOST_AXES = 3
-RESERVED = ("grid", "workgroups", "out", "backend", "device", "optimize", "timeout")
+RESERVED = ("grid", "workgroups", "at_most", "out", "backend", "device", "optimize", "timeout")
 # The types of the values that a scalar parameter may have.
 SCALARS = (DataType.U32, DataType.I32, DataType.U64, DataType.Bool)
 _FORMS = (

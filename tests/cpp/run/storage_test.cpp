@@ -22,6 +22,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/run/checks.hpp"
+#include "vyre/run/data_grid.hpp"
 #include "vyre/run/host_storage.hpp"
 
 namespace vyre::test {
@@ -275,6 +276,124 @@ TEST(Sequence, may_be_destroyed_with_its_calls_while_the_device_works) {
     Words got(a.size());
     last->read(0, std::as_writable_bytes(std::span(got)), {});
     EXPECT_EQ(got, xored(a, b));
+  });
+}
+
+// Three counts in a storage of their own, after `before` bytes.
+struct Counts {
+  Counts(const Place& place, const std::array<std::uint32_t, 3>& counts, std::uint64_t before, StorageView::Role role)
+      : storage(place.backend->allocate(place.device, before + run::kCountsBytes, true)),
+        view{storage.get(), before, run::kCountsBytes, 3, role} {
+    write(counts);
+  }
+  void write(const std::array<std::uint32_t, 3>& counts) const { storage->write(view.offset, std::as_bytes(std::span(counts)), {}); }
+  std::unique_ptr<Storage> storage;
+  StorageView view;
+};
+
+// Each invocation of a grid of at most 8 x 8 x 8 adds one to its own word.
+validate::ValidProgram touch_program() {
+  const ExprHandle at = (gid(2) * u32(8) + gid(1)) * u32(8) + gid(0);
+  return valid(Sample()
+                   .out("seen")
+                   .size(2, 1, 4)
+                   .add(if_(bin(BinOp::And, bin(BinOp::And, gid(0) < u32(8), gid(1) < u32(8)), gid(2) < u32(8)),
+                            {store("seen", at, load("seen", at) + u32(1))}))
+                   .make());
+}
+
+std::vector<StorageView> with(std::vector<StorageView> views, const StorageView& last) {
+  views.push_back(last);
+  return views;
+}
+
+TEST(DataGrid, runs_what_the_same_grid_by_value_runs) {
+  const validate::ValidProgram program = touch_program();
+  using Role = StorageView::Role;
+  struct Given {
+    Role role;
+    std::array<std::uint32_t, 3> counts;
+    Grid most, same;
+  };
+  const std::array<Given, 8> cases = {{{Role::Workgroups, {3, 5, 2}, {9, 9, 9}, {3, 5, 2}},
+                                       {Role::Workgroups, {9, 9, 9}, {3, 8, 1}, {3, 8, 1}},
+                                       {Role::Workgroups, {0xFFFFFFFF, 1, 1}, {4, 2, 2}, {4, 1, 1}},
+                                       {Role::Workgroups, {3, 0, 2}, {9, 9, 9}, {0, 0, 0}},
+                                       {Role::Invocations, {3, 5, 2}, {9, 9, 9}, {2, 5, 1}},
+                                       {Role::Invocations, {8, 8, 8}, {9, 9, 9}, {4, 8, 2}},
+                                       {Role::Invocations, {0xFFFFFFFF, 3, 5}, {2, 9, 9}, {2, 3, 2}},
+                                       {Role::Invocations, {1, 1, 0}, {9, 9, 9}, {0, 0, 0}}}};
+  at_every_place([&](const Place& place) {
+    // Coarsened wherever it is possible, too.
+    run::Optimize everywhere;
+    everywhere.everywhere = true;
+    for (const run::Optimize& optimize : {run::Optimize(), everywhere}) {
+      const auto executable = place.backend->prepare(program, place.device, optimize);
+      for (const Given& given : cases) {
+        for (const std::uint64_t before : {0, 4}) {
+          Resident by_value(place, program, {Words(512)}, 0), from_data(place, program, {Words(512)}, 0);
+          const Counts counts(place, given.counts, before, given.role);
+          const std::vector<StorageView> views = with(from_data.views, counts.view);
+          run::check_call(program, views, given.most);
+          executable->plan(by_value.views, given.same)->submit(by_value.views, {});
+          executable->plan(views, given.most)->submit(views, {});
+          EXPECT_EQ(from_data.read(), by_value.read());
+        }
+      }
+    }
+  });
+}
+
+TEST(DataGrid, is_read_when_each_call_begins) {
+  const validate::ValidProgram program = touch_program();
+  const validate::ValidProgram count_up =
+      valid(Sample().out("counts").add(store("counts", u32(0), bin(BinOp::Mod, load("counts", u32(0)) + u32(1), u32(5)))).make());
+  at_every_place([&](const Place& place) {
+    const auto executable = place.backend->prepare(program, place.device), writer = place.backend->prepare(count_up, place.device);
+    Resident resident(place, program, {Words(512)}, 0);
+    const Counts counts(place, {0, 1, 1}, 4, StorageView::Role::Workgroups);
+    const std::vector<StorageView> views = with(resident.views, counts.view);
+    const std::vector<StorageView> written = {{counts.storage.get(), 4, 12, 3}};
+    const std::shared_ptr<run::Plan> work = executable->plan(views, {3, 1, 1}), write = writer->plan(written, {1, 1, 1});
+    Words expected(512);
+    std::uint32_t now = 0;
+    const auto happens = [&] {
+      now = (now + 1) % 5;
+      for (std::uint32_t z = 0; z < 4; ++z) {
+        for (std::uint32_t x = 0; x < 2 * std::min(now, 3u); ++x) ++expected[64 * z + x];
+      }
+    };
+    for (int turn = 0; turn < 100; ++turn) {
+      write->submit(written, {});
+      work->submit(views, {});
+      happens();
+    }
+    EXPECT_EQ(resident.read()[0], expected);
+    const auto sequence = place.backend->sequence({{write, written}, {work, views}, {write, written}, {work, views}});
+    sequence->submit(30, {});
+    for (int turn = 0; turn < 60; ++turn) happens();
+    EXPECT_EQ(resident.read()[0], expected);
+    counts.write({4, 1, 1});
+    now = 4;
+    sequence->submit(2, {});
+    for (int turn = 0; turn < 4; ++turn) happens();
+    EXPECT_EQ(resident.read()[0], expected);
+  });
+}
+
+TEST(DataGrid, whose_array_a_failed_call_was_to_write_gives_its_error) {
+  const validate::ValidProgram program = touch_program();
+  at_every_place([&](const Place& place) {
+    const auto executable = place.backend->prepare(program, place.device);
+    Resident resident(place, program, {Words(512)}, 0);
+    const Counts counts(place, {1, 1, 1}, 0, StorageView::Role::Workgroups);
+    const std::vector<StorageView> views = with(resident.views, counts.view);
+    const auto plan = executable->plan(views, {3, 1, 1});
+    counts.storage->fail(std::make_exception_ptr(DeviceError("it failed")));
+    EXPECT_THROW(plan->submit(views, {}), DeviceError);
+    counts.write({1, 1, 1});
+    plan->submit(views, {});
+    resident.read();
   });
 }
 

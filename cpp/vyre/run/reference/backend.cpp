@@ -39,7 +39,7 @@ class ReferenceExecutable : public Executable {
   }
 
   std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions&) override {
-    return plan_on_host(*this, views, written(*program_), grid);
+    return plan_on_host(*this, views, written(*program_), grid, program_->program().workgroup_size());
   }
 
  private:

@@ -6,6 +6,7 @@
 
 #include "vyre/base/error.hpp"
 #include "vyre/run/checks.hpp"
+#include "vyre/run/data_grid.hpp"
 #include "vyre/run/vulkan/backend.hpp"
 #include "vyre/run/vulkan/calls/host_call.hpp"
 #include "vyre/run/vulkan/calls/large_host_call.hpp"
@@ -48,7 +49,9 @@ class VulkanExecutable final : public Executable {
 
   std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions& waiting) override {
     devices_->check_process();
-    KernelSource::Ready now = source_->ready(grid, largest_array(views), std::nullopt, waiting);
+    // A coarsened kernel begins its parts at workgroups that depend on the counts, so a grid from data has none.
+    const Grid for_kernels = counts_of(views) == nullptr ? grid : Grid{0, 0, 0};
+    KernelSource::Ready now = source_->ready(for_kernels, largest_array(buffers_of(views)), std::nullopt, waiting);
     for (const StorageView& view : views) static_cast<VulkanStorage&>(*view.storage).check_usable();
     return std::make_unique<VulkanPlan>(std::move(now), source_, views, grid);
   }

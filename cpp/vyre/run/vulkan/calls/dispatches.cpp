@@ -5,7 +5,7 @@
 namespace vyre::run::vulkan {
 
 void record_parts(Commands& commands, const Kernels& kernels, VkDescriptorSet set, std::span<std::uint32_t> constants,
-                  const GridParts& parts, std::uint64_t first, std::uint64_t end) {
+                  const GridParts& parts, std::uint64_t first, std::uint64_t end, const DispatchCounts* counts) {
   for (std::uint64_t index = first; index < end; ++index) {
     const GridPart part = parts[index];
     const Pipeline& pipeline = kernels.of(part.coarse);
@@ -18,7 +18,11 @@ void record_parts(Commands& commands, const Kernels& kernels, VkDescriptorSet se
     } else {
       commands.push(pipeline.layout(), constants.first(3));
     }
-    commands.dispatch(part.groups);
+    if (counts != nullptr) {
+      commands.dispatch(counts->buffer(), counts->offset(index));
+    } else {
+      commands.dispatch(part.groups);
+    }
   }
 }
 

@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "vyre/run/vulkan/calls/dispatch_counts.hpp"
 #include "vyre/run/vulkan/compile/pipeline.hpp"
 #include "vyre/run/vulkan/submit/commands.hpp"
 #include "vyre/run/vulkan/submit/grid_parts.hpp"
@@ -12,9 +13,9 @@
 namespace vyre::run::vulkan {
 
 // Records the parts `first` to `end` of a grid, a dispatch each. `constants` are the shader's push constants; the first three are set to
-// the workgroup at which a part begins.
+// the workgroup at which a part begins. `counts`, where it is not null, says how much of each part runs.
 void record_parts(Commands& commands, const Kernels& kernels, VkDescriptorSet set, std::span<std::uint32_t> constants,
-                  const GridParts& parts, std::uint64_t first, std::uint64_t end);
+                  const GridParts& parts, std::uint64_t first, std::uint64_t end, const DispatchCounts* counts = nullptr);
 
 // Appends an address to the table that a shader with Shader::addressed reads: see emit/interface.hpp.
 void append_address(std::vector<std::uint32_t>& words, std::uint64_t address);

@@ -41,7 +41,7 @@ void run_large_host_call(const std::shared_ptr<Device>& device, const Kernels& k
     if (!buffer.zeros) storages.back()->write(0, buffer.bytes, steps);
     views.push_back({storages.back().get(), 0, buffer.bytes.size(), buffer.length});
   }
-  const auto call = RecordedCall::make(device, kernels, RecordedCall::arrays_of(views), grid);
+  const auto call = RecordedCall::make(device, kernels, RecordedCall::arrays_of(views), {grid});
   Batch(device, {call}).submit({views, shader.writable, kAlwaysValid}, 1, steps);
   for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
     if (shader.writable[slot]) storages[slot]->read(0, buffers[slot].bytes, steps);

@@ -1,7 +1,10 @@
 #include "vyre/run/vulkan/calls/recorded_call.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 
+#include "vyre/base/error.hpp"
 #include "vyre/emit/interface.hpp"
 #include "vyre/run/vulkan/calls/dispatches.hpp"
 #include "vyre/run/vulkan/calls/storage.hpp"
@@ -19,33 +22,31 @@ std::vector<RecordedCall::Array> RecordedCall::arrays_of(std::span<const Storage
   return arrays;
 }
 
-std::shared_ptr<RecordedCall> RecordedCall::make(std::shared_ptr<Device> device, Kernels kernels, std::vector<Array> arrays, Grid grid) {
-  std::unique_ptr<RecordedCall> call(new RecordedCall(*device, std::move(kernels), std::move(arrays), grid));
+std::shared_ptr<RecordedCall> RecordedCall::make(std::shared_ptr<Device> device, Kernels kernels, std::vector<Array> arrays,
+                                                 const Groups& groups) {
+  std::unique_ptr<RecordedCall> call(new RecordedCall(*device, std::move(kernels), std::move(arrays), groups));
   return {call.release(), [device = std::move(device)](RecordedCall* last) {
             const TimelineValue until = last->last_use;
             device->stream().retire(until, std::unique_ptr<Retired>(last));
           }};
 }
 
-RecordedCall::RecordedCall(Device& device, Kernels kernels, std::vector<Array> arrays, Grid grid)
+RecordedCall::RecordedCall(Device& device, Kernels kernels, std::vector<Array> arrays, const Groups& groups)
     : device_(device),
       kernels_(std::move(kernels)),
       arrays_(std::move(arrays)),
-      parts_(grid, device.context().max_group_count(), kernels_.coarse != nullptr),
+      groups_(groups),
+      parts_(groups.grid, device.context().max_group_count(), kernels_.coarse != nullptr),
       set_(device.context(), kernels_.plain->set_layout(), kernels_.plain->shader().binding_count()) {
-  work_ = {"dispatch", kernels_.program, grid, 0};
+  work_ = {"dispatch", kernels_.program, groups.grid, 0};
   constants_.assign(3, 0);
   std::vector<VkDescriptorBufferInfo> bindings;
   for (const Array& array : arrays_) {
     constants_.push_back(array.length);
     work_.bytes += array.bytes;
-    // The bound range is the array, rounded up to whole words, so that robust access catches what lies beyond it.
-    VkDescriptorBufferInfo binding{array.buffer, array.offset, device_bytes(array.bytes)};
-    add_access(binding, shader().writable[bindings.size()]);
     const VkDeviceSize alignment =
         shader().addressed ? shader().element_bytes[bindings.size()] : device.context().physical().limits.minStorageBufferOffsetAlignment;
-    if (binding.offset % alignment != 0) binding = copied(bindings.size(), binding, array.bytes);
-    bindings.push_back(binding);
+    bindings.push_back(placed(array, alignment, shader().writable[bindings.size()]));
   }
   if (shader().addressed) bindings = {address_table(bindings)};
   if (shader().has_status) {
@@ -54,14 +55,33 @@ RecordedCall::RecordedCall(Device& device, Kernels kernels, std::vector<Array> a
     add_access(bindings.back(), true);
   }
   set_.bind(device.context(), bindings);
+  if (groups_.counts) read_counts();
 }
 
-VkDescriptorBufferInfo RecordedCall::copied(std::size_t slot, const VkDescriptorBufferInfo& original, VkDeviceSize bytes) {
+VkDescriptorBufferInfo RecordedCall::placed(const Array& array, VkDeviceSize alignment, bool written) {
+  // The bound range is the array, rounded up to whole words, so that robust access catches what lies beyond it.
+  const VkDescriptorBufferInfo original{array.buffer, array.offset, device_bytes(array.bytes)};
+  add_access(original, written);
+  if (original.offset % alignment == 0) return original;
   const Block& block = copies_.emplace_back(device_.heap().allocate(original.range));
   const VkDescriptorBufferInfo copy{block.buffer(), block.offset(), original.range};
   add_access(copy, true);
-  if (bytes > 0) copied_.push_back({original, copy, bytes, static_cast<bool>(shader().writable[slot])});
+  if (array.bytes > 0) copied_.push_back({original, copy, array.bytes, written});
   return copy;
+}
+
+void RecordedCall::read_counts() {
+  if (count() > DispatchCounts::kMost) {
+    const Grid& most = groups_.grid;
+    throw CapabilityError(
+        fmt::format("a grid from data of at most {} x {} x {} workgroups is {} dispatches of device `{}`, and {} are allowed. Fix: give a "
+                    "smaller at_most.",
+                    most.x, most.y, most.z, count(), device_.name(), DispatchCounts::kMost));
+  }
+  const VkDeviceSize alignment = device_.context().physical().limits.minStorageBufferOffsetAlignment;
+  const VkDescriptorBufferInfo given = placed(*groups_.counts, alignment, false);
+  counts_.emplace(device_, given, groups_.counted_by, parts_);
+  add_access(counts_->range(), true);
 }
 
 VkDescriptorBufferInfo RecordedCall::address_table(std::span<const VkDescriptorBufferInfo> arrays) {
@@ -81,9 +101,10 @@ void RecordedCall::record(Commands& commands, std::uint64_t first, std::uint64_t
     if (!addresses_.empty()) commands.update(address_block_.buffer(), address_block_.offset(), addresses_);
     commands.order(kTransfer, kShader);
   }
+  if (first == 0 && counts_) counts_->record(commands);
   std::vector<std::uint32_t> constants = constants_;
   if (timestamps != nullptr) timestamps->begin(commands, work_);
-  record_parts(commands, kernels_, set_.handle(), constants, parts_, first, end);
+  record_parts(commands, kernels_, set_.handle(), constants, parts_, first, end, counts_ ? &*counts_ : nullptr);
   if (timestamps != nullptr) timestamps->end(commands);
   if (end < count()) return;
   if (!copied_.empty()) commands.order(kShader, kTransfer);

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "vyre/run/storage.hpp"
+#include "vyre/run/vulkan/calls/dispatch_counts.hpp"
 #include "vyre/run/vulkan/compile/pipeline.hpp"
 #include "vyre/run/vulkan/device.hpp"
 #include "vyre/run/vulkan/memory/heap.hpp"
@@ -31,12 +33,24 @@ class RecordedCall final : public Retired {
     std::uint32_t length;
   };
   static std::vector<Array> arrays_of(std::span<const StorageView> views);
-  // The call is retired to the stream when the last owner leaves, so the device may still use it then.
-  static std::shared_ptr<RecordedCall> make(std::shared_ptr<Device> device, Kernels kernels, std::vector<Array> arrays, Grid grid);
+  // The workgroups that the call runs; with `counts` the most of them, and the array says how many (run/data_grid.hpp).
+  struct Groups {
+    Grid grid;
+    std::optional<Array> counts = std::nullopt;
+    std::array<std::uint32_t, 3> counted_by = {1, 1, 1};
+
+    // The grid by which kernels are chosen. A coarsened kernel begins its parts at workgroups that depend on the counts, so there is none
+    // for a grid from data.
+    Grid for_kernels() const { return counts ? Grid{0, 0, 0} : grid; }
+  };
+  // The call is retired to the stream when the last owner leaves, so the device may still use it then. Throws CapabilityError for a grid
+  // from data that would be too many dispatches.
+  static std::shared_ptr<RecordedCall> make(std::shared_ptr<Device> device, Kernels kernels, std::vector<Array> arrays,
+                                            const Groups& groups);
 
   const Shader& shader() const { return kernels_.plain->shader(); }
   const std::vector<Array>& arrays() const { return arrays_; }
-  Grid grid() const { return work_.grid; }
+  const Groups& groups() const { return groups_; }
   // The number of dispatches.
   std::uint64_t count() const { return parts_.count(); }
   // Records the dispatches `first` to `end`, with what must come before the first of all and after the last of all. A profile sees them as
@@ -62,7 +76,7 @@ class RecordedCall final : public Retired {
   std::mutex status_in_use;
 
  private:
-  RecordedCall(Device& device, Kernels kernels, std::vector<Array> arrays, Grid grid);
+  RecordedCall(Device& device, Kernels kernels, std::vector<Array> arrays, const Groups& groups);
 
   // An array at an offset where the device cannot bind it. The dispatch uses a copy, which is copied back afterwards if it is written.
   struct Copied {
@@ -70,7 +84,9 @@ class RecordedCall final : public Retired {
     VkDeviceSize bytes;
     bool back;
   };
-  VkDescriptorBufferInfo copied(std::size_t slot, const VkDescriptorBufferInfo& original, VkDeviceSize bytes);
+  // Where a shader finds an array: in its place, or in a copy.
+  VkDescriptorBufferInfo placed(const Array& array, VkDeviceSize alignment, bool written);
+  void read_counts();
   // Makes the table of these arrays' addresses, and returns where it lies.
   VkDescriptorBufferInfo address_table(std::span<const VkDescriptorBufferInfo> arrays);
   void add_access(const VkDescriptorBufferInfo& part, bool written) {
@@ -80,6 +96,7 @@ class RecordedCall final : public Retired {
   Device& device_;
   const Kernels kernels_;
   const std::vector<Array> arrays_;
+  const Groups groups_;
   const GridParts parts_;
   DescriptorSet set_;
   Block status_;
@@ -89,6 +106,7 @@ class RecordedCall final : public Retired {
   std::vector<Copied> copied_;
   std::vector<std::uint32_t> addresses_;
   Block address_block_;
+  std::optional<DispatchCounts> counts_;
   std::vector<Access> accesses_;
 };
 

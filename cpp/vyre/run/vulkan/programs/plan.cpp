@@ -8,6 +8,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/data_grid.hpp"
 #include "vyre/run/vulkan/calls/call_checks.hpp"
 #include "vyre/run/vulkan/calls/storage.hpp"
 #include "vyre/run/vulkan/device.hpp"
@@ -21,16 +22,29 @@ std::vector<Call> record(const KernelSource::Ready& ready, std::shared_ptr<Kerne
                          Grid grid) {
   std::vector<std::uint64_t> sizes;
   Call call;
-  for (const StorageView& view : views) {
-    VYRE_ASSERT(&storage_of(view).device() == ready.device.get());
+  for (const StorageView& view : views) VYRE_ASSERT(&storage_of(view).device() == ready.device.get());
+  const std::span<const StorageView> buffers = buffers_of(views);
+  for (const StorageView& view : buffers) {
     call.locations.push_back({sizes.size(), view.offset, view.bytes});
     sizes.push_back(view.bytes);
   }
   check_sizes(ready.device->context(), ready.kernels.plain->shader(), sizes);
   if (is_empty(grid)) return {};
-  call.recorded = RecordedCall::make(ready.device, ready.kernels, RecordedCall::arrays_of(views), grid);
+  RecordedCall::Groups groups{grid};
+  if (const StorageView* counts = counts_of(views)) {
+    groups.counts = RecordedCall::arrays_of({counts, 1}).front();
+    groups.counted_by = counted_by(counts->role, ready.kernels.plain->shader().workgroup_size);
+  }
+  call.recorded = RecordedCall::make(ready.device, ready.kernels, RecordedCall::arrays_of(buffers), groups);
   call.source = std::move(source);
   return {std::move(call)};
+}
+
+// Of each view, whether the call writes it. A grid from data is only read.
+std::vector<bool> written(const Shader& shader, std::span<const StorageView> views) {
+  std::vector<bool> result = shader.writable;
+  result.resize(views.size(), false);
+  return result;
 }
 
 const SpecializedBatch& batch_of(const Step& step) { return static_cast<const VulkanPlan&>(*step.plan).batch(); }
@@ -38,7 +52,7 @@ const SpecializedBatch& batch_of(const Step& step) { return static_cast<const Vu
 }  // namespace
 
 VulkanPlan::VulkanPlan(KernelSource::Ready ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views, Grid grid)
-    : batch_(ready.device, record(ready, std::move(source), views, grid), views, ready.kernels.plain->shader().writable) {}
+    : batch_(ready.device, record(ready, std::move(source), views, grid), views, written(ready.kernels.plain->shader(), views)) {}
 
 VulkanSequence::Arrays VulkanSequence::joined(std::span<const Step> steps, std::vector<Call>& calls) {
   const std::shared_ptr<Device>& device = batch_of(steps.front()).device();

@@ -15,7 +15,8 @@ namespace vyre::run::vulkan {
 class VulkanPlan final : public Plan {
  public:
   // The call runs on the kernels of `ready`, or, when the same words in Uniform buffers come often, on kernels of `source` that are
-  // specialised for these words. Throws CapabilityError for arrays that the device cannot bind.
+  // specialised for these words. `views` may end with that of a grid from data, for which `ready` has no coarsened kernel. Throws
+  // CapabilityError for arrays that the device cannot bind.
   VulkanPlan(KernelSource::Ready ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views, Grid grid);
 
   void submit(std::span<const StorageView> views, const RunOptions& options) override { batch_.submit(views, 1, options); }

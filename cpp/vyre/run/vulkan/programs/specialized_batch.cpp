@@ -144,7 +144,7 @@ bool SpecializedBatch::choose(const Words& words, std::uint64_t times, std::vect
     }
     // A graph has at most 2^20 calls, so the product does not overflow.
     const std::uint64_t calls = group.calls * std::min<std::uint64_t>(times, std::uint64_t{1} << 40);
-    choices[index] = group.source->choose(own, group.recorded->grid(), calls);
+    choices[index] = group.source->choose(own, group.recorded->groups().grid, calls);
     changed = changed || choices[index];
   }
   return changed;
@@ -156,10 +156,10 @@ std::shared_ptr<Batch> SpecializedBatch::made_for(const std::vector<Choice>& cho
     const RecordedCall& plain = *groups_[index].recorded;
     special.push_back(groups_[index].recorded);
     if (!choices[index]) continue;
-    KernelSource::Ready ready = groups_[index].source->ready(plain.grid(), largest_array(plain), choices[index], options);
+    KernelSource::Ready ready = groups_[index].source->ready(plain.groups().for_kernels(), largest_array(plain), choices[index], options);
     // The device was lost meanwhile, and its arrays with it. Submitting the plain calls reports that.
     if (ready.device != device()) return nullptr;
-    special.back() = RecordedCall::make(std::move(ready.device), std::move(ready.kernels), plain.arrays(), plain.grid());
+    special.back() = RecordedCall::make(std::move(ready.device), std::move(ready.kernels), plain.arrays(), plain.groups());
   }
   std::vector<std::shared_ptr<RecordedCall>> made;
   for (std::size_t call = 0; call < calls_.size(); ++call) {

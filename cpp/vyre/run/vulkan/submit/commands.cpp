@@ -67,6 +67,8 @@ void Commands::dispatch(const std::array<std::uint32_t, 3>& groups) {
   context_.api().vkCmdDispatch(commands_, groups[0], groups[1], groups[2]);
 }
 
+void Commands::dispatch(VkBuffer counts, VkDeviceSize offset) { context_.api().vkCmdDispatchIndirect(commands_, counts, offset); }
+
 void Commands::reset(VkQueryPool pool, std::uint32_t queries) { context_.api().vkCmdResetQueryPool(commands_, pool, 0, queries); }
 
 void Commands::timestamp(VkQueryPool pool, std::uint32_t query) {

@@ -17,6 +17,8 @@ struct Stage {
 };
 inline constexpr Stage kShader = {VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_ACCESS_SHADER_WRITE_BIT,
                                   VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT};
+// Where a dispatch reads its counts from a buffer.
+inline constexpr Stage kCounts = {VK_PIPELINE_STAGE_DRAW_INDIRECT_BIT, 0, VK_ACCESS_INDIRECT_COMMAND_READ_BIT};
 inline constexpr Stage kTransfer = {VK_PIPELINE_STAGE_TRANSFER_BIT, VK_ACCESS_TRANSFER_WRITE_BIT,
                                     VK_ACCESS_TRANSFER_READ_BIT | VK_ACCESS_TRANSFER_WRITE_BIT};
 inline constexpr Stage kHost = {VK_PIPELINE_STAGE_HOST_BIT, 0, VK_ACCESS_HOST_READ_BIT | VK_ACCESS_HOST_WRITE_BIT};
@@ -44,6 +46,8 @@ class Commands {
   void bind(VkPipeline pipeline, VkPipelineLayout layout, VkDescriptorSet set);
   void push(VkPipelineLayout layout, std::span<const std::uint32_t> constants);
   void dispatch(const std::array<std::uint32_t, 3>& groups);
+  // Three words of the buffer are the counts of workgroups.
+  void dispatch(VkBuffer counts, VkDeviceSize offset);
   void reset(VkQueryPool pool, std::uint32_t queries);
   // Writes the time at which everything before it is done.
   void timestamp(VkQueryPool pool, std::uint32_t query);

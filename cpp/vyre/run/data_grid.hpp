@@ -1,0 +1,47 @@
+// Grids from data: the counts of workgroups lie in a U32 array of three, which the call reads when it begins.
+//
+// In the interface of backends, the view of that array follows the views of the program's buffers. The call's grid is then the largest one:
+// each count is clamped to it, and limits are checked against it.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+
+#include "vyre/run/backend.hpp"
+#include "vyre/run/storage.hpp"
+
+namespace vyre::run {
+
+inline constexpr std::uint64_t kCountsBytes = 12;
+
+// The view of the array that holds the counts, or null for a grid by value.
+inline const StorageView* counts_of(std::span<const StorageView> views) {
+  return views.empty() || views.back().role == StorageView::Role::Buffer ? nullptr : &views.back();
+}
+
+// The views of the program's buffers.
+inline std::span<const StorageView> buffers_of(std::span<const StorageView> views) {
+  return views.first(views.size() - (counts_of(views) == nullptr ? 0 : 1));
+}
+
+// What one workgroup takes of a count, along each axis: itself, or its invocations.
+inline std::array<std::uint32_t, 3> counted_by(StorageView::Role role, const std::array<std::uint32_t, 3>& workgroup_size) {
+  return role == StorageView::Role::Invocations ? workgroup_size : std::array<std::uint32_t, 3>{1, 1, 1};
+}
+
+// The grid for counts that the host reads. Vulkan devices do the same (vulkan/calls/dispatch_counts.cpp).
+inline Grid grid_of_counts(const std::byte* words, const std::array<std::uint32_t, 3>& counted_by, Grid most) {
+  std::array<std::uint32_t, 3> counts{};
+  std::memcpy(counts.data(), words, kCountsBytes);
+  const std::array<std::uint32_t, 3> limits = {most.x, most.y, most.z};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::uint32_t groups = counts[axis] / counted_by[axis] + (counts[axis] % counted_by[axis] != 0 ? 1 : 0);
+    counts[axis] = groups < limits[axis] ? groups : limits[axis];
+  }
+  return {counts[0], counts[1], counts[2]};
+}
+
+}  // namespace vyre::run
