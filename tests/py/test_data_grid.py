@@ -7,7 +7,8 @@ import pytest
 
 import vyre
 from places import PLACES, name_of
-from vyre import BufferDecl, Expr, In, InOut, Node, Out, Program, u32
+from vyre import BufferDecl, Expr, In, InOut, Node, Out, Program, fuzz, u32
+from vyre.fuzz import resident
 
 X, Y, Z = Expr.gid_x(), Expr.gid_y(), Expr.gid_z()
 SHAPE = (5, 6, 7)  # z, y, x
@@ -424,3 +425,35 @@ def test_profiles_show_the_largest_grid():
         ADD_ONE(data, workgroups=counts, at_most=8)
     shown = {event.name: event.workgroups for event in profile.events if event.workgroups is not None}
     assert shown == {"call": (8, 1, 1), "dispatch": (2, 1, 1)}
+
+
+@pytest.mark.parametrize("first", range(0, 60, 20))
+def test_random_programs_give_the_bytes_of_a_grid_by_value(place, first):
+    for seed in range(first, first + 20):
+        case = fuzz.generate(seed)
+        for call in range(len(case.calls)):
+            given = resident.run(case.program, case.inputs(call=call), case.grid, **place)
+            for name, wanted in case.run(call=call, backend="reference").items():
+                np.testing.assert_array_equal(given[name], wanted, f"{name} of seed {seed}, call {call}")
+
+
+def test_a_program_that_is_compiled_for_its_words_keeps_reading_its_grid(place):
+    program = Program(
+        [BufferDecl.uniform("turns", 0, vyre.u32), BufferDecl.read_write("data", 1, vyre.u32)],
+        (4, 1, 1),
+        [Node.loop("k", 0, Expr.load("turns", 0), [Node.store("data", X, Expr.load("data", X) + 1)])],
+    )
+    data, counts = vyre.empty(64, **place), vyre.empty(3, **place)
+    wanted = np.zeros(64, np.uint32)
+    for turn in range(40):
+        counts.write([turn % 9, 1, 1])
+        program(3, data, workgroups=counts, at_most=(5, 1, 1), optimize=["specialization"])
+        wanted[: 4 * min(turn % 9, 5)] += 3
+    np.testing.assert_array_equal(data.numpy(), wanted)
+    with vyre.graph() as graph:
+        program(3, data, workgroups=counts, at_most=(5, 1, 1), optimize=["specialization"])
+    for turn in range(40):
+        counts.write([turn % 9, 1, 1])
+        graph.replay(2)
+        wanted[: 4 * min(turn % 9, 5)] += 6
+    np.testing.assert_array_equal(data.numpy(), wanted)

@@ -33,6 +33,7 @@ backends:
   cpu, vulkan      with the optimiser and without
   wgsl             likewise, as WGSL through the package wgpu
   module:function  likewise, a Python function that takes and returns what vyre.run does
+                   (vyre.fuzz.resident:run: arrays that stay on their device, a grid from data)
 
 A program counts as refused when a backend says that it cannot run it (a limit of the device, a driver that was found
 not to keep its word); that is never agreement. The exit status is 0 when no program was wrong, 1 when one was, 2 for a
