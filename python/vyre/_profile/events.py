@@ -43,7 +43,7 @@ class ProfileEvent(NamedTuple):
         thread: the system's id of the thread that did it, or asked the device for it.
         submitted_ns: when a device's work was asked for.
         start_ns, duration_ns: when it began, in nanoseconds from the beginning of the profile, and how long it took.
-        workgroups: of a dispatch, along x, y, z.
+        workgroups: of a dispatch, along x, y, z; on a Vulkan device the largest ones, where the grid is from data.
         bytes: of the arrays that a dispatch binds, or of what is copied.
         observed: of a device without timestamps: the time is from the submission until the host saw the end.
     """

@@ -89,7 +89,7 @@ struct Arrays {
 };
 
 // The same with arrays on the device, each beginning where no device can bind it, so that it is copied there.
-void run_resident(VulkanBackend& backend, std::size_t device, Executable& executable) {
+void run_resident(VulkanBackend& backend, std::size_t device, Executable& executable, bool from_data) {
   constexpr std::uint32_t kWords = 100;
   const Words given[] = {counted(kWords, 3), counted(kWords, 5)};
   std::unique_ptr<run::Storage> storages[3];
@@ -103,16 +103,25 @@ void run_resident(VulkanBackend& backend, std::size_t device, Executable& execut
   const std::shared_ptr<run::Plan> plan = executable.plan(views, {2, 1, 1});
   plan->submit(views, {});
   backend.sequence({{plan, views}, {plan, views}})->submit(2, {});
+  if (from_data) {
+    const std::array<std::uint32_t, 3> counts = {2, 1, 1};
+    const auto counted = backend.allocate(device, 16, true);
+    counted->write(4, std::as_bytes(std::span(counts)), {});
+    std::vector<run::StorageView> with_counts = views;
+    with_counts.push_back({counted.get(), 4, 12, 3, run::StorageView::Role::Workgroups});
+    executable.plan(with_counts, {9, 9, 9})->submit(with_counts, {});
+  }
   Words got(kWords);
   storages[2]->read(4, std::as_writable_bytes(std::span(got)), {});
   EXPECT_EQ(got, xor_of(given[0], given[1]));
 }
 
-// Prepares and runs twice, the second time with other sizes, which makes other buffers; then with arrays that stay.
-void use(VulkanBackend& backend, std::size_t device, Arrays& small, Arrays& large) {
+// Prepares and runs twice, the second time with other sizes, which makes other buffers; then with arrays that stay, and
+// on a grid `from_data`.
+void use(VulkanBackend& backend, std::size_t device, Arrays& small, Arrays& large, bool from_data = false) {
   auto executable = backend.prepare_shader(xor_shader(), device);
   small.run(*executable);
-  run_resident(backend, device, *executable);
+  run_resident(backend, device, *executable, from_data);
   large.run(*executable);
 }
 
@@ -138,7 +147,7 @@ class EveryFunction : public VulkanFailuresTest {
       {
         auto backend = this->backend(options);
         Arrays small(100), large(300000);
-        use(backend, device, small, large);
+        use(backend, device, small, large, options.always_stage);
       }
       const int calls = kAskedAgain.count(function) != 0 ? 1 : vulkan_.calls(function);
       EXPECT_GT(calls, 0) << "no longer called: take it out of functions.def";
@@ -161,7 +170,7 @@ class EveryFunction : public VulkanFailuresTest {
       std::string kind = "none";
       std::string text;
       try {
-        use(backend, device, small, large);
+        use(backend, device, small, large, options.always_stage);
       } catch (const std::exception& error) {
         kind = kind_of(error);
         text = error.what();
@@ -183,7 +192,7 @@ class EveryFunction : public VulkanFailuresTest {
       EXPECT_TRUE(kind == "none" ? large.right() : large.untouched());
 
       Arrays small_again(100), large_again(300000);
-      use(backend, device, small_again, large_again);
+      use(backend, device, small_again, large_again, options.always_stage);
       EXPECT_TRUE(small_again.right());
       EXPECT_TRUE(large_again.right());
     }
@@ -289,6 +298,37 @@ TEST_F(VulkanFailuresTest, the_calls_of_a_sequence_wait_for_each_other_only_wher
   EXPECT_EQ(barriers({{0, 1, 2}, {3, 4, 2}}), one + 1) << "written twice";
   EXPECT_EQ(barriers({{0, 1, 2}, {2, 1, 3}, {0, 1, 4}}), one + 1) << "the last call shares nothing with the one after the barrier";
   EXPECT_EQ(barriers(std::vector<Slots>(10, {0, 1, 2})), one + 9);
+}
+
+TEST_F(VulkanFailuresTest, a_call_reads_the_array_of_its_grid_as_it_reads_any_other) {
+  auto backend = this->backend();
+  auto executable = backend.prepare_shader(xor_shader(), usable_[0]);
+  std::vector<std::unique_ptr<run::Storage>> storages;
+  for (int k = 0; k < 6; ++k) storages.push_back(backend.allocate(usable_[0], 400, true));
+  static constexpr std::size_t kNone = 9;
+  // Two that are read, one that is written, and the one that has the counts.
+  using Slots = std::array<std::size_t, 4>;
+  const auto barriers = [&](const std::vector<Slots>& calls) {
+    std::vector<run::Step> steps;
+    for (const Slots& slots : calls) {
+      run::Step step;
+      for (std::size_t k = 0; k < 3; ++k) step.views.push_back({storages[slots[k]].get(), 0, 400, 100});
+      if (slots[3] != kNone) step.views.push_back({storages[slots[3]].get(), 256, 12, 3, run::StorageView::Role::Workgroups});
+      step.plan = executable->plan(step.views, {2, 1, 1});
+      steps.push_back(std::move(step));
+    }
+    vulkan_.forget_calls();
+    const auto sequence = backend.sequence(std::move(steps));
+    EXPECT_EQ(vulkan_.calls("vkCmdDispatchIndirect"), std::ranges::count_if(calls, [](const Slots& slots) { return slots[3] != kNone; }));
+    return vulkan_.calls("vkCmdPipelineBarrier");
+  };
+  const int one = barriers({{0, 1, 2, kNone}});
+  EXPECT_EQ(barriers({{0, 1, 2, 5}}), one + 1) << "the dispatch waits for its counts";
+  EXPECT_EQ(barriers({{0, 1, 2, 5}, {0, 1, 3, 5}}), one + 2) << "both read the same counts";
+  EXPECT_EQ(barriers({{0, 1, 5, kNone}, {0, 1, 3, 5}}), one + 2) << "counts are read that were written";
+  EXPECT_EQ(barriers({{0, 1, 3, 5}, {0, 1, 5, kNone}}), one + 2) << "counts are written that were read";
+  EXPECT_EQ(barriers({{0, 1, 4, kNone}, {0, 1, 3, 5}}), one + 1) << "they share nothing that is written";
+  EXPECT_EQ(barriers(std::vector<Slots>(10, {0, 1, 2, 5})), one + 10 + 9);
 }
 
 // As many rounds as a word says, over 64 words.
