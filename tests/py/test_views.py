@@ -18,6 +18,10 @@ TYPES = {
     DataType.U64: (np.uint64, ()),
     DataType.Vec2U32: (np.uint32, (2,)),
     DataType.Vec4U32: (np.uint32, (4,)),
+    DataType.U8: (np.uint8, ()),
+    DataType.I8: (np.int8, ()),
+    DataType.U16: (np.uint16, ()),
+    DataType.I16: (np.int16, ()),
 }
 
 
