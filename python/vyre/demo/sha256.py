@@ -1,16 +1,15 @@
-"""The SHA-256 compression function (FIPS 180-4) as a vyre Program: one file an invocation.
+"""The SHA-256 compression function (FIPS 180-4) as a kernel: one file an invocation.
 
 A dispatch works on a part of each file: whole 64-byte blocks, and in the last part the padding too. The eight words
-of the hash are carried from dispatch to dispatch in a buffer, so a dispatch is short whatever the size of the files.
+of the hash are carried from dispatch to dispatch in an array, so a dispatch is short whatever the size of the files.
 """
 
 from __future__ import annotations
 
-from functools import cache
-
 import numpy as np
 
-from vyre import BufferDecl, DataType, Expr, Node, Program
+import vyre
+from vyre import In, InOut, u8, u32, u64
 
 BLOCK = 64  # bytes
 
@@ -39,86 +38,58 @@ INITIAL_STATE = np.array([_root_bits(prime, 2) for prime in _primes(8)], np.uint
 ROUND_CONSTANTS = [_root_bits(prime, 3) for prime in _primes(64)]
 
 
-def _big_endian(word: Expr) -> Expr:
-    """The four bytes of a little-endian word, first byte on top."""
-    return (Expr.rotl(word, 8) & 0x00FF00FF) | (Expr.rotr(word, 8) & 0xFF00FF00)
+@vyre.kernel(workgroup_size=64)
+def compress(data: In[u8], parts: In[u32, 2], bits: In[u64], state: InOut[u32, 2]) -> None:
+    """Bring the hash of each file forward by one part.
 
-
-@cache
-def compression_program() -> Program:
-    """The Program that brings the hash of each file forward by one part.
-
-    Buffers:
-        words: U32, the parts one after the other, each padded with zeros to whole words.
-        parts: Vec4U32, one a file: first word, blocks, bytes, unused; ``blocks * 64 == bytes`` except in the last part.
-        bits: U64, one a file: length of the whole file in bits.
-        state: U32, eight words a file, read and written.
+    Args:
+        data: the bytes of the parts, one after the other.
+        parts: a row for each file: first byte, blocks, bytes. ``blocks * 64 == bytes`` except in the last part.
+        bits: the length of each whole file in bits.
+        state: a row of eight words for each file.
 
     Source: FIPS 180-4, sections 4.1.2, 5.1.1 and 6.2.2.
 
-    >>> compression_program().workgroup_size
-    (64, 1, 1)
+    >>> import numpy as np
+    >>> state = INITIAL_STATE.reshape(1, 8).copy()
+    >>> digest = compress(np.frombuffer(b"abc", np.uint8), np.array([[0, 1, 3]], np.uint32), np.array([24], np.uint64),
+    ...                   state, grid=1)
+    >>> digest.astype(">u4").tobytes().hex()
+    'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad'
     """
-    i = Expr.var("i")
-    part = Expr.var("part")
-    first, blocks, length = Expr.lane(part, 0), Expr.lane(part, 1), Expr.lane(part, 2)
-    body: list[Node] = []
+    i = vyre.gid(0)
+    if i < len(state):
+        first, blocks, length = [parts[i, k] for k in range(3)]
+        h = [state[i, k] for k in range(8)]
+        for block in range(blocks):
+            w = [_padded_word(data, first, length, block * BLOCK + 4 * k) for k in range(16)]
+            if blocks * BLOCK > length and block + 1 == blocks:  # the file's last block ends with its length
+                w[14], w[15] = bits[i].hi, bits[i].lo
+            for k, mixed in enumerate(_rounds(h, w)):
+                h[k] += mixed
+        for k in vyre.unroll(range(8)):
+            state[i, k] = h[k]
 
-    def let(name: str, value: Expr) -> Expr:
-        body.append(Node.let(name, value))
-        return Expr.var(name)
 
-    # The block's sixteen words: the file's bytes, then 0x80, then zeros.
-    block = Expr.var("block")
-    words = []
-    for k in range(16):
-        position = block * BLOCK + 4 * k
-        left = let(f"left{k}", length - position)  # wraps to a huge number past the end
-        bytes_left = Expr.select(position < length, left, 0)
-        kept = Expr.select(bytes_left >= 4, 0xFFFFFFFF, ~(Expr.u32(0xFFFFFFFF) >> (bytes_left * 8)))
-        marker = Expr.select(left < 4, Expr.u32(0x80000000) >> (left * 8), 0)
-        raw = Expr.load("words", first + block * 16 + k)
-        words.append(let(f"w{k}", (_big_endian(raw) & kept) | marker))
-    # The length in bits ends the last block of a file.
-    ends = let("ends", Expr.logical_and(block + 1 == blocks, blocks * BLOCK >= length + 9))
-    bits = Expr.load("bits", i)
-    words[14] = let("high", Expr.select(ends, Expr.lane(bits, 1), words[14]))
-    words[15] = let("low", Expr.select(ends, Expr.lane(bits, 0), words[15]))
+def _padded_word(data: In[u8], first: u32, length: u32, position: u32) -> u32:
+    """Four bytes of a part, the first one on top: the file's, then 0x80, then zeros."""
+    word = u32(0)
+    for k in vyre.unroll(range(4)):
+        at = position + k
+        word = word << 8 | (data[first + at] if at < length else 0x80 if at == length else 0)
+    return word
 
-    state = [Expr.var(f"h{k}") for k in range(8)]
-    a, b, c, d, e, f, g, h = state
-    for t in range(64):
+
+def _rounds(h: list[u32], w: list[u32]) -> list[u32]:
+    """The 64 rounds on one block."""
+    a, b, c, d, e, f, g, last = h
+    for t in vyre.unroll(range(64)):
         if t >= 16:
-            before, after = words[t - 15], words[t - 2]
-            s0 = Expr.rotr(before, 7) ^ Expr.rotr(before, 18) ^ (before >> 3)
-            s1 = Expr.rotr(after, 17) ^ Expr.rotr(after, 19) ^ (after >> 10)
-            words.append(let(f"w{t}", words[t - 16] + s0 + words[t - 7] + s1))
-        sum1 = Expr.rotr(e, 6) ^ Expr.rotr(e, 11) ^ Expr.rotr(e, 25)
-        choice = (e & f) ^ (~e & g)
-        t1 = let(f"t{t}", h + sum1 + choice + ROUND_CONSTANTS[t] + words[t])
-        sum0 = Expr.rotr(a, 2) ^ Expr.rotr(a, 13) ^ Expr.rotr(a, 22)
-        majority = (a & b) ^ (a & c) ^ (b & c)
-        a, b, c, d, e, f, g, h = let(f"a{t}", t1 + sum0 + majority), a, b, c, let(f"e{t}", d + t1), e, f, g
-    body += [Node.assign(f"h{k}", state[k] + new) for k, new in enumerate((a, b, c, d, e, f, g, h))]
-
-    return Program(
-        buffers=[
-            BufferDecl.read("words", 0, DataType.U32),
-            BufferDecl.read("parts", 1, DataType.Vec4U32),
-            BufferDecl.read("bits", 2, DataType.U64),
-            BufferDecl.output("state", 3, DataType.U32),
-        ],
-        workgroup_size=(64, 1, 1),
-        entry=[
-            Node.let("i", Expr.gid_x()),
-            Node.if_(
-                i < Expr.buf_len("parts"),
-                [
-                    Node.let("part", Expr.load("parts", i)),
-                    *(Node.let(f"h{k}", Expr.load("state", i * 8 + k)) for k in range(8)),
-                    Node.loop("block", 0, blocks, body),
-                    *(Node.store("state", i * 8 + k, state[k]) for k in range(8)),
-                ],
-            ),
-        ],
-    )
+            x, y = w[t - 15], w[t - 2]
+            s0 = x.rotr(7) ^ x.rotr(18) ^ x >> 3
+            s1 = y.rotr(17) ^ y.rotr(19) ^ y >> 10
+            w.append(w[t - 16] + s0 + w[t - 7] + s1)
+        t1 = last + (e.rotr(6) ^ e.rotr(11) ^ e.rotr(25)) + (e & f ^ ~e & g) + ROUND_CONSTANTS[t] + w[t]
+        t2 = (a.rotr(2) ^ a.rotr(13) ^ a.rotr(22)) + (a & b ^ a & c ^ b & c)
+        a, b, c, d, e, f, g, last = t1 + t2, a, b, c, d + t1, e, f, g
+    return [a, b, c, d, e, f, g, last]

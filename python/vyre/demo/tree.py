@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 import vyre
-from vyre.demo.sha256 import BLOCK, INITIAL_STATE, compression_program
+from vyre.demo.sha256 import BLOCK, INITIAL_STATE, compress
 
 PACKED_BYTES = 64 << 20  # at most this much in one dispatch
 PART_BLOCKS = 4096  # of one file in one dispatch, so that no driver is held for long
@@ -75,7 +75,6 @@ def hash_files(
 
     Files of like length go together, so that the invocations of a workgroup finish together.
     """
-    program = compression_program()
     waiting = sorted(files, key=lambda file: file.size)
     while waiting:
         batch: list[tuple[File, bytes, int]] = []
@@ -94,9 +93,9 @@ def hash_files(
                 continue
             file.expected.update(data)
             batch.append((file, data, blocks))
-            packed += -(-count // 4) * 4
+            packed += count
         if batch:
-            _dispatch(program, batch, backend, device)
+            _dispatch(batch, backend, device)
         taken = 0
         for file, data, blocks in batch:
             taken += len(data)
@@ -107,27 +106,19 @@ def hash_files(
         yield taken, failed
 
 
-def _dispatch(
-    program: vyre.Program, batch: list[tuple[File, bytes, int]], backend: str, device: vyre.Device | None
-) -> None:
-    parts = np.zeros((len(batch), 4), np.uint32)
-    packed = []
-    word = 0
-    for row, (_, data, blocks) in zip(parts, batch, strict=True):
-        row[:3] = word, blocks, len(data)
-        packed.append(data + bytes(-len(data) % 4))
-        word += len(packed[-1]) // 4
-    result = vyre.run(
-        program,
-        {
-            "words": np.frombuffer(b"".join(packed), np.uint32),
-            "parts": parts,
-            "bits": np.array([file.size * 8 for file, _, _ in batch], np.uint64),
-            "state": np.stack([file.state for file, _, _ in batch]),
-        },
-        workgroups=(-(-len(batch) // program.workgroup_size[0]), 1, 1),
+def _dispatch(batch: list[tuple[File, bytes, int]], backend: str, device: vyre.Device | None) -> None:
+    parts, first = [], 0
+    for _, data, blocks in batch:
+        parts.append((first, blocks, len(data)))
+        first += len(data)
+    states = compress(
+        np.frombuffer(b"".join(data for _, data, _ in batch), np.uint8),
+        np.array(parts, np.uint32),
+        np.array([file.size * 8 for file, _, _ in batch], np.uint64),
+        np.stack([file.state for file, _, _ in batch]),
+        grid=len(batch),
         backend=backend,
         device=device,
     )
-    for (file, _, _), state in zip(batch, result["state"], strict=True):
+    for (file, _, _), state in zip(batch, states, strict=True):
         file.state = state

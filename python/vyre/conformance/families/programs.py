@@ -16,8 +16,9 @@ import numpy as np
 
 from vyre import BufferDecl, Expr, Node, Program, pack_bytes
 from vyre.conformance.case import Case, Step
+from vyre.conformance.families.sha256 import compression_program
 from vyre.conformance.values import MASK, U32, groups, u32, words
-from vyre.demo.sha256 import BLOCK, INITIAL_STATE, compression_program
+from vyre.demo.sha256 import BLOCK, INITIAL_STATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
