@@ -207,6 +207,11 @@ def _refuse_value(where: str, value: Any, parameter: Parameter, dtype: str) -> N
             f"Fix: write np.array([{shown(value)}], np.{dtype}), or np.zeros({shown(value)}, "
             f"np.{dtype}) for so many zeros."
         )
+    if parameter.kind == "Out" and isinstance(value, tuple) and all(as_count(each) is not None for each in value):
+        raise BindingError(
+            f"{where} must be an array of {dtype}, got the tuple {shown(value)}. "
+            f"Fix: write np.zeros({shown(value)}, np.{dtype}) for zeros of that shape."
+        )
     if isinstance(value, (list, tuple)):
         raise BindingError(
             f"{where} must be an array of {dtype}, got a {type(value).__name__}. Fix: {_values.sequence(value, dtype)}."

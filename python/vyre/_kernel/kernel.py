@@ -11,7 +11,7 @@ from vyre._calls import explain_calls
 from vyre._kernel.call import call, noted_call
 from vyre._kernel.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
-from vyre._kernel.mistakes import Mistake, kernel_error
+from vyre._kernel.mistakes import Mistake, Spot, kernel_error
 from vyre._kernel.notes import notes_of
 from vyre._kernel.parameters import parameters_of, workgroup_counts
 from vyre._kernel.plans import plan_of, signature
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from vyre._core import Program
     from vyre._diagnostics import Diagnostics
+    from vyre._kernel.parameters import Parameter
 
 __all__ = ["Kernel", "kernel"]
 
@@ -55,6 +56,7 @@ class Kernel:
         try:
             self._rewritten = rewrite(function, is_kernel=True)
             self._parameters = parameters_of(function)
+            _refuse_assigned(self._parameters, self._rewritten.assigned)
         except Mistake as mistake:
             raise kernel_error(function.__name__, mistake, _definition(function)) from None
         self._constants = tuple(each for each in self._parameters if each.kind == "const")
@@ -232,9 +234,20 @@ class Specialized:
         return self.program.to_text()
 
 
-def _definition(function: FunctionType) -> Any:
-    from vyre._kernel.mistakes import Spot
+def _refuse_assigned(parameters: Sequence[Parameter], assigned: dict[str, Spot]) -> None:
+    """Python would give the name of an Out array to another value, and the array would stay zeros."""
+    for each in parameters:
+        if each.kind in ("Out", "InOut") and each.name in assigned:
+            index = ", ".join("zyx"[3 - each.axes :]) if each.axes > 1 else "i"
+            raise Mistake(
+                "K008",
+                f"`{each.name}` is assigned as a whole, which stores nothing into the array",
+                f"assign an element, as in {each.name}[{index}]",
+                assigned[each.name],
+            )
 
+
+def _definition(function: FunctionType) -> Any:
     return Spot(function.__code__.co_filename, function.__code__.co_firstlineno, 0, 0)
 
 

@@ -183,4 +183,4 @@ def _target(target: ast.expr, add: Any) -> None:
             else "use a variable or an array",
         )
     elif isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice):
-        add(target, "a slice is assigned", "write a loop over the indices")
+        add(target, "a slice is assigned", "assign one element, as in `out[i] = a[i]` with `i = vyre.gid(0)`")

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from vyre._kernel.exits import RESULT, _NativeIf, leave_by_branches
 from vyre._kernel.mistakes import Mistake, Spot
-from vyre._kernel.refuse import is_range, refuse
+from vyre._kernel.refuse import is_range, refuse, spot_at
 from vyre._kernel.values import Undefined
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class Rewritten:
     captured: tuple[
         tuple[str, ...], ...
     ]  # the global and free names that it reads, each with the attributes read of it
+    assigned: dict[str, Spot]  # the names that it assigns to as a whole, each with the first place
 
     def bound(self, tracer: Any) -> Callable[..., Any]:
         """The function for one trace."""
@@ -64,6 +65,7 @@ def rewrite(function: FunctionType, is_kernel: bool) -> Rewritten:
     spot = Spot(file, tree.lineno, tree.col_offset + 1, 0)
     refuse(tree, file, is_kernel)
     captured = _captured(tree, function)
+    assigned = _assigned(tree, file)
     tree.decorator_list = []
     _without_annotations(tree)
     if tree.body and isinstance(tree.body[0], ast.Expr) and isinstance(tree.body[0].value, ast.Constant):
@@ -71,7 +73,13 @@ def rewrite(function: FunctionType, is_kernel: bool) -> Rewritten:
     leave_by_branches(tree, is_kernel)
     _Rewriter(tree, is_kernel).rewrite()
     code = _compiled(tree, file, function.__code__.co_freevars)
-    return Rewritten(function.__name__, code, function, spot, captured)
+    return Rewritten(function.__name__, code, function, spot, captured, assigned)
+
+
+def _assigned(tree: ast.FunctionDef, file: str) -> dict[str, Spot]:
+    names = [each for each in ast.walk(tree) if isinstance(each, ast.Name) and isinstance(each.ctx, ast.Store)]
+    places = sorted(names, key=lambda each: (each.lineno, each.col_offset), reverse=True)
+    return {each.id: spot_at(file, each) for each in places}
 
 
 def _source_of(function: FunctionType) -> tuple[ast.FunctionDef, str]:

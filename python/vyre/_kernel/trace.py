@@ -19,6 +19,7 @@ from vyre import _core
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Program
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.assignments import at_assignments, note_lets
+from vyre._kernel.inside import gid, lid, wid
 from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
 from vyre._kernel.rewrite import Rewritten, rewrite
 from vyre._kernel.tracer import Tracer
@@ -179,6 +180,24 @@ def _in_words_of_kernels(diagnostics: Sequence[Any], slots: Mapping[str, str]) -
     return made
 
 
+_AXES = ("x", "y", "z")
+_INDICES = ("i", "j", "k", *_AXES, "idx", "index", "tid")
+_FOREIGN = ("blockDim", "blockIdx", "cuda", "get_global_id", "get_local_id", "gridDim", "threadIdx")
+
+
+def _fix_for_name(name: str) -> str:
+    """What to write for a name that is not defined."""
+    import vyre
+
+    if name in vyre.__all__:
+        return f"write vyre.{name}"
+    if name in _FOREIGN:
+        return "write vyre.gid(0) for the index in the grid, vyre.lid(0) in the workgroup, vyre.wid(0) of the workgroup"
+    if name in _INDICES:
+        return f"assign it before; `{name} = vyre.gid(0)` is the index of the invocation"
+    return "assign it before, or import it at the top of the file"
+
+
 def _of_python(error: Exception, function: FunctionType) -> Mistake:
     """An error that Python or vyre raised while the kernel ran."""
     if isinstance(error, ArgumentError):
@@ -189,6 +208,12 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
                 "Python needs the truth of a value that is unknown while the kernel is traced",
                 "write an `if` statement or `x if c else y` in the kernel, and compare values one by one",
             )
+        if problem == "an expression cannot be iterated":
+            return Mistake(
+                "K004",
+                "a value is unpacked or iterated over, but values are no sequences",
+                "write each value by itself, as in `x, y = vyre.gid(0), vyre.gid(1)`",
+            )
         if "KernelArray" in problem:
             return Mistake("K004", "an array stands where a value is wanted", "index it, as in a[i]")
         if "Expr." in fix or "Node." in fix:
@@ -197,10 +222,12 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
     text = str(error).rstrip(".")
     if isinstance(error, NameError):
         known = [*function.__code__.co_varnames, *function.__code__.co_freevars, *function.__globals__]
-        meant = _core._did_you_mean(getattr(error, "name", "") or "", [name for name in known if "vyre$" not in name])
-        return Mistake(
-            "K005", text[:1].lower() + text[1:] + meant, "assign it before, or import it at the top of the file"
-        )
+        name = getattr(error, "name", "") or ""
+        meant = _core._did_you_mean(name, [each for each in known if "vyre$" not in each])
+        return Mistake("K005", text[:1].lower() + text[1:] + meant, _fix_for_name(name))
+    if isinstance(error, AttributeError) and error.obj in (gid, lid, wid) and error.name in _AXES:
+        called = f"vyre.{error.obj.__name__}"
+        return Mistake("K005", f"{called} is a function", f"write {called}({_AXES.index(error.name)})")
     if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
         text += _core._did_you_mean(error.name, [name for name in dir(error.obj) if not name.startswith("_")])
     said = f"Python raised {type(error).__name__}" + (f": {text}" if text else "")

@@ -429,6 +429,8 @@ class Tracer:
                     f"{name} is called on the value of an element",
                     f"write array.{name}(index, value), which names the element",
                 )
+            if name == "astype":
+                raise Mistake("K004", "a value has no method `astype`", "write vyre.u32(x), or another type's name")
             meant = _core._did_you_mean(name, list(METHODS))
             raise Mistake(
                 "K004",
