@@ -2,19 +2,16 @@
 
 >>> import numpy as np
 >>> import vyre
->>> from vyre import BufferDecl, DataType, Expr, Node, Program
->>> i = Expr.var("i")
->>> program = Program(
-...     buffers=[BufferDecl.read("left", 0, DataType.U32),
-...              BufferDecl.read("right", 1, DataType.U32),
-...              BufferDecl.output("out", 2, DataType.U32)],
-...     workgroup_size=(64, 1, 1),
-...     entry=[Node.let("i", Expr.gid_x()),
-...            Node.store("out", i, Expr.load("left", i) ^ Expr.load("right", i))])
->>> vyre.validate(program)
-[]
+>>> @vyre.kernel
+... def xor(left: vyre.In[vyre.u32], right: vyre.In[vyre.u32], out: vyre.Out[vyre.u32]):
+...     i = vyre.gid(0)
+...     out[i] = left[i] ^ right[i]
 >>> left, right = np.array([1, 2, 3], np.uint32), np.array([5, 5, 5], np.uint32)
->>> vyre.run(program, {"left": left, "right": right, "out": 3}, workgroups=1, backend="reference")["out"]
+>>> xor(left, right, backend="reference")
+array([4, 7, 6], dtype=uint32)
+>>> vyre.validate(xor.program)
+[]
+>>> vyre.run(xor.program, {"left": left, "right": right, "out": 3}, workgroups=1, backend="reference")["out"]
 array([4, 7, 6], dtype=uint32)
 """
 

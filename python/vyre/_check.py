@@ -143,18 +143,20 @@ def check(
 
     >>> import numpy as np
     >>> import vyre
-    >>> from vyre import BufferDecl, Expr, Node
-    >>> last = vyre.Program([BufferDecl.output("last", 0, vyre.u32)], (4, 1, 1), [Node.store("last", 0, Expr.gid_x())])
-    >>> result = check(last, {"last": 1}, 1)
+    >>> @vyre.kernel(workgroup_size=4)
+    ... def keep_last(last: vyre.Out[vyre.u32]):
+    ...     last[0] = vyre.gid(0)
+    >>> result = check(keep_last.program, {"last": 1}, 1)
     >>> result.ok
     False
     >>> race = result.reports[0]
     >>> race.buffer, race.index, race.first.invocation, race.second.invocation
     ('last', 0, (0, 0, 0), (1, 0, 0))
-    >>> sum_up = vyre.Program([BufferDecl.output("sum", 0, vyre.u32)], (4, 1, 1),
-    ...                       [Node.let("old", vyre.atomic_add("sum", 0, Expr.gid_x()))])
-    >>> result = check(sum_up, {"sum": 1}, 1)
-    >>> result.ok, result.outputs["sum"]
+    >>> @vyre.kernel(workgroup_size=4)
+    ... def sum_up(total: vyre.Out[vyre.u32]):
+    ...     total.atomic_add(0, vyre.gid(0))
+    >>> result = check(sum_up.program, {"total": 1}, 1)
+    >>> result.ok, result.outputs["total"]
     (True, array([6], dtype=uint32))
     """
     return _checked(

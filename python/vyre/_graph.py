@@ -112,23 +112,22 @@ class Graph:
 
 
 def graph() -> Graph:
-    """Record calls of programs in a with-block, to replay them together.
+    """Record calls of kernels and programs in a with-block, to replay them together.
 
-    In the block, a call of a Program with vyre.Arrays is checked and planned, and does not run: it becomes part of the
-    graph, with these very arrays. All are on one device. The replay of another graph can be recorded too. What cannot
-    be replayed, such as reading an array or vyre.run, raises ArgumentError in the block.
+    In the block, a call of a kernel or a Program with vyre.Arrays is checked and planned, and does not run: it becomes
+    part of the graph, with these very arrays. All are on one device. The replay of another graph can be recorded too.
+    What cannot be replayed, such as reading an array or vyre.run, raises ArgumentError in the block.
 
     On a GPU a replay costs the host about one submission, however many calls there are.
 
     >>> import vyre
-    >>> from vyre import BufferDecl, Expr, Node, Program
-    >>> i = Expr.gid_x()
-    >>> double = Program([BufferDecl.read_write("data", 0, vyre.u32)], (4, 1, 1),
-    ...                  [Node.store("data", i, Expr.load("data", i) * 2)])
+    >>> @vyre.kernel
+    ... def double(data: vyre.InOut[vyre.u32]):
+    ...     data[vyre.gid(0)] *= 2
     >>> data = vyre.array([1, 2, 3, 4], dtype=vyre.u32, backend="cpu")
     >>> with vyre.graph() as twice:
-    ...     _ = double(data, workgroups=1)
-    ...     _ = double(data, workgroups=1)
+    ...     _ = double(data)
+    ...     _ = double(data)
     >>> twice
     <vyre.Graph: 2 calls on cpu>
     >>> twice.replay(3)

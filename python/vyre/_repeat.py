@@ -140,16 +140,18 @@ def repeat(
     Source: execution model, "Data Races": running the same input multiple times.
 
     >>> import vyre
-    >>> from vyre import BufferDecl, Expr, Node
-    >>> last = vyre.Program([BufferDecl.output("last", 0, vyre.u32)], (4, 1, 1), [Node.store("last", 0, Expr.gid_x())])
-    >>> result = repeat(last, {"last": 1}, 1, backend="reference")
+    >>> @vyre.kernel(workgroup_size=4)
+    ... def keep_last(last: vyre.Out[vyre.u32]):
+    ...     last[0] = vyre.gid(0)
+    >>> result = repeat(keep_last.program, {"last": 1}, 1, backend="reference")
     >>> result.ok
     False
     >>> result.difference.values, result.difference.runs, result.difference.schedules
     ((3, 0), (1, 2), ('in-order', 'reversed'))
-    >>> own = vyre.Program([BufferDecl.output("own", 0, vyre.u32)], (4, 1, 1),
-    ...                    [Node.store("own", Expr.gid_x(), Expr.gid_x())])
-    >>> print(repeat(own, {"own": 4}, 1, backend="reference"))
+    >>> @vyre.kernel(workgroup_size=4)
+    ... def keep_own(own: vyre.Out[vyre.u32]):
+    ...     own[vyre.gid(0)] = vyre.gid(0)
+    >>> print(repeat(keep_own.program, {"own": 4}, 1, backend="reference"))
     reference: 10 runs in 10 orders of invocations gave the same bytes.
     """
     if isinstance(times, bool) or not isinstance(times, int) or not 2 <= times <= MOST_TIMES:

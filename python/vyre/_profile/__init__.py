@@ -212,13 +212,13 @@ def profile(*, keep: int = 1_000_000) -> Profile:
         is a note in the profile, and an error of the calls.
 
     >>> import vyre
-    >>> i = vyre.Expr.gid_x()
-    >>> step = vyre.Program([vyre.BufferDecl.read_write("data", 0, vyre.u32)], (4, 1, 1),
-    ...                     [vyre.Node.store("data", i, vyre.Expr.load("data", i) + 1)])
+    >>> @vyre.kernel
+    ... def step(data: vyre.InOut[vyre.u32]):
+    ...     data[vyre.gid(0)] += 1
     >>> data = vyre.empty(4, backend="cpu")
     >>> with vyre.profile() as prof:
     ...     for _ in range(3):
-    ...         _ = step(data, workgroups=1)
+    ...         _ = step(data)
     >>> [(row.name, row.backend, row.calls) for row in prof.rows][0]
     ('dispatch', 'cpu', 3)
     """
