@@ -216,6 +216,8 @@ def _refuse_value(where: str, value: Any, parameter: Parameter, dtype: str) -> N
         raise BindingError(
             f"{where} must be an array of {dtype}, got a {type(value).__name__}. Fix: {_values.sequence(value, dtype)}."
         )
+    if isinstance(value, str) and dtype == "uint8":
+        raise BindingError(f"{where} must be an array of uint8, got a str. Fix: write {parameter.name}.encode().")
     raise BindingError(
         f"{where} must be an array of {dtype}, got an object of type {type(value).__name__[:80]}. "
         f"Fix: pass a numpy array or a vyre.Array."
