@@ -49,6 +49,7 @@ def register(spec: OpSpec) -> OpSpec:
     Raises: ValidationError when its body breaks a rule (V034: it sees its arguments and constants only), ArgumentError
         when another body is registered under this id and version.
 
+    >>> from vyre import DataType
     >>> a = Expr.var("a")
     >>> spec = OpSpec("example.next", OpSignature([DataType.U32], DataType.U32), parameters=["a"], result=a + 1)
     >>> register(spec)
@@ -114,6 +115,7 @@ def op(
 
     Raises: as OpSpec and register do.
 
+    >>> from vyre import DataType
     >>> @op("example.mix", inputs=[DataType.U32, DataType.U32], output=DataType.U32)
     ... def mix(a, b):
     ...     "Mixes two words."
