@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import vyre
-from vyre import In, Out, i32, u32, u64
+from vyre import In, InOut, Out, i32, u32, u64
 
 SIGMA = [
     [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15],
@@ -264,3 +264,20 @@ def utf8_validate(text: vyre.In[vyre.u8], wrong: vyre.InOut[vyre.u32]) -> None:
         whole = all(needs < k or text[i + k] >> 6 == 2 for k in (2, 3))
         if not (goes_on if c >> 6 == 2 else begins and whole):
             wrong.atomic_min(0, i)
+
+
+UNREACHED = 2**32 - 1
+
+
+# One level of a breadth-first search over CSR: finds the vertices that edges of `frontier` reach first.
+@vyre.kernel(workgroup_size=64)
+def bfs_level(
+    *, offsets: In[u32], targets: In[u32], frontier: In[u32], size: In[u32], level: u32, levels: InOut[u32],
+    found: InOut[u32], count: InOut[u32],
+) -> None:  # fmt: skip
+    i = vyre.gid(0)
+    if i < size[0]:
+        for edge in range(offsets[frontier[i]], offsets[frontier[i] + 1]):
+            vertex = targets[edge]
+            if levels.atomic_compare_exchange(vertex, UNREACHED, level) == UNREACHED:
+                found[count.atomic_add(0, 1)] = vertex
