@@ -86,6 +86,7 @@ struct Known {
 struct Function {
   PyCodeObject* code = nullptr;  // owned
   PyObject* globals = nullptr;   // compared by address alone
+  bool marks = false;            // has a variable that may hide a call
   Known::Frame frame = Known::Frame::User;
   ir::SourcePlace place;  // its file
 };
@@ -187,9 +188,9 @@ const Function& function_of(PyFrameObject* frame, PyCodeObject* code) {
   Function& last = last_function();
   const py::object globals = py::handle(reinterpret_cast<PyObject*>(frame)).attr("f_globals");
   // A function with a variable for it may be hidden in one call and not in the next.
-  const bool is_same = last.code == code && last.globals == globals.ptr() && last.frame == Known::Frame::User;
-  if (is_same && !py::handle(reinterpret_cast<PyObject*>(code)).attr("co_varnames").contains(kMark)) return last;
+  if (last.code == code && last.globals == globals.ptr() && last.frame == Known::Frame::User && !last.marks) return last;
   Function found;
+  found.marks = py::handle(reinterpret_cast<PyObject*>(code)).attr("co_varnames").contains(kMark);
   Py_INCREF(code);
   found.code = code;
   found.globals = globals.ptr();
