@@ -49,6 +49,7 @@ void bind_transform(py::module_& m);
 void bind_emit(py::module_& m);
 void bind_run(py::module_& m);
 void bind_trial(py::module_& m);
+void bind_explain(py::module_& m);
 void bind_array(py::module_& m);
 void bind_planned(py::module_& m);
 void bind_graph(py::module_& m);

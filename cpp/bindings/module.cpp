@@ -36,6 +36,7 @@ PYBIND11_MODULE(vyre_core, m) {
   bind_emit(m);
   bind_run(m);
   bind_trial(m);
+  bind_explain(m);
   bind_array(m);
   bind_planned(m);
   bind_graph(m);

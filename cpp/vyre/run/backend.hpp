@@ -65,6 +65,14 @@ struct RunOptions {
   bool in_place = false;
 };
 
+// What a device's driver tells about a program that it has compiled, such as its registers.
+struct DriverFact {
+  std::string part;  // of the program, as the driver names it
+  std::string name;
+  std::string description;
+  std::string value;
+};
+
 class Plan;
 class Sequence;
 class Storage;
@@ -81,6 +89,8 @@ class Executable {
   // The call of check_call'ed views of this backend and device, to be submitted; it may not outlive the executable. See storage.hpp.
   // `waiting` says how long for a driver's compiler.
   virtual std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions& waiting = {}) = 0;
+  // Compiles the program once more for it. Empty where there is no driver, or it tells nothing.
+  virtual std::vector<DriverFact> driver_facts(const RunOptions& /*waiting*/ = {}) { return {}; }
 };
 
 // A device that a backend can use, as `vyre.devices()` shows it.

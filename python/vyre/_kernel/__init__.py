@@ -5,7 +5,8 @@ turns early exits into branches). Running the rewritten function on expressions 
 Tracer (tracer.py) deciding what Python would decide by numbers; control.py has its branches and loops, ranges.py
 `range`, functions.py Python's own functions, values.py what variables hold, and arrays.py what indexing means.
 call.py takes the arrays of a call and runs the Program; plans.py remembers calls, grid_sizes.py, data_grid.py and
-tails.py are about their grids. notes.py says what is probably not meant.
+tails.py are about their grids. notes.py says what is probably not meant, and
+explain.py what a kernel became.
 
 tracing.py and debugs.py tell what invocations compute, by statements that recorder.py adds, as rows.py prints it.
 cost.py counts what a call does (cost_walk.py, intervals.py, counts.py), on a Program that wire.py takes apart;
@@ -16,6 +17,7 @@ from vyre._kernel.builder import Builder
 from vyre._kernel.cost import Cost
 from vyre._kernel.counts import CostLoop, Count
 from vyre._kernel.debugs import Debugging, debug, debugging
+from vyre._kernel.explain import DriverFact, Explanation, KernelAccess
 from vyre._kernel.inside import barrier, gid, grid_size, lid, local, shared, unroll, wid
 from vyre._kernel.kernel import Kernel, kernel
 from vyre._kernel.parameters import In, InOut, Out, const
@@ -27,9 +29,12 @@ __all__ = [
     "CostLoop",
     "Count",
     "Debugging",
+    "DriverFact",
+    "Explanation",
     "In",
     "InOut",
     "Kernel",
+    "KernelAccess",
     "Out",
     "Row",
     "barrier",

@@ -11,6 +11,7 @@ from vyre._calls import explain_calls
 from vyre._kernel.call import call, noted_call
 from vyre._kernel.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
+from vyre._kernel.explain import explained
 from vyre._kernel.mistakes import Mistake, Spot, kernel_error
 from vyre._kernel.notes import notes_of
 from vyre._kernel.parameters import parameters_of, workgroup_counts
@@ -22,10 +23,12 @@ from vyre._text import shown
 from vyre.errors import ArgumentError, CallError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from vyre._core import Program
+    from vyre._devices import Device
     from vyre._diagnostics import Diagnostics
+    from vyre._kernel.explain import Explanation
     from vyre._kernel.parameters import Parameter
 
 __all__ = ["Kernel", "kernel"]
@@ -67,12 +70,16 @@ class Kernel:
 
     @property
     def program(self) -> Program:
+        return self._traced_alone("program").program
+
+    def _traced_alone(self, asked: str) -> Traced:
+        """The trace of a kernel without constants."""
         if self._constants:
             raise ArgumentError(
                 f"kernel `{self.__name__}` has a program for each value of `{self._constants[0].name}`. "
-                f"Fix: write .specialize({', '.join(f'{each.name}=...' for each in self._constants)}).program."
+                f"Fix: write .specialize({', '.join(f'{each.name}=...' for each in self._constants)}).{asked}."
             )
-        return self._traced({}).program
+        return self._traced({})
 
     @property
     def text(self) -> str:
@@ -98,7 +105,7 @@ class Kernel:
                 raise CallError(
                     f"kernel `{self.__name__}` has no const parameter `{name[:80]}`. Fix: write {call_text}."
                 )
-        return Specialized(self._traced(self._with_defaults(constants, call_text)))
+        return Specialized(self.__name__, self._traced(self._with_defaults(constants, call_text)))
 
     def cost(self, *args: Any, **kwargs: Any) -> Cost:
         """What a call would do, from the shapes of its arrays, without running it: an object that prints as a table.
@@ -130,6 +137,38 @@ class Kernel:
           bytes stored  out   4,000
         """
         return cost_of(self, args, kwargs)
+
+    def explain(
+        self,
+        *,
+        backend: str | None = None,
+        device: int | Device | None = None,
+        optimize: bool | Collection[str] | None = None,
+        timeout: float | None = None,
+    ) -> Explanation:
+        """What the kernel became on a device: helpers and operations that were inlined, the bounds checks that are kept
+        and dropped with their lines, the instructions, memory and limits, what the driver tells (registers and the
+        like, where it has VK_KHR_pipeline_executable_properties), and the notes. It prints, and notebooks draw it.
+
+        Args:
+            backend, device: where it is compiled, as for vyre.run.
+            optimize: as for vyre.run.
+            timeout: seconds that the compiler may take.
+
+        Raises: what a call raises before it runs; ArgumentError for a kernel with ``const`` parameters:
+            ``k.specialize(...).explain()``.
+
+        >>> import vyre
+        >>> @vyre.kernel(workgroup_size=64)
+        ... def scaled(a: vyre.In[vyre.u32], k: vyre.u32, out: vyre.Out[vyre.u32]):
+        ...     i = vyre.gid(0)
+        ...     if i < len(out):
+        ...         out[i] = a[i] * k
+        >>> explanation = scaled.explain(backend="cpu")
+        >>> explanation.instructions["loads"], explanation.workgroup_size
+        (2, (64, 1, 1))
+        """
+        return explained(self.__name__, self._traced_alone("explain()"), backend, device, optimize, timeout)
 
     def notes(self, *args: Any, **kwargs: Any) -> Diagnostics:
         """What is probably not meant in the kernel, or in a call: the notes of its program, with lines of its source.
@@ -222,8 +261,20 @@ class Specialized:
         text: its text.
     """
 
-    def __init__(self, traced: Traced) -> None:
+    def __init__(self, name: str, traced: Traced) -> None:
         self.program = traced.program
+        self._name, self._traced = name, traced
+
+    def explain(
+        self,
+        *,
+        backend: str | None = None,
+        device: int | Device | None = None,
+        optimize: bool | Collection[str] | None = None,
+        timeout: float | None = None,
+    ) -> Explanation:
+        """What the kernel with these constants became, as ``Kernel.explain`` gives it."""
+        return explained(self._name, self._traced, backend, device, optimize, timeout)
 
     def notes(self) -> Diagnostics:
         """The notes about the kernel with these constants, as ``Kernel.notes`` gives them."""

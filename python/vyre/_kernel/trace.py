@@ -89,6 +89,7 @@ class Traced:
     words: int  # of PARAMS
     captured: list[Captured]
     grid_axes: tuple[int, ...] = ()  # that vyre.grid_size asks about
+    inlined: dict[FunctionType, int] = field(default_factory=dict)  # each helper, and how often
     seen: Callable[[Any], None] | None = None  # takes the words of RECORDS after a run
     kept: dict[Any, Any] = field(default_factory=dict)  # words and tables on devices, the oldest first
 
@@ -146,7 +147,7 @@ def trace(
             raise
         raise kernel_error(function.__name__, _of_python(error, function), spot) from None
     tables = {name: values for name, (values, _) in tracer.table_values().items()}
-    return Traced(program, tables, words, inliner.captured(), tuple(tracer.grid_axes))
+    return Traced(program, tables, words, inliner.captured(), tuple(tracer.grid_axes), inliner.inlined)
 
 
 def _spots(
@@ -313,6 +314,7 @@ class _Inliner:
         self._used: dict[FunctionType, Rewritten] = {kernel.original: kernel}
         self._stack: list[FunctionType] = [kernel.original]
         self._native: dict[FunctionType, None] = {}  # called as they are
+        self.inlined: dict[FunctionType, int] = {}
 
     def is_traced(self, code: object) -> bool:
         return code in self._code
@@ -371,6 +373,7 @@ class _Inliner:
             self._code.update(_all_code(rewritten.code))
         if len(self._stack) > _MOST_INLINED:
             raise Mistake("K007", f"more than {_MOST_INLINED} helpers call each other", "write a loop")
+        self.inlined[function] = self.inlined.get(function, 0) + 1
         self._stack.append(function)
         loops, tracer.loops = tracer.loops, []
         try:

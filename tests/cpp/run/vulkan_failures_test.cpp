@@ -59,6 +59,7 @@ std::string kind_of(const std::exception& error) {
   if (dynamic_cast<const DeviceLostError*>(&error) != nullptr) return "lost";
   if (dynamic_cast<const DispatchTimeoutError*>(&error) != nullptr) return "timeout";
   if (dynamic_cast<const DeviceError*>(&error) != nullptr) return "device";
+  if (dynamic_cast<const CapabilityError*>(&error) != nullptr) return "capability";
   return error.what();
 }
 
@@ -136,11 +137,14 @@ const std::set<std::string> kTolerated = {"vkGetPipelineCacheData", "vkDeviceWai
 const std::set<std::string> kOfProfiles = {"vkGetPhysicalDeviceCalibrateableTimeDomainsEXT", "vkGetCalibratedTimestampsEXT",
                                            "vkCreateQueryPool", "vkGetQueryPoolResults"};
 
+// What only explanations of kernels call, on drivers that tell about what they compiled.
+const std::set<std::string> kOfExplanations = {"vkGetPipelineExecutablePropertiesKHR", "vkGetPipelineExecutableStatisticsKHR"};
+
 class EveryFunction : public VulkanFailuresTest {
  protected:
   void fail_each_call(const Options& options, std::size_t device) {
     for (const std::string& function : FailingVulkan::fallible()) {
-      if (kOfProfiles.count(function) != 0) continue;
+      if (kOfProfiles.count(function) != 0 || kOfExplanations.count(function) != 0) continue;
       SCOPED_TRACE(function);
       vulkan_.only_waiting_tells(kAskedAgain.count(function) == 0);
       vulkan_.forget_calls();
@@ -378,6 +382,58 @@ struct Rounds {
   std::unique_ptr<run::Storage> data, rounds;
   std::shared_ptr<run::Plan> plan;
 };
+
+TEST_F(VulkanFailuresTest, what_a_driver_tells_about_a_program_is_passed_on) {
+  for (const std::size_t device : usable_) {
+    auto backend = this->backend();
+    const auto executable = backend.prepare_shader(xor_shader(), device);
+    const bool none = executable->driver_facts().empty();
+    EXPECT_TRUE(none || vulkan_.calls("vkGetPipelineExecutableStatisticsKHR") > 0);
+  }
+  vulkan_.tell_statistics();
+  for (const std::size_t device : usable_) {
+    auto backend = this->backend();
+    const auto executable = backend.prepare_shader(xor_shader(), device);
+    std::string told;
+    for (const run::DriverFact& fact : executable->driver_facts()) told += fact.part + ' ' + fact.name + '=' + fact.value + "; ";
+    EXPECT_EQ(told, "main Registers=40; main Spills=0.5; main Occupancy=true; main Ratio=-3; ");
+    for (const std::string& function : kOfExplanations) {
+      vulkan_.fail(function, 1, VK_ERROR_OUT_OF_HOST_MEMORY);
+      EXPECT_THROW(executable->driver_facts(), DeviceMemoryError) << function;
+      vulkan_.work();
+      EXPECT_EQ(executable->driver_facts().size(), 4u);
+    }
+  }
+}
+
+// The limit is the driver's, and no query tells it.
+TEST_F(VulkanFailuresTest, a_driver_that_does_not_compile_much_private_memory_is_a_limit) {
+  const auto program = [](std::uint32_t elements) {
+    using namespace sample;
+    return valid(
+        Sample().out("out").own("mine", elements).add({store("mine", gid(0), u32(1)), store("out", u32(0), load("mine", gid(1)))}).make());
+  };
+  for (const auto& [elements, wanted] : {std::pair{4096u, "capability"}, {1024u, "device"}}) {
+    SCOPED_TRACE(elements);
+    auto backend = this->backend();
+    backend.prepare_shader(xor_shader(), usable_[0]);  // opens the device, whose probes are compiled too
+    vulkan_.fail("vkCreateComputePipelines", 1, VK_ERROR_INITIALIZATION_FAILED);
+    std::string kind = "none", said;
+    try {
+      backend.prepare(program(elements), usable_[0], {});
+    } catch (const std::exception& error) {
+      kind = kind_of(error);
+      said = error.what();
+    }
+    EXPECT_EQ(kind, wanted) << said;
+    vulkan_.work();
+    if (elements == 4096) {
+      EXPECT_EQ(said, "the driver of device `" + backend.devices()[usable_[0]].name +
+                          "` does not compile a program with 16384 bytes of private memory an invocation; it does not tell how many it "
+                          "allows. Fix: declare smaller private buffers, or use another device.");
+    }
+  }
+}
 
 TEST_F(VulkanFailuresTest, a_program_that_cannot_be_compiled_for_its_words_runs_as_it_is) {
   for (const std::string function : {"vkCreateShaderModule", "vkCreateComputePipelines"}) {
@@ -832,7 +888,7 @@ TEST_F(VulkanFailuresTest, each_missing_function_is_a_typed_error) {
   const std::set<std::string> left_out = {"vkEnumerateInstanceVersion", "vkDestroyInstance", "vkDestroyDevice"};
   for (const std::string& name : FailingVulkan::all()) {
     // Devices may lack extensions.
-    if (left_out.count(name) != 0 || name.ends_with("EXT")) continue;
+    if (left_out.count(name) != 0 || name.ends_with("EXT") || name.ends_with("KHR")) continue;
     SCOPED_TRACE(name);
     vulkan_.show_all();
     vulkan_.hide(name);

@@ -67,6 +67,7 @@ struct Books {
   std::set<VkSemaphore> held;
   bool only_waiting_tells = false;
   bool keeps_pipelines = false;
+  bool tells = false;
   std::vector<std::string> given;
   std::map<VkPipelineCache, std::string> kept;
   void (*inside)(bool) = nullptr;
@@ -169,12 +170,55 @@ VkResult give_kept(VkPipelineCache cache, std::size_t* size, void* data) {
   return VK_SUCCESS;
 }
 
+// Creates a device without the extension and the feature that only the stand-ins below have.
+VkResult create_device(PFN_vkCreateDevice real, VkPhysicalDevice physical, const VkDeviceCreateInfo* create,
+                       const VkAllocationCallbacks* allocator, VkDevice* device) {
+  std::vector<const char*> extensions(create->ppEnabledExtensionNames, create->ppEnabledExtensionNames + create->enabledExtensionCount);
+  std::erase_if(extensions,
+                [](const char* name) { return std::string_view(name) == VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME; });
+  VkDeviceCreateInfo without = *create;
+  auto* before = reinterpret_cast<VkBaseOutStructure*>(&without);
+  while (before->pNext != nullptr) {
+    if (before->pNext->sType == VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR) {
+      before->pNext = before->pNext->pNext;
+    } else {
+      before = before->pNext;
+    }
+  }
+  without.enabledExtensionCount = static_cast<std::uint32_t>(extensions.size());
+  without.ppEnabledExtensionNames = extensions.data();
+  return real(physical, &without, allocator, device);
+}
+
+VkResult tell_parts(std::uint32_t* count, VkPipelineExecutablePropertiesKHR* parts) {
+  *count = 1;
+  if (parts != nullptr) std::strcpy(parts->name, "main");
+  return VK_SUCCESS;
+}
+
+VkResult tell_statistics_of_part(std::uint32_t* count, VkPipelineExecutableStatisticKHR* list) {
+  *count = 4;
+  if (list == nullptr) return VK_SUCCESS;
+  const char* const names[] = {"Registers", "Spills", "Occupancy", "Ratio"};
+  for (int k = 0; k < 4; ++k) {
+    std::strcpy(list[k].name, names[k]);
+    std::strcpy(list[k].description, "told");
+    list[k].format = static_cast<VkPipelineExecutableStatisticFormatKHR>((k + 2) % 4);
+  }
+  list[0].value.u64 = 40;
+  list[1].value.f64 = 0.5;
+  list[2].value.b32 = VK_TRUE;
+  list[3].value.i64 = -3;
+  return VK_SUCCESS;
+}
+
 // What stands in for the function number kIndex.
 template <int kIndex, class R, class... A>
 VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
   const Inside inside;
   gate.pass(kIndex);
   PFN_vkVoidFunction real;
+  [[maybe_unused]] bool without_extension = false;
   {
     const std::lock_guard lock(books.mutex);
     ++books.calls[kIndex];
@@ -205,11 +249,23 @@ VKAPI_ATTR R VKAPI_CALL stand_in(A... arguments) {
       if (books.held.count(*std::get<1>(all)->pSemaphores) != 0) return VK_TIMEOUT;
     } else if constexpr (kIndex == k_vkCreatePipelineCache) {
       if (books.keeps_pipelines) return create_keeping_cache(reinterpret_cast<PFN_vkCreatePipelineCache>(real), arguments...);
+    } else if constexpr (kIndex == k_vkCreateDevice) {
+      without_extension = books.tells;
+    } else if constexpr (kIndex == k_vkGetPipelineExecutablePropertiesKHR) {
+      if (books.tells) return tell_parts(std::get<2>(all), std::get<3>(all));
+    } else if constexpr (kIndex == k_vkGetPipelineExecutableStatisticsKHR) {
+      if (books.tells) return tell_statistics_of_part(std::get<2>(all), std::get<3>(all));
     } else if constexpr (kIndex == k_vkGetPipelineCacheData) {
       if (books.keeps_pipelines) return give_kept(std::get<1>(all), std::get<2>(all), std::get<3>(all));
     }
   }
-  const auto forward = reinterpret_cast<R (*)(A...)>(real);
+  const auto forward = [&](A... given) -> R {
+    // The loader asks for functions while it makes a device, so no lock is held here.
+    if constexpr (kIndex == k_vkCreateDevice) {
+      if (without_extension) return create_device(reinterpret_cast<PFN_vkCreateDevice>(real), given...);
+    }
+    return reinterpret_cast<R (*)(A...)>(real)(given...);
+  };
   const auto note = [&] {
     const std::lock_guard lock(books.mutex);
     count_object(kNames[kIndex]);
@@ -306,6 +362,7 @@ FailingVulkan::FailingVulkan() {
   books.held.clear();
   books.only_waiting_tells = false;
   books.keeps_pipelines = false;
+  books.tells = false;
   books.given.clear();
   books.kept.clear();
   books.inside = nullptr;
@@ -395,6 +452,23 @@ void FailingVulkan::wait_for_held_call() const {
 int FailingVulkan::held_calls() const {
   const std::lock_guard lock(gate.mutex);
   return gate.waiting;
+}
+
+void FailingVulkan::tell_statistics() {
+  // Every driver has this extension, and the backend does not ask for it.
+  change("vkEnumerateDeviceExtensionProperties", [](void* out) {
+    auto& extension = *static_cast<VkExtensionProperties*>(out);
+    if (std::string_view(extension.extensionName) != VK_KHR_MAINTENANCE1_EXTENSION_NAME) return;
+    std::strcpy(extension.extensionName, VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
+  });
+  change("vkGetPhysicalDeviceFeatures2", [](void* first) {
+    for (auto* it = static_cast<VkBaseOutStructure*>(first); it != nullptr; it = it->pNext) {
+      if (it->sType != VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR) continue;
+      reinterpret_cast<VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR*>(it)->pipelineExecutableInfo = VK_TRUE;
+    }
+  });
+  const std::lock_guard lock(books.mutex);
+  books.tells = true;
 }
 
 void FailingVulkan::hide(std::string function) {

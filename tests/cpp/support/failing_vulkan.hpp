@@ -47,6 +47,8 @@ class FailingVulkan {
   int held_calls() const;
   // As if the driver had no such function.
   void hide(std::string function);
+  // Every device has VK_KHR_pipeline_executable_properties, and tells four statistics of a pipeline.
+  void tell_statistics();
   void show_all();
   // As if the machine had no device, whatever drivers it has.
   void no_devices();

@@ -36,6 +36,8 @@ class Device : public std::enable_shared_from_this<Device> {
   std::shared_ptr<Pipeline> pipeline(const Shader& shader, bool warm = true, const RunOptions& waiting = {}) {
     return compiler_.pipeline(shader, warm, waiting, shared_from_this());
   }
+  // See Compiler::statistics.
+  std::vector<DriverFact> statistics(const Shader& shader) { return compiler_.statistics(shader); }
 
  private:
   Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options);

@@ -56,6 +56,12 @@ class VulkanExecutable final : public Executable {
     return std::make_unique<VulkanPlan>(std::move(now), source_, views, grid);
   }
 
+  std::vector<DriverFact> driver_facts(const RunOptions& waiting) override {
+    devices_->check_process();
+    const KernelSource::Ready now = source_->ready({1, 1, 1}, 0, std::nullopt, waiting);
+    return now.device->statistics(now.kernels.plain->shader());
+  }
+
  private:
   const std::shared_ptr<Devices> devices_;
   const std::shared_ptr<KernelSource> source_;

@@ -44,6 +44,13 @@ void Context::open() {
   features11.storageBuffer16BitAccess = physical_.storage_16_bits ? VK_TRUE : VK_FALSE;
   features12.pNext = &features11;
   if (physical_.robust_buffer_access2) features11.pNext = &robustness2;
+  VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables{};
+  executables.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR;
+  executables.pipelineExecutableInfo = VK_TRUE;
+  if (physical_.pipeline_statistics) {
+    executables.pNext = features11.pNext;
+    features11.pNext = &executables;
+  }
   VkPhysicalDeviceFeatures2 features{};
   features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   features.pNext = &features12;
@@ -51,6 +58,7 @@ void Context::open() {
   std::vector<const char*> extensions;
   if (physical_.robust_buffer_access2) extensions.push_back(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME);
   if (physical_.calibrated_timestamps) extensions.push_back(VK_EXT_CALIBRATED_TIMESTAMPS_EXTENSION_NAME);
+  if (physical_.pipeline_statistics) extensions.push_back(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME);
 
   VkDeviceCreateInfo create{};
   create.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO;

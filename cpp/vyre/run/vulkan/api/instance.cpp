@@ -126,7 +126,13 @@ void read_features(const InstanceApi& api, const Extensions& extensions, Physica
   VkPhysicalDeviceVulkan11Features features11{};
   features11.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_VULKAN_1_1_FEATURES;
   features12.pNext = &features11;
+  VkPhysicalDevicePipelineExecutablePropertiesFeaturesKHR executables{};
+  executables.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PIPELINE_EXECUTABLE_PROPERTIES_FEATURES_KHR;
   if (extensions.has(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME)) features11.pNext = &robustness2;
+  if (extensions.has(VK_KHR_PIPELINE_EXECUTABLE_PROPERTIES_EXTENSION_NAME)) {
+    executables.pNext = features11.pNext;
+    features11.pNext = &executables;
+  }
   VkPhysicalDeviceFeatures2 features{};
   features.sType = VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_FEATURES_2;
   features.pNext = &features12;
@@ -135,6 +141,7 @@ void read_features(const InstanceApi& api, const Extensions& extensions, Physica
   device.robust_buffer_access2 =
       extensions.has(VK_EXT_ROBUSTNESS_2_EXTENSION_NAME) && device.robust_buffer_access && robustness2.robustBufferAccess2 == VK_TRUE;
   device.buffer_addresses = features12.bufferDeviceAddress == VK_TRUE;
+  device.pipeline_statistics = executables.pipelineExecutableInfo == VK_TRUE;
   device.storage_8_bits = features12.storageBuffer8BitAccess == VK_TRUE;
   device.storage_16_bits = features11.storageBuffer16BitAccess == VK_TRUE;
   if (features12.vulkanMemoryModel != VK_TRUE) {

@@ -36,6 +36,7 @@ struct PhysicalDevice {
   bool storage_8_bits = false, storage_16_bits = false;
   std::uint32_t timestamp_bits = 0;    // valid bits of the queue's timestamps; 0: it has none
   bool calibrated_timestamps = false;  // VK_EXT_calibrated_timestamps
+  bool pipeline_statistics = false;    // VK_KHR_pipeline_executable_properties
   // Identifies driver, device and driver version, in hexadecimal. A compiled pipeline depends on these and on its SPIR-V words.
   std::string key;
 };

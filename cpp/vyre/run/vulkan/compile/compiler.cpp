@@ -57,6 +57,13 @@ std::shared_ptr<Pipeline> Compiler::pipeline(const Shader& shader, bool warm, co
   return compile(shader, warm);
 }
 
+std::vector<DriverFact> Compiler::statistics(const Shader& shader) {
+  const DeviceApi& api = context_.api();
+  const bool tells = api.vkGetPipelineExecutablePropertiesKHR != nullptr && api.vkGetPipelineExecutableStatisticsKHR != nullptr;
+  if (!context_.physical().pipeline_statistics || !tells) return {};
+  return Pipeline(context_, set_layout(shader.binding_count()), shader, Pipeline::Use::Statistics).statistics(context_);
+}
+
 std::shared_ptr<Compiler::Job> Compiler::wait_for_job(std::unique_lock<std::mutex>& lock, const Shader& shader, bool warm,
                                                       const RunOptions& options, const std::shared_ptr<void>& owner) {
   const Waiting waiting(options);

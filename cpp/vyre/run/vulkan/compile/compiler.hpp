@@ -29,6 +29,8 @@ class Compiler {
   // A driver's compiler cannot be stopped. So for a caller that can be interrupted or has a time-out, it runs on a thread of its own and
   // goes on when the caller has left; a later call waits for the same thread, or finds its pipeline. The thread keeps `owner` alive.
   std::shared_ptr<Pipeline> pipeline(const Shader& shader, bool warm, const RunOptions& waiting, std::shared_ptr<void> owner);
+  // What the driver tells about a shader that passes check_limits, which it compiles for that; empty where it has no such function.
+  std::vector<DriverFact> statistics(const Shader& shader);
 
  private:
   // One run of the driver's compiler on a thread of its own. Guarded by mutex_.

@@ -22,6 +22,37 @@ std::vector<std::byte> cache_data(const DeviceApi& api, VkPipelineCache cache) {
   return data;
 }
 
+std::string value_of(const VkPipelineExecutableStatisticKHR& statistic) {
+  switch (statistic.format) {
+    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_BOOL32_KHR:
+      return statistic.value.b32 == VK_TRUE ? "true" : "false";
+    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_INT64_KHR:
+      return std::to_string(statistic.value.i64);
+    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_UINT64_KHR:
+      return std::to_string(statistic.value.u64);
+    case VK_PIPELINE_EXECUTABLE_STATISTIC_FORMAT_FLOAT64_KHR:
+      return fmt::format("{}", statistic.value.f64);
+    default:
+      return "?";
+  }
+}
+
+// Whether the driver cannot compile the shader, and has the memory and the device to do so.
+bool is_refusal(VkResult result) {
+  return result != VK_SUCCESS && result != VK_ERROR_OUT_OF_HOST_MEMORY && result != VK_ERROR_OUT_OF_DEVICE_MEMORY &&
+         result != VK_ERROR_DEVICE_LOST;
+}
+
+// Drivers have a limit of private memory that they do not tell: NVIDIA's compile 12,288 bytes of it and not 16,384.
+void check_private_memory(const Context& context, const Shader& shader) {
+  constexpr std::uint64_t kEveryDriverHas = 4096;
+  if (shader.private_memory_bytes <= kEveryDriverHas) return;
+  throw CapabilityError(fmt::format(
+      "the driver of device `{}` does not compile a program with {} bytes of private memory an invocation; it does not tell how many it "
+      "allows. Fix: declare smaller private buffers, or use another device.",
+      context.name(), shader.private_memory_bytes));
+}
+
 }  // namespace
 
 void check_limits(const Context& context, const Shader& shader) {
@@ -52,7 +83,8 @@ void check_limits(const Context& context, const Shader& shader) {
           "use fewer buffers");
 }
 
-Pipeline::Pipeline(Context& context, VkDescriptorSetLayout set_layout, const Shader& shader) : shader_(shader), set_layout_(set_layout) {
+Pipeline::Pipeline(Context& context, VkDescriptorSetLayout set_layout, const Shader& shader, Use use)
+    : use_(use), shader_(shader), set_layout_(set_layout) {
   make_layout(context);
   compile(context);
 }
@@ -84,7 +116,8 @@ void Pipeline::compile(Context& context) {
   const ShaderModuleHandle module(api, module_value);
 
   const PipelineFile file(context.options(), context.physical().key, shader_);
-  const std::vector<std::byte> known = file.read();
+  // A driver has no statistics of what it did not compile.
+  const std::vector<std::byte> known = use_ == Use::Calls ? file.read() : std::vector<std::byte>();
   VkPipelineCacheCreateInfo cache_create{};
   cache_create.sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO;
   cache_create.initialDataSize = known.size();
@@ -100,14 +133,53 @@ void Pipeline::compile(Context& context) {
   create.stage.module = *module;
   create.stage.pName = "main";
   create.layout = layout();
+  if (use_ == Use::Statistics) create.flags = VK_PIPELINE_CREATE_CAPTURE_STATISTICS_BIT_KHR;
   VkPipeline pipeline = VK_NULL_HANDLE;
   {
     const PlainFloats plain_floats;
-    context.check(api.vkCreateComputePipelines(api.device, *cache, 1, &create, nullptr, &pipeline), "vkCreateComputePipelines");
+    const VkResult result = api.vkCreateComputePipelines(api.device, *cache, 1, &create, nullptr, &pipeline);
+    if (is_refusal(result)) check_private_memory(context, shader_);
+    context.check(result, "vkCreateComputePipelines");
   }
   pipeline_ = PipelineHandle(api, pipeline);
 
+  if (use_ == Use::Statistics) return;
   if (const auto data = cache_data(api, *cache); !data.empty() && data != known) file.write(data);
+}
+
+std::vector<DriverFact> Pipeline::statistics(Context& context) const {
+  const DeviceApi& api = context.api();
+  VkPipelineInfoKHR of_pipeline{};
+  of_pipeline.sType = VK_STRUCTURE_TYPE_PIPELINE_INFO_KHR;
+  of_pipeline.pipeline = handle();
+  std::uint32_t parts = 0;
+  context.check(api.vkGetPipelineExecutablePropertiesKHR(api.device, &of_pipeline, &parts, nullptr),
+                "vkGetPipelineExecutablePropertiesKHR");
+  VkPipelineExecutablePropertiesKHR empty_part{};
+  empty_part.sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_PROPERTIES_KHR;
+  std::vector<VkPipelineExecutablePropertiesKHR> properties(parts, empty_part);
+  context.check(api.vkGetPipelineExecutablePropertiesKHR(api.device, &of_pipeline, &parts, properties.data()),
+                "vkGetPipelineExecutablePropertiesKHR");
+  std::vector<DriverFact> facts;
+  for (std::uint32_t part = 0; part < parts; ++part) {
+    VkPipelineExecutableInfoKHR of_part{};
+    of_part.sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_INFO_KHR;
+    of_part.pipeline = handle();
+    of_part.executableIndex = part;
+    const auto read = [&](std::uint32_t* count, VkPipelineExecutableStatisticKHR* list) {
+      context.check(api.vkGetPipelineExecutableStatisticsKHR(api.device, &of_part, count, list), "vkGetPipelineExecutableStatisticsKHR");
+    };
+    std::uint32_t count = 0;
+    read(&count, nullptr);
+    VkPipelineExecutableStatisticKHR empty{};
+    empty.sType = VK_STRUCTURE_TYPE_PIPELINE_EXECUTABLE_STATISTIC_KHR;
+    std::vector<VkPipelineExecutableStatisticKHR> statistics(count, empty);
+    read(&count, statistics.data());
+    for (const VkPipelineExecutableStatisticKHR& each : statistics) {
+      facts.push_back({properties[part].name, each.name, each.description, value_of(each)});
+    }
+  }
+  return facts;
 }
 
 }  // namespace vyre::run::vulkan

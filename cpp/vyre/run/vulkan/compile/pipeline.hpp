@@ -1,8 +1,11 @@
 // A shader compiled for a device.
 #pragma once
 
+#include <cstdint>
 #include <memory>
+#include <vector>
 
+#include "vyre/run/backend.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/vulkan/api/context.hpp"
 #include "vyre/run/vulkan/compile/shader.hpp"
@@ -14,18 +17,24 @@ void check_limits(const Context& context, const Shader& shader);
 
 class Pipeline {
  public:
+  // One for calls, or one that the driver compiles for the sake of its statistics alone.
+  enum class Use : std::uint8_t { Calls, Statistics };
+
   // The shader must pass check_limits, and `set_layout` must be the layout of its bindings.
-  Pipeline(Context& context, VkDescriptorSetLayout set_layout, const Shader& shader);
+  Pipeline(Context& context, VkDescriptorSetLayout set_layout, const Shader& shader, Use use = Use::Calls);
 
   VkPipeline handle() const { return *pipeline_; }
   VkPipelineLayout layout() const { return *layout_; }
   VkDescriptorSetLayout set_layout() const { return set_layout_; }
   const Shader& shader() const { return shader_; }
+  // What the driver tells about a pipeline for statistics, on a device with PhysicalDevice::pipeline_statistics.
+  std::vector<DriverFact> statistics(Context& context) const;
 
  private:
   void make_layout(Context& context);
   void compile(Context& context);
 
+  const Use use_;
   const Shader shader_;
   const VkDescriptorSetLayout set_layout_;
   PipelineLayoutHandle layout_;

@@ -18,6 +18,7 @@ struct Shader {
   std::uint32_t buffer_count = 0;
   std::array<std::uint32_t, 3> workgroup_size = {1, 1, 1};
   std::uint64_t workgroup_memory_bytes = 0;
+  std::uint64_t private_memory_bytes = 0;  // of an invocation
   bool has_status = false;
   bool addressed = false;
   // For each buffer, whether the host gets it back.

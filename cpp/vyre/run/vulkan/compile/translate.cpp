@@ -24,6 +24,7 @@ Shader shader_of(const lower::Kernel& kernel, const validate::ValidProgram& prog
   shader.words = spirv::emit(kernel, {.check_loops = shader.has_status, .addresses = shader.addressed});
   shader.workgroup_size = kernel.workgroup_size;
   shader.workgroup_memory_bytes = kernel.shared_bytes();
+  shader.private_memory_bytes = kernel.private_bytes();
   shader.buffer_count = static_cast<std::uint32_t>(kernel.buffers.size());
   for (const lower::KernelBuffer& buffer : kernel.buffers) {
     shader.writable.push_back(buffer.writable);

@@ -1,0 +1,86 @@
+// What a program became: the instructions of its lowered form, its memory, the operations that were inlined, and what a device's driver
+// tells about it. For Kernel.explain.
+#include <pybind11/stl.h>
+
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+#include "call.hpp"
+#include "convert.hpp"
+#include "optimize.hpp"
+#include "prepared.hpp"
+#include "program.hpp"
+#include "vyre/lower/lower.hpp"
+#include "vyre/run/backends.hpp"
+#include "waiting.hpp"
+#include "without_gil.hpp"
+
+namespace vyre::python {
+namespace {
+
+constexpr const char* kFunction = "Kernel.explain";
+
+// Counts the instructions of a kernel by opcode, and its memory in bytes.
+py::dict lowered(const PyProgram& self, const run::Optimize& optimize) {
+  const validate::ValidProgram program = valid(self);
+  std::map<std::string, std::size_t> opcodes;
+  std::set<std::string> operations;
+  lower::Kernel kernel;
+  {
+    const WithoutGil unlocked;
+    kernel = lower::lower(program, optimize);
+    for (const lower::Instruction& instruction : kernel.code) ++opcodes[std::string(name(instruction.op))];
+    for (const ir::Expr& expr : program.program().exprs()) {
+      if (const auto* call = std::get_if<ir::Call>(&expr)) operations.insert(std::string(program.program().text(call->op)));
+    }
+  }
+  py::dict result;
+  result["opcodes"] = opcodes;
+  result["operations"] = std::vector<std::string>(operations.begin(), operations.end());
+  result["workgroup_bytes"] = kernel.shared_bytes();
+  result["private_bytes"] = kernel.private_bytes();
+  return result;
+}
+
+// (part, name, description, value) of what the driver tells; and the backend's name and the device's index.
+py::tuple driver_facts(const PyProgram& self, const PlaceToRun& given, const run::Optimize& optimize, py::handle timeout) {
+  const validate::ValidProgram checked = valid(self);
+  run::RunOptions options;
+  options.timeout = to_timeout(timeout, kFunction);
+  PlaceToRun place = given;
+  std::vector<run::DriverFact> facts;
+  while_waiting(std::move(options), [&](const run::RunOptions& waiting) {
+    if (!place.device) place.device = default_device(*place.backend);
+    const auto executable = prepared(checked, {checked.program(), checked.hash(), place.backend, place.device, optimize}, waiting);
+    facts = executable->driver_facts(waiting);
+  });
+  py::list rows;
+  for (const run::DriverFact& fact : facts) {
+    rows.append(py::make_tuple(lenient_str(fact.part), lenient_str(fact.name), lenient_str(fact.description), lenient_str(fact.value)));
+  }
+  return py::make_tuple(rows, lenient_str(place.backend->name()), *place.device);
+}
+
+}  // namespace
+
+void bind_explain(py::module_& m) {
+  m.def(
+      "_lowered",
+      [](py::handle program, py::handle optimize) {
+        return lowered(to_program(program, "argument `program` of _lowered"),
+                       to_optimize(optimize, "argument `optimize` of Kernel.explain").value_or(run::Optimize()));
+      },
+      py::arg("program"), py::arg("optimize"));
+  m.def(
+      "_driver_facts",
+      [](py::handle program, py::handle backend, py::handle device, py::handle optimize, py::handle timeout) {
+        return driver_facts(to_program(program, "argument `program` of _driver_facts"), to_place(backend, device, kFunction),
+                            to_optimize(optimize, "argument `optimize` of Kernel.explain").value_or(run::Optimize()), timeout);
+      },
+      py::arg("program"), py::arg("backend"), py::arg("device"), py::arg("optimize"), py::arg("timeout"));
+}
+
+}  // namespace vyre::python

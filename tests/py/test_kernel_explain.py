@@ -1,0 +1,82 @@
+"""``kernel.explain()``: what a kernel became, on every device."""
+
+import numpy as np
+import pytest
+
+import vyre
+
+
+def turned(value, by):
+    return value.rotl(by) + 1
+
+
+@vyre.kernel(workgroup_size=32)
+def mixed(a: vyre.In[vyre.u32], k: vyre.u64, out: vyre.Out[vyre.u64]):
+    i = vyre.gid(0)
+    tile = vyre.shared(vyre.u32, 32)
+    stack = vyre.local(vyre.u32, 5)
+    tile[vyre.lid(0)] = turned(a[i], 3)
+    stack[a[i] % 5] = turned(a[i], 4)
+    vyre.barrier()
+    if i < len(out):
+        out[i] = vyre.u64(tile[31 - vyre.lid(0)] + stack[i % 5]) * k
+
+
+def test_it_tells_what_was_inlined_and_what_memory_is_used(target):
+    found = mixed.explain(**target)
+    assert found.kernel == "mixed"
+    assert found.workgroup_size == (32, 1, 1)
+    ((name, file, line, times),) = found.inlined
+    assert (name, file, times) == ("turned", __file__, 2)
+    assert line == turned.__code__.co_firstlineno
+    assert found.operations == ("primitive.u64.mul",)
+    assert (found.workgroup_bytes, found.private_bytes) == (128, 20)
+    assert found.instructions["barriers"] == 1
+    assert found.backend == target["backend"]
+    if target["backend"] == "vulkan":
+        device = vyre.devices()[target["device"]]
+        assert (found.device, found.limits) == (device.name, dict(device.limits))
+    assert found.notes == []
+
+
+def test_it_prints_and_draws_every_section():
+    found = mixed.explain(backend="cpu")
+    assert repr(found) == "<vyre.Explanation of mixed>"
+    lines = str(found).splitlines()
+    assert lines[0] == "mixed"
+    assert [line.split("  ")[1].strip() for line in lines[1:6]] == [
+        "workgroup size",
+        "runs on",
+        "instructions",
+        "workgroup memory",
+        "private memory",
+    ]
+    assert "turned" in found._repr_html_()
+    assert found._repr_html_().count("<table>") == len(found._sections())
+
+
+def test_notes_are_shown():
+    @vyre.kernel
+    def racy(x: vyre.In[vyre.u32], total: vyre.InOut[vyre.u32]):
+        i = vyre.gid(0)
+        if i < len(x):
+            total[0] += x[i]
+
+    found = racy.explain(backend="cpu")
+    assert [note.rule for note in found.notes] == ["N005"]
+    assert "N005" in str(found)
+
+
+def test_a_kernel_with_constants_is_explained_for_some():
+    @vyre.kernel
+    def scaled(x: vyre.In[vyre.u32], k: vyre.const, y: vyre.Out[vyre.u32]):
+        i = vyre.gid(0)
+        y[i] = x[i] * k
+
+    with pytest.raises(vyre.ArgumentError) as error:
+        scaled.explain()
+    assert str(error.value) == (
+        "kernel `scaled` has a program for each value of `k`. Fix: write .specialize(k=...).explain()."
+    )
+    assert scaled.specialize(k=3).explain(backend="cpu").kernel == "scaled"
+    assert (scaled(np.arange(4, dtype=np.uint32), 3, backend="cpu") == np.arange(4) * 3).all()
