@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 SEED = int(os.environ.get("VYRE_SEED", random.SystemRandom().randrange(2**32)))
 
 
+# Kernels that type checkers find wrong, and vyre too: nothing imports them.
+collect_ignore = ["typed_mistakes.py"]
+
+
 def pytest_report_header(config: pytest.Config) -> list[str]:
     devices = ", ".join(device.name for device in vyre.devices() if device.usable) or "none"
     return [f"vyre: seed {SEED} (VYRE_SEED={SEED} repeats this run)", f"vyre: Vulkan devices: {devices}"]

@@ -183,7 +183,8 @@ def test_everything_public_that_is_written_in_python_says_what_fits():
             # The first takes what vyre.run takes, the others what a kernel's own function names.
             assert name in (
                 "vyre.fuzz.Case.run",
-                *("vyre.Kernel.__call__", "vyre.Kernel.cost", "vyre.Kernel.notes", "vyre.Kernel.specialize", "vyre.trace"),
+                *("vyre.Kernel.__call__", "vyre.Kernel.cost", "vyre.Kernel.notes", "vyre.Kernel.specialize"),
+                "vyre.trace",
             )
             continue
         itself = [object()] if next(iter(parameters), "") in ("self", "cls", "_cls") else []
