@@ -19,34 +19,42 @@ namespace {
 using ir::AtomicOp;
 using ir::DataType;
 
-// True when the instruction of a value alone shows that it is below `bound`.
-bool is_below(Writer& writer, ValueId value, std::uint32_t bound) {
-  const Instruction& instruction = writer.at(value);
-  if (instruction.op == Opcode::Constant) return instruction.imm < bound;
-  if (instruction.op == Opcode::LocalId) return writer.kernel().workgroup_size[instruction.imm] <= bound;
-  if (instruction.op == Opcode::And) {
-    const auto left = writer.literal(instruction.a), right = writer.literal(instruction.b);
-    return (left && *left < bound) || (right && *right < bound);
-  }
-  if (instruction.op == Opcode::Mod) {
-    const auto right = writer.literal(instruction.b);
-    return right && *right <= bound;
-  }
-  return false;
-}
-
 // The number of elements of a shared or private array.
 std::uint32_t fixed_length(Writer& writer, const Memory& memory) {
   const Kernel& kernel = writer.kernel();
   return memory.space == Space::Shared ? kernel.shared[memory.index].count : kernel.privates[memory.index].count;
 }
 
+bool is_below(Writer& writer, ValueId value, std::uint32_t bound) {
+  return writer.bounds().range(value).greatest < bound || writer.bounds().range_now(value).greatest < bound;
+}
+
+// Whether a condition or a loop around the access says that the index, or a value that is at least as great, is below the length.
+bool is_known_below(const Writer& writer, ValueId index, ValueId length) {
+  constexpr std::size_t kMostValues = 16;
+  std::array<ValueId, kMostValues> values{index};
+  std::size_t end = 1;
+  const auto also = [&](ValueId value) {
+    if (end < kMostValues) values[end++] = value;
+  };
+  for (std::size_t next = 0; next < end; ++next) {
+    if (writer.is_known_below(values[next], length)) return true;
+    const Instruction& it = writer.at(values[next]);
+    if (it.op == Opcode::And || it.op == Opcode::Min) also(it.b);
+    if (it.op == Opcode::And || it.op == Opcode::Min || it.op == Opcode::Shr || it.op == Opcode::Div || it.op == Opcode::Mod) also(it.a);
+  }
+  return false;
+}
+
 // The number of elements that the index has to be compared with; invalid when the index is proven to be in range.
 ValueId unproven_bound(Writer& writer, const Memory& memory, ValueId index) {
-  if (writer.proofs() && memory.space != Space::Buffer && is_below(writer, index, fixed_length(writer, memory))) return {};
-  const ValueId length = lower_length(writer, memory);
-  if (writer.proofs() && writer.is_known_below(index, length)) return {};
-  return length;
+  const auto proven = [&] {
+    if (!writer.proofs()) return false;
+    if (memory.space != Space::Buffer && is_below(writer, index, fixed_length(writer, memory))) return true;
+    return is_known_below(writer, index, lower_length(writer, memory));
+  };
+  writer.checked(!proven());
+  return writer.check_kept() ? lower_length(writer, memory) : ValueId{};
 }
 
 // 1 when the index is in range, else 0. Element indices are compared, because byte offsets wrap.
@@ -236,29 +244,79 @@ ValueId lower_atomic(Writer& writer, const Target& target, AtomicOp op, const Me
   return target.bounded_accesses ? writer.add(bounded(atomic)) : guarded_atomic(writer, atomic, bound);
 }
 
-void assume(Writer& writer, ValueId condition) {
-  // Conditions are short; a long one is worth no search.
-  constexpr std::size_t kMaxTerms = 64;
-  std::array<ValueId, kMaxTerms> terms{condition};
-  std::size_t end = 1;
-  const auto also = [&](ValueId term) {
-    if (end < kMaxTerms) terms[end++] = term;
-  };
-  for (std::size_t next = 0; next < end; ++next) {
-    const Instruction term = writer.at(terms[next]);
-    if (term.op == Opcode::Lt) writer.assume_below(term.a, term.b);
-    if (term.op == Opcode::Eq && writer.literal(term.b) == 0u) assume_not(writer, term.a);
-    if (term.op == Opcode::Ne && writer.literal(term.b) == 0u) also(term.a);
-    if (term.op != Opcode::And) continue;
-    // A bitwise and is non-zero only if both are.
-    also(term.a);
-    also(term.b);
+void assume_less(Writer& writer, ValueId a, ValueId b, bool or_equal) {
+  Bounds& bounds = writer.bounds();
+  const std::uint32_t strict = or_equal ? 0 : 1;
+  if (bounds.enabled()) {
+    const std::uint32_t least = bounds.range_now(a).least, greatest = bounds.range_now(b).greatest;
+    if (greatest >= strict) bounds.narrow(a, Range::at_most(greatest - strict));
+    if (least <= ~0u - strict) bounds.narrow(b, Range::between(least + strict, ~0u));
+  }
+  if (or_equal) return;
+  writer.assume_below(a, b);
+  const Instruction smaller = writer.at(a), greater = writer.at(b);
+  for (const ValueId one : {smaller.a, smaller.b}) {
+    if (smaller.op == Opcode::Max) writer.assume_below(one, b);
+  }
+  for (const ValueId one : {greater.a, greater.b}) {
+    if (greater.op == Opcode::Min) writer.assume_below(a, one);
   }
 }
 
-void assume_not(Writer& writer, ValueId condition) {
-  const Instruction& instruction = writer.at(condition);
-  if (instruction.op == Opcode::Le) writer.assume_below(instruction.b, instruction.a);
+namespace {
+
+// Everything that follows from a condition that holds or does not.
+void assume_all(Writer& writer, ValueId condition, bool condition_holds) {
+  struct Term {
+    ValueId value;
+    bool holds;
+  };
+  // Conditions are short; a long one is worth no search.
+  constexpr std::size_t kMaxTerms = 64;
+  std::array<Term, kMaxTerms> terms{Term{condition, condition_holds}};
+  std::size_t end = 1;
+  const auto also = [&](ValueId value, bool holds) {
+    if (end < kMaxTerms) terms[end++] = {value, holds};
+  };
+  Bounds& bounds = writer.bounds();
+  for (std::size_t next = 0; next < end; ++next) {
+    const bool holds = terms[next].holds;
+    bounds.narrow(terms[next].value, holds ? Range::between(1, ~0u) : Range::only(0));
+    const Instruction term = writer.at(terms[next].value);
+    switch (term.op) {
+      case Opcode::Lt:
+      case Opcode::Le: {
+        const bool or_equal = (term.op == Opcode::Le) == holds;
+        assume_less(writer, holds ? term.a : term.b, holds ? term.b : term.a, or_equal);
+        break;
+      }
+      case Opcode::Eq:
+      case Opcode::Ne:
+        if (writer.literal(term.b) == 0u) also(term.a, (term.op == Opcode::Ne) == holds);
+        if ((term.op == Opcode::Eq) == holds) {
+          bounds.narrow(term.a, bounds.range(term.b));
+          bounds.narrow(term.b, bounds.range(term.a));
+        }
+        break;
+      case Opcode::And:  // a bitwise and is not zero only if both are not
+        if (!holds) break;
+        also(term.a, true);
+        also(term.b, true);
+        break;
+      case Opcode::Or:
+        if (holds) break;
+        also(term.a, false);
+        also(term.b, false);
+        break;
+      default:
+        break;
+    }
+  }
 }
+
+}  // namespace
+
+void assume(Writer& writer, ValueId condition) { assume_all(writer, condition, true); }
+void assume_not(Writer& writer, ValueId condition) { assume_all(writer, condition, false); }
 
 }  // namespace vyre::lower

@@ -34,5 +34,7 @@ ValueId narrowed(Writer& writer, ir::DataType element, ValueId value);
 // bounded.
 void assume(Writer& writer, ValueId condition);
 void assume_not(Writer& writer, ValueId condition);
+// a < b, or a <= b where `or_equal`.
+void assume_less(Writer& writer, ValueId a, ValueId b, bool or_equal = false);
 
 }  // namespace vyre::lower

@@ -6,11 +6,13 @@
 // The walk also records what the conditions and loops around a statement prove, and leaves out the code after a Return or a Break.
 #include "vyre/lower/lower.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <vector>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/overloaded.hpp"
+#include "vyre/ir/ops.hpp"
 #include "vyre/lower/accesses.hpp"
 #include "vyre/lower/operators.hpp"
 #include "vyre/lower/writer.hpp"
@@ -57,7 +59,15 @@ class Lowering {
         kernel.privates.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = is_signed});
       }
     }
+    // Only arrays of a fixed length ask for ranges.
+    if (shape.proofs && !(kernel.shared.empty() && kernel.privates.empty())) {
+      writer_.bounds().enable();
+      find_changes();
+    }
   }
+
+  // Where the checks of accesses are reported.
+  void report(std::vector<AccessCheck>& checks) { report_ = &checks; }
 
   Kernel run() {
     for (const std::vector<std::uint32_t>& variables : elements_) {
@@ -73,18 +83,27 @@ class Lowering {
         }
         if (!closes(program_.node(node))) continue;
       }
-      for (const validate::Step& step : facts_.steps_of(node)) values_[step.expr] = {expression(step), step.type};
+      for (const validate::Step& step : facts_.steps_of(node)) {
+        writer_.checked(false);
+        values_[step.expr] = {expression(step), step.type};
+        if (report_ != nullptr && accesses_memory(program_.expr(step.expr))) report_->push_back({node, step.buffer, writer_.check_kept()});
+      }
+      writer_.checked(false);
       statement(node);
+      if (report_ != nullptr && std::holds_alternative<ir::Store>(program_.node(node))) {
+        report_->push_back({node, facts_.statements[node].buffer, writer_.check_kept()});
+      }
     }
     VYRE_ASSERT(open_.empty());
     return writer_.finish();
   }
 
  private:
+  static constexpr std::uint32_t kNoVariable = ~0u;
   // A local that is never assigned is its value; any other one is a variable.
   struct Local {
     ValueId value;
-    std::uint32_t variable = 0;
+    std::uint32_t variable = kNoVariable;  // until its Let
   };
   struct Typed {
     ValueId value;
@@ -105,6 +124,9 @@ class Lowering {
         [](const ir::Block& it) { return it.end; }, [](const auto&) { return NodeId{}; });
   }
 
+  static bool accesses_memory(const ir::Expr& expr) {
+    return std::holds_alternative<ir::Load>(expr) || std::holds_alternative<ir::Atomic>(expr);
+  }
   static bool closes(const ir::Node& node) { return std::holds_alternative<ir::End>(node) || std::holds_alternative<ir::Else>(node); }
 
   // Whether every access to the private array has a literal index.
@@ -128,6 +150,18 @@ class Lowering {
     return at < elements_[id].size() ? std::optional(elements_[id][at]) : std::nullopt;
   }
 
+  // A statement that changes a local, or an element of a private array that became variables.
+  struct Change {
+    NodeId statement;
+    LocalId local{};  // else an element of
+    BufferId array{};
+    std::uint32_t element = 0;
+    std::optional<std::uint32_t> ceiling{};  // as of LoopChange
+  };
+  void find_changes();
+  std::optional<std::uint32_t> ceiling(NodeId statement, LocalId local, ExprId value) const;
+  void enter_loop(NodeId loop, NodeId end);
+
   ValueId value(ExprId id) const { return values_[id].value; }
   ValueId expression(const validate::Step& step);
   void statement(NodeId id);
@@ -141,8 +175,11 @@ class Lowering {
   IdVector<BufferId, std::vector<std::uint32_t>> elements_;  // the variables of a private array that became such
   IdVector<ExprId, Typed> values_;                           // of the current statement
   IdVector<LocalId, Local> locals_;
+  std::vector<Change> changes_;  // in order
+  std::vector<LoopChange> loop_changes_;
   std::vector<Open> open_;
   bool dead_ = false;  // after a Return or a Break
+  std::vector<AccessCheck>* report_ = nullptr;
 };
 
 ValueId Lowering::expression(const validate::Step& step) {
@@ -215,6 +252,58 @@ ValueId Lowering::expression(const validate::Step& step) {
       });
 }
 
+// The greatest value that the assigned expression can have by itself; a local that never grows has no ceiling but its own.
+std::optional<std::uint32_t> Lowering::ceiling(NodeId statement, LocalId local, ExprId value) const {
+  if (const auto literal = ir::literal_u32(program_.expr(value))) return literal;
+  const auto* binary = std::get_if<ir::Binary>(&program_.expr(value));
+  if (binary == nullptr) return std::nullopt;
+  const auto is_itself = [&](ExprId operand) {
+    return local.valid() && facts_.locals[local].type == ir::DataType::U32 &&
+           std::ranges::any_of(facts_.steps_of(statement),
+                               [&](const validate::Step& it) { return it.expr == operand && it.local == local; });
+  };
+  const auto left = ir::literal_u32(program_.expr(binary->left)), right = ir::literal_u32(program_.expr(binary->right));
+  switch (binary->op) {
+    case ir::BinOp::BitAnd:
+    case ir::BinOp::Min:
+      if (is_itself(binary->left) || is_itself(binary->right)) return 0;
+      return left ? left : right;
+    case ir::BinOp::Shr:
+    case ir::BinOp::Div:
+      return is_itself(binary->left) ? std::optional(0u) : std::nullopt;
+    case ir::BinOp::Mod:
+      if (is_itself(binary->left)) return 0;
+      return right ? std::optional(std::max(*right, 1u) - 1) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
+}
+
+void Lowering::find_changes() {
+  for (NodeId id{0}; id.index < program_.nodes().size(); ++id.index) {
+    const validate::Statement& facts = facts_.statements[id];
+    if (const auto* assign = std::get_if<ir::Assign>(&program_.node(id))) {
+      changes_.push_back({.statement = id, .local = facts.local, .ceiling = ceiling(id, facts.local, assign->value)});
+    } else if (const auto* store = std::get_if<ir::Store>(&program_.node(id)); store != nullptr && !elements_[facts.buffer].empty()) {
+      changes_.push_back({.statement = id, .array = facts.buffer, .element = *ir::literal_u32(program_.expr(store->index))});
+    }
+  }
+}
+
+// Tells what the loop may have changed when it comes to its first statement again.
+void Lowering::enter_loop(NodeId loop, NodeId end) {
+  loop_changes_.clear();
+  const auto first = std::ranges::upper_bound(changes_, loop, {}, &Change::statement);
+  for (auto it = first; it != changes_.end() && it->statement < end; ++it) {
+    if (!it->local.valid()) {
+      if (it->element < elements_[it->array].size()) loop_changes_.push_back({elements_[it->array][it->element], it->ceiling});
+    } else if (locals_[it->local].variable != kNoVariable) {
+      loop_changes_.push_back({locals_[it->local].variable, it->ceiling});
+    }
+  }
+  writer_.bounds().changes_in_loop(loop_changes_);
+}
+
 void Lowering::statement(NodeId id) {
   const validate::Statement& facts = facts_.statements[id];
   match(
@@ -258,7 +347,8 @@ void Lowering::statement(NodeId id) {
         locals_[facts.local].value = variable;
         writer_.open_region();
         open_.push_back({.opener = Opener::Loop, .assumptions = writer_.assumptions()});
-        writer_.assume_below(variable, value(it.to));
+        assume_less(writer_, variable, value(it.to));
+        enter_loop(id, it.end);
       },
       [&](const ir::Block&) { open_.push_back({.opener = Opener::Block}); }, [&](const ir::End&) { end(); },
       [&](const ir::Barrier&) { writer_.add({.op = Opcode::Barrier}); },
@@ -310,6 +400,14 @@ validate::ValidProgram legalised(const validate::ValidProgram& program, const Ta
 
 Kernel lower(const validate::ValidProgram& program, const Options& options, const Target& target) {
   return Lowering(legalised(prepare(program, options), target, options), target, shape_of(options)).run();
+}
+
+Explained explain_checks(const validate::ValidProgram& program, const Options& options, const Target& target) {
+  Explained result{legalised(prepare(program, options), target, options), {}};
+  Lowering lowering(result.program, target, shape_of(options));
+  lowering.report(result.accesses);
+  lowering.run();
+  return result;
 }
 
 std::optional<Kernel> lower_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Options& options,

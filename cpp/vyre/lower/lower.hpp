@@ -15,6 +15,19 @@ namespace vyre::lower {
 validate::ValidProgram prepare(const validate::ValidProgram& program, const Options& options);
 
 // Inlines, optimises and lowers. Throws LoweringError.
+// An access to memory, and whether its index is compared with the length, or bounded by the target.
+struct AccessCheck {
+  NodeId statement;  // that makes the access
+  BufferId buffer;
+  bool kept = true;  // false: the index is proven to be in range
+};
+struct Explained {
+  validate::ValidProgram program;     // what was lowered, after passes and inlining: the statements and buffers are of this program
+  std::vector<AccessCheck> accesses;  // in evaluation order; code after a Return or a Break has none
+};
+// Says of every access of a program which check lower() keeps.
+Explained explain_checks(const validate::ValidProgram& program, const Options& options = {}, const Target& target = kShaderTarget);
+
 Kernel lower(const validate::ValidProgram& program, const Options& options = {}, const Target& target = kShaderTarget);
 
 // Lowers the program to a Kernel whose workgroup g does the work of workgroups ways * g to ways * g + ways - 1 along x. Nothing when

@@ -63,21 +63,30 @@ void Writer::end_region() {
   ++stretch_;
 }
 
-void Writer::open_region() { begin_region(size() - 1); }
+void Writer::open_region() {
+  begin_region(size() - 1);
+  bounds_.open_region();
+}
 
 void Writer::next_branch() {
   const std::uint32_t opener = regions_[open_.back()].opener;
   end_region();
   begin_region(opener);
+  bounds_.next_branch();
 }
 
-void Writer::close_region() { end_region(); }
+void Writer::close_region() {
+  bounds_.close_region(code_[regions_[open_.back()].opener].op == Opcode::Loop);
+  end_region();
+}
 
 ValueId Writer::append(const Instruction& instruction, const Place& place) {
   VYRE_ASSERT(code_.size() < kLeaf);
   code_.push_back(instruction);
   places_.push_back(place);
-  return ValueId{size() - 1};
+  const ValueId id{size() - 1};
+  bounds_.added(id, unit_ != kNone);
+  return id;
 }
 
 bool Writer::reads_writable_memory(const Instruction& instruction) const {

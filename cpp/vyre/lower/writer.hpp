@@ -13,7 +13,9 @@
 #include <unordered_map>
 #include <vector>
 
+#include "vyre/lower/bounds.hpp"
 #include "vyre/lower/kernel.hpp"
+#include "vyre/lower/value_ids.hpp"
 
 namespace vyre::lower {
 
@@ -21,7 +23,7 @@ enum class Order : std::uint8_t { AsWritten, Canonical };
 
 // The choices that decide the shape of a kernel's code.
 struct Shape {
-  // Whether the writer uses what branches and loops guarantee (assume_below) to prove that an index is in range.
+  // Whether the writer uses ranges of values and what branches and loops guarantee to prove that an index is in range.
   bool proofs = true;
   Order order = Order::Canonical;
   // Whether finish() turns short branches into selects and moves values to their first use (straighten.hpp, settle.hpp).
@@ -70,6 +72,12 @@ class Writer {
   const Instruction& at(ValueId value) const { return is_leaf(value) ? leaves_[value.index & ~kLeaf] : code_[value.index]; }
   std::optional<std::uint32_t> literal(ValueId value) const;
   bool proofs() const { return shape_.proofs; }
+  // The ranges of values at the current position.
+  Bounds& bounds() { return bounds_; }
+
+  // Whether the last access to memory kept its check.
+  void checked(bool kept) { check_kept_ = kept; }
+  bool check_kept() const { return check_kept_; }
 
   Kernel finish();
 
@@ -97,8 +105,6 @@ class Writer {
     std::uint32_t end = kNone;     // the number of instructions when it was closed; none while it is open
     std::uint32_t loop = kNone;    // the innermost loop around it
   };
-  static constexpr std::uint32_t kLeaf = 0x80000000u;
-  static bool is_leaf(ValueId value) { return (value.index & kLeaf) != 0; }
   std::uint32_t size() const { return static_cast<std::uint32_t>(code_.size()); }
 
   ValueId append(const Instruction& instruction, const Place& place);
@@ -142,6 +148,8 @@ class Writer {
   std::uint32_t barriers_ = 0;
   std::vector<std::uint64_t> assumed_;                              // pairs of ids
   std::unordered_map<std::uint64_t, std::uint32_t> assumed_count_;  // how often each is among them
+  Bounds bounds_{leaves_, code_, kernel_.workgroup_size};
+  bool check_kept_ = false;
 };
 
 }  // namespace vyre::lower

@@ -282,6 +282,88 @@ TEST(Lower, a_shared_array_needs_no_guard_where_the_index_is_small_by_itself) {
   EXPECT_EQ(guards(write(bin(BinOp::Mod, gid(0), u32(9)))), 1u);
 }
 
+// How many accesses keep their check.
+std::size_t checks(const List& body, std::uint32_t size = 64) {
+  const auto program = Sample().in("in").out("out").shared("cells", 512).own("own", 16).size(size).add(body).make();
+  const lower::Explained explained = lower::explain_checks(test::valid(program), {.passes = false});
+  return static_cast<std::size_t>(std::ranges::count_if(explained.accesses, &lower::AccessCheck::kept));
+}
+
+TEST(Lower, an_index_into_an_array_of_fixed_length_is_proven_by_ranges) {
+  const auto write = [](ExprHandle index) { return store("cells", index, u32(1)); };
+  EXPECT_EQ(checks({write(lid(0) + u32(448))}), 0u);
+  EXPECT_EQ(checks({write(lid(0) + u32(449))}), 1u);
+  EXPECT_EQ(checks({write(lid(0) - u32(1))}), 1u);
+  EXPECT_EQ(checks({write(lid(0) * u32(8) + u32(7))}), 0u);
+  EXPECT_EQ(checks({write(bin(BinOp::BitOr, bin(BinOp::Shl, lid(0), u32(3)), bin(BinOp::BitAnd, gid(0), u32(7))))}), 0u);
+  EXPECT_EQ(checks({write(bin(BinOp::Shr, gid(0), u32(23)))}), 0u);
+  EXPECT_EQ(checks({write(bin(BinOp::Shr, gid(0), u32(22)))}), 1u);
+  EXPECT_EQ(checks({write(bin(BinOp::Min, gid(0), u32(511)))}), 0u);
+  EXPECT_EQ(checks({write(un(UnOp::Popcount, gid(0)))}), 0u);
+  EXPECT_EQ(checks({write(select(gid(0) < u32(512), gid(0), u32(0)))}), 0u);
+  EXPECT_EQ(checks({write(select(gid(0) < u32(513), gid(0), u32(0)))}), 1u);
+}
+
+TEST(Lower, conditions_and_loops_bound_an_index) {
+  const auto write = [](ExprHandle index) { return store("cells", index, u32(1)); };
+  EXPECT_EQ(checks({if_(gid(0) < u32(500), {write(gid(0) + u32(12))})}), 0u);
+  EXPECT_EQ(checks({if_(gid(0) < u32(500), {write(gid(0) + u32(13))})}), 1u);
+  EXPECT_EQ(checks({if_(gid(0) < u32(500), {write(gid(0))}), write(gid(0))}), 1u);
+  EXPECT_EQ(checks({if_(gid(0) < u32(500), {return_()}), write(gid(0))}), 1u);
+  EXPECT_EQ(checks({if_(gid(0) < u32(500), {}, {return_()}), write(gid(0))}), 0u);
+  EXPECT_EQ(checks({let("i", gid(0) + u32(1)), if_(gid(0) < u32(511), {write(var("i"))})}), 0u);  // `i` is older than the condition
+  EXPECT_EQ(checks({loop("k", u32(0), u32(8), {write(var("k") * u32(64) + lid(0))})}), 0u);
+  EXPECT_EQ(checks({loop("k", u32(0), u32(9), {write(var("k") * u32(64) + lid(0))})}), 1u);
+  EXPECT_EQ(checks({loop("k", u32(0), gid(0), {write(var("k"))})}), 1u);
+}
+
+TEST(Lower, an_index_in_a_variable_is_followed_through_branches_and_loops) {
+  const auto write = [](ExprHandle index) { return store("cells", index, u32(1)); };
+  EXPECT_EQ(checks({let("i", u32(1)), if_(gid(0), {assign("i", u32(511))}), write(var("i"))}), 0u);
+  EXPECT_EQ(checks({let("i", u32(1)), if_(gid(0), {assign("i", u32(512))}), write(var("i"))}), 1u);
+  EXPECT_EQ(checks({let("i", u32(512)), if_(gid(0), {assign("i", u32(1))}, {assign("i", u32(2))}), write(var("i"))}), 0u);
+  EXPECT_EQ(checks({let("i", u32(1)), if_(gid(0), {assign("i", u32(512)), return_()}), write(var("i"))}), 0u);
+  // It may be greater in the next round.
+  EXPECT_EQ(checks({let("i", u32(0)), loop("k", u32(0), gid(0), {write(var("i")), assign("i", var("i") + u32(1))})}), 1u);
+  EXPECT_EQ(checks({let("i", u32(0)), loop("k", u32(0), gid(0), {assign("i", var("i") + u32(1))}), write(var("i"))}), 1u);
+  // It never grows, or the loop says how far.
+  EXPECT_EQ(checks({let("i", u32(256)), loop("k", u32(0), u32(9), {write(var("i")), assign("i", bin(BinOp::Shr, var("i"), u32(1)))})}), 0u);
+  EXPECT_EQ(checks({let("i", lid(0)),
+                    loop("k", u32(0), u32(~0u),
+                         {if_(bin(BinOp::Ge, var("i"), u32(512)), {break_()}), write(var("i")), assign("i", var("i") + u32(64))})}),
+            0u);
+  // What the loop has found, or what was there before.
+  EXPECT_EQ(checks({let("i", u32(9)), loop("k", u32(0), u32(512), {if_(gid(0), {assign("i", var("k")), break_()})}), write(var("i"))}), 0u);
+  EXPECT_EQ(checks({let("i", u32(9)), loop("k", u32(0), u32(513), {if_(gid(0), {assign("i", var("k")), break_()})}), write(var("i"))}), 1u);
+}
+
+TEST(Lower, an_index_that_is_at_most_a_proven_one_is_in_range_too) {
+  const auto write = [](ExprHandle index) { return store("out", index, u32(1)); };
+  const auto in = gid(0) < len("out");
+  EXPECT_EQ(checks({if_(in, {write(bin(BinOp::Shr, gid(0), u32(1)))})}), 0u);
+  EXPECT_EQ(checks({if_(in, {write(bin(BinOp::Min, gid(1), gid(0)))})}), 0u);
+  EXPECT_EQ(checks({if_(in, {write(bin(BinOp::Max, gid(1), gid(0)))})}), 1u);
+  EXPECT_EQ(checks({if_(gid(0) < bin(BinOp::Min, len("in"), len("out")), {write(gid(0))})}), 0u);
+  EXPECT_EQ(checks({if_(gid(0) < bin(BinOp::Max, len("in"), len("out")), {write(gid(0))})}), 1u);
+  EXPECT_EQ(checks({loop("k", u32(0), bin(BinOp::Min, len("in"), len("out")), {write(var("k"))})}), 0u);
+}
+
+TEST(Lower, tells_of_each_access_whether_its_check_is_kept) {
+  const auto program = Sample()
+                           .in("in")
+                           .out("out")
+                           .shared("cells", 8)
+                           .size(8)
+                           .add({store("cells", lid(0), load("in", gid(0))), store("out", gid(0), load("cells", lid(0) + u32(1)))})
+                           .make();
+  const lower::Explained explained = lower::explain_checks(test::valid(program), {.passes = false});
+  std::string text;
+  for (const lower::AccessCheck& it : explained.accesses) {
+    text += std::to_string(it.statement.index) + " b" + std::to_string(it.buffer.index) + (it.kept ? " kept\n" : " dropped\n");
+  }
+  EXPECT_EQ(text, "0 b0 kept\n0 b2 dropped\n1 b2 kept\n1 b1 kept\n");
+}
+
 TEST(Lower, a_repeated_access_is_guarded_once) {
   const auto program = Sample().in("in").out("out").add({store("out", gid(0), load("in", gid(0)) + load("in", gid(0)))}).make();
   EXPECT_EQ(count(lowered(program), Opcode::Lt), 2u);
