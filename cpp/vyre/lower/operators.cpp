@@ -7,6 +7,7 @@
 #include "vyre/lower/operators.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <optional>
 #include <span>
 
@@ -35,9 +36,23 @@ ValueId amount(Writer& writer, ValueId b) {
   return writer.once(Opcode::And, b, writer.constant(31));
 }
 
+// Two shifts one way by literals are one: 64-bit shifts and rotations by a literal leave such pairs behind.
 template <Opcode op>
 ValueId shift(Writer& writer, ValueId a, ValueId b) {
-  return plain(writer, op, a, amount(writer, b));
+  const ValueId by = amount(writer, b);
+  const auto second = writer.literal(by);
+  if (second == 0u) return a;
+  const Instruction first = writer.at(a);
+  const auto already = first.op == op && second ? writer.literal(first.b) : std::nullopt;
+  if (!already) return plain(writer, op, a, by);
+  const std::uint32_t total = *already + *second;
+  if (total < 32) return plain(writer, op, first.a, writer.constant(total));
+  return op == Opcode::SShr ? plain(writer, op, first.a, writer.constant(31)) : writer.constant(0);
+}
+
+ValueId bitwise_or(Writer& writer, ValueId a, ValueId b) {
+  if (writer.literal(a) == 0u) return b;
+  return writer.literal(b) == 0u ? a : plain(writer, Opcode::Or, a, b);
 }
 
 template <Opcode forth, Opcode back>
@@ -54,11 +69,17 @@ ValueId rotate(Writer& writer, ValueId a, ValueId b) {
   return plain(writer, Opcode::Or, plain(writer, forth, a, by), plain(writer, back, a, rest));
 }
 
-// x / 0 = 0 and x % 0 = 0: a divisor of zero becomes one, for which the remainder is right and the quotient is replaced.
+// x / 0 = 0 and x % 0 = 0: a divisor of zero becomes one, for which the remainder is right and the quotient is replaced. Powers of two
+// shift and mask, which takes a fraction of the time.
 template <Opcode op>
 ValueId divide(Writer& writer, ValueId a, ValueId b) {
   const ValueId zero = writer.constant(0);
-  if (const auto known = writer.literal(b)) return *known == 0 ? zero : plain(writer, op, a, b);
+  if (const auto known = writer.literal(b)) {
+    if (*known == 0) return zero;
+    if (!std::has_single_bit(*known)) return plain(writer, op, a, b);
+    if (op == Opcode::Mod) return plain(writer, Opcode::And, a, writer.constant(*known - 1));
+    return *known == 1 ? a : plain(writer, Opcode::Shr, a, writer.constant(static_cast<std::uint32_t>(std::countr_zero(*known))));
+  }
   const ValueId by_zero = writer.once(Opcode::Eq, b, zero);
   const ValueId result = plain(writer, op, a, writer.once(Opcode::Select, by_zero, writer.constant(1), b));
   if (op == Opcode::Mod) return result;
@@ -128,7 +149,7 @@ constexpr BinaryRule kBinaryRules[] = {
     {BinOp::Div,         none,                divide<Opcode::Div>},
     {BinOp::Mod,         none,                divide<Opcode::Mod>},
     {BinOp::BitAnd,      Opcode::And},
-    {BinOp::BitOr,       Opcode::Or},
+    {BinOp::BitOr,       none,                bitwise_or},
     {BinOp::BitXor,      Opcode::Xor},
     {BinOp::Shl,         none,                shift<Opcode::Shl>},
     {BinOp::Shr,         none,                shift<Opcode::Shr>},

@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
+#include "support/lanewise.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "support/sample_programs.hpp"
@@ -198,6 +201,71 @@ TEST(Lower, shifts_are_masked_unless_the_amount_is_a_literal) {
   EXPECT_EQ(count(shifted_by(BinOp::RotateLeft, gid(0)), Opcode::And), 2u);
   EXPECT_EQ(count(shifted_by(BinOp::RotateLeft, u32(40)), Opcode::And), 0u);
   EXPECT_EQ(count(shifted_by(BinOp::RotateRight, u32(32)), Opcode::Or), 0u);
+}
+
+// What the program out[0] = value(gid x) stores for one x, from the lowered code.
+std::uint32_t stored(const Kernel& kernel, std::uint32_t x) {
+  std::vector<std::uint32_t> values;
+  for (const lower::Instruction& it : kernel.code) {
+    const auto operand = [&](lower::ValueId id) { return id.valid() ? values[id.index] : 0; };
+    if (it.op == Opcode::StoreBuffer) return operand(it.b);
+    values.push_back(it.op == Opcode::Constant       ? it.imm
+                     : it.op == Opcode::InvocationId ? x
+                     : lower::is_lanewise(it.op)     ? test::lanewise(it.op, operand(it.a), operand(it.b))
+                                                     : 1);
+  }
+  return 0;
+}
+Kernel storing(const ExprHandle& value) { return lowered(Sample().out("out").add(store("out", u32(0), value)).make()); }
+
+// Shifts move each bit by itself, so all amounts with every single bit are all cases.
+TEST(Lower, two_shifts_by_literals_are_one) {
+  for (const auto& [op, opcode] :
+       {std::pair(BinOp::Shl, Opcode::Shl), std::pair(BinOp::Shr, Opcode::Shr), std::pair(BinOp::SShr, Opcode::SShr)}) {
+    for (std::uint32_t first = 0; first < 32; ++first) {
+      for (std::uint32_t second = 0; second < 32; ++second) {
+        const ExprHandle x = op == BinOp::SShr ? cast(DataType::I32, gid(0)) : gid(0);
+        const Kernel kernel = storing(cast(DataType::U32, bin(op, bin(op, x, u32(first)), u32(second))));
+        EXPECT_LE(count(kernel, opcode), 1u);
+        for (std::uint32_t bit = 0; bit < 32; ++bit) {
+          const std::uint32_t given = 1u << bit;
+          ASSERT_EQ(stored(kernel, given), test::lanewise(opcode, test::lanewise(opcode, given, first), second)) << first << ", " << second;
+        }
+      }
+    }
+  }
+}
+
+TEST(Lower, division_by_a_power_of_two_shifts_and_masks) {
+  for (std::uint32_t power = 0; power < 32; ++power) {
+    const std::uint32_t divisor = 1u << power;
+    const Kernel quotient = storing(bin(BinOp::Div, gid(0), u32(divisor))), rest = storing(bin(BinOp::Mod, gid(0), u32(divisor)));
+    EXPECT_EQ(count(quotient, Opcode::Div) + count(rest, Opcode::Mod), 0u);
+    for (const std::uint32_t x : {0u, 1u, divisor - 1, divisor, divisor + 1, 0x9E37'79B9u, ~0u}) {
+      ASSERT_EQ(stored(quotient, x), x / divisor);
+      ASSERT_EQ(stored(rest, x), x % divisor);
+    }
+  }
+  EXPECT_EQ(count(storing(bin(BinOp::Mod, gid(0), u32(6))), Opcode::Mod), 1u);
+}
+
+TEST(Lower, a_64_bit_rotation_by_a_literal_is_four_shifts_and_two_ors) {
+  const auto rotated = [](const char* op, std::uint32_t by) {
+    const ExprHandle value = call(op, {pack(DataType::U64, {gid(0), gid(1)}), u32(by)});
+    return lower::lower(
+        test::valid(Sample().out("out").add({let("r", value), store("out", u32(0), lane(var("r"), 0) ^ lane(var("r"), 1))}).make()));
+  };
+  const auto operations = [](const Kernel& kernel) {
+    return std::array{count(kernel, Opcode::Shl) + count(kernel, Opcode::Shr), count(kernel, Opcode::Or), count(kernel, Opcode::Select)};
+  };
+  using Counts = std::array<std::size_t, 3>;
+  for (const char* op : {"primitive.u64.rotl", "primitive.u64.rotr"}) {
+    EXPECT_EQ(operations(rotated(op, 7)), (Counts{4, 2, 0}));
+    EXPECT_EQ(operations(rotated(op, 39)), (Counts{4, 2, 0}));
+    EXPECT_EQ(operations(rotated(op, 32)), (Counts{0, 0, 0}));
+  }
+  EXPECT_EQ(operations(rotated("primitive.u64.shl", 7)), (Counts{3, 1, 0}));
+  EXPECT_EQ(operations(rotated("primitive.u64.shr", 40)), (Counts{1, 0, 0}));
 }
 
 // How many comparisons with a length are left of a store and the statement around it.
