@@ -31,7 +31,9 @@ bool is_below(Writer& writer, ValueId value, std::uint32_t bound) {
 
 // Whether a condition or a loop around the access says that the index, or a value that is at least as great, is below the length.
 bool is_known_below(const Writer& writer, ValueId index, ValueId length) {
-  constexpr std::size_t kMostValues = 16;
+  if (writer.assumptions() == 0) return false;
+  if (writer.is_known_below(index, length)) return true;
+  constexpr std::size_t kMostValues = 8;
   std::array<ValueId, kMostValues> values{index};
   std::size_t end = 1;
   const auto also = [&](ValueId value) {
@@ -254,12 +256,11 @@ void assume_less(Writer& writer, ValueId a, ValueId b, bool or_equal) {
   }
   if (or_equal) return;
   writer.assume_below(a, b);
-  const Instruction smaller = writer.at(a), greater = writer.at(b);
-  for (const ValueId one : {smaller.a, smaller.b}) {
-    if (smaller.op == Opcode::Max) writer.assume_below(one, b);
+  if (const Instruction& smaller = writer.at(a); smaller.op == Opcode::Max) {
+    for (const ValueId one : {smaller.a, smaller.b}) writer.assume_below(one, b);
   }
-  for (const ValueId one : {greater.a, greater.b}) {
-    if (greater.op == Opcode::Min) writer.assume_below(a, one);
+  if (const Instruction& greater = writer.at(b); greater.op == Opcode::Min) {
+    for (const ValueId one : {greater.a, greater.b}) writer.assume_below(a, one);
   }
 }
 
@@ -268,21 +269,23 @@ namespace {
 // Everything that follows from a condition that holds or does not.
 void assume_all(Writer& writer, ValueId condition, bool condition_holds) {
   struct Term {
-    ValueId value;
+    std::uint32_t index;  // of a value; without a default, because most of them are never used
     bool holds;
   };
   // Conditions are short; a long one is worth no search.
   constexpr std::size_t kMaxTerms = 64;
-  std::array<Term, kMaxTerms> terms{Term{condition, condition_holds}};
+  std::array<Term, kMaxTerms> terms;
+  terms[0] = {condition.index, condition_holds};
   std::size_t end = 1;
   const auto also = [&](ValueId value, bool holds) {
-    if (end < kMaxTerms) terms[end++] = {value, holds};
+    if (end < kMaxTerms) terms[end++] = {value.index, holds};
   };
   Bounds& bounds = writer.bounds();
   for (std::size_t next = 0; next < end; ++next) {
     const bool holds = terms[next].holds;
-    bounds.narrow(terms[next].value, holds ? Range::between(1, ~0u) : Range::only(0));
-    const Instruction term = writer.at(terms[next].value);
+    const ValueId value{terms[next].index};
+    if (bounds.enabled()) bounds.narrow(value, holds ? Range::between(1, ~0u) : Range::only(0));
+    const Instruction& term = writer.at(value);
     switch (term.op) {
       case Opcode::Lt:
       case Opcode::Le: {
@@ -293,7 +296,7 @@ void assume_all(Writer& writer, ValueId condition, bool condition_holds) {
       case Opcode::Eq:
       case Opcode::Ne:
         if (writer.literal(term.b) == 0u) also(term.a, (term.op == Opcode::Ne) == holds);
-        if ((term.op == Opcode::Eq) == holds) {
+        if (bounds.enabled() && (term.op == Opcode::Eq) == holds) {
           bounds.narrow(term.a, bounds.range(term.b));
           bounds.narrow(term.b, bounds.range(term.a));
         }

@@ -88,7 +88,6 @@ Range Bounds::computed(const Instruction& it) const {
 }
 
 void Bounds::added(ValueId id, bool in_unit) {
-  if (!enabled_) return;
   const Instruction& it = at(id);
   if (it.op == Opcode::WriteVariable) {
     const Range range = in_unit ? Range{} : this->range(it.a);
@@ -111,7 +110,7 @@ void Bounds::write(std::uint32_t index, const Range& range, const Range& written
 }
 
 void Bounds::narrow(ValueId id, const Range& range) {
-  if (!enabled_ || at(id).op == Opcode::Constant) return;
+  if (at(id).op == Opcode::Constant) return;
   Range& known = slot(id);
   const Range narrowed = both(known, range);
   if (narrowed == known) return;
@@ -148,7 +147,6 @@ Range Bounds::range_now(ValueId id) {
 }
 
 void Bounds::open_region() {
-  if (!enabled_) return;
   regions_.push_back({.values = narrowed_.size(), .variables = changed_.size(), .then = {}});
   ends_ = false;
 }
@@ -175,7 +173,6 @@ std::vector<Bounds::Left> Bounds::undo(const Region& region) {
 }
 
 void Bounds::next_branch() {
-  if (!enabled_) return;
   Region& region = regions_.back();
   region.then_ends = ends_;
   region.then = undo(region);
@@ -184,7 +181,6 @@ void Bounds::next_branch() {
 }
 
 void Bounds::close_region(bool is_loop) {
-  if (!enabled_) return;
   Region region = std::move(regions_.back());
   std::vector<Left> left = undo(region);
   regions_.pop_back();
@@ -225,7 +221,6 @@ void Bounds::close_region(bool is_loop) {
 }
 
 void Bounds::changes_in_loop(std::span<const LoopChange> changes) {
-  if (!enabled_) return;
   for (const LoopChange& change : changes) {
     Variable& changed = variable(change.variable);
     changed_.push_back({change.variable, changed.range, {}, false});

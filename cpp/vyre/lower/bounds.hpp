@@ -32,7 +32,7 @@ class Bounds {
   Bounds(const Bounds&) = delete;
   Bounds& operator=(const Bounds&) = delete;
 
-  // Nothing is recorded and every range is full until this is called, before the first instruction.
+  // To be called before the first instruction. The functions below may be called only afterwards; without it, nothing is known.
   void enable() { enabled_ = true; }
   bool enabled() const { return enabled_; }
 

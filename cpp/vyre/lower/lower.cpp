@@ -348,7 +348,7 @@ void Lowering::statement(NodeId id) {
         writer_.open_region();
         open_.push_back({.opener = Opener::Loop, .assumptions = writer_.assumptions()});
         assume_less(writer_, variable, value(it.to));
-        enter_loop(id, it.end);
+        if (writer_.bounds().enabled()) enter_loop(id, it.end);
       },
       [&](const ir::Block&) { open_.push_back({.opener = Opener::Block}); }, [&](const ir::End&) { end(); },
       [&](const ir::Barrier&) { writer_.add({.op = Opcode::Barrier}); },

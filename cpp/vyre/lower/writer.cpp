@@ -65,18 +65,18 @@ void Writer::end_region() {
 
 void Writer::open_region() {
   begin_region(size() - 1);
-  bounds_.open_region();
+  if (bounds_.enabled()) bounds_.open_region();
 }
 
 void Writer::next_branch() {
   const std::uint32_t opener = regions_[open_.back()].opener;
   end_region();
   begin_region(opener);
-  bounds_.next_branch();
+  if (bounds_.enabled()) bounds_.next_branch();
 }
 
 void Writer::close_region() {
-  bounds_.close_region(code_[regions_[open_.back()].opener].op == Opcode::Loop);
+  if (bounds_.enabled()) bounds_.close_region(code_[regions_[open_.back()].opener].op == Opcode::Loop);
   end_region();
 }
 
@@ -85,7 +85,7 @@ ValueId Writer::append(const Instruction& instruction, const Place& place) {
   code_.push_back(instruction);
   places_.push_back(place);
   const ValueId id{size() - 1};
-  bounds_.added(id, unit_ != kNone);
+  if (bounds_.enabled()) bounds_.added(id, unit_ != kNone);
   return id;
 }
 
