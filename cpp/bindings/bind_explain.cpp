@@ -3,6 +3,7 @@
 #include <pybind11/stl.h>
 
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -29,16 +30,26 @@ py::dict lowered(const PyProgram& self, const run::Optimize& optimize) {
   std::map<std::string, std::size_t> opcodes;
   std::set<std::string> operations;
   lower::Kernel kernel;
+  std::optional<lower::Explained> explained;
   {
     const WithoutGil unlocked;
     kernel = lower::lower(program, optimize);
+    explained = lower::explain_checks(program, optimize);
     for (const lower::Instruction& instruction : kernel.code) ++opcodes[std::string(name(instruction.op))];
     for (const ir::Expr& expr : program.program().exprs()) {
       if (const auto* call = std::get_if<ir::Call>(&expr)) operations.insert(std::string(program.program().text(call->op)));
     }
   }
+  py::list accesses;
+  const ir::Program& prepared = explained->program.program();
+  for (const lower::AccessCheck& access : explained->accesses) {
+    const ir::SourcePlace place = prepared.place(access.statement);
+    accesses.append(py::make_tuple(lenient_str(prepared.buffers()[access.buffer.index].name),
+                                   place.known() ? lenient_str(ir::file_name(place.file)) : lenient_str(""), place.line, access.kept));
+  }
   py::dict result;
   result["opcodes"] = opcodes;
+  result["accesses"] = accesses;
   result["operations"] = std::vector<std::string>(operations.begin(), operations.end());
   result["workgroup_bytes"] = kernel.shared_bytes();
   result["private_bytes"] = kernel.private_bytes();

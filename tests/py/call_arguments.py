@@ -178,7 +178,7 @@ SELVES: dict[str, Callable[[random.Random], Any]] = {
     "Convention": lambda rng: rng.choice([vyre.Convention.V1(), vyre.Convention.V3(1, 2, 3, 4)]),
     "DataType": lambda rng: rng.choice(list(DataType)),
     "Explanation": lambda _: _doubled.explain(backend="cpu"),
-    "KernelAccess": lambda _: vyre.KernelAccess("load", "a", "a.py", 3, True),
+    "KernelAccess": lambda _: vyre.KernelAccess("a", "a.py", 3, True, 1),
     "DriverFact": lambda _: vyre.DriverFact("main", "Registers", "of an invocation", "32"),
     "Cost": lambda _: _doubled.cost(64),
     "CostLoop": lambda _: vyre.CostLoop("a.py", 3, vyre.Count(3, True), None, "", {}, {}, {}, {}),

@@ -39,6 +39,28 @@ def test_it_tells_what_was_inlined_and_what_memory_is_used(target):
     assert found.notes == []
 
 
+# Line from the decorator on, array, whether its index is compared with its length, how often. The workgroup's and the
+# invocation's own arrays are indexed below their sizes, and out under the condition; nothing says how long `a` is.
+CHECKS = [
+    (5, "a", True, 1),
+    (5, "tile", False, 1),
+    (6, "a", True, 1),
+    (6, "stack", False, 1),
+    (9, "tile", False, 1),
+    (9, "stack", False, 1),
+    (9, "__params", True, 2),
+    (9, "out", False, 1),
+]
+
+
+def test_it_tells_which_bounds_checks_are_kept():
+    found = mixed.explain(backend="cpu")
+    first = mixed.__wrapped__.__code__.co_firstlineno
+    assert [(each.line - first, each.buffer, each.checked, each.count) for each in found.accesses] == CHECKS
+    assert found.accesses[1].source == "tile[vyre.lid(0)] = turned(a[i], 3)"
+    assert f"bounds checks: {sum(each.count for each in found.accesses if each.checked)} kept" in str(found)
+
+
 def test_it_prints_and_draws_every_section():
     found = mixed.explain(backend="cpu")
     assert repr(found) == "<vyre.Explanation of mixed>"

@@ -8,7 +8,6 @@
 #include "vyre/lower/accesses.hpp"
 
 #include <array>
-#include <vector>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/ir/ops.hpp"
@@ -147,7 +146,7 @@ class Storing {
  public:
   Storing(Writer& writer, const Memory& memory, ValueId index, ValueId value) : writer_(writer) {
     if (!is_packed(writer, memory)) {
-      effects_ = {store_of(memory, index, value)};
+      effects_[0] = store_of(memory, index, value);
       return;
     }
     writer.kernel().buffers[memory.index].atomic = true;
@@ -156,14 +155,16 @@ class Storing {
     const ValueId others = writer.once(Opcode::Not, writer.once(Opcode::Shl, mask, place.shift));
     const ValueId bits = writer.once(Opcode::Shl, writer.once(Opcode::And, value, mask), place.shift);
     effects_ = {atomic_of(AtomicOp::And, memory, place.word, {}, others), atomic_of(AtomicOp::Or, memory, place.word, {}, bits)};
+    count_ = 2;
   }
   void add() const {
-    for (const Instruction& effect : effects_) writer_.add(effect);
+    for (std::size_t k = 0; k < count_; ++k) writer_.add(effects_[k]);
   }
 
  private:
   Writer& writer_;
-  std::vector<Instruction> effects_;
+  std::array<Instruction, 2> effects_{};
+  std::size_t count_ = 1;
 };
 
 ValueId guarded_load(Writer& writer, const Memory& memory, ValueId index, ValueId bound) {

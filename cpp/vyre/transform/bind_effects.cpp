@@ -50,7 +50,7 @@ validate::ValidProgram bind_effects(const validate::ValidProgram& valid) {
       moved[step.expr] = rebuild.copy(step.expr, [&](ExprId operand) { return moved[operand]; });
       if (step.expr == already || !is_effect(step)) continue;
       const NameId name = rebuild.to().name(fmt::format("{}{}", prefix, number++));
-      rebuild.to().let(name, moved[step.expr]);
+      rebuild.to().let(name, moved[step.expr], program.place(id));
       moved[step.expr] = rebuild.to().add(ir::Var{name});
     }
     rebuild.copy(id, [&](ExprId root) { return moved[root]; });

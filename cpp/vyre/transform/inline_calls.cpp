@@ -189,9 +189,11 @@ class Inliner {
       }
     }
     const LocalId local = frame.facts.statements[id].local;
+    const bool is_entry = &frame.facts == &source_.facts();
     copy_node(
         node, to_, [&](ExprId root) { return frame.moved[root]; },
-        [&](NameId old) { return local.valid() ? name(frame, local) : to_.name(frame.program.text(old)); });
+        [&](NameId old) { return local.valid() ? name(frame, local) : to_.name(frame.program.text(old)); },
+        is_entry ? frame.program.place(id) : ir::SourcePlace());
   }
 
   // Copies what the statement evaluates, with everything in front of it that its calls need.

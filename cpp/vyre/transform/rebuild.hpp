@@ -26,21 +26,21 @@ ir::Expr copy_expr(const ir::Program& from, const ir::Expr& expr, ir::ProgramBui
 
 // Adds `node` of a program to the builder `to`, its expressions replaced by root(ExprId) and its names by name(NameId).
 template <class Root, class Name>
-void copy_node(const ir::Node& node, ir::ProgramBuilder& to, Root&& root, Name&& name) {
+void copy_node(const ir::Node& node, ir::ProgramBuilder& to, Root&& root, Name&& name, ir::SourcePlace place = {}) {
   match(
-      node, [&](const ir::Let& let) { to.let(name(let.name), root(let.value)); },
-      [&](const ir::Assign& assign) { to.assign(name(assign.name), root(assign.value)); },
+      node, [&](const ir::Let& let) { to.let(name(let.name), root(let.value), place); },
+      [&](const ir::Assign& assign) { to.assign(name(assign.name), root(assign.value), place); },
       [&](const ir::Store& store) {
         const ExprId index = root(store.index);
-        to.store(name(store.buffer), index, root(store.value));
+        to.store(name(store.buffer), index, root(store.value), place);
       },
-      [&](const ir::If& branch) { to.if_(root(branch.condition)); }, [&](const ir::Else&) { to.else_(); },
+      [&](const ir::If& branch) { to.if_(root(branch.condition), place); }, [&](const ir::Else&) { to.else_(place); },
       [&](const ir::Loop& loop) {
         const ExprId from = root(loop.from);
-        to.loop(name(loop.variable), from, root(loop.to));
+        to.loop(name(loop.variable), from, root(loop.to), place);
       },
-      [&](const ir::Block&) { to.block(); }, [&](const ir::End&) { to.end(); }, [&](const ir::Barrier&) { to.barrier(); },
-      [&](const ir::Return&) { to.return_(); }, [&](const ir::Break&) { to.break_(); });
+      [&](const ir::Block&) { to.block(place); }, [&](const ir::End&) { to.end(); }, [&](const ir::Barrier&) { to.barrier(place); },
+      [&](const ir::Return&) { to.return_(place); }, [&](const ir::Break&) { to.break_(place); });
 }
 
 // Facts about a program's expressions, whichever statement evaluates them.
@@ -98,7 +98,8 @@ class Rebuild {
   // The old statement, its expressions replaced by root(ExprId).
   template <class Root>
   void copy(NodeId old, Root&& root) {
-    copy_node(from_.program().node(old), to_, root, [&](NameId id) { return name(id); });
+    copy_node(
+        from_.program().node(old), to_, root, [&](NameId id) { return name(id); }, from_.program().place(old));
   }
 
   validate::ValidProgram finish() { return validate_result(to_.finish()); }

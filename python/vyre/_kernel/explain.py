@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import linecache
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,20 +37,20 @@ _NO_WORK = ("constant", "length", "end_if", "end_loop", "return", "break", "read
 
 @dataclass(frozen=True)
 class KernelAccess:
-    """A load, store or atomic of a kernel.
+    """The loads, stores and atomics of one line of a kernel on one array.
 
     Attributes:
-        kind: "load", "store" or "atomic".
         buffer: the array's name.
         file, line: where in the source.
-        checked: whether its index is compared with the length when it runs; otherwise it is proven to be in range.
+        checked: whether the index is compared with the length when it runs; otherwise it is proven to be in range.
+        count: how many of them there are: loops over Python sequences are unrolled, and helpers are inlined.
     """
 
-    kind: str
     buffer: str
     file: str
     line: int
     checked: bool
+    count: int
 
     @property
     def source(self) -> str:
@@ -76,7 +77,7 @@ class Explanation:
         workgroup_size: three counts.
         inlined: the helpers that were inlined, ``(name, file, line, how often)`` each, in the order of the first use.
         operations: the ids of the registered operations that were inlined.
-        accesses: a KernelAccess for each load, store and atomic of the program.
+        accesses: a KernelAccess for each line and array, in the order of the program.
         instructions: how many there are by what they do, in the lowered program; leaves such as ids and literals are
             not counted.
         workgroup_bytes: memory of a workgroup.
@@ -119,12 +120,18 @@ class Explanation:
         if rows:
             sections.append(("inlined", rows))
         if self.accesses:
-            kept = sum(each.checked for each in self.accesses)
+            kept = sum(each.count for each in self.accesses if each.checked)
+            dropped = sum(each.count for each in self.accesses) - kept
             rows = [
-                [str(each.line), f"{each.kind} of {each.buffer}", "checked" if each.checked else "proven", each.source]
+                [
+                    str(each.line),
+                    f"{each.buffer}{f' ({each.count} times)' if each.count > 1 else ''}",
+                    "checked" if each.checked else "proven",
+                    each.source,
+                ]
                 for each in self.accesses
             ]
-            sections.append((f"bounds checks: {kept} kept, {len(rows) - kept} dropped", rows))
+            sections.append((f"bounds checks: {kept} kept, {dropped} dropped", rows))
         if self.driver:
             rows = [[each.name, each.value, each.description] for each in self.driver]
             sections.append(("the driver tells", rows))
@@ -180,7 +187,7 @@ def explained(
         workgroup_size=tuple(program.workgroup_size),
         inlined=tuple(inlined),
         operations=tuple(lowered["operations"]),
-        accesses=tuple(KernelAccess(*row) for row in lowered.get("accesses", ())),
+        accesses=tuple(KernelAccess(*row, count) for row, count in Counter(lowered["accesses"]).items()),
         instructions=_grouped(lowered["opcodes"]),
         workgroup_bytes=lowered["workgroup_bytes"],
         private_bytes=lowered["private_bytes"],
