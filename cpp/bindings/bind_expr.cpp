@@ -1,14 +1,20 @@
 // The Python class Expr: its constructors, Python's operators, and a function for each operator in the tables of ops.def.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <iterator>
+#include <sstream>
+#include <utility>
 
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
 #include "literals.hpp"
 #include "pickle.hpp"
+#include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/ir/by_type.hpp"
 #include "vyre/ir/infix.hpp"
 
 namespace vyre::python {
@@ -374,6 +380,57 @@ void bind_infix_functions(py::module_& m) {
   }
 }
 
+// What a function of by_type.def says of itself: the operations that it chooses from.
+std::string by_type_text(const ir::ByType& row, const std::vector<std::string>& parameters) {
+  std::string chosen;
+  for (const auto& [type, operation] : row.rows) {
+    if (!operation.empty()) chosen += fmt::format("{}`{}` on {}", chosen.empty() ? "" : ", ", operation, ir::name(type));
+  }
+  std::string arguments;
+  for (std::size_t k = 0; k < parameters.size(); ++k) arguments += fmt::format(", {}", k == 0 ? "vyre.Expr.var(\"a\")" : "1");
+  std::string shown = "a";
+  for (std::size_t k = 1; k < parameters.size(); ++k) shown += ", 1";
+  return fmt::format("{0}({1}) -> Expr\n\n{5} Calls {2}.\n\n>>> vyre.{0}({3})\nExpr({0}({4}))", row.name, fmt::join(parameters, ", "),
+                     chosen, arguments.substr(2), shown, row.meaning);
+}
+
+template <std::size_t>
+using Given = py::handle;
+
+template <std::size_t... K>
+void def_by_type(py::module_& m, const ir::ByType& row, const std::vector<std::string>& parameters, std::index_sequence<K...>) {
+  const std::string name(row.name);
+  m.attr(name.c_str()) = py::cpp_function(
+      [&row, parameters](Given<K>... given) {
+        std::vector<ir::ExprHandle> arguments{to_adapting(given, argument(parameters[K].c_str(), row.name))...};
+        return wrap(ir::expr::call(std::string(row.name), std::move(arguments), caller()));
+      },
+      py::name(name.c_str()), py::scope(m), py::arg(parameters[K].c_str())..., by_type_text(row, parameters).c_str());
+}
+
+// Binds the functions that call an operation by the type of their operands. An integer among the arguments takes the type that the
+// operation wants; where all are integers, the operation is the first of the function's row.
+void bind_by_type(py::module_& m) {
+  for (const ir::ByType& row : ir::kByType) {
+    std::istringstream words{std::string(row.parameters)};
+    const std::vector<std::string> parameters{std::istream_iterator<std::string>(words), {}};
+    switch (parameters.size()) {
+      case 1:
+        def_by_type(m, row, parameters, std::make_index_sequence<1>());
+        break;
+      case 2:
+        def_by_type(m, row, parameters, std::make_index_sequence<2>());
+        break;
+      case 3:
+        def_by_type(m, row, parameters, std::make_index_sequence<3>());
+        break;
+      default:
+        VYRE_ASSERT(parameters.size() == 4);
+        def_by_type(m, row, parameters, std::make_index_sequence<4>());
+    }
+  }
+}
+
 void bind_infix(Class& expr) {
   struct Row {
     const char* name;
@@ -501,6 +558,7 @@ Expr(i32(-8) // 3))");
   bind_ids(expr);
   bind_operator_functions(expr, m);
   bind_infix_functions(m);
+  bind_by_type(m);
   bind_other_values(expr, m);
   bind_lanes(expr, m);
   bind_infix(expr);

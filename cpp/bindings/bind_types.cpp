@@ -3,6 +3,7 @@
 #include <pybind11/native_enum.h>
 
 #include "bindings.hpp"
+#include "vyre/ir/by_type.hpp"
 #include "vyre/ir/infix.hpp"
 
 namespace vyre::python {
@@ -66,6 +67,17 @@ void bind_types(py::module_& m) {
     rows.append(infix_row(row.symbol, row.function, row.shape_name, py::tuple(types)));
   }
   tables["infix"] = py::tuple(rows);
+  rows = py::list();
+  const py::object by_type_row =
+      py::module_::import("collections").attr("namedtuple")("ByTypeRow", "function parameters operations meaning");
+  for (const ir::ByType& row : ir::kByType) {
+    py::dict chosen;
+    for (const auto& [type, operation] : row.rows) {
+      if (!operation.empty()) chosen[py::str(ir::name(type))] = operation;
+    }
+    rows.append(by_type_row(row.name, py::str(row.parameters).attr("split")(), chosen, row.meaning));
+  }
+  tables["by_type"] = py::tuple(rows);
   rows = py::list();
   for (const ir::UnOpInfo& row : ir::kUnOps) {
     rows.append(py::make_tuple(row.name, row.text, ir::name(row.operand), ir::name(row.result), row.meaning));

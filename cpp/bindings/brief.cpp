@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "bindings.hpp"
+#include "vyre/ir/by_type.hpp"
 #include "vyre/ir/infix.hpp"
 #include "vyre/ir/literal_text.hpp"
 
@@ -66,6 +67,7 @@ class Brief {
       case ir::ExprKind::Cast:
         return list("cast", data, depth, ir::name(static_cast<ir::DataType>(data.op)));
       case ir::ExprKind::Call:
+        if (const ir::ByType* function = ir::find_by_type(data.name)) return list(function->name, data, depth);
         return list("call", data, depth, short_name(data.name));
       case ir::ExprKind::Lane:
         put("lane(");

@@ -53,37 +53,54 @@ __all__ = [
     "bitnot",
     "bitor",
     "bitxor",
+    "byte_swap",
     "call",
     "cast",
+    "clamp",
     "clz",
     "ctz",
     "div",
+    "dot4",
     "eq",
+    "extract_bits",
+    "first_leading_bit",
+    "first_trailing_bit",
+    "gcd",
     "ge",
     "gt",
+    "hadd",
+    "insert_bits",
     "lane",
+    "lcm",
     "le",
     "logical_and",
     "logical_not",
     "logical_or",
     "lt",
     "mul",
+    "mul_high_s",
     "mulhi",
     "ne",
     "negate",
     "pack",
+    "pack4",
     "parse",
     "popcount",
     "rem",
     "reverse_bits",
+    "rhadd",
     "rotl",
     "rotr",
+    "saturating_add",
+    "saturating_sub",
     "sdiv",
     "select",
     "sge",
     "sgt",
     "shl",
     "shr",
+    "sign",
+    "sign_extend",
     "sle",
     "slt",
     "smax",
@@ -91,6 +108,7 @@ __all__ = [
     "smod",
     "sshr",
     "sub",
+    "unpack4",
     "validate",
 ]
 # end of what is generated
@@ -788,6 +806,16 @@ def bitxor(left: ExprLike, right: ExprLike) -> Value:
     Bool.
     """
 
+def byte_swap(value: ExprLike) -> Value:
+    """The bytes in the opposite order. Calls `primitive.bitwise.reverse_bytes` on U32, `primitive.u64.reverse_bytes`
+    on U64.
+    """
+
+def clamp(value: ExprLike, low: ExprLike, high: ExprLike) -> Value:
+    """min(max(value, low), high), so `high` when low > high. Calls `primitive.math.clamp` on U32,
+    `primitive.math.sclamp` on I32, `primitive.u64.clamp` on U64.
+    """
+
 def clz(value: ExprLike) -> Value:
     """Leading zero bits; of 0 it is 32. Resolved by the type of the operands, which is one of U32, U64."""
 
@@ -799,14 +827,52 @@ def div(left: ExprLike, right: ExprLike) -> Value:
     Vec4U32.
     """
 
+def dot4(left: ExprLike, right: ExprLike) -> Value:
+    """Sum of the products of the four unsigned bytes of two words. Calls `primitive.math.dot4` on U32."""
+
 def eq(left: ExprLike, right: ExprLike) -> Value:
     """1 if equal, else 0. Resolved by the type of the operands, which is one of U32, I32, U64, Bool."""
+
+def extract_bits(value: ExprLike, offset: ExprLike, count: ExprLike) -> Value:
+    """`count` bits from bit `offset` up as a number, of an I32 with its sign; what reaches beyond the top is cut
+    off. Calls `primitive.bitwise.extract_bits` on U32, `primitive.bitwise.sextract_bits` on I32,
+    `primitive.u64.extract_bits` on U64.
+    """
+
+def first_leading_bit(value: ExprLike) -> Value:
+    """Position of the highest one bit, of an I32 of the highest one unlike its sign; 2^32 - 1 if there is none.
+    Calls `primitive.bitwise.first_leading_bit` on U32, `primitive.bitwise.sfirst_leading_bit` on I32,
+    `primitive.u64.first_leading_bit` on U64.
+    """
+
+def first_trailing_bit(value: ExprLike) -> Value:
+    """Position of the lowest one bit; 2^32 - 1 if there is none. Calls `primitive.bitwise.first_trailing_bit` on
+    U32, `primitive.u64.first_trailing_bit` on U64.
+    """
+
+def gcd(left: ExprLike, right: ExprLike) -> Value:
+    """Greatest common divisor; gcd(a, 0) = a. Calls `primitive.math.gcd` on U32, `primitive.u64.gcd` on U64."""
 
 def ge(left: ExprLike, right: ExprLike) -> Value:
     """1 if a >= b, unsigned, else 0. Resolved by the type of the operands, which is one of U32, I32, U64."""
 
 def gt(left: ExprLike, right: ExprLike) -> Value:
     """1 if a > b, unsigned, else 0. Resolved by the type of the operands, which is one of U32, I32, U64."""
+
+def hadd(left: ExprLike, right: ExprLike) -> Value:
+    """Half of the sum, rounded down, without wrapping. Calls `primitive.math.hadd` on U32, `primitive.math.shadd` on
+    I32, `primitive.u64.hadd` on U64.
+    """
+
+def insert_bits(value: ExprLike, bits: ExprLike, offset: ExprLike, count: ExprLike) -> Value:
+    """`value` with its `count` bits from bit `offset` up replaced by the low ones of `bits`; what reaches beyond the
+    top is cut off. Calls `primitive.bitwise.insert_bits` on U32, `primitive.u64.insert_bits` on U64.
+    """
+
+def lcm(left: ExprLike, right: ExprLike) -> Value:
+    """Least common multiple modulo 2^32 or 2^64; lcm(a, 0) = 0. Calls `primitive.math.lcm` on U32,
+    `primitive.u64.lcm` on U64.
+    """
 
 def le(left: ExprLike, right: ExprLike) -> Value:
     """1 if a <= b, unsigned, else 0. Resolved by the type of the operands, which is one of U32, I32, U64."""
@@ -834,6 +900,11 @@ def mul(left: ExprLike, right: ExprLike) -> Value:
     Vec4U32.
     """
 
+def mul_high_s(left: ExprLike, right: ExprLike) -> Value:
+    """Upper half of the whole signed product; a U64 is read in two's complement. Calls `primitive.math.smulhi` on
+    I32, `primitive.u64.smulhi` on U64.
+    """
+
 def mulhi(left: ExprLike, right: ExprLike) -> Value:
     """High 32 bits of the 64-bit product. Resolved by the type of the operands, which is one of U32."""
 
@@ -842,6 +913,9 @@ def ne(left: ExprLike, right: ExprLike) -> Value:
 
 def negate(value: ExprLike) -> Value:
     """Two's complement. Resolved by the type of the operands, which is one of U32, I32, U64, Vec2U32, Vec4U32."""
+
+def pack4(value: ExprLike) -> Value:
+    """The low bytes of four words as one word, x lowest. Calls `primitive.bitwise.pack4` on Vec4U32."""
 
 def popcount(value: ExprLike) -> Value:
     """Number of one bits, 0..32. Resolved by the type of the operands, which is one of U32, U64."""
@@ -852,11 +926,26 @@ def rem(left: ExprLike, right: ExprLike) -> Value:
 def reverse_bits(value: ExprLike) -> Value:
     """Bit i goes to 31 - i. Resolved by the type of the operands, which is one of U32, U64."""
 
+def rhadd(left: ExprLike, right: ExprLike) -> Value:
+    """Half of the sum, rounded up, without wrapping. Calls `primitive.math.rhadd` on U32, `primitive.math.srhadd` on
+    I32, `primitive.u64.rhadd` on U64.
+    """
+
 def rotl(left: ExprLike, right: ExprLike) -> Value:
     """Left rotation; the amount is masked with 31. Resolved by the type of the operands, which is one of U32, U64."""
 
 def rotr(left: ExprLike, right: ExprLike) -> Value:
     """Right rotation; the amount is masked with 31. Resolved by the type of the operands, which is one of U32, U64."""
+
+def saturating_add(left: ExprLike, right: ExprLike) -> Value:
+    """Sum, or the end of the type's range that it would pass. Calls `primitive.math.add_saturating` on U32,
+    `primitive.math.sadd_saturating` on I32, `primitive.u64.add_saturating` on U64.
+    """
+
+def saturating_sub(left: ExprLike, right: ExprLike) -> Value:
+    """Difference, or the end of the type's range that it would pass. Calls `primitive.math.sub_saturating` on U32,
+    `primitive.math.ssub_saturating` on I32, `primitive.u64.sub_saturating` on U64.
+    """
 
 def sdiv(left: ExprLike, right: ExprLike) -> Value:
     """Signed truncating quotient; x / 0 = 0, MIN / -1 = MIN. Operands: I32 and I32; result: I32."""
@@ -875,6 +964,14 @@ def shl(left: ExprLike, right: ExprLike) -> Value:
 def shr(left: ExprLike, right: ExprLike) -> Value:
     """Logical right shift; the amount is masked with 31. Resolved by the type of the operands, which is one of U32,
     I32, U64, Vec2U32, Vec4U32.
+    """
+
+def sign(value: ExprLike) -> Value:
+    """-1, 0 or 1. Calls `primitive.math.sign` on I32."""
+
+def sign_extend(value: ExprLike, bits: ExprLike) -> Value:
+    """The low `bits` bits as a signed number: an I32, or 64 bits in two's complement. Calls
+    `primitive.bitwise.sign_extend` on U32, `primitive.u64.sign_extend` on U64.
     """
 
 def sle(left: ExprLike, right: ExprLike) -> Value:
@@ -897,6 +994,9 @@ def sshr(left: ExprLike, right: ExprLike) -> Value:
 
 def sub(left: ExprLike, right: ExprLike) -> Value:
     """Difference modulo 2^32. Resolved by the type of the operands, which is one of U32, I32, U64, Vec2U32, Vec4U32."""
+
+def unpack4(value: ExprLike) -> Value:
+    """The four bytes of a word as a Vec4U32, the lowest as x. Calls `primitive.bitwise.unpack4` on U32."""
 
 # end of what is generated
 def call(op_id: str, args: Iterable[ExprLike]) -> Value: ...

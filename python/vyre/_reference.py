@@ -158,7 +158,23 @@ def _operations() -> str:
         for spec in _core._op_all()
         if spec.id.startswith("primitive.")
     ]
-    return "## Operations\n\n`Expr.call(id, [arguments])`\n\n" + _table(("id", "version", "types", "gives"), rows)
+    functions = [
+        (
+            _code(f"vyre.{row.function}({', '.join(row.parameters)})"),
+            ", ".join(f"{name}: {_code(operation)}" for name, operation in row.operations.items()),
+            row.meaning,
+        )
+        for row in _core._tables["by_type"]
+    ]
+    return (
+        "## Operations\n\n`vyre.ops.call(id, arguments ...)`, in kernels too. A name that begins with `s` is the\n"
+        "signed form of the name without it; on U64 it reads the same 64 bits in two's complement.\n\n"
+        + _table(("id", "version", "types", "gives"), rows)
+        + "\n## Functions of operations\n\n"
+        "Each calls the operation for the type of its operands, which is known when a Program is made. An integer\n"
+        "takes the type that the operation wants; where all are integers, it is the first operation. Other types\n"
+        "are V032.\n\n" + _table(("function", "calls", "gives"), functions)
+    )
 
 
 def reference() -> str:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from vyre._typed import ElementType
 
-__all__ = ["Convention", "OpLaw", "OpSignature", "OpSpec", "Operation", "get", "ids", "op", "register"]
+__all__ = ["Convention", "OpLaw", "OpSignature", "OpSpec", "Operation", "call", "get", "ids", "op", "register"]
 
 
 def get(id: str) -> OpSpec:
@@ -32,6 +32,17 @@ def get(id: str) -> OpSpec:
     1
     """
     return _core._op_get(id)
+
+
+def call(id: str, *args: Any) -> Expr:
+    """The result of a registered operation for these arguments, in expressions and in kernels.
+
+    ``id`` means the operation's highest version, ``id@2`` is that one. An integer takes the type of its parameter.
+
+    >>> call("primitive.math.gcd", Expr.var("a"), 12)
+    Expr(call(primitive.math.gcd, a, 12))
+    """
+    return Expr.call(id, args)
 
 
 def ids() -> list[str]:

@@ -83,6 +83,7 @@ def _methods() -> Iterator[str]:
 def _functions() -> Iterator[str]:
     functions = {name: arguments for name, arguments, _ in _signatures()}
     functions |= {row.function: UNARY for row in TABLES["infix"] if row.shape == "One" and hasattr(_core, row.function)}
+    functions |= {row.function: ", ".join(f"{name}: ExprLike" for name in row.parameters) for row in TABLES["by_type"]}
     for name, arguments in sorted(functions.items()):
         # A kernel names no buffer: it passes its array.
         yield from _function(_core, name, arguments.replace("buffer: str", "buffer: BufferLike"))

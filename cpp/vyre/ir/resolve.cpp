@@ -16,6 +16,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/builder.hpp"
+#include "vyre/ir/by_type.hpp"
 #include "vyre/ir/infix.hpp"
 #include "vyre/ir/spelling.hpp"
 #include "vyre/ir/variables.hpp"
@@ -287,15 +288,31 @@ class Expressions {
     return *operations_;
   }
 
+  // The type of the first operands of a function that goes by it; nothing when they are integers, or a mistake hides it.
+  std::optional<DataType> deciding_type(const ExprData& data, const ByType& function) {
+    std::optional<DataType> type;
+    bool hidden = false;
+    for (std::size_t k = 0; k < std::min(function.typed, data.operands.size()); ++k) {
+      if (data.operands[k]->adapts && data.operands[k]->name.empty()) continue;
+      const std::optional<DataType> own = operand(data, k).type;
+      hidden = hidden || !own;
+      if (!type) type = own;
+    }
+    leaned_ = leaned_ || (hidden && type.value_or(DataType::U32) != DataType::U32);
+    return type;
+  }
+
   Made call(const ExprData& data) {
-    const OpTable::Spec spec = operations().find(data.name);
+    const ByType* function = surroundings_.spelled ? nullptr : find_by_type(data.name);
+    const std::string_view called = function != nullptr ? function->operation(deciding_type(data, *function)) : data.name;
+    const OpTable::Spec spec = operations().find(called);
     std::vector<Made> arguments;
     for (std::size_t k = 0; k < data.operands.size(); ++k) {
       const bool has_type = spec && k < spec->signature.inputs.size();
       arguments.push_back(operand(data, k, has_type ? std::optional(spec->signature.inputs[k]) : std::nullopt));
     }
-    const ExprId id = builder_.add(Call{builder_.name(data.name), list(arguments)}, data.place);
-    Made made = of(id, spec ? std::optional(spec->signature.output) : std::nullopt, arguments);
+    const ExprId id = builder_.add(Call{builder_.name(called), list(arguments)}, data.place);
+    Made made = of(id, spec ? std::optional(spec->signature.output) : std::nullopt, arguments, function != nullptr);
     made.truth = spec && compares(*spec);
     return made;
   }

@@ -54,6 +54,8 @@ void Body::repeat(std::uint32_t rounds, const std::function<void()>& round) {
   statements_.push_back(ir::node::loop(std::move(variable), ir::expr::u32(0), ir::expr::u32(rounds), std::move(body)));
 }
 
+void Body::break_if(Expr condition) { statements_.push_back(ir::node::if_(std::move(condition), {ir::node::break_()})); }
+
 std::vector<ir::NodeHandle> Body::inner(const std::function<void()>& write) {
   std::vector<ir::NodeHandle> outer = std::exchange(statements_, {});
   write();

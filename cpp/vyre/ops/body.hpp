@@ -35,6 +35,8 @@ class Body {
   void if_(Expr condition, const std::function<void()>& then);
   // `rounds` times.
   void repeat(std::uint32_t rounds, const std::function<void()>& round);
+  // Leaves the innermost repeat() when the condition holds.
+  void break_if(Expr condition);
 
   static std::string parameter_name(std::size_t k) { return std::string(1, static_cast<char>('a' + k)); }
   std::vector<ir::NodeHandle> take() { return std::move(statements_); }
@@ -67,5 +69,7 @@ constexpr ir::Value i32(std::int32_t value) { return ir::scalar(static_cast<std:
 constexpr ir::Value u64(std::uint64_t value) {
   return {{static_cast<std::uint32_t>(value), static_cast<std::uint32_t>(value >> 32), 0, 0}};
 }
+constexpr ir::Value vec2(std::uint32_t x, std::uint32_t y) { return {{x, y, 0, 0}}; }
+constexpr ir::Value vec4(std::uint32_t x, std::uint32_t y, std::uint32_t z, std::uint32_t w) { return {{x, y, z, w}}; }
 
 }  // namespace vyre::ops

@@ -178,7 +178,9 @@ TEST(Generate, every_row_of_every_table_occurs) {
     if (ir::writable(row.access)) expect("store to", row.name);
   }
   for (const ir::OpTable::Spec& spec : op_table().all()) {
-    if (spec->inlinable()) expect("call", spec->id);
+    // Their loops over 64-bit operations cost more than a generated program may.
+    const bool too_costly = spec->id == "primitive.u64.gcd" || spec->id == "primitive.u64.lcm";
+    if (spec->inlinable() && !too_costly) expect("call", spec->id);
   }
   for (const char* id : {"00", "01", "02", "10", "11", "12", "20", "21", "22"}) expect("id", id);
   for (const char* size : {"1", "3", "7", "32", "64", "128"}) expect("invocations", size);

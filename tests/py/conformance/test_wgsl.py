@@ -352,7 +352,7 @@ def test_returns_and_loops():
     assert found.tolist() == expected
 
 
-@pytest.mark.parametrize("family", ["bitwise", "compare", "logical", "math", "u64"])
+@pytest.mark.parametrize("family", ["bitwise", "compare", "logical", "math", "rng", "u64"])
 def test_standard_operations(family, rng):
     """Their examples, and random arguments, through calls."""
     ops = [vyre.ops.get(id) for id in vyre.ops.ids() if id.startswith(f"primitive.{family}.")]
