@@ -20,39 +20,35 @@ fn main(
   let v4 = 6u;
   let v5 = 32u;
   let v6 = 31u;
-  let v7 = 64u;
-  let v8 = params[0].x + workgroup_id.x;
-  let v9 = params[1].y;
-  let v10 = u32(v1 < v2);
-  let v11 = select(v3, v1, v10 != 0u);
-  let v12 = b0[v11];
-  let v13 = select(v3, v12, v10 != 0u);
-  s0[v0] = v13;
+  let v7 = params[0].x + workgroup_id.x;
+  let v8 = params[1].y;
+  let v9 = u32(v1 < v2);
+  let v10 = select(v3, v1, v9 != 0u);
+  let v11 = b0[v10];
+  let v12 = select(v3, v11, v9 != 0u);
+  s0[v0] = v12;
   storageBarrier();
   workgroupBarrier();
-  for (var v16 = v3; v16 < v4; v16 += 1u) {
-    let v17 = v16 & v6;
-    let v18 = v5 >> v17;
-    let v19 = u32(v0 < v18);
-    if (v19 != 0u) {
-      let v21 = s0[v0];
-      let v22 = v0 + v18;
-      let v23 = u32(v22 < v7);
-      let v24 = select(v3, v22, v23 != 0u);
-      let v25 = s0[v24];
-      let v26 = select(v3, v25, v23 != 0u);
-      let v27 = v21 + v26;
-      s0[v0] = v27;
+  for (var v15 = v3; v15 < v4; v15 += 1u) {
+    let v16 = v15 & v6;
+    let v17 = v5 >> v16;
+    let v18 = u32(v0 < v17);
+    if (v18 != 0u) {
+      let v20 = s0[v0];
+      let v21 = v0 + v17;
+      let v22 = s0[v21];
+      let v23 = v20 + v22;
+      s0[v0] = v23;
     }
     storageBarrier();
     workgroupBarrier();
   }
-  let v32 = u32(v0 == v3);
-  if (v32 != 0u) {
-    let v34 = u32(v8 < v9);
-    let v35 = s0[v3];
-    if (v34 != 0u) {
-      b1[v8] = v35;
+  let v28 = u32(v0 == v3);
+  if (v28 != 0u) {
+    let v30 = u32(v7 < v8);
+    let v31 = s0[v3];
+    if (v30 != 0u) {
+      b1[v7] = v31;
     }
   }
 }
