@@ -127,6 +127,45 @@ def _loops() -> Iterator[Case]:
     )
 
 
+def _wrapping_bounds() -> Iterator[Case]:
+    """Bounds that are computed from an id: the upper one wraps around in some invocations, which run no round.
+
+    An NVIDIA driver (580.159.04) took away a round from the others.
+    """
+    k, first, id_z = _var("k"), _var("first"), Expr.local_z()
+    for size in (2, 8):
+        for factor in (1, 2, 3):
+            for rounds in (2, 3):
+                wanted = []
+                for number in range(size):
+                    begin = MASK - factor * number
+                    turns = list(range(begin, (begin + rounds) & MASK))
+                    wanted += [len(turns), turns[-1] if turns else 0]
+                yield case(
+                    f"L1/control_flow/wrapping_bounds/{size}-{factor}-{rounds}",
+                    "A loop whose upper bound wraps around in one invocation runs no round there, and all in others.",
+                    Program(
+                        [out_u32(), BufferDecl.read_write("scratch", 1, U32)],
+                        (1, 1, size),
+                        [
+                            Node.let("first", Expr.bitnot(id_z * factor)),
+                            Node.let("rounds", 0),
+                            Node.let("last", 0),
+                            Node.loop(
+                                "k",
+                                first,
+                                first + rounds,
+                                [Node.store("scratch", id_z, 0), _add("rounds", 1), Node.assign("last", k)],
+                            ),
+                            Node.store("out", id_z * 2, _var("rounds")),
+                            Node.store("out", id_z * 2 + 1, _var("last")),
+                        ],
+                    ),
+                    {"out": u32([0x55] * 2 * size), "scratch": u32([7] * size)},
+                    {"out": u32(wanted), "scratch": u32([0 if turns else 7 for turns in wanted[::2]])},
+                )
+
+
 def _long_loops() -> Iterator[Case]:
     """Some drivers end loops after 65,535 turns, or after as many in a whole invocation."""
     count = _add("count", 1)
@@ -751,6 +790,7 @@ def _literals() -> Iterator[Case]:
 def cases() -> Iterator[Case]:
     """Every statement, and the order of evaluation."""
     yield from _loops()
+    yield from _wrapping_bounds()
     yield from _long_loops()
     yield from _branches()
     yield from _returns()
