@@ -41,8 +41,7 @@ Expr sign_filled(const Expr& word, const Expr& count) {
 }  // namespace
 
 std::vector<ir::OpTable::Spec> bit_field_ops() {
-  const DataType u = DataType::U32, s = DataType::I32, v = DataType::Vec4U32;
-  const ir::Value none = u32(0xFFFFFFFF);
+  const DataType u = DataType::U32, s = DataType::I32;
   return {
       make_op({"primitive.bitwise.extract_bits",
                {{u, u, u}, u},
@@ -98,6 +97,13 @@ std::vector<ir::OpTable::Spec> bit_field_ops() {
                 const Expr count = body.let("count", binary(BinOp::Min, body.parameter(1), lit(32)));
                 return sign_filled(binary(BinOp::Shl, body.parameter(0), binary(BinOp::Sub, lit(32), count)), count);
               }),
+  };
+}
+
+std::vector<ir::OpTable::Spec> bit_position_ops() {
+  const DataType u = DataType::U32, s = DataType::I32, v = DataType::Vec4U32;
+  const ir::Value none = u32(0xFFFFFFFF);
+  return {
       make_op({"primitive.bitwise.first_leading_bit",
                {{u}, u},
                "Position of the highest one bit, 0..31; of 0 it is 2^32 - 1.",

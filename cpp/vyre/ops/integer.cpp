@@ -44,9 +44,9 @@ Expr dot4(Body& body, Expr (*byte)(const Expr&, std::uint32_t)) {
 
 }  // namespace
 
-std::vector<ir::OpTable::Spec> integer_ops() {
-  const DataType u = DataType::U32, s = DataType::I32;
-  const std::vector<OpLaw> commutative{OpLaw::Commutative}, mean{OpLaw::Commutative, OpLaw::Idempotent};
+std::vector<ir::OpTable::Spec> saturating_ops() {
+  const DataType s = DataType::I32;
+  const std::vector<OpLaw> commutative{OpLaw::Commutative};
   return {
       make_op({"primitive.math.sadd_saturating",
                {{s, s}, s},
@@ -89,6 +89,13 @@ std::vector<ir::OpTable::Spec> integer_ops() {
                 const Expr high = binary(BinOp::MulHigh, bits(body, 0), bits(body, 1));
                 return cast(DataType::I32, binary(BinOp::Sub, binary(BinOp::Sub, high, excess(0)), excess(1)));
               }),
+  };
+}
+
+std::vector<ir::OpTable::Spec> average_ops() {
+  const DataType u = DataType::U32, s = DataType::I32;
+  const std::vector<OpLaw> mean{OpLaw::Commutative, OpLaw::Idempotent};
+  return {
       make_op({"primitive.math.hadd",
                {{u, u}, u},
                "Half of the sum, rounded down; the sum does not wrap.",
@@ -127,6 +134,13 @@ std::vector<ir::OpTable::Spec> integer_ops() {
                 const Expr half = cast(DataType::U32, binary(BinOp::SShr, differ, lit(1)));
                 return cast(DataType::I32, binary(BinOp::Sub, binary(BinOp::BitOr, bits(body, 0), bits(body, 1)), half));
               }),
+  };
+}
+
+std::vector<ir::OpTable::Spec> signed_ops() {
+  const DataType u = DataType::U32, s = DataType::I32;
+  const std::vector<OpLaw> commutative{OpLaw::Commutative};
+  return {
       make_op({"primitive.math.sclamp",
                {{s, s, s}, s},
                "a, but at least b and at most c, signed; c when b > c.",
@@ -151,6 +165,13 @@ std::vector<ir::OpTable::Spec> integer_ops() {
                 const Expr high = cast(DataType::U32, binary(BinOp::SMax, body.parameter(0), body.parameter(1)));
                 return binary(BinOp::Sub, high, cast(DataType::U32, binary(BinOp::SMin, body.parameter(0), body.parameter(1))));
               }),
+  };
+}
+
+std::vector<ir::OpTable::Spec> dot_ops() {
+  const DataType u = DataType::U32, s = DataType::I32;
+  const std::vector<OpLaw> commutative{OpLaw::Commutative};
+  return {
       make_op({"primitive.math.dot4",
                {{u, u}, u},
                "Sum of the products of the four unsigned bytes of a and b.",
@@ -163,6 +184,13 @@ std::vector<ir::OpTable::Spec> integer_ops() {
                commutative,
                {{{u32(0x04030201), u32(0xF8070605)}, i32(6)}, {{u32(0x80808080), u32(0x7F7F7F7F)}, i32(4 * -128 * 127)}}},
               [](Body& body) { return cast(DataType::I32, dot4(body, signed_byte)); }),
+  };
+}
+
+std::vector<ir::OpTable::Spec> divisor_ops() {
+  const DataType u = DataType::U32;
+  const std::vector<OpLaw> mean{OpLaw::Commutative, OpLaw::Idempotent};
+  return {
       make_op({"primitive.math.gcd",
                {{u, u}, u},
                "Greatest common divisor; gcd(a, 0) = a.",

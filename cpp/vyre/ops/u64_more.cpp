@@ -13,13 +13,13 @@ using ir::BinOp;
 using ir::DataType;
 using ir::OpExample;
 using ir::OpLaw;
-using ir::UnOp;
 using ir::expr::binary;
 using ir::expr::lane;
 using ir::expr::select;
 using Expr = ir::ExprHandle;
 using Spec = ir::OpTable::Spec;
 
+constexpr DataType w = DataType::U64, u = DataType::U32;
 constexpr std::uint64_t kAll = 0xFFFFFFFFFFFFFFFFu;
 constexpr std::uint64_t kTop = 0x8000000000000000u;
 constexpr std::uint64_t kMost = kTop - 1;
@@ -40,6 +40,9 @@ Expr signs(const Expr& a) {
 Expr biased(const Expr& a) { return pack(lane(a, 0), binary(BinOp::BitXor, lane(a, 1), lit(0x80000000))); }
 Expr signed_less(const Expr& a, const Expr& b) { return call("lt", {biased(a), biased(b)}); }
 Expr magnitude(const Expr& a) { return select(is_negative(a), call("negate", {a}), a); }
+Expr a(const Body& body) { return body.parameter(0); }
+Expr b(const Body& body) { return body.parameter(1); }
+ir::Value n(std::int64_t value) { return u64(static_cast<std::uint64_t>(value)); }
 Expr is_true(const Expr& condition) { return binary(BinOp::Ne, condition, lit(0)); }
 
 Spec op64(std::string_view name, const ir::OpSignature& signature, std::string summary, std::vector<OpLaw> laws,
@@ -88,15 +91,9 @@ Spec average(std::string_view name, std::string summary, std::vector<OpExample> 
 
 }  // namespace
 
-std::vector<Spec> u64_more_ops() {
-  const DataType w = DataType::U64, u = DataType::U32;
-  const ir::OpSignature binary64{{w, w}, w}, unary64{{w}, w}, position{{w}, u}, three{{w, w, w}, w}, bits{{w, u, u}, w};
+std::vector<Spec> u64_range_ops() {
+  const ir::OpSignature binary64{{w, w}, w}, three{{w, w, w}, w};
   const std::vector<OpLaw> commutative{OpLaw::Commutative};
-  const std::vector<OpLaw> lattice{OpLaw::Commutative, OpLaw::Associative, OpLaw::Idempotent};
-  const ir::Value none = u32(0xFFFFFFFF);
-  const auto n = [](std::int64_t value) { return u64(static_cast<std::uint64_t>(value)); };
-  const auto a = [](const Body& body) { return body.parameter(0); };
-  const auto b = [](const Body& body) { return body.parameter(1); };
   return {
       op64("add_saturating", binary64, "Sum, or 2^64 - 1 when that is more.", {OpLaw::Commutative, OpLaw::Associative},
            {{{u64(0xFFFFFFFF), u64(1)}, u64(0x100000000)}, {{u64(kAll), u64(1)}, u64(kAll)}, {{u64(kTop), u64(kTop)}, u64(kAll)}},
@@ -133,6 +130,13 @@ std::vector<Spec> u64_more_ops() {
            [&](Body& body) {
              return call("min", {call("max", {a(body), b(body)}), body.parameter(2)});
            }),
+  };
+}
+
+std::vector<Spec> u64_bit_ops() {
+  const ir::OpSignature binary64{{w, w}, w}, unary64{{w}, w}, position{{w}, u}, bits{{w, u, u}, w};
+  const ir::Value none = u32(0xFFFFFFFF);
+  return {
       op64("and_not", binary64, "The bits of a that are not set in b.", {},
            {{{u64(0xF0F0F0F0F0F0F0F0), u64(0xFFFF0000FFFF0000)}, u64(0x0000F0F00000F0F0)}},
            [&](Body& body) {
@@ -172,6 +176,13 @@ std::vector<Spec> u64_more_ops() {
       op64("first_trailing_bit", position, "Position of the lowest one bit, 0..63; of 0 it is 2^32 - 1.", {},
            {{{u64(0)}, none}, {{u64(1)}, u32(0)}, {{u64(0x100000000)}, u32(32)}, {{u64(kTop)}, u32(63)}},
            [&](Body& body) { return select(call("is_zero", {a(body)}), lit(0xFFFFFFFF), call("ctz", {a(body)})); }),
+  };
+}
+
+std::vector<Spec> u64_divisor_ops() {
+  const ir::OpSignature binary64{{w, w}, w};
+  const std::vector<OpLaw> lattice{OpLaw::Commutative, OpLaw::Associative, OpLaw::Idempotent};
+  return {
       op64("gcd", binary64, "Greatest common divisor; gcd(a, 0) = a.", lattice,
            {{{u64(12), u64(18)}, u64(6)},
             {{u64(0), u64(kTop)}, u64(kTop)},
@@ -197,7 +208,13 @@ std::vector<Spec> u64_more_ops() {
            [&](Body& body) {
              return call("mul", {call("div", {a(body), call("gcd", {a(body), b(body)})}), b(body)});
            }),
+  };
+}
 
+std::vector<Spec> u64_signed_ops() {
+  const ir::OpSignature binary64{{w, w}, w};
+  const std::vector<OpLaw> lattice{OpLaw::Commutative, OpLaw::Associative, OpLaw::Idempotent};
+  return {
       op64("sdiv", binary64, "Signed truncating quotient; x / 0 = 0, MIN / -1 = MIN.", {},
            {{{n(-17), n(5)}, n(-3)},
             {{n(17), n(-5)}, n(-3)},
@@ -235,6 +252,13 @@ std::vector<Spec> u64_more_ops() {
            [&](Body& body) { return select(signed_less(b(body), a(body)), b(body), a(body)); }),
       op64("smax", binary64, "Signed maximum.", lattice, {{{n(1), n(-1)}, n(1)}, {{u64(kTop), u64(kMost)}, u64(kMost)}},
            [&](Body& body) { return select(signed_less(a(body), b(body)), b(body), a(body)); }),
+  };
+}
+
+std::vector<Spec> u64_signed_range_ops() {
+  const ir::OpSignature binary64{{w, w}, w}, unary64{{w}, w}, three{{w, w, w}, w};
+  const std::vector<OpLaw> commutative{OpLaw::Commutative};
+  return {
       op64("sclamp", three, "a, but at least b and at most c, signed; c when b > c.", {},
            {{{n(-5), n(-1), n(9)}, n(-1)}, {{n(10), n(-1), n(9)}, n(9)}, {{n(5), n(-1), n(9)}, n(5)}, {{n(5), n(9), n(-1)}, n(-1)}},
            [&](Body& body) {
@@ -269,6 +293,13 @@ std::vector<Spec> u64_more_ops() {
               "and", "add", "sshr"),
       average("srhadd", "Half of the signed sum, rounded up; the sum does not wrap.", {{{n(-1), n(-2)}, n(-1)}, {{n(1), n(-2)}, n(0)}},
               "or", "sub", "sshr"),
+  };
+}
+
+std::vector<Spec> u64_signed_bit_ops() {
+  const ir::OpSignature position{{w}, u}, bits{{w, u, u}, w};
+  const ir::Value none = u32(0xFFFFFFFF);
+  return {
       op64("sextract_bits", bits, "c bits of a from bit b up, as a signed number; b is at most 64 and c at most 64 - b.", {},
            {{{u64(0x0000F80000000000), u32(40), u32(8)}, n(-8)}, {{n(-1), u32(63), u32(100)}, n(-1)}, {{n(-1), u32(64), u32(4)}, n(0)}},
            [&](Body& body) {
