@@ -16,6 +16,7 @@ from vyre._kernel.mistakes import Mistake, Spot, kernel_error
 from vyre._kernel.notes import notes_of
 from vyre._kernel.parameters import parameters_of, workgroup_counts
 from vyre._kernel.plans import plan_of, signature
+from vyre._kernel.recording import RECORDING
 from vyre._kernel.rewrite import rewrite
 from vyre._kernel.trace import Traced, trace
 from vyre._kernel.tracer import is_tracing
@@ -228,6 +229,8 @@ class Kernel:
         return made
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if RECORDING.call is not None and not is_tracing():
+            return RECORDING.call(self, args, dict(kwargs))
         seen = OPEN.seen
         if seen is not None and not is_tracing():
             return seen._call(self, args, dict(kwargs))

@@ -1,0 +1,116 @@
+"""Arrays while a procedure is recorded: what kernels and procedures are called with in its body."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from vyre import _core
+from vyre._core import DataType
+from vyre._procedure.sizes import Size, as_size
+from vyre._procedure.steps import Part
+from vyre._text import shown
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from vyre._procedure.recorder import Recorder
+    from vyre._procedure.steps import ArrayDecl
+
+__all__ = ["BYTES", "ProcedureArray"]
+
+# The bytes of an element.
+BYTES: dict[DataType, int] = {_core.DataType[row.name]: row.bytes for row in _core._tables["types"]}
+
+
+class ProcedureArray:
+    """An array in the body of a procedure: a parameter, or one that ``vyre.scratch`` has made.
+
+    Kernels and procedures are called with it. Its elements are unknown until the procedure runs.
+
+    Attributes:
+        length: elements along the first axis, a Size.
+        shape: elements along each axis.
+        dtype: the type of its elements.
+    """
+
+    __slots__ = ("_decl", "_element", "_recorder", "_shape", "_slice")
+
+    def __init__(
+        self,
+        recorder: Recorder,
+        decl: ArrayDecl,
+        element: DataType,
+        shape: tuple[Size | int, ...],
+        slice: tuple[Size | int, Size | int] | None = None,
+    ) -> None:
+        self._recorder, self._decl, self._element = recorder, decl, element
+        self._shape, self._slice = shape, slice
+
+    @property
+    def length(self) -> Any:
+        return self._shape[0]
+
+    @property
+    def shape(self) -> tuple[Any, ...]:
+        return self._shape
+
+    @property
+    def dtype(self) -> DataType:
+        return self._element
+
+    def view(self, dtype: DataType) -> ProcedureArray:
+        """The same memory with elements of another type; the first axis has as many as fit.
+
+        Raises: ArgumentError for an array of several axes.
+        """
+        if not isinstance(dtype, DataType) or dtype not in BYTES:
+            raise ArgumentError(f"ProcedureArray.view takes a type, got {shown(dtype)}. Fix: write .view(vyre.u32).")
+        if len(self._shape) != 1:
+            raise ArgumentError("an array of several axes has no view. Fix: give the kernel an array of one axis.")
+        if dtype is self._element:
+            return self
+        bytes_ = BYTES[self._element]
+        slice_ = self._slice and tuple(each * bytes_ // BYTES[dtype] for each in self._slice)
+        shape = (self._shape[0] * bytes_ // BYTES[dtype],)
+        return ProcedureArray(self._recorder, self._decl, dtype, shape, slice_)  # type: ignore[arg-type]
+
+    def __getitem__(self, key: Any) -> ProcedureArray:
+        if not isinstance(key, slice) or key.step is not None:
+            raise ArgumentError(
+                f"an array in a procedure is indexed with {shown(key)}, and its elements are unknown until the "
+                "procedure "
+                "runs. Fix: read elements in a kernel; array[a:b] is a part of the array."
+            )
+        first = 0 if key.start is None else as_size(key.start, "a slice's begin")
+        last = self._shape[0] if key.stop is None else as_size(key.stop, "a slice's end")
+        row: Any = 1
+        for extent in self._shape[1:]:
+            row = extent * row
+        offset = self._slice[0] if self._slice else 0
+        length = last - first
+        part = (offset + row * first, row * length)
+        return ProcedureArray(self._recorder, self._decl, self._element, (length, *self._shape[1:]), part)
+
+    def _part(self) -> Part:
+        return Part(self._decl, None if self._element is self._decl.element else self._element, self._slice)
+
+    def __len__(self) -> NoReturn:
+        raise ArgumentError(
+            f"the length of `{self._decl.name}` is not known until the procedure is planned. "
+            f"Fix: write {self._decl.name}.length, which is a vyre.Size."
+        )
+
+    def __bool__(self) -> NoReturn:
+        raise ArgumentError(
+            f"the array `{self._decl.name}` decides a branch of Python, and its elements are unknown until the "
+            "procedure "
+            "runs. Fix: decide in a kernel, or by a size with vyre.when."
+        )
+
+    def __array__(self, *_: Any, **__: Any) -> NoReturn:
+        raise ArgumentError(
+            f"the array `{self._decl.name}` of a procedure has no elements while the procedure is recorded. "
+            "Fix: compute with it in a kernel."
+        )
+
+    def __repr__(self) -> str:
+        return f"<array {self._decl.name}: {self._element.name}[{', '.join(map(str, self._shape))}]>"

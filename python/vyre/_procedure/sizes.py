@@ -1,0 +1,314 @@
+"""Sizes: integers that are known when a Procedure is planned for the arrays of a call.
+
+A Size is an expression over the lengths of arrays, the numbers of the call and the limits of the device. It is
+evaluated exactly, in integers from 0 to 2^64 - 1.
+"""
+
+from __future__ import annotations
+
+import operator
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from vyre._text import as_count, shown
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+__all__ = [
+    "LIMITS",
+    "SIZES",
+    "Size",
+    "as_size",
+    "ceil_div",
+    "ceil_log2",
+    "evaluated",
+    "limit",
+    "size_max",
+    "size_min",
+    "size_select",
+    "substituted",
+]
+
+_MOST = 2**64 - 1
+# What may be asked about a device, with Vulkan's name of it.
+LIMITS = {
+    "workgroup_memory": "maxComputeSharedMemorySize",
+    "workgroup_invocations": "maxComputeWorkGroupInvocations",
+}
+
+
+def _quotient(a: int, b: int) -> int:
+    if b == 0:
+        raise ArgumentError("a size is divided by zero. Fix: divide by size_max(n, 1).")
+    return a // b
+
+
+def _remainder(a: int, b: int) -> int:
+    return a - _quotient(a, b) * b
+
+
+# What each operation of a Size computes.
+_OPERATIONS: dict[str, Callable[..., int]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": _quotient,
+    "mod": _remainder,
+    "ceil_div": lambda a, b: -_quotient(-a, b),
+    "min": min,
+    "max": max,
+    "ceil_log2": lambda a: max(a - 1, 0).bit_length(),
+    "lt": lambda a, b: int(a < b),
+    "le": lambda a, b: int(a <= b),
+    "eq": lambda a, b: int(a == b),
+    "ne": lambda a, b: int(a != b),
+    "select": lambda c, a, b: a if c else b,
+}
+
+
+class Size:
+    """An integer that is known when a procedure is planned, such as the length of an array.
+
+    It has ``+ - * // %`` and comparisons with integers and other sizes. ``vyre.when`` decides by it.
+
+    >>> import vyre
+    >>> @vyre.procedure
+    ... def halves(x: vyre.In[vyre.u32]):
+    ...     print(x.length // 2)
+    ...     return vyre.scratch(vyre.u32, x.length // 2, zeros=True)
+    >>> _ = halves.procedure
+    length(x) // 2
+    """
+
+    __slots__ = ("args", "op")
+    __hash__ = None  # type: ignore[assignment]  # == makes a Size
+
+    def __init__(self, op: str, *args: Any) -> None:
+        self.op, self.args = op, args
+
+    def __add__(self, other: Any) -> Size:
+        return _made("add", self, other)
+
+    def __radd__(self, other: Any) -> Size:
+        return _made("add", other, self)
+
+    def __sub__(self, other: Any) -> Size:
+        return _made("sub", self, other)
+
+    def __rsub__(self, other: Any) -> Size:
+        return _made("sub", other, self)
+
+    def __mul__(self, other: Any) -> Size:
+        return _made("mul", self, other)
+
+    def __rmul__(self, other: Any) -> Size:
+        return _made("mul", other, self)
+
+    def __floordiv__(self, other: Any) -> Size:
+        return _made("div", self, other)
+
+    def __rfloordiv__(self, other: Any) -> Size:
+        return _made("div", other, self)
+
+    def __mod__(self, other: Any) -> Size:
+        return _made("mod", self, other)
+
+    def __rmod__(self, other: Any) -> Size:
+        return _made("mod", other, self)
+
+    def __lt__(self, other: Any) -> Size:
+        return _made("lt", self, other)
+
+    def __le__(self, other: Any) -> Size:
+        return _made("le", self, other)
+
+    def __gt__(self, other: Any) -> Size:
+        return _made("lt", other, self)
+
+    def __ge__(self, other: Any) -> Size:
+        return _made("le", other, self)
+
+    def __eq__(self, other: object) -> Size:  # type: ignore[override]
+        return _made("eq", self, other)
+
+    def __ne__(self, other: object) -> Size:  # type: ignore[override]
+        return _made("ne", self, other)
+
+    def __bool__(self) -> NoReturn:
+        raise ArgumentError(
+            f"the size {self} decides a branch of Python, and is not known until the procedure is planned. "
+            "Fix: write `with vyre.when(size):`, or vyre.size_select(condition, a, b)."
+        )
+
+    def __index__(self) -> NoReturn:
+        raise ArgumentError(
+            f"the size {self} is used as an integer, and is not known until the procedure is planned. "
+            "Fix: compute with the size itself, or repeat with `for i in vyre.times(size):`."
+        )
+
+    __int__ = __index__
+    __iter__ = None
+
+    def __repr__(self) -> str:
+        return _text(self)
+
+
+SIZES = (Size, int, np.integer)
+_SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "//", "mod": "%", "lt": "<", "le": "<=", "eq": "==", "ne": "!="}
+_LONGEST = 200
+
+
+def _text(size: Size) -> str:
+    parts: list[str] = []
+    open_: list[Any] = [size]
+    while open_ and len(parts) < _LONGEST:
+        each = open_.pop()
+        if not isinstance(each, Size):
+            parts.append(str(each))
+        elif each.op == "length":
+            name, axis = each.args[0].name, each.args[1]
+            parts.append(f"length({name})" if axis == 0 else f"length({name}, {axis})")
+        elif each.op in ("number", "limit", "turn"):
+            parts.append(str(each.args[0]))
+        elif each.op in _SYMBOLS:
+            a, b = each.args
+            pieces = [a, f" {_SYMBOLS[each.op]} ", b]
+            if each is not size:
+                pieces = ["(", *pieces, ")"]
+            open_.extend(reversed(pieces))
+        else:
+            pieces = [f"{each.op}("]
+            for k, arg in enumerate(each.args):
+                pieces += [", ", arg] if k else [arg]
+            open_.extend(reversed([*pieces, ")"]))
+    return "".join(parts) + ("..." if open_ else "")
+
+
+def as_size(value: Any, where: str) -> Size | int:
+    """A size as given, checked.
+
+    Raises: ArgumentError for what is no size.
+    """
+    if isinstance(value, Size):
+        return value
+    count = as_count(value)
+    if count is None or not 0 <= count <= _MOST:
+        raise ArgumentError(
+            f"{where} must be a size, got {shown(value)}. Fix: pass an integer from 0 on, or a vyre.Size such as "
+            "x.length."
+        )
+    return count
+
+
+def _made(op: str, *args: Any) -> Any:
+    whole = [as_size(each, "an operand of a size") for each in args]
+    if any(isinstance(each, Size) for each in whole):
+        return Size(op, *whole)
+    return _checked(op, _OPERATIONS[op](*whole))
+
+
+def _checked(op: str, value: int) -> int:
+    if not 0 <= value <= _MOST:
+        raise ArgumentError(
+            f"a size is {value}, outside of 0 to 2^64 - 1 ({op}). Fix: guard it with vyre.size_max or vyre.when."
+        )
+    return value
+
+
+def ceil_div(a: Size | int, b: Size | int) -> Any:
+    """a / b, rounded up.
+
+    >>> ceil_div(1025, 1024)
+    2
+    """
+    return _made("ceil_div", a, b)
+
+
+def ceil_log2(a: Size | int) -> Any:
+    """The least k with 2^k >= a; 0 of 0.
+
+    >>> [ceil_log2(n) for n in (0, 1, 2, 3, 4, 5)]
+    [0, 0, 1, 2, 2, 3]
+    """
+    return _made("ceil_log2", a)
+
+
+def size_min(a: Size | int, b: Size | int) -> Any:
+    """The smaller of two sizes.
+
+    >>> size_min(3, 5)
+    3
+    """
+    return _made("min", a, b)
+
+
+def size_max(a: Size | int, b: Size | int) -> Any:
+    """The larger of two sizes.
+
+    >>> size_max(3, 5)
+    5
+    """
+    return _made("max", a, b)
+
+
+def size_select(condition: Size | int, a: Size | int, b: Size | int) -> Any:
+    """``a`` where the condition is not 0, else ``b``.
+
+    >>> size_select(0, 3, 5)
+    5
+    """
+    return _made("select", condition, a, b)
+
+
+def limit(name: str) -> Size:
+    """A limit of the device that the procedure runs on: "workgroup_memory" in bytes, "workgroup_invocations".
+
+    >>> limit("workgroup_memory") // 4
+    workgroup_memory // 4
+    """
+    if name not in LIMITS:
+        raise ArgumentError(f"there is no limit {shown(name)}. Fix: use one of {', '.join(LIMITS)}.")
+    return Size("limit", name)
+
+
+def evaluated(sizes: Sequence[Size | int], leaf: Callable[[Size], int]) -> list[int]:
+    """The values of sizes; ``leaf`` gives those of lengths, numbers, limits and turns."""
+    known: dict[int, int] = {}
+    for size in sizes:
+        open_ = [size]
+        while open_:
+            each = open_[-1]
+            if not isinstance(each, Size) or id(each) in known:
+                open_.pop()
+            elif each.op not in _OPERATIONS:
+                known[id(each)] = leaf(each)
+            else:
+                missing = [arg for arg in each.args if isinstance(arg, Size) and id(arg) not in known]
+                if missing:
+                    open_.extend(missing)
+                    continue
+                values = [known[id(arg)] if isinstance(arg, Size) else int(arg) for arg in each.args]
+                known[id(each)] = _checked(each.op, _OPERATIONS[each.op](*values))
+    return [known[id(size)] if isinstance(size, Size) else int(size) for size in sizes]
+
+
+def substituted(size: Size | int, leaf: Callable[[Size], Size | int]) -> Size | int:
+    """The size with other leaves."""
+    made: dict[int, Size | int] = {}
+    open_: list[Any] = [size]
+    while open_:
+        each = open_[-1]
+        if not isinstance(each, Size) or id(each) in made:
+            open_.pop()
+        elif each.op not in _OPERATIONS:
+            made[id(each)] = leaf(each)
+        else:
+            missing = [arg for arg in each.args if isinstance(arg, Size) and id(arg) not in made]
+            if missing:
+                open_.extend(missing)
+                continue
+            made[id(each)] = _made(each.op, *(made[id(arg)] if isinstance(arg, Size) else arg for arg in each.args))
+    return made[id(size)] if isinstance(size, Size) else size

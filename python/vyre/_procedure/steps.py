@@ -1,0 +1,95 @@
+"""What a procedure consists of: arrays, numbers, and steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from vyre._core import DataType, Program
+    from vyre._procedure.sizes import Size
+
+__all__ = ["ArrayDecl", "Clear", "Dispatch", "Invoke", "Part", "Procedure", "Repeat", "Swap", "When"]
+
+
+@dataclass(eq=False)
+class ArrayDecl:
+    """An array of a procedure. The role is input, in_out, output, scratch or table."""
+
+    name: str
+    role: str
+    element: DataType
+    axes: int
+    shape: tuple[Size | int, ...] = ()  # not of inputs
+    zeros: bool = False
+    contents: np.ndarray | None = None  # of a table
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """An array, or a slice of it along its first axis, with elements of its own type or of another one."""
+
+    array: ArrayDecl
+    element: DataType | None = None
+    slice: tuple[Size | int, Size | int] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Dispatch:
+    """A program, and for each buffer that it binds a part of an array, or words."""
+
+    program: Program
+    bound: tuple[Part | tuple[Size | int, ...], ...]
+    grid: tuple[Size | int, ...] | Part  # workgroups, or an array that has the counts
+    counts_invocations: bool = False
+    at_most: tuple[Size | int, ...] | None = None  # workgroups
+    name: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Invoke:
+    procedure: Procedure
+    arrays: tuple[Part, ...]  # its inputs and in_outs, then its outputs
+    numbers: tuple[Size | int, ...]
+
+
+@dataclass(eq=False)
+class Repeat:
+    count: Size | int
+    turn: Size
+    steps: list[Any] = field(default_factory=list)
+
+
+@dataclass(eq=False)
+class When:
+    condition: Size | int
+    steps: list[Any] = field(default_factory=list)
+    otherwise: list[Any] = field(default_factory=list)
+
+
+@dataclass(frozen=True, eq=False)
+class Swap:
+    a: ArrayDecl
+    b: ArrayDecl
+
+
+@dataclass(frozen=True, eq=False)
+class Clear:
+    part: Part
+
+
+@dataclass(eq=False)
+class Procedure:
+    """Several programs over named arrays, for arrays of any length."""
+
+    name: str
+    arrays: list[ArrayDecl]
+    numbers: list[tuple[str, DataType]]
+    steps: list[Any]
+    outputs: list[ArrayDecl]
+    results: list[ArrayDecl]  # what a call returns: outputs and in_outs, in the order of the return statement
+
+    def of_role(self, *roles: str) -> list[ArrayDecl]:
+        return [each for each in self.arrays if each.role in roles]

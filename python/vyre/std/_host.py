@@ -1,0 +1,137 @@
+"""The host's side of the library's calls: the checks of arguments, and the way to the device and back."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from vyre import _core
+from vyre._core import Array
+from vyre._default import place
+from vyre._text import as_count, shown
+from vyre.errors import ArgumentError, BindingError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vyre._devices import Device
+
+__all__ = ["Place", "bytes_of", "count_of", "elements", "place_of"]
+
+
+class Place(NamedTuple):
+    """Where a call runs, and whether its results come back to the host.
+
+    Attributes:
+        backend, device: as for vyre.array.
+        on_host: whether the call has no resident array, so that it gives numpy arrays.
+    """
+
+    backend: str | None
+    device: int | Device | None
+    on_host: bool
+
+    def array(self, value: Any) -> Array:
+        """The values on the device; a resident array as it is."""
+        if isinstance(value, Array):
+            return value
+        return _core._array(np.ascontiguousarray(value).reshape(np.shape(value)), self.backend, self.device)
+
+    def empty(self, shape: Sequence[int] | int, dtype: Any) -> Array:
+        """A new resident array of zeros."""
+        extents = [shape] if isinstance(shape, int) else list(shape)
+        return _core._empty(extents, np.dtype(dtype), self.backend, self.device)
+
+    def result(self, array: Array) -> Any:
+        """What the call gives: numpy's array on the host, else the resident one."""
+        return array.numpy() if self.on_host else array
+
+
+def place_of(where: str, backend: str | None, device: int | Device | None, *values: Any) -> Place:
+    """Where a call runs: with the first resident array among its arguments, else where it says.
+
+    Raises: BindingError for arrays of two devices, ArgumentError for a place beside resident arrays.
+    """
+    resident = [each for each in values if isinstance(each, Array)]
+    if not resident:
+        return Place(*place(backend, device), True)
+    for name, value in (("backend", backend), ("device", device)):
+        if value is not None:
+            raise ArgumentError(
+                f"argument `{name}` of {where} is for numpy arrays; resident ones are used where they are. "
+                f"Fix: leave `{name}` out."
+            )
+    first = resident[0]
+    for each in resident:
+        if (each.backend, each.device) != (first.backend, first.device):
+            raise BindingError(
+                f"{where} got arrays of two devices. Fix: make all with the same `backend` and `device`."
+            )
+    return Place(first.backend, first.device, False)
+
+
+def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> Any:
+    """An argument that is an array of one of these dtypes; numpy's arrays come back C-contiguous.
+
+    Raises: BindingError.
+
+    >>> elements(np.arange(3, dtype=np.uint32), "argument `x` of sum", ["uint32"])
+    array([0, 1, 2], dtype=uint32)
+    """
+    wanted = f"{', '.join(dtypes[:-1])} or {dtypes[-1]}" if len(dtypes) > 1 else dtypes[0]
+    if not isinstance(value, (np.ndarray, Array)):
+        raise BindingError(
+            f"{where} must be an array of {wanted}, got an object of type {type(value).__name__[:80]}. "
+            f"Fix: write np.array(values, np.{dtypes[0]})."
+        )
+    if isinstance(value, np.ma.MaskedArray):
+        raise BindingError(f"{where} is a masked array. Fix: write .filled(0) to give the masked elements a value.")
+    if value.dtype.name not in dtypes or not value.dtype.isnative:
+        raise BindingError(
+            f"{where} must be an array of {wanted}, got one of {value.dtype}. Fix: write .astype(np.{dtypes[0]})."
+        )
+    if value.ndim != axes:
+        fix = "write .ravel()" if axes == 1 else f"reshape it to {axes} axes"
+        raise BindingError(
+            f"{where} must have {axes} {'axis' if axes == 1 else 'axes'}, got shape {value.shape}. Fix: {fix}."
+        )
+    return value if isinstance(value, Array) else np.ascontiguousarray(value)
+
+
+def bytes_of(value: Any, where: str) -> Any:
+    """An argument that is a string of bytes, as an array of uint8.
+
+    Raises: BindingError.
+
+    >>> bytes_of(b"abc", "argument `data` of crc32")
+    array([97, 98, 99], dtype=uint8)
+    """
+    if isinstance(value, (bytes, bytearray)):
+        return np.frombuffer(value, np.uint8)
+    if isinstance(value, memoryview):
+        return np.frombuffer(value.tobytes() if not value.contiguous else value.cast("B"), np.uint8)
+    if isinstance(value, str):
+        raise BindingError(f"{where} must be bytes, got a str. Fix: write text.encode().")
+    if isinstance(value, (np.ndarray, Array)):
+        return elements(value, where, ["uint8"])
+    raise BindingError(
+        f"{where} must be bytes or an array of uint8, got an object of type {type(value).__name__[:80]}. "
+        "Fix: pass bytes."
+    )
+
+
+def count_of(value: Any, where: str, low: int, high: int) -> int:
+    """An argument that is an integer of a range.
+
+    Raises: ArgumentError.
+
+    >>> count_of(np.int64(3), "argument `k` of topk", 0, 10)
+    3
+    """
+    count = None if isinstance(value, np.ndarray) else as_count(value)
+    if count is None or not low <= count <= high:
+        raise ArgumentError(
+            f"{where} must be an integer from {low} to {high}, got {shown(value)}. Fix: write an integer in that range."
+        )
+    return count
