@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import array
 import collections
+import copy
 import enum
 import inspect
 import itertools
@@ -169,6 +170,23 @@ def _builder() -> vyre.Builder:
     return builder
 
 
+@vyre.procedure
+def _procedure(x: vyre.InOut[vyre.u32]):
+    vyre.clear(x)
+
+
+def _recorded_array() -> Any:
+    """An array of a procedure that was recorded."""
+    found = []
+
+    @vyre.procedure
+    def look(x: vyre.In[vyre.u32]):
+        found.append(x)
+
+    look.specialize()
+    return found[0]
+
+
 SELVES: dict[str, Callable[[random.Random], Any]] = {
     "Array": lambda rng: vyre.array(_array(rng), backend="cpu"),
     "Backends": lambda _: vyre.backends(),
@@ -202,6 +220,9 @@ SELVES: dict[str, Callable[[random.Random], Any]] = {
         else vyre.bisect(DOUBLE, {"data": np.ones(4, np.uint32)}, 1, backend=_wrong_popcount).output
     ),
     "Place": lambda _: vyre.validate(WRONG)[0].place,
+    "Procedure": lambda _: copy.copy(_procedure.procedure),
+    "ProcedureArray": lambda _: _recorded_array(),
+    "ProcedureFunction": lambda _: _procedure,
     "Profile": _profile,
     "ProfileEvent": lambda _: _profile(random.Random(1)).events[0],
     "ProfileRow": lambda _: _profile(random.Random(1)).rows[0],
@@ -209,6 +230,7 @@ SELVES: dict[str, Callable[[random.Random], Any]] = {
     "RepeatResult": lambda _: vyre.repeat(DOUBLE, {"data": 4}, 1, times=2, backend="cpu"),
     "Row": lambda _: vyre.trace(_doubled, np.ones(2, np.uint32)).rows[0],
     "RunDifference": lambda _: vyre.RunDifference("data", 0, (1, 2), (0, 1), ("in-order", "reversed"), 1, 4),
+    "Size": lambda _: vyre.limit("workgroup_memory") // 4,
     "Trace": lambda _: vyre.trace(_doubled, np.ones(2, np.uint32)),
     "ValidationError": lambda _: vyre.ValidationError(vyre.validate(WRONG)),
     "CheckError": lambda rng: vyre.CheckError(_check(rng)),

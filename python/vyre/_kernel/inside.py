@@ -130,7 +130,7 @@ def unroll(values: Iterable[T]) -> list[T]:
         raise Mistake("K004", "vyre.unroll is given a value", "write `for i in range(n):`, which runs on the device")
     try:
         made = list(itertools.islice(values, _MOST_UNROLLED + 1))
-    except TypeError:
+    except (TypeError, NotImplementedError):  # a memoryview of several axes is not iterable
         raise ArgumentError(
             f"argument `values` of vyre.unroll must be a range or another sequence, got {shown(values)}. "
             "Fix: write vyre.unroll(range(n))."

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from vyre import _core
+from vyre._calls import explain_calls
 from vyre._core import DataType
 from vyre._procedure.sizes import Size, as_size
 from vyre._procedure.steps import Part
@@ -114,3 +115,6 @@ class ProcedureArray:
 
     def __repr__(self) -> str:
         return f"<array {self._decl.name}: {self._element.name}[{', '.join(map(str, self._shape))}]>"
+
+
+explain_calls(globals(), "vyre")

@@ -227,9 +227,9 @@ class ProcedureFunction:
                     f"axes, got {array!r}. Fix: pass vyre.scratch({decl.element}, ...)."
                 )
             results[id(decl)] = array
-        for decl in made.of_role("in_out"):
+        for decl in made._of_role("in_out"):
             results[id(decl)] = arrays[decl.name]
-        bound = [arrays[decl.name] for decl in made.of_role("input", "in_out")]
+        bound = [arrays[decl.name] for decl in made._of_role("input", "in_out")]
         bound += [results[id(decl)] for decl in made.outputs]
         recorder.add(
             Invoke(made, tuple(each._part() for each in bound), tuple(numbers[name] for name, _ in made.numbers))
@@ -282,7 +282,7 @@ class ProcedureFunction:
         )
         arrays: list[Array] = []
         back: list[tuple[np.ndarray, Array]] = []
-        for decl in made.of_role("input", "in_out"):
+        for decl in made._of_role("input", "in_out"):
             value = given[decl.name]
             array = self._array(decl, value, resident, where)
             if decl.role == "in_out" and isinstance(value, np.ndarray):
@@ -315,7 +315,7 @@ class ProcedureFunction:
                 by_decl[id(decl)] = array.numpy() if on_host else array
         for host, array in back:
             np.copyto(host, array.numpy(), casting="safe")
-        for decl in made.of_role("in_out"):
+        for decl in made._of_role("in_out"):
             by_decl[id(decl)] = given[decl.name]
         results = tuple(by_decl[id(decl)] for decl in made.results)
         return results[0] if len(results) == 1 else results or None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre._array import _NUMPY
+from vyre._calls import explain_calls
 from vyre._core import DataType
 from vyre._kernel import call as kernel_call
 from vyre._kernel.tracer import is_tracing
@@ -20,6 +21,7 @@ from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+    from contextlib import AbstractContextManager
 
     from vyre._kernel.kernel import Kernel
 
@@ -165,8 +167,7 @@ def scratch(dtype: DataType, *shape: Size | int, zeros: bool = False, name: str 
     return ProcedureArray(recorder, decl, dtype, extents)
 
 
-@contextmanager
-def when(condition: Size | bool | int) -> Iterator[None]:
+def when(condition: Size | bool | int) -> AbstractContextManager[None]:
     """Run the steps of the with-block only where a condition on sizes holds.
 
     The condition is decided when the procedure is planned for the arrays of a call. ``vyre.otherwise`` may follow.
@@ -177,6 +178,11 @@ def when(condition: Size | bool | int) -> Iterator[None]:
     ...     with vyre.when(x.length > 100):
     ...         vyre.clear(x)
     """
+    return _when(condition)
+
+
+@contextmanager
+def _when(condition: Any) -> Iterator[None]:
     recorder = _recorder("vyre.when")
     step = When(
         as_size(int(condition) if isinstance(condition, bool) else condition, "argument `condition` of vyre.when")
@@ -186,8 +192,7 @@ def when(condition: Size | bool | int) -> Iterator[None]:
         yield
 
 
-@contextmanager
-def otherwise() -> Iterator[None]:
+def otherwise() -> AbstractContextManager[None]:
     """Run the steps of the with-block where the condition of the ``vyre.when`` before it does not hold.
 
     >>> import vyre
@@ -198,6 +203,11 @@ def otherwise() -> Iterator[None]:
     ...     with vyre.otherwise():
     ...         vyre.clear(y)
     """
+    return _otherwise()
+
+
+@contextmanager
+def _otherwise() -> Iterator[None]:
     recorder = _recorder("vyre.otherwise")
     steps = recorder.blocks[-1]
     if not steps or not isinstance(steps[-1], When) or steps[-1].otherwise:
@@ -453,3 +463,6 @@ def active() -> Recorder | None:
     """The recording of this thread, unless it traces a kernel."""
     recorder = ACTIVE.recorder
     return None if recorder is None or is_tracing() else recorder
+
+
+explain_calls(globals(), "vyre")

@@ -83,7 +83,7 @@ class _Plan:
         self.steps: list[Any] = []
         self.outputs: list[tuple[ArrayDecl, tuple[int, ...]]] = []
         self._bound: dict[int, Any] = {}  # the slot of each negative one
-        inputs = procedure.of_role("input", "in_out")
+        inputs = procedure._of_role("input", "in_out")
         self._first_own = len(inputs) + len(procedure.outputs)
         self._flatten(procedure, range(self._first_own), list(shapes), numbers, top=True)
 
@@ -95,7 +95,7 @@ class _Plan:
         numbers: Sequence[int],
         top: bool,
     ) -> None:
-        inputs = procedure.of_role("input", "in_out")
+        inputs = procedure._of_role("input", "in_out")
         lengths = {id(decl): shape for decl, shape in zip(inputs, shapes, strict=True)}
         slots = {id(decl): slot for decl, slot in zip(inputs, targets, strict=False)}
         made: dict[int, tuple[ArrayDecl, tuple[int, ...]]] = {}
@@ -166,7 +166,7 @@ class _Plan:
                 self.steps.append(("clear", *reference(step.part)))
             elif isinstance(step, Invoke):
                 inner = [self._slot(reference(part)) for part in step.arrays]
-                given = len(step.procedure.of_role("input", "in_out"))
+                given = len(step.procedure._of_role("input", "in_out"))
                 inner_shapes = [self._shape(part, lengths, value) for part in step.arrays[:given]]
                 self._flatten(step.procedure, inner, inner_shapes, value(*step.numbers), top=False)
             else:
@@ -280,7 +280,7 @@ def run(
     if plan is None:
         shapes = [
             each.shape[: len(each.shape) - len(_NUMPY[decl.element][1])]
-            for each, decl in zip(given, procedure.of_role("input", "in_out"), strict=True)
+            for each, decl in zip(given, procedure._of_role("input", "in_out"), strict=True)
         ]
         plan = _Plan(procedure, shapes, numbers, _Place(backend, device))
         plan.procedure = procedure  # type: ignore[attr-defined]  # its id is part of the key

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
+from vyre._calls import explain_calls
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
@@ -312,3 +313,6 @@ def substituted(size: Size | int, leaf: Callable[[Size], Size | int]) -> Size | 
                 continue
             made[id(each)] = _made(each.op, *(made[id(arg)] if isinstance(arg, Size) else arg for arg in each.args))
     return made[id(size)] if isinstance(size, Size) else size
+
+
+explain_calls(globals(), "vyre")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from vyre._calls import explain_calls
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -91,5 +93,8 @@ class Procedure:
     outputs: list[ArrayDecl]
     results: list[ArrayDecl]  # what a call returns: outputs and in_outs, in the order of the return statement
 
-    def of_role(self, *roles: str) -> list[ArrayDecl]:
+    def _of_role(self, *roles: str) -> list[ArrayDecl]:
         return [each for each in self.arrays if each.role in roles]
+
+
+explain_calls(globals(), "vyre")
