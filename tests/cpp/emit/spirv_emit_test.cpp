@@ -282,6 +282,22 @@ TEST(SpirvEmit, loop_bounds_are_unsigned) {
   }
 }
 
+TEST(SpirvEmit, a_loop_from_a_computed_value_counts_its_turns_from_0) {
+  KernelBuilder k;
+  const ValueId first = k.leaf(Opcode::LocalId, 2);
+  k.loop(first, k.constant(9));
+  k.end_loop();
+  const std::vector<std::uint32_t> words = valid_words(k.finish());
+  const auto variables = all(words, spv::OpPhi), constants = all(words, spv::OpConstant), turns = all(words, spv::OpSelect);
+  ASSERT_EQ(variables.size(), 1u);
+  ASSERT_EQ(turns.size(), 1u);
+  const auto zero = std::find_if(constants.begin(), constants.end(), [](const auto& each) { return each[2] == 0; });
+  ASSERT_NE(zero, constants.end());
+  EXPECT_EQ(variables[0][2], (*zero)[1]);
+  const auto compares = all(words, spv::OpULessThan);
+  EXPECT_EQ(compares.back()[3], turns[0][1]);
+}
+
 TEST(SpirvEmit, only_buffers_that_are_not_written_are_marked_so) {
   for (const bool writable : {false, true}) {
     KernelBuilder k;

@@ -42,9 +42,18 @@ void Emitter::begin_loop(std::uint32_t at) {
   Region region{.merge = module_.fresh(), .merge_reached = true};
   region.header = module_.fresh();
   region.next = module_.fresh();
-  region.variable = module_.fresh();
-  region.next_variable = module_.fresh();
+  region.turn = module_.fresh();
+  region.next_turn = module_.fresh();
+  Word first = 0;  // of the loop variable; 0 where that is the count itself
   region.end = bits(code.b);
+  if (kernel_.code[code.a.index].op != Opcode::Constant) {
+    // Turns are counted from 0: where one invocation's upper bound wraps around, an NVIDIA compiler (580.159.04) takes a turn from the
+    // others when it computes their number from `to - from`.
+    first = bits(code.a);
+    const Word some = result(spv::OpULessThan, boolean(), {first, region.end});
+    const Word turns = result(spv::OpISub, uint(), {region.end, first});
+    region.end = result(spv::OpSelect, uint(), {some, turns, constant(0)});
+  }
   if (options_.check_loops && has_break(at)) {
     region.left = module_.variable(Section::FunctionVariables, spv::StorageClassFunction, uint());
     put(spv::OpStore, {region.left, constant(0)});
@@ -52,12 +61,12 @@ void Emitter::begin_loop(std::uint32_t at) {
   const Word before = block_, body = module_.fresh();
   branch(region.header);
   label(region.header);
-  put(spv::OpPhi, {uint(), region.variable, bits(code.a), before, region.next_variable, region.next});
-  const Word more = result(spv::OpULessThan, boolean(), {region.variable, region.end});
+  put(spv::OpPhi, {uint(), region.turn, first == 0 ? bits(code.a) : constant(0), before, region.next_turn, region.next});
+  const Word more = result(spv::OpULessThan, boolean(), {region.turn, region.end});
   put(spv::OpLoopMerge, {region.merge, region.next, spv::LoopControlMaskNone});
   put(spv::OpBranchConditional, {more, body, region.merge});
   label(body);
-  define_bits(at, region.variable);
+  define_bits(at, first == 0 ? region.turn : result(spv::OpIAdd, uint(), {first, region.turn}));
   regions_.push_back(region);
 }
 
@@ -81,14 +90,14 @@ void Emitter::end_loop() {
   regions_.pop_back();
   branch(region.next);
   label(region.next);
-  // The variable is below the end here, so it does not wrap around.
-  put(spv::OpIAdd, {uint(), region.next_variable, region.variable, constant(1)});
+  // The count is below the end here, so it does not wrap around.
+  put(spv::OpIAdd, {uint(), region.next_turn, region.turn, constant(1)});
   branch(region.header);
   label(region.merge);
   if (options_.check_loops) {
     // This is never true, unless the driver ended the loop early.
     const Word cut = module_.fresh(), merge = module_.fresh();
-    Word more = result(spv::OpULessThan, boolean(), {region.variable, region.end});
+    Word more = result(spv::OpULessThan, boolean(), {region.turn, region.end});
     if (region.left != 0) {
       const Word stayed = result(spv::OpIEqual, boolean(), {result(spv::OpLoad, uint(), {region.left}), constant(0)});
       more = result(spv::OpLogicalAnd, boolean(), {more, stayed});

@@ -50,11 +50,11 @@ class Emitter {
     Word otherwise = 0;  // of an If with an Else
     // These are of a Loop.
     Word header = 0;
-    Word next = 0;           // the continue target
-    Word variable = 0;       // the loop variable
-    Word next_variable = 0;  // its value in the next round
-    Word end = 0;            // the upper bound
-    Word left = 0;           // 1 once the invocation has left the loop by a Break; where loops are checked
+    Word next = 0;       // the continue target
+    Word turn = 0;       // counts the turns
+    Word next_turn = 0;  // its value in the next round
+    Word end = 0;        // its upper bound
+    Word left = 0;       // 1 once the invocation has left the loop by a Break; where loops are checked
   };
 
   // emit.cpp

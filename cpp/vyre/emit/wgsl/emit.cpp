@@ -212,8 +212,7 @@ class Emitter {
         close();
         return line("}}");
       case Opcode::Loop:
-        line("for (var v{} = v{}; v{} < v{}; v{} += 1u) {{", at, a, at, b, at);
-        return open();
+        return begin_loop(at, code);
       case Opcode::EndLoop:
         close();
         return line("}}");
@@ -227,6 +226,19 @@ class Emitter {
       default:
         VYRE_ASSERT(false);  // its row of opcodes.def has an expression
     }
+  }
+
+  // Turns are counted from 0, as spirv/control_flow.cpp says.
+  void begin_loop(std::uint32_t at, const Instruction& code) {
+    const std::uint32_t first = code.a.index, end = code.b.index;
+    if (kernel_.code[first].op == Opcode::Constant) {
+      line("for (var v{} = v{}; v{} < v{}; v{} += 1u) {{", at, first, at, end, at);
+      return open();
+    }
+    line("let turns{} = select(0u, v{} - v{}, v{} < v{});", at, end, first, first, end);
+    line("for (var turn{} = 0u; turn{} < turns{}; turn{} += 1u) {{", at, at, at, at);
+    open();
+    line("let v{} = v{} + turn{};", at, first, at);
   }
 
   // A `let` whose value is written in opcodes.def.
