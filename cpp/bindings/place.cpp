@@ -3,7 +3,6 @@
 #include <pybind11/pybind11.h>
 
 #include <array>
-#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -126,58 +125,82 @@ struct Columns {
   int line = 0, column = -1, end_line = 0, end_column = -1;  // from 0, as Python has them; -1 where it has none
 };
 
-// The columns of the instructions of one code object, read in order. Python looks an instruction up from the code's beginning, which is
-// quadratic for a function of thousands of lines that makes a statement in each.
+// The columns of the instructions of one code object, read in order from its location table, whose form CPython documents
+// (InternalDocs/code_objects.md, since 3.11). Python looks an instruction up from the table's beginning, which is quadratic for a function
+// of thousands of lines that makes a statement in each; `co_positions()` makes a tuple for each instruction.
 class ColumnsOf {
  public:
   // Functions shorter than this are looked up directly.
   static constexpr Py_ssize_t kLongCode = 2000;  // bytes
 
-  // Nothing while it reads: the garbage collector may run Python that makes expressions.
-  std::optional<Columns> at(PyCodeObject* code, int instruction) {
-    if (std::exchange(reading_, true)) return std::nullopt;
-    const Columns found = read(code, instruction);
-    reading_ = false;
-    return found;
-  }
-
- private:
-  Columns read(PyCodeObject* code, int instruction) {
+  Columns at(PyCodeObject* code, int instruction) {
     if (code != code_) {
-      py::object rest = py::handle(reinterpret_cast<PyObject*>(code)).attr("co_positions")();
+      const py::bytes table = py::handle(reinterpret_cast<PyObject*>(code)).attr("co_linetable");
       Py_INCREF(code);
       Py_XDECREF(std::exchange(code_, code));
-      rest_ = std::move(rest);
+      table_ = std::string(table);
+      next_ = 0;
+      line_ = code->co_firstlineno;
       read_.clear();
     }
     const auto wanted = static_cast<std::size_t>(instruction) / sizeof(std::uint16_t);
-    while (read_.size() <= wanted) {
-      const py::object next = py::reinterpret_steal<py::object>(PyIter_Next(rest_.ptr()));
-      if (!next) {
-        PyErr_Clear();
-        return {};
+    while (read_.size() <= wanted && next_ < table_.size()) read_entry();
+    return wanted < read_.size() ? read_[wanted] : Columns{};
+  }
+
+ private:
+  // The forms of an entry, by the number in its first byte.
+  enum Form : unsigned { kShortEnd = 10, kOneLineEnd = 13, kNoColumns = 13, kLong = 14, kNone = 15 };
+
+  // An entry is about one to eight code units.
+  void read_entry() {
+    const unsigned first = byte(), form = first >> 3 & 15, units = (first & 7) + 1;
+    Columns found;
+    if (form < kShortEnd) {
+      const unsigned columns = byte();
+      const int column = static_cast<int>(form << 3 | (columns >> 4 & 7));
+      found = {line_, column, line_, column + static_cast<int>(columns & 15)};
+    } else if (form < kOneLineEnd) {
+      line_ += static_cast<int>(form - kShortEnd);
+      const int column = static_cast<int>(byte());
+      found = {line_, column, line_, static_cast<int>(byte())};
+    } else if (form != kNone) {
+      const unsigned change = number();
+      line_ += (change & 1) != 0 ? -static_cast<int>(change >> 1) : static_cast<int>(change >> 1);
+      found = {line_, -1, line_, -1};
+      if (form == kLong) {
+        found.end_line += static_cast<int>(number());
+        found.column = static_cast<int>(number()) - 1;
+        found.end_column = static_cast<int>(number()) - 1;
       }
-      const auto number = [&](Py_ssize_t k, int missing) {
-        PyObject* item = PyTuple_GET_ITEM(next.ptr(), k);
-        return item == Py_None ? missing : static_cast<int>(PyLong_AsLong(item));
-      };
-      read_.push_back({number(0, 0), number(2, -1), number(1, 0), number(3, -1)});
     }
-    return read_[wanted];
+    read_.insert(read_.end(), units, found);
+  }
+
+  unsigned byte() { return next_ < table_.size() ? static_cast<unsigned char>(table_[next_++]) : 0; }
+
+  // Six bits a byte, the lowest first; bit 6 says that more follow.
+  unsigned number() {
+    unsigned value = 0;
+    for (unsigned shift = 0; shift < 32; shift += 6) {
+      const unsigned part = byte();
+      value |= (part & 63) << shift;
+      if ((part & 64) == 0) break;
+    }
+    return value;
   }
 
   PyCodeObject* code_ = nullptr;  // owned
-  bool reading_ = false;
-  py::object rest_;
-  std::vector<Columns> read_;
+  std::string table_;
+  std::size_t next_ = 0;
+  int line_ = 0;
+  std::vector<Columns> read_;  // by code unit
 };
 
 Columns columns_of(PyCodeObject* code, int instruction) {
   // Never destroyed, because the interpreter goes first.
   static auto& last = *new ColumnsOf;
-  if (Py_SIZE(code) * static_cast<Py_ssize_t>(sizeof(std::uint16_t)) >= ColumnsOf::kLongCode) {
-    if (const std::optional<Columns> found = last.at(code, instruction)) return *found;
-  }
+  if (Py_SIZE(code) * static_cast<Py_ssize_t>(sizeof(std::uint16_t)) >= ColumnsOf::kLongCode) return last.at(code, instruction);
   Columns found;
   if (PyCode_Addr2Location(code, instruction, &found.line, &found.column, &found.end_line, &found.end_column) == 0) return {};
   return found;

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import html
 import linecache
 import os
@@ -143,6 +144,35 @@ def test_columns_are_those_that_are_seen(write_module, line, underlined):
         assert len(lines[1]) < 120
     else:
         assert lines[1:-1] == [f"    {line.splitlines()[0]}", f"    {underlined}"]
+
+
+@pytest.mark.skipif(not COLUMNS, reason="Python has columns from 3.11 on")
+def test_places_in_a_long_function_are_those_that_python_tells(write_module):
+    """A long function's table of places is read here, a short one's by Python."""
+    statements = [
+        'load("{k}", 0)',
+        'load("{k}",\n        0)',
+        "(0," + " " * 300 + 'load("{k}", 0))[1]',
+        'load(  # a comment\n\n\n        "{k}", (1 if 2 else 3))',
+        "[0 for _ in range(0)] or" + " " * 20 + 'load("{k}", 0)',
+    ]
+    lines = [f"    made.append({each.format(k=k)})" for k in range(100) for each in statements]
+    source = "import vyre\nload = vyre.Expr.load\nmade = []\ndef long():\n" + "\n".join(lines) + "\nlong()\n"
+    kit = write_module("kit_long", source)
+    calls = [
+        each
+        for each in ast.walk(ast.parse(Path(kit.__file__).read_text()))
+        if isinstance(each, ast.Call) and getattr(each.func, "id", "") == "load"
+    ]
+    calls.sort(key=lambda each: each.lineno)
+    program = Program(entry=[Node.let(f"v{k}", each) for k, each in enumerate(kit.made)])
+    places = [each.place for each in vyre.validate(program)]
+    assert len(places) == len(calls) == 500
+    shown = [(place.line, place.column, place.end_column) for place in places]
+    assert shown == [
+        (each.lineno, each.col_offset + 1, each.end_col_offset + 1 if each.end_lineno == each.lineno else None)
+        for each in calls
+    ]
 
 
 def shown_lines(program: Program) -> list[str]:
