@@ -236,7 +236,7 @@ class Kernel:
             return seen._call(self, args, dict(kwargs))
         key = signature(args, kwargs)
         plan = None if key is None else self._plans.get(key)
-        if plan is not None and not is_tracing() and all(each.is_same() for each in plan.traced.captured):
+        if plan is not None and not is_tracing() and plan.is_current():
             result = plan.run(args, kwargs)
             if result is not NotImplemented:
                 return result

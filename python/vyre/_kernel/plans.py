@@ -11,10 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vyre import _core
+from vyre._array import _NUMPY
 from vyre._core import Array, DataType
-from vyre._kernel.call import _RANGES, _given, _shapes, _workgroups, run_on_host, run_resident
+from vyre._default import place
+from vyre._kernel.call import _RANGES, _given, _shapes, _workgroups, run_resident
 from vyre._kernel.grid_sizes import grid_words
 from vyre._kernel.tails import with_tail
+from vyre._kernel.trace import PARAMS, RECORDS
 from vyre.errors import DispatchTimeoutError
 
 if TYPE_CHECKING:
@@ -24,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["plan_of", "signature"]
 
 _SIMPLE = frozenset(["backend", "device", "optimize", "timeout"])
+# numpy's own dtype objects by identity, because hashing a dtype takes longer than all else of a key.
+_DTYPES = {id(np.dtype(name)): name for name, _ in _NUMPY.values()}
 
 
 def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
@@ -32,11 +38,14 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] 
     for value in args:
         kind = type(value)
         if kind is np.ndarray:
-            key.append((value.dtype, value.shape))
+            dtype = _DTYPES.get(id(value.dtype))
+            if dtype is None:
+                return None
+            key.append((dtype, value.shape))
         elif kind is int:
             key.append(int)
         elif kind is Array:
-            key.append((value.dtype, value.shape, value.backend, value.device))
+            key.append((value.dtype.num, value.shape, value.backend, value.device))
         else:
             return None
     if kwargs:
@@ -63,6 +72,13 @@ class _Plan:
             if each.kind == "scalar"
         ]
 
+    def is_current(self) -> bool:
+        """Whether the values of Python that the kernel has captured are as they were."""
+        for each in self.traced.captured:
+            if not each.is_same():
+                return False
+        return True
+
     def words(self, args: tuple[Any, ...]) -> list[int] | None:
         """The words of PARAMS; None when a number is out of range, which call.py refuses."""
         words = self._sizes.copy()
@@ -81,20 +97,53 @@ class _HostPlan(_Plan):
 
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
-        self._written = [
-            k for each in self._kernel._arrays if each.kind != "In" and (k := self._places.get(each.name)) is not None
-        ]
+        arrays = self._kernel._arrays
+        self._read = [(each.name, self._places[each.name]) for each in arrays if each.kind != "Out"]
+        # The inputs that are the same in each call: the shapes of Out arrays, and tables.
+        self._same: dict[str, Any] = {each.name: self._shapes[each.name] for each in arrays if each.kind == "Out"}
+        self._same.update(self.traced.tables)
+        self._results = [(each.name, self._places.get(each.name)) for each in arrays if each.kind != "In"]
+        self._written = [k for _, k in self._results if k is not None]
+        self._label = f"kernel `{self._kernel.__name__}`"
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The results, or NotImplemented for a call that call.py has to refuse."""
         words = self.words(args)
-        if words is None or not all(args[k].flags.carray for k in self._written):
+        if words is None:
             return NotImplemented
-        given = {name: args[k] for name, k in self._places.items()}
+        for k in self._written:
+            if not args[k].flags.carray:
+                return NotImplemented
+        inputs = self._same.copy()
+        for name, k in self._read:
+            inputs[name] = args[k]
+        if words:
+            inputs[PARAMS] = np.array(words, np.uint32)
+        option = kwargs.get
+        where, label = place(option("backend"), option("device")), self._label
         try:
-            return run_on_host(self._kernel, self.traced, given, self._shapes, words, self._workgroups, kwargs)
+            outputs = _core._run(
+                self.traced.program,
+                inputs,
+                self._workgroups,
+                *where,
+                option("timeout"),
+                None,
+                option("optimize"),
+                label,
+            )
         except DispatchTimeoutError as error:
             raise with_tail(self._kernel, self.traced, self._shapes, None, self._workgroups, error) from None
+        if self.traced.seen is not None:
+            self.traced.seen(outputs[RECORDS])
+        results = []
+        for name, where_given in self._results:
+            made = outputs[name]
+            if where_given is not None:
+                np.copyto(args[where_given], made, casting="safe")  # of a Bool, bool or uint32 is given
+                made = args[where_given]
+            results.append(made)
+        return results[0] if len(results) == 1 else tuple(results) or None
 
 
 class _ResidentPlan(_Plan):
