@@ -87,7 +87,13 @@ def test_the_readme_lists_every_environment_variable():
 
 
 @pytest.mark.parametrize(
-    ("page", "least"), [("README.md", 8), ("python/vyre/docs/kernels.md", 1), ("python/vyre/docs/looking-inside.md", 5)]
+    ("page", "least"),
+    [
+        ("README.md", 8),
+        ("python/vyre/docs/kernels.md", 1),
+        ("python/vyre/docs/looking-inside.md", 5),
+        ("python/vyre/docs/procedures.md", 2),
+    ],
 )
 def test_the_code_of_a_page_runs(page, least, tmp_path, monkeypatch):
     """In order, in one namespace: sessions as doctests, whole scripts as they are."""
