@@ -1,0 +1,203 @@
+// What a procedure is: several programs over named arrays of any length.
+//
+// A Procedure is an immutable value. Its arrays have sizes that are expressions over the lengths of its inputs, the numbers of a call and
+// the limits of a device; its steps say which programs run on which arrays, in which order, and how often. The steps are one flat array, in
+// which Repeat and When are closed by an End, as the statements of a Program are.
+//
+// Meaning. Steps happen one after the other. When and Repeat are decided by sizes, so that for given lengths, numbers and limits the steps
+// that run are known before any does. Swap exchanges what two names stand for, for all steps that follow it in time. Scratch arrays and
+// outputs begin as zeros where they say so, and otherwise with any bytes.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "vyre/base/id.hpp"
+#include "vyre/ir/data_type.hpp"
+#include "vyre/ir/program.hpp"
+#include "vyre/ir/size.hpp"
+
+namespace vyre::ir {
+
+class Procedure;
+
+struct ArrayTag;
+struct StepTag;
+using ArrayId = Id<ArrayTag>;
+using StepId = Id<StepTag>;
+
+enum class ArrayRole : std::uint8_t {
+  Input,    // only read
+  InOut,    // changed in place
+  Output,   // made by the call
+  Scratch,  // of the procedure alone
+  Table,    // has contents, which are only read
+};
+inline constexpr std::array<std::string_view, 5> kRoleNames = {"input", "in_out", "output", "scratch", "table"};
+
+struct ArrayDecl {
+  std::string name;
+  ArrayRole role = ArrayRole::Input;
+  DataType element = DataType::U32;
+  std::uint32_t axes = 1;                                  // 1 to 3, without that of a vector's lanes
+  std::vector<SizeId> shape;                               // one for each axis; none for Input and InOut, whose lengths the call gives
+  bool zeros = false;                                      // Output and Scratch: begins as zeros
+  std::shared_ptr<const std::vector<std::byte>> contents;  // of a Table, in the layout of buffers
+};
+
+struct NumberDecl {
+  std::string name;
+  DataType type = DataType::U32;  // U32, I32 (its 32 bits), U64 or Bool
+};
+
+// An array, or a part of it along its first axis, as elements of its own type or of another one.
+struct ArrayPart {
+  ArrayId array;
+  std::optional<DataType> view;
+  SizeId offset, length;  // in elements of the view; invalid for the whole array
+};
+
+// The words of a buffer, each modulo 2^32.
+using Words = std::vector<SizeId>;
+
+// Workgroups; or an array of three words that counts them, or counts the invocations that whole workgroups cover, each at most `most`.
+struct StepGrid {
+  std::array<SizeId, 3> most;
+  std::optional<ArrayPart> counts;
+  bool counts_invocations = false;
+};
+
+struct Dispatch {
+  std::string name;  // of the kernel, for people
+  std::uint32_t program = 0;
+  std::vector<std::variant<ArrayPart, Words>> bound;  // for each buffer of the program that is bound, in its order
+  StepGrid grid;
+};
+struct Invoke {
+  std::uint32_t procedure = 0;
+  std::vector<ArrayPart> arrays;  // for its inputs and in_outs in their order, then for its outputs
+  std::vector<SizeId> numbers;
+};
+struct Repeat {
+  SizeId count;
+  std::uint32_t turn = 0;  // the number by which sizes name it
+  StepId end;
+};
+struct When {
+  SizeId condition;  // not 0
+  StepId otherwise, end;
+};
+struct Otherwise {
+  StepId opener, end;
+};
+struct EndStep {
+  StepId opener;
+};
+struct Swap {
+  ArrayId a, b;
+};
+struct Clear {
+  ArrayPart part;
+};
+using StepKind = std::variant<Dispatch, Invoke, Repeat, When, Otherwise, EndStep, Swap, Clear>;
+
+inline constexpr std::uint32_t kMostInvocations = 32;  // nested
+
+class Procedure {
+ public:
+  Procedure();  // without a name, arrays and steps
+
+  const std::string& name() const { return data_->name; }
+  const IdVector<ArrayId, ArrayDecl>& arrays() const { return data_->arrays; }
+  const std::vector<NumberDecl>& numbers() const { return data_->numbers; }
+  const Sizes& sizes() const { return data_->sizes; }
+  const std::vector<Program>& programs() const { return data_->programs; }
+  const std::vector<Procedure>& procedures() const { return data_->procedures; }  // that steps invoke
+  const IdVector<StepId, StepKind>& steps() const { return data_->steps; }
+  const std::vector<ArrayId>& results() const { return data_->results; }  // what a call returns: Outputs and InOuts
+  std::uint32_t turns() const { return data_->turns; }                    // Repeats
+
+  // The arrays that an Invoke names: inputs and in_outs in their order, then outputs.
+  std::vector<ArrayId> interface() const;
+  std::uint32_t depth() const { return data_->depth; }  // of invocations, its own included
+
+  // Of the binary form; the same in every process.
+  std::uint64_t hash() const { return data_->hash; }
+  bool operator==(const Procedure& other) const { return data_ == other.data_ || (hash() == other.hash() && bytes() == other.bytes()); }
+  const std::string& bytes() const { return data_->bytes; }  // the binary form, see procedure_wire.hpp
+
+ private:
+  friend class ProcedureBuilder;
+  struct Data {
+    std::string name;
+    IdVector<ArrayId, ArrayDecl> arrays;
+    std::vector<NumberDecl> numbers;
+    Sizes sizes;
+    std::vector<Program> programs;
+    std::vector<Procedure> procedures;
+    IdVector<StepId, StepKind> steps;
+    std::vector<ArrayId> results;
+    std::uint32_t turns = 0;
+    std::uint32_t depth = 1;  // of invocations
+    std::uint64_t hash = 0;
+    std::string bytes;
+  };
+  explicit Procedure(std::shared_ptr<const Data> data) : data_(std::move(data)) {}
+
+  std::shared_ptr<const Data> data_;
+};
+
+// Makes a Procedure. Equal sizes, programs and procedures are kept once.
+class ProcedureBuilder {
+ public:
+  explicit ProcedureBuilder(std::string name);
+
+  SizeId literal(std::uint64_t value);
+  SizeId length(ArrayId array, std::uint32_t axis);
+  SizeId number(std::uint32_t index);
+  SizeId limit(Limit which);
+  SizeId turn(std::uint32_t number);
+  // Folds what literals decide; throws ArgumentError as `apply` does.
+  SizeId apply(SizeOp op, SizeId a, SizeId b = {}, SizeId c = {});
+
+  ArrayId array(ArrayDecl decl);
+  void role(ArrayId array, ArrayRole role);  // a Scratch array that turns out to be an Output
+  std::uint32_t declare(NumberDecl decl);
+  std::uint32_t program(const Program& program);
+  std::uint32_t procedure(const Procedure& procedure);
+
+  void dispatch(Dispatch step);
+  void invoke(Invoke step);
+  std::uint32_t repeat(SizeId count);  // gives the turn's number
+  void when(SizeId condition);
+  void otherwise();
+  void end();
+  void swap(ArrayId a, ArrayId b);
+  void clear(ArrayPart part);
+  void result(ArrayId array);
+
+  std::size_t open_blocks() const { return open_.size(); }
+  // Every block must be closed. The builder is empty afterwards. Throws ArgumentError when invocations nest deeper than kMostInvocations.
+  Procedure finish();
+
+ private:
+  struct HashTerm {
+    std::size_t operator()(const SizeTerm& term) const;
+  };
+
+  SizeId add(const SizeTerm& term);
+  StepId append(StepKind step);
+
+  std::shared_ptr<Procedure::Data> data_;
+  std::vector<StepId> open_;
+  std::unordered_map<SizeTerm, SizeId, HashTerm> known_;
+};
+
+}  // namespace vyre::ir
