@@ -43,6 +43,7 @@ void bind_frames(py::module_& m);
 void bind_expr(py::module_& m);
 void bind_node(py::module_& m);
 void bind_program(py::module_& m);
+void bind_procedure(py::module_& m);
 void bind_validate(py::module_& m);
 void bind_ops(py::module_& m);
 void bind_transform(py::module_& m);

@@ -30,6 +30,7 @@ PYBIND11_MODULE(vyre_core, m) {
   bind_expr(m);
   bind_node(m);
   bind_program(m);
+  bind_procedure(m);
   bind_validate(m);
   bind_ops(m);
   bind_transform(m);

@@ -83,7 +83,6 @@ if TYPE_CHECKING:
     )
     from vyre._kernel.tracing import Trace, trace
     from vyre._procedure import (
-        Procedure,
         ProcedureArray,
         ProcedureFunction,
         Size,
@@ -168,7 +167,7 @@ _LATER = {
     **dict.fromkeys(["Trace", "trace"], "vyre._kernel.tracing"),
     **dict.fromkeys(
         [
-            *["Procedure", "ProcedureArray", "ProcedureFunction", "Size", "procedure"],
+            *["ProcedureArray", "ProcedureFunction", "Size", "procedure"],
             *["ceil_div", "ceil_log2", "limit", "size_max", "size_min", "size_select"],
             *["clear", "otherwise", "scratch", "swap", "times", "when"],
         ],
@@ -269,7 +268,6 @@ __all__ = [
     "OutputDifference",
     "ParseError",
     "PlannedTypeError",
-    "Procedure",
     "ProcedureArray",
     "ProcedureFunction",
     "Profile",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import array
 import collections
-import copy
 import enum
 import inspect
 import itertools
@@ -220,7 +219,7 @@ SELVES: dict[str, Callable[[random.Random], Any]] = {
         else vyre.bisect(DOUBLE, {"data": np.ones(4, np.uint32)}, 1, backend=_wrong_popcount).output
     ),
     "Place": lambda _: vyre.validate(WRONG)[0].place,
-    "Procedure": lambda _: copy.copy(_procedure.procedure),
+    "Procedure": lambda _: _procedure.procedure,
     "ProcedureArray": lambda _: _recorded_array(),
     "ProcedureFunction": lambda _: _procedure,
     "Profile": _profile,

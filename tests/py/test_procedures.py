@@ -335,3 +335,74 @@ def test_sizes_are_exact_and_refuse_what_is_no_size():
     assert str(caught.value) == (
         "vyre.when is for the body of a procedure. Fix: call it in a function under @vyre.procedure."
     )
+
+
+def test_the_text_of_a_procedure_shows_arrays_sizes_programs_and_steps():
+    @vyre.procedure(name="example")
+    def made(x: In[u32], k: u32):
+        half = vyre.ceil_div(x.length, 2)
+        a, b = vyre.scratch(u32, half, zeros=True, name="a"), vyre.scratch(u32, half, name="b")
+        table = np.arange(3, dtype=np.uint32)
+        doubled(x[:half], a)
+        for i in vyre.times(k + 1):
+            doubled(a, b, grid=half - i)
+            vyre.swap(a, b)
+        with vyre.when(half > 8):
+            doubled(table, b)
+        with vyre.otherwise():
+            vyre.clear(b)
+        return powers(a, k), b
+
+    text = made.procedure.to_text()
+    inner = "\n".join(f"  {line}" if line else "" for line in powers.procedure.to_text().splitlines())
+    program = "\n".join(f"  {line}" if line else "" for line in doubled.program.to_text().splitlines())
+    assert text == (
+        'procedure "example"\n'
+        "number k: u32\n"
+        "input x: u32[]\n"
+        "scratch a: u32[%0] zeros\n"
+        "output b: u32[%0]\n"
+        "table table: u32[3] {\n"
+        "  00000000 00000001 00000002\n"
+        "}\n"
+        "output scratch: u32[%0]\n"
+        "size %0 = ceil_div(length(x), 2)\n"
+        "size %1 = ceil_div(%0, 256)\n"
+        "program 0 {\n"
+        f"{program}\n"
+        "}\n"
+        "procedure 0 {\n"
+        f"{inner}\n"
+        "}\n"
+        "dispatch doubled program 0 (x[0 + %0], a) workgroups (%1, 1, 1)\n"
+        "repeat turn0 in 0..(k + 1) {\n"
+        "  dispatch doubled program 0 (a, b) workgroups (ceil_div((%0 - turn0), 256), 1, 1)\n"
+        "  swap a, b\n"
+        "}\n"
+        "when (8 < %0) {\n"
+        "  dispatch doubled program 0 (table, b) workgroups (%1, 1, 1)\n"
+        "} otherwise {\n"
+        "  clear b\n"
+        "}\n"
+        "invoke powers procedure 0 (a, scratch; k)\n"
+        "return scratch, b\n"
+    )
+    assert made.text == text
+    assert made.procedure.programs == [doubled.program]
+    assert made.procedure.procedures == [powers.procedure]
+
+
+def test_procedures_are_values():
+    def made(count):
+        @vyre.procedure(name="steps")
+        def steps(x: InOut[u32]):
+            for _ in range(count):
+                vyre.clear(x)
+
+        return steps.procedure
+
+    assert made(2) == made(2)
+    assert hash(made(2)) == hash(made(2))
+    assert len({made(1), made(2), made(2)}) == 2
+    assert made(1) != made(2)
+    assert repr(made(2)) == "<vyre.Procedure steps(x): 2 steps>"

@@ -1,17 +1,16 @@
 """Procedures: several kernels over arrays of any length, as one value.
 
 recorder.py and procedure.py run a decorated function once and keep its steps (steps.py) over symbolic arrays
-(arrays.py) and sizes (sizes.py); running.py runs them for the arrays of a call.
+(arrays.py) and sizes (sizes.py); core.py makes the core's Procedure of them, and running.py runs them for the arrays of
+a call.
 """
 
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.procedure import ProcedureFunction, procedure
 from vyre._procedure.recorder import clear, otherwise, scratch, swap, times, when
 from vyre._procedure.sizes import Size, ceil_div, ceil_log2, limit, size_max, size_min, size_select
-from vyre._procedure.steps import Procedure
 
 __all__ = [
-    "Procedure",
     "ProcedureArray",
     "ProcedureFunction",
     "Size",

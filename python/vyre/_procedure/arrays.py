@@ -78,17 +78,16 @@ class ProcedureArray:
         if not isinstance(key, slice) or key.step is not None:
             raise ArgumentError(
                 f"an array in a procedure is indexed with {shown(key)}, and its elements are unknown until the "
-                "procedure "
-                "runs. Fix: read elements in a kernel; array[a:b] is a part of the array."
+                "procedure runs. Fix: read elements in a kernel; array[a:b] is a part of the array."
             )
         first = 0 if key.start is None else as_size(key.start, "a slice's begin")
         last = self._shape[0] if key.stop is None else as_size(key.stop, "a slice's end")
-        row: Any = 1
+        length: Any = last if isinstance(first, int) and first == 0 else last - first
+        offset: Any = first
+        count: Any = length
         for extent in self._shape[1:]:
-            row = extent * row
-        offset = self._slice[0] if self._slice else 0
-        length = last - first
-        part = (offset + row * first, row * length)
+            offset, count = extent * offset, extent * count
+        part = (self._slice[0] + offset if self._slice else offset, count)
         return ProcedureArray(self._recorder, self._decl, self._element, (length, *self._shape[1:]), part)
 
     def _part(self) -> Part:

@@ -13,17 +13,18 @@ import numpy as np
 from vyre import _core
 from vyre._array import _NUMPY
 from vyre._calls import explain_calls
-from vyre._core import Array, DataType
+from vyre._core import Array, DataType, Procedure
 from vyre._default import place
 from vyre._kernel.call import _RANGES
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.parameters import Parameter, parameters_of
 from vyre._kernel.recording import RECORDING
 from vyre._procedure.arrays import ProcedureArray
+from vyre._procedure.core import core_procedure
 from vyre._procedure.recorder import ACTIVE, Recorder, active, record_kernel
 from vyre._procedure.running import run
 from vyre._procedure.sizes import Size, substituted
-from vyre._procedure.steps import ArrayDecl, Invoke, Procedure
+from vyre._procedure.steps import ArrayDecl, Invoke, Recorded
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError, CallError
 
@@ -41,6 +42,7 @@ class ProcedureFunction:
 
     Attributes:
         procedure: the Procedure that it records, for functions without ``const`` parameters.
+        text: that procedure's text.
     """
 
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
@@ -63,14 +65,21 @@ class ProcedureFunction:
                     "it makes. "
                     f"Fix: write {each.name} = vyre.scratch(type, n) in its body, and return {each.name}."
                 )
-        self._made: OrderedDict[Any, Procedure] = OrderedDict()
+        self._made: OrderedDict[Any, Recorded] = OrderedDict()
 
     @property
     def procedure(self) -> Procedure:
         return self.specialize()
 
+    @property
+    def text(self) -> str:
+        return self.procedure.to_text()
+
     def specialize(self, **constants: Any) -> Procedure:
         """The Procedure for some values of its ``const`` parameters."""
+        return core_procedure(self._recorded(constants))
+
+    def _recorded(self, constants: dict[str, Any]) -> Recorded:
         wanted = [each for each in self._parameters if each.kind == "const"]
         for each in wanted:
             if each.name not in constants:
@@ -88,7 +97,7 @@ class ProcedureFunction:
                 self._made.popitem(last=False)
         return known
 
-    def _record(self, constants: dict[str, Any]) -> Procedure:
+    def _record(self, constants: dict[str, Any]) -> Recorded:
         recorder = Recorder(self.name)
         arguments: dict[str, Any] = {}
         numbers: list[tuple[str, DataType]] = []
@@ -136,13 +145,13 @@ class ProcedureFunction:
             kept.append(decl)
         if len({id(each) for each in kept}) != len(kept):
             raise ArgumentError(f"procedure `{self.name}` returns an array twice. Fix: return it once.")
-        return Procedure(self.name, recorder.arrays, numbers, recorder.blocks[0], outputs, kept)
+        return Recorded(self.name, recorder.arrays, numbers, recorder.blocks[0], outputs, kept)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         options = {name: kwargs.pop(name) for name in _OPTIONS if name in kwargs}
         given = self._given(args, kwargs)
         constants = {each.name: given[each.name] for each in self._parameters if each.kind == "const"}
-        made = self.specialize(**constants)
+        made = self._recorded(constants)
         recorder = active()
         if recorder is not None:
             return self._invoked(recorder, made, given, options)
@@ -171,7 +180,7 @@ class ProcedureFunction:
                 given[each.name] = each.default
         return given
 
-    def _invoked(self, recorder: Recorder, made: Procedure, given: dict[str, Any], options: dict[str, Any]) -> Any:
+    def _invoked(self, recorder: Recorder, made: Recorded, given: dict[str, Any], options: dict[str, Any]) -> Any:
         for name in ("backend", "device"):
             if options.get(name) is not None:
                 raise ArgumentError(
@@ -237,7 +246,7 @@ class ProcedureFunction:
         kept = tuple(results[id(decl)] for decl in made.results)
         return kept[0] if len(kept) == 1 else kept or None
 
-    def _outs(self, made: Procedure, out: Any) -> Sequence[Any]:
+    def _outs(self, made: Recorded, out: Any) -> Sequence[Any]:
         if out is None:
             return [None] * len(made.outputs)
         given = out if isinstance(out, tuple) else (out,)
@@ -265,7 +274,7 @@ class ProcedureFunction:
             )
         return count & 0xFFFFFFFF if parameter.element is DataType.I32 else count
 
-    def _run(self, made: Procedure, given: dict[str, Any], options: dict[str, Any]) -> Any:
+    def _run(self, made: Recorded, given: dict[str, Any], options: dict[str, Any]) -> Any:
         resident = next((v for v in given.values() if isinstance(v, Array)), None)
         if resident is not None:
             for name in ("backend", "device"):

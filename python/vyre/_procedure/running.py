@@ -19,7 +19,7 @@ from vyre.errors import ArgumentError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from vyre._procedure.steps import ArrayDecl, Part, Procedure
+    from vyre._procedure.steps import ArrayDecl, Part, Recorded
 
 __all__ = ["run"]
 
@@ -74,7 +74,7 @@ class _Plan:
     """
 
     def __init__(
-        self, procedure: Procedure, shapes: Sequence[tuple[int, ...]], numbers: Sequence[int], place: _Place
+        self, procedure: Recorded, shapes: Sequence[tuple[int, ...]], numbers: Sequence[int], place: _Place
     ) -> None:
         self.lock = threading.Lock()
         self.place = place
@@ -89,7 +89,7 @@ class _Plan:
 
     def _flatten(
         self,
-        procedure: Procedure,
+        procedure: Recorded,
         targets: Sequence[Any],
         shapes: Sequence[tuple[int, ...]],
         numbers: Sequence[int],
@@ -258,7 +258,7 @@ class _Plan:
 
 
 def run(
-    procedure: Procedure,
+    procedure: Recorded,
     given: Sequence[Array],
     numbers: Sequence[int],
     outputs: Sequence[Array | None],

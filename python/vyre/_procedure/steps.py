@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from vyre._core import DataType, Program
     from vyre._procedure.sizes import Size
 
-__all__ = ["ArrayDecl", "Clear", "Dispatch", "Invoke", "Part", "Procedure", "Repeat", "Swap", "When"]
+__all__ = ["ArrayDecl", "Clear", "Dispatch", "Invoke", "Part", "Recorded", "Repeat", "Swap", "When"]
 
 
 @dataclass(eq=False)
@@ -52,7 +52,7 @@ class Dispatch:
 
 @dataclass(frozen=True, eq=False)
 class Invoke:
-    procedure: Procedure
+    procedure: Recorded
     arrays: tuple[Part, ...]  # its inputs and in_outs, then its outputs
     numbers: tuple[Size | int, ...]
 
@@ -83,8 +83,8 @@ class Clear:
 
 
 @dataclass(eq=False)
-class Procedure:
-    """Several programs over named arrays, for arrays of any length."""
+class Recorded:
+    """What a procedure's function has recorded."""
 
     name: str
     arrays: list[ArrayDecl]
@@ -92,6 +92,7 @@ class Procedure:
     steps: list[Any]
     outputs: list[ArrayDecl]
     results: list[ArrayDecl]  # what a call returns: outputs and in_outs, in the order of the return statement
+    core: Any = None  # the Procedure, once it was asked for
 
     def _of_role(self, *roles: str) -> list[ArrayDecl]:
         return [each for each in self.arrays if each.role in roles]

@@ -1,0 +1,214 @@
+// Procedure, and what the builder in vyre/_procedure makes it with.
+#include <fmt/format.h>
+#include <pybind11/stl.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "bindings.hpp"
+#include "construct.hpp"
+#include "convert.hpp"
+#include "program.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/ir/procedure.hpp"
+#include "vyre/ir/procedure_print.hpp"
+
+namespace vyre::python {
+namespace {
+
+using ir::ArrayId;
+using ir::ArrayPart;
+using ir::Procedure;
+using ir::ProcedureBuilder;
+using ir::SizeId;
+
+// Python's builder names sizes and arrays by their index.
+SizeId size_of(std::uint32_t index) { return {index}; }
+
+// (array, view or None, offset or None, length or None)
+using PartState = std::tuple<std::uint32_t, std::optional<ir::DataType>, std::optional<std::uint32_t>, std::optional<std::uint32_t>>;
+
+ArrayPart part_of(const PartState& state) {
+  const auto& [array, view, offset, length] = state;
+  ArrayPart part{.array = ArrayId{array}, .view = view, .offset = {}, .length = {}};
+  if (offset) part.offset = size_of(*offset);
+  if (length) part.length = size_of(*length);
+  return part;
+}
+
+std::vector<SizeId> sizes_of(const std::vector<std::uint32_t>& indices) {
+  std::vector<SizeId> result;
+  for (std::uint32_t index : indices) result.push_back(size_of(index));
+  return result;
+}
+
+template <std::size_t n>
+std::uint32_t row_of(const std::array<std::string_view, n>& names, std::string_view name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) throw ArgumentError(fmt::format("`{}` is unknown here. Fix: use one of {}.", name, fmt::join(names, ", ")));
+  return static_cast<std::uint32_t>(found - names.begin());
+}
+
+ir::SizeOp op_of(std::string_view wanted) {
+  static constexpr std::pair<std::string_view, ir::SizeOp> kRows[] = {
+#define VYRE_SIZE_OP(name, text, operands, number) {text, ir::SizeOp::name},
+#include "vyre/ir/size_ops.def"
+  };
+  for (const auto& [text, op] : kRows) {
+    if (text == wanted) return op;
+  }
+  throw ArgumentError(fmt::format("there is no size operation `{}`. Fix: use one of size_ops.def.", wanted));
+}
+
+void def_sizes(py::class_<ProcedureBuilder>& builder) {
+  builder.def("literal", [](ProcedureBuilder& self, std::uint64_t value) { return self.literal(value).index; });
+  builder.def("length", [](ProcedureBuilder& self, std::uint32_t array, std::uint32_t axis) { return self.length({array}, axis).index; });
+  builder.def("number", [](ProcedureBuilder& self, std::uint32_t index) { return self.number(index).index; });
+  builder.def("limit", [](ProcedureBuilder& self, const std::string& name) {
+    return self.limit(static_cast<ir::Limit>(row_of(ir::kLimitNames, name))).index;
+  });
+  builder.def("turn", [](ProcedureBuilder& self, std::uint32_t number) { return self.turn(number).index; });
+  builder.def("apply", [](ProcedureBuilder& self, const std::string& op, const std::vector<std::uint32_t>& operands) {
+    std::array<SizeId, 3> given{};
+    for (std::size_t k = 0; k < operands.size() && k < given.size(); ++k) given[k] = size_of(operands[k]);
+    return self.apply(op_of(op), given[0], given[1], given[2]).index;
+  });
+}
+
+void def_steps(py::class_<ProcedureBuilder>& builder) {
+  builder.def("dispatch", [](ProcedureBuilder& self, const std::string& name, const PyProgram& program,
+                             const std::vector<std::variant<PartState, std::vector<std::uint32_t>>>& bound,
+                             const std::array<std::uint32_t, 3>& most, const std::optional<PartState>& counts, bool counts_invocations) {
+    ir::Dispatch step{.name = name, .program = self.program(program.program), .bound = {}, .grid = {}};
+    for (const auto& each : bound) {
+      if (const auto* part = std::get_if<PartState>(&each)) {
+        step.bound.emplace_back(part_of(*part));
+      } else {
+        step.bound.emplace_back(sizes_of(std::get<std::vector<std::uint32_t>>(each)));
+      }
+    }
+    for (std::size_t axis = 0; axis < 3; ++axis) step.grid.most[axis] = size_of(most[axis]);
+    if (counts) step.grid.counts = part_of(*counts);
+    step.grid.counts_invocations = counts_invocations;
+    self.dispatch(std::move(step));
+  });
+  builder.def("invoke", [](ProcedureBuilder& self, const Procedure& procedure, const std::vector<PartState>& arrays,
+                           const std::vector<std::uint32_t>& numbers) {
+    ir::Invoke step{.procedure = self.procedure(procedure), .arrays = {}, .numbers = sizes_of(numbers)};
+    for (const PartState& each : arrays) step.arrays.push_back(part_of(each));
+    self.invoke(std::move(step));
+  });
+  builder.def("repeat", [](ProcedureBuilder& self, std::uint32_t count) { return self.repeat(size_of(count)); });
+  builder.def("when", [](ProcedureBuilder& self, std::uint32_t condition) { self.when(size_of(condition)); });
+  builder.def("otherwise", [](ProcedureBuilder& self) { self.otherwise(); });
+  builder.def("end", [](ProcedureBuilder& self) { self.end(); });
+  builder.def("swap", [](ProcedureBuilder& self, std::uint32_t a, std::uint32_t b) { self.swap({a}, {b}); });
+  builder.def("clear", [](ProcedureBuilder& self, const PartState& part) { self.clear(part_of(part)); });
+  builder.def("result", [](ProcedureBuilder& self, std::uint32_t array) { self.result({array}); });
+}
+
+void bind_builder(py::module_& m) {
+  py::class_<ProcedureBuilder> builder(m, "_ProcedureBuilder", py::is_final(), made_whole<ProcedureBuilder>());
+  def_new(builder, [](const py::args& args, const py::kwargs&) {
+    return std::make_unique<ProcedureBuilder>(to_text(args[0], "the name of a procedure"));
+  });
+  def_no_pickle(builder, "a builder is not pickled. Fix: pickle the Procedure.");
+  def_sizes(builder);
+  builder.def("array",
+              [](ProcedureBuilder& self, const std::string& name, const std::string& role, ir::DataType element, std::uint32_t axes,
+                 const std::vector<std::uint32_t>& shape, bool zeros, const std::optional<py::bytes>& contents) {
+                ir::ArrayDecl decl{.name = name,
+                                   .role = static_cast<ir::ArrayRole>(row_of(ir::kRoleNames, role)),
+                                   .element = element,
+                                   .axes = axes,
+                                   .shape = sizes_of(shape),
+                                   .zeros = zeros,
+                                   .contents = nullptr};
+                if (contents) {
+                  const std::string_view bytes = *contents;
+                  const auto* begin = reinterpret_cast<const std::byte*>(bytes.data());
+                  decl.contents = std::make_shared<const std::vector<std::byte>>(begin, begin + bytes.size());
+                }
+                return self.array(std::move(decl)).index;
+              });
+  builder.def("declare", [](ProcedureBuilder& self, const std::string& name, ir::DataType type) { return self.declare({name, type}); });
+  def_steps(builder);
+  builder.def("finish", &ProcedureBuilder::finish);
+}
+
+}  // namespace
+
+void bind_procedure(py::module_& m) {
+  py::options options;
+  options.disable_function_signatures();
+  py::class_<Procedure> procedure(m, "Procedure", py::is_final(), made_whole<Procedure>(),
+                                  R"(Several programs over named arrays of any length, as a value: what ``@vyre.procedure`` records.
+
+It is immutable, and equal to another one with the same arrays, sizes, programs and steps. It is made with ``vyre.procedure``.
+
+>>> @vyre.procedure
+... def cleared(x: vyre.InOut[vyre.u32]):
+...     vyre.clear(x)
+>>> cleared.procedure
+<vyre.Procedure cleared(x): 1 step>
+>>> print(cleared.procedure.to_text())
+procedure "cleared"
+in_out x: u32[]
+clear x
+<BLANKLINE>)");
+  def_no_new(procedure, "a Procedure is not made directly. Fix: write a function under @vyre.procedure, whose .procedure it is.");
+  procedure.def_property_readonly(
+      "name", [](const Procedure& self) { return lenient_str(self.name()); }, "Its name.");
+  procedure.def_property_readonly(
+      "programs",
+      [](const Procedure& self) {
+        py::list made;
+        for (const ir::Program& program : self.programs()) made.append(PyProgram(program));
+        return made;
+      },
+      "The programs of its own steps, each once, in the order of first use.");
+  procedure.def_property_readonly(
+      "procedures", [](const Procedure& self) { return self.procedures(); }, "The procedures that its steps invoke, each once.");
+  procedure.def(
+      "to_text", [](const Procedure& self) { return lenient_str(ir::to_text(self)); },
+      R"(to_text() -> str
+
+The arrays, sizes, programs and steps as text, for people.
+
+>>> @vyre.procedure
+... def cleared(x: vyre.InOut[vyre.u32], n: vyre.u32):
+...     with vyre.when(n > 3):
+...         vyre.clear(x)
+>>> print(cleared.procedure.to_text())
+procedure "cleared"
+number n: u32
+in_out x: u32[]
+when (3 < n) {
+  clear x
+}
+<BLANKLINE>)");
+  procedure.def("__eq__",
+                [](const Procedure& self, py::handle other) { return is<Procedure>(other) && self == other.cast<const Procedure&>(); });
+  procedure.def("__hash__", [](const Procedure& self) { return static_cast<py::ssize_t>(self.hash() >> 1); });
+  procedure.def("__copy__", [](py::object self) { return self; });
+  procedure.def("__deepcopy__", [](py::object self, py::handle) { return self; });
+  procedure.def("__repr__", [](const Procedure& self) {
+    std::string names;
+    for (const ir::NumberDecl& number : self.numbers()) names += fmt::format(", {}", number.name);
+    std::string arrays;
+    for (ArrayId id : self.interface()) {
+      if (self.arrays()[id].role != ir::ArrayRole::Output)
+        arrays += fmt::format("{}{}", arrays.empty() ? "" : ", ", self.arrays()[id].name);
+    }
+    if (arrays.empty() && !names.empty()) names = names.substr(2);
+    const std::size_t steps = self.steps().size();
+    return lenient_str(fmt::format("<vyre.Procedure {}({}{}): {} step{}>", self.name(), arrays, names, steps, steps == 1 ? "" : "s"));
+  });
+  bind_builder(m);
+}
+
+}  // namespace vyre::python
