@@ -1,0 +1,284 @@
+"""Many byte strings in one buffer, and what host calls that take one, a list or packed ones give back.
+
+``Messages`` holds byte strings on a device: the bytes as words, and for each message its first byte and its length.
+``taken`` makes one of any data that such a host call accepts, and remembers in which form the results go back.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import vyre
+from vyre import _values
+from vyre._calls import explain_calls
+from vyre._text import shown
+from vyre.errors import ArgumentError, BindingError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from vyre import Array, Device
+
+__all__ = ["Messages", "Taken", "taken"]
+
+_MOST_BYTES = 2**32 - 1  # positions of bytes are u32
+_WORD = 4  # bytes
+_PADS = [b"", b"\0\0\0", b"\0\0", b"\0"]  # what follows a message of so many bytes modulo 4
+
+
+class Messages:
+    """Byte strings on a device, packed once and read by as many calls as wanted.
+
+    Args:
+        data: the bytes of all messages: bytes-like, a uint8 array of one axis, or a resident one (which is not copied
+            if its length is a multiple of 4).
+        offsets: one integer more than there are messages, ascending: message i is ``data[offsets[i]:offsets[i + 1]]``.
+            Resident ones are read by the host, which waits for them.
+        backend, device: where; a resident ``data`` stays where it is.
+
+    The bytes are 2^32 - 1 at most. Messages that begin at multiples of 4 bytes are read fastest; ``Messages.pack``
+    places them so.
+
+    Attributes:
+        words: the bytes as a resident uint32 array, little-endian, zeros after the last byte.
+        starts, lengths: the first byte and the number of bytes of each message, resident uint32 arrays.
+        aligned: whether every message begins at a multiple of 4 bytes.
+        shortest, longest: the least and the largest length in bytes, 0 without messages.
+        backend, device: where the arrays are, as ``vyre.run`` takes them.
+
+    Raises: ArgumentError, BindingError (an array of another type), CapabilityError, DeviceMemoryError, DeviceError.
+
+    >>> greetings = Messages(b"hellohi", [0, 5, 5, 7], backend="cpu")
+    >>> len(greetings), greetings.longest
+    (3, 5)
+    >>> greetings.lengths.numpy()
+    array([5, 0, 2], dtype=uint32)
+    """
+
+    __slots__ = ("aligned", "backend", "device", "lengths", "longest", "shortest", "starts", "words")
+
+    words: Array
+    starts: Array
+    lengths: Array
+    aligned: bool
+    shortest: int
+    longest: int
+    backend: str
+    device: int
+
+    def __init__(
+        self, data: Any, offsets: Any, *, backend: str | None = None, device: int | Device | None = None
+    ) -> None:
+        function = "vyre.std.Messages"
+        resident = isinstance(data, vyre.Array)
+        if resident:
+            _check_elements(data, f"argument `data` of {function}")
+            size = data.size
+        else:
+            data = octets(data, f"argument `data` of {function}")
+            size = len(data)
+        _check_total(size, f"argument `data` of {function}", "make several Messages, each of a part of the data")
+        given = offsets.numpy() if isinstance(offsets, vyre.Array) else offsets
+        bounds = _bounds(given, size, f"argument `offsets` of {function}")
+        words = _resident_words(data) if resident else _words(data, backend, device)
+        self._set(words, bounds[:-1], np.diff(bounds))
+
+    @classmethod
+    def pack(
+        cls, messages: Sequence[Any], *, backend: str | None = None, device: int | Device | None = None
+    ) -> Messages:
+        """Copy byte strings to a device, each to a multiple of 4 bytes.
+
+        Args:
+            messages: a list or tuple of bytes-likes or uint8 arrays of one axis, which together have at most
+                2^32 - 1 bytes, each rounded up to a multiple of 4. There may be none, and empty ones.
+            backend, device: where.
+
+        Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
+
+        >>> Messages.pack([b"hello", b"", b"hi"], backend="cpu").starts.numpy()
+        array([0, 8, 8], dtype=uint32)
+        """
+        return cls._packed(messages, "argument `messages` of vyre.std.Messages.pack", backend, device)
+
+    @classmethod
+    def _packed(cls, messages: Sequence[Any], where: str, backend: str | None, device: int | Device | None) -> Messages:
+        if not isinstance(messages, (list, tuple)):
+            raise ArgumentError(
+                f"{where} must be a list of bytes-likes, got {type(messages).__name__}. Fix: write [message]."
+            )
+        # Nearly all are bytes, which are taken as they are; the places of others are named.
+        parts = [
+            each if type(each) is bytes else octets(each, f"element {index} of {where}")
+            for index, each in enumerate(messages)
+        ]
+        lengths = np.fromiter(map(len, parts), np.int64, len(parts))
+        slots = (lengths + (_WORD - 1)) // _WORD * _WORD
+        _check_total(int(slots.sum()), where, "pass the messages in several calls")
+        padded = [piece for part in parts for piece in (part, _PADS[len(part) % _WORD])]
+        made = cls.__new__(cls)
+        made._set(_words(b"".join(padded), backend, device), np.cumsum(slots) - slots, lengths)
+        return made
+
+    def _set(self, words: Array, starts: np.ndarray, lengths: np.ndarray) -> None:
+        self.words = words
+        self.backend, self.device = words.backend, words.device
+        place = {"backend": words.backend, "device": words.device}
+        self.starts = vyre.array(starts.astype(np.uint32), **place)
+        self.lengths = vyre.array(lengths.astype(np.uint32), **place)
+        self.aligned = not (starts % _WORD).any()
+        self.shortest = int(lengths.min(initial=_MOST_BYTES)) if len(lengths) else 0
+        self.longest = int(lengths.max(initial=0))
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    def __repr__(self) -> str:
+        lengths = f"of {self.shortest} to {self.longest} bytes " if len(self) else ""
+        return f"<vyre.std.Messages: {len(self)} messages {lengths}on {self.backend}>"
+
+
+class Taken:
+    """The messages of a call, and the form in which its results go back.
+
+    Attributes:
+        messages: what the call was given, as Messages.
+        one: whether it was a single message, so that there is a single result.
+        resident: whether the results stay on the device.
+    """
+
+    __slots__ = ("messages", "one", "resident")
+
+    def __init__(self, messages: Messages, one: bool, resident: bool) -> None:
+        self.messages, self.one, self.resident = messages, one, resident
+
+    def rows(self, words: Array, size: int) -> Any:
+        """Digests of ``size`` bytes, from a resident array of their words, one after the other, little-endian.
+
+        Returns: bytes for one message; uint8 of shape (n, size) for several, or (size,) for one resident array.
+        """
+        shape = (size,) if self.one else (len(self.messages), size)
+        if self.resident:
+            return words.view(vyre.u8).reshape(*shape)
+        host = words.numpy().view(np.uint8)
+        return host.tobytes() if self.one else host.reshape(shape)
+
+    def numbers(self, values: Array) -> Any:
+        """One number a message, from a resident array of them.
+
+        Returns: an int for one message; for several an array of them; of resident data a resident one.
+        """
+        if self.resident:
+            return values
+        host = values.numpy()
+        return int(host[0]) if self.one else host
+
+
+def taken(data: Any, function: str, backend: str | None = None, device: int | Device | None = None) -> Taken:
+    """The messages that a host call got as its argument ``data``.
+
+    Args:
+        data: one bytes-like, a uint8 array of one axis (numpy's or resident), a list of bytes-likes, or Messages.
+        function: the call's name, for messages.
+        backend, device: where data of the host goes; what is resident stays where it is.
+
+    >>> taken([b"hello", b"hi"], "vyre.std.sha256", "cpu").messages
+    <vyre.std.Messages: 2 messages of 2 to 5 bytes on cpu>
+    """
+    where = f"argument `data` of {function}"
+    if isinstance(data, Messages):
+        return Taken(data, one=False, resident=True)
+    if isinstance(data, vyre.Array):
+        _check_elements(data, where)
+        _check_total(data.size, where, "pass slices of it")
+        return Taken(Messages(data, [0, data.size]), one=True, resident=True)
+    if isinstance(data, (list, tuple)):
+        return Taken(Messages._packed(data, where, backend, device), one=False, resident=False)
+    return Taken(Messages._packed([octets(data, where)], where, backend, device), one=True, resident=False)
+
+
+def octets(data: Any, where: str) -> bytes | memoryview:
+    """The bytes of a bytes-like or a numpy array of uint8 with one axis, not copied if they lie in a row."""
+    if isinstance(data, bytes):
+        return data
+    if isinstance(data, np.ndarray):
+        if data.dtype != np.uint8:
+            raise BindingError(f"{where} must be bytes or an array of uint8, got {data.dtype}. Fix: write x.tobytes().")
+        if data.ndim != 1:
+            raise BindingError(
+                f"{where} must be an array of one axis, got shape {data.shape}. "
+                "Fix: write list(x) for a message a row, or x.tobytes() for one message."
+            )
+        return memoryview(np.ascontiguousarray(data))
+    if isinstance(data, str):
+        raise ArgumentError(f"{where} must be bytes, got str. Fix: write text.encode().")
+    if isinstance(data, vyre.Array):
+        raise ArgumentError(
+            f"{where} must be bytes of the host, got a vyre.Array. Fix: write array.numpy().tobytes(), "
+            "or pass vyre.std.Messages(array, offsets)."
+        )
+    try:
+        view = memoryview(data)
+    except TypeError:
+        raise ArgumentError(
+            f"{where} must be bytes-like, got {shown(data)}. Fix: pass bytes, a bytearray or a numpy array of uint8."
+        ) from None
+    return view.cast("B") if view.c_contiguous and view.nbytes else memoryview(view.tobytes())
+
+
+def _words(data: bytes | memoryview, backend: str | None, device: int | Device | None) -> Array:
+    """Bytes of the host as little-endian words, with zeros to the end of the last."""
+    whole = len(data) % _WORD == 0
+    host = np.frombuffer(data if whole else b"".join((data, _PADS[len(data) % _WORD])), "<u4")
+    return vyre.array(host.astype(np.uint32, copy=False), backend=backend, device=device)
+
+
+def _resident_words(data: Array) -> Array:
+    """A resident uint8 array as words: the same memory, or a copy where the words end behind it."""
+    if data.size % _WORD == 0:
+        return data.view(vyre.u32)
+    padded = vyre.empty((data.size + (_WORD - 1)) // _WORD * _WORD, np.uint8, backend=data.backend, device=data.device)
+    padded[: data.size] = data
+    return padded.view(vyre.u32)
+
+
+def _bounds(offsets: Any, size: int, where: str) -> np.ndarray:
+    """The offsets as int64, ascending from 0 or later to at most ``size``."""
+    bounds = _values.exact(offsets, np.dtype(np.uint32), where).astype(np.int64)
+    if bounds.ndim != 1 or not len(bounds):
+        raise ArgumentError(
+            f"{where} must have one axis and one element more than there are messages, got shape {bounds.shape}. "
+            "Fix: write [0] for no messages."
+        )
+    falls = np.flatnonzero(np.diff(bounds) < 0)
+    if len(falls):
+        k = int(falls[0])
+        raise ArgumentError(
+            f"{where} must not descend, got {bounds[k]} at [{k}] and {bounds[k + 1]} at [{k + 1}]. "
+            "Fix: pass the positions in ascending order."
+        )
+    if bounds[-1] > size:
+        raise ArgumentError(
+            f"{where} must lie in the {size} bytes of the data, got {bounds[-1]} at [{len(bounds) - 1}]. "
+            f"Fix: write {size} for the end of the data."
+        )
+    return bounds
+
+
+def _check_elements(data: Array, where: str) -> None:
+    if data.dtype != np.uint8 or data.ndim != 1:
+        raise BindingError(
+            f"{where} must be a vyre.Array of uint8 with one axis, got {data.dtype} with shape {data.shape}. "
+            "Fix: write array.view(vyre.u8)."
+        )
+
+
+def _check_total(size: int, where: str, fix: str) -> None:
+    if size > _MOST_BYTES:
+        raise ArgumentError(f"{where} must have at most 4294967295 bytes, got {size}. Fix: {fix}.")
+
+
+explain_calls(globals())

@@ -1,0 +1,193 @@
+"""Messages: many byte strings in one buffer, how they are packed, and the form of results."""
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre.std._messages import Messages, taken
+
+
+def strings_of(messages):
+    """The byte strings back, by numpy alone."""
+    data = messages.words.numpy().astype("<u4").tobytes()
+    places = zip(messages.starts.numpy().tolist(), messages.lengths.numpy().tolist(), strict=True)
+    return [data[start : start + length] for start, length in places]
+
+
+STRINGS = [b"hello", b"", b"\0\0\0\0", b"abc", b"", bytes(range(256)), b"z"]
+
+
+def test_packed_strings_come_back_and_begin_at_words(target):
+    messages = Messages.pack(STRINGS, **target)
+    assert strings_of(messages) == STRINGS
+    assert len(messages) == 7
+    assert messages.aligned
+    assert (messages.shortest, messages.longest, messages.backend) == (0, 256, target["backend"])
+    assert not (messages.starts.numpy() % 4).any()
+
+
+@pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, lambda x: np.frombuffer(x, np.uint8)])
+def test_every_kind_of_bytes_is_packed_alike(kind):
+    messages = Messages.pack([kind(each) for each in STRINGS], backend="reference")
+    assert strings_of(messages) == STRINGS
+    joined = Messages(kind(b"".join(STRINGS)), np.cumsum([0, *map(len, STRINGS)]), backend="reference")
+    assert strings_of(joined) == STRINGS
+    assert not joined.aligned
+
+
+def test_strings_with_steps_and_rows_of_an_array_are_packed():
+    rows = np.arange(24, dtype=np.uint8).reshape(3, 8)
+    assert strings_of(Messages.pack(list(rows[:, ::3]), backend="reference")) == [bytes(row[::3]) for row in rows]
+    assert strings_of(Messages.pack([memoryview(b"abcdef")[::2]], backend="reference")) == [b"ace"]
+    assert strings_of(Messages.pack([rows.astype(">u2").data], backend="reference")) == [rows.astype(">u2").tobytes()]
+
+
+def test_no_messages_and_no_bytes(target):
+    for messages in (Messages.pack([], **target), Messages(b"", [0], **target)):
+        assert strings_of(messages) == []
+        assert (len(messages), messages.shortest, messages.longest, messages.aligned) == (0, 0, 0, True)
+    assert strings_of(Messages(b"", [0, 0, 0], **target)) == [b"", b""]
+    assert strings_of(Messages(b"abcd", [4, 4], **target)) == [b""]
+
+
+@pytest.mark.parametrize("size", [0, 1, 4, 7, 8])
+def test_resident_bytes_stay_where_they_are(target, size):
+    data = np.arange(1, size + 1, dtype=np.uint8)
+    offsets = vyre.array(np.array([0, size // 2, size], np.uint32), **target)
+    messages = Messages(vyre.array(data, **target), offsets)
+    assert strings_of(messages) == [data[: size // 2].tobytes(), data[size // 2 :].tobytes()]
+    assert messages.words.backend == target["backend"]
+
+
+def test_resident_bytes_are_not_copied():
+    data = vyre.array(np.zeros(8, np.uint8), backend="cpu")
+    messages = Messages(data, [0, 8])
+    data[0] = 7
+    assert strings_of(messages) == [b"\7" + bytes(7)]
+
+
+def test_aligned_tells_of_starts_and_not_of_ends():
+    assert Messages(b"abcdefg", [0, 4, 7], backend="reference").aligned
+    assert not Messages(b"abcdefg", [0, 3, 7], backend="reference").aligned
+    assert not Messages(b"abcdefg", [1, 4], backend="reference").aligned
+
+
+def test_results_have_the_form_of_the_data():
+    words = np.arange(4, dtype=np.uint32)
+    rows = words.astype("<u4").view(np.uint8).reshape(2, 8)
+    many, one = vyre.array(words, backend="cpu"), vyre.array(words[:2], backend="cpu")
+    listed = taken([b"a", b"b"], "vyre.std.f", "cpu")
+    np.testing.assert_array_equal(listed.rows(many, 8), rows, strict=True)
+    np.testing.assert_array_equal(listed.numbers(one), words[:2], strict=True)
+    held = taken(Messages.pack([b"a", b"b"], backend="cpu"), "vyre.std.f")
+    np.testing.assert_array_equal(held.rows(many, 8).numpy(), rows, strict=True)
+    assert isinstance(held.rows(many, 8), vyre.Array)
+    assert held.numbers(one) is one
+    for single in (b"ab", bytearray(b"ab"), np.frombuffer(b"ab", np.uint8)):
+        alone = taken(single, "vyre.std.f", "cpu")
+        assert strings_of(alone.messages) == [b"ab"]
+        assert alone.rows(one, 8) == rows[0].tobytes()
+        assert alone.numbers(one[:1]) == 0
+    lying = taken(vyre.array(b"ab", backend="cpu"), "vyre.std.f")
+    assert strings_of(lying.messages) == [b"ab"]
+    assert lying.rows(one, 8).shape == (8,)
+    assert lying.numbers(one[:1]).shape == (1,)
+    assert taken([], "vyre.std.f", "cpu").rows(many[:0], 8).shape == (0, 8)
+
+
+MANY = "must have at most 4294967295 bytes, got 5368709120. Fix:"
+MISTAKES = [
+    (
+        lambda: Messages(b"abc", [0, 4]),
+        vyre.ArgumentError,
+        "argument `offsets` of vyre.std.Messages must lie in the 3 bytes of the data, got 4 at [1]. "
+        "Fix: write 3 for the end of the data.",
+    ),
+    (
+        lambda: Messages(b"abc", [0, 2, 1]),
+        vyre.ArgumentError,
+        "argument `offsets` of vyre.std.Messages must not descend, got 2 at [1] and 1 at [2]. "
+        "Fix: pass the positions in ascending order.",
+    ),
+    (
+        lambda: Messages(b"abc", [0, -1]),
+        vyre.ArgumentError,
+        "argument `offsets` of vyre.std.Messages must be integers from 0 to 4294967295 for uint32, got -1 at [1]. "
+        "Fix: write np.asarray(x).astype(np.uint32) for the low 32 bits of each.",
+    ),
+    (
+        lambda: Messages(b"abc", []),
+        vyre.ArgumentError,
+        "argument `offsets` of vyre.std.Messages must have one axis and one element more than there are messages, "
+        "got shape (0,). Fix: write [0] for no messages.",
+    ),
+    (
+        lambda: Messages("abc", [0]),
+        vyre.ArgumentError,
+        "argument `data` of vyre.std.Messages must be bytes, got str. Fix: write text.encode().",
+    ),
+    (
+        lambda: Messages(vyre.arange(3, backend="cpu"), [0]),
+        vyre.BindingError,
+        "argument `data` of vyre.std.Messages must be a vyre.Array of uint8 with one axis, got uint32 with shape (3,). "
+        "Fix: write array.view(vyre.u8).",
+    ),
+    (
+        lambda: Messages.pack(b"abc"),
+        vyre.ArgumentError,
+        "argument `messages` of vyre.std.Messages.pack must be a list of bytes-likes, got bytes. Fix: write [message].",
+    ),
+    (
+        lambda: Messages.pack([b"a", 3]),
+        vyre.ArgumentError,
+        "element 1 of argument `messages` of vyre.std.Messages.pack must be bytes-like, got 3. "
+        "Fix: pass bytes, a bytearray or a numpy array of uint8.",
+    ),
+    (
+        lambda: Messages.pack([vyre.array(b"a", backend="cpu")]),
+        vyre.ArgumentError,
+        "element 0 of argument `messages` of vyre.std.Messages.pack must be bytes of the host, got a vyre.Array. "
+        "Fix: write array.numpy().tobytes(), or pass vyre.std.Messages(array, offsets).",
+    ),
+    (
+        lambda: taken(np.zeros((2, 2), np.uint8), "vyre.std.sha256"),
+        vyre.BindingError,
+        "argument `data` of vyre.std.sha256 must be an array of one axis, got shape (2, 2). "
+        "Fix: write list(x) for a message a row, or x.tobytes() for one message.",
+    ),
+    (
+        lambda: taken(np.zeros(2), "vyre.std.sha256"),
+        vyre.BindingError,
+        "argument `data` of vyre.std.sha256 must be bytes or an array of uint8, got float64. Fix: write x.tobytes().",
+    ),
+    (  # bytes() of zeros takes no memory until it is read
+        lambda: Messages.pack([bytes(2**30)] * 5),
+        vyre.ArgumentError,
+        f"argument `messages` of vyre.std.Messages.pack {MANY} pass the messages in several calls.",
+    ),
+    (
+        lambda: Messages(bytes(5 * 2**30), [0]),
+        vyre.ArgumentError,
+        f"argument `data` of vyre.std.Messages {MANY} make several Messages, each of a part of the data.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("make", "kind", "message"), MISTAKES, ids=range(len(MISTAKES)))
+def test_what_cannot_be_packed_is_refused(make, kind, message):
+    with pytest.raises(kind) as caught:
+        make()
+    assert str(caught.value) == message
+
+
+def test_the_fixes_are_right():
+    assert strings_of(Messages(b"abc", [0, 3], backend="cpu")) == [b"abc"]
+    assert strings_of(Messages(b"abc", [0, 1, 2], backend="cpu")) == [b"a", b"b"]
+    assert strings_of(Messages("abc".encode(), [0], backend="cpu")) == []  # noqa: UP012
+    array = vyre.array(np.frombuffer(b"abcd", np.uint32), backend="cpu")
+    assert strings_of(Messages(array.view(vyre.u8), [0, 1])) == [b"a"]
+    assert strings_of(Messages.pack([b"abc"], backend="cpu")) == [b"abc"]
+    rows = np.frombuffer(b"abcd", np.uint8).reshape(2, 2)
+    assert strings_of(taken(list(rows), "f", "cpu").messages) == [b"ab", b"cd"]
+    assert strings_of(taken(rows.tobytes(), "f", "cpu").messages) == [b"abcd"]
+    assert strings_of(Messages(array.view(vyre.u8), [0, 1])) == [b"a"]
