@@ -5,4 +5,6 @@ resident arrays (``vyre.array``) it gives resident ones and does not wait. ``bac
 vyre.run.
 """
 
-__all__: list[str] = []
+from vyre.std._messages import Messages
+
+__all__ = ["Messages"]

@@ -13,8 +13,8 @@ import numpy as np
 import vyre
 from vyre import _values
 from vyre._calls import explain_calls
-from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError
+from vyre.std._host import bytes_of, elements, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,10 +75,10 @@ class Messages:
         function = "vyre.std.Messages"
         resident = isinstance(data, vyre.Array)
         if resident:
-            _check_elements(data, f"argument `data` of {function}")
-            size = data.size
+            place_of(function, backend, device, data)
+            size = elements(data, f"argument `data` of {function}", ["uint8"]).size
         else:
-            data = octets(data, f"argument `data` of {function}")
+            data = _octets(data, f"argument `data` of {function}")
             size = len(data)
         _check_total(size, f"argument `data` of {function}", "make several Messages, each of a part of the data")
         given = offsets.numpy() if isinstance(offsets, vyre.Array) else offsets
@@ -112,7 +112,7 @@ class Messages:
             )
         # Nearly all are bytes, which are taken as they are; the places of others are named.
         parts = [
-            each if type(each) is bytes else octets(each, f"element {index} of {where}")
+            each if type(each) is bytes else _octets(each, f"element {index} of {where}")
             for index, each in enumerate(messages)
         ]
         lengths = np.fromiter(map(len, parts), np.int64, len(parts))
@@ -190,46 +190,31 @@ def taken(data: Any, function: str, backend: str | None = None, device: int | De
     """
     where = f"argument `data` of {function}"
     if isinstance(data, Messages):
+        place_of(function, backend, device, data.words)
         return Taken(data, one=False, resident=True)
     if isinstance(data, vyre.Array):
-        _check_elements(data, where)
+        place_of(function, backend, device, data)
+        elements(data, where, ["uint8"])
         _check_total(data.size, where, "pass slices of it")
         return Taken(Messages(data, [0, data.size]), one=True, resident=True)
     if isinstance(data, (list, tuple)):
         return Taken(Messages._packed(data, where, backend, device), one=False, resident=False)
-    return Taken(Messages._packed([octets(data, where)], where, backend, device), one=True, resident=False)
+    return Taken(Messages._packed([_octets(data, where)], where, backend, device), one=True, resident=False)
 
 
-def octets(data: Any, where: str) -> bytes | memoryview:
-    """The bytes of a bytes-like or a numpy array of uint8 with one axis, not copied if they lie in a row."""
-    if isinstance(data, bytes):
+def _octets(data: Any, where: str) -> Any:
+    """Bytes of the host, as bytes or an array of uint8."""
+    if type(data) is bytes:
         return data
-    if isinstance(data, np.ndarray):
-        if data.dtype != np.uint8:
-            raise BindingError(f"{where} must be bytes or an array of uint8, got {data.dtype}. Fix: write x.tobytes().")
-        if data.ndim != 1:
-            raise BindingError(
-                f"{where} must be an array of one axis, got shape {data.shape}. "
-                "Fix: write list(x) for a message a row, or x.tobytes() for one message."
-            )
-        return memoryview(np.ascontiguousarray(data))
-    if isinstance(data, str):
-        raise ArgumentError(f"{where} must be bytes, got str. Fix: write text.encode().")
     if isinstance(data, vyre.Array):
-        raise ArgumentError(
-            f"{where} must be bytes of the host, got a vyre.Array. Fix: write array.numpy().tobytes(), "
+        raise BindingError(
+            f"{where} must be bytes of the host, got a vyre.Array. Fix: write array.numpy(), "
             "or pass vyre.std.Messages(array, offsets)."
         )
-    try:
-        view = memoryview(data)
-    except TypeError:
-        raise ArgumentError(
-            f"{where} must be bytes-like, got {shown(data)}. Fix: pass bytes, a bytearray or a numpy array of uint8."
-        ) from None
-    return view.cast("B") if view.c_contiguous and view.nbytes else memoryview(view.tobytes())
+    return bytes_of(data, where)
 
 
-def _words(data: bytes | memoryview, backend: str | None, device: int | Device | None) -> Array:
+def _words(data: bytes | np.ndarray, backend: str | None, device: int | Device | None) -> Array:
     """Bytes of the host as little-endian words, with zeros to the end of the last."""
     whole = len(data) % _WORD == 0
     host = np.frombuffer(data if whole else b"".join((data, _PADS[len(data) % _WORD])), "<u4")
@@ -266,14 +251,6 @@ def _bounds(offsets: Any, size: int, where: str) -> np.ndarray:
             f"Fix: write {size} for the end of the data."
         )
     return bounds
-
-
-def _check_elements(data: Array, where: str) -> None:
-    if data.dtype != np.uint8 or data.ndim != 1:
-        raise BindingError(
-            f"{where} must be a vyre.Array of uint8 with one axis, got {data.dtype} with shape {data.shape}. "
-            "Fix: write array.view(vyre.u8)."
-        )
 
 
 def _check_total(size: int, where: str, fix: str) -> None:
