@@ -386,7 +386,7 @@ class _Inliner:
 def _is_library(file: str) -> bool:
     """Whether a file is of vyre, numpy or Python: its functions are called as they are, and all others are inlined."""
     if file.startswith(_PACKAGE):
-        return not file.startswith(f"{_PACKAGE}demo{os.sep}")
+        return not file.startswith((f"{_PACKAGE}demo{os.sep}", f"{_PACKAGE}std{os.sep}"))
     if file.startswith(_NUMPY_FOLDER):
         return True
     return file.startswith(_STANDARD) and "site-packages" not in Path(file).parts
