@@ -2,8 +2,11 @@
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <variant>
@@ -16,6 +19,8 @@
 #include "vyre/base/error.hpp"
 #include "vyre/ir/procedure.hpp"
 #include "vyre/ir/procedure_print.hpp"
+#include "vyre/ir/procedure_wire.hpp"
+#include "without_gil.hpp"
 
 namespace vyre::python {
 namespace {
@@ -111,6 +116,11 @@ void def_steps(py::class_<ProcedureBuilder>& builder) {
   builder.def("result", [](ProcedureBuilder& self, std::uint32_t array) { self.result({array}); });
 }
 
+Procedure from_bytes(const std::string& bytes) {
+  const WithoutGil unlocked;
+  return ir::procedure_from_bytes(std::as_bytes(std::span(bytes)));
+}
+
 void bind_builder(py::module_& m) {
   py::class_<ProcedureBuilder> builder(m, "_ProcedureBuilder", py::is_final(), made_whole<ProcedureBuilder>());
   def_new(builder, [](const py::args& args, const py::kwargs&) {
@@ -191,6 +201,33 @@ when (3 < n) {
   clear x
 }
 <BLANKLINE>)");
+  procedure.def(
+      "to_bytes", [](const Procedure& self) { return py::bytes(self.bytes()); },
+      R"(to_bytes() -> bytes
+
+The procedure in its binary form; equal procedures have equal bytes.
+
+>>> @vyre.procedure
+... def cleared(x: vyre.InOut[vyre.u32]):
+...     vyre.clear(x)
+>>> vyre.Procedure.from_bytes(cleared.procedure.to_bytes()) == cleared.procedure
+True)");
+  procedure.def_static(
+      "from_bytes", [](py::handle data) { return from_bytes(bytes_argument(data, "argument `data` of Procedure.from_bytes")); },
+      py::arg("data"),
+      R"(from_bytes(data) -> Procedure
+
+The procedure of these bytes. Raises ParseError for bytes that to_bytes does not give.
+
+>>> @vyre.procedure
+... def cleared(x: vyre.InOut[vyre.u32]):
+...     vyre.clear(x)
+>>> vyre.Procedure.from_bytes(cleared.procedure.to_bytes())
+<vyre.Procedure cleared(x): 1 step>)");
+  explain_calls(procedure, "Procedure");
+  procedure.def("__reduce__", [](const Procedure& self) {
+    return py::make_tuple(py::module_::import("vyre._pickle").attr("procedure"), py::make_tuple(py::bytes(self.bytes())));
+  });
   procedure.def("__eq__",
                 [](const Procedure& self, py::handle other) { return is<Procedure>(other) && self == other.cast<const Procedure&>(); });
   procedure.def("__hash__", [](const Procedure& self) { return static_cast<py::ssize_t>(self.hash() >> 1); });

@@ -251,17 +251,6 @@ ir::WorkgroupSize to_workgroup_size(py::handle object) {
   return result;
 }
 
-std::string bytes_argument(py::handle object, const std::string& where) {
-  Py_buffer view;
-  if (PyUnicode_Check(object.ptr()) || PyObject_GetBuffer(object.ptr(), &view, PyBUF_SIMPLE) != 0) {
-    PyErr_Clear();
-    reject(where, "bytes", object, "pass what to_bytes() gave");
-  }
-  std::string result(static_cast<const char*>(view.buf), static_cast<std::size_t>(view.len));
-  PyBuffer_Release(&view);
-  return result;
-}
-
 PyProgram from_bytes(const std::string& bytes) {
   const WithoutGil unlocked;
   return PyProgram(ir::from_bytes(std::as_bytes(std::span(bytes))));

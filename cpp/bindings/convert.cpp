@@ -356,4 +356,15 @@ std::vector<ir::NodeHandle> to_nodes(py::handle object, const std::string& where
   return result;
 }
 
+std::string bytes_argument(py::handle object, const std::string& where) {
+  Py_buffer view;
+  if (PyUnicode_Check(object.ptr()) || PyObject_GetBuffer(object.ptr(), &view, PyBUF_SIMPLE) != 0) {
+    PyErr_Clear();
+    reject(where, "bytes", object, "pass what to_bytes() gave");
+  }
+  std::string result(static_cast<const char*>(view.buf), static_cast<std::size_t>(view.len));
+  PyBuffer_Release(&view);
+  return result;
+}
+
 }  // namespace vyre::python

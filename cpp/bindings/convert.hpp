@@ -30,6 +30,8 @@ std::int64_t to_signed(py::handle object, std::int64_t first, std::int64_t last,
 inline std::uint32_t to_u32(py::handle object, const std::string& where, const std::string& fix = {}) {
   return static_cast<std::uint32_t>(to_unsigned(object, 0xFFFFFFFFu, where, fix));
 }
+// The bytes of any object with a buffer, as to_bytes() gave them.
+std::string bytes_argument(py::handle object, const std::string& where);
 bool to_bool(py::handle object, const std::string& where);
 // UTF-8; lone surrogates are refused. `fix` is for what is no str.
 std::string to_text(py::handle object, const std::string& where, const std::string& fix = {});

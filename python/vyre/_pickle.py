@@ -10,6 +10,11 @@ def program(data: bytes) -> _core.Program:
     return _core.Program.from_bytes(data)
 
 
+def procedure(data: bytes) -> _core.Procedure:
+    """The procedure of these bytes."""
+    return _core.Procedure.from_bytes(data)
+
+
 def expr(data: bytes) -> _core.Expr:
     """The expression of these bytes."""
     return _core._expr_from_bytes(data)

@@ -1,16 +1,26 @@
 #include "vyre/ir/procedure_wire.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
+#include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"
+#include "vyre/base/utf8.hpp"
 #include "vyre/ir/wire.hpp"
 
 namespace vyre::ir {
 namespace {
 
-constexpr std::string_view kMagic = "vyre-procedure";
+constexpr std::string_view kMagic = "\x93VYRP";
 constexpr std::uint32_t kVersion = 1;
+constexpr std::uint64_t kSizeOps = 0
+#define VYRE_SIZE_OP(name, text, operands, number) +1
+#include "vyre/ir/size_ops.def"
+    ;
 
 // Ids are written one higher, so that 0 says that there is none.
 class Writer {
@@ -112,7 +122,282 @@ class Writer {
   std::string out_;
 };
 
+// Only what the Writer writes is read: the bytes of what was read are compared with those that were given.
+class Reader {
+ public:
+  explicit Reader(std::string_view bytes) : bytes_(bytes) {}
+
+  Procedure operator()(std::uint32_t depth) {
+    if (!bytes_.starts_with(kMagic)) fail(0, "these are not the bytes of a vyre procedure", "pass what to_bytes gave");
+    if (depth > kMostInvocations) fail(0, "procedures are nested too deep", "pass the bytes as to_bytes gave them");
+    at_ = kMagic.size();
+    if (const std::uint32_t version = number(); version != kVersion) {
+      fail(kMagic.size(), fmt::format("unknown version {} of the binary form", version),
+           fmt::format("use a vyre that reads it; this one reads version {}", kVersion));
+    }
+    ProcedureBuilder builder(name());
+    each([&] {
+      const std::string declared = name();
+      const DataType type = this->type();
+      if (type != DataType::U32 && type != DataType::I32 && type != DataType::U64 && type != DataType::Bool)
+        damaged("a number has a type of arrays");
+      builder.declare({declared, type});
+      ++numbers_;
+    });
+    sizes();
+    each([&] { arrays_.push_back(array()); });
+    check_lengths();
+    std::vector<Program> programs;
+    each([&] { programs.push_back(program()); });
+    std::vector<Procedure> procedures;
+    each([&] {
+      const std::string_view inner = text();
+      procedures.push_back(Reader(inner)(depth + 1));
+    });
+    try {
+      remake(builder);
+    } catch (const ArgumentError& error) {
+      damaged(error.what());
+    }
+    each([&] { step(builder, programs, procedures); });
+    if (builder.open_blocks() > 0) damaged("a Repeat or a When is not closed");
+    each([&] { builder.result(array_id()); });
+    if (at_ < bytes_.size())
+      fail(at_, fmt::format("{} bytes after the end of the procedure", bytes_.size() - at_), "pass the bytes of one procedure alone");
+    Procedure made = builder.finish();
+    if (made.bytes() != bytes_)
+      fail(0, "the bytes are not those that to_bytes gives for this procedure", "pass the bytes as to_bytes gave them");
+    return made;
+  }
+
+ private:
+  [[noreturn]] static void fail(std::size_t at, std::string_view problem, std::string_view fix) {
+    throw ParseError(fmt::format("byte {}: {}. Fix: {}.", at, problem, fix));
+  }
+  [[noreturn]] void damaged(std::string_view problem) const { fail(at_, problem, "pass the bytes as to_bytes gave them"); }
+
+  std::uint64_t wide() {
+    std::uint64_t value = 0;
+    for (int shift = 0;; shift += 7) {
+      if (at_ == bytes_.size()) fail(at_, "the bytes end within the procedure", "pass all bytes that to_bytes gave");
+      const auto byte = static_cast<unsigned char>(bytes_[at_++]);
+      if (shift > 63 || (shift == 63 && byte > 1)) damaged("a number does not fit into 64 bits");
+      value |= std::uint64_t{byte & 0x7Fu} << shift;
+      if (byte < 0x80) return value;
+    }
+  }
+  std::uint32_t number() {
+    const std::uint64_t value = wide();
+    if (value > 0xFFFFFFFFu) damaged("a number does not fit into 32 bits");
+    return static_cast<std::uint32_t>(value);
+  }
+  std::uint32_t below(std::uint64_t limit) {
+    const std::uint32_t value = number();
+    if (value >= limit) damaged(fmt::format("the number {} names nothing", value));
+    return value;
+  }
+  std::string_view text() {
+    const std::uint64_t length = wide();
+    if (length > bytes_.size() - at_) fail(at_, "the bytes end within the procedure", "pass all bytes that to_bytes gave");
+    const std::string_view found = bytes_.substr(at_, static_cast<std::size_t>(length));
+    at_ += found.size();
+    return found;
+  }
+  std::string name() {
+    const std::string_view found = text();
+    if (!is_utf8(found)) damaged("a name is not valid UTF-8");
+    return std::string(found);
+  }
+  // An item has one byte at least, so that no count asks for more memory than the bytes can fill.
+  template <class Item>
+  void each(Item&& item) {
+    const std::uint64_t count = wide();
+    if (count > bytes_.size() - at_) fail(at_, "the bytes end within the procedure", "pass all bytes that to_bytes gave");
+    for (std::uint64_t k = 0; k < count; ++k) item();
+  }
+  DataType type() { return static_cast<DataType>(below(kTypes.size())); }
+
+  void sizes() {
+    each([&] {
+      SizeTerm term{.op = static_cast<SizeOp>(below(kSizeOps))};
+      if (term.op == SizeOp::Literal) {
+        term.literal = wide();
+      } else {
+        for (std::uint32_t* operand : {&term.a, &term.b, &term.c}) *operand = number();
+        const std::array<std::uint32_t, 3> operands = {term.a, term.b, term.c};
+        for (std::uint32_t k = 0; k < operand_count(term.op); ++k) {
+          if (operands[k] >= terms_.size()) damaged("a size stands before its operand");
+        }
+        if (term.op == SizeOp::Number && term.a >= numbers_) damaged("a size names no number");
+        if (term.op == SizeOp::Limit && term.a >= kLimitNames.size()) damaged("a size names no limit");
+      }
+      terms_.push_back(term);
+    });
+  }
+  SizeId size() {
+    const std::uint32_t value = number();
+    if (value == 0) return {};
+    if (value > terms_.size()) damaged("a number names no size");
+    return made_[value - 1];
+  }
+  SizeId needed() {
+    const SizeId found = size();
+    if (!found.valid()) damaged("a size is missing");
+    return found;
+  }
+
+  struct Declared {
+    ArrayDecl decl;
+    std::vector<std::uint32_t> shape;
+  };
+  Declared array() {
+    Declared found;
+    found.decl.name = name();
+    found.decl.role = static_cast<ArrayRole>(below(kRoleNames.size()));
+    found.decl.element = type();
+    found.decl.axes = below(4);
+    each([&] {
+      const std::uint32_t value = number();
+      if (value == 0 || value > terms_.size()) damaged("a number names no size");
+      found.shape.push_back(value - 1);
+    });
+    found.decl.zeros = below(2) != 0;
+    const std::string_view contents = text();
+    const bool is_given = found.decl.role == ArrayRole::Input || found.decl.role == ArrayRole::InOut;
+    if (found.decl.axes == 0 || found.shape.size() != (is_given ? 0 : found.decl.axes)) damaged("an array has not a size for each axis");
+    if (found.decl.role == ArrayRole::Table) {
+      const auto* begin = reinterpret_cast<const std::byte*>(contents.data());
+      found.decl.contents = std::make_shared<const std::vector<std::byte>>(begin, begin + contents.size());
+    } else if (!contents.empty()) {
+      damaged("an array that is no table has contents");
+    }
+    return found;
+  }
+  void check_lengths() const {
+    for (const SizeTerm& term : terms_) {
+      if (term.op == SizeOp::Length && (term.a >= arrays_.size() || term.b >= arrays_[term.a].decl.axes))
+        damaged("a size names no axis of an array");
+    }
+  }
+  // Gives the builder the sizes and arrays, in the order in which they were read.
+  void remake(ProcedureBuilder& builder) {
+    for (const SizeTerm& term : terms_) {
+      const auto operand = [&](std::uint32_t k) { return k < made_.size() ? made_[k] : SizeId{}; };
+      switch (term.op) {
+        case SizeOp::Literal:
+          made_.push_back(builder.literal(term.literal));
+          break;
+        case SizeOp::Length:
+          made_.push_back(builder.length({term.a}, term.b));
+          break;
+        case SizeOp::Number:
+          made_.push_back(builder.number(term.a));
+          break;
+        case SizeOp::Limit:
+          made_.push_back(builder.limit(static_cast<Limit>(term.a)));
+          break;
+        case SizeOp::Turn:
+          made_.push_back(builder.turn(term.a));
+          break;
+        default:
+          made_.push_back(builder.apply(term.op, operand(term.a), operand(term.b), operand(term.c)));
+      }
+    }
+    for (Declared& each : arrays_) {
+      for (std::uint32_t index : each.shape) each.decl.shape.push_back(made_[index]);
+      builder.array(each.decl);
+    }
+  }
+  ArrayId array_id() { return {below(arrays_.size())}; }
+
+  Program program() {
+    const std::string_view bytes = text();
+    return from_bytes(std::as_bytes(std::span(bytes)));
+  }
+
+  ArrayPart part() {
+    ArrayPart found{.array = array_id(), .view = {}, .offset = {}, .length = {}};
+    const std::uint32_t view = number();
+    if (view > kTypes.size()) damaged("an unknown type");
+    if (view > 0) found.view = static_cast<DataType>(view - 1);
+    found.offset = size();
+    found.length = size();
+    if (found.offset.valid() != found.length.valid()) damaged("a part has no length");
+    return found;
+  }
+
+  void step(ProcedureBuilder& builder, const std::vector<Program>& programs, const std::vector<Procedure>& procedures) {
+    switch (below(std::variant_size_v<StepKind>)) {
+      case 0:
+        return dispatch(builder, programs);
+      case 1:
+        return invoke(builder, procedures);
+      case 2:
+        open_.push_back(false);
+        builder.repeat(needed());
+        return;
+      case 3:
+        open_.push_back(true);
+        builder.when(needed());
+        return;
+      case 4:
+        if (open_.empty() || !open_.back()) damaged("an otherwise stands in no When");
+        open_.back() = false;
+        builder.otherwise();
+        return;
+      case 5:
+        if (open_.empty()) damaged("an end closes nothing");
+        open_.pop_back();
+        builder.end();
+        return;
+      case 6: {
+        const ArrayId a = array_id();
+        builder.swap(a, array_id());
+        return;
+      }
+      default:
+        builder.clear(part());
+    }
+  }
+  void dispatch(ProcedureBuilder& builder, const std::vector<Program>& programs) {
+    Dispatch made{.name = name(), .program = 0, .bound = {}, .grid = {}};
+    made.program = builder.program(programs.at(below(programs.size())));
+    each([&] {
+      if (below(2) == 0) {
+        made.bound.emplace_back(part());
+        return;
+      }
+      Words words;
+      each([&] { words.push_back(needed()); });
+      made.bound.emplace_back(std::move(words));
+    });
+    for (SizeId& count : made.grid.most) count = needed();
+    if (below(2) != 0) made.grid.counts = part();
+    made.grid.counts_invocations = below(2) != 0;
+    builder.dispatch(std::move(made));
+  }
+  void invoke(ProcedureBuilder& builder, const std::vector<Procedure>& procedures) {
+    Invoke made;
+    made.procedure = builder.procedure(procedures.at(below(procedures.size())));
+    each([&] { made.arrays.push_back(part()); });
+    each([&] { made.numbers.push_back(needed()); });
+    builder.invoke(std::move(made));
+  }
+
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+  std::size_t numbers_ = 0;
+  std::vector<SizeTerm> terms_;
+  std::vector<SizeId> made_;  // of the terms
+  std::vector<Declared> arrays_;
+  std::vector<bool> open_;  // whether an open block is a When without an otherwise
+};
+
 }  // namespace
+
+Procedure procedure_from_bytes(std::span<const std::byte> bytes) {
+  return Reader(std::string_view(reinterpret_cast<const char*>(bytes.data()), bytes.size()))(1);
+}
 
 std::string written(const Procedure& procedure) { return Writer()(procedure); }
 
