@@ -19,6 +19,7 @@ from vyre.errors import ArgumentError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from vyre._core import DataType
     from vyre._procedure.steps import ArrayDecl, Part, Recorded
 
 __all__ = ["run"]
@@ -235,7 +236,7 @@ class _Plan:
             if element is None and part is None:
                 return array
             if element is not None:
-                array = array.reshape(array.size).view(element) if array.size else array.view(element)
+                array = _viewed(array, element)
             elif array.ndim > 1 and part is not None and array.size:
                 return array.reshape(array.size)[part[0] : part[0] + part[1]]
             return array if part is None else array[part[0] : part[0] + part[1]]
@@ -255,6 +256,13 @@ class _Plan:
                 call = _core._call_for_invocations if counts_invocations else _core.Program.__call__
                 call(program, *map(resolved, bound), workgroups=resolved(grid), at_most=most)
         return list(outputs)
+
+
+def _viewed(array: Array, element: DataType) -> Array:
+    """The memory as elements of another type, as many as fit whole."""
+    flat = array.reshape(array.size)
+    whole = array.size * array.dtype.itemsize // BYTES[element] * BYTES[element]
+    return flat[: whole // array.dtype.itemsize].view(element)
 
 
 def run(

@@ -1,0 +1,130 @@
+"""The operators of reductions and scans: what they compute, their identities, and whether order matters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import vyre
+from vyre import DataType, i32, u32, u64
+from vyre._core import OpLaw
+from vyre._text import shown
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["NAMES", "TYPES", "Operator", "operator_of"]
+
+# The element types of collections, by dtype.
+TYPES: dict[str, DataType] = {"uint32": u32, "int32": i32, "uint64": u64}
+_LOWEST = {u32: 0, i32: -(2**31), u64: 0}
+_HIGHEST = {u32: 2**32 - 1, i32: 2**31 - 1, u64: 2**64 - 1}
+
+
+class Operator(NamedTuple):
+    """An associative operator on elements of one type.
+
+    Attributes:
+        name: for the procedure's name.
+        combine: of two values in a kernel, the first one before the second.
+        identity: the element that changes nothing, or None.
+        commutes: whether the order of the two does not matter.
+    """
+
+    name: str
+    element: DataType
+    combine: Callable[[Any, Any], Any]
+    identity: int | None
+    commutes: bool
+
+
+def _add(a: Any, b: Any) -> Any:
+    return a + b
+
+
+def _mul(a: Any, b: Any) -> Any:
+    return a * b
+
+
+def _min(a: Any, b: Any) -> Any:
+    return vyre.min(a, b)
+
+
+def _max(a: Any, b: Any) -> Any:
+    return vyre.max(a, b)
+
+
+def _and(a: Any, b: Any) -> Any:
+    return a & b
+
+
+def _or(a: Any, b: Any) -> Any:
+    return a | b
+
+
+def _xor(a: Any, b: Any) -> Any:
+    return a ^ b
+
+
+_COMBINE = {"add": _add, "mul": _mul, "min": _min, "max": _max, "and": _and, "or": _or, "xor": _xor}
+NAMES = list(_COMBINE)
+
+
+def _identity(name: str, element: DataType) -> int:
+    if name == "min":
+        return _HIGHEST[element]
+    if name == "max":
+        return _LOWEST[element]
+    if name == "and":
+        return -1 if element is i32 else _HIGHEST[element]
+    return 1 if name == "mul" else 0
+
+
+_KNOWN: dict[tuple[str, DataType, int | None], Operator] = {}
+
+
+def operator_of(op: Any, element: DataType, identity: int | None, where: str) -> Operator:
+    """The operator of this name, or of a registered operation's id, on elements of this type.
+
+    Raises: ArgumentError for an operation that is unknown, of other types, or not registered as associative.
+    """
+    if not isinstance(op, str):
+        raise ArgumentError(f'argument `op` of {where} must be a str, got {shown(op)}. Fix: write op="add".')
+    key = (op, element, identity)
+    if key not in _KNOWN:
+        _KNOWN[key] = _made(op, element, identity, where)
+    return _KNOWN[key]
+
+
+def _made(op: str, element: DataType, identity: int | None, where: str) -> Operator:
+    if op in _COMBINE:
+        own = _identity(op, element)
+        if identity is not None and identity != own:
+            raise ArgumentError(
+                f'argument `identity` of {where} is {identity}, and that of "{op}" is {own}. '
+                "Fix: leave `identity` out."
+            )
+        return Operator(op, element, _COMBINE[op], own, commutes=True)
+    names = ", ".join(f'"{name}"' for name in NAMES)
+    if "." not in op:
+        raise ArgumentError(
+            f"argument `op` of {where} names no operator, got {shown(op)}. "
+            f"Fix: use one of {names}, or the id of a registered operation."
+        )
+    spec = vyre.ops.get(op)
+    if list(spec.signature.inputs) != [element, element] or spec.signature.output is not element:
+        raise ArgumentError(
+            f"argument `op` of {where} is `{op}` {spec.signature!r}, and the elements are {element}. "
+            f"Fix: use an operation of two {element} that gives one."
+        )
+    if OpLaw.Associative not in spec.laws:
+        raise ArgumentError(
+            f"argument `op` of {where} is `{op}`, which is not registered as associative. "
+            "Fix: register it with laws=[vyre.ops.OpLaw.Associative] if it is."
+        )
+    pinned = f"{spec.id}@{spec.version}"
+
+    def combine(a: Any, b: Any) -> Any:
+        return vyre.ops.call(pinned, a, b)
+
+    return Operator(pinned, element, combine, identity, OpLaw.Commutative in spec.laws)
