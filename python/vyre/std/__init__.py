@@ -6,5 +6,7 @@ vyre.run.
 """
 
 from vyre.std._messages import Messages
+from vyre.std.reduce import all, any, argmax, argmin, max, min, reduce, sum
+from vyre.std.scan import cumsum, scan
 
-__all__ = ["Messages"]
+__all__ = ["Messages", "all", "any", "argmax", "argmin", "cumsum", "max", "min", "reduce", "scan", "sum"]

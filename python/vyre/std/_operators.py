@@ -101,8 +101,7 @@ def _made(op: str, element: DataType, identity: int | None, where: str) -> Opera
         own = _identity(op, element)
         if identity is not None and identity != own:
             raise ArgumentError(
-                f'argument `identity` of {where} is {identity}, and that of "{op}" is {own}. '
-                "Fix: leave `identity` out."
+                f'argument `identity` of {where} is {identity}, and that of "{op}" is {own}. Fix: leave `identity` out.'
             )
         return Operator(op, element, _COMBINE[op], own, commutes=True)
     names = ", ".join(f'"{name}"' for name in NAMES)

@@ -152,12 +152,12 @@ def reducer(op: Operator, source: DataType | None = None, truth: bool = False, l
     return reduce
 
 
-def _tiles(op: Operator, source: DataType, truth: bool, turns: int, words: Any, rest: Any, inner: Any, result: Any) -> None:
+def _tiles(
+    op: Operator, source: DataType, truth: bool, turns: int, words: Any, rest: Any, inner: Any, result: Any
+) -> None:
     kernel = strided(op, source, truth, turns)
     tile = LANES * UNROLL * turns
-    _recorded(
-        words.length, tile, 1, lambda out, groups: kernel(words, rest, out, workgroups=groups), inner, op, result
-    )
+    _recorded(words.length, tile, 1, lambda out, groups: kernel(words, rest, out, workgroups=groups), inner, op, result)
 
 
 def _recorded(n: Any, tile: int, least: int, reduce: Any, inner: Any, op: Operator, result: Any) -> None:

@@ -1,0 +1,226 @@
+"""Reductions of whole arrays to one value."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import vyre
+from vyre import u32, u64
+from vyre._calls import explain_calls
+from vyre._core import Array
+from vyre._text import shown
+from vyre.errors import ArgumentError
+from vyre.std._extremes import extreme_index
+from vyre.std._host import count_of, elements, place_of
+from vyre.std._operators import TYPES, Operator, operator_of
+from vyre.std._reductions import reducer
+
+if TYPE_CHECKING:
+    from vyre import Device
+
+__all__ = ["all", "any", "argmax", "argmin", "max", "min", "reduce", "sum"]
+
+_RANGES = {"uint32": (0, 2**32 - 1), "int32": (-(2**31), 2**31 - 1), "uint64": (0, 2**64 - 1)}
+
+
+def reduce(
+    x: np.ndarray | Array,
+    op: str,
+    identity: int | None = None,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+) -> Any:
+    """All elements combined by an associative operator, from the first to the last; integers wrap around.
+
+    Args:
+        x: an array of one axis, of uint32, int32 or uint64, with at most 2^32 - 1 elements.
+        op: "add", "mul", "min", "max", "and", "or", "xor", or the id of a registered associative operation of two
+            elements.
+        identity: what a registered operation gives for no elements.
+        backend, device: where, for numpy arrays.
+
+    Gives: a scalar of x's dtype; for a resident array a resident one of one element, without waiting. Of no elements
+        it is the identity.
+
+    Raises: ArgumentError for min and max of no elements, and for an operation without an identity; BindingError,
+        CapabilityError, DeviceMemoryError, DeviceError.
+
+    Source: the tree of workgroups of M. Harris, Optimizing Parallel Reduction in CUDA, 2007.
+
+    >>> import numpy as np
+    >>> int(reduce(np.array([1, 2, 3], np.uint32), "xor", backend="cpu"))
+    0
+    """
+    return _reduced("reduce", x, op, identity, backend, device)
+
+
+def sum(
+    x: np.ndarray | Array, dtype: Any = None, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
+    """The sum of all elements, modulo 2 to the bits of its type.
+
+    Args:
+        x: an array of one axis, of uint32, int32 or uint64.
+        dtype: of the sum: uint64 for an array of uint32 gives the exact sum. None takes x's dtype.
+        backend, device: where, for numpy arrays.
+
+    Gives: a scalar; for a resident array a resident one of one element.
+
+    Raises: as reduce.
+
+    >>> import numpy as np
+    >>> int(sum(np.array([2**32 - 1, 1], np.uint32), dtype=np.uint64, backend="cpu"))
+    4294967296
+    """
+    if dtype is None or np.dtype(dtype) == x.dtype:
+        return _reduced("sum", x, "add", None, backend, device)
+    x = elements(x, "argument `x` of vyre.std.sum", ["uint32"])
+    if np.dtype(dtype) != np.uint64:
+        raise ArgumentError(
+            f"argument `dtype` of vyre.std.sum must be {x.dtype} or uint64, got {shown(dtype)}. "
+            "Fix: write dtype=np.uint64 for the exact sum."
+        )
+    return _run("sum", reducer(operator_of("add", u64, None, "vyre.std.sum"), u32), x, backend, device)
+
+
+def min(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+    """The smallest element.
+
+    Args, gives and raises: as reduce; no elements are an ArgumentError.
+
+    >>> import numpy as np
+    >>> int(min(np.array([3, -1, 2], np.int32), backend="cpu"))
+    -1
+    """
+    return _reduced("min", x, "min", None, backend, device)
+
+
+def max(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+    """The largest element.
+
+    Args, gives and raises: as reduce; no elements are an ArgumentError.
+
+    >>> import numpy as np
+    >>> int(max(np.array([3, -1, 2], np.int32), backend="cpu"))
+    3
+    """
+    return _reduced("max", x, "max", None, backend, device)
+
+
+def any(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+    """Whether an element is not 0; of none it is False.
+
+    Args:
+        x: an array of one axis, of uint32, int32 or uint64, or of bool.
+        backend, device: where, for numpy arrays.
+
+    Gives: a bool; for a resident array a resident uint32 of one element, 1 or 0.
+
+    Raises: as reduce.
+
+    >>> import numpy as np
+    >>> any(np.array([0, 0, 5], np.uint32), backend="cpu")
+    True
+    """
+    return _truth("any", "or", x, backend, device)
+
+
+def all(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+    """Whether no element is 0; of none it is True.
+
+    Args, gives and raises: as any.
+
+    >>> import numpy as np
+    >>> all(np.array([0, 0, 5], np.uint32), backend="cpu")
+    False
+    """
+    return _truth("all", "min", x, backend, device)
+
+
+def argmin(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+    """The index of the smallest element, of equal ones the first.
+
+    Args:
+        x: an array of one axis, of uint32, int32 or uint64.
+        backend, device: where, for numpy arrays.
+
+    Gives: an int; for a resident array a resident uint32 of one element.
+
+    Raises: ArgumentError for no elements, and as reduce.
+
+    >>> import numpy as np
+    >>> argmin(np.array([3, 1, 2, 1], np.uint32), backend="cpu")
+    1
+    """
+    return _extreme("argmin", "min", x, backend, device)
+
+
+def argmax(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+    """The index of the largest element, of equal ones the first.
+
+    Args, gives and raises: as argmin.
+
+    >>> import numpy as np
+    >>> argmax(np.array([3, 1, 3, 2], np.uint32), backend="cpu")
+    0
+    """
+    return _extreme("argmax", "max", x, backend, device)
+
+
+def _reduced(name: str, x: Any, op: Any, identity: Any, backend: Any, device: Any) -> Any:
+    where = f"vyre.std.{name}"
+    x = elements(x, f"argument `x` of {where}", list(TYPES))
+    if identity is not None:
+        identity = count_of(identity, f"argument `identity` of {where}", *_RANGES[x.dtype.name])
+    operator = operator_of(op, TYPES[x.dtype.name], identity, where)
+    if not len(x) and (operator.identity is None or op in ("min", "max")):
+        fix = f"ask for {name} where len(x) > 0" if op in ("min", "max") else f"write {where}(x, op, identity=...)"
+        raise ArgumentError(f"{where} of no elements has no value with `{op}`. Fix: {fix}.")
+    if not len(x):
+        return _constant(name, operator.identity, x, backend, device)
+    return _run(name, reducer(operator), x, backend, device)
+
+
+def _constant(name: str, value: int | None, x: Any, backend: Any, device: Any) -> Any:
+    place = place_of(f"vyre.std.{name}", backend, device, x)
+    host = np.array([value], x.dtype)
+    return host[0] if place.on_host else place.array(host)
+
+
+def _run(name: str, procedure: Any, x: Any, backend: Any, device: Any) -> Any:
+    place = place_of(f"vyre.std.{name}", backend, device, x)
+    result = procedure(place.array(x))
+    return result.numpy()[0] if place.on_host else result
+
+
+def _truth(name: str, op: str, x: Any, backend: Any, device: Any) -> Any:
+    where = f"argument `x` of vyre.std.{name}"
+    if isinstance(x, np.ndarray) and x.dtype == bool:
+        x = x.astype(np.uint32)
+    elif isinstance(x, Array) and x.dtype == bool:
+        x = x.astype(np.uint32)
+    x = elements(x, where, [*TYPES])
+    operator: Operator = operator_of(op, u32, None, f"vyre.std.{name}")
+    place = place_of(f"vyre.std.{name}", backend, device, x)
+    result = reducer(operator, TYPES[x.dtype.name], truth=True)(place.array(x))
+    return bool(result.numpy()[0]) if place.on_host else _as_truth(result)
+
+
+@vyre.kernel
+def _as_truth(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
+    y[0] = vyre.select(x[0] != 0, vyre.u32(1), vyre.u32(0))
+
+
+def _extreme(name: str, op: str, x: Any, backend: Any, device: Any) -> Any:
+    x = elements(x, f"argument `x` of vyre.std.{name}", list(TYPES))
+    if not len(x):
+        raise ArgumentError(f"vyre.std.{name} of no elements has no value. Fix: ask for {name} where len(x) > 0.")
+    place = place_of(f"vyre.std.{name}", backend, device, x)
+    result = extreme_index(op, TYPES[x.dtype.name])(place.array(x))
+    return int(result.numpy()[0]) if place.on_host else result
+
+
+explain_calls(globals())

@@ -1,0 +1,202 @@
+"""Reductions and scans against numpy, over types, operators, lengths and tiles."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import vyre
+from vyre import std, u32
+from vyre.errors import ArgumentError, BindingError
+from vyre.std._operators import NAMES, TYPES, operator_of
+from vyre.std._scans import scanner
+
+NUMPY = {
+    "add": np.add,
+    "mul": np.multiply,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+# Around a workgroup, a chunk of a scan, and a tile of a reduction.
+LENGTHS = [1, 2, 3, 5, 255, 256, 257, 2047, 2048, 2049, 8191, 8193]
+CPU = {"backend": "cpu"}
+
+
+def drawn(rng, dtype, n):
+    info = np.iinfo(dtype)
+    return rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("op", NAMES)
+def test_every_operator_on_every_type_is_numpys(rng, dtype, op):
+    for n in [*LENGTHS, 40_001]:
+        x = drawn(rng, dtype, n)
+        assert std.reduce(x, op, **CPU) == NUMPY[op].reduce(x, dtype=dtype)
+        inclusive = NUMPY[op].accumulate(x, dtype=dtype)
+        assert np.array_equal(std.scan(x, op, **CPU), inclusive)
+        identity = np.array(operator_of(op, TYPES[dtype], None, "").identity % 2**64, np.uint64).astype(dtype)
+        wanted = np.concatenate([[identity], inclusive[:-1]])
+        assert np.array_equal(std.scan(x, op, inclusive=False, **CPU), wanted)
+
+
+@pytest.mark.parametrize("n", [0, 1, 257, 2049, 8200])
+def test_devices_agree_with_numpy(target, rng, n):
+    x = drawn(rng, "uint32", n)
+    assert std.sum(x, **target) == x.sum(dtype=np.uint32)
+    assert std.sum(x, dtype=np.uint64, **target) == x.sum(dtype=np.uint64)
+    assert np.array_equal(std.cumsum(x, **target), np.cumsum(x, dtype=np.uint32))
+    assert std.any(x, **target) == x.any()
+    assert std.all(x, **target) == x.all()
+    if n:
+        assert (std.min(x, **target), std.max(x, **target)) == (x.min(), x.max())
+        assert (std.argmin(x, **target), std.argmax(x, **target)) == (x.argmin(), x.argmax())
+
+
+def test_resident_arrays_give_resident_ones(target, rng):
+    x = drawn(rng, "uint32", 5000)
+    a = vyre.array(x, **target)
+    results = [std.sum(a), std.max(a), std.argmin(a), std.any(a), std.cumsum(a)]
+    assert all(isinstance(each, vyre.Array) for each in results)
+    assert [int(each[0]) for each in results[:4]] == [x.sum(dtype=np.uint32), x.max(), x.argmin(), 1]
+    assert np.array_equal(results[4].numpy(), np.cumsum(x, dtype=np.uint32))
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+def test_the_first_of_equal_extremes_is_told(rng, dtype):
+    for n in (1, 2, 300, 8192, 8193, 20_000):
+        x = rng.integers(0, 3, n).astype(dtype)
+        assert std.argmin(x, **CPU) == x.argmin()
+        assert std.argmax(x, **CPU) == x.argmax()
+    x = np.zeros(9000, dtype)
+    x[8500] = 1
+    assert (std.argmin(x, **CPU), std.argmax(x, **CPU)) == (0, 8500)
+
+
+@pytest.mark.parametrize("chunks", [1, 2, 3, 8])
+def test_a_scan_does_not_depend_on_its_tiles(rng, chunks):
+    for name in ("add", "min"):
+        op = operator_of(name, u32, None, "")
+        x = drawn(rng, "uint32", 30_000)
+        got = scanner(op, True, chunks)(x, **CPU)
+        assert np.array_equal(got, NUMPY[name].accumulate(x, dtype=np.uint32))
+
+
+def affine():
+    """Composition of x -> a * x + b modulo 2^16, packed as a << 16 | b: associative, not commutative."""
+    name = "test.compose_affine"
+
+    @vyre.ops.op(name, inputs=[u32, u32], output=u32, laws=[vyre.ops.OpLaw.Associative])
+    def compose(f, g):
+        a, b = (f >> 16) * (g >> 16), (f & 0xFFFF) * (g >> 16) + (g & 0xFFFF)
+        return (a << 16) | (b & 0xFFFF)
+
+    return name
+
+
+AFFINE = affine()
+
+
+def composed(words):
+    a, b = 1, 0
+    made = []
+    for word in words.tolist():
+        a, b = a * (word >> 16) & 0xFFFF, (b * (word >> 16) + (word & 0xFFFF)) & 0xFFFF
+        made.append(a << 16 | b)
+    return np.array(made, np.uint32)
+
+
+@pytest.mark.parametrize("n", [1, 17, 255, 257, 4097, 20_001])
+def test_a_registered_operation_keeps_its_order(rng, n):
+    x = drawn(rng, "uint32", n)
+    wanted = composed(x)
+    assert std.reduce(x, AFFINE, **CPU) == wanted[-1]
+    assert np.array_equal(std.scan(x, AFFINE, **CPU), wanted)
+
+
+def test_a_registered_operation_keeps_its_order_on_devices(target, rng):
+    x = drawn(rng, "uint32", 700)
+    assert np.array_equal(std.scan(x, AFFINE, **target), composed(x))
+    assert std.reduce(x, AFFINE, **target) == composed(x)[-1]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.integers(0, 2**32 - 1), max_size=600), st.sampled_from(NAMES))
+def test_drawn_lists_are_numpys(values, op):
+    x = np.array(values, np.uint32)
+    assert np.array_equal(std.scan(x, op, **CPU), NUMPY[op].accumulate(x, dtype=np.uint32) if len(x) else x)
+    if len(x):
+        assert std.reduce(x, op, **CPU) == NUMPY[op].reduce(x, dtype=np.uint32)
+
+
+def test_of_no_elements_there_is_the_identity():
+    none = np.zeros(0, np.int32)
+    assert [int(std.reduce(none, op, **CPU)) for op in ("add", "mul", "and", "or", "xor")] == [0, 1, -1, 0, 0]
+    assert std.reduce(np.zeros(0, np.uint32), AFFINE, identity=1 << 16, **CPU) == 1 << 16
+    assert len(std.cumsum(none, **CPU)) == 0
+    assert (std.any(none, **CPU), std.all(none, **CPU)) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: std.min(np.zeros(0, np.uint32)),
+            ArgumentError,
+            "vyre.std.min of no elements has no value with `min`. Fix: ask for min where len(x) > 0.",
+        ),
+        (
+            lambda: std.argmax(np.zeros(0, np.uint32)),
+            ArgumentError,
+            "vyre.std.argmax of no elements has no value. Fix: ask for argmax where len(x) > 0.",
+        ),
+        (
+            lambda: std.sum(np.zeros(3)),
+            BindingError,
+            "argument `x` of vyre.std.sum must be an array of uint32, int32 or uint64, got one of float64. "
+            "Fix: write .astype(np.uint32).",
+        ),
+        (
+            lambda: std.sum([1, 2]),
+            BindingError,
+            "argument `x` of vyre.std.sum must be an array of uint32, int32 or uint64, got an object of type list. "
+            "Fix: write np.array(values, np.uint32).",
+        ),
+        (
+            lambda: std.cumsum(np.zeros((2, 2), np.uint32)),
+            BindingError,
+            "argument `x` of vyre.std.cumsum must have 1 axis, got shape (2, 2). Fix: write .ravel().",
+        ),
+        (
+            lambda: std.reduce(np.zeros(2, np.uint32), "plus"),
+            ArgumentError,
+            'argument `op` of vyre.std.reduce names no operator, got \'plus\'. Fix: use one of "add", "mul", "min", '
+            '"max", "and", "or", "xor", or the id of a registered operation.',
+        ),
+        (
+            lambda: std.reduce(np.zeros(2, np.uint32), "primitive.bitwise.xor", identity=-1),
+            ArgumentError,
+            "argument `identity` of vyre.std.reduce must be an integer from 0 to 4294967295, got -1. "
+            "Fix: write an integer in that range.",
+        ),
+        (
+            lambda: std.scan(np.zeros(2, np.uint32), "primitive.math.abs_diff"),
+            ArgumentError,
+            "argument `op` of vyre.std.scan is `primitive.math.abs_diff`, which is not registered as associative. "
+            "Fix: register it with laws=[vyre.ops.OpLaw.Associative] if it is.",
+        ),
+        (
+            lambda: std.scan(np.zeros(2, np.uint32), AFFINE, inclusive=False),
+            ArgumentError,
+            "vyre.std.scan with inclusive=False begins with the identity, and `test.compose_affine` has none. "
+            "Fix: write inclusive=True.",
+        ),
+    ],
+)
+def test_wrong_calls_say_what_to_write(call, error, message):
+    with pytest.raises(error) as caught:
+        call()
+    assert str(caught.value) == message
