@@ -171,6 +171,19 @@ in_out x: u32[]
 clear x
 <BLANKLINE>)");
   def_no_new(procedure, "a Procedure is not made directly. Fix: write a function under @vyre.procedure, whose .procedure it is.");
+  procedure.def_static(
+      "from_bytes", [](py::handle data) { return from_bytes(bytes_argument(data, "argument `data` of Procedure.from_bytes")); },
+      py::arg("data"),
+      R"(from_bytes(data) -> Procedure
+
+The procedure of these bytes. Raises ParseError for bytes that to_bytes does not give.
+
+>>> @vyre.procedure
+... def cleared(x: vyre.InOut[vyre.u32]):
+...     vyre.clear(x)
+>>> vyre.Procedure.from_bytes(cleared.procedure.to_bytes())
+<vyre.Procedure cleared(x): 1 step>)");
+  explain_calls(procedure, "Procedure");
   procedure.def_property_readonly(
       "name", [](const Procedure& self) { return lenient_str(self.name()); }, "Its name.");
   procedure.def_property_readonly(
@@ -212,19 +225,6 @@ The procedure in its binary form; equal procedures have equal bytes.
 ...     vyre.clear(x)
 >>> vyre.Procedure.from_bytes(cleared.procedure.to_bytes()) == cleared.procedure
 True)");
-  procedure.def_static(
-      "from_bytes", [](py::handle data) { return from_bytes(bytes_argument(data, "argument `data` of Procedure.from_bytes")); },
-      py::arg("data"),
-      R"(from_bytes(data) -> Procedure
-
-The procedure of these bytes. Raises ParseError for bytes that to_bytes does not give.
-
->>> @vyre.procedure
-... def cleared(x: vyre.InOut[vyre.u32]):
-...     vyre.clear(x)
->>> vyre.Procedure.from_bytes(cleared.procedure.to_bytes())
-<vyre.Procedure cleared(x): 1 step>)");
-  explain_calls(procedure, "Procedure");
   procedure.def("__reduce__", [](const Procedure& self) {
     return py::make_tuple(py::module_::import("vyre._pickle").attr("procedure"), py::make_tuple(py::bytes(self.bytes())));
   });

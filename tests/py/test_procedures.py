@@ -1,5 +1,6 @@
 """Procedures: several kernels over arrays of any length, run as one."""
 
+import pickle
 import threading
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 import vyre
 from vyre import In, InOut, Out, u8, u32, u64
-from vyre.errors import ArgumentError, BindingError, CallError
+from vyre.errors import ArgumentError, BindingError, CallError, ParseError
 
 LANES, EACH = 64, 4
 BLOCK = LANES * EACH
@@ -406,3 +407,51 @@ def test_procedures_are_values():
     assert len({made(1), made(2), made(2)}) == 2
     assert made(1) != made(2)
     assert repr(made(2)) == "<vyre.Procedure steps(x): 2 steps>"
+
+
+def example():
+    """A procedure with every kind of step."""
+
+    @vyre.procedure(name="every step")
+    def made(x: In[u32], y: InOut[u32], k: u32, wide: u64):
+        a, b = vyre.scratch(u32, x.length, zeros=True), vyre.scratch(u32, x.length)
+        counts = vyre.scratch(u32, 3, zeros=True)
+        doubled(x[k:], a, grid=counts, at_most=vyre.size_min(x.length, vyre.limit("workgroup_invocations")))
+        for i in vyre.times(k):
+            with vyre.when(i < wide):
+                doubled(np.arange(5, dtype=np.uint32), b)
+            with vyre.otherwise():
+                vyre.swap(a, b)
+        powers(y.view(u64).view(u32), vyre.ceil_log2(k), out=y)
+        return a
+
+    return made.procedure
+
+
+def test_the_bytes_of_a_procedure_are_read_back():
+    for each in (example(), SCAN.procedure, powers.procedure):
+        data = each.to_bytes()
+        assert vyre.Procedure.from_bytes(data) == each
+        assert vyre.Procedure.from_bytes(data).to_text() == each.to_text()
+        assert pickle.loads(pickle.dumps(each)) == each
+
+
+def test_damaged_bytes_are_refused(rng):
+    """Bytes that end early, or have one wrong, make a ParseError or another procedure that is written as they are."""
+    data = example().to_bytes()
+    for cut in range(len(data)):
+        with pytest.raises(ParseError):
+            vyre.Procedure.from_bytes(data[:cut])
+    for at in range(len(data)):
+        for _ in range(4):
+            wrong = bytearray(data)
+            wrong[at] ^= int(rng.integers(1, 256))
+            try:
+                read = vyre.Procedure.from_bytes(bytes(wrong))
+            except ParseError:
+                continue
+            assert read.to_bytes() == bytes(wrong)
+            read.to_text()
+    with pytest.raises(ParseError) as caught:
+        vyre.Procedure.from_bytes(b"abc")
+    assert str(caught.value) == "byte 0: these are not the bytes of a vyre procedure. Fix: pass what to_bytes gave."
