@@ -6,5 +6,18 @@ vyre.run.
 """
 
 from vyre.std._messages import Messages
+from vyre.std.hashes import md5, sha1, sha3_224, sha3_256, sha3_384, sha3_512, sha224, sha256, sha384, sha512
 
-__all__ = ["Messages"]
+__all__ = [
+    "Messages",
+    "md5",
+    "sha1",
+    "sha3_224",
+    "sha3_256",
+    "sha3_384",
+    "sha3_512",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha512",
+]

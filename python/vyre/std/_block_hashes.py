@@ -1,0 +1,222 @@
+"""Hash functions that work through a message block by block: the kernels that all of them share.
+
+An Algorithm says how a block changes the state; what is here reads blocks from messages, pads the last ones, and
+carries states from dispatch to dispatch. One invocation hashes one message.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import vyre
+from vyre import In, InOut, u32, u64
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+__all__ = ["Algorithm", "compress", "digest_words", "digests", "mix_block", "state_of", "state_words"]
+
+_TURNS = 4096  # blocks of a message in one dispatch, which keeps a dispatch short
+
+
+@dataclass(frozen=True, eq=False)
+class Algorithm:
+    """A hash function by its block: how blocks are padded, and how one changes the state.
+
+    Attributes:
+        name: as hashlib has it.
+        digest, block: their bytes.
+        start: the words of the state before the first block.
+        mix: brings a list of state words forward by a list of the block's words; kernels call it.
+        wide: whether words have 64 bits; otherwise they have 32.
+        big_endian: whether the first byte of a word is its highest.
+        length: the bytes at the end of the last block that hold the number of bits; a sponge has none.
+        mark: the byte that follows the message.
+    """
+
+    name: str
+    digest: int
+    block: int
+    start: tuple[int, ...]
+    mix: Callable[[list[Any], list[Any]], None]
+    wide: bool = False
+    big_endian: bool = True
+    length: int = 8
+    mark: int = 0x80
+
+    @property
+    def words(self) -> int:
+        """The u32 words of a block."""
+        return self.block // 4
+
+    @property
+    def state(self) -> int:
+        """The u32 words of a state."""
+        return len(self.start) * (2 if self.wide else 1)
+
+
+def whole_block(words: In[u32], start: u32, block: u32, count: int, aligned: bool) -> list[u32]:
+    """The words of a block of a message, as they lie in memory."""
+    first = (start >> 2) + block * count
+    if aligned:
+        return [words[first + k] for k in range(count)]
+    shift = start % 4 * 8
+    pairs = [words[first + k] for k in range(count + 1)]
+    return [pairs[k] >> shift | pairs[k + 1] << 1 << (31 - shift) for k in range(count)]
+
+
+def padded_block(
+    words: In[u32], start: u32, block: u32, full: u32, rest: u32, algorithm: Algorithm, aligned: bool
+) -> list[u32]:
+    """The words of a block, as they would lie in memory: the message's bytes, then the mark, then zeros.
+
+    Args:
+        block: which; the first ``full`` are of the message alone, and ``rest`` bytes of it are in the one after them.
+    """
+    w = [u32(0) for k in range(algorithm.words)]
+    if block < full:
+        for k, word in enumerate(whole_block(words, start, block, algorithm.words, aligned)):
+            w[k] = word
+    elif block == full:
+        if rest == 0:
+            w[0] = u32(algorithm.mark)
+        else:
+            shift = rest % 4 * 8
+            kept, mark = (1 << shift) - 1, u32(algorithm.mark) << shift
+            for k, word in enumerate(whole_block(words, start, block, algorithm.words, aligned)):
+                ended = word & kept | mark if rest >= 4 * k else 0
+                w[k] = word if rest >= 4 * k + 4 else ended
+    return w
+
+
+def finish_block(w: list[u32], bits_high: u32, bits_low: u32, algorithm: Algorithm) -> None:
+    """Write what the last block ends with: the number of bits, or a sponge's last bit."""
+    if algorithm.length == 0:
+        w[-1] |= 0x80000000
+    elif algorithm.big_endian:
+        w[-2], w[-1] = vyre.byte_swap(bits_high), vyre.byte_swap(bits_low)
+    else:
+        w[-2], w[-1] = bits_low, bits_high
+
+
+def mix_block(h: list[Any], w: list[u32], algorithm: Algorithm) -> None:
+    """Bring a state forward by a block of words as they lie in memory."""
+    ordered = [vyre.byte_swap(word) for word in w] if algorithm.big_endian else list(w)
+    if algorithm.wide:
+        high, low = (0, 1) if algorithm.big_endian else (1, 0)
+        pairs = range(0, len(w), 2)
+        ordered = [u64(ordered[k + high]) << 32 | u64(ordered[k + low]) for k in vyre.unroll(pairs)]
+    algorithm.mix(h, ordered)
+
+
+def state_words(h: list[Any], algorithm: Algorithm) -> list[u32]:
+    """A state as u32 words."""
+    return [half for word in h for half in (word.lo, word.hi)] if algorithm.wide else list(h)
+
+
+def state_of(words: list[u32], algorithm: Algorithm) -> list[Any]:
+    """The state that ``state_words`` gave."""
+    if algorithm.wide:
+        return [u64(words[2 * k + 1]) << 32 | u64(words[2 * k]) for k in range(len(algorithm.start))]
+    return list(words)
+
+
+def digest_words(h: list[Any], algorithm: Algorithm) -> list[u32]:
+    """The words of a state's digest, as they lie in memory."""
+    if algorithm.big_endian and algorithm.wide:
+        found = [vyre.byte_swap(half) for word in h for half in (word.hi, word.lo)]
+    elif algorithm.big_endian:
+        found = [vyre.byte_swap(word) for word in h]
+    else:
+        found = state_words(h, algorithm)
+    return found[: algorithm.digest // 4]
+
+
+@cache
+def compress(algorithm: Algorithm, aligned: bool, turns: int = _TURNS) -> vyre.Kernel:
+    """The kernel that brings each message forward by some blocks; ``aligned`` ones begin at multiples of 4 bytes."""
+
+    @vyre.kernel(workgroup_size=64)
+    def compress(
+        words: In[u32],
+        starts: In[u32],
+        lengths: In[u32],
+        begin: In[u32],
+        per: u32,
+        before: u32,
+        first: u32,
+        state: InOut[u32],
+        digests: InOut[u32],
+    ) -> None:
+        """Bring the hash of each message forward from block ``first`` on, and write the digests of those that end.
+
+        Args:
+            words, starts, lengths: as Messages have them.
+            begin: states before the first block.
+            per: how many messages in a row begin with one of these states; 0 if all begin with the only one.
+            before: the bits that this state has already taken in.
+            state: the states of messages that do not end, word k of message i at ``[k * len(starts) + i]``.
+        """
+        i, count = vyre.gid(0), len(starts)
+        if i < count:
+            length = lengths[i]
+            full, rest = length // algorithm.block, length % algorithm.block
+            blocks = full + 1 + (1 if rest >= algorithm.block - algorithm.length else 0)
+            if first < blocks:
+                held = [u32(0) for k in range(algorithm.state)]
+                if first == 0:
+                    at = u32(0)
+                    if per != 0:
+                        at = i // per * algorithm.state
+                    for k in vyre.unroll(range(algorithm.state)):
+                        held[k] = begin[at + k]
+                else:
+                    for k in vyre.unroll(range(algorithm.state)):
+                        held[k] = state[k * count + i]
+                h = state_of(held, algorithm)
+                end = min(first + turns, blocks)
+                bits_low = (length << 3) + before
+                bits_high = (length >> 29) + (1 if bits_low < before else 0)
+                for block in range(first, end):
+                    w = padded_block(words, starts[i], block, full, rest, algorithm, aligned)
+                    if block + 1 == blocks:
+                        finish_block(w, bits_high, bits_low, algorithm)
+                    mix_block(h, w, algorithm)
+                if end == blocks:
+                    for k, word in enumerate(digest_words(h, algorithm)):
+                        digests[i * (algorithm.digest // 4) + k] = word
+                else:
+                    for k, word in enumerate(state_words(h, algorithm)):
+                        state[k * count + i] = word
+
+    return compress
+
+
+@cache
+def digests(algorithm: Algorithm, aligned: bool, turns: int = _TURNS) -> Any:
+    """The procedure that hashes messages; it gives the words of their digests, one after the other."""
+    kernel = compress(algorithm, aligned, turns)
+    begin = (
+        np.array(algorithm.start, np.uint64 if algorithm.wide else np.uint32)
+        .astype("<u8" if algorithm.wide else "<u4")
+        .view("<u4")
+        .astype(np.uint32)
+    )
+
+    @vyre.procedure(name=f"std.{algorithm.name}{'' if aligned else '_unaligned'}")
+    def digests(words: In[u32], starts: In[u32], lengths: In[u32], longest: u32):
+        """Args: words, starts, lengths: as Messages have them; longest: the largest of the lengths."""
+        count = starts.length
+        blocks = (longest + algorithm.length) // algorithm.block + 1
+        found = vyre.scratch(u32, count * (algorithm.digest // 4), name="digests")
+        state = vyre.scratch(u32, vyre.size_select(blocks > turns, count * algorithm.state, 0), name="state")
+        for part in vyre.times(vyre.ceil_div(blocks, turns)):
+            kernel(words, starts, lengths, begin, 0, 0, part * turns, state, found, grid=count)
+        return found
+
+    return digests
