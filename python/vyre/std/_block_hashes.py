@@ -19,7 +19,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["Algorithm", "compress", "digest_words", "digests", "mix_block", "state_of", "state_words"]
+__all__ = [
+    "Algorithm",
+    "begin_words",
+    "compress",
+    "digest_words",
+    "digests",
+    "digests_from",
+    "finish_block",
+    "mix_block",
+    "padded_block",
+    "state_of",
+    "state_words",
+]
 
 _TURNS = 4096  # blocks of a message in one dispatch, which keeps a dispatch short
 
@@ -71,25 +83,27 @@ def whole_block(words: In[u32], start: u32, block: u32, count: int, aligned: boo
 
 
 def padded_block(
-    words: In[u32], start: u32, block: u32, full: u32, rest: u32, algorithm: Algorithm, aligned: bool
+    words: In[u32], start: u32, block: u32, full: u32, rest: u32, count: int, mark: int, aligned: bool
 ) -> list[u32]:
     """The words of a block, as they would lie in memory: the message's bytes, then the mark, then zeros.
 
     Args:
         block: which; the first ``full`` are of the message alone, and ``rest`` bytes of it are in the one after them.
+        count: the words of a block.
+        mark: the byte behind the message.
     """
-    w = [u32(0) for k in range(algorithm.words)]
+    w = [u32(0) for k in range(count)]
     if block < full:
-        for k, word in enumerate(whole_block(words, start, block, algorithm.words, aligned)):
+        for k, word in enumerate(whole_block(words, start, block, count, aligned)):
             w[k] = word
     elif block == full:
         if rest == 0:
-            w[0] = u32(algorithm.mark)
+            w[0] = u32(mark)
         else:
             shift = rest % 4 * 8
-            kept, mark = (1 << shift) - 1, u32(algorithm.mark) << shift
-            for k, word in enumerate(whole_block(words, start, block, algorithm.words, aligned)):
-                ended = word & kept | mark if rest >= 4 * k else 0
+            kept, marked = (1 << shift) - 1, u32(mark) << shift
+            for k, word in enumerate(whole_block(words, start, block, count, aligned)):
+                ended = word & kept | marked if rest >= 4 * k else 0
                 w[k] = word if rest >= 4 * k + 4 else ended
     return w
 
@@ -112,6 +126,12 @@ def mix_block(h: list[Any], w: list[u32], algorithm: Algorithm) -> None:
         pairs = range(0, len(w), 2)
         ordered = [u64(ordered[k + high]) << 32 | u64(ordered[k + low]) for k in vyre.unroll(pairs)]
     algorithm.mix(h, ordered)
+
+
+def begin_words(algorithm: Algorithm) -> np.ndarray:
+    """The state before the first block, as a table of u32 words."""
+    words = [half for word in algorithm.start for half in (word & 0xFFFFFFFF, word >> 32)]
+    return np.array(words if algorithm.wide else algorithm.start, np.uint32)
 
 
 def state_words(h: list[Any], algorithm: Algorithm) -> list[u32]:
@@ -183,7 +203,7 @@ def compress(algorithm: Algorithm, aligned: bool, turns: int = _TURNS) -> vyre.K
                 bits_low = (length << 3) + before
                 bits_high = (length >> 29) + (1 if bits_low < before else 0)
                 for block in range(first, end):
-                    w = padded_block(words, starts[i], block, full, rest, algorithm, aligned)
+                    w = padded_block(words, starts[i], block, full, rest, algorithm.words, algorithm.mark, aligned)
                     if block + 1 == blocks:
                         finish_block(w, bits_high, bits_low, algorithm)
                     mix_block(h, w, algorithm)
@@ -198,25 +218,33 @@ def compress(algorithm: Algorithm, aligned: bool, turns: int = _TURNS) -> vyre.K
 
 
 @cache
-def digests(algorithm: Algorithm, aligned: bool, turns: int = _TURNS) -> Any:
-    """The procedure that hashes messages; it gives the words of their digests, one after the other."""
+def digests_from(algorithm: Algorithm, aligned: bool, turns: int = _TURNS) -> Any:
+    """The procedure that hashes messages from given states on; it gives the words of their digests, one a row."""
     kernel = compress(algorithm, aligned, turns)
-    begin = (
-        np.array(algorithm.start, np.uint64 if algorithm.wide else np.uint32)
-        .astype("<u8" if algorithm.wide else "<u4")
-        .view("<u4")
-        .astype(np.uint32)
-    )
 
-    @vyre.procedure(name=f"std.{algorithm.name}{'' if aligned else '_unaligned'}")
-    def digests(words: In[u32], starts: In[u32], lengths: In[u32], longest: u32):
-        """Args: words, starts, lengths: as Messages have them; longest: the largest of the lengths."""
+    @vyre.procedure(name=f"std.{algorithm.name}_from{'' if aligned else '_unaligned'}")
+    def digests_from(
+        begin: In[u32], per: u32, before: u32, words: In[u32], starts: In[u32], lengths: In[u32], longest: u32
+    ):
+        """Args: longest: the largest of the lengths; the others are those of the kernel ``compress``."""
         count = starts.length
         blocks = (longest + algorithm.length) // algorithm.block + 1
         found = vyre.scratch(u32, count * (algorithm.digest // 4), name="digests")
         state = vyre.scratch(u32, vyre.size_select(blocks > turns, count * algorithm.state, 0), name="state")
         for part in vyre.times(vyre.ceil_div(blocks, turns)):
-            kernel(words, starts, lengths, begin, 0, 0, part * turns, state, found, grid=count)
+            kernel(words, starts, lengths, begin, per, before, part * turns, state, found, grid=count)
         return found
+
+    return digests_from
+
+
+@cache
+def digests(algorithm: Algorithm, aligned: bool, turns: int = _TURNS) -> Any:
+    """The procedure that hashes messages, of which the longest has ``longest`` bytes."""
+    from_begin, begin = digests_from(algorithm, aligned, turns), begin_words(algorithm)
+
+    @vyre.procedure(name=f"std.{algorithm.name}{'' if aligned else '_unaligned'}")
+    def digests(words: In[u32], starts: In[u32], lengths: In[u32], longest: u32):
+        return from_begin(begin, 0, 0, words, starts, lengths, longest)
 
     return digests

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from vyre import Array, Device
 
-__all__ = ["Messages", "Taken", "taken"]
+__all__ = ["Messages", "Taken", "octets", "taken"]
 
 _MOST_BYTES = 2**32 - 1  # positions of bytes are u32
 _WORD = 4  # bytes
@@ -78,7 +78,7 @@ class Messages:
             place_of(function, backend, device, data)
             size = elements(data, f"argument `data` of {function}", ["uint8"]).size
         else:
-            data = _octets(data, f"argument `data` of {function}")
+            data = octets(data, f"argument `data` of {function}")
             size = len(data)
         _check_total(size, f"argument `data` of {function}", "make several Messages, each of a part of the data")
         given = offsets.numpy() if isinstance(offsets, vyre.Array) else offsets
@@ -112,7 +112,7 @@ class Messages:
             )
         # Nearly all are bytes, which are taken as they are; the places of others are named.
         parts = [
-            each if type(each) is bytes else _octets(each, f"element {index} of {where}")
+            each if type(each) is bytes else octets(each, f"element {index} of {where}")
             for index, each in enumerate(messages)
         ]
         lengths = np.fromiter(map(len, parts), np.int64, len(parts))
@@ -177,18 +177,26 @@ class Taken:
         return int(host[0]) if self.one else host
 
 
-def taken(data: Any, function: str, backend: str | None = None, device: int | Device | None = None) -> Taken:
-    """The messages that a host call got as its argument ``data``.
+def taken(
+    data: Any,
+    function: str,
+    backend: str | None = None,
+    device: int | Device | None = None,
+    *,
+    argument: str = "data",
+) -> Taken:
+    """The messages that a host call got as an argument.
 
     Args:
         data: one bytes-like, a uint8 array of one axis (numpy's or resident), a list of bytes-likes, or Messages.
         function: the call's name, for messages.
         backend, device: where data of the host goes; what is resident stays where it is.
+        argument: the argument's name, for messages.
 
     >>> taken([b"hello", b"hi"], "vyre.std.sha256", "cpu").messages
     <vyre.std.Messages: 2 messages of 2 to 5 bytes on cpu>
     """
-    where = f"argument `data` of {function}"
+    where = f"argument `{argument}` of {function}"
     if isinstance(data, Messages):
         place_of(function, backend, device, data.words)
         return Taken(data, one=False, resident=True)
@@ -199,10 +207,10 @@ def taken(data: Any, function: str, backend: str | None = None, device: int | De
         return Taken(Messages(data, [0, data.size]), one=True, resident=True)
     if isinstance(data, (list, tuple)):
         return Taken(Messages._packed(data, where, backend, device), one=False, resident=False)
-    return Taken(Messages._packed([_octets(data, where)], where, backend, device), one=True, resident=False)
+    return Taken(Messages._packed([octets(data, where)], where, backend, device), one=True, resident=False)
 
 
-def _octets(data: Any, where: str) -> Any:
+def octets(data: Any, where: str) -> Any:
     """Bytes of the host, as bytes or an array of uint8."""
     if type(data) is bytes:
         return data
