@@ -31,6 +31,7 @@ __all__ = [
     "padded_block",
     "state_of",
     "state_words",
+    "swapped",
 ]
 
 _TURNS = 4096  # blocks of a message in one dispatch, which keeps a dispatch short
@@ -70,6 +71,11 @@ class Algorithm:
     def state(self) -> int:
         """The u32 words of a state."""
         return len(self.start) * (2 if self.wide else 1)
+
+
+def swapped(word: u32) -> u32:
+    """The bytes in the opposite order, by two rotations: fewer instructions of a GPU than by four shifts."""
+    return word.rotl(8) & 0x00FF00FF | word.rotr(8) & 0xFF00FF00
 
 
 def whole_block(words: In[u32], start: u32, block: u32, count: int, aligned: bool) -> list[u32]:
@@ -113,14 +119,14 @@ def finish_block(w: list[u32], bits_high: u32, bits_low: u32, algorithm: Algorit
     if algorithm.length == 0:
         w[-1] |= 0x80000000
     elif algorithm.big_endian:
-        w[-2], w[-1] = vyre.byte_swap(bits_high), vyre.byte_swap(bits_low)
+        w[-2], w[-1] = swapped(bits_high), swapped(bits_low)
     else:
         w[-2], w[-1] = bits_low, bits_high
 
 
 def mix_block(h: list[Any], w: list[u32], algorithm: Algorithm) -> None:
     """Bring a state forward by a block of words as they lie in memory."""
-    ordered = [vyre.byte_swap(word) for word in w] if algorithm.big_endian else list(w)
+    ordered = [swapped(word) for word in w] if algorithm.big_endian else list(w)
     if algorithm.wide:
         high, low = (0, 1) if algorithm.big_endian else (1, 0)
         pairs = range(0, len(w), 2)
@@ -149,9 +155,9 @@ def state_of(words: list[u32], algorithm: Algorithm) -> list[Any]:
 def digest_words(h: list[Any], algorithm: Algorithm) -> list[u32]:
     """The words of a state's digest, as they lie in memory."""
     if algorithm.big_endian and algorithm.wide:
-        found = [vyre.byte_swap(half) for word in h for half in (word.hi, word.lo)]
+        found = [swapped(half) for word in h for half in (word.hi, word.lo)]
     elif algorithm.big_endian:
-        found = [vyre.byte_swap(word) for word in h]
+        found = [swapped(word) for word in h]
     else:
         found = state_words(h, algorithm)
     return found[: algorithm.digest // 4]

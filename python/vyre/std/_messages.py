@@ -26,6 +26,7 @@ __all__ = ["Messages", "Taken", "octets", "taken"]
 
 _MOST_BYTES = 2**32 - 1  # positions of bytes are u32
 _WORD = 4  # bytes
+_MOST_ALIGNED = 16  # bytes of the widest load
 _PADS = [b"", b"\0\0\0", b"\0\0", b"\0"]  # what follows a message of so many bytes modulo 4
 
 
@@ -45,6 +46,7 @@ class Messages:
     Attributes:
         words: the bytes as a resident uint32 array, little-endian, zeros after the last byte.
         starts, lengths: the first byte and the number of bytes of each message, resident uint32 arrays.
+        alignment: the largest of 1, 2, 4, 8 and 16 whose multiples the first bytes of all messages are.
         aligned: whether every message begins at a multiple of 4 bytes.
         shortest, longest: the least and the largest length in bytes, 0 without messages.
         backend, device: where the arrays are, as ``vyre.run`` takes them.
@@ -58,12 +60,12 @@ class Messages:
     array([5, 0, 2], dtype=uint32)
     """
 
-    __slots__ = ("aligned", "backend", "device", "lengths", "longest", "shortest", "starts", "words")
+    __slots__ = ("alignment", "backend", "device", "lengths", "longest", "shortest", "starts", "words")
 
     words: Array
     starts: Array
     lengths: Array
-    aligned: bool
+    alignment: int
     shortest: int
     longest: int
     backend: str
@@ -129,9 +131,14 @@ class Messages:
         place = {"backend": words.backend, "device": words.device}
         self.starts = vyre.array(starts.astype(np.uint32), **place)
         self.lengths = vyre.array(lengths.astype(np.uint32), **place)
-        self.aligned = not (starts % _WORD).any()
+        bits = int(np.bitwise_or.reduce(starts, initial=_MOST_ALIGNED))
+        self.alignment = bits & -bits
         self.shortest = int(lengths.min(initial=_MOST_BYTES)) if len(lengths) else 0
         self.longest = int(lengths.max(initial=0))
+
+    @property
+    def aligned(self) -> bool:
+        return self.alignment >= _WORD
 
     def __len__(self) -> int:
         return len(self.starts)

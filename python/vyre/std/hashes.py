@@ -8,14 +8,15 @@ from vyre._calls import explain_calls
 from vyre.std._block_hashes import Algorithm, digests
 from vyre.std._keccak import absorb
 from vyre.std._md5 import MD5, mix_md5
-from vyre.std._messages import taken
+from vyre.std._messages import Messages, taken
 from vyre.std._sha1 import SHA1, mix_sha1
 from vyre.std._sha2 import SHA224, SHA256, SHA384, SHA512, mix_sha256, mix_sha512
+from vyre.std._sha256_pairs import BYTES, sha256_pairs
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from vyre import Device
+    from vyre import Array, Device
 
 __all__ = ["md5", "sha1", "sha3_224", "sha3_256", "sha3_384", "sha3_512", "sha224", "sha256", "sha384", "sha512"]
 
@@ -44,9 +45,16 @@ ALGORITHMS = {each.name: each for each in _ALL}
 
 def _digest(name: str, data: Any, backend: str | None, device: int | Device | None) -> Any:
     algorithm, given = ALGORITHMS[name], taken(data, f"vyre.std.{name}", backend, device)
-    messages = given.messages
-    found = digests(algorithm, messages.aligned)(messages.words, messages.starts, messages.lengths, messages.longest)
-    return given.rows(found, algorithm.digest)
+    return given.rows(_words_of(algorithm, given.messages), algorithm.digest)
+
+
+def _words_of(algorithm: Algorithm, messages: Messages) -> Array:
+    """The words of the digests, one after the other."""
+    pairs = messages.shortest == messages.longest == BYTES and messages.alignment == 16 and messages.words.size % 4 == 0
+    if algorithm.name == "sha256" and pairs:
+        return sha256_pairs(messages.words, messages.starts)
+    hashed = digests(algorithm, messages.aligned)
+    return hashed(messages.words, messages.starts, messages.lengths, messages.longest)
 
 
 def sha256(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:

@@ -171,6 +171,19 @@ def test_a_long_message_continues_in_further_dispatches(name, target, rng):
     assert [row.tobytes() for row in found.reshape(len(messages), -1)] == of_hashlib(name, messages)
 
 
+@pytest.mark.parametrize("count", [1, 127, 128, 129])
+def test_messages_of_64_bytes_have_a_form_of_their_own(count, target, rng):
+    data = rng.bytes(64 * count + 24)
+    for first, spare in ((0, 0), (16, 0), (16, 8), (4, 0), (3, 0)):  # with it, and where it cannot be taken
+        given = data[: first + 64 * count + spare]
+        messages = std.Messages(given, first + 64 * np.arange(count + 1), **target)
+        wanted = of_hashlib("sha256", [given[k : k + 64] for k in range(first, first + 64 * count, 64)])
+        assert [bytes(row) for row in std.sha256(messages).numpy()] == wanted
+    assert std.sha256(data[:64], **target) == hashlib.sha256(data[:64]).digest()
+    mixed = [data[:64], data[:63], data[:65]]
+    assert [bytes(row) for row in std.sha256(mixed, **target)] == of_hashlib("sha256", mixed)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 def test_a_message_of_ten_million_bytes(name, rng):

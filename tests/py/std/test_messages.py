@@ -72,6 +72,14 @@ def test_aligned_tells_of_starts_and_not_of_ends():
     assert not Messages(b"abcdefg", [1, 4], backend="reference").aligned
 
 
+@pytest.mark.parametrize(
+    ("offsets", "alignment"),
+    [([0], 16), ([16, 40], 16), ([0, 16, 40, 48], 8), ([4, 8, 9], 4), ([2, 9], 2), ([0, 1, 9], 1)],
+)
+def test_alignment_is_that_of_all_starts(offsets, alignment):
+    assert Messages(bytes(48), offsets, backend="reference").alignment == alignment
+
+
 def test_results_have_the_form_of_the_data():
     words = np.arange(4, dtype=np.uint32)
     rows = words.astype("<u4").view(np.uint8).reshape(2, 8)
