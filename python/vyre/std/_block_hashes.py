@@ -4,20 +4,16 @@ An Algorithm says how a block changes the state; what is here reads blocks from 
 carries states from dispatch to dispatch. One invocation hashes one message.
 """
 
-from __future__ import annotations
-
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 import vyre
-from vyre import In, InOut, u32, u64
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import Any
+from vyre import In, InOut, u32, u64, vec4u32
+from vyre.std._messages import Messages
 
 __all__ = [
     "Algorithm",
@@ -27,6 +23,8 @@ __all__ = [
     "digests",
     "digests_from",
     "finish_block",
+    "form_of",
+    "loaded_as",
     "mix_block",
     "padded_block",
     "state_of",
@@ -78,29 +76,45 @@ def swapped(word: u32) -> u32:
     return word.rotl(8) & 0x00FF00FF | word.rotr(8) & 0xFF00FF00
 
 
-def whole_block(words: In[u32], start: u32, block: u32, count: int, aligned: bool) -> list[u32]:
-    """The words of a block of a message, as they lie in memory."""
+def whole_block(words: Any, start: u32, block: u32, count: int, alignment: int) -> list[u32]:
+    """The ``count`` words of a block of a message, as they lie in memory; ``words`` are as ``loaded_as`` says."""
+    if alignment == 16:
+        first = (start >> 4) + block * (count // 4)
+        quads = [words[first + k] for k in range(count // 4)]
+        return [word for quad in quads for word in (quad.x, quad.y, quad.z, quad.w)]
     first = (start >> 2) + block * count
-    if aligned:
+    if alignment == 4:
         return [words[first + k] for k in range(count)]
     shift = start % 4 * 8
     pairs = [words[first + k] for k in range(count + 1)]
     return [pairs[k] >> shift | pairs[k + 1] << 1 << (31 - shift) for k in range(count)]
 
 
+def loaded_as(alignment: int) -> Any:
+    """The type of the elements by which kernels load messages of an alignment of ``form_of``."""
+    return vec4u32 if alignment == 16 else u32
+
+
+def form_of(algorithm: Algorithm, messages: Messages) -> int:
+    """The alignment that the kernels for these messages take for granted: 1, 4 or 16 bytes."""
+    if messages.alignment == 16 and algorithm.block % 16 == 0:
+        return 16
+    return 4 if messages.aligned else 1
+
+
 def padded_block(
-    words: In[u32], start: u32, block: u32, full: u32, rest: u32, count: int, mark: int, aligned: bool
+    words: Any, start: u32, block: u32, full: u32, rest: u32, count: int, mark: int, alignment: int
 ) -> list[u32]:
     """The words of a block, as they would lie in memory: the message's bytes, then the mark, then zeros.
 
     Args:
+        words, start, count, alignment: as for ``whole_block``.
         block: which; the first ``full`` are of the message alone, and ``rest`` bytes of it are in the one after them.
-        count: the words of a block.
         mark: the byte behind the message.
     """
     w = [u32(0) for k in range(count)]
     if block < full:
-        for k, word in enumerate(whole_block(words, start, block, count, aligned)):
+        for k, word in enumerate(whole_block(words, start, block, count, alignment)):
             w[k] = word
     elif block == full:
         if rest == 0:
@@ -108,8 +122,10 @@ def padded_block(
         else:
             shift = rest % 4 * 8
             kept, marked = (1 << shift) - 1, u32(mark) << shift
-            for k, word in enumerate(whole_block(words, start, block, count, aligned)):
-                ended = word & kept | marked if rest >= 4 * k else 0
+            for k, word in enumerate(whole_block(words, start, block, count, alignment)):
+                ended = word & kept | marked
+                if k > 0:
+                    ended = ended if rest >= 4 * k else 0
                 w[k] = word if rest >= 4 * k + 4 else ended
     return w
 
@@ -164,12 +180,13 @@ def digest_words(h: list[Any], algorithm: Algorithm) -> list[u32]:
 
 
 @cache
-def compress(algorithm: Algorithm, aligned: bool, turns: int = _TURNS) -> vyre.Kernel:
-    """The kernel that brings each message forward by some blocks; ``aligned`` ones begin at multiples of 4 bytes."""
+def compress(algorithm: Algorithm, alignment: int, turns: int = _TURNS) -> vyre.Kernel:
+    """The kernel that brings each message forward by some blocks."""
+    element = loaded_as(alignment)
 
     @vyre.kernel(workgroup_size=64)
     def compress(
-        words: In[u32],
+        words: In[element],
         starts: In[u32],
         lengths: In[u32],
         begin: In[u32],
@@ -209,7 +226,7 @@ def compress(algorithm: Algorithm, aligned: bool, turns: int = _TURNS) -> vyre.K
                 bits_low = (length << 3) + before
                 bits_high = (length >> 29) + (1 if bits_low < before else 0)
                 for block in range(first, end):
-                    w = padded_block(words, starts[i], block, full, rest, algorithm.words, algorithm.mark, aligned)
+                    w = padded_block(words, starts[i], block, full, rest, algorithm.words, algorithm.mark, alignment)
                     if block + 1 == blocks:
                         finish_block(w, bits_high, bits_low, algorithm)
                     mix_block(h, w, algorithm)
@@ -224,11 +241,11 @@ def compress(algorithm: Algorithm, aligned: bool, turns: int = _TURNS) -> vyre.K
 
 
 @cache
-def digests_from(algorithm: Algorithm, aligned: bool, turns: int = _TURNS) -> Any:
+def digests_from(algorithm: Algorithm, alignment: int, turns: int = _TURNS) -> Any:
     """The procedure that hashes messages from given states on; it gives the words of their digests, one a row."""
-    kernel = compress(algorithm, aligned, turns)
+    kernel, element = compress(algorithm, alignment, turns), loaded_as(alignment)
 
-    @vyre.procedure(name=f"std.{algorithm.name}_from{'' if aligned else '_unaligned'}")
+    @vyre.procedure(name=f"std.{algorithm.name}_from_{alignment}")
     def digests_from(
         begin: In[u32], per: u32, before: u32, words: In[u32], starts: In[u32], lengths: In[u32], longest: u32
     ):
@@ -238,18 +255,18 @@ def digests_from(algorithm: Algorithm, aligned: bool, turns: int = _TURNS) -> An
         found = vyre.scratch(u32, count * (algorithm.digest // 4), name="digests")
         state = vyre.scratch(u32, vyre.size_select(blocks > turns, count * algorithm.state, 0), name="state")
         for part in vyre.times(vyre.ceil_div(blocks, turns)):
-            kernel(words, starts, lengths, begin, per, before, part * turns, state, found, grid=count)
+            kernel(words.view(element), starts, lengths, begin, per, before, part * turns, state, found, grid=count)
         return found
 
     return digests_from
 
 
 @cache
-def digests(algorithm: Algorithm, aligned: bool, turns: int = _TURNS) -> Any:
+def digests(algorithm: Algorithm, alignment: int, turns: int = _TURNS) -> Any:
     """The procedure that hashes messages, of which the longest has ``longest`` bytes."""
-    from_begin, begin = digests_from(algorithm, aligned, turns), begin_words(algorithm)
+    from_begin, begin = digests_from(algorithm, alignment, turns), begin_words(algorithm)
 
-    @vyre.procedure(name=f"std.{algorithm.name}{'' if aligned else '_unaligned'}")
+    @vyre.procedure(name=f"std.{algorithm.name}_{alignment}")
     def digests(words: In[u32], starts: In[u32], lengths: In[u32], longest: u32):
         return from_begin(begin, 0, 0, words, starts, lengths, longest)
 

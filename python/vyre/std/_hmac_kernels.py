@@ -4,41 +4,36 @@ A key is one block, so the states after it are computed once: the inner one begi
 one that of the digest.
 """
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import vyre
 from vyre import In, InOut, Out, u32
 from vyre.std._block_hashes import (
+    Algorithm,
     begin_words,
     digest_words,
     digests,
     digests_from,
     finish_block,
+    loaded_as,
     mix_block,
     padded_block,
     state_of,
     state_words,
 )
 
-if TYPE_CHECKING:
-    from typing import Any
-
-    from vyre.std._block_hashes import Algorithm
-
 __all__ = ["digest_of_digest", "hmac_digests", "keyed_states"]
 
 
 @cache
-def _key_states(algorithm: Algorithm, aligned: bool) -> vyre.Kernel:
+def _key_states(algorithm: Algorithm, alignment: int) -> vyre.Kernel:
     """The kernel that makes the states after the blocks of keys."""
-    begin = begin_words(algorithm).tolist()
+    begin, element = begin_words(algorithm).tolist(), loaded_as(alignment)
 
     @vyre.kernel(workgroup_size=64)
     def key_states(
-        words: In[u32], starts: In[u32], lengths: In[u32], hashed: In[u32], inner: Out[u32], outer: Out[u32]
+        words: In[element], starts: In[u32], lengths: In[u32], hashed: In[u32], inner: Out[u32], outer: Out[u32]
     ) -> None:
         """One invocation makes one state: even ones are inner.
 
@@ -55,7 +50,7 @@ def _key_states(algorithm: Algorithm, aligned: bool) -> vyre.Kernel:
                     w[k] = hashed[i * (algorithm.digest // 4) + k]
             else:
                 full, rest = length // algorithm.block, length % algorithm.block
-                key = padded_block(words, starts[i], u32(0), full, rest, algorithm.words, 0, aligned)
+                key = padded_block(words, starts[i], u32(0), full, rest, algorithm.words, 0, alignment)
                 for k, word in enumerate(key):
                     w[k] = word
             pad = 0x5C5C5C5C if is_outer else 0x36363636
@@ -71,11 +66,12 @@ def _key_states(algorithm: Algorithm, aligned: bool) -> vyre.Kernel:
 
 
 @cache
-def keyed_states(algorithm: Algorithm, aligned: bool) -> Any:
+def keyed_states(algorithm: Algorithm, alignment: int) -> Any:
     """The procedure that gives the inner and the outer states of keys of any length."""
-    hash_keys, states_of_keys = digests(algorithm, aligned), _key_states(algorithm, aligned)
+    hash_keys, states_of_keys = digests(algorithm, alignment), _key_states(algorithm, alignment)
+    element = loaded_as(alignment)
 
-    @vyre.procedure(name=f"std.hmac_{algorithm.name}_states{'' if aligned else '_unaligned'}")
+    @vyre.procedure(name=f"std.hmac_{algorithm.name}_states_{alignment}")
     def keyed_states(words: In[u32], starts: In[u32], lengths: In[u32], longest: u32):
         count = starts.length
         hashed = vyre.scratch(u32, count * (algorithm.digest // 4), name="hashed")
@@ -85,7 +81,7 @@ def keyed_states(algorithm: Algorithm, aligned: bool) -> Any:
             hash_keys(words, starts, lengths, longest, out=hashed)
         with vyre.otherwise():
             vyre.clear(hashed)
-        states_of_keys(words, starts, lengths, hashed, inner, outer, grid=2 * count)
+        states_of_keys(words.view(element), starts, lengths, hashed, inner, outer, grid=2 * count)
         return inner, outer
 
     return keyed_states
@@ -125,11 +121,11 @@ def _outer_digests(algorithm: Algorithm) -> vyre.Kernel:
 
 
 @cache
-def hmac_digests(algorithm: Algorithm, aligned: bool) -> Any:
+def hmac_digests(algorithm: Algorithm, alignment: int) -> Any:
     """The procedure that gives HMACs of messages from states of keys; ``per`` messages in a row have one key."""
-    inner_digests, finished = digests_from(algorithm, aligned), _outer_digests(algorithm)
+    inner_digests, finished = digests_from(algorithm, alignment), _outer_digests(algorithm)
 
-    @vyre.procedure(name=f"std.hmac_{algorithm.name}{'' if aligned else '_unaligned'}")
+    @vyre.procedure(name=f"std.hmac_{algorithm.name}_{alignment}")
     def hmac_digests(
         inner: In[u32], outer: In[u32], per: u32, words: In[u32], starts: In[u32], lengths: In[u32], longest: u32
     ):

@@ -110,15 +110,15 @@ def cut_rows(rows: In[u8], size: u32, kept: u32, keys: Out[u8]) -> None:
 
 
 @cache
-def pbkdf2(algorithm: Algorithm, passwords_aligned: bool) -> Any:
+def pbkdf2(algorithm: Algorithm, alignment: int) -> Any:
     """The procedure that derives keys of ``size`` bytes, one after the other, from passwords and salts.
 
-    There are as many passwords as salts, or one of either.
+    There are as many passwords as salts, or one of either; ``alignment`` is that of the passwords.
     """
-    states, first_digests = keyed_states(algorithm, passwords_aligned), hmac_digests(algorithm, True)
+    states, first_digests = keyed_states(algorithm, alignment), hmac_digests(algorithm, 4)
     iterate = _iterate(algorithm)
 
-    @vyre.procedure(name=f"std.pbkdf2_{algorithm.name}{'' if passwords_aligned else '_unaligned'}")
+    @vyre.procedure(name=f"std.pbkdf2_{algorithm.name}_{alignment}")
     def pbkdf2(
         words: In[u32],
         starts: In[u32],

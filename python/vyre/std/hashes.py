@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vyre._calls import explain_calls
-from vyre.std._block_hashes import Algorithm, digests
+from vyre.std._block_hashes import Algorithm, digests, form_of
 from vyre.std._keccak import absorb
 from vyre.std._md5 import MD5, mix_md5
 from vyre.std._messages import Messages, taken
@@ -50,10 +50,9 @@ def _digest(name: str, data: Any, backend: str | None, device: int | Device | No
 
 def _words_of(algorithm: Algorithm, messages: Messages) -> Array:
     """The words of the digests, one after the other."""
-    pairs = messages.shortest == messages.longest == BYTES and messages.alignment == 16 and messages.words.size % 4 == 0
-    if algorithm.name == "sha256" and pairs:
+    if algorithm.name == "sha256" and messages.shortest == messages.longest == BYTES and messages.alignment == 16:
         return sha256_pairs(messages.words, messages.starts)
-    hashed = digests(algorithm, messages.aligned)
+    hashed = digests(algorithm, form_of(algorithm, messages))
     return hashed(messages.words, messages.starts, messages.lengths, messages.longest)
 
 

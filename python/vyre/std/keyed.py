@@ -9,6 +9,7 @@ from vyre import _core
 from vyre._calls import explain_calls
 from vyre._text import shown
 from vyre.errors import ArgumentError
+from vyre.std._block_hashes import Algorithm, form_of
 from vyre.std._hmac_kernels import hmac_digests, keyed_states
 from vyre.std._host import count_of, place_of
 from vyre.std._messages import Messages, octets, taken
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from vyre import Device
-    from vyre.std._block_hashes import Algorithm
 
 __all__ = ["hmac", "pbkdf2_hmac"]
 
@@ -60,8 +60,8 @@ def hmac(
     keys = Messages.pack(
         [octets(key, f"argument `key` of {function}")], backend=messages.backend, device=messages.device
     )
-    inner, outer = keyed_states(chosen, True)(keys.words, keys.starts, keys.lengths, keys.longest)
-    found = hmac_digests(chosen, messages.aligned)(
+    inner, outer = keyed_states(chosen, form_of(chosen, keys))(keys.words, keys.starts, keys.lengths, keys.longest)
+    found = hmac_digests(chosen, form_of(chosen, messages))(
         inner, outer, 0, messages.words, messages.starts, messages.lengths, messages.longest
     )
     return given.rows(found, chosen.digest)
@@ -118,7 +118,7 @@ def pbkdf2_hmac(
     _check_bytes(items * chosen.digest, f"the keys of {function} take {{}} bytes in whole digests", "derive them")
     slots = items * (-(-(s.longest + COUNTER) // 4) * 4)
     _check_bytes(slots, f"the salts of {function} take {{}} bytes, one for each digest of a key,", "derive the keys")
-    derive = pbkdf2(chosen, p.aligned)
+    derive = pbkdf2(chosen, form_of(chosen, p))
     found = derive(p.words, p.starts, p.lengths, p.longest, s.words, s.starts, s.lengths, s.longest, turns, size)
     shape = (size,) if one.one and salt.one else (count, size)
     if not place.on_host:

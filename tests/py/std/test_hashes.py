@@ -166,7 +166,7 @@ def test_a_long_message_continues_in_further_dispatches(name, target, rng):
     block = BLOCKS[name]
     messages = [rng.bytes(k * block + by) for k in range(8) for by in (-9, -8, -1, 0, 1) if k or by >= 0]
     given = std.Messages.pack(messages, **target)
-    three_blocks = _block_hashes.digests(hashes.ALGORITHMS[name], True, turns=3)
+    three_blocks = _block_hashes.digests(hashes.ALGORITHMS[name], 4, turns=3)
     found = three_blocks(given.words, given.starts, given.lengths, given.longest).numpy()
     assert [row.tobytes() for row in found.reshape(len(messages), -1)] == of_hashlib(name, messages)
 
@@ -278,7 +278,7 @@ def test_the_last_blocks_of_the_longest_messages(length):
         wanted = sha256_block(wanted, tail[at : at + 64])
     held = vyre.array(np.array(state, np.uint32), backend="cpu")
     digests = vyre.zeros(8, backend="cpu")
-    kernel = _block_hashes.compress(hashes.ALGORITHMS["sha256"], True)
+    kernel = _block_hashes.compress(hashes.ALGORITHMS["sha256"], 4)
     none, one = vyre.zeros(1, backend="cpu"), vyre.array([length], np.uint32, backend="cpu")
     kernel(none, none, one, vyre.zeros(8, backend="cpu"), 0, 0, length // 64, held, digests, grid=1)
     assert digests.numpy().astype("<u4").tobytes() == b"".join(x.to_bytes(4, "big") for x in wanted)
