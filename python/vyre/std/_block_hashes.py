@@ -1,79 +1,20 @@
-"""Hash functions that work through a message block by block: the kernels that all of them share.
+"""Hash functions that work through a message block by block: the kernels and procedures that all of them share.
 
-An Algorithm says how a block changes the state; what is here reads blocks from messages, pads the last ones, and
-carries states from dispatch to dispatch. One invocation hashes one message.
+Blocks are read from messages, the last ones are padded, and states are carried from dispatch to dispatch. One
+invocation hashes one message.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-import numpy as np
-
 import vyre
-from vyre import In, InOut, u32, u64, vec4u32
+from vyre import In, InOut, Out, u32, vec4u32
+from vyre.std._algorithm import Algorithm, begin_words, digest_words, mix_block, state_of, state_words, swapped
 from vyre.std._messages import Messages
 
-__all__ = [
-    "Algorithm",
-    "begin_words",
-    "compress",
-    "digest_words",
-    "digests",
-    "digests_from",
-    "finish_block",
-    "form_of",
-    "loaded_as",
-    "mix_block",
-    "padded_block",
-    "state_of",
-    "state_words",
-    "swapped",
-]
+__all__ = ["compress", "digests", "digests_from", "form_of", "loaded_as", "padded_block"]
 
 _TURNS = 4096  # blocks of a message in one dispatch, which keeps a dispatch short
-
-
-@dataclass(frozen=True, eq=False)
-class Algorithm:
-    """A hash function by its block: how blocks are padded, and how one changes the state.
-
-    Attributes:
-        name: as hashlib has it.
-        digest, block: their bytes.
-        start: the words of the state before the first block.
-        mix: brings a list of state words forward by a list of the block's words; kernels call it.
-        wide: whether words have 64 bits; otherwise they have 32.
-        big_endian: whether the first byte of a word is its highest.
-        length: the bytes at the end of the last block that hold the number of bits; a sponge has none.
-        mark: the byte that follows the message.
-    """
-
-    name: str
-    digest: int
-    block: int
-    start: tuple[int, ...]
-    mix: Callable[[list[Any], list[Any]], None]
-    wide: bool = False
-    big_endian: bool = True
-    length: int = 8
-    mark: int = 0x80
-
-    @property
-    def words(self) -> int:
-        """The u32 words of a block."""
-        return self.block // 4
-
-    @property
-    def state(self) -> int:
-        """The u32 words of a state."""
-        return len(self.start) * (2 if self.wide else 1)
-
-
-def swapped(word: u32) -> u32:
-    """The bytes in the opposite order, by two rotations: fewer instructions of a GPU than by four shifts."""
-    return word.rotl(8) & 0x00FF00FF | word.rotr(8) & 0xFF00FF00
 
 
 def whole_block(words: Any, start: u32, block: u32, count: int, alignment: int) -> list[u32]:
@@ -140,45 +81,6 @@ def finish_block(w: list[u32], bits_high: u32, bits_low: u32, algorithm: Algorit
         w[-2], w[-1] = bits_low, bits_high
 
 
-def mix_block(h: list[Any], w: list[u32], algorithm: Algorithm) -> None:
-    """Bring a state forward by a block of words as they lie in memory."""
-    ordered = [swapped(word) for word in w] if algorithm.big_endian else list(w)
-    if algorithm.wide:
-        high, low = (0, 1) if algorithm.big_endian else (1, 0)
-        pairs = range(0, len(w), 2)
-        ordered = [u64(ordered[k + high]) << 32 | u64(ordered[k + low]) for k in vyre.unroll(pairs)]
-    algorithm.mix(h, ordered)
-
-
-def begin_words(algorithm: Algorithm) -> np.ndarray:
-    """The state before the first block, as a table of u32 words."""
-    words = [half for word in algorithm.start for half in (word & 0xFFFFFFFF, word >> 32)]
-    return np.array(words if algorithm.wide else algorithm.start, np.uint32)
-
-
-def state_words(h: list[Any], algorithm: Algorithm) -> list[u32]:
-    """A state as u32 words."""
-    return [half for word in h for half in (word.lo, word.hi)] if algorithm.wide else list(h)
-
-
-def state_of(words: list[u32], algorithm: Algorithm) -> list[Any]:
-    """The state that ``state_words`` gave."""
-    if algorithm.wide:
-        return [u64(words[2 * k + 1]) << 32 | u64(words[2 * k]) for k in range(len(algorithm.start))]
-    return list(words)
-
-
-def digest_words(h: list[Any], algorithm: Algorithm) -> list[u32]:
-    """The words of a state's digest, as they lie in memory."""
-    if algorithm.big_endian and algorithm.wide:
-        found = [swapped(half) for word in h for half in (word.hi, word.lo)]
-    elif algorithm.big_endian:
-        found = [swapped(word) for word in h]
-    else:
-        found = state_words(h, algorithm)
-    return found[: algorithm.digest // 4]
-
-
 @cache
 def compress(algorithm: Algorithm, alignment: int, turns: int = _TURNS) -> vyre.Kernel:
     """The kernel that brings each message forward by some blocks."""
@@ -194,7 +96,7 @@ def compress(algorithm: Algorithm, alignment: int, turns: int = _TURNS) -> vyre.
         before: u32,
         first: u32,
         state: InOut[u32],
-        digests: InOut[u32],
+        digests: Out[u32],
     ) -> None:
         """Bring the hash of each message forward from block ``first`` on, and write the digests of those that end.
 
@@ -253,7 +155,8 @@ def digests_from(algorithm: Algorithm, alignment: int, turns: int = _TURNS) -> A
         count = starts.length
         blocks = (longest + algorithm.length) // algorithm.block + 1
         found = vyre.scratch(u32, count * (algorithm.digest // 4), name="digests")
-        state = vyre.scratch(u32, vyre.size_select(blocks > turns, count * algorithm.state, 0), name="state")
+        held = vyre.size_select(blocks > turns, count * algorithm.state, 0)
+        state = vyre.scratch(u32, held, zeros=True, name="state")
         for part in vyre.times(vyre.ceil_div(blocks, turns)):
             kernel(words.view(element), starts, lengths, begin, per, before, part * turns, state, found, grid=count)
         return found

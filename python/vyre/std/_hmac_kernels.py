@@ -9,21 +9,19 @@ from typing import Any
 
 import vyre
 from vyre import In, InOut, Out, u32
-from vyre.std._block_hashes import (
+from vyre.std._algorithm import (
     Algorithm,
     begin_words,
+    digest_of,
+    digest_of_digest,
     digest_words,
-    digests,
-    digests_from,
-    finish_block,
-    loaded_as,
     mix_block,
-    padded_block,
     state_of,
     state_words,
 )
+from vyre.std._block_hashes import digests, digests_from, loaded_as, padded_block
 
-__all__ = ["digest_of_digest", "hmac_digests", "keyed_states"]
+__all__ = ["hmac_digests", "keyed_states"]
 
 
 @cache
@@ -87,18 +85,6 @@ def keyed_states(algorithm: Algorithm, alignment: int) -> Any:
     return keyed_states
 
 
-def digest_of_digest(outer: list[Any], found: list[u32], algorithm: Algorithm) -> list[u32]:
-    """The words of the digest of a block that led to the state ``outer``, and of the digest that follows it."""
-    w = [u32(0) for k in range(algorithm.words)]
-    for k, word in enumerate(found):
-        w[k] = word
-    w[len(found)] = u32(algorithm.mark)
-    finish_block(w, u32(0), u32(8 * (algorithm.block + algorithm.digest)), algorithm)
-    h = list(outer)
-    mix_block(h, w, algorithm)
-    return digest_words(h, algorithm)
-
-
 @cache
 def _outer_digests(algorithm: Algorithm) -> vyre.Kernel:
     """The kernel that hashes inner digests to those of HMAC."""
@@ -113,8 +99,8 @@ def _outer_digests(algorithm: Algorithm) -> vyre.Kernel:
             if per != 0:
                 at = i // per * algorithm.state
             h = state_of([outer[at + k] for k in range(algorithm.state)], algorithm)
-            inner = [found[i * size + k] for k in range(size)]
-            for k, word in enumerate(digest_of_digest(h, inner, algorithm)):
+            inner = digest_of([found[i * size + k] for k in range(size)], algorithm)
+            for k, word in enumerate(digest_words(digest_of_digest(h, inner, algorithm), algorithm)):
                 found[i * size + k] = word
 
     return outer_digests

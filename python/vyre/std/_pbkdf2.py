@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 
 import vyre
 from vyre import In, InOut, Out, u8, u32
-from vyre.std._block_hashes import state_of
-from vyre.std._hmac_kernels import digest_of_digest, hmac_digests, keyed_states
+from vyre.std._algorithm import digest_of, digest_of_digest, digest_words, state_of
+from vyre.std._hmac_kernels import hmac_digests, keyed_states
 
 if TYPE_CHECKING:
     from typing import Any
 
-    from vyre.std._block_hashes import Algorithm
+    from vyre.std._algorithm import Algorithm
 
 __all__ = ["COUNTER", "pbkdf2"]
 
@@ -78,18 +78,19 @@ def _iterate(algorithm: Algorithm) -> vyre.Kernel:
             if per != 0:
                 at = i // per * state
             states = [(inner[at + k], outer[at + k]) for k in range(state)]
-            u = [last[i * size + k] for k in range(size)]
-            t = [total[i * size + k] for k in range(size)]
+            u = digest_of([last[i * size + k] for k in range(size)], algorithm)
+            t = digest_of([total[i * size + k] for k in range(size)], algorithm)
             # An iteration is two turns, so that the program has one copy of the hash: an inner digest, then an outer.
             for turn in range(2 * turns):
                 is_outer = turn & 1
                 h = state_of([second if is_outer else first for first, second in states], algorithm)
                 for k, word in enumerate(digest_of_digest(h, u, algorithm)):
                     u[k] = word
-                    t[k] ^= word if is_outer else 0
-            for k in vyre.unroll(range(size)):
-                last[i * size + k] = u[k]
-                total[i * size + k] = t[k]
+                    t[k] = t[k] ^ word if is_outer else t[k]
+            for k, word in enumerate(digest_words(u, algorithm)):
+                last[i * size + k] = word
+            for k, word in enumerate(digest_words(t, algorithm)):
+                total[i * size + k] = word
 
     return iterate
 

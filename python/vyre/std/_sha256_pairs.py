@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import vyre
 from vyre import In, Out, u32, vec4u32
-from vyre.std._block_hashes import swapped
+from vyre.std._algorithm import swapped
 from vyre.std._sha2 import SHA256, mix_sha256, rounds_sha256, schedule_sha256
 
 __all__ = ["BYTES", "sha256_pairs"]

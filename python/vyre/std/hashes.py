@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vyre._calls import explain_calls
-from vyre.std._block_hashes import Algorithm, digests, form_of
+from vyre.std._algorithm import Algorithm
+from vyre.std._block_hashes import digests, form_of
 from vyre.std._keccak import absorb
 from vyre.std._md5 import MD5, mix_md5
 from vyre.std._messages import Messages, taken

@@ -9,7 +9,8 @@ from vyre import _core
 from vyre._calls import explain_calls
 from vyre._text import shown
 from vyre.errors import ArgumentError
-from vyre.std._block_hashes import Algorithm, form_of
+from vyre.std._algorithm import Algorithm
+from vyre.std._block_hashes import form_of
 from vyre.std._hmac_kernels import hmac_digests, keyed_states
 from vyre.std._host import count_of, place_of
 from vyre.std._messages import Messages, octets, taken
