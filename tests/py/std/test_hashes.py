@@ -146,19 +146,28 @@ def test_every_device_gives_what_hashlib_gives(name, target, rng):
     assert [bytes(row) for row in getattr(std, name)(joined).numpy()] == wanted
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_random_lists_are_hashlibs(name):
+def random_lists(name, target, most):
     block = BLOCKS[name]
     sizes = st.one_of(st.integers(0, 4 * block), st.sampled_from([0, block - 1, block, block + 1]))
 
     @seed(SEED)
-    @settings(max_examples=20, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=most, deadline=None, database=None, suppress_health_check=list(HealthCheck))
     @given(st.lists(sizes.flatmap(lambda n: st.binary(min_size=n, max_size=n)), max_size=70))
     def run(messages):
-        found = getattr(std, name)(messages, backend="cpu")
+        found = getattr(std, name)(messages, **target)
         assert [bytes(row) for row in found] == of_hashlib(name, messages)
 
     run()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_random_lists_are_hashlibs(name):
+    random_lists(name, {"backend": "cpu"}, 15)
+
+
+@pytest.mark.parametrize("name", devices(*NAMES))
+def test_random_lists_are_hashlibs_on_every_device(name, target):
+    random_lists(name, target, 10)
 
 
 @pytest.mark.parametrize("name", devices("sha256", "sha384", "sha3_256"))
