@@ -19,12 +19,16 @@ if TYPE_CHECKING:
 
     from vyre.std._algorithm import Algorithm
 
-__all__ = ["COUNTER", "pbkdf2"]
+__all__ = ["COUNTER", "MOST_ITERATIONS", "pbkdf2"]
 
 COUNTER = 4  # bytes of the block's number, behind the salt
 
-# Iterations of a dispatch: at most so many, and fewer when there are many items, so that a dispatch stays short.
+MOST_ITERATIONS = 2**31 - 1
+
+# Iterations of a dispatch: at most so many, and fewer when there are many items, so that a dispatch stays short; but
+# enough that the dispatches do not become too many. Each is two turns of a loop, which has at most 60,000.
 _TURNS, _TURNS_OF_ALL = 1024, 1 << 24
+_DISPATCHES, _MOST_TURNS = 80_000, 30_000
 
 
 @vyre.kernel
@@ -155,7 +159,8 @@ def pbkdf2(algorithm: Algorithm, alignment: int) -> Any:
         last = first_digests(inner, outer, per, salted, salted_starts, salted_lengths, longest_salt + COUNTER)
         total = vyre.scratch(u32, items * (algorithm.digest // 4), name="total")
         copied(last, total, grid=total.length)
-        turns = vyre.size_max(1, vyre.size_min(_TURNS, _TURNS_OF_ALL // vyre.size_max(items, 1)))
+        short = vyre.size_max(1, vyre.size_min(_TURNS, _TURNS_OF_ALL // vyre.size_max(items, 1)))
+        turns = vyre.size_min(_MOST_TURNS, vyre.size_max(short, vyre.ceil_div(iterations, _DISPATCHES)))
         for part in vyre.times(vyre.ceil_div(iterations - 1, turns)):
             left = iterations - 1 - part * turns
             iterate(inner, outer, per, vyre.size_min(turns, left), last, total, grid=items)

@@ -14,7 +14,7 @@ from vyre.std._block_hashes import form_of
 from vyre.std._hmac_kernels import hmac_digests, keyed_states
 from vyre.std._host import count_of, place_of
 from vyre.std._messages import Messages, octets, taken
-from vyre.std._pbkdf2 import COUNTER, pbkdf2
+from vyre.std._pbkdf2 import COUNTER, MOST_ITERATIONS, pbkdf2
 from vyre.std.hashes import ALGORITHMS
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def pbkdf2_hmac(
         algorithm: the name of a digest, as for ``vyre.std.hmac``.
         passwords, salts: each a bytes-like, a list of them or Messages. Password i goes with salt i; one alone goes
             with all of the others.
-        iterations: 1 to 2^32 - 1.
+        iterations: 1 to 2^31 - 1.
         dklen: the bytes of each key, 1 to 2^32 - 1; None for the digest's size.
         backend, device: where, as for vyre.run; resident data is used where it is.
 
@@ -101,7 +101,7 @@ def pbkdf2_hmac(
     """
     function = "vyre.std.pbkdf2_hmac"
     chosen = _algorithm(algorithm, function)
-    turns = count_of(iterations, f"argument `iterations` of {function}", 1, 2**32 - 1)
+    turns = count_of(iterations, f"argument `iterations` of {function}", 1, MOST_ITERATIONS)
     size = chosen.digest if dklen is None else count_of(dklen, f"argument `dklen` of {function}", 1, 2**32 - 1)
     resident = [
         each.words if isinstance(each, Messages) else each
@@ -134,7 +134,8 @@ def _pairs(passwords: Any, salts: Any, function: str) -> int:
         return counts[1] if passwords.one else counts[0]
     if counts[0] != counts[1]:
         raise ArgumentError(
-            f"{function} got {counts[0]} passwords and {counts[1]} salts. Fix: pass as many of both, or one of either."
+            f"{function} got {counts[0]} passwords and {counts[1]} salts. "
+            "Fix: pass as many of both, or bytes in place of a list."
         )
     return counts[0]
 

@@ -161,6 +161,11 @@ def test_iterations_continue_in_further_dispatches(iterations):
     assert rows(found) == of_pbkdf2("sha1", [b"a", b"b"], [b"c", b"d"], iterations)
 
 
+@pytest.mark.slow
+def test_as_many_iterations_as_are_taken_can_be_planned():
+    assert std.pbkdf2_hmac("sha1", [], b"salt", 2**31 - 1, backend="cpu").shape == (0, 20)
+
+
 def test_random_passwords_and_salts_are_hashlibs(target):
     strings = st.binary(max_size=150)
 
@@ -265,12 +270,18 @@ MISTAKES = [
     (
         lambda: std.pbkdf2_hmac("sha1", [b"a"] * 2, [b"b"] * 3, 1),
         vyre.ArgumentError,
-        "vyre.std.pbkdf2_hmac got 2 passwords and 3 salts. Fix: pass as many of both, or one of either.",
+        "vyre.std.pbkdf2_hmac got 2 passwords and 3 salts. Fix: pass as many of both, or bytes in place of a list.",
     ),
     (
         lambda: std.pbkdf2_hmac("sha1", b"word", b"salt", 0),
         vyre.ArgumentError,
-        "argument `iterations` of vyre.std.pbkdf2_hmac must be an integer from 1 to 4294967295, got 0. "
+        "argument `iterations` of vyre.std.pbkdf2_hmac must be an integer from 1 to 2147483647, got 0. "
+        "Fix: write an integer in that range.",
+    ),
+    (
+        lambda: std.pbkdf2_hmac("sha1", b"word", b"salt", 2**31),
+        vyre.ArgumentError,
+        "argument `iterations` of vyre.std.pbkdf2_hmac must be an integer from 1 to 2147483647, got 2147483648. "
         "Fix: write an integer in that range.",
     ),
     (
