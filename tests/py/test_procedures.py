@@ -213,6 +213,14 @@ def test_tables_and_64_bit_numbers_reach_the_kernels(target):
     assert looked(x, 2**40 + 1, **target).tolist() == [2**40 + 11, 2**40 + 5, 2**40 + 8]
 
 
+def test_a_table_goes_to_an_inner_procedure():
+    @vyre.procedure
+    def outer(x: In[u32], k: u32):
+        return powers(np.array([5, 6, 7], np.uint32), k)
+
+    assert outer(np.zeros(1, np.uint32), 3, backend="cpu").tolist() == [80, 96, 112]
+
+
 def test_a_procedure_joins_a_graph():
     x = vyre.arange(1000, backend="cpu")
     out = vyre.empty(1000, backend="cpu")

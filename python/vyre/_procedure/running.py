@@ -120,6 +120,7 @@ class _Plan:
                 continue
             if decl.role == "table":
                 slots[id(decl)] = self._own(self.place.table(decl))
+                lengths[id(decl)] = value(*decl.shape)
                 continue
             shape = lengths[id(decl)] = value(*decl.shape)
             self._latest -= 1

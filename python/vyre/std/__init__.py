@@ -10,3 +10,21 @@ from vyre.std.reduce import all, any, argmax, argmin, max, min, reduce, sum
 from vyre.std.scan import cumsum, scan
 
 __all__ = ["Messages", "all", "any", "argmax", "argmin", "cumsum", "max", "min", "reduce", "scan", "sum"]
+from vyre.std.hashes import md5, sha1, sha3_224, sha3_256, sha3_384, sha3_512, sha224, sha256, sha384, sha512
+from vyre.std.keyed import hmac, pbkdf2_hmac
+
+__all__ = [
+    "Messages",
+    "hmac",
+    "md5",
+    "pbkdf2_hmac",
+    "sha1",
+    "sha3_224",
+    "sha3_256",
+    "sha3_384",
+    "sha3_512",
+    "sha224",
+    "sha256",
+    "sha384",
+    "sha512",
+]

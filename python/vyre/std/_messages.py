@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 
     from vyre import Array, Device
 
-__all__ = ["Messages", "Taken", "taken"]
+__all__ = ["Messages", "Taken", "octets", "taken"]
 
 _MOST_BYTES = 2**32 - 1  # positions of bytes are u32
 _WORD = 4  # bytes
-_PADS = [b"", b"\0\0\0", b"\0\0", b"\0"]  # what follows a message of so many bytes modulo 4
+_QUAD = 16  # bytes of the widest load
+_PADS = [bytes(-k % _QUAD) for k in range(_QUAD)]  # what follows a message of so many bytes modulo 16
 
 
 class Messages:
@@ -39,12 +40,14 @@ class Messages:
             Resident ones are read by the host, which waits for them.
         backend, device: where; a resident ``data`` stays where it is.
 
-    The bytes are 2^32 - 1 at most. Messages that begin at multiples of 4 bytes are read fastest; ``Messages.pack``
-    places them so.
+    The bytes are 2^32 - 1 at most. Messages that begin at multiples of 4 bytes, and better of 16, are read fastest;
+    ``Messages.pack`` places them so.
 
     Attributes:
         words: the bytes as a resident uint32 array, little-endian, zeros after the last byte.
         starts, lengths: the first byte and the number of bytes of each message, resident uint32 arrays.
+        alignment: the largest of 1, 2, 4, 8 and 16 of which the starts of all messages are multiples, so that whole
+            elements of so many bytes can be loaded from there; at most 4 if the words are no multiple of 16 bytes.
         aligned: whether every message begins at a multiple of 4 bytes.
         shortest, longest: the least and the largest length in bytes, 0 without messages.
         backend, device: where the arrays are, as ``vyre.run`` takes them.
@@ -58,12 +61,12 @@ class Messages:
     array([5, 0, 2], dtype=uint32)
     """
 
-    __slots__ = ("aligned", "backend", "device", "lengths", "longest", "shortest", "starts", "words")
+    __slots__ = ("alignment", "backend", "device", "lengths", "longest", "shortest", "starts", "words")
 
     words: Array
     starts: Array
     lengths: Array
-    aligned: bool
+    alignment: int
     shortest: int
     longest: int
     backend: str
@@ -78,7 +81,7 @@ class Messages:
             place_of(function, backend, device, data)
             size = elements(data, f"argument `data` of {function}", ["uint8"]).size
         else:
-            data = _octets(data, f"argument `data` of {function}")
+            data = octets(data, f"argument `data` of {function}")
             size = len(data)
         _check_total(size, f"argument `data` of {function}", "make several Messages, each of a part of the data")
         given = offsets.numpy() if isinstance(offsets, vyre.Array) else offsets
@@ -90,17 +93,17 @@ class Messages:
     def pack(
         cls, messages: Sequence[Any], *, backend: str | None = None, device: int | Device | None = None
     ) -> Messages:
-        """Copy byte strings to a device, each to a multiple of 4 bytes.
+        """Copy byte strings to a device, each to a multiple of 16 bytes.
 
         Args:
             messages: a list or tuple of bytes-likes or uint8 arrays of one axis, which together have at most
-                2^32 - 1 bytes, each rounded up to a multiple of 4. There may be none, and empty ones.
+                2^32 - 1 bytes, each rounded up to a multiple of 16. There may be none, and empty ones.
             backend, device: where.
 
         Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
 
         >>> Messages.pack([b"hello", b"", b"hi"], backend="cpu").starts.numpy()
-        array([0, 8, 8], dtype=uint32)
+        array([ 0, 16, 16], dtype=uint32)
         """
         return cls._packed(messages, "argument `messages` of vyre.std.Messages.pack", backend, device)
 
@@ -112,13 +115,13 @@ class Messages:
             )
         # Nearly all are bytes, which are taken as they are; the places of others are named.
         parts = [
-            each if type(each) is bytes else _octets(each, f"element {index} of {where}")
+            each if type(each) is bytes else octets(each, f"element {index} of {where}")
             for index, each in enumerate(messages)
         ]
         lengths = np.fromiter(map(len, parts), np.int64, len(parts))
-        slots = (lengths + (_WORD - 1)) // _WORD * _WORD
+        slots = (lengths + (_QUAD - 1)) // _QUAD * _QUAD
         _check_total(int(slots.sum()), where, "pass the messages in several calls")
-        padded = [piece for part in parts for piece in (part, _PADS[len(part) % _WORD])]
+        padded = [piece for part in parts for piece in (part, _PADS[len(part) % _QUAD])]
         made = cls.__new__(cls)
         made._set(_words(b"".join(padded), backend, device), np.cumsum(slots) - slots, lengths)
         return made
@@ -129,9 +132,15 @@ class Messages:
         place = {"backend": words.backend, "device": words.device}
         self.starts = vyre.array(starts.astype(np.uint32), **place)
         self.lengths = vyre.array(lengths.astype(np.uint32), **place)
-        self.aligned = not (starts % _WORD).any()
+        # A load of 16 bytes needs an array of whole such elements, which a resident one need not be.
+        bits = int(np.bitwise_or.reduce(starts, initial=_QUAD if words.size % 4 == 0 else _WORD))
+        self.alignment = bits & -bits
         self.shortest = int(lengths.min(initial=_MOST_BYTES)) if len(lengths) else 0
         self.longest = int(lengths.max(initial=0))
+
+    @property
+    def aligned(self) -> bool:
+        return self.alignment >= _WORD
 
     def __len__(self) -> int:
         return len(self.starts)
@@ -177,18 +186,26 @@ class Taken:
         return int(host[0]) if self.one else host
 
 
-def taken(data: Any, function: str, backend: str | None = None, device: int | Device | None = None) -> Taken:
-    """The messages that a host call got as its argument ``data``.
+def taken(
+    data: Any,
+    function: str,
+    backend: str | None = None,
+    device: int | Device | None = None,
+    *,
+    argument: str = "data",
+) -> Taken:
+    """The messages that a host call got as an argument.
 
     Args:
         data: one bytes-like, a uint8 array of one axis (numpy's or resident), a list of bytes-likes, or Messages.
         function: the call's name, for messages.
         backend, device: where data of the host goes; what is resident stays where it is.
+        argument: the argument's name, for messages.
 
     >>> taken([b"hello", b"hi"], "vyre.std.sha256", "cpu").messages
     <vyre.std.Messages: 2 messages of 2 to 5 bytes on cpu>
     """
-    where = f"argument `data` of {function}"
+    where = f"argument `{argument}` of {function}"
     if isinstance(data, Messages):
         place_of(function, backend, device, data.words)
         return Taken(data, one=False, resident=True)
@@ -199,10 +216,10 @@ def taken(data: Any, function: str, backend: str | None = None, device: int | De
         return Taken(Messages(data, [0, data.size]), one=True, resident=True)
     if isinstance(data, (list, tuple)):
         return Taken(Messages._packed(data, where, backend, device), one=False, resident=False)
-    return Taken(Messages._packed([_octets(data, where)], where, backend, device), one=True, resident=False)
+    return Taken(Messages._packed([octets(data, where)], where, backend, device), one=True, resident=False)
 
 
-def _octets(data: Any, where: str) -> Any:
+def octets(data: Any, where: str) -> Any:
     """Bytes of the host, as bytes or an array of uint8."""
     if type(data) is bytes:
         return data
@@ -216,8 +233,8 @@ def _octets(data: Any, where: str) -> Any:
 
 def _words(data: bytes | np.ndarray, backend: str | None, device: int | Device | None) -> Array:
     """Bytes of the host as little-endian words, with zeros to the end of the last."""
-    whole = len(data) % _WORD == 0
-    host = np.frombuffer(data if whole else b"".join((data, _PADS[len(data) % _WORD])), "<u4")
+    whole = len(data) % _QUAD == 0
+    host = np.frombuffer(data if whole else b"".join((data, _PADS[len(data) % _QUAD])), "<u4")
     return vyre.array(host.astype(np.uint32, copy=False), backend=backend, device=device)
 
 

@@ -17,13 +17,14 @@ def strings_of(messages):
 STRINGS = [b"hello", b"", b"\0\0\0\0", b"abc", b"", bytes(range(256)), b"z"]
 
 
-def test_packed_strings_come_back_and_begin_at_words(target):
+def test_packed_strings_come_back_and_begin_at_multiples_of_16(target):
     messages = Messages.pack(STRINGS, **target)
     assert strings_of(messages) == STRINGS
     assert len(messages) == 7
     assert messages.aligned
     assert (messages.shortest, messages.longest, messages.backend) == (0, 256, target["backend"])
-    assert not (messages.starts.numpy() % 4).any()
+    assert messages.alignment == 16
+    assert not (messages.starts.numpy() % 16).any()
 
 
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview, lambda x: np.frombuffer(x, np.uint8)])
@@ -70,6 +71,19 @@ def test_aligned_tells_of_starts_and_not_of_ends():
     assert Messages(b"abcdefg", [0, 4, 7], backend="reference").aligned
     assert not Messages(b"abcdefg", [0, 3, 7], backend="reference").aligned
     assert not Messages(b"abcdefg", [1, 4], backend="reference").aligned
+
+
+@pytest.mark.parametrize(
+    ("offsets", "alignment"),
+    [([0], 16), ([16, 40], 16), ([0, 16, 40, 48], 8), ([4, 8, 9], 4), ([2, 9], 2), ([0, 1, 9], 1)],
+)
+def test_alignment_is_that_of_all_starts(offsets, alignment):
+    assert Messages(bytes(48), offsets, backend="reference").alignment == alignment
+
+
+def test_words_of_a_resident_array_may_end_within_16_bytes():
+    assert Messages(vyre.array(bytes(48), backend="cpu"), [0, 5]).alignment == 16
+    assert Messages(vyre.array(bytes(44), backend="cpu"), [0, 5]).alignment == 4
 
 
 def test_results_have_the_form_of_the_data():

@@ -1,0 +1,151 @@
+"""Keyed digests: HMAC of messages, and keys derived from passwords with PBKDF2."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import vyre
+from vyre import _core
+from vyre._calls import explain_calls
+from vyre._text import shown
+from vyre.errors import ArgumentError
+from vyre.std._algorithm import Algorithm
+from vyre.std._block_hashes import form_of
+from vyre.std._hmac_kernels import hmac_digests, keyed_states
+from vyre.std._host import count_of, place_of
+from vyre.std._messages import Messages, octets, taken
+from vyre.std._pbkdf2 import COUNTER, MOST_ITERATIONS, pbkdf2
+from vyre.std.hashes import ALGORITHMS
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from vyre import Device
+
+__all__ = ["hmac", "pbkdf2_hmac"]
+
+
+def _algorithm(name: Any, where: str) -> Algorithm:
+    if isinstance(name, str) and name in ALGORITHMS:
+        return ALGORITHMS[name]
+    meant = _core._did_you_mean(name, list(ALGORITHMS)) if isinstance(name, str) else ""
+    fix = f'write "{meant.split("`")[1]}"' if meant else f'write "sha256", or another of {", ".join(ALGORITHMS)}'
+    raise ArgumentError(f"argument `algorithm` of {where} must be the name of a digest, got {shown(name)}. Fix: {fix}.")
+
+
+def hmac(
+    key: Any, data: Any, algorithm: str = "sha256", *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
+    """HMAC of one message or of many, with one key.
+
+    Args:
+        key: a bytes-like or a uint8 array of one axis, of any length.
+        data: one message, a list of them or Messages, as for ``vyre.std.sha256``.
+        algorithm: the name of a digest of vyre.std: md5, sha1, sha224, sha256, sha384, sha512, sha3_224, sha3_256,
+            sha3_384 or sha3_512.
+        backend, device: where, as for vyre.run; resident data is hashed where it is.
+
+    Returns: for one message bytes of the digest's size; for a list a uint8 array of shape (n, size), resident for
+    Messages; for one resident array of uint8 a resident one of shape (size,).
+
+    Raises: BindingError for what is no bytes, ArgumentError for another name, CapabilityError, DeviceError.
+
+    Source: RFC 2104, FIPS 198-1. The states after the key's two blocks are computed once for all messages.
+
+    >>> hmac(b"Jefe", b"what do ya want for nothing?", "sha256", backend="cpu").hex()
+    '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843'
+    """
+    function = "vyre.std.hmac"
+    chosen, given = _algorithm(algorithm, function), taken(data, function, backend, device)
+    messages = given.messages
+    keys = Messages.pack(
+        [octets(key, f"argument `key` of {function}")], backend=messages.backend, device=messages.device
+    )
+    inner, outer = keyed_states(chosen, form_of(chosen, keys))(keys.words, keys.starts, keys.lengths, keys.longest)
+    found = hmac_digests(chosen, form_of(chosen, messages))(
+        inner, outer, 0, messages.words, messages.starts, messages.lengths, messages.longest
+    )
+    return given.rows(found, chosen.digest)
+
+
+def pbkdf2_hmac(
+    algorithm: str,
+    passwords: Any,
+    salts: Any,
+    iterations: int,
+    dklen: int | None = None,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+) -> Any:
+    """Keys derived from passwords and salts with PBKDF2 and HMAC, as ``hashlib.pbkdf2_hmac`` derives one.
+
+    Args:
+        algorithm: the name of a digest, as for ``vyre.std.hmac``.
+        passwords, salts: each a bytes-like, a list of them or Messages. Password i goes with salt i; one alone goes
+            with all of the others.
+        iterations: 1 to 2^31 - 1.
+        dklen: the bytes of each key, 1 to 2^32 - 1; None for the digest's size.
+        backend, device: where, as for vyre.run; resident data is used where it is.
+
+    Returns: bytes for one password and one salt; otherwise a uint8 array of shape (n, dklen), resident if either of
+    them is Messages. One resident array beside no list gives a resident array of shape (dklen,).
+
+    Raises: BindingError for what is no bytes; ArgumentError for lists of different lengths, for numbers out of range,
+    and when the salts, each padded to the longest and repeated for each digest of a key, have over 2^32 - 1 bytes.
+
+    Source: RFC 8018, section 5.2. The iterations are split over dispatches; many passwords are what a GPU is for.
+
+    >>> pbkdf2_hmac("sha1", b"password", b"salt", 4096, backend="cpu").hex()
+    '4b007901b765489abead49d926f721d065a429c1'
+    """
+    function = "vyre.std.pbkdf2_hmac"
+    chosen = _algorithm(algorithm, function)
+    turns = count_of(iterations, f"argument `iterations` of {function}", 1, MOST_ITERATIONS)
+    size = chosen.digest if dklen is None else count_of(dklen, f"argument `dklen` of {function}", 1, 2**32 - 1)
+    resident = [
+        each.words if isinstance(each, Messages) else each
+        for each in (passwords, salts)
+        if isinstance(each, (Messages, vyre.Array))
+    ]
+    place = place_of(function, backend, device, *resident)
+    one, salt = (
+        taken(each, function, *((None, None) if isinstance(each, (Messages, vyre.Array)) else place[:2]), argument=name)
+        for name, each in (("passwords", passwords), ("salts", salts))
+    )
+    count = _pairs(one, salt, function)
+    p, s = one.messages, salt.messages
+    items = count * -(-size // chosen.digest)
+    _check_bytes(items * chosen.digest, f"the keys of {function} take {{}} bytes in whole digests", "derive them")
+    slots = items * (-(-(s.longest + COUNTER) // 4) * 4)
+    _check_bytes(slots, f"the salts of {function} take {{}} bytes, one for each digest of a key,", "derive the keys")
+    derive = pbkdf2(chosen, form_of(chosen, p))
+    found = derive(p.words, p.starts, p.lengths, p.longest, s.words, s.starts, s.lengths, s.longest, turns, size)
+    shape = (size,) if one.one and salt.one else (count, size)
+    if not place.on_host:
+        return found.reshape(*shape)
+    return found.numpy().tobytes() if one.one and salt.one else found.numpy().reshape(shape)
+
+
+def _pairs(passwords: Any, salts: Any, function: str) -> int:
+    """How many keys are derived."""
+    counts = [len(each.messages) for each in (passwords, salts)]
+    if passwords.one or salts.one:
+        return counts[1] if passwords.one else counts[0]
+    if counts[0] != counts[1]:
+        raise ArgumentError(
+            f"{function} got {counts[0]} passwords and {counts[1]} salts. "
+            "Fix: pass as many of both, or bytes in place of a list."
+        )
+    return counts[0]
+
+
+def _check_bytes(total: int, problem: str, fix: str) -> None:
+    if total > 2**32 - 1:
+        raise ArgumentError(
+            f"{problem.format(total)}{'' if problem.endswith(',') else ','} and at most 4294967295 are taken. "
+            f"Fix: {fix} in several calls."
+        )
+
+
+explain_calls(globals(), "vyre.std")

@@ -1,0 +1,317 @@
+"""Digests of vyre.std beside the vectors of their standards and hashlib."""
+
+import hashlib
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+import vyre
+from conftest import SEED
+from vyre import std
+from vyre.std import _block_hashes, hashes
+
+NAMES = ["md5", "sha1", "sha224", "sha256", "sha384", "sha512", "sha3_224", "sha3_256", "sha3_384", "sha3_512"]
+BLOCKS = {name: hashlib.new(name).block_size for name in NAMES}
+LONG = (
+    b"abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmnhijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu"
+)
+SHORT = b"abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq"
+LETTERS = b"abcdefghijklmnopqrstuvwxyz"
+
+# RFC 1321, A.5; FIPS 180-4's examples (csrc.nist.gov, "Example algorithms"); FIPS 202's of 0 and of 1600 bits.
+VECTORS = [
+    ("md5", b"", "d41d8cd98f00b204e9800998ecf8427e"),
+    ("md5", b"a", "0cc175b9c0f1b6a831c399e269772661"),
+    ("md5", b"abc", "900150983cd24fb0d6963f7d28e17f72"),
+    ("md5", b"message digest", "f96b697d7cb7938d525a2f31aaf161d0"),
+    ("md5", LETTERS, "c3fcd3d76192e4007dfb496cca67e13b"),
+    ("md5", LETTERS.upper() + LETTERS + b"0123456789", "d174ab98d277d9f5a5611c2c9f419d9f"),
+    ("md5", b"1234567890" * 8, "57edf4a22be3c955ac49da2e2107b67a"),
+    ("sha1", b"abc", "a9993e364706816aba3e25717850c26c9cd0d89d"),
+    ("sha1", SHORT, "84983e441c3bd26ebaae4aa1f95129e5e54670f1"),
+    ("sha224", b"abc", "23097d223405d8228642a477bda255b32aadbce4bda0b3f7e36c9da7"),
+    ("sha224", SHORT, "75388b16512776cc5dba5da1fd890150b0c6455cb4f58b1952522525"),
+    ("sha256", b"abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+    ("sha256", SHORT, "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"),
+    (
+        "sha384",
+        b"abc",
+        "cb00753f45a35e8bb5a03d699ac65007272c32ab0eded1631a8b605a43ff5bed8086072ba1e7cc2358baeca134c825a7",
+    ),
+    (
+        "sha384",
+        LONG,
+        "09330c33f71147e83d192fc782cd1b4753111b173b3b05d22fa08086e3b0f712fcc7c71a557e2db966c3e9fa91746039",
+    ),
+    (
+        "sha512",
+        b"abc",
+        "ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a"
+        "2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f",
+    ),
+    (
+        "sha512",
+        LONG,
+        "8e959b75dae313da8cf4f72814fc143f8f7779c6eb9f7fa17299aeadb6889018"
+        "501d289e4900f7e4331b99dec4b5433ac7d329eeb6dd26545e96e55b874be909",
+    ),
+    ("sha3_224", b"", "6b4e03423667dbb73b6e15454f0eb1abd4597f9a1b078e3f5b5a6bc7"),
+    ("sha3_224", b"\xa3" * 200, "9376816aba503f72f96ce7eb65ac095deee3be4bf9bbc2a1cb7e11e0"),
+    ("sha3_256", b"", "a7ffc6f8bf1ed76651c14756a061d662f580ff4de43b49fa82d80a4b80f8434a"),
+    ("sha3_256", b"\xa3" * 200, "79f38adec5c20307a98ef76e8324afbfd46cfd81b22e3973c65fa1bd9de31787"),
+    (
+        "sha3_384",
+        b"\xa3" * 200,
+        "1881de2ca7e41ef95dc4732b8f5f002b189cc1e42b74168ed1732649ce1dbcdd76197a31fd55ee989f2d7050dd473e8f",
+    ),
+    (
+        "sha3_512",
+        b"\xa3" * 200,
+        "e76dfad22084a8b1467fcf2ffa58361bec7628edf5f3fdc0e4805dc48caeeca8"
+        "1b7c13c30adf52a3659584739a2df46be589c51ca1a4a8416df6545a1ce8ba00",
+    ),
+]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_vectors_of_the_standards(name):
+    for _, message, digest in [each for each in VECTORS if each[0] == name]:
+        assert getattr(std, name)(message, backend="cpu").hex() == digest
+
+
+# Seeds and the first digest of the Monte Carlo tests in NIST's CAVP vectors (SHA1Monte.rsp and its like).
+MONTE_CARLO = {
+    "sha1": ("dd4df644eaf3d85bace2b21accaa22b28821f5cd", "11f5c38b4479d4ad55cb69fadf62de0b036d5163"),
+    "sha256": (
+        "6d1e72ad03ddeb5de891e572e2396f8da015d899ef0e79503152d6010a3fe691",
+        "e93c330ae5447738c8aa85d71a6c80f2a58381d05872d26bdd39f1fcd4f2b788",
+    ),
+    "sha512": (
+        "5c337de5caf35d18ed90b5cddfce001ca1b8ee8602f367e7c24ccca6f893802f"
+        "b1aca7a3dae32dcd60800a59959bc540d63237876b799229ae71a2526fbc52cd",
+        "ada69add0071b794463c8806a177326735fa624b68ab7bcab2388b9276c036e4"
+        "eaaff87333e83c81c0bca0359d4aeebcbcfd314c0630e0c2af68c1fb19cc470e",
+    ),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", MONTE_CARLO)
+def test_the_monte_carlo_chains_of_nist(name):
+    first, last = map(bytes.fromhex, MONTE_CARLO[name])
+    kept = [first] * 3
+    for _ in range(1000):
+        kept = [*kept[1:], getattr(std, name)(b"".join(kept), backend="cpu")]
+    assert kept[-1] == last
+
+
+def of_hashlib(name, messages):
+    return [hashlib.new(name, message).digest() for message in messages]
+
+
+def lengths_around(block):
+    """Around the ends of one block and of two, where padding needs a block of its own, and around words."""
+    near = {edge + by for edge in (0, block, 2 * block) for by in range(-18, 6)}
+    return sorted({length for length in near if length >= 0} | {3 * block + 1, 7 * block - 9})
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("backend", ["reference", "cpu"])
+def test_every_length_around_a_block_is_hashlibs(name, backend, rng):
+    messages = [rng.bytes(length) for length in lengths_around(BLOCKS[name])]
+    wanted = of_hashlib(name, messages)
+    digest = getattr(std, name)
+    packed = digest(messages, backend=backend)
+    assert (packed.shape, packed.dtype) == ((len(messages), len(wanted[0])), np.uint8)
+    assert [bytes(row) for row in packed] == wanted
+    # The same one after the other, where most begin between two words.
+    joined = std.Messages(b"".join(messages), np.cumsum([0, *map(len, messages)]), backend=backend)
+    assert not joined.aligned
+    assert [bytes(row) for row in digest(joined).numpy()] == wanted
+
+
+def devices(*names):
+    """sha256 on every device in the fast suite; the others' kernels take drivers a second or two to compile."""
+    return [pytest.param(name, marks=[] if name == "sha256" else pytest.mark.slow) for name in names]
+
+
+@pytest.mark.parametrize("name", devices(*NAMES))
+def test_every_device_gives_what_hashlib_gives(name, target, rng):
+    messages = [rng.bytes(length) for length in lengths_around(BLOCKS[name])[::5]]
+    wanted = of_hashlib(name, messages)
+    assert [bytes(row) for row in getattr(std, name)(messages, **target)] == wanted
+    joined = std.Messages(b"".join(messages), np.cumsum([0, *map(len, messages)]), **target)
+    assert [bytes(row) for row in getattr(std, name)(joined).numpy()] == wanted
+
+
+def random_lists(name, target, most):
+    block = BLOCKS[name]
+    sizes = st.one_of(st.integers(0, 4 * block), st.sampled_from([0, block - 1, block, block + 1]))
+
+    @seed(SEED)
+    @settings(max_examples=most, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(st.lists(sizes.flatmap(lambda n: st.binary(min_size=n, max_size=n)), max_size=70))
+    def run(messages):
+        found = getattr(std, name)(messages, **target)
+        assert [bytes(row) for row in found] == of_hashlib(name, messages)
+
+    run()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_random_lists_are_hashlibs(name):
+    random_lists(name, {"backend": "cpu"}, 15)
+
+
+@pytest.mark.parametrize("name", devices(*NAMES))
+def test_random_lists_are_hashlibs_on_every_device(name, target):
+    random_lists(name, target, 10)
+
+
+def continued(name, target, rng):
+    block = BLOCKS[name]
+    messages = [rng.bytes(k * block + by) for k in range(8) for by in (-9, -8, -1, 0, 1) if k or by >= 0]
+    given = std.Messages.pack(messages, **target)
+    three_blocks = _block_hashes.digests(hashes.ALGORITHMS[name], 4, turns=3)
+    found = three_blocks(given.words, given.starts, given.lengths, given.longest).numpy()
+    assert [row.tobytes() for row in found.reshape(len(messages), -1)] == of_hashlib(name, messages)
+
+
+@pytest.mark.parametrize("backend", ["reference", "cpu"])
+@pytest.mark.parametrize("name", ["sha256", "sha384", "sha3_256"])
+def test_a_long_message_continues_in_further_dispatches(name, backend, rng):
+    continued(name, {"backend": backend}, rng)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["sha256", "sha384", "sha3_256"])
+def test_a_long_message_continues_in_further_dispatches_on_every_device(name, target, rng):
+    continued(name, target, rng)
+
+
+@pytest.mark.parametrize("count", [1, 127, 128, 129])
+def test_messages_of_64_bytes_have_a_form_of_their_own(count, target, rng):
+    data = rng.bytes(64 * count + 24)
+    for first, spare in ((0, 0), (16, 0), (16, 8), (4, 0), (3, 0)):  # with it, and where it cannot be taken
+        given = data[: first + 64 * count + spare]
+        messages = std.Messages(given, first + 64 * np.arange(count + 1), **target)
+        wanted = of_hashlib("sha256", [given[k : k + 64] for k in range(first, first + 64 * count, 64)])
+        assert [bytes(row) for row in std.sha256(messages).numpy()] == wanted
+    assert std.sha256(data[:64], **target) == hashlib.sha256(data[:64]).digest()
+    mixed = [data[:64], data[:63], data[:65]]
+    assert [bytes(row) for row in std.sha256(mixed, **target)] == of_hashlib("sha256", mixed)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", NAMES)
+def test_a_message_of_ten_million_bytes(name, rng):
+    message = rng.bytes(10_000_000)
+    assert getattr(std, name)(message, backend="cpu") == hashlib.new(name, message).digest()
+
+
+@pytest.mark.slow
+def test_a_million_letters():
+    """FIPS 180's third example."""
+    digest = "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0"
+    assert std.sha256(b"a" * 1_000_000, backend="cpu").hex() == digest
+
+
+@pytest.mark.parametrize("size", [1, 63, 64, 65, 10_000])
+def test_any_number_of_messages(size, rng, target):
+    if size == 10_000 and target["backend"] == "vulkan":
+        size = 1000
+    messages = [bytes(row) for row in rng.integers(0, 256, (size, 7), np.uint8)]
+    assert [bytes(row) for row in std.sha256(messages, **target)] == of_hashlib("sha256", messages)
+
+
+def test_no_messages_give_no_digests(target):
+    for name in ("sha256", "sha3_256") if target["backend"] != "vulkan" else ("sha256",):
+        size = hashlib.new(name).digest_size
+        assert getattr(std, name)([], **target).shape == (0, size)
+        assert getattr(std, name)(std.Messages(b"", [0], **target)).shape == (0, size)
+
+
+def test_the_form_of_the_data_is_the_form_of_the_result(target):
+    wanted = hashlib.sha256(b"vyre").digest()
+    for data in (b"vyre", bytearray(b"vyre"), memoryview(b"vyre"), np.frombuffer(b"vyre", np.uint8)):
+        assert std.sha256(data, **target) == wanted
+    for listed in ([b"vyre"], (b"vyre",)):
+        assert std.sha256(listed, **target).tobytes() == wanted
+    resident = std.sha256(vyre.array(b"vyre", **target))
+    assert isinstance(resident, vyre.Array)
+    assert (resident.shape, resident.dtype, resident.numpy().tobytes()) == ((32,), np.uint8, wanted)
+    held = std.sha256(std.Messages(vyre.array(b"vyrevyr", **target), [0, 4, 7]))
+    assert (held.shape, held[0].numpy().tobytes()) == ((2, 32), wanted)
+
+
+def test_a_digest_joins_a_graph():
+    data = vyre.array(b"abcd", backend="cpu")
+    messages = std.Messages(data, [0, 4])
+    std.sha256(messages)  # a plan allocates, which a graph refuses
+    with vyre.graph() as recorded:
+        digests = std.sha256(messages)
+    data.write(np.frombuffer(b"wxyz", np.uint8))
+    recorded.replay()
+    assert digests.numpy().tobytes() == hashlib.sha256(b"wxyz").digest()
+
+
+def sha256_block(state, block):
+    """FIPS 180-4, section 6.2.2, in Python's integers."""
+    w = [int.from_bytes(block[4 * t : 4 * t + 4], "big") for t in range(16)]
+
+    def turned(x, n):
+        return (x >> n | x << (32 - n)) & 0xFFFFFFFF
+
+    primes = [p for p in range(2, 312) if all(p % q for q in range(2, p))]
+    h = list(state)
+    for t in range(64):
+        if t >= 16:
+            x, y = w[t - 15], w[t - 2]
+            s0 = turned(x, 7) ^ turned(x, 18) ^ x >> 3
+            s1 = turned(y, 17) ^ turned(y, 19) ^ y >> 10
+            w.append((w[t - 16] + s0 + w[t - 7] + s1) & 0xFFFFFFFF)
+        a, b, c, _, e, f, g, last = h
+        low, high = 0, 1 << 40  # of the cube root of a prime times 2^32
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if middle**3 <= primes[t] << 96 else (low, middle)
+        one = last + (turned(e, 6) ^ turned(e, 11) ^ turned(e, 25)) + (e & f ^ ~e & g) + (low & 0xFFFFFFFF) + w[t]
+        two = (turned(a, 2) ^ turned(a, 13) ^ turned(a, 22)) + (a & b ^ a & c ^ b & c)
+        h = [(one + two) & 0xFFFFFFFF, *h[:3], (h[3] + one) & 0xFFFFFFFF, *h[4:7]]
+    return [(x + y) & 0xFFFFFFFF for x, y in zip(state, h, strict=True)]
+
+
+def test_pythons_sha256_is_hashlibs():
+    state = sha256_block(hashes.ALGORITHMS["sha256"].start, b"abc\x80" + bytes(59) + b"\x18")
+    assert b"".join(x.to_bytes(4, "big") for x in state) == hashlib.sha256(b"abc").digest()
+
+
+@pytest.mark.parametrize("length", [2**32 - 1, 2**32 - 8, 2**32 - 9, 2**32 - 64, 2**29, 2**29 - 1])
+def test_the_last_blocks_of_the_longest_messages(length):
+    """Their bytes would take gigabytes: the state before their last bytes is made up, and those bytes are zeros."""
+    state, rest = list(range(1, 9)), length % 64
+    tail = bytes(rest) + b"\x80" + bytes((55 - rest) % 64) + (8 * length).to_bytes(8, "big")
+    wanted = state
+    for at in range(0, len(tail), 64):
+        wanted = sha256_block(wanted, tail[at : at + 64])
+    held = vyre.array(np.array(state, np.uint32), backend="cpu")
+    digests = vyre.zeros(8, backend="cpu")
+    kernel = _block_hashes.compress(hashes.ALGORITHMS["sha256"], 4)
+    none, one = vyre.zeros(1, backend="cpu"), vyre.array([length], np.uint32, backend="cpu")
+    kernel(none, none, one, vyre.zeros(8, backend="cpu"), 0, 0, length // 64, held, digests, grid=1)
+    assert digests.numpy().astype("<u4").tobytes() == b"".join(x.to_bytes(4, "big") for x in wanted)
+
+
+def test_what_is_no_bytes_is_refused():
+    with pytest.raises(vyre.BindingError) as caught:
+        std.md5("abc")
+    assert str(caught.value) == "argument `data` of vyre.std.md5 must be bytes, got a str. Fix: write text.encode()."
+    assert std.md5("abc".encode()).hex() == VECTORS[2][2]  # noqa: UP012
+    with pytest.raises(vyre.CallError) as caught:
+        std.sha1(b"abc", 3)
+    assert str(caught.value) == (
+        "vyre.std.sha1() takes 1 argument by place, got 2. "
+        "Fix: write vyre.std.sha1(data, *, backend=None, device=None)."
+    )
