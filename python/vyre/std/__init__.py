@@ -6,5 +6,10 @@ vyre.run.
 """
 
 from vyre.std._messages import Messages
+from vyre.std.crc import crc32, crc32c
 
-__all__ = ["Messages"]
+__all__ = [
+    "Messages",
+    "crc32",
+    "crc32c",
+]
