@@ -6,10 +6,12 @@ vyre.run.
 """
 
 from vyre.std._messages import Messages
+from vyre.std.adler import adler32
 from vyre.std.crc import crc32, crc32c
 
 __all__ = [
     "Messages",
+    "adler32",
     "crc32",
     "crc32c",
 ]
