@@ -27,4 +27,12 @@ __all__ = [
     "sha256",
     "sha384",
     "sha512",
+from vyre.std.adler import adler32
+from vyre.std.crc import crc32, crc32c
+
+__all__ = [
+    "Messages",
+    "adler32",
+    "crc32",
+    "crc32c",
 ]
