@@ -8,5 +8,21 @@ vyre.run.
 from vyre.std._messages import Messages
 from vyre.std.reduce import all, any, argmax, argmin, max, min, reduce, sum
 from vyre.std.scan import cumsum, scan
+from vyre.std.sort import argsort, sort, sort_pairs
 
-__all__ = ["Messages", "all", "any", "argmax", "argmin", "cumsum", "max", "min", "reduce", "scan", "sum"]
+__all__ = [
+    "Messages",
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argsort",
+    "cumsum",
+    "max",
+    "min",
+    "reduce",
+    "scan",
+    "sort",
+    "sort_pairs",
+    "sum",
+]
