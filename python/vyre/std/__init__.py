@@ -6,6 +6,7 @@ vyre.run.
 """
 
 from vyre.std._messages import Messages
+from vyre.std.matrices import matmul, transpose
 from vyre.std.reduce import all, any, argmax, argmin, max, min, reduce, sum
 from vyre.std.scan import cumsum, scan
 from vyre.std.sort import argsort, sort, sort_pairs
@@ -18,6 +19,7 @@ __all__ = [
     "argmin",
     "argsort",
     "cumsum",
+    "matmul",
     "max",
     "min",
     "reduce",
@@ -25,4 +27,5 @@ __all__ = [
     "sort",
     "sort_pairs",
     "sum",
+    "transpose",
 ]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
-from vyre import i32, u8, u16, u32, u64
+from vyre import i8, i16, i32, u8, u16, u32, u64
 from vyre._calls import explain_calls
 from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 __all__ = ["argsort", "sort", "sort_pairs"]
 
-KEYS = ["uint32", "int32", "uint64", "uint8", "uint16"]
+KEYS = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 _VALUES = ["uint32", "int32", "uint64"]
-_TYPES = {"uint8": u8, "uint16": u16, "uint32": u32, "int32": i32, "uint64": u64}
+_TYPES = {"uint8": u8, "int8": i8, "uint16": u16, "int16": i16, "uint32": u32, "int32": i32, "uint64": u64}
 
 
 def unsigned(array: Any) -> tuple[Any, DataType]:
     """The elements as unsigned ones of as many bits, and their type."""
-    name = array.dtype.name.replace("int32", "uint32").replace("uu", "u")
+    name = "u" + array.dtype.name.removeprefix("u")
     return viewed(array, name), _TYPES[name]
 
 
@@ -40,7 +40,7 @@ def sort(
     """The elements in ascending order, or in descending order.
 
     Args:
-        x: an array of one axis, of uint32, int32, uint64, uint8 or uint16, with at most 2^32 - 1 elements.
+        x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
         descending: whether the largest comes first.
         backend, device: where, for numpy arrays.
 
@@ -71,7 +71,7 @@ def argsort(
     """The positions of the elements in their sorted order; of equal elements the first position comes first.
 
     Args:
-        x: an array of one axis, of uint32, int32, uint64, uint8 or uint16, with at most 2^32 - 1 elements.
+        x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
         descending: whether the largest element's position comes first.
         backend, device: where, for numpy arrays.
 
@@ -98,7 +98,7 @@ def sort_pairs(
     """The keys in sorted order, and the values in the order of their keys.
 
     Args:
-        keys: an array of one axis, of uint32, int32, uint64, uint8 or uint16, with at most 2^32 - 1 elements.
+        keys: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
         values: one for each key, of uint32, int32 or uint64. Values of equal keys keep their order.
         descending: whether the largest key comes first.
         backend, device: where, for numpy arrays.
@@ -134,12 +134,14 @@ def _keys_of(
             "Fix: write descending=True."
         )
     where = place_of(f"vyre.std.{function}", backend, device, x, *others)
-    for each in (x, *others):
-        if not where.on_host and isinstance(each, np.ndarray):
-            raise BindingError(
-                f"vyre.std.{function} got a numpy array beside a resident one. Fix: write vyre.array(x) for it."
-            )
+    same_place(f"vyre.std.{function}", where, x, *others)
     return *unsigned(x), flip_of(x.dtype, bool(descending)), where_of(where)
+
+
+def same_place(function: str, place: Any, *arrays: Any) -> None:
+    """Refuse numpy arrays beside resident ones."""
+    if not place.on_host and any(isinstance(each, np.ndarray) for each in arrays):
+        raise BindingError(f"{function} got a numpy array beside a resident one. Fix: write vyre.array(x) for it.")
 
 
 def flip_of(dtype: Any, descending: bool) -> int:

@@ -13,7 +13,7 @@ from vyre.std._radix import tile_of
 from vyre.std._small_sort import SMALL, TINY
 from vyre.std._sorter import sorter
 
-DTYPES = ["uint32", "int32", "uint64", "uint8", "uint16"]
+DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 TILE = tile_of(u32, None)
 # Around the keys of a workgroup, of each form and of a tile.
 SIZES = [0, 1, 2, 63, 64, 65, 255, 256, 257, TINY, TINY + 1, 1024, 1025, SMALL - 1, SMALL, SMALL + 1]
@@ -158,14 +158,14 @@ WRONG = [
     (
         lambda: std.sort([3, 1]),
         BindingError,
-        "argument `x` of vyre.std.sort must be an array of uint32, int32, uint64, uint8 or uint16, got an object of "
-        "type list. Fix: write np.array(values, np.uint32).",
+        "argument `x` of vyre.std.sort must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, got an "
+        "object of type list. Fix: write np.array(values, np.uint32).",
     ),
     (
         lambda: std.argsort(np.zeros(3)),
         BindingError,
-        "argument `x` of vyre.std.argsort must be an array of uint32, int32, uint64, uint8 or uint16, got one of "
-        "float64. Fix: write .astype(np.uint32).",
+        "argument `x` of vyre.std.argsort must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, got one "
+        "of float64. Fix: write .astype(np.uint32).",
     ),
     (
         lambda: std.sort(np.zeros((2, 2), np.uint32)),
