@@ -9,6 +9,7 @@ from vyre.std._messages import Messages
 from vyre.std.matrices import matmul, transpose
 from vyre.std.reduce import all, any, argmax, argmin, max, min, reduce, sum
 from vyre.std.scan import cumsum, scan
+from vyre.std.selection import topk
 from vyre.std.sort import argsort, sort, sort_pairs
 
 __all__ = [
@@ -27,5 +28,6 @@ __all__ = [
     "sort",
     "sort_pairs",
     "sum",
+    "topk",
     "transpose",
 ]
