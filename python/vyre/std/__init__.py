@@ -6,6 +6,7 @@ vyre.run.
 """
 
 from vyre.std._messages import Messages
+from vyre.std.alignment import edit_distance, smith_waterman
 from vyre.std.matrices import matmul, transpose
 from vyre.std.reduce import all, any, argmax, argmin, max, min, reduce, sum
 from vyre.std.scan import cumsum, scan
@@ -20,11 +21,13 @@ __all__ = [
     "argmin",
     "argsort",
     "cumsum",
+    "edit_distance",
     "matmul",
     "max",
     "min",
     "reduce",
     "scan",
+    "smith_waterman",
     "sort",
     "sort_pairs",
     "sum",

@@ -164,8 +164,8 @@ WRONG = [
     (
         lambda: std.argsort(np.zeros(3)),
         BindingError,
-        "argument `x` of vyre.std.argsort must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, got one "
-        "of float64. Fix: write .astype(np.uint32).",
+        "argument `x` of vyre.std.argsort must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, got "
+        "one of float64. Fix: write .astype(np.uint32).",
     ),
     (
         lambda: std.sort(np.zeros((2, 2), np.uint32)),
