@@ -67,9 +67,7 @@ def distances_of_short(words: int) -> Any:
     """
 
     @vyre.kernel(workgroup_size=64)
-    def short_pairs(
-        rows: In[u8], row_offsets: In[u32], columns: In[u8], column_offsets: In[u32], distances: Out[u32]
-    ):
+    def short_pairs(rows: In[u8], row_offsets: In[u32], columns: In[u8], column_offsets: In[u32], distances: Out[u32]):
         pair = vyre.gid(0)
         if pair < len(distances):
             first, first_column = row_offsets[pair], column_offsets[pair]
@@ -169,9 +167,7 @@ def edit_distances(size: int, columns_of_tile: int = COLUMNS) -> Any:
                 distances[pair] = change + (m if chunk == 0 else distances[pair])
 
     @vyre.procedure(name=f"std.edit_distance.tiles_{size}")
-    def tiles(
-        rows: In[u8], row_offsets: In[u32], columns: In[u8], column_offsets: In[u32], bands: u32, chunks: u32
-    ):
+    def tiles(rows: In[u8], row_offsets: In[u32], columns: In[u8], column_offsets: In[u32], bands: u32, chunks: u32):
         count = row_offsets.length - 1
         state = vyre.scratch(u32, vyre.size_select(chunks > 1, count * bands * (2 * size), 0), name="state")
         edges = vyre.scratch(u32, vyre.size_select(bands > 1, count * chunks * blocks_of_tile, 0), name="edges")

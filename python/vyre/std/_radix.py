@@ -25,13 +25,14 @@ __all__ = ["BATCH", "DIGITS", "kernels", "place_chunk", "place_tiles", "sum_befo
 DIGITS = 256
 LANES = 32  # one for each bit of a mask
 BATCH = 8  # loads that are under way together
+TOGETHER = 4  # keys of an invocation that are ranked together
 _MEMORY = 16384  # bytes of workgroup memory, which every device has
 
 
 def tile_of(key: DataType, value: DataType | None) -> int:
     """The keys of a tile: as many as fit into workgroup memory beside the counters, in batches of all invocations."""
     held = sum(0 if each is None else 8 if each is u64 else 4 for each in (key, value))
-    return (_MEMORY - 3 * 4 * DIGITS) // held // (LANES * BATCH) * (LANES * BATCH)
+    return (_MEMORY - (TOGETHER + 1) * 4 * DIGITS) // held // (LANES * BATCH) * (LANES * BATCH)
 
 
 def digit_of(key: Any, shift: Any, flip: Any) -> Any:
@@ -53,6 +54,17 @@ def sum_before(sums: Any, value: Any) -> Any:
     return total - value
 
 
+def loaded_in(array: Any, base: Any, at: list[Any], count: Any) -> list[Any]:
+    """Elements `base + at` of an array, zero from `count` on; they are loaded here, all of them before one is used."""
+    values = []
+    for i in at:
+        value = vyre.u64(0) if array.element is u64 else vyre.u32(0)
+        if i < count:
+            value = array[base + i]
+        values.append(value)
+    return values
+
+
 def count_tile(tile: int, keys: Any, rows: Any, shift: Any, flip: Any) -> None:
     """Count the digits of a tile, with four counters a digit, so that equal keys meet less often in one word."""
     counts = vyre.shared(u32, 4 * DIGITS)
@@ -60,32 +72,41 @@ def count_tile(tile: int, keys: Any, rows: Any, shift: Any, flip: Any) -> None:
     k = vyre.lid(0)
     base = vyre.wid(0) * tile
     left = keys.shape[0] - base
-    loaded = [keys[base + k + 256 * j] for j in vyre.unroll(range(tile // 256))]
+    at = [k + 256 * j for j in vyre.unroll(range(tile // 256))]
+    loaded = loaded_in(keys, base, at, left)
     for j in vyre.unroll(range(tile // 256)):
-        if k + 256 * j < left:
+        if at[j] < left:
             counts.atomic_add(digit_of(loaded[j], shift, flip) << 2 | k & 3, 1)
     vyre.barrier()
     count = counts[4 * k] + counts[4 * k + 1] + counts[4 * k + 2] + counts[4 * k + 3]
     rows[vyre.wid(0) * DIGITS + k] = count | sum_before(sums, count) << 16
 
 
-def rank_of(masks: Any, following: Any, slot: Any, digit: Any, inside: Any) -> Any:
-    """The rank of this invocation's key; `following` has each digit's next rank, and is moved on.
+def ranks_of(masks: Any, following: Any, digits: list[Any], inside: list[Any]) -> list[Any]:
+    """The ranks of several keys of this invocation; `following` has each digit's next rank, and is moved on.
 
-    `slot` says which of two sets of masks is used: a set is cleared while the next key uses the other.
+    All invocations' first keys precede all second ones, and so on. `masks` is all zeros before and after.
     """
     lane = vyre.lid(0)
-    at = slot * DIGITS + digit
-    if inside:
-        masks.atomic_or_(at, vyre.u32(1) << lane)
+    for g in vyre.unroll(range(TOGETHER)):
+        if inside[g]:
+            masks.atomic_or_(g * DIGITS + digits[g], vyre.u32(1) << lane)
     vyre.barrier()
-    mask, first = masks[at], following[digit]
+    ranks = [following[digit] for digit in digits]
+    own = []
+    for g in vyre.unroll(range(TOGETHER)):
+        for h in vyre.unroll(range(g)):
+            ranks[g] += vyre.popcount(masks[h * DIGITS + digits[g]])
+        own.append(masks[g * DIGITS + digits[g]])
     vyre.barrier()
-    before = vyre.popcount(mask & ((vyre.u32(1) << lane) - 1))
-    if vyre.logical_and(inside, before == 0):
-        masks[at] = 0
-        following[digit] = first + vyre.popcount(mask)
-    return first + before
+    for g in vyre.unroll(range(TOGETHER)):
+        before = vyre.popcount(own[g] & ((vyre.u32(1) << lane) - 1))
+        ranks[g] += before
+        if vyre.logical_and(inside[g], before == 0):
+            masks[g * DIGITS + digits[g]] = 0
+            following.atomic_add(digits[g], vyre.popcount(own[g]))
+    vyre.barrier()
+    return ranks
 
 
 def scatter_tile(
@@ -94,38 +115,53 @@ def scatter_tile(
     """Sort a tile by its digits and write it; with `out_values`, too, whose values without `values` are positions."""
     held = vyre.shared(u64 if keys.element is u64 else u32, tile)
     carried = None if out_values is None else vyre.shared(u64 if out_values.element is u64 else u32, tile)
-    masks = vyre.shared(u32, 2 * DIGITS)
+    masks = vyre.shared(u32, TOGETHER * DIGITS)
     following = vyre.shared(u32, DIGITS)
     lane, row = vyre.lid(0), vyre.wid(0) * DIGITS
     base = vyre.wid(0) * tile
-    left = keys.shape[0] - base
+    count = min(keys.shape[0] - base, tile)
+    turns = tile // (LANES * BATCH)
     for j in vyre.unroll(range(DIGITS // LANES)):
         following[j * LANES + lane] = rows[row + j * LANES + lane] >> 16
+    first = [LANES * j + lane for j in vyre.unroll(range(BATCH))]
+    ahead = loaded_in(keys, base, first, count)
+    brought = None if values is None else loaded_in(values, base, first, count)
     vyre.barrier()
-    for turn in range(tile // (LANES * BATCH)):
-        at = [turn * (LANES * BATCH) + LANES * j + lane for j in vyre.unroll(range(BATCH))]
-        loaded = [keys[base + i] for i in at]
-        brought = at if values is None else [values[base + i] for i in at]
+    for turn in range(turns):
+        at = [turn * (LANES * BATCH) + i for i in first]
+        loaded = list(ahead)
+        # What the next turn ranks is on its way meanwhile.
+        further = [i + LANES * BATCH for i in at]
+        coming = loaded_in(keys, base, further, count)
         for j in vyre.unroll(range(BATCH)):
-            inside = at[j] < left
-            rank = rank_of(masks, following, j & 1, digit_of(loaded[j], shift, flip), inside)
-            if inside:
-                held[rank] = loaded[j]
-                if carried is not None:
-                    carried[rank] = brought[j] if values is not None else base + at[j]
+            ahead[j] = coming[j]
+        if values is not None:
+            moved = list(brought)
+            arriving = loaded_in(values, base, further, count)
+            for j in vyre.unroll(range(BATCH)):
+                brought[j] = arriving[j]
+        for k in vyre.unroll(range(0, BATCH, TOGETHER)):
+            inside = [at[k + g] < count for g in vyre.unroll(range(TOGETHER))]
+            digits = [digit_of(loaded[k + g], shift, flip) for g in vyre.unroll(range(TOGETHER))]
+            ranks = ranks_of(masks, following, digits, inside)
+            for g in vyre.unroll(range(TOGETHER)):
+                if inside[g]:
+                    held[ranks[g]] = loaded[k + g]
+                    if carried is not None:
+                        carried[ranks[g]] = moved[k + g] if values is not None else base + at[k + g]
     vyre.barrier()
     for j in vyre.unroll(range(DIGITS // LANES)):
         following[j * LANES + lane] = starts[row + j * LANES + lane]
     vyre.barrier()
-    for turn in range(tile // (LANES * BATCH)):
+    for turn in range(turns):
+        at = [turn * (LANES * BATCH) + i for i in first]
+        found = [held[i] for i in at]
+        places = [following[digit_of(key, shift, flip)] for key in found]
         for j in vyre.unroll(range(BATCH)):
-            i = turn * (LANES * BATCH) + LANES * j + lane
-            if i < left:
-                key = held[i]
-                to = following[digit_of(key, shift, flip)] + i
-                out[to] = key
+            if at[j] < count:
+                out[places[j] + at[j]] = found[j]
                 if carried is not None:
-                    out_values[to] = carried[i]
+                    out_values[places[j] + at[j]] = carried[at[j]]
 
 
 @functools.cache

@@ -87,9 +87,7 @@ def best_of_short(rows_of_strip: int = 2 * ROWS) -> Any:
         count = row_offsets.length - 1
         edges = vyre.scratch(i32, count * longest, name="edges")
         scores = vyre.scratch(u32, count, name="scores")
-        align_pairs(
-            rows, row_offsets, columns, column_offsets, edges, match, mismatch, gap, scores, grid=count
-        )
+        align_pairs(rows, row_offsets, columns, column_offsets, edges, match, mismatch, gap, scores, grid=count)
         return scores
 
     return short

@@ -58,7 +58,7 @@ def transposer(element: DataType, tile: int = TILE) -> Any:
 
 
 def _by_words(element: DataType) -> Any:
-    """The kernel for matrices whose rows and columns are whole words: it moves blocks of 4 x 4 bytes, or of 2 x 2 u16."""
+    """The kernel for matrices whose sides are whole words: it moves blocks of 4 x 4 bytes, or of 2 x 2 u16."""
     block = 4 if element is u8 else 2
     side = 64 // block  # blocks along each side of a tile of 64 elements
     pad = side + 1
