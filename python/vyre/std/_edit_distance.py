@@ -101,19 +101,13 @@ def distances_of_short(words: int) -> Any:
 
 
 @functools.cache
-def edit_distances(size: int, columns_of_tile: int = COLUMNS) -> Any:
-    """The procedure for pairs of any length: tiles of `size` * 32 rows, each by a workgroup of `size` invocations.
-
-    Tiles on an anti-diagonal are computed together. The size of a tile does not show in the result.
-
-    Gives: `procedure(rows, row_offsets, columns, column_offsets, bands, chunks)` -> the distance of each pair, for at
-    most `bands` tiles down and `chunks` across.
-    """
+def edit_tiles(size: int, columns_of_tile: int) -> Any:
+    """The kernel for the tiles on an anti-diagonal, each by a workgroup of `size` invocations."""
     row_step = size * WORD
     blocks_of_tile = columns_of_tile // BLOCK
 
     @vyre.kernel(workgroup_size=size)
-    def edit_tiles(
+    def edit_diagonal(
         rows: In[u8],
         row_offsets: In[u32],
         columns: In[u8],
@@ -166,6 +160,21 @@ def edit_distances(size: int, columns_of_tile: int = COLUMNS) -> Any:
             if is_last:
                 distances[pair] = change + (m if chunk == 0 else distances[pair])
 
+    return edit_diagonal
+
+
+@functools.cache
+def edit_distances(size: int, columns_of_tile: int = COLUMNS) -> Any:
+    """The procedure for pairs of any length: tiles of `size` * 32 rows, each by a workgroup of `size` invocations.
+
+    Tiles on an anti-diagonal are computed together. The size of a tile does not show in the result.
+
+    Gives: `procedure(rows, row_offsets, columns, column_offsets, bands, chunks)` -> the distance of each pair, for at
+    most `bands` tiles down and `chunks` across.
+    """
+    edit_diagonal = edit_tiles(size, columns_of_tile)
+    blocks_of_tile = columns_of_tile // BLOCK
+
     @vyre.procedure(name=f"std.edit_distance.tiles_{size}")
     def tiles(rows: In[u8], row_offsets: In[u32], columns: In[u8], column_offsets: In[u32], bands: u32, chunks: u32):
         count = row_offsets.length - 1
@@ -173,7 +182,7 @@ def edit_distances(size: int, columns_of_tile: int = COLUMNS) -> Any:
         edges = vyre.scratch(u32, vyre.size_select(bands > 1, count * chunks * blocks_of_tile, 0), name="edges")
         distances = vyre.scratch(u32, count, name="distances")
         for diagonal in vyre.times(bands + chunks - 1):
-            edit_tiles(
+            edit_diagonal(
                 rows,
                 row_offsets,
                 columns,

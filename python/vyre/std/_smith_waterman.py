@@ -94,19 +94,12 @@ def best_of_short(rows_of_strip: int = 2 * ROWS) -> Any:
 
 
 @functools.cache
-def best_alignments(size: int, columns_of_tile: int = COLUMNS) -> Any:
-    """The procedure for pairs of any length: tiles of `size` * 8 rows, each by a workgroup of `size` invocations.
-
-    Tiles on an anti-diagonal are computed together. The size of a tile does not show in the result.
-
-    Gives: `procedure(rows, row_offsets, columns, column_offsets, match, mismatch, gap, bands, chunks)` -> the score of
-    each pair, for at most `bands` tiles down and `chunks` across. A pair's rows are the bytes from its offset to the
-    next one's; there are one or more. `match` is not below zero, and the other two are not above it.
-    """
+def align_tiles(size: int, columns_of_tile: int) -> Any:
+    """The kernel for the tiles on an anti-diagonal, each by a workgroup of `size` invocations."""
     row_step = size * ROWS
 
     @vyre.kernel(workgroup_size=size)
-    def align_tiles(
+    def align_diagonal(
         rows: In[u8],
         row_offsets: In[u32],
         columns: In[u8],
@@ -134,8 +127,10 @@ def best_alignments(size: int, columns_of_tile: int = COLUMNS) -> Any:
             at_state = (pair * bands + band) * row_step + w * ROWS
             held = [state[at_state + r] if chunk > 0 else vyre.i32(0) for r in vyre.unroll(range(ROWS))]
             corner = vyre.i32(0)  # of the row above, in the column before
-            if chunk > 0:
-                corner = corners[pair * bands + band] if w == 0 else state[at_state - 1]
+            if chunk > 0 and w > 0:
+                corner = state[at_state - 1]
+            elif chunk > 0:
+                corner = corners[pair * bands + band]
             best = vyre.i32(0)
             width = min(n - column, columns_of_tile)
             blocks = (width + (BLOCK - 1)) // BLOCK
@@ -165,6 +160,22 @@ def best_alignments(size: int, columns_of_tile: int = COLUMNS) -> Any:
                 corners[pair * bands + band] = corner
             scores.atomic_max(pair, vyre.u32(best))
 
+    return align_diagonal
+
+
+@functools.cache
+def best_alignments(size: int, columns_of_tile: int = COLUMNS) -> Any:
+    """The procedure for pairs of any length: tiles of `size` * 8 rows, each by a workgroup of `size` invocations.
+
+    Tiles on an anti-diagonal are computed together. The size of a tile does not show in the result.
+
+    Gives: `procedure(rows, row_offsets, columns, column_offsets, match, mismatch, gap, bands, chunks)` -> the score of
+    each pair, for at most `bands` tiles down and `chunks` across. A pair's rows are the bytes from its offset to the
+    next one's; there are one or more. `match` is not below zero, and the other two are not above it.
+    """
+    row_step = size * ROWS
+    align_diagonal = align_tiles(size, columns_of_tile)
+
     @vyre.procedure(name=f"std.smith_waterman.tiles_{size}")
     def tiles(
         rows: In[u8],
@@ -183,7 +194,7 @@ def best_alignments(size: int, columns_of_tile: int = COLUMNS) -> Any:
         edges = vyre.scratch(i32, vyre.size_select(bands > 1, count * chunks * columns_of_tile, 0), name="edges")
         scores = vyre.scratch(u32, count, zeros=True, name="scores")
         for diagonal in vyre.times(bands + chunks - 1):
-            align_tiles(
+            align_diagonal(
                 rows,
                 row_offsets,
                 columns,

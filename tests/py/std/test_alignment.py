@@ -9,8 +9,8 @@ import vyre
 from conftest import SEED
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._edit_distance import edit_distances
-from vyre.std._smith_waterman import best_alignments, best_of_short
+from vyre.std._edit_distance import edit_distances, edit_tiles
+from vyre.std._smith_waterman import align_tiles, best_alignments, best_of_short
 
 
 def distance(a, b):
@@ -110,6 +110,30 @@ def test_the_size_of_a_tile_does_not_show(target, rng, size, columns):
     costs = 2, -1, -1
     assert best_alignments(size, columns)(*given, *costs, *counts, **target).tolist() == wanted
     assert best_of_short(size)(*given, *costs, 90, backend="cpu").tolist() == wanted
+
+
+def test_no_two_invocations_race(rng):
+    """The tiles of each anti-diagonal, on the state that the ones before have left."""
+    a, b = drawn(rng, 100), drawn(rng, 90)
+    rows, row_offsets, columns, column_offsets = *packed([a]), *packed([b])
+    given = {"rows": rows, "row_offsets": row_offsets, "columns": columns, "column_offsets": column_offsets}
+    edits = {"state": np.zeros(8, np.uint32), "edges": np.zeros(6, np.uint32), "distances": np.zeros(1, np.uint32)}
+    scores = {
+        "state": np.zeros(128, np.int32),
+        "edges": np.zeros(96, np.int32),
+        "corners": np.zeros(4, np.int32),
+        "scores": np.zeros(1, np.uint32),
+    }
+    costs = [2, 2**32 - 1, 2**32 - 1]
+    for kernel, kept, numbers, bands in ((edit_tiles(2, 32), edits, [], 2), (align_tiles(4, 32), scores, costs, 4)):
+        for diagonal in range(bands + 3 - 1):
+            params = np.array([*numbers, bands, 3, diagonal], np.uint32)
+            arrays = {**given, **kept, "__params": params}
+            result = vyre.check(kernel.program, arrays, workgroups=bands, checks=["race"])
+            assert result.ok, str(result)
+            kept.update(vyre.run(kernel.program, arrays, bands, backend="reference"))
+    assert edits["distances"].tolist() == [distance(a, b)]
+    assert scores["scores"].tolist() == [score(a, b)]
 
 
 def test_resident_strings_give_a_resident_result(target, rng):

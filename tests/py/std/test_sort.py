@@ -9,8 +9,8 @@ import vyre
 from conftest import SEED
 from vyre import std, u32
 from vyre.errors import ArgumentError, BindingError, CallError
-from vyre.std._radix import tile_of
-from vyre.std._small_sort import SMALL, TINY
+from vyre.std._radix import kernels, place_tiles, tile_of
+from vyre.std._small_sort import SMALL, TINY, small_kernels
 from vyre.std._sorter import sorter
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
@@ -145,6 +145,24 @@ def test_few_keys_take_one_dispatch():
         with vyre.profile() as seen:
             std.sort(np.zeros(n, np.uint32), backend="cpu")
         assert [each.name for each in seen.events].count("dispatch") == 1
+
+
+def test_no_two_invocations_race(rng):
+    n, tile, numbers = 700, 512, np.zeros(2, np.uint32)  # shift and flip
+    keys = rng.integers(0, 50, n, dtype=np.uint32)
+    made, small = kernels(u32, u32, tile), small_kernels(u32, u32)
+    rows = made.count_digits(keys, shift=0, flip=0, rows=np.zeros(512, np.uint32), workgroups=2)
+    starts = place_tiles(rows, starts=np.zeros(512, np.uint32), workgroups=1)
+    pairs = {"keys": keys, "values": keys, "out": n, "out_values": n}
+    cases = [
+        (made.count_digits, {"keys": keys, "rows": 512, "__params": numbers}, 2),
+        (place_tiles, {"rows": rows, "starts": 512}, 1),
+        (made.pairs, {**pairs, "rows": rows, "starts": starts, "__params": numbers}, 2),
+        (small.pairs, {**pairs, "spare": n, "spare_values": n, "__params": numbers[:1]}, 1),
+    ]
+    for kernel, arrays, workgroups in cases:
+        result = vyre.check(kernel.program, arrays, workgroups=workgroups, checks=["race"])
+        assert result.ok, str(result)
 
 
 def test_rows_of_a_matrix_that_lie_apart_are_taken(rng):
