@@ -5,9 +5,9 @@ import functools
 from typing import Any, NamedTuple
 
 import vyre
-from vyre import DataType, In, InOut, u32
+from vyre import DataType, In, InOut, u32, u64
 
-__all__ = ["LARGE", "SMALL", "Tiling", "multiplier"]
+__all__ = ["LARGE", "SMALL", "Tiling", "multiplier", "taken"]
 
 
 class Tiling(NamedTuple):
@@ -111,7 +111,7 @@ def _kernel(element: DataType, tiling: Tiling) -> Any:
 
 def taken(matrix: Any, row: Any, column: Any, rows: Any, columns: Any, width: Any) -> Any:
     """An element of a matrix of so many columns, or zero beyond the last of the rows and columns that count."""
-    value = vyre.u32(0)
+    value = vyre.u64(0) if matrix.element is u64 else vyre.u32(0)
     if row < rows and column < columns:
         value = matrix[row * width + column]
     return value

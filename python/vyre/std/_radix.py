@@ -20,7 +20,18 @@ from typing import Any
 import vyre
 from vyre import DataType, In, Out, u32, u64
 
-__all__ = ["BATCH", "DIGITS", "kernels", "place_chunk", "place_tiles", "sum_before", "sum_chunk", "tile_of"]
+__all__ = [
+    "BATCH",
+    "DIGITS",
+    "digit_of",
+    "kernels",
+    "loaded_in",
+    "place_chunk",
+    "place_tiles",
+    "sum_before",
+    "sum_chunk",
+    "tile_of",
+]
 
 DIGITS = 256
 LANES = 32  # one for each bit of a mask
@@ -55,7 +66,10 @@ def sum_before(sums: Any, value: Any) -> Any:
 
 
 def loaded_in(array: Any, base: Any, at: list[Any], count: Any) -> list[Any]:
-    """Elements `base + at` of an array, zero from `count` on; they are loaded here, all of them before one is used."""
+    """Elements `base + at` of an array, zero where `at` is `count` or more.
+
+    All of them are loaded before one is used: an expression of a load would stand where its value is used.
+    """
     values = []
     for i in at:
         value = vyre.u64(0) if array.element is u64 else vyre.u32(0)
@@ -222,7 +236,7 @@ def write_starts(rows: Any, starts: Any, first: Any, turns: Any, start: Any) -> 
     run = start
     for turn in range(turns):
         at = [(first + turn * BATCH + j) * DIGITS + k for j in vyre.unroll(range(BATCH))]
-        loaded = [rows[i] for i in at]
+        loaded = loaded_in(rows, 0, at, rows.shape[0])
         for j in vyre.unroll(range(BATCH)):
             if at[j] < rows.shape[0]:
                 starts[at[j]] = run - (loaded[j] >> 16)

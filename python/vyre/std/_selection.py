@@ -11,7 +11,7 @@ from typing import Any
 
 import vyre
 from vyre import DataType, In, InOut, Out, u32, u64
-from vyre.std._radix import BATCH, DIGITS, digit_of, sum_before
+from vyre.std._radix import BATCH, DIGITS, digit_of, loaded_in, sum_before
 from vyre.std._small_sort import BITS, SMALL
 from vyre.std._sorter import sorter
 
@@ -91,7 +91,7 @@ def _kernels(key: DataType, each: int) -> Any:
         base = vyre.wid(0) * (DIGITS * each)
         left = len(keys) - base
         higher = threshold[0] >> shift
-        loaded = [keys[base + t + DIGITS * j] for j in vyre.unroll(range(each))]
+        loaded = loaded_in(keys, base, [t + DIGITS * j for j in vyre.unroll(range(each))], left)
         for j in vyre.unroll(range(each)):
             if t + DIGITS * j < left:
                 digit = digit_of(loaded[j], shift, flip)

@@ -6,6 +6,7 @@ from typing import Any
 
 import vyre
 from vyre import DataType, In, Out, u8, u16, u32, u64
+from vyre.std._matmul import taken
 
 __all__ = ["transposer"]
 
@@ -27,10 +28,11 @@ def transposer(element: DataType, tile: int = TILE) -> Any:
         across = (columns + (tile - 1)) // tile
         row, column = vyre.wid(0) // across * tile, vyre.wid(0) % across * tile
         inner, first = vyre.lid(0) % tile, vyre.lid(0) // tile
-        for j in vyre.unroll(range(0, tile, 256 // tile)):
-            y = first + j
-            if row + y < rows and column + inner < columns:
-                held[y * pad + inner] = x[(row + y) * columns + column + inner]
+        steps = vyre.unroll(range(0, tile, 256 // tile))
+        # All loads are under way before the first store.
+        brought = [taken(x, row + first + j, column + inner, rows, columns, columns) for j in steps]
+        for k in vyre.unroll(range(len(steps))):
+            held[(first + steps[k]) * pad + inner] = brought[k]
         vyre.barrier()
         for j in vyre.unroll(range(0, tile, 256 // tile)):
             y = first + j

@@ -42,12 +42,13 @@ def test_a_sort_is_numpys_at_every_size(target, rng, n):
 
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("dtype", DTYPES)
-@pytest.mark.parametrize("n", [300, 1500, 5000])
-def test_every_type_is_sorted_in_both_directions(target, rng, n, dtype, descending):
-    x = drawn(rng, n, dtype)
-    found = std.sort(x, descending, **target)
-    assert found.dtype == x.dtype
-    assert np.array_equal(found, np.sort(x)[:: -1 if descending else 1])
+def test_every_type_is_sorted_in_both_directions(target, rng, dtype, descending):
+    # The drivers' compilers take their time; the forms for fewer keys are tried here and there.
+    for n in (300, 1500, 5000) if "device" not in target else (5000,):
+        x = drawn(rng, n, dtype)
+        found = std.sort(x, descending, **target)
+        assert found.dtype == x.dtype
+        assert np.array_equal(found, np.sort(x)[:: -1 if descending else 1])
 
 
 @pytest.mark.parametrize("descending", [False, True])
@@ -61,18 +62,17 @@ def test_positions_of_equal_elements_ascend(target, rng, n, descending):
 
 @pytest.mark.parametrize("value", ["uint32", "int32", "uint64"])
 @pytest.mark.parametrize("key", DTYPES)
-@pytest.mark.parametrize("n", [100, 2000, 4500])
-def test_values_follow_their_keys_in_order(rng, n, key, value):
-    keys, values = drawn(rng, n, key) & 15, drawn(rng, n, value)
-    for backend in ("reference", "cpu"):
-        found = std.sort_pairs(keys, values, backend=backend)
+def test_values_follow_their_keys_in_order(rng, key, value):
+    for n in (100, 2000, 4500):
+        keys, values = drawn(rng, n, key) & 15, drawn(rng, n, value)
         order = stable_order(keys)
+        found = std.sort_pairs(keys, values, backend="cpu")
         assert np.array_equal(found[0], keys[order])
         assert np.array_equal(found[1], values[order])
         assert [each.dtype for each in found] == [keys.dtype, values.dtype]
 
 
-@pytest.mark.parametrize("n", [100, 2000, 4500])
+@pytest.mark.parametrize("n", [100, 4500])
 def test_pairs_are_sorted_on_every_device(target, rng, n):
     keys, values = rng.integers(0, 50, n, dtype=np.uint64) << np.uint64(40), drawn(rng, n, np.uint64)
     order = stable_order(keys, True)
@@ -111,10 +111,8 @@ def test_the_size_of_a_tile_does_not_show(rng, tile):
 
 
 def test_more_tiles_than_one_workgroup_places_are_placed_in_chunks(target, rng):
-    n = 2000 * 256 + 17 if target["backend"] == "cpu" else 270 * 256 + 17
+    n = 600 * 256 + 17 if target["backend"] == "cpu" else 257 * 256 + 17
     x = rng.integers(0, 2**20, n, dtype=np.uint32)
-    if target["backend"] == "reference":
-        x >>= 12
     assert np.array_equal(sorter(u32, tile=256)(x, 0, **target), np.sort(x))
 
 
