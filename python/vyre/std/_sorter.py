@@ -99,25 +99,30 @@ def _large(tile: int, given: list[Any], results: list[Any], flip: Any) -> None:
     tiles = vyre.ceil_div(n, tile)
     rows = vyre.scratch(u32, tiles * DIGITS, name="rows")
     starts = vyre.scratch(u32, tiles * DIGITS, name="starts")
+    chunks = vyre.scratch(u32, vyre.size_select(tiles <= _ALONE, 0, _chunks_of(tiles)[1] * DIGITS), name="chunks")
     passes = BITS[key] // 8
     spare = _like(n, key, value, "spare") if passes > 1 else []
     source = given
     for p in range(passes):
         target = results if (passes - p) % 2 else spare
         made.count_digits(source[0], rows, 8 * p, flip, workgroups=tiles)
-        _place(tiles, rows, starts)
+        _place(tiles, rows, starts, chunks)
         scatter = made.keys_only if value is None else made.positions if len(source) == 1 else made.pairs
         scatter(*source, rows, starts, *target, 8 * p, flip, workgroups=tiles)
         source = target
 
 
-def _place(tiles: Any, rows: Any, starts: Any) -> None:
+def _chunks_of(tiles: Any) -> tuple[Any, Any]:
+    """The batches of rows of a chunk, and how many chunks there are."""
+    turns = vyre.ceil_div(vyre.size_max(tiles, 1), _ALONE * BATCH)
+    return turns, vyre.ceil_div(tiles, turns * BATCH)
+
+
+def _place(tiles: Any, rows: Any, starts: Any, chunks: Any) -> None:
     """Give each tile's digits their places; many tiles are summed by chunks first."""
     with vyre.when(tiles <= _ALONE):
         place_tiles(rows, starts, workgroups=1)
     with vyre.otherwise():
-        turns = vyre.ceil_div(tiles, _ALONE * BATCH)
-        count = vyre.ceil_div(tiles, turns * BATCH)
-        chunks = vyre.scratch(u32, count * DIGITS, name="chunks")
+        turns, count = _chunks_of(tiles)
         sum_chunk(rows, chunks, turns, workgroups=count)
         place_chunk(rows, chunks, starts, turns, workgroups=count)

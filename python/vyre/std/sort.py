@@ -44,8 +44,8 @@ def sort(
         descending: whether the largest comes first.
         backend, device: where, for numpy arrays.
 
-    Gives: a new array of x's dtype; a resident one for a resident one, without waiting. A resident call needs as much
-        memory again as x takes, and 1/13 of it for counters of u32 keys.
+    Gives: a new array of x's dtype; a resident one for a resident one, without waiting. The device needs room for
+        another array like x, and for 2,048 bytes of counters for every 2,816 elements (1,280 of uint64).
 
     Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
 
