@@ -235,3 +235,12 @@ def test_wrong_arguments_are_told(call, kind, message):
 
 def test_the_largest_score_that_is_allowed_is_right():
     assert std.smith_waterman(b"abc", b"abcd", 715827882, -(2**31), -(2**31), backend="cpu") == 3 * 715827882
+
+
+def test_what_the_messages_say_to_write_runs():
+    a, b = [b"abc", b"x"], b"abc"
+    assert std.edit_distance(a, [b] * len(a), **HERE).tolist() == [0, 3]
+    assert std.edit_distance("abc".encode(), b, **HERE) == 0  # noqa: UP012
+    zeros = vyre.zeros(3, np.uint8, **HERE)
+    assert std.edit_distance([b"abc"], [zeros.numpy()], **HERE).tolist() == [3]
+    assert std.edit_distance(zeros, vyre.array(np.zeros(2, np.uint8), **HERE)).numpy().tolist() == [1]

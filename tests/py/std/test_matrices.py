@@ -169,3 +169,12 @@ def test_wrong_arguments_are_told(call, kind, message):
     with pytest.raises(kind) as caught:
         call()
     assert str(caught.value) == message
+
+
+def test_what_the_messages_say_to_write_runs():
+    narrow = np.ones((3, 2), np.uint8)
+    assert std.matmul(X + 1, narrow.astype(np.uint32), backend="cpu").tolist() == [[3, 3], [3, 3]]
+    assert std.transpose(X[0].reshape(1, 3), backend="cpu").shape == (3, 1)
+    assert std.matmul(X, np.zeros((3, 4), np.uint32), backend="cpu").shape == (2, 4)
+    resident = vyre.array(X, backend="cpu")
+    assert std.matmul(resident, vyre.array(X.T.copy(), backend="cpu")).numpy().tolist() == [[0, 0], [0, 0]]

@@ -114,3 +114,8 @@ def test_wrong_arguments_are_told(call, kind, message):
     with pytest.raises(kind) as caught:
         call()
     assert str(caught.value) == message
+
+
+def test_what_the_messages_say_to_write_runs():
+    assert std.topk(X, min(4, len(X)), backend="cpu")[0].tolist() == [2, 1, 0]
+    assert std.topk((X > 1).astype(np.uint32), 1, backend="cpu")[1].tolist() == [2]

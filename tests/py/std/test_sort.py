@@ -238,3 +238,14 @@ def test_wrong_calls_are_told():
         "vyre.std.sort() has no argument `order`. Fix: write vyre.std.sort(x, descending=False, *, backend=None, "
         "device=None)."
     )
+
+
+def test_what_the_messages_say_to_write_runs():
+    resident = vyre.array(X, **HERE)
+    assert std.sort(np.array([3, 1], np.uint32), **HERE).tolist() == [1, 3]
+    assert std.argsort(np.zeros(3).astype(np.uint32), **HERE).tolist() == [0, 1, 2]
+    assert std.sort(np.zeros((2, 2), np.uint32).ravel(), **HERE).tolist() == [0] * 4
+    assert std.sort(X, descending=True, **HERE).tolist() == [2, 1, 0]
+    assert std.sort_pairs(X, X.astype(np.uint8).astype(np.uint32), **HERE)[1].tolist() == [0, 1, 2]
+    assert std.sort_pairs(resident, vyre.array(X, **HERE))[1].numpy().tolist() == [0, 1, 2]
+    assert std.sort(resident).numpy().tolist() == [0, 1, 2]
