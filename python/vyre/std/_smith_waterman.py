@@ -21,7 +21,9 @@ SHORT_ROWS, SHORT_COLUMNS = 128, 2048  # of the largest pair that one invocation
 
 
 def below(own: list[Any], held: list[Any], across: Any, above: Any, character: Any, costs: Any, best: Any) -> Any:
-    """Move the rows of an invocation to the next column; `across` and `above` are the row above, there and before.
+    """Move the rows of an invocation to the next column.
+
+    `above` is the value of the row above them in that column, and `across` the one in the column before.
 
     Gives: the last row's value and the best of all.
     """
