@@ -319,3 +319,25 @@ def test_containers_that_cannot_be_joined_are_refused_where_a_branch_changes_the
         "vyre kernel: a Python deque changes under a condition or in a loop that runs on the device. "
         "Fix: use a list of values, or vyre.local(vyre.u32, n)."
     )
+
+
+def either(first, second, i):
+    if i & 1:
+        value = first[i]
+    else:
+        value = second[i]
+    return value
+
+
+@vyre.kernel
+def of_two_types(a: In[u32], out: Out[u32], wide: Out[vyre.u64]):
+    i = vyre.gid(0)
+    for r in range(2):
+        out[i] = either(a, a, i + r)
+        wide[i] = either(wide, wide, i) + vyre.u64(either(a, a, i))
+
+
+def test_a_helper_takes_values_of_another_type_at_each_call(target):
+    narrow, wide = of_two_types(A, wide=np.zeros(len(A), np.uint64), **target)
+    assert narrow.tolist() == [*A[1:].tolist(), 0]
+    assert wide.tolist() == (2 * A).tolist()

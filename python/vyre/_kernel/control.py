@@ -254,7 +254,7 @@ class Loop:
             return None
         slot = self._tracer.new_name(name)
         self._tracer.slots[slot] = name
-        self._before(Node.let(slot, start_of(name, 0)))
+        self._before(Node.let(slot, start_of(self._tracer.group(name), 0)))
         return slot
 
     def _store_one(self, name: str, before: Any, value: Any, slot: Any) -> None:

@@ -376,11 +376,12 @@ class _Inliner:
         self.inlined[function] = self.inlined.get(function, 0) + 1
         self._stack.append(function)
         loops, tracer.loops = tracer.loops, []
+        caller, tracer.inlining = tracer.inlining, sum(self.inlined.values())
         try:
             return tracer.use(rewritten.bound(tracer.view)(*args, **kwargs))
         finally:
             self._stack.pop()
-            tracer.loops = loops
+            tracer.loops, tracer.inlining = loops, caller
 
 
 def _is_library(file: str) -> bool:

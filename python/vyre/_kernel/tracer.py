@@ -67,6 +67,7 @@ class Tracer:
         self.grid_word = 0  # of PARAMS, where their sizes begin
         self.around: list[Loop] = []  # the loops around, those around the call of a helper included
         self.recorder: Any = None  # what records values, where that is wanted
+        self.inlining = 0  # the call of a helper that is traced, counted from 1; 0 in the kernel itself
         self.view: Any = self  # what the rewritten functions call
         self.debugs: int | None = None  # the effects before the vyre.debug statement that is traced
         self.needs_size: str | None = None  # what depends on the workgroup's size
@@ -605,8 +606,12 @@ class Tracer:
         self.slots[slot] = name
         if id(initial) in self.booleans:
             self.boolean_slots.add(slot)
-        self.emit(Node.let(slot, start_of(name, initial)))
+        self.emit(Node.let(slot, start_of(self.group(name), initial)))
         return slot
+
+    def group(self, name: str) -> str:
+        """What the integers that a variable holds have one type by: each call of a helper has variables of its own."""
+        return f"{name} {self.inlining}" if self.inlining else name
 
     def if_(self, condition: Any, names: tuple[str, ...], values: tuple[Any, ...]) -> If | Known:
         if type(condition) is Expr:
@@ -748,7 +753,7 @@ class Tracer:
         # A path that leaves the variable as it was needs no assignment.
         begins = old if type(old) is Expr or is_number(old) else None
         # The items of a list may have several types; one variable has one.
-        before.append(Node.let(slot, start_of(slot if is_item else name, 0 if begins is None else begins)))
+        before.append(Node.let(slot, start_of(slot if is_item else self.group(name), 0 if begins is None else begins)))
         for nodes, value in paths:
             if value is not begins and (type(value) is Expr or is_number(value)):
                 nodes.append(Node.assign(slot, assigned(value)))

@@ -6,8 +6,12 @@ vyre.run.
 """
 
 from vyre.std._messages import Messages
+from vyre.std.alignment import edit_distance, smith_waterman
+from vyre.std.matrices import matmul, transpose
 from vyre.std.reduce import all, any, argmax, argmin, max, min, reduce, sum
 from vyre.std.scan import cumsum, scan
+from vyre.std.selection import topk
+from vyre.std.sort import argsort, sort, sort_pairs
 
 __all__ = ["Messages", "all", "any", "argmax", "argmin", "cumsum", "max", "min", "reduce", "scan", "sum"]
 from vyre.std.hashes import md5, sha1, sha3_224, sha3_256, sha3_384, sha3_512, sha224, sha256, sha384, sha512
@@ -35,4 +39,24 @@ __all__ = [
     "adler32",
     "crc32",
     "crc32c",
+__all__ = [
+    "Messages",
+    "all",
+    "any",
+    "argmax",
+    "argmin",
+    "argsort",
+    "cumsum",
+    "edit_distance",
+    "matmul",
+    "max",
+    "min",
+    "reduce",
+    "scan",
+    "smith_waterman",
+    "sort",
+    "sort_pairs",
+    "sum",
+    "topk",
+    "transpose",
 ]

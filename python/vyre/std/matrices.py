@@ -1,0 +1,90 @@
+"""Matrices of integers: their transposes and their products modulo 2^32."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre import u8, u32
+from vyre._calls import explain_calls
+from vyre.errors import BindingError
+from vyre.std._host import elements, place_of
+from vyre.std._matmul import multiplier
+from vyre.std._transpose import transposer
+from vyre.std.sort import KEYS, same_place, unsigned, viewed, where_of
+
+if TYPE_CHECKING:
+    from vyre import Array, Device
+
+__all__ = ["matmul", "transpose"]
+
+_FACTORS = ["uint32", "uint8"]
+
+
+def transpose(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+    """The matrix with rows and columns exchanged, in memory too.
+
+    Args:
+        x: a matrix, an array of two axes, of uint32, int32, uint64, uint8, int8, uint16 or int16.
+        backend, device: where, for a numpy array.
+
+    Gives: a new array of x's dtype, contiguous; a resident one for a resident one, without waiting.
+
+    Raises: BindingError, CapabilityError, DeviceMemoryError, DeviceError.
+
+    >>> import numpy as np
+    >>> transpose(np.array([[1, 2, 3], [4, 5, 6]], np.uint8), backend="cpu")
+    array([[1, 4],
+           [2, 5],
+           [3, 6]], dtype=uint8)
+    """
+    x = elements(x, "argument `x` of vyre.std.transpose", KEYS, axes=2)
+    where = place_of("vyre.std.transpose", backend, device, x)
+    rows, columns = x.shape
+    flat, element = unsigned(x.reshape(rows * columns))
+    made = transposer(element)(flat, rows, columns, **where_of(where))
+    return viewed(made, x.dtype).reshape(columns, rows)
+
+
+def matmul(
+    a: np.ndarray | Array, b: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
+    """The product of two matrices modulo 2^32.
+
+    Args:
+        a: a matrix of m rows and k columns, of uint32 or uint8.
+        b: a matrix of k rows and n columns, of a's dtype.
+        backend, device: where, for numpy arrays.
+
+    Gives: a matrix of m rows and n columns, of uint32; a resident one for resident ones, without waiting. Sums of
+        fewer than 66,052 products of uint8 are exact.
+
+    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
+
+    >>> import numpy as np
+    >>> a = np.array([[1, 2], [3, 4]], np.uint32)
+    >>> matmul(a, a, backend="cpu")
+    array([[ 7, 10],
+           [15, 22]], dtype=uint32)
+    """
+    a = elements(a, "argument `a` of vyre.std.matmul", _FACTORS, axes=2)
+    b = elements(b, "argument `b` of vyre.std.matmul", _FACTORS, axes=2)
+    if a.dtype != b.dtype:
+        raise BindingError(
+            f"vyre.std.matmul got matrices of {a.dtype} and {b.dtype}. "
+            "Fix: write .astype(np.uint32) for the one of uint8."
+        )
+    if a.shape[1] != b.shape[0]:
+        raise BindingError(
+            f"argument `b` of vyre.std.matmul must have {a.shape[1]} rows, one for each column of `a`, got shape "
+            f"{b.shape}. Fix: pass a matrix of shape ({a.shape[1]}, n)."
+        )
+    where = place_of("vyre.std.matmul", backend, device, a, b)
+    same_place("vyre.std.matmul", where, a, b)
+    (m, k), n = a.shape, b.shape[1]
+    element = u32 if a.dtype == np.uint32 else u8
+    return multiplier(element)(a.reshape(m * k), b.reshape(k * n), m, k, n, **where_of(where)).reshape(m, n)
+
+
+explain_calls(globals(), "vyre.std")

@@ -1,0 +1,52 @@
+"""The largest elements of an array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vyre._calls import explain_calls
+from vyre.errors import ArgumentError
+from vyre.std._host import count_of, elements, place_of
+from vyre.std._selection import selector
+from vyre.std.sort import KEYS, flip_of, unsigned, viewed, where_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+    from vyre import Array, Device
+
+__all__ = ["topk"]
+
+
+def topk(
+    x: np.ndarray | Array, k: int, *, backend: str | None = None, device: int | Device | None = None
+) -> tuple[Any, Any]:
+    """The k largest elements, the largest first, and their positions.
+
+    Args:
+        x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
+        k: how many, from 0 to the length of x.
+        backend, device: where, for numpy arrays.
+
+    Gives: (values, positions), arrays of k elements of x's dtype and of uint32; resident ones for a resident one,
+        without waiting. Of equal elements the first position comes first.
+
+    Raises: BindingError, ArgumentError (for k too), CapabilityError, DeviceMemoryError, DeviceError.
+
+    >>> import numpy as np
+    >>> topk(np.array([3, 9, 4, 9], np.uint32), 3, backend="cpu")
+    (array([9, 9, 4], dtype=uint32), array([1, 3, 2], dtype=uint32))
+    """
+    x = elements(x, "argument `x` of vyre.std.topk", KEYS)
+    count = count_of(k, "argument `k` of vyre.std.topk", 0, 2**32 - 1)
+    if count > len(x):
+        raise ArgumentError(
+            f"argument `k` of vyre.std.topk is {count}, and `x` has {len(x)} elements. Fix: write min(k, len(x))."
+        )
+    where = place_of("vyre.std.topk", backend, device, x)
+    keys, key = unsigned(x)
+    values, positions = selector(key)(keys, count, flip_of(x.dtype, True), **where_of(where))
+    return viewed(values, x.dtype), positions
+
+
+explain_calls(globals(), "vyre.std")

@@ -1,0 +1,166 @@
+"""Stable sorts of whole arrays: a radix sort, least significant digit first, and forms of one dispatch for few keys."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import vyre
+from vyre import i8, i16, i32, u8, u16, u32, u64
+from vyre._calls import explain_calls
+from vyre._text import shown
+from vyre.errors import ArgumentError, BindingError
+from vyre.std._host import elements, place_of
+from vyre.std._sorter import sorter
+
+if TYPE_CHECKING:
+    from vyre import Array, DataType, Device
+
+__all__ = ["argsort", "sort", "sort_pairs"]
+
+KEYS = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
+_VALUES = ["uint32", "int32", "uint64"]
+_TYPES = {"uint8": u8, "int8": i8, "uint16": u16, "int16": i16, "uint32": u32, "int32": i32, "uint64": u64}
+
+
+def unsigned(array: Any) -> tuple[Any, DataType]:
+    """The elements as unsigned ones of as many bits, and their type."""
+    name = "u" + array.dtype.name.removeprefix("u")
+    return viewed(array, name), _TYPES[name]
+
+
+def sort(
+    x: np.ndarray | Array,
+    descending: bool = False,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+) -> Any:
+    """The elements in ascending order, or in descending order.
+
+    Args:
+        x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
+        descending: whether the largest comes first.
+        backend, device: where, for numpy arrays.
+
+    Gives: a new array of x's dtype; a resident one for a resident one, without waiting. The device needs room for
+        another array like x, and for 2,048 bytes of counters for every 2,816 elements (1,280 of uint64).
+
+    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
+
+    Source: the radix sort of D. Knuth, The Art of Computer Programming, volume 3, section 5.2.5, 8 bits a pass.
+
+    >>> import numpy as np
+    >>> sort(np.array([3, 1, 2], np.uint32), backend="cpu")
+    array([1, 2, 3], dtype=uint32)
+    >>> sort(np.array([3, -1, 2], np.int32), descending=True, backend="cpu")
+    array([ 3,  2, -1], dtype=int32)
+    """
+    keys, key, flip, where = _keys_of(x, "x", "sort", descending, backend, device)
+    return viewed(sorter(key)(keys, flip, **where), x.dtype)
+
+
+def argsort(
+    x: np.ndarray | Array,
+    descending: bool = False,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+) -> Any:
+    """The positions of the elements in their sorted order; of equal elements the first position comes first.
+
+    Args:
+        x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
+        descending: whether the largest element's position comes first.
+        backend, device: where, for numpy arrays.
+
+    Gives: a new array of uint32 with x's length; a resident one for a resident one, without waiting.
+
+    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
+
+    >>> import numpy as np
+    >>> argsort(np.array([30, 10, 20, 10], np.uint32), backend="cpu")
+    array([1, 3, 2, 0], dtype=uint32)
+    """
+    keys, key, flip, where = _keys_of(x, "x", "argsort", descending, backend, device)
+    return sorter(key, u32, positions=True)(keys, flip, **where)[1]
+
+
+def sort_pairs(
+    keys: np.ndarray | Array,
+    values: np.ndarray | Array,
+    descending: bool = False,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+) -> tuple[Any, Any]:
+    """The keys in sorted order, and the values in the order of their keys.
+
+    Args:
+        keys: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
+        values: one for each key, of uint32, int32 or uint64. Values of equal keys keep their order.
+        descending: whether the largest key comes first.
+        backend, device: where, for numpy arrays.
+
+    Gives: two new arrays, (keys, values); resident ones for resident ones, without waiting.
+
+    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
+
+    >>> import numpy as np
+    >>> sort_pairs(np.array([2, 1, 2], np.uint8), np.array([5, 6, 7], np.uint32), backend="cpu")
+    (array([1, 2, 2], dtype=uint8), array([6, 5, 7], dtype=uint32))
+    """
+    values = elements(values, "argument `values` of vyre.std.sort_pairs", _VALUES)
+    compared, key, flip, where = _keys_of(keys, "keys", "sort_pairs", descending, backend, device, values)
+    if len(values) != len(keys):
+        raise BindingError(
+            f"argument `values` of vyre.std.sort_pairs must have one value for each of the {len(keys)} keys, got "
+            f"{len(values)}. Fix: pass arrays of one length."
+        )
+    carried, value = unsigned(values)
+    made = sorter(key, value)(compared, carried, flip, **where)
+    return viewed(made[0], keys.dtype), viewed(made[1], values.dtype)
+
+
+def _keys_of(
+    x: Any, name: str, function: str, descending: Any, backend: Any, device: Any, *others: Any
+) -> tuple[Any, DataType, int, dict[str, Any]]:
+    """The keys as unsigned ones, their type, `flip` of the procedure, and where it runs."""
+    x = elements(x, f"argument `{name}` of vyre.std.{function}", KEYS)
+    if not isinstance(descending, (bool, np.bool_)):
+        raise ArgumentError(
+            f"argument `descending` of vyre.std.{function} must be True or False, got {shown(descending)}. "
+            "Fix: write descending=True."
+        )
+    where = place_of(f"vyre.std.{function}", backend, device, x, *others)
+    same_place(f"vyre.std.{function}", where, x, *others)
+    return *unsigned(x), flip_of(x.dtype, bool(descending)), where_of(where)
+
+
+def same_place(function: str, place: Any, *arrays: Any) -> None:
+    """Refuse numpy arrays beside resident ones."""
+    if not place.on_host and any(isinstance(each, np.ndarray) for each in arrays):
+        raise BindingError(f"{function} got a numpy array beside a resident one. Fix: write vyre.array(x) for it.")
+
+
+def flip_of(dtype: Any, descending: bool) -> int:
+    """The number whose exclusive or with a key orders signed keys as unsigned ones, and turns the order around."""
+    bits = 8 * dtype.itemsize
+    return (2**bits - 1 if descending else 0) ^ (2 ** (bits - 1) if dtype.kind == "i" else 0)
+
+
+def where_of(place: Any) -> dict[str, Any]:
+    """The keywords for the call of a procedure; resident arrays say themselves where they are."""
+    return {"backend": place.backend, "device": place.device} if place.on_host else {}
+
+
+def viewed(array: Any, dtype: Any) -> Any:
+    """The elements of an array as those of another dtype of as many bits, which is the same memory."""
+    name = np.dtype(dtype).name
+    if array.dtype.name == name:
+        return array
+    return array.view(_TYPES[name]) if isinstance(array, vyre.Array) else array.view(name)
+
+
+explain_calls(globals(), "vyre.std")

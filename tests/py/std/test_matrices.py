@@ -1,0 +1,180 @@
+"""Transposes and products of vyre.std beside numpy's."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+import vyre
+from conftest import SEED
+from vyre import std, u8, u32
+from vyre.errors import ArgumentError, BindingError
+from vyre.std._matmul import Tiling, multiplier
+from vyre.std._transpose import transposer
+
+MOVED = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
+SHAPES = [(0, 0), (0, 5), (5, 0), (1, 1), (1, 70), (31, 33), (64, 64), (65, 31), (68, 33), (68, 132), (130, 66)]
+
+
+def drawn(rng, shape, dtype):
+    info = np.iinfo(dtype)
+    return rng.integers(info.min, info.max, shape, dtype=dtype, endpoint=True)
+
+
+@pytest.mark.parametrize("dtype", ["uint8", "uint16", "int32", "uint64"])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_transpose_is_numpys(target, rng, shape, dtype):
+    x = drawn(rng, shape, dtype)
+    found = std.transpose(x, **target)
+    assert found.dtype == x.dtype
+    assert found.flags.c_contiguous
+    assert np.array_equal(found, x.T)
+
+
+@pytest.mark.parametrize("dtype", MOVED)
+def test_resident_matrices_of_every_type_are_transposed(rng, dtype):
+    x = drawn(rng, (70, 44), dtype)
+    resident = vyre.array(x, backend="cpu")
+    found = std.transpose(resident)
+    assert isinstance(found, vyre.Array)
+    assert found.dtype == x.dtype
+    assert np.array_equal(found.numpy(), x.T)
+    assert np.array_equal(resident.numpy(), x)
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 3), (3, 0)])
+def test_resident_matrices_without_elements_are_taken(target, shape):
+    x = vyre.array(np.zeros(shape, np.uint32), **target)
+    assert std.transpose(x).shape == shape[::-1]
+    assert std.matmul(x, std.transpose(x)).numpy().tolist() == np.zeros((shape[0], shape[0])).tolist()
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_that_lie_apart_are_taken(rng, order):
+    x = np.asarray(drawn(rng, (40, 60), np.uint32)[::2, ::3], order=order)
+    assert np.array_equal(std.transpose(x, backend="cpu"), x.T)
+
+
+@pytest.mark.parametrize("element", [u8, u32])
+def test_the_tiles_of_a_transpose_do_not_show(rng, element):
+    x = drawn(rng, 45 * 67, "uint8" if element is u8 else "uint32")
+    for tile in (16, 32):
+        found = transposer(element, tile)(x, 45, 67, backend="cpu")
+        assert np.array_equal(found.reshape(67, 45), x.reshape(45, 67).T)
+
+
+@pytest.mark.slow
+def test_a_million_elements_are_transposed(rng):
+    for dtype in ("uint8", "uint32"):
+        x = drawn(rng, (1023, 1029), dtype)
+        assert np.array_equal(std.transpose(x, backend="cpu"), x.T)
+
+
+PRODUCTS = [(0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), (1, 300, 1), (63, 7, 65), (64, 64, 64), (65, 33, 70)]
+
+
+@pytest.mark.parametrize("dtype", ["uint32", "uint8"])
+@pytest.mark.parametrize("shape", PRODUCTS)
+def test_a_product_is_numpys_modulo_2_to_the_32(target, rng, shape, dtype):
+    m, k, n = shape
+    a, b = drawn(rng, (m, k), dtype), drawn(rng, (k, n), dtype)
+    found = std.matmul(a, b, **target)
+    assert found.dtype == np.uint32
+    assert np.array_equal(found, a.astype(np.uint32) @ b.astype(np.uint32))
+
+
+def test_resident_factors_give_a_resident_product(target, rng):
+    a, b = drawn(rng, (20, 30), np.uint32), drawn(rng, (30, 10), np.uint32)
+    found = std.matmul(vyre.array(a, **target), vyre.array(b, **target))
+    assert isinstance(found, vyre.Array)
+    assert found.shape == (20, 10)
+    assert np.array_equal(found.numpy(), a @ b)
+
+
+@pytest.mark.parametrize("tiling", [Tiling(16, 16, 8, 2, 2), Tiling(32, 64, 16, 4, 4), Tiling(64, 64, 8, 8, 8)])
+def test_the_tiles_of_a_product_do_not_show(rng, tiling):
+    a, b = drawn(rng, (70, 50), np.uint32), drawn(rng, (50, 90), np.uint32)
+    made = multiplier(u32, small=tiling)(a.ravel(), b.ravel(), 70, 50, 90, backend="cpu")
+    assert np.array_equal(made.reshape(70, 90), a @ b)
+
+
+def test_long_sums_take_several_dispatches(target, rng):
+    a, b = drawn(rng, (5, 100), np.uint32), drawn(rng, (100, 6), np.uint32)
+    made = multiplier(u32, terms=24)(a.ravel(), b.ravel(), 5, 100, 6, **target)
+    assert np.array_equal(made.reshape(5, 6), a @ b)
+
+
+def test_many_tiles_take_the_large_ones(rng):
+    a, b = drawn(rng, (130, 20), np.uint32), drawn(rng, (20, 128 * 128 + 5), np.uint32)
+    assert np.array_equal(std.matmul(a, b, backend="cpu"), a @ b)
+
+
+@seed(SEED)
+@settings(max_examples=40, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 2**32), *[st.integers(0, 150)] * 3, st.sampled_from(["uint32", "uint8"]))
+def test_any_matrices_are_multiplied_and_transposed(entropy, m, k, n, dtype):
+    rng = np.random.default_rng(entropy)
+    a, b = drawn(rng, (m, k), dtype), drawn(rng, (k, n), dtype)
+    product = std.matmul(a, b, backend="cpu")
+    assert np.array_equal(product, a.astype(np.uint32) @ b.astype(np.uint32))
+    assert np.array_equal(std.transpose(b, backend="cpu"), b.T)
+
+
+X = np.zeros((2, 3), np.uint32)
+WRONG = [
+    (
+        lambda: std.transpose(X[0]),
+        BindingError,
+        "argument `x` of vyre.std.transpose must have 2 axes, got shape (3,). Fix: reshape it to 2 axes.",
+    ),
+    (
+        lambda: std.transpose(X.astype(np.int64)),
+        BindingError,
+        "argument `x` of vyre.std.transpose must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, "
+        "got one of int64. Fix: write .astype(np.uint32).",
+    ),
+    (
+        lambda: std.matmul(X, X),
+        BindingError,
+        "argument `b` of vyre.std.matmul must have 3 rows, one for each column of `a`, got shape (2, 3). "
+        "Fix: pass a matrix of shape (3, n).",
+    ),
+    (
+        lambda: std.matmul(X, X.T.astype(np.uint8)),
+        BindingError,
+        "vyre.std.matmul got matrices of uint32 and uint8. Fix: write .astype(np.uint32) for the one of uint8.",
+    ),
+    (
+        lambda: std.matmul(X.astype(np.int32), X),
+        BindingError,
+        "argument `a` of vyre.std.matmul must be an array of uint32 or uint8, got one of int32. "
+        "Fix: write .astype(np.uint32).",
+    ),
+    (
+        lambda: std.matmul(X, vyre.array(X.T.copy(), backend="cpu")),
+        BindingError,
+        "vyre.std.matmul got a numpy array beside a resident one. Fix: write vyre.array(x) for it.",
+    ),
+    (
+        lambda: std.matmul(vyre.array(X, backend="cpu"), vyre.array(X.T.copy(), backend="cpu"), device=0),
+        ArgumentError,
+        "argument `device` of vyre.std.matmul is for numpy arrays; resident ones are used where they are. "
+        "Fix: leave `device` out.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), WRONG, ids=[str(k) for k in range(len(WRONG))])
+def test_wrong_arguments_are_told(call, kind, message):
+    with pytest.raises(kind) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_what_the_messages_say_to_write_runs():
+    narrow = np.ones((3, 2), np.uint8)
+    assert std.matmul(X + 1, narrow.astype(np.uint32), backend="cpu").tolist() == [[3, 3], [3, 3]]
+    assert std.transpose(X[0].reshape(1, 3), backend="cpu").shape == (3, 1)
+    assert std.matmul(X, np.zeros((3, 4), np.uint32), backend="cpu").shape == (2, 4)
+    resident = vyre.array(X, backend="cpu")
+    assert std.matmul(resident, vyre.array(X.T.copy(), backend="cpu")).numpy().tolist() == [[0, 0], [0, 0]]

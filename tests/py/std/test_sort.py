@@ -1,0 +1,251 @@
+"""The sorts of vyre.std beside numpy's stable ones."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+import vyre
+from conftest import SEED
+from vyre import std, u32
+from vyre.errors import ArgumentError, BindingError, CallError
+from vyre.std._radix import kernels, place_tiles, tile_of
+from vyre.std._small_sort import SMALL, TINY, small_kernels
+from vyre.std._sorter import sorter
+
+DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
+TILE = tile_of(u32, None)
+# Around the keys of a workgroup, of each form and of a tile.
+SIZES = [0, 1, 2, 63, 64, 65, 255, 256, 257, TINY, TINY + 1, 1024, 1025, SMALL - 1, SMALL, SMALL + 1]
+LARGE = [2 * TILE - 1, 2 * TILE, 2 * TILE + 1, 10_000]
+
+
+def drawn(rng, n, dtype):
+    info = np.iinfo(dtype)
+    return rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
+
+
+def stable_order(x, descending=False):
+    """numpy's stable order; the largest first by the order of what is left to the largest."""
+    if not descending:
+        return np.argsort(x, kind="stable")
+    return np.argsort(np.iinfo(x.dtype).max - x.astype(object) if len(x) else x, kind="stable")
+
+
+@pytest.mark.parametrize("n", [*SIZES, *LARGE])
+def test_a_sort_is_numpys_at_every_size(target, rng, n):
+    x = drawn(rng, n, np.uint32)
+    found = std.sort(x, **target)
+    assert found.dtype == np.uint32
+    assert np.array_equal(found, np.sort(x))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_type_is_sorted_in_both_directions(target, rng, dtype, descending):
+    # The drivers' compilers take their time; the forms for fewer keys are tried here and there.
+    for n in (300, 1500, 5000) if "device" not in target else (5000,):
+        x = drawn(rng, n, dtype)
+        found = std.sort(x, descending, **target)
+        assert found.dtype == x.dtype
+        assert np.array_equal(found, np.sort(x)[:: -1 if descending else 1])
+
+
+@pytest.mark.parametrize("descending", [False, True])
+@pytest.mark.parametrize("n", [0, 1, TINY, 700, SMALL, 5000])
+def test_positions_of_equal_elements_ascend(target, rng, n, descending):
+    x = rng.integers(-3, 3, n, dtype=np.int32)
+    found = std.argsort(x, descending, **target)
+    assert found.dtype == np.uint32
+    assert np.array_equal(found, stable_order(x, descending))
+
+
+@pytest.mark.parametrize("value", ["uint32", "int32", "uint64"])
+@pytest.mark.parametrize("key", DTYPES)
+def test_values_follow_their_keys_in_order(rng, key, value):
+    for n in (100, 2000, 4500):
+        keys, values = drawn(rng, n, key) & 15, drawn(rng, n, value)
+        order = stable_order(keys)
+        found = std.sort_pairs(keys, values, backend="cpu")
+        assert np.array_equal(found[0], keys[order])
+        assert np.array_equal(found[1], values[order])
+        assert [each.dtype for each in found] == [keys.dtype, values.dtype]
+
+
+@pytest.mark.parametrize("n", [100, 4500])
+def test_pairs_are_sorted_on_every_device(target, rng, n):
+    keys, values = rng.integers(0, 50, n, dtype=np.uint64) << np.uint64(40), drawn(rng, n, np.uint64)
+    order = stable_order(keys, True)
+    found = std.sort_pairs(keys, values, True, **target)
+    assert np.array_equal(found[0], keys[order])
+    assert np.array_equal(found[1], values[order])
+
+
+@pytest.mark.parametrize("make", [np.zeros, np.ones, np.arange, lambda n, dtype: np.arange(n, dtype=dtype)[::-1]])
+def test_equal_sorted_and_reversed_keys_are_sorted(target, make):
+    x = make(7000, dtype=np.uint32).copy()
+    assert np.array_equal(std.sort(x, **target), np.sort(x))
+    assert np.array_equal(std.argsort(x, **target), stable_order(x))
+
+
+def test_resident_arrays_stay_resident_and_as_they_were(target, rng):
+    x, values = drawn(rng, 6000, np.int32), drawn(rng, 6000, np.uint64)
+    keys, carried = vyre.array(x, **target), vyre.array(values, **target)
+    results = [std.sort(keys), std.argsort(keys), *std.sort_pairs(keys, carried)]
+    order = stable_order(x)
+    for found, wanted in zip(results, [x[order], order, x[order], values[order]], strict=True):
+        assert isinstance(found, vyre.Array)
+        assert np.array_equal(found.numpy(), wanted)
+    assert results[0].dtype == np.int32
+    assert np.array_equal(keys.numpy(), x)
+    assert np.array_equal(carried.numpy(), values)
+
+
+@pytest.mark.parametrize("tile", [256, 768, 2048])
+def test_the_size_of_a_tile_does_not_show(rng, tile):
+    x = rng.integers(0, 999, 9000, dtype=np.uint32)
+    assert np.array_equal(sorter(u32, tile=tile)(x, 0, backend="reference"), np.sort(x))
+    keys, order = sorter(u32, u32, True, tile=tile)(x, 0, backend="cpu")
+    assert np.array_equal(keys, np.sort(x))
+    assert np.array_equal(order, stable_order(x))
+
+
+def test_more_tiles_than_one_workgroup_places_are_placed_in_chunks(target, rng):
+    n = 600 * 256 + 17 if target["backend"] == "cpu" else 257 * 256 + 17
+    x = rng.integers(0, 2**20, n, dtype=np.uint32)
+    assert np.array_equal(sorter(u32, tile=256)(x, 0, **target), np.sort(x))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_million_elements_are_sorted(rng, dtype):
+    x = drawn(rng, 1_000_003, dtype)
+    assert np.array_equal(std.sort(x, backend="cpu"), np.sort(x))
+    assert np.array_equal(std.argsort(x, backend="cpu"), stable_order(x))
+
+
+@seed(SEED)
+@settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(st.data())
+def test_any_array_is_sorted_as_by_numpy(data):
+    dtype = data.draw(st.sampled_from(DTYPES))
+    n = data.draw(st.integers(0, 6000))
+    generator = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    x = drawn(generator, n, dtype) >> np.dtype(dtype).type(data.draw(st.integers(0, 7)))
+    descending = data.draw(st.booleans())
+    order = stable_order(x, descending)
+    assert np.array_equal(std.sort(x, descending, backend="cpu"), x[order])
+    assert np.array_equal(std.argsort(x, descending, backend="cpu"), order)
+
+
+def test_few_keys_take_one_dispatch():
+    for n in (1, TINY, SMALL):
+        with vyre.profile() as seen:
+            std.sort(np.zeros(n, np.uint32), backend="cpu")
+        assert [each.name for each in seen.events].count("dispatch") == 1
+
+
+def test_no_two_invocations_race(rng):
+    n, tile, numbers = 700, 512, np.zeros(2, np.uint32)  # shift and flip
+    keys = rng.integers(0, 50, n, dtype=np.uint32)
+    made, small = kernels(u32, u32, tile), small_kernels(u32, u32)
+    rows = made.count_digits(keys, shift=0, flip=0, rows=np.zeros(512, np.uint32), workgroups=2)
+    starts = place_tiles(rows, starts=np.zeros(512, np.uint32), workgroups=1)
+    pairs = {"keys": keys, "values": keys, "out": n, "out_values": n}
+    cases = [
+        (made.count_digits, {"keys": keys, "rows": 512, "__params": numbers}, 2),
+        (place_tiles, {"rows": rows, "starts": 512}, 1),
+        (made.pairs, {**pairs, "rows": rows, "starts": starts, "__params": numbers}, 2),
+        (small.pairs, {**pairs, "spare": n, "spare_values": n, "__params": numbers[:1]}, 1),
+    ]
+    for kernel, arrays, workgroups in cases:
+        result = vyre.check(kernel.program, arrays, workgroups=workgroups, checks=["race"])
+        assert result.ok, str(result)
+
+
+def test_rows_of_a_matrix_that_lie_apart_are_taken(rng):
+    x = drawn(rng, 2000, np.uint32)[::2]
+    assert np.array_equal(std.sort(x, backend="cpu"), np.sort(x))
+
+
+HERE = {"backend": "cpu"}
+X = np.arange(3, dtype=np.uint32)
+WRONG = [
+    (
+        lambda: std.sort([3, 1]),
+        BindingError,
+        "argument `x` of vyre.std.sort must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, got an "
+        "object of type list. Fix: write np.array(values, np.uint32).",
+    ),
+    (
+        lambda: std.argsort(np.zeros(3)),
+        BindingError,
+        "argument `x` of vyre.std.argsort must be an array of uint32, int32, uint64, uint8, int8, uint16 or int16, got "
+        "one of float64. Fix: write .astype(np.uint32).",
+    ),
+    (
+        lambda: std.sort(np.zeros((2, 2), np.uint32)),
+        BindingError,
+        "argument `x` of vyre.std.sort must have 1 axis, got shape (2, 2). Fix: write .ravel().",
+    ),
+    (
+        lambda: std.sort(X, 1),
+        ArgumentError,
+        "argument `descending` of vyre.std.sort must be True or False, got 1. Fix: write descending=True.",
+    ),
+    (
+        lambda: std.sort_pairs(X, X[:2]),
+        BindingError,
+        "argument `values` of vyre.std.sort_pairs must have one value for each of the 3 keys, got 2. Fix: pass arrays "
+        "of one length.",
+    ),
+    (
+        lambda: std.sort_pairs(X, X.astype(np.uint8)),
+        BindingError,
+        "argument `values` of vyre.std.sort_pairs must be an array of uint32, int32 or uint64, got one of uint8. Fix: "
+        "write .astype(np.uint32).",
+    ),
+    (
+        lambda: std.sort_pairs(vyre.array(X, **HERE), X),
+        BindingError,
+        "vyre.std.sort_pairs got a numpy array beside a resident one. Fix: write vyre.array(x) for it.",
+    ),
+    (
+        lambda: std.sort_pairs(vyre.array(X, **HERE), vyre.array(X, backend="reference")),
+        BindingError,
+        "vyre.std.sort_pairs got arrays of two devices. Fix: make all with the same `backend` and `device`.",
+    ),
+    (
+        lambda: std.sort(vyre.array(X, **HERE), **HERE),
+        ArgumentError,
+        "argument `backend` of vyre.std.sort is for numpy arrays; resident ones are used where they are. "
+        "Fix: leave `backend` out.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), WRONG, ids=[str(k) for k in range(len(WRONG))])
+def test_wrong_arguments_are_told(call, kind, message):
+    with pytest.raises(kind) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_wrong_calls_are_told():
+    with pytest.raises(CallError) as caught:
+        std.sort(X, order="down")
+    assert str(caught.value) == (
+        "vyre.std.sort() has no argument `order`. Fix: write vyre.std.sort(x, descending=False, *, backend=None, "
+        "device=None)."
+    )
+
+
+def test_what_the_messages_say_to_write_runs():
+    resident = vyre.array(X, **HERE)
+    assert std.sort(np.array([3, 1], np.uint32), **HERE).tolist() == [1, 3]
+    assert std.argsort(np.zeros(3).astype(np.uint32), **HERE).tolist() == [0, 1, 2]
+    assert std.sort(np.zeros((2, 2), np.uint32).ravel(), **HERE).tolist() == [0] * 4
+    assert std.sort(X, descending=True, **HERE).tolist() == [2, 1, 0]
+    assert std.sort_pairs(X, X.astype(np.uint8).astype(np.uint32), **HERE)[1].tolist() == [0, 1, 2]
+    assert std.sort_pairs(resident, vyre.array(X, **HERE))[1].numpy().tolist() == [0, 1, 2]
+    assert std.sort(resident).numpy().tolist() == [0, 1, 2]
