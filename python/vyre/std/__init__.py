@@ -6,5 +6,6 @@ vyre.run.
 """
 
 from vyre.std._messages import Messages
+from vyre.std.search import Matches, Patterns, ResidentMatches, find
 
-__all__ = ["Messages"]
+__all__ = ["Matches", "Messages", "Patterns", "ResidentMatches", "find"]

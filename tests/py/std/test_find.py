@@ -1,0 +1,218 @@
+"""Search of many byte strings: every match, beside plain searches and pyahocorasick."""
+
+import ahocorasick
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+import vyre
+from conftest import SEED
+from vyre import std
+from vyre.errors import ArgumentError, BindingError
+from vyre.std import _offsets
+
+PIECE = 512  # bytes, of short patterns
+
+
+def all_matches(patterns, data):
+    """By bytes.find alone."""
+    found = []
+    for number, each in enumerate(patterns):
+        at = data.find(each)
+        while at >= 0:
+            found.append((at, at + len(each), number))
+            at = data.find(each, at + 1)
+    return sorted(found)
+
+
+def letters(rng, n, count=2):
+    return rng.integers(97, 97 + count, n, dtype=np.uint8).tobytes()
+
+
+# The example of Aho and Corasick's article.
+def test_the_articles_example(target):
+    found = std.find([b"he", b"she", b"his", b"hers"], b"ushers", **target)
+    assert found.tolist() == [(1, 4, 1), (2, 4, 0), (2, 6, 3)]
+    assert found.dtype.names == ("start", "end", "pattern")
+    assert (found.count, found.overflow) == (3, False)
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5])
+def test_overlapping_matches_around_pieces(target, rng, n):
+    data = letters(rng, n)
+    parts = [data[-40:] or b"x", data[490:530] or b"y"]
+    patterns = [b"a", b"ab", b"bab", b"aa", b"abbab", b"aa", letters(rng, 17), *parts]
+    found = std.find(patterns, data, **target)
+    assert found.tolist() == all_matches(patterns, data)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@seed(SEED)
+@given(
+    patterns=st.lists(st.binary(min_size=1, max_size=6).map(lambda b: bytes(c % 3 for c in b)), max_size=8),
+    data=st.binary(max_size=80).map(lambda b: bytes(c % 3 for c in b)),
+    limit=st.none() | st.integers(0, 50),
+)
+def test_all_matches_in_order_of_small_alphabets(patterns, data, limit):
+    wanted = all_matches(patterns, data)
+    found = std.find(patterns, data, limit, backend="cpu")
+    assert found.tolist() == wanted[:limit]
+    assert (found.count, found.overflow) == (len(wanted), limit is not None and len(wanted) > limit)
+
+
+def test_zeros_are_found_and_not_behind_the_end(target):
+    patterns = [b"\0", b"\0\0", b"\xff\0"]
+    data = b"\0" * 5 + b"\xff" + b"\0" * 3
+    assert std.find(patterns, data, **target).tolist() == all_matches(patterns, data)
+
+
+def test_patterns_of_all_bytes(target, rng):
+    data = bytes(range(256)) + rng.integers(0, 256, 3000, dtype=np.uint8).tobytes()
+    patterns = [bytes([k]) for k in range(256)]
+    assert std.find(patterns, data, **target).tolist() == all_matches(patterns, data)
+
+
+def test_many_patterns_are_those_of_pyahocorasick(rng):
+    words = sorted({letters(rng, int(rng.integers(2, 9)), 26) for _ in range(2000)})
+    text = letters(rng, 50_000, 26)
+    other = ahocorasick.Automaton()
+    for number, each in enumerate(words):
+        other.add_word(each.decode(), (number, len(each)))
+    other.make_automaton()
+    wanted = sorted((end + 1 - n, end + 1, k) for end, (k, n) in other.iter(text.decode()))
+    assert std.find(words, text, backend="cpu").tolist() == wanted
+    assert len(wanted) > 1000
+
+
+def test_a_pattern_longer_than_a_piece(target, rng):
+    data = letters(rng, 5000)
+    patterns = [data[100:2100], data[1500:4900], data[:1], data]
+    found = std.find(patterns, data, **target)
+    assert found.tolist() == all_matches(patterns, data)
+
+
+def test_the_longest_pattern_that_is_taken(rng):
+    data = letters(rng, 200_000, 26)
+    assert std.find([data[70_000:135_536]], data, backend="cpu").tolist() == [(70_000, 135_536, 0)]
+    with pytest.raises(ArgumentError) as error:
+        std.find([b"a", data[:65537]], data)
+    assert str(error.value) == (
+        "element 1 of argument `patterns` of vyre.std.Patterns has 65537 bytes, and a pattern has 1 to 65536. "
+        "Fix: leave it out."
+    )
+
+
+def test_resident_data_gives_resident_matches(target, rng):
+    data = letters(rng, 2000)
+    patterns = std.Patterns([b"aba", b"bb"])
+    wanted = all_matches([b"aba", b"bb"], data)
+    for first in (0, 1, 16):  # a slice that begins within a vector is copied
+        text = vyre.array(np.frombuffer(b"z" * first + data, np.uint8), **target)[first:]
+        found = patterns.find(text)
+        assert [tuple(row) for row in found.matches.numpy().tolist()] == wanted
+        assert found.count.numpy().tolist() == [len(wanted)]
+    few = patterns.find(text, limit=len(wanted) + 2)
+    assert [tuple(row) for row in few.matches.numpy().tolist()] == [*wanted, (0, 0, 0), (0, 0, 0)]
+    assert patterns.find(text, 5).matches.numpy().tolist() == [list(each) for each in wanted[:5]]
+
+
+def test_with_a_limit_a_graph_records_the_search(rng):
+    first, second = (letters(rng, 160) for _ in range(2))
+    patterns = std.Patterns([b"ab"])
+    text = vyre.array(np.frombuffer(first, np.uint8), backend="cpu")
+    patterns.find(text, 100)  # the tables are on the device
+    with vyre.graph() as graph:
+        found = patterns.find(text, 100)
+    for data in (first, second):
+        text[:] = np.frombuffer(data, np.uint8)
+        graph.replay()
+        assert int(found.count) == data.count(b"ab")
+        assert found.matches.numpy()[: int(found.count), 0].tolist() == [s for s, _, _ in all_matches([b"ab"], data)]
+
+
+@pytest.mark.parametrize("n", [0, 1, 1023, 1024, 1025, 3000])
+def test_offsets_are_sums(target, rng, n):
+    counts = rng.integers(0, 2**20, n, dtype=np.uint32)
+    offsets, total = _offsets.offsets_of(counts, **target)
+    assert offsets.tolist() == (np.cumsum(counts) - counts).tolist()
+    assert total.tolist() == [counts.sum()]
+
+
+def test_offsets_of_three_levels_saturate(rng):
+    counts = rng.integers(0, 2**13, 1_100_000, dtype=np.uint32)
+    offsets, total = _offsets.offsets_of(counts, backend="cpu")
+    sums = np.cumsum(counts, dtype=np.uint64)
+    assert sums[-1] > 2**32
+    assert np.array_equal(offsets, np.minimum(sums - counts, 2**32 - 1))
+    assert total.tolist() == [2**32 - 1]
+
+
+WRONG = [
+    (
+        lambda: std.find(b"word", b"text"),
+        BindingError,
+        "argument `patterns` of vyre.std.Patterns must be a list of bytes, got an object of type bytes. "
+        'Fix: write [b"word"].',
+    ),
+    (
+        lambda: std.find(["word"], b"text"),
+        BindingError,
+        "element 0 of argument `patterns` of vyre.std.Patterns must be bytes, got a str. Fix: write text.encode().",
+    ),
+    (
+        lambda: std.find([b"a", b""], b"text"),
+        ArgumentError,
+        "element 1 of argument `patterns` of vyre.std.Patterns has 0 bytes, and a pattern has 1 to 65536. "
+        "Fix: leave it out.",
+    ),
+    (
+        lambda: std.find([vyre.zeros(3, np.uint8)], b"text"),
+        BindingError,
+        "element 0 of argument `patterns` of vyre.std.Patterns is a resident array. Fix: write .numpy().",
+    ),
+    (
+        lambda: std.find([b"a"], "text"),
+        BindingError,
+        "argument `data` of vyre.std.find must be bytes, got a str. Fix: write text.encode().",
+    ),
+    (
+        lambda: std.find([b"a"], b"text", -1),
+        ArgumentError,
+        "argument `limit` of vyre.std.find must be an integer from 0 to 1073741824, got -1. "
+        "Fix: write an integer in that range.",
+    ),
+    (
+        lambda: std.find([b"a"], vyre.zeros(3, np.uint8), backend="cpu"),
+        ArgumentError,
+        "argument `backend` of vyre.std.find is for numpy arrays; resident ones are used where they are. "
+        "Fix: leave `backend` out.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), WRONG)
+def test_wrong_calls(call, kind, message):
+    with pytest.raises(kind) as error:
+        call()
+    assert str(error.value) == message
+
+
+def test_patterns_that_need_too_much_memory(monkeypatch):
+    monkeypatch.setattr(std._automaton, "_MOST_WORDS", 30)
+    with pytest.raises(ArgumentError) as error:
+        std.find([b"abc", b"bcd"], b"text")
+    assert str(error.value) == (
+        "the patterns need 7 states of 8 words, and an automaton has at most 30 words. "
+        "Fix: search for fewer patterns at a time."
+    )
+
+
+def test_more_matches_than_fit(monkeypatch):
+    monkeypatch.setattr(std.search, "MOST", 4)
+    with pytest.raises(ArgumentError) as error:
+        std.find([b"a"], b"aaaa")
+    assert str(error.value) == (
+        "vyre.std.find finds 4 matches or more, which do not fit into an array. Fix: pass limit=1000."
+    )
+    assert std.find([b"a"], b"aaaa", 1000).count == 4
