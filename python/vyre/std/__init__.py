@@ -6,6 +6,7 @@ vyre.run.
 """
 
 from vyre.std._messages import Messages
+from vyre.std.graphs import bfs, components, pagerank, reachable
 from vyre.std.search import Matches, Patterns, ResidentMatches, find
 
-__all__ = ["Matches", "Messages", "Patterns", "ResidentMatches", "find"]
+__all__ = ["Matches", "Messages", "Patterns", "ResidentMatches", "bfs", "components", "find", "pagerank", "reachable"]
