@@ -6,7 +6,20 @@ vyre.run.
 """
 
 from vyre.std._messages import Messages
+from vyre.std.expressions import Regex, regex
 from vyre.std.graphs import bfs, components, pagerank, reachable
 from vyre.std.search import Matches, Patterns, ResidentMatches, find
 
-__all__ = ["Matches", "Messages", "Patterns", "ResidentMatches", "bfs", "components", "find", "pagerank", "reachable"]
+__all__ = [
+    "Matches",
+    "Messages",
+    "Patterns",
+    "Regex",
+    "ResidentMatches",
+    "bfs",
+    "components",
+    "find",
+    "pagerank",
+    "reachable",
+    "regex",
+]
