@@ -1,20 +1,17 @@
-"""The syntax of regular expressions over bytes: from a pattern to the automaton of its positions.
-
-A position is a place of the pattern that takes one byte. The automaton says which positions a match may begin and end
-with, and which may follow which; sets of positions are the bits of an int. Nothing here recurses.
-
-Source: V. M. Glushkov, "The abstract theory of automata", 1961.
-"""
+"""The syntax of regular expressions over bytes: that of Python's `re`, less what ``vyre.std.regex`` leaves out."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from vyre.errors import ArgumentError
+from vyre.std._regex_positions import positions_of
 
-__all__ = ["Positions", "bits", "parse"]
+if TYPE_CHECKING:
+    from vyre.std._regex_positions import Positions
+
+__all__ = ["parse"]
 
 _MOST_BYTES = 10_000
 _MOST_POSITIONS = 4096
@@ -52,16 +49,6 @@ _FIXES = {
 }
 
 
-def bits(mask: int) -> list[int]:
-    """The numbers of the bits that are set."""
-    found = []
-    while mask:
-        low = mask & -mask
-        found.append(low.bit_length() - 1)
-        mask ^= low
-    return found
-
-
 def _set(members: bytes) -> int:
     mask = 0
     for each in members:
@@ -71,23 +58,6 @@ def _set(members: bytes) -> int:
 
 _CLASSES = {ord("d"): _set(_DIGITS), ord("s"): _set(_SPACES), ord("w"): _set(_WORDS)}
 _CLASSES |= {each - 32: _ALL ^ mask for each, mask in _CLASSES.items()}
-
-
-@dataclass
-class Positions:
-    """The automaton of a pattern's positions.
-
-    Attributes:
-        symbols: for each position the bytes that it takes, as bits of an int.
-        first, last: positions that a match may begin and end with.
-        follow, precede: for each position those that may come next, and those that may come before.
-    """
-
-    symbols: list[int]
-    first: int
-    last: int
-    follow: list[int]
-    precede: list[int]
 
 
 _OCTAL = tuple(bytes([each]) for each in b"01234567")
@@ -287,43 +257,4 @@ def parse(pattern: bytes) -> Positions:
     postfix = parser.run()
     if sum(not isinstance(each, str) for each in postfix) > _MOST_POSITIONS:
         parser._too_long()
-    symbols: list[int] = []
-    follow: list[int] = []
-
-    def connect(ends: int, begins: int) -> None:
-        for each in bits(ends):
-            follow[each] |= begins
-
-    stack: list[tuple[bool, int, int]] = []  # whether it matches nothing, its first and its last positions
-    for each in postfix:
-        if each == "":
-            stack.append((True, 0, 0))
-        elif not isinstance(each, str):
-            stack.append((False, 1 << len(symbols), 1 << len(symbols)))
-            symbols.append(each)
-            follow.append(0)
-        elif each in (".", "|"):
-            empty, first, last = stack.pop()
-            empty_before, first_before, last_before = stack.pop()
-            if each == "|":
-                stack.append((empty or empty_before, first | first_before, last | last_before))
-                continue
-            connect(last_before, first)
-            stack.append(
-                (
-                    empty and empty_before,
-                    first_before | (first if empty_before else 0),
-                    last | (last_before if empty else 0),
-                )
-            )
-        else:
-            empty, first, last = stack.pop()
-            if each != "?":
-                connect(last, first)
-            stack.append((empty or each != "+", first, last))
-    _, first, last = stack.pop()
-    precede = [0] * len(symbols)
-    for position, mask in enumerate(follow):
-        for each in bits(mask):
-            precede[each] |= 1 << position
-    return Positions(symbols, first, last, follow, precede)
+    return positions_of(postfix)

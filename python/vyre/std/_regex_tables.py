@@ -22,12 +22,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vyre.errors import ArgumentError
-from vyre.std._regex_syntax import bits
+from vyre.std._regex_positions import bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from vyre.std._regex_syntax import Positions
+    from vyre.std._regex_positions import Positions
 
 __all__ = ["BEGIN", "END", "STATE", "Tables", "earliest_tables", "longest_tables"]
 
