@@ -8,9 +8,10 @@ import numpy as np
 
 from vyre._core import Array
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._automaton import Automaton
+from vyre.std._automaton import Automaton, Trie
+from vyre.std._filter_kernels import LANES, MOST_UNITS, UNIT, filtered, filtered_matches
 from vyre.std._find_kernels import counted, written
-from vyre.std._host import bytes_of, count_of, place_of
+from vyre.std._host import Place, bytes_of, count_of, place_of
 from vyre.std._offsets import MOST
 from vyre.std._text import padded
 
@@ -18,11 +19,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from vyre._devices import Device
-    from vyre.std._host import Place
 
 __all__ = ["Matches", "Patterns", "ResidentMatches", "find"]
 
 _LONGEST = 65536
+# Where patterns up to this length are looked for behind a filter, which suits devices that do the same for many places at
+# once. The length bounds the steps that a place of the text takes.
+_FILTERING = ("vulkan",)
+_MOST_FILTERED = 256
+# Workgroups that are enough for a device, above which each takes more of the text.
+_ENOUGH = 1024
 # Vectors of 16 bytes in a piece of the text, at least.
 _PIECE = 32
 _RECORD = np.dtype([("start", np.uint32), ("end", np.uint32), ("pattern", np.uint32)])
@@ -110,9 +116,12 @@ class Patterns:
                     f"{where} has {len(word)} bytes, and a pattern has 1 to {_LONGEST}. Fix: leave it out."
                 )
             made.append(word)
-        self._automaton = Automaton(made)
         self._count = len(made)
-        self._tables: dict[Any, tuple[Array, Array, Array]] = {}
+        self._longest = max(map(len, made), default=0)
+        self._patterns = made
+        self._automaton = Automaton(made)
+        self._trie: Trie | None = None  # made where it is used
+        self._tables: dict[Any, tuple[Array, ...]] = {}
 
     def __len__(self) -> int:
         return self._count
@@ -120,17 +129,23 @@ class Patterns:
     def __repr__(self) -> str:
         return f"<vyre.std.Patterns of {self._count} patterns>"
 
-    def _on(self, place: Place) -> tuple[Array, Array, Array]:
-        """The tables on a device: classes, rows, chains."""
-        some = place.empty(0, np.uint32)
-        key = some.backend, some.device
+    def _on(self, made: Automaton | Trie, where: tuple[str, int]) -> tuple[Array, ...]:
+        """The tables on a device: classes, rows, chains, and the filter if there is one."""
+        key = type(made), *where
         known = self._tables.get(key)
         if known is None:
-            auto = self._automaton
-            chains = np.stack([auto.following, auto.lengths], axis=1).reshape(-1)
-            known = place.array(auto.classes), place.array(auto.table), place.array(chains)
-            self._tables[key] = known
+            place = Place(*where, True)
+            tables = [made.classes, made.table, made.chains, *([made.filter] if isinstance(made, Trie) else [])]
+            known = self._tables[key] = tuple(place.array(each) for each in tables)
         return known
+
+    def _chosen(self, backend: str) -> Automaton | Trie:
+        """What is faster on a backend."""
+        if backend not in _FILTERING or self._longest > _MOST_FILTERED:
+            return self._automaton
+        if self._trie is None:
+            self._trie = Trie(self._patterns)
+        return self._trie
 
     def find(
         self, data: Any, limit: int | None = None, *, backend: str | None = None, device: int | Device | None = None
@@ -140,14 +155,22 @@ class Patterns:
         if limit is not None:
             limit = count_of(limit, "argument `limit` of vyre.std.find", 0, 2**30)
         place = place_of("vyre.std.find", backend, device, text)
-        n, longest = text.shape[0], self._automaton.longest
-        lead = -(-max(longest - 1, 0) // 16)
-        sizes = n, max(_PIECE, 4 * lead), lead, self._automaton.stride
-        classes, table, chains = self._on(place)
-        vectors = padded(text, place)
-        counts, offsets, total = counted(vectors, classes, table, *sizes)
-        most = most_of(total, "vyre.std.find") if limit is None else limit
-        found = written(vectors, classes, table, chains, counts, offsets, *sizes, most)
+        n, vectors = text.shape[0], padded(text, place)
+        made = self._chosen(vectors.backend)
+        classes, table, chains, *filters = self._on(made, (vectors.backend, vectors.device))
+        if isinstance(made, Trie):
+            units = min(max(n // (UNIT * LANES * _ENOUGH), 1), MOST_UNITS)
+            sizes = n, made.stride
+            looked = made.mask, made.second
+            begins, offsets, total = filtered(vectors, *filters, classes, table, *sizes, *looked, units)
+            most = most_of(total, "vyre.std.find") if limit is None else limit
+            found = filtered_matches(vectors, classes, table, chains, begins, offsets, *sizes, units, most)
+        else:
+            lead = -(-(self._longest - 1) // 16)
+            walk = n, max(_PIECE, 4 * lead), lead, made.stride
+            counts, offsets, total = counted(vectors, classes, table, *walk)
+            most = most_of(total, "vyre.std.find") if limit is None else limit
+            found = written(vectors, classes, table, chains, counts, offsets, *walk, most)
         if not place.on_host:
             return ResidentMatches(found.reshape(most, 3), total)
         count = int(total.numpy()[0])

@@ -11,8 +11,19 @@ from conftest import SEED
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
 from vyre.std import _offsets
+from vyre.std._filter_kernels import LANES, UNIT
 
 PIECE = 512  # bytes, of short patterns
+
+
+WAYS = {"filter": ("reference", "cpu", "vulkan"), "automaton": ()}
+
+
+@pytest.fixture(params=WAYS)
+def way(request, monkeypatch):
+    """Either way to search for patterns that are short enough for both."""
+    monkeypatch.setattr(std.search, "_FILTERING", WAYS[request.param])
+    return request.param
 
 
 def all_matches(patterns, data):
@@ -31,15 +42,15 @@ def letters(rng, n, count=2):
 
 
 # The example of Aho and Corasick's article.
-def test_the_articles_example(target):
+def test_the_articles_example(target, way):
     found = std.find([b"he", b"she", b"his", b"hers"], b"ushers", **target)
     assert found.tolist() == [(1, 4, 1), (2, 4, 0), (2, 6, 3)]
     assert found.dtype.names == ("start", "end", "pattern")
     assert (found.count, found.overflow) == (3, False)
 
 
-@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5])
-def test_overlapping_matches_around_pieces(target, rng, n):
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 31, 32, 33, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5])
+def test_overlapping_matches_around_pieces(target, rng, n, way):
     data = letters(rng, n)
     parts = [data[-40:] or b"x", data[490:530] or b"y"]
     patterns = [b"a", b"ab", b"bab", b"aa", b"abbab", b"aa", letters(rng, 17), *parts]
@@ -50,30 +61,33 @@ def test_overlapping_matches_around_pieces(target, rng, n):
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @seed(SEED)
 @given(
+    filtering=st.sampled_from([*WAYS.values()]),
     patterns=st.lists(st.binary(min_size=1, max_size=6).map(lambda b: bytes(c % 3 for c in b)), max_size=8),
     data=st.binary(max_size=80).map(lambda b: bytes(c % 3 for c in b)),
     limit=st.none() | st.integers(0, 50),
 )
-def test_all_matches_in_order_of_small_alphabets(patterns, data, limit):
+def test_all_matches_in_order_of_small_alphabets(filtering, patterns, data, limit):
     wanted = all_matches(patterns, data)
-    found = std.find(patterns, data, limit, backend="cpu")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(std.search, "_FILTERING", filtering)
+        found = std.find(patterns, data, limit, backend="cpu")
     assert found.tolist() == wanted[:limit]
     assert (found.count, found.overflow) == (len(wanted), limit is not None and len(wanted) > limit)
 
 
-def test_zeros_are_found_and_not_behind_the_end(target):
+def test_zeros_are_found_and_not_behind_the_end(target, way):
     patterns = [b"\0", b"\0\0", b"\xff\0"]
     data = b"\0" * 5 + b"\xff" + b"\0" * 3
     assert std.find(patterns, data, **target).tolist() == all_matches(patterns, data)
 
 
-def test_patterns_of_all_bytes(target, rng):
+def test_patterns_of_all_bytes(target, rng, way):
     data = bytes(range(256)) + rng.integers(0, 256, 3000, dtype=np.uint8).tobytes()
     patterns = [bytes([k]) for k in range(256)]
     assert std.find(patterns, data, **target).tolist() == all_matches(patterns, data)
 
 
-def test_many_patterns_are_those_of_pyahocorasick(rng):
+def test_many_patterns_are_those_of_pyahocorasick(rng, way):
     words = sorted({letters(rng, int(rng.integers(2, 9)), 26) for _ in range(2000)})
     text = letters(rng, 50_000, 26)
     other = ahocorasick.Automaton()
@@ -103,7 +117,27 @@ def test_the_longest_pattern_that_is_taken(rng):
     )
 
 
-def test_resident_data_gives_resident_matches(target, rng):
+@pytest.mark.parametrize("units", [1, 3, 8])
+def test_workgroups_that_take_several_units(rng, monkeypatch, units):
+    monkeypatch.setattr(std.search, "_FILTERING", ["cpu"])
+    monkeypatch.setattr(std.search, "_ENOUGH", 1)
+    n = UNIT * LANES * units + 5000
+    data = letters(rng, n, 5)
+    patterns = [b"ab", b"abc", b"c" * 256, b"edcba", b"a" * 3]
+    assert std.find(patterns, data, backend="cpu").tolist() == all_matches(patterns, data)
+
+
+def test_patterns_as_long_as_the_filter_takes_and_longer(rng, way):
+    data = letters(rng, 3000)
+    for length in (255, 256, 257):
+        patterns = [data[k : k + length] for k in (0, 700, 2500)]
+        assert std.find(patterns, data, backend="cpu").tolist() == all_matches(patterns, data)
+    same = b"a" * 1000
+    found = std.find([b"a" * 256, b"a" * 100], same, backend="cpu")
+    assert found.tolist() == all_matches([b"a" * 256, b"a" * 100], same)
+
+
+def test_resident_data_gives_resident_matches(target, rng, way):
     data = letters(rng, 2000)
     patterns = std.Patterns([b"aba", b"bb"])
     wanted = all_matches([b"aba", b"bb"], data)
@@ -117,7 +151,7 @@ def test_resident_data_gives_resident_matches(target, rng):
     assert patterns.find(text, 5).matches.numpy().tolist() == [list(each) for each in wanted[:5]]
 
 
-def test_with_a_limit_a_graph_records_the_search(rng):
+def test_with_a_limit_a_graph_records_the_search(rng, way):
     first, second = (letters(rng, 160) for _ in range(2))
     patterns = std.Patterns([b"ab"])
     text = vyre.array(np.frombuffer(first, np.uint8), backend="cpu")
