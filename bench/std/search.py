@@ -13,7 +13,7 @@ import vyre
 from vyre import std
 
 _MOST_OF_PEER = 1 << 24  # bytes: more takes one thread many seconds
-_LIMIT = 1 << 22  # matches
+_SPACED = 256  # bytes for each match that there is room for
 _LETTERS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz      eeatnos\n", np.uint8)
 _WORDS = [b"error", b"warning", b"fatal", b"timeout", b"connection refused", b"panic"]
 _EXPRESSIONS = [rb"[a-z]+", rb"(error|warning)[^\n]*timeout", rb"[a-z]{3,8}ing"]
@@ -54,7 +54,7 @@ def cases(size: int, **where: Any) -> Iterator[tuple[str, Callable[[], Any], flo
         host = _text(rng, 4 * size, words)
         text = vyre.array(host, **where)
         patterns, peer = std.Patterns(words), _ahocorasick(words, host)
-        yield f"find of {count} words, bytes", partial(patterns.find, text, _LIMIT), 4 * size, peer
+        yield f"find of {count} words, bytes", partial(patterns.find, text, 4 * size // _SPACED), 4 * size, peer
     known = host.tobytes() if host.size <= _MOST_OF_PEER else None
     for source in _EXPRESSIONS:
         made, compiled = std.regex(source), re.compile(source)

@@ -197,7 +197,7 @@ def begun(offsets: In[u32], source: u32, most: u32):
 @vyre.procedure(name="std.bfs.continue")
 def continued(offsets: In[u32], targets: In[u32], levels: InOut[u32], items: InOut[u32], state: InOut[u32], turns: u32):
     """Some turns: the small frontiers that come next, and two of any size."""
-    following = vyre.scratch(u32, items.length, name="following")
+    following = vyre.scratch(u32, items.length, zeros=True, name="following")
     # States: before a turn, behind its small frontiers, and behind the first level of any size.
     even = vyre.scratch(u32, turns * 4 + 4, name="even")
     middle, odd = vyre.scratch(u32, turns * 4, name="middle"), vyre.scratch(u32, turns * 4, name="odd")
