@@ -75,6 +75,13 @@ def test_all_matches_in_order_of_small_alphabets(filtering, patterns, data, limi
     assert (found.count, found.overflow) == (len(wanted), limit is not None and len(wanted) > limit)
 
 
+@pytest.mark.parametrize("length", [1, 3, 4, 5, 7, 8, 20])
+def test_patterns_of_one_length_at_every_place_of_a_unit(target, rng, way, length):
+    data = rng.integers(0, 256, 3 * UNIT + length, dtype=np.uint8).tobytes()
+    patterns = [data[k : k + length] for k in range(3 * UNIT)]
+    assert std.find(patterns, data, **target).tolist() == all_matches(patterns, data)
+
+
 def test_zeros_are_found_and_not_behind_the_end(target, way):
     patterns = [b"\0", b"\0\0", b"\xff\0"]
     data = b"\0" * 5 + b"\xff" + b"\0" * 3
