@@ -169,9 +169,10 @@ class Trie:
         self.table = table.reshape(-1)
         lengths = np.array([len(each) for each in patterns], np.uint32)
         self.chains = np.stack([following, lengths], axis=1).reshape(-1)
-        looked = min(4, int(lengths.min(initial=4)))
+        shortest = min(map(len, patterns), default=4)
+        looked = min(4, shortest)
         self.mask = 256**looked - 1
-        self.second = min(4, int(lengths.min(initial=4)) - looked)
+        self.second = min(4, shortest - looked)
         self.filter = np.zeros(2**FILTER_BITS // 16, np.uint32)
         for k, first in enumerate((0, self.second)):
             words = [int.from_bytes(each[first : first + looked], "little") for each in patterns]

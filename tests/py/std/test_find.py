@@ -10,7 +10,7 @@ import vyre
 from conftest import SEED
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
-from vyre.std import _offsets
+from vyre.std import _automaton, _offsets
 from vyre.std._filter_kernels import LANES, UNIT
 
 PIECE = 512  # bytes, of short patterns
@@ -80,6 +80,15 @@ def test_patterns_of_one_length_at_every_place_of_a_unit(target, rng, way, lengt
     data = rng.integers(0, 256, 3 * UNIT + length, dtype=np.uint8).tobytes()
     patterns = [data[k : k + length] for k in range(3 * UNIT)]
     assert std.find(patterns, data, **target).tolist() == all_matches(patterns, data)
+
+
+@pytest.mark.parametrize(
+    ("shortest", "looks"), [(1, (1, 0)), (3, (3, 0)), (4, (4, 0)), (6, (4, 2)), (8, (4, 4)), (9, (4, 4))]
+)
+def test_the_filter_looks_twice_where_patterns_are_long_enough(rng, shortest, looks):
+    trie = _automaton.Trie([letters(rng, shortest, 26), letters(rng, 30, 26)])
+    assert (trie.mask.bit_length() // 8, trie.second) == looks
+    assert 2 <= sum(f"{each:b}".count("1") for each in trie.filter.tolist()) <= 4
 
 
 def test_zeros_are_found_and_not_behind_the_end(target, way):
