@@ -8,13 +8,17 @@ import vyre
 from vyre import In, InOut, Out, u32
 from vyre.errors import ArgumentError
 from vyre.std._host import elements, place_of
+from vyre.std._waiting import waited
 
 if TYPE_CHECKING:
     from vyre._core import Array
     from vyre._devices import Device
     from vyre.std._host import Place
 
-__all__ = ["graph_of", "sources_of"]
+__all__ = ["OUTSIDE", "graph_of", "sources_of"]
+
+# What to do about a call that waits in a vyre.graph().
+OUTSIDE = "call it before or after the with-block"
 
 _NONE = 2**32 - 1
 
@@ -85,7 +89,7 @@ def graph_of(
     place = place_of(where, backend, device, offsets, targets)
     made = [place.array(each) for each in (offsets, targets)]
     rows, edges = (each if each.dtype.name == "uint32" else each.view(u32) for each in made)
-    wrong, outside, begin, end = _checked(rows, edges).numpy().tolist()
+    wrong, outside, begin, end = waited(_checked(rows, edges), where, OUTSIDE).tolist()
     if begin != 0:
         raise ArgumentError(
             f"argument `offsets` of {where} begins with {begin}. Fix: begin with 0, the first edge of vertex 0."

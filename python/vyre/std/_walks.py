@@ -96,10 +96,8 @@ def walk_group(ends: In[u32], before: In[u32], begins: Out[u32], states: u32, gr
             state = ends[p * states + state]
 
 
-@functools.cache
-def begins_of(text: bool, backward: bool) -> Callable[..., Any]:
-    """The procedure that finds the state at the begin of each piece, for walks over a text or over symbols."""
-    vectors_per = 1 if text else 2
+def _kernels(text: bool, backward: bool, vectors_per: int) -> tuple[Any, Any, Any]:
+    """The kernels that find the ends of pieces, for walks over a text or over symbols."""
 
     @vyre.kernel(workgroup_size=LANES)
     def probe_piece(
@@ -179,6 +177,14 @@ def begins_of(text: bool, backward: bool) -> Callable[..., Any]:
                 state = walked(table, width, state, symbols)
             ends[at] = state
 
+    return probe_piece, run_piece, run_listed
+
+
+@functools.cache
+def begins_of(text: bool, backward: bool) -> Callable[..., Any]:
+    """The procedure that finds the state at the begin of each piece, for walks over a text or over symbols."""
+    vectors_per = 1 if text else 2
+    probe_piece, run_piece, run_listed = _kernels(text, backward, vectors_per)
     name = f"{'text' if text else 'symbols'}_{'backward' if backward else 'forward'}"
 
     @vyre.procedure(name=f"std.walk.begins_{name}")

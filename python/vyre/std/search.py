@@ -14,6 +14,7 @@ from vyre.std._find_kernels import counted, written
 from vyre.std._host import Place, bytes_of, count_of, place_of
 from vyre.std._offsets import MOST
 from vyre.std._text import padded
+from vyre.std._waiting import waited
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,7 +73,7 @@ def matches_of(words: np.ndarray, count: int, record: np.dtype) -> Matches:
 
 def most_of(count: Array, where: str) -> int:
     """The number of results, which is read from the device."""
-    total = int(count.numpy()[0])
+    total = int(waited(count, where, "pass limit=1000")[0])
     if total == MOST:
         raise ArgumentError(
             f"{where} finds {MOST} matches or more, which do not fit into an array. Fix: pass limit=1000."

@@ -173,7 +173,12 @@ def test_with_a_limit_a_graph_records_the_search(rng, way):
     text = vyre.array(np.frombuffer(first, np.uint8), backend="cpu")
     patterns.find(text, 100)  # the tables are on the device
     with vyre.graph() as graph:
+        with pytest.raises(ArgumentError) as error:
+            patterns.find(text)
         found = patterns.find(text, 100)
+    assert str(error.value) == (
+        "vyre.std.find reads from the device on its way, and has no place in a graph. Fix: pass limit=1000."
+    )
     for data in (first, second):
         text[:] = np.frombuffer(data, np.uint8)
         graph.replay()

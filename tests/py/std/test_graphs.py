@@ -226,6 +226,16 @@ def test_rows_that_are_no_graph(offsets, targets, message, name):
     assert str(error.value) == message.format(name)
 
 
+def test_calls_that_wait_have_no_place_in_a_graph():
+    graph = [vyre.array(each, backend="cpu") for each in GOOD]
+    with vyre.graph(), pytest.raises(ArgumentError) as error:
+        std.bfs(*graph, 0)
+    assert str(error.value) == (
+        "vyre.std.bfs reads from the device on its way, and has no place in a graph. "
+        "Fix: call it before or after the with-block."
+    )
+
+
 @pytest.mark.parametrize(
     ("call", "kind", "message"),
     [
