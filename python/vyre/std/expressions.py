@@ -51,6 +51,9 @@ class Regex:
     def __repr__(self) -> str:
         return f"vyre.std.regex({shown(self.pattern)})"
 
+    def __reduce__(self) -> Any:
+        return Regex, (self.pattern,)
+
     def _on(self, kind: str, place: Place) -> tuple[Tables, tuple[Array, ...]]:
         """The tables for a kind of matches; on the device the classes, the first's, its symbols, and the second's."""
         if kind not in self._made:

@@ -51,6 +51,14 @@ class Matches(np.recarray):
         self.__dict__.setdefault("count", getattr(obj, "count", 0))
         self.__dict__.setdefault("overflow", getattr(obj, "overflow", False))
 
+    def __reduce__(self) -> Any:
+        make, arguments, state = super().__reduce__()  # type: ignore[misc]
+        return make, arguments, (state, self.count, self.overflow)
+
+    def __setstate__(self, state: Any) -> None:
+        held, self.count, self.overflow = state
+        super().__setstate__(held)
+
 
 class ResidentMatches(NamedTuple):
     """Matches in resident arrays, as ``find`` gives them for resident data.
@@ -129,6 +137,9 @@ class Patterns:
 
     def __repr__(self) -> str:
         return f"<vyre.std.Patterns of {self._count} patterns>"
+
+    def __reduce__(self) -> Any:
+        return Patterns, (self._patterns,)
 
     def _on(self, made: Automaton | Trie, where: tuple[str, int]) -> tuple[Array, ...]:
         """The tables on a device: classes, rows, chains, and the filter if there is one."""

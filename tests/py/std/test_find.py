@@ -1,5 +1,8 @@
 """Search of many byte strings: every match, beside plain searches and pyahocorasick."""
 
+import copy
+import pickle
+
 import ahocorasick
 import numpy as np
 import pytest
@@ -251,6 +254,16 @@ def test_wrong_calls(call, kind, message):
     with pytest.raises(kind) as error:
         call()
     assert str(error.value) == message
+
+
+def test_patterns_and_matches_are_pickled():
+    patterns = std.Patterns([b"an", b"a"])
+    found = patterns.find(b"banana", 3, backend="cpu")
+    other = pickle.loads(pickle.dumps(found))
+    assert isinstance(other, std.Matches)
+    assert (other.tolist(), other.count, other.overflow) == (found.tolist(), 5, True)
+    assert copy.copy(found)[1:].count == 5
+    assert pickle.loads(pickle.dumps(patterns)).find(b"banana", 3, backend="cpu").tolist() == found.tolist()
 
 
 def test_patterns_that_need_too_much_memory(monkeypatch):

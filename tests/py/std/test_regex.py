@@ -1,5 +1,6 @@
 """Regular expressions: matches beside Python's `re`, asked about every part of the data where it means others."""
 
+import pickle
 import re
 
 import numpy as np
@@ -239,6 +240,12 @@ def test_patterns_that_are_refused(pattern, message):
     with pytest.raises(ArgumentError) as error:
         std.regex(pattern)
     assert str(error.value) == message
+
+
+def test_an_expression_is_pickled():
+    made = std.regex(b"a+")
+    assert made.find(b"baa", backend="cpu").tolist() == [(1, 3)]
+    assert pickle.loads(pickle.dumps(made)).find(b"baa", backend="cpu").tolist() == [(1, 3)]
 
 
 def test_groups_nested_deeply():
