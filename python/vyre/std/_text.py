@@ -9,11 +9,14 @@ import numpy as np
 import vyre
 from vyre import In, Out, u8, vec4u32
 from vyre._core import Array
+from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from vyre.std._host import Place
 
 __all__ = ["padded"]
+
+_MOST = 2**32 - 1
 
 
 @vyre.kernel(workgroup_size=256)
@@ -26,12 +29,19 @@ def _copy(text: In[u8], out: Out[vec4u32]):
     out[i] = vyre.vec4u32(words[0], words[1], words[2], words[3])
 
 
-def padded(text: Any, place: Place) -> Array:
+def padded(text: Any, place: Place, where: str) -> Array:
     """The bytes as vectors of 16 on the device, (n, 4) uint32, with zeros behind the last.
 
     A resident array is used where it is when it consists of whole vectors, else it is copied.
+
+    Raises: ArgumentError for a text whose places are no u32.
     """
     n = text.shape[0]
+    if n > _MOST:
+        raise ArgumentError(
+            f"argument `data` of {where} has {n} bytes, and a search takes at most {_MOST}. "
+            "Fix: search parts that overlap by the longest match."
+        )
     vectors = -(-n // 16)
     if not isinstance(text, Array):
         whole = np.zeros((vectors, 4), np.uint32)

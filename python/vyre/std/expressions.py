@@ -76,7 +76,7 @@ class Regex:
         text = bytes_of(data, f"argument `data` of {where}")
         place = place_of(where, backend, device, text)
         made, tables = self._on(kind, place)
-        vectors = padded(text, place)
+        vectors = padded(text, place, where)
         count = vectors.shape[0]
         widths = made.next.shape[1], made.second.shape[1]
         states = len(made.next), len(made.second)

@@ -167,7 +167,7 @@ class Patterns:
         if limit is not None:
             limit = count_of(limit, "argument `limit` of vyre.std.find", 0, 2**30)
         place = place_of("vyre.std.find", backend, device, text)
-        n, vectors = text.shape[0], padded(text, place)
+        n, vectors = text.shape[0], padded(text, place, "vyre.std.find")
         made = self._chosen(vectors.backend)
         classes, table, chains, *filters = self._on(made, (vectors.backend, vectors.device))
         if isinstance(made, Trie):

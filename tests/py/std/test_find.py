@@ -13,8 +13,9 @@ import vyre
 from conftest import SEED
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
-from vyre.std import _automaton, _offsets
+from vyre.std import _automaton, _offsets, _text
 from vyre.std._filter_kernels import LANES, UNIT
+from vyre.std._host import place_of
 
 PIECE = 512  # bytes, of short patterns
 
@@ -273,6 +274,16 @@ def test_patterns_that_need_too_much_memory(monkeypatch):
     assert str(error.value) == (
         "the patterns need 7 states of 8 words, and an automaton has at most 30 words. "
         "Fix: search for fewer patterns at a time."
+    )
+
+
+def test_a_text_whose_places_are_no_u32():
+    text = np.broadcast_to(np.uint8(0), 2**32)  # which takes no memory
+    with pytest.raises(ArgumentError) as error:
+        _text.padded(text, place_of("vyre.std.find", "cpu", None), "vyre.std.find")
+    assert str(error.value) == (
+        "argument `data` of vyre.std.find has 4294967296 bytes, and a search takes at most 4294967295. "
+        "Fix: search parts that overlap by the longest match."
     )
 
 
