@@ -59,4 +59,20 @@ __all__ = [
     "sum",
     "topk",
     "transpose",
+from vyre.std.expressions import Regex, regex
+from vyre.std.graphs import bfs, components, pagerank, reachable
+from vyre.std.search import Matches, Patterns, ResidentMatches, find
+
+__all__ = [
+    "Matches",
+    "Messages",
+    "Patterns",
+    "Regex",
+    "ResidentMatches",
+    "bfs",
+    "components",
+    "find",
+    "pagerank",
+    "reachable",
+    "regex",
 ]

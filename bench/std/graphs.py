@@ -1,0 +1,40 @@
+"""Graphs beside scipy, for race.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+import vyre
+from vyre import std
+
+_MOST_OF_PEER = 1 << 24  # edges: more takes one thread many seconds
+
+
+def cases(size: int, **where: Any) -> Iterator[tuple[str, Callable[[], Any], float, Callable[[], Any] | None]]:
+    """Random graphs of ``size / 2`` edges and a sixteenth as many vertices; edges are counted, each round."""
+    rng = np.random.default_rng(1)
+    edges = max(size // 2, 16)
+    vertices = edges // 16
+    offsets = np.zeros(vertices + 1, np.uint32)
+    offsets[1:] = np.cumsum(np.bincount(rng.integers(0, vertices, edges, dtype=np.uint32), minlength=vertices))
+    targets = rng.integers(0, vertices, edges, dtype=np.uint32)
+    graph = [vyre.array(each, **where) for each in (offsets, targets)]
+    peers: list[Callable[[], Any] | None] = [None, None]
+    if edges <= _MOST_OF_PEER:
+        try:
+            from scipy.sparse import csr_matrix
+            from scipy.sparse.csgraph import breadth_first_order, connected_components
+
+            matrix = csr_matrix((np.ones(edges, np.int8), targets, offsets), shape=(vertices, vertices))
+            peers = [
+                lambda: breadth_first_order(matrix, 0),
+                lambda: connected_components(matrix, directed=False),
+            ]
+        except ImportError:
+            pass
+    yield "bfs, edges", lambda: std.bfs(*graph, 0), edges, peers[0]
+    yield "components, edges", lambda: std.components(*graph), edges, peers[1]
+    yield "pagerank of 20 rounds, edges a round", lambda: std.pagerank(*graph), 20 * edges, None

@@ -1,0 +1,180 @@
+"""Automata that find many byte strings, built on the host.
+
+`Automaton` is that of Aho and Corasick for patterns that are read from their ends to their beginnings: text is scanned
+from right to left, so that the state at a position knows every pattern that begins there. `Trie` has no links from a
+state to that of a suffix: it is followed from one position of the text to find what begins there, and behind a filter
+that lets few positions through. Either way matches come out in the order of their begins and lengths.
+
+This is our own code because the packages for it keep their automata to themselves, as nodes and links and without rows
+of transitions that a device can follow.
+
+Source: A. Aho, M. Corasick, "Efficient string matching: an aid to bibliographic search", 1975; C.-H. Lin et al.,
+"Accelerating pattern matching using a novel parallel algorithm on GPUs", 2013 (automata without links).
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+__all__ = ["FILTER_BITS", "FOUND", "HASH", "NONE", "Automaton", "Trie"]
+
+# In an entry of a table: something is found here.
+FOUND = 1 << 31
+# The end of a chain of patterns.
+NONE = 2**32 - 1
+_MOST_WORDS = 2**28
+# The filter's entry for some bytes: they are the low ones of a word, which is multiplied by HASH. The high bits count.
+FILTER_BITS = 15
+HASH = 0x9E3779B1
+
+
+class _States:
+    """The states of a trie: the beginnings of patterns, or with `backward` their endings.
+
+    Attributes:
+        classes: the class of each byte, uint32; bytes that no pattern has share one.
+        count: classes there are.
+        depth, parent, symbol: of each state; the class of the byte that leads to it.
+        terminal: the state that each pattern spells.
+        order: of the states by depth, level k from begins[k] on.
+    """
+
+    def __init__(self, patterns: Sequence[bytes], backward: bool, more: int) -> None:
+        used = np.zeros(256, bool)
+        for each in patterns:
+            used[np.frombuffer(each, np.uint8)] = True
+        known = int(used.sum())
+        self.classes = np.where(used, np.cumsum(used) - 1, known).astype(np.uint32)
+        self.count = known + (known < 256)
+        children: dict[int, int] = {}
+        parent, symbol, depth, terminal = [0], [0], [0], []
+        for each in patterns:
+            state = 0
+            symbols = self.classes[np.frombuffer(each, np.uint8)]
+            for k, c in enumerate((symbols[::-1] if backward else symbols).tolist()):
+                inner = children.setdefault(state << 8 | c, len(parent))
+                if inner == len(parent):
+                    parent.append(state)
+                    symbol.append(c)
+                    depth.append(k + 1)
+                state = inner
+            terminal.append(state)
+        if len(parent) * (self.count + more) > _MOST_WORDS:
+            raise ArgumentError(
+                f"the patterns need {len(parent)} states of {self.count + more} words, and an automaton has at most "
+                f"{_MOST_WORDS} words. Fix: search for fewer patterns at a time."
+            )
+        self.depth, self.parent, self.symbol = np.array(depth), np.array(parent), np.array(symbol)
+        self.terminal = np.array(terminal, np.int64)
+        self.order = np.argsort(self.depth, kind="stable")
+        self.begins = np.searchsorted(self.depth[self.order], np.arange(self.depth.max() + 3))
+
+    def chains(self, descending: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """The first and the last pattern of each state, and the next of each pattern, or NONE."""
+        terminal, numbers = self.terminal, np.arange(len(self.terminal), dtype=np.uint32)
+        order = np.argsort(terminal, kind="stable")
+        before, after = order[:-1], order[1:]
+        equal = terminal[after] == terminal[before]
+        following = np.full(len(numbers), NONE, np.uint32)
+        least, most = np.full(len(self.parent), NONE, np.uint32), np.full(len(self.parent), NONE, np.uint32)
+        most[terminal] = numbers  # of equal indices the last one counts
+        least[terminal[::-1]] = numbers[::-1]
+        if descending:
+            following[after[equal]] = before[equal]
+            return most, least, following
+        following[before[equal]] = after[equal]
+        return least, most, following
+
+
+def _entries(targets: np.ndarray, stride: int, head: np.ndarray) -> np.ndarray:
+    """Transitions as the first words of rows, with FOUND."""
+    found = np.where(head[targets] != NONE, np.uint32(FOUND), np.uint32(0))
+    return targets * np.uint32(stride) | found
+
+
+class Automaton:
+    """The automaton of Aho and Corasick, for a text that is read backward.
+
+    Attributes:
+        classes: the class of each byte, uint32.
+        stride: words of a row of the table: the transition of each class, one of a place behind the text, how many
+            patterns begin here, and the first of them.
+        table: the rows, uint32. A transition is the first word of the next state's row, with FOUND set where a
+            pattern begins. Row 0 is the beginning.
+        chains: for each pattern the next that begins at the same place, or NONE, and its length, uint32. Along a chain
+            lengths fall, and the numbers of equal patterns.
+    """
+
+    def __init__(self, patterns: Sequence[bytes]) -> None:
+        states = _States(patterns, True, 3)
+        self.classes, count = states.classes, states.count
+        self.stride = count + 3
+        head, last, following = states.chains(True)
+        parent, symbol, begins = states.parent, states.symbol, states.begins
+        totals = np.bincount(states.terminal, minlength=len(parent)).astype(np.uint64)
+        table = np.zeros((len(parent), self.stride), np.uint32)
+        link = np.zeros(len(parent), np.int64)  # the state of the longest proper suffix
+        for k in range(len(begins) - 2):
+            level, children = states.order[begins[k] : begins[k + 1]], states.order[begins[k + 1] : begins[k + 2]]
+            if k > 0:
+                # The parent's link is shallower than the parent, so that its row is complete.
+                link[level] = table[link[parent[level]], symbol[level]] if k > 1 else 0
+                table[level, :count] = table[link[level], :count]
+                totals[level] += totals[link[level]]
+                after = head[link[level]]
+                ends = last[level] != NONE
+                following[last[level[ends]]] = after[ends]
+                head[level[~ends]] = after[~ends]
+            table[parent[children], symbol[children]] = children
+        table[:, :count] = _entries(table[:, :count], self.stride, head)
+        table[:, count + 1] = np.minimum(totals, NONE)
+        table[:, count + 2] = head
+        self.table = table.reshape(-1)
+        lengths = np.array([len(each) for each in patterns], np.uint32)
+        self.chains = np.stack([following, lengths], axis=1).reshape(-1)
+
+
+class Trie:
+    """The trie of the patterns, and a filter for the places where one may begin.
+
+    Attributes:
+        classes: the class of each byte, uint32.
+        stride: words of a row of the table: the transition of each class, how many patterns end here, the first one.
+        table: the rows, uint32. A transition is the first word of the next state's row, with FOUND set where a
+            pattern ends, or 0 where no pattern goes on. Row 0 is the beginning.
+        chains: for each pattern the next equal one, or NONE, in the order of their numbers; and its length, uint32.
+        mask: the bytes of a word that the filter looks at: as many as every pattern has, at most four.
+        second: how far behind the begin the filter looks a second time, 0 to 4.
+        filter: two bits for each hash of these bytes, uint32: whether they are the first ones of a pattern, and
+            whether they stand `second` bytes behind its begin.
+    """
+
+    def __init__(self, patterns: Sequence[bytes]) -> None:
+        states = _States(patterns, False, 2)
+        self.classes, count = states.classes, states.count
+        self.stride = count + 2
+        head, _, following = states.chains(False)
+        table = np.zeros((len(states.parent), self.stride), np.uint32)
+        inner = np.arange(1, len(states.parent))
+        table[states.parent[1:], states.symbol[1:]] = _entries(inner.astype(np.uint32), self.stride, head)
+        table[:, count] = np.bincount(states.terminal, minlength=len(states.parent))
+        table[:, count + 1] = head
+        self.table = table.reshape(-1)
+        lengths = np.array([len(each) for each in patterns], np.uint32)
+        self.chains = np.stack([following, lengths], axis=1).reshape(-1)
+        shortest = min(map(len, patterns), default=4)
+        looked = min(4, shortest)
+        self.mask = 256**looked - 1
+        self.second = min(4, shortest - looked)
+        self.filter = np.zeros(2**FILTER_BITS // 16, np.uint32)
+        for k, first in enumerate((0, self.second)):
+            words = [int.from_bytes(each[first : first + looked], "little") for each in patterns]
+            entries = np.array([word * HASH % 2**32 >> 32 - FILTER_BITS for word in words], np.int64)
+            np.bitwise_or.at(self.filter, entries >> 4, np.uint32(1) << (2 * (entries & 15) + k).astype(np.uint32))

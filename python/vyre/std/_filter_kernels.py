@@ -1,0 +1,220 @@
+"""Kernels that let a filter choose places of a text, and follow the trie of ``_automaton.py`` from these.
+
+A place passes if the hashes of the bytes there and a little further on are those of patterns. All places are looked at
+alike, and the few that pass take longer: at most as many steps as the longest pattern has bytes.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import vyre
+from vyre import In, Out, u32, vec4u32
+from vyre.std._automaton import FILTER_BITS, FOUND, HASH, NONE
+from vyre.std._offsets import offsets_of
+
+__all__ = ["MOST_UNITS", "UNIT", "filtered", "filtered_matches"]
+
+LANES = 256
+# An invocation looks at units of 32 bytes, which have a bit each in one word, and takes at most so many.
+UNIT, MOST_UNITS = 32, 8
+_ROW = FOUND - 1
+_FILTER_WORDS = 2**FILTER_BITS // 16
+
+
+def passing(text: Any, filter: Any, unit: Any, mask: Any, second: Any) -> Any:
+    """The places of a unit that pass, as bits."""
+    a, b, c = text[2 * unit], text[2 * unit + 1], text[2 * unit + 2]
+    words = [a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y]
+    first, behind, further = vyre.u32(0), vyre.u32(0), vyre.u32(0)
+    for k in vyre.unroll(range(UNIT + 4)):
+        word, shift = words[k // 4], k % 4 * 8
+        if shift:
+            word = word >> shift | words[k // 4 + 1] << 32 - shift
+        entry = (word & mask) * HASH >> 32 - FILTER_BITS
+        bits = filter[entry >> 4] >> (entry & 15) * 2
+        if k < UNIT:
+            first |= (bits & 1) << k
+            behind |= (bits >> 1 & 1) << k
+        else:
+            further |= (bits >> 1 & 1) << k - UNIT
+    # With `second` 0 the shift by 32 is none, and lets more places through than it has to.
+    return first & (behind >> second | further << 32 - second)
+
+
+def following_entry(words: Any, classes: Any, table: Any, entry: Any, at: Any) -> Any:
+    """The entry behind one for a byte of the text; 0 where no pattern goes on."""
+    return table[(entry & _ROW) + classes[words[at >> 2] >> (at & 3) * 8 & 255]]
+
+
+def count_at(words: Any, classes: Any, table: Any, stride: Any, n: Any, start: Any) -> Any:
+    """How many patterns begin at a place."""
+    count, at = vyre.u32(0), start
+    entry = vyre.u32(0)
+    going = at < n
+    while going:
+        entry = following_entry(words, classes, table, entry, at)
+        at += 1
+        if entry >= FOUND:
+            count = vyre.saturating_add(count, table[(entry & _ROW) + stride - 2])
+        going = vyre.logical_and(entry != 0, at < n)
+    return count
+
+
+@vyre.kernel(workgroup_size=LANES)
+def look_for_matches(
+    text: In[vec4u32],
+    words: In[u32],
+    filter: In[u32],
+    classes: In[u32],
+    table: In[u32],
+    begins: Out[u32],
+    counts: Out[u32],
+    n: u32,
+    stride: u32,
+    mask: u32,
+    second: u32,
+    units: u32,
+):
+    """Mark the places where patterns begin, and count the patterns of each workgroup."""
+    shared, total = vyre.shared(u32, _FILTER_WORDS), vyre.shared(u32, 2)
+    t, tile = vyre.lid(0), vyre.wid(0)
+    for k in vyre.unroll(range(_FILTER_WORDS // LANES)):
+        shared[k * LANES + t] = filter[k * LANES + t]
+    vyre.barrier()
+    mine = vyre.u32(0)
+    for k in range(units):
+        unit = (tile * units + k) * LANES + t
+        if unit < len(begins):
+            found, real = passing(text, shared, unit, mask, second), vyre.u32(0)
+            while found != 0:
+                low = vyre.ctz(found)
+                found &= found - 1
+                count = count_at(words, classes, table, stride, n, unit * UNIT + low)
+                if count > 0:
+                    real |= vyre.u32(1) << low
+                    mine = vyre.saturating_add(mine, count)
+            begins[unit] = real
+    # Two halves, so that the sum of a workgroup does not wrap around.
+    total.atomic_add(0, mine & 0xFFFF)
+    total.atomic_add(1, mine >> 16)
+    vyre.barrier()
+    if t == 0:
+        high = total[1] + (total[0] >> 16)
+        counts[tile] = vyre.select(high >> 16 != 0, 2**32 - 1, high << 16 | total[0] & 0xFFFF)
+
+
+@vyre.kernel(workgroup_size=LANES)
+def write_found(
+    words: In[u32],
+    classes: In[u32],
+    table: In[u32],
+    chains: In[u32],
+    begins: In[u32],
+    offsets: In[u32],
+    matches: Out[u32],
+    n: u32,
+    stride: u32,
+    units: u32,
+    limit: u32,
+):
+    """Write the patterns that begin at the marked places of each workgroup."""
+    sums = vyre.shared(u32, 2 * LANES)
+    t, tile = vyre.lid(0), vyre.wid(0)
+    first = (tile * LANES + t) * units
+    mine = vyre.u32(0)
+    if offsets[tile] < limit:
+        for k in range(units):
+            found = begins[first + k]
+            while found != 0:
+                start = (first + k) * UNIT + vyre.ctz(found)
+                found &= found - 1
+                mine = vyre.saturating_add(mine, count_at(words, classes, table, stride, n, start))
+    total, side = mine, 0
+    for step in (1, 2, 4, 8, 16, 32, 64, 128):
+        sums[side + t] = total
+        vyre.barrier()
+        if t >= step:
+            total = vyre.saturating_add(sums[side + t - step], total)
+        side = LANES - side
+    sums[side + t] = total
+    vyre.barrier()
+    slot = offsets[tile]
+    if t > 0:
+        slot = vyre.saturating_add(slot, sums[side + t - 1])
+    if vyre.logical_and(mine > 0, slot < limit):
+        for k in range(units):
+            found = begins[first + k]
+            while vyre.logical_and(found != 0, slot < limit):
+                start = (first + k) * UNIT + vyre.ctz(found)
+                found &= found - 1
+                at, entry = start, vyre.u32(0)
+                going = at < n
+                while going:
+                    entry = following_entry(words, classes, table, entry, at)
+                    at += 1
+                    if entry >= FOUND:
+                        pattern = table[(entry & _ROW) + stride - 1]
+                        while vyre.logical_and(pattern != NONE, slot < limit):
+                            matches[3 * slot] = start
+                            matches[3 * slot + 1] = at
+                            matches[3 * slot + 2] = pattern
+                            slot += 1
+                            pattern = chains[2 * pattern]
+                    going = vyre.logical_and(entry != 0, at < n)
+
+
+@vyre.procedure(name="std.find.filter")
+def filtered(
+    text: In[vec4u32],
+    filter: In[u32],
+    classes: In[u32],
+    table: In[u32],
+    n: u32,
+    stride: u32,
+    mask: u32,
+    second: u32,
+    units: u32,
+):
+    """Where patterns begin, a bit each; how many matches stand before each workgroup's; and all of them."""
+    count = vyre.ceil_div(text.length, 2)
+    tiles = vyre.ceil_div(count, units * LANES)
+    begins, counts = vyre.scratch(u32, count, name="begins"), vyre.scratch(u32, tiles, name="counts")
+    words = text.view(u32)
+    look_for_matches(
+        text, words, filter, classes, table, begins, counts, n, stride, mask, second, units, workgroups=tiles
+    )
+    offsets, total = offsets_of(counts)
+    return begins, offsets, total
+
+
+@vyre.procedure(name="std.find.filter_write")
+def filtered_matches(
+    text: In[vec4u32],
+    classes: In[u32],
+    table: In[u32],
+    chains: In[u32],
+    begins: In[u32],
+    offsets: In[u32],
+    n: u32,
+    stride: u32,
+    units: u32,
+    limit: u32,
+):
+    """The first `limit` matches, three words each."""
+    matches = vyre.scratch(u32, limit * 3, zeros=True, name="matches")
+    write_found(
+        text.view(u32),
+        classes,
+        table,
+        chains,
+        begins,
+        offsets,
+        matches,
+        n,
+        stride,
+        units,
+        limit,
+        workgroups=offsets.length,
+    )
+    return matches

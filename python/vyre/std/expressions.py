@@ -1,0 +1,179 @@
+"""Search for regular expressions over bytes."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre._text import shown
+from vyre.errors import ArgumentError, BindingError
+from vyre.std._host import bytes_of, count_of, place_of
+from vyre.std._regex_kernels import counter, writer
+from vyre.std._regex_syntax import parse
+from vyre.std._regex_tables import Tables, earliest_tables, longest_tables
+from vyre.std._text import padded
+from vyre.std._walks import PIECE
+from vyre.std.search import ResidentMatches, matches_of, most_of
+
+if TYPE_CHECKING:
+    from vyre._core import Array
+    from vyre._devices import Device
+    from vyre.std._host import Place
+
+__all__ = ["Regex", "regex"]
+
+_RECORD = np.dtype([("start", np.uint32), ("end", np.uint32)])
+_MOST_ENDS = 1 << 25
+_KINDS = {"leftmost-longest": longest_tables, "earliest": earliest_tables}
+
+
+class Regex:
+    """A regular expression that ``regex`` has made.
+
+    Attributes:
+        pattern: the bytes of the pattern.
+    """
+
+    def __init__(self, pattern: Any) -> None:
+        if not isinstance(pattern, (bytes, bytearray)):
+            fix = "write pattern.encode()" if isinstance(pattern, str) else 'write regex(b"[a-z]+")'
+            raise BindingError(
+                f"argument `pattern` of vyre.std.regex must be bytes, got an object of type "
+                f"{type(pattern).__name__[:80]}. Fix: {fix}."
+            )
+        self.pattern = bytes(pattern)
+        self._positions = parse(self.pattern)
+        self._made: dict[str, Tables] = {"leftmost-longest": longest_tables(self._positions)}
+        self._tables: dict[Any, tuple[Array, ...]] = {}
+
+    def __repr__(self) -> str:
+        return f"vyre.std.regex({shown(self.pattern)})"
+
+    def __reduce__(self) -> Any:
+        return Regex, (self.pattern,)
+
+    def _on(self, kind: str, place: Place) -> tuple[Tables, tuple[Array, ...]]:
+        """The tables for a kind of matches; on the device the classes, the first's, its symbols, and the second's."""
+        if kind not in self._made:
+            self._made[kind] = _KINDS[kind](self._positions)
+        made = self._made[kind]
+        some = place.empty(0, np.uint32)
+        key = kind, some.backend, some.device
+        known = self._tables.get(key)
+        if known is None:
+            flat = (each.reshape(-1) for each in (made.classes, made.next, made.symbols, made.second))
+            known = self._tables[key] = tuple(place.array(each) for each in flat)
+        return made, known
+
+    def _counted(self, where: str, data: Any, kind: Any, backend: Any, device: Any) -> Any:
+        if not isinstance(kind, str) or kind not in _KINDS:
+            raise ArgumentError(
+                f'argument `kind` of {where} must be "leftmost-longest" or "earliest", got {shown(kind)}. '
+                'Fix: write kind="earliest".'
+            )
+        text = bytes_of(data, f"argument `data` of {where}")
+        place = place_of(where, backend, device, text)
+        made, tables = self._on(kind, place)
+        vectors = padded(text, place, where)
+        count = vectors.shape[0]
+        widths = made.next.shape[1], made.second.shape[1]
+        states = len(made.next), len(made.second)
+        # Each piece has a word for each state.
+        piece = max(PIECE, -(-count * max(states) // _MOST_ENDS))
+        group = 1 << math.isqrt(-(-count // piece)).bit_length()
+        found = counter(made.backward)(vectors, *tables, text.shape[0], *widths, *states, piece, group)
+        return place, made, tables, (text.shape[0], made.second.shape[1], piece), found
+
+    def count(
+        self,
+        data: Any,
+        kind: str = "leftmost-longest",
+        *,
+        backend: str | None = None,
+        device: int | Device | None = None,
+    ) -> Any:
+        """How many matches `find` gives; of resident data as an array of one uint32.
+
+        >>> import vyre.std
+        >>> vyre.std.regex(b"[a-z]+").count(b"two words", backend="cpu")
+        2
+        """
+        place, _, _, _, (_, _, _, total) = self._counted("vyre.std.Regex.count", data, kind, backend, device)
+        return int(total.numpy()[0]) if place.on_host else total
+
+    def find(
+        self,
+        data: Any,
+        kind: str = "leftmost-longest",
+        limit: int | None = None,
+        *,
+        backend: str | None = None,
+        device: int | Device | None = None,
+    ) -> Any:
+        """All matches that do not overlap, from left to right; none of them is empty.
+
+        From the end of one match, or from the begin of the data, the next one is
+
+        - "leftmost-longest": among the matches that begin first, the longest;
+        - "earliest": among the matches that end first, the longest, which is the one that begins first.
+
+        Args:
+            data: bytes, or an array of uint8, of fewer than 2^32 bytes.
+            kind: one of these.
+            limit: the most matches to give; None gives all of them.
+
+        Gives: Matches, a numpy record array (start, end) of uint32; with a limit `.overflow` says whether there are
+            more, and `.count` how many there are. Of resident data ResidentMatches; without a limit the call then waits
+            for their number.
+
+        Raises: BindingError, ArgumentError.
+
+        >>> import vyre.std
+        >>> pattern = vyre.std.regex(b"ab*|c")
+        >>> pattern.find(b"abbcab", backend="cpu").tolist()
+        [(0, 3), (3, 4), (4, 6)]
+        >>> pattern.find(b"abbcab", "earliest", backend="cpu").tolist()
+        [(0, 1), (3, 4), (4, 5)]
+        """
+        where = "vyre.std.Regex.find"
+        if limit is not None:
+            limit = count_of(limit, f"argument `limit` of {where}", 0, 2**30)
+        place, made, tables, sizes, found = self._counted(where, data, kind, backend, device)
+        symbols, begins, offsets, total = found
+        most = most_of(total, where) if limit is None else limit
+        words = writer(made.backward)(symbols, tables[3], begins, offsets, total, *sizes, most)
+        if not place.on_host:
+            return ResidentMatches(words.reshape(most, 2), total)
+        count = int(total.numpy()[0])
+        return matches_of(words.numpy()[: 2 * min(most, count)], count, _RECORD)
+
+
+def regex(pattern: bytes) -> Regex:
+    """Build the automata of a regular expression over bytes, to search texts for it on a device.
+
+    The syntax is that of Python's `re` with bytes:
+
+    - characters, `.` for any byte but a line feed, classes `[a-z]` and `[^...]`, `\\d \\D \\s \\S \\w \\W` of ASCII;
+    - `\\a \\f \\n \\r \\t \\v \\0 \\xhh`, and a backslash before any character that is no letter or digit;
+    - groups `(...)` and `(?:...)`, which capture nothing, and alternatives `|`;
+    - `* + ? {m} {m,} {,n} {m,n}` up to 1,000.
+
+    Left out, and refused by name, are anchors, word boundaries, backreferences, lookaheads and lookbehinds, lazy and
+    possessive quantifiers, named, atomic and conditional groups, flags, comments and octal escapes.
+
+    Any text is searched in a time that is linear in its length. A pattern has at most 4,096 positions, and 2,048
+    states in each automaton.
+
+    Gives: a Regex with ``find`` and ``count``; they say which matches are found.
+
+    Raises: BindingError for what is no bytes, ArgumentError for what is no pattern, left out, or too large.
+
+    Source: V. M. Glushkov, "The abstract theory of automata", 1961.
+
+    >>> import vyre.std
+    >>> vyre.std.regex(rb"\\d+").find(b"17 and 4", backend="cpu").tolist()
+    [(0, 2), (7, 8)]
+    """
+    return Regex(pattern)

@@ -1,0 +1,175 @@
+"""Graphs in compressed sparse rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import vyre
+from vyre import In, Out, boolean, u32
+from vyre._text import shown
+from vyre.errors import ArgumentError
+from vyre.std import _bfs, _components
+from vyre.std._bfs import UNREACHED
+from vyre.std._csr import graph_of
+from vyre.std._host import count_of
+from vyre.std._pagerank import ranked
+
+if TYPE_CHECKING:
+    from vyre._core import Array
+    from vyre._devices import Device
+
+__all__ = ["bfs", "components", "pagerank", "reachable"]
+
+# Turns of a batch, after which the host looks whether there are more levels: of the first one, and of the longest.
+_FIRST, _LONGEST = 4, 64
+_MOST_ROUNDS = 10_000
+
+
+@vyre.kernel(workgroup_size=256)
+def _is_reached(levels: In[u32], reached: Out[boolean]):
+    i = vyre.gid(0)
+    if i < len(levels):
+        reached[i] = vyre.boolean(levels[i] != UNREACHED)
+
+
+def _levels(where: str, offsets: Any, targets: Any, source: Any, backend: Any, device: Any) -> tuple[Array, Any]:
+    rows, edges, place = graph_of(where, offsets, targets, backend, device)
+    vertices = rows.shape[0] - 1
+    if vertices == 0:
+        raise ArgumentError(f"the graph of {where} has no vertices. Fix: pass two offsets or more.")
+    source = count_of(source, f"argument `source` of {where}", 0, vertices - 1)
+    levels, items, state = _bfs.begun(rows, source, _bfs.most_items(vertices, edges.shape[0]))
+    turns = _FIRST
+    while int(state.numpy()[0]):
+        _bfs.continued(rows, edges, levels, items, state, turns)
+        turns = min(2 * turns, _LONGEST)
+    return levels, place
+
+
+def bfs(
+    offsets: Any,
+    targets: Any,
+    source: int,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+) -> Any:
+    """Distance of every vertex from one, in edges: a breadth-first search.
+
+    Args:
+        offsets: n + 1 uint32 or int32 for n vertices: the edges of vertex i lead to targets[offsets[i]:offsets[i + 1]].
+        targets: vertices, uint32 or int32.
+        source: where the search begins.
+
+    Gives: levels, n uint32; 2^32 - 1 for vertices that cannot be reached. The call waits for the device every so many
+        levels, with resident arrays too.
+
+    Raises: BindingError for other arrays, ArgumentError for offsets and targets that are no graph, or no such source.
+
+    Source: D. Merrill, M. Garland, A. Grimshaw, "Scalable GPU graph traversal", 2012.
+
+    >>> import numpy as np
+    >>> import vyre.std
+    >>> offsets, targets = np.array([0, 2, 3, 3, 3], np.uint32), np.array([1, 2, 2], np.uint32)
+    >>> vyre.std.bfs(offsets, targets, 0, backend="cpu")
+    array([         0,          1,          1, 4294967295], dtype=uint32)
+    """
+    levels, place = _levels("vyre.std.bfs", offsets, targets, source, backend, device)
+    return place.result(levels)
+
+
+def reachable(
+    offsets: Any,
+    targets: Any,
+    source: int,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+) -> Any:
+    """Which vertices can be reached from one, as an array of bool; arguments and errors are those of ``bfs``.
+
+    >>> import numpy as np
+    >>> import vyre.std
+    >>> offsets, targets = np.array([0, 1, 1, 2], np.uint32), np.array([1, 0], np.uint32)
+    >>> vyre.std.reachable(offsets, targets, 0, backend="cpu")
+    array([ True,  True, False])
+    """
+    levels, place = _levels("vyre.std.reachable", offsets, targets, source, backend, device)
+    reached = place.empty(levels.shape[0], np.bool_)
+    _is_reached(levels, reached)
+    return place.result(reached)
+
+
+def components(offsets: Any, targets: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+    """The connected component of each vertex, as its least vertex; edges join both ways.
+
+    Args:
+        offsets: n + 1 uint32 or int32 for n vertices: the edges of vertex i lead to targets[offsets[i]:offsets[i + 1]].
+            An edge need not be there in both directions.
+        targets: vertices, uint32 or int32.
+
+    Gives: n uint32. The call waits for the device every so many rounds, with resident arrays too.
+
+    Raises: BindingError for other arrays, ArgumentError for offsets and targets that are no graph.
+
+    Source: Y. Zhang, A. Azad, Z. Hu, "FastSV: a distributed-memory connected component algorithm with fast
+        convergence", 2020.
+
+    >>> import numpy as np
+    >>> import vyre.std
+    >>> offsets, targets = np.array([0, 1, 1, 2, 2], np.uint32), np.array([3, 1], np.uint32)
+    >>> vyre.std.components(offsets, targets, backend="cpu")
+    array([0, 1, 1, 0], dtype=uint32)
+    """
+    rows, edges, place = graph_of("vyre.std.components", offsets, targets, backend, device)
+    sources, parents, labels, active = _components.begun(rows, edges.shape[0])
+    while int(active.numpy()[0]):
+        _components.continued(sources, edges, parents, labels, active, _FIRST)
+    return place.result(labels)
+
+
+def pagerank(
+    offsets: Any,
+    targets: Any,
+    rounds: int = 20,
+    damping: float = 0.85,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+) -> Any:
+    """PageRank of each vertex, as a fraction of 2^32.
+
+    With d = floor(damping * 2^32), a rank begins as floor((2^32 - 1) / n) and becomes, in each round,
+    floor((2^32 - d) / n) + floor(d * (sum + floor(lost / n)) / 2^32): `sum` is that of floor(rank / edges) over the
+    edges that lead here, and `lost` that of the ranks of all vertices without edges. All ranks sum up to less than
+    2^32.
+
+    Args:
+        offsets: n + 1 uint32 or int32 for n vertices: the edges of vertex i lead to targets[offsets[i]:offsets[i + 1]].
+        targets: vertices, uint32 or int32. Equal edges count as often as they are there.
+        rounds: 0 to 10,000.
+        damping: from 0 to less than 1.
+
+    Gives: n uint32. The call waits for the check of the graph, with resident arrays too.
+
+    Raises: BindingError for other arrays, ArgumentError for offsets and targets that are no graph, and for numbers
+        outside of these ranges.
+
+    Source: L. Page, S. Brin, R. Motwani, T. Winograd, "The PageRank citation ranking: bringing order to the web", 1999.
+
+    >>> import numpy as np
+    >>> import vyre.std
+    >>> offsets, targets = np.array([0, 1, 2, 3], np.uint32), np.array([1, 0, 0], np.uint32)
+    >>> vyre.std.pagerank(offsets, targets, backend="cpu") / 2**32
+    array([0.48055034, 0.46944966, 0.05      ])
+    """
+    rounds = count_of(rounds, "argument `rounds` of vyre.std.pagerank", 0, _MOST_ROUNDS)
+    if isinstance(damping, bool) or not isinstance(damping, (int, float, np.floating)) or not 0 <= damping < 1:
+        raise ArgumentError(
+            f"argument `damping` of vyre.std.pagerank must be a number from 0 to less than 1, got {shown(damping)}. "
+            "Fix: write 0.85."
+        )
+    rows, edges, place = graph_of("vyre.std.pagerank", offsets, targets, backend, device)
+    return place.result(ranked(rows, edges, rounds, int(float(damping) * 2**32)))

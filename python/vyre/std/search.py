@@ -1,0 +1,224 @@
+"""Search of many byte strings at once."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from vyre._core import Array
+from vyre.errors import ArgumentError, BindingError
+from vyre.std._automaton import Automaton, Trie
+from vyre.std._filter_kernels import LANES, MOST_UNITS, UNIT, filtered, filtered_matches
+from vyre.std._find_kernels import counted, written
+from vyre.std._host import Place, bytes_of, count_of, place_of
+from vyre.std._offsets import MOST
+from vyre.std._text import padded
+from vyre.std._waiting import waited
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from vyre._devices import Device
+
+__all__ = ["Matches", "Patterns", "ResidentMatches", "find"]
+
+_LONGEST = 65536
+# Where patterns up to this length are looked for behind a filter: on devices that do the same for many places at once.
+# The length bounds the steps that a place of the text takes.
+_FILTERING = ("vulkan",)
+_MOST_FILTERED = 256
+# Workgroups that are enough for a device, above which each takes more of the text.
+_ENOUGH = 1024
+# Vectors of 16 bytes in a piece of the text, at least.
+_PIECE = 32
+_RECORD = np.dtype([("start", np.uint32), ("end", np.uint32), ("pattern", np.uint32)])
+
+
+class Matches(np.recarray):
+    """Matches in a numpy record array with fields `start`, `end` and `pattern`, sorted by them.
+
+    Attributes:
+        count: how many matches there are in the data.
+        overflow: whether those are more than the call's limit, so that the last ones are missing.
+    """
+
+    count: int
+    overflow: bool
+
+    def __array_finalize__(self, obj: Any) -> None:
+        super().__array_finalize__(obj)
+        self.__dict__.setdefault("count", getattr(obj, "count", 0))
+        self.__dict__.setdefault("overflow", getattr(obj, "overflow", False))
+
+    def __reduce__(self) -> Any:
+        make, arguments, state = super().__reduce__()  # type: ignore[misc]
+        return make, arguments, (state, self.count, self.overflow)
+
+    def __setstate__(self, state: Any) -> None:
+        held, self.count, self.overflow = state
+        super().__setstate__(held)
+
+
+class ResidentMatches(NamedTuple):
+    """Matches in resident arrays, as ``find`` gives them for resident data.
+
+    Attributes:
+        matches: (limit, 3) uint32: begin, end and number of the pattern; zeros behind the last match.
+        count: how many matches there are in the data, one uint32; 2^32 - 1 stands for as many or more.
+    """
+
+    matches: Array
+    count: Array
+
+
+def matches_of(words: np.ndarray, count: int, record: np.dtype) -> Matches:
+    """Words of records as a record array."""
+    made = words.view(record).view(Matches)
+    made.count, made.overflow = count, count > made.size
+    return made
+
+
+def most_of(count: Array, where: str) -> int:
+    """The number of results, which is read from the device."""
+    total = int(waited(count, where, "pass limit=1000")[0])
+    if total == MOST:
+        raise ArgumentError(
+            f"{where} finds {MOST} matches or more, which do not fit into an array. Fix: pass limit=1000."
+        )
+    return total
+
+
+class Patterns:
+    """Byte strings to search for, with the automaton that finds them.
+
+    Building it takes a while for many patterns; it is kept, on the host and on each device that it was used on.
+
+    Args:
+        patterns: byte strings of 1 to 65,536 bytes. The number of one is its index here; equal ones are all found.
+
+    Raises: ArgumentError for an empty pattern, one that is too long, or patterns that need more than 2^28 words.
+        BindingError for what is no byte string.
+
+    >>> import vyre.std
+    >>> names = vyre.std.Patterns([b"he", b"she", b"hers"])
+    >>> names.find(b"ushers", backend="cpu").tolist()
+    [(1, 4, 1), (2, 4, 0), (2, 6, 2)]
+    >>> len(names)
+    3
+    """
+
+    def __init__(self, patterns: Iterable[Any]) -> None:
+        if isinstance(patterns, (bytes, bytearray, memoryview, str)) or not hasattr(patterns, "__iter__"):
+            raise BindingError(
+                f"argument `patterns` of vyre.std.Patterns must be a list of bytes, got an object of type "
+                f'{type(patterns).__name__[:80]}. Fix: write [b"word"].'
+            )
+        made: list[bytes] = []
+        for k, each in enumerate(patterns):
+            where = f"element {k} of argument `patterns` of vyre.std.Patterns"
+            if isinstance(each, Array):
+                raise BindingError(f"{where} is a resident array. Fix: write .numpy().")
+            word = bytes_of(each, where).tobytes()
+            if not 1 <= len(word) <= _LONGEST:
+                raise ArgumentError(
+                    f"{where} has {len(word)} bytes, and a pattern has 1 to {_LONGEST}. Fix: leave it out."
+                )
+            made.append(word)
+        self._count = len(made)
+        self._longest = max(map(len, made), default=0)
+        self._patterns = made
+        self._automaton = Automaton(made)
+        self._trie: Trie | None = None  # made where it is used
+        self._tables: dict[Any, tuple[Array, ...]] = {}
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __repr__(self) -> str:
+        return f"<vyre.std.Patterns of {self._count} patterns>"
+
+    def __reduce__(self) -> Any:
+        return Patterns, (self._patterns,)
+
+    def _on(self, made: Automaton | Trie, where: tuple[str, int]) -> tuple[Array, ...]:
+        """The tables on a device: classes, rows, chains, and the filter if there is one."""
+        key = type(made), *where
+        known = self._tables.get(key)
+        if known is None:
+            place = Place(*where, True)
+            tables = [made.classes, made.table, made.chains, *([made.filter] if isinstance(made, Trie) else [])]
+            known = self._tables[key] = tuple(place.array(each) for each in tables)
+        return known
+
+    def _chosen(self, backend: str) -> Automaton | Trie:
+        """What is faster on a backend."""
+        if backend not in _FILTERING or self._longest > _MOST_FILTERED:
+            return self._automaton
+        if self._trie is None:
+            self._trie = Trie(self._patterns)
+        return self._trie
+
+    def find(
+        self, data: Any, limit: int | None = None, *, backend: str | None = None, device: int | Device | None = None
+    ) -> Any:
+        """Find them; see ``vyre.std.find``."""
+        text = bytes_of(data, "argument `data` of vyre.std.find")
+        if limit is not None:
+            limit = count_of(limit, "argument `limit` of vyre.std.find", 0, 2**30)
+        place = place_of("vyre.std.find", backend, device, text)
+        n, vectors = text.shape[0], padded(text, place, "vyre.std.find")
+        made = self._chosen(vectors.backend)
+        classes, table, chains, *filters = self._on(made, (vectors.backend, vectors.device))
+        if isinstance(made, Trie):
+            units = min(max(n // (UNIT * LANES * _ENOUGH), 1), MOST_UNITS)
+            sizes = n, made.stride
+            looked = made.mask, made.second
+            begins, offsets, total = filtered(vectors, *filters, classes, table, *sizes, *looked, units)
+            most = most_of(total, "vyre.std.find") if limit is None else limit
+            found = filtered_matches(vectors, classes, table, chains, begins, offsets, *sizes, units, most)
+        else:
+            lead = -(-(self._longest - 1) // 16)
+            walk = n, max(_PIECE, 4 * lead), lead, made.stride
+            counts, offsets, total = counted(vectors, classes, table, *walk)
+            most = most_of(total, "vyre.std.find") if limit is None else limit
+            found = written(vectors, classes, table, chains, counts, offsets, *walk, most)
+        if not place.on_host:
+            return ResidentMatches(found.reshape(most, 3), total)
+        count = int(total.numpy()[0])
+        return matches_of(found.numpy()[: 3 * min(most, count)], count, _RECORD)
+
+
+def find(
+    patterns: Patterns | Iterable[Any],
+    data: Any,
+    limit: int | None = None,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+) -> Any:
+    """Find all places of many byte strings in a text, overlapping ones too, with the automaton of Aho and Corasick.
+
+    Args:
+        patterns: byte strings of 1 to 65,536 bytes, or Patterns, which keeps what is built for them.
+        data: bytes, or an array of uint8, of fewer than 2^32 bytes.
+        limit: the most matches to give; None gives all of them.
+
+    Gives: Matches, a numpy record array (start, end, pattern) of uint32, sorted in this order; data[start:end] is the
+        pattern. With a limit `.overflow` says whether there are more, and `.count` how many there are. Of resident data
+        ResidentMatches; without a limit the call then waits for their number.
+
+    Raises: BindingError, ArgumentError.
+
+    Source: A. Aho, M. Corasick, "Efficient string matching: an aid to bibliographic search", 1975.
+
+    >>> import vyre.std
+    >>> found = vyre.std.find([b"he", b"she", b"hers"], b"ushers", backend="cpu")
+    >>> found.tolist()
+    [(1, 4, 1), (2, 4, 0), (2, 6, 2)]
+    >>> first = vyre.std.find([b"a"], b"banana", limit=2, backend="cpu")
+    >>> first.start.tolist(), first.overflow, first.count
+    ([1, 3], True, 3)
+    """
+    made = patterns if isinstance(patterns, Patterns) else Patterns(patterns)
+    return made.find(data, limit, backend=backend, device=device)

@@ -1,0 +1,297 @@
+"""Search of many byte strings: every match, beside plain searches and pyahocorasick."""
+
+import copy
+import pickle
+
+import ahocorasick
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+import vyre
+from conftest import SEED
+from vyre import std
+from vyre.errors import ArgumentError, BindingError
+from vyre.std import _automaton, _offsets, _text
+from vyre.std._filter_kernels import LANES, UNIT
+from vyre.std._host import place_of
+
+PIECE = 512  # bytes, of short patterns
+
+
+WAYS = {"filter": ("reference", "cpu", "vulkan"), "automaton": ()}
+
+
+@pytest.fixture(params=WAYS)
+def way(request, monkeypatch):
+    """Either way to search for patterns that are short enough for both."""
+    monkeypatch.setattr(std.search, "_FILTERING", WAYS[request.param])
+    return request.param
+
+
+def all_matches(patterns, data):
+    """By bytes.find alone."""
+    found = []
+    for number, each in enumerate(patterns):
+        at = data.find(each)
+        while at >= 0:
+            found.append((at, at + len(each), number))
+            at = data.find(each, at + 1)
+    return sorted(found)
+
+
+def letters(rng, n, count=2):
+    return rng.integers(97, 97 + count, n, dtype=np.uint8).tobytes()
+
+
+# The example of Aho and Corasick's article.
+def test_the_articles_example(target, way):
+    found = std.find([b"he", b"she", b"his", b"hers"], b"ushers", **target)
+    assert found.tolist() == [(1, 4, 1), (2, 4, 0), (2, 6, 3)]
+    assert found.dtype.names == ("start", "end", "pattern")
+    assert (found.count, found.overflow) == (3, False)
+
+
+@pytest.mark.parametrize("n", [0, 1, 15, 16, 17, 31, 32, 33, PIECE - 1, PIECE, PIECE + 1, 3 * PIECE + 5])
+def test_overlapping_matches_around_pieces(target, rng, n, way):
+    data = letters(rng, n)
+    parts = [data[-40:] or b"x", data[490:530] or b"y"]
+    patterns = [b"a", b"ab", b"bab", b"aa", b"abbab", b"aa", letters(rng, 17), *parts]
+    found = std.find(patterns, data, **target)
+    assert found.tolist() == all_matches(patterns, data)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@seed(SEED)
+@given(
+    filtering=st.sampled_from([*WAYS.values()]),
+    patterns=st.lists(st.binary(min_size=1, max_size=6).map(lambda b: bytes(c % 3 for c in b)), max_size=8),
+    data=st.binary(max_size=80).map(lambda b: bytes(c % 3 for c in b)),
+    limit=st.none() | st.integers(0, 50),
+)
+def test_all_matches_in_order_of_small_alphabets(filtering, patterns, data, limit):
+    wanted = all_matches(patterns, data)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(std.search, "_FILTERING", filtering)
+        found = std.find(patterns, data, limit, backend="cpu")
+    assert found.tolist() == wanted[:limit]
+    assert (found.count, found.overflow) == (len(wanted), limit is not None and len(wanted) > limit)
+
+
+@pytest.mark.parametrize("length", [1, 3, 4, 5, 7, 8, 20])
+def test_patterns_of_one_length_at_every_place_of_a_unit(target, rng, way, length):
+    data = rng.integers(0, 256, 3 * UNIT + length, dtype=np.uint8).tobytes()
+    patterns = [data[k : k + length] for k in range(3 * UNIT)]
+    assert std.find(patterns, data, **target).tolist() == all_matches(patterns, data)
+
+
+@pytest.mark.parametrize(
+    ("shortest", "looks"), [(1, (1, 0)), (3, (3, 0)), (4, (4, 0)), (6, (4, 2)), (8, (4, 4)), (9, (4, 4))]
+)
+def test_the_filter_looks_twice_where_patterns_are_long_enough(rng, shortest, looks):
+    trie = _automaton.Trie([letters(rng, shortest, 26), letters(rng, 30, 26)])
+    assert (trie.mask.bit_length() // 8, trie.second) == looks
+    assert 2 <= sum(f"{each:b}".count("1") for each in trie.filter.tolist()) <= 4
+
+
+def test_zeros_are_found_and_not_behind_the_end(target, way):
+    patterns = [b"\0", b"\0\0", b"\xff\0"]
+    data = b"\0" * 5 + b"\xff" + b"\0" * 3
+    assert std.find(patterns, data, **target).tolist() == all_matches(patterns, data)
+
+
+def test_patterns_of_all_bytes(target, rng, way):
+    data = bytes(range(256)) + rng.integers(0, 256, 3000, dtype=np.uint8).tobytes()
+    patterns = [bytes([k]) for k in range(256)]
+    assert std.find(patterns, data, **target).tolist() == all_matches(patterns, data)
+
+
+def test_many_patterns_are_those_of_pyahocorasick(rng, way):
+    words = sorted({letters(rng, int(rng.integers(2, 9)), 26) for _ in range(2000)})
+    text = letters(rng, 50_000, 26)
+    other = ahocorasick.Automaton()
+    for number, each in enumerate(words):
+        other.add_word(each.decode(), (number, len(each)))
+    other.make_automaton()
+    wanted = sorted((end + 1 - n, end + 1, k) for end, (k, n) in other.iter(text.decode()))
+    assert std.find(words, text, backend="cpu").tolist() == wanted
+    assert len(wanted) > 1000
+
+
+def test_a_pattern_longer_than_a_piece(target, rng):
+    data = letters(rng, 5000)
+    patterns = [data[100:2100], data[1500:4900], data[:1], data]
+    found = std.find(patterns, data, **target)
+    assert found.tolist() == all_matches(patterns, data)
+
+
+def test_the_longest_pattern_that_is_taken(rng):
+    data = letters(rng, 200_000, 26)
+    assert std.find([data[70_000:135_536]], data, backend="cpu").tolist() == [(70_000, 135_536, 0)]
+    with pytest.raises(ArgumentError) as error:
+        std.find([b"a", data[:65537]], data)
+    assert str(error.value) == (
+        "element 1 of argument `patterns` of vyre.std.Patterns has 65537 bytes, and a pattern has 1 to 65536. "
+        "Fix: leave it out."
+    )
+
+
+@pytest.mark.parametrize("units", [1, 3, 8])
+def test_workgroups_that_take_several_units(rng, monkeypatch, units):
+    monkeypatch.setattr(std.search, "_FILTERING", ["cpu"])
+    monkeypatch.setattr(std.search, "_ENOUGH", 1)
+    n = UNIT * LANES * units + 5000
+    data = letters(rng, n, 5)
+    patterns = [b"ab", b"abc", b"c" * 256, b"edcba", b"a" * 3]
+    assert std.find(patterns, data, backend="cpu").tolist() == all_matches(patterns, data)
+
+
+def test_patterns_as_long_as_the_filter_takes_and_longer(rng, way):
+    data = letters(rng, 3000)
+    for length in (255, 256, 257):
+        patterns = [data[k : k + length] for k in (0, 700, 2500)]
+        assert std.find(patterns, data, backend="cpu").tolist() == all_matches(patterns, data)
+    same = b"a" * 1000
+    found = std.find([b"a" * 256, b"a" * 100], same, backend="cpu")
+    assert found.tolist() == all_matches([b"a" * 256, b"a" * 100], same)
+
+
+def test_resident_data_gives_resident_matches(target, rng, way):
+    data = letters(rng, 2000)
+    patterns = std.Patterns([b"aba", b"bb"])
+    wanted = all_matches([b"aba", b"bb"], data)
+    for first in (0, 1, 16):  # a slice that begins within a vector is copied
+        text = vyre.array(np.frombuffer(b"z" * first + data, np.uint8), **target)[first:]
+        found = patterns.find(text)
+        assert [tuple(row) for row in found.matches.numpy().tolist()] == wanted
+        assert found.count.numpy().tolist() == [len(wanted)]
+    few = patterns.find(text, limit=len(wanted) + 2)
+    assert [tuple(row) for row in few.matches.numpy().tolist()] == [*wanted, (0, 0, 0), (0, 0, 0)]
+    assert patterns.find(text, 5).matches.numpy().tolist() == [list(each) for each in wanted[:5]]
+
+
+def test_with_a_limit_a_graph_records_the_search(rng, way):
+    first, second = (letters(rng, 160) for _ in range(2))
+    patterns = std.Patterns([b"ab"])
+    text = vyre.array(np.frombuffer(first, np.uint8), backend="cpu")
+    patterns.find(text, 100)  # the tables are on the device
+    with vyre.graph() as graph:
+        with pytest.raises(ArgumentError) as error:
+            patterns.find(text)
+        found = patterns.find(text, 100)
+    assert str(error.value) == (
+        "vyre.std.find reads from the device on its way, and has no place in a graph. Fix: pass limit=1000."
+    )
+    for data in (first, second):
+        text[:] = np.frombuffer(data, np.uint8)
+        graph.replay()
+        assert int(found.count) == data.count(b"ab")
+        assert found.matches.numpy()[: int(found.count), 0].tolist() == [s for s, _, _ in all_matches([b"ab"], data)]
+
+
+@pytest.mark.parametrize("n", [0, 1, 1023, 1024, 1025, 3000])
+def test_offsets_are_sums(target, rng, n):
+    counts = rng.integers(0, 2**20, n, dtype=np.uint32)
+    offsets, total = _offsets.offsets_of(counts, **target)
+    assert offsets.tolist() == (np.cumsum(counts) - counts).tolist()
+    assert total.tolist() == [counts.sum()]
+
+
+def test_offsets_of_three_levels_saturate(rng):
+    counts = rng.integers(0, 2**13, 1_100_000, dtype=np.uint32)
+    offsets, total = _offsets.offsets_of(counts, backend="cpu")
+    sums = np.cumsum(counts, dtype=np.uint64)
+    assert sums[-1] > 2**32
+    assert np.array_equal(offsets, np.minimum(sums - counts, 2**32 - 1))
+    assert total.tolist() == [2**32 - 1]
+
+
+WRONG = [
+    (
+        lambda: std.find(b"word", b"text"),
+        BindingError,
+        "argument `patterns` of vyre.std.Patterns must be a list of bytes, got an object of type bytes. "
+        'Fix: write [b"word"].',
+    ),
+    (
+        lambda: std.find(["word"], b"text"),
+        BindingError,
+        "element 0 of argument `patterns` of vyre.std.Patterns must be bytes, got a str. Fix: write text.encode().",
+    ),
+    (
+        lambda: std.find([b"a", b""], b"text"),
+        ArgumentError,
+        "element 1 of argument `patterns` of vyre.std.Patterns has 0 bytes, and a pattern has 1 to 65536. "
+        "Fix: leave it out.",
+    ),
+    (
+        lambda: std.find([vyre.zeros(3, np.uint8)], b"text"),
+        BindingError,
+        "element 0 of argument `patterns` of vyre.std.Patterns is a resident array. Fix: write .numpy().",
+    ),
+    (
+        lambda: std.find([b"a"], "text"),
+        BindingError,
+        "argument `data` of vyre.std.find must be bytes, got a str. Fix: write text.encode().",
+    ),
+    (
+        lambda: std.find([b"a"], b"text", -1),
+        ArgumentError,
+        "argument `limit` of vyre.std.find must be an integer from 0 to 1073741824, got -1. "
+        "Fix: write an integer in that range.",
+    ),
+    (
+        lambda: std.find([b"a"], vyre.zeros(3, np.uint8), backend="cpu"),
+        ArgumentError,
+        "argument `backend` of vyre.std.find is for numpy arrays; resident ones are used where they are. "
+        "Fix: leave `backend` out.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), WRONG)
+def test_wrong_calls(call, kind, message):
+    with pytest.raises(kind) as error:
+        call()
+    assert str(error.value) == message
+
+
+def test_patterns_and_matches_are_pickled():
+    patterns = std.Patterns([b"an", b"a"])
+    found = patterns.find(b"banana", 3, backend="cpu")
+    other = pickle.loads(pickle.dumps(found))
+    assert isinstance(other, std.Matches)
+    assert (other.tolist(), other.count, other.overflow) == (found.tolist(), 5, True)
+    assert copy.copy(found)[1:].count == 5
+    assert pickle.loads(pickle.dumps(patterns)).find(b"banana", 3, backend="cpu").tolist() == found.tolist()
+
+
+def test_patterns_that_need_too_much_memory(monkeypatch):
+    monkeypatch.setattr(std._automaton, "_MOST_WORDS", 30)
+    with pytest.raises(ArgumentError) as error:
+        std.find([b"abc", b"bcd"], b"text")
+    assert str(error.value) == (
+        "the patterns need 7 states of 8 words, and an automaton has at most 30 words. "
+        "Fix: search for fewer patterns at a time."
+    )
+
+
+def test_a_text_whose_places_are_no_u32():
+    text = np.broadcast_to(np.uint8(0), 2**32)  # which takes no memory
+    with pytest.raises(ArgumentError) as error:
+        _text.padded(text, place_of("vyre.std.find", "cpu", None), "vyre.std.find")
+    assert str(error.value) == (
+        "argument `data` of vyre.std.find has 4294967296 bytes, and a search takes at most 4294967295. "
+        "Fix: search parts that overlap by the longest match."
+    )
+
+
+def test_more_matches_than_fit(monkeypatch):
+    monkeypatch.setattr(std.search, "MOST", 4)
+    with pytest.raises(ArgumentError) as error:
+        std.find([b"a"], b"aaaa")
+    assert str(error.value) == (
+        "vyre.std.find finds 4 matches or more, which do not fit into an array. Fix: pass limit=1000."
+    )
+    assert std.find([b"a"], b"aaaa", 1000).count == 4

@@ -1,0 +1,275 @@
+"""Graphs: levels and components beside scipy's, ranks beside integers of Python."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+from scipy.sparse.csgraph import connected_components, shortest_path
+
+import vyre
+from conftest import SEED
+from vyre import std
+from vyre.errors import ArgumentError, BindingError
+from vyre.std import _bfs
+
+UNREACHED = 2**32 - 1
+
+
+def rows_of(n, edges):
+    """Edges as pairs to offsets and targets."""
+    pairs = sorted(edges)
+    sources = np.array([u for u, _ in pairs], np.uint32)
+    targets = np.array([v for _, v in pairs], np.uint32)
+    return np.searchsorted(sources, np.arange(n + 1)).astype(np.uint32), targets
+
+
+def drawn(rng, n, edges):
+    return rows_of(n, rng.integers(0, n, (edges, 2)).tolist())
+
+
+def path(order):
+    """Each vertex leads to the next one of this order."""
+    return rows_of(len(order), itertools.pairwise(order))
+
+
+def matrix(offsets, targets):
+    n = len(offsets) - 1
+    return csr_matrix((np.ones(len(targets)), targets.astype(np.int64), offsets.astype(np.int64)), shape=(n, n))
+
+
+def scipys_levels(offsets, targets, source):
+    found = shortest_path(matrix(offsets, targets), unweighted=True, indices=source)
+    return np.where(np.isinf(found), UNREACHED, found).astype(np.uint32)
+
+
+def scipys_components(offsets, targets):
+    n = len(offsets) - 1
+    _, labels = connected_components(matrix(offsets, targets), directed=False)
+    least = np.full(n, n)
+    np.minimum.at(least, labels, np.arange(n))
+    return least[labels]
+
+
+def exact_ranks(offsets, targets, rounds, damping):
+    """The definition, in Python's integers."""
+    n, d = len(offsets) - 1, int(damping * 2**32)
+    ranks = [(2**32 - 1) // n] * n
+    for _ in range(rounds):
+        sums, lost = [0] * n, 0
+        for u in range(n):
+            edges = targets[offsets[u] : offsets[u + 1]].tolist()
+            lost += 0 if edges else ranks[u]
+            for v in edges:
+                sums[v] += ranks[u] // len(edges)
+        ranks = [min((2**32 - d) // n, 2**32 - 1) + (d * (sums[v] + lost // n) >> 32) for v in range(n)]
+    return ranks
+
+
+SIZES = [(1, 2), (2, 1), (256, 200), (257, 1500), (2000, 1500)]
+
+
+@pytest.mark.parametrize(("n", "edges"), SIZES)
+def test_levels_are_scipys(target, rng, n, edges):
+    offsets, targets = drawn(rng, n, edges)
+    source = int(rng.integers(n))
+    wanted = scipys_levels(offsets, targets, source)
+    assert np.array_equal(std.bfs(offsets, targets, source, **target), wanted)
+    reached = std.reachable(offsets, targets, source, **target)
+    assert reached.dtype == np.bool_
+    assert np.array_equal(reached, wanted != UNREACHED)
+
+
+@pytest.mark.parametrize(("n", "edges"), SIZES)
+def test_components_are_scipys(target, rng, n, edges):
+    offsets, targets = drawn(rng, n, edges)
+    assert np.array_equal(std.components(offsets, targets, **target), scipys_components(offsets, targets))
+
+
+@pytest.mark.parametrize(("n", "edges"), SIZES)
+def test_ranks_are_those_of_the_definition(target, rng, n, edges):
+    offsets, targets = drawn(rng, n, edges)
+    found = std.pagerank(offsets, targets, 3, **target)
+    assert found.tolist() == exact_ranks(offsets, targets, 3, 0.85)
+    assert int(found.sum(dtype=np.uint64)) < 2**32
+
+
+graphs = st.integers(1, 12).flatmap(
+    lambda n: st.lists(st.tuples(st.integers(0, n - 1), st.integers(0, n - 1)), max_size=30).map(
+        lambda edges: rows_of(n, edges)
+    )
+)
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=list(HealthCheck))
+@seed(SEED)
+@given(graphs, st.sampled_from([0, 0.25, 0.85, 1 - 2**-32]), st.integers(0, 4))
+def test_small_graphs_of_every_form(graph, damping, rounds):
+    for backend in ("cpu", "reference"):
+        assert np.array_equal(std.bfs(*graph, 0, backend=backend), scipys_levels(*graph, 0))
+        assert np.array_equal(std.components(*graph, backend=backend), scipys_components(*graph))
+        found = std.pagerank(*graph, rounds, damping, backend=backend)
+        assert found.tolist() == exact_ranks(*graph, rounds, damping)
+
+
+@pytest.mark.parametrize("n", [2, 255, 257, 513, 3000])
+def test_a_path_has_a_level_a_vertex(target, rng, n):
+    if target["backend"] != "cpu":
+        n = min(n, 600)
+    order = rng.permutation(n)
+    offsets, targets = path(order.tolist())
+    levels = std.bfs(offsets, targets, int(order[0]), **target)
+    assert np.array_equal(levels[order], np.arange(n))
+    assert not std.components(offsets, targets, **target).any()
+
+
+def test_frontiers_shrink_and_grow_again(target):
+    """A path, a vertex with many edges, the vertex where they meet, and a path again: small, large, small frontiers."""
+    wide, long = 600, 40
+    edges = [(k, k + 1) for k in range(long)]
+    edges += [(long, long + 1 + k) for k in range(wide)]
+    edges += [(long + 1 + k, long + 1 + wide) for k in range(wide)]
+    edges += [(long + 1 + wide + k, long + 2 + wide + k) for k in range(long)]
+    offsets, targets = rows_of(2 * long + wide + 2, edges)
+    assert np.array_equal(std.bfs(offsets, targets, 0, **target), scipys_levels(offsets, targets, 0))
+
+
+@pytest.mark.parametrize("more", [-1, 0, 1, 2 * _bfs.MOST + 7])
+def test_a_vertex_with_more_edges_than_an_item_takes(more):
+    n = _bfs.MOST + more + 1
+    offsets, targets = np.r_[0, np.full(n, n - 1)].astype(np.uint32), np.arange(1, n, dtype=np.uint32)
+    levels = std.bfs(offsets, targets, 0, backend="cpu")
+    assert levels[0] == 0
+    assert (levels[1:] == 1).all()
+    assert not std.components(offsets, targets, backend="cpu").any()
+
+
+def test_many_vertices(rng):
+    offsets, targets = drawn(rng, 20_000, 100_000)
+    assert np.array_equal(std.bfs(offsets, targets, 0, backend="cpu"), scipys_levels(offsets, targets, 0))
+    few = drawn(rng, 20_000, 9_000)
+    assert np.array_equal(std.components(*few, backend="cpu"), scipys_components(*few))
+
+
+def test_an_empty_graph(target):
+    offsets, targets = np.zeros(1, np.uint32), np.zeros(0, np.uint32)
+    assert std.components(offsets, targets, **target).tolist() == []
+    assert std.pagerank(offsets, targets, **target).tolist() == []
+
+
+def test_resident_and_signed_arrays(target):
+    offsets, targets = np.array([0, 1, 2, 2], np.int32), np.array([2, 1], np.int32)
+    resident = [vyre.array(each, **target) for each in (offsets, targets)]
+    for graph in ((offsets, targets), resident):
+        levels = std.bfs(*graph, 0) if graph is resident else std.bfs(*graph, 0, **target)
+        assert isinstance(levels, vyre.Array) == (graph is resident)
+        assert np.asarray(levels if graph is not resident else levels.numpy()).tolist() == [0, UNREACHED, 1]
+    assert std.components(*resident).numpy().tolist() == [0, 1, 0]
+    assert std.reachable(*resident, 1).numpy().tolist() == [False, True, False]
+    assert std.pagerank(*resident, 1).numpy().tolist() == exact_ranks(offsets, targets, 1, 0.85)
+
+
+@pytest.mark.parametrize("kernel", ["expand", "expand_small"])
+def test_a_level_has_no_races(kernel):
+    offsets, targets = rows_of(
+        300, [(0, 1), (0, 1), (0, 2), *((1, k) for k in range(3, 290)), *((2, k) for k in range(3, 9))]
+    )
+    arrays = {
+        "offsets": offsets,
+        "targets": targets,
+        "items": np.array([0, 3, 3, 287] + [0] * 600, np.uint32),
+        "before": np.array([2, 1, 1, 0], np.uint32),
+        "levels": np.array([0, *[UNREACHED] * 299], np.uint32),
+        "following": np.zeros(604, np.uint32),
+        "after": np.array([0, 1, 1, 0], np.uint32),
+    }
+    result = vyre.check(getattr(_bfs, kernel).program, arrays, workgroups=1, checks=["race", "divergent-barrier"])
+    assert result.ok, str(result)
+
+
+U = np.uint32
+GOOD = np.array([0, 1, 2], U), np.array([1, 0], U)
+WRONG = [
+    (np.zeros(0, U), np.zeros(0, U), "argument `offsets` of {} is empty. Fix: pass n + 1 offsets for n vertices, "
+     "np.zeros(1, np.uint32) for none."),
+    (np.array([1, 2], U), np.zeros(2, U), "argument `offsets` of {} begins with 1. Fix: begin with 0, the first edge "
+     "of vertex 0."),
+    (np.array([0, 3, 2, 4], U), np.zeros(4, U), "argument `offsets` of {} falls from 3 to 2 at element 2. Fix: let "
+     "element i be the number of edges of all vertices before i."),
+    (np.array([0, -1, 0], np.int32), np.zeros(0, U), "element 1 of argument `offsets` of {} is -1, and there are 0 "
+     "targets. Fix: end with the number of targets."),
+    (np.array([0, 1, 3], U), np.zeros(2, U), "element 2 of argument `offsets` of {} is 3, and there are 2 targets. "
+     "Fix: end with the number of targets."),
+    (np.array([0, 1, 1], U), np.zeros(2, U), "argument `offsets` of {} ends with 1, and there are 2 targets. Fix: end "
+     "with the number of targets."),
+    (np.array([0, 1, 2], U), np.array([1, 2], U), "element 1 of argument `targets` of {} is 2, and the graph has 2 "
+     "vertices. Fix: use vertices below 2."),
+]  # fmt: skip
+CALLS = {
+    "vyre.std.bfs": lambda *graph, **place: std.bfs(*graph, 0, **place),
+    "vyre.std.reachable": lambda *graph, **place: std.reachable(*graph, 0, **place),
+    "vyre.std.components": std.components,
+    "vyre.std.pagerank": std.pagerank,
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+@pytest.mark.parametrize(("offsets", "targets", "message"), WRONG)
+def test_rows_that_are_no_graph(offsets, targets, message, name):
+    with pytest.raises(ArgumentError) as error:
+        CALLS[name](offsets, targets, backend="cpu")
+    assert str(error.value) == message.format(name)
+    with pytest.raises(ArgumentError) as error:
+        CALLS[name](*(vyre.array(each, backend="cpu") for each in (offsets, targets)))
+    assert str(error.value) == message.format(name)
+
+
+def test_calls_that_wait_have_no_place_in_a_graph():
+    graph = [vyre.array(each, backend="cpu") for each in GOOD]
+    with vyre.graph(), pytest.raises(ArgumentError) as error:
+        std.bfs(*graph, 0)
+    assert str(error.value) == (
+        "vyre.std.bfs reads from the device on its way, and has no place in a graph. "
+        "Fix: call it before or after the with-block."
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (
+            lambda: std.bfs(*GOOD, 2),
+            ArgumentError,
+            "argument `source` of vyre.std.bfs must be an integer from 0 to 1, got 2. "
+            "Fix: write an integer in that range.",
+        ),
+        (
+            lambda: std.bfs(np.zeros(1, U), np.zeros(0, U), 0),
+            ArgumentError,
+            "the graph of vyre.std.bfs has no vertices. Fix: pass two offsets or more.",
+        ),
+        (
+            lambda: std.components(GOOD[0], GOOD[1].astype(np.int64)),
+            BindingError,
+            "argument `targets` of vyre.std.components must be an array of uint32 or int32, got one of int64. "
+            "Fix: write .astype(np.uint32).",
+        ),
+        (
+            lambda: std.pagerank(*GOOD, 10_001),
+            ArgumentError,
+            "argument `rounds` of vyre.std.pagerank must be an integer from 0 to 10000, got 10001. "
+            "Fix: write an integer in that range.",
+        ),
+        (
+            lambda: std.pagerank(*GOOD, damping=1.0),
+            ArgumentError,
+            "argument `damping` of vyre.std.pagerank must be a number from 0 to less than 1, got 1.0. Fix: write 0.85.",
+        ),
+    ],
+)
+def test_wrong_calls(call, kind, message):
+    with pytest.raises(kind) as error:
+        call()
+    assert str(error.value) == message

@@ -1,0 +1,287 @@
+"""Regular expressions: matches beside Python's `re`, asked about every part of the data where it means others."""
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+import vyre
+from conftest import SEED
+from vyre import std
+from vyre.errors import ArgumentError, BindingError
+from vyre.std._walks import PIECE
+
+LENGTH = 16 * PIECE  # bytes of a piece
+
+
+def longest(pattern, data):
+    """Leftmost-longest matches, by asking `re` about every part of the data."""
+    whole, at, found = re.compile(pattern).fullmatch, 0, []
+    while True:
+        spans = ((s, e) for s in range(at, len(data)) for e in range(len(data), s, -1) if whole(data, s, e))
+        span = next(spans, None)
+        if span is None:
+            return found
+        found.append(span)
+        at = span[1]
+
+
+def earliest(pattern, data):
+    whole, at, found = re.compile(pattern).fullmatch, 0, []
+    while True:
+        spans = ((s, e) for e in range(at + 1, len(data) + 1) for s in range(at, e) if whole(data, s, e))
+        span = next(spans, None)
+        if span is None:
+            return found
+        found.append(span)
+        at = span[1]
+
+
+def greedy(pattern, data):
+    """The matches of `re`, which are the longest for patterns whose greedy choices never stop early."""
+    return [each.span() for each in re.finditer(pattern, data) if each.end() > each.start()]
+
+
+atoms = st.sampled_from([b"a", b"b", b".", b"[ab]", b"[^a]", b"", rb"\n", rb"[\x61-c]", b"ab"])
+counts = st.sampled_from([b"*", b"+", b"?", b"{2}", b"{1,3}", b"{,2}", b"{2,}", b"{0}", b"{3,}"])
+patterns = st.recursive(
+    atoms,
+    lambda inner: (
+        st.tuples(inner, inner).map(b"".join)
+        | st.tuples(inner, inner).map(lambda pair: b"(%b|%b)" % pair)
+        | st.tuples(inner, counts).map(lambda pair: b"(?:%b)%b" % pair)
+    ),
+    max_leaves=6,
+)
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=list(HealthCheck))
+@seed(SEED)
+@given(patterns, st.binary(max_size=24).map(lambda b: bytes(b"abc\n"[c % 4] for c in b)))
+def test_every_pattern_of_the_subset(pattern, data):
+    made = std.regex(pattern)
+    wanted = longest(pattern, data)
+    assert made.find(data, backend="cpu").tolist() == wanted
+    assert made.count(data, backend="cpu") == len(wanted)
+    assert made.find(data, "earliest", backend="cpu").tolist() == earliest(pattern, data)
+
+
+LONG = [rb"\w+", rb"a[^\n]*b", rb"(aa)*b", rb"[\s\S][\s\S]", rb"[^c]*c"]
+
+
+@pytest.mark.parametrize("pattern", LONG)
+@pytest.mark.parametrize("n", [0, 17, LENGTH, LENGTH + 1, 2 * LENGTH + 7])
+def test_longest_matches_around_pieces(target, rng, pattern, n):
+    data = bytes(b"ab c\n"[k] for k in rng.integers(0, 5, n))
+    assert std.regex(pattern).find(data, **target).tolist() == greedy(pattern, data)
+
+
+@pytest.mark.parametrize("pattern", LONG)
+def test_earliest_matches_around_pieces(target, rng, pattern):
+    data = bytes(b"ab c\n"[k] for k in rng.integers(0, 5, LENGTH + 300))
+    assert std.regex(pattern).find(data, "earliest", **target).tolist() == earliest(pattern, data)
+
+
+def test_states_that_do_not_meet_are_followed_all(target, rng):
+    """Whether bytes stand in even or odd places is only known from the begin of the text."""
+    data = rng.integers(0, 256, 2 * LENGTH + 9, dtype=np.uint8).tobytes()
+    pairs = [(k, k + 2) for k in range(0, len(data) - 1, 2)]
+    made = std.regex(rb"[\x00-\xff]{2}")
+    assert made.find(data, **target).tolist() == pairs
+    assert made.find(data, "earliest", **target).tolist() == pairs
+    assert made.count(data, **target) == len(pairs)
+
+
+def test_a_match_of_many_pieces(target):
+    data = b".." + b"<" + b"x" * (3 * LENGTH) + b">" + b"x" * 40
+    for kind in ("leftmost-longest", "earliest"):
+        found = std.regex(b"<[^>]*>").find(data, kind, **target)
+        assert found.tolist() == [(2, 3 * LENGTH + 4)]
+    tail = std.regex(b"x+").find(b"." * 50 + b"x" * 2 * LENGTH, **target)
+    assert tail.tolist() == [(50, 50 + 2 * LENGTH)]  # it ends with the text
+    begins = std.regex(b"a.*c|ab").find(b"aaab" + b"-" * LENGTH + b"c", "earliest", **target)
+    assert begins.tolist() == [(2, 4)]
+
+
+def test_many_groups_of_pieces(rng):
+    data = bytes(b"ab c\n"[k] for k in rng.integers(0, 5, 300_000))
+    for pattern in (rb"\w+", rb"[\s\S][\s\S]", rb"(aa)*b"):
+        found = std.regex(pattern).find(data, backend="cpu")
+        assert found.tolist() == greedy(pattern, data)
+
+
+def test_pieces_grow_where_the_ends_of_all_would_need_much_memory(rng, monkeypatch):
+    monkeypatch.setattr(std.expressions, "_MOST_ENDS", 64)
+    data = bytes(b"ab c\n"[k] for k in rng.integers(0, 5, 20_000))
+    for pattern in (rb"\w+", rb"[\s\S][\s\S]"):
+        assert std.regex(pattern).find(data, backend="cpu").tolist() == greedy(pattern, data)
+
+
+def test_an_alternative_is_the_longest_and_not_the_first():
+    assert std.regex(b"a|ab|abc").find(b"abcab", backend="cpu").tolist() == [(0, 3), (3, 5)]
+    assert std.regex(b"abcd|c").find(b"abcd", "earliest", backend="cpu").tolist() == [(2, 3)]
+
+
+def test_empty_matches_are_none(target):
+    made = std.regex(b"a*")
+    assert made.find(b"baac", **target).tolist() == [(1, 3)]
+    assert made.count(b"", **target) == 0
+    for pattern in (b"", b"(|)", b"a{0}", rb"[^\x00-\xff]"):
+        assert std.regex(pattern).find(b"aa", **target).tolist() == []
+        assert std.regex(pattern).find(b"aa", "earliest", **target).tolist() == []
+
+
+@pytest.mark.parametrize("kind", ["leftmost-longest", "earliest"])
+def test_a_limit_keeps_the_first(target, rng, kind):
+    data = bytes(b"ab"[k] for k in rng.integers(0, 2, 2 * LENGTH))
+    made = std.regex(b"ab+")
+    every = made.find(data, kind, **target)
+    for limit in (0, 1, 5, len(every), len(every) + 3):
+        found = made.find(data, kind, limit, **target)
+        assert found.tolist() == every.tolist()[:limit]
+        assert (found.count, found.overflow) == (len(every), limit < len(every))
+    resident = made.find(vyre.array(np.frombuffer(data, np.uint8), **target), kind, len(every) + 2)
+    assert resident.count.numpy().tolist() == [len(every)]
+    assert resident.matches.numpy().tolist() == [*map(list, every.tolist()), [0, 0], [0, 0]]
+
+
+def test_resident_data(target):
+    text = vyre.array(np.frombuffer(b"one two three", np.uint8), **target)
+    made = std.regex(rb"\w+")
+    assert made.find(text).matches.numpy().tolist() == [[0, 3], [4, 7], [8, 13]]
+    count = made.count(text[1:])
+    assert isinstance(count, vyre.Array)
+    assert count.numpy().tolist() == [3]
+
+
+SYNTAX = [
+    rb"\x41\n\t\\\.",
+    rb"[]a-c^-]",
+    rb"[^]]",
+    rb"[\w.-]",
+    rb"a{x}{",
+    rb"a{,}",
+    rb"x{2}y",
+    rb"[a\]b]",
+    rb"\d\D\s\S\W",
+    rb"[\b]",
+    rb"\0",
+]
+
+
+@pytest.mark.parametrize("pattern", SYNTAX)
+def test_syntax_is_that_of_re(pattern, rng):
+    data = b"A\n\t\\.]a^-b{x}{,x12y\b1z _" + bytes(range(256)) + rng.integers(0, 256, 1000, dtype=np.uint8).tobytes()
+    assert std.regex(pattern).find(data, backend="cpu").tolist() == greedy(pattern, data)
+
+
+def wrong(problem, at, fix):
+    return f"the pattern of vyre.std.regex {problem} at position {at}. Fix: {fix}."
+
+
+ITSELF = "for the character itself"
+LEFT_OUT = [
+    (b"a^", "an anchor", 1, "leave it out, and select among the matches by their places"),
+    (b"a$", "an anchor", 1, "leave it out, and select among the matches by their places"),
+    (rb"\Aa", "an anchor", 0, "leave it out, and select among the matches by their places"),
+    (rb"\b", "a word boundary", 0, "leave it out, and select among the matches by their places"),
+    (rb"(a)\1", "a backreference", 3, "write what it stands for"),
+    (rb"(?P=a)", "a backreference", 0, "write what it stands for"),
+    (rb"(?=a)", "a lookahead", 0, "match more, and look at the rest on the host"),
+    (rb"a(?!a)", "a lookahead", 1, "match more, and look at the rest on the host"),
+    (rb"(?<=a)", "a lookbehind", 0, "match more, and look at the rest on the host"),
+    (rb"(?<!a)", "a lookbehind", 0, "match more, and look at the rest on the host"),
+    (rb"a*?", "a lazy quantifier", 1, 'leave the second character out; kind="earliest" ends matches early'),
+    (rb"a{2}+", "a possessive quantifier", 1, "leave the second character out"),
+    (rb"(?P<n>a)", "a named group", 0, "write (...)"),
+    (rb"(?>a)", "an atomic group", 0, "write (...)"),
+    (rb"(a)?(?(1)b|c)", "a conditional group", 4, "write the alternatives as (a|b)"),
+    (rb"(?#a)", "a comment", 0, "leave it out"),
+    (rb"(?i)a", "a flag", 0, "write the classes of bytes that it stands for, as [aA]"),
+    (rb"\07", "an octal escape", 0, "write \\x and two hexadecimal digits"),
+]
+WRONG = [
+    *((pattern, wrong(f"has {name}, which vyre leaves out,", at, fix)) for pattern, name, at, fix in LEFT_OUT),
+    (b"a)", wrong("has a `)` without a `(`", 1, f"write \\) {ITSELF}")),
+    (b"a(b(c)", wrong("has a `(` without a `)`", 1, f"write \\( {ITSELF}")),
+    (b"a[b", wrong("has a `[` without a `]`", 1, f"write \\[ {ITSELF}")),
+    (b"a|*", wrong("has a quantifier with nothing before it", 2, f"write \\ before it {ITSELF}")),
+    (b"a**", wrong("has a quantifier behind another one", 2, "write (?:...) around what is repeated")),
+    (b"a{1001}", wrong("repeats more than 1000 times", 1, "write 1000 or less")),
+    (b"a{3,2}", wrong("has a quantifier whose least is above its most", 1, "write the smaller number first")),
+    (rb"[b-a]", wrong("has a wrong range", 1, "write the smaller byte first, and no class in a range")),
+    (rb"[a-\d]", wrong("has a wrong range", 1, "write the smaller byte first, and no class in a range")),
+    (b"a\\", wrong("ends with a backslash", 1, f"write \\\\ {ITSELF}")),
+    (rb"\xg0", wrong("has an incomplete \\x", 0, "write two hexadecimal digits, as in \\x0a")),
+    (rb"\q", wrong("has an unknown escape \\q", 0, f"write q {ITSELF}")),
+    (
+        b"(a{1000}){5}",
+        "the pattern of vyre.std.regex has more than 4096 positions with its repetitions written out. "
+        "Fix: repeat less.",
+    ),
+    (
+        b"a" * 10_001,
+        "the pattern of vyre.std.regex has 10001 bytes, and it can have 10000. "
+        "Fix: search for many byte strings with vyre.std.find.",
+    ),
+    (
+        b"[ab]*a[ab]{12}",
+        "the pattern of vyre.std.regex needs an automaton of more than 2048 states. "
+        "Fix: repeat less, or search for a part of the pattern.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("pattern", "message"), WRONG)
+def test_patterns_that_are_refused(pattern, message):
+    with pytest.raises(ArgumentError) as error:
+        std.regex(pattern)
+    assert str(error.value) == message
+
+
+def test_an_expression_is_pickled():
+    made = std.regex(b"a+")
+    assert made.find(b"baa", backend="cpu").tolist() == [(1, 3)]
+    assert pickle.loads(pickle.dumps(made)).find(b"baa", backend="cpu").tolist() == [(1, 3)]
+
+
+def test_groups_nested_deeply():
+    found = std.regex(b"(" * 4000 + b"ab" + b")" * 4000).find(b"xabab", backend="cpu")
+    assert found.tolist() == [(1, 3), (3, 5)]
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (
+            lambda: std.regex("a+"),
+            BindingError,
+            "argument `pattern` of vyre.std.regex must be bytes, got an object of type str. "
+            "Fix: write pattern.encode().",
+        ),
+        (
+            lambda: std.regex(b"a").find(b"a", "first"),
+            ArgumentError,
+            'argument `kind` of vyre.std.Regex.find must be "leftmost-longest" or "earliest", got \'first\'. '
+            'Fix: write kind="earliest".',
+        ),
+        (
+            lambda: std.regex(b"a").count("a"),
+            BindingError,
+            "argument `data` of vyre.std.Regex.count must be bytes, got a str. Fix: write text.encode().",
+        ),
+        (
+            lambda: std.regex(b"a").find(b"a", limit=1.5),
+            ArgumentError,
+            "argument `limit` of vyre.std.Regex.find must be an integer from 0 to 1073741824, got 1.5. "
+            "Fix: write an integer in that range.",
+        ),
+    ],
+)
+def test_wrong_calls(call, kind, message):
+    with pytest.raises(kind) as error:
+        call()
+    assert str(error.value) == message
