@@ -5,6 +5,7 @@ resident arrays (``vyre.array``) it gives resident ones and does not wait. ``bac
 vyre.run.
 """
 
+from vyre.std._batches import DecodeError
 from vyre.std._messages import Messages
 from vyre.std.alignment import edit_distance, smith_waterman
 from vyre.std.matrices import matmul, transpose
@@ -14,11 +15,19 @@ from vyre.std.selection import topk
 from vyre.std.sort import argsort, sort, sort_pairs
 
 __all__ = ["Messages", "all", "any", "argmax", "argmin", "cumsum", "max", "min", "reduce", "scan", "sum"]
+from vyre.std.codecs import base32_decode, base32_encode, base64_decode, base64_encode, hex_decode, hex_encode
 from vyre.std.hashes import md5, sha1, sha3_224, sha3_256, sha3_384, sha3_512, sha224, sha256, sha384, sha512
 from vyre.std.keyed import hmac, pbkdf2_hmac
 
 __all__ = [
+    "DecodeError",
     "Messages",
+    "base32_decode",
+    "base32_encode",
+    "base64_decode",
+    "base64_encode",
+    "hex_decode",
+    "hex_encode",
     "hmac",
     "md5",
     "pbkdf2_hmac",

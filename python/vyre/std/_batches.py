@@ -1,0 +1,156 @@
+"""What the codecs' calls take and give: one byte string or many, and the error of malformed data."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import vyre
+from vyre._calls import explain_calls
+from vyre.errors import VyreError
+from vyre.std._host import elements, place_of
+from vyre.std._messages import Messages, _check_total, _resident_words, _words, octets
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from vyre import Array, Device
+
+    Why = Callable[[np.ndarray, int], tuple[str, str]]
+
+__all__ = ["Batch", "DecodeError", "batch"]
+
+
+class DecodeError(VyreError, ValueError):
+    """Data that is not what a decoder reads.
+
+    Attributes:
+        position: the index of the first malformed byte; the length of the data where it ends too early.
+
+    >>> try:
+    ...     vyre.std.hex_decode(b"6x", backend="cpu")
+    ... except vyre.std.DecodeError as error:
+    ...     error.position
+    1
+    """
+
+    position: int
+
+    def __init__(self, message: str, position: int) -> None:
+        super().__init__(message)
+        self.position = position
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (str(self), self.position)
+
+
+class Batch:
+    """The byte strings of a call, and the form in which its results go back.
+
+    Attributes:
+        words: the bytes as a resident uint32 array.
+        starts, lengths: of each string, in bytes, on the host.
+        form: "bytes" for one string of the host, "list" for many, "array" for a resident one, "messages" for Messages.
+        aligned: whether all starts are multiples of 4.
+    """
+
+    __slots__ = ("aligned", "form", "lengths", "starts", "words")
+
+    def __init__(self, words: Array, starts: np.ndarray, lengths: np.ndarray, form: str, aligned: bool) -> None:
+        self.words, self.starts, self.lengths, self.form, self.aligned = words, starts, lengths, form, aligned
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """Where the bytes are, as vyre.array takes it."""
+        return {"backend": self.words.backend, "device": self.words.device}
+
+    def rows(self, chunk: int, room: int) -> tuple[Array, int, np.ndarray]:
+        """How the strings are cut into chunks, and where the results of each lie.
+
+        Args:
+            chunk: bytes of a chunk; the last of a string may be shorter.
+            room: words of the result of a chunk.
+
+        Returns: a resident array with a row of the first chunk, the start, the length and the first word of the result
+        of each string that is not empty; how many chunks there are; the first words of the results of all strings.
+        """
+        counts = (self.lengths + (chunk - 1)) // chunk
+        firsts = np.cumsum(counts) - counts
+        table = np.stack([firsts, self.starts, self.lengths, np.arange(len(counts))], axis=1)
+        total = int(counts.sum())
+        return vyre.array(table[counts > 0].astype(np.uint32), **self.place), total, firsts * room
+
+    def results(self, words: Array, starts: np.ndarray, lengths: np.ndarray) -> Any:
+        """Byte strings in the form of the call, from a resident array of words and their positions in bytes."""
+        if self.form == "array":
+            return words.view(vyre.u8)[: int(lengths[0])]
+        if self.form == "messages":
+            made = Messages.__new__(Messages)
+            made._set(words, starts, lengths)
+            return made
+        data = words.numpy().astype("<u4", copy=False).view(np.uint8)
+        if self.form == "bytes":
+            return data[: int(lengths[0])].tobytes()
+        whole = data.tobytes()
+        return [whole[a : a + n] for a, n in zip(starts.tolist(), lengths.tolist(), strict=True)]
+
+    def decoded(self, words: Array, starts: np.ndarray, ends: Array, name: str, why: Why) -> Any:
+        """Results of a decoder.
+
+        Args:
+            words, starts: the bytes of the results, and where those of each string begin, in bytes.
+            ends: a resident array with two numbers for each string: 0 or 1 + the position of its first malformed byte,
+                and the length of its result.
+            name: of the decoder, for messages.
+            why: what is wrong with data at a position, and what to do.
+        """
+        if self.form == "array":
+            return words.view(vyre.u8), ends[1:2], ends[0:1]
+        found = ends.numpy().reshape(-1, 2)
+        status, lengths = found[:, 0].copy(), found[:, 1].astype(np.int64)
+        if self.form == "bytes":
+            self.check(int(status[0]), name, why)
+        results = self.results(words, starts, lengths)
+        if self.form == "bytes":
+            return results
+        return results, vyre.array(status, **self.place) if self.form == "messages" else status
+
+    def check(self, status: int, name: str, why: Why) -> None:
+        """Raise the DecodeError that a status other than 0 says, for one string of the host."""
+        if status:
+            data = self.words.numpy().astype("<u4", copy=False).view(np.uint8)[: int(self.lengths[0])]
+            problem, fix = why(data, status - 1)
+            raise DecodeError(
+                f"argument `data` of vyre.std.{name} {problem} at position {status - 1}. Fix: {fix}.", status - 1
+            )
+
+
+def batch(data: Any, function: str, backend: str | None, device: int | Device | None) -> Batch:
+    """The byte strings that a host call got as its argument ``data``.
+
+    Args:
+        data: one bytes-like, a uint8 array of one axis (numpy's or resident), a list of bytes-likes, or Messages.
+        function: the call's name, for messages.
+        backend, device: where data of the host goes; what is resident stays where it is.
+    """
+    where = f"argument `data` of {function}"
+    if isinstance(data, Messages):
+        place_of(function, backend, device, data.words)
+        starts, lengths = (each.numpy().astype(np.int64) for each in (data.starts, data.lengths))
+        return Batch(data.words, starts, lengths, "messages", data.aligned)
+    if isinstance(data, (list, tuple)):
+        messages = Messages._packed(data, where, backend, device)
+        starts, lengths = (each.numpy().astype(np.int64) for each in (messages.starts, messages.lengths))
+        return Batch(messages.words, starts, lengths, "list", True)
+    if isinstance(data, vyre.Array):
+        place_of(function, backend, device, data)
+        elements(data, where, ["uint8"])
+        _check_total(data.size, where, "pass slices of it")
+        return Batch(_resident_words(data), np.zeros(1, np.int64), np.array([data.size]), "array", True)
+    data = octets(data, where)
+    _check_total(len(data), where, "pass it in parts")
+    return Batch(_words(data, backend, device), np.zeros(1, np.int64), np.array([len(data)]), "bytes", True)
+
+
+explain_calls(globals(), "vyre.std")
