@@ -18,6 +18,7 @@ __all__ = ["Messages", "all", "any", "argmax", "argmin", "cumsum", "max", "min",
 from vyre.std.codecs import base32_decode, base32_encode, base64_decode, base64_encode, hex_decode, hex_encode
 from vyre.std.hashes import md5, sha1, sha3_224, sha3_256, sha3_384, sha3_512, sha224, sha256, sha384, sha512
 from vyre.std.keyed import hmac, pbkdf2_hmac
+from vyre.std.utf8 import utf8_count, utf8_validate
 
 __all__ = [
     "DecodeError",
@@ -84,4 +85,6 @@ __all__ = [
     "pagerank",
     "reachable",
     "regex",
+    "utf8_count",
+    "utf8_validate",
 ]
