@@ -17,6 +17,7 @@ from vyre.std.sort import argsort, sort, sort_pairs
 __all__ = ["Messages", "all", "any", "argmax", "argmin", "cumsum", "max", "min", "reduce", "scan", "sum"]
 from vyre.std.codecs import base32_decode, base32_encode, base64_decode, base64_encode, hex_decode, hex_encode
 from vyre.std.hashes import md5, sha1, sha3_224, sha3_256, sha3_384, sha3_512, sha224, sha256, sha384, sha512
+from vyre.std.json_structure import json_structure
 from vyre.std.keyed import hmac, pbkdf2_hmac
 from vyre.std.percent import percent_decode, percent_encode
 from vyre.std.utf8 import utf8_count, utf8_validate
@@ -31,6 +32,7 @@ __all__ = [
     "hex_decode",
     "hex_encode",
     "hmac",
+    "json_structure",
     "md5",
     "pbkdf2_hmac",
     "percent_decode",

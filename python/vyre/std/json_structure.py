@@ -1,0 +1,285 @@
+"""Where the structure of JSON text is: its brackets, braces, colons and commas outside of strings.
+
+Whether a byte is in a string depends on all quotes before it, and whether a quote counts on the backslashes before
+that. A chunk of 32 bytes is therefore a function from the state before it to the state behind it; a scan composes
+these functions, and then every chunk knows its state (Langdale and Lemire, Parsing Gigabytes of JSON per Second, 2019,
+section 3.1, who go through a document in one direction).
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import vyre
+from vyre import In, InOut, Out, u32
+from vyre._calls import explain_calls
+from vyre.std._alphabets import row_of
+from vyre.std._batches import batch
+from vyre.std._octets import equal, load
+from vyre.std._scans import LANES, add, make_scan, scan_workgroup
+
+if TYPE_CHECKING:
+    from vyre import Device
+
+__all__ = ["json_structure"]
+
+_CHUNK = 8  # words of an invocation
+_BYTES = 4 * _CHUNK
+_EVEN, _ODD = 0x55555555, 0xAAAAAAAA
+# A state is 1 if the next byte is escaped, plus 2 in a string. A function of states is a word that has the state behind
+# state s in bits 2s and 2s + 1; with its bits changed by this one, so that 0 changes no state.
+_IDENTITY = 0xE4
+
+
+def compose(first: u32, second: u32) -> u32:
+    """The function that is one, then the other."""
+    first = first ^ _IDENTITY
+    second = second ^ _IDENTITY
+    both = u32(0)
+    for shift in (0, 2, 4, 6):
+        both = both | (second >> 2 * (first >> shift & 3) & 3) << shift
+    return both ^ _IDENTITY
+
+
+def masks(words: In[u32], start: u32, begin: u32, left: u32, aligned: bool) -> tuple[u32, u32, u32]:
+    """Bits of the bytes of a chunk that are backslashes, quotes, and structural characters."""
+    found = [u32(0), u32(0), u32(0)]
+    for k, word in enumerate(load(words, start + begin, _CHUNK, left, aligned)):
+        folded = word | 0x20202020  # which makes braces of brackets
+        structure = equal(folded, ord("{")) | equal(folded, ord("}")) | equal(word, ord(":")) | equal(word, ord(","))
+        for n, flags in enumerate([equal(word, ord("\\")), equal(word, ord('"')), structure]):
+            found[n] = found[n] | ((flags >> 7) * 0x204081 >> 21 & 15) << 4 * k
+    return found[0], found[1], found[2]
+
+
+def escapes(backslashes: u32, escaped: u32) -> tuple[u32, u32]:
+    """Bits of the bytes that an odd run of backslashes precedes, and whether the byte behind the chunk is such a one.
+
+    Args:
+        escaped: 1 if the first byte is escaped, else 0.
+    """
+    runs = backslashes & ~escaped
+    starts = runs & ~(runs << 1)
+    # Adding the first bit of a run carries to the bit behind the run: of an odd one that is one of the other parity.
+    behind_even = runs + (starts & _EVEN) & ~runs
+    odd_sum = runs + (starts & _ODD)
+    behind_odd = odd_sum & ~runs
+    return behind_even & _ODD | behind_odd & _EVEN | escaped, u32(odd_sum < runs)
+
+
+def chunk_function(backslashes: u32, quotes: u32, first: u32) -> u32:
+    """The function of states that a chunk is; the first one of a string begins in state 0 whatever was before."""
+    behind = []
+    for escaped in (0, 1):
+        known, carry = escapes(backslashes, u32(escaped))
+        behind.append(carry | (vyre.popcount(quotes & ~known) & 1) << 1)
+    code = behind[0] | behind[1] << 2 | (behind[0] ^ 2) << 4 | (behind[1] ^ 2) << 6
+    if first:
+        code = behind[0] * 0x55
+    return code ^ _IDENTITY
+
+
+def inside(quotes: u32, in_string: u32) -> u32:
+    """Bits of the bytes from an opening quote on, up to the one before the closing one."""
+    for shift in (1, 2, 4, 8, 16):
+        quotes = quotes ^ quotes << shift
+    return quotes ^ 0 - in_string
+
+
+@cache
+def _functions(aligned: bool) -> vyre.Kernel:
+    @vyre.kernel(workgroup_size=LANES)
+    def functions(words: In[u32], table: In[u32, 2], chunks: u32, totals: Out[u32]) -> None:
+        """Compose the functions of the chunks of each workgroup."""
+        i = vyre.gid(0)
+        partial = vyre.shared(u32, 2 * LANES)
+        own = u32(0)
+        if i < chunks:
+            row = row_of(table, i)
+            begin = (i - table[row, 0]) * _BYTES
+            backslashes, quotes, _ = masks(words, table[row, 1], begin, table[row, 2] - begin, aligned)
+            own = chunk_function(backslashes, quotes, begin == 0)
+        _, total = scan_workgroup(own, partial, compose)
+        if vyre.lid(0) == 0:
+            totals[vyre.wid(0)] = total
+
+    return functions
+
+
+@cache
+def _classify(aligned: bool) -> vyre.Kernel:
+    @vyre.kernel(workgroup_size=LANES)
+    def classify(
+        words: In[u32],
+        table: In[u32, 2],
+        chunks: u32,
+        states: In[u32],
+        marked: Out[u32],
+        counts: Out[u32],
+        found: InOut[u32],
+    ) -> None:
+        """Mark structural characters outside of strings, and count those of each workgroup.
+
+        Args:
+            states: the function of what is before each workgroup.
+            marked: a bit for each byte of a chunk.
+            found: of each string 1 + the position of the last quote that counts, and, further behind, whether the text
+                ends in a string.
+        """
+        i = vyre.gid(0)
+        partial, shared = vyre.shared(u32, 2 * LANES), vyre.shared(u32, 2)
+        mine = table[row_of(table, vyre.wid(0) * LANES), 3]
+        backslashes, quotes, structure, own = u32(0), u32(0), u32(0), u32(0)
+        row, begin, left = u32(0), u32(0), u32(0)
+        if i < chunks:
+            row = row_of(table, i)
+            begin = (i - table[row, 0]) * _BYTES
+            left = table[row, 2] - begin
+            backslashes, quotes, structure = masks(words, table[row, 1], begin, left, aligned)
+            own = chunk_function(backslashes, quotes, begin == 0)
+        before, _ = scan_workgroup(own, partial, compose)
+        if i < chunks:
+            state = (compose(states[vyre.wid(0)], before) ^ _IDENTITY) & 3
+            if begin == 0:
+                state = u32(0)
+            known, _ = escapes(backslashes, state & 1)
+            quotes = quotes & ~known
+            strings = inside(quotes, state >> 1)
+            structure = structure & ~strings
+            marked[i] = structure
+            shared.atomic_add(0, vyre.popcount(structure))
+            string = table[row, 3]
+            if quotes != 0:
+                last = begin + 32 - vyre.clz(quotes)
+                if string == mine:
+                    shared.atomic_max(1, last)
+                else:
+                    found.atomic_max(3 * string, last)
+            if left <= _BYTES:
+                found[3 * string + 2] = strings >> 31
+        vyre.barrier()
+        if vyre.lid(0) == 0:
+            counts[vyre.wid(0)] = shared[0]
+            if shared[1] != 0:
+                found.atomic_max(3 * mine, shared[1])
+
+    return classify
+
+
+@vyre.kernel(workgroup_size=LANES)
+def _write(
+    table: In[u32, 2],
+    marked: In[u32],
+    offsets: In[u32],
+    positions: Out[u32],
+    starts: InOut[u32],
+    found: InOut[u32],
+) -> None:
+    """Write the positions, and where those of each string begin and end."""
+    i = vyre.gid(0)
+    partial = vyre.shared(u32, 2 * LANES)
+    own = marked[i]
+    before, _ = scan_workgroup(vyre.popcount(own), partial, add)
+    if i < len(marked):
+        row = row_of(table, i)
+        string, begin = table[row, 3], (i - table[row, 0]) * _BYTES
+        at = offsets[vyre.wid(0)] + before
+        if begin == 0:
+            starts[string] = at
+        if table[row, 2] - begin <= _BYTES:
+            found[3 * string + 1] = at + vyre.popcount(own)
+        while own != 0:
+            positions[at] = begin + vyre.ctz(own)
+            own = own & (own - 1)
+            at += 1
+
+
+@vyre.kernel(workgroup_size=256)
+def _finish(found: In[u32], starts: In[u32], ends: Out[u32]) -> None:
+    """Turn what was found into statuses and lengths."""
+    i = vyre.gid(0)
+    if 2 * i < len(ends):
+        status = found[3 * i] if found[3 * i + 2] != 0 else 0
+        ends[2 * i] = status
+        ends[2 * i + 1] = found[3 * i + 1] - starts[i] if status == 0 else 0
+
+
+_scan_functions, _scan_counts = make_scan("json_states", compose), make_scan("sum", add)
+
+
+@cache
+def _marked(aligned: bool) -> Any:
+    @vyre.procedure(name="std.json_structure_mark")
+    def marked(words: In[u32], table: In[u32, 2], chunks: u32, strings: u32):
+        parts = vyre.ceil_div(chunks, LANES)
+        totals, counts = vyre.scratch(u32, parts, name="totals"), vyre.scratch(u32, parts, name="counts")
+        bits = vyre.scratch(u32, chunks, name="marked")
+        found = vyre.scratch(u32, 3 * strings, zeros=True, name="found")
+        _functions(aligned)(words, table, chunks, totals, workgroups=parts)
+        _classify(aligned)(words, table, chunks, _scan_functions(totals), bits, counts, found, workgroups=parts)
+        return bits, _scan_counts(counts), found
+
+    return marked
+
+
+@vyre.procedure(name="std.json_structure_write")
+def _written(table: In[u32, 2], marked: In[u32], offsets: In[u32], found: InOut[u32], room: u32):
+    strings = found.length // 3
+    positions = vyre.scratch(u32, room, name="positions")
+    starts = vyre.scratch(u32, strings, zeros=True, name="starts")
+    ends = vyre.scratch(u32, 2 * strings, name="ends")
+    _write(table, marked, offsets, positions, starts, found, grid=marked.length)
+    _finish(found, starts, ends, grid=strings)
+    return positions, starts, ends
+
+
+def json_structure(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+    """The positions of the structural characters of JSON text, ``{ } [ ] : ,`` outside of strings.
+
+    Args:
+        data: a bytes-like or a uint8 array of one axis (numpy's or resident), or many of them: a list of bytes-likes,
+            or ``vyre.std.Messages``. They have at most 2^32 - 1 bytes together.
+        backend, device: where, as for vyre.run; resident data is looked at where it is.
+
+    Returns: an ascending array of uint32; of a list (list of arrays, status), where the status is 0, or 1 + the
+    position of the first malformed byte of that text, whose array is then empty. Of a resident array three resident
+    ones, without waiting: room for the positions, one number that says how many there are, and the status. Of Messages
+    (positions of all, where those of each text begin, how many each has, status), resident.
+
+    Raises: DecodeError for one malformed text, BindingError for what is no bytes, ArgumentError for too many,
+    CapabilityError, DeviceError. Only a string that does not end is malformed here, and the position is that of the
+    quote that opens it. Whether the text is JSON otherwise is not looked at. A backslash takes its meaning from the
+    quote behind it, also outside of strings, where JSON has none.
+
+    Source: RFC 8259, sections 2 and 7.
+
+    >>> json_structure(b'{"a,b": [1, 2]}', backend="cpu")
+    array([ 0,  6,  8, 10, 13, 14], dtype=uint32)
+    """
+    given = batch(data, "vyre.std.json_structure", backend, device)
+    rows, chunks, _ = given.rows(_BYTES, 0)
+    marked, offsets, found = _marked(given.aligned)(given.words, rows, chunks, len(given.lengths))
+    room = int(given.lengths[0]) if given.form == "array" else int(offsets[-1:].numpy()[0])
+    positions, starts, ends = _written(rows, marked, offsets, found, room)
+    if given.form == "array":
+        return positions, ends[1:2], ends[0:1]
+    each = ends.numpy().reshape(-1, 2)
+    status, counts = each[:, 0].copy(), each[:, 1].copy()
+    if given.form == "messages":
+        return positions, starts, vyre.array(counts, **given.place), vyre.array(status, **given.place)
+    if given.form == "bytes":
+        given.check(int(status[0]), "json_structure", _why)
+        return positions.numpy()
+    host = positions.numpy()
+    places = zip(starts.numpy().tolist(), counts.tolist(), strict=True)
+    return [host[a : a + n] for a, n in places], status
+
+
+def _why(text: np.ndarray, position: int) -> tuple[str, str]:
+    return "has a string that does not end and begins", 'write `"` where it ends'
+
+
+explain_calls(globals(), "vyre.std")
