@@ -19,6 +19,7 @@ from vyre.std.codecs import base32_decode, base32_encode, base64_decode, base64_
 from vyre.std.hashes import md5, sha1, sha3_224, sha3_256, sha3_384, sha3_512, sha224, sha256, sha384, sha512
 from vyre.std.json_structure import json_structure
 from vyre.std.keyed import hmac, pbkdf2_hmac
+from vyre.std.lz4 import lz4_decompress
 from vyre.std.percent import percent_decode, percent_encode
 from vyre.std.utf8 import utf8_count, utf8_validate
 
@@ -33,6 +34,7 @@ __all__ = [
     "hex_encode",
     "hmac",
     "json_structure",
+    "lz4_decompress",
     "md5",
     "pbkdf2_hmac",
     "percent_decode",

@@ -53,12 +53,16 @@ class Batch:
         starts, lengths: of each string, in bytes, on the host.
         form: "bytes" for one string of the host, "list" for many, "array" for a resident one, "messages" for Messages.
         aligned: whether all starts are multiples of 4.
+        where: the argument that they were, for messages.
     """
 
-    __slots__ = ("aligned", "form", "lengths", "starts", "words")
+    __slots__ = ("aligned", "form", "lengths", "starts", "where", "words")
 
-    def __init__(self, words: Array, starts: np.ndarray, lengths: np.ndarray, form: str, aligned: bool) -> None:
+    def __init__(
+        self, words: Array, starts: np.ndarray, lengths: np.ndarray, form: str, aligned: bool, where: str
+    ) -> None:
         self.words, self.starts, self.lengths, self.form, self.aligned = words, starts, lengths, form, aligned
+        self.where = where
 
     @property
     def place(self) -> dict[str, Any]:
@@ -95,14 +99,13 @@ class Batch:
         whole = data.tobytes()
         return [whole[a : a + n] for a, n in zip(starts.tolist(), lengths.tolist(), strict=True)]
 
-    def decoded(self, words: Array, starts: np.ndarray, ends: Array, name: str, why: Why) -> Any:
+    def decoded(self, words: Array, starts: np.ndarray, ends: Array, why: Why) -> Any:
         """Results of a decoder.
 
         Args:
             words, starts: the bytes of the results, and where those of each string begin, in bytes.
             ends: a resident array with two numbers for each string: 0 or 1 + the position of its first malformed byte,
                 and the length of its result.
-            name: of the decoder, for messages.
             why: what is wrong with data at a position, and what to do.
         """
         if self.form == "array":
@@ -110,47 +113,45 @@ class Batch:
         found = ends.numpy().reshape(-1, 2)
         status, lengths = found[:, 0].copy(), found[:, 1].astype(np.int64)
         if self.form == "bytes":
-            self.check(int(status[0]), name, why)
+            self.check(int(status[0]), why)
         results = self.results(words, starts, lengths)
         if self.form == "bytes":
             return results
         return results, vyre.array(status, **self.place) if self.form == "messages" else status
 
-    def check(self, status: int, name: str, why: Why) -> None:
+    def check(self, status: int, why: Why) -> None:
         """Raise the DecodeError that a status other than 0 says, for one string of the host."""
         if status:
             data = self.words.numpy().astype("<u4", copy=False).view(np.uint8)[: int(self.lengths[0])]
             problem, fix = why(data, status - 1)
-            raise DecodeError(
-                f"argument `data` of vyre.std.{name} {problem} at position {status - 1}. Fix: {fix}.", status - 1
-            )
+            raise DecodeError(f"{self.where} {problem} at position {status - 1}. Fix: {fix}.", status - 1)
 
 
-def batch(data: Any, function: str, backend: str | None, device: int | Device | None) -> Batch:
-    """The byte strings that a host call got as its argument ``data``.
+def batch(data: Any, function: str, backend: str | None, device: int | Device | None, argument: str = "data") -> Batch:
+    """The byte strings that a host call got as an argument.
 
     Args:
         data: one bytes-like, a uint8 array of one axis (numpy's or resident), a list of bytes-likes, or Messages.
-        function: the call's name, for messages.
+        function, argument: the names of the call and the argument, for messages.
         backend, device: where data of the host goes; what is resident stays where it is.
     """
-    where = f"argument `data` of {function}"
+    where = f"argument `{argument}` of {function}"
     if isinstance(data, Messages):
         place_of(function, backend, device, data.words)
         starts, lengths = (each.numpy().astype(np.int64) for each in (data.starts, data.lengths))
-        return Batch(data.words, starts, lengths, "messages", data.aligned)
+        return Batch(data.words, starts, lengths, "messages", data.aligned, where)
     if isinstance(data, (list, tuple)):
         messages = Messages._packed(data, where, backend, device)
         starts, lengths = (each.numpy().astype(np.int64) for each in (messages.starts, messages.lengths))
-        return Batch(messages.words, starts, lengths, "list", True)
+        return Batch(messages.words, starts, lengths, "list", True, where)
     if isinstance(data, vyre.Array):
         place_of(function, backend, device, data)
         elements(data, where, ["uint8"])
         _check_total(data.size, where, "pass slices of it")
-        return Batch(_resident_words(data), np.zeros(1, np.int64), np.array([data.size]), "array", True)
+        return Batch(_resident_words(data), np.zeros(1, np.int64), np.array([data.size]), "array", True, where)
     data = octets(data, where)
     _check_total(len(data), where, "pass it in parts")
-    return Batch(_words(data, backend, device), np.zeros(1, np.int64), np.array([len(data)]), "bytes", True)
+    return Batch(_words(data, backend, device), np.zeros(1, np.int64), np.array([len(data)]), "bytes", True, where)
 
 
 explain_calls(globals(), "vyre.std")

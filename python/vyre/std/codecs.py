@@ -43,7 +43,7 @@ def _decoded(alphabet: Alphabet, data: Any, name: str, backend: str | None, devi
         zeroed = alphabet.digit(number >> unused << unused)
         return "has a digit whose unused bits are not zero", f"write `{zeroed}` there"
 
-    return given.decoded(found, 4 * firsts, ends, name, why)
+    return given.decoded(found, 4 * firsts, ends, why)
 
 
 def hex_encode(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:

@@ -19,7 +19,7 @@ from vyre._calls import explain_calls
 from vyre.std._alphabets import row_of
 from vyre.std._batches import batch
 from vyre.std._octets import equal, load
-from vyre.std._scans import LANES, add, make_scan, scan_workgroup
+from vyre.std._prefixes import LANES, add, make_scan, scan_workgroup
 
 if TYPE_CHECKING:
     from vyre import Device
@@ -271,7 +271,7 @@ def json_structure(data: Any, *, backend: str | None = None, device: int | Devic
     if given.form == "messages":
         return positions, starts, vyre.array(counts, **given.place), vyre.array(status, **given.place)
     if given.form == "bytes":
-        given.check(int(status[0]), "json_structure", _why)
+        given.check(int(status[0]), _why)
         return positions.numpy()
     host = positions.numpy()
     places = zip(starts.numpy().tolist(), counts.tolist(), strict=True)

@@ -130,7 +130,7 @@ def percent_decode(data: Any, *, backend: str | None = None, device: int | Devic
     given = batch(data, "vyre.std.percent_decode", backend, device)
     found, starts, ends = joined("percent_decode", _plain, 1, given)
     places = np.zeros(1, np.int64) if given.form == "array" else starts.numpy().astype(np.int64)
-    return given.decoded(found, places, ends, "percent_decode", _why)
+    return given.decoded(found, places, ends, _why)
 
 
 def _why(text: np.ndarray, position: int) -> tuple[str, str]:

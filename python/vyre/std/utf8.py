@@ -208,7 +208,7 @@ def utf8_count(data: Any, *, backend: str | None = None, device: int | Device | 
         return vyre.array(numbers, **given.place), vyre.array(status, **given.place)
     if given.form == "list":
         return numbers, status
-    given.check(int(status[0]), "utf8_count", _why)
+    given.check(int(status[0]), _why)
     return int(numbers[0])
 
 
