@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import vyre
 from vyre import In, InOut, Out, u32
+from vyre.std._chunks import Form, chunk_of
 from vyre.std._octets import LOWS, ONES, TOPS, at_least, between, equal, first_flag, kept_bytes, load, word_at
 
 if TYPE_CHECKING:
@@ -156,45 +157,31 @@ def joined(numbers: list[u32], bits: int) -> list[Any]:
     return [vyre.byte_swap(each) for each in stream]
 
 
-def row_of(table: In[u32, 2], chunk: u32) -> u32:
-    """The last row whose first chunk is not behind this one."""
-    low, high = u32(0), u32(table.shape[0])
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if table[middle, 0] <= chunk:
-            low = middle
-        else:
-            high = middle
-    return low
-
-
 @cache
-def encoder(alphabet: Alphabet, aligned: bool) -> Any:
-    """The procedure that writes bytes as text: words, rows of strings, and the number of chunks to words."""
+def encoder(alphabet: Alphabet, form: Form) -> Any:
+    """The procedure that writes bytes as text: words and a Cut to words."""
     size = 4 * alphabet.words
 
     @vyre.kernel(workgroup_size=256)
-    def encode(words: In[u32], table: In[u32, 2], chunks: u32, text: Out[u32]) -> None:
+    def encode(words: In[u32], table: In[u32], whole: u32, chunks: u32, text: Out[u32]) -> None:
         i = vyre.gid(0)
         if i < chunks:
-            row = row_of(table, i)
-            before = (i - table[row, 0]) * size
-            left = table[row, 2] - before
-            data = load(words, table[row, 1] + before, alphabet.words, left, aligned)
+            _, start, before, left = chunk_of(table, whole, i, size, form)
+            data = load(words, start + before, alphabet.words, left, form.aligned)
             written = [characters(spread(each, alphabet.bits), alphabet) for each in fields(data, alphabet.bits)]
             if left < size:
                 digits = (left * 8 + alphabet.bits - 1) // alphabet.bits
-                whole = alphabet.written_length(left)
+                padded = alphabet.written_length(left)
                 for k in vyre.unroll(range(alphabet.chunk)):
                     kept = kept_bytes(digits, k)
-                    written[k] = (written[k] & kept | ~kept & ord("=") * ONES) & kept_bytes(whole, k)
+                    written[k] = (written[k] & kept | ~kept & ord("=") * ONES) & kept_bytes(padded, k)
             for k in vyre.unroll(range(alphabet.chunk)):
                 text[i * alphabet.chunk + k] = written[k]
 
     @vyre.procedure(name=f"std.{alphabet.name}_encode")
-    def encoded(words: In[u32], table: In[u32, 2], chunks: u32):
+    def encoded(words: In[u32], table: In[u32], whole: u32, chunks: u32):
         text = vyre.scratch(u32, chunks * alphabet.chunk, name="text")
-        encode(words, table, chunks, text, grid=chunks)
+        encode(words, table, whole, chunks, text, grid=chunks)
         return text
 
     return encoded
@@ -216,19 +203,17 @@ def finish(found: In[u32], ends: Out[u32]) -> None:
 
 
 @cache
-def decoder(alphabet: Alphabet, aligned: bool) -> Any:
-    """The procedure that reads text: words, rows of strings, the numbers of chunks and of strings to words and ends."""
+def decoder(alphabet: Alphabet, form: Form) -> Any:
+    """The procedure that reads text: words and a Cut to words and ends."""
     size = 4 * alphabet.chunk
 
     @vyre.kernel(workgroup_size=256)
-    def decode(words: In[u32], table: In[u32, 2], chunks: u32, data: Out[u32], found: InOut[u32]) -> None:
+    def decode(words: In[u32], table: In[u32], whole: u32, chunks: u32, data: Out[u32], found: InOut[u32]) -> None:
         i = vyre.gid(0)
         if i < chunks:
-            row = row_of(table, i)
-            start, length, string = table[row, 1], table[row, 2], table[row, 3]
-            before = (i - table[row, 0]) * size
-            left = length - before
-            text = load(words, start + before, alphabet.chunk, left, aligned)
+            string, start, before, left = chunk_of(table, whole, i, size, form)
+            length = before + left
+            text = load(words, start + before, alphabet.chunk, left, form.aligned)
             pairs = [digits_of(word, alphabet) for word in text]
             digits, bad = [each[0] for each in pairs], [each[1] for each in pairs]
             count = min(left, size)
@@ -239,14 +224,14 @@ def decoder(alphabet: Alphabet, aligned: bool) -> Any:
                     kept = kept_bytes(count, k)
                     digits[k] = digits[k] & kept
                     bad[k] = bad[k] & kept
-            whole = joined([gathered(each, alphabet.bits) for each in digits], alphabet.bits)
+            read = joined([gathered(each, alphabet.bits) for each in digits], alphabet.bits)
             wrong = u32(NOWHERE)
             if left <= size:
                 octets, over = count * alphabet.bits >> 3, u32(0)
                 for k in vyre.unroll(range(alphabet.words)):
                     kept = kept_bytes(octets, k)
-                    over = over | whole[k] & ~kept
-                    whole[k] = whole[k] & kept
+                    over = over | read[k] & ~kept
+                    read[k] = read[k] & kept
                 if length % alphabet.group != 0:
                     wrong = left
                 elif over != 0:
@@ -257,14 +242,14 @@ def decoder(alphabet: Alphabet, aligned: bool) -> Any:
             if wrong != NOWHERE:
                 found.atomic_max(2 * string, ~(before + wrong))
             for k in vyre.unroll(range(alphabet.words)):
-                data[i * alphabet.words + k] = whole[k]
+                data[i * alphabet.words + k] = read[k]
 
     @vyre.procedure(name=f"std.{alphabet.name}_decode")
-    def decoded(words: In[u32], table: In[u32, 2], chunks: u32, strings: u32):
+    def decoded(words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32):
         data = vyre.scratch(u32, chunks * alphabet.words, name="data")
         found = vyre.scratch(u32, strings * 2, zeros=True, name="found")
         ends = vyre.scratch(u32, strings * 2, name="ends")
-        decode(words, table, chunks, data, found, grid=chunks)
+        decode(words, table, whole, chunks, data, found, grid=chunks)
         finish(found, ends, grid=strings)
         return data, ends
 

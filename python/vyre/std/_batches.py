@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
+from vyre import In, Out, u8, u32
 from vyre._calls import explain_calls
 from vyre.errors import VyreError
+from vyre.std._chunks import Cut, Form
 from vyre.std._host import elements, place_of
-from vyre.std._messages import Messages, _check_total, _resident_words, _words, octets
+from vyre.std._messages import Messages, _check_total, _words, octets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,50 +53,53 @@ class Batch:
     Attributes:
         words: the bytes as a resident uint32 array.
         starts, lengths: of each string, in bytes, on the host.
-        form: "bytes" for one string of the host, "list" for many, "array" for a resident one, "messages" for Messages.
-        aligned: whether all starts are multiples of 4.
+        kind: "bytes" for one string of the host, "list" for many, "array" for a resident one, "messages" for Messages.
+        form: what kernels know about them.
         where: the argument that they were, for messages.
     """
 
-    __slots__ = ("aligned", "form", "lengths", "starts", "where", "words")
+    __slots__ = ("form", "kind", "lengths", "starts", "where", "words")
 
     def __init__(
-        self, words: Array, starts: np.ndarray, lengths: np.ndarray, form: str, aligned: bool, where: str
+        self, words: Array, starts: np.ndarray, lengths: np.ndarray, kind: str, aligned: bool, where: str
     ) -> None:
-        self.words, self.starts, self.lengths, self.form, self.aligned = words, starts, lengths, form, aligned
-        self.where = where
+        self.words, self.starts, self.lengths, self.kind, self.where = words, starts, lengths, kind, where
+        self.form = Form(aligned, kind in ("bytes", "array"))
 
     @property
     def place(self) -> dict[str, Any]:
         """Where the bytes are, as vyre.array takes it."""
         return {"backend": self.words.backend, "device": self.words.device}
 
-    def rows(self, chunk: int, room: int) -> tuple[Array, int, np.ndarray]:
-        """How the strings are cut into chunks, and where the results of each lie.
-
-        Args:
-            chunk: bytes of a chunk; the last of a string may be shorter.
-            room: words of the result of a chunk.
-
-        Returns: a resident array with a row of the first chunk, the start, the length and the first word of the result
-        of each string that is not empty; how many chunks there are; the first words of the results of all strings.
-        """
-        counts = (self.lengths + (chunk - 1)) // chunk
+    def cut(self, size: int) -> Cut:
+        """The strings in chunks of so many bytes, of which the last of a string may be shorter."""
+        counts = (self.lengths + (size - 1)) // size
+        if self.form.one:
+            return Cut(self.words, int(self.lengths[0]), int(counts[0]), 1)
+        kept = np.flatnonzero(counts)
         firsts = np.cumsum(counts) - counts
-        table = np.stack([firsts, self.starts, self.lengths, np.arange(len(counts))], axis=1)
-        total = int(counts.sum())
-        return vyre.array(table[counts > 0].astype(np.uint32), **self.place), total, firsts * room
+        table = self.table(firsts[kept], self.starts[kept], self.lengths[kept], kept)
+        return Cut(table, 0, int(counts.sum()), len(counts))
+
+    def table(self, *columns: np.ndarray) -> Array:
+        """A resident array of rows."""
+        return vyre.array(np.stack(columns, axis=1).astype(np.uint32).ravel(), **self.place)
+
+    def firsts(self, size: int) -> np.ndarray:
+        """The first chunk of each string."""
+        counts = (self.lengths + (size - 1)) // size
+        return np.cumsum(counts) - counts
 
     def results(self, words: Array, starts: np.ndarray, lengths: np.ndarray) -> Any:
         """Byte strings in the form of the call, from a resident array of words and their positions in bytes."""
-        if self.form == "array":
+        if self.kind == "array":
             return words.view(vyre.u8)[: int(lengths[0])]
-        if self.form == "messages":
+        if self.kind == "messages":
             made = Messages.__new__(Messages)
             made._set(words, starts, lengths)
             return made
         data = words.numpy().astype("<u4", copy=False).view(np.uint8)
-        if self.form == "bytes":
+        if self.kind == "bytes":
             return data[: int(lengths[0])].tobytes()
         whole = data.tobytes()
         return [whole[a : a + n] for a, n in zip(starts.tolist(), lengths.tolist(), strict=True)]
@@ -108,16 +113,16 @@ class Batch:
                 and the length of its result.
             why: what is wrong with data at a position, and what to do.
         """
-        if self.form == "array":
+        if self.kind == "array":
             return words.view(vyre.u8), ends[1:2], ends[0:1]
         found = ends.numpy().reshape(-1, 2)
         status, lengths = found[:, 0].copy(), found[:, 1].astype(np.int64)
-        if self.form == "bytes":
+        if self.kind == "bytes":
             self.check(int(status[0]), why)
         results = self.results(words, starts, lengths)
-        if self.form == "bytes":
+        if self.kind == "bytes":
             return results
-        return results, vyre.array(status, **self.place) if self.form == "messages" else status
+        return results, vyre.array(status, **self.place) if self.kind == "messages" else status
 
     def check(self, status: int, why: Why) -> None:
         """Raise the DecodeError that a status other than 0 says, for one string of the host."""
@@ -148,10 +153,25 @@ def batch(data: Any, function: str, backend: str | None, device: int | Device | 
         place_of(function, backend, device, data)
         elements(data, where, ["uint8"])
         _check_total(data.size, where, "pass slices of it")
-        return Batch(_resident_words(data), np.zeros(1, np.int64), np.array([data.size]), "array", True, where)
+        words = data.view(vyre.u32) if data.size % 4 == 0 else _as_words(data)
+        return Batch(words, np.zeros(1, np.int64), np.array([data.size]), "array", True, where)
     data = octets(data, where)
     _check_total(len(data), where, "pass it in parts")
     return Batch(_words(data, backend, device), np.zeros(1, np.int64), np.array([len(data)]), "bytes", True, where)
+
+
+@vyre.kernel(workgroup_size=256)
+def _join_bytes(data: In[u8], words: Out[u32]) -> None:
+    i = vyre.gid(0)
+    words[i] = data[4 * i] | data[4 * i + 1] << 8 | data[4 * i + 2] << 16 | data[4 * i + 3] << 24
+
+
+@vyre.procedure(name="std.as_words")
+def _as_words(data: In[u8]):
+    """Bytes as words, with zeros behind the last: a copy for lengths that are no multiple of 4."""
+    words = vyre.scratch(u32, vyre.ceil_div(data.length, 4), name="words")
+    _join_bytes(data, words)
+    return words
 
 
 explain_calls(globals(), "vyre.std")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import In, InOut, Out, u32
-from vyre.std._alphabets import row_of
+from vyre.std._chunks import Form, chunk_of
 from vyre.std._octets import load
 from vyre.std._prefixes import LANES, add, make_scan, scan_workgroup
 
@@ -32,35 +32,32 @@ _BYTES = 4 * CHUNK
 _scan = make_scan("sum", add)
 
 
-def _chunk(words: In[u32], table: In[u32, 2], i: u32, pieces: Pieces, aligned: bool) -> tuple[Any, ...]:
-    """The row of a chunk, its position in the string, how many bytes are left there, and its pieces."""
-    row = row_of(table, i)
-    start, length = table[row, 1], table[row, 2]
-    begin = (i - table[row, 0]) * _BYTES
-    left = length - begin
-    text = load(words, start + begin, CHUNK, left, aligned)
+def _chunk(words: In[u32], table: In[u32], whole: u32, i: u32, pieces: Pieces, form: Form) -> tuple[Any, ...]:
+    """The string of a chunk, its position there, how many bytes are left there, and its pieces."""
+    string, start, begin, left = chunk_of(table, whole, i, _BYTES, form)
+    text = load(words, start + begin, CHUNK, left, form.aligned)
     before, after = u32(0), u32(0)
     if begin != 0:
-        before = load(words, start + begin - 4, 1, 4, aligned)[0]
+        before = load(words, start + begin - 4, 1, 4, form.aligned)[0]
     if left > _BYTES:
-        after = load(words, start + begin + _BYTES, 1, left - _BYTES, aligned)[0]
+        after = load(words, start + begin + _BYTES, 1, left - _BYTES, form.aligned)[0]
     found, sizes, wrong = pieces(text, before, after, left)
     found = [found[k] if left > k else 0 for k in range(_BYTES)]
     sizes = [sizes[k] if left > k else 0 for k in range(_BYTES)]
-    return row, begin, left, found, sizes, wrong
+    return string, begin, left, found, sizes, wrong
 
 
 @cache
-def _measure(pieces: Pieces, aligned: bool) -> vyre.Kernel:
+def _measure(pieces: Pieces, form: Form) -> vyre.Kernel:
     @vyre.kernel(workgroup_size=LANES)
-    def measure(words: In[u32], table: In[u32, 2], chunks: u32, totals: Out[u32], found: InOut[u32]) -> None:
+    def measure(words: In[u32], table: In[u32], whole: u32, chunks: u32, totals: Out[u32], found: InOut[u32]) -> None:
         """Count the bytes that each workgroup gives, and find the first malformed byte of each string."""
         i = vyre.gid(0)
         total = vyre.shared(u32, 1)
         if i < chunks:
-            row, begin, _, _, sizes, wrong = _chunk(words, table, i, pieces, aligned)
+            string, begin, _, _, sizes, wrong = _chunk(words, table, whole, i, pieces, form)
             if wrong != NOWHERE:
-                found.atomic_max(2 * table[row, 3], ~(begin + wrong))
+                found.atomic_max(2 * string, ~(begin + wrong))
             total.atomic_add(0, sum(sizes))
         vyre.barrier()
         if vyre.lid(0) == 0:
@@ -70,11 +67,12 @@ def _measure(pieces: Pieces, aligned: bool) -> vyre.Kernel:
 
 
 @cache
-def _write(pieces: Pieces, most: int, aligned: bool) -> vyre.Kernel:
+def _write(pieces: Pieces, most: int, form: Form) -> vyre.Kernel:
     @vyre.kernel(workgroup_size=LANES)
     def write(
         words: In[u32],
-        table: In[u32, 2],
+        table: In[u32],
+        whole: u32,
         chunks: u32,
         offsets: In[u32],
         data: InOut[u32],
@@ -85,10 +83,10 @@ def _write(pieces: Pieces, most: int, aligned: bool) -> vyre.Kernel:
         i, t = vyre.gid(0), vyre.lid(0)
         partial = vyre.shared(u32, 2 * LANES)
         staged = vyre.shared(u32, LANES * CHUNK * most + 1)
-        begin, left, row = u32(0), u32(0), u32(0)
+        begin, left, string = u32(0), u32(0), u32(0)
         values, sizes = [u32(0) for k in range(_BYTES)], [u32(0) for k in range(_BYTES)]
         if i < chunks:
-            row, begin, left, some, lengths, _ = _chunk(words, table, i, pieces, aligned)
+            string, begin, left, some, lengths, _ = _chunk(words, table, whole, i, pieces, form)
             for k in vyre.unroll(range(_BYTES)):
                 values[k], sizes[k] = some[k], lengths[k]
         size = sum(sizes)
@@ -96,9 +94,9 @@ def _write(pieces: Pieces, most: int, aligned: bool) -> vyre.Kernel:
         offset = offsets[vyre.wid(0)]
         if i < chunks:
             if begin == 0:
-                starts[table[row, 3]] = offset + before
+                starts[string] = offset + before
             if left <= _BYTES:
-                found[2 * table[row, 3] + 1] = offset + before + size
+                found[2 * string + 1] = offset + before + size
         # Bytes are staged at their place in the words of the result.
         at = offset % 4 + before
         word, bits, held = at >> 2, at % 4 * 8, u32(0)
@@ -136,28 +134,30 @@ def _finish(found: In[u32], starts: In[u32], ends: Out[u32]) -> None:
 
 
 @cache
-def _measured(name: str, pieces: Pieces, aligned: bool) -> Any:
+def _measured(name: str, pieces: Pieces, form: Form) -> Any:
     @vyre.procedure(name=f"std.{name}_measure")
-    def measured(words: In[u32], table: In[u32, 2], chunks: u32, strings: u32):
+    def measured(words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32):
         parts = vyre.ceil_div(chunks, LANES)
         totals = vyre.scratch(u32, parts, name="totals")
         found = vyre.scratch(u32, 2 * strings, zeros=True, name="found")
-        _measure(pieces, aligned)(words, table, chunks, totals, found, workgroups=parts)
+        _measure(pieces, form)(words, table, whole, chunks, totals, found, workgroups=parts)
         return _scan(totals), found
 
     return measured
 
 
 @cache
-def _written(name: str, pieces: Pieces, most: int, aligned: bool) -> Any:
+def _written(name: str, pieces: Pieces, most: int, form: Form) -> Any:
     @vyre.procedure(name=f"std.{name}_write")
-    def written(words: In[u32], table: In[u32, 2], offsets: In[u32], found: InOut[u32], chunks: u32, room: u32):
+    def written(
+        words: In[u32], table: In[u32], whole: u32, chunks: u32, offsets: In[u32], found: InOut[u32], room: u32
+    ):
         data = vyre.scratch(u32, room, zeros=True, name="data")
         strings = found.length // 2
         starts = vyre.scratch(u32, strings, zeros=True, name="starts")
         ends = vyre.scratch(u32, 2 * strings, name="ends")
         parts = vyre.ceil_div(chunks, LANES)
-        _write(pieces, most, aligned)(words, table, chunks, offsets, data, starts, found, workgroups=parts)
+        _write(pieces, most, form)(words, table, whole, chunks, offsets, data, starts, found, workgroups=parts)
         _finish(found, starts, ends, grid=strings)
         return data, starts, ends
 
@@ -172,9 +172,9 @@ def joined(name: str, pieces: Pieces, most: int, given: Batch) -> tuple[vyre.Arr
 
     Returns: resident arrays: words; the first byte of the result of each string; of each a status and a length.
     """
-    rows, chunks, _ = given.rows(_BYTES, 0)
-    offsets, found = _measured(name, pieces, given.aligned)(given.words, rows, chunks, len(given.lengths))
+    cut = given.cut(_BYTES)
+    offsets, found = _measured(name, pieces, given.form)(given.words, *cut)
     # The host waits for the exact length, where it waits anyway; else there is room for the longest result.
-    size = int(given.lengths[0]) * most if given.form == "array" else int(offsets[-1:].numpy()[0])
+    size = int(given.lengths[0]) * most if given.kind == "array" else int(offsets[-1:].numpy()[0])
     room = (size + 3) // 4
-    return _written(name, pieces, most, given.aligned)(given.words, rows, offsets, found, chunks, room)
+    return _written(name, pieces, most, given.form)(given.words, cut.table, cut.whole, cut.chunks, offsets, found, room)

@@ -20,15 +20,16 @@ __all__ = ["base32_decode", "base32_encode", "base64_decode", "base64_encode", "
 
 def _encoded(alphabet: Alphabet, data: Any, name: str, backend: str | None, device: int | Device | None) -> Any:
     given = batch(data, f"vyre.std.{name}", backend, device)
-    rows, chunks, firsts = given.rows(4 * alphabet.words, alphabet.chunk)
-    text = encoder(alphabet, given.aligned)(given.words, rows, chunks)
-    return given.results(text, 4 * firsts, alphabet.written_length(given.lengths))
+    cut = given.cut(4 * alphabet.words)
+    text = encoder(alphabet, given.form)(given.words, cut.table, cut.whole, cut.chunks)
+    starts = 4 * alphabet.chunk * given.firsts(4 * alphabet.words)
+    return given.results(text, starts, alphabet.written_length(given.lengths))
 
 
 def _decoded(alphabet: Alphabet, data: Any, name: str, backend: str | None, device: int | Device | None) -> Any:
     given = batch(data, f"vyre.std.{name}", backend, device)
-    rows, chunks, firsts = given.rows(4 * alphabet.chunk, alphabet.words)
-    found, ends = decoder(alphabet, given.aligned)(given.words, rows, chunks, len(given.lengths))
+    found, ends = decoder(alphabet, given.form)(given.words, *given.cut(4 * alphabet.chunk))
+    starts = 4 * alphabet.words * given.firsts(4 * alphabet.chunk)
 
     def why(text: np.ndarray, position: int) -> tuple[str, str]:
         if position == len(text):
@@ -43,7 +44,7 @@ def _decoded(alphabet: Alphabet, data: Any, name: str, backend: str | None, devi
         zeroed = alphabet.digit(number >> unused << unused)
         return "has a digit whose unused bits are not zero", f"write `{zeroed}` there"
 
-    return given.decoded(found, 4 * firsts, ends, why)
+    return given.decoded(found, starts, ends, why)
 
 
 def hex_encode(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:

@@ -16,8 +16,8 @@ import numpy as np
 import vyre
 from vyre import In, InOut, Out, u32
 from vyre._calls import explain_calls
-from vyre.std._alphabets import row_of
 from vyre.std._batches import batch
+from vyre.std._chunks import Form, chunk_of
 from vyre.std._octets import equal, load
 from vyre.std._prefixes import LANES, add, make_scan, scan_workgroup
 
@@ -90,17 +90,16 @@ def inside(quotes: u32, in_string: u32) -> u32:
 
 
 @cache
-def _functions(aligned: bool) -> vyre.Kernel:
+def _functions(form: Form) -> vyre.Kernel:
     @vyre.kernel(workgroup_size=LANES)
-    def functions(words: In[u32], table: In[u32, 2], chunks: u32, totals: Out[u32]) -> None:
+    def functions(words: In[u32], table: In[u32], whole: u32, chunks: u32, totals: Out[u32]) -> None:
         """Compose the functions of the chunks of each workgroup."""
         i = vyre.gid(0)
         partial = vyre.shared(u32, 2 * LANES)
         own = u32(0)
         if i < chunks:
-            row = row_of(table, i)
-            begin = (i - table[row, 0]) * _BYTES
-            backslashes, quotes, _ = masks(words, table[row, 1], begin, table[row, 2] - begin, aligned)
+            _, start, begin, left = chunk_of(table, whole, i, _BYTES, form)
+            backslashes, quotes, _ = masks(words, start, begin, left, form.aligned)
             own = chunk_function(backslashes, quotes, begin == 0)
         _, total = scan_workgroup(own, partial, compose)
         if vyre.lid(0) == 0:
@@ -110,11 +109,12 @@ def _functions(aligned: bool) -> vyre.Kernel:
 
 
 @cache
-def _classify(aligned: bool) -> vyre.Kernel:
+def _classify(form: Form) -> vyre.Kernel:
     @vyre.kernel(workgroup_size=LANES)
     def classify(
         words: In[u32],
-        table: In[u32, 2],
+        table: In[u32],
+        whole: u32,
         chunks: u32,
         states: In[u32],
         marked: Out[u32],
@@ -131,14 +131,12 @@ def _classify(aligned: bool) -> vyre.Kernel:
         """
         i = vyre.gid(0)
         partial, shared = vyre.shared(u32, 2 * LANES), vyre.shared(u32, 2)
-        mine = table[row_of(table, vyre.wid(0) * LANES), 3]
+        mine, _, _, _ = chunk_of(table, whole, vyre.wid(0) * LANES, _BYTES, form)
         backslashes, quotes, structure, own = u32(0), u32(0), u32(0), u32(0)
-        row, begin, left = u32(0), u32(0), u32(0)
+        string, begin, left = u32(0), u32(0), u32(0)
         if i < chunks:
-            row = row_of(table, i)
-            begin = (i - table[row, 0]) * _BYTES
-            left = table[row, 2] - begin
-            backslashes, quotes, structure = masks(words, table[row, 1], begin, left, aligned)
+            string, start, begin, left = chunk_of(table, whole, i, _BYTES, form)
+            backslashes, quotes, structure = masks(words, start, begin, left, form.aligned)
             own = chunk_function(backslashes, quotes, begin == 0)
         before, _ = scan_workgroup(own, partial, compose)
         if i < chunks:
@@ -151,7 +149,6 @@ def _classify(aligned: bool) -> vyre.Kernel:
             structure = structure & ~strings
             marked[i] = structure
             shared.atomic_add(0, vyre.popcount(structure))
-            string = table[row, 3]
             if quotes != 0:
                 last = begin + 32 - vyre.clz(quotes)
                 if string == mine:
@@ -169,32 +166,36 @@ def _classify(aligned: bool) -> vyre.Kernel:
     return classify
 
 
-@vyre.kernel(workgroup_size=LANES)
-def _write(
-    table: In[u32, 2],
-    marked: In[u32],
-    offsets: In[u32],
-    positions: Out[u32],
-    starts: InOut[u32],
-    found: InOut[u32],
-) -> None:
-    """Write the positions, and where those of each string begin and end."""
-    i = vyre.gid(0)
-    partial = vyre.shared(u32, 2 * LANES)
-    own = marked[i]
-    before, _ = scan_workgroup(vyre.popcount(own), partial, add)
-    if i < len(marked):
-        row = row_of(table, i)
-        string, begin = table[row, 3], (i - table[row, 0]) * _BYTES
-        at = offsets[vyre.wid(0)] + before
-        if begin == 0:
-            starts[string] = at
-        if table[row, 2] - begin <= _BYTES:
-            found[3 * string + 1] = at + vyre.popcount(own)
-        while own != 0:
-            positions[at] = begin + vyre.ctz(own)
-            own = own & (own - 1)
-            at += 1
+@cache
+def _write(form: Form) -> vyre.Kernel:
+    @vyre.kernel(workgroup_size=LANES)
+    def write(
+        table: In[u32],
+        whole: u32,
+        marked: In[u32],
+        offsets: In[u32],
+        positions: Out[u32],
+        starts: InOut[u32],
+        found: InOut[u32],
+    ) -> None:
+        """Write the positions, and where those of each string begin and end."""
+        i = vyre.gid(0)
+        partial = vyre.shared(u32, 2 * LANES)
+        own = marked[i]
+        before, _ = scan_workgroup(vyre.popcount(own), partial, add)
+        if i < len(marked):
+            string, _, begin, left = chunk_of(table, whole, i, _BYTES, form)
+            at = offsets[vyre.wid(0)] + before
+            if begin == 0:
+                starts[string] = at
+            if left <= _BYTES:
+                found[3 * string + 1] = at + vyre.popcount(own)
+            while own != 0:
+                positions[at] = begin + vyre.ctz(own)
+                own = own & (own - 1)
+                at += 1
+
+    return write
 
 
 @vyre.kernel(workgroup_size=256)
@@ -211,29 +212,34 @@ _scan_functions, _scan_counts = make_scan("json_states", compose), make_scan("su
 
 
 @cache
-def _marked(aligned: bool) -> Any:
+def _marked(form: Form) -> Any:
     @vyre.procedure(name="std.json_structure_mark")
-    def marked(words: In[u32], table: In[u32, 2], chunks: u32, strings: u32):
+    def marked(words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32):
         parts = vyre.ceil_div(chunks, LANES)
         totals, counts = vyre.scratch(u32, parts, name="totals"), vyre.scratch(u32, parts, name="counts")
         bits = vyre.scratch(u32, chunks, name="marked")
         found = vyre.scratch(u32, 3 * strings, zeros=True, name="found")
-        _functions(aligned)(words, table, chunks, totals, workgroups=parts)
-        _classify(aligned)(words, table, chunks, _scan_functions(totals), bits, counts, found, workgroups=parts)
+        _functions(form)(words, table, whole, chunks, totals, workgroups=parts)
+        states = _scan_functions(totals)
+        _classify(form)(words, table, whole, chunks, states, bits, counts, found, workgroups=parts)
         return bits, _scan_counts(counts), found
 
     return marked
 
 
-@vyre.procedure(name="std.json_structure_write")
-def _written(table: In[u32, 2], marked: In[u32], offsets: In[u32], found: InOut[u32], room: u32):
-    strings = found.length // 3
-    positions = vyre.scratch(u32, room, name="positions")
-    starts = vyre.scratch(u32, strings, zeros=True, name="starts")
-    ends = vyre.scratch(u32, 2 * strings, name="ends")
-    _write(table, marked, offsets, positions, starts, found, grid=marked.length)
-    _finish(found, starts, ends, grid=strings)
-    return positions, starts, ends
+@cache
+def _written(form: Form) -> Any:
+    @vyre.procedure(name="std.json_structure_write")
+    def written(table: In[u32], whole: u32, marked: In[u32], offsets: In[u32], found: InOut[u32], room: u32):
+        strings = found.length // 3
+        positions = vyre.scratch(u32, room, name="positions")
+        starts = vyre.scratch(u32, strings, zeros=True, name="starts")
+        ends = vyre.scratch(u32, 2 * strings, name="ends")
+        _write(form)(table, whole, marked, offsets, positions, starts, found, grid=marked.length)
+        _finish(found, starts, ends, grid=strings)
+        return positions, starts, ends
+
+    return written
 
 
 def json_structure(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
@@ -260,17 +266,17 @@ def json_structure(data: Any, *, backend: str | None = None, device: int | Devic
     array([ 0,  6,  8, 10, 13, 14], dtype=uint32)
     """
     given = batch(data, "vyre.std.json_structure", backend, device)
-    rows, chunks, _ = given.rows(_BYTES, 0)
-    marked, offsets, found = _marked(given.aligned)(given.words, rows, chunks, len(given.lengths))
-    room = int(given.lengths[0]) if given.form == "array" else int(offsets[-1:].numpy()[0])
-    positions, starts, ends = _written(rows, marked, offsets, found, room)
-    if given.form == "array":
+    cut = given.cut(_BYTES)
+    marked, offsets, found = _marked(given.form)(given.words, *cut)
+    room = int(given.lengths[0]) if given.kind == "array" else int(offsets[-1:].numpy()[0])
+    positions, starts, ends = _written(given.form)(cut.table, cut.whole, marked, offsets, found, room)
+    if given.kind == "array":
         return positions, ends[1:2], ends[0:1]
     each = ends.numpy().reshape(-1, 2)
     status, counts = each[:, 0].copy(), each[:, 1].copy()
-    if given.form == "messages":
+    if given.kind == "messages":
         return positions, starts, vyre.array(counts, **given.place), vyre.array(status, **given.place)
-    if given.form == "bytes":
+    if given.kind == "bytes":
         given.check(int(status[0]), _why)
         return positions.numpy()
     host = positions.numpy()

@@ -74,18 +74,23 @@ def _length_bytes(words: In[u32], start: u32, at: u32, length: u32) -> tuple[u32
 
 
 @cache
-def _decompress(turns: int) -> vyre.Kernel:
+def _decompress(turns: int, one: bool) -> vyre.Kernel:
     @vyre.kernel(workgroup_size=64)
-    def decompress(words: In[u32], table: In[u32, 2], data: InOut[u32], state: InOut[u32, 2]) -> None:
+    def decompress(
+        words: In[u32], table: In[u32], whole: u32, size: u32, data: InOut[u32], state: InOut[u32, 2]
+    ) -> None:
         """Bring each block forward by some turns.
 
         Args:
             table: of each block its first byte, its length, the first word of its room, and the bytes of its room.
+            whole, size: the length and the bytes of the room of a single block.
             state: of each block where it is: zeros at first.
         """
         i = vyre.gid(0)
-        if i < table.shape[0]:
-            start, length, place, room = table[i, 0], table[i, 1], table[i, 2], table[i, 3]
+        if i < state.shape[0]:
+            start, length, place, room = u32(0), whole, u32(0), size
+            if not one:
+                start, length, place, room = table[4 * i], table[4 * i + 1], table[4 * i + 2], table[4 * i + 3]
             phase, at, end, token = state[i, 0], state[i, 1], state[i, 2], state[i, 3]
             count, offset, status = state[i, 4], state[i, 5], state[i, 6]
             held = u32(0)
@@ -180,16 +185,15 @@ def _finish(state: In[u32, 2], ends: Out[u32]) -> None:
 
 
 @cache
-def _decompressed(turns: int) -> Any:
+def _decompressed(turns: int, one: bool) -> Any:
     @vyre.procedure(name="std.lz4_decompress")
-    def decompressed(words: In[u32], table: In[u32, 2], room: u32, most: u32):
+    def decompressed(words: In[u32], table: In[u32], whole: u32, size: u32, blocks: u32, room: u32, most: u32):
         """Args: room: words of all results; most: the turns of the block that takes most."""
-        blocks = table.shape[0]
         data = vyre.scratch(u32, room, zeros=True, name="data")
         state = vyre.scratch(u32, (blocks, _STATE), zeros=True, name="state")
         ends = vyre.scratch(u32, 2 * blocks, name="ends")
         for _ in vyre.times(vyre.ceil_div(most, turns)):
-            _decompress(turns)(words, table, data, state, grid=blocks)
+            _decompress(turns, one)(words, table, whole, size, data, state, grid=blocks)
         _finish(state, ends, grid=blocks)
         return data, ends, state
 
@@ -227,7 +231,7 @@ def lz4_decompress(blocks: Any, sizes: Any, *, backend: str | None = None, devic
     """
     name = "vyre.std.lz4_decompress"
     given = batch(blocks, name, backend, device, "blocks")
-    size = _sizes(sizes, len(given.lengths), given.form in ("bytes", "array"), f"argument `sizes` of {name}")
+    size = _sizes(sizes, len(given.lengths), given.form.one, f"argument `sizes` of {name}")
     most = np.minimum(size, _MOST_FROM_BYTE * given.lengths)
     rooms = (most + 3) // 4
     total = int(rooms.sum())
@@ -237,10 +241,14 @@ def lz4_decompress(blocks: Any, sizes: Any, *, backend: str | None = None, devic
             "Fix: decompress the blocks in several calls."
         )
     places = np.cumsum(rooms) - rooms
-    table = np.stack([given.starts, given.lengths, places, most], axis=1).astype(np.uint32)
     # A turn reads a byte of the block at least, or it goes on with a match.
     turns = int((given.lengths + most // (4 * _STEP) + 2).max(initial=0))
-    data, ends, state = _decompressed(_TURNS)(given.words, vyre.array(table, **given.place), total, turns)
+    if given.form.one:
+        numbers = given.words, int(given.lengths[0]), int(most[0])
+    else:
+        numbers = given.table(given.starts, given.lengths, places, most), 0, 0
+    run = _decompressed(_TURNS, given.form.one)
+    data, ends, state = run(given.words, *numbers, len(most), total, turns)
 
     def why(block: np.ndarray, position: int) -> tuple[str, str]:
         if position == len(block):

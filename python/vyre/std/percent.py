@@ -103,7 +103,7 @@ def percent_encode(data: Any, *, backend: str | None = None, device: int | Devic
             "Fix: encode it in parts."
         )
     text, starts, ends = joined("percent_encode", _escaped, 3, given)
-    if given.form == "array":
+    if given.kind == "array":
         return text.view(vyre.u8), ends[1:2]
     return given.results(text, starts.numpy().astype(np.int64), ends.numpy()[1::2].astype(np.int64))
 
@@ -129,7 +129,7 @@ def percent_decode(data: Any, *, backend: str | None = None, device: int | Devic
     """
     given = batch(data, "vyre.std.percent_decode", backend, device)
     found, starts, ends = joined("percent_decode", _plain, 1, given)
-    places = np.zeros(1, np.int64) if given.form == "array" else starts.numpy().astype(np.int64)
+    places = np.zeros(1, np.int64) if given.kind == "array" else starts.numpy().astype(np.int64)
     return given.decoded(found, places, ends, _why)
 
 

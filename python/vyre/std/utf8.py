@@ -13,8 +13,9 @@ import numpy as np
 import vyre
 from vyre import In, InOut, Out, boolean, u32
 from vyre._calls import explain_calls
-from vyre.std._alphabets import finish, row_of
+from vyre.std._alphabets import finish
 from vyre.std._batches import Batch, batch
+from vyre.std._chunks import Form, chunk_of
 from vyre.std._octets import TOPS, equal, load
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["utf8_count", "utf8_validate"]
 
 _CHUNK = 8  # words
+_BYTES = 4 * _CHUNK
 
 
 def mistakes(word: u32, before: u32) -> u32:
@@ -72,9 +74,9 @@ def is_wrong(words: In[u32], start: u32, position: u32, length: u32) -> u32:
 
 
 @cache
-def _scanner(counts: bool, aligned: bool) -> vyre.Kernel:
+def _scanner(counts: bool, form: Form) -> vyre.Kernel:
     @vyre.kernel(workgroup_size=256)
-    def scanner(words: In[u32], table: In[u32, 2], chunks: u32, found: InOut[u32]) -> None:
+    def scanner(words: In[u32], table: In[u32], whole: u32, chunks: u32, found: InOut[u32]) -> None:
         """Find the first mistake of each string, and count the characters, where asked.
 
         Args:
@@ -82,18 +84,16 @@ def _scanner(counts: bool, aligned: bool) -> vyre.Kernel:
         """
         i = vyre.gid(0)
         shared = vyre.shared(u32, 1)
-        first = table[row_of(table, vyre.wid(0) * 256), 3]
+        first, _, _, _ = chunk_of(table, whole, vyre.wid(0) * 256, _BYTES, form)
         if i < chunks:
-            row = row_of(table, i)
-            start, length, string = table[row, 1], table[row, 2], table[row, 3]
-            begin = (i - table[row, 0]) * (4 * _CHUNK)
-            left = length - begin
-            text = load(words, start + begin, _CHUNK, left, aligned)
+            string, start, begin, left = chunk_of(table, whole, i, _BYTES, form)
+            length = begin + left
+            text = load(words, start + begin, _CHUNK, left, form.aligned)
             high = u32(0)
             for word in text:
                 high = high | word
             if counts:
-                characters = min(left, 4 * _CHUNK)
+                characters = min(left, _BYTES)
                 if high & TOPS != 0:
                     for word in text:
                         characters = characters - vyre.popcount(word & ~(word << 1) & TOPS)
@@ -103,16 +103,16 @@ def _scanner(counts: bool, aligned: bool) -> vyre.Kernel:
                     found.atomic_add(2 * string + 1, characters)
             before = u32(0)
             if begin != 0:
-                before = load(words, start + begin - 4, 1, 4, aligned)[0]
+                before = load(words, start + begin - 4, 1, 4, form.aligned)[0]
             if (high | before) & TOPS != 0:
                 wrong = u32(0)
                 for word in text:
                     wrong = wrong | mistakes(word, before)
                     before = word
-                if left <= 4 * _CHUNK:
+                if left <= _BYTES:
                     wrong = wrong | unfinished(before)
                 if wrong != 0:
-                    for position in range(max(begin, 3) - 3, min(begin + 4 * _CHUNK, length)):
+                    for position in range(max(begin, 3) - 3, min(begin + _BYTES, length)):
                         if is_wrong(words, start, position, length):
                             found.atomic_max(2 * string, ~position)
                             break
@@ -131,11 +131,11 @@ def _is_whole(found: In[u32], valid: Out[boolean]) -> None:
 
 
 @cache
-def _scan(counts: bool, aligned: bool) -> Any:
+def _scan(counts: bool, form: Form) -> Any:
     @vyre.procedure(name=f"std.utf8_{'count' if counts else 'validate'}")
-    def scan(words: In[u32], table: In[u32, 2], chunks: u32, strings: u32):
+    def scan(words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32):
         found = vyre.scratch(u32, 2 * strings, zeros=True, name="found")
-        _scanner(counts, aligned)(words, table, chunks, found, grid=chunks)
+        _scanner(counts, form)(words, table, whole, chunks, found, grid=chunks)
         if not counts:
             valid = vyre.scratch(boolean, strings, name="valid")
             _is_whole(found, valid, grid=strings)
@@ -148,8 +148,7 @@ def _scan(counts: bool, aligned: bool) -> Any:
 
 
 def _scanned(counts: bool, given: Batch) -> vyre.Array:
-    rows, chunks, _ = given.rows(4 * _CHUNK, 0)
-    return _scan(counts, given.aligned)(given.words, rows, chunks, len(given.lengths))
+    return _scan(counts, given.form)(given.words, *given.cut(_BYTES))
 
 
 def utf8_validate(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
@@ -173,10 +172,10 @@ def utf8_validate(data: Any, *, backend: str | None = None, device: int | Device
     """
     given = batch(data, "vyre.std.utf8_validate", backend, device)
     valid = _scanned(False, given)
-    if given.form in ("array", "messages"):
+    if given.kind in ("array", "messages"):
         return valid
     host = valid.numpy()
-    return bool(host[0]) if given.form == "bytes" else host
+    return bool(host[0]) if given.kind == "bytes" else host
 
 
 def utf8_count(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
@@ -200,13 +199,13 @@ def utf8_count(data: Any, *, backend: str | None = None, device: int | Device | 
     """
     given = batch(data, "vyre.std.utf8_count", backend, device)
     ends = _scanned(True, given)
-    if given.form == "array":
+    if given.kind == "array":
         return ends[1:2], ends[0:1]
     found = ends.numpy().reshape(-1, 2)
     numbers, status = found[:, 1].copy(), found[:, 0].copy()
-    if given.form == "messages":
+    if given.kind == "messages":
         return vyre.array(numbers, **given.place), vyre.array(status, **given.place)
-    if given.form == "list":
+    if given.kind == "list":
         return numbers, status
     given.check(int(status[0]), _why)
     return int(numbers[0])

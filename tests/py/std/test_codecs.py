@@ -290,3 +290,27 @@ def test_wrong_arguments_are_refused():
         "element 1 of argument `data` of vyre.std.base32_decode must be bytes or an array of uint8, "
         "got an object of type int. Fix: pass bytes."
     )
+
+
+# Each on a resident array whose length is no multiple of 4, with what of the results is compared.
+RECORDED = {
+    "hex": (std.hex_encode, lambda text: [text.numpy().tobytes()]),
+    "base64": (std.base64_decode, lambda found: [each.numpy().tolist() for each in found[1:]]),
+    "utf8": (std.utf8_count, lambda found: [each.numpy().tolist() for each in found]),
+    "percent": (std.percent_encode, lambda found: [found[0].numpy()[: int(found[1].numpy()[0])].tobytes()]),
+    "json": (std.json_structure, lambda found: [found[0].numpy()[: int(found[1].numpy()[0])].tolist()]),
+    "lz4": (lambda data: std.lz4_decompress(data, 100), lambda found: [each.numpy().tolist() for each in found[1:]]),
+}
+
+
+@pytest.mark.parametrize("name", RECORDED)
+def test_codecs_of_a_resident_array_join_a_graph(name):
+    call, shown = RECORDED[name]
+    texts = [b'{"a b": [ 1 ]}!', b"[,] ABCDEFGHIJK"]
+    data = vyre.array(texts[0], backend="cpu")
+    with vyre.graph() as recorded:
+        result = call(data)
+    for text in texts:
+        data[:] = np.frombuffer(text, np.uint8)
+        recorded.replay()
+        assert shown(result) == shown(call(vyre.array(text, backend="cpu")))
