@@ -42,11 +42,13 @@ __all__ = [
     "sha384",
     "sha512",
 from vyre.std.adler import adler32
+from vyre.std.blake_tree import blake3
 from vyre.std.crc import crc32, crc32c
 
 __all__ = [
     "Messages",
     "adler32",
+    "blake3",
     "crc32",
     "crc32c",
 __all__ = [
