@@ -42,12 +42,16 @@ __all__ = [
     "sha384",
     "sha512",
 from vyre.std.adler import adler32
+from vyre.std.blake2 import blake2b, blake2s
 from vyre.std.blake_tree import blake3
 from vyre.std.crc import crc32, crc32c
+from vyre.std.quick_hashes import fnv1a32, fnv1a64, murmur3_32, siphash24, xxhash32, xxhash64
 
 __all__ = [
     "Messages",
     "adler32",
+    "blake2b",
+    "blake2s",
     "blake3",
     "crc32",
     "crc32c",
@@ -89,4 +93,10 @@ __all__ = [
     "regex",
     "utf8_count",
     "utf8_validate",
+    "fnv1a32",
+    "fnv1a64",
+    "murmur3_32",
+    "siphash24",
+    "xxhash32",
+    "xxhash64",
 ]
