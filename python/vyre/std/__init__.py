@@ -46,6 +46,7 @@ from vyre.std.aes import aes_ctr
 from vyre.std.blake2 import blake2b, blake2s
 from vyre.std.blake_tree import blake3
 from vyre.std.chacha import chacha20
+from vyre.std.counter_random import philox4x32_10, random_u32, threefry2x32_20
 from vyre.std.crc import crc32, crc32c
 from vyre.std.quick_hashes import fnv1a32, fnv1a64, murmur3_32, siphash24, xxhash32, xxhash64
 
@@ -100,7 +101,10 @@ __all__ = [
     "fnv1a32",
     "fnv1a64",
     "murmur3_32",
+    "philox4x32_10",
+    "random_u32",
     "siphash24",
+    "threefry2x32_20",
     "xxhash32",
     "xxhash64",
 ]
