@@ -49,11 +49,22 @@ __all__ = [
     "sha384",
     "sha512",
 from vyre.std.adler import adler32
+from vyre.std.aes import aes_ctr
+from vyre.std.blake2 import blake2b, blake2s
+from vyre.std.blake_tree import blake3
+from vyre.std.chacha import chacha20
+from vyre.std.counter_random import philox4x32_10, random_u32, threefry2x32_20
 from vyre.std.crc import crc32, crc32c
+from vyre.std.quick_hashes import fnv1a32, fnv1a64, murmur3_32, siphash24, xxhash32, xxhash64
 
 __all__ = [
     "Messages",
     "adler32",
+    "aes_ctr",
+    "blake2b",
+    "blake2s",
+    "blake3",
+    "chacha20",
     "crc32",
     "crc32c",
 __all__ = [
@@ -94,4 +105,13 @@ __all__ = [
     "regex",
     "utf8_count",
     "utf8_validate",
+    "fnv1a32",
+    "fnv1a64",
+    "murmur3_32",
+    "philox4x32_10",
+    "random_u32",
+    "siphash24",
+    "threefry2x32_20",
+    "xxhash32",
+    "xxhash64",
 ]

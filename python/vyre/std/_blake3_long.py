@@ -1,0 +1,126 @@
+"""BLAKE3 of one long message: an invocation hashes each chunk, then each 512 chaining values are joined to one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import vyre
+from vyre import In, Out, u32
+from vyre.std._blake3 import CHUNK, PARENT, RECORD, chunk_flags, compress, output_of
+from vyre.std._padded import padded_words
+
+__all__ = ["by_all", "join"]
+
+LANES = 64  # invocations of a workgroup that hashes chunks
+PAIRS = 256  # invocations of a workgroup that joins chaining values, two at first
+NODES = 2 * PAIRS
+
+
+@vyre.kernel(workgroup_size=LANES)
+def long_chunks(
+    quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], size: u32, chunks: u32, nodes: Out[u32]
+) -> None:
+    """Make the chaining value of each chunk of one message of several."""
+    i = vyre.gid(0)
+    if i < chunks:
+        h = [begin[k] for k in range(8)]
+        flags = begin[8]
+        length = min(size - i * CHUNK, CHUNK)
+        blocks = (length + 63) >> 6
+        for block in range(blocks):
+            left = length - block * 64
+            m = [u32(0) for _ in range(16)]
+            if left >= 64:
+                for k in vyre.unroll(range(4)):
+                    quad = quads[i * (CHUNK // 16) + block * 4 + k]
+                    m[4 * k], m[4 * k + 1], m[4 * k + 2], m[4 * k + 3] = quad.x, quad.y, quad.z, quad.w
+            else:
+                rest = padded_words(words, i * (CHUNK // 4) + block * 16, u32(0), left, 16, True)
+                for k in vyre.unroll(range(16)):
+                    m[k] = rest[k]
+            compress(h, m, i, min(left, 64), chunk_flags(block, blocks, flags))
+        for k in vyre.unroll(range(8)):
+            nodes[i * 8 + k] = h[k]
+
+
+def join(row: Any, width: int, begin: list[u32], flags: u32, count: u32, keep: u32) -> None:
+    """Join chaining values in workgroup memory, word k of value j at ``row[k * width + j]``, until ``keep`` are left.
+
+    At least half as many invocations as ``width`` call it.
+    """
+    t = vyre.lid(0)
+    while count > keep:
+        left = min(2 * t, width - 2)
+        h = [row[k * width + left] for k in range(8)]
+        if 2 * t + 1 < count:
+            m = [*h, *(row[k * width + left + 1] for k in range(8))]
+            for k in vyre.unroll(range(8)):
+                h[k] = begin[k]
+            compress(h, m, u32(0), u32(64), flags | PARENT)
+        vyre.barrier()
+        if 2 * t < count:
+            for k in vyre.unroll(range(8)):
+                row[k * width + t] = h[k]
+        vyre.barrier()
+        count = (count + 1) >> 1
+
+
+@vyre.kernel(workgroup_size=PAIRS)
+def join_nodes(nodes: In[u32], begin: In[u32], count: u32, joined: Out[u32]) -> None:
+    """Join each 512 chaining values to one."""
+    row = vyre.shared(u32, 8 * NODES)
+    t, group = vyre.lid(0), vyre.wid(0)
+    h = [begin[k] for k in range(8)]
+    for k in vyre.unroll(range(16)):
+        at = k * PAIRS + t
+        row[(at & 7) * NODES + (at >> 3)] = nodes[group * (8 * NODES) + at]
+    vyre.barrier()
+    join(row, NODES, h, begin[8], min(count - group * NODES, NODES), 1)
+    if t < 8:
+        joined[group * 8 + t] = row[t * NODES]
+
+
+@vyre.kernel(workgroup_size=PAIRS)
+def join_last(nodes: In[u32], begin: In[u32], count: u32, record: Out[u32]) -> None:
+    """Make the record of the root above 2 to 512 chaining values; one workgroup."""
+    row = vyre.shared(u32, 8 * NODES)
+    t = vyre.lid(0)
+    h = [begin[k] for k in range(8)]
+    for k in vyre.unroll(range(16)):
+        at = k * PAIRS + t
+        row[(at & 7) * NODES + (at >> 3)] = nodes[at]
+    vyre.barrier()
+    join(row, NODES, h, begin[8], count, 2)
+    if t < 8:
+        record[t] = begin[t]
+    elif t < 24:
+        record[t] = row[(t & 7) * NODES + (t >> 4)]
+    elif t == 24:
+        record[t] = u32(64)
+    elif t == 25:
+        record[t] = begin[8] | PARENT
+
+
+def join_all(nodes: Any, begin: Any, record: Any, count: Any, levels: int) -> None:
+    """Record the joining of at most 512^levels chaining values; called in a procedure."""
+    if levels == 1:
+        join_last(nodes, begin, count, record, workgroups=1)
+        return
+    with vyre.when(count > NODES):
+        fewer = vyre.ceil_div(count, NODES)
+        joined = vyre.scratch(u32, fewer * 8, name="joined")
+        join_nodes(nodes, begin, count, joined, workgroups=fewer)
+        join_all(joined, begin, record, fewer, levels - 1)
+    with vyre.otherwise():
+        join_last(nodes, begin, count, record, workgroups=1)
+
+
+@vyre.procedure(name="std.blake3.long")
+def by_all(quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], bytes_: u32, size: u32):
+    """Hash one message of at least two chunks by as many invocations as it has chunks."""
+    chunks = vyre.ceil_div(bytes_, CHUNK)
+    nodes = vyre.scratch(u32, chunks * 8, name="nodes")
+    record = vyre.scratch(u32, RECORD, name="record")
+    long_chunks(quads, words, begin, bytes_, chunks, nodes, grid=chunks)
+    join_all(nodes, begin, record, chunks, 3)
+    return output_of(record, 1, size)

@@ -1,0 +1,178 @@
+"""AES in counter mode (FIPS 197, NIST SP 800-38A): four blocks of 16 bytes an invocation, by a table of 256 words.
+
+The table has a round's substitution and mixing of columns for the first byte of a column; the other bytes' are
+rotations of it. Workgroup memory holds it sixteen times, so that few invocations meet in a bank.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import vyre
+from vyre import In, u32
+from vyre._calls import explain_calls
+from vyre.std._ciphers import Cipher, encrypted, rows_of
+
+if TYPE_CHECKING:
+    from vyre import Device
+
+__all__ = ["aes_ctr"]
+
+COPIES = 16  # of the table: 16 KiB
+LANES = 256
+BLOCKS = 4  # of a unit
+
+# A row of parameters: the number of rounds, the first counter with its highest word first, and the round keys.
+KEYS = 5
+ROW = KEYS + 60
+
+
+def _doubled(x: int) -> int:
+    return x << 1 ^ (0x11B if x & 0x80 else 0)
+
+
+def _substitutions() -> list[int]:
+    """Make the substitution of bytes: the inverse in GF(2^8), then an affine map (FIPS 197, section 5.1.1)."""
+    powers, logs, x = [0] * 255, [0] * 256, 1
+    for k in range(255):
+        powers[k], logs[x] = x, k
+        x ^= _doubled(x)  # times 3, a generator
+    boxes = []
+    for x in range(256):
+        inverse = powers[-logs[x] % 255] if x else 0
+        turned = inverse * 0x101
+        boxes.append((inverse ^ turned >> 4 ^ turned >> 5 ^ turned >> 6 ^ turned >> 7) & 255 ^ 0x63)
+    return boxes
+
+
+SUBSTITUTION = _substitutions()
+TABLE = np.array([_doubled(s) | s << 8 | s << 16 | (_doubled(s) ^ s) << 24 for s in SUBSTITUTION], np.uint32)
+
+
+def round_keys(key: bytes) -> list[int]:
+    """Expand a key (section 5.2) to words whose lowest byte is the first."""
+    words = np.frombuffer(key, "<u4").tolist()
+    count, constant = len(words), 1
+
+    def substituted(word: int) -> int:
+        return int.from_bytes(bytes(SUBSTITUTION[each] for each in word.to_bytes(4, "little")), "little")
+
+    for k in range(count, 4 * (count + 7)):
+        word = words[-1]
+        if k % count == 0:
+            word = substituted(word >> 8 | (word & 255) << 24) ^ constant
+            constant = _doubled(constant)
+        elif count == 8 and k % count == 4:
+            word = substituted(word)
+        words.append(words[k - count] ^ word)
+    return words
+
+
+def prepare() -> Any:
+    """Make the copies of the table; word k of copy c is at ``[k * COPIES + c]``."""
+    table = vyre.shared(u32, 256 * COPIES)
+    t = vyre.lid(0)
+    for k in vyre.unroll(range(256 * COPIES // LANES)):
+        table[k * LANES + t] = TABLE[(k * LANES + t) // COPIES]
+    vyre.barrier()
+    return table
+
+
+def looked_up(table: Any, copy: u32, byte: u32) -> u32:
+    return table[byte * COPIES + copy]
+
+
+def incremented(counter: list[u32], n: u32) -> list[u32]:
+    """Add a number to a counter of 128 bits, its highest word first."""
+    words = list(counter)
+    carry = n
+    for k in vyre.unroll(range(3, -1, -1)):
+        words[k] = counter[k] + carry
+        carry = u32(1 if words[k] < carry else 0)
+    return words
+
+
+def keystream(table: Any, parameters: In[u32], row: u32, unit: u32) -> list[u32]:
+    """Encrypt four blocks of the counter (section 5.1)."""
+    copy = vyre.lid(0) % COPIES
+    rounds, keys = parameters[row], row + KEYS
+    first = [parameters[row + 1 + k] for k in range(4)]
+    s = []
+    for block in vyre.unroll(range(BLOCKS)):
+        s += [vyre.byte_swap(word) for word in incremented(first, unit * BLOCKS + block)]
+    for k in vyre.unroll(range(4 * BLOCKS)):
+        s[k] = s[k] ^ parameters[keys + k % 4]
+    for turn in range(1, rounds):
+        key = [parameters[keys + 4 * turn + k] for k in range(4)]
+        before = list(s)
+        for k in vyre.unroll(range(4 * BLOCKS)):
+            block, column = k // 4 * 4, k % 4
+            s[k] = (
+                looked_up(table, copy, before[k] & 255)
+                ^ looked_up(table, copy, before[block + (column + 1) % 4] >> 8 & 255).rotl(8)
+                ^ looked_up(table, copy, before[block + (column + 2) % 4] >> 16 & 255).rotl(16)
+                ^ looked_up(table, copy, before[block + (column + 3) % 4] >> 24).rotl(24)
+                ^ key[column]
+            )
+    # The last round does not mix columns: the substitution alone is in the table's second and third bytes.
+    key = [parameters[keys + 4 * rounds + k] for k in range(4)]
+    before = list(s)
+    for k in vyre.unroll(range(4 * BLOCKS)):
+        block, column = k // 4 * 4, k % 4
+        s[k] = (
+            (looked_up(table, copy, before[k] & 255) >> 8 & 255)
+            ^ (looked_up(table, copy, before[block + (column + 1) % 4] >> 8 & 255) & 0xFF00)
+            ^ (looked_up(table, copy, before[block + (column + 2) % 4] >> 16 & 255) << 8 & 0xFF0000)
+            ^ (looked_up(table, copy, before[block + (column + 3) % 4] >> 24) << 16 & 0xFF000000)
+            ^ key[column]
+        )
+    return s
+
+
+AES_CTR = Cipher("aes_ctr", ROW, LANES, prepare, keystream)
+
+
+def aes_ctr(
+    key: Any, counter_block: Any, data: Any, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
+    """Encrypt or decrypt with AES in counter mode, which are the same.
+
+    Args:
+        key: 16 bytes (AES-128) or 32 (AES-256).
+        counter_block: 16 bytes: the first block that is encrypted for the keystream. Each block of 16 bytes adds one
+            to it as a number of 128 bits, the first byte the highest. No block may serve twice under a key.
+        data: a bytes-like or a uint8 array of one axis (numpy's or resident), or a list of these on the host. For a
+            list, key and counter_block may be lists of as many.
+        backend, device: where; resident data is used where it is.
+
+    Returns: bytes, or a list of bytes for a list; for a resident array a resident one of uint8.
+
+    There is no authentication: a change of the encrypted data changes the decrypted bits at the same places. The time
+    of the look-ups in tables depends on the key, and other users of the device could measure it.
+
+    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
+
+    Source: FIPS 197; NIST SP 800-38A, section 6.5 and appendix B.1.
+
+    >>> secret = aes_ctr(bytes(16), bytes(16), b"attack at dawn", backend="cpu")
+    >>> aes_ctr(bytes(16), bytes(16), secret, backend="cpu")
+    b'attack at dawn'
+    """
+    function = "vyre.std.aes_ctr"
+    keys = rows_of(key, [16, 32], f"argument `key` of {function}")
+    named = {
+        "key": keys,
+        "counter_block": rows_of(counter_block, [16], f"argument `counter_block` of {function}"),
+    }
+    return encrypted(AES_CTR, function, data, named, _row, 2**32, backend, device)
+
+
+def _row(key: bytes, counter: bytes) -> np.ndarray:
+    keys = round_keys(key)
+    row = [len(keys) // 4 - 1, *np.frombuffer(counter, ">u4").tolist(), *keys]
+    return np.array(row + [0] * (ROW - len(row)), np.uint32)
+
+
+explain_calls(globals(), "vyre.std")

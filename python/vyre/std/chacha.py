@@ -1,0 +1,106 @@
+"""ChaCha20 (RFC 8439): sixty-four bytes of keystream an invocation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+import vyre
+from vyre import In, u32
+from vyre._calls import explain_calls
+from vyre.std._ciphers import Cipher, encrypted, rows_of
+from vyre.std._host import count_of
+from vyre.std._host_words import HostWord
+
+if TYPE_CHECKING:
+    from vyre import Device
+
+__all__ = ["chacha20"]
+
+CONSTANTS = np.frombuffer(b"expand 32-byte k", "<u4").tolist()
+COLUMNS = [(0, 4, 8, 12), (1, 5, 9, 13), (2, 6, 10, 14), (3, 7, 11, 15)]
+DIAGONALS = [(0, 5, 10, 15), (1, 6, 11, 12), (2, 7, 8, 13), (3, 4, 9, 14)]
+COUNTER = 12  # the word of the state that counts blocks
+ROW = 32  # the state of block 0, and after the first round's columns that have no counter
+
+
+def quarter(v: list[Any], a: int, b: int, c: int, d: int) -> None:
+    """Mix four words of the state (section 2.1)."""
+    v[a] = v[a] + v[b]
+    v[d] = (v[d] ^ v[a]).rotl(16)
+    v[c] = v[c] + v[d]
+    v[b] = (v[b] ^ v[c]).rotl(12)
+    v[a] = v[a] + v[b]
+    v[d] = (v[d] ^ v[a]).rotl(8)
+    v[c] = v[c] + v[d]
+    v[b] = (v[b] ^ v[c]).rotl(7)
+
+
+def keystream(memory: Any, parameters: In[u32], row: u32, unit: u32) -> list[u32]:
+    """Make the block of this number (section 2.3)."""
+    state = [parameters[row + k] for k in range(16)]
+    state[COUNTER] = state[COUNTER] + unit
+    v = [parameters[row + 16 + k] for k in range(16)]
+    for k in COLUMNS[0]:
+        v[k] = state[k]
+    for turn in vyre.unroll(range(10)):
+        for k in vyre.unroll(range(4)):
+            # The first round's other columns are the same in all blocks.
+            if turn > 0 or k == 0:
+                quarter(v, *COLUMNS[k])
+        for k in vyre.unroll(range(4)):
+            quarter(v, *DIAGONALS[k])
+    return [v[k] + state[k] for k in range(16)]
+
+
+CHACHA20 = Cipher("chacha20", ROW, 256, lambda: None, keystream)
+
+
+def _row(counter: int, key: bytes, nonce: bytes) -> np.ndarray:
+    """Make the row of parameters."""
+    words = [*CONSTANTS, *np.frombuffer(key, "<u4").tolist(), counter, *np.frombuffer(nonce, "<u4").tolist()]
+    v = [HostWord(each) for each in words]
+    for column in COLUMNS[1:]:
+        quarter(v, *column)
+    return np.array([*words, *v], np.uint32)
+
+
+def chacha20(
+    key: Any, nonce: Any, data: Any, counter: int = 0, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
+    """Encrypt or decrypt with ChaCha20, which are the same.
+
+    Args:
+        key: 32 bytes.
+        nonce: 12 bytes. A key and a nonce belong to one message: two that share both can be read without the key.
+        data: a bytes-like or a uint8 array of one axis (numpy's or resident), or a list of these on the host. For a
+            list, key and nonce may be lists of as many.
+        counter: the number of the first block of 64 bytes, from 0 to 2^32 - 1.
+        backend, device: where; resident data is used where it is.
+
+    Returns: bytes, or a list of bytes for a list; for a resident array a resident one of uint8.
+
+    There is no authentication: a change of the encrypted data changes the decrypted bits at the same places.
+
+    Raises: ArgumentError, also where the counter would pass 2^32; BindingError, CapabilityError, DeviceMemoryError,
+        DeviceError.
+
+    Source: RFC 8439, section 2.4.
+
+    >>> key, nonce = bytes(range(32)), bytes(12)
+    >>> secret = chacha20(key, nonce, b"attack at dawn", backend="cpu")
+    >>> chacha20(key, nonce, secret, backend="cpu")
+    b'attack at dawn'
+    """
+    function = "vyre.std.chacha20"
+    counter = count_of(counter, f"argument `counter` of {function}", 0, 2**32 - 1)
+    named = {
+        "key": rows_of(key, [32], f"argument `key` of {function}"),
+        "nonce": rows_of(nonce, [12], f"argument `nonce` of {function}"),
+    }
+    row = lambda key, nonce: _row(counter, key, nonce)  # noqa: E731
+    return encrypted(CHACHA20, function, data, named, row, 2**32 - counter, backend, device)
+
+
+explain_calls(globals(), "vyre.std")

@@ -1,0 +1,95 @@
+"""Random numbers by counters, compared with Random123's known answers and with numpy's Philox."""
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre.std import philox4x32_10, random_u32, threefry2x32_20
+
+PI = [0x243F6A88, 0x85A308D3, 0x13198A2E, 0x03707344, 0xA4093822, 0x299F31D0]
+ONES = 0xFFFFFFFF
+
+
+def words(*values):
+    return np.array(values, np.uint32)
+
+
+def philox(counter, key):
+    """The definition of Philox 4x32-10, with Python's integers."""
+    c, k = list(counter), list(key)
+    for _ in range(10):
+        a, b = c[0] * 0xD2511F53, c[2] * 0xCD9E8D57
+        c = [b >> 32 ^ c[1] ^ k[0], b & ONES, a >> 32 ^ c[3] ^ k[1], a & ONES]
+        k = [k[0] + 0x9E3779B9 & ONES, k[1] + 0xBB67AE85 & ONES]
+    return c
+
+
+def test_the_known_answers_of_random123(target):
+    # kat_vectors: philox4x32 10 and threefry2x32 20
+    for counter, key, wanted in (
+        ([0] * 4, [0] * 2, [0x6627E8D5, 0xE169C58D, 0xBC57AC4C, 0x9B00DBD8]),
+        ([ONES] * 4, [ONES] * 2, [0x408F276D, 0x41C83B0E, 0xA20BC7C6, 0x6D5451FD]),
+        (PI[:4], PI[4:], [0xD16CFE09, 0x94FDCCEB, 0x5001E420, 0x24126EA1]),
+    ):
+        assert philox4x32_10(words(counter), words(*key), **target).tolist() == [wanted]
+    for counter, key, wanted in (
+        ([0] * 2, [0] * 2, [0x6B200159, 0x99BA4EFE]),
+        ([ONES] * 2, [ONES] * 2, [0x1CB996FC, 0xBB002BE7]),
+        (PI[:2], PI[2:4], [0xC4923A9C, 0x483DF7A0]),
+    ):
+        assert threefry2x32_20(words(counter), words(*key), **target).tolist() == [wanted]
+
+
+@pytest.mark.parametrize("n", [0, 1, 63, 64, 65, 300])
+def test_many_counters_are_the_definition(target, rng, n):
+    counters, key = rng.integers(0, 2**32, (n, 4), dtype=np.uint32), rng.integers(0, 2**32, 2, dtype=np.uint32)
+    found = philox4x32_10(counters, key, **target)
+    assert found.dtype == np.uint32
+    assert found.shape == (n, 4)
+    assert found.tolist() == [philox(counter, key.tolist()) for counter in counters.tolist()]
+    resident = philox4x32_10(vyre.array(counters, **target), key)
+    assert isinstance(resident, vyre.Array)
+    assert np.array_equal(resident.numpy(), found)
+    assert threefry2x32_20(counters[:, :2], key, **target).shape == (n, 2)
+
+
+@pytest.mark.parametrize("n", [0, 1, 3, 4, 5, 1025])
+def test_random_words_are_philox_of_the_index(target, n):
+    seed = 0x123456789ABCDEF0
+    found = random_u32(n, seed, **target)
+    assert found.dtype == np.uint32
+    whole = [philox([k, 0, 0, 0], [seed & ONES, seed >> 32]) for k in range(-(-n // 4))]
+    assert found.tolist() == [word for four in whole for word in four][:n]
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (
+            lambda: philox4x32_10(np.zeros((3, 2), np.uint32), np.zeros(2, np.uint32)),
+            vyre.BindingError,
+            "argument `counter` of vyre.std.philox4x32_10 must have shape (n, 4), got (3, 2). Fix: pass 4 words a row.",
+        ),
+        (
+            lambda: threefry2x32_20(np.zeros((3, 2), np.uint32), np.zeros(4, np.uint32)),
+            vyre.BindingError,
+            "argument `key` of vyre.std.threefry2x32_20 must have shape (2,), got (4,). Fix: pass 2 words.",
+        ),
+        (
+            lambda: random_u32(-1, 0),
+            vyre.ArgumentError,
+            "argument `n` of vyre.std.random_u32 must be an integer from 0 to 4294967292, got -1. "
+            "Fix: write an integer in that range.",
+        ),
+        (
+            lambda: random_u32(1, 2**64),
+            vyre.ArgumentError,
+            "argument `seed` of vyre.std.random_u32 must be an integer from 0 to 18446744073709551615, "
+            "got 18446744073709551616. Fix: write an integer in that range.",
+        ),
+    ],
+)
+def test_wrong_arguments_are_refused(call, kind, message):
+    with pytest.raises(kind) as caught:
+        call()
+    assert str(caught.value) == message
