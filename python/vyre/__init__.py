@@ -54,6 +54,7 @@ from vyre.errors import (
 )
 
 if TYPE_CHECKING:
+    from vyre import std as std
     from vyre._bisect import bisect
     from vyre._check import CheckResult, check, replay
     from vyre._creation import arange, empty_like, full, full_like, zeros, zeros_like
@@ -137,6 +138,7 @@ __version__: str = _core.__version__
 # These names and their modules, numpy among them, are imported when they are first asked for: most programs only run.
 _LATER = {
     "bisect": "vyre._bisect",
+    "std": "vyre.std",
     **dict.fromkeys(["Backends", "Device", "backends", "devices"], "vyre._devices"),
     **dict.fromkeys(["Divergence", "OutputDifference"], "vyre._divergence"),
     **dict.fromkeys(["CheckResult", "check", "replay"], "vyre._check"),
@@ -200,7 +202,8 @@ if not TYPE_CHECKING:  # type checkers would take every name for one that this k
             if name.upper() in _enums._PLANNED:
                 getattr(DataType, name.upper())  # says when it comes
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = globals()[name] = getattr(importlib.import_module(_LATER[name]), name)
+        home = importlib.import_module(_LATER[name])
+        value = globals()[name] = home if name == "std" else getattr(home, name)
         return value
 
 
@@ -330,6 +333,7 @@ __all__ = [
     "size_max",
     "size_min",
     "size_select",
+    "std",
     "swap",
     "times",
     "trace",

@@ -11,7 +11,7 @@ from vyre._calls import explain_calls
 from vyre.errors import ArgumentError
 from vyre.std import _edit_distance, _smith_waterman
 from vyre.std._host import Place, bytes_of, count_of, place_of
-from vyre.std.sort import same_place, where_of
+from vyre.std.sorting import same_place, where_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

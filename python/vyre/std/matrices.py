@@ -12,7 +12,7 @@ from vyre.errors import BindingError
 from vyre.std._host import elements, place_of
 from vyre.std._matmul import multiplier
 from vyre.std._transpose import transposer
-from vyre.std.sort import KEYS, same_place, unsigned, viewed, where_of
+from vyre.std.sorting import KEYS, same_place, unsigned, viewed, where_of
 
 if TYPE_CHECKING:
     from vyre import Array, Device

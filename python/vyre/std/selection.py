@@ -8,7 +8,7 @@ from vyre._calls import explain_calls
 from vyre.errors import ArgumentError
 from vyre.std._host import count_of, elements, place_of
 from vyre.std._selection import selector
-from vyre.std.sort import KEYS, flip_of, unsigned, viewed, where_of
+from vyre.std.sorting import KEYS, flip_of, unsigned, viewed, where_of
 
 if TYPE_CHECKING:
     import numpy as np
