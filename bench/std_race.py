@@ -1,8 +1,8 @@
 """Times every family of vyre.std on resident arrays, beside what users would pick instead.
 
-    python bench/std/race.py --backend vulkan --size 28 --json race.json
+    python bench/std_race.py --backend vulkan --size 28 --json race.json
 
-Each family's file beside this one has ``cases(size, **where)``, which yields (name, call, amount, peer): a call on
+Each family's file in `std/` has ``cases(size, **where)``, which yields (name, call, amount, peer): a call on
 resident arrays, what it moves or works on (bytes or items), and the peer's call or None. The best of several rounds of
 calls counts; a round has as many calls as take about 0.2 s, and ends when the last result is there.
 """
@@ -23,14 +23,14 @@ import vyre
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-FOLDER = Path(__file__).parent
+FOLDER = Path(__file__).parent / "std"
 SECONDS = 0.2  # of a round
 ROUNDS = 3
 LIMIT = 10.0  # seconds that a case may take in all
 
 
 def families() -> list[str]:
-    return sorted(path.stem for path in FOLDER.glob("*.py") if path != Path(__file__))
+    return sorted(path.stem for path in FOLDER.glob("*.py"))
 
 
 def cases(family: str, size: int, where: dict[str, Any]) -> Iterator[tuple[str, Any, float, Any]]:
