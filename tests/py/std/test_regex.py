@@ -120,6 +120,13 @@ def test_pieces_grow_where_the_ends_of_all_would_need_much_memory(rng, monkeypat
         assert std.regex(pattern).find(data, backend="cpu").tolist() == greedy(pattern, data)
 
 
+def test_pieces_of_long_texts_are_longer(rng, monkeypatch):
+    monkeypatch.setattr(std.expressions, "_ENOUGH", 8)
+    data = bytes(b"ab c\n"[k] for k in rng.integers(0, 5, 20_000))
+    for pattern in (rb"\w+", rb"a[^\n]*b"):
+        assert std.regex(pattern).find(data, backend="cpu").tolist() == greedy(pattern, data)
+
+
 def test_an_alternative_is_the_longest_and_not_the_first():
     assert std.regex(b"a|ab|abc").find(b"abcab", backend="cpu").tolist() == [(0, 3), (3, 5)]
     assert std.regex(b"abcd|c").find(b"abcd", "earliest", backend="cpu").tolist() == [(2, 3)]
