@@ -21,8 +21,8 @@ from vyre.std._regex_tables import STATE
 __all__ = ["LANES", "PIECE", "begins_of", "place", "read"]
 
 LANES = 128
-# Vectors of 16 bytes in a piece at least, and how many of them every state walks.
-PIECE, PROBE = 64, 4
+# Vectors of 16 bytes in a piece, at least, and how many of them every state walks.
+PIECE, PROBE = 64, 8
 
 
 def place(backward: bool, vectors: Any, m: Any) -> Any:

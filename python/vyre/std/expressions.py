@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 __all__ = ["Regex", "regex"]
 
 _RECORD = np.dtype([("start", np.uint32), ("end", np.uint32)])
+# Pieces that are enough for a device, above which they get longer; and the most words for the ends of pieces.
+_ENOUGH = 1 << 12
 _MOST_ENDS = 1 << 25
 _KINDS = {"leftmost-longest": longest_tables, "earliest": earliest_tables}
 
@@ -80,8 +82,8 @@ class Regex:
         count = vectors.shape[0]
         widths = made.next.shape[1], made.second.shape[1]
         states = len(made.next), len(made.second)
-        # Each piece has a word for each state.
-        piece = max(PIECE, -(-count * max(states) // _MOST_ENDS))
+        # Long pieces have less to do for what every state walks, and each has a word for each state.
+        piece = max(PIECE, min(4 * PIECE, count // _ENOUGH), -(-count * max(states) // _MOST_ENDS))
         group = 1 << math.isqrt(-(-count // piece)).bit_length()
         found = counter(made.backward)(vectors, *tables, text.shape[0], *widths, *states, piece, group)
         return place, made, tables, (text.shape[0], made.second.shape[1], piece), found

@@ -13,7 +13,7 @@ import vyre
 from conftest import SEED
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
-from vyre.std import _automaton, _offsets, _text
+from vyre.std import _automaton, _offsets, _text, search
 from vyre.std._filter_kernels import LANES, UNIT
 from vyre.std._host import place_of
 
@@ -26,7 +26,7 @@ WAYS = {"filter": ("reference", "cpu", "vulkan"), "automaton": ()}
 @pytest.fixture(params=WAYS)
 def way(request, monkeypatch):
     """Either way to search for patterns that are short enough for both."""
-    monkeypatch.setattr(std.search, "_FILTERING", WAYS[request.param])
+    monkeypatch.setattr(search, "_FILTERING", WAYS[request.param])
     return request.param
 
 
@@ -73,7 +73,7 @@ def test_overlapping_matches_around_pieces(target, rng, n, way):
 def test_all_matches_in_order_of_small_alphabets(filtering, patterns, data, limit):
     wanted = all_matches(patterns, data)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(std.search, "_FILTERING", filtering)
+        patch.setattr(search, "_FILTERING", filtering)
         found = std.find(patterns, data, limit, backend="cpu")
     assert found.tolist() == wanted[:limit]
     assert (found.count, found.overflow) == (len(wanted), limit is not None and len(wanted) > limit)
@@ -139,8 +139,8 @@ def test_the_longest_pattern_that_is_taken(rng):
 
 @pytest.mark.parametrize("units", [1, 3, 8])
 def test_workgroups_that_take_several_units(rng, monkeypatch, units):
-    monkeypatch.setattr(std.search, "_FILTERING", ["cpu"])
-    monkeypatch.setattr(std.search, "_ENOUGH", 1)
+    monkeypatch.setattr(search, "_FILTERING", ["cpu"])
+    monkeypatch.setattr(search, "_ENOUGH", 1)
     n = UNIT * LANES * units + 5000
     data = letters(rng, n, 5)
     patterns = [b"ab", b"abc", b"c" * 256, b"edcba", b"a" * 3]
@@ -268,7 +268,7 @@ def test_patterns_and_matches_are_pickled():
 
 
 def test_patterns_that_need_too_much_memory(monkeypatch):
-    monkeypatch.setattr(std._automaton, "_MOST_WORDS", 30)
+    monkeypatch.setattr(_automaton, "_MOST_WORDS", 30)
     with pytest.raises(ArgumentError) as error:
         std.find([b"abc", b"bcd"], b"text")
     assert str(error.value) == (
@@ -288,7 +288,7 @@ def test_a_text_whose_places_are_no_u32():
 
 
 def test_more_matches_than_fit(monkeypatch):
-    monkeypatch.setattr(std.search, "MOST", 4)
+    monkeypatch.setattr(search, "MOST", 4)
     with pytest.raises(ArgumentError) as error:
         std.find([b"a"], b"aaaa")
     assert str(error.value) == (

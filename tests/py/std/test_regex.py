@@ -12,6 +12,7 @@ import vyre
 from conftest import SEED
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
+from vyre.std import expressions
 from vyre.std._walks import PIECE
 
 LENGTH = 16 * PIECE  # bytes of a piece
@@ -114,9 +115,16 @@ def test_many_groups_of_pieces(rng):
 
 
 def test_pieces_grow_where_the_ends_of_all_would_need_much_memory(rng, monkeypatch):
-    monkeypatch.setattr(std.expressions, "_MOST_ENDS", 64)
+    monkeypatch.setattr(expressions, "_MOST_ENDS", 64)
     data = bytes(b"ab c\n"[k] for k in rng.integers(0, 5, 20_000))
     for pattern in (rb"\w+", rb"[\s\S][\s\S]"):
+        assert std.regex(pattern).find(data, backend="cpu").tolist() == greedy(pattern, data)
+
+
+def test_pieces_of_long_texts_are_longer(rng, monkeypatch):
+    monkeypatch.setattr(expressions, "_ENOUGH", 8)
+    data = bytes(b"ab c\n"[k] for k in rng.integers(0, 5, 20_000))
+    for pattern in (rb"\w+", rb"a[^\n]*b"):
         assert std.regex(pattern).find(data, backend="cpu").tolist() == greedy(pattern, data)
 
 
