@@ -9,10 +9,10 @@ import numpy as np
 import vyre
 from vyre import In, Out, u8, u32
 from vyre._calls import explain_calls
-from vyre.errors import VyreError
+from vyre.errors import ArgumentError, VyreError
 from vyre.std._chunks import Cut, Form
 from vyre.std._host import elements, place_of
-from vyre.std._messages import Messages, _check_total, _words, octets
+from vyre.std._messages import Messages, _words, octets
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     Why = Callable[[np.ndarray, int], tuple[str, str]]
 
 __all__ = ["Batch", "DecodeError", "batch"]
+
+# 1 + a position, and the end of the last word of a result, are u32.
+_MOST = 2**32 - 4
 
 
 class DecodeError(VyreError, ValueError):
@@ -144,6 +147,7 @@ def batch(data: Any, function: str, backend: str | None, device: int | Device | 
     if isinstance(data, Messages):
         place_of(function, backend, device, data.words)
         starts, lengths = (each.numpy().astype(np.int64) for each in (data.starts, data.lengths))
+        _check(int(lengths.sum()), where)
         return Batch(data.words, starts, lengths, "messages", data.aligned, where)
     if isinstance(data, (list, tuple)):
         messages = Messages._packed(data, where, backend, device)
@@ -152,12 +156,17 @@ def batch(data: Any, function: str, backend: str | None, device: int | Device | 
     if isinstance(data, vyre.Array):
         place_of(function, backend, device, data)
         elements(data, where, ["uint8"])
-        _check_total(data.size, where, "pass slices of it")
+        _check(data.size, where)
         words = data.view(vyre.u32) if data.size % 4 == 0 else _as_words(data)
         return Batch(words, np.zeros(1, np.int64), np.array([data.size]), "array", True, where)
     data = octets(data, where)
-    _check_total(len(data), where, "pass it in parts")
+    _check(len(data), where)
     return Batch(_words(data, backend, device), np.zeros(1, np.int64), np.array([len(data)]), "bytes", True, where)
+
+
+def _check(size: int, where: str) -> None:
+    if size > _MOST:
+        raise ArgumentError(f"{where} must have at most {_MOST} bytes, got {size}. Fix: pass it in parts.")
 
 
 @vyre.kernel(workgroup_size=256)

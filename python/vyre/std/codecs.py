@@ -52,7 +52,7 @@ def hex_encode(data: Any, *, backend: str | None = None, device: int | Device | 
 
     Args:
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), or many of them: a list of bytes-likes,
-            or ``vyre.std.Messages``. They have at most 2^32 - 1 bytes together.
+            or ``vyre.std.Messages``. They have at most 2^32 - 4 bytes together.
         backend, device: where, as for vyre.run; resident data is encoded where it is.
 
     Returns: bytes, or a list of bytes; of a resident array a resident one of uint8, of Messages Messages.

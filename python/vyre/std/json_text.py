@@ -247,7 +247,7 @@ def json_structure(data: Any, *, backend: str | None = None, device: int | Devic
 
     Args:
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), or many of them: a list of bytes-likes,
-            or ``vyre.std.Messages``. They have at most 2^32 - 1 bytes together.
+            or ``vyre.std.Messages``. They have at most 2^32 - 4 bytes together.
         backend, device: where, as for vyre.run; resident data is looked at where it is.
 
     Returns: an ascending array of uint32; of a list (list of arrays, status), where the status is 0, or 1 + the

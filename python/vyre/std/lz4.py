@@ -205,7 +205,7 @@ def lz4_decompress(blocks: Any, sizes: Any, *, backend: str | None = None, devic
 
     Args:
         blocks: a list of bytes-likes or ``vyre.std.Messages``, each one a block without any frame around it; or one
-            block: a bytes-like or a uint8 array of one axis (numpy's or resident). They have at most 2^32 - 1 bytes
+            block: a bytes-like or a uint8 array of one axis (numpy's or resident). They have at most 2^32 - 4 bytes
             together.
         sizes: the most bytes that a block may give: an integer for all blocks, or a sequence with one for each. That
             much memory is taken on the device, though at most 255 times a block's length, in multiples of 4 bytes; it

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["percent_decode", "percent_encode"]
 
-_MOST = (2**32 - 1) // 3  # bytes, of which each may become three
+_MOST = (2**32 - 4) // 3  # bytes, of which each may become three
 
 
 def _hex_digits(text: u32) -> tuple[u32, u32]:
@@ -82,7 +82,7 @@ def percent_encode(data: Any, *, backend: str | None = None, device: int | Devic
 
     Args:
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), or many of them: a list of bytes-likes,
-            or ``vyre.std.Messages``. They have at most 1,431,655,765 bytes together.
+            or ``vyre.std.Messages``. They have at most 1,431,655,764 bytes together.
         backend, device: where, as for vyre.run; resident data is encoded where it is.
 
     Returns: bytes, or a list of bytes; of a resident array two resident ones, without waiting: room for the text, and
@@ -111,7 +111,7 @@ def percent_encode(data: Any, *, backend: str | None = None, device: int | Devic
 def percent_decode(data: Any, *, backend: str | None = None, device: int | Device | None = None) -> Any:
     """The bytes of text that has ``%`` and two hexadecimal digits for some of them; all others stay what they are.
 
-    Args: as for ``vyre.std.percent_encode``, up to 2^32 - 1 bytes. ``+`` is no space here.
+    Args: as for ``vyre.std.percent_encode``, up to 2^32 - 4 bytes. ``+`` is no space here.
 
     Returns: bytes; of a list (list of bytes, status), where the status is 0, or 1 + the position of the first malformed
     byte of that text, whose bytes are then empty. Of a resident array three resident ones, without waiting: room for

@@ -112,7 +112,7 @@ def _scanner(counts: bool, form: Form) -> vyre.Kernel:
                 if left <= _BYTES:
                     wrong = wrong | unfinished(before)
                 if wrong != 0:
-                    for position in range(max(begin, 3) - 3, min(begin + _BYTES, length)):
+                    for position in range(max(begin, 3) - 3, begin + min(left, _BYTES)):
                         if is_wrong(words, start, position, length):
                             found.atomic_max(2 * string, ~position)
                             break
@@ -156,7 +156,7 @@ def utf8_validate(data: Any, *, backend: str | None = None, device: int | Device
 
     Args:
         data: a bytes-like or a uint8 array of one axis (numpy's or resident), or many of them: a list of bytes-likes,
-            or ``vyre.std.Messages``. They have at most 2^32 - 1 bytes together.
+            or ``vyre.std.Messages``. They have at most 2^32 - 4 bytes together.
         backend, device: where, as for vyre.run; resident data is looked at where it is.
 
     Returns: a bool, or of a list an array of bool; of resident data and Messages a resident array of bool.

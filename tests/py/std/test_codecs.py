@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import vyre
 from vyre import std
+from vyre.std import _batches
 
 LETTERS = b"ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 DIGITS = {
@@ -270,6 +271,23 @@ def test_a_malformed_text_is_an_error_that_says_what_to_do(decoder, text, messag
     again = pickle.loads(pickle.dumps(caught.value))
     assert (str(again), again.position) == (message, caught.value.position)
     assert decoder(fixed, backend="cpu") == data
+
+
+@pytest.mark.parametrize("kind", ["bytes", "array", "messages"])
+def test_too_many_bytes_are_refused(monkeypatch, kind):
+    assert _batches._MOST == 2**32 - 4
+    monkeypatch.setattr(_batches, "_MOST", 8)
+    made = {
+        "bytes": bytes,
+        "array": lambda data: vyre.array(data, backend="cpu"),
+        "messages": lambda data: std.Messages(data, [0, 4, len(data)], backend="cpu"),
+    }[kind]
+    with pytest.raises(vyre.ArgumentError) as caught:
+        std.hex_decode(made(b"616161616"))
+    assert str(caught.value) == (
+        "argument `data` of vyre.std.hex_decode must have at most 8 bytes, got 9. Fix: pass it in parts."
+    )
+    std.hex_decode(made(b"61616161"))
 
 
 def test_wrong_arguments_are_refused():
