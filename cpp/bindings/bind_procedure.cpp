@@ -19,7 +19,6 @@
 #include "vyre/base/error.hpp"
 #include "vyre/ir/procedure.hpp"
 #include "vyre/ir/procedure_print.hpp"
-#include "vyre/ir/procedure_wire.hpp"
 #include "vyre/run/registry.hpp"
 #include "vyre/validate/valid_procedure.hpp"
 #include "without_gil.hpp"
