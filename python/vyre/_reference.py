@@ -121,8 +121,8 @@ def _rules() -> str:
 
 def _procedure_rules() -> str:
     parts = [
-        "## Rules of procedures\n\n`vyre.validate(procedure)` and `procedure.check()` tell what a procedure breaks. Its programs keep "
-        "the rules above.\n"
+        "## Rules of procedures\n\n`vyre.validate(procedure)` and `procedure.check()` tell what a procedure breaks. "
+        "Its programs keep the rules above.\n"
     ]
     for rule, title, checks, why, sentences in _core._tables["procedure_rules"]:
         said = "\n".join(sentences)
@@ -194,5 +194,6 @@ def reference() -> str:
     >>> reference().startswith("# Reference")
     True
     """
-    tables = [_types(), _casts(), _operators(), _rules(), _procedure_rules(), _notes(), _checks(), _speedups(), _operations()]
+    rules = [_rules(), _procedure_rules(), _notes(), _checks()]
+    tables = [_types(), _casts(), _operators(), *rules, _speedups(), _operations()]
     return "\n".join([_HEAD, *tables])
