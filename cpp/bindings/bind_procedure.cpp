@@ -19,7 +19,8 @@
 #include "vyre/base/error.hpp"
 #include "vyre/ir/procedure.hpp"
 #include "vyre/ir/procedure_print.hpp"
-#include "vyre/ir/procedure_wire.hpp"
+#include "vyre/run/registry.hpp"
+#include "vyre/validate/valid_procedure.hpp"
 #include "without_gil.hpp"
 
 namespace vyre::python {
@@ -150,6 +151,59 @@ void bind_builder(py::module_& m) {
   builder.def("finish", &ProcedureBuilder::finish);
 }
 
+void def_forms(py::class_<Procedure>& procedure) {
+  procedure.def(
+      "to_text", [](const Procedure& self) { return lenient_str(ir::to_text(self)); },
+      R"(to_text() -> str
+
+The arrays, sizes, programs and steps as text, for people.
+
+>>> @vyre.procedure
+... def cleared(x: vyre.InOut[vyre.u32], n: vyre.u32):
+...     with vyre.when(n > 3):
+...         vyre.clear(x)
+>>> print(cleared.procedure.to_text())
+procedure "cleared"
+number n: u32
+in_out x: u32[]
+when (3 < n) {
+  clear x
+}
+<BLANKLINE>)");
+  procedure.def(
+      "to_bytes", [](const Procedure& self) { return py::bytes(self.bytes()); },
+      R"(to_bytes() -> bytes
+
+The procedure in its binary form; equal procedures have equal bytes.
+
+>>> @vyre.procedure
+... def cleared(x: vyre.InOut[vyre.u32]):
+...     vyre.clear(x)
+>>> vyre.Procedure.from_bytes(cleared.procedure.to_bytes()) == cleared.procedure
+True)");
+  procedure.def(
+      "check",
+      [](const Procedure& self) {
+        Diagnostics found;
+        const ir::OpTable ops = run::registered_ops();
+        {
+          const WithoutGil unlocked;
+          found = validate::validate(self, ops).diagnostics;
+        }
+        if (!found.empty()) throw ValidationError(std::move(found));
+      },
+      R"(check() -> None
+
+Raises ValidationError with every rule that the procedure or one of its programs breaks. vyre.validate gives them as a list.
+
+>>> @vyre.procedure
+... def unwritten(x: vyre.In[vyre.u32]):
+...     return vyre.scratch(vyre.u32, x.length)
+>>> unwritten.procedure.check()
+Traceback (most recent call last):
+vyre.errors.ValidationError: P011 at arrays[1]: no step writes output `scratch`. Fix: write it, or make it with vyre.scratch(..., zeros=True).)");
+}
+
 }  // namespace
 
 void bind_procedure(py::module_& m) {
@@ -196,35 +250,7 @@ The procedure of these bytes. Raises ParseError for bytes that to_bytes does not
       "The programs of its own steps, each once, in the order of first use.");
   procedure.def_property_readonly(
       "procedures", [](const Procedure& self) { return self.procedures(); }, "The procedures that its steps invoke, each once.");
-  procedure.def(
-      "to_text", [](const Procedure& self) { return lenient_str(ir::to_text(self)); },
-      R"(to_text() -> str
-
-The arrays, sizes, programs and steps as text, for people.
-
->>> @vyre.procedure
-... def cleared(x: vyre.InOut[vyre.u32], n: vyre.u32):
-...     with vyre.when(n > 3):
-...         vyre.clear(x)
->>> print(cleared.procedure.to_text())
-procedure "cleared"
-number n: u32
-in_out x: u32[]
-when (3 < n) {
-  clear x
-}
-<BLANKLINE>)");
-  procedure.def(
-      "to_bytes", [](const Procedure& self) { return py::bytes(self.bytes()); },
-      R"(to_bytes() -> bytes
-
-The procedure in its binary form; equal procedures have equal bytes.
-
->>> @vyre.procedure
-... def cleared(x: vyre.InOut[vyre.u32]):
-...     vyre.clear(x)
->>> vyre.Procedure.from_bytes(cleared.procedure.to_bytes()) == cleared.procedure
-True)");
+  def_forms(procedure);
   procedure.def("__reduce__", [](const Procedure& self) {
     return py::make_tuple(py::module_::import("vyre._pickle").attr("procedure"), py::make_tuple(py::bytes(self.bytes())));
   });

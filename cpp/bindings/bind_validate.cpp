@@ -17,7 +17,9 @@
 #include "vyre/run/registry.hpp"
 #include "vyre/validate/note_table.hpp"
 #include "vyre/validate/notes.hpp"
+#include "vyre/validate/procedure_rules.hpp"
 #include "vyre/validate/rules.hpp"
+#include "vyre/validate/valid_procedure.hpp"
 #include "vyre/validate/validate.hpp"
 #include "without_gil.hpp"
 
@@ -196,10 +198,14 @@ void bind_validate(py::module_& m) {
   m.def(
       "validate",
       [](py::handle program) {
-        const ir::Program& value = to_program(program, "argument `program` of vyre.validate").program;
         const ir::OpTable ops = run::registered_ops();
         Diagnostics found;
-        {
+        if (is<ir::Procedure>(program)) {
+          const ir::Procedure value = program.cast<const ir::Procedure&>();
+          const WithoutGil unlocked;
+          found = validate::validate(value, ops).diagnostics;
+        } else {
+          const ir::Program& value = to_program(program, "argument `program` of vyre.validate").program;
           const WithoutGil unlocked;
           found = validate::validate(value, ops).diagnostics;
         }
@@ -208,19 +214,29 @@ void bind_validate(py::module_& m) {
       py::arg("program"),
       R"(validate(program) -> Diagnostics
 
-Every rule that the program breaks, in program order: a list, empty when it is valid, that notebooks show as a table.
+Every rule that a Program or a Procedure breaks, in its order: a list, empty when it is valid, that notebooks show as a table.
+
+A procedure's programs are examined as well: the place of what they break begins with programs[k].
 
 >>> [d.rule for d in vyre.validate(vyre.Program(entry=[vyre.Node.store("x", 0, 0)]))]
-['V004'])");
+['V004']
+>>> @vyre.procedure
+... def unwritten(x: vyre.In[vyre.u32]):
+...     return vyre.scratch(vyre.u32, x.length)
+>>> for diagnostic in vyre.validate(unwritten.procedure):
+...     print(diagnostic)
+P011 at arrays[1]: no step writes output `scratch`. Fix: write it, or make it with vyre.scratch(..., zeros=True).)");
   m.def(
       "_explain",
       [](py::handle rule) {
         const std::string id = to_text(rule, "argument `rule` of vyre.explain");
         if (const auto note = validate::parse_note(id)) return lenient_str(validate::explain(*note));
+        if (const auto rule = validate::parse_procedure_rule(id)) return lenient_str(validate::explain(*rule));
         const auto found = validate::parse_rule(id);
         std::vector<std::string_view> rule_ids;
         for (const validate::RuleInfo& row : validate::kRules) rule_ids.push_back(row.id);
         for (const validate::NoteInfo& row : validate::kNotes) rule_ids.push_back(row.id);
+        for (const validate::ProcedureRuleInfo& row : validate::kProcedureRules) rule_ids.push_back(row.id);
         if (!found)
           throw ArgumentError(fmt::format("there is no rule {}. Fix: write one from V001 to {}{}.", quoted(id), validate::kRules.back().id,
                                           did_you_mean(id, rule_ids)));
@@ -240,6 +256,15 @@ Every rule that the program breaks, in program order: a list, empty when it is v
   for (const validate::NoteInfo& row : validate::kNotes)
     notes.append(py::make_tuple(row.id, row.title, row.checks, row.why, row.sentence, row.hint, row.example));
   m.attr("_tables")["notes"] = py::tuple(notes);
+  py::list procedure_rules;
+  for (const validate::ProcedureRuleInfo& row : validate::kProcedureRules) {
+    py::list said;
+    for (const validate::ProcedureMessageInfo& message : validate::kProcedureMessages) {
+      if (message.rule == row.rule) said.append(message.sentence);
+    }
+    procedure_rules.append(py::make_tuple(row.id, row.title, row.checks, row.why, py::tuple(said)));
+  }
+  m.attr("_tables")["procedure_rules"] = py::tuple(procedure_rules);
 }
 
 }  // namespace vyre::python

@@ -119,6 +119,17 @@ def _rules() -> str:
     return "\n".join(parts)
 
 
+def _procedure_rules() -> str:
+    parts = [
+        "## Rules of procedures\n\n`vyre.validate(procedure)` and `procedure.check()` tell what a procedure breaks. "
+        "Its programs keep the rules above.\n"
+    ]
+    for rule, title, checks, why, sentences in _core._tables["procedure_rules"]:
+        said = "\n".join(sentences)
+        parts.append(f"### {rule}: {title}\n\n{checks}\n\n{why}\n\n```text\n{said}\n```\n")
+    return "\n".join(parts)
+
+
 def _notes() -> str:
     parts = [
         "## Notes\n\nNotes never stop a program: `program.notes()` says what is probably not meant in a valid one, and "
@@ -183,5 +194,6 @@ def reference() -> str:
     >>> reference().startswith("# Reference")
     True
     """
-    tables = [_types(), _casts(), _operators(), _rules(), _notes(), _checks(), _speedups(), _operations()]
+    rules = [_rules(), _procedure_rules(), _notes(), _checks()]
+    tables = [_types(), _casts(), _operators(), *rules, _speedups(), _operations()]
     return "\n".join([_HEAD, *tables])

@@ -9,7 +9,6 @@
 #include "vyre/base/error.hpp"
 #include "vyre/base/hash.hpp"
 #include "vyre/base/overloaded.hpp"
-#include "vyre/ir/procedure_wire.hpp"
 
 namespace vyre::ir {
 

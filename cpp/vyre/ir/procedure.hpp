@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <variant>
@@ -131,7 +132,8 @@ class Procedure {
   // Of the binary form; the same in every process.
   std::uint64_t hash() const { return data_->hash; }
   bool operator==(const Procedure& other) const { return data_ == other.data_ || (hash() == other.hash() && bytes() == other.bytes()); }
-  const std::string& bytes() const { return data_->bytes; }  // the binary form, see procedure_wire.hpp
+  // The binary form: versioned, compact, and one spelling a procedure, so that equal procedures have equal bytes.
+  const std::string& bytes() const { return data_->bytes; }
 
  private:
   friend class ProcedureBuilder;
@@ -153,6 +155,12 @@ class Procedure {
 
   std::shared_ptr<const Data> data_;
 };
+
+// Throws ParseError: "byte 12: <problem>. Fix: <action>."
+Procedure procedure_from_bytes(std::span<const std::byte> bytes);
+
+// The bytes of a procedure that the builder has just made; `Procedure::bytes` keeps them.
+std::string written(const Procedure& procedure);
 
 // Makes a Procedure. Equal sizes, programs and procedures are kept once.
 class ProcedureBuilder {

@@ -1,5 +1,4 @@
-#include "vyre/ir/procedure_wire.hpp"
-
+// The binary form of procedures.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/base/overloaded.hpp"
 #include "vyre/base/utf8.hpp"
+#include "vyre/ir/procedure.hpp"
 #include "vyre/ir/wire.hpp"
 
 namespace vyre::ir {

@@ -1,0 +1,406 @@
+// The rules of procedures: what each accepts and refuses, with places and whole sentences.
+#include "vyre/ir/procedure.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "vyre/ir/handle.hpp"
+#include "vyre/ir/resolve.hpp"
+#include "vyre/validate/procedure_rules.hpp"
+#include "vyre/validate/valid_procedure.hpp"
+
+namespace vyre::validate {
+namespace {
+
+using ir::ArrayId;
+using ir::ArrayPart;
+using ir::ArrayRole;
+using ir::BufferAccess;
+using ir::BufferDecl;
+using ir::DataType;
+using ir::ProcedureBuilder;
+using ir::SizeId;
+using ir::SizeOp;
+
+ir::Program program_of(std::vector<BufferDecl> buffers, const std::vector<ir::NodeHandle>& entry) {
+  return ir::make_program(std::move(buffers), {64, 1, 1}, entry);
+}
+// y[i] = x[i]
+ir::Program copies() {
+  const ir::ExprHandle i = ir::expr::gid(0);
+  return program_of({BufferDecl::read("x", 0, DataType::U32), BufferDecl::read_write("y", 1, DataType::U32)},
+                    {ir::node::store("y", i, ir::expr::load("x", i))});
+}
+
+// A procedure over an input x and arrays of its length.
+struct Made {
+  ProcedureBuilder builder{"example"};
+  ArrayId x = builder.array({.name = "x", .role = ArrayRole::Input, .element = DataType::U32, .axes = 1, .shape = {}, .contents = nullptr});
+  SizeId n = builder.length(x, 0), one = builder.literal(1);
+
+  ArrayId array(std::string name, ArrayRole role = ArrayRole::Scratch, DataType element = DataType::U32, bool zeros = false) {
+    return builder.array(
+        {.name = std::move(name), .role = role, .element = element, .axes = 1, .shape = {n}, .zeros = zeros, .contents = nullptr});
+  }
+  static ArrayPart whole(ArrayId array) { return {.array = array, .view = {}, .offset = {}, .length = {}}; }
+  static ArrayPart viewed(ArrayId array, DataType view) { return {.array = array, .view = view, .offset = {}, .length = {}}; }
+  void copy(const ArrayPart& from, const ArrayPart& to) {
+    builder.dispatch({.name = "copy", .program = builder.program(copies()), .bound = {from, to}, .grid = {{one, one, one}, {}, false}});
+  }
+  void copy(ArrayId from, ArrayId to) { copy(whole(from), whole(to)); }
+};
+
+// "P003 results[0]: ...", a line each.
+std::string found(const ir::Procedure& procedure) {
+  const ProcedureVerdict verdict = validate(procedure, ir::OpTable());
+  EXPECT_EQ(verdict.diagnostics.empty(), verdict.procedure.has_value());
+  std::string result;
+  for (const Diagnostic& each : verdict.diagnostics) result += each.rule + " " + each.place.path + ": " + each.message + "\n";
+  return result;
+}
+std::string found(const std::function<void(Made&)>& fill) {
+  Made made;
+  fill(made);
+  return found(made.builder.finish());
+}
+
+TEST(ProcedureRules, have_numbers_sentences_and_explanations) {
+  for (std::size_t k = 0; k < kProcedureRules.size(); ++k) {
+    const std::string number = std::to_string(k + 1);
+    EXPECT_EQ(kProcedureRules[k].id, "P" + std::string(3 - number.size(), '0') + number);
+    bool said = false;
+    for (const ProcedureMessageInfo& message : kProcedureMessages) said = said || message.rule == kProcedureRules[k].rule;
+    EXPECT_TRUE(said) << kProcedureRules[k].id;
+  }
+  for (const ProcedureMessageInfo& message : kProcedureMessages) {
+    EXPECT_NE(message.sentence.find(". Fix: "), std::string_view::npos) << message.sentence;
+    EXPECT_TRUE(message.sentence.ends_with('.')) << message.sentence;
+  }
+  EXPECT_EQ(parse_procedure_rule("p014"), ProcedureRule::P014);
+  EXPECT_EQ(parse_procedure_rule("P000"), std::nullopt);
+  EXPECT_EQ(explain(ProcedureRule::P014),
+            "P014: Grids Are Read From U32\n\n"
+            "Checks: An array that counts the workgroups or invocations of a dispatch has `u32` elements.\n\n"
+            "Why: Devices read three 32-bit integers.\n\n"
+            "Messages:\n"
+            "  the grid of dispatch `<name>` is read from `<array>` of `<type>`. Fix: use an array of u32.\n");
+}
+
+TEST(ValidProcedure, carries_its_valid_programs_and_procedures) {
+  Made inner;
+  const ArrayId y = inner.array("y", ArrayRole::Output);
+  inner.copy(inner.x, y);
+  const ir::Procedure copied = inner.builder.finish();
+  Made made;
+  const ArrayId out = made.array("out", ArrayRole::Output), twice = made.array("twice", ArrayRole::Output);
+  made.builder.invoke({.procedure = made.builder.procedure(copied), .arrays = {Made::whole(made.x), Made::whole(out)}, .numbers = {}});
+  made.copy(out, twice);
+  const ir::Procedure procedure = made.builder.finish();
+  const ProcedureVerdict verdict = validate(procedure, ir::OpTable());
+  ASSERT_TRUE(verdict.procedure);
+  EXPECT_EQ(verdict.procedure->procedure(), procedure);
+  ASSERT_EQ(verdict.procedure->programs().size(), 1u);
+  EXPECT_EQ(verdict.procedure->programs()[0].program(), copies());
+  ASSERT_EQ(verdict.procedure->procedures().size(), 1u);
+  EXPECT_EQ(verdict.procedure->procedures()[0].procedure(), copied);
+}
+
+TEST(ValidProcedure, needs_valid_programs_at_any_depth) {
+  const auto wrong = [] {
+    Made made;
+    made.builder.dispatch({.name = "stray",
+                           .program = made.builder.program(program_of({}, {ir::node::store("out", ir::expr::u32(0), ir::expr::u32(0))})),
+                           .bound = {},
+                           .grid = {{made.one, made.one, made.one}, {}, false}});
+    return made.builder.finish();
+  };
+  const std::string said = "entry[0]: vyre IR validation: store to unknown buffer `out`. Fix: declare it in Program::buffers.\n";
+  EXPECT_EQ(found(wrong()), "V004 programs[0]." + said);
+  Made made;
+  const std::uint32_t inner = made.builder.procedure(wrong());
+  made.builder.invoke({.procedure = inner, .arrays = {Made::whole(made.x)}, .numbers = {}});
+  EXPECT_EQ(found(made.builder.finish()), "V004 procedures[0].programs[0]." + said);
+}
+
+TEST(P001, refuses_names_that_are_empty_or_stand_twice) {
+  EXPECT_EQ(found([](Made& made) {
+              made.array("x");
+              made.array("");
+              made.builder.declare({"k", DataType::U32});
+              made.builder.declare({"k", DataType::U32});
+              made.builder.declare({"", DataType::U32});
+            }),
+            "P001 numbers[1]: two numbers have the name `k`. Fix: give each a name of its own.\n"
+            "P001 numbers[2]: number 2 has an empty name. Fix: give it a name.\n"
+            "P001 arrays[1]: two arrays have the name `x`. Fix: give each a name of its own.\n"
+            "P001 arrays[2]: array 2 has an empty name. Fix: give it a name.\n");
+}
+
+TEST(P002, refuses_arrays_that_do_not_fit_their_roles) {
+  const auto of = [](ir::ArrayDecl decl) {
+    return found([&](Made& made) {
+      for (SizeId& size : decl.shape) size = made.builder.literal(2);
+      made.builder.array(decl);
+    });
+  };
+  const auto contents = [](std::size_t bytes) { return std::make_shared<const std::vector<std::byte>>(bytes); };
+  const auto decl = [](ArrayRole role, std::uint32_t axes, std::size_t sizes) {
+    return ir::ArrayDecl{
+        .name = "a", .role = role, .element = DataType::U32, .axes = axes, .shape = std::vector<SizeId>(sizes), .contents = nullptr};
+  };
+  EXPECT_EQ(of(decl(ArrayRole::Scratch, 3, 3)), "");
+  EXPECT_EQ(of(decl(ArrayRole::Scratch, 4, 4)), "P002 arrays[1]: array `a` has 4 axes. Fix: declare one to three.\n");
+  EXPECT_EQ(of(decl(ArrayRole::Scratch, 2, 1)), "P002 arrays[1]: scratch `a` has 1 sizes for 2 axes. Fix: give one size for each axis.\n");
+  EXPECT_EQ(of(decl(ArrayRole::InOut, 1, 1)),
+            "P002 arrays[1]: in_out `a` has a shape, which a call gives. Fix: leave the sizes out, or make it with vyre.scratch.\n");
+  EXPECT_EQ(of(decl(ArrayRole::Table, 1, 1)),
+            "P002 arrays[1]: table `a` has no contents. Fix: give its contents, or make it with vyre.scratch.\n");
+  ir::ArrayDecl table = decl(ArrayRole::Table, 1, 1);
+  table.contents = contents(8);
+  EXPECT_EQ(of(table), "");
+  table.contents = contents(9);
+  EXPECT_EQ(
+      of(table),
+      "P002 arrays[1]: table `a` has 9 bytes of contents, which is not what its shape says. Fix: give it the shape of its contents.\n");
+  table.role = ArrayRole::Scratch;
+  EXPECT_EQ(of(table), "P002 arrays[1]: scratch `a` has contents. Fix: leave them out, or make it a table.\n");
+  ir::ArrayDecl zeros = decl(ArrayRole::InOut, 1, 0);
+  zeros.zeros = true;
+  EXPECT_EQ(of(zeros),
+            "P002 arrays[1]: in_out `a` is to begin as zeros. Fix: leave zeros out, or make it with vyre.scratch(..., zeros=True).\n");
+}
+
+TEST(P003, refuses_results_that_are_no_outputs_or_stand_twice) {
+  EXPECT_EQ(found([](Made& made) {
+              const ArrayId y = made.array("y", ArrayRole::Output);
+              made.copy(made.x, y);
+              made.builder.result(y);
+              made.builder.result(y);
+              made.builder.result(made.x);
+            }),
+            "P003 results[1]: `y` is returned twice. Fix: return it once.\n"
+            "P003 results[2]: input `x` is returned. Fix: return an array of vyre.scratch, into which it is copied.\n");
+}
+
+TEST(P004, refuses_buffers_without_arrays_and_words_that_are_written) {
+  EXPECT_EQ(found([](Made& made) {
+              const std::uint32_t program = made.builder.program(copies());
+              const ir::StepGrid grid = {{made.one, made.one, made.one}, {}, false};
+              made.builder.dispatch({.name = "copy", .program = program, .bound = {Made::whole(made.x)}, .grid = grid});
+              made.builder.dispatch({.name = "copy", .program = program, .bound = {ir::Words{made.n}, ir::Words{made.n}}, .grid = grid});
+            }),
+            "P004 steps[0]: dispatch `copy` binds 1 buffers, and its program has 2. Fix: bind each buffer of the program, in its order.\n"
+            "P004 steps[1]: dispatch `copy` binds words to `y`, which its program may write. Fix: bind an array of vyre.scratch.\n");
+}
+
+TEST(P005, refuses_other_element_types_than_those_of_the_buffers) {
+  EXPECT_EQ(
+      found([](Made& made) {
+        const ArrayId y = made.array("y", ArrayRole::Scratch, DataType::U8);
+        made.copy(Made::whole(made.x), Made::viewed(y, DataType::U32));
+        made.copy(Made::whole(made.x), Made::whole(y));
+      }),
+      "P005 steps[1]: dispatch `copy` binds `y` of `u8` to `y` of `u32`. Fix: write .view(vyre.u32) for the same bytes, or convert in a "
+      "kernel.\n");
+}
+
+TEST(P006, refuses_writes_to_inputs_and_tables) {
+  EXPECT_EQ(found([](Made& made) {
+              const ArrayId y = made.array("y"), table = made.builder.array({.name = "table",
+                                                                             .role = ArrayRole::Table,
+                                                                             .element = DataType::U32,
+                                                                             .axes = 1,
+                                                                             .shape = {made.one},
+                                                                             .contents = std::make_shared<std::vector<std::byte>>(4)});
+              made.builder.clear(Made::whole(y));
+              made.copy(y, made.x);
+              made.builder.clear(Made::whole(table));
+              made.builder.swap(made.x, y);
+            }),
+            "P006 steps[1]: dispatch `copy` writes `x`, which is an input. Fix: annotate it with vyre.InOut, or write into an array of "
+            "vyre.scratch.\n"
+            "P006 steps[2]: a clear writes `table`, which is a table. Fix: annotate it with vyre.InOut, or write into an array of "
+            "vyre.scratch.\n"
+            "P006 steps[3]: a swap writes `x`, which is an input. Fix: annotate it with vyre.InOut, or write into an array of "
+            "vyre.scratch.\n");
+}
+
+TEST(P007, refuses_an_array_in_two_places_of_which_one_is_written) {
+  EXPECT_EQ(
+      found([](Made& made) {
+        const ArrayId y = made.array("y", ArrayRole::Scratch, DataType::U32, true);
+        const SizeId two = made.builder.literal(2);
+        made.copy(ArrayPart{y, {}, made.one, made.one}, ArrayPart{y, {}, two, made.one});  // compared by the plan
+        made.copy(ArrayPart{y, {}, made.one, made.one}, ArrayPart{y, {}, made.one, made.one});
+        made.copy(y, y);
+      }),
+      "P007 steps[1]: dispatch `copy` binds `y` to `x` and to `y`, and writes one of them. Fix: pass an array of its own for each.\n"
+      "P007 steps[2]: dispatch `copy` binds `y` to `x` and to `y`, and writes one of them. Fix: pass an array of its own for each.\n");
+}
+
+TEST(P008, refuses_invocations_that_do_not_fit) {
+  Made inner;
+  inner.builder.declare({"k", DataType::U32});
+  inner.copy(inner.x, inner.array("y", ArrayRole::Output));
+  const ir::Procedure copied = inner.builder.finish();
+  EXPECT_EQ(
+      found([&](Made& made) {
+        const std::uint32_t procedure = made.builder.procedure(copied);
+        const ArrayId y = made.array("y", ArrayRole::Scratch, DataType::U8);
+        const ArrayId z = made.builder.array(
+            {.name = "z", .role = ArrayRole::Scratch, .element = DataType::U32, .axes = 2, .shape = {made.n, made.n}, .contents = nullptr});
+        made.builder.invoke({.procedure = procedure, .arrays = {Made::whole(made.x)}, .numbers = {}});
+        made.builder.invoke({.procedure = procedure, .arrays = {Made::whole(made.x), Made::whole(y)}, .numbers = {made.n}});
+        made.builder.invoke({.procedure = procedure, .arrays = {Made::whole(made.x), Made::whole(z)}, .numbers = {made.n}});
+      }),
+      "P008 steps[0]: invocation `example` passes 1 arrays, and the procedure takes 2. Fix: pass one for each input and output.\n"
+      "P008 steps[0]: invocation `example` passes 0 numbers, and the procedure takes 1. Fix: pass one for each number.\n"
+      "P008 steps[1]: invocation `example` passes `y` of `u8` as `y` of `u32`. Fix: write .view(vyre.u32) for the same bytes, or "
+      "convert in a kernel.\n"
+      "P008 steps[2]: invocation `example` passes `z` of 2 axes as `y` of 1. Fix: pass an array of 1.\n");
+}
+
+TEST(P009, refuses_swaps_of_unlike_arrays) {
+  EXPECT_EQ(found([](Made& made) { made.builder.swap(made.array("a"), made.array("b", ArrayRole::Scratch, DataType::U8)); }),
+            "P009 steps[0]: a swap exchanges `a` of `u32` with 1 axes and `b` of `u8` with 1. Fix: make both with one type and shape.\n");
+}
+
+std::string unwritten(const std::string& place, const std::string& name) {
+  return "P010 " + place + ": dispatch `copy` reads `" + name +
+         "`, which no step before it writes. Fix: write it before, or make it with vyre.scratch(..., zeros=True).\n";
+}
+
+TEST(P010, refuses_reads_that_no_write_precedes) {
+  EXPECT_EQ(found([](Made& made) {
+              const ArrayId a = made.array("a"), b = made.array("b"), z = made.array("z", ArrayRole::Scratch, DataType::U32, true);
+              made.copy(z, b);
+              made.copy(a, b);
+              made.copy(a, b);  // said once
+            }),
+            unwritten("steps[1]", "a"));
+}
+TEST(P010, knows_that_a_branch_does_not_see_what_the_other_writes) {
+  EXPECT_EQ(found([](Made& made) {
+              const ArrayId a = made.array("a"), b = made.array("b");
+              made.builder.when(made.n);
+              made.copy(made.x, a);
+              made.builder.otherwise();
+              made.copy(a, b);
+              made.builder.end();
+              made.copy(a, b);  // the condition may be that of the read
+            }),
+            unwritten("steps[0].otherwise[0]", "a"));
+}
+TEST(P010, follows_swaps_and_the_turns_of_repetitions) {
+  const auto ping_pong = [](bool begun) {
+    return found([&](Made& made) {
+      const ArrayId a = made.array("a"), b = made.array("b");
+      if (begun) made.copy(made.x, a);
+      made.builder.repeat(made.n);
+      made.copy(a, b);
+      made.builder.swap(a, b);
+      made.builder.end();
+      made.copy(b, a);
+    });
+  };
+  EXPECT_EQ(ping_pong(true), "");
+  EXPECT_EQ(ping_pong(false), unwritten("steps[0].body[0]", "a"));
+  EXPECT_EQ(found([](Made& made) {
+              const ArrayId a = made.array("a"), b = made.array("b");
+              made.copy(made.x, a);
+              made.builder.swap(a, b);
+              made.copy(a, b);
+            }),
+            unwritten("steps[2]", "a"));
+}
+TEST(P010, allows_what_a_turn_before_may_have_written) {
+  EXPECT_EQ(found([](Made& made) {
+              const ArrayId a = made.array("a"), b = made.array("b"), c = made.array("c"), d = made.array("d");
+              const std::uint32_t turn = made.builder.repeat(made.n);
+              made.builder.when(made.builder.turn(turn));
+              made.copy(c, d);
+              made.builder.end();
+              made.copy(made.x, a);
+              made.builder.swap(a, b);
+              made.builder.swap(b, c);
+              made.builder.end();
+            }),
+            "");
+}
+
+TEST(P011, refuses_outputs_that_nothing_writes) {
+  EXPECT_EQ(found([](Made& made) {
+              const ArrayId a = made.array("a", ArrayRole::Output), b = made.array("b", ArrayRole::Output);
+              made.array("c", ArrayRole::Output, DataType::U32, true);
+              made.copy(made.x, a);
+              made.builder.swap(a, b);
+            }),
+            "P011 arrays[1]: no step writes output `a`. Fix: write it, or make it with vyre.scratch(..., zeros=True).\n");
+}
+
+TEST(P012, refuses_sizes_that_are_not_known_yet) {
+  EXPECT_EQ(
+      found([](Made& made) {
+        const std::uint32_t turn = made.builder.repeat(made.n);
+        const SizeId next = made.builder.apply(SizeOp::Add, made.builder.turn(turn), made.one);
+        made.builder.when(next);
+        made.builder.end();
+        made.builder.end();
+        made.builder.when(next);
+        made.builder.end();
+        made.builder.array(
+            {.name = "a", .role = ArrayRole::Scratch, .element = DataType::U32, .axes = 1, .shape = {next}, .contents = nullptr});
+        made.builder.array({.name = "b",
+                            .role = ArrayRole::Scratch,
+                            .element = DataType::U32,
+                            .axes = 1,
+                            .shape = {made.builder.length(ArrayId{2}, 0)},
+                            .contents = nullptr});
+      }),
+      "P012 arrays[1]: the shape of `a` has the turn of a repetition. Fix: make it as large as any turn needs, and use a part of it.\n"
+      "P012 arrays[2]: the shape of `b` has the length of `b`, whose shape stands later. Fix: compute both from the lengths of inputs.\n"
+      "P012 steps[1]: a size of a condition has the turn of a repetition that it does not stand in. Fix: use it in the repetition's "
+      "steps only.\n");
+}
+
+TEST(P013, refuses_procedures_without_bounds) {
+  const auto nested = [](int depth) {
+    return found([&](Made& made) {
+      for (int k = 0; k < depth; ++k) made.builder.when(made.n);
+      for (int k = 0; k < depth; ++k) made.builder.end();
+    });
+  };
+  EXPECT_EQ(nested(32), "");
+  std::string path = "steps[0]";
+  for (int k = 0; k < 32; ++k) path += ".then[0]";
+  for (int depth : {33, 50000}) {
+    EXPECT_EQ(nested(depth),
+              "P013 " + path + ": repetitions and conditions nest deeper than 32. Fix: move the inner part into a procedure of its own.\n");
+  }
+  const auto long_one = [](int count) {
+    return found([&](Made& made) {
+      const ArrayId y = made.array("y");
+      for (int k = 0; k < count; ++k) made.builder.clear(Made::whole(y));
+    });
+  };
+  EXPECT_EQ(long_one(100000), "");
+  EXPECT_EQ(long_one(100001),
+            "P013 steps: the procedure has 100001 steps. Fix: keep within 100000 by vyre.times, or by procedures of its own for parts.\n");
+}
+
+TEST(P014, refuses_grids_of_other_types) {
+  EXPECT_EQ(found([](Made& made) {
+              const ArrayId y = made.array("y"), counts = made.array("counts", ArrayRole::Scratch, DataType::U8, true);
+              made.builder.dispatch({.name = "copy",
+                                     .program = made.builder.program(copies()),
+                                     .bound = {Made::whole(made.x), Made::whole(y)},
+                                     .grid = {{made.one, made.one, made.one}, Made::whole(counts), false}});
+            }),
+            "P014 steps[0]: the grid of dispatch `copy` is read from `counts` of `u8`. Fix: use an array of u32.\n");
+}
+
+}  // namespace
+}  // namespace vyre::validate
