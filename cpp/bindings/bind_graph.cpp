@@ -21,9 +21,9 @@ thread_local std::shared_ptr<Graph*> current;
 // The most calls of a graph. A driver needs some hundred bytes for each call, and a Python loop that records even more may never end.
 constexpr std::size_t kMostCalls = std::size_t{1} << 20;
 
-std::string place_of(const Planned& call) {
-  const bool only = call.backend->name() == "cpu" || call.backend->name() == "reference";
-  return fmt::format("{}{}", call.backend->name(), only ? "" : fmt::format(" device {}", call.key->device.value_or(0)));
+std::string text_of(const Graph::Place& place) {
+  const bool only = place.backend->name() == "cpu" || place.backend->name() == "reference";
+  return fmt::format("{}{}", place.backend->name(), only ? "" : fmt::format(" device {}", place.device));
 }
 
 }  // namespace
@@ -61,22 +61,19 @@ void Graph::end(bool failed) {
   state_ = State::Failed;
   if (!failed && !calls_.empty()) {
     std::vector<run::Step> steps;
-    for (const Call& call : calls_) steps.push_back({call.planned->plan, call.views});
+    for (const Call& call : calls_) steps.push_back(call.step);
     const run::Span span("record");
-    while_waiting({}, [&](const run::RunOptions&) { sequence_ = calls_.front().planned->backend->sequence(std::move(steps)); });
+    while_waiting({}, [&](const run::RunOptions&) { sequence_ = place_.backend->sequence(std::move(steps)); });
   }
   if (!failed) state_ = State::Ready;
 }
 
-void Graph::check_joins(const Planned& call, std::size_t count) const {
-  if (!calls_.empty()) {
-    const Planned& first = *calls_.front().planned;
-    if (first.backend != call.backend || first.key->device != call.key->device) {
-      throw BindingError(fmt::format("the graph records calls on {}, this one is on {}. Fix: record a graph for each device.",
-                                     place_of(first), place_of(call)));
-    }
+void Graph::check_joins(const Place& place, std::size_t count) const {
+  if (!calls_.empty() && !(place == place_)) {
+    throw BindingError(fmt::format("the graph records calls on {}, this one is on {}. Fix: record a graph for each device.",
+                                   text_of(place_), text_of(place)));
   }
-  if (count > kMostCalls - calls_.size()) {
+  if (count > kMostCalls - dispatches_) {
     throw ArgumentError(fmt::format("a graph has {} calls at most. Fix: record fewer, and replay them more often.", kMostCalls));
   }
 }
@@ -85,15 +82,19 @@ void Graph::keep(const std::shared_ptr<run::Storage>& storage) {
   if (known_.insert(storage.get()).second) storages_.push_back(storage);
 }
 
-void Graph::add(const std::shared_ptr<Planned>& call, std::span<const PyArray* const> arrays, const std::vector<run::StorageView>& views) {
-  check_joins(*call, 1);
+void Graph::add(const Place& place, std::span<const PyArray* const> arrays, Call call) {
+  check_joins(place, call.dispatches);
   for (const PyArray* array : arrays) keep(array->storage);
-  calls_.push_back({call, views});
+  place_ = place;
+  dispatches_ += call.dispatches;
+  calls_.push_back(std::move(call));
 }
 
 void Graph::append(const Graph& other) {
-  check_joins(*other.calls_.front().planned, other.calls_.size());
+  check_joins(other.place_, other.dispatches_);
   for (const std::shared_ptr<run::Storage>& storage : other.storages_) keep(storage);
+  place_ = other.place_;
+  dispatches_ += other.dispatches_;
   calls_.insert(calls_.end(), other.calls_.begin(), other.calls_.end());
 }
 
@@ -135,7 +136,7 @@ std::string Graph::describe() const {
   if (state_ == State::Empty) return "not recorded yet";
   if (state_ == State::Failed) return "not recorded";
   const std::string count = fmt::format("{} call{}", calls_.size(), calls_.size() == 1 ? "" : "s");
-  return calls_.empty() ? count : fmt::format("{} on {}", count, place_of(*calls_.front().planned));
+  return calls_.empty() ? count : fmt::format("{} on {}", count, text_of(place_));
 }
 
 void bind_graph(py::module_& m) {

@@ -446,7 +446,7 @@ py::object call_counting(const PyProgram& self, const py::args& args, const py::
       span.work().grid = grid.most;
     }
     if (Graph* graph = Graph::recording()) {
-      graph->add(call, arrays, views);
+      graph->add({call->backend, call->key->device.value_or(0)}, arrays, {call, {call->plan, views}});
     } else {
       while_waiting({}, [&](const run::RunOptions& options) {
         dropped.call.reset();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -10,7 +11,6 @@
 #include <unordered_set>
 #include <vector>
 
-#include "planned.hpp"
 #include "resident.hpp"
 #include "vyre/run/storage.hpp"
 
@@ -31,8 +31,18 @@ class Graph {
   void begin();
   // After a recording that `failed`, the graph cannot be replayed, because the recording is not complete.
   void end(bool failed);
-  // Records a call. The GIL must be held.
-  void add(const std::shared_ptr<Planned>& call, std::span<const PyArray* const> arrays, const std::vector<run::StorageView>& views);
+  // Records a call of `dispatches` dispatches on a device. `held` keeps what its plan needs. The GIL must be held.
+  struct Place {
+    run::Backend* backend = nullptr;
+    std::size_t device = 0;
+    bool operator==(const Place&) const = default;
+  };
+  struct Call {
+    std::shared_ptr<void> held;
+    run::Step step;
+    std::size_t dispatches = 1;
+  };
+  void add(const Place& place, std::span<const PyArray* const> arrays, Call call);
 
   void replay(std::uint64_t times);
   void wait(std::optional<std::chrono::duration<double>> timeout) const;
@@ -44,19 +54,17 @@ class Graph {
   // Records all calls of the other graph.
   void append(const Graph& other);
   void keep(const std::shared_ptr<run::Storage>& storage);
-  // Throws if the graph cannot take `count` more calls, or if `call` runs on another device than the calls before.
-  void check_joins(const Planned& call, std::size_t count) const;
+  // Throws if the graph cannot take `count` more dispatches, or if `place` is another one than that of the calls before.
+  void check_joins(const Place& place, std::size_t count) const;
 
   enum class State { Empty, Recording, Ready, Failed };
   void check_ready() const;
 
-  struct Call {
-    std::shared_ptr<Planned> planned;
-    std::vector<run::StorageView> views;
-  };
   State state_ = State::Empty;
   std::shared_ptr<Graph*> self_;  // leads the recording thread to this graph; the destructor sets the pointer to null
+  Place place_;                   // of the calls
   std::vector<Call> calls_;
+  std::size_t dispatches_ = 0;
   std::vector<std::shared_ptr<run::Storage>> storages_;  // without repetitions
   std::unordered_set<const run::Storage*> known_;        // the same ones, to look them up
   std::shared_ptr<run::Sequence> sequence_;              // destroyed before what it refers to

@@ -1,6 +1,7 @@
 // The Python module vyre._core: a list of what is bound.
 #include "bindings.hpp"
 #include "construct.hpp"
+#include "run_procedure.hpp"
 #include "seal.hpp"
 
 namespace vyre::python {
@@ -31,6 +32,7 @@ PYBIND11_MODULE(vyre_core, m) {
   bind_node(m);
   bind_program(m);
   bind_procedure(m);
+  bind_run_procedure(m);
   bind_validate(m);
   bind_ops(m);
   bind_transform(m);

@@ -337,7 +337,8 @@ def test_sizes_are_exact_and_refuse_what_is_no_size():
     with pytest.raises(ArgumentError) as caught:
         short(np.zeros(4, np.uint32), backend="cpu")
     assert str(caught.value) == (
-        "a size is -1, outside of 0 to 2^64 - 1 (sub). Fix: guard it with vyre.size_max or vyre.when."
+        "array `scratch` of procedure `short`: a size is -1, outside of 0 to 2^64 - 1 (-). Fix: guard it with "
+        "vyre.size_max or vyre.when."
     )
     with pytest.raises(ArgumentError) as caught:
         vyre.when(1).__enter__()

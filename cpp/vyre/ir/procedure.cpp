@@ -18,11 +18,20 @@ std::vector<ArrayId> Procedure::interface() const {
   std::vector<ArrayId> found;
   const auto add = [&](auto&& wanted) {
     for (std::uint32_t index = 0; index < arrays().size(); ++index) {
-      if (wanted(arrays()[ArrayId{index}].role)) found.push_back(ArrayId{index});
+      if (wanted(arrays()[ArrayId{index}])) found.push_back(ArrayId{index});
     }
   };
-  add([](ArrayRole role) { return role == ArrayRole::Input || role == ArrayRole::InOut; });
-  add([](ArrayRole role) { return role == ArrayRole::Output; });
+  add([](const ArrayDecl& array) { return array.role == ArrayRole::Input || array.role == ArrayRole::InOut; });
+  // A call gives and takes outputs in the order in which they are returned.
+  std::vector<bool> returned(arrays().size(), false);
+  for (const ArrayId id : results()) {
+    if (arrays()[id].role != ArrayRole::Output || returned[id.index]) continue;
+    returned[id.index] = true;
+    found.push_back(id);
+  }
+  for (std::uint32_t index = 0; index < arrays().size(); ++index) {
+    if (arrays()[ArrayId{index}].role == ArrayRole::Output && !returned[index]) found.push_back(ArrayId{index});
+  }
   return found;
 }
 

@@ -125,7 +125,7 @@ class Procedure {
   const std::vector<ArrayId>& results() const { return data_->results; }  // what a call returns: Outputs and InOuts
   std::uint32_t turns() const { return data_->turns; }                    // Repeats
 
-  // The arrays that an Invoke names: inputs and in_outs in their order, then outputs.
+  // The arrays that an Invoke names: inputs and in_outs in their order, then outputs in the order in which they are returned.
   std::vector<ArrayId> interface() const;
   std::uint32_t depth() const { return data_->depth; }  // of invocations, its own included
 

@@ -73,7 +73,9 @@ struct DriverFact {
   std::string value;
 };
 
+struct CallsToRecord;
 class Plan;
+class Recording;
 class Sequence;
 class Storage;
 struct Step;
@@ -122,6 +124,8 @@ class Backend {
   virtual std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) = 0;
   // At least one step, all planned by executables of this backend and of one device. See storage.hpp.
   virtual std::unique_ptr<Sequence> sequence(std::vector<Step> steps) = 0;
+  // Calls of executables of this backend and one device, for arrays that are named later. `waiting` is as for prepare. See recording.hpp.
+  virtual std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {}) = 0;
 };
 
 }  // namespace vyre::run

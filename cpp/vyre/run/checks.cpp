@@ -10,6 +10,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/data_grid.hpp"
+#include "vyre/run/recording.hpp"
 #include "vyre/transform/passes.hpp"
 
 namespace vyre::run {
@@ -106,10 +107,15 @@ void check_grid(const validate::ValidProgram& program, Grid grid) {
 
 std::uint64_t bytes_of(const BufferView& view) { return view.bytes.size(); }
 std::uint64_t bytes_of(const StorageView& view) { return view.bytes; }
+std::uint64_t bytes_of(const RecordedArray& array) { return array.bytes; }
 // Of workgroup or private memory; a narrow element counts as a word.
 std::uint64_t counted_bytes(const BufferDecl& buffer) { return std::uint64_t{buffer.count} * std::max(ir::min_bytes(buffer.element), 4u); }
 Extent extent_of(const BufferView& view) { return host_extent(view.bytes.data(), view.bytes.size()); }
 Extent extent_of(const StorageView& view) { return {view.storage->id(), view.offset, view.bytes}; }
+// Each slot and each kept storage is an address space of its own.
+Extent extent_of(const RecordedArray& array) {
+  return {std::uint64_t{array.index} * 3 + static_cast<std::uint64_t>(array.in), array.offset, array.bytes};
+}
 
 template <class View>
 void check_views(const validate::ValidProgram& program, std::span<const View> views, Grid grid) {
@@ -123,6 +129,27 @@ void check_views(const validate::ValidProgram& program, std::span<const View> vi
   }
   check_overlaps_between(program, [&](std::size_t slot) { return extent_of(views[slot]); });
   check_grid(program, grid);
+}
+
+// The last view may be the one of a grid from data.
+template <class View>
+void check_with_counts(const validate::ValidProgram& program, std::span<const View> views, Grid grid) {
+  const View* const counts = views.empty() || views.back().role == StorageView::Role::Buffer ? nullptr : &views.back();
+  const std::span<const View> buffers = views.first(views.size() - (counts == nullptr ? 0 : 1));
+  check_views(program, buffers, grid);
+  if (counts == nullptr) return;
+  VYRE_ASSERT(counts->bytes == kCountsBytes);
+  const Extent read = extent_of(*counts);
+  for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
+    const BufferDecl& decl = program.program().buffers()[program.bound()[slot].index];
+    const Extent array = extent_of(buffers[slot]);
+    if (decl.access != BufferAccess::ReadWrite || array.bytes == 0 || array.space != read.space) continue;
+    if (array.begin >= read.end() || read.begin >= array.end()) continue;
+    throw BindingError(
+        fmt::format("the array of the grid overlaps the array of buffer `{}` in memory, and that one is ReadWrite. Fix: give each its own "
+                    "array, for instance a copy.",
+                    decl.name));
+  }
 }
 
 }  // namespace
@@ -208,22 +235,11 @@ void check_call(const validate::ValidProgram& program, std::span<const BufferVie
 }
 
 void check_call(const validate::ValidProgram& program, std::span<const StorageView> views, Grid grid) {
-  const std::span<const StorageView> buffers = buffers_of(views);
-  check_views(program, buffers, grid);
-  const StorageView* counts = counts_of(views);
-  if (counts == nullptr) return;
-  VYRE_ASSERT(counts->bytes == kCountsBytes);
-  const Extent read = extent_of(*counts);
-  for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
-    const BufferDecl& decl = program.program().buffers()[program.bound()[slot].index];
-    const Extent array = extent_of(buffers[slot]);
-    if (decl.access != BufferAccess::ReadWrite || array.bytes == 0 || array.space != read.space) continue;
-    if (array.begin >= read.end() || read.begin >= array.end()) continue;
-    throw BindingError(
-        fmt::format("the array of the grid overlaps the array of buffer `{}` in memory, and that one is ReadWrite. Fix: give each its own "
-                    "array, for instance a copy.",
-                    decl.name));
-  }
+  check_with_counts(program, views, grid);
+}
+
+void check_call(const validate::ValidProgram& program, std::span<const RecordedArray> arrays, Grid grid) {
+  check_with_counts(program, arrays, grid);
 }
 
 void check_overlaps(const validate::ValidProgram& program, std::span<const Extent> extents) {

@@ -16,11 +16,15 @@
 
 namespace vyre::run {
 
+struct RecordedArray;
+
 // Takes one view for each bound buffer, in the order of ValidProgram::bound(). Throws BindingError for arrays that do not fit the program
 // or each other, ArgumentError for a grid beyond 2^32 invocations on an axis.
 void check_call(const validate::ValidProgram& program, std::span<const BufferView> buffers, Grid grid);
 // The views may end with that of a grid from data (data_grid.hpp). A program may not write the counts that it runs on.
 void check_call(const validate::ValidProgram& program, std::span<const StorageView> views, Grid grid);
+// Arrays of a recording (recording.hpp). Those of two slots do not overlap here; a submission checks the slots themselves.
+void check_call(const validate::ValidProgram& program, std::span<const RecordedArray> arrays, Grid grid);
 
 // Where an array lies. All host arrays are in address space 0, and each storage is an address space of its own. An extent of 0 bytes
 // overlaps nothing.

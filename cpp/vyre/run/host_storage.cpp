@@ -55,6 +55,31 @@ void HostStorage::wait(const RunOptions& options) {
   rethrow_failure();
 }
 
+HostAccess::HostAccess(std::span<const StorageView> views, const std::vector<bool>& written, const RunOptions& options) {
+  for (std::size_t slot = 0; slot < views.size(); ++slot) {
+    uses_.push_back({static_cast<HostStorage*>(views[slot].storage), written[slot]});
+  }
+  std::sort(uses_.begin(), uses_.end(), [](const Use& a, const Use& b) {
+    return a.storage->id() != b.storage->id() ? a.storage->id() < b.storage->id() : a.written > b.written;
+  });
+  uses_.erase(std::unique(uses_.begin(), uses_.end(), [](const Use& a, const Use& b) { return a.storage == b.storage; }), uses_.end());
+  for (const Use& use : uses_) {
+    if (use.written) {
+      exclusive_.push_back(use.storage->busy_.write(options));
+    } else {
+      shared_.push_back(use.storage->busy_.read(options));
+    }
+    use.storage->look_for_a_lost_writer();
+    use.storage->rethrow_failure();
+  }
+}
+
+void HostAccess::fail(const std::exception_ptr& error) const noexcept {
+  for (const Use& use : uses_) {
+    if (use.written) use.storage->fail(error);
+  }
+}
+
 class HostPlan final : public Plan {
  public:
   HostPlan(Executable& executable, std::span<const StorageView> views, std::vector<bool> written, Grid grid,
@@ -68,47 +93,18 @@ class HostPlan final : public Plan {
   }
 
   void submit(std::span<const StorageView> views, const RunOptions& options) override {
-    // Each storage once, written if one of its views is, and in an order that all threads keep.
-    struct Use {
-      HostStorage* storage;
-      bool written;
-    };
-    std::vector<Use> uses;
+    const HostAccess access(views, written_, options);
     std::vector<BufferView> buffers;
-    for (std::size_t slot = 0; slot < views.size(); ++slot) {
-      auto* storage = static_cast<HostStorage*>(views[slot].storage);
-      uses.push_back({storage, written_[slot]});
-      if (views[slot].role != StorageView::Role::Buffer) continue;
-      buffers.push_back({{storage->data_.get() + views[slot].offset, static_cast<std::size_t>(views[slot].bytes)}, views[slot].length});
-    }
-    std::sort(uses.begin(), uses.end(), [](const Use& a, const Use& b) {
-      return a.storage->id() != b.storage->id() ? a.storage->id() < b.storage->id() : a.written > b.written;
-    });
-    uses.erase(std::unique(uses.begin(), uses.end(), [](const Use& a, const Use& b) { return a.storage == b.storage; }), uses.end());
-
-    std::vector<SharedAccess::Writing> exclusive;
-    std::vector<SharedAccess::Reading> shared;
-    for (const Use& use : uses) {
-      if (use.written) {
-        exclusive.push_back(use.storage->busy_.write(options));
-      } else {
-        shared.push_back(use.storage->busy_.read(options));
-      }
-      use.storage->look_for_a_lost_writer();
-      use.storage->rethrow_failure();
+    for (const StorageView& view : buffers_of(views)) {
+      buffers.push_back({{HostAccess::memory_of(view), static_cast<std::size_t>(view.bytes)}, view.length});
     }
     RunOptions in_place = options;
     in_place.in_place = true;
-    Grid grid = grid_;
-    if (const StorageView* counts = counts_of(views)) {
-      grid = grid_of_counts(static_cast<HostStorage*>(counts->storage)->data_.get() + counts->offset, counted_by_, grid_);
-    }
+    const StorageView* counts = counts_of(views);
     try {
-      executable_.run(buffers, grid, in_place);
+      executable_.run(buffers, counts == nullptr ? grid_ : grid_of_counts(HostAccess::memory_of(*counts), counted_by_, grid_), in_place);
     } catch (...) {
-      for (const Use& use : uses) {
-        if (use.written) use.storage->fail(std::current_exception());
-      }
+      access.fail(std::current_exception());
       throw;
     }
   }

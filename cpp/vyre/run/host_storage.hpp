@@ -3,7 +3,10 @@
 
 #include <array>
 #include <cstdlib>
+#include <exception>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "vyre/run/shared_access.hpp"
 #include "vyre/run/storage.hpp"
@@ -23,7 +26,7 @@ class HostStorage final : public Storage {
   std::byte* host_memory() override { return data_.get(); }
 
  private:
-  friend class HostPlan;
+  friend class HostAccess;
   struct Free {
     void operator()(std::byte* bytes) const { std::free(bytes); }
   };
@@ -36,6 +39,27 @@ class HostStorage final : public Storage {
   std::unique_ptr<std::byte, Free> data_;
   // Held while the bytes are worked with: shared to read them.
   SharedAccess busy_;
+};
+
+// Access to the storages of a call until it is destroyed: exclusive to those that the call writes, shared to the others.
+class HostAccess {
+ public:
+  // Throws Interrupted, DispatchTimeoutError, and what an earlier call left in a storage.
+  HostAccess(std::span<const StorageView> views, const std::vector<bool>& written, const RunOptions& options);
+
+  // Reports to the written storages that the call failed.
+  void fail(const std::exception_ptr& error) const noexcept;
+  static std::byte* memory_of(const StorageView& view) { return static_cast<HostStorage*>(view.storage)->data_.get() + view.offset; }
+
+ private:
+  // Each storage once, written if one of its views is, and in an order that all threads keep.
+  struct Use {
+    HostStorage* storage;
+    bool written;
+  };
+  std::vector<Use> uses_;
+  std::vector<SharedAccess::Writing> exclusive_;
+  std::vector<SharedAccess::Reading> shared_;
 };
 
 // Submitting it runs `executable`, which must outlive it, in place. `written` tells of each buffer's view whether the program writes it;

@@ -1,8 +1,7 @@
 """Procedures: several kernels over arrays of any length, as one value.
 
 recorder.py and procedure.py run a decorated function once and keep its steps (steps.py) over symbolic arrays
-(arrays.py) and sizes (sizes.py); core.py makes the core's Procedure of them, and running.py runs them for the arrays of
-a call.
+(arrays.py) and sizes (sizes.py); core.py makes the core's Procedure of them, which runs for the arrays of a call.
 """
 
 from vyre._procedure.arrays import ProcedureArray

@@ -22,7 +22,6 @@ from vyre._kernel.recording import RECORDING
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.core import core_procedure
 from vyre._procedure.recorder import ACTIVE, Recorder, active, record_kernel
-from vyre._procedure.running import run
 from vyre._procedure.sizes import Size, substituted
 from vyre._procedure.steps import ArrayDecl, Invoke, Recorded
 from vyre._text import as_count, shown
@@ -313,7 +312,7 @@ class ProcedureFunction:
                     "and `device`."
                 )
         targets = [each if isinstance(each, Array) else None for each in out]
-        outputs = run(made, arrays, numbers, targets, beside.backend, beside.device)
+        outputs = _core._run_procedure(core_procedure(made), arrays, numbers, targets, beside.backend, beside.device)
         on_host = resident is None and not any(isinstance(each, Array) for each in out)
         by_decl: dict[int, Any] = {}
         for decl, array, wanted in zip(made.outputs, outputs, out, strict=True):

@@ -14,7 +14,7 @@
 #include "vyre/ir/print.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/cpu/cpu.hpp"
-#include "vyre/run/storage.hpp"
+#include "vyre/run/recording.hpp"
 
 namespace vyre::fuzz {
 namespace {
@@ -41,6 +41,7 @@ class Forgetful : public run::Backend {
   }
   std::unique_ptr<run::Storage> allocate(std::optional<std::size_t>, std::uint64_t, bool) override { return nullptr; }
   std::unique_ptr<run::Sequence> sequence(std::vector<run::Step>) override { return nullptr; }
+  std::shared_ptr<run::Recording> record(run::CallsToRecord, const run::RunOptions&) override { return nullptr; }
 
  private:
   struct Executable : run::Executable {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "vyre/run/backends.hpp"
-#include "vyre/run/storage.hpp"
+#include "vyre/run/recording.hpp"
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::test {
@@ -28,6 +28,7 @@ class FakeBackend : public run::Backend {
   }
   std::unique_ptr<run::Storage> allocate(std::optional<std::size_t>, std::uint64_t, bool) override { return nullptr; }
   std::unique_ptr<run::Sequence> sequence(std::vector<run::Step>) override { return nullptr; }
+  std::shared_ptr<run::Recording> record(run::CallsToRecord, const run::RunOptions&) override { return nullptr; }
 
  private:
   std::string name_;

@@ -16,6 +16,7 @@
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/profile.hpp"
+#include "vyre/run/recording.hpp"
 #include "vyre/run/storage.hpp"
 
 namespace vyre::test {
@@ -117,12 +118,40 @@ void run_resident(VulkanBackend& backend, std::size_t device, Executable& execut
   EXPECT_EQ(got, xor_of(given[0], given[1]));
 }
 
+// A recorded call, for two sets of arrays and with words that are copied to the device.
+void run_recorded(VulkanBackend& backend, std::size_t device) {
+  using In = run::RecordedArray::In;
+  using namespace sample;
+  const ir::Program sum =
+      Sample().in("a").uniform("b").out("out").size(64).add(store("out", gid(0), load("a", gid(0)) + load("b", u32(0)))).make();
+  const auto program = std::make_shared<const validate::ValidProgram>(valid(sum));
+  constexpr std::uint64_t kBytes = 400;
+  run::CallsToRecord calls;
+  calls.slots = {{"a", kBytes}, {"out", kBytes}};
+  calls.words_bytes = 4;
+  calls.calls.push_back({program, backend.prepare(*program, device), {2, 1, 1}, {}});
+  calls.calls[0].arrays = {{In::Slot, 0, 0, kBytes, 100}, {In::Words, 0, 0, 4, 1}, {In::Slot, 1, 0, kBytes, 100}};
+  calls.order = {0};
+  const auto recording = backend.record(std::move(calls));
+  const auto a = backend.allocate(device, kBytes, true), b = backend.allocate(device, kBytes, true);
+  std::uint32_t word = 5;
+  for (const auto& [from, to] : {std::pair(a.get(), b.get()), std::pair(b.get(), a.get())}) {
+    const run::StorageView slots[] = {{from, 0, kBytes, 100}, {to, 0, kBytes, 100}};
+    recording->submit(slots, std::as_bytes(std::span(&word, 1)), {});
+    word += 2;
+  }
+  Words got(100);
+  a->read(0, std::as_writable_bytes(std::span(got)), {});
+  EXPECT_EQ(got, Words(100, 12));
+}
+
 // Prepares and runs twice, the second time with other sizes, which makes other buffers; then with arrays that stay, and
-// on a grid `from_data`.
+// with `from_data` on a grid from data, and recorded.
 void use(VulkanBackend& backend, std::size_t device, Arrays& small, Arrays& large, bool from_data = false) {
   auto executable = backend.prepare_shader(xor_shader(), device);
   small.run(*executable);
   run_resident(backend, device, *executable, from_data);
+  if (from_data) run_recorded(backend, device);
   large.run(*executable);
 }
 

@@ -28,6 +28,7 @@
 #include "vyre/run/host_storage.hpp"
 #include "vyre/run/processors.hpp"
 #include "vyre/run/profile.hpp"
+#include "vyre/run/recording.hpp"
 #include "vyre/run/specialization.hpp"
 
 namespace vyre::run {
@@ -288,6 +289,9 @@ class CpuBackend : public Backend {
     return std::make_unique<CpuExecutable>(program, lanes_, threads_, options);
   }
   std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override { return sequence_on_host(std::move(steps)); }
+  std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions&) override {
+    return record_on_host(std::move(calls), Awaited::Cpu);
+  }
   std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool) override {
     check_only_device(device, name());
     return std::make_unique<HostStorage>(bytes);

@@ -5,6 +5,7 @@
 #include "vyre/run/checks.hpp"
 #include "vyre/run/host_storage.hpp"
 #include "vyre/run/profile.hpp"
+#include "vyre/run/recording.hpp"
 #include "vyre/run/reference/dispatch.hpp"
 #include "vyre/run/reference/prepare.hpp"
 #include "vyre/run/reference/reference.hpp"
@@ -71,6 +72,9 @@ class ReferenceBackend : public Backend {
     return std::make_unique<ReferenceExecutable>(program);
   }
   std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override { return sequence_on_host(std::move(steps)); }
+  std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions&) override {
+    return record_on_host(std::move(calls), Awaited::Reference);
+  }
   std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool) override {
     check_only_device(device, name());
     return std::make_unique<HostStorage>(bytes);

@@ -13,6 +13,8 @@
 // Executable::plan makes a calls/recorded_call, which a calls/batch records into command buffers once and submits as often as wanted,
 // without waiting: reads of a storage wait for the last submission that uses it. A graph is a batch of many calls, with barriers only where
 // calls conflict (calls/hazards). programs/specialized_batch adds variants for words of Uniform buffers that come often.
+// programs/recording is a batch whose arrays are named when it is submitted: it keeps descriptor sets and command buffers for the arrays
+// that came last.
 //
 // The folders, each of which uses only those before it, and device.hpp:
 //

@@ -14,6 +14,7 @@
 #include "vyre/run/vulkan/compile/translate.hpp"
 #include "vyre/run/vulkan/programs/kernel_source.hpp"
 #include "vyre/run/vulkan/programs/plan.hpp"
+#include "vyre/run/vulkan/programs/recording.hpp"
 
 namespace vyre::run {
 namespace vulkan {
@@ -54,6 +55,22 @@ class VulkanExecutable final : public Executable {
     KernelSource::Ready now = source_->ready(for_kernels, largest_array(buffers_of(views)), std::nullopt, waiting);
     for (const StorageView& view : views) static_cast<VulkanStorage&>(*view.storage).check_usable();
     return std::make_unique<VulkanPlan>(std::move(now), source_, views, grid);
+  }
+
+  // The kernels of a call that is to be recorded.
+  KernelSource::Ready ready(const CallToRecord& call, const RunOptions& waiting) {
+    devices_->check_process();
+    VkDeviceSize largest = 0;
+    bool from_data = false;
+    for (const RecordedArray& array : call.arrays) {
+      if (array.role == StorageView::Role::Buffer) {
+        largest = std::max(largest, device_bytes(array.bytes));
+      } else {
+        from_data = true;
+      }
+    }
+    // As for plan().
+    return source_->ready(from_data ? Grid{0, 0, 0} : call.grid, largest, std::nullopt, waiting);
   }
 
   std::vector<DriverFact> driver_facts(const RunOptions& waiting) override {
@@ -107,6 +124,12 @@ std::unique_ptr<Storage> VulkanBackend::allocate(std::optional<std::size_t> devi
 }
 
 std::unique_ptr<Sequence> VulkanBackend::sequence(std::vector<Step> steps) { return std::make_unique<VulkanSequence>(steps); }
+
+std::shared_ptr<Recording> VulkanBackend::record(CallsToRecord calls, const RunOptions& waiting) {
+  std::vector<KernelSource::Ready> ready;
+  for (const CallToRecord& call : calls.calls) ready.push_back(static_cast<VulkanExecutable&>(*call.executable).ready(call, waiting));
+  return std::make_shared<VulkanRecording>(std::move(calls), std::move(ready));
+}
 
 std::unique_ptr<Executable> VulkanBackend::prepare_shader(Shader shader, std::optional<std::size_t> device, const RunOptions& waiting) {
   return std::make_unique<VulkanExecutable>(devices_, device ? *device : devices_->choose(), std::move(shader), waiting);

@@ -2,7 +2,7 @@
 #include "vyre/run/vulkan/backend.hpp"
 
 #include "vyre/base/error.hpp"
-#include "vyre/run/storage.hpp"
+#include "vyre/run/recording.hpp"
 
 namespace vyre::run {
 namespace {
@@ -22,6 +22,7 @@ class AbsentBackend final : public Backend {
   }
   std::unique_ptr<Storage> allocate(std::optional<std::size_t>, std::uint64_t, bool) override { throw DeviceError(kReason); }
   std::unique_ptr<Sequence> sequence(std::vector<Step>) override { throw DeviceError(kReason); }
+  std::shared_ptr<Recording> record(CallsToRecord, const RunOptions&) override { throw DeviceError(kReason); }
 };
 
 }  // namespace

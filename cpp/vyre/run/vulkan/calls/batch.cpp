@@ -63,7 +63,9 @@ void record_all(Commands& commands, const Stage& before, Calls calls) {
 // The command buffers of a batch. Retired with it, because the device may still use them.
 class Batch::CommandBuffers final : public Retired {
  public:
-  CommandBuffers(Device& device, Calls calls) {
+  // Records into the command buffers of `old`, as far as these go, unless it is null. The device must not be executing them.
+  CommandBuffers(Device& device, Calls calls, std::unique_ptr<CommandBuffers> old = nullptr) {
+    if (old) unused_.swap(old->buffers_);
     const std::uint64_t most = device.context().options().dispatches_per_submission;
     runs_.emplace_back();
     for (std::size_t first = 0; first < calls.size();) {
@@ -76,7 +78,7 @@ class Batch::CommandBuffers final : public Retired {
       std::size_t end = first + 1;
       std::uint64_t count = calls[first]->count();
       while (end < calls.size() && count + calls[end]->count() <= most) count += calls[end++]->count();
-      record_all(buffers_.emplace_back(device.context()), kDevice, calls.subspan(first, end - first));
+      record_all(next(device), kDevice, calls.subspan(first, end - first));
       runs_.back().buffers.push_back(buffers_.back().handle());
       first = end;
     }
@@ -99,20 +101,28 @@ class Batch::CommandBuffers final : public Retired {
   std::span<const VkCommandBuffer> when_idle(Device& device, Calls calls) {
     if (!is_one_run() || size() != 1 || dispatches(calls) > kMaxWhenIdle) return {};
     std::call_once(recorded_when_idle_, [&] {
-      buffers_.emplace_back(device.context());
+      Commands& commands = next(device);
       try {
-        record_all(buffers_.back(), kDone, calls);
+        record_all(commands, kDone, calls);
       } catch (...) {
         buffers_.pop_back();
         throw;
       }
-      when_idle_ = buffers_.back().handle();
+      when_idle_ = commands.handle();
     });
     return {&when_idle_, 1};
   }
 
  private:
+  Commands& next(Device& device) {
+    if (unused_.empty()) return buffers_.emplace_back(device.context());
+    buffers_.push_back(std::move(unused_.front()));
+    unused_.pop_front();
+    return buffers_.back();
+  }
+
   std::deque<Commands> buffers_;
+  std::deque<Commands> unused_;
   std::vector<Run> runs_;
   std::once_flag recorded_when_idle_;
   VkCommandBuffer when_idle_ = VK_NULL_HANDLE;
@@ -131,6 +141,11 @@ Batch::Batch(std::shared_ptr<Device> device, std::vector<std::shared_ptr<Recorde
 }
 
 Batch::~Batch() { device_->stream().retire(last_use_, std::move(recorded_)); }
+
+void Batch::record_again() {
+  VYRE_ASSERT(device_->stream().is_past(last_use_));
+  recorded_ = std::make_unique<CommandBuffers>(*device_, calls_, std::move(recorded_));
+}
 
 bool Batch::is_one_submission() const { return recorded_->is_one_run(); }
 
@@ -163,9 +178,18 @@ std::uint64_t Batch::submit(const BatchUse& use, std::uint64_t times, const RunO
 }
 
 bool Batch::submit_recorded(const BatchUse& use, std::uint64_t times, const Waiting& waiting) {
-  if (profiling()) return submit_timed(use, times, waiting);
+  const bool timed = profiling();
+  if (!use.first.empty() && (timed || times > 1 || recorded_->runs().front().buffers.empty())) {
+    if (submit_once(use.first, use) == 0) return false;
+    return submit_recorded({use.views, use.written, kAlwaysValid}, times, waiting);
+  }
+  if (timed) return submit_timed(use, times, waiting);
   for (const CommandBuffers::Run& run : recorded_->runs()) {
-    if (times == 1) {
+    if (!use.first.empty() && &run == &recorded_->runs().front()) {
+      std::vector<VkCommandBuffer> all(use.first.begin(), use.first.end());
+      all.insert(all.end(), run.buffers.begin(), run.buffers.end());
+      if (submit_once(all, use) == 0) return false;
+    } else if (times == 1) {
       std::span<const VkCommandBuffer> when_idle;
       if (last_use_ != 0) when_idle = recorded_->when_idle(*device_, calls_);
       if (!run.buffers.empty() && submit_once(run.buffers, use, when_idle) == 0) return false;

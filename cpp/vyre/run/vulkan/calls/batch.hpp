@@ -22,6 +22,8 @@ struct BatchUse {
   const std::vector<bool>& written;
   // Called under the stream's lock just before submitting; returning false cancels the submission. Empty: always submit.
   const std::function<bool()>& still_valid;
+  // Commands to be executed before the calls, each time that the batch is submitted.
+  std::span<const VkCommandBuffer> first = {};
 };
 inline const std::function<bool()> kAlwaysValid;
 
@@ -37,6 +39,11 @@ class Batch {
   // Whether one submission does the whole batch, so that nothing comes between its calls; and the same while a profile is open.
   bool is_one_submission() const;
   bool is_one_timed_submission() const;
+  // The last submission that uses the batch.
+  TimelineValue last_use() const { return last_use_; }
+  // Records the commands anew, after RecordedCall::rebind on a device without PhysicalDevice::update_after_bind. The device must not be
+  // executing the batch.
+  void record_again();
   // Submits the batch `times` times. Returns how many were submitted before `still_valid` returned false.
   std::uint64_t submit(const BatchUse& use, std::uint64_t times, const RunOptions& options);
 

@@ -4,12 +4,19 @@
 
 #include <utility>
 
+#include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/emit/interface.hpp"
 #include "vyre/run/vulkan/calls/dispatches.hpp"
 #include "vyre/run/vulkan/calls/storage.hpp"
 
 namespace vyre::run::vulkan {
+namespace {
+
+// The bound range is the array, rounded up to whole words, so that robust access catches what lies beyond it.
+VkDescriptorBufferInfo range_of(const RecordedCall::Array& array) { return {array.buffer, array.offset, device_bytes(array.bytes)}; }
+
+}  // namespace
 
 std::vector<RecordedCall::Array> RecordedCall::arrays_of(std::span<const StorageView> views) {
   std::vector<Array> arrays;
@@ -44,9 +51,7 @@ RecordedCall::RecordedCall(Device& device, Kernels kernels, std::vector<Array> a
   for (const Array& array : arrays_) {
     constants_.push_back(array.length);
     work_.bytes += array.bytes;
-    const VkDeviceSize alignment =
-        shader().addressed ? shader().element_bytes[bindings.size()] : device.context().physical().limits.minStorageBufferOffsetAlignment;
-    bindings.push_back(placed(array, alignment, shader().writable[bindings.size()]));
+    bindings.push_back(placed(array, alignment_of(bindings.size()), shader().writable[bindings.size()]));
   }
   if (shader().addressed) bindings = {address_table(bindings)};
   if (shader().has_status) {
@@ -58,9 +63,31 @@ RecordedCall::RecordedCall(Device& device, Kernels kernels, std::vector<Array> a
   if (groups_.counts) read_counts();
 }
 
+bool RecordedCall::rebind(std::vector<Array> arrays) {
+  VYRE_ASSERT(arrays.size() == arrays_.size());
+  if (copies()) return false;
+  for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
+    VYRE_ASSERT(arrays[slot].bytes == arrays_[slot].bytes && arrays[slot].length == arrays_[slot].length);
+    if (arrays[slot].offset % alignment_of(slot) != 0) return false;
+  }
+  arrays_ = std::move(arrays);
+  std::vector<VkDescriptorBufferInfo> bindings;
+  for (std::size_t slot = 0; slot < arrays_.size(); ++slot) {
+    const VkDescriptorBufferInfo& bound = bindings.emplace_back(range_of(arrays_[slot]));
+    // Without copies, these are the first accesses.
+    accesses_[slot] = {bound.buffer, bound.offset, bound.offset + bound.range, accesses_[slot].written};
+  }
+  if (shader().has_status) bindings.push_back({status_.buffer(), status_.offset(), kMinBufferBytes});
+  set_.bind(device_.context(), bindings);
+  return true;
+}
+
+VkDeviceSize RecordedCall::alignment_of(std::size_t slot) const {
+  return shader().addressed ? shader().element_bytes[slot] : device_.context().physical().limits.minStorageBufferOffsetAlignment;
+}
+
 VkDescriptorBufferInfo RecordedCall::placed(const Array& array, VkDeviceSize alignment, bool written) {
-  // The bound range is the array, rounded up to whole words, so that robust access catches what lies beyond it.
-  const VkDescriptorBufferInfo original{array.buffer, array.offset, device_bytes(array.bytes)};
+  const VkDescriptorBufferInfo original = range_of(array);
   add_access(original, written);
   if (original.offset % alignment == 0) return original;
   const Block& block = copies_.emplace_back(device_.heap().allocate(original.range));

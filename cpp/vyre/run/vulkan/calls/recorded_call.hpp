@@ -48,6 +48,11 @@ class RecordedCall final : public Retired {
   static std::shared_ptr<RecordedCall> make(std::shared_ptr<Device> device, Kernels kernels, std::vector<Array> arrays,
                                             const Groups& groups);
 
+  // Binds other arrays of the same sizes and lengths, which the next submission works with; the device must not be executing the call.
+  // Grids from data keep their array. Returns false, having done nothing, if such a call needs other commands: one with copies of arrays
+  // that lie where the device cannot bind them, or with addresses.
+  bool rebind(std::vector<Array> arrays);
+
   const Shader& shader() const { return kernels_.plain->shader(); }
   const std::vector<Array>& arrays() const { return arrays_; }
   const Groups& groups() const { return groups_; }
@@ -84,6 +89,8 @@ class RecordedCall final : public Retired {
     VkDeviceSize bytes;
     bool back;
   };
+  // Where the device can bind the array of a slot, in bytes.
+  VkDeviceSize alignment_of(std::size_t slot) const;
   // Where a shader finds an array: in its place, or in a copy.
   VkDescriptorBufferInfo placed(const Array& array, VkDeviceSize alignment, bool written);
   void read_counts();
@@ -95,7 +102,7 @@ class RecordedCall final : public Retired {
 
   Device& device_;
   const Kernels kernels_;
-  const std::vector<Array> arrays_;
+  std::vector<Array> arrays_;
   const Groups groups_;
   const GridParts parts_;
   DescriptorSet set_;

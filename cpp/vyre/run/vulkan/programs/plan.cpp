@@ -54,6 +54,10 @@ const SpecializedBatch& batch_of(const Step& step) { return static_cast<const Vu
 VulkanPlan::VulkanPlan(KernelSource::Ready ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views, Grid grid)
     : batch_(ready.device, record(ready, std::move(source), views, grid), views, written(ready.kernels.plain->shader(), views)) {}
 
+VulkanPlan::VulkanPlan(std::shared_ptr<Device> device, std::vector<SpecializedBatch::Call> calls, std::span<const StorageView> views,
+                       std::vector<bool> written, std::shared_ptr<void> held)
+    : held_(std::move(held)), batch_(std::move(device), std::move(calls), views, std::move(written)) {}
+
 VulkanSequence::Arrays VulkanSequence::joined(std::span<const Step> steps, std::vector<Call>& calls) {
   const std::shared_ptr<Device>& device = batch_of(steps.front()).device();
   Arrays arrays;
@@ -83,6 +87,8 @@ VulkanSequence::Arrays VulkanSequence::joined(std::span<const Step> steps, std::
 VulkanSequence::VulkanSequence(std::span<const Step> steps) : VulkanSequence(steps, {}) {}
 
 VulkanSequence::VulkanSequence(std::span<const Step> steps, std::vector<Call> calls)
-    : arrays_(joined(steps, calls)), batch_(batch_of(steps.front()).device(), std::move(calls), arrays_.views, arrays_.written) {}
+    : arrays_(joined(steps, calls)), batch_(batch_of(steps.front()).device(), std::move(calls), arrays_.views, arrays_.written) {
+  for (const Step& step : steps) plans_.push_back(step.plan);
+}
 
 }  // namespace vyre::run::vulkan

@@ -19,10 +19,15 @@ class VulkanPlan final : public Plan {
   // CapabilityError for arrays that the device cannot bind.
   VulkanPlan(KernelSource::Ready ready, std::shared_ptr<KernelSource> source, std::span<const StorageView> views, Grid grid);
 
+  // Several calls for these views; `held` keeps what they work with.
+  VulkanPlan(std::shared_ptr<Device> device, std::vector<SpecializedBatch::Call> calls, std::span<const StorageView> views,
+             std::vector<bool> written, std::shared_ptr<void> held);
+
   void submit(std::span<const StorageView> views, const RunOptions& options) override { batch_.submit(views, 1, options); }
   const SpecializedBatch& batch() const { return batch_; }
 
  private:
+  const std::shared_ptr<void> held_;
   SpecializedBatch batch_;
 };
 
@@ -42,6 +47,7 @@ class VulkanSequence final : public Sequence {
   static Arrays joined(std::span<const Step> steps, std::vector<SpecializedBatch::Call>& calls);
   VulkanSequence(std::span<const Step> steps, std::vector<SpecializedBatch::Call> calls);
 
+  std::vector<std::shared_ptr<Plan>> plans_;
   Arrays arrays_;
   SpecializedBatch batch_;
 };

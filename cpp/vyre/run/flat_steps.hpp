@@ -1,0 +1,98 @@
+// The steps of a procedure for arrays of some lengths on some device: every size is known, every condition decided and every repetition
+// unrolled. They become one recording (recording.hpp), with scratch memory of its own.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "vyre/run/profile.hpp"
+#include "vyre/run/recording.hpp"
+
+namespace vyre::run {
+
+// A number: known, or given with each submission.
+struct Number {
+  static constexpr std::uint32_t kKnown = ~std::uint32_t{0};
+  std::uint64_t value = 0;
+  std::uint32_t late = kKnown;  // which of the numbers of a submission
+  bool operator==(const Number&) const = default;
+};
+
+struct FlatSteps {
+  struct Array {
+    enum class Kind : std::uint8_t { Given, Scratch, Table };
+    Kind kind = Kind::Given;
+    std::string name;  // for messages
+    std::uint64_t bytes = 0;
+    std::shared_ptr<Storage> table = nullptr;  // with the contents of a table
+  };
+  // A part of an array, in bytes.
+  struct Part {
+    std::uint32_t array = 0;
+    std::uint64_t offset = 0, bytes = 0;
+    bool operator==(const Part&) const = default;
+  };
+  // Words for a Uniform buffer: each number modulo 2^32.
+  using Words = std::vector<Number>;
+
+  struct Dispatch {
+    std::uint32_t program = 0;
+    std::vector<std::variant<Part, Words>> bound;            // one for each bound buffer
+    Grid grid;                                               // of workgroups; the largest one where the counts come from data
+    std::optional<Part> counts = std::nullopt;               // three words
+    StorageView::Role role = StorageView::Role::Workgroups;  // of the counts
+    std::uint32_t place = 0;                                 // in `places`
+  };
+  struct Zero {
+    Part part;
+  };
+  struct Copy {
+    Part from, to;  // of one size, whole words unless they are whole arrays
+  };
+  using Step = std::variant<Dispatch, Zero, Copy>;
+
+  std::vector<ProfiledProgram> programs;
+  std::vector<Array> arrays;  // the given ones in the order in which a submission gives them
+  std::vector<Step> steps;
+  std::vector<std::string> places;  // what messages call the steps
+  std::uint32_t late_numbers = 0;
+};
+
+class PlannedSteps {
+ public:
+  using Prepare = std::function<std::shared_ptr<Executable>(const ProfiledProgram&)>;
+  // Checks the dispatches, makes their programs ready, and takes memory for the scratch arrays. Throws what check_call (checks.hpp) throws,
+  // beginning with the place of the step; and what Backend::prepare, allocate and record throw.
+  PlannedSteps(const FlatSteps& steps, Backend& backend, std::optional<std::size_t> device, const Prepare& prepare,
+               const RunOptions& waiting);
+
+  // As Recording::submit and step, with a view of each given array, and with the late numbers. A step is null when nothing is to run.
+  void submit(std::span<const StorageView> given, std::span<const std::uint64_t> late, const RunOptions& options);
+  std::optional<Step> step(std::span<const StorageView> given, std::span<const std::uint64_t> late);
+  bool usable() const { return recording_ == nullptr || recording_->usable(); }
+  std::uint64_t kept_bytes() const { return kept_bytes_; }
+  // See Recording.
+  std::uint64_t times_recorded() const { return recording_ == nullptr ? 0 : recording_->times_recorded(); }
+  std::size_t dispatches() const { return dispatches_; }
+
+ private:
+  std::vector<std::byte> words(std::span<const std::uint64_t> late) const;
+
+  struct LateWord {
+    std::uint64_t offset;
+    std::uint32_t late;
+  };
+  std::shared_ptr<Recording> recording_;  // null when there is nothing to run
+  std::vector<std::byte> words_;          // with zeros for the late numbers
+  std::vector<LateWord> late_words_;
+  std::uint64_t kept_bytes_ = 0;
+  std::size_t dispatches_ = 0;
+};
+
+}  // namespace vyre::run

@@ -1,0 +1,657 @@
+// How it works: a walk over the steps, in which each Invoke opens a frame of its own. A name of an array leads to a place: a flat array and
+// an offset. A Swap exchanges two places. Arrays that a frame makes are flat arrays of their own; where one is an output at the end of the
+// frame, its flat array becomes another name for the array that the invocation gave, so that no result is copied.
+#include "vyre/run/flatten.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/base/overloaded.hpp"
+
+namespace vyre::run {
+namespace {
+
+using ir::ArrayId;
+using ir::ArrayRole;
+using ir::SizeId;
+using ir::SizeOp;
+using ir::StepId;
+
+constexpr std::uint64_t kMostElements = std::numeric_limits<std::uint32_t>::max();
+// The most steps of any kind that are walked: a repetition may do nothing, very often.
+constexpr std::size_t kMostWalked = 10 * kMostDispatches;
+
+std::uint32_t element_bytes(ir::DataType element) { return std::max(ir::min_bytes(element), 1u); }
+
+// The product, or more than any array may have.
+std::uint64_t product(std::span<const std::uint64_t> shape) {
+  std::uint64_t total = 1;
+  bool large = false;
+  for (const std::uint64_t length : shape) {
+    if (length == 0) return 0;
+    large = __builtin_mul_overflow(total, length, &total) || large;
+  }
+  return large ? std::numeric_limits<std::uint64_t>::max() : total;
+}
+
+// Says all by itself: no place of a step comes before it.
+struct TooManySteps : ArgumentError {
+  using ArgumentError::ArgumentError;
+};
+
+// The structural numbers of a procedure and of those that it invokes, each found once.
+class Structure {
+ public:
+  const std::vector<bool>& numbers_of(const ir::Procedure& procedure) {
+    const auto known = known_.find(&procedure.bytes());
+    if (known != known_.end()) return known->second;
+    std::vector<bool> marked(procedure.sizes().size(), false);
+    const auto mark = [&](SizeId id) {
+      if (id.valid()) marked[id.index] = true;
+    };
+    const auto mark_part = [&](const ir::ArrayPart& part) {
+      mark(part.offset);
+      mark(part.length);
+    };
+    for (std::uint32_t index = 0; index < procedure.arrays().size(); ++index) {
+      for (const SizeId size : procedure.arrays()[ArrayId{index}].shape) mark(size);
+    }
+    for (std::uint32_t index = 0; index < procedure.steps().size(); ++index) {
+      std::visit(overloaded{[&](const ir::Dispatch& step) {
+                              for (const auto& bound : step.bound) {
+                                if (const auto* part = std::get_if<ir::ArrayPart>(&bound)) mark_part(*part);
+                              }
+                              for (const SizeId size : step.grid.most) mark(size);
+                              if (step.grid.counts) mark_part(*step.grid.counts);
+                            },
+                            [&](const ir::Invoke& step) {
+                              for (const ir::ArrayPart& part : step.arrays) mark_part(part);
+                              const std::vector<bool>& inner = numbers_of(procedure.procedures()[step.procedure]);
+                              for (std::size_t k = 0; k < inner.size(); ++k) {
+                                if (inner[k]) mark(step.numbers[k]);
+                              }
+                            },
+                            [&](const ir::Repeat& step) { mark(step.count); }, [&](const ir::When& step) { mark(step.condition); },
+                            [&](const ir::Clear& step) { mark_part(step.part); }, [&](const auto&) {}},
+                 procedure.steps()[StepId{index}]);
+    }
+    std::vector<bool> numbers(procedure.numbers().size(), false);
+    // Operands stand before what uses them.
+    for (std::size_t at = marked.size(); at-- > 0;) {
+      if (!marked[at]) continue;
+      const ir::SizeTerm& term = procedure.sizes()[SizeId{static_cast<std::uint32_t>(at)}];
+      const std::array<std::uint32_t, 3> operands = {term.a, term.b, term.c};
+      for (std::uint32_t k = 0; k < ir::operand_count(term.op); ++k) marked[operands[k]] = true;
+      if (term.op == SizeOp::Number) numbers[term.a] = true;
+    }
+    return known_.emplace(&procedure.bytes(), std::move(numbers)).first->second;
+  }
+
+ private:
+  std::map<const std::string*, std::vector<bool>> known_;
+};
+
+// Where an array lies: in a flat array, from an offset on.
+struct Place {
+  std::uint32_t array = 0;
+  std::uint64_t offset = 0;
+};
+
+class Flattener {
+ public:
+  Flattener(const ir::Procedure& procedure, const ToFlatten& given) : procedure_(procedure), given_(given) {}
+
+  Flattened flatten() {
+    const std::vector<bool>& structural = structure_.numbers_of(procedure_);
+    std::vector<Number> numbers;
+    for (std::uint32_t k = 0; k < structural.size(); ++k) {
+      numbers.push_back(structural[k] ? Number{given_.numbers[k]} : Number{0, late({SizeOp::Number, k, {}, {}, {}})});
+    }
+    std::vector<Place> places;
+    const std::vector<ArrayId> interface = procedure_.interface();
+    for (const ArrayId id : interface) {
+      places.push_back({static_cast<std::uint32_t>(result_.steps.arrays.size())});
+      result_.steps.arrays.push_back({FlatSteps::Array::Kind::Given, procedure_.arrays()[id].name, 0});
+      pending_.push_back(false);
+    }
+    result_.shapes.assign(given_.shapes.begin(), given_.shapes.end());
+    VYRE_ASSERT(given_.numbers.size() == structural.size());
+    for (std::size_t k = 0; k < result_.shapes.size(); ++k) {
+      VYRE_ASSERT(k < interface.size() && procedure_.arrays()[interface[k]].role != ArrayRole::Output);
+      result_.steps.arrays[k].bytes = checked_bytes(procedure_, procedure_.arrays()[interface[k]], result_.shapes[k]);
+    }
+    const std::vector<Shape> outputs = run(procedure_, places, result_.shapes, std::move(numbers));
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      const std::size_t index = result_.shapes.size();
+      result_.steps.arrays[index].bytes = bytes_of(procedure_.arrays()[interface[index]].element, outputs[k]);
+      result_.shapes.push_back(outputs[k]);
+    }
+    for (FlatSteps::Step& step : result_.steps.steps) {
+      std::visit(overloaded{[&](FlatSteps::Dispatch& dispatch) {
+                              for (auto& bound : dispatch.bound) {
+                                if (auto* part = std::get_if<FlatSteps::Part>(&bound)) resolve(*part);
+                              }
+                              if (dispatch.counts) resolve(*dispatch.counts);
+                            },
+                            [&](FlatSteps::Zero& zero) { resolve(zero.part); },
+                            [&](FlatSteps::Copy& copy) {
+                              resolve(copy.from);
+                              resolve(copy.to);
+                            }},
+                 step);
+    }
+    result_.steps.late_numbers = static_cast<std::uint32_t>(result_.late.size());
+    return std::move(result_);
+  }
+
+ private:
+  struct Frame;
+
+  [[noreturn]] void too_many() const {
+    throw TooManySteps(
+        fmt::format("procedure `{}` has more than {} dispatches for these arrays. Fix: call it with less data, several times.",
+                    procedure_.name(), kMostDispatches));
+  }
+
+  void walk(std::size_t steps) {
+    walked_ += steps;
+    if (walked_ > kMostWalked) too_many();
+  }
+
+  // Equal terms are one number.
+  std::uint32_t late(const LateNumbers::Term& term) {
+    const auto key = std::tuple(term.op, term.number, term.a.value, term.a.late, term.b.value, term.b.late, term.c.value, term.c.late);
+    const auto [found, added] = late_terms_.try_emplace(key, 0);
+    if (added) found->second = result_.late.add(term);
+    return found->second;
+  }
+
+  std::uint64_t checked_bytes(const ir::Procedure& procedure, const ir::ArrayDecl& decl, const Shape& shape) const {
+    VYRE_ASSERT(shape.size() == decl.axes);
+    const std::uint64_t total = product(shape);
+    if (total > kMostElements) {
+      throw ArgumentError(
+          fmt::format("array `{}` of procedure `{}` would have shape {}, and an array has at most {} elements. Fix: process "
+                      "the data in parts.",
+                      decl.name, procedure.name(), text_of(shape), kMostElements));
+    }
+    return total * element_bytes(decl.element);
+  }
+
+  std::uint32_t new_array(const ir::ArrayDecl& decl, std::uint64_t bytes, std::shared_ptr<Storage> table = nullptr) {
+    const auto kind = table ? FlatSteps::Array::Kind::Table : FlatSteps::Array::Kind::Scratch;
+    result_.steps.arrays.push_back({kind, decl.name, bytes, std::move(table)});
+    pending_.push_back(decl.zeros);
+    return static_cast<std::uint32_t>(result_.steps.arrays.size() - 1);
+  }
+
+  void append(FlatSteps::Step step) {
+    if (result_.steps.steps.size() >= kMostDispatches) too_many();
+    result_.steps.steps.push_back(std::move(step));
+  }
+
+  // Before the first step that works with an array that begins as zeros.
+  void touch(std::uint32_t array) {
+    if (!pending_[array]) return;
+    pending_[array] = false;
+    append(FlatSteps::Zero{{array, 0, result_.steps.arrays[array].bytes}});
+  }
+
+  // What another name leads to. The flat array of an output leads to the array that an invocation gave.
+  void resolve(FlatSteps::Part& part) {
+    for (;;) {
+      const auto found = aliases_.find(part.array);
+      if (found == aliases_.end()) return;
+      part.array = found->second.array;
+      part.offset += found->second.offset;
+    }
+  }
+
+  std::vector<Shape> run(const ir::Procedure& procedure, std::span<const Place> places, std::span<const Shape> shapes,
+                         std::vector<Number> numbers);
+
+  const ir::Procedure& procedure_;
+  const ToFlatten& given_;
+  Structure structure_;
+  Flattened result_;
+  std::vector<bool> pending_;  // of each flat array, whether it must be zeroed before it is used
+  std::unordered_map<std::uint32_t, Place> aliases_;
+  std::map<std::tuple<SizeOp, std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint32_t>,
+           std::uint32_t>
+      late_terms_;
+  std::map<const std::byte*, std::uint32_t> tables_;  // flat arrays, by the contents
+  std::map<std::pair<const std::string*, std::uint32_t>, std::uint32_t> programs_;
+  std::map<std::pair<const std::string*, std::uint32_t>, std::uint32_t> step_places_;
+  std::size_t walked_ = 0;
+};
+
+// One run of a procedure.
+struct Flattener::Frame {
+  Frame(Flattener& of, const ir::Procedure& run, std::vector<Number> given)
+      : flattener(of),
+        procedure(run),
+        numbers(std::move(given)),
+        places(run.arrays().size()),
+        shapes(run.arrays().size()),
+        turns(run.turns()),
+        known(run.sizes().size(), false),
+        values(run.sizes().size()) {}
+
+  // --- sizes ---
+
+  Number number(SizeId id) {
+    open.push_back(id.index);
+    while (!open.empty()) {
+      const std::uint32_t at = open.back();
+      if (known[at]) {
+        open.pop_back();
+        continue;
+      }
+      const ir::SizeTerm& term = procedure.sizes()[SizeId{at}];
+      const std::uint32_t operands = ir::operand_count(term.op);
+      const std::array<std::uint32_t, 3> ids = {term.a, term.b, term.c};
+      const std::size_t before = open.size();
+      for (std::uint32_t k = 0; k < operands; ++k) {
+        if (!known[ids[k]]) open.push_back(ids[k]);
+      }
+      if (open.size() > before) continue;
+      values[at] = operands == 0 ? leaf(term) : result(term.op, operands, ids);
+      known[at] = true;
+      open.pop_back();
+    }
+    return values[id.index];
+  }
+  Number leaf(const ir::SizeTerm& term) const {
+    switch (term.op) {
+      case SizeOp::Literal:
+        return {term.literal};
+      case SizeOp::Length:
+        VYRE_ASSERT(term.b < shapes[ArrayId{term.a}].size());
+        return {shapes[ArrayId{term.a}][term.b]};
+      case SizeOp::Number:
+        return numbers[term.a];
+      case SizeOp::Limit:
+        return {flattener.given_.limit(static_cast<ir::Limit>(term.a))};
+      default:
+        VYRE_ASSERT(term.op == SizeOp::Turn);
+        return {turns[term.a]};
+    }
+  }
+  Number result(SizeOp op, std::uint32_t operands, const std::array<std::uint32_t, 3>& ids) {
+    std::array<Number, 3> given{};
+    bool all_known = true;
+    for (std::uint32_t k = 0; k < operands; ++k) {
+      given[k] = values[ids[k]];
+      all_known = all_known && given[k].late == Number::kKnown;
+    }
+    if (all_known) return {ir::apply(op, given[0].value, given[1].value, given[2].value)};
+    return {0, flattener.late({op, 0, given[0], given[1], given[2]})};
+  }
+  // A size that decides what is planned.
+  std::uint64_t value(SizeId id) {
+    open.clear();
+    const Number found = number(id);
+    VYRE_ASSERT(found.late == Number::kKnown);
+    return found.value;
+  }
+  void set_turn(std::uint32_t turn, std::uint64_t value) {
+    turns[turn] = value;
+    flattener.walk(1 + known.size() / 64);
+    std::vector<bool> depends(known.size(), false);
+    for (std::uint32_t at = 0; at < known.size(); ++at) {
+      const ir::SizeTerm& term = procedure.sizes()[SizeId{at}];
+      const std::array<std::uint32_t, 3> ids = {term.a, term.b, term.c};
+      bool found = term.op == SizeOp::Turn && term.a == turn;
+      for (std::uint32_t k = 0; k < ir::operand_count(term.op); ++k) found = found || depends[ids[k]];
+      depends[at] = found;
+      if (found) known[at] = false;
+    }
+  }
+
+  // --- arrays ---
+
+  const ir::ArrayDecl& decl(ArrayId id) const { return procedure.arrays()[id]; }
+
+  void make_arrays() {
+    for (std::uint32_t index = 0; index < procedure.arrays().size(); ++index) {
+      const ArrayId id{index};
+      const ir::ArrayDecl& array = decl(id);
+      if (array.role == ArrayRole::Input || array.role == ArrayRole::InOut) continue;
+      for (const SizeId size : array.shape) {
+        try {
+          shapes[id].push_back(value(size));
+        } catch (const ArgumentError& error) {
+          throw ArgumentError(fmt::format("array `{}` of procedure `{}`: {}", array.name, procedure.name(), error.what()));
+        }
+      }
+      const std::uint64_t bytes = flattener.checked_bytes(procedure, array, shapes[id]);
+      if (array.role == ArrayRole::Table) {
+        VYRE_ASSERT(array.contents != nullptr && array.contents->size() == bytes);
+        const auto [found, added] = flattener.tables_.try_emplace(array.contents->data(), 0);
+        if (added) found->second = flattener.new_array(array, bytes, flattener.given_.table(array));
+        places[id] = {found->second};
+      } else {
+        places[id] = {flattener.new_array(array, bytes)};
+      }
+    }
+  }
+
+  // What a part of an array is: its place and its bytes.
+  FlatSteps::Part part_of(const ir::ArrayPart& part) {
+    const ir::ArrayDecl& array = decl(part.array);
+    const Place& place = places[part.array];
+    // A view has as many elements as fit.
+    const std::uint64_t element = element_bytes(part.view.value_or(array.element));
+    const std::uint64_t bytes = bytes_of(array.element, shapes[part.array]) / element * element;
+    if (!part.offset.valid()) return {place.array, place.offset, bytes};
+    const std::uint64_t elements = bytes / element, offset = value(part.offset), length = value(part.length);
+    if (offset > elements || length > elements - offset) {
+      throw ArgumentError(
+          fmt::format("the slice of {} elements from {} on of array `{}` of procedure `{}` ends beyond its {} elements. Fix: "
+                      "slice within it.",
+                      length, offset, array.name, procedure.name(), elements));
+    }
+    return {place.array, place.offset + offset * element, length * element};
+  }
+  Shape shape_of(const ir::ArrayPart& part) {
+    Shape shape = shapes[part.array];
+    const ir::ArrayDecl& array = decl(part.array);
+    if (part.offset.valid()) {
+      const std::uint64_t row = product(std::span(shape).subspan(1));
+      shape[0] = row == 0 ? 0 : value(part.length) / row;
+    } else if (part.view) {
+      shape[0] = shape[0] * element_bytes(array.element) / element_bytes(*part.view);
+    }
+    return shape;
+  }
+
+  // --- steps ---
+
+  // What messages call a step.
+  std::string text(const std::string& kind, const std::string& name) const {
+    return fmt::format("{} `{}` in procedure `{}`", kind, name, procedure.name());
+  }
+  std::uint32_t place_of(StepId id, const ir::Dispatch& step) {
+    const auto [found, added] = flattener.step_places_.try_emplace({&procedure.bytes(), id.index}, 0);
+    if (added) {
+      found->second = static_cast<std::uint32_t>(flattener.result_.steps.places.size());
+      flattener.result_.steps.places.push_back(text("dispatch", step.name));
+    }
+    return found->second;
+  }
+  std::uint32_t program_of(std::uint32_t index) {
+    const auto [found, added] = flattener.programs_.try_emplace({&procedure.bytes(), index}, 0);
+    if (added) {
+      std::vector<ProfiledProgram>& programs = flattener.result_.steps.programs;
+      ProfiledProgram program = flattener.given_.valid(procedure.programs()[index]);
+      // Two procedures may have the same program.
+      const auto same = std::ranges::find(programs, program);
+      found->second = static_cast<std::uint32_t>(same - programs.begin());
+      if (same == programs.end()) programs.push_back(std::move(program));
+    }
+    return found->second;
+  }
+
+  void dispatch(StepId id, const ir::Dispatch& step) {
+    FlatSteps::Dispatch flat;
+    std::array<std::uint64_t, 3> groups{};
+    for (std::size_t axis = 0; axis < 3; ++axis) groups[axis] = value(step.grid.most[axis]);
+    if (groups[0] == 0 || groups[1] == 0 || groups[2] == 0) return;
+    for (const std::uint64_t count : groups) {
+      if (count <= kMostElements) continue;
+      throw ArgumentError(
+          fmt::format("its grid is {} x {} x {} workgroups, and an axis has at most {}. Fix: give each invocation more to do.", groups[0],
+                      groups[1], groups[2], kMostElements));
+    }
+    flat.grid = {static_cast<std::uint32_t>(groups[0]), static_cast<std::uint32_t>(groups[1]), static_cast<std::uint32_t>(groups[2])};
+    flat.program = program_of(step.program);
+    flat.place = place_of(id, step);
+    for (const auto& bound : step.bound) {
+      if (const auto* part = std::get_if<ir::ArrayPart>(&bound)) {
+        flat.bound.emplace_back(part_of(*part));
+        flattener.touch(places[part->array].array);
+      } else {
+        FlatSteps::Words words;
+        for (const SizeId size : std::get<ir::Words>(bound)) {
+          open.clear();
+          words.push_back(number(size));
+        }
+        flat.bound.emplace_back(std::move(words));
+      }
+    }
+    if (step.grid.counts) {
+      flat.counts = part_of(*step.grid.counts);
+      flattener.touch(places[step.grid.counts->array].array);
+      if (step.grid.counts_invocations) flat.role = StorageView::Role::Invocations;
+    }
+    flattener.append(std::move(flat));
+  }
+
+  void invoke(const ir::Invoke& step) {
+    const ir::Procedure& inner = procedure.procedures()[step.procedure];
+    const std::vector<ArrayId> interface = inner.interface();
+    const std::string where = text("invocation of", inner.name());
+    VYRE_ASSERT(step.arrays.size() == interface.size() && step.numbers.size() == inner.numbers().size());
+    std::vector<Place> inner_places;
+    std::vector<Shape> inner_shapes;
+    std::vector<Number> inner_numbers;
+    named(where, [&] {
+      std::vector<FlatSteps::Part> parts;
+      for (std::size_t k = 0; k < interface.size(); ++k) {
+        parts.push_back(part_of(step.arrays[k]));
+        flattener.touch(parts.back().array);
+        inner_places.push_back({parts.back().array, parts.back().offset});
+        if (inner.arrays()[interface[k]].role != ArrayRole::Output) inner_shapes.push_back(shape_of(step.arrays[k]));
+      }
+      check_overlaps(inner, interface, parts);
+      for (const SizeId size : step.numbers) {
+        open.clear();
+        inner_numbers.push_back(number(size));
+      }
+    });
+    const std::vector<Shape> outputs = flattener.run(inner, inner_places, inner_shapes, std::move(inner_numbers));
+    for (std::size_t k = 0; k < outputs.size(); ++k) {
+      const std::size_t slot = interface.size() - outputs.size() + k;
+      const Shape wanted = shape_of(step.arrays[slot]);
+      if (wanted == outputs[k]) continue;
+      throw BindingError(
+          fmt::format("{}: output `{}` has shape {}, and the array given for it has {}. Fix: make that with the shape of the "
+                      "output.",
+                      where, inner.arrays()[interface[slot]].name, text_of(outputs[k]), text_of(wanted)));
+    }
+  }
+  static void check_overlaps(const ir::Procedure& inner, std::span<const ArrayId> interface, std::span<const FlatSteps::Part> parts) {
+    const auto role = [&](std::size_t k) { return inner.arrays()[interface[k]].role; };
+    for (std::size_t k = 0; k < parts.size(); ++k) {
+      for (std::size_t other = 0; other < k; ++other) {
+        const FlatSteps::Part &a = parts[other], &b = parts[k];
+        if (role(other) == ArrayRole::Input && role(k) == ArrayRole::Input) continue;
+        if (a.array != b.array || a.offset >= b.offset + b.bytes || b.offset >= a.offset + a.bytes) continue;
+        throw BindingError(
+            fmt::format("arrays `{}` and `{}` overlap in memory, and one of them is written. Fix: give each its own array, for "
+                        "instance a copy.",
+                        inner.arrays()[interface[other]].name, inner.arrays()[interface[k]].name));
+      }
+    }
+  }
+
+  void swap(const ir::Swap& step) {
+    if (shapes[step.a] != shapes[step.b]) {
+      throw ArgumentError(fmt::format("vyre.swap exchanges `{}` of shape {} and `{}` of shape {}. Fix: make both with the same shape.",
+                                      decl(step.a).name, text_of(shapes[step.a]), decl(step.b).name, text_of(shapes[step.b])));
+    }
+    std::swap(places[step.a], places[step.b]);
+  }
+
+  void walk() {
+    struct Turns {
+      StepId opener;
+      std::uint64_t turn, count;
+    };
+    std::vector<Turns> repeats;
+    StepId at{0};
+    const auto go_on = [&](StepId id) { return StepId{id.index + 1}; };
+    while (at.index < procedure.steps().size()) {
+      flattener.walk(1);
+      const ir::StepKind& kind = procedure.steps()[at];
+      if (const auto* each = std::get_if<ir::Dispatch>(&kind)) {
+        named(text("dispatch", each->name), [&] { dispatch(at, *each); });
+      } else if (const auto* invocation = std::get_if<ir::Invoke>(&kind)) {
+        invoke(*invocation);
+      } else if (const auto* exchanged = std::get_if<ir::Swap>(&kind)) {
+        swap(*exchanged);
+      } else if (const auto* cleared = std::get_if<ir::Clear>(&kind)) {
+        named(text("clearing", decl(cleared->part.array).name), [&] { clear(cleared->part); });
+      } else if (const auto* repeat = std::get_if<ir::Repeat>(&kind)) {
+        std::uint64_t count = 0;
+        named(fmt::format("a repetition in procedure `{}`", procedure.name()), [&] { count = value(repeat->count); });
+        if (count == 0) {
+          at = go_on(repeat->end);
+          continue;
+        }
+        repeats.push_back({at, 0, count});
+        set_turn(repeat->turn, 0);
+      } else if (const auto* when = std::get_if<ir::When>(&kind)) {
+        std::uint64_t condition = 0;
+        named(fmt::format("a condition in procedure `{}`", procedure.name()), [&] { condition = value(when->condition); });
+        if (condition == 0) {
+          at = go_on(when->otherwise.valid() ? when->otherwise : when->end);
+          continue;
+        }
+      } else if (const auto* otherwise = std::get_if<ir::Otherwise>(&kind)) {
+        at = go_on(otherwise->end);
+        continue;
+      } else if (!repeats.empty() && repeats.back().opener == std::get<ir::EndStep>(kind).opener) {
+        Turns& turns = repeats.back();
+        if (++turns.turn < turns.count) {
+          set_turn(std::get<ir::Repeat>(procedure.steps()[turns.opener]).turn, turns.turn);
+          at = go_on(turns.opener);
+          continue;
+        }
+        repeats.pop_back();
+      }
+      at = go_on(at);
+    }
+  }
+  template <class Work>
+  static void named(const std::string& where, const Work& work) {
+    try {
+      work();
+    } catch (const TooManySteps&) {
+      throw;
+    } catch (const BindingError& error) {
+      throw BindingError(fmt::format("{}: {}", where, error.what()));
+    } catch (const ArgumentError& error) {
+      throw ArgumentError(fmt::format("{}: {}", where, error.what()));
+    }
+  }
+
+  void clear(const ir::ArrayPart& part) {
+    const FlatSteps::Part flat = part_of(part);
+    // What is zeroed as a whole need not be zeros before.
+    if (!part.offset.valid() && flattener.pending_[flat.array]) {
+      flattener.touch(flat.array);
+      return;
+    }
+    flattener.touch(flat.array);
+    if (flat.bytes > 0) flattener.append(FlatSteps::Zero{flat});
+  }
+
+  Flattener& flattener;
+  const ir::Procedure& procedure;
+  const std::vector<Number> numbers;
+  IdVector<ArrayId, Place> places;
+  IdVector<ArrayId, Shape> shapes;
+  std::vector<std::uint64_t> turns;
+  std::vector<bool> known;
+  std::vector<Number> values;
+  std::vector<std::uint32_t> open;
+};
+
+std::vector<Shape> Flattener::run(const ir::Procedure& procedure, std::span<const Place> places, std::span<const Shape> shapes,
+                                  std::vector<Number> numbers) {
+  walk(1 + (procedure.arrays().size() + procedure.sizes().size()) / 64);
+  Frame frame(*this, procedure, std::move(numbers));
+  const std::vector<ArrayId> interface = procedure.interface();
+  VYRE_ASSERT(places.size() == interface.size());
+  for (std::size_t k = 0; k < shapes.size(); ++k) {
+    frame.places[interface[k]] = places[k];
+    frame.shapes[interface[k]] = shapes[k];
+  }
+  const auto first_own = static_cast<std::uint32_t>(result_.steps.arrays.size());
+  frame.make_arrays();
+  frame.walk();
+  // What lies elsewhere than the invocation wants it: an output in memory of this frame becomes another name of it, and the rest is copied,
+  // by way of memory of its own because a swap may have exchanged two.
+  struct Move {
+    FlatSteps::Part from, to;
+  };
+  std::vector<Move> moves;
+  std::vector<Shape> outputs;
+  for (std::size_t k = 0; k < interface.size(); ++k) {
+    const ir::ArrayDecl& decl = procedure.arrays()[interface[k]];
+    const Place& now = frame.places[interface[k]];
+    const std::uint64_t bytes = bytes_of(decl.element, frame.shapes[interface[k]]);
+    if (decl.role == ArrayRole::Output) {
+      outputs.push_back(frame.shapes[interface[k]]);
+      touch(now.array);
+      if (now.array >= first_own && now.offset == 0 && !aliases_.contains(now.array)) {
+        aliases_[now.array] = places[k];
+        continue;
+      }
+    } else if (decl.role == ArrayRole::Input || (now.array == places[k].array && now.offset == places[k].offset)) {
+      continue;
+    }
+    if (bytes > 0) moves.push_back({{now.array, now.offset, bytes}, {places[k].array, places[k].offset, bytes}});
+  }
+  std::vector<FlatSteps::Part> between;
+  for (const Move& move : moves) {
+    result_.steps.arrays.push_back({FlatSteps::Array::Kind::Scratch, "copy", move.from.bytes});
+    pending_.push_back(false);
+    between.push_back({static_cast<std::uint32_t>(result_.steps.arrays.size() - 1), 0, move.from.bytes});
+    touch(move.from.array);
+    append(FlatSteps::Copy{move.from, between.back()});
+  }
+  for (std::size_t k = 0; k < moves.size(); ++k) append(FlatSteps::Copy{between[k], moves[k].to});
+  return outputs;
+}
+
+}  // namespace
+
+std::uint32_t LateNumbers::add(const Term& term) {
+  terms_.push_back(term);
+  return static_cast<std::uint32_t>(terms_.size() - 1);
+}
+
+std::vector<std::uint64_t> LateNumbers::values(std::span<const std::uint64_t> numbers) const {
+  std::vector<std::uint64_t> values;
+  values.reserve(terms_.size());
+  const auto value = [&](const Number& number) { return number.late == Number::kKnown ? number.value : values[number.late]; };
+  for (const Term& term : terms_) {
+    values.push_back(term.op == SizeOp::Number ? numbers[term.number] : ir::apply(term.op, value(term.a), value(term.b), value(term.c)));
+  }
+  return values;
+}
+
+std::uint64_t bytes_of(ir::DataType element, const Shape& shape) { return product(shape) * element_bytes(element); }
+
+std::string text_of(const Shape& shape) {
+  std::string text = "(";
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) text += fmt::format("{}{}", axis == 0 ? "" : ", ", shape[axis]);
+  return text + (shape.size() == 1 ? ",)" : ")");
+}
+
+std::vector<bool> structural_numbers(const ir::Procedure& procedure) { return Structure().numbers_of(procedure); }
+
+Flattened flatten(const ir::Procedure& procedure, const ToFlatten& given) { return Flattener(procedure, given).flatten(); }
+
+}  // namespace vyre::run

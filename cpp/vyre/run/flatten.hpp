@@ -1,0 +1,71 @@
+// Turns a procedure into flat steps (flat_steps.hpp) for arrays of some lengths, some numbers and a device.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vyre/ir/procedure.hpp"
+#include "vyre/run/flat_steps.hpp"
+
+namespace vyre::run {
+
+// The lengths of an array along its axes, without that of a vector's lanes.
+using Shape = std::vector<std::uint64_t>;
+
+// Computes the late numbers of flat steps from the numbers of a call.
+class LateNumbers {
+ public:
+  // Throws ArgumentError as ir::apply does.
+  std::vector<std::uint64_t> values(std::span<const std::uint64_t> numbers) const;
+
+  // A number of the call, or the result of an operation on earlier late numbers and on numbers that are known.
+  struct Term {
+    ir::SizeOp op = ir::SizeOp::Number;
+    std::uint32_t number = 0;
+    Number a, b, c;
+  };
+  std::uint32_t add(const Term& term);
+  std::size_t size() const { return terms_.size(); }
+
+ private:
+  std::vector<Term> terms_;
+};
+
+struct Flattened {
+  FlatSteps steps;
+  LateNumbers late;
+  // Of the inputs and in_outs, and then of the outputs, in the order of ir::Procedure::interface(); as the given arrays of `steps`.
+  std::vector<Shape> shapes;
+};
+
+struct ToFlatten {
+  std::span<const Shape> shapes;           // of the inputs and in_outs
+  std::span<const std::uint64_t> numbers;  // of the call; those that are not structural may be anything
+  std::function<std::uint64_t(ir::Limit)> limit;
+  // Gives a program as one that was found to be valid, and the memory of a table.
+  std::function<ProfiledProgram(const ir::Program&)> valid;
+  std::function<std::shared_ptr<Storage>(const ir::ArrayDecl&)> table;
+};
+
+// Of each number of the procedure, whether sizes, grids or decisions depend on it: another value takes other steps. The others occur only
+// in words.
+std::vector<bool> structural_numbers(const ir::Procedure& procedure);
+
+// The most dispatches of a call.
+inline constexpr std::size_t kMostDispatches = 100'000;
+
+// Throws ArgumentError for sizes that no array can have and for too many steps, and BindingError for arrays that overlap; the messages name
+// the array or the step.
+Flattened flatten(const ir::Procedure& procedure, const ToFlatten& given);
+
+// The bytes of an array.
+std::uint64_t bytes_of(ir::DataType element, const Shape& shape);
+// "(3, 5)", as Python writes it.
+std::string text_of(const Shape& shape);
+
+}  // namespace vyre::run

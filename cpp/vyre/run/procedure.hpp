@@ -1,0 +1,115 @@
+// Runs procedures. A procedure is planned for arrays of some lengths on a device: its steps are flattened (flatten.hpp) and recorded
+// (recording.hpp). Calls with other arrays of these lengths submit the plan again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "vyre/base/fork.hpp"
+#include "vyre/ir/procedure.hpp"
+#include "vyre/run/backend.hpp"
+#include "vyre/run/flatten.hpp"
+#include "vyre/run/storage.hpp"
+
+namespace vyre::run {
+
+// Where a procedure runs, and how its programs are made ready. Two callers of one place may give different functions.
+struct ProcedurePlace {
+  Backend* backend = nullptr;
+  std::size_t device = 0;
+  // Throws ValidationError for a program that is not valid.
+  std::function<ProfiledProgram(const ir::Program&)> valid;
+  PlannedSteps::Prepare prepare;
+};
+// With the registered operations; keeps nothing.
+ProcedurePlace place_of(Backend& backend, std::size_t device, const RunOptions& waiting);
+
+// May be submitted from several threads.
+class PlannedProcedure {
+ public:
+  PlannedProcedure(const ir::Procedure& procedure, std::span<const Shape> shapes, std::span<const std::uint64_t> numbers,
+                   const ProcedurePlace& place, const std::function<std::shared_ptr<Storage>(const ir::ArrayDecl&)>& table,
+                   const RunOptions& waiting);
+
+  // The shapes of the inputs and in_outs, and then of the outputs.
+  const std::vector<Shape>& shapes() const { return shapes_; }
+  // `arrays` has a view for each of shapes(). Throws BindingError for arrays that overlap while one of them is written, ArgumentError for
+  // numbers that make a word below 0 or beyond 2^64 - 1, and what Plan::submit throws.
+  void submit(std::span<const StorageView> arrays, std::span<const std::uint64_t> numbers, const RunOptions& options);
+  // The same as a step of a Sequence. Null when there is nothing to run.
+  std::optional<Step> step(std::span<const StorageView> arrays, std::span<const std::uint64_t> numbers);
+
+  bool usable() const { return steps_->usable(); }
+  std::uint64_t kept_bytes() const { return steps_->kept_bytes(); }
+  std::size_t dispatches() const { return steps_->dispatches(); }
+  std::uint64_t times_recorded() const { return steps_->times_recorded(); }
+
+ private:
+  std::vector<Shape> shapes_;
+  LateNumbers late_;
+  std::unique_ptr<PlannedSteps> steps_;
+};
+
+// The plans used last. Safe from every thread, and in a forked child.
+class ProcedurePlans {
+ public:
+  static constexpr std::size_t kMost = 64;
+  // Of scratch memory, in bytes. The plan used last may have more.
+  static constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 30;
+
+  // A plan for these inputs and in_outs, and for these numbers: those that are not structural may have other values when it is submitted.
+  // Plans anew when the device was lost. Throws what flatten, PlannedSteps and the functions of `place` throw.
+  std::shared_ptr<PlannedProcedure> find_or_plan(const ir::Procedure& procedure, std::span<const Shape> shapes,
+                                                 std::span<const std::uint64_t> numbers, const ProcedurePlace& place,
+                                                 const RunOptions& waiting);
+  void clear();
+  std::size_t size();
+  // How many plans were made.
+  std::uint64_t made();
+
+ private:
+  struct Key {
+    ir::Procedure procedure;
+    std::vector<std::uint64_t> words;  // lengths and structural numbers
+    Backend* backend = nullptr;
+    std::size_t device = 0;
+    std::uint64_t operations = 0;  // the generation of the registered operations
+    bool operator==(const Key&) const = default;
+  };
+  struct Kept {
+    Key key;
+    std::shared_ptr<PlannedProcedure> plan;
+  };
+  struct Table {
+    std::shared_ptr<const std::vector<std::byte>> contents;
+    Backend* backend;
+    std::size_t device;
+    std::weak_ptr<Storage> storage;
+  };
+  struct Structure {
+    ir::Procedure procedure;
+    std::vector<bool> numbers;
+  };
+
+  Key key_of(const ir::Procedure& procedure, std::span<const Shape> shapes, std::span<const std::uint64_t> numbers,
+             const ProcedurePlace& place);
+  std::shared_ptr<PlannedProcedure> find(const Key& key);
+  void insert(Key key, std::shared_ptr<PlannedProcedure> plan);
+  std::shared_ptr<Storage> table(const ir::ArrayDecl& decl, const ProcedurePlace& place, const RunOptions& waiting);
+
+  ForkSafeMutex mutex_;
+  std::list<Kept> plans_;  // the one used last first
+  std::uint64_t bytes_ = 0;
+  std::uint64_t made_ = 0;
+  std::list<Structure> structures_;
+  std::list<Table> tables_;
+};
+
+}  // namespace vyre::run

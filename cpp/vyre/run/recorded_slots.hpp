@@ -1,0 +1,16 @@
+// What backends check of the slots of a recording (recording.hpp) before they submit it.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "vyre/run/recording.hpp"
+
+namespace vyre::run {
+
+// Of each slot, whether a call writes it.
+std::vector<bool> written_slots(const CallsToRecord& calls);
+// Throws BindingError for slots that overlap while a call writes one of them.
+void check_slots(const CallsToRecord& calls, const std::vector<bool>& written, std::span<const StorageView> slots);
+
+}  // namespace vyre::run

@@ -1,0 +1,58 @@
+// Implements run::Recording: the calls of a Recording, with descriptor sets and command buffers for the arrays of the latest submissions.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "vyre/run/recording.hpp"
+#include "vyre/run/shared_access.hpp"
+#include "vyre/run/vulkan/calls/batch.hpp"
+#include "vyre/run/vulkan/calls/recorded_call.hpp"
+#include "vyre/run/vulkan/programs/kernel_source.hpp"
+
+namespace vyre::run::vulkan {
+
+class VulkanRecording final : public Recording {
+ public:
+  // `ready` has the kernels of each call, and the device. Throws CapabilityError for arrays that the device cannot bind.
+  VulkanRecording(CallsToRecord calls, std::vector<KernelSource::Ready> ready);
+  ~VulkanRecording() override;
+
+  void submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options) override;
+  Step step(std::span<const StorageView> slots, std::span<const std::byte> words) override;
+  bool usable() const override { return !device_->context().unusable(); }
+  std::uint64_t times_recorded() const override { return times_recorded_; }
+
+ private:
+  class Words;
+  // The calls with the arrays and the words of some submissions.
+  class Bound;
+  using Calls = std::vector<std::shared_ptr<RecordedCall>>;
+
+  // The views of the slots, and then of the kept storages.
+  std::vector<StorageView> all(std::span<const StorageView> slots) const;
+  std::vector<RecordedCall::Array> arrays_of(const CallToRecord& call, std::span<const StorageView> slots, const Block* words) const;
+  std::shared_ptr<RecordedCall> made(std::size_t call, std::span<const StorageView> slots, const Block* words) const;
+  // All calls. Those that only work with kept storages are the same ones each time.
+  Calls made(std::span<const StorageView> slots, const Block* words) const;
+  // In the order in which they run.
+  Calls ordered(const Calls& calls) const;
+  // Called with the access.
+  Bound& bound_for(std::span<const StorageView> slots, std::span<const std::byte> words, const Waiting& waiting);
+  Bound& rebind(std::unique_ptr<Bound>& bound, std::span<const StorageView> slots, std::span<const std::byte> words);
+  void check_usable(std::span<const StorageView> slots) const;
+
+  const std::shared_ptr<const CallsToRecord> calls_;
+  const std::vector<bool> written_;  // of all(): the kept storages count as not written, because nothing that a failed call leaves matters
+  std::shared_ptr<Device> device_;
+  std::vector<Kernels> kernels_;               // of each call
+  Calls fixed_;                                // of each call; null for one that works with slots or words
+  SharedAccess busy_;                          // guards what follows
+  std::vector<std::unique_ptr<Bound>> bound_;  // the one used last first
+  std::atomic<std::uint64_t> times_recorded_ = 0;
+};
+
+}  // namespace vyre::run::vulkan

@@ -1,0 +1,105 @@
+// The command line tool that runs a procedure from a file.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "support/directory.hpp"
+#include "support/programs.hpp"
+#include "support/run_program.hpp"
+#include "vyre/ir/procedure.hpp"
+
+namespace vyre::test {
+namespace {
+
+using namespace sample;
+
+// y = x * times, for two axes, and the count of x's elements into n.
+ir::Procedure scaled() {
+  const ir::Program program =
+      Sample().in("x").uniform("times").out("y").size(64).add(store("y", gid(0), load("x", gid(0)) * load("times", u32(0)))).make();
+  const ir::Program count = Sample().in("x").out("n").size(1).add(store("n", gid(0), load("n", gid(0)) + len("x"))).make();
+  ir::ProcedureBuilder b("scaled");
+  const ir::ArrayId x = b.array({"x", ir::ArrayRole::Input, DataType::U32, 2, {}, false, nullptr});
+  const ir::ArrayId n = b.array({"n", ir::ArrayRole::InOut, DataType::U32, 1, {}, false, nullptr});
+  const std::uint32_t times = b.declare({"times", DataType::U32});
+  const ir::SizeId one = b.literal(1), rows = b.length(x, 0), columns = b.length(x, 1);
+  const ir::ArrayId y = b.array({"y", ir::ArrayRole::Output, DataType::U32, 2, {rows, columns}, false, nullptr});
+  const ir::SizeId groups = b.apply(ir::SizeOp::CeilDiv, b.apply(ir::SizeOp::Mul, rows, columns), b.literal(64));
+  const ir::ArrayPart all_x{x, {}, {}, {}}, all_y{y, {}, {}, {}}, all_n{n, {}, {}, {}};
+  b.dispatch({"scaled", b.program(program), {all_x, ir::Words{b.number(times)}, all_y}, {{groups, one, one}, {}, false}});
+  b.dispatch({"count", b.program(count), {all_x, all_n}, {{one, one, one}, {}, false}});
+  b.result(y);
+  return b.finish();
+}
+
+class Tool : public testing::Test {
+ protected:
+  // The exit status, and what it wrote.
+  std::pair<int, std::string> run(const std::string& arguments) const {
+    const std::string command = "cd '" + directory_.path.string() + "' && '" VYRE_RUN_TOOL "' " + arguments + " 2>&1";
+    FILE* const pipe = popen(command.c_str(), "r");
+    std::string text;
+    for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) text += static_cast<char>(c);
+    return {WEXITSTATUS(pclose(pipe)), text};
+  }
+  void write(const std::string& name, const void* data, std::size_t bytes) const {
+    std::ofstream(directory_.path / name, std::ios::binary).write(static_cast<const char*>(data), static_cast<std::streamsize>(bytes));
+  }
+  Words read(const std::string& name) const {
+    std::ifstream file(directory_.path / name, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(file), {}};
+    Words words(bytes.size() / 4);
+    std::memcpy(words.data(), bytes.data(), 4 * words.size());
+    return words;
+  }
+
+  Directory directory_;
+};
+
+TEST_F(Tool, runs_a_procedure_from_a_file) {
+  const std::string bytes = scaled().bytes();
+  write("scaled.vyre", bytes.data(), bytes.size());
+  const Words x = {1, 2, 3, 4, 5, 6}, n = {10};
+  write("x.bin", x.data(), 24);
+  write("n.bin", n.data(), 4);
+  for (const std::string backend : {"cpu", "reference"}) {
+    const auto [status, text] = run("scaled.vyre --backend " + backend + " x=x.bin:2,3 n=n.bin=m.bin times=7 y=y.bin");
+    EXPECT_EQ(text,
+              "n: u32 (1,), 4 bytes: 10000000\n"
+              "y: u32 (2, 3), 24 bytes: 070000000e000000150000001c000000...\n");
+    EXPECT_EQ(status, 0);
+    EXPECT_EQ(read("y.bin"), (Words{7, 14, 21, 28, 35, 42}));
+    EXPECT_EQ(read("m.bin"), Words{16});
+    EXPECT_EQ(read("n.bin"), n);
+  }
+}
+
+TEST_F(Tool, says_what_is_wrong_with_its_arguments) {
+  const std::string bytes = scaled().bytes();
+  write("scaled.vyre", bytes.data(), bytes.size());
+  write("x.bin", "12345", 5);
+  const std::string usage = "vyre-run FILE [--backend NAME] [--device K] [NAME=VALUE ...]";
+  const std::array<std::pair<std::string, std::string>, 6> cases = {
+      {{"", "no procedure is named. Fix: write " + usage + "."},
+       {"scaled.vyre -v", "argument `-v` is not understood. Fix: write " + usage + "."},
+       {"missing.vyre", "file `missing.vyre` cannot be read. Fix: name a file that is there."},
+       {"scaled.vyre", "`times` has no value. Fix: write times=VALUE, as in " + usage + "."},
+       {"scaled.vyre times=x", "times must be a number from 0 to 2^64 - 1, got `x`. Fix: write times=5."},
+       {"scaled.vyre times=5 x=x.bin:1,1",
+        "file `x.bin` has 5 bytes, which are no array of u32 with 2 axes for `x`. Fix: write x=FILE:LENGTH,LENGTH."}}};
+  for (const auto& [arguments, message] : cases) {
+    const auto [status, text] = run(arguments);
+    EXPECT_EQ(text, "vyre-run: " + message + "\n");
+    EXPECT_EQ(status, 1);
+  }
+}
+
+}  // namespace
+}  // namespace vyre::test
