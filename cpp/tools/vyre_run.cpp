@@ -22,7 +22,7 @@
 #include <vector>
 
 #include "vyre/base/error.hpp"
-#include "vyre/ir/procedure_wire.hpp"
+#include "vyre/ir/procedure.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/procedure.hpp"
 
