@@ -33,7 +33,7 @@ def selector(key: DataType, each: int = _EACH, few: int = _FEW) -> Any:
     Gives: `procedure(keys, k, flip)` -> (k keys, k positions of u32), of equal keys the first position first.
     """
     flips = u64 if key is u64 else u32
-    made = _kernels(key, each)
+    made = SimpleNamespace(**_of_threshold(key, each), **_of_chosen(key, each))
     all_keys, of_chosen = sorter(key, u32, positions=True), sorter(key, u32)
 
     @vyre.procedure(name=f"std.topk.{key.name.lower()}_few")
@@ -68,7 +68,8 @@ def selector(key: DataType, each: int = _EACH, few: int = _FEW) -> Any:
     return select
 
 
-def _kernels(key: DataType, each: int) -> Any:
+def _of_threshold(key: DataType, each: int) -> dict[str, Any]:
+    """The kernels that find the key at a place of the order."""
     flips = u64 if key is u64 else u32
 
     @vyre.kernel(workgroup_size=64)
@@ -113,6 +114,13 @@ def _kernels(key: DataType, each: int) -> Any:
         if before < wanted and wanted - before <= counts[t]:
             threshold[0] = threshold[0] | own_type(t, key) << shift
             left[0] = wanted - before
+
+    return {"first": first, "begin": begin, "count": count, "decide": decide}
+
+
+def _of_chosen(key: DataType, each: int) -> dict[str, Any]:
+    """The kernels that collect the keys up to the threshold."""
+    flips = u64 if key is u64 else u32
 
     @vyre.kernel(workgroup_size=256)
     def count_chosen(keys: In[key], threshold: In[key], of_tiles: Out[u32], flip: flips):
@@ -188,9 +196,7 @@ def _kernels(key: DataType, each: int) -> Any:
                         positions[first_equal + same] = base + j
                     same += 1
 
-    return SimpleNamespace(
-        first=first, begin=begin, count=count, decide=decide, count_chosen=count_chosen, place=place, collect=collect
-    )
+    return {"count_chosen": count_chosen, "place": place, "collect": collect}
 
 
 def own_type(value: Any, key: DataType) -> Any:
