@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from vyre.std.blake_tree import blake3
     from vyre.std.chacha import chacha20
     from vyre.std.codecs import base32_decode, base32_encode, base64_decode, base64_encode, hex_decode, hex_encode
+    from vyre.std.compaction import compact, nonzero, partition
     from vyre.std.counter_random import philox4x32_10, random_u32, threefry2x32_20
     from vyre.std.crc import crc32, crc32c
     from vyre.std.expressions import Regex, regex
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from vyre.std.reducing import all, any, argmax, argmin, max, min, reduce, sum
     from vyre.std.scanning import cumsum, scan
     from vyre.std.search import Matches, Patterns, ResidentMatches, find
+    from vyre.std.segments import segmented_reduce, segmented_scan
     from vyre.std.selection import topk
     from vyre.std.sorting import argsort, sort, sort_pairs
     from vyre.std.utf8 import utf8_count, utf8_validate
@@ -51,6 +53,7 @@ _FAMILIES = {
     "blake_tree": ["blake3"],
     "chacha": ["chacha20"],
     "codecs": ["base32_decode", "base32_encode", "base64_decode", "base64_encode", "hex_decode", "hex_encode"],
+    "compaction": ["compact", "nonzero", "partition"],
     "counter_random": ["philox4x32_10", "random_u32", "threefry2x32_20"],
     "crc": ["crc32", "crc32c"],
     "expressions": ["Regex", "regex"],
@@ -65,6 +68,7 @@ _FAMILIES = {
     "reducing": ["all", "any", "argmax", "argmin", "max", "min", "reduce", "sum"],
     "scanning": ["cumsum", "scan"],
     "search": ["Matches", "Patterns", "ResidentMatches", "find"],
+    "segments": ["segmented_reduce", "segmented_scan"],
     "selection": ["topk"],
     "sorting": ["argsort", "sort", "sort_pairs"],
     "utf8": ["utf8_count", "utf8_validate"],
@@ -108,6 +112,7 @@ __all__ = [
     "blake2s",
     "blake3",
     "chacha20",
+    "compact",
     "components",
     "crc32",
     "crc32c",
@@ -126,7 +131,9 @@ __all__ = [
     "md5",
     "min",
     "murmur3_32",
+    "nonzero",
     "pagerank",
+    "partition",
     "pbkdf2_hmac",
     "percent_decode",
     "percent_encode",
@@ -136,6 +143,8 @@ __all__ = [
     "reduce",
     "regex",
     "scan",
+    "segmented_reduce",
+    "segmented_scan",
     "sha1",
     "sha3_224",
     "sha3_256",

@@ -80,16 +80,17 @@ def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> An
     array([0, 1, 2], dtype=uint32)
     """
     wanted = f"{', '.join(dtypes[:-1])} or {dtypes[-1]}" if len(dtypes) > 1 else dtypes[0]
+    written = "bool" if dtypes[0] == "bool" else f"np.{dtypes[0]}"  # numpy 1 has no np.bool
     if not isinstance(value, (np.ndarray, Array)):
         raise BindingError(
             f"{where} must be an array of {wanted}, got an object of type {type(value).__name__[:80]}. "
-            f"Fix: write np.array(values, np.{dtypes[0]})."
+            f"Fix: write np.array(values, {written})."
         )
     if isinstance(value, np.ma.MaskedArray):
         raise BindingError(f"{where} is a masked array. Fix: write .filled(0) to give the masked elements a value.")
     if value.dtype.name not in dtypes or not value.dtype.isnative:
         raise BindingError(
-            f"{where} must be an array of {wanted}, got one of {value.dtype}. Fix: write .astype(np.{dtypes[0]})."
+            f"{where} must be an array of {wanted}, got one of {value.dtype}. Fix: write .astype({written})."
         )
     if value.ndim != axes:
         fix = "write .ravel()" if axes == 1 else f"reshape it to {axes} axes"

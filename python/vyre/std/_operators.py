@@ -13,7 +13,7 @@ from vyre.errors import ArgumentError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["NAMES", "TYPES", "Operator", "operator_of"]
+__all__ = ["NAMES", "TYPES", "Operator", "operator_of", "value_of"]
 
 # The element types of collections, by dtype.
 TYPES: dict[str, DataType] = {"uint32": u32, "int32": i32, "uint64": u64}
@@ -36,6 +36,11 @@ class Operator(NamedTuple):
     combine: Callable[[Any, Any], Any]
     identity: int | None
     commutes: bool
+
+
+def value_of(element: DataType, number: int) -> Any:
+    """A number in a kernel, of a type that is computed in 32 or 64 bits."""
+    return vyre.u64(number) if element is u64 else vyre.i32(number) if element is i32 else vyre.u32(number)
 
 
 def _add(a: Any, b: Any) -> Any:

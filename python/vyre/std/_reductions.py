@@ -10,7 +10,7 @@ from typing import Any
 
 import vyre
 from vyre import DataType, In, Out, i32, u64
-from vyre.std._operators import Operator
+from vyre.std._operators import Operator, value_of
 
 __all__ = ["LANES", "ordered", "reducer", "strided"]
 
@@ -66,7 +66,7 @@ def strided(op: Operator, source: DataType, truth: bool, turns: int, unroll: int
     def reduce_tiles(x: In[load], rest: In[source], out: Out[element]):
         t = vyre.lid(0)
         begin = vyre.wid(0) * (LANES * unroll * turns) + t
-        total = _converted(vyre.u32(0), element, False) if identity == 0 else _constant(element, identity)
+        total = value_of(element, identity)
         if vyre.wid(0) == 0:
             if t < len(rest):
                 total = op.combine(total, _converted(rest[t], element, truth))
@@ -87,10 +87,6 @@ def strided(op: Operator, source: DataType, truth: bool, turns: int, unroll: int
             out[vyre.wid(0)] = result
 
     return reduce_tiles
-
-
-def _constant(element: DataType, value: int) -> Any:
-    return vyre.u64(value) if element is u64 else vyre.i32(value) if element is i32 else vyre.u32(value)
 
 
 EACH = 16  # neighbours of an invocation

@@ -11,16 +11,16 @@ from typing import Any
 
 import vyre
 from vyre import In, Out, u32, u64
-from vyre.std._operators import Operator
+from vyre.std._operators import Operator, value_of
 from vyre.std._reductions import LANES, ordered, strided
 
-__all__ = ["scanner"]
+__all__ = ["each_of", "scanner"]
 
 _LARGE = 1 << 22  # elements from which on a tile has several chunks
 _CHUNKS = 8  # of a tile of many elements
 
 
-def _each_of(op: Operator) -> int:
+def each_of(op: Operator) -> int:
     """The neighbours that an invocation combines."""
     return 4 if op.element is u64 else 8
 
@@ -28,7 +28,7 @@ def _each_of(op: Operator) -> int:
 @functools.cache
 def scan_tiles(op: Operator, inclusive: bool) -> Any:
     """The kernel that scans tiles; `before` has the results of all tiles up to each one, its own included."""
-    element, each = op.element, _each_of(op)
+    element, each = op.element, each_of(op)
     chunk = LANES * each
 
     @vyre.kernel(workgroup_size=LANES)
@@ -72,7 +72,7 @@ def scan_tiles(op: Operator, inclusive: bool) -> Any:
                     if has_prefix:
                         value = op.combine(prefix, value)
                 elif j == 0:
-                    value = _identity(op)
+                    value = value_of(element, op.identity)
                     if has_prefix:
                         value = prefix
                 else:
@@ -93,15 +93,10 @@ def scan_tiles(op: Operator, inclusive: bool) -> Any:
     return scan
 
 
-def _identity(op: Operator) -> Any:
-    assert op.identity is not None
-    return {u64: vyre.u64, u32: vyre.u32}.get(op.element, vyre.i32)(op.identity)
-
-
 def _reduce(op: Operator, chunks: int, x: Any, tiles: Any) -> Any:
     """The results of tiles of so many chunks; that of the last tile may be wrong, and is not used."""
     partial = vyre.scratch(op.element, tiles, name="partial")
-    tile = LANES * _each_of(op) * chunks
+    tile = LANES * each_of(op) * chunks
     if not op.commutes or op.identity is None:
         ordered(op, tile // LANES)(x, partial, workgroups=tiles)
         return partial
@@ -126,7 +121,7 @@ def scanner(op: Operator, inclusive: bool, chunks: int | None = None, levels: in
     form = "inclusive" if inclusive else "exclusive"
     kernel = scan_tiles(op, inclusive)
     inner = scanner(op, True, chunks, levels - 1) if levels > 1 else None
-    chunk = LANES * _each_of(op)
+    chunk = LANES * each_of(op)
 
     @vyre.procedure(name=f"std.scan.{form}_{op.name}_{op.element.name.lower()}")
     def scan(x: In[op.element]):
@@ -151,5 +146,5 @@ def scanner(op: Operator, inclusive: bool, chunks: int | None = None, levels: in
 
 
 def _scanned(op: Operator, chunks: int, kernel: Any, inner: Any, x: Any, y: Any) -> None:
-    tiles = vyre.ceil_div(x.length, LANES * _each_of(op) * chunks)
+    tiles = vyre.ceil_div(x.length, LANES * each_of(op) * chunks)
     kernel(x, inner(_reduce(op, chunks, x, tiles)), y, chunks, workgroups=tiles)

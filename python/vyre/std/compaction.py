@@ -1,0 +1,116 @@
+"""Selections by a mask: the selected elements, their positions, and both parts of an array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre import u8, u32
+from vyre._calls import explain_calls
+from vyre.errors import BindingError
+from vyre.std._compaction import compactor
+from vyre.std._host import Place, elements, place_of
+from vyre.std.sorting import KEYS, same_place, unsigned, viewed
+
+if TYPE_CHECKING:
+    from vyre import Array, DataType, Device
+
+__all__ = ["compact", "nonzero", "partition"]
+
+_MASKS = ["bool", "uint8", "int8", "uint32", "int32"]
+
+
+def compact(
+    x: np.ndarray | Array, mask: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
+    """The elements whose mask is not 0, in their order.
+
+    Args:
+        x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
+        mask: as many elements of bool, uint8, int8, uint32 or int32. On a device a mask of uint8 moves the fewest
+            bytes.
+        backend, device: where, for numpy arrays.
+
+    Gives: a new array of x's dtype. For resident arrays (array, count) without waiting: an array as long as x, with
+        zeros behind the selected elements, and a uint32 of one element.
+
+    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
+
+    Source: G. Blelloch, Prefix Sums and Their Applications, 1990, section 1.5.
+
+    >>> import numpy as np
+    >>> x = np.array([5, 6, 7, 8], np.uint32)
+    >>> compact(x, x % 2 == 0, backend="cpu")
+    array([6, 8], dtype=uint32)
+    """
+    place, (y, count) = _selected("compact", False, x, mask, backend, device)
+    return y[: int(count.numpy()[0])].numpy() if place.on_host else (y, count)
+
+
+def nonzero(mask: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+    """The positions of the elements that are not 0, in ascending order.
+
+    Args:
+        mask: an array of one axis, of bool, uint8, int8, uint32 or int32, with at most 2^32 - 1 elements.
+        backend, device: where, for numpy arrays.
+
+    Gives: a uint32 array. For a resident array (array, count) without waiting, as compact does.
+
+    Raises: as compact.
+
+    >>> import numpy as np
+    >>> nonzero(np.array([0, 3, 0, 1], np.uint32), backend="cpu")
+    array([1, 3], dtype=uint32)
+    """
+    selected, kind = mask_of(mask, "argument `mask` of vyre.std.nonzero")
+    place = place_of("vyre.std.nonzero", backend, device, selected)
+    y, count = compactor(None, kind)(place.array(selected))
+    return y[: int(count.numpy()[0])].numpy() if place.on_host else (y, count)
+
+
+def partition(
+    x: np.ndarray | Array, mask: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None
+) -> tuple[Any, Any]:
+    """The elements whose mask is not 0, followed by the others, each part in its order.
+
+    Args, raises: as compact.
+
+    Gives: (array, count): a new array of x's length and dtype, and how many elements are selected, an int; for
+        resident arrays a resident uint32 of one element, without waiting.
+
+    >>> import numpy as np
+    >>> x = np.array([5, 6, 7, 8], np.uint32)
+    >>> partition(x, x % 2 == 0, backend="cpu")
+    (array([6, 8, 5, 7], dtype=uint32), 2)
+    """
+    place, (y, count) = _selected("partition", True, x, mask, backend, device)
+    return (y.numpy(), int(count.numpy()[0])) if place.on_host else (y, count)
+
+
+def mask_of(mask: Any, where: str) -> tuple[Any, DataType]:
+    """A mask as an array of u8 or u32, and which of the two."""
+    mask = elements(mask, where, _MASKS)
+    if mask.dtype == bool:
+        mask = mask.view(np.uint8) if isinstance(mask, np.ndarray) else mask.astype(np.uint32)
+    words, _ = unsigned(mask)
+    return words, u8 if mask.dtype.itemsize == 1 else u32
+
+
+def _selected(function: str, rest_too: bool, x: Any, mask: Any, backend: Any, device: Any) -> tuple[Place, Any]:
+    where = f"vyre.std.{function}"
+    x = elements(x, f"argument `x` of {where}", KEYS)
+    mask, kind = mask_of(mask, f"argument `mask` of {where}")
+    place = place_of(where, backend, device, x, mask)
+    same_place(where, place, x, mask)
+    if len(mask) != len(x):
+        raise BindingError(
+            f"argument `mask` of {where} must have one element for each of the {len(x)} of `x`, got {len(mask)}. "
+            "Fix: pass arrays of one length."
+        )
+    words, element = unsigned(x)
+    y, count = compactor(element, kind, rest_too)(place.array(words), place.array(mask))
+    return place, (viewed(y, x.dtype), count)
+
+
+explain_calls(globals(), "vyre.std")

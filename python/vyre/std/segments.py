@@ -1,0 +1,118 @@
+"""Reductions and scans of the segments of an array."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre._calls import explain_calls
+from vyre.errors import ArgumentError
+from vyre.std._host import elements, place_of
+from vyre.std._operators import TYPES, operator_of
+from vyre.std._segments import segmented_reducer, segmented_scanner
+from vyre.std.sorting import same_place
+
+if TYPE_CHECKING:
+    from vyre import Array, Device
+    from vyre.std._host import Place
+    from vyre.std._operators import Operator
+
+__all__ = ["segmented_reduce", "segmented_scan"]
+
+
+def segmented_reduce(
+    x: np.ndarray | Array,
+    offsets: np.ndarray | Array,
+    op: str,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+) -> Any:
+    """The elements of each segment combined by an associative operator, from the first to the last.
+
+    Args:
+        x: an array of one axis, of uint32, int32 or uint64, with at most 2^32 - 1 elements.
+        offsets: n + 1 uint32 for n segments, ascending: segment i is ``x[offsets[i]:offsets[i + 1]]``. Resident ones
+            are not checked, because that would wait; if they fall, the segments' values mean nothing.
+        op: as for reduce.
+        backend, device: where, for numpy arrays.
+
+    Gives: n elements of x's dtype; a resident array for resident ones, without waiting. An empty segment gives the
+        identity of the operator: for "min" the largest number of the dtype, and 0 for a registered operation.
+
+    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
+
+    Source: G. Blelloch, Prefix Sums and Their Applications, 1990, section 1.5: segmented scans.
+
+    >>> import numpy as np
+    >>> x = np.array([1, 2, 3, 4, 5], np.uint32)
+    >>> segmented_reduce(x, np.array([0, 2, 2, 5], np.uint32), "add", backend="cpu")
+    array([ 3,  0, 12], dtype=uint32)
+    """
+    place, operator, given = _arguments("segmented_reduce", x, offsets, op, backend, device)
+    return place.result(segmented_reducer(operator)(*given))
+
+
+def segmented_scan(
+    x: np.ndarray | Array,
+    offsets: np.ndarray | Array,
+    op: str,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+) -> Any:
+    """Every element combined with the elements before it in its segment, by an associative operator.
+
+    Args:
+        x, offsets, op, backend, device: as for segmented_reduce. Elements before the first offset are a segment too,
+            and so are those from the last offset on.
+
+    Gives: an array of x's length and dtype; a resident one for resident ones, without waiting.
+
+    Raises, source: as segmented_reduce.
+
+    >>> import numpy as np
+    >>> x = np.array([1, 2, 3, 4, 5], np.uint32)
+    >>> segmented_scan(x, np.array([0, 2, 2, 5], np.uint32), "add", backend="cpu")
+    array([ 1,  3,  3,  7, 12], dtype=uint32)
+    """
+    place, operator, given = _arguments("segmented_scan", x, offsets, op, backend, device)
+    return place.result(segmented_scanner(operator)(*given))
+
+
+def _arguments(
+    function: str, x: Any, offsets: Any, op: Any, backend: Any, device: Any
+) -> tuple[Place, Operator, tuple[Any, Any]]:
+    where = f"vyre.std.{function}"
+    x = elements(x, f"argument `x` of {where}", list(TYPES))
+    offsets = elements(offsets, f"argument `offsets` of {where}", ["uint32"])
+    place = place_of(where, backend, device, x, offsets)
+    same_place(where, place, x, offsets)
+    if not len(offsets):
+        raise ArgumentError(
+            f"argument `offsets` of {where} is empty. Fix: pass n + 1 offsets for n segments, np.zeros(1, np.uint32) "
+            "for none."
+        )
+    if place.on_host:
+        _check(offsets, len(x), where)
+    operator = operator_of(op, TYPES[x.dtype.name], None, where)
+    return place, operator, (place.array(x), place.array(offsets))
+
+
+def _check(offsets: np.ndarray, size: int, where: str) -> None:
+    falls = np.flatnonzero(offsets[1:] < offsets[:-1])
+    if len(falls):
+        at = int(falls[0])
+        raise ArgumentError(
+            f"argument `offsets` of {where} falls from {offsets[at]} to {offsets[at + 1]} at element {at + 1}. "
+            "Fix: pass ascending offsets, np.cumsum([0, *lengths], dtype=np.uint32)."
+        )
+    if offsets[-1] > size:
+        raise ArgumentError(
+            f"argument `offsets` of {where} ends with {offsets[-1]}, and `x` has {size} elements. "
+            "Fix: end with len(x) or less."
+        )
+
+
+explain_calls(globals(), "vyre.std")

@@ -1,0 +1,151 @@
+"""Selections by a mask against numpy, over types, lengths and tiles."""
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+import vyre
+from conftest import SEED
+from vyre import std, u8, u32
+from vyre.errors import BindingError
+from vyre.std._compaction import compactor
+
+DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
+MASKS = ["bool", "uint8", "int8", "uint32", "int32"]
+# Around the elements of an invocation, a workgroup, and a tile.
+LENGTHS = [0, 1, 3, 4, 7, 9, 255, 257, 2047, 2048, 2049, 4100]
+CPU = {"backend": "cpu"}
+
+
+def drawn(rng, dtype, n):
+    info = np.iinfo(dtype)
+    return rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
+
+
+def mask_like(rng, dtype, n, part=0.4):
+    selected = rng.random(n) < part
+    if dtype == "bool":
+        return selected
+    return np.where(selected, drawn(rng, dtype, n) | 1, 0).astype(dtype)
+
+
+def check(x, mask, **where):
+    selected = mask != 0
+    assert np.array_equal(std.compact(x, mask, **where), x[selected])
+    assert np.array_equal(std.nonzero(mask, **where), np.flatnonzero(mask))
+    both, count = std.partition(x, mask, **where)
+    assert count == np.count_nonzero(mask)
+    assert both.dtype == x.dtype
+    assert np.array_equal(both, np.concatenate([x[selected], x[~selected]]))
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_the_selected_are_numpys_on_every_device(target, rng, n):
+    check(drawn(rng, "uint32", n), mask_like(rng, "bool", n), **target)
+
+
+@pytest.mark.parametrize("n", [5, 2050])
+@pytest.mark.parametrize("mask", MASKS)
+def test_every_type_of_mask_selects(target, rng, mask, n):
+    check(drawn(rng, "int32", n), mask_like(rng, mask, n), **target)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_type_is_moved(rng, dtype):
+    check(drawn(rng, dtype, 5003), mask_like(rng, "bool", 5003), **CPU)
+
+
+@pytest.mark.parametrize("part", [0.0, 0.01, 0.99, 1.0])
+def test_few_all_and_none_are_selected(rng, part):
+    for n in (300, 10_000):
+        for mask in ("uint8", "uint32"):
+            check(drawn(rng, "uint32", n), mask_like(rng, mask, n, part), **CPU)
+
+
+@pytest.mark.parametrize("value", [1, 2, 0x80, 0x7F, 0xFF])
+def test_each_bit_of_a_byte_selects(value):
+    for n in range(1, 9):
+        for at in range(n):
+            mask = np.zeros(n, np.uint8)
+            mask[at] = value
+            assert std.nonzero(mask, **CPU).tolist() == [at]
+
+
+@pytest.mark.parametrize("each", [4, 8])
+@pytest.mark.parametrize("mask", [u8, u32])
+def test_the_elements_of_an_invocation_do_not_show(rng, mask, each):
+    x = drawn(rng, "uint32", 9001)
+    selected = mask_like(rng, "uint8" if mask is u8 else "uint32", 9001)
+    y, count = compactor(u32, mask, each=each)(x, selected, **CPU)
+    assert np.array_equal(y[: count[0]], x[selected != 0])
+    assert not y[count[0] :].any()
+
+
+@pytest.mark.parametrize("mask", ["bool", "uint8", "uint32"])
+def test_resident_arrays_give_their_count(target, rng, mask):
+    x, given_mask = drawn(rng, "uint32", 5000), mask_like(rng, mask, 5000)
+    a, m = vyre.array(x, **target), vyre.array(given_mask, **target)
+    wanted, n = x[given_mask != 0], np.count_nonzero(given_mask)
+    for (y, count), expected in (
+        (std.compact(a, m), wanted),
+        (std.nonzero(m), np.flatnonzero(given_mask)),
+        (std.partition(a, m), wanted),
+    ):
+        assert isinstance(y, vyre.Array)
+        assert (y.shape, count.shape, int(count[0])) == ((5000,), (1,), n)
+        assert np.array_equal(y.numpy()[:n], expected)
+    assert not std.compact(a, m)[0].numpy()[n:].any()
+    assert not std.nonzero(m)[0].numpy()[n:].any()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mask", ["uint8", "uint32"])
+def test_some_of_a_million_are_selected(rng, mask):
+    check(drawn(rng, "uint32", 1_000_003), mask_like(rng, mask, 1_000_003), **CPU)
+
+
+@seed(SEED)
+@settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.tuples(st.integers(0, 2**32 - 1), st.booleans()), max_size=700))
+def test_drawn_selections_are_numpys(pairs):
+    x, mask = np.array([p[0] for p in pairs], np.uint32), np.array([p[1] for p in pairs], bool)
+    check(x, mask, **CPU)
+
+
+X = np.arange(4, dtype=np.uint32)
+WRONG = [
+    (
+        lambda: std.compact(X, X[:3]),
+        "argument `mask` of vyre.std.compact must have one element for each of the 4 of `x`, got 3. "
+        "Fix: pass arrays of one length.",
+    ),
+    (
+        lambda: std.partition(X, [True] * 4),
+        "argument `mask` of vyre.std.partition must be an array of bool, uint8, int8, uint32 or int32, got an object "
+        "of type list. Fix: write np.array(values, bool).",
+    ),
+    (
+        lambda: std.nonzero(X.astype(np.uint64)),
+        "argument `mask` of vyre.std.nonzero must be an array of bool, uint8, int8, uint32 or int32, got one of "
+        "uint64. Fix: write .astype(bool).",
+    ),
+    (
+        lambda: std.compact(vyre.array(X, **CPU), X),
+        "vyre.std.compact got a numpy array beside a resident one. Fix: write vyre.array(x) for it.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), WRONG, ids=[str(k) for k in range(len(WRONG))])
+def test_wrong_arguments_are_told(call, message):
+    with pytest.raises(BindingError) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_what_the_messages_say_to_write_runs():
+    assert std.nonzero(X.astype(np.uint64).astype(bool), **CPU).tolist() == [1, 2, 3]
+    assert std.partition(X, np.array([True] * 4, bool), **CPU)[1] == 4
+    a = vyre.array(X, **CPU)
+    assert int(std.compact(a, vyre.array(X, **CPU))[1][0]) == 3

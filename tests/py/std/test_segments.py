@@ -1,0 +1,155 @@
+"""Reductions and scans of segments against numpy, one segment at a time."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+import vyre
+from conftest import SEED
+from vyre import std, u32
+from vyre.errors import ArgumentError
+from vyre.std._operators import NAMES, TYPES, operator_of
+from vyre.std._segments import segmented_scanner
+
+NUMPY = {
+    "add": np.add,
+    "mul": np.multiply,
+    "min": np.minimum,
+    "max": np.maximum,
+    "and": np.bitwise_and,
+    "or": np.bitwise_or,
+    "xor": np.bitwise_xor,
+}
+LENGTHS = [0, 1, 2, 255, 257, 2047, 2048, 2049, 6000]
+CPU = {"backend": "cpu"}
+
+
+def drawn(rng, dtype, n):
+    info = np.iinfo(dtype)
+    return rng.integers(info.min, info.max, n, dtype=dtype, endpoint=True)
+
+
+def cut(rng, n, segments):
+    """Ascending offsets of so many segments, some of them empty."""
+    inner = rng.integers(0, n + 1, max(segments - 1, 0))
+    return np.sort(np.concatenate([[0], inner, [n]])).astype(np.uint32)
+
+
+def scanned(x, offsets, op):
+    parts = [NUMPY[op].accumulate(x[a:b], dtype=x.dtype) for a, b in itertools.pairwise(offsets)]
+    return np.concatenate([*parts, np.zeros(0, x.dtype)])
+
+
+def reduced(x, offsets, op):
+    empty = operator_of(op, TYPES[x.dtype.name], None, "").identity
+    parts = [x[a:b] for a, b in itertools.pairwise(offsets)]
+    return np.array([NUMPY[op].reduce(p, dtype=x.dtype) if len(p) else empty for p in parts], x.dtype)
+
+
+def check(x, offsets, op, **where):
+    assert np.array_equal(std.segmented_scan(x, offsets, op, **where), scanned(x, offsets, op))
+    assert np.array_equal(std.segmented_reduce(x, offsets, op, **where), reduced(x, offsets, op))
+
+
+@pytest.mark.parametrize("n", LENGTHS)
+def test_segments_are_numpys_on_every_device(target, rng, n):
+    for segments in (1, 5, n // 3 + 1):
+        check(drawn(rng, "uint32", n), cut(rng, n, segments), "add", **target)
+
+
+@pytest.mark.parametrize("dtype", TYPES)
+@pytest.mark.parametrize("op", NAMES)
+def test_every_operator_on_every_type_is_numpys(rng, dtype, op):
+    for segments in (1, 3, 700):
+        check(drawn(rng, dtype, 9000), cut(rng, 9000, segments), op, **CPU)
+
+
+@pytest.mark.parametrize("each", [1, 2, 4])
+def test_the_elements_of_an_invocation_do_not_show(rng, each):
+    x, offsets = drawn(rng, "uint32", 70_000), cut(rng, 70_000, 60)
+    got = segmented_scanner(operator_of("max", u32, None, ""), each)(x, offsets, **CPU)
+    assert np.array_equal(got, scanned(x, offsets, "max"))
+
+
+def test_a_registered_operation_keeps_its_order(rng):
+    # The first of two: associative, without an identity, and the order matters.
+    name = "test.first_of_two"
+
+    @vyre.ops.op(name, inputs=[u32, u32], output=u32, laws=[vyre.ops.OpLaw.Associative])
+    def first(a, _):
+        return a
+
+    x, offsets = drawn(rng, "uint32", 7000), cut(rng, 7000, 40)
+    starts = np.repeat(offsets[:-1], np.diff(offsets))
+    assert np.array_equal(std.segmented_scan(x, offsets, name, **CPU), x[starts])
+    filled = np.diff(offsets) > 0
+    got = std.segmented_reduce(x, offsets, name, **CPU)
+    assert np.array_equal(got[filled], x[offsets[:-1][filled]])
+    assert not got[~filled].any()
+
+
+def test_elements_outside_of_the_offsets_are_segments_too(rng):
+    x = drawn(rng, "uint32", 5000)
+    offsets = np.array([100, 300, 4000], np.uint32)
+    everything = np.array([0, 100, 300, 4000, 5000], np.uint32)
+    assert np.array_equal(std.segmented_scan(x, offsets, "xor", **CPU), scanned(x, everything, "xor"))
+    assert np.array_equal(std.segmented_reduce(x, offsets, "xor", **CPU), reduced(x, offsets, "xor"))
+
+
+def test_resident_arrays_give_resident_ones(target, rng):
+    x, offsets = drawn(rng, "int32", 5000), cut(rng, 5000, 30)
+    a, o = vyre.array(x, **target), vyre.array(offsets, **target)
+    results = std.segmented_scan(a, o, "min"), std.segmented_reduce(a, o, "min")
+    assert all(isinstance(each, vyre.Array) for each in results)
+    assert np.array_equal(results[0].numpy(), scanned(x, offsets, "min"))
+    assert np.array_equal(results[1].numpy(), reduced(x, offsets, "min"))
+
+
+@pytest.mark.slow
+def test_segments_of_a_million_are_numpys(rng):
+    for segments in (2, 40_000):
+        check(drawn(rng, "uint32", 1_000_003), cut(rng, 1_000_003, segments), "add", **CPU)
+
+
+@seed(SEED)
+@settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.lists(st.integers(0, 2**32 - 1), max_size=80), max_size=20), st.sampled_from(NAMES))
+def test_drawn_segments_are_numpys(lists, op):
+    x = np.array([value for values in lists for value in values], np.uint32)
+    check(x, np.cumsum([0, *map(len, lists)], dtype=np.uint32), op, **CPU)
+
+
+X = np.arange(4, dtype=np.uint32)
+WRONG = [
+    (
+        lambda: std.segmented_scan(X, X[:0], "add"),
+        "argument `offsets` of vyre.std.segmented_scan is empty. Fix: pass n + 1 offsets for n segments, "
+        "np.zeros(1, np.uint32) for none.",
+    ),
+    (
+        lambda: std.segmented_reduce(X, np.array([0, 3, 2], np.uint32), "add"),
+        "argument `offsets` of vyre.std.segmented_reduce falls from 3 to 2 at element 2. "
+        "Fix: pass ascending offsets, np.cumsum([0, *lengths], dtype=np.uint32).",
+    ),
+    (
+        lambda: std.segmented_reduce(X, np.array([0, 5], np.uint32), "add"),
+        "argument `offsets` of vyre.std.segmented_reduce ends with 5, and `x` has 4 elements. "
+        "Fix: end with len(x) or less.",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "message"), WRONG, ids=[str(k) for k in range(len(WRONG))])
+def test_wrong_arguments_are_told(call, message):
+    with pytest.raises(ArgumentError) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_what_the_messages_say_to_write_runs():
+    assert len(std.segmented_reduce(X, np.zeros(1, np.uint32), "add", **CPU)) == 0
+    assert std.segmented_reduce(X, np.cumsum([0, 3, 1], dtype=np.uint32), "add", **CPU).tolist() == [3, 3]
+    assert std.segmented_reduce(X, np.array([0, len(X)], np.uint32), "add", **CPU).tolist() == [6]
