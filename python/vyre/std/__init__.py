@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from vyre.std.expressions import Regex, regex
     from vyre.std.graphs import bfs, components, pagerank, reachable
     from vyre.std.hashes import md5, sha1, sha3_224, sha3_256, sha3_384, sha3_512, sha224, sha256, sha384, sha512
+    from vyre.std.histograms import bincount, histogram
     from vyre.std.json_text import json_structure
     from vyre.std.keyed import hmac, pbkdf2_hmac
     from vyre.std.lz4 import lz4_decompress
@@ -59,6 +60,7 @@ _FAMILIES = {
     "expressions": ["Regex", "regex"],
     "graphs": ["bfs", "components", "pagerank", "reachable"],
     "hashes": ["md5", "sha1", "sha224", "sha256", "sha384", "sha3_224", "sha3_256", "sha3_384", "sha3_512", "sha512"],
+    "histograms": ["bincount", "histogram"],
     "json_text": ["json_structure"],
     "keyed": ["hmac", "pbkdf2_hmac"],
     "lz4": ["lz4_decompress"],
@@ -108,6 +110,7 @@ __all__ = [
     "base64_decode",
     "base64_encode",
     "bfs",
+    "bincount",
     "blake2b",
     "blake2s",
     "blake3",
@@ -123,6 +126,7 @@ __all__ = [
     "fnv1a64",
     "hex_decode",
     "hex_encode",
+    "histogram",
     "hmac",
     "json_structure",
     "lz4_decompress",

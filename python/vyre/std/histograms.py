@@ -1,0 +1,128 @@
+"""How often numbers occur: by value, and by bins of one width."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre._calls import explain_calls
+from vyre.errors import ArgumentError
+from vyre.std._histograms import copies_of, histogrammer
+from vyre.std._host import Place, count_of, elements, place_of
+from vyre.std._waiting import waited
+from vyre.std.reducing import max as largest_of
+from vyre.std.sorting import KEYS, unsigned
+
+if TYPE_CHECKING:
+    from vyre import Array, Device
+
+__all__ = ["bincount", "histogram"]
+
+_MOST_BINS = 2**32 - 1
+
+
+def bincount(
+    x: np.ndarray | Array, minlength: int = 0, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
+    """How often each number from 0 on occurs.
+
+    Args:
+        x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements from 0 to
+            2^32 - 2.
+        minlength: how many counts there are at least.
+        backend, device: where, for numpy arrays.
+
+    Gives: uint32 counts, as many as the largest element and 1, or `minlength`. A resident x gives a resident array,
+        and is waited for: the largest element says how long it is. ``histogram`` does not wait.
+
+    Raises: ArgumentError for negative and too large elements too, BindingError, CapabilityError, DeviceMemoryError,
+        DeviceError.
+
+    >>> import numpy as np
+    >>> bincount(np.array([1, 3, 1], np.uint32), minlength=6, backend="cpu")
+    array([0, 2, 0, 1, 0, 0], dtype=uint32)
+    """
+    where = "vyre.std.bincount"
+    x = elements(x, f"argument `x` of {where}", KEYS)
+    least = count_of(minlength, f"argument `minlength` of {where}", 0, _MOST_BINS)
+    place = place_of(where, backend, device, x)
+    length = max(least, _needed(x, where))
+    return place.result(_counts(place, x, length, 0, 1))
+
+
+def histogram(
+    x: np.ndarray | Array,
+    bins: int,
+    lo: int = 0,
+    hi: int = 2**32,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+) -> Any:
+    """How many elements are in each of some bins of one width.
+
+    Args:
+        x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
+        bins: how many, up to 2^32 - 1; up to 3,072 are faster.
+        lo: the first number of the first bin.
+        hi: the number behind the last bin; a bin has (hi - lo) // bins numbers. What is left of the division, and what
+            is not from lo to hi - 1, is not counted.
+        backend, device: where, for numpy arrays.
+
+    Gives: uint32 counts; a resident array for a resident one, without waiting.
+
+    Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
+
+    >>> import numpy as np
+    >>> histogram(np.array([1, 3, 7, 200], np.uint8), 2, 0, 8, backend="cpu")
+    array([2, 1], dtype=uint32)
+    """
+    where = "vyre.std.histogram"
+    x = elements(x, f"argument `x` of {where}", KEYS)
+    bins = count_of(bins, f"argument `bins` of {where}", 1, _MOST_BINS)
+    info = np.iinfo(x.dtype)
+    low = count_of(lo, f"argument `lo` of {where}", int(info.min), int(info.max))
+    high = count_of(hi, f"argument `hi` of {where}", low + 1, 2**64)
+    if high - low < bins:
+        raise ArgumentError(
+            f"argument `bins` of {where} is {bins}, and there are {high - low} numbers from `lo` to `hi` - 1. "
+            f"Fix: write bins={high - low} or fewer."
+        )
+    place = place_of(where, backend, device, x)
+    return place.result(_counts(place, x, bins, low, (high - low) // bins))
+
+
+def _counts(place: Place, x: Any, bins: int, low: int, width: int) -> Any:
+    """The counts of bins of one width from `low` on."""
+    info = np.iinfo(x.dtype)
+    last = max(min(width * bins - 1, int(info.max) - low), 0)
+    words, key = unsigned(x)
+    bits = 64 if info.bits == 64 else 32
+    width = width if width < 2**bits else 0
+    by_shift = width.bit_count() == 1
+    given = width.bit_length() - 1 if by_shift else width
+    return histogrammer(key, copies_of(bins), by_shift)(place.array(words), bins, low % 2**bits, last, given)
+
+
+def _needed(x: Any, where: str) -> int:
+    """The number of counts up to the largest element."""
+    if not len(x):
+        return 0
+    words, _ = unsigned(x)  # so negative elements are the largest
+    if isinstance(x, np.ndarray):
+        largest = int(words.max())
+    else:
+        wide = words.astype(np.uint32) if x.dtype.itemsize < 4 else words
+        largest = int(waited(largest_of(wide), where, "call vyre.std.histogram, whose result has a known length")[0])
+    if largest > np.iinfo(x.dtype).max:
+        largest -= 2 ** (8 * x.dtype.itemsize)
+    if not 0 <= largest < _MOST_BINS:
+        raise ArgumentError(
+            f"argument `x` of {where} has the element {largest}, and elements are counted from 0 to {_MOST_BINS - 1}. "
+            "Fix: subtract the smallest element, or call vyre.std.histogram."
+        )
+    return largest + 1
+
+
+explain_calls(globals(), "vyre.std")
