@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from vyre.std.graphs import bfs, components, pagerank, reachable
     from vyre.std.hashes import md5, sha1, sha3_224, sha3_256, sha3_384, sha3_512, sha224, sha256, sha384, sha512
     from vyre.std.histograms import bincount, histogram
+    from vyre.std.indexing import gather, scatter, scatter_add
     from vyre.std.json_text import json_structure
     from vyre.std.keyed import hmac, pbkdf2_hmac
     from vyre.std.lz4 import lz4_decompress
@@ -61,6 +62,7 @@ _FAMILIES = {
     "graphs": ["bfs", "components", "pagerank", "reachable"],
     "hashes": ["md5", "sha1", "sha224", "sha256", "sha384", "sha3_224", "sha3_256", "sha3_384", "sha3_512", "sha512"],
     "histograms": ["bincount", "histogram"],
+    "indexing": ["gather", "scatter", "scatter_add"],
     "json_text": ["json_structure"],
     "keyed": ["hmac", "pbkdf2_hmac"],
     "lz4": ["lz4_decompress"],
@@ -124,6 +126,7 @@ __all__ = [
     "find",
     "fnv1a32",
     "fnv1a64",
+    "gather",
     "hex_decode",
     "hex_encode",
     "histogram",
@@ -147,6 +150,8 @@ __all__ = [
     "reduce",
     "regex",
     "scan",
+    "scatter",
+    "scatter_add",
     "segmented_reduce",
     "segmented_scan",
     "sha1",
