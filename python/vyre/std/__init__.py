@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from vyre.std.search import Matches, Patterns, ResidentMatches, find
     from vyre.std.segments import segmented_reduce, segmented_scan
     from vyre.std.selection import topk
+    from vyre.std.sets import intersect1d, searchsorted, setdiff1d, union1d, unique
     from vyre.std.sorting import argsort, sort, sort_pairs
     from vyre.std.utf8 import utf8_count, utf8_validate
 
@@ -74,6 +75,7 @@ _FAMILIES = {
     "search": ["Matches", "Patterns", "ResidentMatches", "find"],
     "segments": ["segmented_reduce", "segmented_scan"],
     "selection": ["topk"],
+    "sets": ["intersect1d", "searchsorted", "setdiff1d", "union1d", "unique"],
     "sorting": ["argsort", "sort", "sort_pairs"],
     "utf8": ["utf8_count", "utf8_validate"],
 }
@@ -131,6 +133,7 @@ __all__ = [
     "hex_encode",
     "histogram",
     "hmac",
+    "intersect1d",
     "json_structure",
     "lz4_decompress",
     "matmul",
@@ -152,8 +155,10 @@ __all__ = [
     "scan",
     "scatter",
     "scatter_add",
+    "searchsorted",
     "segmented_reduce",
     "segmented_scan",
+    "setdiff1d",
     "sha1",
     "sha3_224",
     "sha3_256",
@@ -171,6 +176,8 @@ __all__ = [
     "threefry2x32_20",
     "topk",
     "transpose",
+    "union1d",
+    "unique",
     "utf8_count",
     "utf8_validate",
     "xxhash32",

@@ -21,13 +21,13 @@ __all__ = ["argsort", "sort", "sort_pairs"]
 
 KEYS = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 _VALUES = ["uint32", "int32", "uint64"]
-_TYPES = {"uint8": u8, "int8": i8, "uint16": u16, "int16": i16, "uint32": u32, "int32": i32, "uint64": u64}
+TYPES = {"uint8": u8, "int8": i8, "uint16": u16, "int16": i16, "uint32": u32, "int32": i32, "uint64": u64}
 
 
 def unsigned(array: Any) -> tuple[Any, DataType]:
     """The elements as unsigned ones of as many bits, and their type."""
     name = "u" + array.dtype.name.removeprefix("u")
-    return viewed(array, name), _TYPES[name]
+    return viewed(array, name), TYPES[name]
 
 
 def sort(
@@ -160,7 +160,7 @@ def viewed(array: Any, dtype: Any) -> Any:
     name = np.dtype(dtype).name
     if array.dtype.name == name:
         return array
-    return array.view(_TYPES[name]) if isinstance(array, vyre.Array) else array.view(name)
+    return array.view(TYPES[name]) if isinstance(array, vyre.Array) else array.view(name)
 
 
 explain_calls(globals(), "vyre.std")

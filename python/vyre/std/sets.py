@@ -1,0 +1,177 @@
+"""Distinct elements, and sorted arrays as sets."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre._calls import explain_calls
+from vyre._text import shown
+from vyre.errors import ArgumentError
+from vyre.std._host import elements, place_of
+from vyre.std._sets import comparer, merger, searcher
+from vyre.std._unique import uniquer
+from vyre.std.sorting import KEYS, TYPES, flip_of, same_place, unsigned, viewed
+
+if TYPE_CHECKING:
+    from vyre import Array, DataType, Device
+    from vyre.std._host import Place
+
+__all__ = ["intersect1d", "searchsorted", "setdiff1d", "union1d", "unique"]
+
+
+def unique(
+    x: np.ndarray | Array,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+) -> Any:
+    """The distinct elements in ascending order.
+
+    Args:
+        x: an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
+        return_index: whether to give the first position of each distinct element too.
+        return_inverse: whether to give for each element of x where its value is in the result.
+        return_counts: whether to give how often each distinct element occurs.
+        backend, device: where, for numpy arrays.
+
+    Gives: a new array of x's dtype, or a tuple of it and what is asked for, in this order, as uint32. For a resident
+        array a tuple of those and at last the count, a uint32 of one element, without waiting: the arrays are as
+        long as x, with zeros behind the distinct elements.
+
+    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
+
+    >>> import numpy as np
+    >>> unique(np.array([5, 3, 5], np.uint32), return_inverse=True, backend="cpu")
+    (array([3, 5], dtype=uint32), array([1, 0, 1], dtype=uint32))
+    """
+    where = "vyre.std.unique"
+    x = elements(x, f"argument `x` of {where}", KEYS)
+    asked = {"return_index": return_index, "return_inverse": return_inverse, "return_counts": return_counts}
+    for name, value in asked.items():
+        if not isinstance(value, (bool, np.bool_)):
+            raise ArgumentError(
+                f"argument `{name}` of {where} must be True or False, got {shown(value)}. Fix: write {name}=True."
+            )
+    place = place_of(where, backend, device, x)
+    keys, key = unsigned(x)
+    find = uniquer(key, *(bool(value) for value in asked.values()))
+    values, *others, count = find(place.array(keys), flip_of(x.dtype, False))
+    results = [viewed(values, x.dtype), *others]
+    if not place.on_host:
+        return *results, count
+    n = int(count.numpy()[0])
+    inverse = (1 + bool(return_index)) if return_inverse else None
+    found = [each.numpy() if k == inverse else each[:n].numpy() for k, each in enumerate(results)]
+    return tuple(found) if len(found) > 1 else found[0]
+
+
+def searchsorted(
+    a: np.ndarray | Array,
+    v: np.ndarray | Array,
+    side: str = "left",
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
+) -> Any:
+    """Where elements go in a sorted array so that it stays sorted.
+
+    Args:
+        a: an ascending array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
+        v: an array of a's dtype.
+        side: "left" for the first place, in front of equal elements, "right" for the last one, behind them.
+        backend, device: where, for numpy arrays.
+
+    Gives: uint32 places, 0 to len(a), one for each element of v; a resident array for resident ones, without waiting.
+
+    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
+
+    >>> import numpy as np
+    >>> searchsorted(np.array([10, 20, 20], np.uint32), np.array([20, 5, 99], np.uint32), backend="cpu")
+    array([1, 0, 3], dtype=uint32)
+    """
+    if not isinstance(side, str) or side not in ("left", "right"):
+        raise ArgumentError(
+            f'argument `side` of vyre.std.searchsorted must be "left" or "right", got {shown(side)}. '
+            'Fix: write side="left".'
+        )
+    place, element, given = _both("searchsorted", ("a", "v"), a, v, backend, device)
+    return place.result(searcher(element, side == "right")(*given))
+
+
+def intersect1d(
+    a: np.ndarray | Array, b: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
+    """The distinct elements that are in both of two sorted arrays.
+
+    Args:
+        a: an ascending array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements. sort
+            gives one of any array.
+        b: an ascending array of a's dtype.
+        backend, device: where, for numpy arrays.
+
+    Gives: an ascending array of their dtype. For resident arrays (array, count) without waiting: an array as long as
+        a, with zeros behind the elements, and a uint32 of one element.
+
+    Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
+
+    >>> import numpy as np
+    >>> intersect1d(np.array([1, 2, 2, 4], np.uint32), np.array([2, 3, 4], np.uint32), backend="cpu")
+    array([2, 4], dtype=uint32)
+    """
+    return _set("intersect1d", lambda element: comparer(element, True), a, b, backend, device)
+
+
+def union1d(
+    a: np.ndarray | Array, b: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
+    """The distinct elements of two sorted arrays.
+
+    Args, raises: as intersect1d; the two together have at most 2^32 - 1 elements.
+
+    Gives: as intersect1d, for resident arrays an array as long as both together.
+
+    >>> import numpy as np
+    >>> union1d(np.array([1, 2, 2, 4], np.uint32), np.array([2, 3, 4], np.uint32), backend="cpu")
+    array([1, 2, 3, 4], dtype=uint32)
+    """
+    return _set("union1d", merger, a, b, backend, device)
+
+
+def setdiff1d(
+    a: np.ndarray | Array, b: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
+    """The distinct elements of a sorted array that another one has not.
+
+    Args, gives and raises: as intersect1d.
+
+    >>> import numpy as np
+    >>> setdiff1d(np.array([1, 2, 2, 4], np.uint32), np.array([2, 3], np.uint32), backend="cpu")
+    array([1, 4], dtype=uint32)
+    """
+    return _set("setdiff1d", lambda element: comparer(element, False), a, b, backend, device)
+
+
+def _set(function: str, procedure_of: Any, a: Any, b: Any, backend: Any, device: Any) -> Any:
+    place, element, given = _both(function, ("a", "b"), a, b, backend, device)
+    y, count = procedure_of(element)(*given)
+    return y[: int(count.numpy()[0])].numpy() if place.on_host else (y, count)
+
+
+def _both(
+    function: str, names: tuple[str, str], a: Any, b: Any, backend: Any, device: Any
+) -> tuple[Place, DataType, list[Any]]:
+    """Two arrays of one dtype on the device."""
+    where = f"vyre.std.{function}"
+    a = elements(a, f"argument `{names[0]}` of {where}", KEYS)
+    b = elements(b, f"argument `{names[1]}` of {where}", [a.dtype.name])
+    place = place_of(where, backend, device, a, b)
+    same_place(where, place, a, b)
+    return place, TYPES[a.dtype.name], [place.array(each) for each in (a, b)]
+
+
+explain_calls(globals(), "vyre.std")

@@ -1,0 +1,152 @@
+"""Distinct elements, searches and sets of sorted arrays against numpy."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, seed, settings
+from hypothesis import strategies as st
+
+import vyre
+from conftest import SEED
+from vyre import std
+from vyre.errors import ArgumentError, BindingError
+
+DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
+SETS = ["intersect1d", "union1d", "setdiff1d"]
+ASKED = [
+    dict(zip(("return_index", "return_inverse", "return_counts"), each, strict=True))
+    for each in itertools.product([False, True], repeat=3)
+]
+CPU = {"backend": "cpu"}
+
+
+def drawn(rng, dtype, n, most=None):
+    info = np.iinfo(dtype)
+    return rng.integers(info.min if most is None else 0, info.max if most is None else most, n, dtype, endpoint=True)
+
+
+def as_tuple(result):
+    return result if isinstance(result, tuple) else (result,)
+
+
+def check_unique(x, asked, **where):
+    got, wanted = as_tuple(std.unique(x, **asked, **where)), as_tuple(np.unique(x, **asked))
+    assert got[0].dtype == x.dtype
+    for ours, numpys in zip(got, wanted, strict=True):
+        assert np.array_equal(ours, numpys)
+
+
+def check_sets(a, b, **where):
+    for name in SETS:
+        assert np.array_equal(getattr(std, name)(a, b, **where), getattr(np, name)(a, b)), name
+    for side in ("left", "right"):
+        assert np.array_equal(std.searchsorted(a, b, side, **where), np.searchsorted(a, b, side)), side
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 257, 2049, 5000])
+def test_distinct_elements_are_numpys_on_every_device(slow_target, rng, n):
+    for most in (None, 60):
+        check_unique(drawn(rng, "uint32", n, most), ASKED[-1], **slow_target)
+
+
+@pytest.mark.parametrize("asked", ASKED, ids=[str(k) for k in range(len(ASKED))])
+def test_what_is_asked_for_is_given(rng, asked):
+    check_unique(drawn(rng, "int32", 3000) % 100, asked, **CPU)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_type_has_distinct_elements(rng, dtype):
+    check_unique(drawn(rng, dtype, 3000), ASKED[-1], **CPU)
+
+
+@pytest.mark.parametrize("n", [0, 1, 257, 3000])
+def test_sets_are_numpys_on_every_device(target, rng, n):
+    for other in (0, 1, 700):
+        a, b = (np.sort(drawn(rng, "uint32", k, most=900)) for k in (n, other))
+        check_sets(a, b, **target)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_every_type_is_searched(rng, dtype):
+    a, b = (np.sort(drawn(rng, dtype, n)) for n in (3000, 500))
+    check_sets(a, np.sort(np.concatenate([a[::7], b])), **CPU)
+
+
+def test_resident_arrays_give_their_count(target, rng):
+    x = np.sort(drawn(rng, "int32", 600, most=200))
+    y = np.sort(drawn(rng, "int32", 300, most=300))
+    a, b = vyre.array(x, **target), vyre.array(y, **target)
+    for name in SETS:
+        found, count = getattr(std, name)(a, b)
+        wanted = getattr(np, name)(x, y)
+        assert int(count[0]) == len(wanted)
+        assert np.array_equal(found.numpy()[: len(wanted)], wanted)
+        assert not found.numpy()[len(wanted) :].any()
+    assert np.array_equal(std.searchsorted(a, b).numpy(), np.searchsorted(x, y))
+
+
+def test_a_resident_array_gives_all_that_is_asked_for(slow_target, rng):
+    x = drawn(rng, "uint32", 4000, most=500)
+    for asked in ASKED:
+        *found, count = std.unique(vyre.array(x, **slow_target), **asked)
+        wanted = as_tuple(np.unique(x, **asked))
+        assert int(count[0]) == len(wanted[0])
+        for ours, numpys in zip(found, wanted, strict=True):
+            assert np.array_equal(ours.numpy()[: len(numpys)], numpys)
+            assert not ours.numpy()[len(numpys) :].any()
+
+
+@pytest.mark.slow
+def test_sets_of_a_million_are_numpys(rng):
+    for most in (None, 10_000):
+        check_unique(drawn(rng, "uint32", 1_000_003, most), ASKED[-1], **CPU)
+        check_sets(*(np.sort(drawn(rng, "uint32", n, most)) for n in (1_000_003, 300_000)), **CPU)
+
+
+@seed(SEED)
+@settings(max_examples=60, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.integers(0, 60), max_size=300), st.lists(st.integers(0, 60), max_size=100), st.sampled_from(ASKED))
+def test_drawn_sets_are_numpys(left, right, asked):
+    x, y = np.array(left, np.uint32), np.array(right, np.uint32)
+    check_unique(x, asked, **CPU)
+    check_sets(np.sort(x), np.sort(y), **CPU)
+
+
+X = np.arange(4, dtype=np.uint32)
+WRONG = [
+    (
+        lambda: std.searchsorted(X, X, "middle"),
+        ArgumentError,
+        'argument `side` of vyre.std.searchsorted must be "left" or "right", got \'middle\'. Fix: write side="left".',
+    ),
+    (
+        lambda: std.unique(X, return_counts=1),
+        ArgumentError,
+        "argument `return_counts` of vyre.std.unique must be True or False, got 1. Fix: write return_counts=True.",
+    ),
+    (
+        lambda: std.union1d(X, X.astype(np.uint8)),
+        BindingError,
+        "argument `b` of vyre.std.union1d must be an array of uint32, got one of uint8. Fix: write .astype(np.uint32).",
+    ),
+    (
+        lambda: std.searchsorted(X, [1]),
+        BindingError,
+        "argument `v` of vyre.std.searchsorted must be an array of uint32, got an object of type list. "
+        "Fix: write np.array(values, np.uint32).",
+    ),
+]
+
+
+@pytest.mark.parametrize(("call", "kind", "message"), WRONG, ids=[str(k) for k in range(len(WRONG))])
+def test_wrong_arguments_are_told(call, kind, message):
+    with pytest.raises(kind) as caught:
+        call()
+    assert str(caught.value) == message
+
+
+def test_what_the_messages_say_to_write_runs():
+    assert std.searchsorted(X, np.array([1], np.uint32), side="left", **CPU).tolist() == [1]
+    assert std.unique(X, return_counts=True, **CPU)[1].tolist() == [1, 1, 1, 1]
+    assert std.union1d(X, X.astype(np.uint8).astype(np.uint32), **CPU).tolist() == [0, 1, 2, 3]
