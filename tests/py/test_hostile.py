@@ -42,7 +42,9 @@ def objects():
         "OpSignature": OpSignature([vyre.u32], vyre.u32),
         "OpSpec": vyre.ops.get("primitive.bitwise.xor"),
         "Place": wrong.place,
+        "Procedure": _core._ProcedureBuilder("empty").finish(),
         "Program": program,
+        "_ProcedureBuilder": _core._ProcedureBuilder("empty"),
         "_Graph": _core._Graph(),
         "_Profile": profile._handle,
     }
@@ -178,6 +180,7 @@ NOT_PICKLED = {
     "OpSpec": "an OpSpec is not pickled: the other process must have registered it. "
     "Fix: pickle its id, and write vyre.ops.get(id) there.",
     "_Graph": "a graph works with memory of a device, which is not copied or pickled. Fix: record it again there.",
+    "_ProcedureBuilder": "a builder is not pickled. Fix: pickle the Procedure.",
     "_Profile": "a profile that still records is not copied or pickled. Fix: leave its with-block first.",
 }
 

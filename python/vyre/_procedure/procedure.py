@@ -312,6 +312,9 @@ class ProcedureFunction:
                     "and `device`."
                 )
         targets = [each if isinstance(each, Array) else None for each in out]
+        if not made.is_checked:
+            core_procedure(made).check()
+            made.is_checked = True
         outputs = _core._run_procedure(core_procedure(made), arrays, numbers, targets, beside.backend, beside.device)
         on_host = resident is None and not any(isinstance(each, Array) for each in out)
         by_decl: dict[int, Any] = {}

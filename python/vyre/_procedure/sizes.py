@@ -270,7 +270,7 @@ def limit(name: str) -> Size:
     >>> limit("workgroup_memory") // 4
     workgroup_memory // 4
     """
-    if name not in LIMITS:
+    if not isinstance(name, str) or name not in LIMITS:
         raise ArgumentError(f"there is no limit {shown(name)}. Fix: use one of {', '.join(LIMITS)}.")
     return Size("limit", name)
 

@@ -93,6 +93,7 @@ class Recorded:
     outputs: list[ArrayDecl]
     results: list[ArrayDecl]  # what a call returns: outputs and in_outs, in the order of the return statement
     core: Any = None  # the Procedure, once it was asked for
+    is_checked: bool = False  # whether the Procedure keeps its rules
 
     def _of_role(self, *roles: str) -> list[ArrayDecl]:
         return [each for each in self.arrays if each.role in roles]
