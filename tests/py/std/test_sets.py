@@ -9,8 +9,9 @@ from hypothesis import strategies as st
 
 import vyre
 from conftest import SEED
-from vyre import std
+from vyre import std, u32
 from vyre.errors import ArgumentError, BindingError
+from vyre.std._unique import ALONE, uniquer
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 SETS = ["intersect1d", "union1d", "setdiff1d"]
@@ -53,6 +54,25 @@ def test_distinct_elements_are_numpys_on_every_device(slow_target, rng, n):
 @pytest.mark.parametrize("asked", ASKED, ids=[str(k) for k in range(len(ASKED))])
 def test_what_is_asked_for_is_given(rng, asked):
     check_unique(drawn(rng, "int32", 3000) % 100, asked, **CPU)
+
+
+@pytest.mark.parametrize("alone", [0, 100, ALONE])
+@pytest.mark.parametrize("asked", ASKED, ids=[str(k) for k in range(len(ASKED))])
+def test_distinct_elements_do_not_depend_on_their_form(rng, asked, alone):
+    for most in (None, 30):
+        x = drawn(rng, "uint32", 300, most)
+        *found, count = uniquer(u32, *asked.values(), alone)(x, 0, **CPU)
+        wanted = as_tuple(np.unique(x, **asked))
+        assert count[0] == len(wanted[0])
+        for ours, numpys in zip(found, wanted, strict=True):
+            assert np.array_equal(ours[: len(numpys)], numpys)
+            assert not ours[len(numpys) :].any()
+
+
+@pytest.mark.parametrize("n", [ALONE - 1, ALONE, ALONE + 1])
+def test_distinct_elements_are_numpys_around_the_form_of_one_dispatch(rng, n):
+    for dtype in ("uint64", "int8", "uint32"):
+        check_unique(drawn(rng, dtype, n), ASKED[-1], **CPU)
 
 
 @pytest.mark.parametrize("dtype", DTYPES)
