@@ -81,7 +81,8 @@ def searchsorted(
     """Where elements go in a sorted array so that it stays sorted.
 
     Args:
-        a: an ascending array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.
+        a: an ascending array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements. A
+            resident one is not checked, because that would wait; if it falls, the places mean nothing.
         v: an array of a's dtype.
         side: "left" for the first place, in front of equal elements, "right" for the last one, behind them.
         backend, device: where, for numpy arrays.
@@ -110,7 +111,8 @@ def intersect1d(
 
     Args:
         a: an ascending array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements. sort
-            gives one of any array.
+            gives one of any array. Resident ones are not checked, because that would wait; if one falls, the result
+            means nothing.
         b: an ascending array of a's dtype.
         backend, device: where, for numpy arrays.
 
@@ -171,7 +173,21 @@ def _both(
     b = elements(b, f"argument `{names[1]}` of {where}", [a.dtype.name])
     place = place_of(where, backend, device, a, b)
     same_place(where, place, a, b)
+    if place.on_host:
+        for name, each in zip(names, (a, b), strict=True):
+            if name != "v":
+                _check_ascending(each, name, where)
     return place, TYPES[a.dtype.name], [place.array(each) for each in (a, b)]
+
+
+def _check_ascending(x: np.ndarray, name: str, where: str) -> None:
+    falls = x[1:] < x[:-1]
+    if falls.any():
+        at = int(falls.argmax())
+        raise ArgumentError(
+            f"argument `{name}` of {where} falls from {x[at]} to {x[at + 1]} at element {at + 1}. "
+            f"Fix: pass vyre.std.sort({name})."
+        )
 
 
 explain_calls(globals(), "vyre.std")

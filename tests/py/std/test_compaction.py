@@ -99,6 +99,10 @@ def test_resident_arrays_give_their_count(target, rng, mask):
     assert not std.nonzero(m)[0].numpy()[n:].any()
 
 
+def test_some_of_ten_thousand_are_selected_on_the_reference(rng):
+    check(drawn(rng, "uint32", 10_000), mask_like(rng, "bool", 10_000), backend="reference")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("mask", ["uint8", "uint32"])
 def test_some_of_a_million_are_selected(rng, mask):

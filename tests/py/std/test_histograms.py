@@ -87,6 +87,11 @@ def test_resident_arrays_give_resident_ones(target, rng):
     assert np.array_equal(counts.numpy(), np.bincount(x >> 28, minlength=16))
 
 
+def test_ten_thousand_are_counted_on_the_reference(rng):
+    x = drawn(rng, "uint32", 10_000)
+    assert np.array_equal(std.histogram(x, 100, backend="reference"), counted(x, 100, 0, 2**32))
+
+
 @pytest.mark.slow
 def test_a_million_are_counted(rng):
     for dtype in ("uint32", "uint8"):

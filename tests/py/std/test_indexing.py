@@ -82,6 +82,10 @@ def test_resident_arrays_are_written(target, rng):
     assert isinstance(y, vyre.Array)
 
 
+def test_ten_thousand_indices_are_numpys_on_the_reference(rng):
+    check(rng, "uint32", 10_000, 10_000, backend="reference")
+
+
 @pytest.mark.slow
 def test_a_million_indices_are_numpys(rng):
     check(rng, "uint64", 1000, 1_000_003, **CPU)

@@ -108,6 +108,10 @@ def test_resident_arrays_give_resident_ones(target, rng):
     assert np.array_equal(results[1].numpy(), reduced(x, offsets, "min"))
 
 
+def test_segments_of_ten_thousand_are_numpys_on_the_reference(rng):
+    check(drawn(rng, "uint32", 10_000), cut(rng, 10_000, 70), "add", backend="reference")
+
+
 @pytest.mark.slow
 def test_segments_of_a_million_are_numpys(rng):
     for segments in (2, 40_000):

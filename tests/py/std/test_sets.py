@@ -117,6 +117,11 @@ def test_a_resident_array_gives_all_that_is_asked_for(slow_target, rng):
             assert not ours.numpy()[len(numpys) :].any()
 
 
+def test_sets_of_ten_thousand_are_numpys_on_the_reference(rng):
+    a, b = (np.sort(drawn(rng, "uint32", n, most=20_000)) for n in (10_000, 4000))
+    check_sets(a, b, backend="reference")
+
+
 @pytest.mark.slow
 def test_sets_of_a_million_are_numpys(rng):
     for most in (None, 10_000):
@@ -156,6 +161,16 @@ WRONG = [
         "argument `v` of vyre.std.searchsorted must be an array of uint32, got an object of type list. "
         "Fix: write np.array(values, np.uint32).",
     ),
+    (
+        lambda: std.searchsorted(X[::-1], X),
+        ArgumentError,
+        "argument `a` of vyre.std.searchsorted falls from 3 to 2 at element 1. Fix: pass vyre.std.sort(a).",
+    ),
+    (
+        lambda: std.setdiff1d(X, np.array([0, 5, 5, 4, 1], np.uint32)),
+        ArgumentError,
+        "argument `b` of vyre.std.setdiff1d falls from 5 to 4 at element 3. Fix: pass vyre.std.sort(b).",
+    ),
 ]
 
 
@@ -168,5 +183,7 @@ def test_wrong_arguments_are_told(call, kind, message):
 
 def test_what_the_messages_say_to_write_runs():
     assert std.searchsorted(X, np.array([1], np.uint32), side="left", **CPU).tolist() == [1]
+    assert std.searchsorted(std.sort(X[::-1], **CPU), X[::-1], **CPU).tolist() == [3, 2, 1, 0]
+    assert std.setdiff1d(X, std.sort(np.array([0, 5, 5, 4, 1], np.uint32), **CPU), **CPU).tolist() == [2, 3]
     assert std.unique(X, return_counts=True, **CPU)[1].tolist() == [1, 1, 1, 1]
     assert std.union1d(X, X.astype(np.uint8).astype(np.uint32), **CPU).tolist() == [0, 1, 2, 3]
