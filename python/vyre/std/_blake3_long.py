@@ -9,7 +9,7 @@ from vyre import In, Out, u32
 from vyre.std._blake3 import CHUNK, PARENT, RECORD, chunk_flags, compress, output_of
 from vyre.std._padded import padded_words
 
-__all__ = ["by_all", "join"]
+__all__ = ["by_all", "join", "piece_node", "root_of_pieces"]
 
 LANES = 64  # invocations of a workgroup that hashes chunks
 PAIRS = 256  # invocations of a workgroup that joins chaining values, two at first
@@ -18,9 +18,9 @@ NODES = 2 * PAIRS
 
 @vyre.kernel(workgroup_size=LANES)
 def long_chunks(
-    quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], size: u32, chunks: u32, nodes: Out[u32]
+    quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], size: u32, chunks: u32, before: u32, nodes: Out[u32]
 ) -> None:
-    """Make the chaining value of each chunk of one message of several."""
+    """Make the chaining value of each chunk of one message of several, or of a piece with ``before`` chunks before."""
     i = vyre.gid(0)
     if i < chunks:
         h = [begin[k] for k in range(8)]
@@ -38,7 +38,7 @@ def long_chunks(
                 rest = padded_words(words, i * (CHUNK // 4) + block * 16, u32(0), left, 16, True)
                 for k in vyre.unroll(range(16)):
                     m[k] = rest[k]
-            compress(h, m, i, min(left, 64), chunk_flags(block, blocks, flags))
+            compress(h, m, before + i, min(left, 64), chunk_flags(block, blocks, flags))
         for k in vyre.unroll(range(8)):
             nodes[i * 8 + k] = h[k]
 
@@ -121,6 +121,31 @@ def by_all(quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], bytes_: u32,
     chunks = vyre.ceil_div(bytes_, CHUNK)
     nodes = vyre.scratch(u32, chunks * 8, name="nodes")
     record = vyre.scratch(u32, RECORD, name="record")
-    long_chunks(quads, words, begin, bytes_, chunks, nodes, grid=chunks)
+    long_chunks(quads, words, begin, bytes_, chunks, 0, nodes, grid=chunks)
     join_all(nodes, begin, record, chunks, 3)
+    return output_of(record, 1, size)
+
+
+@vyre.procedure(name="std.blake3.piece")
+def piece_node(quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], bytes_: u32, before: u32):
+    """Make the chaining value of a piece of a message that has others.
+
+    Every piece but the last one has the same power of two of chunks, at most 512 * 512.
+    """
+    chunks = vyre.ceil_div(bytes_, CHUNK)
+    nodes = vyre.scratch(u32, chunks * 8, name="nodes")
+    long_chunks(quads, words, begin, bytes_, chunks, before, nodes, grid=chunks)
+    fewer = vyre.ceil_div(chunks, NODES)
+    joined = vyre.scratch(u32, fewer * 8, name="joined")
+    join_nodes(nodes, begin, chunks, joined, workgroups=fewer)
+    node = vyre.scratch(u32, 8, name="node")
+    join_nodes(joined, begin, fewer, node, workgroups=1)
+    return node
+
+
+@vyre.procedure(name="std.blake3.root")
+def root_of_pieces(nodes: In[u32], begin: In[u32], size: u32):
+    """Make ``size`` words of output from the chaining values of at least two pieces."""
+    record = vyre.scratch(u32, RECORD, name="record")
+    join_all(nodes, begin, record, nodes.length // 8, 2)
     return output_of(record, 1, size)
