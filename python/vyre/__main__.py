@@ -11,6 +11,7 @@ from typing import IO, TYPE_CHECKING
 import vyre
 from vyre._files import NO_ROOM
 from vyre.commands import COMMANDS
+from vyre.commands._place import NoSuchPlace
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,12 +19,15 @@ if TYPE_CHECKING:
 CLOSED_PIPE = 141
 """The exit status when whoever reads the output has closed it, as shells show it for SIGPIPE."""
 
+NO_PLACE = 3
+"""The exit status when a backend or a device is named that is not there."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command and return its exit status.
 
-    0 when all is well, 1 for a fault found, 2 for a request that cannot be carried out, 130 for an interrupt, 141 for
-    output that its reader has closed.
+    0 when all is well, 1 for a fault found, 2 for a request that cannot be carried out, 3 for a backend or a device
+    that is not there, 130 for an interrupt, 141 for output that its reader has closed.
     """
     try:
         try:
@@ -34,7 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 sys.stdout.flush()
     except vyre.VyreError as error:
         _say(f"error: {error}")
-        return 2
+        return NO_PLACE if isinstance(error, NoSuchPlace) else 2
     except KeyboardInterrupt:
         _say("interrupted")
         return 130

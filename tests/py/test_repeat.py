@@ -195,8 +195,8 @@ def test_the_command_takes_text_bytes_and_replay_files(files, capsys):
 
 
 def test_what_cannot_be_carried_out_is_one_sentence(files, capsys):
-    def said(*arguments: object) -> str:
-        assert main(["repeat", *map(str, arguments)]) == 2
+    def said(*arguments: object, status: int = 2) -> str:
+        assert main(["repeat", *map(str, arguments)]) == status
         told = capsys.readouterr()
         assert told.out == ""
         assert told.err.count("\n") == 1
@@ -228,18 +228,18 @@ def test_what_cannot_be_carried_out_is_one_sentence(files, capsys):
             f"error: --timeout must be seconds above 0, got {timeout}. Fix: write --timeout 10, or leave it out.\n"
         )
     listed = ", ".join([*vyre.backends(), *vyre.backends().unavailable()])
-    assert said(*run, "--backend", "vulkn") == (
+    assert said(*run, "--backend", "vulkn", status=3) == (
         f"error: --backend must be one of {listed}, got 'vulkn'. Fix: write one of these; "
         "without it the best one here runs (did you mean `vulkan`?).\n"
     )
     number = len(vyre.devices())
     if number:
         there = f"0 to {number - 1}" if number > 1 else "0 alone"
-        assert said(*run, "--device", number) == (
+        assert said(*run, "--device", number, status=3) == (
             f"error: there is no device {number}: `vyre devices` lists {there}. "
             "Fix: write --device 0, or leave it out.\n"
         )
-    assert said(*run, "--backend", "cpu", "--device", 0) == (
+    assert said(*run, "--backend", "cpu", "--device", 0, status=3) == (
         "error: there is no device 0: backend cpu has none. Fix: leave --device out.\n"
     )
     (files / "bad.txt").write_text("vyre 1\nworkgroup_size 1 1", encoding="utf-8")

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import _replay
-from vyre._devices import check_backend
 from vyre._files import read_at_most
+from vyre.commands._place import add_place, check_place
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,8 +40,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("inputs", metavar="INPUTS", nargs="?")
     parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="how many along each axis")
     parser.add_argument("--times", metavar="N", type=int, default=10, help="how many runs (10)")
-    parser.add_argument("--backend", metavar="NAME", help="one of `vyre backends`; otherwise the best one here")
-    parser.add_argument("--device", metavar="NUMBER", type=int, help="one of `vyre devices`")
+    add_place(parser)
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end a run after so long")
     parser.set_defaults(run=run)
 
@@ -90,18 +89,7 @@ def _check_options(chosen: argparse.Namespace) -> None:
         raise vyre.ArgumentError(
             f"--timeout must be seconds above 0, got {chosen.timeout:g}. Fix: write --timeout 10, or leave it out."
         )
-    if chosen.backend is not None:
-        check_backend(chosen.backend, "--backend", "without it the best one here runs")
-    if chosen.device is None:
-        return
-    listed = vyre.devices(chosen.backend)
-    if not 0 <= chosen.device < len(listed):
-        there = "`vyre devices` lists" if chosen.backend is None else f"backend {chosen.backend} has"
-        numbers = f"0 to {len(listed) - 1}" if len(listed) > 1 else "0 alone"
-        fix = "leave --device out" if not listed else "write --device 0, or leave it out"
-        raise vyre.ArgumentError(
-            f"there is no device {chosen.device}: {there} {numbers if listed else 'none'}. Fix: {fix}."
-        )
+    check_place(chosen.backend, chosen.device)
 
 
 def _check_named(program: vyre.Program, inputs: dict[str, Any], path: str | None) -> None:

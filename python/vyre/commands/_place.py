@@ -1,0 +1,42 @@
+"""The options ``--backend`` and ``--device`` of commands that run something."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import vyre
+from vyre._devices import check_backend
+
+if TYPE_CHECKING:
+    import argparse
+
+__all__ = ["NoSuchPlace", "add_place", "check_place"]
+
+
+class NoSuchPlace(vyre.ArgumentError):
+    """A backend or a device that is not here."""
+
+
+def add_place(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--backend", metavar="NAME", help="one of `vyre backends`; otherwise the best one here")
+    parser.add_argument("--device", metavar="NUMBER", type=int, help="one of `vyre devices`")
+
+
+def check_place(backend: str | None, device: int | None) -> None:
+    """Refuse here, by the options' names, what the library would refuse by its arguments'.
+
+    Raises: NoSuchPlace.
+    """
+    if backend is not None:
+        try:
+            check_backend(backend, "--backend", "without it the best one here runs")
+        except vyre.ArgumentError as error:
+            raise NoSuchPlace(str(error)) from None
+    if device is None:
+        return
+    listed = vyre.devices(backend)
+    if not 0 <= device < len(listed):
+        there = "`vyre devices` lists" if backend is None else f"backend {backend} has"
+        numbers = f"0 to {len(listed) - 1}" if len(listed) > 1 else "0 alone"
+        fix = "leave --device out" if not listed else "write --device 0, or leave it out"
+        raise NoSuchPlace(f"there is no device {device}: {there} {numbers if listed else 'none'}. Fix: {fix}.")
