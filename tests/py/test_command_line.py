@@ -38,6 +38,8 @@ EVERY = {
     "repeat": ("repeat", "SAVED", "--backend", "reference", "--times", "2"),
     "fuzz": ("fuzz", "--backend", "cpu", "--count", "2", "--jobs", "1", "--statements", "10"),
     "replay": ("replay", "SAVED"),
+    "hash": ("hash", __file__, "--alg", "crc32", "--backend", "cpu"),
+    "scan": ("scan", __file__, "--patterns", str(Path(__file__).with_name("hand_written.py")), "--backend", "cpu"),
     "help": ("--help",),
     "help of a command": ("fuzz", "--help"),
 }

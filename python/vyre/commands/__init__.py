@@ -6,6 +6,19 @@ gives the exit status.
 
 from __future__ import annotations
 
-from vyre.commands import backends, check, conform, devices, doctor, explain, fuzz, reference, repeat, replay
+from vyre.commands import (
+    backends,
+    check,
+    conform,
+    devices,
+    doctor,
+    explain,
+    fuzz,
+    hash,
+    reference,
+    repeat,
+    replay,
+    scan,
+)
 
-COMMANDS = (explain, check, devices, backends, doctor, reference, conform, repeat, fuzz, replay)
+COMMANDS = (explain, check, devices, backends, doctor, reference, conform, repeat, fuzz, replay, hash, scan)

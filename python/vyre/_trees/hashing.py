@@ -1,0 +1,213 @@
+"""Digests of many files: small ones together in one call, large ones in pieces."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Callable
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+import vyre
+from vyre import std
+from vyre._trees.walk import File, Trouble, open_file, why
+from vyre.errors import ArgumentError
+from vyre.std._blake3 import CHUNK, IV
+from vyre.std._blake3_long import piece_node, root_of_pieces
+from vyre.std._running import Running, padding
+from vyre.std.hashes import ALGORITHMS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+__all__ = ["CHECKSUMS", "NAMES", "Limits", "digests_of"]
+
+CHECKSUMS = ("crc32", "crc32c", "adler32")
+# These have no form that goes on from a state between calls.
+_WHOLE = ("blake2b", "blake2s", "xxhash32", "xxhash64")
+NAMES = (*ALGORITHMS, *_WHOLE[:2], "blake3", *CHECKSUMS, *_WHOLE[2:])
+
+
+class Limits(NamedTuple):
+    """What may be in memory at the same time.
+
+    Attributes:
+        batch: bytes of small files in one call, or of the pieces of several large files.
+        piece: bytes up to which a file is small, and of a piece of a large one: 1,024 times a power of two.
+        files: small files in one call.
+        together: large files that are hashed at the same time by a function that takes its blocks one after another.
+        whole: bytes of a file for a function that needs all of it in one call.
+    """
+
+    batch: int = 1 << 26
+    piece: int = 1 << 24
+    files: int = 1 << 16
+    together: int = 64
+    whole: int = 1 << 30
+
+
+class _Job:
+    def __init__(self, name: str, place: dict[str, Any], limits: Limits, progress: Callable[[int], object]) -> None:
+        self.name, self.place, self.limits, self.progress = name, place, limits, progress
+        self.digests: dict[str, bytes] = {}
+        self.troubles: list[Trouble] = []
+
+    @contextlib.contextmanager
+    def trouble(self, file: File) -> Iterator[None]:
+        """Note that a file could not be read, and go on."""
+        try:
+            yield
+        except (OSError, ValueError) as error:
+            if isinstance(error, vyre.VyreError) and not isinstance(error, _TooLong):
+                raise
+            self.troubles.append(Trouble(file.path, why(error)))
+
+    def call(self, data: Any, **more: Any) -> Any:
+        return getattr(std, self.name)(data, **more, **self.place)
+
+    def small(self, files: Iterable[File]) -> list[File]:
+        """Hash files in batches, and give those that are not small after all."""
+        large: list[File] = []
+        batch: list[tuple[File, bytes]] = []
+        size = 0
+        for file in files:
+            data = None
+            with self.trouble(file), open_file(file) as stream:
+                data = stream.read(self.limits.piece + 1)
+            if data is None:
+                continue
+            if len(data) > self.limits.piece:
+                large.append(file)
+                continue
+            if batch and (size + len(data) > self.limits.batch or len(batch) == self.limits.files):
+                self.one_call(batch)
+                batch, size = [], 0
+            batch.append((file, data))
+            size += len(data) + 16
+        self.one_call(batch)
+        return large
+
+    def one_call(self, batch: list[tuple[File, bytes]]) -> None:
+        if not batch:
+            return
+        found = self.call([data for _, data in batch])
+        rows = found if found.ndim == 2 else found.astype(f">u{found.itemsize}").view(np.uint8).reshape(len(batch), -1)
+        for (file, data), row in zip(batch, rows, strict=True):
+            self.digests[file.path] = row.tobytes()
+            self.progress(len(data))
+
+    def pieces(self, stream: IO[bytes]) -> Iterator[bytes]:
+        while data := stream.read(self.limits.piece):
+            self.progress(len(data))
+            yield data
+
+    def checksum(self, file: File) -> None:
+        value = 1 if self.name == "adler32" else 0
+        with self.trouble(file), open_file(file) as stream:
+            for data in self.pieces(stream):
+                value = self.call(data, value=value)
+            self.digests[file.path] = value.to_bytes(4, "big")
+
+    def tree(self, file: File) -> None:
+        """BLAKE3: the chaining values of pieces, then the tree above them."""
+        begin = vyre.array(np.array([*IV, 0], np.uint32), **self.place)
+        nodes: list[vyre.Array] = []
+        first = b""
+        with self.trouble(file), open_file(file) as stream:
+            for k, data in enumerate(self.pieces(stream)):
+                if k == 0:
+                    first = data
+                    continue
+                if k == 1:
+                    nodes.append(self.node(first, 0, begin))
+                    first = b""
+                nodes.append(self.node(data, k, begin))
+            if not nodes:
+                self.digests[file.path] = self.call(first)
+                return
+            words = vyre.array(np.concatenate([node.numpy() for node in nodes]), **self.place)
+            self.digests[file.path] = root_of_pieces(words, begin, 8).numpy().astype("<u4").tobytes()
+
+    def node(self, data: bytes, k: int, begin: vyre.Array) -> vyre.Array:
+        packed = std.Messages.pack([data], **self.place)
+        quads = packed.words.reshape(-1, 4)
+        node = piece_node(quads, packed.words, begin, len(data), k * (self.limits.piece // CHUNK))
+        node.numpy()  # pieces that wait for the device would be in memory together
+        return node
+
+    def whole(self, file: File) -> None:
+        with self.trouble(file), open_file(file) as stream:
+            data = stream.read(self.limits.whole + 1)
+            if len(data) > self.limits.whole:
+                raise _TooLong(
+                    f"{self.name} has to hold a file in memory, and takes at most {self.limits.whole:,} bytes. "
+                    "Fix: take --alg blake3 or sha256."
+                )
+            self.one_call([(file, data)])
+
+    def blocks(self, files: list[File]) -> None:
+        """Hash large files together: each is a chain of blocks, so that several of them keep a device busy."""
+        for at in range(0, len(files), self.limits.together):
+            with contextlib.ExitStack() as stack:
+                streams = []
+                for file in files[at : at + self.limits.together]:
+                    with self.trouble(file):
+                        streams.append((file, stack.enter_context(open_file(file))))
+                if streams:
+                    self.chains(streams)
+
+    def chains(self, streams: list[tuple[File, IO[bytes]]]) -> None:
+        algorithm = ALGORITHMS[self.name]
+        step = max(self.limits.batch // len(streams) // algorithm.block, 1) * algorithm.block
+        running = Running(algorithm, len(streams), **self.place)
+        sizes, ended, lost = [0] * len(streams), [False] * len(streams), [False] * len(streams)
+        while not all(ended):
+            parts = [b""] * len(streams)
+            for k, (file, stream) in enumerate(streams):
+                if ended[k]:
+                    continue
+                lost[k] = True
+                with self.trouble(file):
+                    data = stream.read(step)
+                    sizes[k] += len(data)
+                    self.progress(len(data))
+                    ended[k] = len(data) < step
+                    parts[k] = data + padding(algorithm, sizes[k]) if ended[k] else data
+                    lost[k] = False
+                ended[k] |= lost[k]
+            running.take(parts)
+        for (file, _), digest, gone in zip(streams, running.digests(), lost, strict=True):
+            if not gone:
+                self.digests[file.path] = digest
+
+
+class _TooLong(ArgumentError):
+    """A file is longer than a function takes."""
+
+
+def digests_of(
+    files: Iterable[File],
+    name: str,
+    place: dict[str, Any],
+    limits: Limits = Limits(),  # noqa: B008
+    progress: Callable[[int], object] = lambda size: None,
+) -> tuple[dict[str, bytes], list[Trouble]]:
+    """The digests of files by their paths, checksums as big-endian bytes, and the files that could not be read.
+
+    Args:
+        name: one of NAMES.
+        place: ``backend`` and ``device`` as vyre.std takes them.
+        progress: called with the bytes that are done since the last call.
+    """
+    job = _Job(name, place, limits, progress)
+    # A call takes as long as its longest message, so that messages of like lengths come together.
+    by_size = sorted(files, key=lambda file: file.size)
+    large = [file for file in by_size if file.size > limits.piece]
+    large += job.small(file for file in by_size if file.size <= limits.piece)
+    if name in ALGORITHMS:
+        job.blocks(large)
+    else:
+        one = job.checksum if name in CHECKSUMS else job.tree if name == "blake3" else job.whole
+        for file in large:
+            one(file)
+    return job.digests, job.troubles

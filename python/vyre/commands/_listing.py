@@ -1,0 +1,64 @@
+"""What commands about files print: lines with paths of any bytes, troubles, and a bar."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import sys
+from typing import TYPE_CHECKING, Any
+
+import vyre
+from vyre._trees.walk import escaped
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from vyre._trees.walk import Trouble
+
+__all__ = ["any_paths", "bar", "head", "print_json", "tell"]
+
+
+@contextlib.contextmanager
+def any_paths() -> Iterator[None]:
+    """Let the output have names that are no UTF-8, byte by byte as the system has them."""
+    before = []
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            before.append((stream, stream.encoding, stream.errors))
+            stream.reconfigure(encoding=sys.getfilesystemencoding(), errors="surrogateescape")
+    try:
+        yield
+    finally:
+        for stream, encoding, errors in before:
+            stream.reconfigure(encoding=encoding, errors=errors)
+
+
+@contextlib.contextmanager
+def bar(name: str, total: int, *, quiet: bool) -> Iterator[Callable[[int], object]]:
+    """A function that is told how many bytes are done, shown on a terminal by tqdm where it is installed."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield lambda size: None
+        return
+    disable = True if quiet else None  # None: where the error output is no terminal
+    with tqdm(total=total, unit="B", unit_scale=True, desc=name, disable=disable, leave=False) as shown:
+        yield shown.update
+
+
+def tell(command: str, troubles: list[Trouble]) -> None:
+    """Say which files could not be read."""
+    sys.stdout.flush()
+    for path, why in sorted(troubles):
+        print(f"vyre {command}: {escaped(path)}: {why}", file=sys.stderr)
+
+
+def head(command: str) -> dict[str, Any]:
+    """What an object of --json begins with."""
+    return {"version": vyre.__version__, "command": command}
+
+
+def print_json(content: dict[str, Any]) -> None:
+    """Print one object. A byte of a path that is no UTF-8 is written as \\udc80 to \\udcff, as Python decodes it."""
+    print(json.dumps(content))

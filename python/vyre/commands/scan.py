@@ -1,0 +1,104 @@
+"""``vyre scan PATH --patterns FILE``: the places of byte strings, such as known secrets, in directory trees."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from vyre._files import read_at_most
+from vyre.commands._listing import any_paths, bar, head, tell
+from vyre.commands._place import add_place, check_place
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from vyre._trees.searching import Found, Spelled
+    from vyre._trees.walk import Trouble
+
+_MOST_PATTERNS = 1 << 28  # bytes of the file of patterns
+_PATTERNS_FIX = "name a file with a byte string on each line"
+
+_EPILOG = r"""
+FILE has one byte string a line, taken as it is; \xNN stands for a byte, and empty lines for nothing. A match is printed
+as PATH:LINE:COLUMN: PATTERN, with lines and the bytes in them counted from 1; the lines are sorted by path and place.
+Overlapping matches are all printed, in binary files too. A directory stands for all regular files below it; symbolic
+links there are not followed, one that is named is. A line begins with a backslash if its path has backslashes or ends
+of lines, which are escaped then. Files are read in pieces of 8 MiB.
+
+Exit status: 0 if nothing was found, 1 if there is a match or a file could not be read, 2 for a request that cannot be
+carried out, 3 for a backend or device that is not here."""
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "scan",
+        help="the places of byte strings in directory trees",
+        description="Print where byte strings are in files, such as secrets that no file should have.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("paths", metavar="PATH", nargs="+", help="files and directories")
+    parser.add_argument("--patterns", metavar="FILE", required=True, help="what to search for")
+    parser.add_argument("--count", action="store_true", help="print PATH: and the number of matches for files with any")
+    parser.add_argument("--json", action="store_true", help="print one object")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_place(parser)
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    from vyre._trees import searching, walk  # not for every command: the library is made when it is imported
+
+    check_place(chosen.backend, chosen.device)
+    data = read_at_most(chosen.patterns, _MOST_PATTERNS, fix=_PATTERNS_FIX)
+    patterns = searching.patterns_of(data, chosen.patterns)
+    files, troubles = walk.files_of(chosen.paths)
+    place = {"backend": chosen.backend, "device": chosen.device}
+    # Lines that appear while the bar is there would break it.
+    quiet = chosen.quiet or sys.stdout.isatty()
+    with any_paths():
+        with bar("scan", sum(file.size for file in files), quiet=quiet) as progress:
+            found = searching.search(
+                files, [each.pattern for each in patterns], place, progress=progress, troubles=troubles.append
+            )
+            rows = _counts(found) if chosen.count else _matches(found, patterns)
+            total = _print_json(chosen, rows, troubles) if chosen.json else _print_lines(chosen, rows)
+        if not chosen.json:
+            tell("scan", troubles)
+    return 1 if total or troubles else 0
+
+
+def _matches(found: Iterator[Found], patterns: list[Spelled]) -> Iterator[dict[str, str | int]]:
+    for each in found:
+        yield {**each._asdict(), "pattern": patterns[each.pattern].text}
+
+
+def _counts(found: Iterator[Found]) -> Iterator[dict[str, str | int]]:
+    for path, group in groupby(found, key=lambda each: each.path):
+        yield {"path": path, "count": sum(1 for _ in group)}
+
+
+def _print_lines(chosen: argparse.Namespace, rows: Iterator[dict[str, str | int]]) -> int:
+    from vyre._trees.walk import writable_line
+
+    total = 0
+    for row in rows:
+        total += 1
+        after = f": {row['count']}" if chosen.count else f":{row['line']}:{row['column']}: {row['pattern']}"
+        print(writable_line("", str(row["path"]), after))
+    return total
+
+
+def _print_json(chosen: argparse.Namespace, rows: Iterator[dict[str, str | int]], troubles: list[Trouble]) -> int:
+    """Print one object row by row, because there may be more rows than fit into memory."""
+    name = "counts" if chosen.count else "matches"
+    print(json.dumps(head("scan"))[:-1], end=f', "{name}": [')
+    total = 0
+    for total, row in enumerate(rows, 1):
+        print(", " if total > 1 else "", json.dumps(row), sep="", end="")
+    unreadable = [trouble._asdict() for trouble in sorted(troubles)]
+    print("], ", json.dumps({"unreadable": unreadable, "ok": not total and not troubles})[1:], sep="")
+    return total
