@@ -298,6 +298,9 @@ class ProcedureFunction:
             arrays.append(array)
         numbers = [self._number(each, given[each.name]) for each in self._parameters if each.kind == "scalar"]
         out = self._outs(made, options.get("out"))
+        for decl, wanted in zip(made.outputs, out, strict=True):
+            self._check_out(decl, wanted)
+        self._check_apart([(decl.name, given[decl.name]) for decl in made._of_role("in_out")], out)
         if not arrays:
             if any(isinstance(each, Array) for each in out):
                 beside = next(each for each in out if isinstance(each, Array))
@@ -319,6 +322,9 @@ class ProcedureFunction:
         on_host = resident is None and not any(isinstance(each, Array) for each in out)
         by_decl: dict[int, Any] = {}
         for decl, array, wanted in zip(made.outputs, outputs, out, strict=True):
+            if isinstance(wanted, np.ndarray) and wanted.shape != array.shape:
+                raise self._wrong_out(decl, tuple(array.shape), wanted)
+        for decl, array, wanted in zip(made.outputs, outputs, out, strict=True):
             if isinstance(wanted, np.ndarray):
                 np.copyto(wanted, array.numpy(), casting="no")
                 by_decl[id(decl)] = wanted
@@ -331,11 +337,48 @@ class ProcedureFunction:
         results = tuple(by_decl[id(decl)] for decl in made.results)
         return results[0] if len(results) == 1 else results or None
 
+    def _check_out(self, decl: ArrayDecl, wanted: Any) -> None:
+        """Refuse what results cannot be written to. The core checks resident arrays."""
+        where = f"argument `out` of procedure `{self.name}`"
+        dtype, _ = _NUMPY[decl.element]
+        if wanted is None or isinstance(wanted, Array):
+            return
+        if not isinstance(wanted, np.ndarray) or isinstance(wanted, np.ma.MaskedArray):
+            raise BindingError(
+                f"{where} must be an array of {dtype}, got an object of type {type(wanted).__name__[:80]}. "
+                "Fix: pass a numpy array or a vyre.Array."
+            )
+        if wanted.dtype.name != dtype or not wanted.dtype.isnative:
+            raise BindingError(
+                f"{where} must be an array of {dtype} for `{decl.name}`, got one of {wanted.dtype}. "
+                f"Fix: make it with np.zeros(shape, np.{dtype})."
+            )
+        if not wanted.flags.writeable:
+            raise BindingError(f"{where} is written, and the array is read-only. Fix: pass a .copy() of it.")
+
+    def _wrong_out(self, decl: ArrayDecl, shape: tuple[int, ...], wanted: np.ndarray) -> ArgumentError:
+        dtype, _ = _NUMPY[decl.element]
+        return ArgumentError(
+            f"argument `out` of procedure `{self.name}` must be an array of {dtype} with shape {shape} for "
+            f"`{decl.name}`, got one of shape {wanted.shape}. Fix: make it with np.zeros({shape}, np.{dtype})."
+        )
+
+    def _check_apart(self, changed: list[tuple[str, Any]], out: Sequence[Any]) -> None:
+        """Refuse numpy arrays that are written and overlap: one result would overwrite the other."""
+        written = [pair for pair in [*changed, *(("out", each) for each in out)] if isinstance(pair[1], np.ndarray)]
+        for k, (name, value) in enumerate(written):
+            for other, beside in written[:k]:
+                if np.shares_memory(value, beside):
+                    raise BindingError(
+                        f"arguments `{other}` and `{name}` of procedure `{self.name}` overlap in memory, and both are "
+                        "written. Fix: give each its own array, for instance a copy."
+                    )
+
     def _array(self, decl: ArrayDecl, value: Any, resident: Array | None, where: tuple[Any, Any]) -> Array:
         dtype, lanes = _NUMPY[decl.element]
         name = f"argument `{decl.name}` of procedure `{self.name}`"
         if isinstance(value, (bytes, bytearray, memoryview)) and dtype == "uint8" and decl.role == "input":
-            value = np.frombuffer(value, np.uint8)
+            value = np.frombuffer(value.tobytes() if isinstance(value, memoryview) else value, np.uint8)
         if not isinstance(value, (np.ndarray, Array)):
             raise BindingError(
                 f"{name} must be an array of {dtype}, got an object of type {type(value).__name__[:80]}. "

@@ -1,0 +1,131 @@
+"""Uses of procedures that must not give a wrong byte or an untyped exception."""
+
+import re
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import In, InOut, Out, u8, u32
+from vyre.errors import ArgumentError, BindingError
+
+
+@vyre.kernel
+def doubled(x: In[u32], y: Out[u32]):
+    i = vyre.gid(0)
+    if i < len(y):
+        y[i] = x[i] * 2
+
+
+@vyre.kernel
+def add(y: InOut[u32], k: u32):
+    i = vyre.gid(0)
+    if i < len(y):
+        y[i] = y[i] + k
+
+
+@vyre.kernel
+def widened(x: In[u8], y: Out[u32]):
+    i = vyre.gid(0)
+    if i < len(y):
+        y[i] = u32(x[i])
+
+
+@vyre.procedure
+def double(x: In[u32]):
+    y = vyre.scratch(u32, x.length, name="y")
+    doubled(x, y)
+    return y
+
+
+@vyre.procedure
+def both(x: InOut[u32], y: InOut[u32]):
+    add(x, 1)
+    add(y, 2)
+
+
+def numbers(n):
+    return np.arange(n, dtype=np.uint32)
+
+
+def _read_only():
+    made = np.zeros(4, np.uint32)
+    made.flags.writeable = False
+    return made
+
+
+@pytest.mark.parametrize(
+    ("out", "kind", "message"),
+    [
+        (
+            np.zeros((2, 4), np.uint32),
+            ArgumentError,
+            "argument `out` of procedure `double` must be an array of uint32 with shape (4,) for `y`, got one of shape "
+            "(2, 4). Fix: make it with np.zeros((4,), np.uint32).",
+        ),
+        (
+            np.zeros(4, np.int32),
+            BindingError,
+            "argument `out` of procedure `double` must be an array of uint32 for `y`, got one of int32. "
+            "Fix: make it with np.zeros(shape, np.uint32).",
+        ),
+        (
+            np.zeros(4, np.dtype("u4").newbyteorder()),
+            BindingError,
+            f"argument `out` of procedure `double` must be an array of uint32 for `y`, got one of "
+            f"{np.dtype('u4').newbyteorder()}. Fix: make it with np.zeros(shape, np.uint32).",
+        ),
+        (
+            _read_only(),
+            BindingError,
+            "argument `out` of procedure `double` is written, and the array is read-only. Fix: pass a .copy() of it.",
+        ),
+        (
+            [0, 0, 0, 0],
+            BindingError,
+            "argument `out` of procedure `double` must be an array of uint32, got an object of type list. "
+            "Fix: pass a numpy array or a vyre.Array.",
+        ),
+    ],
+    ids=["shape", "type", "byte order", "read-only", "list"],
+)
+def test_an_out_that_cannot_take_the_result_is_refused(out, kind, message):
+    with pytest.raises(kind) as error:
+        double(numbers(4), out=out, backend="cpu")
+    assert str(error.value) == message
+    right = np.zeros((4,), np.uint32)
+    assert double(numbers(4), out=right, backend="cpu") is right
+    assert right.tolist() == [0, 2, 4, 6]
+
+
+def test_a_result_of_one_element_does_not_fill_a_longer_out():
+    out = np.full(3, 9, np.uint32)
+    with pytest.raises(ArgumentError, match=re.escape("must be an array of uint32 with shape (1,)")):
+        double(numbers(1) + 5, out=out, backend="cpu")
+    assert out.tolist() == [9, 9, 9]
+
+
+@pytest.mark.parametrize("second", [slice(0, 4), slice(2, 6)])
+def test_numpy_arrays_that_are_written_do_not_overlap(second):
+    x = numbers(8)
+    with pytest.raises(BindingError) as error:
+        both(x[:4], x[second], backend="cpu")
+    assert str(error.value) == (
+        "arguments `x` and `y` of procedure `both` overlap in memory, and both are written. "
+        "Fix: give each its own array, for instance a copy."
+    )
+    assert x.tolist() == list(range(8))
+    copy = x[second].copy()
+    both(x[:4], copy, backend="cpu")
+    assert x.tolist() == [1, 2, 3, 4, 4, 5, 6, 7]
+    assert np.array_equal(copy, numbers(8)[second] + 2)
+
+
+def test_a_memoryview_with_gaps_gives_its_bytes():
+    @vyre.procedure
+    def wide(x: In[u8]):
+        y = vyre.scratch(u32, x.length)
+        widened(x, y)
+        return y
+
+    assert wide(memoryview(b"abcd")[::2], backend="cpu").tolist() == [97, 99]
