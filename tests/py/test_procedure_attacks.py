@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import vyre
-from vyre import In, InOut, Out, u8, u32
+from vyre import In, InOut, Out, const, u8, u32
 from vyre.errors import ArgumentError, BindingError
 
 
@@ -129,3 +129,62 @@ def test_a_memoryview_with_gaps_gives_its_bytes():
         return y
 
     assert wide(memoryview(b"abcd")[::2], backend="cpu").tolist() == [97, 99]
+
+
+def test_a_procedure_that_calls_itself_is_refused():
+    @vyre.procedure
+    def first(x: InOut[u32]):
+        second(x)
+
+    @vyre.procedure
+    def second(x: InOut[u32]):
+        first(x)
+
+    with pytest.raises(ArgumentError) as error:
+        first(numbers(3), backend="cpu")
+    assert str(error.value) == (
+        "procedure `first` calls itself, while it is recorded. Fix: write a Python function of the number of levels, "
+        "which makes a procedure that calls the one of a level less."
+    )
+    assert double(numbers(3), backend="cpu").tolist() == [0, 2, 4]
+
+    def levels(count):
+        inner = levels(count - 1) if count > 1 else None
+
+        @vyre.procedure
+        def level(x: InOut[u32]):
+            add(x, 1)
+            if inner:
+                inner(x)
+
+        return level
+
+    x = numbers(3)
+    levels(4)(x, backend="cpu")
+    assert x.tolist() == [4, 5, 6]
+
+
+@vyre.procedure
+def by_type(x: InOut[u32], c: const):
+    add(x, {bool: 10, int: 20, float: 30}[type(c[0])])
+
+
+def test_constants_of_other_types_in_a_tuple_have_procedures_of_their_own():
+    found = []
+    for c in ((True,), (1,), (1.0,), (True,)):
+        x = numbers(1)
+        by_type(x, c, backend="cpu")
+        found.append(int(x[0]))
+    assert found == [10, 20, 30, 10]
+
+
+def test_a_constant_that_may_change_is_refused():
+    x = numbers(1)
+    with pytest.raises(ArgumentError) as error:
+        by_type(x, [1], backend="cpu")
+    assert str(error.value) == (
+        "const parameter `c` of procedure `by_type` has a value that cannot be told from others, got [1]. "
+        "Fix: pass an integer, a tuple of integers or another value that does not change."
+    )
+    by_type(x, (1,), backend="cpu")
+    assert x.tolist() == [20]

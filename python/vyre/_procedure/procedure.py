@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 from collections import OrderedDict
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, overload
@@ -36,6 +37,13 @@ _MOST_MADE = 64
 _OPTIONS = ("out", "backend", "device")
 
 
+def _told_apart(value: Any) -> Any:
+    """A key of a constant: 1, 1.0 and True are equal, and a body may tell them apart."""
+    if type(value) is tuple:
+        return tuple, *map(_told_apart, value)
+    return type(value), repr(value) if type(value) is float else value
+
+
 class ProcedureFunction:
     """A function under ``@vyre.procedure``. Calling it runs it; see ``vyre.procedure``.
 
@@ -65,6 +73,7 @@ class ProcedureFunction:
                     f"Fix: write {each.name} = vyre.scratch(type, n) in its body, and return {each.name}."
                 )
         self._made: OrderedDict[Any, Recorded] = OrderedDict()
+        self._lock = threading.Lock()
 
     @property
     def procedure(self) -> Procedure:
@@ -88,16 +97,35 @@ class ProcedureFunction:
                         f"Fix: write specialize({', '.join(f'{e.name}=...' for e in wanted)})."
                     )
                 constants[each.name] = each.default
-        key = tuple((type(constants[each.name]), constants[each.name]) for each in wanted)
+        for each in wanted:
+            try:
+                hash(constants[each.name])
+            except TypeError:
+                raise ArgumentError(
+                    f"const parameter `{each.name}` of procedure `{self.name}` has a value that cannot be told from "
+                    f"others, got {shown(constants[each.name])}. Fix: pass an integer, a tuple of integers or another "
+                    "value that does not change."
+                ) from None
+        key = tuple(_told_apart(constants[each.name]) for each in wanted)
         known = self._made.get(key)
         if known is None:
-            known = self._made[key] = self._record(constants)
-            while len(self._made) > _MOST_MADE:
-                self._made.popitem(last=False)
+            known = self._record(constants)
+            with self._lock:
+                self._made[key] = known
+                while len(self._made) > _MOST_MADE:
+                    self._made.popitem(last=False)
         return known
 
     def _record(self, constants: dict[str, Any]) -> Recorded:
-        recorder = Recorder(self.name)
+        outer = ACTIVE.recorder
+        recorder = Recorder(self.name, self, outer)
+        while outer is not None:
+            if outer.function is self:
+                raise ArgumentError(
+                    f"procedure `{self.name}` calls itself, while it is recorded. Fix: write a Python function of the "
+                    "number of levels, which makes a procedure that calls the one of a level less."
+                )
+            outer = outer.outer
         arguments: dict[str, Any] = {}
         numbers: list[tuple[str, DataType]] = []
         for each in self._parameters:

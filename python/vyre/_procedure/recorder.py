@@ -41,8 +41,8 @@ _MOST_NESTED = 32
 class Recorder:
     """Collects the arrays and steps of one procedure."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, function: Any, outer: Recorder | None) -> None:
+        self.name, self.function, self.outer = name, function, outer
         self.arrays: list[ArrayDecl] = []
         self.blocks: list[list[Any]] = [[]]
         self.count = 0
