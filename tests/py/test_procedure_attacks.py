@@ -188,3 +188,104 @@ def test_a_constant_that_may_change_is_refused():
     )
     by_type(x, (1,), backend="cpu")
     assert x.tolist() == [20]
+
+
+_OUTSIDE = (
+    "procedure `f` uses the turn of a vyre.times outside of its steps. Fix: use it in the steps of that loop; arrays "
+    "are made for all turns, for instance with the most elements that a turn needs."
+)
+
+
+def test_a_turn_is_not_used_behind_its_loop():
+    @vyre.procedure
+    def f(x: InOut[u32]):
+        for i in vyre.times(3):
+            add(x, i + 1)
+        for _ in vyre.times(2):
+            add(x, i + 1)
+
+    with pytest.raises(ArgumentError) as error:
+        f(numbers(2), backend="cpu")
+    assert str(error.value) == _OUTSIDE
+
+    @vyre.procedure
+    def right(x: InOut[u32]):
+        for i in vyre.times(3):
+            add(x, i + 1)
+        for j in vyre.times(2):
+            add(x, j + 1)
+
+    x = numbers(2)
+    right(x, backend="cpu")
+    assert x.tolist() == [9, 10]
+
+
+def test_an_array_does_not_depend_on_a_turn():
+    def made(most):
+        @vyre.procedure
+        def f(x: In[u32]):
+            y = vyre.scratch(u32, x.length)
+            for i in vyre.times(3):
+                part = vyre.scratch(u32, 3 if most else i + 1)
+                doubled(x, part)
+            doubled(x, y)
+            return y
+
+        return f
+
+    with pytest.raises(ArgumentError) as error:
+        made(most=False)(numbers(2), backend="cpu")
+    assert str(error.value) == _OUTSIDE
+    assert made(most=True)(numbers(2), backend="cpu").tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("which", ["length", "number"])
+def test_a_size_of_another_procedure_is_refused(which):
+    def made(passed):
+        @vyre.procedure
+        def outer(x: In[u32], k: u32):
+            size = x.length if which == "length" else k
+
+            @vyre.procedure
+            def inner(y: InOut[u32], k: u32):
+                add(y, k if passed else size)
+
+            y = vyre.scratch(u32, x.length, zeros=True)
+            inner(y, size if passed else 100)
+            return y
+
+        return outer
+
+    with pytest.raises(ArgumentError) as error:
+        made(passed=False)(numbers(2), 7, backend="cpu")
+    text = "length(x)" if which == "length" else "k"
+    assert str(error.value) == (
+        f"procedure `inner` uses the size {text} of another procedure. "
+        "Fix: pass it as an argument, with a parameter `n: vyre.u32`."
+    )
+    wanted = 2 if which == "length" else 7
+    assert made(passed=True)(numbers(2), 7, backend="cpu").tolist() == [wanted] * 2
+
+
+def test_a_loop_over_times_is_not_left_early():
+    def made(early):
+        @vyre.procedure
+        def f(x: InOut[u32]):
+            for i in vyre.times(3):
+                if early:
+                    add(x, 1)
+                    break
+                with vyre.when(i < 1):
+                    add(x, 1)
+
+        return f
+
+    with pytest.raises(ArgumentError) as error:
+        made(early=True)(numbers(2), backend="cpu")
+    assert str(error.value) == (
+        "procedure `f` leaves a loop over vyre.times by break or return, and each turn runs all steps. "
+        "Fix: write `with vyre.when(condition):` in the loop, and return behind it."
+    )
+    x = numbers(2)
+    made(early=False)(x, backend="cpu")
+    assert x.tolist() == [1, 2]

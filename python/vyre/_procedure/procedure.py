@@ -140,13 +140,18 @@ class ProcedureFunction:
             else:
                 assert each.element is not None
                 numbers.append((each.name, each.element))
-                arguments[each.name] = Size("number", each.name)
+                arguments[each.name] = Size("number", each.name, recorder)
         before = ACTIVE.recorder, RECORDING.call
         ACTIVE.recorder, RECORDING.call = recorder, functools.partial(record_kernel, recorder)
         try:
             returned = self._function(**arguments)
         finally:
             ACTIVE.recorder, RECORDING.call = before
+        if recorder.left or len(recorder.blocks) > 1:
+            raise ArgumentError(
+                f"procedure `{self.name}` leaves a loop over vyre.times by break or return, and each turn runs all "
+                "steps. Fix: write `with vyre.when(condition):` in the loop, and return behind it."
+            )
         results = returned if isinstance(returned, tuple) else () if returned is None else (returned,)
         outputs: list[ArrayDecl] = []
         kept: list[ArrayDecl] = []
@@ -172,7 +177,7 @@ class ProcedureFunction:
             kept.append(decl)
         if len({id(each) for each in kept}) != len(kept):
             raise ArgumentError(f"procedure `{self.name}` returns an array twice. Fix: return it once.")
-        return Recorded(self.name, recorder.arrays, numbers, recorder.blocks[0], outputs, kept)
+        return Recorded(self.name, recorder.arrays, numbers, recorder.blocks[0], outputs, kept, recorder)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         options = {name: kwargs.pop(name) for name in _OPTIONS if name in kwargs}
@@ -214,6 +219,7 @@ class ProcedureFunction:
                     f"argument `{name}` of procedure `{self.name}` is given in a procedure, which runs as a whole. "
                     f"Fix: give `{name}` to the outer procedure's call."
                 )
+        core_procedure(made)  # it has sizes of its own alone
         arrays: dict[str, ProcedureArray] = {}
         numbers: dict[str, Any] = {}
         for each in self._parameters:
