@@ -289,3 +289,22 @@ def test_a_loop_over_times_is_not_left_early():
     x = numbers(2)
     made(early=False)(x, backend="cpu")
     assert x.tolist() == [1, 2]
+
+
+def test_a_view_of_a_part_begins_at_a_whole_element():
+    def made(begin):
+        @vyre.procedure
+        def f(x: In[u8]):
+            y = vyre.scratch(u32, 1)
+            doubled(x[begin : begin + 4].view(u32), y)
+            return y
+
+        return f
+
+    x = np.arange(8, dtype=np.uint8)
+    with pytest.raises(ArgumentError) as error:
+        made(1)(x, backend="cpu")
+    assert str(error.value) == (
+        "a part of `x` begins at byte 1, inside of an element of u32. Fix: begin it at a multiple of 4 bytes."
+    )
+    assert made(4)(x, backend="cpu").tobytes() == (x[4:].view("<u4") * 2).tobytes()
