@@ -70,6 +70,12 @@ class ProcedureArray:
         if dtype is self._element:
             return self
         bytes_ = BYTES[self._element]
+        begin = self._slice[0] if self._slice else 0
+        if isinstance(begin, int) and begin * bytes_ % BYTES[dtype]:
+            raise ArgumentError(
+                f"a part of `{self._decl.name}` begins at byte {begin * bytes_}, inside of an element of "
+                f"{dtype.name.lower()}. Fix: begin it at a multiple of {BYTES[dtype]} bytes."
+            )
         slice_ = self._slice and tuple(each * bytes_ // BYTES[dtype] for each in self._slice)
         shape = (self._shape[0] * bytes_ // BYTES[dtype],)
         return ProcedureArray(self._recorder, self._decl, dtype, shape, slice_)  # type: ignore[arg-type]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from vyre import _core
 from vyre._procedure.sizes import Size
 from vyre._procedure.steps import Clear, Dispatch, Invoke, Repeat, Swap, When
+from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +25,8 @@ class _Translation:
         self._sizes: dict[int, int] = {}
         self._arrays: dict[int, int] = {}
         self._numbers = {name: self._made.declare(name, type_) for name, type_ in recorded.numbers}
-        self._turns: dict[str, int] = {}
+        self._turns: dict[int, int] = {}
+        self._recorded = recorded
         for decl in recorded.arrays:
             self._declare(decl)
         self._steps(recorded.steps)
@@ -60,14 +62,30 @@ class _Translation:
 
     def _made_size(self, size: Size) -> int:
         if size.op == "length":
+            if id(size.args[0]) not in self._arrays:
+                raise self._foreign(size)
             return self._made.length(self._arrays[id(size.args[0])], size.args[1])
         if size.op == "number":
+            if size.args[1] is not self._recorded.owner:
+                raise self._foreign(size)
             return self._made.number(self._numbers[size.args[0]])
         if size.op == "limit":
             return self._made.limit(size.args[0])
         if size.op == "turn":
-            return self._made.turn(self._turns[size.args[0]])
+            if id(size) not in self._turns:
+                raise ArgumentError(
+                    f"procedure `{self._recorded.name}` uses the turn of a vyre.times outside of its steps. "
+                    "Fix: use it in the steps of that loop; arrays are made for all turns, for instance with "
+                    "the most elements that a turn needs."
+                )
+            return self._made.turn(self._turns[id(size)])
         return self._made.apply(_OPERATIONS.get(size.op, size.op), [self._size(each) for each in size.args])
+
+    def _foreign(self, size: Size) -> ArgumentError:
+        return ArgumentError(
+            f"procedure `{self._recorded.name}` uses the size {size} of another procedure. "
+            "Fix: pass it as an argument, with a parameter `n: vyre.u32`."
+        )
 
     def _part(self, part: Part) -> tuple[int, Any, Any, Any]:
         offset, length = (None, None) if part.slice is None else (self._size(part.slice[0]), self._size(part.slice[1]))
@@ -84,9 +102,14 @@ class _Translation:
                     [self._size(each) for each in step.numbers],
                 )
             elif isinstance(step, Repeat):
-                self._turns[step.turn.args[0]] = self._made.repeat(self._size(step.count))
+                self._turns[id(step.turn)] = self._made.repeat(self._size(step.count))
+                known = len(self._sizes)
                 self._steps(step.steps)
                 self._made.end()
+                # Sizes of this turn mean nothing behind the loop.
+                del self._turns[id(step.turn)]
+                while len(self._sizes) > known:
+                    self._sizes.popitem()
             elif isinstance(step, When):
                 self._made.when(self._size(step.condition))
                 self._steps(step.steps)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import threading
 from collections import OrderedDict
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, overload
@@ -36,6 +37,13 @@ _MOST_MADE = 64
 _OPTIONS = ("out", "backend", "device")
 
 
+def _told_apart(value: Any) -> Any:
+    """A key of a constant: 1, 1.0 and True are equal, and a body may tell them apart."""
+    if type(value) is tuple:
+        return tuple, *map(_told_apart, value)
+    return type(value), repr(value) if type(value) is float else value
+
+
 class ProcedureFunction:
     """A function under ``@vyre.procedure``. Calling it runs it; see ``vyre.procedure``.
 
@@ -65,6 +73,7 @@ class ProcedureFunction:
                     f"Fix: write {each.name} = vyre.scratch(type, n) in its body, and return {each.name}."
                 )
         self._made: OrderedDict[Any, Recorded] = OrderedDict()
+        self._lock = threading.Lock()
 
     @property
     def procedure(self) -> Procedure:
@@ -88,16 +97,35 @@ class ProcedureFunction:
                         f"Fix: write specialize({', '.join(f'{e.name}=...' for e in wanted)})."
                     )
                 constants[each.name] = each.default
-        key = tuple((type(constants[each.name]), constants[each.name]) for each in wanted)
+        for each in wanted:
+            try:
+                hash(constants[each.name])
+            except TypeError:
+                raise ArgumentError(
+                    f"const parameter `{each.name}` of procedure `{self.name}` has a value that cannot be told from "
+                    f"others, got {shown(constants[each.name])}. Fix: pass an integer, a tuple of integers or another "
+                    "value that does not change."
+                ) from None
+        key = tuple(_told_apart(constants[each.name]) for each in wanted)
         known = self._made.get(key)
         if known is None:
-            known = self._made[key] = self._record(constants)
-            while len(self._made) > _MOST_MADE:
-                self._made.popitem(last=False)
+            known = self._record(constants)
+            with self._lock:
+                self._made[key] = known
+                while len(self._made) > _MOST_MADE:
+                    self._made.popitem(last=False)
         return known
 
     def _record(self, constants: dict[str, Any]) -> Recorded:
-        recorder = Recorder(self.name)
+        outer = ACTIVE.recorder
+        recorder = Recorder(self.name, self, outer)
+        while outer is not None:
+            if outer.function is self:
+                raise ArgumentError(
+                    f"procedure `{self.name}` calls itself, while it is recorded. Fix: write a Python function of the "
+                    "number of levels, which makes a procedure that calls the one of a level less."
+                )
+            outer = outer.outer
         arguments: dict[str, Any] = {}
         numbers: list[tuple[str, DataType]] = []
         for each in self._parameters:
@@ -112,13 +140,18 @@ class ProcedureFunction:
             else:
                 assert each.element is not None
                 numbers.append((each.name, each.element))
-                arguments[each.name] = Size("number", each.name)
+                arguments[each.name] = Size("number", each.name, recorder)
         before = ACTIVE.recorder, RECORDING.call
         ACTIVE.recorder, RECORDING.call = recorder, functools.partial(record_kernel, recorder)
         try:
             returned = self._function(**arguments)
         finally:
             ACTIVE.recorder, RECORDING.call = before
+        if recorder.left or len(recorder.blocks) > 1:
+            raise ArgumentError(
+                f"procedure `{self.name}` leaves a loop over vyre.times by break or return, and each turn runs all "
+                "steps. Fix: write `with vyre.when(condition):` in the loop, and return behind it."
+            )
         results = returned if isinstance(returned, tuple) else () if returned is None else (returned,)
         outputs: list[ArrayDecl] = []
         kept: list[ArrayDecl] = []
@@ -144,7 +177,7 @@ class ProcedureFunction:
             kept.append(decl)
         if len({id(each) for each in kept}) != len(kept):
             raise ArgumentError(f"procedure `{self.name}` returns an array twice. Fix: return it once.")
-        return Recorded(self.name, recorder.arrays, numbers, recorder.blocks[0], outputs, kept)
+        return Recorded(self.name, recorder.arrays, numbers, recorder.blocks[0], outputs, kept, recorder)
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         options = {name: kwargs.pop(name) for name in _OPTIONS if name in kwargs}
@@ -186,6 +219,7 @@ class ProcedureFunction:
                     f"argument `{name}` of procedure `{self.name}` is given in a procedure, which runs as a whole. "
                     f"Fix: give `{name}` to the outer procedure's call."
                 )
+        core_procedure(made)  # it has sizes of its own alone
         arrays: dict[str, ProcedureArray] = {}
         numbers: dict[str, Any] = {}
         for each in self._parameters:
@@ -298,6 +332,9 @@ class ProcedureFunction:
             arrays.append(array)
         numbers = [self._number(each, given[each.name]) for each in self._parameters if each.kind == "scalar"]
         out = self._outs(made, options.get("out"))
+        for decl, wanted in zip(made.outputs, out, strict=True):
+            self._check_out(decl, wanted)
+        self._check_apart([(decl.name, given[decl.name]) for decl in made._of_role("in_out")], out)
         if not arrays:
             if any(isinstance(each, Array) for each in out):
                 beside = next(each for each in out if isinstance(each, Array))
@@ -319,6 +356,9 @@ class ProcedureFunction:
         on_host = resident is None and not any(isinstance(each, Array) for each in out)
         by_decl: dict[int, Any] = {}
         for decl, array, wanted in zip(made.outputs, outputs, out, strict=True):
+            if isinstance(wanted, np.ndarray) and wanted.shape != array.shape:
+                raise self._wrong_out(decl, tuple(array.shape), wanted)
+        for decl, array, wanted in zip(made.outputs, outputs, out, strict=True):
             if isinstance(wanted, np.ndarray):
                 np.copyto(wanted, array.numpy(), casting="no")
                 by_decl[id(decl)] = wanted
@@ -331,11 +371,48 @@ class ProcedureFunction:
         results = tuple(by_decl[id(decl)] for decl in made.results)
         return results[0] if len(results) == 1 else results or None
 
+    def _check_out(self, decl: ArrayDecl, wanted: Any) -> None:
+        """Refuse what results cannot be written to. The core checks resident arrays."""
+        where = f"argument `out` of procedure `{self.name}`"
+        dtype, _ = _NUMPY[decl.element]
+        if wanted is None or isinstance(wanted, Array):
+            return
+        if not isinstance(wanted, np.ndarray) or isinstance(wanted, np.ma.MaskedArray):
+            raise BindingError(
+                f"{where} must be an array of {dtype}, got an object of type {type(wanted).__name__[:80]}. "
+                "Fix: pass a numpy array or a vyre.Array."
+            )
+        if wanted.dtype.name != dtype or not wanted.dtype.isnative:
+            raise BindingError(
+                f"{where} must be an array of {dtype} for `{decl.name}`, got one of {wanted.dtype}. "
+                f"Fix: make it with np.zeros(shape, np.{dtype})."
+            )
+        if not wanted.flags.writeable:
+            raise BindingError(f"{where} is written, and the array is read-only. Fix: pass a .copy() of it.")
+
+    def _wrong_out(self, decl: ArrayDecl, shape: tuple[int, ...], wanted: np.ndarray) -> ArgumentError:
+        dtype, _ = _NUMPY[decl.element]
+        return ArgumentError(
+            f"argument `out` of procedure `{self.name}` must be an array of {dtype} with shape {shape} for "
+            f"`{decl.name}`, got one of shape {wanted.shape}. Fix: make it with np.zeros({shape}, np.{dtype})."
+        )
+
+    def _check_apart(self, changed: list[tuple[str, Any]], out: Sequence[Any]) -> None:
+        """Refuse numpy arrays that are written and overlap: one result would overwrite the other."""
+        written = [pair for pair in [*changed, *(("out", each) for each in out)] if isinstance(pair[1], np.ndarray)]
+        for k, (name, value) in enumerate(written):
+            for other, beside in written[:k]:
+                if np.shares_memory(value, beside):
+                    raise BindingError(
+                        f"arguments `{other}` and `{name}` of procedure `{self.name}` overlap in memory, and both are "
+                        "written. Fix: give each its own array, for instance a copy."
+                    )
+
     def _array(self, decl: ArrayDecl, value: Any, resident: Array | None, where: tuple[Any, Any]) -> Array:
         dtype, lanes = _NUMPY[decl.element]
         name = f"argument `{decl.name}` of procedure `{self.name}`"
         if isinstance(value, (bytes, bytearray, memoryview)) and dtype == "uint8" and decl.role == "input":
-            value = np.frombuffer(value, np.uint8)
+            value = np.frombuffer(value.tobytes() if isinstance(value, memoryview) else value, np.uint8)
         if not isinstance(value, (np.ndarray, Array)):
             raise BindingError(
                 f"{name} must be an array of {dtype}, got an object of type {type(value).__name__[:80]}. "

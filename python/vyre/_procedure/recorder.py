@@ -41,12 +41,13 @@ _MOST_NESTED = 32
 class Recorder:
     """Collects the arrays and steps of one procedure."""
 
-    def __init__(self, name: str) -> None:
-        self.name = name
+    def __init__(self, name: str, function: Any, outer: Recorder | None) -> None:
+        self.name, self.function, self.outer = name, function, outer
         self.arrays: list[ArrayDecl] = []
         self.blocks: list[list[Any]] = [[]]
         self.count = 0
         self.turns = 0
+        self.left = False  # whether a loop over vyre.times was left by break or return
 
     def add(self, step: Any) -> None:
         self.count += 1
@@ -240,7 +241,11 @@ def times(count: Size | int) -> Iterator[Any]:
     step = Repeat(as_size(count, "argument `count` of vyre.times"), Size("turn", f"turn{recorder.turns}"))
     recorder.add(step)
     with recorder.nested(step.steps):
-        yield step.turn
+        try:
+            yield step.turn
+        except GeneratorExit:
+            recorder.left = True
+            raise
 
 
 def swap(a: Any, b: Any) -> None:

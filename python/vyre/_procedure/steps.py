@@ -92,6 +92,7 @@ class Recorded:
     steps: list[Any]
     outputs: list[ArrayDecl]
     results: list[ArrayDecl]  # what a call returns: outputs and in_outs, in the order of the return statement
+    owner: Any = None  # the Recorder, which its numbers name
     core: Any = None  # the Procedure, once it was asked for
     is_checked: bool = False  # whether the Procedure keeps its rules
 

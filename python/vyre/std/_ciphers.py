@@ -14,7 +14,7 @@ import numpy as np
 import vyre
 from vyre import In, InOut, Out, u32
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._host import bytes_of
+from vyre.std._host import host_bytes
 from vyre.std._messages import Messages, taken
 from vyre.std._one import one_resident
 
@@ -133,7 +133,7 @@ def make_many(cipher: Cipher) -> Any:
 def rows_of(value: Any, sizes: Sequence[int], where: str) -> list[bytes]:
     """Give a bytes-like as a list of one, or a list of them as it is; each has one of these sizes in bytes."""
     given = value if isinstance(value, (list, tuple)) else [value]
-    rows = [bytes(bytes_of(each, where)) for each in given]
+    rows = [host_bytes(each, where) for each in given]
     for each in rows:
         if len(each) not in sizes:
             wanted = " or ".join(map(str, sizes))

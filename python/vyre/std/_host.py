@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from vyre._devices import Device
 
-__all__ = ["Place", "bytes_of", "count_of", "elements", "place_of"]
+__all__ = ["Place", "bytes_of", "count_of", "elements", "host_bytes", "place_of"]
 
 
 class Place(NamedTuple):
@@ -120,6 +120,19 @@ def bytes_of(value: Any, where: str) -> Any:
         f"{where} must be bytes or an array of uint8, got an object of type {type(value).__name__[:80]}. "
         "Fix: pass bytes."
     )
+
+
+def host_bytes(value: Any, where: str) -> bytes:
+    """An argument that is a string of bytes of the host, such as a key.
+
+    Raises: BindingError.
+
+    >>> host_bytes(bytearray(b"abc"), "argument `key` of siphash24")
+    b'abc'
+    """
+    if isinstance(value, Array):
+        raise BindingError(f"{where} must be bytes of the host, got a vyre.Array. Fix: write array.numpy().")
+    return bytes(bytes_of(value, where))
 
 
 def count_of(value: Any, where: str, low: int, high: int) -> int:

@@ -9,7 +9,7 @@ import vyre
 from vyre import u32, u64
 from vyre._calls import explain_calls
 from vyre.errors import ArgumentError
-from vyre.std._host import bytes_of, count_of
+from vyre.std._host import count_of, host_bytes
 from vyre.std._messages import taken
 from vyre.std._streams import Stream, hashed
 from vyre.std._trimmed import trimmed
@@ -117,7 +117,7 @@ def _digest(wide: bool, data: Any, size: Any, key: Any, backend: Any, device: An
     function = f"vyre.std.blake2{'b' if wide else 's'}"
     most = 64 if wide else 32
     size = count_of(size, f"argument `digest_size` of {function}", 1, most)
-    octets = bytes(bytes_of(key, f"argument `key` of {function}"))
+    octets = host_bytes(key, f"argument `key` of {function}")
     if len(octets) > most:
         raise ArgumentError(
             f"argument `key` of {function} must have at most {most} bytes, got {len(octets)}. "

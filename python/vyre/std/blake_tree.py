@@ -16,7 +16,7 @@ from vyre.errors import ArgumentError
 from vyre.std import _blake3_many
 from vyre.std._blake3 import CHUNK, IV, KEYED, MATERIAL, context_key
 from vyre.std._blake3_long import by_all
-from vyre.std._host import bytes_of, count_of
+from vyre.std._host import count_of, host_bytes
 from vyre.std._messages import Messages, taken
 from vyre.std._one import one_resident
 from vyre.std._trimmed import trimmed
@@ -89,7 +89,7 @@ def trimmed_to(digests: Any, length: int) -> Any:
 
 def key_words(key: Any, where: str) -> list[int]:
     """Give the words of a key of 32 bytes."""
-    octets_ = bytes(bytes_of(key, where))
+    octets_ = host_bytes(key, where)
     if len(octets_) != 32:
         raise ArgumentError(f"{where} must have 32 bytes, got {len(octets_)}. Fix: pass a key of 32 bytes.")
     return [int(each) for each in np.frombuffer(octets_, "<u4")]

@@ -8,7 +8,7 @@ import vyre
 from vyre import u32, u64
 from vyre._calls import explain_calls
 from vyre.errors import ArgumentError
-from vyre.std._host import bytes_of, count_of
+from vyre.std._host import count_of, host_bytes
 from vyre.std._messages import taken
 from vyre.std._streams import Stream, hashed, pick
 
@@ -286,7 +286,7 @@ def siphash24(data: Any, key: Any, *, backend: str | None = None, device: int | 
     '0xa129ca6149be45e5'
     """
     where = "argument `key` of vyre.std.siphash24"
-    octets = bytes(bytes_of(key, where))
+    octets = host_bytes(key, where)
     if len(octets) != 16:
         raise ArgumentError(f"{where} must have 16 bytes, got {len(octets)}. Fix: pass a key of 16 bytes.")
     words = [int.from_bytes(octets[k : k + 4], "little") for k in range(0, 16, 4)]

@@ -75,10 +75,17 @@ def sum(
     >>> int(sum(np.array([2**32 - 1, 1], np.uint32), dtype=np.uint64, backend="cpu"))
     4294967296
     """
-    if dtype is None or np.dtype(dtype) == x.dtype:
+    if dtype is None:
+        return _reduced("sum", x, "add", None, backend, device)
+    x = elements(x, "argument `x` of vyre.std.sum", list(TYPES))
+    try:
+        wanted = np.dtype(dtype)
+    except (TypeError, ValueError):
+        wanted = None
+    if wanted is not None and wanted == x.dtype:
         return _reduced("sum", x, "add", None, backend, device)
     x = elements(x, "argument `x` of vyre.std.sum", ["uint32"])
-    if np.dtype(dtype) != np.uint64:
+    if wanted != np.uint64:
         raise ArgumentError(
             f"argument `dtype` of vyre.std.sum must be {x.dtype} or uint64, got {shown(dtype)}. "
             "Fix: write dtype=np.uint64 for the exact sum."

@@ -109,7 +109,7 @@ class Patterns:
     """
 
     def __init__(self, patterns: Iterable[Any]) -> None:
-        if isinstance(patterns, (bytes, bytearray, memoryview, str)) or not hasattr(patterns, "__iter__"):
+        if isinstance(patterns, (bytes, bytearray, memoryview, str, Array)) or not np.iterable(patterns):
             raise BindingError(
                 f"argument `patterns` of vyre.std.Patterns must be a list of bytes, got an object of type "
                 f'{type(patterns).__name__[:80]}. Fix: write [b"word"].'

@@ -1,0 +1,61 @@
+"""Arguments of the library's calls that are of no use are refused with its own errors."""
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import std
+from vyre.errors import ArgumentError, BindingError
+
+KEY = bytes(range(32))
+
+_KEYED = {
+    "argument `key` of vyre.std.siphash24": lambda key: std.siphash24(b"abc", key[:16], backend="cpu"),
+    "argument `key` of vyre.std.blake2s": lambda key: std.blake2s(b"abc", key=key, backend="cpu"),
+    "argument `key` of vyre.std.blake2b": lambda key: std.blake2b(b"abc", key=key, backend="cpu"),
+    "argument `key` of vyre.std.blake3": lambda key: std.blake3(b"abc", key=key, backend="cpu"),
+    "argument `key` of vyre.std.chacha20": lambda key: std.chacha20(key, bytes(12), b"abc", backend="cpu"),
+    "argument `nonce` of vyre.std.chacha20": lambda key: std.chacha20(KEY, key[:12], b"abc", backend="cpu"),
+    "argument `key` of vyre.std.aes_ctr": lambda key: std.aes_ctr(key, bytes(16), b"abc", backend="cpu"),
+    "argument `counter_block` of vyre.std.aes_ctr": lambda key: std.aes_ctr(KEY, key[:16], b"abc", backend="cpu"),
+}
+
+
+@pytest.mark.parametrize("where", _KEYED)
+def test_a_key_is_bytes_of_the_host(where):
+    resident = vyre.array(np.frombuffer(KEY, np.uint8), backend="cpu")
+    with pytest.raises(BindingError) as error:
+        _KEYED[where](resident)
+    assert str(error.value) == f"{where} must be bytes of the host, got a vyre.Array. Fix: write array.numpy()."
+    assert _KEYED[where](resident.numpy()) == _KEYED[where](KEY)
+
+
+@pytest.mark.parametrize("dtype", ["x", -1, [b"a"], (b"a",), np.int64], ids=str)
+def test_sum_refuses_what_is_no_type(dtype):
+    x = np.array([2**32 - 1, 1], np.uint32)
+    with pytest.raises(ArgumentError) as error:
+        std.sum(x, dtype=dtype, backend="cpu")
+    assert str(error.value).startswith("argument `dtype` of vyre.std.sum must be uint32 or uint64, got ")
+    assert str(error.value).endswith(". Fix: write dtype=np.uint64 for the exact sum.")
+    assert std.sum(x, dtype=np.uint64, backend="cpu") == 2**32
+
+
+def test_sum_with_a_type_refuses_a_list():
+    with pytest.raises(BindingError) as error:
+        std.sum([1, 2], dtype=np.uint64, backend="cpu")
+    assert str(error.value) == (
+        "argument `x` of vyre.std.sum must be an array of uint32, int32 or uint64, got an object of type list. "
+        "Fix: write np.array(values, np.uint32)."
+    )
+    assert std.sum(np.array([1, 2], np.uint32), dtype=np.uint64, backend="cpu") == 3
+
+
+@pytest.mark.parametrize("patterns", [np.array(3), vyre.arange(3, backend="cpu")], ids=["no axes", "resident"])
+def test_patterns_are_a_list(patterns):
+    with pytest.raises(BindingError) as error:
+        std.Patterns(patterns)
+    assert str(error.value) == (
+        "argument `patterns` of vyre.std.Patterns must be a list of bytes, got an object of type "
+        f'{type(patterns).__name__}. Fix: write [b"word"].'
+    )
+    assert std.Patterns([b"word"]).find(b"a word", backend="cpu").tolist() == [(2, 6, 0)]
