@@ -18,7 +18,7 @@ from vyre._core import Array, DataType, Procedure
 from vyre._default import place
 from vyre._kernel.call import _RANGES
 from vyre._kernel.mistakes import Mistake
-from vyre._kernel.parameters import Parameter, parameters_of
+from vyre._kernel.parameters import Parameter, _type_for, parameters_of
 from vyre._kernel.recording import RECORDING
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.core import core_procedure
@@ -266,7 +266,7 @@ class ProcedureFunction:
                 raise BindingError(
                     f"argument `out` of procedure `{self.name}` must be a writable array of {decl.element} with "
                     f"{decl.axes} "
-                    f"axes, got {array!r}. Fix: pass vyre.scratch({decl.element}, ...)."
+                    f"axes, got {array!r}. Fix: pass vyre.scratch({_type_for(decl.element)}, ...)."
                 )
             results[id(decl)] = array
         for decl in made._of_role("in_out"):

@@ -12,6 +12,7 @@ from vyre._array import _NUMPY
 from vyre._calls import explain_calls
 from vyre._core import DataType
 from vyre._kernel import call as kernel_call
+from vyre._kernel.parameters import _type_for
 from vyre._kernel.tracer import is_tracing
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.sizes import SIZES, Size, as_size, ceil_div
@@ -161,7 +162,7 @@ def scratch(dtype: DataType, *shape: Size | int, zeros: bool = False, name: str 
         )
     if not 1 <= len(shape) <= 3:
         raise ArgumentError(
-            f"vyre.scratch takes one to three axes, got {len(shape)}. Fix: write vyre.scratch({dtype}, n)."
+            f"vyre.scratch takes one to three axes, got {len(shape)}. Fix: write vyre.scratch({_type_for(dtype)}, n)."
         )
     extents = tuple(as_size(each, "argument `shape` of vyre.scratch") for each in shape)
     decl = recorder.declare(ArrayDecl(name, "scratch", dtype, len(extents), extents, zeros=bool(zeros)))
@@ -362,9 +363,8 @@ def _arrays(recorder: Recorder, kernel: Kernel, given: dict[str, Any]) -> dict[s
         array = arrays[each.name] = recorder.array(given[each.name], where)
         if array._element is not each.element:
             raise BindingError(
-                f"{where} must have elements of {each.element}, got {array!r}. Fix: write .view({each.element}) "
-                "for the same bytes, "
-                "or convert in a kernel."
+                f"{where} must have elements of {each.element}, got {array!r}. "
+                f"Fix: write .view({_type_for(each.element)}) for the same bytes, or convert in a kernel."
             )
         if len(array._shape) != each.axes:
             raise BindingError(
@@ -378,7 +378,7 @@ def _arrays(recorder: Recorder, kernel: Kernel, given: dict[str, Any]) -> dict[s
         if like is None:
             raise BindingError(
                 f"argument `{each.name}` of kernel `{kernel.__name__}` is left out, and no array with {each.axes} "
-                f"axes says its shape. Fix: pass vyre.scratch({each.element}, ...)."
+                f"axes says its shape. Fix: pass vyre.scratch({_type_for(each.element)}, ...)."
             )
         assert each.element is not None
         arrays[each.name] = scratch(each.element, *like._shape, name=each.name)
