@@ -11,6 +11,7 @@
 #include <functional>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -181,6 +182,52 @@ TEST(Plan, may_be_destroyed_with_its_arrays_while_the_device_works) {
     last->read(0, std::as_writable_bytes(std::span(got)), {});
     EXPECT_EQ(got, xored(a, b));
   });
+}
+
+// Each turn reads the array of the turn before, whose memory comes back while the device still works with it.
+TEST(Storage, that_is_dropped_while_the_device_works_makes_room_for_the_next) {
+  const validate::ValidProgram slow = valid(Sample()
+                                                .in("a")
+                                                .out("b")
+                                                .size(64)
+                                                .add(let("x", load("a", gid(0))))
+                                                .add(loop("k", u32(0), u32(2000), {assign("x", var("x") * u32(1664525) + u32(1013904223))}))
+                                                .add(store("b", gid(0), var("x")))
+                                                .make());
+  // A slab's block, and a block with a buffer of its own.
+  for (const std::size_t count : {std::size_t{100}, std::size_t{300'000}}) {
+    at_every_place([&](const Place& place) {
+      const bool gpu_like = place.name.ends_with(", staged");
+      // The reference would take minutes.
+      if (!place.device && count > 1000) return;
+      const auto executable = place.backend->prepare(slow, place.device);
+      Words expected = counted_words(count, 3);
+      std::unique_ptr<Storage> last = place.backend->allocate(place.device, 4 * count, false);
+      last->write(0, bytes_of(expected), {});
+      std::set<std::uint64_t> memories = {last->id()};
+      const std::uint32_t threads = 640;
+      for (int turn = 0; turn < 12; ++turn) {
+        // Every other one is zeroed, which is a submission of its own.
+        std::unique_ptr<Storage> next = place.backend->allocate(place.device, 4 * count, turn % 2 == 0);
+        memories.insert(next->id());
+        const StorageView views[] = {{last.get(), 0, 4 * count, static_cast<std::uint32_t>(count)},
+                                     {next.get(), 0, 4 * count, static_cast<std::uint32_t>(count)}};
+        executable->plan(views, {threads / 64, 1, 1})->submit(views, {});
+        // What a program does not write is what was in the memory: only the written elements are compared.
+        for (std::size_t k = 0; k < std::min<std::size_t>(count, threads); ++k) {
+          for (int step = 0; step < 2000; ++step) expected[k] = expected[k] * 1664525 + 1013904223;
+        }
+        last = std::move(next);
+      }
+      Words got(std::min<std::size_t>(count, threads));
+      last->read(0, std::as_writable_bytes(std::span(got)), {});
+      expected.resize(got.size());
+      EXPECT_EQ(got, expected);
+      if (gpu_like) {
+        EXPECT_LE(memories.size(), 2u);
+      }
+    });
+  }
 }
 
 TEST(Plan, is_submitted_from_many_threads_at_once) {

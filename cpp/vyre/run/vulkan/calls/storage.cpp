@@ -1,6 +1,7 @@
 // How it works: last_use_ is the timeline value of the last submission that uses the block. Reads wait for it. Where the host reaches
-// device memory, it reads and writes the block; elsewhere Transfers copies through staging memory. The block is retired with last_use_, so
-// a storage can be destroyed while the device still uses it.
+// device memory, it reads and writes the block; elsewhere Transfers copies through staging memory. When a storage
+// is destroyed while the device still uses its block, the block is given back with last_use_: to work that is submitted later at once, to
+// the host when that value is past.
 #include "vyre/run/vulkan/calls/storage.hpp"
 
 #include <fmt/format.h>
@@ -22,7 +23,7 @@ static_assert(Transfers::kChunkBytes >= HostMirror::kMaxBytes);
 
 struct VulkanStorage::Memory final : Retired {
   explicit Memory(Block of) : block(std::move(of)) {}
-  const Block block;
+  Block block;
 };
 
 VulkanStorage::VulkanStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bool zeroed) : device_(std::move(device)), bytes_(bytes) {
@@ -33,10 +34,17 @@ VulkanStorage::VulkanStorage(std::shared_ptr<Device> device, std::uint64_t bytes
                     "another device.",
                     bytes, most.name, device_->name(), most.bytes));
   }
-  memory_ = std::make_unique<Memory>(device_->heap().allocate(bytes));
+  if (device_->context().unified()) {
+    memory_ = std::make_unique<Memory>(device_->heap().allocate(bytes));
+  } else {
+    // Here, submissions alone reach the array.
+    Heap::InOrder given = device_->heap().allocate_in_order(bytes);
+    memory_ = std::make_unique<Memory>(std::move(given.block));
+    last_use_ = given.busy_until;
+  }
   if (bytes <= HostMirror::kMaxBytes) mirror_ = std::make_unique<HostMirror>(bytes, zeroed);
   if (!zeroed) return;
-  // The device does not use a block that comes from the heap, so the host may write it where it can.
+  // The device does not use a block that the host can reach and that comes from the heap.
   if (std::byte* mapped = block().mapped()) {
     std::memset(mapped, 0, block().bytes());
   } else {
@@ -44,7 +52,14 @@ VulkanStorage::VulkanStorage(std::shared_ptr<Device> device, std::uint64_t bytes
   }
 }
 
-VulkanStorage::~VulkanStorage() { device_->stream().retire(last_use_, std::move(memory_)); }
+VulkanStorage::~VulkanStorage() {
+  Context& context = device_->context();
+  if (!context.unified() && !context.forked() && !device_->stream().is_past(last_use_) &&
+      device_->heap().give_back_in_order(memory_->block, last_use_)) {
+    return;
+  }
+  device_->stream().retire(last_use_, std::move(memory_));
+}
 
 const Block& VulkanStorage::block() const { return memory_->block; }
 

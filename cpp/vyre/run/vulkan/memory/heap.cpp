@@ -1,7 +1,8 @@
 // How it works: the size of a block up to 1 MiB is a power of two, and blocks of the same size share a slab, which is one buffer of 64 KiB
 // to 4 MiB. A larger block has a buffer of its own, and its size is rounded up by an eighth at most. A block that comes back goes to the
 // front of its size's list, so that a loop of calls gets the same blocks each time, and with them the descriptor sets and plans that were
-// made for these blocks.
+// made for these blocks. A block that comes back while the device uses it is kept apart: work that is submitted later may have it at once,
+// and the host when the device is done with it.
 #include "vyre/run/vulkan/memory/heap.hpp"
 
 #include <algorithm>
@@ -41,26 +42,49 @@ Block::~Block() {
   if (heap_ != nullptr) heap_->give_back(std::move(part_));
 }
 
-Heap::Heap(Context& context, Stream& stream) : context_(context), stream_(stream), most_kept_on_device_(kept_on(context)) {}
+Heap::Heap(Context& context, Stream& stream) : context_(context), stream_(stream) {
+  unused(BufferUse::Device).most = kept_on(context);
+  unused(BufferUse::Host).most = kKeptAtLeast;
+}
 
-VkDeviceSize Heap::most_kept(BufferUse use) const { return use == BufferUse::Device ? most_kept_on_device_ : kKeptAtLeast; }
+VkDeviceSize Heap::class_of(VkDeviceSize bytes) const {
+  const VkDeviceSize wanted = size_class(bytes);
+  // Rounding up to a size class must not push a request over the allocation limit, so such a request gets its exact size.
+  return wanted > context_.physical().max_memory_allocation ? (bytes + kAlignment - 1) / kAlignment * kAlignment : wanted;
+}
+
+Block Heap::take(Unused& unused, Parts& from, Parts::iterator part) {
+  Parts taken;
+  taken.splice(taken.begin(), from, part);
+  taken.front().busy_until = 0;
+  if (taken.front().bytes > kLargestShared) unused.kept -= taken.front().bytes;
+  return Block(*this, std::move(taken));
+}
 
 Block Heap::allocate(VkDeviceSize bytes, BufferUse use) {
-  VkDeviceSize wanted = size_class(bytes);
-  // Rounding up to a size class must not push a request over the allocation limit, so such a request gets its exact size.
-  if (wanted > context_.physical().max_memory_allocation) wanted = (bytes + kAlignment - 1) / kAlignment * kAlignment;
+  const VkDeviceSize wanted = class_of(bytes);
   {
-    Parts part;
     const std::lock_guard lock(mutex_);
-    // Makes the list of this size before a block of it can be given back, so that give_back() needs no memory.
-    Parts& unused = this->unused(use).by_size[wanted];
-    if (!unused.empty()) {
-      part.splice(part.begin(), unused, unused.begin());
-      if (wanted > kLargestShared) this->unused(use).kept -= wanted;
-      return Block(*this, std::move(part));
-    }
+    // Makes the lists of this size before a block of it can be given back, so that giving back needs no memory.
+    Unused& unused = this->unused(use);
+    auto& [idle, busy] = unused.by_size[wanted];
+    if (!idle.empty()) return take(unused, idle, idle.begin());
+    if (!busy.empty() && stream_.is_past(busy.back().busy_until)) return take(unused, busy, std::prev(busy.end()));
   }
   return make(wanted, use);
+}
+
+Heap::InOrder Heap::allocate_in_order(VkDeviceSize bytes) {
+  {
+    const std::lock_guard lock(mutex_);
+    Unused& unused = this->unused(BufferUse::Device);
+    if (const auto found = unused.by_size.find(class_of(bytes)); found != unused.by_size.end() && !found->second.busy.empty()) {
+      Parts& busy = found->second.busy;
+      const TimelineValue until = busy.front().busy_until;
+      return {take(unused, busy, busy.begin()), until};
+    }
+  }
+  return {allocate(bytes), 0};
 }
 
 Block Heap::make(VkDeviceSize bytes, BufferUse use) {
@@ -77,8 +101,8 @@ Block Heap::make(VkDeviceSize bytes, BufferUse use) {
   Parts part;
   part.splice(part.begin(), parts, parts.begin());
   const std::lock_guard lock(mutex_);
-  Parts& unused = this->unused(use).by_size[bytes];
-  unused.splice(unused.end(), parts);
+  Parts& idle = this->unused(use).by_size[bytes].idle;
+  idle.splice(idle.end(), parts);
   return Block(*this, std::move(part));
 }
 
@@ -86,21 +110,48 @@ void Heap::give_back(Parts part) noexcept {
   const VkDeviceSize bytes = part.front().bytes;
   const std::lock_guard lock(mutex_);
   Unused& unused = this->unused(part.front().use);
-  if (bytes > kLargestShared) {
-    // Beyond the limit, the memory is freed when this returns.
-    if (unused.kept + bytes > most_kept(part.front().use)) return;
-    unused.kept += bytes;
-  }
-  Parts& same_size = unused.by_size.find(bytes)->second;
-  same_size.splice(same_size.begin(), part);
+  // Beyond the limit, the memory is freed when this returns.
+  if (!unused.keep(bytes)) return;
+  Parts& idle = unused.by_size.find(bytes)->second.idle;
+  idle.splice(idle.begin(), part);
+}
+
+bool Heap::give_back_in_order(Block& block, TimelineValue busy_until) noexcept {
+  const VkDeviceSize bytes = block.bytes();
+  const std::lock_guard lock(mutex_);
+  Unused& unused = this->unused(block.part().use);
+  if (!unused.keep(bytes)) return false;
+  Parts& busy = unused.by_size.find(bytes)->second.busy;
+  busy.splice(busy.begin(), block.part_);
+  busy.front().busy_until = busy_until;
+  block.heap_ = nullptr;
+  return true;
+}
+
+bool Heap::Unused::keep(VkDeviceSize bytes) noexcept {
+  if (bytes <= kLargestShared) return true;
+  if (kept + bytes > most) return false;
+  kept += bytes;
+  return true;
 }
 
 bool Heap::trim() noexcept {
   Parts freed;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   for (Unused& unused : unused_) {
-    for (auto& [bytes, parts] : unused.by_size) freed.splice(freed.end(), parts);
     unused.kept = 0;
+    for (auto& [bytes, parts] : unused.by_size) {
+      freed.splice(freed.end(), parts.idle);
+      for (auto part = parts.busy.begin(); part != parts.busy.end();) {
+        const auto next = std::next(part);
+        if (stream_.is_past(part->busy_until)) {
+          freed.splice(freed.end(), parts.busy, part);
+        } else if (bytes > kLargestShared) {
+          unused.kept += bytes;
+        }
+        part = next;
+      }
+    }
   }
   return !freed.empty();
 }

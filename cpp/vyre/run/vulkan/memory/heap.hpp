@@ -47,6 +47,7 @@ class Block {
     VkDeviceSize bytes = 0;
     std::uint64_t id = 0;
     BufferUse use = BufferUse::Device;
+    TimelineValue busy_until = 0;  // the last submission that uses the part, of one that came back before that was done
   };
   Block(Heap& heap, std::list<Part> part) : heap_(&heap), part_(std::move(part)) {}
   const Part& part() const { return part_.front(); }
@@ -67,15 +68,36 @@ class Heap {
   // again. Throws DeviceMemoryError.
   Block allocate(VkDeviceSize bytes, BufferUse use = BufferUse::Device);
 
+  // A block of device memory that submissions up to `busy_until` may still use. Only later submissions may use it: they wait for the
+  // earlier ones, so an array that is made and dropped in a loop takes no new memory while the device is behind. The host must not touch
+  // the block before `busy_until` is past.
+  struct InOrder {
+    Block block;
+    TimelineValue busy_until;
+  };
+  InOrder allocate_in_order(VkDeviceSize bytes);
+  // Takes back a block that submissions up to `busy_until` use. Returns false, and leaves the block alone, when enough unused memory is
+  // kept already: the block must then live until that value is past.
+  bool give_back_in_order(Block& block, TimelineValue busy_until) noexcept;
+
  private:
   friend class Block;
   using Parts = std::list<Block::Part>;
+  struct OfOneSize {
+    Parts idle;
+    Parts busy;  // the last one that came back is the first
+  };
   struct Unused {
     VkDeviceSize kept = 0;  // bytes of the parts that do not share a buffer
-    std::map<VkDeviceSize, Parts> by_size;
+    VkDeviceSize most = 0;  // the limit on `kept`
+    // Whether a part of so many bytes may be kept; counts it if so.
+    bool keep(VkDeviceSize bytes) noexcept;
+    std::map<VkDeviceSize, OfOneSize> by_size;
   };
+  VkDeviceSize class_of(VkDeviceSize bytes) const;
+  // Moves a part of `from` into a block.
+  Block take(Unused& unused, Parts& from, Parts::iterator part);
   Unused& unused(BufferUse use) { return unused_[use == BufferUse::Device ? 0 : 1]; }
-  VkDeviceSize most_kept(BufferUse use) const;
   Block make(VkDeviceSize bytes, BufferUse use);
   void give_back(Parts part) noexcept;
   // Frees all memory that is kept for reuse. Returns whether there was any.
@@ -83,7 +105,6 @@ class Heap {
 
   Context& context_;
   Stream& stream_;
-  const VkDeviceSize most_kept_on_device_;
   std::mutex mutex_;
   std::array<Unused, 2> unused_;
 };
