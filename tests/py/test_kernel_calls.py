@@ -150,6 +150,30 @@ def test_calls_join_a_graph():
     assert data.numpy().tolist() == (A + 6).tolist()
 
 
+@vyre.kernel
+def large_ones(a: In[u32], large: Out[u32], found: Out[vyre.boolean]):
+    i = vyre.gid(0)
+    if a[i] > 3:
+        large[i] = a[i]
+        found[i] = True
+
+
+def test_a_resident_out_begins_as_zeros_at_each_call_and_at_each_replay(target):
+    a = vyre.array(np.arange(6, dtype=np.uint32), **target)
+    large, found = vyre.full(6, 9, dtype=vyre.u32, **target), vyre.full(6, True, dtype=bool, **target)
+    large_ones(a, large, found)
+    assert large.numpy().tolist() == [0, 0, 0, 0, 4, 5]
+    assert found.numpy().tolist() == [False] * 4 + [True] * 2
+    with vyre.graph() as graph:
+        large_ones(a, large, found)
+    for _ in range(2):
+        large.fill(7)
+        found.fill(True)
+        graph.replay()
+        assert large.numpy().tolist() == [0, 0, 0, 0, 4, 5]
+        assert found.numpy().tolist() == [False] * 4 + [True] * 2
+
+
 def test_arrays_without_elements_run_nothing(target):
     assert saxpy(A[:0], A[:0], 1, **target).tolist() == []
 

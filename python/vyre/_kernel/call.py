@@ -395,7 +395,7 @@ def run_resident(
         elif isinstance(value, Array):
             array = value
             if each.kind == "Out":
-                array.write(np.zeros(value.shape, value.dtype))
+                array.fill(value.dtype.type(0))
         elif each.kind == "Out":
             array = _core._empty(list(value.shape), value.dtype, resident.backend, resident.device)
             back.append((value, array))
