@@ -54,6 +54,12 @@ void Emitter::begin_loop(std::uint32_t at) {
     const Word turns = result(spv::OpISub, uint(), {region.end, first});
     region.end = result(spv::OpSelect, uint(), {some, turns, constant(0)});
   }
+  if (!closed_loops_.empty() && closed_loops_[at]) {
+    const auto& size = kernel_.workgroup_size;
+    const Word index = result(spv::OpLoad, uint(), {local_index_});
+    const Word used = result(spv::OpULessThan, boolean(), {index, constant(size[0] * size[1] * size[2])});
+    region.end = result(spv::OpSelect, uint(), {used, region.end, constant(0)});
+  }
   if (options_.check_loops && has_break(at)) {
     region.left = module_.variable(Section::FunctionVariables, spv::StorageClassFunction, uint());
     put(spv::OpStore, {region.left, constant(0)});

@@ -43,7 +43,7 @@ void Emitter::declare() {
   const Word vector = module_.uints(3);
   workgroup_id_ = built_in(spv::BuiltInWorkgroupId, vector);
   local_id_ = built_in(spv::BuiltInLocalInvocationId, vector);
-  if (!kernel_.shared.empty()) local_index_ = built_in(spv::BuiltInLocalInvocationIndex, uint());
+  if (!kernel_.shared.empty() || !closed_loops_.empty()) local_index_ = built_in(spv::BuiltInLocalInvocationIndex, uint());
 
   const auto words = static_cast<Word>(kFirstLengthWord + kernel_.buffers.size());
   const Word words_type = module_.distinct_type(spv::OpTypeArray, {uint(), constant(words)});

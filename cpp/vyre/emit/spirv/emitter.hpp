@@ -12,6 +12,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/emit/spirv/module.hpp"
 #include "vyre/emit/spirv/options.hpp"
+#include "vyre/emit/unused_lanes.hpp"
 #include "vyre/lower/kernel.hpp"
 
 namespace vyre::spirv {
@@ -148,6 +149,7 @@ class Emitter {
   std::vector<std::uint8_t> boolean_;  // by value: whether it is 0 or 1, and made as a bool
   std::vector<Use> uses_;              // by value
   std::vector<Region> regions_;
+  const std::vector<bool> closed_loops_ = emit::loops_closed_to_unused_lanes(kernel_);
   Word block_ = 0;     // the label of the current block
   bool live_ = false;  // the current block has not ended
 

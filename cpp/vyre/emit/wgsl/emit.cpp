@@ -13,6 +13,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/emit/interface.hpp"
+#include "vyre/emit/unused_lanes.hpp"
 
 namespace vyre::wgsl {
 namespace {
@@ -61,7 +62,7 @@ class Emitter {
     const auto& size = kernel_.workgroup_size;
     put("\n@compute @workgroup_size({}, {}, {})\n", size[0], size[1], size[2]);
     put("fn main(\n  @builtin(workgroup_id) workgroup_id: vec3<u32>,\n  @builtin(local_invocation_id) local_id: vec3<u32>,\n");
-    if (!kernel_.shared.empty()) put("  @builtin(local_invocation_index) local_index: u32,\n");
+    if (!kernel_.shared.empty() || !closed_loops_.empty()) put("  @builtin(local_invocation_index) local_index: u32,\n");
     put(") {{\n");
     zero_shared();
     // Without an initialiser they are zeros.
@@ -230,13 +231,23 @@ class Emitter {
 
   // Turns are counted from 0, as spirv/control_flow.cpp says.
   void begin_loop(std::uint32_t at, const Instruction& code) {
-    const std::uint32_t first = code.a.index, end = code.b.index;
+    const std::uint32_t first = code.a.index;
+    std::string end = fmt::format("v{}", code.b.index);
+    const bool closed = !closed_loops_.empty() && closed_loops_[at];
+    const auto close_to_unused_lanes = [&] {
+      const auto& size = kernel_.workgroup_size;
+      line("let end{} = select(0u, {}, local_index < {}u);", at, end, size[0] * size[1] * size[2]);
+      end = fmt::format("end{}", at);
+    };
     if (kernel_.code[first].op == Opcode::Constant) {
-      line("for (var v{} = v{}; v{} < v{}; v{} += 1u) {{", at, first, at, end, at);
+      if (closed) close_to_unused_lanes();
+      line("for (var v{} = v{}; v{} < {}; v{} += 1u) {{", at, first, at, end, at);
       return open();
     }
-    line("let turns{} = select(0u, v{} - v{}, v{} < v{});", at, end, first, first, end);
-    line("for (var turn{} = 0u; turn{} < turns{}; turn{} += 1u) {{", at, at, at, at);
+    line("let turns{} = select(0u, {} - v{}, v{} < {});", at, end, first, first, end);
+    end = fmt::format("turns{}", at);
+    if (closed) close_to_unused_lanes();
+    line("for (var turn{} = 0u; turn{} < {}; turn{} += 1u) {{", at, at, end, at);
     open();
     line("let v{} = v{} + turn{};", at, first, at);
   }
@@ -270,6 +281,7 @@ class Emitter {
 
   const Kernel& kernel_;
   std::vector<bool> is_variable_;
+  const std::vector<bool> closed_loops_ = emit::loops_closed_to_unused_lanes(kernel_);
   std::string text_;
   std::size_t depth_ = 1;
 };

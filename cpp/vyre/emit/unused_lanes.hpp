@@ -1,0 +1,15 @@
+// A driver runs a workgroup in groups of lanes, and the last group may have lanes that belong to no invocation. llvmpipe (Mesa 22.3) runs
+// loops in these lanes too, and its loads give them 0. Where they take more turns through a loop with a barrier than the invocations do,
+// their group is left waiting at the barrier, and what its invocations store after the loop is lost. So they must not enter such a loop.
+#pragma once
+
+#include <vector>
+
+#include "vyre/lower/kernel.hpp"
+
+namespace vyre::emit {
+
+// By instruction: whether it is a loop that lanes of no invocation could enter and that has a barrier. Empty when there is none.
+std::vector<bool> loops_closed_to_unused_lanes(const lower::Kernel& kernel);
+
+}  // namespace vyre::emit
