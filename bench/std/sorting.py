@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Case = tuple[str, Callable[[], Any], float, Callable[[], Any] | None]
 
 _LARGE = 1 << 26  # elements for which other tiles are tried, on a GPU of 48 KiB of workgroup memory
-TILES = (1536, 2048, 4096, 8192)
+TILES = (1024, 4096)
 TILINGS = (
     Tiling(64, 64, 8, 8, 4),
     Tiling(64, 64, 8, 8, 8),
@@ -87,8 +87,8 @@ def tilings(x: vyre.Array) -> Iterator[Case]:
     size, half = len(x), x[: len(x) // 2]
     for tile in TILES:
         yield f"sort, tiles of {tile}", lambda tile=tile: sorter(u32, tile=tile)(x, 0), size, None
-        pairs = sorter(u32, u32, tile=tile // 2)
-        yield f"sort of pairs, tiles of {tile // 2}", lambda pairs=pairs: pairs(half, half, 0), size // 2, None
+        pairs = sorter(u32, u32, tile=tile)
+        yield f"sort of pairs, tiles of {tile}", lambda pairs=pairs: pairs(half, half, 0), size // 2, None
     n = min(1024, int(size**0.5) // 4)
     a = x[: n * n]
     for tiling in TILINGS:

@@ -1,49 +1,33 @@
 """Kernels of the stable radix sort, least significant digit first, 8 bits a pass.
 
 Keys are unsigned and are compared after an exclusive or with `flip`, so that one kernel sorts in either direction and
-signed keys too. A pass over many keys takes three steps. `count_digits` counts the digits of each tile of keys: a row
+signed keys too. A pass over many keys takes three steps. `count_tile` counts the digits of each tile of keys: a row
 has a word for each digit, the count in the lower half and the place of the digit's first key in the sorted tile in the
-upper half. `place_tiles` sums the rows, which gives the place of each tile's digits in the result. The third kernel
-sorts a tile in workgroup memory and writes it in runs of equal digits.
-
-Ranks are found without subgroups: the invocations of a workgroup set one bit each in the mask word of their digit, and
-the number of bits below its own is the rank of an invocation's key. Setting bits is an atomic whose order has no
-effect, so that the ranks follow the positions of the keys: the sort is stable, and its result does not depend on the
-sizes of tiles.
+upper half. `place_tiles` sums the rows, which gives the place of each tile's digits in the result. The third step sorts
+a tile in workgroup memory and writes it in runs of equal digits (_radix_scatter.py).
 """
 
 # No `from __future__ import annotations`: the kernels' annotations name types of the functions that make them.
-import functools
-from types import SimpleNamespace
 from typing import Any
 
 import vyre
-from vyre import DataType, In, Out, u32, u64
+from vyre import In, Out, u32, u64
 
 __all__ = [
     "BATCH",
     "DIGITS",
+    "count_tile",
     "digit_of",
-    "kernels",
     "loaded_in",
     "place_chunk",
     "place_tiles",
     "sum_before",
     "sum_chunk",
-    "tile_of",
 ]
 
 DIGITS = 256
-LANES = 32  # one for each bit of a mask
+COUNTING = DIGITS // 2  # invocations that count the digits of a tile
 BATCH = 8  # loads that are under way together
-TOGETHER = 4  # keys of an invocation that are ranked together
-_MEMORY = 16384  # bytes of workgroup memory, which every device has
-
-
-def tile_of(key: DataType, value: DataType | None) -> int:
-    """The keys of a tile: as many as fit into workgroup memory beside the counters, in batches of all invocations."""
-    held = sum(0 if each is None else 8 if each is u64 else 4 for each in (key, value))
-    return (_MEMORY - (TOGETHER + 1) * 4 * DIGITS) // held // (LANES * BATCH) * (LANES * BATCH)
 
 
 def digit_of(key: Any, shift: Any, flip: Any) -> Any:
@@ -51,17 +35,21 @@ def digit_of(key: Any, shift: Any, flip: Any) -> Any:
     return vyre.u32((key ^ flip) >> shift) & 255
 
 
-def sum_before(sums: Any, value: Any) -> Any:
-    """The sum of the values of all invocations before this one, of 256; `sums` has two words for each."""
+def sum_before(sums: Any, value: Any, threads: int = 256) -> Any:
+    """The sum of the values of all invocations before this one; `sums` has two words for each of them.
+
+    Each step adds three neighbours.
+    """
     k = vyre.lid(0)
     total = value
     side = 0
-    for step in (1, 2, 4, 8, 16, 32, 64, 128):
+    for stride in (1, 4, 16, 64):
         sums[side + k] = total
         vyre.barrier()
-        if k >= step:
-            total += sums[side + k - step]
-        side = 256 - side
+        for j in vyre.unroll(range(1, min(4, threads // stride))):
+            if k >= stride * j:
+                total += sums[side + k - stride * j]
+        side = threads - side
     return total - value
 
 
@@ -79,155 +67,30 @@ def loaded_in(array: Any, base: Any, at: list[Any], count: Any) -> list[Any]:
     return values
 
 
-def count_tile(tile: int, keys: Any, rows: Any, shift: Any, flip: Any) -> None:
-    """Count the digits of a tile, with four counters a digit, so that equal keys meet less often in one word."""
-    counts = vyre.shared(u32, 4 * DIGITS)
-    sums = vyre.shared(u32, 2 * DIGITS)
+def count_tile(tile: int, keys: Any, quads: Any, rows: Any, shift: Any, flip: Any) -> None:
+    """Count the digits of a tile; `quads` are the same keys by fours, or None."""
+    counts = vyre.shared(u32, DIGITS)
+    sums = vyre.shared(u32, 2 * COUNTING)
     k = vyre.lid(0)
     base = vyre.wid(0) * tile
     left = keys.shape[0] - base
-    at = [k + 256 * j for j in vyre.unroll(range(tile // 256))]
-    loaded = loaded_in(keys, base, at, left)
-    for j in vyre.unroll(range(tile // 256)):
-        if at[j] < left:
-            counts.atomic_add(digit_of(loaded[j], shift, flip) << 2 | k & 3, 1)
+    if quads is not None and left >= tile:
+        fours = [quads[(base >> 2) + k + COUNTING * j] for j in vyre.unroll(range(tile // (4 * COUNTING)))]
+        for four in fours:
+            for key in (four.x, four.y, four.z, four.w):
+                counts.atomic_add(digit_of(key, shift, flip), 1)
+    else:
+        at = [k + COUNTING * j for j in vyre.unroll(range(tile // COUNTING))]
+        loaded = loaded_in(keys, base, at, left)
+        for j in vyre.unroll(range(tile // COUNTING)):
+            if at[j] < left:
+                counts.atomic_add(digit_of(loaded[j], shift, flip), 1)
     vyre.barrier()
-    count = counts[4 * k] + counts[4 * k + 1] + counts[4 * k + 2] + counts[4 * k + 3]
-    rows[vyre.wid(0) * DIGITS + k] = count | sum_before(sums, count) << 16
-
-
-def ranks_of(masks: Any, following: Any, digits: list[Any], inside: list[Any]) -> list[Any]:
-    """The ranks of several keys of this invocation; `following` has each digit's next rank, and is moved on.
-
-    All invocations' first keys precede all second ones, and so on. `masks` is all zeros before and after.
-    """
-    lane = vyre.lid(0)
-    for g in vyre.unroll(range(TOGETHER)):
-        if inside[g]:
-            masks.atomic_or_(g * DIGITS + digits[g], vyre.u32(1) << lane)
-    vyre.barrier()
-    ranks = [following[digit] for digit in digits]
-    own = []
-    for g in vyre.unroll(range(TOGETHER)):
-        for h in vyre.unroll(range(g)):
-            ranks[g] += vyre.popcount(masks[h * DIGITS + digits[g]])
-        own.append(masks[g * DIGITS + digits[g]])
-    vyre.barrier()
-    for g in vyre.unroll(range(TOGETHER)):
-        before = vyre.popcount(own[g] & ((vyre.u32(1) << lane) - 1))
-        ranks[g] += before
-        if vyre.logical_and(inside[g], before == 0):
-            masks[g * DIGITS + digits[g]] = 0
-            following.atomic_add(digits[g], vyre.popcount(own[g]))
-    vyre.barrier()
-    return ranks
-
-
-def scatter_tile(
-    tile: int, keys: Any, values: Any, rows: Any, starts: Any, out: Any, out_values: Any, shift: Any, flip: Any
-) -> None:
-    """Sort a tile by its digits and write it; with `out_values`, too, whose values without `values` are positions."""
-    held = vyre.shared(u64 if keys.element is u64 else u32, tile)
-    carried = None if out_values is None else vyre.shared(u64 if out_values.element is u64 else u32, tile)
-    masks = vyre.shared(u32, TOGETHER * DIGITS)
-    following = vyre.shared(u32, DIGITS)
-    lane, row = vyre.lid(0), vyre.wid(0) * DIGITS
-    base = vyre.wid(0) * tile
-    count = min(keys.shape[0] - base, tile)
-    turns = tile // (LANES * BATCH)
-    for j in vyre.unroll(range(DIGITS // LANES)):
-        following[j * LANES + lane] = rows[row + j * LANES + lane] >> 16
-    first = [LANES * j + lane for j in vyre.unroll(range(BATCH))]
-    ahead = loaded_in(keys, base, first, count)
-    brought = None if values is None else loaded_in(values, base, first, count)
-    vyre.barrier()
-    for turn in range(turns):
-        at = [turn * (LANES * BATCH) + i for i in first]
-        loaded = list(ahead)
-        # What the next turn ranks is on its way meanwhile.
-        further = [i + LANES * BATCH for i in at]
-        coming = loaded_in(keys, base, further, count)
-        for j in vyre.unroll(range(BATCH)):
-            ahead[j] = coming[j]
-        if values is not None:
-            moved = list(brought)
-            arriving = loaded_in(values, base, further, count)
-            for j in vyre.unroll(range(BATCH)):
-                brought[j] = arriving[j]
-        for k in vyre.unroll(range(0, BATCH, TOGETHER)):
-            inside = [at[k + g] < count for g in vyre.unroll(range(TOGETHER))]
-            digits = [digit_of(loaded[k + g], shift, flip) for g in vyre.unroll(range(TOGETHER))]
-            ranks = ranks_of(masks, following, digits, inside)
-            for g in vyre.unroll(range(TOGETHER)):
-                if inside[g]:
-                    held[ranks[g]] = loaded[k + g]
-                    if carried is not None:
-                        carried[ranks[g]] = moved[k + g] if values is not None else base + at[k + g]
-    vyre.barrier()
-    for j in vyre.unroll(range(DIGITS // LANES)):
-        following[j * LANES + lane] = starts[row + j * LANES + lane]
-    vyre.barrier()
-    for turn in range(turns):
-        at = [turn * (LANES * BATCH) + i for i in first]
-        found = [held[i] for i in at]
-        places = [following[digit_of(key, shift, flip)] for key in found]
-        for j in vyre.unroll(range(BATCH)):
-            if at[j] < count:
-                out[places[j] + at[j]] = found[j]
-                if carried is not None:
-                    out_values[places[j] + at[j]] = carried[at[j]]
-
-
-@functools.cache
-def kernels(key: DataType, value: DataType | None, tile: int) -> SimpleNamespace:
-    """The kernels of a pass over many keys, in tiles of so many.
-
-    Gives: `count_digits`, and to scatter `keys_only`, with a type of values `pairs` and, for u32, `positions`.
-    """
-    flips = u64 if key is u64 else u32
-
-    @vyre.kernel(workgroup_size=DIGITS)
-    def count_digits(keys: In[key], rows: Out[u32], shift: u32, flip: flips):
-        count_tile(tile, keys, rows, shift, flip)
-
-    @vyre.kernel(workgroup_size=LANES)
-    def keys_only(keys: In[key], rows: In[u32], starts: In[u32], out: Out[key], shift: u32, flip: flips):
-        scatter_tile(tile, keys, None, rows, starts, out, None, shift, flip)
-
-    made = SimpleNamespace(count_digits=count_digits, keys_only=keys_only)
-    if value is None:
-        return made
-
-    @vyre.kernel(workgroup_size=LANES)
-    def pairs(
-        keys: In[key],
-        values: In[value],
-        rows: In[u32],
-        starts: In[u32],
-        out: Out[key],
-        out_values: Out[value],
-        shift: u32,
-        flip: flips,
-    ):
-        scatter_tile(tile, keys, values, rows, starts, out, out_values, shift, flip)
-
-    made.pairs = pairs
-    if value is u32:
-
-        @vyre.kernel(workgroup_size=LANES)
-        def positions(
-            keys: In[key],
-            rows: In[u32],
-            starts: In[u32],
-            out: Out[key],
-            out_values: Out[u32],
-            shift: u32,
-            flip: flips,
-        ):
-            scatter_tile(tile, keys, None, rows, starts, out, out_values, shift, flip)
-
-        made.positions = positions
-    return made
+    own = [counts[2 * k + j] for j in vyre.unroll(range(2))]
+    before = sum_before(sums, own[0] + own[1], COUNTING)
+    row = vyre.wid(0) * DIGITS + 2 * k
+    rows[row] = own[0] | before << 16
+    rows[row + 1] = own[1] | before + own[0] << 16
 
 
 def write_starts(rows: Any, starts: Any, first: Any, turns: Any, start: Any) -> None:

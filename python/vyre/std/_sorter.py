@@ -7,7 +7,8 @@ from typing import Any
 
 import vyre
 from vyre import DataType, In, u32, u64
-from vyre.std._radix import BATCH, DIGITS, kernels, place_chunk, place_tiles, sum_chunk, tile_of
+from vyre.std._radix import BATCH, DIGITS, place_chunk, place_tiles, sum_chunk
+from vyre.std._radix_kernels import MEMORY_OF_PAIRS, TILE, TILE_OF_PAIRS, by_fours, kernels
 from vyre.std._small_sort import BITS, SMALL, TINY, small_kernels, tiny_kernels
 
 __all__ = ["sorter"]
@@ -25,7 +26,8 @@ def sorter(key: DataType, value: DataType | None = None, positions: bool = False
         key: the type of the keys: u8, u16, u32 or u64.
         value: the type of the values that go with the keys, u32 or u64, or None.
         positions: whether the values are the keys' positions, which are not given; then `value` is u32.
-        tile: keys of a tile, a multiple of 256 that fits into workgroup memory; the result does not depend on it.
+        tile: keys of a tile, a power of two from 512 to 4,096; the result does not depend on it. By default one of
+            4,096 for keys with values where the device has the workgroup memory for it, and else of 2,048.
 
     Gives: `procedure(keys, flip)` -> sorted keys, `procedure(keys, values, flip)` -> (keys, values), or with
     `positions` `procedure(keys, flip)` -> (keys, positions).
@@ -35,8 +37,10 @@ def sorter(key: DataType, value: DataType | None = None, positions: bool = False
     name = "_".join(["std.sort", form, *(each.name.lower() for each in (key, value) if each is not None)])
     # Their arrays take no memory where another of the three runs: they are procedures of their own.
     small = _recorded(f"{name}_small", *types, functools.partial(_small, getattr(small_kernels(key, value), form)))
-    tile = tile_of(key, value) if tile is None else tile
-    large = _recorded(f"{name}_large", *types, functools.partial(_large, tile))
+    large = {
+        each: _recorded(f"{name}_{each}", *types, functools.partial(_large, each))
+        for each in ([tile] if tile else [TILE] if value is None else [TILE, TILE_OF_PAIRS])
+    }
     tiny = getattr(tiny_kernels(key, value), form)
 
     def record(given: list[Any], results: list[Any], flip: Any) -> None:
@@ -47,7 +51,13 @@ def sorter(key: DataType, value: DataType | None = None, positions: bool = False
             with vyre.when(n <= SMALL):
                 small(*given, flip, out=tuple(results))
             with vyre.otherwise():
-                large(*given, flip, out=tuple(results))
+                if len(large) == 1:
+                    next(iter(large.values()))(*given, flip, out=tuple(results))
+                else:
+                    with vyre.when(vyre.limit("workgroup_memory") >= MEMORY_OF_PAIRS):
+                        large[TILE_OF_PAIRS](*given, flip, out=tuple(results))
+                    with vyre.otherwise():
+                        large[TILE](*given, flip, out=tuple(results))
 
     return _recorded(name, *types, record)
 
@@ -105,10 +115,11 @@ def _large(tile: int, given: list[Any], results: list[Any], flip: Any) -> None:
     source = given
     for p in range(passes):
         target = results if (passes - p) % 2 else spare
-        made.count_digits(source[0], rows, 8 * p, flip, workgroups=tiles)
+        quads = by_fours(source[0], key)
+        made.count_digits(source[0], quads, rows, 8 * p, flip, workgroups=tiles)
         _place(tiles, rows, starts, chunks)
         scatter = made.keys_only if value is None else made.positions if len(source) == 1 else made.pairs
-        scatter(*source, rows, starts, *target, 8 * p, flip, workgroups=tiles)
+        scatter(source[0], quads, *source[1:], starts, *target, 8 * p, flip, workgroups=tiles)
         source = target
 
 

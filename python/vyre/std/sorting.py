@@ -45,7 +45,7 @@ def sort(
         backend, device: where, for numpy arrays.
 
     Gives: a new array of x's dtype; a resident one for a resident one, without waiting. The device needs room for
-        another array like x, and for 2,048 bytes of counters for every 2,816 elements (1,280 of uint64).
+        another array like x, and for 2,048 bytes of counters for every 2,048 elements.
 
     Raises: BindingError, ArgumentError, CapabilityError, DeviceMemoryError, DeviceError.
 

@@ -9,12 +9,12 @@ import vyre
 from conftest import SEED
 from vyre import std, u32
 from vyre.errors import ArgumentError, BindingError, CallError
-from vyre.std._radix import kernels, place_tiles, tile_of
+from vyre.std._radix import place_tiles
+from vyre.std._radix_kernels import TILE, kernels
 from vyre.std._small_sort import SMALL, TINY, small_kernels
 from vyre.std._sorter import sorter
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
-TILE = tile_of(u32, None)
 # Around the keys of a workgroup, of each form and of a tile.
 SIZES = [0, 1, 2, 63, 64, 65, 255, 256, 257, TINY, TINY + 1, 1024, 1025, SMALL - 1, SMALL, SMALL + 1]
 LARGE = [2 * TILE - 1, 2 * TILE, 2 * TILE + 1, 10_000]
@@ -101,7 +101,7 @@ def test_resident_arrays_stay_resident_and_as_they_were(target, rng):
     assert np.array_equal(carried.numpy(), values)
 
 
-@pytest.mark.parametrize("tile", [256, 768, 2048])
+@pytest.mark.parametrize("tile", [512, 1024, 4096])
 def test_the_size_of_a_tile_does_not_show(rng, tile):
     x = rng.integers(0, 999, 9000, dtype=np.uint32)
     assert np.array_equal(sorter(u32, tile=tile)(x, 0, backend="reference"), np.sort(x))
@@ -111,9 +111,9 @@ def test_the_size_of_a_tile_does_not_show(rng, tile):
 
 
 def test_more_tiles_than_one_workgroup_places_are_placed_in_chunks(target, rng):
-    n = 600 * 256 + 17 if target["backend"] == "cpu" else 257 * 256 + 17
+    n = 600 * 512 + 17 if target["backend"] == "cpu" else 257 * 512 + 17
     x = rng.integers(0, 2**20, n, dtype=np.uint32)
-    assert np.array_equal(sorter(u32, tile=256)(x, 0, **target), np.sort(x))
+    assert np.array_equal(sorter(u32, tile=512)(x, 0, **target), np.sort(x))
 
 
 @pytest.mark.slow
@@ -149,13 +149,14 @@ def test_no_two_invocations_race(rng):
     n, tile, numbers = 700, 512, np.zeros(2, np.uint32)  # shift and flip
     keys = rng.integers(0, 50, n, dtype=np.uint32)
     made, small = kernels(u32, u32, tile), small_kernels(u32, u32)
-    rows = made.count_digits(keys, shift=0, flip=0, rows=np.zeros(512, np.uint32), workgroups=2)
+    quads = keys.reshape(-1, 4)
+    rows = made.count_digits(keys, quads, shift=0, flip=0, rows=np.zeros(512, np.uint32), workgroups=2)
     starts = place_tiles(rows, starts=np.zeros(512, np.uint32), workgroups=1)
     pairs = {"keys": keys, "values": keys, "out": n, "out_values": n}
     cases = [
-        (made.count_digits, {"keys": keys, "rows": 512, "__params": numbers}, 2),
+        (made.count_digits, {"keys": keys, "quads": quads, "rows": 512, "__params": numbers}, 2),
         (place_tiles, {"rows": rows, "starts": 512}, 1),
-        (made.pairs, {**pairs, "rows": rows, "starts": starts, "__params": numbers}, 2),
+        (made.pairs, {**pairs, "quads": quads, "starts": starts, "__params": numbers}, 2),
         (small.pairs, {**pairs, "spare": n, "spare_values": n, "__params": numbers[:1]}, 1),
     ]
     for kernel, arrays, workgroups in cases:
