@@ -9,10 +9,12 @@ import functools
 from typing import Any
 
 import vyre
-from vyre import DataType, In, Out, u8, u32
+from vyre import DataType, In, Out, i32, u8, u32, vec4u32
+from vyre.std._mask_bits import bits_of_four, rest_bits
 from vyre.std._operators import operator_of
 from vyre.std._reductions import LANES
 from vyre.std._scans import scanner
+from vyre.std._vector_compaction import TILE, count_many, move_vectors
 
 __all__ = ["compactor", "sum_before"]
 
@@ -37,24 +39,14 @@ def sum_before(value: Any) -> Any:
     return total - value, sums[_REACH + LANES - 1]
 
 
-def _four(word: Any, mask: DataType) -> Any:
-    """A bit for each of the four elements of a word of the mask, the first one lowest: whether it is not 0."""
-    if mask is u8:
-        return (((word & 0x7F7F7F7F) + 0x7F7F7F7F | word) >> 7 & 0x01010101) * 0x10204080 >> 28
-    lanes = [word.x, word.y, word.z, word.w]
-    bits = [vyre.u32(lanes[k] != 0) << k for k in vyre.unroll(range(4))]
-    return bits[0] | bits[1] | bits[2] | bits[3]
-
-
 def _bits(words: Any, rest: Any, first: Any, each: int, mask: DataType) -> Any:
     """A bit for each of an invocation's elements; `rest` has the last elements, which are no whole word."""
     loaded = [words[first + k] for k in vyre.unroll(range(each // 4))]
     bits = vyre.u32(0)
     for k in vyre.unroll(range(each // 4)):
-        bits |= _four(loaded[k], mask) << 4 * k
+        bits |= bits_of_four(loaded[k], mask) << 4 * k
         if first + k == len(words):
-            for j in vyre.unroll(range(3)):
-                bits |= vyre.u32(rest[j] != 0) << (4 * k + j)
+            bits |= rest_bits(rest) << 4 * k
     return bits
 
 
@@ -137,6 +129,15 @@ def compactor(element: DataType | None, mask: DataType, rest_too: bool = False, 
     name = f"std.{form}.{'positions' if element is None else element.name.lower()}_by_{mask.name.lower()}"
     sums = scanner(operator_of("add", u32, None, "vyre.std.compact"), True)
 
+    vectors = element in (u32, i32) and not rest_too
+
+    def by_vectors(x: Any, selected: Any, words: Any, rest: Any, y: Any, count: Any) -> None:
+        tiles = vyre.ceil_div(selected.length, TILE)
+        counts = vyre.scratch(u32, tiles, name="counts")
+        count_many(mask)(words, rest, counts, grid=32 * tiles)
+        quads = x[: selected.length // 4 * 4].view(vec4u32)
+        move_vectors(element, mask)(quads, x, words, rest, sums(counts), y, count, workgroups=tiles)
+
     def record(x: Any, selected: Any) -> tuple[Any, Any]:
         n = selected.length
         y = vyre.scratch(element or u32, n, name="y")
@@ -147,6 +148,9 @@ def compactor(element: DataType | None, mask: DataType, rest_too: bool = False, 
             none = vyre.scratch(u32, 0, name="none")
             _mover(element, mask, rest_too, each, True)(given, words, rest, none, y, count, workgroups=1)
         with vyre.otherwise():
+            if vectors:
+                by_vectors(x, selected, words, rest, y, count)
+                return y, count
             tiles = vyre.ceil_div(n, tile)
             counts = vyre.scratch(u32, tiles, name="counts")
             _counter(mask, each)(words, rest, counts, workgroups=tiles)

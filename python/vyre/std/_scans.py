@@ -10,9 +10,11 @@ import functools
 from typing import Any
 
 import vyre
-from vyre import In, Out, u32, u64
+from vyre import In, Out, u32, u64, vec4u32
 from vyre.std._operators import Operator, value_of
 from vyre.std._reductions import LANES, ordered, strided
+from vyre.std._vector_scans import TILE as VECTOR_TILE
+from vyre.std._vector_scans import scan_rest, scan_vectors
 
 __all__ = ["each_of", "scanner"]
 
@@ -93,10 +95,9 @@ def scan_tiles(op: Operator, inclusive: bool) -> Any:
     return scan
 
 
-def _reduce(op: Operator, chunks: int, x: Any, tiles: Any) -> Any:
-    """The results of tiles of so many chunks; that of the last tile may be wrong, and is not used."""
+def _reduce(op: Operator, tile: int, x: Any, tiles: Any) -> Any:
+    """The results of tiles of so many elements; that of the last tile may be wrong, and is not used."""
     partial = vyre.scratch(op.element, tiles, name="partial")
-    tile = LANES * each_of(op) * chunks
     if not op.commutes or op.identity is None:
         ordered(op, tile // LANES)(x, partial, workgroups=tiles)
         return partial
@@ -135,16 +136,34 @@ def scanner(op: Operator, inclusive: bool, chunks: int | None = None, levels: in
         with vyre.otherwise():
             if chunks:
                 _scanned(op, chunks, kernel, inner, x, y)
-                return y
-            with vyre.when(n > _LARGE):
-                _scanned(op, _CHUNKS, kernel, inner, x, y)
-            with vyre.otherwise():
-                _scanned(op, 1, kernel, inner, x, y)
+            elif by_vectors(op):
+                _scanned_by_vectors(op, inclusive, inner, x, y)
+            else:
+                with vyre.when(n > _LARGE):
+                    _scanned(op, _CHUNKS, kernel, inner, x, y)
+                with vyre.otherwise():
+                    _scanned(op, 1, kernel, inner, x, y)
         return y
 
     return scan
 
 
+def by_vectors(op: Operator) -> bool:
+    """Whether vectors of four words hold four elements, and an identity stands for what comes before the first."""
+    return op.element is not u64 and op.identity is not None
+
+
 def _scanned(op: Operator, chunks: int, kernel: Any, inner: Any, x: Any, y: Any) -> None:
-    tiles = vyre.ceil_div(x.length, LANES * each_of(op) * chunks)
-    kernel(x, inner(_reduce(op, chunks, x, tiles)), y, chunks, workgroups=tiles)
+    tile = LANES * each_of(op) * chunks
+    tiles = vyre.ceil_div(x.length, tile)
+    kernel(x, inner(_reduce(op, tile, x, tiles)), y, chunks, workgroups=tiles)
+
+
+def _scanned_by_vectors(op: Operator, inclusive: bool, inner: Any, x: Any, y: Any) -> None:
+    n = x.length
+    whole = n // 4 * 4
+    tiles = vyre.ceil_div(n, VECTOR_TILE)
+    before = inner(_reduce(op, VECTOR_TILE, x, tiles))
+    scan_vectors(op, inclusive)(x[:whole].view(vec4u32), before, y[:whole].view(vec4u32), workgroups=tiles)
+    with vyre.when(n > whole):
+        scan_rest(op, inclusive)(x, y, workgroups=1)

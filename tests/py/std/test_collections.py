@@ -43,7 +43,7 @@ def test_every_operator_on_every_type_is_numpys(rng, dtype, op):
         assert np.array_equal(std.scan(x, op, inclusive=False, **CPU), wanted)
 
 
-@pytest.mark.parametrize("n", [0, 1, 257, 2049, 8200])
+@pytest.mark.parametrize("n", [0, 1, 257, 2049, 8200, 16_387, 20_482])
 def test_devices_agree_with_numpy(target, rng, n):
     x = drawn(rng, "uint32", n)
     assert std.sum(x, **target) == x.sum(dtype=np.uint32)
