@@ -64,7 +64,8 @@ def move_vectors(element: DataType, mask: DataType) -> Any:
         count: Out[u32],
     ):
         t, tile = vyre.lid(0), vyre.wid(0)
-        held = vyre.shared(u32, TILE + THREADS)  # elements that are not selected go to the end, where nothing reads them
+        # Elements that are not selected go to the end, where nothing reads them.
+        held = vyre.shared(u32, TILE + THREADS)
         sums = vyre.shared(u32, 2 * THREADS)
         at = vyre.gid(0)
         word = words[at]
