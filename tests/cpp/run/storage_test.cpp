@@ -230,6 +230,30 @@ TEST(Storage, that_is_dropped_while_the_device_works_makes_room_for_the_next) {
   }
 }
 
+// Blocks go from thread to thread while the device works with them; each thread looks at some of its results.
+TEST(Storage, is_made_and_dropped_by_many_threads_at_once) {
+  const validate::ValidProgram program = xor_program();
+  at_every_place([&](const Place& place) {
+    const auto executable = place.backend->prepare(program, place.device);
+    std::atomic<int> wrong = 0;
+    std::vector<std::thread> threads;
+    for (std::uint32_t thread = 0; thread < 4; ++thread) {
+      threads.emplace_back([&, thread] {
+        std::mt19937 random(thread);
+        for (std::uint32_t turn = 0; turn < 10; ++turn) {
+          const std::size_t count = std::array<std::size_t, 3>{64, 1500, 280'000}[random() % (place.device ? 3 : 2)];
+          const Words a = counted_words(count, 2 * random() + 1), b = counted_words(count, thread + 3);
+          Resident resident(place, program, {a, b, Words(count, 0xEEEEEEEE)}, 0);
+          executable->plan(resident.views, {static_cast<std::uint32_t>((count + 63) / 64), 1, 1})->submit(resident.views, {});
+          if (turn % 2 == 0 && resident.read()[2] != xored(a, b)) ++wrong;
+        }
+      });
+    }
+    for (std::thread& thread : threads) thread.join();
+    EXPECT_EQ(wrong, 0);
+  });
+}
+
 TEST(Plan, is_submitted_from_many_threads_at_once) {
   const validate::ValidProgram program =
       valid(Sample().out("count").size(64).add(let("old", atomic(AtomicOp::Add, "count", u32(0), u32(1)))).make());
