@@ -15,6 +15,7 @@ from vyre._kernel import call as kernel_call
 from vyre._kernel.parameters import _type_for
 from vyre._kernel.tracer import is_tracing
 from vyre._procedure.arrays import ProcedureArray
+from vyre._procedure.leaving import refuse_left_blocks
 from vyre._procedure.sizes import SIZES, Size, as_size, ceil_div
 from vyre._procedure.steps import ArrayDecl, Clear, Dispatch, Part, Repeat, Swap, When
 from vyre._text import as_count, shown
@@ -48,6 +49,7 @@ class Recorder:
         self.blocks: list[list[Any]] = [[]]
         self.count = 0
         self.turns = 0
+        self.answered: When | None = None  # the last condition whose other block began
         self.left = False  # whether a loop over vyre.times was left by break or return
 
     def add(self, step: Any) -> None:
@@ -180,6 +182,7 @@ def when(condition: Size | bool | int) -> AbstractContextManager[None]:
     ...     with vyre.when(x.length > 100):
     ...         vyre.clear(x)
     """
+    refuse_left_blocks("when(...)")
     return _when(condition)
 
 
@@ -205,6 +208,7 @@ def otherwise() -> AbstractContextManager[None]:
     ...     with vyre.otherwise():
     ...         vyre.clear(y)
     """
+    refuse_left_blocks("otherwise()")
     return _otherwise()
 
 
@@ -212,10 +216,11 @@ def otherwise() -> AbstractContextManager[None]:
 def _otherwise() -> Iterator[None]:
     recorder = _recorder("vyre.otherwise")
     steps = recorder.blocks[-1]
-    if not steps or not isinstance(steps[-1], When) or steps[-1].otherwise:
+    if not steps or not isinstance(steps[-1], When) or steps[-1] is recorder.answered:
         raise ArgumentError(
             "vyre.otherwise does not follow a vyre.when. Fix: write it directly behind that with-block."
         )
+    recorder.answered = steps[-1]
     with recorder.nested(steps[-1].otherwise):
         yield
 

@@ -150,11 +150,12 @@ def compactor(element: DataType | None, mask: DataType, rest_too: bool = False, 
         with vyre.otherwise():
             if vectors:
                 by_vectors(x, selected, words, rest, y, count)
-                return y, count
-            tiles = vyre.ceil_div(n, tile)
-            counts = vyre.scratch(u32, tiles, name="counts")
-            _counter(mask, each)(words, rest, counts, workgroups=tiles)
-            _mover(element, mask, rest_too, each, False)(given, words, rest, sums(counts), y, count, workgroups=tiles)
+            else:
+                tiles = vyre.ceil_div(n, tile)
+                counts = vyre.scratch(u32, tiles, name="counts")
+                _counter(mask, each)(words, rest, counts, workgroups=tiles)
+                move = _mover(element, mask, rest_too, each, False)
+                move(given, words, rest, sums(counts), y, count, workgroups=tiles)
         return y, count
 
     if element is None:

@@ -1,0 +1,92 @@
+"""Finds with-blocks of conditions that a procedure's body leaves early.
+
+The body runs once, while it is recorded, and both blocks of a condition are recorded. A `return`, `break` or `continue`
+inside one would leave out, for every length, what follows the block; the recorder cannot see that, so the function's
+syntax tree is looked at.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import linecache
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from types import CodeType
+
+__all__ = ["left_blocks", "refuse_left_blocks"]
+
+_OWN = str(Path(__file__).resolve().parents[1])
+_CONDITIONS = ("when", "otherwise")
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda, ast.ClassDef)
+_LOOPS = (ast.For, ast.AsyncFor, ast.While)
+
+
+def refuse_left_blocks(block: str) -> None:
+    """Raise ArgumentError when the function that writes ``with vyre.<block>`` leaves such a block early."""
+    frame = sys._getframe(1)
+    while frame is not None and frame.f_code.co_filename.startswith(_OWN):
+        frame = frame.f_back
+    if frame is None:
+        return
+    found = _left_in(frame.f_code)
+    if found is not None:
+        raise ArgumentError(
+            f"`{found[0]}` at line {found[1]} of {Path(frame.f_code.co_filename).name} leaves a "
+            f"`with vyre.{block}:` block, and what follows the block would be left out for every length. Fix: put what "
+            f"follows into a `with vyre.otherwise():` block, and write `{found[0]}` behind the blocks."
+        )
+
+
+@functools.lru_cache(maxsize=256)
+def _left_in(code: CodeType) -> tuple[str, int] | None:
+    tree = _tree(code.co_filename)
+    if tree is None:
+        return None
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)) and node.name == code.co_name:
+            lines = [node.lineno, *(each.lineno for each in node.decorator_list)]
+            if code.co_firstlineno in lines:
+                return next(iter(left_blocks(node)), None)
+    return None
+
+
+@functools.lru_cache(maxsize=16)
+def _tree(file: str) -> ast.Module | None:
+    try:
+        return ast.parse("".join(linecache.getlines(file)))
+    except (SyntaxError, ValueError):
+        return None
+
+
+def left_blocks(function: ast.AST) -> list[tuple[str, int]]:
+    """The statements of a function that leave a block of a condition, with their lines, in order."""
+    found = []
+    # (node, whether it stands in such a block, whether it stands in a loop of that block)
+    waiting = [(each, False, False) for each in ast.iter_child_nodes(function)]
+    while waiting:
+        node, inside, looping = waiting.pop()
+        if isinstance(node, _SCOPES):
+            continue
+        if inside and isinstance(node, ast.Return):
+            found.append(("return", node.lineno))
+        if inside and not looping and isinstance(node, (ast.Break, ast.Continue)):
+            found.append((type(node).__name__.lower(), node.lineno))
+        if isinstance(node, (ast.With, ast.AsyncWith)) and any(_is_condition(each.context_expr) for each in node.items):
+            inside, looping = True, False
+        if isinstance(node, _LOOPS):
+            looping = True
+        waiting.extend((each, inside, looping) for each in ast.iter_child_nodes(node))
+    return sorted(found, key=lambda each: each[1])
+
+
+def _is_condition(call: ast.expr) -> bool:
+    if not isinstance(call, ast.Call):
+        return False
+    name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)
+    return name in _CONDITIONS
