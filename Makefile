@@ -26,7 +26,7 @@ demo: build ## Hash a directory tree and compare with hashlib (DIR=... chooses i
 test: build ## Every test, and the checks of format and style
 	@. .ci/env
 	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS)
-	python -m pytest $(PYTEST)
+	python -m pytest -n $(JOBS) $(PYTEST)
 	.ci/lint
 
 test-slow: build ## What takes too long for every change: scale programs on drivers, clang-tidy over all sources, a build without SPIR-V, fuzzing
