@@ -174,6 +174,22 @@ def test_a_resident_out_begins_as_zeros_at_each_call_and_at_each_replay(target):
         assert found.numpy().tolist() == [False] * 4 + [True] * 2
 
 
+def test_a_call_that_is_refused_leaves_a_resident_out_as_it_was(target):
+    a = vyre.array(A, **target)
+    message = (
+        "arrays of buffers `a` and `large` overlap in memory, and one of them is ReadWrite. Fix: give each its own "
+        "array, for instance a copy."
+    )
+    counts = vyre.array([len(A), 1, 1], dtype=vyre.u32, **target)
+    with vyre.graph() as graph:
+        for grid in ({}, {"workgroups": 1}, {"grid": counts, "at_most": len(A)}):
+            with pytest.raises(vyre.BindingError) as error:
+                large_ones(a, a, **grid)
+            assert str(error.value) == message
+    graph.replay()
+    assert a.numpy().tolist() == A.tolist()
+
+
 def test_arrays_without_elements_run_nothing(target):
     assert saxpy(A[:0], A[:0], 1, **target).tolist() == []
 

@@ -385,6 +385,7 @@ def run_resident(
     arrays: list[Any] = []
     back: list[tuple[np.ndarray, Array]] = []
     results: list[Any] = []
+    zeroed: list[Array] = []
     for each in kernel._arrays:
         value = given.get(each.name)
         assert each.element is not None
@@ -395,7 +396,7 @@ def run_resident(
         elif isinstance(value, Array):
             array = value
             if each.kind == "Out":
-                array.fill(value.dtype.type(0))
+                zeroed.append(array)
         elif each.kind == "Out":
             array = _core._empty(list(value.shape), value.dtype, resident.backend, resident.device)
             back.append((value, array))
@@ -412,10 +413,19 @@ def run_resident(
         )
     for name, table in traced.tables.items():
         arrays.append(_kept(traced, ("table", name), table, where))
+    optimize = options.get("optimize")
+    if zeroed:
+        # A call that is refused leaves the arrays as they were.
+        if isinstance(workgroups, DataGrid):
+            workgroups.plan(traced.program, arrays, optimize)
+        else:
+            _core._plan_call(traced.program, False, *arrays, workgroups=workgroups, optimize=optimize)
+        for array in zeroed:
+            array.fill(array.dtype.type(0))
     if isinstance(workgroups, DataGrid):
-        workgroups.run(traced.program, arrays, options.get("optimize"))
+        workgroups.run(traced.program, arrays, optimize)
     else:
-        traced.program(*arrays, workgroups=workgroups, optimize=options.get("optimize"))
+        traced.program(*arrays, workgroups=workgroups, optimize=optimize)
     if traced.seen is not None:
         traced.seen(_kept(traced, ("table", RECORDS), traced.tables[RECORDS], where))
     for host, array in back:
