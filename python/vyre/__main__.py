@@ -64,7 +64,7 @@ def _main(arguments: Sequence[str] | None) -> int:
 
 @contextlib.contextmanager
 def _open_streams() -> Iterator[None]:
-    """Replace streams that were closed before the start: for Python they are None, and print writes to the output then."""
+    """Replace streams that were closed before the start. Python has None for them, and prints errors to the output."""
     with contextlib.ExitStack() as stack:
         for name in ("stdout", "stderr"):
             if getattr(sys, name) is None:
