@@ -295,3 +295,12 @@ def test_more_matches_than_fit(monkeypatch):
         "vyre.std.find finds 4 matches or more, which do not fit into an array. Fix: pass limit=1000."
     )
     assert std.find([b"a"], b"aaaa", 1000).count == 4
+
+
+def test_a_large_limit_takes_no_more_room_than_there_are_matches():
+    for found in (std.find([b"a"], b"aba", limit=2**22), std.regex(b"a").find(b"aba", limit=2**22)):
+        held: np.ndarray = found
+        while isinstance(held.base, np.ndarray):
+            held = held.base
+        assert (found.start.tolist(), found.count, found.overflow) == ([0, 2], 2, False)
+        assert held.nbytes <= 64
