@@ -29,6 +29,11 @@ def exact(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
 
     Integers of any width are taken when every one of them fits; floats are refused, whole ones too.
     """
+    if isinstance(values, np.ma.MaskedArray):
+        raise ArgumentError(
+            f"{where} must be an array whose every element counts, got a masked array. "
+            "Fix: write .filled(0) to give the masked elements a value."
+        )
     array = _array(values, where)
     if array.dtype == dtype or (array.size == 0 and not hasattr(values, "dtype")):
         return array.astype(dtype, copy=False)

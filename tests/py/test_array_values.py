@@ -87,6 +87,8 @@ def make(values, dtype=np.uint32):
         (write("seven"), f"{WRITE} integers for uint32, got an array of <U5 with shape (). Fix: pass an array of uint32."),
         (make([1.5]), f"{ARRAY} integers for uint32, got 1.5 at [0]. Fix: {ROUND}"),
         (make(np.zeros((2, 2))), f"{ARRAY} integers for uint32, got 0.0 at [0, 0]. Fix: write np.asarray(x).astype(np.uint32)."),
+        (lambda: vyre.full(2, np.ma.array([1, 2], mask=[0, 1], dtype=np.uint32), backend="cpu"), "argument `value` of vyre.full must be an array whose every element counts, got a masked array. Fix: write .filled(0) to give the masked elements a value."),
+        (lambda: vyre.std.Messages(b"abc", np.ma.array([0, 3], mask=[0, 1], dtype=np.uint32), backend="cpu"), "argument `offsets` of vyre.std.Messages must be an array whose every element counts, got a masked array. Fix: write .filled(0) to give the masked elements a value."),
         (make(np.zeros((0, 1))), f"{ARRAY} integers for uint32, got an array of float64 with shape (0, 1). Fix: write np.asarray(x).astype(np.uint32)."),
         (make(np.zeros(0, np.bool_)), f"{ARRAY} integers for uint32, got an array of bool with shape (0,). Fix: write np.asarray(x).astype(np.uint32)."),
         (make(np.zeros(0, np.uint32), np.bool_), f"{ARRAY} True or False for bool, got an array of uint32 with shape (0,). Fix: write np.asarray(x) != 0."),

@@ -308,3 +308,47 @@ def test_a_view_of_a_part_begins_at_a_whole_element():
         "a part of `x` begins at byte 1, inside of an element of u32. Fix: begin it at a multiple of 4 bytes."
     )
     assert made(4)(x, backend="cpu").tobytes() == (x[4:].view("<u4") * 2).tobytes()
+
+
+ELEMENTS = "uint32, int32, uint64, bool, uint8, int8, uint16, int16"
+
+
+@pytest.mark.parametrize(
+    ("table", "problem", "fix", "fixed"),
+    [
+        (
+            np.array([1, 2, 3], ">u4"),
+            f"a table of a procedure must have elements of {ELEMENTS}, got >u4",
+            "write table.astype(np.uint32)",
+            lambda table: table.astype(np.uint32),
+        ),
+        (
+            np.ma.array([1, 2, 3], mask=[False, True, False], dtype=np.uint32),
+            "a table of a procedure is a masked array",
+            "write .filled(0) to give the masked elements a value",
+            lambda table: table.filled(0),
+        ),
+        (
+            np.broadcast_to(np.uint32(5), 2**40),
+            f"a table of a procedure has {2**40} elements, and an array has at most {2**32 - 1}",
+            "process the data in parts",
+            lambda table: table[:3],
+        ),
+    ],
+    ids=["foreign bytes", "masked", "large"],
+)
+def test_a_table_whose_elements_are_not_its_bytes_is_refused(table, problem, fix, fixed):
+    def made(table):
+        @vyre.procedure
+        def f():
+            y = vyre.scratch(u32, 3)
+            doubled(table, y)
+            return y
+
+        return f
+
+    with pytest.raises(BindingError) as error:
+        made(table)(backend="cpu")
+    assert str(error.value) == f"{problem}. Fix: {fix}."
+    given = fixed(table)
+    assert made(given)(backend="cpu").tolist() == [2 * int(each) for each in given]
