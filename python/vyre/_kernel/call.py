@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
     from vyre._kernel.parameters import Parameter
 
-__all__ = ["call", "noted_call", "run_on_host", "run_resident"]
+__all__ = ["call", "noted_call", "overlap", "run_on_host", "run_resident"]
 
 _OPTIONS = ("grid", "workgroups", "at_most", "backend", "device", "optimize", "timeout")
 _MOST_AXES = 3
@@ -60,6 +60,7 @@ def call(
     for each in kernel._arrays:
         if each.kind != "In" and isinstance(given.get(each.name), np.ndarray):
             _check_writable(kernel, each, given[each.name])
+    _check_apart(kernel, given)
     if resident is None:
         if isinstance(workgroups, DataGrid):
             argument = "grid" if workgroups.counts_invocations else "workgroups"
@@ -361,6 +362,26 @@ def _check_writable(kernel: Kernel, parameter: Parameter, value: np.ndarray) -> 
         raise BindingError(
             f"{where} is written, and the array is not C-contiguous. "
             f"Fix: write {name}_ = np.ascontiguousarray({name}), call with {name}_, then {name}[...] = {name}_."
+        )
+
+
+def overlap(written: Sequence[np.ndarray]) -> tuple[int, int] | None:
+    """The first two of C-contiguous arrays that share memory."""
+    for k, array in enumerate(written):
+        for before in range(k):
+            if np.may_share_memory(written[before], array):  # which is exact for these
+                return before, k
+    return None
+
+
+def _check_apart(kernel: Kernel, given: dict[str, Any]) -> None:
+    """Refuse numpy arrays that are written and overlap: one result would overwrite the other."""
+    names = [each.name for each in kernel._arrays if each.kind != "In" and isinstance(given.get(each.name), np.ndarray)]
+    found = overlap([given[name] for name in names])
+    if found is not None:
+        raise BindingError(
+            f"arguments `{names[found[0]]}` and `{names[found[1]]}` of kernel `{kernel.__name__}` overlap in memory, "
+            "and both are written. Fix: give each its own array, for instance a copy."
         )
 
 
