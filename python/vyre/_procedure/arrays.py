@@ -96,6 +96,12 @@ class ProcedureArray:
         part = (self._slice[0] + offset if self._slice else offset, count)
         return ProcedureArray(self._recorder, self._decl, self._element, (length, *self._shape[1:]), part)
 
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise ArgumentError(
+            f"elements of the array `{self._decl.name}` are assigned in a procedure, which has no elements while it is "
+            "recorded. Fix: store them in a kernel, or write vyre.clear(array[a:b]) for zeros."
+        )
+
     def _part(self) -> Part:
         return Part(self._decl, None if self._element is self._decl.element else self._element, self._slice)
 
