@@ -472,3 +472,19 @@ def test_a_loop_over_a_size_and_an_assigned_element_are_told():
         x = numbers(4)
         made(right)(x, 3, backend="cpu")
         assert x.tolist() == wanted
+
+
+def test_a_slice_that_ends_before_it_begins_is_told():
+    def made(begin, end):
+        @vyre.procedure
+        def f(x: In[u32]):
+            y = vyre.scratch(u32, 2)
+            doubled(x[begin:end], y)
+            return y
+
+        return f
+
+    with pytest.raises(ArgumentError) as error:
+        made(5, 3)(numbers(9), backend="cpu")
+    assert str(error.value) == "a slice of `x` begins at 5 and ends at 3. Fix: write array[3:5]."
+    assert made(3, 5)(numbers(9), backend="cpu").tolist() == [2 * 3, 2 * 4]

@@ -88,6 +88,11 @@ class ProcedureArray:
             )
         first = 0 if key.start is None else as_size(key.start, "a slice's begin")
         last = self._shape[0] if key.stop is None else as_size(key.stop, "a slice's end")
+        if isinstance(first, int) and isinstance(last, int) and last < first:
+            raise ArgumentError(
+                f"a slice of `{self._decl.name}` begins at {first} and ends at {last}. "
+                f"Fix: write array[{last}:{first}]."
+            )
         length: Any = last if isinstance(first, int) and first == 0 else last - first
         offset: Any = first
         count: Any = length
