@@ -74,7 +74,7 @@ void assign(const PyArray& self, py::handle values) {
     array = numpy.attr("broadcast_to")(array, py::tuple(py::cast(self.shape)));
   } catch (py::error_already_set& error) {
     if (!error.matches(PyExc_ValueError)) throw;
-    reject(where, fmt::format("values that fit {}", self.describe()), values, "pass an array of that shape and dtype");
+    reject(where, fmt::format("values that fit {}", self.describe()), given_values, "pass an array of that shape and dtype");
   }
   write(self, numpy.attr("ascontiguousarray")(array).cast<py::array>());
 }

@@ -415,8 +415,12 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
   return call;
 }
 
+// How far a call goes. All checks of its arguments are done when it is planned, and the same call is then found planned.
+enum class Until : std::uint8_t { Planned, Submitted };
+
 // `role` is what an array as `workgroups` counts.
-py::object call_counting(const PyProgram& self, const py::args& args, const py::kwargs& kwargs, run::StorageView::Role role) {
+py::object call_counting(const PyProgram& self, const py::args& args, const py::kwargs& kwargs, run::StorageView::Role role,
+                         Until until = Until::Submitted) {
   run::Span span("call");
   if (!self.planned) {
     valid(self);  // before messages show the names of its buffers, which may contain NUL characters
@@ -441,6 +445,7 @@ py::object call_counting(const PyProgram& self, const py::args& args, const py::
       call = plan(self, bound, arrays, views, grid, optimize, generation);
       dropped.call = calls->insert(call);
     }
+    if (until == Until::Planned) return py::none();
     if (span) {
       span.work().program = call->program;
       span.work().grid = grid.most;
@@ -513,6 +518,10 @@ array([1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0], dtype=uint32))");
   // For kernels: an array as `workgroups` has counts of invocations, and `at_most` counts workgroups.
   m.def("_call_for_invocations", [](const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
     return call_counting(self, args, kwargs, run::StorageView::Role::Invocations);
+  });
+  m.def("_plan_call", [](const PyProgram& self, bool counts_invocations, const py::args& args, const py::kwargs& kwargs) {
+    const auto role = counts_invocations ? run::StorageView::Role::Invocations : run::StorageView::Role::Workgroups;
+    return call_counting(self, args, kwargs, role, Until::Planned);
   });
 }
 

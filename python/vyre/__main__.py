@@ -14,7 +14,7 @@ from vyre.commands import COMMANDS
 from vyre.commands._place import NoSuchPlace
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
 CLOSED_PIPE = 141
 """The exit status when whoever reads the output has closed it, as shells show it for SIGPIPE."""
@@ -29,13 +29,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     0 when all is well, 1 for a fault found, 2 for a request that cannot be carried out, 3 for a backend or a device
     that is not there, 130 for an interrupt, 141 for output that its reader has closed.
     """
+    with _open_streams():
+        return _main(arguments)
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     try:
         try:
             return _command(arguments)
         finally:
             # The output is flushed here because an error could not be told when Python exits.
-            if sys.stdout is not None:
-                sys.stdout.flush()
+            sys.stdout.flush()
     except vyre.VyreError as error:
         _say(f"error: {error}")
         return NO_PLACE if isinstance(error, NoSuchPlace) else 2
@@ -56,6 +60,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 f"error: the system refused what the command needs: {why}. Fix: provide it, and run the command again."
             )
         return 2
+
+
+@contextlib.contextmanager
+def _open_streams() -> Iterator[None]:
+    """Replace streams that were closed before the start. Python has None for them, and prints errors to the output."""
+    with contextlib.ExitStack() as stack:
+        for name in ("stdout", "stderr"):
+            if getattr(sys, name) is None:
+                stack.callback(setattr, sys, name, None)
+                setattr(sys, name, stack.enter_context(open(os.devnull, "w", encoding="utf-8")))  # noqa: PTH123
+        yield
 
 
 class _Parser(argparse.ArgumentParser):

@@ -1146,6 +1146,9 @@ def _trace(
 def _call_for_invocations(
     program: Program, *arrays: Array, workgroups: Array, at_most: int | Sequence[int], **named: Any
 ) -> Any: ...
+def _plan_call(
+    program: Program, counts_invocations: bool, /, *arrays: Array, workgroups: Any, **named: Any
+) -> None: ...
 def _run_procedure(
     procedure: Procedure,
     given: Sequence[Array],

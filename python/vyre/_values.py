@@ -29,6 +29,11 @@ def exact(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
 
     Integers of any width are taken when every one of them fits; floats are refused, whole ones too.
     """
+    if isinstance(values, np.ma.MaskedArray):
+        raise ArgumentError(
+            f"{where} must be an array whose every element counts, got a masked array. "
+            "Fix: write .filled(0) to give the masked elements a value."
+        )
     array = _array(values, where)
     if array.dtype == dtype or (array.size == 0 and not hasattr(values, "dtype")):
         return array.astype(dtype, copy=False)
@@ -193,12 +198,14 @@ def _refuse_other(array: np.ndarray, dtype: np.dtype[Any], where: str) -> NoRetu
     if array.dtype.kind == "f":
         seen = _distinct(array)
         flat = seen.reshape(-1)
-        at = int(np.argmax(np.rint(flat) != flat))  # 0 when all are whole
+        at = int(np.argmax(np.rint(flat) != flat)) if flat.size else 0  # 0 when all are whole
         _refuse(f"{where} must be integers for {dtype}", seen, at, conversion(array, dtype.name, "np.asarray(x)"))
     raise ArgumentError(f"{where} must be integers for {dtype}, got {_shown(array)}. Fix: pass an array of {dtype}.")
 
 
 def _refuse(problem: str, array: np.ndarray, at: int, fix: str) -> NoReturn:
+    if not array.size:
+        raise ArgumentError(f"{problem}, got {_shown(array)}. Fix: {fix}.")
     item = array.reshape(-1)[at]
     place = f" at {list(map(int, np.unravel_index(at, array.shape)))}" if array.ndim else ""
     raise ArgumentError(

@@ -7,6 +7,7 @@ import os
 import resource
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -67,6 +68,28 @@ def test_a_closed_pipe_ends_silently(name, saved):
     os.close(writer)
     said = process.communicate(timeout=120)[1]
     assert (process.returncode, said) == (141, "")
+
+
+CLOSED = {
+    "hash": (EVERY["hash"], 0),
+    "hash of nothing": (("hash", "/nowhere", "--backend", "cpu"), 1),
+    "scan": (EVERY["scan"], 1),
+    "check of nothing": (("check", "/nowhere"), 2),
+    "explain": (EVERY["explain"], 0),
+}
+
+
+@pytest.mark.parametrize("name", CLOSED)
+def test_a_stream_that_is_closed_before_the_start_changes_nothing_but_what_it_shows(name):
+    """As in `vyre ... >&-` and `vyre ... 2>&-`."""
+    arguments, status = CLOSED[name]
+    whole = start(arguments, None, True, stdout=subprocess.PIPE)
+    printed, said = whole.communicate(timeout=120)
+    assert whole.returncode == status
+    for closed, shown in ((1, ("", said)), (2, (printed, ""))):
+        process = start(arguments, None, True, stdout=subprocess.PIPE, preexec_fn=partial(os.close, closed))
+        assert process.communicate(timeout=120) == shown
+        assert process.returncode == status
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")

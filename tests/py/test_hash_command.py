@@ -125,6 +125,24 @@ def test_every_device_gives_the_right_digests(name, tree, target):
     assert digests == {path: expected(name, Path(path).read_bytes()) for path in paths_below(tree)}
 
 
+@pytest.mark.parametrize("name", ["blake3", "crc32", "sha256", "blake2b"])
+def test_a_file_that_grows_while_it_is_read_has_the_digest_of_what_was_there(name, tmp_path):
+    path, content = tmp_path / "log", random.Random(8).randbytes(2 * SMALL.piece + 100)
+    path.write_bytes(content)
+    done = []
+
+    def grow(size: int) -> None:
+        done.append(size)
+        if sum(done) == len(content):
+            with path.open("ab") as stream:
+                stream.write(bytes(SMALL.piece))
+
+    digests, troubles = hashing.digests_of(files_of([str(path)])[0], name, {"backend": "cpu"}, SMALL, grow)
+    assert troubles == []
+    assert digests == {str(path): expected(name, content)}
+    assert path.stat().st_size == len(content) + SMALL.piece
+
+
 @pytest.mark.parametrize("name", ALGORITHMS)
 def test_padding_ends_a_block(name):
     algorithm = ALGORITHMS[name]

@@ -174,6 +174,51 @@ def test_a_resident_out_begins_as_zeros_at_each_call_and_at_each_replay(target):
         assert found.numpy().tolist() == [False] * 4 + [True] * 2
 
 
+def test_a_call_that_is_refused_leaves_a_resident_out_as_it_was(target):
+    a = vyre.array(A, **target)
+    message = (
+        "arrays of buffers `a` and `large` overlap in memory, and one of them is ReadWrite. Fix: give each its own "
+        "array, for instance a copy."
+    )
+    counts = vyre.array([len(A), 1, 1], dtype=vyre.u32, **target)
+    with vyre.graph() as graph:
+        for grid in ({}, {"workgroups": 1}, {"grid": counts, "at_most": len(A)}):
+            with pytest.raises(vyre.BindingError) as error:
+                large_ones(a, a, **grid)
+            assert str(error.value) == message
+    graph.replay()
+    assert a.numpy().tolist() == A.tolist()
+
+
+@vyre.kernel
+def next_two(a: In[u32], b: Out[u32], c: InOut[u32]):
+    i = vyre.gid(0)
+    if i < len(b):
+        b[i] = a[i] + 1
+        c[i] = c[i] + a[i]
+
+
+@pytest.mark.parametrize("resident", [False, True])
+def test_written_arrays_that_overlap_are_refused_and_stay_as_they_were(resident):
+    a = vyre.array(A, backend="cpu") if resident else A
+    place = {} if resident else {"backend": "cpu"}
+    memory = np.arange(3 * SIZE, dtype=np.uint32)
+    apart = memory[:SIZE], memory[SIZE : 2 * SIZE]
+    for _ in range(2):  # the second such call has a plan
+        next_two(a, *apart, **place)
+    assert memory.tolist() == [*(A + 1), *(np.arange(SIZE, 2 * SIZE) + 2 * A), *range(2 * SIZE, 3 * SIZE)]
+    for step in (0, 1, SIZE - 1):
+        before = memory.copy()
+        with pytest.raises(vyre.BindingError) as error:
+            next_two(a, memory[:SIZE], memory[step : step + SIZE], **place)
+        assert str(error.value) == (
+            "arguments `b` and `c` of kernel `next_two` overlap in memory, and both are written. "
+            "Fix: give each its own array, for instance a copy."
+        )
+        assert (memory == before).all()
+    next_two(A[:0], memory[:0], memory[:0], backend="cpu")
+
+
 def test_arrays_without_elements_run_nothing(target):
     assert saxpy(A[:0], A[:0], 1, **target).tolist() == []
 

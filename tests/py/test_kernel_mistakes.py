@@ -115,3 +115,23 @@ def test_the_kernel_that_the_fix_gives_is_right(name, backend):
         assert (given.shape, given.tolist()) == (wanted.shape, wanted.tolist())
     else:
         assert given == wanted
+
+
+@pytest.mark.parametrize("place", ["k", "helper"])
+def test_an_expression_deeper_than_the_stack_is_refused_and_its_parts_run(place):
+    def source(body: list[str]) -> str:
+        lines = [f"    {line}" for line in body]
+        if place == "k":
+            return "\n".join(["@vyre.kernel", "def k(v: In[u32], out: Out[u32]):", *lines, "    out[0] = r\n"])
+        helper = ["def helper(v):", *lines, "    return r", "", ""]
+        return "\n".join([*helper, "@vyre.kernel", "def k(a: In[u32], out: Out[u32]):", "    out[0] = helper(a)\n"])
+
+    deep = 700
+    with pytest.raises(vyre.KernelError) as error:
+        run(source([f"r = {'~' * deep}v[0]"]), "k(a)", "cpu")
+    assert (
+        f"vyre kernel: an expression of `{place}` is nested deeper than Python's stack. "
+        "Fix: compute parts of it in statements of their own, as in `x = a[i] + b[i]`.\n"
+    ) in str(error.value)
+    parts = ["r = v[0]", *[f"r = {'~' * 100}r"] * (deep // 100)]
+    assert run(source(parts), "k(a)", "cpu")[0] == arrays()["a"][0]  # type: ignore[index]

@@ -308,3 +308,183 @@ def test_a_view_of_a_part_begins_at_a_whole_element():
         "a part of `x` begins at byte 1, inside of an element of u32. Fix: begin it at a multiple of 4 bytes."
     )
     assert made(4)(x, backend="cpu").tobytes() == (x[4:].view("<u4") * 2).tobytes()
+
+
+ELEMENTS = "uint32, int32, uint64, bool, uint8, int8, uint16, int16"
+
+
+@pytest.mark.parametrize(
+    ("table", "problem", "fix", "fixed"),
+    [
+        (
+            np.array([1, 2, 3], ">u4"),
+            f"a table of a procedure must have elements of {ELEMENTS}, got >u4",
+            "write table.astype(np.uint32)",
+            lambda table: table.astype(np.uint32),
+        ),
+        (
+            np.ma.array([1, 2, 3], mask=[False, True, False], dtype=np.uint32),
+            "a table of a procedure is a masked array",
+            "write .filled(0) to give the masked elements a value",
+            lambda table: table.filled(0),
+        ),
+        (
+            np.broadcast_to(np.uint32(5), 2**40),
+            f"a table of a procedure has {2**40} elements, and an array has at most {2**32 - 1}",
+            "process the data in parts",
+            lambda table: table[:3],
+        ),
+    ],
+    ids=["foreign bytes", "masked", "large"],
+)
+def test_a_table_whose_elements_are_not_its_bytes_is_refused(table, problem, fix, fixed):
+    def made(table):
+        @vyre.procedure
+        def f():
+            y = vyre.scratch(u32, 3)
+            doubled(table, y)
+            return y
+
+        return f
+
+    with pytest.raises(BindingError) as error:
+        made(table)(backend="cpu")
+    assert str(error.value) == f"{problem}. Fix: {fix}."
+    given = fixed(table)
+    assert made(given)(backend="cpu").tolist() == [2 * int(each) for each in given]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "problem", "fix", "right", "length"),
+    [
+        (
+            lambda n: n / 2,
+            "operator `/` is not defined on the size n",
+            "write `//`, which rounds down, or vyre.ceil_div(a, b)",
+            lambda n: n // 2,
+            2,
+        ),
+        (lambda n: n**2, "operator `**` is not defined on the size n", "write a product", lambda n: n * n, 25),
+        (lambda n: n << 1, "operator `<<` is not defined on the size n", "write `* 2**k`", lambda n: n * 2**1, 10),
+        (lambda n: n >> 1, "operator `>>` is not defined on the size n", "write `// 2**k`", lambda n: n // 2**1, 2),
+        (
+            lambda n: n & 3,
+            "operator `&` is not defined on the size n",
+            "write `% 2**k` for the low k bits, or vyre.size_min(a, b) for both of two conditions",
+            lambda n: n % 2**2,
+            1,
+        ),
+        (
+            lambda n: (n > 3) & (n > 9),
+            "operator `&` is not defined on the size 3 < n",
+            "write `% 2**k` for the low k bits, or vyre.size_min(a, b) for both of two conditions",
+            lambda n: vyre.size_min(n > 3, n > 9),
+            0,
+        ),
+        (
+            lambda n: (n > 3) | (n > 9),
+            "operator `|` is not defined on the size 3 < n",
+            "write vyre.size_max(a, b) for one of two conditions",
+            lambda n: vyre.size_max(n > 3, n > 9),
+            1,
+        ),
+        (
+            lambda n: (n > 3) ^ (n > 4),
+            "operator `^` is not defined on the size 3 < n",
+            "write `a != b` for one of two conditions alone",
+            lambda n: (n > 3) != (n > 4),
+            0,
+        ),
+        (
+            lambda n: -n + 9,
+            "operator `-` is not defined on the size n",
+            "subtract it from another size: sizes are integers from 0 on",
+            lambda n: 9 - n,
+            4,
+        ),
+        (
+            lambda n: ~(n > 3),
+            "operator `~` is not defined on the size 3 < n",
+            "write `size == 0` for the opposite of a condition",
+            lambda n: (n > 3) == 0,
+            0,
+        ),
+        (
+            lambda n: divmod(n, 2)[1],
+            "operator `divmod` is not defined on the size n",
+            "write a // b and a % b",
+            lambda n: n % 2,
+            1,
+        ),
+        (lambda n: 2 << n, "operator `<<` is not defined on the size n", "write `* 2**k`", lambda n: n * 2**1, 10),
+    ],
+)
+def test_what_sizes_do_not_have_is_told(wrong, problem, fix, right, length):
+    def made(size):
+        @vyre.procedure
+        def f(n: u32):
+            return vyre.scratch(u32, size(n), zeros=True)
+
+        return f
+
+    with pytest.raises(ArgumentError) as error:
+        made(wrong)(5, backend="cpu")
+    assert str(error.value) == f"{problem}. Fix: {fix}."
+    assert made(right)(5, backend="cpu").shape == (length,)
+
+
+def test_a_loop_over_a_size_and_an_assigned_element_are_told():
+    def made(form):
+        @vyre.procedure
+        def f(x: InOut[u32], n: u32):
+            if form == "loop":
+                for _ in n:
+                    add(x, 1)
+            elif form == "times":
+                for _ in vyre.times(n):
+                    add(x, 1)
+            elif form == "element":
+                x[1:3] = 0
+            else:
+                vyre.clear(x[1:3])
+
+        return f
+
+    for wrong, message, right, wanted in (
+        (
+            "loop",
+            "the size n is iterated over, and is not known until the procedure is planned. "
+            "Fix: write `for i in vyre.times(size):`.",
+            "times",
+            [3, 4, 5, 6],
+        ),
+        (
+            "element",
+            "elements of the array `x` are assigned in a procedure, which has no elements while it is recorded. "
+            "Fix: store them in a kernel, or write vyre.clear(array[a:b]) for zeros.",
+            "clear",
+            [0, 0, 0, 3],
+        ),
+    ):
+        with pytest.raises(ArgumentError) as error:
+            made(wrong)(numbers(4), 3, backend="cpu")
+        assert str(error.value) == message
+        x = numbers(4)
+        made(right)(x, 3, backend="cpu")
+        assert x.tolist() == wanted
+
+
+def test_a_slice_that_ends_before_it_begins_is_told():
+    def made(begin, end):
+        @vyre.procedure
+        def f(x: In[u32]):
+            y = vyre.scratch(u32, 2)
+            doubled(x[begin:end], y)
+            return y
+
+        return f
+
+    with pytest.raises(ArgumentError) as error:
+        made(5, 3)(numbers(9), backend="cpu")
+    assert str(error.value) == "a slice of `x` begins at 5 and ends at 3. Fix: write array[3:5]."
+    assert made(3, 5)(numbers(9), backend="cpu").tolist() == [2 * 3, 2 * 4]

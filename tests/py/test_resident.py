@@ -370,6 +370,10 @@ def test_mistakes_are_told():
         "argument `values` of Array.write must be values that fit a vyre.Array of uint32 with shape (4,), "
         "got an array of uint32 with shape (5,). Fix: pass an array of that shape and dtype."
     )
+    assert message(lambda: a.write(vyre.zeros(5, backend="cpu")), vyre.ArgumentError) == (
+        "argument `values` of Array.write must be values that fit a vyre.Array of uint32 with shape (4,), "
+        "got an array of uint32 with shape (5,). Fix: pass an array of that shape and dtype."
+    )
     assert message(lambda: vyre.Array(), vyre.ArgumentError) == (
         "Array is not called directly. Fix: write vyre.array(values), or vyre.empty(shape)."
     )

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
     from vyre._kernel.parameters import Parameter
 
-__all__ = ["call", "noted_call", "run_on_host", "run_resident"]
+__all__ = ["call", "noted_call", "overlap", "run_on_host", "run_resident"]
 
 _OPTIONS = ("grid", "workgroups", "at_most", "backend", "device", "optimize", "timeout")
 _MOST_AXES = 3
@@ -60,6 +60,7 @@ def call(
     for each in kernel._arrays:
         if each.kind != "In" and isinstance(given.get(each.name), np.ndarray):
             _check_writable(kernel, each, given[each.name])
+    _check_apart(kernel, given)
     if resident is None:
         if isinstance(workgroups, DataGrid):
             argument = "grid" if workgroups.counts_invocations else "workgroups"
@@ -364,6 +365,26 @@ def _check_writable(kernel: Kernel, parameter: Parameter, value: np.ndarray) -> 
         )
 
 
+def overlap(written: Sequence[np.ndarray]) -> tuple[int, int] | None:
+    """The first two of C-contiguous arrays that share memory."""
+    for k, array in enumerate(written):
+        for before in range(k):
+            if np.may_share_memory(written[before], array):  # which is exact for these
+                return before, k
+    return None
+
+
+def _check_apart(kernel: Kernel, given: dict[str, Any]) -> None:
+    """Refuse numpy arrays that are written and overlap: one result would overwrite the other."""
+    names = [each.name for each in kernel._arrays if each.kind != "In" and isinstance(given.get(each.name), np.ndarray)]
+    found = overlap([given[name] for name in names])
+    if found is not None:
+        raise BindingError(
+            f"arguments `{names[found[0]]}` and `{names[found[1]]}` of kernel `{kernel.__name__}` overlap in memory, "
+            "and both are written. Fix: give each its own array, for instance a copy."
+        )
+
+
 def run_resident(
     kernel: Kernel,
     traced: Traced,
@@ -385,6 +406,7 @@ def run_resident(
     arrays: list[Any] = []
     back: list[tuple[np.ndarray, Array]] = []
     results: list[Any] = []
+    zeroed: list[Array] = []
     for each in kernel._arrays:
         value = given.get(each.name)
         assert each.element is not None
@@ -395,7 +417,7 @@ def run_resident(
         elif isinstance(value, Array):
             array = value
             if each.kind == "Out":
-                array.fill(value.dtype.type(0))
+                zeroed.append(array)
         elif each.kind == "Out":
             array = _core._empty(list(value.shape), value.dtype, resident.backend, resident.device)
             back.append((value, array))
@@ -412,10 +434,19 @@ def run_resident(
         )
     for name, table in traced.tables.items():
         arrays.append(_kept(traced, ("table", name), table, where))
+    optimize = options.get("optimize")
+    if zeroed:
+        # A call that is refused leaves the arrays as they were.
+        if isinstance(workgroups, DataGrid):
+            workgroups.plan(traced.program, arrays, optimize)
+        else:
+            _core._plan_call(traced.program, False, *arrays, workgroups=workgroups, optimize=optimize)
+        for array in zeroed:
+            array.fill(array.dtype.type(0))
     if isinstance(workgroups, DataGrid):
-        workgroups.run(traced.program, arrays, options.get("optimize"))
+        workgroups.run(traced.program, arrays, optimize)
     else:
-        traced.program(*arrays, workgroups=workgroups, optimize=options.get("optimize"))
+        traced.program(*arrays, workgroups=workgroups, optimize=optimize)
     if traced.seen is not None:
         traced.seen(_kept(traced, ("table", RECORDS), traced.tables[RECORDS], where))
     for host, array in back:

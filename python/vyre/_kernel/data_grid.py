@@ -30,6 +30,11 @@ class DataGrid(NamedTuple):
         call = _core._call_for_invocations if self.counts_invocations else _core.Program.__call__
         call(program, *arrays, workgroups=self.counts, at_most=self.at_most, optimize=optimize)
 
+    def plan(self, program: _core.Program, arrays: Sequence[Any], optimize: Any) -> None:
+        """Check and plan the call that ``run`` makes."""
+        given = {"workgroups": self.counts, "at_most": self.at_most, "optimize": optimize}
+        _core._plan_call(program, self.counts_invocations, *arrays, **given)
+
 
 def data_grid(
     kernel: str, argument: str, counts: Array, at_most: Any, groups: Callable[[str, Any], tuple[int, ...]]

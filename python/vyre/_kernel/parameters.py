@@ -178,6 +178,8 @@ def _parameter(kernel: str, given: inspect.Parameter) -> Parameter:
     name, annotation = given.name, given.annotation
     if given.kind in (given.VAR_POSITIONAL, given.VAR_KEYWORD):
         raise Mistake("K002", f"kernel `{kernel}` has the parameter `*{name}`", "name every parameter")
+    if given.kind is given.POSITIONAL_ONLY:
+        raise Mistake("K002", f"parameter `{name}` of kernel `{kernel}` is positional-only", "leave the `/` out")
     if annotation is given.empty and name in ("self", "cls"):
         raise Mistake(
             "K002",

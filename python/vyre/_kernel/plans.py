@@ -15,7 +15,7 @@ from vyre import _core
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import place
-from vyre._kernel.call import _RANGES, _given, _shapes, _workgroups, run_resident
+from vyre._kernel.call import _RANGES, _given, _shapes, _workgroups, overlap, run_resident
 from vyre._kernel.grid_sizes import grid_words
 from vyre._kernel.tails import with_tail
 from vyre._kernel.trace import PARAMS, RECORDS
@@ -114,6 +114,8 @@ class _HostPlan(_Plan):
         for k in self._written:
             if not args[k].flags.carray:
                 return NotImplemented
+        if len(self._written) > 1 and overlap([args[k] for k in self._written]) is not None:
+            return NotImplemented
         inputs = self._same.copy()
         for name, k in self._read:
             inputs[name] = args[k]

@@ -63,6 +63,18 @@ def rewrite(function: FunctionType, is_kernel: bool) -> Rewritten:
     """Raises the Mistake of what cannot be expressed, or of a source that is not there."""
     tree, file = _source_of(function)
     spot = Spot(file, tree.lineno, tree.col_offset + 1, 0)
+    try:
+        return _rewritten(function, tree, file, spot, is_kernel)
+    except RecursionError:
+        raise Mistake(
+            "K001",
+            f"an expression of `{function.__name__}` is nested deeper than Python's stack",
+            "compute parts of it in statements of their own, as in `x = a[i] + b[i]`",
+            spot,
+        ) from None
+
+
+def _rewritten(function: FunctionType, tree: ast.FunctionDef, file: str, spot: Spot, is_kernel: bool) -> Rewritten:
     refuse(tree, file, is_kernel)
     captured = _captured(tree, function)
     assigned = _assigned(tree, file)

@@ -226,10 +226,11 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
         name = getattr(error, "name", "") or ""
         meant = _core._did_you_mean(name, [each for each in known if "vyre$" not in each])
         return Mistake("K005", text[:1].lower() + text[1:] + meant, _fix_for_name(name))
-    if isinstance(error, AttributeError) and error.obj in (gid, lid, wid) and error.name in _AXES:
+    # Values have an `==` of their own.
+    if isinstance(error, AttributeError) and any(error.obj is each for each in (gid, lid, wid)) and error.name in _AXES:
         called = f"vyre.{error.obj.__name__}"
         return Mistake("K005", f"{called} is a function", f"write {called}({_AXES.index(error.name)})")
-    if isinstance(error, AttributeError) and isinstance(error.obj, ModuleType):
+    if isinstance(error, AttributeError) and isinstance(error.obj, (ModuleType, Expr)):
         text += _core._did_you_mean(error.name, [name for name in dir(error.obj) if not name.startswith("_")])
     said = f"Python raised {type(error).__name__}" + (f": {text}" if text else "")
     return Mistake("K005", said, "correct the expression that is marked")

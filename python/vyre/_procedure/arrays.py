@@ -88,6 +88,11 @@ class ProcedureArray:
             )
         first = 0 if key.start is None else as_size(key.start, "a slice's begin")
         last = self._shape[0] if key.stop is None else as_size(key.stop, "a slice's end")
+        if isinstance(first, int) and isinstance(last, int) and last < first:
+            raise ArgumentError(
+                f"a slice of `{self._decl.name}` begins at {first} and ends at {last}. "
+                f"Fix: write array[{last}:{first}]."
+            )
         length: Any = last if isinstance(first, int) and first == 0 else last - first
         offset: Any = first
         count: Any = length
@@ -95,6 +100,12 @@ class ProcedureArray:
             offset, count = extent * offset, extent * count
         part = (self._slice[0] + offset if self._slice else offset, count)
         return ProcedureArray(self._recorder, self._decl, self._element, (length, *self._shape[1:]), part)
+
+    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+        raise ArgumentError(
+            f"elements of the array `{self._decl.name}` are assigned in a procedure, which has no elements while it is "
+            "recorded. Fix: store them in a kernel, or write vyre.clear(array[a:b]) for zeros."
+        )
 
     def _part(self) -> Part:
         return Part(self._decl, None if self._element is self._decl.element else self._element, self._slice)

@@ -35,6 +35,7 @@ class _Active(threading.local):
 
 
 ACTIVE = _Active()
+_MOST_ELEMENTS = 2**32 - 1
 _DTYPES = {name: element for element, (name, lanes) in _NUMPY.items() if not lanes and element is not DataType.Bytes}
 _MOST_STEPS = 100_000
 _MOST_NESTED = 32
@@ -72,16 +73,26 @@ class Recorder:
 
     def table(self, values: np.ndarray, name: str) -> ProcedureArray:
         """An array with contents, once however often it is used."""
+        if isinstance(values, np.ma.MaskedArray):
+            raise BindingError(
+                "a table of a procedure is a masked array. Fix: write .filled(0) to give the masked elements a value."
+            )
+        if values.size > _MOST_ELEMENTS:  # before it is copied: a view that repeats elements may have any size
+            raise BindingError(
+                f"a table of a procedure has {values.size} elements, and an array has at most {_MOST_ELEMENTS}. "
+                "Fix: process the data in parts."
+            )
         values = np.ascontiguousarray(values)
         for each in self.arrays:
             known = each.contents
             if known is not None and known.dtype == values.dtype and np.array_equal(known, values):
                 return ProcedureArray(self, each, each.element, each.shape)
         element = _DTYPES.get(values.dtype.name)
-        if element is None:
+        if element is None or not values.dtype.isnative:
+            fix = "uint32" if element is None else values.dtype.name
             raise BindingError(
                 f"a table of a procedure must have elements of {', '.join(_DTYPES)}, got {values.dtype}. "
-                "Fix: write table.astype(np.uint32)."
+                f"Fix: write table.astype(np.{fix})."
             )
         kept = values.copy()
         kept.flags.writeable = False

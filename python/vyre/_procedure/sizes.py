@@ -151,11 +151,47 @@ class Size:
         )
 
     __int__ = __index__
-    __iter__ = None
+    __iter__ = None  # for type checkers; see _refuse_iteration
 
     def __repr__(self) -> str:
         return _text(self)
 
+
+# What sizes do not have: the operator by its method in Python, and what to write in its place.
+_LEFT_OUT = {
+    "truediv": ("/", "write `//`, which rounds down, or vyre.ceil_div(a, b)"),
+    "pow": ("**", "write a product"),
+    "divmod": ("divmod", "write a // b and a % b"),
+    "lshift": ("<<", "write `* 2**k`"),
+    "rshift": (">>", "write `// 2**k`"),
+    "and": ("&", "write `% 2**k` for the low k bits, or vyre.size_min(a, b) for both of two conditions"),
+    "or": ("|", "write vyre.size_max(a, b) for one of two conditions"),
+    "xor": ("^", "write `a != b` for one of two conditions alone"),
+    "neg": ("-", "subtract it from another size: sizes are integers from 0 on"),
+    "invert": ("~", "write `size == 0` for the opposite of a condition"),
+}
+
+
+def _refusal(operator: str, fix: str) -> Callable[..., NoReturn]:
+    def refuse(self: Size, *_: object) -> NoReturn:
+        raise ArgumentError(f"operator `{operator}` is not defined on the size {self}. Fix: {fix}.")
+
+    return refuse
+
+
+for _name, (_operator, _fix) in _LEFT_OUT.items():
+    for _method in (f"__{_name}__", f"__r{_name}__"):
+        setattr(Size, _method, _refusal(_operator, _fix))
+
+
+def _refuse_iteration(size: Size) -> NoReturn:
+    raise ArgumentError(
+        f"the size {size} is iterated over, and is not known until the procedure is planned. "
+        "Fix: write `for i in vyre.times(size):`."
+    )
+
+
+setattr(Size, "__iter__", _refuse_iteration)  # noqa: B010
 
 SIZES = (Size, int, np.integer)
 _SYMBOLS = {"add": "+", "sub": "-", "mul": "*", "div": "//", "mod": "%", "lt": "<", "le": "<=", "eq": "==", "ne": "!="}

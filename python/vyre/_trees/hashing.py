@@ -97,9 +97,12 @@ class _Job:
             self.progress(len(data))
 
     def pieces(self, stream: IO[bytes]) -> Iterator[bytes]:
+        """Whole pieces and the rest. What is appended to the file after that belongs to no piece."""
         while data := stream.read(self.limits.piece):
             self.progress(len(data))
             yield data
+            if len(data) < self.limits.piece:
+                return
 
     def checksum(self, file: File) -> None:
         value = 1 if self.name == "adler32" else 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Callable
 from typing import IO, TYPE_CHECKING, Any, NamedTuple
@@ -62,8 +63,8 @@ def patterns_of(data: bytes, path: str) -> list[Spelled]:
     [b'key=', b'\x00\xff']
     """
     found: dict[bytes, Spelled] = {}
-    for number, line in enumerate(data.split(b"\n"), 1):
-        line = line.removesuffix(b"\r")
+    for number, whole in enumerate(io.BytesIO(data), 1):
+        line = whole.removesuffix(b"\n").removesuffix(b"\r")
         if not line:
             continue
         if any(each[1] is None for each in _ESCAPE.finditer(line)):

@@ -35,6 +35,13 @@ FILTER_BITS = 15
 HASH = 0x9E3779B1
 
 
+def _common(a: bytes, b: bytes) -> int:
+    """The length of the longest common prefix."""
+    length = min(len(a), len(b))
+    differing = int.from_bytes(a[:length], "big") ^ int.from_bytes(b[:length], "big")
+    return length - (differing.bit_length() + 7) // 8
+
+
 class _States:
     """The states of a trie: the beginnings of patterns, or with `backward` their endings.
 
@@ -53,28 +60,50 @@ class _States:
         known = int(used.sum())
         self.classes = np.where(used, np.cumsum(used) - 1, known).astype(np.uint32)
         self.count = known + (known < 256)
-        children: dict[int, int] = {}
-        parent, symbol, depth, terminal = [0], [0], [0], []
-        for each in patterns:
-            state = 0
-            symbols = self.classes[np.frombuffer(each, np.uint8)]
-            for k, c in enumerate((symbols[::-1] if backward else symbols).tolist()):
-                inner = children.setdefault(state << 8 | c, len(parent))
-                if inner == len(parent):
-                    parent.append(state)
-                    symbol.append(c)
-                    depth.append(k + 1)
-                state = inner
-            terminal.append(state)
-        if len(parent) * (self.count + more) > _MOST_WORDS:
-            raise ArgumentError(
-                f"the patterns need {len(parent)} states of {self.count + more} words, and an automaton has at most "
-                f"{_MOST_WORDS} words. Fix: search for fewer patterns at a time."
-            )
-        self.depth, self.parent, self.symbol = np.array(depth), np.array(parent), np.array(symbol)
-        self.terminal = np.array(terminal, np.int64)
+        self._make([each[::-1] for each in patterns] if backward else patterns, self.count + more)
         self.order = np.argsort(self.depth, kind="stable")
         self.begins = np.searchsorted(self.depth[self.order], np.arange(self.depth.max() + 3))
+
+    def _make(self, patterns: Sequence[bytes], words: int) -> None:
+        """Number the states, each of so many words in a table.
+
+        In sorted order a pattern shares the states of its longest common prefix with the one before, and its other
+        states are new: all arrays are made at once, and none before it is known that they are not too large.
+        """
+        order = sorted(range(len(patterns)), key=patterns.__getitem__)
+        shared, roots, tails = [], [], []  # of each pattern in order: bytes, the last state of these, and the rest
+        terminal = np.zeros(len(patterns), np.int64)
+        # The path of the pattern before, in parts of consecutive states: the bytes above a part, and its first state.
+        path: list[tuple[int, int]] = []
+        before, count = b"", 1
+        for number in order:
+            pattern = patterns[number]
+            length = _common(before, pattern)
+            while path and path[-1][0] >= length:
+                path.pop()
+            shared.append(length)
+            roots.append(path[-1][1] + length - path[-1][0] - 1 if path else 0)
+            tails.append(pattern[length:])
+            if len(pattern) > length:
+                path.append((length, count))
+                count += len(pattern) - length
+            terminal[number] = path[-1][1] + len(pattern) - path[-1][0] - 1
+            before = pattern
+        if count * words > _MOST_WORDS:
+            raise ArgumentError(
+                f"the patterns need {count} states of {words} words, and an automaton has at most "
+                f"{_MOST_WORDS} words. Fix: search for fewer patterns at a time."
+            )
+        lengths = np.fromiter(map(len, tails), np.int64, len(tails))
+        firsts = 1 + np.cumsum(lengths) - lengths
+        new = lengths > 0
+        self.terminal = terminal
+        self.symbol = np.concatenate([[0], self.classes[np.frombuffer(b"".join(tails), np.uint8)]]).astype(np.uint8)
+        self.parent = np.arange(-1, count - 1, dtype=np.int32)
+        self.parent[0] = 0
+        self.parent[firsts[new]] = np.array(roots, np.int32)[new]
+        self.depth = np.arange(count, dtype=np.int32)
+        self.depth[1:] -= np.repeat((firsts - np.array(shared, np.int64) - 1).astype(np.int32), lengths)
 
     def chains(self, descending: bool) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The first and the last pattern of each state, and the next of each pattern, or NONE."""

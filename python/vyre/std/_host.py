@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 __all__ = ["Place", "bytes_of", "count_of", "elements", "host_bytes", "place_of"]
 
 
+_MOST_ELEMENTS = 2**32 - 1
+
+
 class Place(NamedTuple):
     """Where a call runs, and whether its results come back to the host.
 
@@ -74,7 +77,7 @@ def place_of(where: str, backend: str | None, device: int | Device | None, *valu
 def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> Any:
     """An argument that is an array of one of these dtypes; numpy's arrays come back C-contiguous.
 
-    Raises: BindingError.
+    Raises: BindingError, ArgumentError for one that has to be copied and is too long.
 
     >>> elements(np.arange(3, dtype=np.uint32), "argument `x` of sum", ["uint32"])
     array([0, 1, 2], dtype=uint32)
@@ -97,7 +100,14 @@ def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> An
         raise BindingError(
             f"{where} must have {axes} {'axis' if axes == 1 else 'axes'}, got shape {value.shape}. Fix: {fix}."
         )
-    return value if isinstance(value, Array) else np.ascontiguousarray(value)
+    if isinstance(value, Array) or value.flags.c_contiguous:
+        return value
+    if value.size > _MOST_ELEMENTS:  # before it is copied: a view that repeats elements may have any size
+        raise ArgumentError(
+            f"{where} has {value.size} elements, and an array has at most {_MOST_ELEMENTS}. "
+            "Fix: process the data in parts."
+        )
+    return np.ascontiguousarray(value)
 
 
 def bytes_of(value: Any, where: str) -> Any:

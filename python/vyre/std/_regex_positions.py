@@ -11,14 +11,21 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 __all__ = ["Positions", "bits", "positions_of"]
 
+_FEW = 16  # bits that are found faster one by one
+
 
 def bits(mask: int) -> list[int]:
     """The numbers of the bits that are set."""
+    if mask.bit_count() > _FEW:
+        octets = np.frombuffer(mask.to_bytes(-(-mask.bit_length() // 8), "little"), np.uint8)
+        return np.flatnonzero(np.unpackbits(octets, bitorder="little")).tolist()
     found = []
     while mask:
         low = mask & -mask
@@ -81,8 +88,12 @@ def positions_of(postfix: Sequence[int | str]) -> Positions:
                 connect(last, first)
             stack.append((empty or each != "+", first, last))
     _, first, last = stack.pop()
-    precede = [0] * len(symbols)
-    for position, mask in enumerate(follow):
-        for each in bits(mask):
-            precede[each] |= 1 << position
-    return Positions(symbols, first, last, follow, precede)
+    return Positions(symbols, first, last, follow, _transposed(follow))
+
+
+def _transposed(masks: list[int]) -> list[int]:
+    """For each bit the numbers of the masks in which it is set, as bits."""
+    count, size = len(masks), -(-len(masks) // 8)
+    octets = np.frombuffer(b"".join(each.to_bytes(size, "little") for each in masks), np.uint8).reshape(count, size)
+    table = np.unpackbits(octets, axis=1, count=count, bitorder="little")
+    return [int.from_bytes(row.tobytes(), "little") for row in np.packbits(table.T, axis=1, bitorder="little")]

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = ["edit_distance", "smith_waterman"]
 
+_MOST_BYTES = 2**32 - 1  # offsets are u32
 _MOST_WORDS = 1 << 26  # of the arrays that a batch of pairs needs
 _MOST_SCORE = 2**31 - 1
 _FEW = 64  # pairs below which several invocations share a short one
@@ -176,6 +177,11 @@ def _run(
 ) -> Any:
     pairs = [(x, y) if len(x) <= len(y) else (y, x) for x, y in zip(a, b, strict=True)]
     m, n = (np.array([len(pair[side]) for pair in pairs], np.int64) for side in (0, 1))
+    if len(n) and int(n.max()) > _MOST_BYTES:
+        raise ArgumentError(
+            f"{function} got a string of {n.max()} bytes, and a string has at most {_MOST_BYTES}. "
+            "Fix: pass parts of it."
+        )
     if numbers and len(m) and numbers[0] * int(m.max()) > _MOST_SCORE:
         raise ArgumentError(
             f"argument `match` of {function} is {numbers[0]}, and an alignment of {m.max()} bytes could score "

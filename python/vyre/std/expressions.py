@@ -144,7 +144,7 @@ class Regex:
             limit = count_of(limit, f"argument `limit` of {where}", 0, 2**30)
         place, made, tables, sizes, found = self._counted(where, data, kind, backend, device)
         symbols, begins, offsets, total = found
-        most = most_of(total, where) if limit is None else limit
+        most = most_of(total, limit, place, where)
         words = writer(made.backward)(symbols, tables[3], begins, offsets, total, *sizes, most)
         if not place.on_host:
             return ResidentMatches(words.reshape(most, 2), total)

@@ -143,8 +143,8 @@ def pagerank(
 
     With d = floor(damping * 2^32), a rank begins as floor((2^32 - 1) / n) and becomes, in each round,
     floor((2^32 - d) / n) + floor(d * (sum + floor(lost / n)) / 2^32): `sum` is that of floor(rank / edges) over the
-    edges that lead here, and `lost` that of the ranks of all vertices without edges. All ranks sum up to less than
-    2^32.
+    edges that lead here, and `lost` that of the ranks of all vertices without edges. All ranks sum up to at most 2^32,
+    and a rank of 2^32, that of a single vertex with damping 0, is 2^32 - 1.
 
     Args:
         offsets: n + 1 uint32 or int32 for n vertices: the edges of vertex i lead to targets[offsets[i]:offsets[i + 1]].

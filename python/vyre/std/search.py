@@ -79,8 +79,14 @@ def matches_of(words: np.ndarray, count: int, record: np.dtype) -> Matches:
     return made
 
 
-def most_of(count: Array, where: str) -> int:
-    """The number of results, which is read from the device."""
+def most_of(count: Array, limit: int | None, place: Place, where: str) -> int:
+    """How many results to make room for.
+
+    Resident results have the length of the limit. On the host, where the call waits, the limit may be far above what
+    there is: the room is a power of two then, so that calls that differ in their matches share their plans.
+    """
+    if limit is not None:
+        return min(limit, 1 << int(count.numpy()[0]).bit_length()) if place.on_host else limit
     total = int(waited(count, where, "pass limit=1000")[0])
     if total == MOST:
         raise ArgumentError(
@@ -175,13 +181,13 @@ class Patterns:
             sizes = n, made.stride
             looked = made.mask, made.second
             begins, offsets, total = filtered(vectors, *filters, classes, table, *sizes, *looked, units)
-            most = most_of(total, "vyre.std.find") if limit is None else limit
+            most = most_of(total, limit, place, "vyre.std.find")
             found = filtered_matches(vectors, classes, table, chains, begins, offsets, *sizes, units, most)
         else:
             lead = -(-(self._longest - 1) // 16)
             walk = n, max(_PIECE, 4 * lead), lead, made.stride
             counts, offsets, total = counted(vectors, classes, table, *walk)
-            most = most_of(total, "vyre.std.find") if limit is None else limit
+            most = most_of(total, limit, place, "vyre.std.find")
             found = written(vectors, classes, table, chains, counts, offsets, *walk, most)
         if not place.on_host:
             return ResidentMatches(found.reshape(most, 3), total)

@@ -2,6 +2,7 @@
 
 import copy
 import pickle
+import tracemalloc
 
 import ahocorasick
 import numpy as np
@@ -295,3 +296,29 @@ def test_more_matches_than_fit(monkeypatch):
         "vyre.std.find finds 4 matches or more, which do not fit into an array. Fix: pass limit=1000."
     )
     assert std.find([b"a"], b"aaaa", 1000).count == 4
+
+
+def test_a_large_limit_takes_no_more_room_than_there_are_matches():
+    for found in (std.find([b"a"], b"aba", limit=2**22), std.regex(b"a").find(b"aba", limit=2**22)):
+        held: np.ndarray = found
+        while isinstance(held.base, np.ndarray):
+            held = held.base
+        assert (found.start.tolist(), found.count, found.overflow) == ([0, 2], 2, False)
+        assert held.nbytes <= 64
+
+
+def test_too_many_patterns_are_refused_before_their_states_take_memory(rng):
+    made = [rng.integers(0, 256, 10_000, np.uint8).tobytes() for _ in range(200)]
+    tracemalloc.start()
+    try:
+        with pytest.raises(ArgumentError) as error:
+            std.Patterns(made)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    states = 1 + sum(len({each[-k:] for each in made}) for k in range(1, 4)) + 200 * (10_000 - 3)
+    assert str(error.value) == (
+        f"the patterns need {states} states of 259 words, and an automaton has at most 268435456 words. "
+        "Fix: search for fewer patterns at a time."
+    )
+    assert peak < 5 * sum(map(len, made))

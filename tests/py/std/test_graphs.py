@@ -273,3 +273,8 @@ def test_wrong_calls(call, kind, message):
     with pytest.raises(kind) as error:
         call()
     assert str(error.value) == message
+
+
+def test_the_rank_of_a_single_vertex_without_damping_is_the_largest_number():
+    offsets, targets = np.zeros(2, np.uint32), np.zeros(0, np.uint32)
+    assert std.pagerank(offsets, targets, 1, 0.0, backend="cpu").tolist() == [2**32 - 1]

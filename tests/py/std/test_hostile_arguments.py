@@ -59,3 +59,33 @@ def test_patterns_are_a_list(patterns):
         f'{type(patterns).__name__}. Fix: write [b"word"].'
     )
     assert std.Patterns([b"word"]).find(b"a word", backend="cpu").tolist() == [(2, 6, 0)]
+
+
+REPEATED = {
+    "sort": np.broadcast_to(np.uint32(5), 2**40),
+    "sum": np.broadcast_to(np.uint32(5), 2**44)[::2],
+    "hex_encode": np.broadcast_to(np.uint8(5), 2**44),
+}
+
+
+@pytest.mark.parametrize("name", REPEATED)
+def test_a_view_that_is_too_long_is_refused_before_it_is_copied(name):
+    argument = "data" if name == "hex_encode" else "x"
+    with pytest.raises(ArgumentError) as error:
+        getattr(std, name)(REPEATED[name], backend="cpu")
+    assert str(error.value) == (
+        f"argument `{argument}` of vyre.std.{name} has {REPEATED[name].size} elements, and an array has at most "
+        "4294967295. Fix: process the data in parts."
+    )
+
+
+@pytest.mark.parametrize("call", [std.edit_distance, std.smith_waterman])
+@pytest.mark.parametrize("listed", [False, True])
+def test_strings_of_2_to_the_32_bytes_are_not_compared(call, listed):
+    a, b = np.zeros(2**32, np.uint8), b"abc"  # zeros take no memory until they are read
+    with pytest.raises(ArgumentError) as error:
+        call([b, a], [b, b], backend="cpu") if listed else call(a, b, backend="cpu")
+    assert str(error.value) == (
+        f"vyre.std.{call.__name__} got a string of 4294967296 bytes, and a string has at most 4294967295. "
+        "Fix: pass parts of it."
+    )

@@ -13,6 +13,8 @@ from conftest import SEED
 from vyre import std
 from vyre.errors import ArgumentError, BindingError
 from vyre.std import expressions
+from vyre.std._regex_positions import bits
+from vyre.std._regex_syntax import parse
 from vyre.std._walks import PIECE
 
 LENGTH = 16 * PIECE  # bytes of a piece
@@ -293,3 +295,19 @@ def test_wrong_calls(call, kind, message):
     with pytest.raises(kind) as error:
         call()
     assert str(error.value) == message
+
+
+@pytest.mark.parametrize("count", [1, 7, 8, 9, 40])
+def test_positions_before_and_after_are_the_same_pairs(count):
+    made = parse(b"(a?b?c)" * count)
+    after = {(k, each) for k, mask in enumerate(made.follow) for each in range(3 * count) if mask >> each & 1}
+    before = {(each, k) for k, mask in enumerate(made.precede) for each in range(3 * count) if mask >> each & 1}
+    inner = {(k, k + 1) for k in range(3 * count - 1)} | {(3 * k, 3 * k + 2) for k in range(count)}
+    steps = {(3 * k + 2, 3 * k + 3 + skipped) for k in range(count - 1) for skipped in (1, 2)}
+    assert after == before == inner | steps
+
+
+def test_the_bits_of_a_number_are_found_in_order(rng):
+    for size in (0, 1, 15, 16, 17, 64, 4096):
+        wanted = sorted(rng.choice(4096, size, replace=False).tolist())
+        assert bits(sum(1 << each for each in wanted)) == wanted
