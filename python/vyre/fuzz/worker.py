@@ -189,7 +189,10 @@ def _sweep(
     first: int, count: int, seconds: float, ways: list[Way], settings: Settings, progress: mmap.mmap
 ) -> list[tuple[int, Judgement]]:
     """Programs of the seeds from ``first`` on: (hash of the program, judgement) of each; fewer when time is over."""
+    if settings.procedures:
+        return _sweep_procedures(first, count, seconds, ways, settings, progress)
     how = asdict(settings)
+    del how["procedures"]
     rewrites, checked, plant = how.pop("rewrites"), how.pop("checked"), how.pop("plant")
     if checked:
         del how["independent"]  # what is planted needs invocations that meet
@@ -212,7 +215,27 @@ def _sweep(
     return result
 
 
-def _judge(case: Case, tried: Case | None, ways: list[Way], patience: float, progress: mmap.mmap) -> Judgement:
+def _sweep_procedures(
+    first: int, count: int, seconds: float, ways: list[Way], settings: Settings, progress: mmap.mmap
+) -> list[tuple[int, Judgement]]:
+    from vyre.fuzz.procedures import judge as judge_procedure
+
+    result: list[tuple[int, Judgement]] = []
+    end = time.monotonic() + seconds
+    for seed in range(first, first + count):
+        progress[:8] = seed.to_bytes(8, "little")
+        case, _ = settings.case(seed)
+        result.append((case.hash(), judge_procedure(case, ways, progress=progress)))
+        if time.monotonic() > end:
+            break
+    return result
+
+
+def _judge(case: Any, tried: Case | None, ways: list[Way], patience: float, progress: mmap.mmap) -> Judgement:
+    if not isinstance(case, Case):
+        from vyre.fuzz.procedures import judge as judge_procedure
+
+        return judge_procedure(case, ways, progress=progress)
     return judge(case, ways, tried=tried, patience=patience, progress=progress)
 
 
