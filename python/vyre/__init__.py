@@ -101,6 +101,7 @@ if TYPE_CHECKING:
         times,
         when,
     )
+    from vyre._procedure.bisect import ProcedureDivergence
     from vyre._procedure.flat import StepPlace
     from vyre._profile import Profile, ProfileEvent, ProfileRow, profile
     from vyre._repeat import RepeatResult, RunDifference, repeat
@@ -146,6 +147,7 @@ _LATER = {
     **dict.fromkeys(["Divergence", "OutputDifference"], "vyre._divergence"),
     **dict.fromkeys(["CheckResult", "ProcedureCheckResult", "check", "replay"], "vyre._check"),
     "StepPlace": "vyre._procedure.flat",
+    "ProcedureDivergence": "vyre._procedure.bisect",
     **dict.fromkeys(
         [
             *[
@@ -279,6 +281,7 @@ __all__ = [
     "PlannedTypeError",
     "ProcedureArray",
     "ProcedureCheckResult",
+    "ProcedureDivergence",
     "ProcedureFunction",
     "Profile",
     "ProfileEvent",

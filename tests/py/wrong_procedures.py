@@ -1,149 +1,140 @@
 """Backends with one fault each in how the steps of a procedure follow one another, for `vyre fuzz --procedures` and
 vyre.bisect.
 
-Each takes the flat steps of a procedure one by one on the reference, and so is right but for its fault. `BACKENDS`
-lists them by name.
+Each takes the flat steps of a procedure one by one on the reference, and is right but for its fault. `BACKENDS` lists
+those with a fault by name.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-import numpy as np
-
-from vyre import _core
 from vyre._procedure.check import Memory
-from vyre._procedure.flat import Call, FlatArray, FlatStep, Part, _step, StepPlace
+from vyre._procedure.flat import Part, call_of_bytes
 
-OWNER = "wrong_procedures"
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
-
-def _flat(procedure, call) -> Call:
-    shapes = [list(shape) for shape, _ in call.arrays]
-    programs, arrays, steps, _, origins, whole = _core._flat_steps(procedure, shapes, list(call.numbers), "reference", 0)
-    flat = tuple(FlatArray(*row[:5], None) for row in arrays)
-    places = [StepPlace(k, len(steps), str(origin)) for k, origin in enumerate(origins)]
-    made = tuple(_step(row, place, programs) for row, place in zip(steps, places, strict=True))
-    interface = _core._procedure_interface(procedure, True)
-    results = tuple(
-        (name, k, element, tuple(whole[k])) for k, (role, name, element, _) in enumerate(interface) if role != "input"
-    )
-    given = tuple(np.frombuffer(data, np.uint8).copy() for _, data in call.arrays)
-    return Call(procedure, given, tuple(map(tuple, shapes)), tuple(call.numbers), tuple(programs), flat, made, results)
+    from vyre import Procedure
+    from vyre._procedure.flat import Call, FlatStep
+    from vyre.fuzz import procedures
 
 
-def _outputs(flat: Call, memory: Memory) -> list[bytes]:
-    return [memory.bytes[index].tobytes() for _, index, _, _ in flat.results]
+class _Run:
+    """A call whose steps are taken one by one."""
+
+    def __init__(self, procedure: Procedure, call: procedures.Call) -> None:
+        self.flat: Call = call_of_bytes(
+            procedure, [shape for shape, _ in call.arrays], [d for _, d in call.arrays], call.numbers
+        )
+        self.memory = Memory(self.flat)
+
+    def take(self, steps: Iterator[FlatStep]) -> list[bytes]:
+        for step in steps:
+            self.memory.run(step, None, None, "wrong_procedures")
+        return [self.memory.bytes[index].tobytes() for _, index, _, _ in self.flat.results]
 
 
-def _written_by(step: FlatStep) -> list[Part]:
-    return step.written()
-
-
-def _meet(a: Part, b: Part) -> bool:
-    return a.array == b.array and a.offset < b.offset + b.bytes and b.offset < a.offset + a.bytes
-
-
-def right(procedure, call, **_):
+def right(procedure: Procedure, call: procedures.Call, **_: object) -> list[bytes]:
     """No fault."""
-    flat = _flat(procedure, call)
-    memory = Memory(flat)
-    for step in flat.steps:
-        memory.run(step, None, None, OWNER)
-    return _outputs(flat, memory)
+    run = _Run(procedure, call)
+    return run.take(iter(run.flat.steps))
 
 
-def missing_barrier(procedure, call, **_):
-    """A dispatch that reads what the one before it writes begins too early: it reads the bytes from before that."""
-    flat = _flat(procedure, call)
-    memory = Memory(flat)
-    before = None
-    for k, step in enumerate(flat.steps):
-        stale = None if before is None else [each.copy() for each in memory.bytes]
-        if before is not None and step.kind == "dispatch":
+def missing_barrier(procedure: Procedure, call: procedures.Call, **_: object) -> list[bytes]:
+    """A dispatch reads what was there before the one that writes it, in the step before, has ended."""
+    run = _Run(procedure, call)
+    memory = run.memory
+
+    def steps() -> Iterator[FlatStep]:
+        before, parts = None, []
+        for step in run.flat.steps:
+            now = [each.copy() for each in memory.bytes]
             written = {part.array for part in step.written()}
-            for part in before[1]:
-                if part.array not in written:
-                    part.of(memory.bytes)[:] = part.of(before[0])
-        kept = ([each.copy() for each in memory.bytes] if stale is None else stale, step.written())
-        memory.run(step, None, None, OWNER)
-        if stale is not None and step.kind == "dispatch":
-            written = {part.array for part in step.written()}
-            for part in before[1]:
-                if part.array not in written:
-                    part.of(memory.bytes)[:] = part.of(stale)
-        before = kept
-    return _outputs(flat, memory)
+            hidden = [part for part in parts if part.array not in written] if step.kind == "dispatch" else []
+            for part in hidden:
+                part.of(memory.bytes)[:] = part.of(before)
+            yield step
+            for part in hidden:
+                part.of(memory.bytes)[:] = part.of(now)
+            before, parts = now, step.written()
+
+    return run.take(steps())
 
 
-def wrong_slot(procedure, call, **_):
-    """Where a step binds two arrays of one size to be read, it reads the first in place of the second."""
-    flat = _flat(procedure, call)
-    memory = Memory(flat)
-    for step in flat.steps:
-        if step.kind == "dispatch":
-            written = step.written()
-            bound = list(step.bound)
-            for k, each in enumerate(bound):
-                first = next((b for b in bound[:k] if isinstance(b, Part) and isinstance(each, Part)
-                              and b.bytes == each.bytes and b not in written and each not in written), None)
-                if first is not None:
-                    bound[k] = first
-            step = replace(step, bound=tuple(bound))
-        memory.run(step, None, None, OWNER)
-    return _outputs(flat, memory)
+def wrong_slot(procedure: Procedure, call: procedures.Call, **_: object) -> list[bytes]:
+    """A step that reads two arrays of one size reads the first in place of the second."""
+    run = _Run(procedure, call)
+
+    def steps() -> Iterator[FlatStep]:
+        for step in run.flat.steps:
+            written, bound = step.written(), list(step.bound)
+            for k, each in enumerate(step.bound):
+                if not isinstance(each, Part) or each in written or step.kind != "dispatch":
+                    continue
+                for other in step.bound[:k]:
+                    if isinstance(other, Part) and other.bytes == each.bytes and other not in written:
+                        bound[k] = other
+            yield replace(step, bound=tuple(bound))
+
+    return run.take(steps())
 
 
-def lost_swap(procedure, call, **_):
+def lost_swap(procedure: Procedure, call: procedures.Call, **_: object) -> list[bytes]:
     """A step that runs again works on the arrays of its first turn, as if nothing had been swapped meanwhile."""
-    flat = _flat(procedure, call)
-    memory = Memory(flat)
-    seen: dict[str, FlatStep] = {}
-    for step in flat.steps:
-        first = seen.setdefault(step.place.what, step)
-        same = [isinstance(a, Part) and isinstance(b, Part) and a.bytes == b.bytes or not isinstance(a, Part)
-                for a, b in zip(first.bound, step.bound, strict=True)] if first.kind == step.kind and len(first.bound) == len(step.bound) else [False]
-        if all(same) and first.program == step.program:
-            step = replace(step, bound=tuple(a if isinstance(a, Part) else b for a, b in zip(first.bound, step.bound, strict=True)))
-        memory.run(step, None, None, OWNER)
-    return _outputs(flat, memory)
+    run = _Run(procedure, call)
+    first: dict[object, FlatStep] = {}
+
+    def sizes(step: FlatStep) -> object:
+        return step.kind, [each.bytes if isinstance(each, Part) else None for each in step.bound]
+
+    def steps() -> Iterator[FlatStep]:
+        for step in run.flat.steps:
+            known = first.setdefault(step.origin, step)
+            if sizes(known) == sizes(step):
+                pairs = zip(known.bound, step.bound, strict=True)
+                step = replace(step, bound=tuple(old if isinstance(old, Part) else new for old, new in pairs))
+            yield step
+
+    return run.take(steps())
 
 
-_WORDS: dict[bytes, list] = {}
+_KEPT: dict[object, list[tuple[object, ...]]] = {}
 
 
-def stale_words(procedure, call, **_):
+def stale_words(procedure: Procedure, call: procedures.Call, **_: object) -> list[bytes]:
     """The numbers of the first call with some lengths are kept for the later ones."""
-    flat = _flat(procedure, call)
-    key = procedure.to_bytes() + repr(flat.shapes).encode()
-    words = [[each for each in step.bound if isinstance(each, bytes)] for step in flat.steps]
-    kept = _WORDS.setdefault(key, words)
-    memory = Memory(flat)
-    for k, step in enumerate(flat.steps):
-        if k < len(kept) and len(kept[k]) == len(words[k]):
-            old = iter(kept[k])
-            step = replace(step, bound=tuple(each if isinstance(each, Part) else next(old) for each in step.bound))
-        memory.run(step, None, None, OWNER)
-    return _outputs(flat, memory)
+    run = _Run(procedure, call)
+    key = procedure.to_bytes(), run.flat.shapes, len(run.flat.steps)
+    kept = _KEPT.setdefault(key, [step.bound for step in run.flat.steps])
+
+    def steps() -> Iterator[FlatStep]:
+        for step, old in zip(run.flat.steps, kept, strict=True):
+            words = [each for each in old if isinstance(each, bytes)]
+            if len(words) == sum(isinstance(each, bytes) for each in step.bound):
+                taken = iter(words)
+                bound = (next(taken) if isinstance(each, bytes) else each for each in step.bound)
+                step = replace(step, bound=tuple(bound))
+            yield step
+
+    return run.take(steps())
 
 
-def lost_clear(procedure, call, **_):
-    """Memory that should be zeros keeps what an earlier array left there."""
-    flat = _flat(procedure, call)
-    memory = Memory(flat)
-    for k, array in enumerate(flat.arrays):
-        if array.kind == "scratch":
-            memory.bytes[k][:] = 0xA5
-    for step in flat.steps:
-        if step.kind != "clear" or flat.arrays[step.bound[0].array].kind != "scratch":
-            memory.run(step, None, None, OWNER)
-    return _outputs(flat, memory)
+def lost_clear(procedure: Procedure, call: procedures.Call, **_: object) -> list[bytes]:
+    """Scratch memory that is to be zeros keeps what was there."""
+    run = _Run(procedure, call)
+    own = [array.kind == "scratch" for array in run.flat.arrays]
+    for data, is_own in zip(run.memory.bytes, own, strict=True):
+        if is_own:
+            data[:] = 0xA5
+    return run.take(
+        step
+        for step in run.flat.steps
+        if step.kind != "clear" or not own[step.bound[0].array]  # type: ignore[union-attr]
+    )
 
 
-BACKENDS = {
-    "missing_barrier": missing_barrier,
-    "wrong_slot": wrong_slot,
-    "lost_swap": lost_swap,
-    "stale_words": stale_words,
-    "lost_clear": lost_clear,
+BACKENDS: dict[str, Callable[..., list[bytes]]] = {
+    each.__name__: each for each in (missing_barrier, wrong_slot, lost_swap, stale_words, lost_clear)
 }

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from vyre._core import Program
     from vyre._procedure.steps import ArrayDecl, Line, Recorded
 
-__all__ = ["Call", "FlatArray", "FlatStep", "Part", "StepPlace", "call_of", "named_call"]
+__all__ = ["Call", "FlatArray", "FlatStep", "Part", "StepPlace", "call_of", "call_of_bytes", "named_call"]
 
 _WIDTHS = {_core.DataType[row.name]: max(row.bytes, 1) for row in _core._tables["types"]}
 
@@ -110,6 +110,7 @@ class FlatStep:
     grid: tuple[int, int, int] = (0, 0, 0)
     counts: Part | None = None
     counts_invocations: bool = False
+    origin: tuple[int, int | None] = (0, None)  # the frame, and the step of its procedure
 
     @property
     def buffers(self) -> list[_core.BufferDecl]:
@@ -282,6 +283,32 @@ def _call(
     interface = _core._procedure_interface(procedure)
     lanes = [len(_NUMPY[element][1]) for kind, _, element, _ in interface if kind != "number"]
     shapes = [tuple(array.shape[: len(array.shape) - extra]) for array, extra in zip(arrays, lanes, strict=True)]
+    given = [_bytes_of(array) for array in arrays]
+    return _flat_call(procedure, recorded, shapes, given, numbers, backend, device)
+
+
+def call_of_bytes(
+    procedure: Procedure,
+    shapes: Sequence[Sequence[int]],
+    given: Sequence[bytes],
+    numbers: Sequence[int],
+    backend: str = "reference",
+    device: int = 0,
+) -> Call:
+    """The call of a procedure for the shapes and bytes of its inputs and in_outs."""
+    arrays = [np.frombuffer(data, np.uint8).copy() for data in given]
+    return _flat_call(procedure, None, [tuple(shape) for shape in shapes], arrays, numbers, backend, device)
+
+
+def _flat_call(
+    procedure: Procedure,
+    recorded: Recorded | None,
+    shapes: Sequence[tuple[int, ...]],
+    given: Sequence[np.ndarray],
+    numbers: Sequence[int],
+    backend: str,
+    device: int,
+) -> Call:
     programs, made, steps, frames, origins, whole = _core._flat_steps(procedure, shapes, numbers, backend, device)
     known = _Frames(recorded, frames)
     flat = tuple(
@@ -295,22 +322,24 @@ def _call(
     )
     return Call(
         procedure,
-        tuple(_bytes_of(array) for array in arrays),
+        tuple(given),
         tuple(shapes),
         tuple(numbers),
         tuple(programs),
         flat,
         tuple(
-            _step(row, known.place(number, len(steps), row, origin, flat), programs)
+            _step(row, known.place(number, len(steps), row, origin, flat), programs, origin)
             for number, (row, origin) in enumerate(zip(steps, origins, strict=True), 1)
         ),
         results,
     )
 
 
-def _step(row: tuple[Any, ...], place: StepPlace, programs: Sequence[Program]) -> FlatStep:
+def _step(
+    row: tuple[Any, ...], place: StepPlace, programs: Sequence[Program], origin: tuple[int, int | None]
+) -> FlatStep:
     if row[0] != "dispatch":
-        return FlatStep(row[0], place, bound=tuple(Part(*part) for part in row[1:]))
+        return FlatStep(row[0], place, bound=tuple(Part(*part) for part in row[1:]), origin=origin)
     _, _, program, bound, grid, counts, counts_invocations = row
     return FlatStep(
         "dispatch",
@@ -320,6 +349,7 @@ def _step(row: tuple[Any, ...], place: StepPlace, programs: Sequence[Program]) -
         grid,
         None if counts is None else Part(*counts),
         counts_invocations,
+        origin,
     )
 
 

@@ -272,10 +272,8 @@ class _Run:
         for number, way in enumerate(dict.fromkeys(map(str, self.ways))):
             _say("" if number else "compared", way)
         if self.before:
-            _say(
-                "resumed",
-                f"{self.chosen.log} holds {self.before:,} {_what(self.chosen)}; going on with seed {self.first + self.before}",
-            )
+            held = f"{self.chosen.log} holds {self.before:,} {_what(self.chosen)}"
+            _say("resumed", f"{held}; going on with seed {self.first + self.before}")
         start = time.monotonic()
         interrupted = False
         found: list[Row] = []

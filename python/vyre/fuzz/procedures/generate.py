@@ -14,7 +14,18 @@ import numpy as np
 from vyre import _core
 from vyre._core import BufferAccess
 from vyre.fuzz.case import generate as generate_program
-from vyre.fuzz.procedures.spec import BYTES, LEAVES, ArraySpec, Call, ProcedureCase, Size, Spec, Step, literal, substituted
+from vyre.fuzz.procedures.spec import (
+    BYTES,
+    LEAVES,
+    ArraySpec,
+    Call,
+    ProcedureCase,
+    Size,
+    Spec,
+    Step,
+    literal,
+    substituted,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -136,7 +147,12 @@ class _Kernels:
         """Three counts of a grid."""
         lines = self.head(1, f"a: read {_TEXTS[a]}", "out: read_write u32", words=2)
         read = f"({_READ[a].format('a[0]')})"
-        lines += [f"out[0] = ({read} + w[0]) % 300", "out[1] = 1", f"out[2] = {self.draw.choice(('1', '7', 'w[1] % 2'))}", ""]
+        lines += [
+            f"out[0] = ({read} + w[0]) % 300",
+            "out[1] = 1",
+            f"out[2] = {self.draw.choice(('1', '7', 'w[1] % 2'))}",
+            "",
+        ]
         return "\n".join(lines)
 
 
@@ -205,7 +221,11 @@ class _Maker:
 
     def condition(self) -> Size:
         kind = self.draw.choice(("<", "<=", "==", "!="))
-        return (kind, self.small(depth=1), self.draw.choice((self.small(depth=1), literal(self.draw.choice((0, 1, 64))))))
+        return (
+            kind,
+            self.small(depth=1),
+            self.draw.choice((self.small(depth=1), literal(self.draw.choice((0, 1, 64))))),
+        )
 
     def words(self, count: int) -> tuple[Any, ...]:
         draw = self.draw
@@ -220,7 +240,9 @@ class _Maker:
     def scratch(self, element: str | None = None, *, zeros: bool | None = None, axes: int | None = None) -> int:
         draw = self.draw
         axes = draw.choice((1, 1, 1, 2, 3)) if axes is None else axes
-        shape = [self.small(shapes=True)] + [("min", self.small(shapes=True, depth=1), literal(5)) for _ in range(axes - 1)]
+        shape = [self.small(shapes=True)] + [
+            ("min", self.small(shapes=True, depth=1), literal(5)) for _ in range(axes - 1)
+        ]
         zeros = draw.random() < 0.15 if zeros is None else zeros
         element = element or draw.choice(_ELEMENTS)
         name = f"s{len(self.arrays)}"
@@ -335,9 +357,7 @@ class _Maker:
     def ready(self, element: str | None = None) -> tuple[int, list[Step]]:
         """A writable array that is defined, and the steps that make it so."""
         known = [
-            k
-            for k in self.writable()
-            if k in self.defined and (element is None or self.arrays[k].element == element)
+            k for k in self.writable() if k in self.defined and (element is None or self.arrays[k].element == element)
         ]
         if known and self.draw.random() < 0.8:
             return self.draw.choice(known), []
@@ -369,7 +389,14 @@ class _Maker:
         a, ta = self.source(counts)
         one = (literal(1), literal(1), literal(1))
         steps: list[Step] = [
-            ("dispatch", self.program(self.kernels.counts(ta)), (a, (counts, None, None), self.words(2)), one, None, False)
+            (
+                "dispatch",
+                self.program(self.kernels.counts(ta)),
+                (a, (counts, None, None), self.words(2)),
+                one,
+                None,
+                False,
+            )
         ]
         self.defined.add(counts)
         index, made = self.ready()
@@ -607,4 +634,3 @@ def _call(draw: random.Random, spec: Spec, shapes: list[tuple[int, ...]] | None 
         most = 2**64 - 1 if type_ == "U64" else 2**32 - 1
         numbers.append(draw.choice((0, 1, 2, 3, 40, draw.randint(0, most))))
     return Call(tuple(arrays), tuple(numbers))
-

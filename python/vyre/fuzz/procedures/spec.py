@@ -29,7 +29,19 @@ if TYPE_CHECKING:
 
     from vyre._core import Procedure
 
-__all__ = ["BYTES", "LEAVES", "ArraySpec", "Call", "ProcedureCase", "Size", "Spec", "Step", "evaluate", "literal", "substituted"]
+__all__ = [
+    "BYTES",
+    "LEAVES",
+    "ArraySpec",
+    "Call",
+    "ProcedureCase",
+    "Size",
+    "Spec",
+    "Step",
+    "evaluate",
+    "literal",
+    "substituted",
+]
 
 Size: TypeAlias = "tuple[Any, ...]"
 Step: TypeAlias = "tuple[Any, ...]"
@@ -314,7 +326,9 @@ def _tuples(value: Any) -> Any:
 
 def _from_plain(plain: dict[str, Any]) -> Spec:
     arrays = tuple(
-        ArraySpec(name, role, element, _tuples(shape), axes, zeros, None if contents is None else bytes.fromhex(contents))
+        ArraySpec(
+            name, role, element, _tuples(shape), axes, zeros, None if contents is None else bytes.fromhex(contents)
+        )
         for name, role, element, shape, axes, zeros, contents in plain["arrays"]
     )
     return Spec(
