@@ -261,6 +261,21 @@ def test_results_of_swaps_and_copies_keep_what_is_written():
     assert result.outputs["b"].tolist() == X.tolist()
 
 
+def test_a_copy_of_what_nothing_wrote_is_not_written():
+    """An in_out that a swap has exchanged is copied back at the end."""
+    builder = vyre._core._ProcedureBuilder("exchanged")
+    x = builder.array("x", "in_out", u32, 1, [], False, None)
+    s = builder.array("s", "scratch", u32, 1, [builder.length(0, 0)], False, None)
+    one = builder.literal(1)
+    groups = builder.apply("ceil_div", [builder.length(x, 0), builder.literal(4)])
+    bound = [(x, None, None, None), (s, None, None, None)]
+    builder.dispatch("evens", evens.program, bound, [groups, one, one], None, False)
+    builder.swap(x, s)
+    result = vyre.check(builder.finish(), {"x": X})
+    assert [(report.array, report.index, report.count) for report in result.reports] == [("x", 1, 3)]
+    assert result.outputs["x"][::2].tolist() == X[::2].tolist()
+
+
 def test_a_grid_that_no_step_wrote_is_found():
     @vyre.procedure
     def by_counts(x: In[u32]):

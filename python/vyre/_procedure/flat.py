@@ -164,7 +164,9 @@ class Call:
         for index, array in enumerate(self.arrays):
             if index < len(self.given):
                 memory.append(self.given[index].copy())
-                written.append(None)
+                # A swap may leave what nothing wrote in an in_out.
+                changed = any(index == each for _, each, _, _ in self.results)
+                written.append(np.ones(array.bytes, np.uint8) if changed else None)
             elif array.contents is not None:
                 memory.append(np.frombuffer(array.contents, np.uint8).copy())
                 written.append(None)
