@@ -152,6 +152,16 @@ def test_a_backend_that_takes_the_steps_one_by_one_is_right():
     no_fault(rows_of([fuzz.Way("wrong_procedures:right")], 60), 60)
 
 
+def test_inputs_by_name_are_those_of_the_call():
+    for seed in range(FIRST, FIRST + 30):
+        case = procedures.generate(seed)
+        for number, call in enumerate(case.calls):
+            outputs = vyre.check(case.procedure, case.inputs(number), checks="race").outputs
+            wanted = procedures.expected(case.spec, call)
+            assert [array.tobytes() for array in outputs.values()] == wanted
+            assert vyre.bisect(case.procedure, case.inputs(number), backend="cpu") is None
+
+
 def test_a_case_survives_its_file():
     for seed in range(FIRST, FIRST + 20):
         case = procedures.generate(seed)

@@ -116,7 +116,9 @@ def _shrink_procedure(isolated: _Isolated, case: ProcedureCase, tries: int) -> S
     limit = TRIES_OF_HANGS if found.kind == "hung" else tries
     smallest = reduce_procedure(case, lambda candidate: _same(isolated.judge(candidate), found), tries=limit)
     steps = case.steps(), smallest.steps()
-    return Small(smallest, None, isolated.way, isolated.judge(smallest), steps, isolated.count)
+    judgement = isolated.judge(smallest)
+    begins = isolated.bisect(smallest, judgement.call) if judgement.kind == "differs" else ""
+    return Small(smallest, None, isolated.way, judgement, steps, isolated.count, begins)
 
 
 def _shrink_rewrite(isolated: _Isolated, case: Case, tried: Case, tries: int) -> Small | None:
@@ -176,7 +178,7 @@ class _Isolated:
         """Whether a smaller program is wrong in the same way, and has no race: then every backend would be right."""
         return _same(self.judge(case), found) and self._worker.ask("has_one_answer", case)
 
-    def bisect(self, case: Case, call: int) -> str:
+    def bisect(self, case: Case | ProcedureCase, call: int) -> str:
         try:
             return self._worker.ask("bisect", case, call, self.way) or ""
         except WorkerEndedError:

@@ -251,8 +251,24 @@ def _has_one_answer(case: Case, progress: mmap.mmap) -> bool:
         return False
 
 
-def _bisect(case: Case, call: int, way: Way, progress: mmap.mmap) -> str | None:
+def _bisect_procedure(case: Any, call: int, way: Way) -> str | None:
+    """The same for a procedure; nothing for a function, which runs a procedure as a whole."""
+    if way.in_python:
+        return None
+    how = {"backend": way.backend, "optimize": way.optimize}
+    if way.device is not None:
+        how["device"] = way.device
+    try:
+        found = vyre.bisect(case.procedure, case.inputs(call), backend=how, against="reference")
+    except vyre.VyreError:
+        return None
+    return None if found is None else str(found)
+
+
+def _bisect(case: Any, call: int, way: Way, progress: mmap.mmap) -> str | None:
     """The place, in words, where the way begins to differ in a call after earlier ones; None if it is not known."""
+    if not isinstance(case, Case):
+        return _bisect_procedure(case, call, way)
     backend: Any
     if way.in_python:
         function = way.function()

@@ -19,8 +19,11 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+import numpy as np
+
 import vyre
 from vyre import _core
+from vyre._array import _NUMPY
 from vyre._core import DataType
 from vyre.errors import ParseError
 
@@ -248,6 +251,17 @@ class ProcedureCase:
         if not self._built:
             self._built.append(self.spec.build())
         return self._built[0]
+
+    def inputs(self, call: int = 0) -> dict[str, Any]:
+        """The arrays and numbers of a call by name, as vyre.check and vyre.bisect take them."""
+        given = [array for array in self.spec.arrays if array.role in ("input", "in_out")]
+        made: dict[str, Any] = {}
+        for array, (shape, data) in zip(given, self.calls[call].arrays, strict=True):
+            dtype, lanes = _NUMPY[DataType[array.element]]
+            made[array.name] = np.frombuffer(data, dtype).reshape((*shape, *lanes))
+        for (name, type_), number in zip(self.spec.numbers, self.calls[call].numbers, strict=True):
+            made[name] = number - 2**32 if type_ == "I32" and number >= 2**31 else number
+        return made
 
     def hash(self) -> int:
         """A hash of the procedure, the same on every machine."""
