@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import numpy as np
 import pytest
@@ -176,6 +177,31 @@ def test_a_case_survives_its_file():
 def test_what_is_no_case_is_refused(text):
     with pytest.raises(vyre.ParseError, match=r"not a case of vyre fuzz --procedures: .*Fix: give a file that"):
         procedures.ProcedureCase.from_json(text)
+
+
+def test_a_damaged_case_is_refused_or_is_another_case():
+    """Numbers, names and lists of a file are exchanged; nothing crashes the core."""
+    draw = random.Random(5)
+
+    def places(value, found):
+        items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+        for key, each in items:
+            found.append((value, key))
+            places(each, found)
+        return found
+
+    refused = 0
+    for seed in range(FIRST, FIRST + 60):
+        text = procedures.generate(seed).to_json()
+        for _ in range(10):
+            whole = json.loads(text)
+            owner, key = draw.choice(places(whole, []))
+            owner[key] = draw.choice([0, 1, 7, -1, 2**70, "x", None, [], [0], {}, "length", "input", True])
+            try:
+                procedures.ProcedureCase.from_json(json.dumps(whole))
+            except vyre.VyreError:
+                refused += 1
+    assert refused > 300
 
 
 def test_a_wrong_way_is_explained_on_the_command_line(tmp_path, capsys):

@@ -7,6 +7,7 @@ an invocation works on its own arrays and copies what it returns. Memory that no
 from __future__ import annotations
 
 import functools
+import math
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,6 +15,7 @@ import numpy as np
 import vyre
 from vyre import _core
 from vyre._core import BufferAccess
+from vyre.errors import ArgumentError
 from vyre.fuzz.procedures.spec import BYTES, Size, evaluate
 
 if TYPE_CHECKING:
@@ -28,6 +30,7 @@ _DTYPES = {row.name: "uint32" if row.kind == "boolean" else row.dtype for row in
 _LANES = {row.name: row.components for row in _core._tables["types"]}
 _LIMITS = {"workgroup_memory": 1 << 28, "workgroup_invocations": 1 << 16}
 _MOST_NOISE = 16
+_MOST_BYTES = 1 << 30
 
 
 @functools.lru_cache(maxsize=4096)
@@ -79,7 +82,11 @@ class _Frame:
             else:
                 # A shape may use the lengths of arrays before it.
                 self.shapes.append(tuple(self.size(each) for each in array.shape))
-                count = int(np.prod(self.shapes[-1], dtype=np.int64)) * BYTES[array.element]
+                count = math.prod(self.shapes[-1]) * BYTES[array.element]
+                if count > _MOST_BYTES:
+                    raise ArgumentError(
+                        f"array `{array.name}` of the case has more than 2^30 bytes. Fix: make it smaller."
+                    )
                 if array.contents is not None:
                     self.memory.append(np.frombuffer(array.contents, np.uint8).copy())
                 elif array.zeros:

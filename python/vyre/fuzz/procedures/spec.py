@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field, replace
+import math
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -28,7 +29,7 @@ from vyre._core import DataType
 from vyre.errors import ParseError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from vyre._core import Procedure
 
@@ -296,7 +297,11 @@ class ProcedureCase:
                 )
                 for call in whole["calls"]
             )
-            case = cls(_from_plain(whole["spec"]), calls, whole["seed"])
+            spec = _from_plain(whole["spec"])
+            check_spec(spec)
+            for call in calls:
+                _check_call(spec, call)
+            case = cls(spec, calls, whole["seed"])
             case.procedure.check()
             return case
         except vyre.VyreError:
@@ -356,5 +361,151 @@ def _from_plain(plain: dict[str, Any]) -> Spec:
     )
 
 
-def with_steps(spec: Spec, steps: tuple[Step, ...]) -> Spec:
-    return replace(spec, steps=steps)
+_ROLES = ("input", "in_out", "output", "scratch", "table")
+_OPERANDS = {"ceil_log2": 1, "select": 3}
+_LIMITS = ("workgroup_memory", "workgroup_invocations")
+_MOST_DEPTH = 40  # of what a file may nest
+
+
+class _Check:
+    """Refuses what no generated procedure is: the core's builder trusts those that use it."""
+
+    def __init__(self, spec: Spec, depth: int) -> None:
+        self.spec, self.depth = spec, depth
+
+    def run(self) -> None:
+        spec = self.spec
+        self.wanted(self.depth <= _MOST_DEPTH, "it is nested too deep")
+        self.wanted(isinstance(spec.name, str), "a name is no text")
+        for _, type_ in spec.numbers:
+            self.wanted(type_ in ("U32", "I32", "U64", "Bool"), "a number has no type of numbers")
+        for array in spec.arrays:
+            self.array(array)
+        for index in spec.results:
+            role = spec.arrays[self.index(index, spec.arrays)].role
+            self.wanted(role in ("output", "in_out"), "a result is neither output nor in_out")
+        outputs = [index for index, array in enumerate(spec.arrays) if array.role == "output"]
+        self.wanted(sorted(k for k in spec.results if k in outputs) == outputs, "an output is not returned once")
+        self.wanted(all(isinstance(text, str) for text in spec.programs), "a program is no text")
+        for inner in spec.procedures:
+            _Check(inner, self.depth + 1).run()
+        self.steps(spec.steps, (), 0)
+
+    @staticmethod
+    def wanted(holds: bool, problem: str) -> None:
+        if not holds:
+            raise ValueError(problem)
+
+    def index(self, value: Any, of: Sequence[Any]) -> int:
+        self.wanted(type(value) is int and 0 <= value < len(of), "an index is out of range")
+        return value
+
+    def array(self, array: ArraySpec) -> None:
+        self.wanted(isinstance(array.name, str) and array.role in _ROLES, "an array has no name or role")
+        self.wanted(array.element in BYTES and array.element != "Bytes", "an array has no type of elements")
+        given = array.role in ("input", "in_out")
+        self.wanted(type(array.axes) is int and 1 <= array.axes <= 3, "an array has no axes")
+        self.wanted(
+            len(array.shape) == (0 if given else array.axes), "an array has another number of lengths than axes"
+        )
+        self.wanted(type(array.zeros) is bool, "an array has no zeros")
+        for size in array.shape:
+            self.size(size, (), 0)
+        self.wanted((array.contents is not None) == (array.role == "table"), "an array has contents, or a table none")
+        if array.contents is not None:
+            count = BYTES[array.element]
+            for size in array.shape:
+                self.wanted(size[0] == "literal", "a table has no length")
+                count *= size[1]
+            self.wanted(count == len(array.contents), "a table has another length than its contents")
+
+    def size(self, size: Any, turns: tuple[int, ...], depth: int) -> None:
+        self.wanted(isinstance(size, tuple) and len(size) > 1 and depth < _MOST_DEPTH, "a size is none")
+        kind, *rest = size
+        if kind == "literal":
+            self.wanted(len(rest) == 1 and type(rest[0]) is int and 0 <= rest[0] < 2**64, "a size is no number")
+        elif kind == "length":
+            self.wanted(len(rest) == 2, "a length has no array")
+            array = self.spec.arrays[self.index(rest[0], self.spec.arrays)]
+            self.wanted(array.role in ("input", "in_out"), "a length is not of an input")
+            self.index(rest[1], range(array.axes))
+        elif kind == "number":
+            self.index(rest[0], self.spec.numbers)
+        elif kind == "limit":
+            self.wanted(rest[0] in _LIMITS, "there is no such limit")
+        elif kind == "turn":
+            self.wanted(rest[0] in turns, "a turn is used outside of its steps")
+        else:
+            self.wanted(kind in _OPERATIONS and len(rest) == _OPERANDS.get(kind, 2), "there is no such operation")
+            for each in rest:
+                self.size(each, turns, depth + 1)
+
+    def part(self, part: Any, turns: tuple[int, ...]) -> None:
+        self.wanted(isinstance(part, tuple) and len(part) == 3, "a part is none")
+        self.index(part[0], self.spec.arrays)
+        self.wanted(part[1] is None or (part[1] in BYTES and part[1] != "Bytes"), "a part has no type")
+        if part[2] is not None:
+            self.wanted(len(part[2]) == 2, "a part has no offset and length")
+            for size in part[2]:
+                self.size(size, turns, 0)
+
+    def steps(self, steps: Any, turns: tuple[int, ...], depth: int) -> None:
+        self.wanted(isinstance(steps, tuple) and depth < _MOST_DEPTH, "steps are none")
+        for step in steps:
+            kind, *rest = step
+            if kind == "dispatch":
+                program, bound, grid, counts, invocations = rest
+                self.index(program, self.spec.programs)
+                for each in bound:
+                    if each[0] != "words":
+                        self.part(each, turns)
+                        continue
+                    for word in each[1]:
+                        self.size(word, turns, 0)
+                self.wanted(len(grid) == 3 and type(invocations) is bool, "a grid has three counts")
+                for size in grid:
+                    self.size(size, turns, 0)
+                if counts is not None:
+                    self.part(counts, turns)
+            elif kind == "invoke":
+                number, parts, numbers = rest
+                inner = self.spec.procedures[self.index(number, self.spec.procedures)]
+                self.wanted(len(parts) == len(inner.interface()), "an invocation has another number of arrays")
+                self.wanted(len(numbers) == len(inner.numbers), "an invocation has another number of numbers")
+                for part in parts:
+                    self.part(part, turns)
+                for size in numbers:
+                    self.size(size, turns, 0)
+            elif kind == "repeat":
+                turn, count, block = rest
+                self.wanted(type(turn) is int and turn not in turns, "a turn is there twice")
+                self.size(count, turns, 0)
+                self.steps(block, (*turns, turn), depth + 1)
+            elif kind == "when":
+                condition, block, otherwise = rest
+                self.size(condition, turns, 0)
+                self.steps(block, turns, depth + 1)
+                self.steps(otherwise, turns, depth + 1)
+            elif kind == "swap":
+                for each in rest:
+                    self.index(each, self.spec.arrays)
+                self.wanted(len(rest) == 2, "a swap is of two arrays")
+            else:
+                self.wanted(kind == "clear" and len(rest) == 1, "there is no such step")
+                self.part(rest[0], turns)
+
+
+def check_spec(spec: Spec) -> None:
+    """Raises ValueError, or TypeError, for what no generated procedure is."""
+    _Check(spec, 0).run()
+
+
+def _check_call(spec: Spec, call: Call) -> None:
+    given = [array for array in spec.arrays if array.role in ("input", "in_out")]
+    if len(call.arrays) != len(given) or len(call.numbers) != len(spec.numbers):
+        raise ValueError("a call gives another number of arrays or numbers")
+    if not all(0 <= number < 2**64 for number in call.numbers):
+        raise ValueError("a number of a call is out of range")
+    for array, (shape, data) in zip(given, call.arrays, strict=True):
+        if len(shape) != array.axes or math.prod(shape) * BYTES[array.element] != len(data) or min(shape) < 0:
+            raise ValueError("an array of a call has another length than its shape")
