@@ -49,6 +49,23 @@ std::span<std::byte> span_of(Bytes& array) {
   return {reinterpret_cast<std::byte*>(array.mutable_data()), static_cast<std::size_t>(array.size())};
 }
 
+// These functions are called by vyre's own Python, which gives what fits; whatever else comes is refused here.
+void require(bool fits, const char* what) {
+  if (!fits) throw ArgumentError(fmt::format("{} do not fit the procedure. Fix: call vyre.check or vyre.bisect.", what));
+}
+
+void check_fits(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes, const std::vector<std::uint64_t>& numbers) {
+  std::size_t given = 0;
+  for (const ir::ArrayId id : procedure.interface()) {
+    const ir::ArrayDecl& decl = procedure.arrays()[id];
+    if (decl.role == ir::ArrayRole::Output) continue;
+    require(given < shapes.size() && shapes[given].size() == decl.axes, "the shapes");
+    ++given;
+  }
+  require(given == shapes.size(), "the shapes");
+  require(numbers.size() == procedure.numbers().size(), "the numbers");
+}
+
 // How programs are found valid, and where tables lie while a procedure is flattened.
 run::Flattened flattened(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes, const std::vector<std::uint64_t>& numbers,
                          const run::ProcedurePlace& place, bool barriers_checked) {
@@ -97,6 +114,7 @@ py::tuple state_of(const FlatSteps::Dispatch& dispatch, const std::string& place
 // the frame that made it, its number there), a frame (caller, step) and an origin (frame, step or None).
 py::tuple flat_steps(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes, const std::vector<std::uint64_t>& numbers,
                      const std::string& backend, std::size_t device) {
+  check_fits(procedure, shapes, numbers);
   run::Flattened flat;
   std::vector<std::uint64_t> late;
   std::vector<std::optional<std::vector<std::byte>>> tables;
@@ -157,12 +175,14 @@ py::tuple check_step(const PyProgram& program, std::vector<Bytes> arrays, std::v
   run::CheckOptions wanted = to_checks(checks, where("checks"));
   wanted.max_findings = to_max_reports(max_reports, where("max_reports"));
   const validate::ValidProgram valid = valid_but_for_barriers(program.program);
+  require(arrays.size() == valid.bound().size() && written.size() == arrays.size(), "the arrays");
   std::vector<run::BufferView> views;
   for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
     const ir::BufferDecl& decl = valid.program().buffers()[valid.bound()[slot].index];
     const std::span<std::byte> bytes = span_of(arrays[slot]);
     views.push_back({bytes, run::buffer_length(decl, bytes.size())});
     std::span<std::uint8_t> marks;
+    require(!written[slot] || static_cast<std::size_t>(written[slot]->size()) == bytes.size(), "the marks of bytes");
     if (written[slot]) marks = {written[slot]->mutable_data(), static_cast<std::size_t>(written[slot]->size())};
     wanted.written.push_back(marks);
   }
@@ -178,6 +198,8 @@ py::tuple check_step(const PyProgram& program, std::vector<Bytes> arrays, std::v
 py::list run_steps(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes, std::vector<Bytes> given,
                    const std::vector<std::uint64_t>& numbers, const std::string& backend, std::size_t device, py::handle optimize,
                    py::handle timeout, std::size_t count, const std::vector<std::uint32_t>& kept, const std::string& function) {
+  check_fits(procedure, shapes, numbers);
+  require(given.size() == shapes.size(), "the arrays");
   run::RunOptions options;
   options.timeout = to_timeout(timeout, function);
   const std::optional<run::Optimize> wanted = to_optimize(optimize, fmt::format("argument `optimize` of {}", function));
@@ -190,11 +212,13 @@ py::list run_steps(const ir::Procedure& procedure, const std::vector<run::Shape>
       return place.backend->prepare(run::with_passes(*program, *place.backend, wanted), device, wanted.value_or(run::Optimize()), waiting);
     };
     run::Flattened flat = flattened(procedure, shapes, numbers, place, false);
+    for (std::size_t k = 0; k < bytes.size(); ++k) require(bytes[k].size() == flat.steps.arrays[k].bytes, "the arrays");
+    for (const std::uint32_t index : kept) require(index < flat.steps.arrays.size(), "the arrays to keep");
     flat.steps.steps.resize(std::min(count, flat.steps.steps.size()));
     std::vector<std::uint32_t> shown;
     for (std::uint32_t index = 0; index < flat.shapes.size(); ++index) shown.push_back(index);
     for (const std::uint32_t index : kept) {
-      const FlatSteps::Array& array = flat.steps.arrays.at(index);
+      const FlatSteps::Array& array = flat.steps.arrays[index];
       shown.push_back(static_cast<std::uint32_t>(flat.steps.arrays.size()));
       const FlatSteps::Part from{index, 0, array.bytes}, to{shown.back(), 0, array.bytes};
       flat.steps.arrays.push_back({FlatSteps::Array::Kind::Given, array.name, array.bytes, nullptr, array.element});
