@@ -425,6 +425,27 @@ def test_inputs_of_a_value_that_do_not_fit_are_refused(inputs, message):
     assert str(caught.value) == message
 
 
+def test_a_check_refuses_what_the_call_refuses():
+    @vyre.procedure
+    def overlapping(x: InOut[u32], k: u32):
+        copied(x[0:3], x[k : k + 3])
+
+    @vyre.procedure
+    def shorter(x: In[u32], n: u32):
+        y = vyre.scratch(u32, n - 3)
+        copied(x, y)
+        return y
+
+    for procedure, number in ((overlapping, 1), (overlapping, 100), (shorter, 1)):
+        messages = []
+        for call in (lambda *a, p=procedure: p(*a, backend="cpu"), procedure.check):
+            with pytest.raises((ArgumentError, BindingError)) as caught:
+                call(X.copy(), number)
+            messages.append(str(caught.value))
+        assert messages[0] == messages[1]
+    assert overlapping.check(X, 3).ok
+
+
 def test_what_has_no_place_in_a_check_is_refused():
     @vyre.procedure
     def twice(x: In[u32]):

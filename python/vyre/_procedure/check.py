@@ -21,7 +21,7 @@ from vyre._reports import (
     UnwrittenArrayReport,
 )
 from vyre._text import as_count, shown
-from vyre.errors import ArgumentError, DispatchTimeoutError
+from vyre.errors import ArgumentError, BindingError, DispatchTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -92,9 +92,13 @@ class Memory:
             self.move(step)
             return [], True, (), schedule
         arrays, written = self.bound(step)
-        return _core._check_step(
-            step.program, arrays, written, self.groups(step), timeout, schedule, checks, _MOST_REPORTS, owner
-        )
+        try:
+            return _core._check_step(
+                step.program, arrays, written, self.groups(step), timeout, schedule, checks, _MOST_REPORTS, owner
+            )
+        except BindingError as error:
+            # As the call says it.
+            raise BindingError(f"{step.place.what.replace('kernel', 'dispatch', 1)}: {error}") from None
 
 
 class _Checked:
