@@ -205,6 +205,7 @@ py::list run_steps(const ir::Procedure& procedure, const std::vector<run::Shape>
   const std::optional<run::Optimize> wanted = to_optimize(optimize, fmt::format("argument `optimize` of {}", function));
   std::vector<std::vector<std::byte>> results;
   std::vector<std::span<const std::byte>> bytes;
+  bytes.reserve(given.size());
   for (Bytes& array : given) bytes.push_back(span_of(array));
   while_waiting(options, [&](const run::RunOptions& waiting) {
     run::ProcedurePlace place = place_of(backend, device, waiting);

@@ -136,6 +136,7 @@ void Checker::diverged(const Group& group) {
     stop.first = local_id(invocation, job_.program.workgroup_size());
   }
   std::vector<std::uint32_t> key;
+  key.reserve(stops.size());
   for (const auto& [address, stop] : stops) key.push_back(address);
   if (barriers_.size() >= options_.max_findings && !barriers_.contains(key)) {
     barriers_complete_ = false;
