@@ -1,6 +1,7 @@
 // The Python module vyre._core: a list of what is bound.
 #include "bindings.hpp"
 #include "construct.hpp"
+#include "flat_steps.hpp"
 #include "run_procedure.hpp"
 #include "seal.hpp"
 
@@ -45,6 +46,7 @@ PYBIND11_MODULE(vyre_core, m) {
   bind_graph(m);
   bind_profile(m);
   bind_check(m);
+  bind_flat_steps(m);
   bind_fuzz(m);
   m.attr("__all__") = public_names(m);
   explain_calls(m, "vyre");

@@ -24,9 +24,12 @@ const std::string& package_folder() {
   return folder;
 }
 
-// Whether a file belongs to the package itself. Its runnable examples (demo) count as the user's files.
+// Whether a file belongs to the package itself. Its runnable examples (demo) and its library (std) are written as users write, and count as
+// their files.
 bool internal(std::string_view file) {
-  return file.starts_with(package_folder()) && file.find("/demo", package_folder().size() - 1) == std::string_view::npos;
+  if (!file.starts_with(package_folder())) return false;
+  const std::string_view inside = file.substr(package_folder().size());
+  return !inside.starts_with("demo") && !inside.starts_with("std/");
 }
 
 // The arguments of vyre.hide_frames so far. Guarded by the GIL; never destroyed, because the interpreter goes first.

@@ -56,7 +56,7 @@ from vyre.errors import (
 if TYPE_CHECKING:
     from vyre import std as std
     from vyre._bisect import bisect
-    from vyre._check import CheckResult, check, replay
+    from vyre._check import CheckResult, ProcedureCheckResult, check, replay
     from vyre._creation import arange, empty_like, full, full_like, zeros, zeros_like
     from vyre._devices import Backends, Device, backends, devices
     from vyre._divergence import Divergence, OutputDifference
@@ -101,6 +101,8 @@ if TYPE_CHECKING:
         times,
         when,
     )
+    from vyre._procedure.bisect import ProcedureDivergence
+    from vyre._procedure.flat import StepPlace
     from vyre._profile import Profile, ProfileEvent, ProfileRow, profile
     from vyre._repeat import RepeatResult, RunDifference, repeat
     from vyre._reports import (
@@ -110,7 +112,9 @@ if TYPE_CHECKING:
         OutOfBoundsReport,
         RaceReport,
         Report,
+        ReportedStep,
         UninitialisedReadReport,
+        UnwrittenArrayReport,
         Witness,
     )
     from vyre._trial import try_compile
@@ -141,7 +145,9 @@ _LATER = {
     "std": "vyre.std",
     **dict.fromkeys(["Backends", "Device", "backends", "devices"], "vyre._devices"),
     **dict.fromkeys(["Divergence", "OutputDifference"], "vyre._divergence"),
-    **dict.fromkeys(["CheckResult", "check", "replay"], "vyre._check"),
+    **dict.fromkeys(["CheckResult", "ProcedureCheckResult", "check", "replay"], "vyre._check"),
+    "StepPlace": "vyre._procedure.flat",
+    "ProcedureDivergence": "vyre._procedure.bisect",
     **dict.fromkeys(
         [
             *[
@@ -188,6 +194,8 @@ _LATER = {
             "RaceReport",
             "Report",
             "UninitialisedReadReport",
+            "UnwrittenArrayReport",
+            "ReportedStep",
             "Witness",
         ],
         "vyre._reports",
@@ -272,6 +280,8 @@ __all__ = [
     "ParseError",
     "PlannedTypeError",
     "ProcedureArray",
+    "ProcedureCheckResult",
+    "ProcedureDivergence",
     "ProcedureFunction",
     "Profile",
     "ProfileEvent",
@@ -279,11 +289,14 @@ __all__ = [
     "RaceReport",
     "RepeatResult",
     "Report",
+    "ReportedStep",
     "Row",
     "RunDifference",
     "Size",
+    "StepPlace",
     "Trace",
     "UninitialisedReadReport",
+    "UnwrittenArrayReport",
     "ValidationError",
     "VyreError",
     "Witness",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import TypeAlias
 
-    from vyre._core import Program
+    from vyre._core import Procedure, Program
+    from vyre._procedure.bisect import ProcedureDivergence
+    from vyre._procedure.procedure import ProcedureFunction
     from vyre._ways import Runner, Way
 
     _Change: TypeAlias = tuple[Callable[[np.ndarray], np.ndarray], bool]
@@ -29,6 +31,7 @@ _MOST_INVOCATIONS = 1 << 26
 _MOST_CHECKED = 1 << 22  # elements; vyre.check needs 56 bytes for each
 
 
+@overload
 def bisect(
     program: Program,
     inputs: Mapping[str, Any],
@@ -37,13 +40,35 @@ def bisect(
     backend: Way | None = None,
     against: Way = "reference",
     timeout: float | None = None,
-) -> Divergence | None:
+) -> Divergence | None: ...
+@overload
+def bisect(
+    program: ProcedureFunction | Procedure,
+    inputs: Mapping[str, Any],
+    workgroups: None = None,
+    *,
+    backend: Way | None = None,
+    against: Way = "reference",
+    timeout: float | None = None,
+) -> ProcedureDivergence | None: ...
+def bisect(
+    program: Program | ProcedureFunction | Procedure,
+    inputs: Mapping[str, Any],
+    workgroups: int | Sequence[int] | None = None,
+    *,
+    backend: Way | None = None,
+    against: Way = "reference",
+    timeout: float | None = None,
+) -> Divergence | ProcedureDivergence | None:
     """Find the first value that two backends compute differently.
 
     Runs the program on both. When an output differs, runs a program that does the same and records what it computes
     and what its stores and atomics leave in memory, some tens of times on each, and narrows the difference down to one
     invocation and one expression. Where all of this agrees, it lets stores and atomics happen one after the other, and
     names the first one that makes the outputs differ.
+
+    A procedure takes its arguments by name as ``inputs``. What is found is the first of its steps after which the
+    arrays differ, and in the dispatch of this step the first value.
 
     Args:
         program, inputs, workgroups: as for ``vyre.run``.
@@ -53,7 +78,7 @@ def bisect(
         against: what it is compared with, likewise.
         timeout: seconds that each dispatch may take; None waits for ever. Functions do not get it.
 
-    Returns: a Divergence, or None when all outputs are equal.
+    Returns: a Divergence, or for a procedure a ProcedureDivergence; None when all outputs are equal.
 
     Raises: what ``vyre.run`` raises, and ArgumentError for a grid of more than 2^26 invocations.
 
@@ -82,9 +107,36 @@ def bisect(
     >>> bisect(program, {"out": 4}, 1, backend="cpu") is None
     True
     """
+    if not isinstance(program, _core.Program):
+        # They are made on top of this module.
+        from vyre._procedure.bisect import bisect_call
+        from vyre._procedure.flat import named_call
+        from vyre._procedure.procedure import ProcedureFunction
+
+        if isinstance(program, (ProcedureFunction, _core.Procedure)):
+            if workgroups is not None:
+                raise ArgumentError(
+                    "argument `workgroups` of vyre.bisect is for programs, and a procedure has the grids of its steps. "
+                    "Fix: leave `workgroups` out."
+                )
+            named = _inputs.named(inputs, "vyre.bisect")
+            kept = _inputs.copied(named, "vyre.bisect")
+            return bisect_call(
+                lambda name, device: named_call(program, kept, "vyre.bisect", name, device), backend, against, timeout
+            )
     groups = _core._grid(workgroups, "vyre.bisect")
     inputs = _inputs.named(inputs, "vyre.bisect")
-    ways = _ways(backend, against, timeout)
+    return _bisected(program, inputs, groups, _ways(backend, against, timeout), timeout)
+
+
+def _bisected(
+    program: Program,
+    inputs: Mapping[str, Any],
+    groups: tuple[int, int, int],
+    ways: dict[str, Runner],
+    timeout: float | None,
+) -> Divergence | None:
+    """The first value that two ways compute differently."""
     outputs = {name: way(program, inputs, groups) for name, way in ways.items()}
     difference = first_difference(program, outputs)
     if difference is None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
@@ -27,13 +27,72 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from typing import Any
 
-    from vyre._core import Program
+    from vyre._core import Procedure, Program
+    from vyre._kernel.kernel import Kernel
+    from vyre._procedure.flat import StepPlace
+    from vyre._procedure.procedure import ProcedureFunction
 
-__all__ = ["CheckResult", "check", "replay"]
+__all__ = ["CheckResult", "ProcedureCheckResult", "check", "replay"]
+
+
+class _Reported:
+    """What the results of checked runs have in common."""
+
+    reports: tuple[Report, ...]
+    complete: bool
+    checks: tuple[str, ...]
+    max_reports: int
+
+    @property
+    def ok(self) -> bool:
+        """True if the run made no mistake."""
+        return not self.reports
+
+    def __bool__(self) -> bool:
+        raise ArgumentError("a CheckResult has no truth value. Fix: write result.ok, or look at result.reports.")
+
+    def _title(self) -> str:
+        checks = "all" if len(self.checks) == len(_core._tables["checks"]) else ", ".join(self.checks)
+        found = len(self.reports)
+        what = "nothing was found" if self.ok else f"{found} {'mistake was' if found == 1 else 'mistakes were'} found"
+        if not self.complete:
+            what += f", and there are more than max_reports={self.max_reports}"
+        return f"checks ({checks}): {what}."
+
+    def __str__(self) -> str:
+        return "\n".join([self._title(), *map(str, self.reports)])
+
+    def _repr_html_(self) -> str:
+        return f"<p>{html.escape(self._title())}</p>" + "".join(report._repr_html_() for report in self.reports)
 
 
 @dataclass(frozen=True, eq=False)
-class CheckResult:
+class ProcedureCheckResult(_Reported):
+    """The result of a checked run of a procedure: its reports, each with its step, and its outputs.
+
+    Attributes:
+        reports: what was found, by step; empty when nothing was.
+        outputs: the outputs and in_outs by name. Elements that no step wrote are zeros.
+        complete: False when there was more to report than ``max_reports``.
+        procedure: the Procedure.
+        steps: its steps for these arrays, each a StepPlace.
+        schedule, checks, max_reports: of the call, as it was made.
+
+    ``bool(result)`` is not defined: write ``result.ok``.
+    """
+
+    reports: tuple[Report, ...]
+    outputs: dict[str, np.ndarray] = field(repr=False)
+    complete: bool
+    procedure: Procedure
+    steps: tuple[StepPlace, ...] = field(repr=False)
+    schedule: str
+    checks: tuple[str, ...]
+    max_reports: int
+
+
+@dataclass(frozen=True, eq=False)
+class CheckResult(_Reported):
     """The result of a checked run: its reports and its outputs.
 
     Attributes:
@@ -56,14 +115,6 @@ class CheckResult:
     checks: tuple[str, ...]
     max_reports: int
 
-    @property
-    def ok(self) -> bool:
-        """True if the run made no mistake."""
-        return not self.reports
-
-    def __bool__(self) -> bool:
-        raise ArgumentError("a CheckResult has no truth value. Fix: write result.ok, or look at result.reports.")
-
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write a replay file: program, inputs, grid and checks as JSON, from which vyre.replay repeats the call.
 
@@ -84,23 +135,10 @@ class CheckResult:
         """
         _replay.save(self, path)
 
-    def _title(self) -> str:
-        checks = "all" if len(self.checks) == len(_core._tables["checks"]) else ", ".join(self.checks)
-        found = len(self.reports)
-        what = "nothing was found" if self.ok else f"{found} {'mistake was' if found == 1 else 'mistakes were'} found"
-        if not self.complete:
-            what += f", and there are more than max_reports={self.max_reports}"
-        return f"checks ({checks}): {what}."
 
-    def __str__(self) -> str:
-        return "\n".join([self._title(), *map(str, self.reports)])
-
-    def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self._title())}</p>" + "".join(report._repr_html_() for report in self.reports)
-
-
+@overload
 def check(
-    program: Program,
+    program: Program | Kernel,
     inputs: Mapping[str, Any],
     workgroups: int | Sequence[int] | None = None,
     *,
@@ -108,8 +146,33 @@ def check(
     checks: str | Iterable[str] = "all",
     max_reports: int = 100,
     timeout: float | None = None,
-) -> CheckResult:
+) -> CheckResult: ...
+@overload
+def check(
+    program: ProcedureFunction | Procedure,
+    inputs: Mapping[str, Any],
+    workgroups: None = None,
+    *,
+    schedule: str | None = None,
+    checks: str | Iterable[str] = "all",
+    max_reports: int = 100,
+    timeout: float | None = None,
+) -> ProcedureCheckResult: ...
+def check(
+    program: Program | Kernel | ProcedureFunction | Procedure,
+    inputs: Mapping[str, Any],
+    workgroups: int | Sequence[int] | None = None,
+    *,
+    schedule: str | None = None,
+    checks: str | Iterable[str] = "all",
+    max_reports: int = 100,
+    timeout: float | None = None,
+) -> Any:
     """Run a program once on the reference, and report its mistakes, also those that this run survived.
+
+    A kernel or a procedure takes its arguments by name as ``inputs``, which is what its own ``check`` does with a call.
+    Of a procedure the steps run one after the other, and memory that no step has written is no zero: reading it, or
+    returning it, is a mistake.
 
     ========================  =============================================================================
     check                     finds
@@ -134,7 +197,7 @@ def check(
             its statements and its buffer.
         timeout: seconds that the call may take; None waits for ever.
 
-    Returns: a CheckResult: ``.ok``, ``.reports``, ``.outputs``.
+    Returns: a CheckResult, or for a procedure a ProcedureCheckResult: ``.ok``, ``.reports``, ``.outputs``.
 
     Raises: ValidationError (rules but V010), BindingError, ArgumentError, CapabilityError (2^32 workgroups or more),
         DispatchTimeoutError, DivergentBarrierError (when that check is left out).
@@ -159,15 +222,35 @@ def check(
     >>> result.ok, result.outputs["total"]
     (True, array([6], dtype=uint32))
     """
+    options: dict[str, Any] = {
+        "schedule": schedule,
+        "checks": checks,
+        "max_reports": max_reports,
+        "timeout": timeout,
+    }
+    if not isinstance(program, _core.Program):
+        # They are made on top of this module.
+        from vyre._kernel.kernel import Kernel
+        from vyre._procedure.check import check_call
+        from vyre._procedure.flat import named_call
+        from vyre._procedure.procedure import ProcedureFunction
+
+        if isinstance(program, Kernel):
+            return program.check(**_inputs.named(inputs, "vyre.check"), workgroups=workgroups, **options)
+        if isinstance(program, (ProcedureFunction, _core.Procedure)):
+            if workgroups is not None:
+                raise ArgumentError(
+                    "argument `workgroups` of vyre.check is for programs, and a procedure has the grids of its steps. "
+                    "Fix: leave `workgroups` out."
+                )
+            named = _inputs.named(inputs, "vyre.check")
+            return check_call("vyre.check", lambda: named_call(program, named, "vyre.check"), **options)
     return _checked(
         "vyre.check",
         program,
         inputs,
         workgroups,
-        schedule=schedule,
-        checks=checks,
-        max_reports=max_reports,
-        timeout=timeout,
+        **options,
     )
 
 

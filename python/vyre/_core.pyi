@@ -1158,6 +1158,42 @@ def _run_procedure(
     device: int,
 ) -> list[Array]: ...
 def _procedure_plans() -> tuple[int, int]: ...
+def _procedure_interface(procedure: Procedure, outputs: bool = ...) -> list[tuple[str, str, DataType, int]]: ...
+def _flat_steps(
+    procedure: Procedure, shapes: Sequence[Sequence[int]], numbers: Sequence[int], backend: str, device: int
+) -> tuple[
+    list[Program],
+    list[tuple[str, str, DataType, int, bytes | None, int, int]],
+    list[tuple[Any, ...]],
+    list[tuple[int, int | None]],
+    list[tuple[int, int | None]],
+    list[list[int]],
+]: ...
+def _run_steps(
+    procedure: Procedure,
+    shapes: Sequence[Sequence[int]],
+    given: Sequence[np.ndarray[Any, Any]],
+    numbers: Sequence[int],
+    backend: str,
+    device: int,
+    optimize: Any,
+    timeout: float | None,
+    count: int,
+    kept: Sequence[int],
+    function: str,
+) -> list[bytes]: ...
+def _check_step(
+    program: Program,
+    arrays: Sequence[np.ndarray[Any, Any]],
+    written: Sequence[np.ndarray[Any, Any] | None],
+    grid: Sequence[int],
+    timeout: float | None,
+    schedule: str | None,
+    checks: Any,
+    max_reports: int,
+    function: str,
+) -> tuple[list[tuple[Any, ...]], bool, tuple[str, ...], str]: ...
+def _checks_of(checks: Any, schedule: str | None, function: str) -> tuple[tuple[str, ...], str]: ...
 def _grid(workgroups: int | Sequence[int] | None, function: str, argument: str = ...) -> tuple[int, int, int]: ...
 def _has_atomics(program: Program) -> bool: ...
 def _inputs(inputs: Mapping[str, Any], function: str) -> dict[str, Any]: ...

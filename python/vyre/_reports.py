@@ -11,6 +11,7 @@ from vyre._calls import explain_calls
 
 if TYPE_CHECKING:
     from vyre._core import Place
+    from vyre._procedure.flat import StepPlace
 
 __all__ = [
     "BarrierStop",
@@ -19,7 +20,9 @@ __all__ = [
     "OutOfBoundsReport",
     "RaceReport",
     "Report",
+    "ReportedStep",
     "UninitialisedReadReport",
+    "UnwrittenArrayReport",
     "Witness",
 ]
 
@@ -89,18 +92,48 @@ class Witness:
         )
 
 
+@dataclass(frozen=True)
+class ReportedStep:
+    """The step of a procedure in which a mistake was made.
+
+    Attributes:
+        place: the step, a StepPlace: its number, its kernel, and the file and line of the call that made it.
+        array: the procedure's array behind the buffer of the report; empty when there is none.
+        index: of the element in that array, in elements of the array's own type.
+        made: the line that made the array, as text; empty when it is not known.
+    """
+
+    place: StepPlace
+    buffer: str = ""
+    array: str = ""
+    index: int = 0
+    made: str = ""
+
+    def lines(self) -> list[str]:
+        """What a report shows of it."""
+        lines = [f"in {self.place}"]
+        lines += [f"  called at {file}:{line}" for file, line in self.place.callers]
+        if self.array:
+            made = f", made at {self.made}" if self.made else ""
+            element = _element(self.array, self.index)
+            lines.append(f"`{self.buffer}` is the procedure's array `{self.array}`{made}; the element is {element}")
+        return lines
+
+
 class Report:
     """A mistake that checked execution found.
 
     Attributes:
         check: the name of the check that found it, as ``vyre.check(checks=...)`` takes it.
         count: how often it was seen; one report stands for all that have its statements and its buffer.
+        step: where in a procedure it happened, a ReportedStep; None when a program was checked.
 
     ``str(report)`` says what happened, who took part and what to do; a notebook shows the same as a table.
     """
 
     check: ClassVar[str]
     count: int
+    step: ReportedStep | None
 
     def _title(self) -> str:
         raise NotImplementedError
@@ -112,11 +145,14 @@ class Report:
         raise NotImplementedError
 
     def __str__(self) -> str:
-        lines = [f"{self.check}: {self._title()}", *(f"  {line}" for line in self._details())]
+        lines = [f"{self.check}: {self._title()}", *(f"  {line}" for line in self._lines())]
         return "\n".join([*lines, f"  Fix: {self._fix()}"])
 
+    def _lines(self) -> list[str]:
+        return [*(self.step.lines() if self.step else ()), *self._details()]
+
     def _repr_html_(self) -> str:
-        rows = "".join(f'<tr><td style="text-align:left">{html.escape(line)}</td></tr>' for line in self._details())
+        rows = "".join(f'<tr><td style="text-align:left">{html.escape(line)}</td></tr>' for line in self._lines())
         return (
             f'<table><tr><th style="text-align:left">{html.escape(self.check)}: {html.escape(self._title())}</th></tr>'
             f'{rows}<tr><td style="text-align:left"><b>Fix:</b> {html.escape(self._fix())}</td></tr></table>'
@@ -138,6 +174,7 @@ class RaceReport(Report):
     first: Witness
     second: Witness
     count: int
+    step: ReportedStep | None = None
 
     def _title(self) -> str:
         element = _element(self.buffer, self.index)
@@ -171,6 +208,7 @@ class UninitialisedReadReport(Report):
     index: int
     witness: Witness
     count: int
+    step: ReportedStep | None = None
 
     def _title(self) -> str:
         element = _element(self.buffer, self.index)
@@ -180,7 +218,47 @@ class UninitialisedReadReport(Report):
         return [str(self.witness)]
 
     def _fix(self) -> str:
+        if self.step is not None and self.step.array:
+            return (
+                "store there in a step before this one, or begin with zeros: vyre.scratch(..., zeros=True) or "
+                "vyre.clear(array). A conditional expression of a kernel loads both of its values; an if loads one."
+            )
         return "store there first (and wait at a barrier if another invocation does), or bind an array of zeros."
+
+
+@dataclass(frozen=True)
+class UnwrittenArrayReport(Report):
+    """Elements of a procedure's array that it returns, or takes a grid from, and that no step has written.
+
+    They have any value, which may be another one in each run.
+
+    Attributes:
+        array, index: the first of the elements.
+        use: "returned", or "read as the grid".
+        count: how many elements.
+        made: the line that made the array, as text; empty when it is not known.
+    """
+
+    check: ClassVar[str] = "uninitialised-read"
+    array: str
+    index: int
+    use: str
+    count: int
+    made: str = ""
+    step: ReportedStep | None = None
+
+    def _title(self) -> str:
+        more = "" if self.count == 1 else f", and {self.count - 1:,} more {'is' if self.count == 2 else 'are'} likewise"
+        return f"{_element(self.array, self.index)} is {self.use}, and no step wrote it before{more}."
+
+    def _details(self) -> list[str]:
+        return [f"`{self.array}` is made at {self.made}"] if self.made else []
+
+    def _fix(self) -> str:
+        return (
+            f"write every element of `{self.array}` in a step, or begin with zeros: vyre.scratch(..., zeros=True) or "
+            "vyre.clear(array)."
+        )
 
 
 @dataclass(frozen=True)
@@ -200,6 +278,7 @@ class OutOfBoundsReport(Report):
     length: int
     witness: Witness
     count: int
+    step: ReportedStep | None = None
 
     def _title(self) -> str:
         return f"`{self.buffer}`[{self.index}] is beyond the length {self.length}; seen {_times(self.count)}."
@@ -252,6 +331,7 @@ class DivergentBarrierReport(Report):
     workgroup: tuple[int, int, int]
     stops: tuple[BarrierStop, ...]
     count: int
+    step: ReportedStep | None = None
 
     def _title(self) -> str:
         return f"workgroup {self.workgroup} does not reach one barrier as a whole; seen in {self._groups()}."
@@ -290,6 +370,7 @@ class OrderDependenceReport(Report):
     other_schedule: str
     atomics: tuple[Place, ...]
     count: int
+    step: ReportedStep | None = None
 
     def _title(self) -> str:
         element = _element(self.buffer, self.index, self.lane)

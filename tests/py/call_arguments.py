@@ -120,6 +120,14 @@ def _profile(rng: random.Random) -> Any:
     return profile
 
 
+def _step_place() -> Any:
+    return vyre.StepPlace(1, 2, "kernel `k` in procedure `p`", "kernels.py", 3, (("callers.py", 4),))
+
+
+def _difference() -> Any:
+    return vyre.OutputDifference("y", 3, {"one": 1, "other": 2})
+
+
 def _check(rng: random.Random) -> Any:
     racy = Program(
         [BufferDecl.output("out", 0, vyre.u32)], (4, 1, 1), [Node.store("out", 0, GID), Node.store("out", 9, 1)]
@@ -192,6 +200,11 @@ SELVES: dict[str, Callable[[random.Random], Any]] = {
     "BufferDecl": lambda rng: rng.choice(EVERY_TYPE.buffers),
     "Builder": lambda _: _builder(),
     "CheckResult": _check,
+    "ProcedureCheckResult": lambda _: _procedure.check(np.ones(4, np.uint32)),
+    "ProcedureDivergence": lambda _: vyre.ProcedureDivergence(_difference(), _step_place(), _difference()),
+    "StepPlace": lambda _: _step_place(),
+    "ReportedStep": lambda _: vyre.ReportedStep(_step_place(), "x", "y", 3),
+    "UnwrittenArrayReport": lambda _: vyre.UnwrittenArrayReport("y", 3, "returned", 2),
     "Convention": lambda rng: rng.choice([vyre.Convention.V1(), vyre.Convention.V3(1, 2, 3, 4)]),
     "DataType": lambda rng: rng.choice(list(DataType)),
     "Explanation": lambda _: _doubled.explain(backend="cpu"),

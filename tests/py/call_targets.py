@@ -24,6 +24,8 @@ LEFT_OUT = {
     "_core._trace": "takes a list that vyre.bisect makes",
     "_core._fuzz_judge": "takes lists that fuzz.judge makes",
     "_core._fuzz_rewrite": "takes what fuzz.rewrite makes",
+    "_core._run_steps": "takes what vyre.bisect makes",
+    "_core._check_step": "takes what vyre.check makes",
     "fuzz.Way.function": "imports what it is told",
 }
 # Methods that Python calls by itself, or that are not ours.

@@ -520,6 +520,7 @@ def test_a_log_has_a_row_a_program_in_order(tmp_path, capsys):
         "checked": False,
         "plant": None,
         "independent": False,
+        "procedures": False,
         "combinations": False,
         "seed": 0,
     }

@@ -185,6 +185,7 @@ def test_everything_public_that_is_written_in_python_says_what_fits():
                 "vyre.fuzz.Case.run",
                 *("vyre.Kernel.__call__", "vyre.Kernel.cost", "vyre.Kernel.notes", "vyre.Kernel.specialize"),
                 *("vyre.ProcedureFunction.__call__", "vyre.ProcedureFunction.specialize"),
+                *("vyre.Kernel.check", "vyre.ProcedureFunction.check"),
                 "vyre.trace",
             )
             continue

@@ -54,7 +54,8 @@ struct Race {
   std::uint64_t count = 0;  // accesses that met another one
 };
 // A plain read of workgroup memory, or of a buffer that the host gave no data for, before anybody stored there. It gives zero; but who
-// reads what was never written has probably forgotten to write it.
+// reads what was never written has probably forgotten to write it. Of memory that may have any value (CheckOptions::written), an atomic is
+// such a read too.
 struct UninitialisedRead {
   BufferId buffer;
   std::uint32_t index = 0;
@@ -99,6 +100,9 @@ struct CheckOptions {
 #undef CHECK
   // Says for each bound buffer, in the order of Program::buffers(), whether the host gave no data for it. Empty: it gave data for all.
   std::vector<bool> blank;
+  // Says for each bound buffer, and for each byte of its array, whether something has written it: 0 for a byte that may have any value.
+  // What the program writes becomes 1. An empty span, or an empty list: all is written.
+  std::vector<std::span<std::uint8_t>> written;
   std::size_t max_findings = 100;
 };
 

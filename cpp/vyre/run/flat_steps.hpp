@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "vyre/ir/data_type.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/recording.hpp"
 
@@ -31,6 +32,8 @@ struct FlatSteps {
     std::string name;  // for messages
     std::uint64_t bytes = 0;
     std::shared_ptr<Storage> table = nullptr;  // with the contents of a table
+    ir::DataType element = ir::DataType::U32;  // for messages
+    std::uint32_t frame = 0, decl = 0;         // the frame that made it, and the ir::ArrayId there
   };
   // A part of an array, in bytes.
   struct Part {
@@ -57,10 +60,23 @@ struct FlatSteps {
   };
   using Step = std::variant<Dispatch, Zero, Copy>;
 
+  // Which step of a procedure a flat step comes from. Each invocation has a frame of its own; frame 0 is the procedure itself.
+  static constexpr std::uint32_t kNoStep = ~std::uint32_t{0};
+  struct Frame {
+    std::uint32_t caller = 0;      // the frame of the step that invoked the procedure
+    std::uint32_t step = kNoStep;  // an ir::StepId of that frame's procedure
+  };
+  struct Origin {
+    std::uint32_t frame = 0;
+    std::uint32_t step = kNoStep;  // none: a copy of results at the end of an invocation
+  };
+
   std::vector<ProfiledProgram> programs;
   std::vector<Array> arrays;  // the given ones in the order in which a submission gives them
   std::vector<Step> steps;
   std::vector<std::string> places;  // what messages call the steps
+  std::vector<Frame> frames;
+  std::vector<Origin> origins;  // of each step
   std::uint32_t late_numbers = 0;
 };
 

@@ -120,7 +120,8 @@ class Flattener {
     const std::vector<ArrayId> interface = procedure_.interface();
     for (const ArrayId id : interface) {
       places.push_back({static_cast<std::uint32_t>(result_.steps.arrays.size())});
-      result_.steps.arrays.push_back({FlatSteps::Array::Kind::Given, procedure_.arrays()[id].name, 0});
+      const ir::ArrayDecl& decl = procedure_.arrays()[id];
+      result_.steps.arrays.push_back({FlatSteps::Array::Kind::Given, decl.name, 0, nullptr, decl.element, 0, id.index});
       pending_.push_back(false);
     }
     result_.shapes.assign(given_.shapes.begin(), given_.shapes.end());
@@ -187,9 +188,10 @@ class Flattener {
     return total * element_bytes(decl.element);
   }
 
-  std::uint32_t new_array(const ir::ArrayDecl& decl, std::uint64_t bytes, std::shared_ptr<Storage> table = nullptr) {
+  std::uint32_t new_array(const ir::ArrayDecl& decl, std::uint32_t frame, std::uint32_t id, std::uint64_t bytes,
+                          std::shared_ptr<Storage> table = nullptr) {
     const auto kind = table ? FlatSteps::Array::Kind::Table : FlatSteps::Array::Kind::Scratch;
-    result_.steps.arrays.push_back({kind, decl.name, bytes, std::move(table)});
+    result_.steps.arrays.push_back({kind, decl.name, bytes, std::move(table), decl.element, frame, id});
     pending_.push_back(decl.zeros);
     return static_cast<std::uint32_t>(result_.steps.arrays.size() - 1);
   }
@@ -197,6 +199,7 @@ class Flattener {
   void append(FlatSteps::Step step) {
     if (result_.steps.steps.size() >= kMostDispatches) too_many();
     result_.steps.steps.push_back(std::move(step));
+    result_.steps.origins.push_back(now_);
   }
 
   // Before the first step that works with an array that begins as zeros.
@@ -232,6 +235,7 @@ class Flattener {
   std::map<std::pair<const std::string*, std::uint32_t>, std::uint32_t> programs_;
   std::map<std::pair<const std::string*, std::uint32_t>, std::uint32_t> step_places_;
   std::size_t walked_ = 0;
+  FlatSteps::Origin now_;  // the step that is walked
 };
 
 // One run of a procedure.
@@ -244,7 +248,11 @@ struct Flattener::Frame {
         shapes(run.arrays().size()),
         turns(run.turns()),
         known(run.sizes().size(), false),
-        values(run.sizes().size()) {}
+        values(run.sizes().size()),
+        frame(static_cast<std::uint32_t>(of.result_.steps.frames.size())) {
+    of.result_.steps.frames.push_back({of.now_.frame, of.now_.step});
+    of.now_ = {frame, FlatSteps::kNoStep};
+  }
 
   // --- sizes ---
 
@@ -337,10 +345,10 @@ struct Flattener::Frame {
       if (array.role == ArrayRole::Table) {
         VYRE_ASSERT(array.contents != nullptr && array.contents->size() == bytes);
         const auto [found, added] = flattener.tables_.try_emplace(array.contents->data(), 0);
-        if (added) found->second = flattener.new_array(array, bytes, flattener.given_.table(array));
+        if (added) found->second = flattener.new_array(array, frame, index, bytes, flattener.given_.table(array));
         places[id] = {found->second};
       } else {
-        places[id] = {flattener.new_array(array, bytes)};
+        places[id] = {flattener.new_array(array, frame, index, bytes)};
       }
     }
   }
@@ -502,6 +510,7 @@ struct Flattener::Frame {
     const auto go_on = [&](StepId id) { return StepId{id.index + 1}; };
     while (at.index < procedure.steps().size()) {
       flattener.walk(1);
+      flattener.now_ = {frame, at.index};
       const ir::StepKind& kind = procedure.steps()[at];
       if (const auto* each = std::get_if<ir::Dispatch>(&kind)) {
         named(text("dispatch", each->name), [&] { dispatch(at, *each); });
@@ -575,6 +584,7 @@ struct Flattener::Frame {
   std::vector<bool> known;
   std::vector<Number> values;
   std::vector<std::uint32_t> open;
+  const std::uint32_t frame;
 };
 
 std::vector<Shape> Flattener::run(const ir::Procedure& procedure, std::span<const Place> places, std::span<const Shape> shapes,
@@ -595,6 +605,7 @@ std::vector<Shape> Flattener::run(const ir::Procedure& procedure, std::span<cons
   struct Move {
     FlatSteps::Part from, to;
   };
+  now_ = {frame.frame, FlatSteps::kNoStep};
   std::vector<Move> moves;
   std::vector<Shape> outputs;
   for (std::size_t k = 0; k < interface.size(); ++k) {

@@ -18,6 +18,8 @@ namespace {
 // The procedures of which it is known which of their numbers are structural.
 constexpr std::size_t kMostStructures = 256;
 
+}  // namespace
+
 std::uint64_t limit_of(const ProcedurePlace& place, ir::Limit limit) {
   const char* const name = limit == ir::Limit::WorkgroupMemory ? "maxComputeSharedMemorySize" : "maxComputeWorkGroupInvocations";
   const std::vector<DeviceInfo> devices = place.backend->devices();
@@ -29,8 +31,6 @@ std::uint64_t limit_of(const ProcedurePlace& place, ir::Limit limit) {
   throw DeviceError(
       fmt::format("device {} of backend `{}` does not tell its {}. Fix: use another device.", place.device, place.backend->name(), name));
 }
-
-}  // namespace
 
 ProcedurePlace place_of(Backend& backend, std::size_t device, const RunOptions& waiting) {
   ProcedurePlace place{&backend, device, {}, {}};

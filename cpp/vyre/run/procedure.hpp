@@ -30,6 +30,8 @@ struct ProcedurePlace {
 };
 // With the registered operations; keeps nothing.
 ProcedurePlace place_of(Backend& backend, std::size_t device, const RunOptions& waiting);
+// Throws DeviceError when the device does not tell.
+std::uint64_t limit_of(const ProcedurePlace& place, ir::Limit limit);
 
 // May be submitted from several threads.
 class PlannedProcedure {

@@ -23,10 +23,11 @@ from vyre.errors import ArgumentError, BindingError, CallError, DispatchTimeoutE
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from vyre._check import CheckResult
     from vyre._kernel.kernel import Kernel
     from vyre._kernel.parameters import Parameter
 
-__all__ = ["call", "noted_call", "overlap", "run_on_host", "run_resident"]
+__all__ = ["call", "checked_call", "noted_call", "overlap", "run_on_host", "run_resident"]
 
 _OPTIONS = ("grid", "workgroups", "at_most", "backend", "device", "optimize", "timeout")
 _MOST_AXES = 3
@@ -74,6 +75,41 @@ def call(
         except DispatchTimeoutError as error:
             raise (error if was_given else with_tail(kernel, traced, shapes, grid, workgroups, error)) from None
     return run_resident(kernel, traced, given, shapes, words, workgroups, options, resident)
+
+
+def checked_call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any], how: dict[str, Any]) -> CheckResult:
+    """Checked execution of a call on the reference; ``how`` are arguments of vyre.check."""
+    from vyre._check import _checked  # it knows kernels
+
+    for name in ("backend", "device", "optimize", "at_most"):
+        if kwargs.get(name) is not None:
+            raise ArgumentError(
+                f"argument `{name}` of kernel `{kernel.__name__}` has no place in a check, which runs on the "
+                f"reference. Fix: leave `{name}` out."
+            )
+        kwargs.pop(name, None)
+    options = {name: kwargs.pop(name) for name in _OPTIONS if name in kwargs}
+    given = _given(kernel, args, kwargs)
+    for name, value in given.items():
+        if isinstance(value, Array):
+            given[name] = value.numpy()
+    for name in ("grid", "workgroups"):
+        if isinstance(options.get(name), Array):
+            options[name] = tuple(int(each) for each in options[name].numpy())
+    traced = kernel._traced({each.name: given[each.name] for each in kernel._constants})
+    shapes = _shapes(kernel, given)
+    if isinstance(options.get("grid"), np.ndarray) and options["grid"].ndim == 1:
+        options["grid"] = tuple(options["grid"])
+    grid, was_given = options.get("grid"), options.get("workgroups") is not None
+    workgroups = _workgroups(kernel, traced, shapes, options)
+    words = _words(kernel, given, shapes) + grid_words(kernel, traced, shapes, grid, workgroups, was_given)
+    return _checked(
+        f"kernel `{kernel.__name__}`",
+        traced.program,
+        _host_inputs(kernel, traced, given, shapes, words),
+        workgroups,
+        **how,
+    )
 
 
 def noted_call(
@@ -319,13 +355,9 @@ def run_on_host(
     workgroups: Any,
     options: dict[str, Any],
 ) -> Any:
-    inputs = {each.name: shapes[each.name] if each.kind == "Out" else given[each.name] for each in kernel._arrays}
-    if words:
-        inputs[PARAMS] = np.array(words, np.uint32)
-    inputs.update(traced.tables)
     outputs = _core._run(
         traced.program,
-        inputs,
+        _host_inputs(kernel, traced, given, shapes, words),
         workgroups,
         *place(options.get("backend"), options.get("device")),
         options.get("timeout"),
@@ -346,6 +378,17 @@ def run_on_host(
             np.copyto(value, outputs[each.name], casting="safe")  # of a Bool, bool or uint32 is given
             results.append(value)
     return _bare(results)
+
+
+def _host_inputs(
+    kernel: Kernel, traced: Traced, given: dict[str, Any], shapes: dict[str, tuple[int, ...]], words: list[int]
+) -> dict[str, Any]:
+    """What a program is called with: its buffers by name."""
+    inputs = {each.name: shapes[each.name] if each.kind == "Out" else given[each.name] for each in kernel._arrays}
+    if words:
+        inputs[PARAMS] = np.array(words, np.uint32)
+    inputs.update(traced.tables)
+    return inputs
 
 
 def _bare(results: list[Any]) -> Any:

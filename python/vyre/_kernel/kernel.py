@@ -8,7 +8,7 @@ from types import FunctionType
 from typing import TYPE_CHECKING, Any, overload
 
 from vyre._calls import explain_calls
-from vyre._kernel.call import call, noted_call
+from vyre._kernel.call import call, checked_call, noted_call
 from vyre._kernel.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
 from vyre._kernel.explain import explained
@@ -24,8 +24,9 @@ from vyre._text import shown
 from vyre.errors import ArgumentError, CallError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
 
+    from vyre._check import CheckResult
     from vyre._core import Program
     from vyre._devices import Device
     from vyre._diagnostics import Diagnostics
@@ -192,6 +193,47 @@ class Kernel:
             return notes_of(self.program)
         traced, shapes, workgroups = noted_call(self, args, dict(kwargs))
         return notes_of(traced.program, shapes, workgroups)
+
+    def check(
+        self,
+        *args: Any,
+        schedule: str | None = None,
+        checks: str | Iterable[str] = "all",
+        max_reports: int = 100,
+        timeout: float | None = None,
+        **kwargs: Any,
+    ) -> CheckResult:
+        """Run a call once on the reference, and report its mistakes: checked execution, as ``vyre.check``.
+
+        The arrays of the caller stay as they are, and the outputs are in the result. An Out that is left out, or given
+        as an array, begins as zeros that nothing wrote: an element that is read before is reported.
+
+        Args:
+            args, kwargs: as for a call; ``grid=`` and ``workgroups=`` as well, ``backend=``, ``device=``, ``optimize=``
+                and ``at_most=`` have no place.
+            schedule, checks, max_reports, timeout: as for vyre.check.
+
+        Returns: a CheckResult: ``.ok``, ``.reports``, ``.outputs``.
+
+        Raises: what the call raises for its arguments, and what vyre.check raises.
+
+        >>> import numpy as np
+        >>> import vyre
+        >>> @vyre.kernel
+        ... def total(x: vyre.In[vyre.u32], sum: vyre.InOut[vyre.u32]):
+        ...     i = vyre.gid(0)
+        ...     if i < len(x):
+        ...         sum[0] += x[i]
+        >>> result = total.check(np.arange(4, dtype=np.uint32), np.zeros(1, np.uint32), grid=4)
+        >>> [report.check for report in result.reports]
+        ['race']
+        """
+        return checked_call(
+            self,
+            args,
+            dict(kwargs),
+            {"schedule": schedule, "checks": checks, "max_reports": max_reports, "timeout": timeout},
+        )
 
     def _with_defaults(self, constants: dict[str, Any], call_text: str) -> dict[str, Any]:
         made = {}

@@ -22,14 +22,16 @@ from vyre._kernel.parameters import Parameter, _type_for, parameters_of
 from vyre._kernel.recording import RECORDING
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.core import core_procedure
-from vyre._procedure.recorder import ACTIVE, Recorder, active, record_kernel
+from vyre._procedure.recorder import ACTIVE, Recorder, active, calling_line, record_kernel
 from vyre._procedure.sizes import Size, substituted
 from vyre._procedure.steps import ArrayDecl, Invoke, Recorded
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError, CallError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
+
+    from vyre._check import ProcedureCheckResult
 
 __all__ = ["ProcedureFunction", "procedure"]
 
@@ -189,6 +191,62 @@ class ProcedureFunction:
             return self._invoked(recorder, made, given, options)
         return self._run(made, given, options)
 
+    def check(
+        self,
+        *args: Any,
+        schedule: str | None = None,
+        checks: str | Iterable[str] = "all",
+        max_reports: int = 100,
+        timeout: float | None = None,
+        **kwargs: Any,
+    ) -> ProcedureCheckResult:
+        """Run a call step by step on the reference, and report its mistakes: checked execution, as ``vyre.check``.
+
+        Outputs and scratch arrays begin with any bytes, as in each run: what reads or returns an element that no step
+        has written is told with its step, its kernel and the lines of both. The arrays of the caller stay as they are.
+
+        Args:
+            args, kwargs: as for a call; ``out=``, ``backend=`` and ``device=`` have no place.
+            schedule, checks, max_reports, timeout: as for vyre.check; the timeout is that of all steps.
+
+        Returns: a ProcedureCheckResult: ``.ok``, ``.reports``, ``.outputs``.
+
+        Raises: what the call raises for its arguments, and what vyre.check raises.
+
+        >>> import numpy as np
+        >>> import vyre
+        >>> @vyre.kernel
+        ... def evens(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
+        ...     i = vyre.gid(0)
+        ...     if i < len(y) and i % 2 == 0:
+        ...         y[i] = x[i]
+        >>> @vyre.procedure
+        ... def forgetful(x: vyre.In[vyre.u32]):
+        ...     y = vyre.scratch(vyre.u32, x.length)
+        ...     evens(x, y)
+        ...     return y
+        >>> report = forgetful.check(np.arange(4, dtype=np.uint32)).reports[0]
+        >>> report.check, report.array, report.index, report.count
+        ('uninitialised-read', 'scratch', 1, 2)
+        """
+        from vyre._procedure.check import check_call  # it is made on top of this module
+        from vyre._procedure.flat import call_of
+
+        for name in _OPTIONS:
+            if name in kwargs:
+                raise ArgumentError(
+                    f"argument `{name}` of procedure `{self.name}` has no place in a check, which runs on the "
+                    f"reference and gives new arrays. Fix: leave `{name}` out."
+                )
+        return check_call(
+            f"procedure `{self.name}`",
+            lambda: call_of(self, self._given(args, kwargs)),
+            schedule=schedule,
+            checks=checks,
+            max_reports=max_reports,
+            timeout=timeout,
+        )
+
     def _given(self, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:
         call_text = f"{self.__name__}({', '.join(each.name for each in self._parameters)})"
         if len(args) > len(self._parameters):
@@ -253,7 +311,7 @@ class ProcedureFunction:
         for decl, wanted in zip(made.outputs, out, strict=True):
             shape = tuple(substituted(each, leaf) for each in decl.shape)
             if wanted is None:
-                new = ArrayDecl(decl.name, "scratch", decl.element, decl.axes, shape)
+                new = ArrayDecl(decl.name, "scratch", decl.element, decl.axes, shape, line=calling_line())
                 recorder.declare(new)
                 results[id(decl)] = ProcedureArray(recorder, new, decl.element, shape)
                 continue
@@ -274,7 +332,12 @@ class ProcedureFunction:
         bound = [arrays[decl.name] for decl in made._of_role("input", "in_out")]
         bound += [results[id(decl)] for decl in made.outputs]
         recorder.add(
-            Invoke(made, tuple(each._part() for each in bound), tuple(numbers[name] for name, _ in made.numbers))
+            Invoke(
+                made,
+                tuple(each._part() for each in bound),
+                tuple(numbers[name] for name, _ in made.numbers),
+                calling_line(),
+            )
         )
         kept = tuple(results[id(decl)] for decl in made.results)
         return kept[0] if len(kept) == 1 else kept or None

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import threading
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -27,7 +30,32 @@ if TYPE_CHECKING:
 
     from vyre._kernel.kernel import Kernel
 
-__all__ = ["ACTIVE", "Recorder", "clear", "otherwise", "record_kernel", "scratch", "swap", "times", "when"]
+__all__ = [
+    "ACTIVE",
+    "Recorder",
+    "calling_line",
+    "clear",
+    "otherwise",
+    "record_kernel",
+    "scratch",
+    "swap",
+    "times",
+    "when",
+]
+
+
+# The private modules of the package: no procedure is written in one.
+_OURS = str(Path(__file__).parents[1] / "_")
+
+
+def calling_line() -> tuple[str, int] | None:
+    """The file and the line that call into the recording, which a report of a step names."""
+    frame = sys._getframe(1)
+    while frame.f_code.co_filename.startswith((_OURS, contextlib.__file__)):
+        if frame.f_back is None:
+            return None
+        frame = frame.f_back
+    return frame.f_code.co_filename, frame.f_lineno
 
 
 class _Active(threading.local):
@@ -178,7 +206,8 @@ def scratch(dtype: DataType, *shape: Size | int, zeros: bool = False, name: str 
             f"vyre.scratch takes one to three axes, got {len(shape)}. Fix: write vyre.scratch({_type_for(dtype)}, n)."
         )
     extents = tuple(as_size(each, "argument `shape` of vyre.scratch") for each in shape)
-    decl = recorder.declare(ArrayDecl(name, "scratch", dtype, len(extents), extents, zeros=bool(zeros)))
+    made = ArrayDecl(name, "scratch", dtype, len(extents), extents, zeros=bool(zeros), line=calling_line())
+    decl = recorder.declare(made)
     return ProcedureArray(recorder, decl, dtype, extents)
 
 
@@ -313,7 +342,8 @@ def clear(array: Any) -> None:
     array([0, 0, 0], dtype=uint32)
     """
     recorder = _recorder("vyre.clear")
-    recorder.add(Clear(_written(recorder.array(array, "argument `array` of vyre.clear"), "vyre.clear")))
+    cleared = recorder.array(array, "argument `array` of vyre.clear")
+    recorder.add(Clear(_written(cleared, "vyre.clear"), calling_line()))
 
 
 def _written(array: ProcedureArray, where: str) -> Part:
@@ -361,11 +391,17 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
     if counts is not None:
         recorder.add(
             Dispatch(
-                traced.program, tuple(bound), counts._part(), options.get("grid") is not None, most, kernel.__name__
+                traced.program,
+                tuple(bound),
+                counts._part(),
+                options.get("grid") is not None,
+                most,
+                kernel.__name__,
+                calling_line(),
             )
         )
     else:
-        recorder.add(Dispatch(traced.program, tuple(bound), grid, name=kernel.__name__))
+        recorder.add(Dispatch(traced.program, tuple(bound), grid, name=kernel.__name__, line=calling_line()))
     results = [arrays[each.name] for each in kernel._arrays if each.kind != "In"]
     return results[0] if len(results) == 1 else tuple(results) or None
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from vyre._calls import explain_calls
 
@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from vyre._core import DataType, Program
     from vyre._procedure.sizes import Size
 
-__all__ = ["ArrayDecl", "Clear", "Dispatch", "Invoke", "Part", "Recorded", "Repeat", "Swap", "When"]
+__all__ = ["ArrayDecl", "Clear", "Dispatch", "Invoke", "Part", "Recorded", "Repeat", "Swap", "When", "numbered"]
+
+# The file and the line of the call that recorded a step.
+Line: TypeAlias = "tuple[str, int] | None"
 
 
 @dataclass(eq=False)
@@ -27,6 +30,7 @@ class ArrayDecl:
     shape: tuple[Size | int, ...] = ()  # not of inputs
     zeros: bool = False
     contents: np.ndarray | None = None  # of a table
+    line: Line = None  # where it was made
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +52,7 @@ class Dispatch:
     counts_invocations: bool = False
     at_most: tuple[Size | int, ...] | None = None  # workgroups
     name: str = ""
+    line: Line = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +60,7 @@ class Invoke:
     procedure: Recorded
     arrays: tuple[Part, ...]  # its inputs and in_outs, then its outputs
     numbers: tuple[Size | int, ...]
+    line: Line = None
 
 
 @dataclass(eq=False)
@@ -80,6 +86,7 @@ class Swap:
 @dataclass(frozen=True, eq=False)
 class Clear:
     part: Part
+    line: Line = None
 
 
 @dataclass(eq=False)
@@ -98,6 +105,22 @@ class Recorded:
 
     def _of_role(self, *roles: str) -> list[ArrayDecl]:
         return [each for each in self.arrays if each.role in roles]
+
+
+def numbered(steps: list[Any]) -> list[Any]:
+    """The recorded steps by the numbers that they have in the core's Procedure; None where it has a step of its own,
+    which opens or closes a block."""
+    found: list[Any] = []
+    for step in steps:  # recorded at most 32 deep
+        found.append(step)
+        if isinstance(step, Repeat):
+            found += [*numbered(step.steps), None]
+        elif isinstance(step, When):
+            found += numbered(step.steps)
+            if step.otherwise:
+                found += [None, *numbered(step.otherwise)]
+            found.append(None)
+    return found
 
 
 explain_calls(globals(), "vyre")

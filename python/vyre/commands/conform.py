@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import importlib
+import json
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._files import check_writable, write_atomically
@@ -50,12 +52,30 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument(
         "--coverage", action="store_true", help="run nothing; show which rows of the tables the cases use, as Markdown"
     )
+    parser.add_argument(
+        "--procedure",
+        metavar="MODULE:NAME",
+        help="certify this procedure instead, on inputs that --call and --seed decide",
+    )
+    parser.add_argument(
+        "--call",
+        action="append",
+        metavar="JSON",
+        help='of --procedure: lengths, shapes and numbers by name, such as \'{"x": 1000, "n": 3}\'; may be given '
+        "several times",
+    )
+    parser.add_argument("--seed", metavar="N", type=int, help="of the inputs of --procedure; otherwise 0")
     parser.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
     from vyre import conformance  # not for every command: it builds programs
 
+    if chosen.procedure:
+        return _run_procedure(chosen)
+    for option in ("call", "seed"):
+        if getattr(chosen, option) is not None:
+            raise vyre.ArgumentError(f"--{option} has no place without --procedure. Fix: leave it out.")
     if chosen.coverage:
         print(conformance.coverage.table())
         return 0
@@ -108,6 +128,82 @@ def run(chosen: argparse.Namespace) -> int:
         return 1
     print(f"verified  every hash of {chosen.verify} is what this run gave")
     return 0 if certificate.passed else 1
+
+
+def _run_procedure(chosen: argparse.Namespace) -> int:
+    from vyre import conformance
+
+    for option in ("level", "html", "seen", "coverage"):
+        if getattr(chosen, option):
+            raise vyre.ArgumentError(f"--{option} has no place with --procedure. Fix: leave it out.")
+    procedure = _imported(chosen.procedure)
+    if chosen.out:
+        check_writable(chosen.out)
+    if chosen.verify:
+        for option in ("call", "seed"):
+            if getattr(chosen, option) is not None:
+                raise vyre.ArgumentError(
+                    f"--{option} has no place with --verify, whose certificate names the inputs. Fix: leave it out."
+                )
+        verification = conformance.verify_procedure(
+            chosen.verify, procedure, backend=chosen.backend, device=chosen.device, repeat=chosen.repeat
+        )
+        certificate = verification.again
+    else:
+        verification = None
+        repeat = conformance.RUNS if chosen.repeat is None else chosen.repeat
+        calls = [_call_of(text) for text in chosen.call or ["{}"]]
+        certificate = conformance.certify_procedure(
+            procedure, calls, seed=chosen.seed or 0, backend=chosen.backend, device=chosen.device, repeat=repeat
+        )
+    if certificate is not None:
+        if chosen.out:
+            write_atomically(chosen.out, certificate.to_json())
+        content = certificate.content
+        place = content["target"]
+        print("target    " + ", ".join(str(place[key]) for key in ("backend", "device", "driver") if key in place))
+        print(f"procedure {content['procedure']['name']}, sha256 {content['procedure']['sha256'][:16]}...")
+        print(f"calls     {len(content['calls'])}, each {content['runs']} times")
+        print(f"verdict   {certificate.verdict}")
+        if chosen.out:
+            print(f"wrote     {chosen.out}")
+    if verification is not None:
+        for note in verification.notes:
+            print(f"note      {note}")
+        if not verification.agrees:
+            first, *more = verification.differences
+            print(f"differs   {first}" + (f" (and {len(more)} more)" if more else ""))
+            return 1
+        print(f"verified  every hash of {chosen.verify} is what this run gave")
+    return 0 if certificate is not None and certificate.passed else 1
+
+
+def _imported(name: str) -> Any:
+    """The object of a name such as module:name."""
+    module, _, path = name.partition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise vyre.ArgumentError(
+            f"procedure `{name}` cannot be imported: {error}. Fix: name one as `module:name`, in a module that "
+            "`python -c 'import ...'` finds."
+        ) from error
+    return found
+
+
+def _call_of(text: str) -> dict[str, Any]:
+    """A call of --call; a list is a shape."""
+    try:
+        call = json.loads(text)
+        if not isinstance(call, dict):
+            raise ValueError("it is no object")
+    except (ValueError, RecursionError) as error:
+        raise vyre.ArgumentError(
+            f"--call {text[:80]} is no JSON object: {error}. Fix: write --call '{{\"x\": 1000}}'."
+        ) from None
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in call.items()}
 
 
 def _print(certificate: Certificate) -> None:

@@ -33,7 +33,8 @@ backends:
   cpu, vulkan      with the optimiser and without
   wgsl             likewise, as WGSL through the package wgpu
   module:function  likewise, a Python function that takes and returns what vyre.run does
-                   (vyre.fuzz.resident:run: arrays that stay on their device, a grid from data)
+                   (vyre.fuzz.resident:run: arrays that stay on their device, a grid from data);
+                   with --procedures it takes what vyre.fuzz.procedures.run does
 
 A program counts as refused when a backend says that it cannot run it (a limit of the device, a driver that was found
 not to keep its word); that is never agreement. The exit status is 0 when no program was wrong, 1 when one was, 2 for a
@@ -110,6 +111,11 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="whether checked execution finds each defect in N programs (1,000) with it, and nothing in N without any",
     )
     parser.add_argument(
+        "--procedures",
+        action="store_true",
+        help="random procedures instead of programs, compared with a model that takes their steps one by one",
+    )
+    parser.add_argument(
         "--case", metavar="FILE", help="run this program, as a fuzz run wrote it, instead of random ones"
     )
     parser.add_argument("--progress", action="store_true", help="show progress also where the output is no terminal")
@@ -147,8 +153,18 @@ def run(chosen: argparse.Namespace) -> int:
         return _run_planted(chosen)
     if chosen.resume and not chosen.log:
         raise vyre.ArgumentError("--resume has no place without --log. Fix: name the log to go on with.")
+    if chosen.procedures:
+        for name, plain in (("rewrites", 0), ("clean", False), ("independent", False), ("statements", 200)):
+            if getattr(chosen, name) != plain:
+                raise vyre.ArgumentError(
+                    f"--{name} has no place with --procedures, which is about programs. Fix: leave it out."
+                )
     settings = fuzz.Settings(
-        statements=chosen.statements, clean=chosen.clean, rewrites=chosen.rewrites, independent=chosen.independent
+        statements=chosen.statements,
+        clean=chosen.clean,
+        rewrites=chosen.rewrites,
+        independent=chosen.independent,
+        procedures=chosen.procedures,
     )
     backends, ways = _ways(chosen)
     target = fuzz.describe(ways)
@@ -180,12 +196,16 @@ def _ways(chosen: argparse.Namespace) -> tuple[list[str], list[Way]]:
         # A device is of those that have several.
         device = None if backend in ("reference", "cpu") else chosen.device
         ways += fuzz.ways_of(backend, device, combinations=chosen.combinations)
+    if chosen.procedures:
+        from vyre.fuzz.procedures.judge import ways_for_procedures
+
+        ways = ways_for_procedures(ways)
     return backends, ways
 
 
 def _resume(chosen: argparse.Namespace, head: dict[str, Any]) -> Any:
     """The log to go on with, if it is of the same request on the same target with the same programs."""
-    from vyre import _core, fuzz
+    from vyre import fuzz
 
     log = fuzz.Log.resume(chosen.log)
     # A log of an earlier version knows fewer settings, and has programs as they were made before there were more.
@@ -200,10 +220,10 @@ def _resume(chosen: argparse.Namespace, head: dict[str, Any]) -> Any:
     if log.rows:
         settings = fuzz.Settings(**{name: kept[name] for name in asdict(fuzz.Settings())})
         case, _ = settings.case(log.rows[-1].seed)
-        if f"{_core._fuzz_hash(case.program):016x}" != log.rows[-1].program:
+        if f"{case.hash():016x}" != log.rows[-1].program:
             log.close()
             raise vyre.ArgumentError(
-                f"log `{chosen.log}` has other programs of the same seeds: another version of vyre wrote it. "
+                f"log `{chosen.log}` has other {_what(chosen)} of the same seeds: another version of vyre wrote it. "
                 "Fix: begin another log."
             )
     return log
@@ -252,10 +272,8 @@ class _Run:
         for number, way in enumerate(dict.fromkeys(map(str, self.ways))):
             _say("" if number else "compared", way)
         if self.before:
-            _say(
-                "resumed",
-                f"{self.chosen.log} holds {self.before:,} programs; going on with seed {self.first + self.before}",
-            )
+            held = f"{self.chosen.log} holds {self.before:,} {_what(self.chosen)}"
+            _say("resumed", f"{held}; going on with seed {self.first + self.before}")
         start = time.monotonic()
         interrupted = False
         found: list[Row] = []
@@ -309,7 +327,7 @@ class _Run:
         new = self.done - self.before
         seeds = f" (seeds {self.first} to {self.first + self.done - 1})" if self.done else ""
         rate = f", {new / seconds:,.1f} a second" if new and seconds > 0 else ""
-        _say("programs", f"{self.done:,}{seeds}{rate}")
+        _say(_what(self.chosen), f"{self.done:,}{seeds}{rate}")
         _say("agreed", f"{self.verdicts['agrees']:,}")
         _say("refused", f"{self.verdicts['refused']:,}")
         for reason, times in self.refusals.most_common(5):
@@ -327,10 +345,12 @@ class _Run:
             words += ["--device", str(self.chosen.device)]
         if self.chosen.combinations:
             words.append("--combinations")
+        if self.chosen.procedures:
+            words.append("--procedures")
         if case is not None:
             return shlex.join([*words, "--case", case])
         for name, value in asdict(self.settings).items():
-            if name != "work" and value != getattr(type(self.settings)(), name):
+            if name not in ("work", "procedures") and value != getattr(type(self.settings)(), name):
                 words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
         if seed is not None:
             words += ["--seed", str(seed), "--count", "1"]
@@ -360,7 +380,8 @@ class _Run:
 
     def print_small(self, row: Row, small: Small) -> None:
         before, after = small.statements
-        _say("reduced", f"from {before:,} statements to {after:,} in {small.tries:,} tries: {small.judgement.message}")
+        parts = "steps" if self.chosen.procedures else "statements"
+        _say("reduced", f"from {before:,} {parts} to {after:,} in {small.tries:,} tries: {small.judgement.message}")
         if small.tried is not None:
             print("\nThis program\n")
         print(f"\n{small.case}\n")
@@ -381,8 +402,11 @@ def _run_case(chosen: argparse.Namespace) -> int:
 
     fix = "name a file that `vyre fuzz` wrote"
     data = read_at_most(chosen.case, _MOST_CASE, fix=fix)
+    kind: Any = fuzz.Case
+    if chosen.procedures:
+        from vyre.fuzz.procedures import ProcedureCase as kind
     try:
-        case = fuzz.Case.from_json(data.decode("utf-8"))
+        case = kind.from_json(data.decode("utf-8"))
     except UnicodeDecodeError:
         raise vyre.ParseError(f"`{chosen.case}` is no case: it is not UTF-8. Fix: {fix}.") from None
     _, ways = _ways(chosen)
@@ -468,6 +492,10 @@ def _run_planted(chosen: argparse.Namespace) -> int:
         print(f"\n{kinds[name].case(row.seed)[0]}\n")
         _say("repeat", f"vyre fuzz --planted {name} --seed {row.seed} --count 1")
     return 1 if wrong else 0
+
+
+def _what(chosen: argparse.Namespace) -> str:
+    return "procedures" if chosen.procedures else "programs"
 
 
 def _say(what: str, text: str) -> None:

@@ -23,6 +23,13 @@ from vyre.conformance import coverage
 from vyre.conformance.case import LEVELS, Case, Judgement, Level, Step
 from vyre.conformance.catalogue import cases
 from vyre.conformance.certificate import Certificate, CertificateError, Verification, certify, verify
+from vyre.conformance.procedures import (
+    Elements,
+    ProcedureCertificate,
+    ProcedureVerification,
+    certify_procedure,
+    verify_procedure,
+)
 from vyre.conformance.runner import RUNS, Result, Target, run_case, run_cases, target, usable_targets
 
 __all__ = [
@@ -31,20 +38,25 @@ __all__ = [
     "Case",
     "Certificate",
     "CertificateError",
+    "Elements",
     "Judgement",
     "Level",
+    "ProcedureCertificate",
+    "ProcedureVerification",
     "Result",
     "Step",
     "Target",
     "Verification",
     "cases",
     "certify",
+    "certify_procedure",
     "coverage",
     "run_case",
     "run_cases",
     "target",
     "usable_targets",
     "verify",
+    "verify_procedure",
 ]
 
 explain_calls(globals())

@@ -330,6 +330,11 @@ def _parse(data: bytes | str) -> dict[str, Any]:
         raise _no_certificate(f"it is no JSON ({_short(error)})") from None
     if not isinstance(content, dict):
         raise _no_certificate("it holds no object")
+    if content.get("kind") == "procedure":
+        raise CertificateError(
+            "this certificate is about a procedure. Fix: write `vyre conform --procedure module:name --verify FILE`, "
+            "or vyre.conformance.verify_procedure(file, procedure)."
+        )
     _check_keys(content, _KEYS)
     if content["format"] not in (1, FORMAT):
         raise CertificateError(

@@ -8,7 +8,6 @@ from collections import deque
 from multiprocessing.connection import wait
 from typing import TYPE_CHECKING
 
-from vyre import _core
 from vyre.errors import DeviceError
 from vyre.fuzz.case import Settings
 from vyre.fuzz.compare import Judgement, Way, checked_ways
@@ -75,6 +74,10 @@ def sweep(
     >>> {row.verdict for row in rows}
     {'agrees'}
     """
+    if settings.procedures:
+        from vyre.fuzz.procedures.judge import ways_for_procedures
+
+        ways = ways_for_procedures(ways)
     return _Sweep(list(ways), settings, first, count, seconds, jobs or default_jobs(), patience).rows()
 
 
@@ -165,10 +168,11 @@ class _Sweep:
 
     def row_of(self, error: WorkerEndedError) -> Row:
         case, _ = self.settings.case(error.seed)
-        way = "reference, in-order, as written" if error.run == 1 else str(self.ways[error.run - 2])
+        first = "the model" if self.settings.procedures else "reference, in-order, as written"
+        way = first if error.run == 1 else str(self.ways[error.run - 2])
         if self.settings.checked:
             way = CHECKED
-        return row(error.seed, _core._fuzz_hash(case.program), Judgement(error.kind, way, str(error)))
+        return row(error.seed, case.hash(), Judgement(error.kind, way, str(error)))
 
 
 def row(seed: int, program: int, judgement: Judgement) -> Row:

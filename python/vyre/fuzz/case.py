@@ -101,6 +101,10 @@ class Case:
             result[name] = array.copy()
         return result
 
+    def hash(self) -> int:
+        """A hash of the program, the same on every machine."""
+        return _core._fuzz_hash(self.program)
+
     def statements(self) -> int:
         """How many statements the program has, those inside others counted."""
         return _core._fuzz_size(self.program)
@@ -194,6 +198,7 @@ class Settings:
         checked: whether checked execution runs the program, instead of ways; it must find what was planted, where it
             was planted, and nothing else.
         plant: a defect, one of PLANTS, for a checked run.
+        procedures: procedures instead of programs; no other setting is about them.
     """
 
     statements: int = 200
@@ -203,9 +208,14 @@ class Settings:
     checked: bool = False
     plant: str | None = None
     independent: bool = False
+    procedures: bool = False
 
-    def case(self, seed: int) -> tuple[Case, Case | None]:
+    def case(self, seed: int) -> tuple[Any, Any]:
         """The case of a seed, and what is run in its place if that is another one."""
+        if self.procedures:
+            from vyre.fuzz.procedures import generate as generate_procedure  # it is made of programs
+
+            return generate_procedure(seed), None
         case = generate(
             seed,
             statements=self.statements,

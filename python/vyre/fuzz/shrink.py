@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 
 from vyre.fuzz.case import REWRITES, Case, Settings, reduce, rewrite
 from vyre.fuzz.compare import Judgement, Way
+from vyre.fuzz.procedures.shrink import reduce as reduce_procedure
 from vyre.fuzz.worker import Worker, WorkerEndedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from vyre.fuzz.log import Row
+    from vyre.fuzz.procedures.spec import ProcedureCase
 
 # A small program that has not ended by then hangs.
 PATIENCE = 20.0
@@ -28,19 +30,19 @@ PLACES = 16
 
 @dataclass(frozen=True)
 class Small:
-    """A small program that fares badly.
+    """A small program that fares badly, or a small procedure.
 
     Attributes:
-        case: the program, with what one run of it needs.
+        case: the program, with what one run of it needs; a ProcedureCase for a procedure.
         tried: what the way runs in its place, where a rewrite was at fault.
         way: on what.
         judgement: how it fares.
-        statements: how many the whole program has, and how many are left.
+        statements: how many the whole program has, and how many are left; steps of a procedure.
         tries: how many programs were run to find it.
         begins: where the values begin to differ, as ``vyre.bisect`` says it; empty where it has nothing to say.
     """
 
-    case: Case
+    case: Case | ProcedureCase
     tried: Case | None
     way: Way
     judgement: Judgement
@@ -78,11 +80,13 @@ def shrink(
     Returns: None when it does not fare badly again.
     """
     case, tried = settings.case(row.seed)
-    way = next((way for way in ways_for(row.seed, ways) if str(way) == row.way), None)
+    way = next((way for way in ways_for(row.seed, ways) if row.way in (str(way), f"{way}, as called")), None)
     if way is None:
         # The reference itself, on the program as it is.
         way = Way("reference")
     with _Isolated(way, patience, progress) as isolated:
+        if settings.procedures:
+            return _shrink_procedure(isolated, case, tries)
         before = case.statements()
         if tried is not None:
             if isolated.judge(tried):
@@ -101,6 +105,20 @@ def shrink(
         judgement = isolated.judge(smallest)
         begins = isolated.bisect(smallest, judgement.call) if judgement.kind == "differs" else ""
         return Small(smallest, None, way, judgement, (before, smallest.statements()), isolated.count, begins)
+
+
+def _shrink_procedure(isolated: _Isolated, case: ProcedureCase, tries: int) -> Small | None:
+    found = isolated.judge(case)
+    if found:
+        return None
+    # What a way keeps of a call must not show in smaller cases.
+    isolated.forgets = isolated.way.in_python and found.call > 0
+    limit = TRIES_OF_HANGS if found.kind == "hung" else tries
+    smallest = reduce_procedure(case, lambda candidate: _same(isolated.judge(candidate), found), tries=limit)
+    steps = case.steps(), smallest.steps()
+    judgement = isolated.judge(smallest)
+    begins = isolated.bisect(smallest, judgement.call) if judgement.kind == "differs" else ""
+    return Small(smallest, None, isolated.way, judgement, steps, isolated.count, begins)
 
 
 def _shrink_rewrite(isolated: _Isolated, case: Case, tried: Case, tries: int) -> Small | None:
@@ -146,7 +164,7 @@ class _Isolated:
         self._progress = progress
         self._worker = Worker(patience)
 
-    def judge(self, case: Case, tried: Case | None = None) -> Judgement:
+    def judge(self, case: Case | ProcedureCase, tried: Case | None = None) -> Judgement:
         self.count += 1
         self._progress()
         try:
@@ -160,7 +178,7 @@ class _Isolated:
         """Whether a smaller program is wrong in the same way, and has no race: then every backend would be right."""
         return _same(self.judge(case), found) and self._worker.ask("has_one_answer", case)
 
-    def bisect(self, case: Case, call: int) -> str:
+    def bisect(self, case: Case | ProcedureCase, call: int) -> str:
         try:
             return self._worker.ask("bisect", case, call, self.way) or ""
         except WorkerEndedError:

@@ -189,7 +189,10 @@ def _sweep(
     first: int, count: int, seconds: float, ways: list[Way], settings: Settings, progress: mmap.mmap
 ) -> list[tuple[int, Judgement]]:
     """Programs of the seeds from ``first`` on: (hash of the program, judgement) of each; fewer when time is over."""
+    if settings.procedures:
+        return _sweep_procedures(first, count, seconds, ways, settings, progress)
     how = asdict(settings)
+    del how["procedures"]
     rewrites, checked, plant = how.pop("rewrites"), how.pop("checked"), how.pop("plant")
     if checked:
         del how["independent"]  # what is planted needs invocations that meet
@@ -212,7 +215,27 @@ def _sweep(
     return result
 
 
-def _judge(case: Case, tried: Case | None, ways: list[Way], patience: float, progress: mmap.mmap) -> Judgement:
+def _sweep_procedures(
+    first: int, count: int, seconds: float, ways: list[Way], settings: Settings, progress: mmap.mmap
+) -> list[tuple[int, Judgement]]:
+    from vyre.fuzz.procedures import judge as judge_procedure
+
+    result: list[tuple[int, Judgement]] = []
+    end = time.monotonic() + seconds
+    for seed in range(first, first + count):
+        progress[:8] = seed.to_bytes(8, "little")
+        case, _ = settings.case(seed)
+        result.append((case.hash(), judge_procedure(case, ways, progress=progress)))
+        if time.monotonic() > end:
+            break
+    return result
+
+
+def _judge(case: Any, tried: Case | None, ways: list[Way], patience: float, progress: mmap.mmap) -> Judgement:
+    if not isinstance(case, Case):
+        from vyre.fuzz.procedures import judge as judge_procedure
+
+        return judge_procedure(case, ways, progress=progress)
     return judge(case, ways, tried=tried, patience=patience, progress=progress)
 
 
@@ -228,8 +251,24 @@ def _has_one_answer(case: Case, progress: mmap.mmap) -> bool:
         return False
 
 
-def _bisect(case: Case, call: int, way: Way, progress: mmap.mmap) -> str | None:
+def _bisect_procedure(case: Any, call: int, way: Way) -> str | None:
+    """The same for a procedure; nothing for a function, which runs a procedure as a whole."""
+    if way.in_python:
+        return None
+    how = {"backend": way.backend, "optimize": way.optimize}
+    if way.device is not None:
+        how["device"] = way.device
+    try:
+        found = vyre.bisect(case.procedure, case.inputs(call), backend=how, against="reference")
+    except vyre.VyreError:
+        return None
+    return None if found is None else str(found)
+
+
+def _bisect(case: Any, call: int, way: Way, progress: mmap.mmap) -> str | None:
     """The place, in words, where the way begins to differ in a call after earlier ones; None if it is not known."""
+    if not isinstance(case, Case):
+        return _bisect_procedure(case, call, way)
     backend: Any
     if way.in_python:
         function = way.function()

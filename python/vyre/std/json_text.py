@@ -228,11 +228,13 @@ def _marked(form: Form) -> Any:
 
 
 @cache
-def _written(form: Form) -> Any:
+def _written(form: Form, is_room: bool) -> Any:
+    """Writes the positions; where there is more room than positions, zeros stand behind them."""
+
     @vyre.procedure(name="std.json_structure_write")
     def written(table: In[u32], whole: u32, marked: In[u32], offsets: In[u32], found: InOut[u32], room: u32):
         strings = found.length // 3
-        positions = vyre.scratch(u32, room, name="positions")
+        positions = vyre.scratch(u32, room, zeros=is_room, name="positions")
         starts = vyre.scratch(u32, strings, zeros=True, name="starts")
         ends = vyre.scratch(u32, 2 * strings, name="ends")
         _write(form)(table, whole, marked, offsets, positions, starts, found, grid=marked.length)
@@ -252,8 +254,8 @@ def json_structure(data: Any, *, backend: str | None = None, device: int | Devic
 
     Returns: an ascending array of uint32; of a list (list of arrays, status), where the status is 0, or 1 + the
     position of the first malformed byte of that text, whose array is then empty. Of a resident array three resident
-    ones, without waiting: room for the positions, one number that says how many there are, and the status. Of Messages
-    (positions of all, where those of each text begin, how many each has, status), resident.
+    ones, without waiting: room for the positions, with zeros behind them, one number that says how many there are, and
+    the status. Of Messages (positions of all, where those of each text begin, how many each has, status), resident.
 
     Raises: DecodeError for one malformed text, BindingError for what is no bytes, ArgumentError for too many,
     CapabilityError, DeviceError. Only a string that does not end is malformed here, and the position is that of the
@@ -268,8 +270,9 @@ def json_structure(data: Any, *, backend: str | None = None, device: int | Devic
     given = batch(data, "vyre.std.json_structure", backend, device)
     cut = given.cut(_BYTES)
     marked, offsets, found = _marked(given.form)(given.words, *cut)
-    room = int(given.lengths[0]) if given.kind == "array" else int(offsets[-1:].numpy()[0])
-    positions, starts, ends = _written(given.form)(cut.table, cut.whole, marked, offsets, found, room)
+    is_room = given.kind == "array"
+    room = int(given.lengths[0]) if is_room else int(offsets[-1:].numpy()[0])
+    positions, starts, ends = _written(given.form, is_room)(cut.table, cut.whole, marked, offsets, found, room)
     if given.kind == "array":
         return positions, ends[1:2], ends[0:1]
     each = ends.numpy().reshape(-1, 2)

@@ -15,6 +15,7 @@
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/backends.hpp"
 
 namespace vyre::test {
 namespace {
@@ -234,6 +235,37 @@ TEST(Procedure, invokes_others_on_parts_of_its_arrays) {
     }
     EXPECT_EQ(plans.made(), 5u);
   });
+}
+
+TEST(Flattened, names_the_step_behind_each_flat_step_and_the_array_behind_each_flat_array) {
+  const Procedure procedure = halves();
+  const run::ProcedurePlace place = run::place_of(*run::find_backend("reference"), 0, {});
+  const auto table = [&](const ArrayDecl& decl) { return place.backend->allocate(std::nullopt, decl.contents->size(), true); };
+  const std::vector<Shape> shapes = {{8}};
+  const std::vector<std::uint64_t> numbers = {5};
+  const run::FlatSteps flat =
+      run::flatten(procedure, {shapes, numbers, [](ir::Limit) { return std::uint64_t{64}; }, place.valid, table}).steps;
+  ASSERT_EQ(flat.frames.size(), 3u);
+  std::vector<std::uint32_t> callers;  // the step of `halves` that each invocation is
+  for (const run::FlatSteps::Frame& frame : flat.frames) {
+    EXPECT_EQ(frame.caller, 0u);
+    callers.push_back(frame.step);
+  }
+  EXPECT_EQ(callers, (std::vector<std::uint32_t>{run::FlatSteps::kNoStep, 1, 5}));
+  ASSERT_EQ(flat.origins.size(), flat.steps.size());
+  EXPECT_EQ(flat.origins.back().frame, 0u);
+  EXPECT_EQ(flat.origins.back().step, 6u);
+  for (std::size_t k = 0; k < flat.steps.size(); ++k) {
+    const auto* dispatch = std::get_if<run::FlatSteps::Dispatch>(&flat.steps[k]);
+    if (dispatch == nullptr) continue;
+    const bool outermost = flat.places[dispatch->place] == "dispatch `scaled` in procedure `halves`";
+    EXPECT_EQ(flat.origins[k].frame == 0, outermost) << k;
+  }
+  for (const run::FlatSteps::Array& array : flat.arrays) {
+    if (array.frame == 0) {
+      EXPECT_EQ(procedure.arrays()[ArrayId{array.decl}].name, array.name);
+    }
+  }
 }
 
 TEST(Procedure, gives_in_outs_and_outputs_back_where_they_were_given_also_after_swaps) {

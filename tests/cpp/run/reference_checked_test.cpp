@@ -191,6 +191,47 @@ TEST(Checked, atomics_on_memory_that_nobody_wrote_are_no_mistake) {
   EXPECT_TRUE(check(program, {Words(2)}, {}, checks).list.empty());
 }
 
+TEST(Checked, bytes_that_nothing_wrote_are_found_in_arrays_that_are_only_read_too_and_stores_write_them) {
+  const ir::Program program = Sample().in("in").out("out").size(2).add(store("out", gid(0), load("in", gid(0)))).make();
+  for (const run::Schedule schedule : all_schedules()) {
+    // Of the second element one byte is missing; of the output nothing is written yet.
+    std::vector<std::uint8_t> in{1, 1, 1, 1, 1, 1, 0, 1}, out(12, 0);
+    run::CheckOptions checks;
+    checks.written = {in, out};
+    const UninitialisedRead read = only<UninitialisedRead>(check(program, {{5, 6}, Words(3)}, {}, checks, schedule));
+    EXPECT_EQ(read.buffer, BufferId{0});
+    EXPECT_EQ(read.index, 1u);
+    EXPECT_EQ(read.count, 1u);
+    EXPECT_EQ(out, (std::vector<std::uint8_t>{1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0}));
+    EXPECT_EQ(in[6], 0);
+  }
+}
+
+TEST(Checked, what_a_program_writes_it_may_read_and_marks_are_kept_also_where_reads_are_not_checked) {
+  const ir::Program program =
+      Sample().out("out").size(2).add({store("out", gid(0), u32(7)), store("out", gid(0), load("out", gid(0)) + u32(1))}).make();
+  for (const bool checked : {false, true}) {
+    std::vector<std::uint8_t> out(8, 0);
+    run::CheckOptions checks;
+    checks.uninitialised = checked;
+    checks.written = {out};
+    EXPECT_TRUE(check(program, {Words(2)}, {}, checks).list.empty());
+    EXPECT_EQ(out, std::vector<std::uint8_t>(8, 1));
+  }
+}
+
+// Of memory that may have any value an atomic makes another such value.
+TEST(Checked, an_atomic_on_bytes_that_nothing_wrote_is_found) {
+  const ir::Program program = Sample().out("bins").size(8).add(let("old", atomic(AtomicOp::Add, "bins", u32(0), u32(1)))).make();
+  std::vector<std::uint8_t> bins(4, 0);
+  run::CheckOptions checks;
+  checks.written = {bins};
+  const UninitialisedRead read = only<UninitialisedRead>(check(program, {Words(1)}, {}, checks));
+  EXPECT_EQ(read.count, 1u);  // the first one; it leaves a value that the program has made
+  EXPECT_EQ(read.witness.access, AccessKind::Atomic);
+  EXPECT_EQ(bins, std::vector<std::uint8_t>(4, 1));
+}
+
 TEST(Checked, divergent_barriers_are_found_and_other_workgroups_go_on) {
   const ir::Program program =
       Sample().out("out").size(4).add({if_(bin(BinOp::Eq, gid(0), u32(5)), {barrier()}), store("out", gid(0), u32(1))}).make();

@@ -101,6 +101,8 @@ def test_resident_data_gives_resident_results(target):
         wanted, wrong = read(text)
         assert (count.numpy().tolist(), status.numpy().tolist()) == ([len(wanted)], [wrong])
         assert positions.numpy()[: len(wanted)].tolist() == wanted
+        if not wrong:
+            assert not positions.numpy()[len(wanted) :].any()
 
 
 def test_messages_at_any_byte(target):

@@ -79,6 +79,9 @@ Findings check(const validate::ValidProgram& valid, std::span<const BufferView> 
   std::vector<bool> blank(program.buffers().size());
   for (std::size_t slot = 0; slot < checks.blank.size(); ++slot) blank[valid.bound()[slot].index] = checks.blank[slot];
 
+  std::vector<std::span<std::uint8_t>> written(checks.written.empty() ? 0 : program.buffers().size());
+  for (std::size_t slot = 0; slot < checks.written.size(); ++slot) written[valid.bound()[slot].index] = checks.written[slot];
+
   std::vector<NodeId> atomics;
   if (checks.order) atomics = ordered_atomics(valid);
   CheckOptions watched = checks;
@@ -86,7 +89,7 @@ Findings check(const validate::ValidProgram& valid, std::span<const BufferView> 
   watched.races |= !atomics.empty();
 
   Watch watch(options);
-  Checker checker(job, watched, blank);
+  Checker checker(job, watched, blank, written);
   dispatch(job, options.schedule, watch, checker);
 
   std::optional<OrderDependence> dependence;

@@ -6,10 +6,12 @@
 
 namespace vyre::run::reference {
 
-Checker::Checker(const Job& job, const CheckOptions& options, const std::vector<bool>& blank)
+Checker::Checker(const Job& job, const CheckOptions& options, const std::vector<bool>& blank,
+                 const std::vector<std::span<std::uint8_t>>& written)
     : job_(job),
       options_(options),
       blank_(blank),
+      written_(written),
       uninitialised_at_(job.code.instructions.size()),
       bounds_at_(job.code.instructions.size()) {
   for (std::size_t index = 0; index < job.memory.size(); ++index) {
@@ -26,8 +28,10 @@ void Checker::start(std::size_t number, const Group& group) {
       const bool shared = job_.program.buffers()[index].access == ir::BufferAccess::Workgroup;
       // A buffer without memory is never looked up.
       if (shared) running.shared.emplace_back(group.memory(index).bytes != nullptr ? job_.memory[index].length : 0);
+      const std::span<std::uint8_t> written = written_.empty() ? std::span<std::uint8_t>() : written_[index];
       running.tables.push_back({shared ? running.shared.back().data() : storage_[index].data(), &group.memory(index), shared,
-                                options_.uninitialised && (shared || blank_[index])});
+                                options_.uninitialised && (shared || blank_[index]), written.empty() ? nullptr : written.data(),
+                                ir::min_bytes(job_.program.buffers()[index].element)});
     }
   }
   const Triple& id = group.id();
@@ -132,6 +136,7 @@ void Checker::diverged(const Group& group) {
     stop.first = local_id(invocation, job_.program.workgroup_size());
   }
   std::vector<std::uint32_t> key;
+  key.reserve(stops.size());
   for (const auto& [address, stop] : stops) key.push_back(address);
   if (barriers_.size() >= options_.max_findings && !barriers_.contains(key)) {
     barriers_complete_ = false;

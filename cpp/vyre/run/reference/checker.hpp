@@ -2,9 +2,11 @@
 // pays nothing for it.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <span>
 #include <tuple>
 #include <vector>
 
@@ -18,7 +20,9 @@ class Checker {
  public:
   // `job` must outlive the checker; it has fewer than 2^32 workgroups. `blank` marks the buffers, by BufferId,
   // whose elements are not written yet.
-  Checker(const Job& job, const CheckOptions& options, const std::vector<bool>& blank);
+  // `written` is CheckOptions::written by BufferId.
+  Checker(const Job& job, const CheckOptions& options, const std::vector<bool>& blank,
+          const std::vector<std::span<std::uint8_t>>& written = {});
 
   void start(std::size_t number, const Group& group);
   void pass_barrier(std::size_t number) { ++running_[number].phase; }
@@ -31,22 +35,31 @@ class Checker {
 
   void load(const Instruction& i, std::size_t index) {
     const Table& table = tables_[i.b];
-    if (table.shadows == nullptr) return;
-    Shadow& shadow = shadow_of(table, index);
+    if (table.shadows == nullptr && table.written == nullptr) return;
     const bool narrow = i.code == Opcode::LoadNarrow;
     const std::uint32_t raw = narrow ? table.memory->read_narrow(index, i.lanes, i.d != 0) : table.memory->read(index * i.lanes);
     const std::uint32_t value = i.code == Opcode::LoadBool ? raw != 0 : raw;
+    if (table.written != nullptr && !wrote(table, index)) unwritten(i, index, value);
+    if (table.shadows == nullptr) return;
+    Shadow& shadow = shadow_of(table, index);
     if (table.blank && !shadow.written) unwritten(i, index, value);
     if (options_.races) touch<AccessKind::Read>(shadow, i, index, value);
   }
   void store(const Instruction& i, std::size_t index, const std::uint32_t* slots) {
-    if (tables_[i.b].shadows == nullptr) return;
-    Shadow& shadow = shadow_of(tables_[i.b], index);
+    const Table& table = tables_[i.b];
+    if (table.written != nullptr) write(table, index);
+    if (table.shadows == nullptr) return;
+    Shadow& shadow = shadow_of(table, index);
     shadow.written = true;
     if (options_.races) touch<AccessKind::Write>(shadow, i, index, stored(i, slots));
   }
   void atomic(const Instruction& i, std::size_t index, std::uint32_t /*old*/, std::uint32_t value) {
-    Shadow& shadow = shadow_of(tables_[i.b], index);
+    const Table& table = tables_[i.b];
+    if (table.written != nullptr) {
+      if (!wrote(table, index)) unwritten(i, index, value);
+      write(table, index);
+    }
+    Shadow& shadow = shadow_of(table, index);
     shadow.written = true;
     if (options_.races) touch<AccessKind::Atomic>(shadow, i, index, value);
   }
@@ -67,6 +80,8 @@ class Checker {
     const Memory* memory = nullptr;
     bool shared = false;
     bool blank = false;
+    std::uint8_t* written = nullptr;  // of each byte, when that is watched
+    std::uint32_t bytes = 0;          // of an element
   };
   // A workgroup that is running.
   struct Running {
@@ -79,6 +94,12 @@ class Checker {
   static std::uint32_t stored(const Instruction& i, const std::uint32_t* slots) {
     return i.code == Opcode::StoreNarrow ? narrowed(slots[i.c], i.lanes, i.d != 0) : slots[i.c];
   }
+
+  bool wrote(const Table& table, std::size_t index) const {
+    const std::uint8_t* const begin = table.written + index * table.bytes;
+    return !options_.uninitialised || std::all_of(begin, begin + table.bytes, [](std::uint8_t byte) { return byte != 0; });
+  }
+  static void write(const Table& table, std::size_t index) { std::fill_n(table.written + index * table.bytes, table.bytes, 1); }
 
   Shadow& shadow_of(const Table& table, std::size_t index) const {
     Shadow& shadow = table.shadows[index];
@@ -127,6 +148,7 @@ class Checker {
   const Job& job_;
   CheckOptions options_;
   std::vector<bool> blank_;
+  std::vector<std::span<std::uint8_t>> written_;
   std::vector<Shadows> storage_;  // by BufferId
   std::vector<Running> running_;  // by number
   const Table* tables_ = nullptr;

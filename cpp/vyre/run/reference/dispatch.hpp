@@ -84,7 +84,7 @@ class Interleaved {
       active.group.enter(context.invocation);
       observer_.enter(context.number, context.invocation);
       const std::uint32_t burst = random_.burst();
-      watch_.spend(burst * 4);
+      watch_.spend(std::uint64_t{burst} * 4);
       const Address stop = machine_.template run<true>(context.slots.data(), active.group.memory(), context.at, burst, observer_);
       const Opcode code = job_.code.instructions[stop].code;
       if (code != Opcode::Barrier && code != Opcode::End) {

@@ -1,0 +1,10 @@
+// The core's entries for tools that take the steps of a procedure one by one.
+#pragma once
+
+#include "bindings.hpp"
+
+namespace vyre::python {
+
+void bind_flat_steps(py::module_& m);
+
+}  // namespace vyre::python

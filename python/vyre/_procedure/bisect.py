@@ -1,0 +1,282 @@
+"""The first step of a procedure after which two backends disagree, and within it the first value."""
+
+from __future__ import annotations
+
+import html
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from vyre import _core, _ways
+from vyre._calls import explain_calls
+from vyre._core import BufferAccess
+from vyre._divergence import Divergence, OutputDifference
+from vyre._procedure.check import Memory
+from vyre._procedure.flat import Part, StepPlace, as_array
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from vyre._procedure.flat import Call, FlatStep
+    from vyre._ways import Way
+
+__all__ = ["ProcedureDivergence", "bisect_call", "search"]
+
+_OWNER = "vyre.bisect"
+# Of so many steps each is looked at; of more, halves.
+_LINEAR = 64
+_DTYPES = {row.name: "uint32" if row.kind == "boolean" else row.dtype for row in _core._tables["types"]}
+_LANES = {row.name: row.components for row in _core._tables["types"]}
+
+
+@dataclass(frozen=True)
+class ProcedureDivergence:
+    """The first step of a procedure after which two backends disagree, found by ``vyre.bisect``.
+
+    Attributes:
+        output: the difference that was to be explained, in what the procedure returns or changes.
+        step: the step, a StepPlace; None when its arrays agree as soon as they are looked at.
+        array: what differs after it: an array of the procedure, the element, and what each backend has there.
+        dispatch: where the dispatch of this step begins to differ when it runs alone, a Divergence; None when it agrees
+            alone, and for steps that are no dispatch.
+        note: what is known besides; empty when there is nothing.
+    """
+
+    output: OutputDifference
+    step: StepPlace | None = None
+    array: OutputDifference | None = None
+    dispatch: Divergence | None = field(default=None)
+    note: str = ""
+
+    def __str__(self) -> str:
+        names = " and ".join(self.output.values)
+        if self.step is None:
+            return f"{names} differ at {self.output}. {self.note}"
+        lines = [f"{names} first differ after {self.step}:"]
+        lines += [f"  called at {file}:{line}" for file, line in self.step.callers]
+        lines += [f"  array   {self.array}", f"  output  {self.output}"]
+        if self.dispatch is not None:
+            lines += ["The dispatch alone, with the arrays as they are before it:"]
+            lines += [f"  {line}" for line in str(self.dispatch).splitlines()]
+        if self.note:
+            lines.append(self.note)
+        return "\n".join(lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(str(self))}</pre>"
+
+
+class Runner(Protocol):
+    """What runs the first steps of a call, and gives the bytes of these arrays then."""
+
+    def state(self, count: int, arrays: Sequence[int]) -> list[np.ndarray]: ...
+
+
+class _Recorded:
+    """A backend that runs steps as one recording, as a call of the procedure does."""
+
+    def __init__(self, call: Call, backend: str, device: int, optimize: Any, timeout: float | None) -> None:
+        self.call, self.backend, self.device = call, backend, device
+        self.optimize, self.timeout = optimize, timeout
+
+    def state(self, count: int, arrays: Sequence[int]) -> list[np.ndarray]:
+        call = self.call
+        first_own = len(call.given) + sum(1 for each in call.arrays[len(call.given) :] if each.kind == "given")
+        kept = [index for index in arrays if index >= first_own]
+        found = _core._run_steps(
+            call.procedure,
+            call.shapes,
+            list(call.given),
+            call.numbers,
+            self.backend,
+            self.device,
+            self.optimize,
+            self.timeout,
+            count,
+            kept,
+            _OWNER,
+        )
+        places = {index: k for k, index in enumerate([*range(first_own), *kept])}
+        return [np.frombuffer(found[places[index]], np.uint8) for index in arrays]
+
+
+class _OneByOne:
+    """A way to run programs that takes the steps one by one."""
+
+    def __init__(self, call: Call, runner: _ways.Runner) -> None:
+        self.call, self.runner = call, runner
+        self.memory, self.done = Memory(call), 0
+
+    def state(self, count: int, arrays: Sequence[int]) -> list[np.ndarray]:
+        if count < self.done:
+            self.memory, self.done = Memory(self.call), 0
+        while self.done < count:
+            self.take(self.call.steps[self.done])
+            self.done += 1
+        return [self.memory.bytes[index].copy() for index in arrays]
+
+    def take(self, step: FlatStep) -> None:
+        if step.kind != "dispatch":
+            self.memory.move(step)
+            return
+        groups = self.memory.groups(step)
+        outputs = self.runner(step.program, inputs_of(step, self.memory), groups)  # type: ignore[arg-type]
+        for decl, part in zip(step.buffers, step.bound, strict=True):
+            if decl.access == BufferAccess.ReadWrite and isinstance(part, Part):
+                part.of(self.memory.bytes)[:] = _bytes(outputs[decl.name])
+
+
+def _bytes(array: np.ndarray) -> np.ndarray:
+    whole = array.astype(np.uint32) if array.dtype == np.bool_ else array
+    return np.ascontiguousarray(whole).reshape(-1).view(np.uint8)
+
+
+def inputs_of(step: FlatStep, memory: Memory) -> dict[str, np.ndarray]:
+    """What vyre.run takes for a dispatch of these arrays."""
+    inputs = {}
+    for decl, data in zip(step.buffers, memory.bound(step)[0], strict=True):
+        name = decl.element.name
+        array = data.copy().view(_DTYPES[name])
+        inputs[decl.name] = array.reshape(-1, _LANES[name]) if _LANES[name] > 1 else array
+    return inputs
+
+
+class _Comparison:
+    """Two runners of a call, and what of their arrays can be compared."""
+
+    def __init__(self, call: Call, runners: dict[str, Runner]) -> None:
+        self.call, self.runners = call, runners
+
+    def memory(self, count: int) -> Memory:
+        """What the reference has after some steps, with what is written then."""
+        memory = Memory(self.call)
+        for step in self.call.steps[:count]:
+            memory.run(step, None, None, _OWNER)
+        return memory
+
+    def used(self, count: int) -> list[int]:
+        """The arrays that the first steps write."""
+        arrays = {part.array for step in self.call.steps[:count] for part in step.written()}
+        return sorted(arrays)
+
+    def difference(self, count: int, arrays: Sequence[int]) -> OutputDifference | None:
+        """The first element that differs after so many steps, among what is written."""
+        if not arrays:
+            return None
+        (one, left), (two, right) = ((name, each.state(count, arrays)) for name, each in self.runners.items())
+        if all(np.array_equal(a, b) for a, b in zip(left, right, strict=True)):
+            return None
+        marks = self.memory(count).written
+        for index, a, b in zip(arrays, left, right, strict=True):
+            differs = a != b
+            written = marks[index]
+            if written is not None:
+                differs = differs & (written != 0)
+            if differs.any():
+                array = self.call.arrays[index]
+                at = int(np.flatnonzero(differs)[0])
+                whole = len(a) // array.width * array.width
+                first, second = (as_array(each[:whole], array.element, (-1,)).reshape(-1) for each in (a, b))
+                at = at // first.dtype.itemsize if array.element is not _core.DataType.Bool else at // 4
+                return OutputDifference(array.name, at, {one: first[at].item(), two: second[at].item()})
+        return None
+
+
+def search(
+    call: Call, runners: dict[str, Runner]
+) -> tuple[OutputDifference, int | None, OutputDifference | None] | None:
+    """The difference in the results; the number of steps after which arrays first differ, None where looking at them
+    makes them agree; and what differs then. None when the results are equal."""
+    compared = _Comparison(call, runners)
+    steps = len(call.steps)
+    results = [index for _, index, _, _ in call.results]
+    output = compared.difference(steps, results)
+    if output is None:
+        return None
+    low, high = 0, steps
+    if compared.difference(steps, compared.used(steps)) is None:
+        return output, None, None
+    if steps <= _LINEAR:
+        high = next(k for k in range(1, steps + 1) if compared.difference(k, compared.used(k)) is not None)
+    else:
+        while high - low > 1:
+            middle = (low + high) // 2
+            if compared.difference(middle, compared.used(middle)) is None:
+                low = middle
+            else:
+                high = middle
+    return output, high, compared.difference(high, compared.used(high))
+
+
+def bisect_call(
+    make_call: Callable[[str, int], Call], backend: Way | None, against: Way, timeout: float | None
+) -> ProcedureDivergence | None:
+    """vyre.bisect for a procedure; ``make_call`` gives the call with the limits of a device."""
+    ways: dict[str, Any] = {}
+    for argument, given in (("backend", backend), ("against", against)):
+        name, way = _ways.way(given, argument, _OWNER, timeout)
+        ways[f"{name} ({argument})" if name in ways else name] = way
+    calls = [_call_on(way, make_call) for way in ways.values()]
+    forms = [[(step.kind, step.program, step.bound, step.grid) for step in call.steps] for call in calls]
+    if forms[0] != forms[1]:
+        raise ArgumentError(
+            f"the procedure takes other steps on {' than on '.join(ways)}, because it asks for limits of the device. "
+            "Fix: bisect it on two backends with the same limits, or without vyre.limit."
+        )
+    call = calls[1]
+    runners = {name: _runner(way, each, timeout) for (name, way), each in zip(ways.items(), calls, strict=True)}
+    found = search(call, runners)
+    if found is None:
+        return None
+    output, count, array = found
+    if count is None:
+        return ProcedureDivergence(
+            output,
+            note="All arrays agree after every step as soon as each is looked at, which gives each memory of its own: "
+            "look for arrays that share scratch memory. Fix: report the procedure with its text.",
+        )
+    step = call.steps[count - 1]
+    return ProcedureDivergence(output, step.place, array, *_alone(call, count, ways, timeout))
+
+
+def _alone(call: Call, count: int, ways: dict[str, Any], timeout: float | None) -> tuple[Divergence | None, str]:
+    """Where the dispatch of a step begins to differ by itself, and a note."""
+    from vyre._bisect import _bisected
+
+    step = call.steps[count - 1]
+    if step.kind != "dispatch":
+        return None, "The step is no dispatch. Fix: report the procedure with its text."
+    memory = Memory(call)
+    for before in call.steps[: count - 1]:
+        memory.run(before, None, None, _OWNER)
+    assert step.program is not None
+    found = _bisected(step.program, inputs_of(step, memory), memory.groups(step), dict(ways), timeout)
+    if found is None:
+        return None, (
+            "The dispatch agrees when it runs alone with the arrays as the reference has them before it: what differs "
+            "is how steps follow one another. Fix: report the procedure with its text."
+        )
+    return found, ""
+
+
+def _call_on(way: Any, make_call: Callable[[str, int], Call]) -> Call:
+    if not isinstance(way, _ways.Run):
+        return make_call("reference", 0)
+    return make_call(*_place(way))
+
+
+def _place(way: _ways.Run) -> tuple[str, int]:
+    array = _core._empty([0], np.dtype(np.uint32), way.backend, way.device)
+    return array.backend, array.device
+
+
+def _runner(way: Any, call: Call, timeout: float | None) -> Runner:
+    # The reference takes a recording's steps in one order of invocations.
+    if isinstance(way, _ways.Run) and way.schedule is None:
+        return _Recorded(call, *_place(way), way.optimize, timeout)
+    return _OneByOne(call, way)
+
+
+explain_calls(globals(), "vyre")

@@ -1,0 +1,408 @@
+"""The steps of one call of a procedure, one after the other, for the tools that take them one by one.
+
+Conditions are decided, repetitions unrolled and invocations inlined; every array is bytes.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre import _core, _source
+from vyre._array import _NUMPY
+from vyre._calls import explain_calls
+from vyre._core import Array, DataType, Procedure
+from vyre._procedure.core import core_procedure
+from vyre._procedure.procedure import ProcedureFunction
+from vyre._procedure.steps import Invoke, numbered
+from vyre._text import shown
+from vyre.errors import BindingError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from vyre._core import Program
+    from vyre._procedure.steps import ArrayDecl, Line, Recorded
+
+__all__ = ["Call", "FlatArray", "FlatStep", "Part", "StepPlace", "call_of", "call_of_bytes", "named_call"]
+
+_WIDTHS = {_core.DataType[row.name]: max(row.bytes, 1) for row in _core._tables["types"]}
+
+
+def text_of_line(line: Line) -> str:
+    """`file.py:12`, and the line as it stands there; empty when it is not known."""
+    if line is None:
+        return ""
+    place: Any = SimpleNamespace(file=line[0], line=line[1], column=None)
+    source = _source.source_line(*line).strip()
+    return f"{_source.describe(place, columns=False)}{f': {source}' if source else ''}"
+
+
+@dataclass(frozen=True)
+class StepPlace:
+    """A step of a procedure, as reports and divergences name it.
+
+    Attributes:
+        number: which of the steps of the call, from 1.
+        steps: how many the call has.
+        what: "kernel `k` in procedure `p`", "vyre.clear of `a`" or "the copy of the results of procedure `p`".
+        file, line: of the call in the procedure that makes the step; None when they are not known.
+        callers: (file, line) of the invocations around it, the innermost first.
+    """
+
+    number: int
+    steps: int
+    what: str
+    file: str | None = None
+    line: int | None = None
+    callers: tuple[tuple[str, int], ...] = ()
+
+    def __str__(self) -> str:
+        place = None if self.file is None or self.line is None else (self.file, self.line)
+        source = text_of_line(place)
+        return f"step {self.number} of {self.steps}, {self.what}{f' ({source})' if source else ''}"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Bytes of an array."""
+
+    array: int
+    offset: int
+    bytes: int
+
+    def of(self, memory: Sequence[np.ndarray]) -> np.ndarray:
+        return memory[self.array][self.offset : self.offset + self.bytes]
+
+
+@dataclass(frozen=True)
+class FlatArray:
+    """An array of a call. The kind is given, scratch or table."""
+
+    kind: str
+    name: str
+    element: DataType
+    bytes: int
+    contents: bytes | None
+    line: Line
+
+    @property
+    def width(self) -> int:
+        return _WIDTHS[self.element]
+
+    def __str__(self) -> str:
+        made = text_of_line(self.line)
+        return f"`{self.name}`{f' (made at {made})' if made else ''}"
+
+
+@dataclass(frozen=True)
+class FlatStep:
+    """A step. A dispatch has a program, what its buffers are bound to, and its grid, or the array that has its counts;
+    a clear has one part, a copy two."""
+
+    kind: str
+    place: StepPlace
+    program: Program | None = None
+    bound: tuple[Part | bytes, ...] = ()
+    grid: tuple[int, int, int] = (0, 0, 0)
+    counts: Part | None = None
+    counts_invocations: bool = False
+    origin: tuple[int, int | None] = (0, None)  # the frame, and the step of its procedure
+
+    @property
+    def buffers(self) -> list[_core.BufferDecl]:
+        """The declarations of the buffers that are bound, in their order."""
+        assert self.program is not None
+        own = (_core.BufferAccess.Workgroup, _core.BufferAccess.Private)
+        return [decl for decl in self.program.buffers if decl.access not in own]
+
+    def written(self) -> list[Part]:
+        """The parts that the step may change."""
+        if self.kind != "dispatch":
+            return [part for part in self.bound[-1:] if isinstance(part, Part)]
+        pairs = zip(self.buffers, self.bound, strict=True)
+        return [part for decl, part in pairs if decl.access == _core.BufferAccess.ReadWrite and isinstance(part, Part)]
+
+    def groups(self, counts: np.ndarray) -> tuple[int, int, int]:
+        """The workgroups for these counts, three words."""
+        assert self.program is not None
+        size = self.program.workgroup_size if self.counts_invocations else (1, 1, 1)
+        wanted = [-(-int(count) // extent) for count, extent in zip(counts.view(np.uint32), size, strict=True)]
+        x, y, z = (min(pair) for pair in zip(wanted, self.grid, strict=True))
+        return x, y, z
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a procedure with arrays of its own, and its steps.
+
+    Attributes:
+        procedure: the Procedure.
+        given: bytes of the inputs and in_outs.
+        shapes: of these arrays.
+        numbers: of the call.
+        arrays: of all steps; first the inputs and in_outs, then the outputs, then what is scratch.
+        results: (name, array, element, shape) of each output and in_out, in the order of the interface.
+    """
+
+    procedure: Procedure
+    given: tuple[np.ndarray, ...]
+    shapes: tuple[tuple[int, ...], ...]
+    numbers: tuple[int, ...]
+    programs: tuple[Program, ...]
+    arrays: tuple[FlatArray, ...]
+    steps: tuple[FlatStep, ...]
+    results: tuple[tuple[str, int, DataType, tuple[int, ...]], ...]
+
+    def memory(self) -> tuple[list[np.ndarray], list[np.ndarray | None]]:
+        """The bytes of every array before the first step, and for each byte whether it was written; None where all
+        were."""
+        memory, written = [], []
+        for index, array in enumerate(self.arrays):
+            if index < len(self.given):
+                memory.append(self.given[index].copy())
+                # A swap may leave what nothing wrote in an in_out.
+                changed = any(index == each for _, each, _, _ in self.results)
+                written.append(np.ones(array.bytes, np.uint8) if changed else None)
+            elif array.contents is not None:
+                memory.append(np.frombuffer(array.contents, np.uint8).copy())
+                written.append(None)
+            else:
+                memory.append(np.zeros(array.bytes, np.uint8))
+                written.append(np.zeros(array.bytes, np.uint8))
+        return memory, written
+
+    def outputs(self, memory: Sequence[np.ndarray]) -> dict[str, np.ndarray]:
+        """The outputs and in_outs by name, as numpy has them."""
+        return {name: as_array(memory[index], element, shape) for name, index, element, shape in self.results}
+
+
+def as_array(data: np.ndarray, element: DataType, shape: Sequence[int]) -> np.ndarray:
+    """Bytes as an array of a type."""
+    dtype, lanes = _NUMPY[element]
+    if element is DataType.Bool:
+        return (data.view(np.uint32) != 0).reshape(shape)
+    return data.view(dtype).reshape((*shape, *lanes))
+
+
+def call_of(function: ProcedureFunction, given: dict[str, Any], backend: str = "reference", device: int = 0) -> Call:
+    """The call of a procedure for its arguments by name, with limits of a device.
+
+    Raises: what the call itself raises for its arguments.
+    """
+    made = function._recorded({each.name: given[each.name] for each in function._parameters if each.kind == "const"})
+    arrays = [
+        (decl.name, function._array(decl, given[decl.name], None, ("reference", None)))
+        for decl in made._of_role("input", "in_out")
+    ]
+    numbers = [function._number(each, given[each.name]) for each in function._parameters if each.kind == "scalar"]
+    core_procedure(made).check()
+    return _call(core_procedure(made), made, [array for _, array in arrays], numbers, backend, device)
+
+
+def named_call(
+    procedure: Any, inputs: Mapping[str, Any], owner: str, backend: str = "reference", device: int = 0
+) -> Call:
+    """The call of a procedure, as a function or as a value, for arrays and numbers by name."""
+    if isinstance(procedure, ProcedureFunction):
+        return call_of(procedure, procedure._given((), dict(inputs)), backend, device)
+    procedure.check()
+    state = _interface(procedure)
+    arrays: list[Array] = []
+    numbers: list[int] = []
+    for name in inputs:
+        if name not in state:
+            meant = _core._did_you_mean(name, list(state))
+            names = ", ".join(f"`{each}`" for each in state) or "none"
+            raise BindingError(
+                f"procedure `{procedure.name}` has no input {shown(name)}{meant}. Fix: its inputs are {names}."
+            )
+    for name, (kind, element, axes) in state.items():
+        if name not in inputs:
+            raise BindingError(
+                f"argument `inputs` of {owner} misses `{name}` of procedure `{procedure.name}`. "
+                f"Fix: add {name!r} to it."
+            )
+        value = inputs[name]
+        if kind == "number":
+            numbers.append(_number(procedure, name, element, value))
+        else:
+            arrays.append(_array(procedure, name, element, axes, value))
+    return _call(procedure, None, arrays, numbers, backend, device)
+
+
+def _interface(procedure: Procedure) -> dict[str, tuple[str, DataType, int]]:
+    """The inputs, in_outs and numbers by name: (kind, type, axes)."""
+    return {name: (kind, element, axes) for kind, name, element, axes in _core._procedure_interface(procedure)}
+
+
+def _number(procedure: Procedure, name: str, element: DataType, value: Any) -> int:
+    low, high = {DataType.I32: (-(2**31), 2**31 - 1), DataType.U64: (0, 2**64 - 1), DataType.Bool: (0, 1)}.get(
+        element, (0, 2**32 - 1)
+    )
+    whole = int(value) if isinstance(value, (int, np.integer, np.bool_)) else None
+    if whole is None or not low <= whole <= high:
+        raise BindingError(
+            f"number `{name}` of procedure `{procedure.name}` must be an integer from {low} to {high}, got "
+            f"{shown(value)}. Fix: write an integer in that range."
+        )
+    return whole & 0xFFFFFFFF if element is DataType.I32 else whole
+
+
+def _array(procedure: Procedure, name: str, element: DataType, axes: int, value: Any) -> Array:
+    dtype, lanes = _NUMPY[element]
+    where = f"array `{name}` of procedure `{procedure.name}`"
+    if isinstance(value, Array):
+        value = value.numpy()
+    if not isinstance(value, np.ndarray) or value.dtype.name != dtype or not value.dtype.isnative:
+        raise BindingError(
+            f"{where} must be an array of {dtype}, got {shown(value)}. Fix: pass a numpy array of that dtype."
+        )
+    if value.ndim != axes + len(lanes) or value.shape[axes:] != lanes:
+        wanted = f"{axes} ax{'is' if axes == 1 else 'es'}{f' and a last one of {lanes[0]}' if lanes else ''}"
+        raise BindingError(f"{where} must have {wanted}, got shape {value.shape}. Fix: reshape it.")
+    return _core._array(np.ascontiguousarray(value), "reference", None)
+
+
+def _bytes_of(array: Array) -> np.ndarray:
+    host = array.numpy()
+    if host.dtype == np.bool_:
+        host = host.astype(np.uint32)
+    return np.ascontiguousarray(host).reshape(-1).view(np.uint8)
+
+
+def _call(
+    procedure: Procedure,
+    recorded: Recorded | None,
+    arrays: Sequence[Array],
+    numbers: Sequence[int],
+    backend: str,
+    device: int,
+) -> Call:
+    interface = _core._procedure_interface(procedure)
+    lanes = [len(_NUMPY[element][1]) for kind, _, element, _ in interface if kind != "number"]
+    shapes = [tuple(array.shape[: len(array.shape) - extra]) for array, extra in zip(arrays, lanes, strict=True)]
+    given = [_bytes_of(array) for array in arrays]
+    return _flat_call(procedure, recorded, shapes, given, numbers, backend, device)
+
+
+def call_of_bytes(
+    procedure: Procedure,
+    shapes: Sequence[Sequence[int]],
+    given: Sequence[bytes],
+    numbers: Sequence[int],
+    backend: str = "reference",
+    device: int = 0,
+) -> Call:
+    """The call of a procedure for the shapes and bytes of its inputs and in_outs."""
+    arrays = [np.frombuffer(data, np.uint8).copy() for data in given]
+    return _flat_call(procedure, None, [tuple(shape) for shape in shapes], arrays, numbers, backend, device)
+
+
+def _flat_call(
+    procedure: Procedure,
+    recorded: Recorded | None,
+    shapes: Sequence[tuple[int, ...]],
+    given: Sequence[np.ndarray],
+    numbers: Sequence[int],
+    backend: str,
+    device: int,
+) -> Call:
+    programs, made, steps, frames, origins, whole = _core._flat_steps(procedure, shapes, numbers, backend, device)
+    known = _Frames(recorded, frames)
+    flat = tuple(
+        FlatArray(kind, name, element, size, contents, known.line_of_array(frame, decl))
+        for kind, name, element, size, contents, frame, decl in made
+    )
+    results = tuple(
+        (name, index, element, tuple(whole[index]))
+        for index, (kind, name, element, _) in enumerate(_core._procedure_interface(procedure, True))
+        if kind != "input"
+    )
+    return Call(
+        procedure,
+        tuple(given),
+        tuple(shapes),
+        tuple(numbers),
+        tuple(programs),
+        flat,
+        tuple(
+            _step(row, known.place(number, len(steps), row, origin, flat), programs, origin)
+            for number, (row, origin) in enumerate(zip(steps, origins, strict=True), 1)
+        ),
+        results,
+    )
+
+
+def _step(
+    row: tuple[Any, ...], place: StepPlace, programs: Sequence[Program], origin: tuple[int, int | None]
+) -> FlatStep:
+    if row[0] != "dispatch":
+        return FlatStep(row[0], place, bound=tuple(Part(*part) for part in row[1:]), origin=origin)
+    _, _, program, bound, grid, counts, counts_invocations = row
+    return FlatStep(
+        "dispatch",
+        place,
+        programs[program],
+        tuple(each if isinstance(each, bytes) else Part(*each) for each in bound),
+        grid,
+        None if counts is None else Part(*counts),
+        counts_invocations,
+        origin,
+    )
+
+
+class _Frames:
+    """The recorded procedures behind the frames of flat steps."""
+
+    def __init__(self, recorded: Recorded | None, frames: Sequence[tuple[int, int | None]]) -> None:
+        self.callers = frames
+        self.recorded: list[Recorded | None] = []
+        self._numbered: dict[int, list[Any]] = {}
+        for number, (caller, step) in enumerate(frames):
+            if number == 0:
+                self.recorded.append(recorded)
+                continue
+            invoked = self.step(caller, step)
+            self.recorded.append(invoked.procedure if isinstance(invoked, Invoke) else None)
+
+    def step(self, frame: int, step: int | None) -> Any:
+        """The recorded step, or None."""
+        recorded = self.recorded[frame]
+        if recorded is None or step is None:
+            return None
+        steps = self._numbered.get(id(recorded))
+        if steps is None:
+            steps = self._numbered[id(recorded)] = numbered(recorded.steps)
+        return steps[step]
+
+    def line_of_array(self, frame: int, decl: int) -> Line:
+        recorded = self.recorded[frame]
+        if recorded is None:
+            return None
+        found: ArrayDecl = recorded.arrays[decl]
+        return found.line
+
+    def place(
+        self, number: int, steps: int, row: tuple[Any, ...], origin: tuple[int, int | None], arrays: Sequence[FlatArray]
+    ) -> StepPlace:
+        frame, step = origin
+        if row[0] == "dispatch":
+            what = row[1].replace("dispatch", "kernel", 1)
+        elif row[0] == "clear":
+            what = f"zeros for `{arrays[row[1][0]].name}`"
+        else:
+            what = f"a copy into `{arrays[row[2][0]].name}`"
+        lines: list[Line] = [getattr(self.step(frame, step), "line", None)] if step is not None else []
+        while frame:
+            frame, step = self.callers[frame]
+            lines.append(getattr(self.step(frame, step), "line", None))
+        line, *callers = lines or [None]
+        file, at = line or (None, None)
+        return StepPlace(number, steps, what, file, at, tuple(each for each in callers if each is not None))
+
+
+explain_calls(globals(), "vyre")
