@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
     from vyre._kernel.parameters import Parameter
 
-__all__ = ["call", "noted_call", "run_on_host", "run_resident"]
+__all__ = ["call", "noted_call", "run_on_host", "run_resident", "text_without_outs"]
 
 _OPTIONS = ("grid", "workgroups", "at_most", "backend", "device", "optimize", "timeout")
 _MOST_AXES = 3
@@ -116,7 +116,7 @@ def _given(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[
             if each.kind in ("scalar", "const") and each.has_default:
                 given[each.name] = each.default
             elif each.kind != "Out":
-                text = _text_without_outs(kernel) if any(p.kind == "Out" for p in parameters) else _call_text(kernel)
+                text = text_without_outs(kernel) if any(p.kind == "Out" for p in parameters) else _call_text(kernel)
                 raise CallError(f"kernel `{kernel.__name__}` misses argument `{each.name}`. Fix: write {text}.")
     return {name: value for name, value in given.items() if value is not None or _kind(parameters, name) != "Out"}
 
@@ -125,7 +125,7 @@ def _kind(parameters: Sequence[Parameter], name: str) -> str:
     return next(each.kind for each in parameters if each.name == name)
 
 
-def _text_without_outs(kernel: Kernel) -> str:
+def text_without_outs(kernel: Kernel) -> str:
     """A call that leaves the Out arrays out: what stands behind the first of them is given by name."""
     parts: list[str] = []
     by_name = False
