@@ -11,6 +11,7 @@ from vyre import _core, _values
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import place
+from vyre._graph import is_recording
 from vyre._kernel.data_grid import DataGrid, data_grid
 from vyre._kernel.grid_sizes import grid_words
 from vyre._kernel.mistakes import Mistake
@@ -318,6 +319,11 @@ def run_on_host(
     workgroups: Any,
     options: dict[str, Any],
 ) -> Any:
+    if is_recording():
+        raise ArgumentError(
+            f"kernel `{kernel.__name__}` is called without a resident array, and a graph records calls on resident "
+            "arrays. Fix: make them with vyre.array(x) or vyre.empty(n), or call it after the with-block."
+        )
     inputs = {each.name: shapes[each.name] if each.kind == "Out" else given[each.name] for each in kernel._arrays}
     if words:
         inputs[PARAMS] = np.array(words, np.uint32)
