@@ -133,6 +133,11 @@ def zeroed(
     function: str,
 ) -> Array:
     """An array of zeros, as messages of ``function`` tell."""
+    if isinstance(shape, int) and isinstance(dtype, int):
+        raise ArgumentError(
+            f"argument `dtype` of {function} must be a numpy dtype or a vyre.DataType, got {shown(dtype)}. "
+            f"Fix: write a shape of several axes as a tuple, {function}(({shown(shape)}, {shown(dtype)}))."
+        )
     extents, wanted = extents_of(shape, dtype, function), _dtype(dtype, function)
     return _core._empty(extents, wanted, *place(backend, device))
 
@@ -145,6 +150,13 @@ def extents_of(shape: int | Sequence[int], dtype: DTypeLike | DataType, function
     axes = tuple(itertools.islice(shape, _MOST_AXES + 1)) if isinstance(shape, (tuple, list)) else (shape,)
     for extent in axes:
         if isinstance(extent, bool) or not isinstance(extent, (int, np.integer)) or not 0 <= extent < 2**48:
+            from vyre._procedure.sizes import Size
+
+            if isinstance(extent, Size):
+                raise ArgumentError(
+                    f"argument `shape` of {function} has the size {shown(extent)}, which is not known until the "
+                    "procedure is planned. Fix: write vyre.scratch(vyre.u32, n, zeros=True), an array of the procedure."
+                )
             raise ArgumentError(
                 f"argument `shape` of {function} must be counts from 0 to 2^48 - 1, got {shown(shape)}. "
                 "Fix: write a count, or a tuple of them."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,20 @@ __all__ = ["Graph", "graph"]
 _SECONDS_A_LOOK = 0.1
 
 
+class _OfThread(threading.local):
+    """Whether this thread records a graph."""
+
+    recording = False
+
+
+_OF_THREAD = _OfThread()
+
+
+def is_recording() -> bool:
+    """Whether this thread is in the with-block of a graph."""
+    return _OF_THREAD.recording
+
+
 class Graph:
     """Calls of programs, recorded in a with-block and replayed as one. Made by ``vyre.graph``.
 
@@ -35,12 +50,14 @@ class Graph:
 
     def __enter__(self) -> Graph:
         self._core.begin()
+        _OF_THREAD.recording = True
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._core.end(failed=kind is not None)
+        _OF_THREAD.recording = False
 
     def replay(self, times: int = 1, *, progress: bool | Callable[[int, int], object] = False) -> None:
         """Submit the recorded calls, ``times`` times in turn. On a GPU this returns at once.

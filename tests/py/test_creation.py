@@ -95,6 +95,8 @@ def test_a_range_is_pythons(place, arguments, dtype):
     ("call", "error", "wanted"),
     [
         (lambda: vyre.zeros(-1), vyre.ArgumentError, "argument `shape` of vyre.zeros must be counts from 0 to 2^48 - 1, got -1. Fix: write a count, or a tuple of them."),
+        (lambda: vyre.zeros(2, 3), vyre.ArgumentError, "argument `dtype` of vyre.zeros must be a numpy dtype or a vyre.DataType, got 3. Fix: write a shape of several axes as a tuple, vyre.zeros((2, 3))."),
+        (lambda: vyre.empty(2, 3), vyre.ArgumentError, "argument `dtype` of vyre.empty must be a numpy dtype or a vyre.DataType, got 3. Fix: write a shape of several axes as a tuple, vyre.empty((2, 3))."),
         (lambda: vyre.zeros(3, "f4"), vyre.ArgumentError, "argument `dtype` of vyre.zeros must be uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType, got float32. Fix: write np.uint32."),
         (lambda: vyre.full(3, -1), vyre.ArgumentError, "argument `value` of vyre.full must be integers from 0 to 4294967295 for uint32, got -1. Fix: write np.asarray(x).astype(np.uint32) for the low 32 bits of each."),
         (lambda: vyre.full(3, 1.5), vyre.ArgumentError, "argument `value` of vyre.full must be integers for uint32, got 1.5. Fix: write np.rint(np.asarray(x)).astype(np.uint32) to round, or np.asarray(x).astype(np.uint32) to drop the fractions."),

@@ -211,6 +211,28 @@ def test_what_cannot_be_replayed_is_refused_while_recording(place):
     np.testing.assert_array_equal(data.numpy(), (A + 1) * 3 + A)
 
 
+def test_a_kernel_on_numpy_arrays_in_a_graph_is_told_to_take_resident_ones(place):
+    @vyre.kernel
+    def doubled(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
+        i = vyre.gid(0)
+        y[i] = x[i] * 2
+
+    x = np.arange(4, dtype=np.uint32)
+    with vyre.graph():
+        assert message(lambda: doubled(x), vyre.ArgumentError) == (
+            "kernel `doubled` is called without a resident array, and a graph records calls on resident arrays. "
+            "Fix: make them with vyre.array(x) or vyre.empty(n), or call it after the with-block."
+        )
+    assert doubled(x, **place).tolist() == [0, 2, 4, 6]
+    with vyre.graph() as graph:
+        y = doubled(vyre.array(x, **place))
+    graph.replay()
+    assert y.numpy().tolist() == [0, 2, 4, 6]
+    with pytest.raises(ZeroDivisionError), vyre.graph():
+        raise ZeroDivisionError
+    assert doubled(x, **place).tolist() == [0, 2, 4, 6]
+
+
 def test_a_block_that_raises_leaves_no_graph_and_no_recording(place):
     data = vyre.array(A, **place)
     graph = vyre.graph()

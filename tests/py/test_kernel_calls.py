@@ -378,3 +378,20 @@ def test_kernels_work_where_pip_installs_packages(tmp_path):
     )
     assert ran.stderr == ""
     assert ran.stdout == f"{packages}/vyre/__init__.py [3, 6, 9, 21, 27]\n"
+
+
+def test_a_kernel_that_is_launched_with_blocks_and_threads_is_told_how_it_is_called():
+    @vyre.kernel
+    def doubled(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
+        i = vyre.gid(0)
+        y[i] = x[i] * 2
+
+    x = np.arange(64, dtype=np.uint32)
+    with pytest.raises(vyre.CallError) as caught:
+        doubled[2, 32](x)
+    assert str(caught.value) == (
+        "kernel `doubled` is not indexed with blocks and threads. Fix: write doubled(x), which has an invocation for "
+        "each element, or @vyre.kernel(workgroup_size=threads) and doubled(x, workgroups=blocks)."
+    )
+    assert (doubled(x) == x * 2).all()
+    assert (vyre.kernel(workgroup_size=32)(doubled.__wrapped__)(x, workgroups=2) == x * 2).all()

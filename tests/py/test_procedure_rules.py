@@ -62,3 +62,48 @@ def test_the_rules_are_explained():
     assert vyre.explain("p010") == vyre.explain("P010")
     with pytest.raises(vyre.ArgumentError, match="there is no rule 'P000'"):
         vyre.explain("P000")
+
+
+def refusal(body) -> str:
+    with pytest.raises(vyre.ArgumentError) as caught:
+        vyre.procedure(body)(np.arange(4, dtype=np.uint32))
+    return str(caught.value)
+
+
+def test_a_resident_array_of_a_size_is_told_to_be_scratch():
+    def made(x: In[u32]):
+        y = vyre.zeros(x.length)
+        copied(x, y)
+        return y
+
+    assert refusal(made) == (
+        "argument `shape` of vyre.zeros has the size length(x), which is not known until the procedure is planned. "
+        "Fix: write vyre.scratch(vyre.u32, n, zeros=True), an array of the procedure."
+    )
+
+    @vyre.procedure
+    def repaired(x: In[u32]):
+        y = vyre.scratch(vyre.u32, x.length, zeros=True)
+        copied(x, y)
+        return y
+
+    assert repaired(np.arange(4, dtype=np.uint32)).tolist() == [0, 1, 2, 3]
+
+
+def test_an_operator_on_an_array_of_a_procedure_is_told_to_be_a_kernel():
+    def added(x: In[u32]):
+        return x + 1
+
+    def reversed_(x: In[u32]):
+        return 1 << x
+
+    def assigned(x: In[u32]):
+        y = vyre.scratch(u32, x.length, name="y")
+        y[0] = 1
+        return y
+
+    for body, name in ((added, "x"), (reversed_, "x"), (assigned, "y")):
+        assert refusal(body) == (
+            f"the array `{name}` of a procedure has no operators, because its elements are unknown until the procedure "
+            "runs. Fix: compute in a kernel, and call the kernel here."
+        )

@@ -11,6 +11,7 @@ from vyre import _core, _values
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import place
+from vyre._graph import is_recording
 from vyre._kernel.data_grid import DataGrid, data_grid
 from vyre._kernel.grid_sizes import grid_words
 from vyre._kernel.mistakes import Mistake
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
     from vyre._kernel.parameters import Parameter
 
-__all__ = ["call", "checked_call", "noted_call", "overlap", "run_on_host", "run_resident"]
+__all__ = ["call", "checked_call", "noted_call", "overlap", "run_on_host", "run_resident", "text_without_outs"]
 
 _OPTIONS = ("grid", "workgroups", "at_most", "backend", "device", "optimize", "timeout")
 _MOST_AXES = 3
@@ -153,7 +154,7 @@ def _given(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[
             if each.kind in ("scalar", "const") and each.has_default:
                 given[each.name] = each.default
             elif each.kind != "Out":
-                text = _text_without_outs(kernel) if any(p.kind == "Out" for p in parameters) else _call_text(kernel)
+                text = text_without_outs(kernel) if any(p.kind == "Out" for p in parameters) else _call_text(kernel)
                 raise CallError(f"kernel `{kernel.__name__}` misses argument `{each.name}`. Fix: write {text}.")
     return {name: value for name, value in given.items() if value is not None or _kind(parameters, name) != "Out"}
 
@@ -162,7 +163,7 @@ def _kind(parameters: Sequence[Parameter], name: str) -> str:
     return next(each.kind for each in parameters if each.name == name)
 
 
-def _text_without_outs(kernel: Kernel) -> str:
+def text_without_outs(kernel: Kernel) -> str:
     """A call that leaves the Out arrays out: what stands behind the first of them is given by name."""
     parts: list[str] = []
     by_name = False
@@ -355,6 +356,11 @@ def run_on_host(
     workgroups: Any,
     options: dict[str, Any],
 ) -> Any:
+    if is_recording():
+        raise ArgumentError(
+            f"kernel `{kernel.__name__}` is called without a resident array, and a graph records calls on resident "
+            "arrays. Fix: make them with vyre.array(x) or vyre.empty(n), or call it after the with-block."
+        )
     outputs = _core._run(
         traced.program,
         _host_inputs(kernel, traced, given, shapes, words),

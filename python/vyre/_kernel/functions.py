@@ -24,7 +24,7 @@ _STORE = "store it into an Out array and {} it after the call"
 _INSTEAD = {
     **dict.fromkeys(["int", "bool", "float"], "write vyre.u32(x), vyre.i32(x), vyre.u64(x) or vyre.boolean(x)"),
     **dict.fromkeys(["str", "repr", "hex", "bin", "oct", "format", "chr", "ascii"], _STORE.format("format")),
-    "print": _STORE.format("print"),
+    "print": f'record it with vyre.debug("name", x) and read it with vyre.debugging(), or {_STORE.format("print")}',
     "divmod": "write x // y and x % y",
     "pow": "write the products, x * x * x",
     "round": "leave it out: values are integers",

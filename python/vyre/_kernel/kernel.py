@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from collections import OrderedDict
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from vyre._calls import explain_calls
-from vyre._kernel.call import call, checked_call, noted_call
+from vyre._kernel.call import call, checked_call, noted_call, text_without_outs
 from vyre._kernel.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
 from vyre._kernel.explain import explained
@@ -290,6 +290,15 @@ class Kernel:
                 while len(self._plans) > _MOST_PLANS:
                     del self._plans[next(iter(self._plans))]
         return result
+
+    def __getitem__(self, grid: Any) -> NoReturn:
+        # `kernel[blocks, threads](a)` is how CUDA's Python packages launch.
+        written = text_without_outs(self)
+        raise CallError(
+            f"kernel `{self.__name__}` is not indexed with blocks and threads. Fix: write {written}, which has an "
+            "invocation for each element, or @vyre.kernel(workgroup_size=threads) and "
+            f"{written[:-1]}{'' if written.endswith('()') else ', '}workgroups=blocks)."
+        )
 
     def __repr__(self) -> str:
         return f"<vyre.Kernel {self.__name__}({', '.join(each.name for each in self._parameters)})>"

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import io
+import os
+from collections.abc import Iterator, Set
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -9,6 +12,7 @@ import numpy as np
 from vyre import _core
 from vyre._core import Array
 from vyre._default import place
+from vyre._procedure.arrays import ProcedureArray
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError
 
@@ -84,6 +88,11 @@ def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> An
     """
     wanted = f"{', '.join(dtypes[:-1])} or {dtypes[-1]}" if len(dtypes) > 1 else dtypes[0]
     written = "bool" if dtypes[0] == "bool" else f"np.{dtypes[0]}"  # numpy 1 has no np.bool
+    _refuse_recorded(value, where)
+    if isinstance(value, (int, np.integer)) and dtypes[0] != "bool" and 0 <= value <= np.iinfo(dtypes[0]).max:
+        raise BindingError(
+            f"{where} must be an array of {wanted}, got {value}. Fix: write np.array([{value}], {written})."
+        )
     if not isinstance(value, (np.ndarray, Array)):
         raise BindingError(
             f"{where} must be an array of {wanted}, got an object of type {type(value).__name__[:80]}. "
@@ -126,10 +135,26 @@ def bytes_of(value: Any, where: str) -> Any:
         raise BindingError(f"{where} must be bytes, got a str. Fix: write text.encode().")
     if isinstance(value, (np.ndarray, Array)):
         return elements(value, where, ["uint8"])
+    _refuse_recorded(value, where)
+    fix = "pass bytes"
+    if isinstance(value, os.PathLike):
+        fix = "pass what it holds: path.read_bytes()"
+    elif isinstance(value, io.IOBase):
+        fix = "pass what it holds: file.read()"
+    elif isinstance(value, (Iterator, Set)):
+        fix = "pass bytes, or list(data) where it gives several byte strings"
     raise BindingError(
-        f"{where} must be bytes or an array of uint8, got an object of type {type(value).__name__[:80]}. "
-        "Fix: pass bytes."
+        f"{where} must be bytes or an array of uint8, got an object of type {type(value).__name__[:80]}. Fix: {fix}."
     )
+
+
+def _refuse_recorded(value: Any, where: str) -> None:
+    """A BindingError for an array in the body of a procedure, where the library's calls cannot be steps."""
+    if isinstance(value, ProcedureArray):
+        raise BindingError(
+            f"{where} is an array of a procedure, which has no elements while the procedure is recorded. "
+            "Fix: call it outside of the procedure, before or after, on a numpy array or a vyre.Array."
+        )
 
 
 def host_bytes(value: Any, where: str) -> bytes:

@@ -230,4 +230,4 @@ def _extreme(name: str, op: str, x: Any, backend: Any, device: Any) -> Any:
     return int(result.numpy()[0]) if place.on_host else result
 
 
-explain_calls(globals())
+explain_calls(globals(), "vyre.std")

@@ -80,4 +80,4 @@ def cumsum(x: np.ndarray | Array, *, backend: str | None = None, device: int | D
     return place.result(scanner(operator_of("add", TYPES[x.dtype.name], None, ""), True)(place.array(x)))
 
 
-explain_calls(globals())
+explain_calls(globals(), "vyre.std")

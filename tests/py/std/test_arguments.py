@@ -1,0 +1,105 @@
+"""Arguments that a first user of vyre.std passes by mistake, and the Fix of each, applied."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import In, std, u32
+
+
+@vyre.kernel
+def doubled(x: In[u32], y: vyre.Out[u32]) -> None:
+    i = vyre.gid(0)
+    y[i] = x[i] * 2
+
+
+def message(call: Any) -> str:
+    with pytest.raises(vyre.BindingError) as caught:
+        call()
+    return str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments"), [("cumsum", ()), ("sum", ()), ("sort", ()), ("bincount", ()), ("topk", (1,))]
+)
+def test_a_call_of_the_library_in_a_procedure_is_told_to_stand_outside(name: str, arguments: tuple[int, ...]) -> None:
+    @vyre.procedure
+    def both(x: In[u32]) -> Any:
+        return getattr(std, name)(x, *arguments)
+
+    assert message(lambda: both(np.ones(3, np.uint32))) == (
+        f"argument `x` of vyre.std.{name} is an array of a procedure, which has no elements while the procedure is "
+        "recorded. Fix: call it outside of the procedure, before or after, on a numpy array or a vyre.Array."
+    )
+
+
+def test_bytes_of_a_procedure_are_told_to_be_hashed_outside() -> None:
+    @vyre.procedure
+    def hashed(x: In[vyre.u8]) -> Any:
+        return std.sha256(x)
+
+    assert message(lambda: hashed(np.ones(3, np.uint8))) == (
+        "argument `data` of vyre.std.sha256 is an array of a procedure, which has no elements while the procedure is "
+        "recorded. Fix: call it outside of the procedure, before or after, on a numpy array or a vyre.Array."
+    )
+
+
+def test_a_call_of_the_library_after_a_procedure_gives_its_result() -> None:
+    @vyre.procedure
+    def first(x: In[u32]) -> Any:
+        y = vyre.scratch(u32, x.length)
+        doubled(x, y, grid=x.length)
+        return y
+
+    assert std.cumsum(first(np.arange(5, dtype=np.uint32))).tolist() == [0, 2, 6, 12, 20]
+    with vyre.graph() as graph:
+        sums = std.cumsum(first(vyre.arange(5)))
+    graph.replay()
+    assert sums.numpy().tolist() == [0, 2, 6, 12, 20]
+
+
+def test_a_file_and_a_path_are_told_how_to_be_read(tmp_path: Path) -> None:
+    path = tmp_path / "abc"
+    path.write_bytes(b"abc")
+    assert message(lambda: std.sha256(path)) == (
+        "argument `data` of vyre.std.sha256 must be bytes or an array of uint8, got an object of type "
+        f"{type(path).__name__}. Fix: pass what it holds: path.read_bytes()."
+    )
+    with path.open("rb") as file:
+        assert message(lambda: std.crc32(file)) == (
+            "argument `data` of vyre.std.crc32 must be bytes or an array of uint8, got an object of type "
+            "BufferedReader. Fix: pass what it holds: file.read()."
+        )
+        assert std.sha256(path.read_bytes()) == std.sha256(file.read()) == hashlib.sha256(b"abc").digest()
+
+
+def test_an_iterator_of_messages_is_told_to_be_a_list() -> None:
+    each = itertools.chain([b"a"], [b"b"])
+    assert message(lambda: std.sha256(each)) == (
+        "argument `data` of vyre.std.sha256 must be bytes or an array of uint8, got an object of type chain. "
+        "Fix: pass bytes, or list(data) where it gives several byte strings."
+    )
+    assert std.sha256(list(each)).tobytes() == hashlib.sha256(b"a").digest() + hashlib.sha256(b"b").digest()
+
+
+def test_a_number_in_place_of_an_array_is_told_to_stand_in_brackets() -> None:
+    x = np.array([1, 3, 5], np.uint32)
+    assert message(lambda: std.searchsorted(x, 3)) == (
+        "argument `v` of vyre.std.searchsorted must be an array of uint32, got 3. Fix: write np.array([3], np.uint32)."
+    )
+    assert std.searchsorted(x, np.array([3], np.uint32)).tolist() == [1]
+
+
+@pytest.mark.parametrize("name", ["sum", "max", "argmin", "reduce", "cumsum", "scan"])
+def test_a_wrong_call_is_named_as_users_import_it(name: str) -> None:
+    with pytest.raises(vyre.CallError) as caught:
+        getattr(std, name)(np.ones((2, 2), np.uint32), axis=0)
+    said = str(caught.value)
+    assert said.startswith(f"vyre.std.{name}() has no argument `axis`. Fix: write vyre.std.{name}(x, ")
