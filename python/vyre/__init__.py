@@ -92,7 +92,6 @@ if TYPE_CHECKING:
         clear,
         limit,
         otherwise,
-        procedure,
         scratch,
         size_max,
         size_min,
@@ -101,6 +100,7 @@ if TYPE_CHECKING:
         times,
         when,
     )
+    from vyre._procedure.procedure import procedure
     from vyre._profile import Profile, ProfileEvent, ProfileRow, profile
     from vyre._repeat import RepeatResult, RunDifference, repeat
     from vyre._reports import (
