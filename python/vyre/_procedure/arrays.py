@@ -133,7 +133,6 @@ class ProcedureArray:
     __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _refuse_operator
     __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rlshift__ = _refuse_operator
     __rshift__ = __rrshift__ = __invert__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse_operator
-    __setitem__ = _refuse_operator
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         raise ArgumentError(
