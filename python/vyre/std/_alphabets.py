@@ -164,7 +164,7 @@ def encoder(alphabet: Alphabet, form: Form) -> Any:
     size = 4 * alphabet.words
 
     @vyre.kernel(workgroup_size=256)
-    def encode(words: In[u32], table: In[u32], whole: u32, chunks: u32, text: Out[u32]) -> None:
+    def encode(words: In[u32], table: In[u32], whole: u32, chunks: u32, text: Out[vyre.vec4u32]) -> None:
         i = vyre.gid(0)
         if i < chunks:
             _, start, before, left = chunk_of(table, whole, i, size, form)
@@ -176,13 +176,13 @@ def encoder(alphabet: Alphabet, form: Form) -> Any:
                 for k in vyre.unroll(range(alphabet.chunk)):
                     kept = kept_bytes(digits, k)
                     written[k] = (written[k] & kept | ~kept & ord("=") * ONES) & kept_bytes(padded, k)
-            for k in vyre.unroll(range(alphabet.chunk)):
-                text[i * alphabet.chunk + k] = written[k]
+            for k in vyre.unroll(range(alphabet.chunk // 4)):
+                text[i * (alphabet.chunk // 4) + k] = vyre.vec4u32(*written[4 * k : 4 * k + 4])
 
     @vyre.procedure(name=f"std.{alphabet.name}_encode")
     def encoded(words: In[u32], table: In[u32], whole: u32, chunks: u32):
         text = vyre.scratch(u32, chunks * alphabet.chunk, name="text")
-        encode(words, table, whole, chunks, text, grid=chunks)
+        encode(words, table, whole, chunks, text.view(vyre.vec4u32), grid=chunks)
         return text
 
     return encoded

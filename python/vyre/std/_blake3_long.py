@@ -27,18 +27,15 @@ def long_chunks(
         flags = begin[8]
         length = min(size - i * CHUNK, CHUNK)
         blocks = (length + 63) >> 6
-        for block in range(blocks):
-            left = length - block * 64
-            m = [u32(0) for _ in range(16)]
-            if left >= 64:
-                for k in vyre.unroll(range(4)):
-                    quad = quads[i * (CHUNK // 16) + block * 4 + k]
-                    m[4 * k], m[4 * k + 1], m[4 * k + 2], m[4 * k + 3] = quad.x, quad.y, quad.z, quad.w
-            else:
-                rest = padded_words(words, i * (CHUNK // 4) + block * 16, u32(0), left, 16, True)
-                for k in vyre.unroll(range(16)):
-                    m[k] = rest[k]
-            compress(h, m, before + i, min(left, 64), chunk_flags(block, blocks, flags))
+        for block in range(length >> 6):
+            held = [quads[i * (CHUNK // 16) + block * 4 + k] for k in range(4)]
+            m = [word for quad in held for word in (quad.x, quad.y, quad.z, quad.w)]
+            compress(h, m, before + i, u32(64), chunk_flags(block, blocks, flags))
+        # The end of the message has no part in the loop, which takes longer with it.
+        if length % 64 != 0:
+            left = length % 64
+            rest = padded_words(words, i * (CHUNK // 4) + (blocks - 1) * 16, u32(0), left, 16, True)
+            compress(h, rest, before + i, left, chunk_flags(blocks - 1, blocks, flags))
         for k in vyre.unroll(range(8)):
             nodes[i * 8 + k] = h[k]
 

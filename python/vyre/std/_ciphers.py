@@ -61,14 +61,18 @@ def make_long(cipher: Cipher) -> Any:
         i = vyre.gid(0)
         if i < units:
             stream = cipher.keystream(memory, parameters, u32(0), i)
+            # All loads stand in one branch, so that they wait for memory together.
+            data = [vyre.vec4u32(0, 0, 0, 0) for _ in range(4)]
+            if i + 1 < units:
+                for k in vyre.unroll(range(4)):
+                    data[k] = quads[4 * i + k]
+            else:
+                for k in vyre.unroll(range(4)):
+                    at = 4 * (4 * i + k)
+                    data[k] = vyre.vec4u32(words[at], words[at + 1], words[at + 2], words[at + 3])
             for k in vyre.unroll(range(4)):
-                at = 4 * i + k
                 key = vyre.vec4u32(stream[4 * k], stream[4 * k + 1], stream[4 * k + 2], stream[4 * k + 3])
-                if i + 1 < units:
-                    output[at] = quads[at] ^ key
-                else:
-                    rest = vyre.vec4u32(words[4 * at], words[4 * at + 1], words[4 * at + 2], words[4 * at + 3])
-                    output[at] = rest ^ key
+                output[4 * i + k] = data[k] ^ key
 
     @vyre.procedure(name=f"std.{cipher.name}.long")
     def long(quads: In[vyre.vec4u32], words: In[u32], parameters: In[u32]):

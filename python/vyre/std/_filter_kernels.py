@@ -23,23 +23,25 @@ _FILTER_WORDS = 2**FILTER_BITS // 16
 
 
 def passing(text: Any, filter: Any, unit: Any, mask: Any, second: Any) -> Any:
-    """The places of a unit that pass, as bits."""
+    """The places of a unit that pass, as bits: place k as bit 2k, and place 16 + k as bit 2k + 1."""
     a, b, c = text[2 * unit], text[2 * unit + 1], text[2 * unit + 2]
     words = [a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y]
-    first, behind, further = vyre.u32(0), vyre.u32(0), vyre.u32(0)
+    # Both bits of a place enter a word from above, in one operation. A word has sixteen places, the last one four.
+    pairs = [vyre.u32(0), vyre.u32(0), vyre.u32(0)]
     for k in vyre.unroll(range(UNIT + 4)):
         word, shift = words[k // 4], k % 4 * 8
         if shift:
             word = word >> shift | words[k // 4 + 1] << 32 - shift
-        entry = (word & mask) * HASH >> 32 - FILTER_BITS
-        bits = filter[entry >> 4] >> (entry & 15) * 2
-        if k < UNIT:
-            first |= (bits & 1) << k
-            behind |= (bits >> 1 & 1) << k
-        else:
-            further |= (bits >> 1 & 1) << k - UNIT
+        product = (word & mask) * HASH
+        bits = filter[product >> 36 - FILTER_BITS] >> (product >> 31 - FILTER_BITS & 30)
+        pairs[k // 16] = pairs[k // 16] >> 2 | bits << 30
+    pairs[2] = pairs[2] >> 24
     # With `second` 0 the shift by 32 is none, and lets more places through than it has to.
-    return first & (behind >> second | further << 32 - second)
+    passed = []
+    for k in vyre.unroll(range(2)):
+        behind = pairs[k] >> 2 * second | pairs[k + 1] << 32 - 2 * second
+        passed.append(pairs[k] & behind >> 1 & 0x55555555)
+    return passed[0] | passed[1] << 1
 
 
 def following_entry(words: Any, classes: Any, table: Any, entry: Any, at: Any) -> Any:
@@ -88,7 +90,8 @@ def look_for_matches(
         if unit < len(begins):
             found, real = passing(text, shared, unit, mask, second), vyre.u32(0)
             while found != 0:
-                low = vyre.ctz(found)
+                bit = vyre.ctz(found)
+                low = bit >> 1 | (bit & 1) << 4
                 found &= found - 1
                 count = count_at(words, classes, table, stride, n, unit * UNIT + low)
                 if count > 0:

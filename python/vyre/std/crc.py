@@ -4,19 +4,19 @@ A message is a polynomial over GF(2), and its CRC is the remainder modulo P = x^
 P(x)^(2^k) = P(x^(2^k)) is zero modulo P as well: with y = x^(32 G) for a power of two G, y^32 is the sum of the same
 few lower powers of y that x^32 is of lower powers of x. An invocation that takes every G-th word therefore keeps 32
 words and needs exclusive ors of words alone, without tables, however long the message is. What is left, 32 G words, is
-then combined with tables.
+then combined with tables. On a device, an invocation takes vectors of four words and keeps 32 for each of them: loads
+of single words take longer there than all of the arithmetic.
 """
 
-from __future__ import annotations
-
+# No `from __future__ import annotations`: the annotations name types of the functions that make kernels.
 import os
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 import vyre
-from vyre import In, InOut, Out, u32
+from vyre import Array, Device, In, InOut, Out, u32
 from vyre._calls import explain_calls
 from vyre.std import _polynomials
 from vyre.std._host import count_of
@@ -24,11 +24,6 @@ from vyre.std._messages import taken
 from vyre.std._one import one_resident
 from vyre.std._padded import word_at
 from vyre.std._polynomials import CRC32, CRC32C, Modulus
-
-if TYPE_CHECKING:
-    from typing import Any
-
-    from vyre import Array, Device
 
 __all__ = ["crc32", "crc32c"]
 
@@ -45,6 +40,7 @@ GROUP_WINDOW = 2**28  # and a workgroup: the same
 # invocation as much as some hundred words, so a processor gets no more workgroups than it has cores.
 STRIDES = (2**16, 2**14, 2**11, 2**8)
 SHARE, SHARE_OF_PROCESSORS = 128, 512
+QUAD = 4  # words of an element that an invocation of a device loads
 LONG = 4 * STRIDES[-1] * SHARE  # bytes from which a message may be shared by several workgroups
 MOST_TURNS = 32_768
 FEW = 32  # messages that have a workgroup each, even short ones
@@ -75,27 +71,39 @@ def with_tail(crc: u32, tail: u32, count: u32, low: int) -> u32:
 
 
 def fold(state: list[u32], block: list[u32], taps: tuple[int, ...]) -> None:
-    """Make the state times y^32 plus a block, modulo P: both are lists of 32 coefficients, the highest power first."""
-    row = [*state, *block]
+    """Make the state times y^32 plus a block, modulo P: both are lists of 32 coefficients, the highest power first.
+
+    Each word of the block takes the place of the coefficient that leaves.
+    """
     for k in vyre.unroll(range(TAPS)):
+        highest = state[k]
+        state[k] = block[k]
         for tap in taps:
-            row[k + TAPS - tap] ^= row[k]
-    for k in vyre.unroll(range(TAPS)):
-        state[k] = row[k + TAPS]
+            state[(k - tap) % TAPS] ^= highest
+
+
+def fill_tables(tables: Any, contents: Any, lanes: int) -> None:
+    """Copy four tables to workgroup memory; a barrier has to follow."""
+    for k in vyre.unroll(range(1024 // lanes)):
+        tables[k * lanes + vyre.lid(0)] = contents[k * lanes + vyre.lid(0)]
 
 
 def step_tables(contents: Any, lanes: int) -> Any:
-    """Copy the four tables to workgroup memory; a barrier has to follow."""
-    tables, t = vyre.shared(u32, 1024), vyre.lid(0)
-    for k in vyre.unroll(range(1024 // lanes)):
-        tables[k * lanes + t] = contents[k * lanes + t]
+    """Make the four tables in workgroup memory; a barrier has to follow."""
+    tables = vyre.shared(u32, 1024)
+    fill_tables(tables, contents, lanes)
     return tables
 
 
-def rests(modulus: Modulus, stride: int) -> np.ndarray:
-    """Make the powers by which ``combined`` multiplies, one for each invocation of a workgroup."""
-    half = [_polynomials.power(modulus, 32 * 32), 1 << 31]
-    rows = _polynomials.powers(modulus, 0, 32 * stride, TAPS)[::-1].tolist()
+def rests(modulus: Modulus, stride: int, bits: int = 32) -> np.ndarray:
+    """Make the powers by which ``combined`` multiplies, one for each invocation of a workgroup.
+
+    Args:
+        stride: how many invocations share the message.
+        bits: from what an invocation takes to what its neighbour takes.
+    """
+    half = [_polynomials.power(modulus, bits * 32), 1 << 31]
+    rows = _polynomials.powers(modulus, 0, bits * stride, TAPS)[::-1].tolist()
     return np.array([_polynomials.product(modulus, row, each) for row in rows for each in half], np.uint32)
 
 
@@ -198,35 +206,46 @@ def make_group(modulus: Modulus) -> Any:
 
 
 @cache
-def make_long(modulus: Modulus, stride: int) -> Any:
-    """Make the procedure that gives one message ``stride`` invocations."""
+def make_long(modulus: Modulus, stride: int, width: int) -> Any:
+    """Make the procedure that gives one message ``stride`` invocations, which load ``width`` words at a time."""
     low, taps, word_step = modulus.low, tuple(_polynomials.taps(modulus)), _polynomials.steps(modulus, 32)
-    rest, groups = rests(modulus, stride), stride // LANES
+    element, bits = (vyre.vec4u32, 32 * QUAD) if width == QUAD else (u32, 32)
+    rest, groups, step = rests(modulus, stride, bits), stride // LANES, _polynomials.steps(modulus, bits)
     # The last 32 bring the register forward by the bits that it has itself.
-    places = _polynomials.powers(modulus, 32, 32 * LANES, groups)[::-1].copy()
+    places = _polynomials.powers(modulus, 32, bits * LANES, groups)[::-1].copy()
+    word = _polynomials.power(modulus, 32)
 
     @vyre.kernel(workgroup_size=LANES)
-    def crc_part(words: In[u32], value: In[u32], count: u32, turns: u32, parts: Out[u32]) -> None:
-        """Combine what the invocations of each workgroup keep of ``count`` words."""
+    def crc_part(data: In[element], value: In[u32], count: u32, turns: u32, parts: Out[u32]) -> None:
+        """Combine what the invocations of each workgroup keep of ``count`` elements."""
         tables, g = step_tables(word_step, LANES), vyre.gid(0)
         lead = turns * (stride * TAPS) - count
-        state = [u32(0) for _ in range(TAPS)]
+        states = [[u32(0) for _ in range(TAPS)] for _ in range(width)]
         for turn in range(turns):
             # An index below zero wraps around, and is beyond the end.
             indices = [(turn * TAPS + k) * stride + g - lead for k in range(TAPS)]
-            block = [words[index] for index in indices]
+            blocks = words_of([data[index] for index in indices], width)
             if turn == 0:
                 for k in vyre.unroll(range(TAPS)):
-                    block[k] ^= ~value[0] if indices[k] == 0 else 0
-            fold(state, block, taps)
+                    blocks[0][k] ^= ~value[0] if indices[k] == 0 else 0
+            for lane in vyre.unroll(range(width)):
+                fold(states[lane], blocks[lane], taps)
         vyre.barrier()
+        state = states[0]
+        if width > 1:
+            for lane in vyre.unroll(range(1, width)):
+                for k in vyre.unroll(range(TAPS)):
+                    state[k] = times_step(state[k], tables) ^ states[lane][k]
+            vyre.barrier()
+            fill_tables(tables, step, LANES)
+            vyre.barrier()
         total = combined(state, rest, tables, low)
         if vyre.lid(0) == 0:
             parts[vyre.wid(0)] = total
 
     @vyre.kernel(workgroup_size=BYTEWISE)
     def crc_sum(parts: In[u32], words: In[u32], count: u32, tail: u32, crcs: Out[u32]) -> None:
-        """Make the CRC of what all workgroups have and the last bytes; one workgroup."""
+        """Make the CRC of what all workgroups have of ``count`` words and of the last bytes; one workgroup."""
         sums, t = vyre.shared(u32, 1), vyre.lid(0)
         total = u32(0)
         for k in range((groups + (BYTEWISE - 1)) // BYTEWISE):
@@ -236,18 +255,35 @@ def make_long(modulus: Modulus, stride: int) -> Any:
         sums.atomic_xor(0, total)
         vyre.barrier()
         if t == 0:
-            crcs[0] = ~with_tail(sums[0], words[count], tail, low)
+            crc = sums[0]
+            for k in range(tail >> 2):
+                crc = times_constant(crc ^ words[count + k], u32(word), low)
+            crcs[0] = ~with_tail(crc, words[count + (tail >> 2)], tail & 3, low)
 
-    @vyre.procedure(name=f"std.{modulus.name}.long_{stride}")
-    def long(words: In[u32], value: In[u32], size: u32):
-        count = size // 4
+    @vyre.procedure(name=f"std.{modulus.name}.long_{stride}_{width}")
+    def long(data: In[element], words: In[u32], value: In[u32], size: u32):
+        count = size // (4 * width)
         crcs = vyre.scratch(u32, 1, name="crcs")
         parts = vyre.scratch(u32, groups, name="parts")
-        crc_part(words, value, count, vyre.ceil_div(count, stride * TAPS), parts, workgroups=groups)
-        crc_sum(parts, words, count, size % 4, crcs, workgroups=1)
+        crc_part(data, value, count, vyre.ceil_div(count, stride * TAPS), parts, workgroups=groups)
+        crc_sum(parts, words, count * width, size % (4 * width), crcs, workgroups=1)
         return crcs
 
     return long
+
+
+def words_of(elements: list[Any], width: int) -> list[list[Any]]:
+    """Give the first words of all elements, then their second words, and so on."""
+    if width == 1:
+        return [elements]
+    return [[each.x for each in elements], [each.y for each in elements], [each.z for each in elements], [each.w for each in elements]]
+
+
+def crc_of_one(modulus: Modulus, words: Array, value: Array, size: int, stride: int) -> Array:
+    """Make the CRC of one message of ``size`` bytes that ``stride`` invocations share."""
+    if words.backend in ("cpu", "reference"):
+        return make_long(modulus, stride, 1)(words, words, value, size)
+    return make_long(modulus, stride, QUAD)(words[: len(words) // 4 * 4].reshape(-1, 4), words, value, size)
 
 
 def _crc(modulus: Modulus, data: Any, value: Any, backend: str | None, device: int | Device | None) -> Any:
@@ -255,12 +291,12 @@ def _crc(modulus: Modulus, data: Any, value: Any, backend: str | None, device: i
     value = count_of(value, f"argument `value` of {function}", 0, 2**32 - 1)
     alone = one_resident(data, LONG, function, backend, device)
     if alone is not None and (stride := _stride(alone[1], alone[0].backend)):
-        return make_long(modulus, stride)(alone[0], _word(value, alone[0]), alone[1])
+        return crc_of_one(modulus, alone[0], _word(value, alone[0]), alone[1], stride)
     given = taken(data, function, backend, device)
     messages = given.messages
     before, longest = _word(value, messages), messages.longest
     if given.one and (stride := _stride(longest, messages.backend)):
-        return given.numbers(make_long(modulus, stride)(messages.words, before, longest))
+        return given.numbers(crc_of_one(modulus, messages.words, before, longest, stride))
     each = longest <= TINY or (longest <= SHORT and len(messages) > FEW)
     make, window = (make_each, EACH_WINDOW) if each else (make_group, GROUP_WINDOW)
     windows = max(-(-longest // window), 1)
