@@ -91,7 +91,12 @@ def test_resident_factors_give_a_resident_product(target, rng):
     assert np.array_equal(found.numpy(), a @ b)
 
 
-@pytest.mark.parametrize("tiling", [Tiling(16, 16, 8, 2, 2), Tiling(32, 64, 16, 4, 4), Tiling(64, 64, 8, 8, 8)])
+# Workgroups of 32, 64, 128 and 256.
+TILINGS = [Tiling(16, 16, 8, 4, 2), Tiling(16, 16, 8, 2, 2), Tiling(32, 64, 16, 4, 4), Tiling(64, 64, 8, 4, 4)]
+TILINGS += [Tiling(64, 64, 8, 8, 8)]
+
+
+@pytest.mark.parametrize("tiling", TILINGS)
 def test_the_tiles_of_a_product_do_not_show(rng, tiling):
     a, b = drawn(rng, (70, 50), np.uint32), drawn(rng, (50, 90), np.uint32)
     made = multiplier(u32, small=tiling)(a.ravel(), b.ravel(), 70, 50, 90, backend="cpu")
