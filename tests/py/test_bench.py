@@ -10,6 +10,7 @@ import contenders
 import kernel
 import page
 import results
+import std_sizes
 import table
 import targets
 
@@ -37,6 +38,15 @@ def test_every_machine_has_its_pictures():
     for found in page.every():
         for name in page.CAPTIONS:
             assert (ROOT / "bench/pictures" / f"{found.slug()}-{name}.svg").exists()
+
+
+def test_readme_shows_the_cost_of_the_library_by_size_and_its_pictures():
+    text = std_sizes.README.read_text(encoding="utf-8")
+    assert std_sizes.RESULTS
+    assert std_sizes.with_sizes(text) == text
+    for path in std_sizes.RESULTS:
+        assert f"pictures/{path.stem}-std-sizes.svg" in text
+        assert (std_sizes.PICTURES / f"{path.stem}-std-sizes.svg").exists()
 
 
 @pytest.mark.parametrize(
