@@ -92,7 +92,6 @@ if TYPE_CHECKING:
         clear,
         limit,
         otherwise,
-        procedure,
         scratch,
         size_max,
         size_min,
@@ -103,6 +102,7 @@ if TYPE_CHECKING:
     )
     from vyre._procedure.bisect import ProcedureDivergence
     from vyre._procedure.flat import StepPlace
+    from vyre._procedure.procedure import procedure
     from vyre._profile import Profile, ProfileEvent, ProfileRow, profile
     from vyre._repeat import RepeatResult, RunDifference, repeat
     from vyre._reports import (

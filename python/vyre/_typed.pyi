@@ -54,8 +54,8 @@ class _With_boolean(Protocol):
 
 _Like = TypeVar("_Like")
 
-class _ElementType(type):
-    """What the types have as objects, where a DataType is meant."""
+class _ElementType(type, DataType):
+    """What the types are as objects: at run time each is a member of DataType."""
 
     @property
     def name(self) -> str: ...

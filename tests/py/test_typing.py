@@ -70,6 +70,12 @@ def test_mypy_accepts_the_kernels_of_the_page_which_say_nothing_of_results(forms
     assert mypy(forms, ["page.py"], "--allow-untyped-defs", "--allow-incomplete-defs") == {}
 
 
+def test_mypy_accepts_the_library():
+    command = [sys.executable, "-m", "mypy", "python/vyre/std"]
+    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stdout + made.stderr
+
+
 def test_pyright_accepts_kernels(forms):
     assert pyright(forms, [*FORMS, "page.py"], "strict") == {}
 

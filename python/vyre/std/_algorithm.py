@@ -71,10 +71,10 @@ def swapped(word: u32) -> u32:
 def ordered(words: list[u32], algorithm: Algorithm) -> list[Any]:
     """The words that a hash computes with, of u32 words as they lie in memory, an even number if they are wide."""
     turned = [swapped(word) for word in words] if algorithm.big_endian else list(words)
-    if algorithm.wide:
-        high, low = (0, 1) if algorithm.big_endian else (1, 0)
-        turned = [u64(turned[k + high]) << 32 | u64(turned[k + low]) for k in vyre.unroll(range(0, len(words), 2))]
-    return turned
+    if not algorithm.wide:
+        return turned
+    high, low = (0, 1) if algorithm.big_endian else (1, 0)
+    return [u64(turned[k + high]) << 32 | u64(turned[k + low]) for k in vyre.unroll(range(0, len(words), 2))]
 
 
 def mix_block(h: list[Any], w: list[u32], algorithm: Algorithm) -> None:
@@ -117,9 +117,14 @@ def digest_of(words: list[u32], algorithm: Algorithm) -> list[Any]:
     return ordered([*words, *half], algorithm)
 
 
+def _word_of(algorithm: Algorithm) -> tuple[Any, int]:
+    """The type of a hash's words, and their bits."""
+    return (u64, 64) if algorithm.wide else (u32, 32)
+
+
 def digest_block(u: list[Any], algorithm: Algorithm) -> list[Any]:
     """The block that a digest fills up behind the block of a key, from its words in the order of ``ordered``."""
-    literal, bits = (u64, 64) if algorithm.wide else (u32, 32)
+    literal, bits = _word_of(algorithm)
     count, rest = algorithm.digest * 8 // bits, algorithm.digest * 8 % bits
     words = [literal(0) for k in range(algorithm.block * 8 // bits)]
     for k in vyre.unroll(range(len(u))):

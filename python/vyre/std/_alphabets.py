@@ -14,6 +14,7 @@ import vyre
 from vyre import In, InOut, Out, u32
 from vyre.std._chunks import Form, chunk_of
 from vyre.std._octets import LOWS, ONES, TOPS, at_least, between, equal, first_flag, kept_bytes, load, word_at
+from vyre.std._operators import value_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -225,7 +226,7 @@ def decoder(alphabet: Alphabet, form: Form) -> Any:
                     digits[k] = digits[k] & kept
                     bad[k] = bad[k] & kept
             read = joined([gathered(each, alphabet.bits) for each in digits], alphabet.bits)
-            wrong = u32(NOWHERE)
+            wrong = value_of(u32, NOWHERE)
             if left <= size:
                 octets, over = count * alphabet.bits >> 3, u32(0)
                 for k in vyre.unroll(range(alphabet.words)):
@@ -256,7 +257,7 @@ def decoder(alphabet: Alphabet, form: Form) -> Any:
     return decoded
 
 
-def padding(words: In[u32], end: u32, alphabet: Alphabet) -> u32:
+def padding(words: In[u32], end: u32, alphabet: Alphabet) -> Any:
     """How many of the ``=`` that a text of whole groups ends with are its padding."""
     other = ~equal(word_at(words, end - 4), ord("=")) & TOPS
     signs = vyre.clz(other) >> 3

@@ -51,14 +51,14 @@ def mixed(h: list[u32], m: list[u32], counter: u32, high: u32, length: u32, flag
     return v
 
 
-def compress(h: list[u32], m: list[u32], counter: u32, length: u32, flags: u32) -> None:
+def compress(h: list[u32], m: list[u32], counter: Any, length: Any, flags: u32) -> None:
     """Replace the chaining value by the one after a block."""
     v = mixed(h, m, counter, u32(0), length, flags)
     for k in vyre.unroll(range(8)):
         h[k] = v[k] ^ v[k + 8]
 
 
-def join_pair(right: list[u32], left: list[u32], key: list[u32], flags: u32) -> None:
+def join_pair(right: list[Any], left: list[Any], key: list[u32], flags: u32) -> None:
     """Replace a chaining value by the one above it and its left neighbour."""
     pair = [*left, *right]
     for k in vyre.unroll(range(8)):
@@ -66,7 +66,7 @@ def join_pair(right: list[u32], left: list[u32], key: list[u32], flags: u32) -> 
     compress(right, pair, u32(0), u32(64), flags | PARENT)
 
 
-def chunk_flags(block: u32, blocks: u32, flags: u32) -> u32:
+def chunk_flags(block: Any, blocks: Any, flags: u32) -> u32:
     """Give the flags of a block of a chunk."""
     return flags | (CHUNK_START if block == 0 else 0) | (CHUNK_END if block + 1 == blocks else 0)
 

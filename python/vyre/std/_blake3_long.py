@@ -43,7 +43,7 @@ def long_chunks(
             nodes[i * 8 + k] = h[k]
 
 
-def join(row: Any, width: int, begin: list[u32], flags: u32, count: u32, keep: u32) -> None:
+def join(row: Any, width: int, begin: list[u32], flags: u32, count: Any, keep: Any) -> None:
     """Join chaining values in workgroup memory, word k of value j at ``row[k * width + j]``, until ``keep`` are left.
 
     At least half as many invocations as ``width`` call it.

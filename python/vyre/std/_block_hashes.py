@@ -17,7 +17,7 @@ __all__ = ["compress", "digests", "digests_from", "form_of", "loaded_as", "padde
 _TURNS = 4096  # blocks of a message in one dispatch, which keeps a dispatch short
 
 
-def whole_block(words: Any, start: u32, block: u32, count: int, alignment: int) -> list[u32]:
+def whole_block(words: Any, start: u32, block: Any, count: int, alignment: int) -> list[u32]:
     """The ``count`` words of a block of a message, as they lie in memory; ``words`` are as ``loaded_as`` says."""
     if alignment == 16:
         first = (start >> 4) + block * (count // 4)
@@ -44,7 +44,7 @@ def form_of(algorithm: Algorithm, messages: Messages) -> int:
 
 
 def padded_block(
-    words: Any, start: u32, block: u32, full: u32, rest: u32, count: int, mark: int, alignment: int
+    words: Any, start: u32, block: Any, full: u32, rest: u32, count: int, mark: int, alignment: int
 ) -> list[u32]:
     """The words of a block, as they would lie in memory: the message's bytes, then the mark, then zeros.
 
@@ -66,7 +66,7 @@ def padded_block(
             for k, word in enumerate(whole_block(words, start, block, count, alignment)):
                 ended = word & kept | marked
                 if k > 0:
-                    ended = ended if rest >= 4 * k else 0
+                    ended = ended if rest >= 4 * k else u32(0)
                 w[k] = word if rest >= 4 * k + 4 else ended
     return w
 

@@ -185,7 +185,7 @@ def encrypted(
         return []
     several = max(map(len, named.values()))
     rows = [parameters(*(values[k if len(values) > 1 else 0] for values in named.values())) for k in range(several)]
-    place = {"backend": words.backend, "device": words.device}
+    place: dict[str, Any] = {"backend": words.backend, "device": words.device}
     table = vyre.array(np.concatenate(rows).astype(np.uint32), **place)
     if not many:
         quads = words[: len(words) // 4 * 4].reshape(-1, 4)

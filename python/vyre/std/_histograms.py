@@ -18,6 +18,7 @@ SHARED = 3072  # counters of a workgroup, 12 KiB
 _COPIES = 8  # counters of a bin at most
 _LARGE = 1 << 22  # bytes from which on an invocation loads more
 _LOADS, _MANY_LOADS = 4, 32  # of an invocation
+_OF_A_LOAD: dict[DataType, int] = {u8: 16, u16: 8, u32: 4, u64: 1}  # elements
 
 
 def _elements(word: Any, key: DataType) -> list[Any]:
@@ -35,8 +36,9 @@ def _elements(word: Any, key: DataType) -> list[Any]:
 def _kernel(key: DataType, copies: int, by_shift: bool, loads: int) -> Any:
     """The kernel for so many counters a bin in workgroup memory, or none."""
     load = u64 if key is u64 else vyre.vec4u32
-    wide = u64 if key is u64 else u32
-    batch = {u8: 1, u16: 2, u32: 4, u64: 4 if by_shift else 1}[key]  # loads that are under way together
+    wide: Any = u64 if key is u64 else u32
+    batches: dict[DataType, int] = {u8: 1, u16: 2, u32: 4, u64: 4 if by_shift else 1}
+    batch = batches[key]  # loads that are under way together
 
     def count(element: Any, counts: Any, own: Any, low: Any, last: Any, width: Any) -> None:
         place = element - low
@@ -90,8 +92,8 @@ def histogrammer(key: DataType, copies: int, by_shift: bool) -> Any:
 
     An element is counted where it is `low` to `low + last`, modulo 2 to the bits of its type.
     """
-    wide = u64 if key is u64 else u32
-    each = {u8: 16, u16: 8, u32: 4, u64: 1}[key]  # elements of a load
+    wide: Any = u64 if key is u64 else u32
+    each = _OF_A_LOAD[key]
 
     @vyre.procedure(name=f"std.histogram.{key.name.lower()}_{copies}{'_shift' if by_shift else ''}")
     def count(x: In[key], bins: u32, low: wide, last: wide, width: wide):

@@ -129,7 +129,7 @@ class Messages:
     def _set(self, words: Array, starts: np.ndarray, lengths: np.ndarray) -> None:
         self.words = words
         self.backend, self.device = words.backend, words.device
-        place = {"backend": words.backend, "device": words.device}
+        place: dict[str, Any] = {"backend": words.backend, "device": words.device}
         self.starts = vyre.array(starts.astype(np.uint32), **place)
         self.lengths = vyre.array(lengths.astype(np.uint32), **place)
         # A load of 16 bytes needs an array of whole such elements, which a resident one need not be.
@@ -231,7 +231,7 @@ def octets(data: Any, where: str) -> Any:
     return bytes_of(data, where)
 
 
-def _words(data: bytes | np.ndarray, backend: str | None, device: int | Device | None) -> Array:
+def _words(data: Any, backend: str | None, device: int | Device | None) -> Array:
     """Bytes of the host as little-endian words, with zeros to the end of the last."""
     whole = len(data) % _QUAD == 0
     host = np.frombuffer(data if whole else b"".join((data, _PADS[len(data) % _QUAD])), "<u4")

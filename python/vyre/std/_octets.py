@@ -42,20 +42,20 @@ def first_flag(flags: u32) -> u32:
     return vyre.ctz(flags) >> 3
 
 
-def word_at(words: In[u32], byte: u32) -> u32:
+def word_at(words: In[u32], byte: Any) -> u32:
     """The four bytes from a position on; zeros behind the end of the array."""
     at, shift = byte >> 2, byte % 4 * 8
     return words[at] >> shift | words[at + 1] << 1 << (31 - shift)
 
 
-def kept_bytes(count: u32, index: int) -> u32:
+def kept_bytes(count: Any, index: int) -> Any:
     """A mask of the bytes of word ``index`` that are among the first ``count``."""
     some = (1 << count % 4 * 8) - 1
     partly = some if count > 4 * index else 0
     return 0xFFFFFFFF if count >= 4 * index + 4 else partly
 
 
-def load(words: In[u32], byte: u32, count: int, left: u32, aligned: bool) -> list[Any]:
+def load(words: In[u32], byte: u32, count: int, left: Any, aligned: bool) -> list[Any]:
     """The ``count`` words from a position on, with zeros behind the first ``left`` bytes.
 
     Args:

@@ -17,8 +17,8 @@ __all__ = ["NAMES", "TYPES", "Operator", "operator_of", "value_of"]
 
 # The element types of collections, by dtype.
 TYPES: dict[str, DataType] = {"uint32": u32, "int32": i32, "uint64": u64}
-_LOWEST = {u32: 0, i32: -(2**31), u64: 0}
-_HIGHEST = {u32: 2**32 - 1, i32: 2**31 - 1, u64: 2**64 - 1}
+_LOWEST: dict[DataType, int] = {u32: 0, i32: -(2**31), u64: 0}
+_HIGHEST: dict[DataType, int] = {u32: 2**32 - 1, i32: 2**31 - 1, u64: 2**64 - 1}
 
 
 class Operator(NamedTuple):
@@ -38,7 +38,7 @@ class Operator(NamedTuple):
     commutes: bool
 
 
-def value_of(element: DataType, number: int) -> Any:
+def value_of(element: DataType, number: Any) -> Any:
     """A number in a kernel, of a type that is computed in 32 or 64 bits."""
     return vyre.u64(number) if element is u64 else vyre.i32(number) if element is i32 else vyre.u32(number)
 

@@ -19,7 +19,7 @@ def word_at(words: In[u32], at: u32, shift: u32) -> u32:
     return words[at] >> shift | words[at + 1] << 1 << (31 - shift)
 
 
-def padded_words(words: In[u32], at: u32, shift: u32, left: u32, count: int, aligned: bool) -> list[Any]:
+def padded_words(words: In[u32], at: u32, shift: u32, left: Any, count: int, aligned: bool) -> list[Any]:
     """Load the words of a block.
 
     Args:

@@ -22,7 +22,7 @@ def add(first: u32, second: u32) -> u32:
     return first + second
 
 
-def scan_workgroup(value: u32, partial: Any, combine: Callable[[Any, Any], Any]) -> tuple[u32, u32]:
+def scan_workgroup(value: Any, partial: Any, combine: Callable[[Any, Any], Any]) -> tuple[u32, u32]:
     """What the values before an invocation's combine to, and those of the whole workgroup; 0 has to be the identity.
 
     Args:

@@ -29,7 +29,7 @@ def kernels(key: DataType, value: DataType | None, tile: int) -> SimpleNamespace
 
     Gives: `count_digits`, and to scatter `keys_only`, with a type of values `pairs` and, for u32, `positions`.
     """
-    flips = u64 if key is u64 else u32
+    flips: Any = u64 if key is u64 else u32
     whole = key is u32
     fours = vec4u32 if whole else key
     threads = tile // EACH

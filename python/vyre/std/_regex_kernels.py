@@ -8,6 +8,7 @@ from typing import Any
 import vyre
 from vyre import In, InOut, Out, u32, vec4u32
 from vyre.std._offsets import offsets_of
+from vyre.std._operators import value_of
 from vyre.std._regex_tables import BEGIN, END, STATE
 from vyre.std._walks import LANES, begins_of, place, read
 
@@ -140,7 +141,7 @@ def write_earliest(
     if p < len(begins):
         state = begins[p]
         match = total[0] - offsets[p]  # whose end came last; there are as many before it
-        least = vyre.u32(2**32 - 1)
+        least = value_of(u32, 2**32 - 1)
         for m in range(p * piece, min((p + 1) * piece, vectors)):
             j = vectors - 1 - m
             for k, each in enumerate(read(False, True, symbols, table, 0, width, j)):

@@ -67,7 +67,7 @@ def scan_tiles(op: Operator, inclusive: bool) -> Any:
                 prefix = sums[side + t - 1]
                 if has_carry:
                     prefix = op.combine(carry, prefix)
-                has_prefix = vyre.u32(1)
+                has_prefix = value_of(u32, 1)
             for j in vyre.unroll(range(each)):
                 value = runs[j]
                 if inclusive:
@@ -85,7 +85,7 @@ def scan_tiles(op: Operator, inclusive: bool) -> Any:
             if has_carry:
                 last = op.combine(carry, last)
             carry = last
-            has_carry = vyre.u32(1)
+            has_carry = value_of(u32, 1)
             vyre.barrier()
             for j in vyre.unroll(range(each)):
                 at = t + LANES * j
@@ -122,12 +122,12 @@ def scanner(op: Operator, inclusive: bool, chunks: int | None = None, levels: in
     form = "inclusive" if inclusive else "exclusive"
     kernel = scan_tiles(op, inclusive)
     inner = scanner(op, True, chunks, levels - 1) if levels > 1 else None
-    chunk = LANES * each_of(op)
+    element, chunk = op.element, LANES * each_of(op)
 
     @vyre.procedure(name=f"std.scan.{form}_{op.name}_{op.element.name.lower()}")
-    def scan(x: In[op.element]):
+    def scan(x: In[element]):
         n = x.length
-        y = vyre.scratch(op.element, n, name="y")
+        y = vyre.scratch(element, n, name="y")
         if inner is None:
             kernel(x, x, y, vyre.ceil_div(n, chunk), workgroups=1)
             return y

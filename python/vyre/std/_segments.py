@@ -132,10 +132,10 @@ def _levels(op: Operator, each: int, levels: int) -> Any:
     """The procedure that scans elements by the bits of those that begin a segment."""
     inner = _levels(op, each, levels - 1) if levels > 1 else None
     scan_tiles, reduce_tiles = _scan_tiles(op, each), _reduce_tiles(op, each)
-    tile = LANES * each
+    element, tile = op.element, LANES * each
 
-    @vyre.procedure(name=f"std.segmented_scan.{op.name}_{op.element.name.lower()}_{levels}")
-    def scan(x: In[op.element], heads: In[u32]):
+    @vyre.procedure(name=f"std.segmented_scan.{op.name}_{element.name.lower()}_{levels}")
+    def scan(x: In[element], heads: In[u32]):
         n = x.length
         y = vyre.scratch(op.element, n, name="y")
         if inner is None:
@@ -162,10 +162,10 @@ def segmented_scanner(op: Operator, each: int | None = None) -> Any:
         op: the operator; it needs no identity.
         each: elements of an invocation, a power of two up to 32; the result does not depend on it.
     """
-    levels = _levels(op, each or each_of(op), 3)
+    element, levels = op.element, _levels(op, each or each_of(op), 3)
 
-    @vyre.procedure(name=f"std.segmented_scan.{op.name}_{op.element.name.lower()}")
-    def scan(x: In[op.element], offsets: In[u32]):
+    @vyre.procedure(name=f"std.segmented_scan.{op.name}_{element.name.lower()}")
+    def scan(x: In[element], offsets: In[u32]):
         heads = vyre.scratch(u32, vyre.ceil_div(x.length, 32), zeros=True, name="heads")
         _mark_heads(offsets, heads, x.length, grid=offsets.length)
         return levels(x, heads)

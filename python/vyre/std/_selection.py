@@ -32,7 +32,7 @@ def selector(key: DataType, each: int = _EACH, few: int = _FEW) -> Any:
 
     Gives: `procedure(keys, k, flip)` -> (k keys, k positions of u32), of equal keys the first position first.
     """
-    flips = u64 if key is u64 else u32
+    flips: Any = u64 if key is u64 else u32
     made = SimpleNamespace(**_of_threshold(key, each), **_of_chosen(key, each))
     all_keys, of_chosen = sorter(key, u32, positions=True), sorter(key, u32)
 
@@ -70,7 +70,7 @@ def selector(key: DataType, each: int = _EACH, few: int = _FEW) -> Any:
 
 def _of_threshold(key: DataType, each: int) -> dict[str, Any]:
     """The kernels that find the key at a place of the order."""
-    flips = u64 if key is u64 else u32
+    flips: Any = u64 if key is u64 else u32
 
     @vyre.kernel(workgroup_size=64)
     def first(keys: In[key], order: In[u32], out: Out[key], positions: Out[u32]):
@@ -120,7 +120,7 @@ def _of_threshold(key: DataType, each: int) -> dict[str, Any]:
 
 def _of_chosen(key: DataType, each: int) -> dict[str, Any]:
     """The kernels that collect the keys up to the threshold."""
-    flips = u64 if key is u64 else u32
+    flips: Any = u64 if key is u64 else u32
 
     @vyre.kernel(workgroup_size=256)
     def count_chosen(keys: In[key], threshold: In[key], of_tiles: Out[u32], flip: flips):

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import vyre
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from vyre import u32, u64
 
 __all__ = ["SHA224", "SHA256", "SHA384", "SHA512", "mix_sha256", "mix_sha512", "rounds_sha256", "schedule_sha256"]
@@ -54,7 +56,7 @@ def mix_sha256(h: list[u32], w: list[u32]) -> None:
     rounds_sha256(h, [k + word for k, word in zip(_K256, w, strict=True)])
 
 
-def rounds_sha256(h: list[u32], scheduled: list[u32]) -> None:
+def rounds_sha256(h: list[u32], scheduled: Sequence[u32 | int]) -> None:
     """The 64 rounds of a block, each with its constant plus its word of the message's schedule."""
     a, b, c, d, e, f, g, last = h
     for each in scheduled:

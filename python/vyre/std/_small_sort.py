@@ -16,7 +16,7 @@ __all__ = ["BITS", "SMALL", "TINY", "small_kernels", "tiny_kernels"]
 
 TINY = 512  # keys up to which each finds its rank by looking at all others
 SMALL = 4096  # keys that one workgroup sorts alone
-BITS = {u8: 8, u16: 16, u32: 32, u64: 64}
+BITS: dict[DataType, int] = {u8: 8, u16: 16, u32: 32, u64: 64}
 _STEPS = 16  # keys of an invocation in a small sort
 
 
@@ -98,7 +98,7 @@ def sort_small(
 @functools.cache
 def small_kernels(key: DataType, value: DataType | None) -> SimpleNamespace:
     """The kernels that sort up to 4,096 keys: `keys_only`, with a type of values `pairs` and, for u32, `positions`."""
-    flips = u64 if key is u64 else u32
+    flips: Any = u64 if key is u64 else u32
     rounds = BITS[key] // 4
 
     @vyre.kernel(workgroup_size=256)
@@ -153,7 +153,7 @@ def rank_among(keys: Any, flip: Any) -> Any:
 @functools.cache
 def tiny_kernels(key: DataType, value: DataType | None) -> SimpleNamespace:
     """The kernels that sort a few keys without barriers, under the names of `small_kernels`."""
-    flips = u64 if key is u64 else u32
+    flips: Any = u64 if key is u64 else u32
 
     @vyre.kernel(workgroup_size=64)
     def keys_only(keys: In[key], out: Out[key], flip: flips):

@@ -70,7 +70,7 @@ def _recorded(
     record: Callable[[list[Any], list[Any], Any], None],
 ) -> Any:
     """A procedure whose steps `record(given, results, flip)` records, for arrays of keys and of values."""
-    flips = u64 if key is u64 else u32
+    flips: Any = u64 if key is u64 else u32
 
     def recorded(given: list[Any], flip: Any) -> tuple[Any, ...]:
         results = _like(given[0].length, key, value, "sorted")

@@ -154,7 +154,7 @@ def uniquer(key: DataType, index: bool, inverse: bool, counts: bool, alone: int 
     among them, and how often each occurs; then how many there are. All but the number of each element are as long as
     x, with zeros behind.
     """
-    flips = u64 if key is u64 else u32
+    flips: Any = u64 if key is u64 else u32
     asked = [index, inverse, counts]
     told = [name for name, each in zip(("index", "inverse", "counts"), asked, strict=True) if each]
 

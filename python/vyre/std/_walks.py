@@ -16,6 +16,7 @@ from typing import Any
 
 import vyre
 from vyre import In, InOut, Out, u32, vec4u32
+from vyre.std._operators import value_of
 from vyre.std._regex_tables import STATE
 
 __all__ = ["LANES", "PIECE", "begins_of", "place", "read"]
@@ -139,7 +140,7 @@ def _kernels(text: bool, backward: bool, vectors_per: int) -> tuple[Any, Any, An
         vectors = len(source) // vectors_per
         if p < len(listed):
             state = ends[p * states]
-            met = vyre.u32(1)
+            met = value_of(u32, 1)
             for k in range(1, states):
                 if ends[p * states + k] != state:
                     met = 0

@@ -38,7 +38,7 @@ LONG = 4 * STRIDES[-1] * SHARE  # bytes from which a message is shared by severa
 FEW = 32  # messages that have a workgroup each, even short ones
 
 
-def kept_bytes(word: u32, left: u32) -> u32:
+def kept_bytes(word: u32, left: Any) -> u32:
     """Keep the ``left`` first bytes of a word, all four from 4 on."""
     return word if left >= 4 else word & (1 << left * 8) - 1
 

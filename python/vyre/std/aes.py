@@ -94,7 +94,7 @@ def incremented(counter: list[u32], n: u32) -> list[u32]:
     return words
 
 
-def keystream(table: Any, parameters: In[u32], row: u32, unit: u32) -> list[u32]:
+def keystream(table: Any, parameters: In[u32], row: u32, unit: u32) -> list[Any]:
     """Encrypt four blocks of the counter (section 5.1)."""
     copy = vyre.lid(0) % COPIES
     rounds, keys = parameters[row], row + KEYS

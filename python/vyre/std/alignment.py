@@ -152,8 +152,8 @@ def _of_pairs(
         raise ArgumentError(
             f"{function} got lists of {len(a)} and {len(b)} strings. Fix: pass as many strings in both, pairwise."
         )
-    lists = [_strings(values, name, function) for name, values in (("a", a), ("b", b))]
-    return _run(function, *lists, forms, numbers, place_of(function, backend, device), of_empty)
+    left, right = _strings(a, "a", function), _strings(b, "b", function)
+    return _run(function, left, right, forms, numbers, place_of(function, backend, device), of_empty)
 
 
 def _strings(values: Any, name: str, function: str) -> list[np.ndarray]:

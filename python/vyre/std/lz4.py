@@ -65,7 +65,7 @@ def _repeated(word: u32, offset: u32) -> u32:
     return short if offset < 4 else word
 
 
-def _length_bytes(words: In[u32], start: u32, at: u32, length: u32) -> tuple[u32, u32, u32]:
+def _length_bytes(words: In[u32], start: u32, at: u32, length: u32) -> tuple[Any, Any, Any]:
     """How much some bytes add to a length, how many they are, and whether the length ends with them."""
     four = word_at(words, start + at)
     many = four == 0xFFFFFFFF and length - at >= 4
@@ -190,7 +190,7 @@ def _decompressed(turns: int, one: bool) -> Any:
     def decompressed(words: In[u32], table: In[u32], whole: u32, size: u32, blocks: u32, room: u32, most: u32):
         """Args: room: words of all results; most: the turns of the block that takes most."""
         data = vyre.scratch(u32, room, zeros=True, name="data")
-        state = vyre.scratch(u32, (blocks, _STATE), zeros=True, name="state")
+        state = vyre.scratch(u32, blocks, _STATE, zeros=True, name="state")
         ends = vyre.scratch(u32, 2 * blocks, name="ends")
         for _ in vyre.times(vyre.ceil_div(most, turns)):
             _decompress(turns, one)(words, table, whole, size, data, state, grid=blocks)

@@ -12,6 +12,7 @@ from vyre._calls import explain_calls
 from vyre.errors import ArgumentError
 from vyre.std._batches import batch
 from vyre.std._octets import LOWS, between, equal
+from vyre.std._operators import value_of
 from vyre.std._pieces import CHUNK, NOWHERE, joined
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _plain(text: list[u32], before: u32, after: u32, left: u32) -> tuple[list[An
     signs = [equal(word, ord("%")) for word in words]
     pairs = [_hex_digits(word) for word in words]
     values, sizes = [], []
-    wrong = u32(NOWHERE)
+    wrong = value_of(u32, NOWHERE)
     for k in vyre.unroll(range(CHUNK - 1, -1, -1)):
         w = k + 1
         next_good = pairs[w][0] >> 8 | pairs[w + 1][0] << 24

@@ -52,7 +52,8 @@ class Matches(np.recarray):
         self.__dict__.setdefault("overflow", getattr(obj, "overflow", False))
 
     def __reduce__(self) -> Any:
-        make, arguments, state = super().__reduce__()  # type: ignore[misc]
+        made: Any = super().__reduce__()
+        make, arguments, state = made
         return make, arguments, (state, self.count, self.overflow)
 
     def __setstate__(self, state: Any) -> None:
@@ -69,7 +70,7 @@ class ResidentMatches(NamedTuple):
     """
 
     matches: Array
-    count: Array
+    count: Array  # type: ignore[assignment]  # a tuple has a method of this name
 
 
 def matches_of(words: np.ndarray, count: int, record: np.dtype) -> Matches:

@@ -52,13 +52,13 @@ def unfinished(word: u32) -> u32:
     return leads & 0x80000000 | of_three & 0x80800000 | of_three & word << 3 & 0x80808000
 
 
-def byte_of(words: In[u32], start: u32, position: u32, length: u32) -> u32:
+def byte_of(words: In[u32], start: u32, position: Any, length: u32) -> Any:
     """A byte of a string; 0 outside of it."""
     at = start + position
     return words[at >> 2] >> at % 4 * 8 & 0xFF if position < length else 0
 
 
-def is_wrong(words: In[u32], start: u32, position: u32, length: u32) -> u32:
+def is_wrong(words: In[u32], start: u32, position: Any, length: u32) -> Any:
     """Whether a byte begins a sequence that is malformed, or goes on where none has begun."""
     c = byte_of(words, start, position, length)
     after = [byte_of(words, start, position + k, length) for k in range(1, 4)]
