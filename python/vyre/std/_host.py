@@ -12,6 +12,7 @@ import numpy as np
 from vyre import _core
 from vyre._core import Array
 from vyre._default import place
+from vyre._devices import check_backend
 from vyre._procedure.arrays import ProcedureArray
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError
@@ -62,6 +63,14 @@ def place_of(where: str, backend: str | None, device: int | Device | None, *valu
     """
     resident = [each for each in values if isinstance(each, Array)]
     if not resident:
+        if backend not in (None, "cpu", "vulkan", "reference"):
+            check_backend(backend, f"argument `backend` of {where}", "None takes the best one")
+        if isinstance(device, str):
+            fix = f'write backend="{device}"' if device in ("cpu", "reference", "vulkan") else "leave it out"
+            raise ArgumentError(
+                f"argument `device` of {where} must be an index into vyre.devices(), or one of its elements, got "
+                f"{shown(device)}. Fix: {fix}."
+            )
         return Place(*place(backend, device), True)
     for name, value in (("backend", backend), ("device", device)):
         if value is not None:

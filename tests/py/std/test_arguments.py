@@ -103,3 +103,18 @@ def test_a_wrong_call_is_named_as_users_import_it(name: str) -> None:
         getattr(std, name)(np.ones((2, 2), np.uint32), axis=0)
     said = str(caught.value)
     assert said.startswith(f"vyre.std.{name}() has no argument `axis`. Fix: write vyre.std.{name}(x, ")
+
+
+@pytest.mark.parametrize("name", ["sort", "cumsum", "sum", "bincount", "unique"])
+def test_a_wrong_place_is_told_of_the_call_that_was_made(name: str) -> None:
+    x = np.array([2, 1], np.uint32)
+    with pytest.raises(vyre.ArgumentError) as caught:
+        getattr(std, name)(x, backend="gpu")
+    assert str(caught.value).startswith(f"argument `backend` of vyre.std.{name} must be one of ")
+    with pytest.raises(vyre.ArgumentError) as caught:
+        getattr(std, name)(x, device="cpu")
+    assert str(caught.value) == (
+        f"argument `device` of vyre.std.{name} must be an index into vyre.devices(), or one of its elements, "
+        "got 'cpu'. Fix: write backend=\"cpu\"."
+    )
+    getattr(std, name)(x, backend="cpu")
