@@ -419,8 +419,14 @@ ir::Program resolved(std::vector<BufferDecl> buffers, ir::WorkgroupSize workgrou
 }
 
 const PyProgram& to_program(py::handle object, const std::string& where) {
-  if (!is<PyProgram>(object)) reject(where, "a vyre.Program", object, "write Program(buffers, workgroup_size, entry), or vyre.parse(text)");
-  return object.cast<const PyProgram&>();
+  if (is<PyProgram>(object)) return object.cast<const PyProgram&>();
+  const py::module_ vyre = py::module_::import("vyre");
+  for (const auto& [kind, instead] :
+       {std::pair("Kernel", ".program"), std::pair("ProcedureFunction", "(...) with its arrays, which runs it")}) {
+    if (!py::isinstance(object, vyre.attr(kind))) continue;
+    reject(where, "a vyre.Program", object, "write " + py::str(object.attr("__name__")).cast<std::string>() + instead);
+  }
+  reject(where, "a vyre.Program", object, "write Program(buffers, workgroup_size, entry), or vyre.parse(text)");
 }
 
 void bind_program(py::module_& m) {

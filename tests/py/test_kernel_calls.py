@@ -5,6 +5,7 @@ import pytest
 
 import vyre
 from vyre import In, InOut, Out, boolean, i32, u32, u64
+from vyre.errors import ArgumentError
 
 SIZE = 5
 
@@ -395,3 +396,30 @@ def test_a_kernel_that_is_launched_with_blocks_and_threads_is_told_how_it_is_cal
     )
     assert (doubled(x) == x * 2).all()
     assert (vyre.kernel(workgroup_size=32)(doubled.__wrapped__)(x, workgroups=2) == x * 2).all()
+
+
+@pytest.mark.parametrize("name", ["run", "lower", "validate", "try_compile"])
+def test_what_takes_a_program_says_how_a_kernel_gives_one(name):
+    with pytest.raises(ArgumentError) as caught:
+        getattr(vyre, name)(add_one)
+    assert str(caught.value) == (
+        f"argument `program` of vyre.{name} must be a vyre.Program, got an object of type Kernel. "
+        "Fix: write add_one.program."
+    )
+    assert vyre.validate(add_one.program) == []
+
+
+def test_what_takes_a_program_says_to_call_a_procedure():
+    @vyre.procedure
+    def cleared(x: InOut[u32]):
+        vyre.clear(x)
+
+    with pytest.raises(ArgumentError) as caught:
+        vyre.run(cleared, {})
+    assert str(caught.value) == (
+        "argument `program` of vyre.run must be a vyre.Program, got an object of type ProcedureFunction. "
+        "Fix: write cleared(...) with its arrays, which runs it."
+    )
+    x = np.ones(2, np.uint32)
+    cleared(x, backend="cpu")
+    assert x.tolist() == [0, 0]
