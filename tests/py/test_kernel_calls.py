@@ -398,7 +398,7 @@ def test_a_kernel_that_is_launched_with_blocks_and_threads_is_told_how_it_is_cal
     assert (vyre.kernel(workgroup_size=32)(doubled.__wrapped__)(x, workgroups=2) == x * 2).all()
 
 
-@pytest.mark.parametrize("name", ["run", "lower", "validate", "try_compile"])
+@pytest.mark.parametrize("name", ["lower", "validate", "try_compile"])
 def test_what_takes_a_program_says_how_a_kernel_gives_one(name):
     with pytest.raises(ArgumentError) as caught:
         getattr(vyre, name)(add_one)
