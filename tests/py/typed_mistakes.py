@@ -20,8 +20,10 @@ def wrong(a: In[u32], b: In[u32, 2], k: u32, s: i32, n: const, y: Out[u32]) -> N
     a.atomic_add(i, 1)  # pyright
     for _ in b:  # pyright
         pass
-    mine = vyre.shared(u32, "64")  # both
+    vyre.shared(u32, "64")  # both
+    mine = vyre.shared(u32, 64)
     mine[i] = 0.5  # both
+    y[i] = vyre.shared(u32, 64)[i] + i32(1)  # both
     vyre.barrier(1)  # both
     y[i] = u32(a[i], k)  # both
 

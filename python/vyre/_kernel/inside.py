@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from vyre._calls import explain_calls
 from vyre._core import Expr, Node
@@ -92,7 +92,11 @@ def grid_size(axis: int = 0) -> u32:
     return Expr.load("__params", tracer.grid_word + tracer.grid_axes.index(found))
 
 
-def shared(element: type[T] | DataType, shape: int | tuple[int, ...]) -> SharedArray[T]:
+@overload
+def shared(element: type[T], shape: int | tuple[int, ...]) -> SharedArray[T]: ...
+@overload
+def shared(element: DataType, shape: int | tuple[int, ...]) -> SharedArray[Any]: ...
+def shared(element: type[Any] | DataType, shape: int | tuple[int, ...]) -> SharedArray[Any]:
     """An array of the workgroup, in a kernel: zeros at its beginning, and atomic where an atomic touches it.
 
     Args:
@@ -102,7 +106,11 @@ def shared(element: type[T] | DataType, shape: int | tuple[int, ...]) -> SharedA
     return current("vyre.shared").shared(element, shape)
 
 
-def local(element: type[T] | DataType, shape: int | Sequence[int]) -> LocalArray[T]:
+@overload
+def local(element: type[T], shape: int | Sequence[int]) -> LocalArray[T]: ...
+@overload
+def local(element: DataType, shape: int | Sequence[int]) -> LocalArray[Any]: ...
+def local(element: type[Any] | DataType, shape: int | Sequence[int]) -> LocalArray[Any]:
     """An array of the invocation, in a kernel: zeros at its beginning, or a list of values.
 
     Args:

@@ -276,7 +276,12 @@ def words_of(elements: list[Any], width: int) -> list[list[Any]]:
     """Give the first words of all elements, then their second words, and so on."""
     if width == 1:
         return [elements]
-    return [[each.x for each in elements], [each.y for each in elements], [each.z for each in elements], [each.w for each in elements]]
+    return [
+        [each.x for each in elements],
+        [each.y for each in elements],
+        [each.z for each in elements],
+        [each.w for each in elements],
+    ]
 
 
 def crc_of_one(modulus: Modulus, words: Array, value: Array, size: int, stride: int) -> Array:
