@@ -17,7 +17,7 @@ from vyre._kernel.notes import notes_of
 from vyre._kernel.parameters import parameters_of, workgroup_counts
 from vyre._kernel.plans import plan_of, signature
 from vyre._kernel.recording import RECORDING
-from vyre._kernel.rewrite import rewrite
+from vyre._kernel.rewrite import Definition, Rewritten
 from vyre._kernel.trace import Traced, trace
 from vyre._kernel.tracer import is_tracing
 from vyre._text import shown
@@ -59,9 +59,9 @@ class Kernel:
         functools.update_wrapper(self, function)
         self._function, self._workgroup_size = function, size
         try:
-            self._rewritten = rewrite(function, is_kernel=True)
+            self._definition = Definition(function, is_kernel=True)
             self._parameters = parameters_of(function)
-            _refuse_assigned(self._parameters, self._rewritten.assigned)
+            _refuse_assigned(self._parameters, self._definition.assigned)
         except Mistake as mistake:
             raise kernel_error(function.__name__, mistake, _definition(function)) from None
         self._constants = tuple(each for each in self._parameters if each.kind == "const")
@@ -69,6 +69,13 @@ class Kernel:
         self._programs: OrderedDict[Any, Traced] = OrderedDict()
         self._plans: dict[Any, Any] = {}  # of calls that were made before, by what they were given
         self._copies: dict[int, Any] = {}  # captured tables, each with the array that it is a copy of
+
+    @property
+    def _rewritten(self) -> Rewritten:
+        try:
+            return self._definition.rewritten()
+        except Mistake as mistake:
+            raise kernel_error(self.__name__, mistake, _definition(self._function)) from None
 
     @property
     def program(self) -> Program:

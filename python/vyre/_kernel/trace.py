@@ -21,7 +21,7 @@ from vyre._kernel.arrays import KernelArray
 from vyre._kernel.assignments import at_assignments, note_lets
 from vyre._kernel.inside import gid, lid, wid
 from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
-from vyre._kernel.rewrite import Rewritten, rewrite
+from vyre._kernel.rewrite import Definition, Rewritten
 from vyre._kernel.tracer import Tracer
 from vyre.errors import ArgumentError, KernelError, ValidationError
 
@@ -396,7 +396,7 @@ def _is_library(file: str) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def _rewritten_helper(function: FunctionType) -> Rewritten:
-    return rewrite(function, is_kernel=False)
+    return Definition(function, is_kernel=False).rewritten()
 
 
 def _all_code(code: CodeType) -> list[CodeType]:
