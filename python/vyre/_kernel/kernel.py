@@ -12,6 +12,7 @@ from vyre._kernel.call import call, checked_call, noted_call, text_without_outs
 from vyre._kernel.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
 from vyre._kernel.explain import explained
+from vyre._kernel.launches import refuse_attribute
 from vyre._kernel.mistakes import Mistake, Spot, kernel_error
 from vyre._kernel.notes import notes_of
 from vyre._kernel.parameters import parameters_of, workgroup_counts
@@ -306,6 +307,9 @@ class Kernel:
             "invocation for each element, or @vyre.kernel(workgroup_size=threads) and "
             f"{written[:-1]}{'' if written.endswith('()') else ', '}workgroups=blocks)."
         )
+
+    def __getattr__(self, name: str) -> Any:
+        refuse_attribute(self, name)
 
     def __repr__(self) -> str:
         return f"<vyre.Kernel {self.__name__}({', '.join(each.name for each in self._parameters)})>"
