@@ -1,4 +1,4 @@
-"""What kernels written in Python cost: tracing, the first call, later calls beside the Program's own, and a histogram.
+"""What kernels written in Python cost: decorating, tracing, the first and later calls, and a histogram.
 
 python bench/kernels.py                    on the best device here
 python bench/kernels.py --backend cpu
@@ -77,20 +77,25 @@ def long_source(statements: int) -> str:
     return "\n".join([*lines, "    out[i] = x", ""])
 
 
-def tracing(statements: int) -> float:
-    """Seconds from a function of so many assignments to its checked Program; its source is rewritten before."""
+def stages(statements: int) -> dict[str, float]:
+    """Seconds from a function of so many assignments to its checked Program, by what happens when."""
     text = long_source(statements)
     name = f"<{statements} statements>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     space: dict[str, object] = {}
     exec(compile(text, name, "exec"), space)
-    kernels = [vyre.kernel(space["k"]) for _ in range(5)]
-    found = []
-    for kernel in kernels:
+    found: dict[str, list[float]] = {"decorate": [], "rewrite": [], "trace": []}
+    for _ in range(5):
         start = time.perf_counter()
+        kernel = vyre.kernel(space["k"])
+        decorated = time.perf_counter()
+        kernel._rewritten  # noqa: B018  rewritten when it is first traced
+        rewritten = time.perf_counter()
         kernel.program  # noqa: B018  traced when it is first asked for
-        found.append(time.perf_counter() - start)
-    return min(found)
+        traced = time.perf_counter()
+        for stage, begin, end in zip(found, (start, decorated, rewritten), (decorated, rewritten, traced), strict=True):
+            found[stage].append(end - begin)
+    return {stage: min(seconds) for stage, seconds in found.items()}
 
 
 def counted(kernel: vyre.Kernel, count: int, where: dict[str, str | None]) -> float:
@@ -124,7 +129,8 @@ def main() -> None:
     where = {"backend": options.backend}
     figures: dict[str, float] = {}
     for statements in (100, 1000, 4000):
-        figures[f"trace {statements} statements, ms"] = 1e3 * tracing(statements)
+        for stage, seconds in stages(statements).items():
+            figures[f"{stage} {statements} statements, ms"] = 1e3 * seconds
 
     a = np.arange(256, dtype=np.uint32)
     start = time.perf_counter()

@@ -1,12 +1,15 @@
 """``@vyre.kernel``: kernels written as functions of Python.
 
-A function's source is rewritten when it is decorated (rewrite.py; refuse.py says what a kernel cannot have, exits.py
-turns early exits into branches). Running the rewritten function on expressions makes a Program (trace.py), with the
-Tracer (tracer.py) deciding what Python would decide by numbers; control.py has its branches and loops, ranges.py
-`range`, functions.py Python's own functions, values.py what variables hold, and arrays.py what indexing means.
-call.py takes the arrays of a call and runs the Program; plans.py remembers calls, grid_sizes.py, data_grid.py and
-tails.py are about their grids. notes.py says what is probably not meant, and
-explain.py what a kernel became.
+A function's source is read when it is decorated (source.py), and refuse.py says what a kernel cannot have. It is
+rewritten when it is first traced (rewrite.py): exits.py turns early exits into branches, statements.py and
+expressions.py write calls of a Tracer, in pieces of syntax.py. Running the rewritten function on expressions makes a
+Program (trace.py), with the Tracer (tracer.py) deciding what Python would decide by numbers; control.py has its
+branches and loops, ranges.py `range`, functions.py Python's own functions, values.py what variables hold, and arrays.py
+what indexing means.
+
+call.py takes the arrays of a call and runs the Program, and smaller.py runs it in smaller workgroups where a device
+needs them; launches.py answers the launches of CUDA and numba. plans.py remembers calls; grid_sizes.py, data_grid.py
+and tails.py are about their grids. notes.py says what is probably not meant, and explain.py what a kernel became.
 
 tracing.py and debugs.py tell what invocations compute, by statements that recorder.py adds, as rows.py prints it.
 cost.py counts what a call does (cost_walk.py, intervals.py, counts.py), on a Program that wire.py takes apart;

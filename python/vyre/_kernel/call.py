@@ -15,11 +15,12 @@ from vyre._graph import is_recording
 from vyre._kernel.data_grid import DataGrid, data_grid
 from vyre._kernel.grid_sizes import grid_words
 from vyre._kernel.mistakes import Mistake
+from vyre._kernel.smaller import in_halves
 from vyre._kernel.tails import with_tail
 from vyre._kernel.trace import PARAMS, RECORDS, Traced
 from vyre._kernel.tracer import _ACTIVE
 from vyre._text import as_count, shown
-from vyre.errors import ArgumentError, BindingError, CallError, DispatchTimeoutError
+from vyre.errors import ArgumentError, BindingError, CallError, CapabilityError, DispatchTimeoutError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -361,16 +362,20 @@ def run_on_host(
             f"kernel `{kernel.__name__}` is called without a resident array, and a graph records calls on resident "
             "arrays. Fix: make them with vyre.array(x) or vyre.empty(n), or call it after the with-block."
         )
-    outputs = _core._run(
-        traced.program,
-        _host_inputs(kernel, traced, given, shapes, words),
-        workgroups,
+    inputs = _host_inputs(kernel, traced, given, shapes, words)
+    label = f"kernel `{kernel.__name__}`"
+    rest = (
         *place(options.get("backend"), options.get("device")),
         options.get("timeout"),
         None,
         options.get("optimize"),
-        f"kernel `{kernel.__name__}`",
+        label,
     )
+    try:
+        outputs = _core._run(traced.program, inputs, workgroups, *rest)
+    except CapabilityError as error:
+        program, counts = in_halves(traced, workgroups, error, label)
+        outputs = _core._run(program, inputs, counts, *rest)
     if traced.seen is not None:
         traced.seen(outputs[RECORDS])
     results = []
@@ -484,23 +489,32 @@ def run_resident(
     for name, table in traced.tables.items():
         arrays.append(_kept(traced, ("table", name), table, where))
     optimize = options.get("optimize")
-    if zeroed:
-        # A call that is refused leaves the arrays as they were.
-        if isinstance(workgroups, DataGrid):
-            workgroups.plan(traced.program, arrays, optimize)
-        else:
-            _core._plan_call(traced.program, False, *arrays, workgroups=workgroups, optimize=optimize)
-        for array in zeroed:
-            array.fill(array.dtype.type(0))
+    # The Out arrays are filled when the call has been planned, so that a call that is refused leaves them as they were.
     if isinstance(workgroups, DataGrid):
+        if zeroed:
+            workgroups.plan(traced.program, arrays, optimize)
+        _fill_with_zeros(zeroed)
         workgroups.run(traced.program, arrays, optimize)
     else:
-        traced.program(*arrays, workgroups=workgroups, optimize=optimize)
+        try:
+            if zeroed:
+                _core._plan_call(traced.program, False, *arrays, workgroups=workgroups, optimize=optimize)
+            _fill_with_zeros(zeroed)
+            traced.program(*arrays, workgroups=workgroups, optimize=optimize)
+        except CapabilityError as error:
+            program, counts = in_halves(traced, workgroups, error, f"kernel `{kernel.__name__}`")
+            _fill_with_zeros(zeroed)
+            program(*arrays, workgroups=counts, optimize=optimize)
     if traced.seen is not None:
         traced.seen(_kept(traced, ("table", RECORDS), traced.tables[RECORDS], where))
     for host, array in back:
         np.copyto(host, array.numpy())
     return _bare(results)
+
+
+def _fill_with_zeros(arrays: Sequence[Array]) -> None:
+    for array in arrays:
+        array.fill(array.dtype.type(0))
 
 
 _MOST_KEPT = 64

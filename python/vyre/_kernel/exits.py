@@ -12,6 +12,7 @@ from __future__ import annotations
 import ast
 
 from vyre._kernel.refuse import is_range
+from vyre._kernel.syntax import place
 
 __all__ = ["RESULT", "leave_by_branches"]
 
@@ -38,7 +39,7 @@ def leave_by_branches(function: ast.FunctionDef, is_kernel: bool) -> None:
                 function.body.append(last)
             return
         if not _always_leaves(body):
-            body = [*body, ast.copy_location(ast.Return(value=None), last)]
+            body = [*body, place(ast.Return(value=None), last)]
     made, _ = exits.block(body, None)
     if not is_kernel:
         start = [_assign(_RETURNED, ast.Constant(False), body[0])]
@@ -251,4 +252,4 @@ def _assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
 
 
 def _at(node, at):  # type: ignore[no-untyped-def]
-    return ast.copy_location(node, at)
+    return place(node, at)

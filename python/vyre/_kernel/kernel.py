@@ -12,12 +12,13 @@ from vyre._kernel.call import call, checked_call, noted_call, text_without_outs
 from vyre._kernel.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
 from vyre._kernel.explain import explained
+from vyre._kernel.launches import refuse_attribute
 from vyre._kernel.mistakes import Mistake, Spot, kernel_error
 from vyre._kernel.notes import notes_of
 from vyre._kernel.parameters import parameters_of, workgroup_counts
 from vyre._kernel.plans import plan_of, signature
 from vyre._kernel.recording import RECORDING
-from vyre._kernel.rewrite import rewrite
+from vyre._kernel.rewrite import Definition, Rewritten
 from vyre._kernel.trace import Traced, trace
 from vyre._kernel.tracer import is_tracing
 from vyre._text import shown
@@ -59,9 +60,9 @@ class Kernel:
         functools.update_wrapper(self, function)
         self._function, self._workgroup_size = function, size
         try:
-            self._rewritten = rewrite(function, is_kernel=True)
+            self._definition = Definition(function, is_kernel=True)
             self._parameters = parameters_of(function)
-            _refuse_assigned(self._parameters, self._rewritten.assigned)
+            _refuse_assigned(self._parameters, self._definition.assigned)
         except Mistake as mistake:
             raise kernel_error(function.__name__, mistake, _definition(function)) from None
         self._constants = tuple(each for each in self._parameters if each.kind == "const")
@@ -69,6 +70,13 @@ class Kernel:
         self._programs: OrderedDict[Any, Traced] = OrderedDict()
         self._plans: dict[Any, Any] = {}  # of calls that were made before, by what they were given
         self._copies: dict[int, Any] = {}  # captured tables, each with the array that it is a copy of
+
+    @property
+    def _rewritten(self) -> Rewritten:
+        try:
+            return self._definition.rewritten()
+        except Mistake as mistake:
+            raise kernel_error(self.__name__, mistake, _definition(self._function)) from None
 
     @property
     def program(self) -> Program:
@@ -299,6 +307,9 @@ class Kernel:
             "invocation for each element, or @vyre.kernel(workgroup_size=threads) and "
             f"{written[:-1]}{'' if written.endswith('()') else ', '}workgroups=blocks)."
         )
+
+    def __getattr__(self, name: str) -> Any:
+        refuse_attribute(self, name)
 
     def __repr__(self) -> str:
         return f"<vyre.Kernel {self.__name__}({', '.join(each.name for each in self._parameters)})>"

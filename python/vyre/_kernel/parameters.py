@@ -13,6 +13,7 @@ import numpy as np
 from vyre._core import DataType
 from vyre._kernel.mistakes import Mistake, Spot
 from vyre._kernel.refuse import spot_at
+from vyre._kernel.source import definition_of
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
@@ -164,9 +165,7 @@ def parameters_of(function: Callable[..., Any]) -> list[Parameter]:
 
 def _spot(function: Callable[..., Any], name: str) -> Spot | None:
     """Where a parameter stands in the source."""
-    from vyre._kernel.rewrite import _source_of
-
-    tree, file = _source_of(function)  # type: ignore[arg-type]
+    tree, file = definition_of(function)  # type: ignore[arg-type]
     written = tree.args
     for each in [*written.posonlyargs, *written.args, *written.kwonlyargs, written.vararg, written.kwarg]:
         if each is not None and each.arg == name:

@@ -17,9 +17,10 @@ from vyre._core import Array, DataType
 from vyre._default import place
 from vyre._kernel.call import _RANGES, _given, _shapes, _workgroups, overlap, run_resident
 from vyre._kernel.grid_sizes import grid_words
+from vyre._kernel.smaller import in_halves
 from vyre._kernel.tails import with_tail
 from vyre._kernel.trace import PARAMS, RECORDS
-from vyre.errors import DispatchTimeoutError
+from vyre.errors import CapabilityError, DispatchTimeoutError
 
 if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
@@ -124,16 +125,12 @@ class _HostPlan(_Plan):
         option = kwargs.get
         where, label = place(option("backend"), option("device")), self._label
         try:
-            outputs = _core._run(
-                self.traced.program,
-                inputs,
-                self._workgroups,
-                *where,
-                option("timeout"),
-                None,
-                option("optimize"),
-                label,
-            )
+            rest = (*where, option("timeout"), None, option("optimize"), label)
+            try:
+                outputs = _core._run(self.traced.program, inputs, self._workgroups, *rest)
+            except CapabilityError as error:
+                program, counts = in_halves(self.traced, self._workgroups, error, label)
+                outputs = _core._run(program, inputs, counts, *rest)
         except DispatchTimeoutError as error:
             raise with_tail(self._kernel, self.traced, self._shapes, None, self._workgroups, error) from None
         if self.traced.seen is not None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from vyre._kernel.mistakes import Mistake, Spot
 
-__all__ = ["refuse", "spot_at"]
+__all__ = ["Names", "is_range", "refuse", "spot_at"]
 
 # Syntax: what it is called, and what to write instead.
 _REFUSED: dict[type[ast.AST], tuple[str, str]] = {
@@ -45,8 +45,42 @@ def spot_at(file: str, node: Any) -> Spot:
     return Spot(file, node.lineno, node.col_offset + 1, end)
 
 
-def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> None:
-    """Raise the Mistake of the first statement or expression of the source that has no meaning in a kernel."""
+# Nodes without a rule of their own, which are most of a source.
+_FREE = frozenset([ast.Call, ast.Compare, ast.Expr, ast.If, ast.IfExp, ast.Subscript, ast.Tuple, ast.UnaryOp])
+_WITHOUT_PARTS = frozenset([ast.Load, ast.Store, *ast.operator.__subclasses__(), *ast.unaryop.__subclasses__()])
+
+
+class Names:
+    """The names that a source has, as refuse finds them.
+
+    Attributes:
+        assigned: each name that is assigned as a whole, with the first place.
+        read: each name that is read, with the attributes that are read of it.
+    """
+
+    def __init__(self) -> None:
+        self.assigned: dict[str, ast.Name] = {}
+        self.read: dict[tuple[str, ...], None] = {}
+
+    def add_name(self, node: ast.Name) -> None:
+        if isinstance(node.ctx, ast.Store):
+            self.assigned.setdefault(node.id, node)
+        else:
+            self.read[node.id,] = None
+
+    def add_attributes(self, node: ast.Attribute) -> None:
+        chain: list[str] = []
+        inner: ast.expr = node
+        while isinstance(inner, ast.Attribute):
+            chain.append(inner.attr)
+            inner = inner.value
+        if isinstance(inner, ast.Name):
+            self.read[(inner.id, *reversed(chain))] = None
+
+
+def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> Names:
+    """The names of a source. Raises the Mistake of its first statement or expression without a meaning in a kernel."""
+    names = Names()
     found: list[tuple[tuple[int, int], Mistake]] = []
 
     def add(node: Any, problem: str, fix: str, rule: str = "K001") -> None:
@@ -55,16 +89,26 @@ def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> None:
     where = "a kernel" if is_kernel else f"the helper `{function.name}`"
     loops: list[str] = []
 
+    def visit_parts(node: ast.AST) -> None:
+        for value in node.__dict__.values():
+            if type(value) is list:
+                for each in value:
+                    if isinstance(each, ast.AST):
+                        visit(each)
+            elif isinstance(value, ast.AST) and type(value) not in _WITHOUT_PARTS:
+                visit(value)
+
     def visit(node: ast.AST) -> None:
         kind = type(node)
+        if kind in _FREE:
+            visit_parts(node)
+            return
         if kind in _REFUSED:
             what, fix = _REFUSED[kind]
             add(node, f"{where} has {what}", fix)
             return
         if isinstance(node, ast.Constant):
             _constant(node, add)
-        elif isinstance(node, (ast.Div, ast.Pow, ast.MatMult)):
-            return
         elif isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, (ast.Div, ast.MatMult)):
             if isinstance(node.op, ast.Div):
                 add(node, f"{where} has `/`, which gives floats", "write `//`")
@@ -87,6 +131,7 @@ def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> None:
                     add(node.target, "a loop over range has one variable", "write `for i in range(...)`")
                 else:
                     _loop_variable(node, loops, add)
+                    names.add_name(node.target)
                     visit(node.iter)
                     loops.append(node.target.id)
                     for child in [*node.body, *node.orelse]:
@@ -96,7 +141,12 @@ def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> None:
         elif isinstance(node, ast.Return) and is_kernel and node.value is not None:
             if not (isinstance(node.value, ast.Constant) and node.value.value is None):
                 add(node, "a kernel returns a value", "store it into an Out array; the call returns that array")
-        elif isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)) and node.id in loops:
+        elif isinstance(node, ast.Attribute):
+            names.add_attributes(node)
+        elif isinstance(node, ast.Name):
+            names.add_name(node)
+            if isinstance(node.ctx, ast.Load) or node.id not in loops:
+                return
             add(
                 node,
                 f"`{node.id}` is assigned in the loop whose variable it is",
@@ -112,13 +162,13 @@ def refuse(function: ast.FunctionDef, file: str, is_kernel: bool) -> None:
             _unrolled_target(node.target, add)
         elif isinstance(node, ast.AnnAssign) and not isinstance(node.target, ast.Name):
             add(node.target, "an element or attribute has an annotation", "leave the annotation out")
-        for child in ast.iter_child_nodes(node):
-            visit(child)
+        visit_parts(node)
 
     for statement in function.body:
         visit(statement)
     if found:
         raise min(found, key=lambda each: each[0])[1]
+    return names
 
 
 def is_range(node: ast.expr) -> bool:

@@ -21,7 +21,7 @@ from vyre._kernel.arrays import KernelArray
 from vyre._kernel.assignments import at_assignments, note_lets
 from vyre._kernel.inside import gid, lid, wid
 from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
-from vyre._kernel.rewrite import Rewritten, rewrite
+from vyre._kernel.rewrite import Definition, Rewritten
 from vyre._kernel.tracer import Tracer
 from vyre.errors import ArgumentError, KernelError, ValidationError
 
@@ -92,6 +92,8 @@ class Traced:
     inlined: dict[FunctionType, int] = field(default_factory=dict)  # each helper, and how often
     seen: Callable[[Any], None] | None = None  # takes the words of RECORDS after a run
     kept: dict[Any, Any] = field(default_factory=dict)  # words and tables on devices, the oldest first
+    is_size_chosen: bool = False  # the kernel names no workgroup size, and its bytes do not depend on one
+    halves: Program | None = None  # the program with smaller workgroups, once a device has needed it
 
 
 def trace(
@@ -147,7 +149,15 @@ def trace(
             raise
         raise kernel_error(function.__name__, _of_python(error, function), spot) from None
     tables = {name: values for name, (values, _) in tracer.table_values().items()}
-    return Traced(program, tables, words, inliner.captured(), tuple(tracer.grid_axes), inliner.inlined)
+    return Traced(
+        program,
+        tables,
+        words,
+        inliner.captured(),
+        tuple(tracer.grid_axes),
+        inliner.inlined,
+        is_size_chosen=workgroup_size is None,
+    )
 
 
 def _spots(
@@ -396,7 +406,7 @@ def _is_library(file: str) -> bool:
 
 @functools.lru_cache(maxsize=512)
 def _rewritten_helper(function: FunctionType) -> Rewritten:
-    return rewrite(function, is_kernel=False)
+    return Definition(function, is_kernel=False).rewritten()
 
 
 def _all_code(code: CodeType) -> list[CodeType]:

@@ -1,0 +1,113 @@
+"""Pieces of syntax trees that rewriting makes, each at the place of a node of the user's source.
+
+Every function takes the node ``at`` whose place its result gets, so that no walk has to fill places in afterwards: such
+walks took most of the time of rewriting.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Any
+
+from vyre._kernel.refuse import is_range
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+__all__ = [
+    "TRACER",
+    "UNDEFINED",
+    "assign",
+    "assigned_names",
+    "called",
+    "for_loop",
+    "lambda_of",
+    "name_at",
+    "place",
+    "target_of",
+    "targets_of",
+    "tuple_of",
+    "undefined",
+]
+
+TRACER = "vyre$t"
+UNDEFINED = "vyre$undefined"
+_LOAD, _STORE = ast.Load(), ast.Store()
+
+
+def place(node: Any, at: Any) -> Any:
+    """The node, at the place of another."""
+    node.lineno, node.col_offset = at.lineno, at.col_offset
+    node.end_lineno, node.end_col_offset = at.end_lineno, at.end_col_offset
+    return node
+
+
+def name_at(name: str, at: Any) -> ast.expr:
+    return place(ast.Name(name, _LOAD), at)
+
+
+def tuple_of(names: tuple[str, ...], at: Any) -> ast.expr:
+    return place(ast.Tuple(elts=[name_at(name, at) for name in names], ctx=_LOAD), at)
+
+
+def target_of(name: str, at: Any) -> ast.expr:
+    return place(ast.Name(name, _STORE), at)
+
+
+def targets_of(names: Iterable[str], at: Any) -> ast.expr:
+    return place(ast.Tuple(elts=[target_of(name, at) for name in names], ctx=_STORE), at)
+
+
+def assign(name: str, value: ast.expr, at: Any) -> ast.stmt:
+    """``name = value``."""
+    return place(ast.Assign(targets=[target_of(name, at)], value=value), at)
+
+
+def for_loop(target: ast.expr, items: ast.expr, body: list[ast.stmt], at: Any) -> ast.stmt:
+    return place(ast.For(target=target, iter=items, body=body, orelse=[], type_comment=None), at)
+
+
+def undefined(name: str, why: str, at: Any) -> ast.expr:
+    """The value of a variable that cannot be read."""
+    arguments: list[ast.expr] = [place(ast.Constant(text), at) for text in (name, why)]
+    return place(ast.Call(func=name_at(UNDEFINED, at), args=arguments, keywords=[]), at)
+
+
+def called(owner: str, method: str, at: Any, *arguments: ast.expr) -> ast.expr:
+    """``owner.method(*arguments)``; constants among the arguments need no place."""
+    function = place(ast.Attribute(value=name_at(owner, at), attr=method, ctx=_LOAD), at)
+    for each in arguments:
+        if not hasattr(each, "lineno"):
+            place(each, at)
+    return place(ast.Call(func=function, args=list(arguments), keywords=[]), at)
+
+
+def lambda_of(body: ast.expr, at: Any, *names: str) -> ast.expr:
+    """``lambda *names: body``."""
+    arguments = ast.arguments(
+        posonlyargs=[], args=[place(ast.arg(name), at) for name in names], kwonlyargs=[], kw_defaults=[], defaults=[]
+    )
+    return place(ast.Lambda(args=arguments, body=body), at)
+
+
+def assigned_names(statements: Iterable[ast.stmt]) -> dict[str, None]:
+    """The variables that statements assign, in order; not those of loops over range."""
+    found: dict[str, None] = {}
+    open_: list[Any] = [*statements][::-1]
+    while open_:
+        node = open_.pop()
+        kind = type(node)
+        if kind is ast.Name:
+            if type(node.ctx) is ast.Store:
+                found[node.id] = None
+        elif kind is ast.Tuple or kind is ast.List:
+            open_.extend(reversed(node.elts))
+        elif kind is ast.Assign:
+            open_.extend(reversed(node.targets))
+        elif kind is ast.AugAssign or kind is ast.AnnAssign:
+            open_.append(node.target)
+        elif isinstance(node, (ast.For, ast.While, ast.If)):
+            open_ += [*node.body, *node.orelse][::-1]
+            if isinstance(node, ast.For) and not is_range(node.iter):
+                open_.append(node.target)
+    return found

@@ -1,0 +1,150 @@
+"""The definition of a function is found in its file, whatever the layout of its lines."""
+
+from __future__ import annotations
+
+import ast
+import importlib.util
+import sys
+import threading
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre._kernel.source import definition_of
+from vyre.errors import KernelError
+
+LAYOUTS = '''\
+def plain(function):
+    return function
+
+
+def one_line(): return 1
+def another(): return 2
+
+@plain
+@plain(
+plain
+)
+def decorated(
+    a,
+    b=(1,
+2),
+):
+    text = """
+not the end
+def nor_this(): pass
+    """
+    # a comment that is indented
+# and one that is not
+    both = a \\
++ b
+    return [
+text,
+both
+]
+
+# after it
+class Holder:
+    def method(self):
+        """It says so."""
+        if self:
+            return 1
+
+        pass
+    other = 1
+
+    async def coroutine(self):
+        return (
+    1)
+if True:
+\tdef by_tabs():
+\t\tx = 1
+\t\treturn x
+\ty = 2
+def last():
+    x = 1
+    return x  # without a newline'''
+
+
+def loaded(tmp_path, text, name):
+    path = tmp_path / f"{name}.py"
+    path.write_text(text, encoding="utf-8")
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    finally:
+        del sys.modules[name]
+    return module
+
+
+@pytest.mark.parametrize("name", ["plain", "one_line", "another", "decorated", "method", "by_tabs", "last"])
+def test_a_definition_is_the_one_of_the_whole_file(tmp_path, name):
+    text = LAYOUTS.replace("@plain(\nplain\n)", "@plain")
+    module = loaded(tmp_path, text, "layouts")
+    function = module.Holder.method if name == "method" else getattr(module, name)
+    whole = next(each for each in ast.walk(ast.parse(text)) if getattr(each, "name", "") == name)
+    found, file = definition_of(function)
+    assert file == module.__file__
+    assert ast.dump(found, include_attributes=True) == ast.dump(whole, include_attributes=True)
+
+
+def test_a_definition_with_a_decorator_over_lines_is_found(tmp_path):
+    text = LAYOUTS.replace("@plain(\nplain\n)", "@(\nplain\n)")
+    whole = next(each for each in ast.walk(ast.parse(text)) if getattr(each, "name", "") == "decorated")
+    found, _ = definition_of(loaded(tmp_path, text, "layouts").decorated)
+    assert ast.dump(found, include_attributes=True) == ast.dump(whole, include_attributes=True)
+
+
+def test_each_call_gives_a_tree_of_its_own():
+    first, _ = definition_of(loaded)
+    second, _ = definition_of(loaded)
+    assert first is not second
+    assert ast.dump(first) == ast.dump(second)
+
+
+def test_a_file_that_changed_since_it_was_imported_is_refused(tmp_path):
+    text = "import vyre\ndef k(out: vyre.Out[vyre.u32]):\n    out[0] = 1\n"
+    module = loaded(tmp_path, text, "changed")
+    (tmp_path / "changed.py").write_text("import vyre\nx = 1\ny = 2\n", encoding="utf-8")
+    with pytest.raises(KernelError) as caught:
+        vyre.kernel(module.k)
+    assert caught.value.diagnostics[0].message == (
+        "vyre kernel: `k` is no function that begins with `def`, or its file has changed since it was imported. "
+        "Fix: write it as `def name(...):`, and import the file anew when it has changed."
+    )
+
+
+def test_what_a_kernel_cannot_have_is_refused_after_its_last_instruction(tmp_path):
+    text = "import vyre\ndef k(out: vyre.Out[vyre.u32]):\n    out[0] = 1\n    return\n    out[1] = 2.5\n"
+    with pytest.raises(KernelError) as caught:
+        vyre.kernel(loaded(tmp_path, text, "unreached").k)
+    assert caught.value.diagnostics[0].message == "vyre kernel: a kernel computes with the float 2.5. " + (
+        "Fix: use integers: x * p // q is x times the fraction p / q."
+    )
+
+
+def test_threads_that_call_a_kernel_first_at_once_get_its_values():
+    @vyre.kernel
+    def doubled(x: vyre.In[vyre.u32], out: vyre.Out[vyre.u32]):
+        i = vyre.gid(0)
+        if i < len(out):
+            y = x[i]
+            if y > 3:
+                y = y * 2
+            out[i] = y
+
+    start, found = threading.Barrier(4), []
+
+    def work():
+        start.wait()
+        found.append(doubled(np.arange(6, dtype=np.uint32), backend="reference").tolist())
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert found == [[0, 1, 2, 3, 8, 10]] * 4
