@@ -308,8 +308,10 @@ class Kernel:
             f"{written[:-1]}{'' if written.endswith('()') else ', '}workgroups=blocks)."
         )
 
-    def __getattr__(self, name: str) -> Any:
-        refuse_attribute(self, name)
+    if not TYPE_CHECKING:  # a type checker would take every name for an attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            refuse_attribute(self, name)
 
     def __repr__(self) -> str:
         return f"<vyre.Kernel {self.__name__}({', '.join(each.name for each in self._parameters)})>"
