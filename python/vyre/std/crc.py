@@ -4,7 +4,7 @@ A message is a polynomial over GF(2), and its CRC is the remainder modulo P = x^
 P(x)^(2^k) = P(x^(2^k)) is zero modulo P as well: with y = x^(32 G) for a power of two G, y^32 is the sum of the same
 few lower powers of y that x^32 is of lower powers of x. An invocation that takes every G-th word therefore keeps 32
 words and needs exclusive ors of words alone, without tables, however long the message is. What is left, 32 G words, is
-then combined with tables. On a device, an invocation takes vectors of four words and keeps 32 for each of them: loads
+then combined with tables. On a GPU, an invocation takes vectors of four words and keeps 32 for each of them: loads
 of single words take longer there than all of the arithmetic.
 """
 
@@ -40,7 +40,7 @@ GROUP_WINDOW = 2**28  # and a workgroup: the same
 # invocation as much as some hundred words, so a processor gets no more workgroups than it has cores.
 STRIDES = (2**16, 2**14, 2**11, 2**8)
 SHARE, SHARE_OF_PROCESSORS = 128, 512
-QUAD = 4  # words of an element that an invocation of a device loads
+QUAD = 4  # words of an element that an invocation of a GPU loads
 LONG = 4 * STRIDES[-1] * SHARE  # bytes from which a message may be shared by several workgroups
 MOST_TURNS = 32_768
 FEW = 32  # messages that have a workgroup each, even short ones
@@ -276,19 +276,25 @@ def words_of(elements: list[Any], width: int) -> list[list[Any]]:
     """Give the first words of all elements, then their second words, and so on."""
     if width == 1:
         return [elements]
-    return [
-        [each.x for each in elements],
-        [each.y for each in elements],
-        [each.z for each in elements],
-        [each.w for each in elements],
-    ]
+    x, y = [each.x for each in elements], [each.y for each in elements]
+    z, w = [each.z for each in elements], [each.w for each in elements]
+    return [x, y, z, w]
+
+
+@cache
+def width_on(backend: str, device: int) -> int:
+    """How many words an invocation loads at a time; single ones on a processor, which vectors do not make faster."""
+    if backend in ("cpu", "reference"):
+        return 1
+    kinds = {each.index: each.kind for each in vyre.devices(backend)}
+    return 1 if kinds.get(device) in ("software gpu", "cpu") else QUAD
 
 
 def crc_of_one(modulus: Modulus, words: Array, value: Array, size: int, stride: int) -> Array:
     """Make the CRC of one message of ``size`` bytes that ``stride`` invocations share."""
-    if words.backend in ("cpu", "reference"):
-        return make_long(modulus, stride, 1)(words, words, value, size)
-    return make_long(modulus, stride, QUAD)(words[: len(words) // 4 * 4].reshape(-1, 4), words, value, size)
+    width = width_on(words.backend, words.device)
+    elements = words[: len(words) // 4 * 4].reshape(-1, 4) if width == QUAD else words
+    return make_long(modulus, stride, width)(elements, words, value, size)
 
 
 def _crc(modulus: Modulus, data: Any, value: Any, backend: str | None, device: int | Device | None) -> Any:

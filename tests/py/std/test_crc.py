@@ -2,6 +2,7 @@
 
 import zlib
 from itertools import pairwise
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -54,6 +55,36 @@ def test_a_message_shared_by_many_workgroups_is_zlibs(length, stride, rng, monke
     assert crc32c(data[:-1], backend="cpu") == crc32c([data[:-1]], backend="cpu")[0]
     resident = vyre.array(np.frombuffer(data, np.uint8), backend="cpu")
     assert crc32(resident, 5).numpy().tolist() == [zlib.crc32(data, 5)]
+
+
+def crc_by_vectors(modulus, data, **target):
+    """The CRC of a message that a workgroup's invocations share, four words at a time."""
+    words = vyre.array(np.frombuffer(data.ljust(-(-len(data) // 16) * 16, b"\xff"), np.uint32), **target)
+    value = vyre.array(np.array([5], np.uint32), **target)
+    return crc.make_long(modulus, crc.LANES, crc.QUAD)(words.reshape(-1, 4), words, value, len(data)).numpy().tolist()
+
+
+@pytest.mark.parametrize("tail", [0, 3, 4, 15])
+@pytest.mark.parametrize("backend", ["reference", "cpu"])
+def test_invocations_that_take_four_words_at_a_time_get_the_same(backend, rng, tail):
+    turn = 16 * crc.LANES * TAPS
+    for size in (turn // 64,) if backend == "reference" else (turn // 3, turn, turn + turn // 3):
+        data = rng.bytes(size + tail)
+        assert crc_by_vectors(_polynomials.CRC32, data, backend=backend) == [zlib.crc32(data, 5)]
+        assert crc_by_vectors(_polynomials.CRC32C, data, backend=backend) == [crc32c_bitwise(data, 5)]
+
+
+@pytest.mark.slow
+def test_four_words_at_a_time_on_every_device(rng, slow_target):
+    data = rng.bytes(50_007)
+    assert crc_by_vectors(_polynomials.CRC32, data, **slow_target) == [zlib.crc32(data, 5)]
+
+
+def test_single_words_are_taken_on_a_processor(monkeypatch):
+    assert [crc.width_on(backend, 0) for backend in ("cpu", "reference")] == [1, 1]
+    devices = [SimpleNamespace(index=0, kind="software gpu"), SimpleNamespace(index=1, kind="discrete gpu")]
+    monkeypatch.setattr(vyre, "devices", lambda backend: devices)
+    assert [crc.width_on.__wrapped__("vulkan", index) for index in (0, 1)] == [1, crc.QUAD]
 
 
 @pytest.mark.parametrize("size", [0, 2**17 - 1, 2**17, 2**20 - 1, 2**20, 2**23, 2**26, 2**32 - 1])
