@@ -37,6 +37,7 @@ NOT_METHODS = {
     "__dict__",
     "__dir__",
     "__doc__",
+    "__getattr__",
     "__getattribute__",
     "__getstate__",
     "__init_subclass__",
