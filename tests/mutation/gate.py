@@ -152,6 +152,10 @@ def _pytest(name: str, *arguments: str, without: tuple[str, ...] = (), part_of: 
     return Suite(name, "_core", (sys.executable, "-m", "pytest", *fixed, *ignored, "--", *arguments), part_of)
 
 
+def _tests(pattern: str) -> list[str]:
+    return sorted(str(path.relative_to(ROOT)) for path in (ROOT / "tests/py").glob(pattern))
+
+
 SUITES = {
     suite.name: suite
     for suite in (
@@ -174,6 +178,9 @@ SUITES = {
         _pytest("python", "tests/py", "python/vyre"),
         _pytest("proofs", "tests/py/test_proofs.py", part_of="python"),
         _pytest("wgsl", "tests/py/conformance/test_wgsl.py", part_of="python"),
+        _pytest("std", "tests/py/std", part_of="python"),
+        _pytest("kernels", *_tests("test_kernel*.py"), part_of="python"),
+        _pytest("procedures", *_tests("test_procedure*.py"), part_of="python"),
         _pytest(
             "python-api",
             "tests/py",
@@ -203,6 +210,9 @@ NEAREST = {
     "cpp/vyre/run/": ("run",),
     "cpp/vyre/fuzz/": ("fuzz_programs",),
     "cpp/bindings/": ("python-api",),
+    "python/vyre/std/": ("std", "python-api"),
+    "python/vyre/_kernel/": ("kernels", "python-api"),
+    "python/vyre/_procedure/": ("procedures", "std", "python-api"),
     "python/": ("python-api",),
 }
 
