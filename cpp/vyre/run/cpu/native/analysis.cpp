@@ -255,6 +255,31 @@ class Analyser {
 
   // --- Cells and live ranges ---
 
+  // Whether the lanes of a group, and not only those of each of its vectors, are neighbours along x.
+  bool lines() const {
+    const auto& size = kernel_.workgroup_size;
+    return !found_.whole_workgroups || (size[1] == 1 && size[2] == 1);
+  }
+
+  // Whether the value rises by one through a whole group, and its first lane follows from that of an operand.
+  bool has_first_lane(std::uint32_t position) const {
+    const Instruction& instruction = at(position);
+    if (!varies(position) || !lines() || found_.strides[position] != 1u) return false;
+    const auto follows = [&](ValueId row, ValueId uniform) { return found_.first_lane[row.index] != kNone && !varies(uniform); };
+    switch (instruction.op) {
+      case Opcode::InvocationId:
+        return true;
+      case Opcode::LocalId:
+        return found_.whole_workgroups;
+      case Opcode::Add:
+        return follows(instruction.a, instruction.b) || follows(instruction.b, instruction.a);
+      case Opcode::Sub:
+        return follows(instruction.a, instruction.b);
+      default:
+        return false;
+    }
+  }
+
   CellId new_cell(std::uint32_t value, bool varying) {
     found_.cells.push_back({.value = value, .varying = varying});
     return static_cast<CellId>(found_.cells.size() - 1);
@@ -269,9 +294,15 @@ class Analyser {
         found_.of_variable[variable][lane] = new_cell(kNone, found_.uniformity.variable_varies[variable]);
       }
     }
+    found_.first_lane.assign(size_, kNone);
     for (std::uint32_t position = 0; position < size_; ++position) {
       const Instruction& instruction = at(position);
       if (!is_used(position) || instruction.lanes == 0) continue;
+      if (has_first_lane(position)) {
+        const CellId id = found_.first_lane[position] = new_cell(position, false);
+        found_.cells[id].begin = found_.cells[id].end = 2 * position + 1;
+        found_.cells[id].of_group = true;
+      }
       auto& cells = found_.of_value[position];
       if (instruction.op == Opcode::Lane) {
         cells[0] = found_.of_value[instruction.a.index][instruction.imm];
@@ -342,36 +373,74 @@ class Analyser {
     }
   }
 
+  bool lives(CellId id) const { return id != kNone && found_.cells[id].end > found_.cells[id].begin; }
+  bool is_row_access(const Instruction& instruction) const {
+    return lower::accesses_memory(instruction.op) && !lower::is_atomic(instruction.op) && instruction.op != Opcode::LoadPrivate &&
+           instruction.op != Opcode::StorePrivate && found_.first_lane[instruction.a.index] != kNone;
+  }
+
+  // From the last instruction to the first: whether a value is needed at all is known when its users have been seen.
   void find_live_ranges() {
     accesses_.assign(kernel_.variables.size(), {});
-    for (std::uint32_t position = 0; position < size_; ++position) {
+    for (std::uint32_t position = size_; position-- > 0;) {
       const Instruction& instruction = at(position);
       if (!is_used(position) || forms_[position] == Form::Folded) continue;
-      if (varies(position) && (lower::divides(instruction.op) || divides_ids(instruction))) found_.divides = true;
       if (instruction.op == Opcode::Lane || instruction.op == Opcode::Pack) continue;
-      const float weight = weight_at(position);
       if (lower::is_of_variable(instruction.op)) accesses_[instruction.imm].push_back(position);
-      if (instruction.op == Opcode::Loop) {
-        use_value(instruction.a, position, varies(position), weight);
-        use_value(instruction.b, position, varies(position), 8 * weight);
-        for (const CellId bound : found_.of_value[instruction.b.index]) {
-          if (bound != kNone) found_.cells[bound].end = std::max(found_.cells[bound].end, 2 * until_end(bound, position) + 2);
+      const bool made = std::ranges::any_of(found_.of_value[position], [&](CellId id) { return lives(id); });
+      const float weight = weight_at(position);
+      if (const CellId first = found_.first_lane[position]; first != kNone) {
+        if (made) {
+          found_.cells[first].end = std::max(found_.cells[first].end, 2 * position + 2);
+          found_.cells[first].weight += weight;
         }
-        Cell& turn = found_.cells[found_.of_value[position][0]];
-        turn.end = std::max(turn.end, 2 * kernel_.partner[position] + 2);
-        turn.weight += 16 * weight;
-        continue;
+        if (lives(first)) use_first_lanes(instruction, position, weight);
+        if (made || lives(first)) continue;
       }
-      const bool as_vector = reads_vectors(position);
-      for (const ValueId operand : {instruction.a, instruction.b, instruction.c, instruction.d}) {
-        use_value(operand, position, as_vector, weight);
-      }
-      for (const CellId id : found_.of_value[position]) {
-        if (id != kNone && found_.cells[id].value == position) found_.cells[id].weight += weight;
+      if (!made && !lower::has_effect(instruction.op)) continue;
+      if (lower::divides(instruction.op) && varies(position)) found_.divides = true;
+      if (divides_ids(instruction)) found_.divides = true;
+      if (instruction.op == Opcode::Loop) {
+        use_loop(position, weight);
+      } else {
+        use_operands(position, weight);
       }
     }
+    for (auto& positions : accesses_) std::ranges::reverse(positions);
     settle_variables();
     find_crossings();
+  }
+
+  void use_first_lanes(const Instruction& instruction, std::uint32_t position, float weight) {
+    if (instruction.op != Opcode::Add && instruction.op != Opcode::Sub) return;
+    for (const ValueId operand : {instruction.a, instruction.b}) {
+      const CellId first = found_.first_lane[operand.index];
+      use(first != kNone ? first : found_.of_value[operand.index][0], position, false, weight);
+    }
+  }
+
+  void use_operands(std::uint32_t position, float weight) {
+    const Instruction& instruction = at(position);
+    const bool as_vector = reads_vectors(position), row = is_row_access(instruction);
+    if (row) use(found_.first_lane[instruction.a.index], position, false, weight);
+    for (const ValueId operand : {row ? ValueId{} : instruction.a, instruction.b, instruction.c, instruction.d}) {
+      use_value(operand, position, as_vector, weight);
+    }
+    for (const CellId id : found_.of_value[position]) {
+      if (id != kNone && found_.cells[id].value == position) found_.cells[id].weight += weight;
+    }
+  }
+
+  void use_loop(std::uint32_t position, float weight) {
+    const Instruction& instruction = at(position);
+    use_value(instruction.a, position, varies(position), weight);
+    use_value(instruction.b, position, varies(position), 8 * weight);
+    for (const CellId bound : found_.of_value[instruction.b.index]) {
+      if (bound != kNone) found_.cells[bound].end = std::max(found_.cells[bound].end, 2 * until_end(bound, position) + 2);
+    }
+    Cell& turn = found_.cells[found_.of_value[position][0]];
+    turn.end = std::max(turn.end, 2 * kernel_.partner[position] + 2);
+    turn.weight += 16 * weight;
   }
 
   std::uint32_t until_end(CellId bound, std::uint32_t loop) const {

@@ -29,6 +29,7 @@ enum class Form : std::uint8_t {
 struct Cell {
   std::uint32_t value = kNone;  // the instruction that makes it; kNone for a variable
   bool varying = false;
+  bool of_group = false;  // uniform, but for one group of vectors: the value of its first lane
   bool constant = false;
   Form form = Form::Word;
   // Twice the positions in the code: an instruction reads its operands at 2p, and makes its value at 2p + 1.
@@ -52,6 +53,9 @@ struct Analysis {
   std::vector<std::array<CellId, 4>> of_variable;  // by variable
   // By instruction: the difference of its value between neighbouring lanes of a vector, where it is known; of values of one lane.
   std::vector<std::optional<std::uint32_t>> strides;
+  // By instruction whose value rises by one from lane to lane through all of a group: a uniform cell with the value of the first lane.
+  // Accesses use it in place of the lanes' own values, and those are made of it where they are needed.
+  std::vector<CellId> first_lane;
   // By instruction: an If, Else, EndIf, Loop, EndLoop, Barrier, Return or Break that the whole workgroup does at once.
   std::vector<bool> of_workgroup;
   std::vector<Region> regions;

@@ -12,7 +12,8 @@ using Word = std::uint32_t;
 struct Extent {
   std::byte* words;
   std::uint64_t length;  // elements
-  std::int64_t full;     // the last index at which a whole vector of elements fits; negative when none does
+  std::int64_t full;     // the last index at which elements for all lanes of a group fit; negative when there is none
+  std::int64_t full_vector;  // the same for one vector
 };
 
 struct Context {

@@ -105,7 +105,7 @@ Homes assign_homes(const Analysis& analysis, const RegisterFile& file, std::uint
   std::uint32_t crossing_words = 0;
   for (const CellId id : by_begin(analysis, has_home)) {
     const Cell& cell = analysis.cells[id];
-    if (cell.varying && cell.crosses) {
+    if (cell.crosses && (cell.varying || cell.of_group)) {
       homes.of[id].slot = static_cast<std::int32_t>(homes.crossing_cells++ * crossing_bytes);
     } else if (cell.varying && homes.of[id].reg < 0) {
       spilled.push_back(id);

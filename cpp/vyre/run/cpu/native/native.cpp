@@ -37,6 +37,7 @@ std::unique_ptr<const NativeCode> compile_native(const lower::Kernel& kernel, Ve
   if (result->pages == nullptr) return nullptr;
   result->layout = translator.layout();
   result->width = translator.width();
+  result->lanes = translator.lanes();
   result->padded = translator.padded_lanes();
   return result;
 }
@@ -71,7 +72,8 @@ NativeThread::NativeThread(const NativeCode& code, const lower::Kernel& kernel, 
   context_->left = kBetweenLooks;
   Extent* extent = context_->extents;
   const auto add = [&](void* words, std::uint64_t length) {
-    *extent++ = {static_cast<std::byte*>(words), length, static_cast<std::int64_t>(length) - code.width};
+    *extent++ = {static_cast<std::byte*>(words), length, static_cast<std::int64_t>(length) - code.lanes,
+                 static_cast<std::int64_t>(length) - code.width};
   };
   for (const Memory& buffer : buffers) add(buffer.words, buffer.length);
   auto* const shared = reinterpret_cast<Word*>(next);

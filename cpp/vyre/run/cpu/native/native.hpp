@@ -22,7 +22,7 @@ struct NativeCode {
   std::unique_ptr<CodePages> pages;
   Layout layout;
   bool whole_workgroups = false;
-  int width = 0;               // lanes of a vector
+  int width = 0, lanes = 0;    // of a vector, and of a group
   std::uint32_t padded = 0;    // lanes of a workgroup, in whole groups of vectors
   Function function() const { return reinterpret_cast<Function>(const_cast<void*>(pages->start())); }
 };

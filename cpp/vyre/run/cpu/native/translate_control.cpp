@@ -244,6 +244,7 @@ void Translator::return_lanes(std::uint32_t position) {
   if (parted) {
     for (int part = 0; part < parts_; ++part) {
       a_.mask_or_to_memory(frame(returned_ + static_cast<std::uint32_t>(part * a_.vector_bytes())), exec(part), mask_scratch(0));
+      a_.mask_none(exec(part));
     }
   }
   go_on_elsewhere();

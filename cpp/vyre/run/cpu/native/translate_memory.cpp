@@ -84,16 +84,32 @@ void Translator::load(std::uint32_t position) {
   const Instruction& i = at(position);
   const Place place = place_of(i, i.bounded);
   if (!varies(position)) return load_word(position, place);
-  const bool row = analysis_.strides[i.a.index] == 1u;
+  if (is_line(i) && !masked_) return load_row(position, place, 0, parts_);
   for (int part = 0; part < parts_; ++part) {
-    if (row) {
-      load_row(position, place, part);
-    } else if (place.narrow != 0) {
-      load_each(position, place, part);
+    if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
+      place.narrow != 0 ? load_each(position, place, part) : load_gather(position, place, part);
+    } else if (masked_) {
+      load_masked_row(position, place, part);
     } else {
-      load_gather(position, place, part);
+      load_row(position, place, part, 1);
     }
   }
+}
+
+// rax = the index of the first lane of the part.
+void Translator::row_to_rax(const Instruction& i, int part) {
+  if (!is_line(i)) return a_.vmovd(a_.eax, Xbyak::Xmm(in(cell_of(i.a), part, 0).getIdx()));
+  get(a_.eax, analysis_.first_lane[i.a.index]);
+  if (part != 0) a_.add(a_.eax, part * a_.width());
+}
+
+Translator::Xmm Translator::index_of(const Instruction& i, int part) {
+  if (!is_line(i)) return in(cell_of(i.a), part, 0);
+  row_to_rax(i, part);
+  a_.vmovd(Xbyak::Xmm(0), a_.eax);
+  a_.broadcast(a_.v(0), Xbyak::Xmm(0));
+  a_.vpaddd(a_.v(0), a_.v(0), a_.count_up());
+  return a_.v(0);
 }
 
 void Translator::load_word(std::uint32_t position, const Place& place) {
@@ -126,66 +142,74 @@ void Translator::load_word(std::uint32_t position, const Place& place) {
   a_.L(end);
 }
 
-void Translator::load_row(std::uint32_t position, const Place& place, int part) {
+void Translator::load_masked_row(std::uint32_t position, const Place& place, int part) {
   const Instruction& i = at(position);
-  if (masked_ && (place.narrow != 0 || place.lanes != 1)) {
-    return place.narrow != 0 ? load_each(position, place, part) : load_gather(position, place, part);
-  }
+  if (place.narrow != 0) return load_each(position, place, part);
+  if (place.lanes != 1) return load_gather(position, place, part);
   const CellId dest = cell_of_result(position, 0);
-  const Xmm index = in(cell_of(i.a), part, 0);
-  if (masked_) {
-    const Active active = active_lanes(place, index, part);
-    a_.vmovd(a_.eax, Xbyak::Xmm(index.getIdx()));
-    fix_wrapped_row();
-    base_to_rdx(place);
-    const Xmm to = target(dest, part, 1);
-    a_.load_masked(to, active.mask, a_.ptr[a_.rdx + a_.rax * 4]);
-    return out(dest, part, to);
-  }
-  a_.vmovd(a_.eax, Xbyak::Xmm(index.getIdx()));
+  if (!is_needed(dest)) return;
+  const Xmm index = index_of(i, part);
+  const Active active = active_lanes(place, index, part);
+  row_to_rax(i, part);
+  fix_wrapped_row();
+  base_to_rdx(place);
+  const Xmm to = target(dest, part, 1);
+  a_.load_masked(to, active.mask, a_.ptr[a_.rdx + a_.rax * 4]);
+  out(dest, part, to);
+}
+
+// Of `parts` parts from `part` on, whose elements follow each other in memory.
+void Translator::load_row(std::uint32_t position, const Place& place, int part, int parts) {
+  row_to_rax(at(position), part);
   base_to_rdx(place);
   auto* const back = new_label();
   if (place.bounded) {
     auto* const slow = new_label();
-    a_.cmp(a_.rax, extent(place, offsetof(Extent, full)));
+    a_.cmp(a_.rax, extent(place, parts == parts_ ? offsetof(Extent, full) : offsetof(Extent, full_vector)));
     a_.jg(*slow, Xbyak::CodeGenerator::T_NEAR);
     a_.later([=, this] {
       a_.L(*slow);
       masked_ = false;
-      place.narrow != 0 ? load_each(position, place, part) : load_gather(position, place, part);
+      for (int each = part; each < part + parts; ++each) {
+        place.narrow != 0 ? load_each(position, place, each) : load_gather(position, place, each);
+      }
       a_.jmp(*back, Xbyak::CodeGenerator::T_NEAR);
     });
   }
   if (place.lanes != 1) {
-    load_pieces(position, place, part);
-  } else {
-    const Xmm to = target(dest, part, 1);
-    if (place.narrow == 1) {
-      const Address from = a_.ptr[a_.rdx + a_.rax];
-      place.is_signed ? a_.vpmovsxbd(to, from) : a_.vpmovzxbd(to, from);
-    } else if (place.narrow == 2) {
-      const Address from = a_.ptr[a_.rdx + a_.rax * 2];
-      place.is_signed ? a_.vpmovsxwd(to, from) : a_.vpmovzxwd(to, from);
-    } else {
-      a_.load(to, a_.ptr[a_.rdx + a_.rax * 4]);
-    }
-    out(dest, part, to);
+    a_.shl(a_.rax, log2_of(4 * place.lanes));
+    a_.add(a_.rdx, a_.rax);
   }
+  for (int each = 0; each < parts; ++each) load_vector(position, place, part + each, each * a_.width());
   a_.L(*back);
 }
 
-// Elements of two or four words, at rdx + rax: pieces of four words go to the quarters of vectors such that shuffles within quarters
+void Translator::load_vector(std::uint32_t position, const Place& place, int part, int elements) {
+  if (place.lanes != 1) return load_pieces(position, place, part, elements);
+  const CellId dest = cell_of_result(position, 0);
+  const Xmm to = target(dest, part, 1);
+  if (place.narrow == 1) {
+    const Address from = a_.ptr[a_.rdx + a_.rax + elements];
+    place.is_signed ? a_.vpmovsxbd(to, from) : a_.vpmovzxbd(to, from);
+  } else if (place.narrow == 2) {
+    const Address from = a_.ptr[a_.rdx + a_.rax * 2 + 2 * elements];
+    place.is_signed ? a_.vpmovsxwd(to, from) : a_.vpmovzxwd(to, from);
+  } else {
+    a_.load(to, a_.ptr[a_.rdx + a_.rax * 4 + 4 * elements]);
+  }
+  out(dest, part, to);
+}
+
+// Elements of two or four words, from rdx on: pieces of four words go to the quarters of vectors such that shuffles within quarters
 // bring the words of all lanes together.
-void Translator::load_pieces(std::uint32_t position, const Place& place, int part) {
+void Translator::load_pieces(std::uint32_t position, const Place& place, int part, int elements) {
   using Xbyak::Ymm;
   using Xbyak::Zmm;
-  const int quarters = a_.width() / 4;
-  a_.shl(a_.rax, log2_of(4 * place.lanes));
-  a_.add(a_.rdx, a_.rax);
+  const int quarters = a_.width() / 4, begin = elements * static_cast<int>(4 * place.lanes);
   const auto gather_pieces = [&](int to, int first, int step) {
-    a_.vmovdqu(Xbyak::Xmm(to), a_.ptr[a_.rdx + 16 * first]);
+    a_.vmovdqu(Xbyak::Xmm(to), a_.ptr[a_.rdx + (begin + 16 * first)]);
     for (int quarter = 1; quarter < quarters; ++quarter) {
-      const Address piece = a_.ptr[a_.rdx + 16 * (first + quarter * step)];
+      const Address piece = a_.ptr[a_.rdx + (begin + 16 * (first + quarter * step))];
       if (a_.wide()) {
         a_.vinserti32x4(Zmm(to), Zmm(to), piece, static_cast<std::uint8_t>(quarter));
       } else {
@@ -224,7 +248,7 @@ void Translator::load_gather(std::uint32_t position, const Place& place, int par
   for (std::uint32_t lane = 0; lane < place.lanes; ++lane) {
     const CellId dest = cell_of_result(position, lane);
     if (!is_needed(dest)) continue;
-    const Xmm index = in(cell_of(i.a), part, 0);
+    const Xmm index = index_of(i, part);
     const int mask = active_mask(active_lanes(place, index, part));
     base_to_rdx(place);
     const Xmm to = target(dest, part, 1);
@@ -264,7 +288,7 @@ void Translator::load_each(std::uint32_t position, const Place& place, int part)
   const Instruction& i = at(position);
   const CellId dest = cell_of_result(position, 0);
   if (!is_needed(dest)) return;
-  const Xmm index = in(cell_of(i.a), part, 0);
+  const Xmm index = index_of(i, part);
   a_.zero(a_.v(1));
   a_.store(frame(scratch_memory_ + kResults), a_.v(1));
   base_to_rdx(place);
@@ -287,11 +311,14 @@ void Translator::store(std::uint32_t position) {
   const Instruction& i = at(position);
   const Place place = place_of(i, i.bounded || analysis_.selected[position] == Selected::BoundedStore);
   if (!varies(i.a) && !varies(i.b)) return store_word(i, place);
+  if (is_line(i) && !masked_) return store_row(position, place, 0, parts_);
   for (int part = 0; part < parts_; ++part) {
-    if (analysis_.strides[i.a.index] == 1u) {
-      store_row(position, place, part);
-    } else {
+    if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
       store_each(i, place, part);
+    } else if (masked_) {
+      store_masked_row(i, place, part);
+    } else {
+      store_row(position, place, part, 1);
     }
   }
 }
@@ -317,65 +344,67 @@ void Translator::store_word(const Instruction& i, const Place& place) {
   a_.L(end);
 }
 
-void Translator::store_row(std::uint32_t position, const Place& place, int part) {
+void Translator::store_masked_row(const Instruction& i, const Place& place, int part) {
+  if (place.narrow != 0 || place.lanes != 1) return store_each(i, place, part);
+  const Active active = active_lanes(place, index_of(i, part), part);
+  row_to_rax(i, part);
+  fix_wrapped_row();
+  base_to_rdx(place);
+  const Xmm value = in(cell_of(i.b), part, 1);
+  const Address to = a_.ptr[a_.rdx + a_.rax * 4];
+  if (a_.wide()) return a_.store_masked(to, active.mask, value);
+  // A store under a mask takes many times as long with AVX2.
+  Label some, end;
+  a_.mask_bits(a_.ecx, active.mask);
+  a_.cmp(a_.ecx, 0xFF);
+  a_.jne(some);
+  a_.store(to, value);
+  a_.jmp(end);
+  a_.L(some);
+  a_.store_masked(to, active.mask, value);
+  a_.L(end);
+}
+
+void Translator::store_row(std::uint32_t position, const Place& place, int part, int parts) {
   const Instruction& i = at(position);
-  if (masked_ && (place.narrow != 0 || place.lanes != 1)) return store_each(i, place, part);
-  const Xmm index = in(cell_of(i.a), part, 0);
-  if (masked_) {
-    const Active active = active_lanes(place, index, part);
-    a_.vmovd(a_.eax, Xbyak::Xmm(index.getIdx()));
-    fix_wrapped_row();
-    base_to_rdx(place);
-    const Xmm value = in(cell_of(i.b), part, 1);
-    const Address to = a_.ptr[a_.rdx + a_.rax * 4];
-    if (a_.wide()) return a_.store_masked(to, active.mask, value);
-    // A store under a mask takes many times as long with AVX2.
-    Label some, end;
-    a_.mask_bits(a_.ecx, active.mask);
-    a_.cmp(a_.ecx, 0xFF);
-    a_.jne(some);
-    a_.store(to, value);
-    a_.jmp(end);
-    a_.L(some);
-    a_.store_masked(to, active.mask, value);
-    a_.L(end);
-    return;
-  }
-  a_.vmovd(a_.eax, Xbyak::Xmm(index.getIdx()));
+  row_to_rax(i, part);
   base_to_rdx(place);
   auto* const back = new_label();
   if (place.bounded) {
     auto* const slow = new_label();
-    a_.cmp(a_.rax, extent(place, offsetof(Extent, full)));
+    a_.cmp(a_.rax, extent(place, parts == parts_ ? offsetof(Extent, full) : offsetof(Extent, full_vector)));
     a_.jg(*slow, Xbyak::CodeGenerator::T_NEAR);
     a_.later([=, this] {
       a_.L(*slow);
       masked_ = false;
-      store_each(at(position), place, part);
+      for (int each = part; each < part + parts; ++each) store_each(at(position), place, each);
       a_.jmp(*back, Xbyak::CodeGenerator::T_NEAR);
     });
   }
   if (place.lanes != 1) {
-    store_pieces(i, place, part);
-  } else if (place.narrow != 0) {
-    store_narrow_row(place, in(cell_of(i.b), part, 1));
-  } else {
-    a_.store(a_.ptr[a_.rdx + a_.rax * 4], in(cell_of(i.b), part, 1));
+    a_.shl(a_.rax, log2_of(4 * place.lanes));
+    a_.add(a_.rdx, a_.rax);
   }
+  for (int each = 0; each < parts; ++each) store_vector(i, place, part + each, each * a_.width());
   a_.L(*back);
 }
 
+void Translator::store_vector(const Instruction& i, const Place& place, int part, int elements) {
+  if (place.lanes != 1) return store_pieces(i, place, part, elements);
+  const Xmm value = in(cell_of(i.b), part, 1);
+  if (place.narrow != 0) return store_narrow_row(place, value, elements);
+  a_.store(a_.ptr[a_.rdx + a_.rax * 4 + 4 * elements], value);
+}
+
 // The inverse of load_pieces.
-void Translator::store_pieces(const Instruction& i, const Place& place, int part) {
+void Translator::store_pieces(const Instruction& i, const Place& place, int part, int elements) {
   using Xbyak::Ymm;
   using Xbyak::Zmm;
-  const int quarters = a_.width() / 4;
-  a_.shl(a_.rax, log2_of(4 * place.lanes));
-  a_.add(a_.rdx, a_.rax);
+  const int quarters = a_.width() / 4, begin = elements * static_cast<int>(4 * place.lanes);
   const auto scatter_pieces = [&](int from, int first, int step) {
-    a_.vmovdqu(a_.ptr[a_.rdx + 16 * first], Xbyak::Xmm(from));
+    a_.vmovdqu(a_.ptr[a_.rdx + (begin + 16 * first)], Xbyak::Xmm(from));
     for (int quarter = 1; quarter < quarters; ++quarter) {
-      const Address piece = a_.ptr[a_.rdx + 16 * (first + quarter * step)];
+      const Address piece = a_.ptr[a_.rdx + (begin + 16 * (first + quarter * step))];
       if (a_.wide()) {
         a_.vextracti32x4(piece, Zmm(from), static_cast<std::uint8_t>(quarter));
       } else {
@@ -408,11 +437,11 @@ void Translator::store_pieces(const Instruction& i, const Place& place, int part
   scatter_pieces(0, 3, 4);
 }
 
-// The low bytes of a vector's lanes, side by side, at rdx + rax elements.
-void Translator::store_narrow_row(const Place& place, const Xmm& value) {
+// The low bytes of a vector's lanes, side by side.
+void Translator::store_narrow_row(const Place& place, const Xmm& value, int elements) {
   using Xbyak::Ymm;
   using Xbyak::Zmm;
-  const Address to = place.narrow == 1 ? a_.ptr[a_.rdx + a_.rax] : a_.ptr[a_.rdx + a_.rax * 2];
+  const Address to = place.narrow == 1 ? a_.ptr[a_.rdx + a_.rax + elements] : a_.ptr[a_.rdx + a_.rax * 2 + 2 * elements];
   if (a_.wide()) {
     place.narrow == 1 ? a_.vpmovdb(to, value) : a_.vpmovdw(to, value);
     return;
@@ -431,7 +460,7 @@ void Translator::store_narrow_row(const Place& place, const Xmm& value) {
 }
 
 void Translator::store_each(const Instruction& i, const Place& place, int part) {
-  const Xmm index = in(cell_of(i.a), part, 0);
+  const Xmm index = index_of(i, part);
   for (std::uint32_t lane = 0; lane < place.lanes; ++lane) {
     a_.store(frame(scratch_memory_ + kValues + 64 * lane), in(cell_of(i.b, lane), part, 1));
   }

@@ -418,6 +418,18 @@ void Translator::vector_select(std::uint32_t position, int part) {
 
 // --- Ids ---
 
+// The values of the lanes, from that of the first one.
+void Translator::vector_of_line(std::uint32_t position, int part) {
+  get(a_.eax, analysis_.first_lane[position]);
+  if (part != 0) a_.add(a_.eax, part * a_.width());
+  a_.vmovd(Xbyak::Xmm(0), a_.eax);
+  a_.broadcast(a_.v(0), Xbyak::Xmm(0));
+  const CellId dest = analysis_.of_value[position][0];
+  const Xmm to = target(dest, part, 0);
+  a_.vpaddd(to, a_.v(0), a_.count_up());
+  out(dest, part, to);
+}
+
 void Translator::vector_id(std::uint32_t position, int part) {
   const Instruction& i = at(position);
   const CellId dest = analysis_.of_value[position][0];

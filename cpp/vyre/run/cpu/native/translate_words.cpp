@@ -187,6 +187,24 @@ void Translator::scalar_id(std::uint32_t position) {
   put(dest, a_.eax);
 }
 
+// The value of a group's first lane, where the lanes rise by one from there.
+void Translator::first_lane(std::uint32_t position) {
+  const Instruction& i = at(position);
+  if (i.op == Opcode::InvocationId || i.op == Opcode::LocalId) {
+    a_.mov(a_.eax, a_.r13d);
+    if (i.op == Opcode::InvocationId) a_.add(a_.eax, a_.dword[a_.r15 + offsetof(Context, invocation)]);
+  } else {
+    const auto operand = [&](ValueId value) {
+      const CellId first = analysis_.first_lane[value.index];
+      return first != kNone ? first : cell_of(value);
+    };
+    get(a_.eax, operand(i.a));
+    get(a_.ecx, operand(i.b));
+    i.op == Opcode::Add ? a_.add(a_.eax, a_.ecx) : a_.sub(a_.eax, a_.ecx);
+  }
+  put(analysis_.first_lane[position], a_.eax);
+}
+
 // --- Variables ---
 
 void Translator::copy(CellId to, CellId from, int part, bool blend) {

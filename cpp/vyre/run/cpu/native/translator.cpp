@@ -229,6 +229,12 @@ void Translator::body(const Region& region, bool masked) {
 void Translator::instruction(std::uint32_t position) {
   const Instruction& i = at(position);
   if (analysis_.selected[position] == Selected::Nothing) return;
+  if (const CellId first = analysis_.first_lane[position]; first != kNone) {
+    if (is_needed(first)) first_lane(position);
+    if (!is_needed(analysis_.of_value[position][0])) return;
+    for (int part = 0; part < parts_; ++part) vector_of_line(position, part);
+    return;
+  }
   if (lower::is_lanewise(i.op) || i.op == Opcode::Select) {
     const CellId id = analysis_.of_value[position][0];
     if (!varies(position)) return i.op == Opcode::Select ? scalar_select(position) : scalar_lanewise(position);
@@ -292,7 +298,9 @@ Translator::Address Translator::slot(CellId id, int part) {
   const int offset = homes_.of[id].slot + part * a_.vector_bytes();
   return cell(id).crosses ? a_.ptr[a_.r12 + offset] : a_.ptr[a_.r14 + offset];
 }
-Translator::Address Translator::word_slot(CellId id) { return a_.dword[a_.r14 + homes_.of[id].slot]; }
+Translator::Address Translator::word_slot(CellId id) {
+  return cell(id).crosses && cell(id).of_group ? a_.dword[a_.r12 + homes_.of[id].slot] : a_.dword[a_.r14 + homes_.of[id].slot];
+}
 
 bool Translator::is_needed(CellId id) const { return homes_.of[id].reg >= 0 || homes_.of[id].slot >= 0; }
 

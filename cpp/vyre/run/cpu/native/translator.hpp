@@ -28,7 +28,8 @@ class Translator {
   // The code of a Function; it may be placed anywhere.
   std::vector<std::byte> run();
   Layout layout() const { return layout_; }
-  int width() const { return a_.width(); }
+  int width() const { return a_.width(); }  // lanes of a vector
+  int lanes() const { return a_.width() * parts_; }  // of a group, for which the code runs at a time
   std::uint32_t padded_lanes() const { return crossing_bytes_ / 4; }
 
  private:
@@ -69,7 +70,6 @@ class Translator {
   const Instruction& at(ValueId value) const { return kernel_.code[value.index]; }
   bool varies(std::uint32_t value) const { return analysis_.uniformity.varying[value]; }
   bool varies(ValueId value) const { return value.valid() && varies(value.index); }
-  int lanes() const { return a_.width() * parts_; }
 
   // --- Cells (translator.cpp) ---
   CellId cell_of(ValueId value, std::uint32_t lane = 0) const { return analysis_.of_value[value.index][lane]; }
@@ -128,15 +128,25 @@ class Translator {
   void base_to_rdx(const Place& place);
   void load(std::uint32_t position);
   void load_word(std::uint32_t position, const Place& place);
-  void load_row(std::uint32_t position, const Place& place, int part);
-  void load_pieces(std::uint32_t position, const Place& place, int part);
+  // Where a row begins in memory: rdx the base and rax the index, of which the part's elements are `elements` further.
+  bool is_line(const Instruction& i) const { return analysis_.first_lane[i.a.index] != kNone; }
+  void row_to_rax(const Instruction& i, int part);
+  Xmm index_of(const Instruction& i, int part);  // in a register, or in vector 0
+  void first_lane(std::uint32_t position);
+  void vector_of_line(std::uint32_t position, int part);
+  void load_row(std::uint32_t position, const Place& place, int part, int parts);
+  void load_vector(std::uint32_t position, const Place& place, int part, int elements);
+  void load_masked_row(std::uint32_t position, const Place& place, int part);
+  void load_pieces(std::uint32_t position, const Place& place, int part, int elements);
   void load_gather(std::uint32_t position, const Place& place, int part);
   void load_each(std::uint32_t position, const Place& place, int part);
   void store(std::uint32_t position);
   void store_word(const Instruction& i, const Place& place);
-  void store_row(std::uint32_t position, const Place& place, int part);
-  void store_pieces(const Instruction& i, const Place& place, int part);
-  void store_narrow_row(const Place& place, const Xmm& value);
+  void store_row(std::uint32_t position, const Place& place, int part, int parts);
+  void store_vector(const Instruction& i, const Place& place, int part, int elements);
+  void store_masked_row(const Instruction& i, const Place& place, int part);
+  void store_pieces(const Instruction& i, const Place& place, int part, int elements);
+  void store_narrow_row(const Place& place, const Xmm& value, int elements);
   void store_each(const Instruction& i, const Place& place, int part);
   void atomic(std::uint32_t position);
   void atomic_once(const Instruction& i, const Place& place, bool is_needed);
