@@ -19,6 +19,7 @@ class HostMemory {
 
  private:
   struct Release {
+    std::byte* start;    // where the allocator's memory begins
     std::size_t mapped;  // bytes of a mapping; 0 for memory of the allocator
     void operator()(std::byte* bytes) const;
   };

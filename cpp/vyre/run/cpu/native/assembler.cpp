@@ -54,7 +54,9 @@ std::vector<Vectors> available_vectors() {
 }
 
 Assembler::Assembler(Vectors vectors)
-    : CodeGenerator(std::size_t{1} << 16, Xbyak::AutoGrow, &plain_memory), wide_(vectors == Vectors::Avx512) {}
+    : CodeGenerator(std::size_t{1} << 16, Xbyak::AutoGrow, &plain_memory), wide_(vectors == Vectors::Avx512) {
+  setDefaultJmpNEAR(true);
+}
 
 Assembler::Xmm Assembler::v(int reg) const {
   if (wide_) return Xbyak::Zmm(reg);

@@ -23,9 +23,21 @@ bool is_supported(const lower::Kernel& kernel) {
   return kernel.private_bytes() * std::max<std::uint64_t>(lanes, 64) <= kMostPrivateBytes;
 }
 
+// About how many instructions an invocation runs. How often a loop turns is not known.
+std::uint64_t work_of(const lower::Kernel& kernel) {
+  std::uint64_t work = 1;
+  int depth = 0;
+  for (const lower::Instruction& i : kernel.code) {
+    if (i.op == lower::Opcode::Loop) ++depth;
+    if (i.op == lower::Opcode::EndLoop) --depth;
+    work += std::uint64_t{1} << 6 * std::min(depth, 3);
+  }
+  return work;
+}
+
 }  // namespace
 
-std::unique_ptr<const NativeCode> compile_native(const lower::Kernel& kernel, Vectors vectors) {
+std::unique_ptr<const NativeCode> compile_native(const lower::Kernel& kernel, Vectors vectors) try {
   if (!is_supported(kernel)) return nullptr;
   std::optional<Analysis> analysis = analyse(kernel);
   if (!analysis) return nullptr;
@@ -39,7 +51,10 @@ std::unique_ptr<const NativeCode> compile_native(const lower::Kernel& kernel, Ve
   result->width = translator.width();
   result->lanes = translator.lanes();
   result->padded = translator.padded_lanes();
+  result->work = work_of(kernel);
   return result;
+} catch (const Xbyak::Error&) {
+  return nullptr;  // of no memory for the code, or of code that is too long for a jump
 }
 
 bool can_run(const lower::Kernel& kernel, std::span<const Memory> buffers) {
@@ -125,7 +140,7 @@ NativeBatches::NativeBatches(const NativeCode& code, const lower::Kernel& kernel
     : code_(code), groups_{grid.x, grid.y, grid.z} {
   constexpr std::uint64_t kWork = std::uint64_t{1} << 19, kMostLanes = std::uint64_t{1} << 16;
   for (std::size_t axis = 0; axis < 3; ++axis) invocations_[axis] = groups_[axis] * kernel.workgroup_size[axis];
-  const std::uint64_t wanted = std::clamp<std::uint64_t>(std::bit_floor(kWork / std::max<std::size_t>(kernel.code.size(), 1)), 64, kMostLanes);
+  const std::uint64_t wanted = std::clamp<std::uint64_t>(std::bit_floor(kWork / code.work), 64, kMostLanes);
   const auto product = [](std::uint64_t a, std::uint64_t b) {
     constexpr std::uint64_t kMost = std::uint64_t{1} << 62;  // a run of so many never ends
     return a > kMost / b ? kMost : a * b;

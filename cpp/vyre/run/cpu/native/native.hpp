@@ -24,6 +24,7 @@ struct NativeCode {
   bool whole_workgroups = false;
   int width = 0, lanes = 0;    // of a vector, and of a group
   std::uint32_t padded = 0;    // lanes of a workgroup, in whole groups of vectors
+  std::uint64_t work = 1;      // about how many instructions an invocation runs
   Function function() const { return reinterpret_cast<Function>(const_cast<void*>(pages->start())); }
 };
 

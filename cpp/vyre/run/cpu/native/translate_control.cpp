@@ -10,12 +10,6 @@
 #include "vyre/run/cpu/native/translator.hpp"
 
 namespace vyre::run::cpu::native {
-namespace {
-
-constexpr auto kNear = Xbyak::CodeGenerator::T_NEAR;
-
-}  // namespace
-
 Translator::Address Translator::mask_slot(std::uint32_t depth, std::uint32_t which, int part) {
   const auto index = static_cast<std::uint32_t>((static_cast<int>(depth * kMaskKinds + which)) * parts_ + part);
   return frame(masks_ + index * static_cast<std::uint32_t>(a_.vector_bytes()));
@@ -46,16 +40,16 @@ void Translator::jump_unless_any(Label& label) {
     a_.or_(a_.eax, a_.ecx);
   }
   a_.test(a_.eax, a_.eax);
-  a_.jz(label, kNear);
+  a_.jz(label);
 }
 
 // No lane is active any more: on to where the innermost block that parts lanes finds out which ones go on.
 void Translator::go_on_elsewhere() {
   const auto block = std::find_if(blocks_.rbegin(), blocks_.rend(), [](const Block& each) { return each.parts; });
   if (block == blocks_.rend()) {
-    a_.jmp(*end_of_group_, kNear);
+    a_.jmp(*end_of_group_);
   } else {
-    a_.jmp(block->has_else ? block->end : block->other, kNear);
+    a_.jmp(block->has_else ? block->end : block->other);
   }
 }
 
@@ -70,7 +64,7 @@ void Translator::if_block(std::uint32_t position) {
     block.was_masked = masked_;
     get(a_.eax, cell_of(i.a));
     a_.test(a_.eax, a_.eax);
-    a_.jz(block.other, kNear);
+    a_.jz(block.other);
     return;
   }
   block.was_masked = masked_;
@@ -94,7 +88,7 @@ void Translator::else_block(std::uint32_t) {
   Block& block = blocks_.back();
   block.has_else = true;
   if (!block.parts) {
-    a_.jmp(block.end, kNear);
+    a_.jmp(block.end);
     a_.L(block.other);
     masked_ = block.was_masked;
     return;
@@ -161,7 +155,7 @@ void Translator::restore_lanes(const Block& block) {
     a_.or_(a_.eax, a_.ecx);
   }
   a_.test(a_.eax, a_.eax);
-  a_.jnz(some, kNear);
+  a_.jnz(some);
   go_on_elsewhere();
   a_.L(some);
 }
@@ -180,7 +174,7 @@ void Translator::loop(std::uint32_t position) {
     get(a_.ecx, cell_of(i.b));
     put(variable, a_.eax);
     a_.cmp(a_.eax, a_.ecx);
-    a_.jae(block.end, kNear);
+    a_.jae(block.end);
     a_.L(block.top);
     return;
   }
@@ -217,7 +211,7 @@ void Translator::end_loop(std::uint32_t position) {
     put(variable, a_.eax);
     get(a_.ecx, cell_of(i.b));
     a_.cmp(a_.eax, a_.ecx);
-    a_.jb(block.top, kNear);
+    a_.jb(block.top);
     a_.L(block.end);
     blocks_.pop_back();
     return;
@@ -233,13 +227,13 @@ void Translator::end_loop(std::uint32_t position) {
     a_.mask_and(exec(part), exec(part), a_.compare(Opcode::Lt, next, to, &to, mask_scratch(0)));
   }
   jump_unless_any(block.end);
-  a_.jmp(block.top, kNear);
+  a_.jmp(block.top);
   a_.L(block.end);
   restore_lanes(block);
 }
 
 void Translator::return_lanes(std::uint32_t position) {
-  if (analysis_.of_workgroup[position]) return a_.jmp(leave_, kNear);
+  if (analysis_.of_workgroup[position]) return a_.jmp(leave_);
   const bool parted = std::ranges::any_of(blocks_, &Block::parts);
   if (parted) {
     for (int part = 0; part < parts_; ++part) {
@@ -257,7 +251,7 @@ void Translator::break_lanes(std::uint32_t) {
     parted = parted || loop->parts;
     if (at(loop->position).op == Opcode::Loop) break;
   }
-  if (!parted) return a_.jmp(loop->end, kNear);
+  if (!parted) return a_.jmp(loop->end);
   for (int part = 0; part < parts_; ++part) {
     a_.mask_or_to_memory(mask_slot(loop->depth, kBroken, part), exec(part), mask_scratch(0));
     a_.mask_none(exec(part));
@@ -270,12 +264,12 @@ void Translator::poll(std::uint32_t from, std::uint32_t to) {
   auto *const due = new_label(), *const back = new_label();
   const std::uint64_t work = std::uint64_t{to - from} * static_cast<std::uint64_t>(lanes());
   a_.sub(a_.qword[a_.r15 + offsetof(Context, left)], static_cast<std::uint32_t>(std::min<std::uint64_t>(work, 1u << 21)));
-  a_.js(*due, kNear);
+  a_.js(*due);
   a_.L(*back);
   a_.later([=, this] {
     a_.L(*due);
     a_.call(poll_);
-    a_.jmp(*back, kNear);
+    a_.jmp(*back);
   });
 }
 

@@ -119,7 +119,7 @@ void Translator::load_word(std::uint32_t position, const Place& place) {
   base_to_rdx(place);
   if (place.bounded) {
     a_.cmp(a_.rax, extent(place, offsetof(Extent, length)));
-    a_.jae(outside, Xbyak::CodeGenerator::T_NEAR);
+    a_.jae(outside);
   }
   if (place.narrow == 1) {
     place.is_signed ? a_.movsx(a_.ecx, a_.byte[a_.rdx + a_.rax]) : a_.movzx(a_.ecx, a_.byte[a_.rdx + a_.rax]);
@@ -135,7 +135,7 @@ void Translator::load_word(std::uint32_t position, const Place& place) {
     }
   }
   if (!place.bounded) return;
-  a_.jmp(end, Xbyak::CodeGenerator::T_NEAR);
+  a_.jmp(end);
   a_.L(outside);
   a_.xor_(a_.ecx, a_.ecx);
   for (std::uint32_t lane = 0; lane < place.lanes; ++lane) put(cell_of_result(position, lane), a_.ecx);
@@ -166,14 +166,14 @@ void Translator::load_row(std::uint32_t position, const Place& place, int part, 
   if (place.bounded) {
     auto* const slow = new_label();
     a_.cmp(a_.rax, extent(place, parts == parts_ ? offsetof(Extent, full) : offsetof(Extent, full_vector)));
-    a_.jg(*slow, Xbyak::CodeGenerator::T_NEAR);
+    a_.jg(*slow);
     a_.later([=, this] {
       a_.L(*slow);
       masked_ = false;
       for (int each = part; each < part + parts; ++each) {
         place.narrow != 0 ? load_each(position, place, each) : load_gather(position, place, each);
       }
-      a_.jmp(*back, Xbyak::CodeGenerator::T_NEAR);
+      a_.jmp(*back);
     });
   }
   if (place.lanes != 1) {
@@ -272,14 +272,14 @@ void Translator::for_each_lane(const Xmm& words, const Place& place, const Xmm* 
   } else {
     a_.mask_bits(a_.ecx, active.mask);
     a_.test(a_.ecx, a_.ecx);
-    a_.jz(done, Xbyak::CodeGenerator::T_NEAR);
+    a_.jz(done);
   }
   a_.L(next);
   a_.tzcnt(a_.eax, a_.ecx);
   a_.mov(a_.r11d, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kWords)]);
   each();
   a_.blsr(a_.ecx, a_.ecx);
-  a_.jnz(next, Xbyak::CodeGenerator::T_NEAR);
+  a_.jnz(next);
   a_.L(done);
 }
 
@@ -329,7 +329,7 @@ void Translator::store_word(const Instruction& i, const Place& place) {
   base_to_rdx(place);
   if (place.bounded) {
     a_.cmp(a_.rax, extent(place, offsetof(Extent, length)));
-    a_.jae(end, Xbyak::CodeGenerator::T_NEAR);
+    a_.jae(end);
   }
   if (place.narrow != 0) {
     get(a_.ecx, cell_of(i.b));
@@ -373,12 +373,12 @@ void Translator::store_row(std::uint32_t position, const Place& place, int part,
   if (place.bounded) {
     auto* const slow = new_label();
     a_.cmp(a_.rax, extent(place, parts == parts_ ? offsetof(Extent, full) : offsetof(Extent, full_vector)));
-    a_.jg(*slow, Xbyak::CodeGenerator::T_NEAR);
+    a_.jg(*slow);
     a_.later([=, this] {
       a_.L(*slow);
       masked_ = false;
       for (int each = part; each < part + parts; ++each) store_each(at(position), place, each);
-      a_.jmp(*back, Xbyak::CodeGenerator::T_NEAR);
+      a_.jmp(*back);
     });
   }
   if (place.lanes != 1) {

@@ -397,9 +397,9 @@ void Translator::vector_select(std::uint32_t position, int part) {
     Label otherwise, end;
     get(a_.eax, cell_of(i.a));
     a_.test(a_.eax, a_.eax);
-    a_.jz(otherwise, Xbyak::CodeGenerator::T_NEAR);
+    a_.jz(otherwise);
     for (std::uint32_t lane = 0; lane < i.lanes; ++lane) copy(analysis_.of_value[position][lane], cell_of(i.b, lane), part, false);
-    a_.jmp(end, Xbyak::CodeGenerator::T_NEAR);
+    a_.jmp(end);
     a_.L(otherwise);
     for (std::uint32_t lane = 0; lane < i.lanes; ++lane) copy(analysis_.of_value[position][lane], cell_of(i.c, lane), part, false);
     a_.L(end);

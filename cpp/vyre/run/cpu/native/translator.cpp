@@ -136,7 +136,7 @@ void Translator::write_poll() {
   a_.je(go_on);
   a_.mov(a_.dword[a_.r15 + offsetof(Context, stopped)], 1);
   a_.add(a_.rsp, 8);  // the address to return to
-  a_.jmp(leave_, Xbyak::CodeGenerator::T_NEAR);
+  a_.jmp(leave_);
   a_.L(go_on);
   a_.mov(a_.rax, a_.qword[a_.r14 + control_ + 16]);
   a_.ret();
@@ -187,25 +187,24 @@ void Translator::region(const Region& region) {
   Label full, rest, done;
   const bool whole_vectors = analysis_.whole_workgroups && workgroup_lanes_ % static_cast<std::uint32_t>(lanes()) == 0;
   const bool once = !whole_vectors && kernel_.code.size() > kLargest;
-  const auto n = Xbyak::CodeGenerator::T_NEAR;
   a_.xor_(a_.r13d, a_.r13d);
   if (!once) {
     a_.L(full);
     a_.lea(a_.rax, a_.ptr[a_.r13 + lanes()]);
     a_.cmp(a_.rax, a_.qword[a_.r15 + offsetof(Context, lanes)]);
-    a_.ja(rest, n);
+    a_.ja(rest);
     turn(false);
     a_.add(a_.r13, lanes());
-    a_.jmp(full, n);
+    a_.jmp(full);
   }
   a_.L(rest);
   if (!whole_vectors) {
     a_.cmp(a_.r13, a_.qword[a_.r15 + offsetof(Context, lanes)]);
-    a_.jae(done, n);
+    a_.jae(done);
     turn(true);
     if (once) {
       a_.add(a_.r13, lanes());
-      a_.jmp(rest, n);
+      a_.jmp(rest);
     }
   }
   a_.L(done);
