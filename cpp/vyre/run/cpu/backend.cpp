@@ -25,7 +25,6 @@
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cpu/machine.hpp"
 #if VYRE_NATIVE
-#include "vyre/run/cpu/native/assembler.hpp"
 #include "vyre/run/cpu/native/native.hpp"
 #endif
 #include "vyre/run/deadline.hpp"
@@ -166,8 +165,7 @@ const DeviceLabel kDevice = {"cpu", 0, kName};
 
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(const validate::ValidProgram& program, const Lanes& lanes, NativeVectors vectors, unsigned threads,
-                const Optimize& options)
+  CpuExecutable(const validate::ValidProgram& program, const Lanes& lanes, NativeVectors vectors, unsigned threads, const Optimize& options)
       : program_(std::make_shared<validate::ValidProgram>(program)),
         lanes_(lanes),
         vectors_(vectors),

@@ -23,8 +23,8 @@ struct Memory {
   bool is_signed = false;
 };
 
-// An array of words that starts at a multiple of kAlignment; std::bad_alloc when there is no memory. The last kGroup words are zeros. The others are not initialised, because every
-// use writes them first, and clearing them would cost as much as the work.
+// An array of words that starts at a multiple of kAlignment; std::bad_alloc when there is no memory. The last kGroup words are zeros. The
+// others are not initialised, because every use writes them first, and clearing them would cost as much as the work.
 class Words {
  public:
   explicit Words(std::size_t count);

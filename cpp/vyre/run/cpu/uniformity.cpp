@@ -18,8 +18,7 @@ using lower::ValueId;
 constexpr int kMaxWalks = 6;
 
 bool id_varies(const Kernel& kernel, Batch batch, const Instruction& instruction) {
-  const bool is_id =
-      instruction.op == Opcode::WorkgroupId || instruction.op == Opcode::LocalId || instruction.op == Opcode::InvocationId;
+  const bool is_id = instruction.op == Opcode::WorkgroupId || instruction.op == Opcode::LocalId || instruction.op == Opcode::InvocationId;
   if (!is_id) return false;
   const bool one_a_workgroup = kernel.workgroup_size[instruction.imm] == 1;
   if (instruction.op == Opcode::LocalId && one_a_workgroup) return false;
@@ -73,8 +72,7 @@ bool walk(const Kernel& kernel, Batch batch, Uniformity& found) {
         if (apart.back() && !found.parted_by_break[loops.back()]) found.parted_by_break[loops.back()] = changed = true;
         break;
       default:
-        any = any || lower::is_atomic(instruction.op) || instruction.op == Opcode::LoadPrivate ||
-              id_varies(kernel, batch, instruction);
+        any = any || lower::is_atomic(instruction.op) || instruction.op == Opcode::LoadPrivate || id_varies(kernel, batch, instruction);
     }
     found.varying[position] = any;
     found.divergent[position] = parted.back();

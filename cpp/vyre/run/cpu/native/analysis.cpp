@@ -38,9 +38,7 @@ class Analyser {
   bool is_used(std::uint32_t position) const { return found_.selected[position] != Selected::Nothing; }
 
   // Whether the lanes may take different ways through the block that begins at the position.
-  bool parts(std::uint32_t block) const {
-    return at(block).op == Opcode::Loop ? varies(block) : varies(at(block).a);
-  }
+  bool parts(std::uint32_t block) const { return at(block).op == Opcode::Loop ? varies(block) : varies(at(block).a); }
 
   // --- Blocks and regions ---
 
@@ -154,8 +152,7 @@ class Analyser {
   bool is_condition(std::uint32_t user, std::uint32_t value) const {
     const Instruction& instruction = at(user);
     if (instruction.op == Opcode::If) return true;
-    return instruction.op == Opcode::Select && instruction.a.index == value && instruction.b.index != value &&
-           instruction.c.index != value;
+    return instruction.op == Opcode::Select && instruction.a.index == value && instruction.b.index != value && instruction.c.index != value;
   }
 
   void find_forms() {

@@ -225,9 +225,7 @@ void Assembler::mask_none(int to) { wide_ ? kxorw(Opmask(to), Opmask(to), Opmask
 void Assembler::mask_load(int to, const Address& from) { wide_ ? kmovw(Opmask(to), from) : vmovdqu(v(to), from); }
 void Assembler::mask_store(const Address& to, int from) { wide_ ? kmovw(to, Opmask(from)) : vmovdqu(to, v(from)); }
 void Assembler::mask_bits(const Xbyak::Reg32& to, int mask) { wide_ ? kmovw(to, Opmask(mask)) : vmovmskps(to, Xbyak::Ymm(mask)); }
-void Assembler::mask_without(int to, int a, int b) {
-  wide_ ? kandnw(Opmask(to), Opmask(b), Opmask(a)) : vpandn(v(to), v(b), v(a));
-}
+void Assembler::mask_without(int to, int a, int b) { wide_ ? kandnw(Opmask(to), Opmask(b), Opmask(a)) : vpandn(v(to), v(b), v(a)); }
 void Assembler::mask_or_to_memory(const Address& memory, int mask, int scratch) {
   mask_load(scratch, memory);
   wide_ ? korw(Opmask(scratch), Opmask(scratch), Opmask(mask)) : vpor(v(scratch), v(scratch), v(mask));

@@ -4,27 +4,18 @@
 // costs nothing where the user of the mask can exchange two operands; a Mask says so.
 #pragma once
 
+#include <xbyak/xbyak.h>
+
 #include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <string_view>
 #include <vector>
 
 #include "vyre/lower/opcode.hpp"
-
-#include <xbyak/xbyak.h>
+#include "vyre/run/cpu/native/vectors.hpp"
 
 namespace vyre::run::cpu::native {
-
-// The instruction sets that code is made for.
-enum class Vectors : std::uint8_t { Avx2, Avx512 };
-
-// "avx2" or "avx512", as the interpreter's functions for the same processors are called.
-constexpr std::string_view name(Vectors vectors) { return vectors == Vectors::Avx2 ? "avx2" : "avx512"; }
-
-// Those of this processor, the best one last.
-std::vector<Vectors> available_vectors();
 
 struct Mask {
   int reg;  // of a vector, or of a mask register
@@ -63,17 +54,17 @@ class Assembler : public Xbyak::CodeGenerator {
   void negate_mask(const Xmm& to, const Xmm& mask);
 
   // --- Constants, in memory behind the code ---
-  Address constant(std::uint32_t word);                                  // in all lanes
-  Address constant_quad(std::uint64_t quad);                             // in all pairs of lanes
-  Address constant_bytes(const std::array<std::uint8_t, 16>& sixteen);   // in all quarters
-  Address count_up();                                                    // 0, 1, 2 ...
+  Address constant(std::uint32_t word);                                 // in all lanes
+  Address constant_quad(std::uint64_t quad);                            // in all pairs of lanes
+  Address constant_bytes(const std::array<std::uint8_t, 16>& sixteen);  // in all quarters
+  Address count_up();                                                   // 0, 1, 2 ...
   void write_constants();
 
   // --- Masks; `scratch` names a vector (AVX2) or a mask register (AVX-512) that the result may take ---
   Mask compare(lower::Opcode op, const Xmm& a, const Operand& b, const Xmm* b_register, int scratch);
   Mask non_zero(const Xmm& a, int scratch);
-  Mask from_ones(const Xmm& ones, int scratch);  // of a vector of ~0 and 0
-  void to_ones(const Xmm& to, const Mask& mask);   // ~0 and 0
+  Mask from_ones(const Xmm& ones, int scratch);     // of a vector of ~0 and 0
+  void to_ones(const Xmm& to, const Mask& mask);    // ~0 and 0
   void to_truths(const Xmm& to, const Mask& mask);  // 1 and 0
   // to = mask ? if_true : if_false. `to` may be any of them.
   void select(const Xmm& to, const Mask& mask, const Xmm& if_true, const Xmm& if_false);

@@ -11,27 +11,27 @@ using Word = std::uint32_t;
 // A buffer or a shared array.
 struct Extent {
   std::byte* words;
-  std::uint64_t length;  // elements
-  std::int64_t full;     // the last index at which elements for all lanes of a group fit; negative when there is none
+  std::uint64_t length;      // elements
+  std::int64_t full;         // the last index at which elements for all lanes of a group fit; negative when there is none
   std::int64_t full_vector;  // the same for one vector
 };
 
 struct Context {
-  std::byte* frame;      // values that have no register, and saved masks
-  std::byte* crossing;   // values that live across a barrier, for all lanes
-  std::byte* privates;   // private arrays
+  std::byte* frame;       // values that have no register, and saved masks
+  std::byte* crossing;    // values that live across a barrier, for all lanes
+  std::byte* privates;    // private arrays
   const Word* local_ids;  // of a workgroup's lanes: all x, then all y, then all z
-  std::uint64_t lanes;   // how many lanes this call has
-  Word workgroup[3];     // ids that all lanes share; in a row, the x of the first lane is in invocation[0]
+  std::uint64_t lanes;    // how many lanes this call has
+  Word workgroup[3];      // ids that all lanes share; in a row, the x of the first lane is in invocation[0]
   Word local[3];
   Word invocation[3];
-  Word stopped;          // whether `poll` ended the run
-  std::int64_t left;     // work to do before `poll` is called
+  Word stopped;       // whether `poll` ended the run
+  std::int64_t left;  // work to do before `poll` is called
   // Returns whether the run must end, and sets `left` anew.
   bool (*poll)(Context*);
   void* user;
-  std::byte* saved;      // room for all registers while `poll` runs
-  Extent extents[1];     // the buffers, then the shared arrays; as many as there are
+  std::byte* saved;   // room for all registers while `poll` runs
+  Extent extents[1];  // the buffers, then the shared arrays; as many as there are
 };
 
 // A row of invocations along x, or a workgroup, as the code was compiled for.

@@ -15,7 +15,8 @@ float density(const Cell& cell) { return cell.weight / static_cast<float>(cell.e
 
 class Scan {
  public:
-  Scan(const Analysis& analysis, Homes& homes, std::vector<int> registers) : analysis_(analysis), homes_(homes), free_(std::move(registers)) {}
+  Scan(const Analysis& analysis, Homes& homes, std::vector<int> registers)
+      : analysis_(analysis), homes_(homes), free_(std::move(registers)) {}
 
   void run(const std::vector<CellId>& cells) {
     for (const CellId id : cells) {

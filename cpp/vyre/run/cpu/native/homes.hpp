@@ -15,13 +15,14 @@ struct RegisterFile {
 };
 
 struct Home {
-  std::int16_t reg = -1;   // of a varying cell: the number of its group of vector registers; of a uniform one: a general register
-  std::int32_t slot = -1;  // a byte offset: in `crossing` if the cell crosses a barrier and is not the same for all lanes, else in the frame
+  std::int16_t reg = -1;  // of a varying cell: the number of its group of vector registers; of a uniform one: a general register
+  std::int32_t slot =
+      -1;  // a byte offset: in `crossing` if the cell crosses a barrier and is not the same for all lanes, else in the frame
 };
 
 struct Homes {
-  std::vector<Home> of;             // by cell
-  std::uint32_t frame_bytes = 0;    // of all slots
+  std::vector<Home> of;              // by cell
+  std::uint32_t frame_bytes = 0;     // of all slots
   std::uint32_t crossing_cells = 0;  // those in `crossing`
 };
 

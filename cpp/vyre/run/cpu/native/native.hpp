@@ -13,18 +13,17 @@
 #include "vyre/run/cpu/machine.hpp"
 #include "vyre/run/cpu/native/code_pages.hpp"
 #include "vyre/run/cpu/native/context.hpp"
+#include "vyre/run/cpu/native/vectors.hpp"
 
 namespace vyre::run::cpu::native {
-
-enum class Vectors : std::uint8_t;
 
 struct NativeCode {
   std::unique_ptr<CodePages> pages;
   Layout layout;
   bool whole_workgroups = false;
-  int width = 0, lanes = 0;    // of a vector, and of a group
-  std::uint32_t padded = 0;    // lanes of a workgroup, in whole groups of vectors
-  std::uint64_t work = 1;      // about how many instructions an invocation runs
+  int width = 0, lanes = 0;  // of a vector, and of a group
+  std::uint32_t padded = 0;  // lanes of a workgroup, in whole groups of vectors
+  std::uint64_t work = 1;    // about how many instructions an invocation runs
   Function function() const { return reinterpret_cast<Function>(const_cast<void*>(pages->start())); }
 };
 
@@ -69,9 +68,9 @@ class NativeBatches {
   const NativeCode& code_;
   std::uint64_t groups_[3];
   std::uint64_t invocations_[3];
-  std::uint64_t lanes_ = 0;      // of a batch in a row
-  std::uint64_t a_row_ = 1;      // batches in a row
-  std::uint64_t at_once_ = 1;    // rows or workgroups in a batch
+  std::uint64_t lanes_ = 0;    // of a batch in a row
+  std::uint64_t a_row_ = 1;    // batches in a row
+  std::uint64_t at_once_ = 1;  // rows or workgroups in a batch
   std::uint64_t rows_ = 0;
   std::uint64_t count_ = 0;
 };

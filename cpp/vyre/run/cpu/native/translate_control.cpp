@@ -126,8 +126,8 @@ void Translator::restore_lanes(const Block& block) {
   const std::uint32_t depth = block.depth;
   --depth_;
   blocks_.pop_back();
-  const auto loop = std::find_if(blocks_.rbegin(), blocks_.rend(),
-                                 [&](const Block& each) { return each.parts && at(each.position).op == Opcode::Loop; });
+  const auto loop =
+      std::find_if(blocks_.rbegin(), blocks_.rend(), [&](const Block& each) { return each.parts && at(each.position).op == Opcode::Loop; });
   const bool breaks = exits && loop != blocks_.rend() && analysis_.has_exit(loop->position);
   const bool fewer = exits && (analysis_.returns || breaks);
   for (int part = 0; part < parts_; ++part) {

@@ -223,8 +223,8 @@ void Translator::vector_mul_high(const Xmm& to, const Xmm& a, const Xmm& b) {
   a_.bit_or(to, to, odd);
 }
 
-// Vector a becomes a / b; both are destroyed. A quotient of words in double precision, cut off, is exact: it is at least 2^-32 away from the
-// next whole number, relative to its size. Divisors that are zero, in lanes that do not count, become 1.
+// Vector a becomes a / b; both are destroyed. A quotient of words in double precision, cut off, is exact: it is at least 2^-32 away from
+// the next whole number, relative to its size. Divisors that are zero, in lanes that do not count, become 1.
 void Translator::unsigned_quotient(int a, int b) {
   a_.vpmaxud(a_.v(b), a_.v(b), a_.constant(1));
   if (a_.wide()) {

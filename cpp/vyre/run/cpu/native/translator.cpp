@@ -57,10 +57,12 @@ void Translator::lay_out() {
   scratch_memory_ = take(6 * 64);
   control_ = take(64);
   entries_ = take(4 * static_cast<std::uint32_t>(analysis_.cells.size() == 0 ? 0 : kernel_.variables.size() * 4));
-  if (!analysis_.whole_workgroups) privates_ = take(static_cast<std::uint32_t>(kernel_.private_bytes()) * static_cast<std::uint32_t>(lanes()));
+  if (!analysis_.whole_workgroups)
+    privates_ = take(static_cast<std::uint32_t>(kernel_.private_bytes()) * static_cast<std::uint32_t>(lanes()));
   layout_.frame = bytes;
   layout_.crossing = std::size_t{homes_.crossing_cells} * crossing_bytes_;
-  layout_.privates = analysis_.whole_workgroups ? kernel_.private_bytes() * round_up(workgroup_lanes_, static_cast<std::uint32_t>(lanes())) : 0;
+  layout_.privates =
+      analysis_.whole_workgroups ? kernel_.private_bytes() * round_up(workgroup_lanes_, static_cast<std::uint32_t>(lanes())) : 0;
 }
 
 std::vector<std::byte> Translator::run() {

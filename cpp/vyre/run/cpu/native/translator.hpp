@@ -28,7 +28,7 @@ class Translator {
   // The code of a Function; it may be placed anywhere.
   std::vector<std::byte> run();
   Layout layout() const { return layout_; }
-  int width() const { return a_.width(); }  // lanes of a vector
+  int width() const { return a_.width(); }           // lanes of a vector
   int lanes() const { return a_.width() * parts_; }  // of a group, for which the code runs at a time
   std::uint32_t padded_lanes() const { return crossing_bytes_ / 4; }
 
@@ -78,8 +78,8 @@ class Translator {
   Address slot(CellId id, int part);
   Address word_slot(CellId id);
   Address frame(std::uint32_t offset);
-  Xmm in(CellId id, int part, int scratch);          // in a register
-  Source source(CellId id, int part, int scratch);   // in a register or in memory
+  Xmm in(CellId id, int part, int scratch);            // in a register
+  Source source(CellId id, int part, int scratch);     // in a register or in memory
   Xmm target(CellId id, int part, int scratch) const;  // where to make a value; out() puts it in its place
   void out(CellId id, int part, const Xmm& value);
   bool is_needed(CellId id) const;
@@ -115,9 +115,9 @@ class Translator {
   // --- Accesses (translate_memory.cpp) ---
   // The elements that an access reaches.
   struct Place {
-    std::uint32_t extent = 0;          // of the Context
-    std::uint32_t lanes = 1;           // words of an element
-    std::uint32_t narrow = 0;          // bytes of an element that is shorter than a word
+    std::uint32_t extent = 0;  // of the Context
+    std::uint32_t lanes = 1;   // words of an element
+    std::uint32_t narrow = 0;  // bytes of an element that is shorter than a word
     bool is_signed = false;
     bool bounded = false;
     bool shared = false;
@@ -170,8 +170,8 @@ class Translator {
   // --- Control flow (translate_control.cpp) ---
   struct Block {
     std::uint32_t position;
-    bool parts;        // its lanes may take different ways
-    bool was_masked;   // around it
+    bool parts;       // its lanes may take different ways
+    bool was_masked;  // around it
     bool of_workgroup;
     Label other, end, top;
     bool has_else = false;
