@@ -69,7 +69,8 @@ def test_what_lowering_does_for_speed_has_names(place):
         xor_program()(a, b, out, workgroups=16, optimize=["fast"])
     assert str(error.value).startswith(
         "an element of argument `optimize` of a Program's call must be one of "
-        '"passes", "proofs", "coarsening", "straightening", "specialization", "narrow", "addresses", got '
+        '"passes", "proofs", "coarsening", "straightening", "specialization", "compilation", "narrow", '
+        '"addresses", got '
     )
 
 

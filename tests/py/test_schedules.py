@@ -176,7 +176,8 @@ def test_what_is_neither_a_switch_nor_a_list_of_names_is_refused(optimize):
         vyre.run(Program(), {}, 1, backend="reference", optimize=optimize)
     assert str(error.value).startswith(
         "argument `optimize` of vyre.run must be True, False or a list of names among "
-        '"passes", "proofs", "coarsening", "straightening", "specialization", "narrow", "addresses", got '
+        '"passes", "proofs", "coarsening", "straightening", "specialization", "compilation", "narrow", '
+        '"addresses", got '
     )
     assert str(error.value).endswith(". Fix: write True, False, or such a list.")
 
@@ -187,7 +188,8 @@ def test_a_name_of_nothing_that_lowering_does_is_refused(name):
         vyre.run(Program(), {}, 1, backend="reference", optimize=["passes", name])
     assert str(error.value).startswith(
         "an element of argument `optimize` of vyre.run must be one of "
-        '"passes", "proofs", "coarsening", "straightening", "specialization", "narrow", "addresses", got '
+        '"passes", "proofs", "coarsening", "straightening", "specialization", "compilation", "narrow", '
+        '"addresses", got '
     )
     meant = " (did you mean `passes`?)" if name in ("Passes", "passes ") else ""
     assert str(error.value).endswith(f". Fix: write one of these{meant}.")

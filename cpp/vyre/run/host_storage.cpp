@@ -16,8 +16,8 @@ namespace vyre::run {
 
 HostStorage::HostStorage(std::uint64_t bytes)
     // Whole words, and never none: programs work in place.
-    : bytes_(bytes), id_(new_memory_id()), data_(static_cast<std::byte*>(std::calloc(bytes / 16 + 1, 16))) {
-  if (data_) return;
+    : bytes_(bytes), id_(new_memory_id()), data_(HostMemory::zeroed(std::max<std::uint64_t>(bytes, 16))) {
+  if (data_.data() != nullptr) return;
   throw DeviceMemoryError(
       fmt::format("the host has no memory for an array of {} bytes. Fix: ask for fewer elements, or free some memory.", bytes));
 }
@@ -35,7 +35,7 @@ void HostStorage::write(std::uint64_t offset, std::span<const std::byte> from, c
   if (span) span.work().bytes = from.size();
   const auto lock = busy_.write(options);
   look_for_a_lost_writer();
-  host_copy(data_.get() + offset, from.data(), from.size());
+  host_copy(data_.data() + offset, from.data(), from.size());
   if (from.size() == bytes_) forget_failure();
 }
 
@@ -46,7 +46,7 @@ void HostStorage::read(std::uint64_t offset, std::span<std::byte> to, const RunO
   const auto lock = busy_.read(options);
   look_for_a_lost_writer();
   rethrow_failure();
-  host_copy(to.data(), data_.get() + offset, to.size());
+  host_copy(to.data(), data_.data() + offset, to.size());
 }
 
 void HostStorage::wait(const RunOptions& options) {

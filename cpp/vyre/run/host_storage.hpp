@@ -2,12 +2,12 @@
 #pragma once
 
 #include <array>
-#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "vyre/run/host_memory.hpp"
 #include "vyre/run/shared_access.hpp"
 #include "vyre/run/storage.hpp"
 
@@ -23,20 +23,17 @@ class HostStorage final : public Storage {
   void write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) override;
   void read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) override;
   void wait(const RunOptions& options) override;
-  std::byte* host_memory() override { return data_.get(); }
+  std::byte* host_memory() override { return data_.data(); }
 
  private:
   friend class HostAccess;
-  struct Free {
-    void operator()(std::byte* bytes) const { std::free(bytes); }
-  };
 
   // The caller must have access to the bytes.
   void look_for_a_lost_writer() noexcept;
 
   const std::uint64_t bytes_;
   const std::uint64_t id_;
-  std::unique_ptr<std::byte, Free> data_;
+  HostMemory data_;
   // Held while the bytes are worked with: shared to read them.
   SharedAccess busy_;
 };
@@ -49,7 +46,7 @@ class HostAccess {
 
   // Reports to the written storages that the call failed.
   void fail(const std::exception_ptr& error) const noexcept;
-  static std::byte* memory_of(const StorageView& view) { return static_cast<HostStorage*>(view.storage)->data_.get() + view.offset; }
+  static std::byte* memory_of(const StorageView& view) { return static_cast<HostStorage*>(view.storage)->data_.data() + view.offset; }
 
  private:
   // Each storage once, written if one of its views is, and in an order that all threads keep.

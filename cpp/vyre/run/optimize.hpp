@@ -11,6 +11,7 @@ namespace vyre::run {
 struct Optimize : lower::Options {
   bool coarsening = true;      // decided for each grid
   bool specialization = true;  // decided by what runs
+  bool compilation = true;     // decided by what runs, and by the processor
   bool narrow = true;          // decided by the device
   // For tests and measurements: does also what does not pay, for instance for small grids what pays for large ones.
   bool everywhere = false;

@@ -74,6 +74,9 @@ SPEEDUPS: tuple[str, ...] = tuple(name for name, _ in _core._tables["speedups"])
 """What lowering does for speed, each of which can be switched off."""
 
 
+IDLE = {"cpu": ("coarsening", "narrow"), "vulkan": ("compilation",)}
+
+
 def ways_of(backend: str, device: int | None = None, *, combinations: bool = False) -> list[Way]:
     """How the case is run on a backend to see whether it is right: the reference in other orders, with the optimiser
     and without; the others with everything that lowering does for speed, wherever it applies, and with nothing of it.
@@ -101,8 +104,15 @@ def ways_of(backend: str, device: int | None = None, *, combinations: bool = Fal
         return [Way(backend, device, order, optimize) for order, optimize in orders]
     if backend == "wgsl" or ":" in backend:
         return [Way(backend, device, None, optimize) for optimize in (True, False)]
-    counts = range(len(SPEEDUPS), -1, -1) if combinations else (len(SPEEDUPS), 0)
-    chosen = [names for count in counts for names in itertools.combinations(SPEEDUPS, count)]
+    # Rows that say nothing to a backend are switched on with the others.
+    idle = IDLE.get(backend, ())
+    rows = [name for name in SPEEDUPS if name not in idle]
+    counts = range(len(rows), -1, -1) if combinations else (len(rows), 0)
+    chosen = [
+        tuple(name for name in SPEEDUPS if names and (name in names or name in idle))
+        for count in counts
+        for names in itertools.combinations(rows, count)
+    ]
     if combinations and backend == "vulkan":
         chosen += [(*SPEEDUPS, "addresses"), ("addresses",)]
     return [Way(backend, device, None, names) for names in chosen]

@@ -24,7 +24,11 @@ TEST(Cpu, programs_agree_on_every_instruction_set) {
     options.instructions = std::string(lanes->name);
     options.threads = 1 + ways.size() % 3;
     backends.push_back(run::make_cpu_backend(options));
-    for (const run::Optimize& optimize : {run::all_off(), run::Optimize()}) ways.push_back({backends.back().get(), {}, {}, optimize});
+    run::Optimize compiled = run::all_off(), everything;
+    compiled.compilation = compiled.everywhere = everything.everywhere = true;
+    for (const run::Optimize& optimize : {run::all_off(), run::Optimize(), compiled, everything}) {
+      ways.push_back({backends.back().get(), {}, {}, optimize});
+    }
   }
   constexpr std::uint64_t kFirst = 2'000'000, kSeeds = 400;
   for (std::uint64_t seed = kFirst; seed < kFirst + kSeeds; ++seed) {

@@ -40,6 +40,12 @@ std::string message_of(const std::function<void()>& work) {
   return "no error";
 }
 
+// Every call runs as machine code, where the instruction set has it.
+run::Optimize compiled(run::Optimize optimize = run::Optimize()) {
+  optimize.compilation = optimize.everywhere = true;
+  return optimize;
+}
+
 class CpuConformance : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(CpuConformance, gives_the_expected_words) {
@@ -47,8 +53,8 @@ TEST_P(CpuConformance, gives_the_expected_words) {
   const validate::ValidProgram program = valid(given.program);
   for (const std::string& set : instruction_sets()) {
     const auto backend = run::make_cpu_backend({.threads = 1, .instructions = set});
-    for (const bool optimize : {true, false}) {
-      const std::vector<Words> got = run_program(*backend, program, given.given, given.grid, {}, {{.passes = optimize}});
+    for (const run::Optimize& optimize : {run::Optimize(), run::Optimize{{.passes = false}}, compiled(), compiled(run::all_off())}) {
+      const std::vector<Words> got = run_program(*backend, program, given.given, given.grid, {}, optimize);
       ASSERT_EQ(got.size(), given.expected.size());
       for (std::size_t slot = 0; slot < got.size(); ++slot) EXPECT_EQ(got[slot], given.expected[slot]) << set << ", buffer " << slot;
     }
@@ -65,7 +71,8 @@ void expect_same(const Program& program, const std::vector<Words>& arrays, run::
   for (const std::string& set : instruction_sets()) {
     for (const unsigned threads : counts) {
       const auto cpu = run::make_cpu_backend({.threads = threads, .instructions = set});
-      for (const run::Optimize& options : {run::Optimize{}, run::Optimize{{.passes = false}}, run::all_off()}) {
+      for (const run::Optimize& options :
+           {run::Optimize{}, run::Optimize{{.passes = false}}, run::all_off(), compiled(), compiled(run::all_off())}) {
         EXPECT_EQ(run_program(*cpu, checked, arrays, grid, {}, options), expected) << set << ", " << threads << " threads\n"
                                                                                    << to_text(program);
       }

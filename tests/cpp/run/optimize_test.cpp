@@ -29,10 +29,12 @@ TEST(Optimize, each_row_is_one_switch) {
     EXPECT_EQ(one.coarsening, row.name == "coarsening");
     EXPECT_EQ(one.straightening, row.name == "straightening");
     EXPECT_EQ(one.specialization, row.name == "specialization");
+    EXPECT_EQ(one.compilation, row.name == "compilation");
     EXPECT_EQ(one.narrow, row.name == "narrow");
     EXPECT_FALSE(one.everywhere || one.addresses);
   }
-  EXPECT_EQ(names, (std::vector<std::string_view>{"passes", "proofs", "coarsening", "straightening", "specialization", "narrow"}));
+  EXPECT_EQ(names,
+            (std::vector<std::string_view>{"passes", "proofs", "coarsening", "straightening", "specialization", "compilation", "narrow"}));
 }
 
 TEST(Optimize, the_reference_is_given_the_optimised_program_only_when_that_was_asked_for) {

@@ -13,6 +13,7 @@
 #include <new>
 #include <system_error>
 #include <thread>
+#include <variant>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
@@ -23,6 +24,9 @@
 #include "vyre/run/cpu/compile.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cpu/machine.hpp"
+#if VYRE_NATIVE
+#include "vyre/run/cpu/native/native.hpp"
+#endif
 #include "vyre/run/deadline.hpp"
 #include "vyre/run/host_copy.hpp"
 #include "vyre/run/host_storage.hpp"
@@ -42,7 +46,26 @@ constexpr std::uint64_t kMaxRegisterBytes = std::uint64_t{4} << 30;
 // takes a fraction of a millisecond.
 constexpr std::uint64_t kEnoughInvocations = std::uint64_t{1} << 16;
 
+// The number of invocations that a program must have run before it is compiled to machine code.
+constexpr std::uint64_t kEnoughToCompile = 4096;
+
+#if VYRE_NATIVE
+// The vectors of machine code; nothing where programs are interpreted.
+using NativeVectors = std::optional<native::Vectors>;
+
+NativeVectors native_vectors(std::string_view instructions) {
+  for (const native::Vectors vectors : native::available_vectors()) {
+    if (native::name(vectors) == instructions) return vectors;
+  }
+  return std::nullopt;
+}
+#else
+using NativeVectors = std::monostate;
+NativeVectors native_vectors(std::string_view) { return {}; }
+#endif
+
 // The state that the threads of a call share.
+template <class Batches>
 class Call {
  public:
   Call(const Batches& batches, const RunOptions& options) : batches_(batches), deadline_(deadline_of(options)) {}
@@ -51,7 +74,7 @@ class Call {
   template <class MakeMachine>
   void run(unsigned threads, const MakeMachine& make_machine) {
     const std::function<bool()> stop_caller = [&] { return look(); };
-    Machine machine = make_machine(stop_caller);
+    auto machine = make_machine(stop_caller);
     batches_.prepare(machine);
     std::vector<std::jthread> helpers;
     const StopAtEnd stop_at_end{stop_};
@@ -112,7 +135,7 @@ class Call {
   void help(const MakeMachine& make_machine) {
     try {
       const std::function<bool()> stop = [&] { return stop_.load(std::memory_order_relaxed); };
-      Machine machine = make_machine(stop);
+      auto machine = make_machine(stop);
       batches_.prepare(machine);
       while (!stop_.load(std::memory_order_relaxed)) {
         const std::uint64_t index = next_.fetch_add(1, std::memory_order_relaxed);
@@ -142,9 +165,10 @@ const DeviceLabel kDevice = {"cpu", 0, kName};
 
 class CpuExecutable : public Executable {
  public:
-  CpuExecutable(const validate::ValidProgram& program, const Lanes& lanes, unsigned threads, const Optimize& options)
+  CpuExecutable(const validate::ValidProgram& program, const Lanes& lanes, NativeVectors vectors, unsigned threads, const Optimize& options)
       : program_(std::make_shared<validate::ValidProgram>(program)),
         lanes_(lanes),
+        vectors_(vectors),
         threads_(threads),
         options_(options),
         plain_(compiled(program)),
@@ -171,17 +195,24 @@ class CpuExecutable : public Executable {
   struct Compiled {
     lower::Kernel kernel;
     Code code;
+#if VYRE_NATIVE
+    // Made when the program has run for long enough. Null when it cannot be made.
+    std::once_flag native_once;
+    std::unique_ptr<const native::NativeCode> native;
+    std::atomic<std::uint64_t> invocations = 0;  // so far
+#endif
   };
 
   struct Special {
     std::atomic<bool> tried = false;
-    std::unique_ptr<const Compiled> owned;
-    std::atomic<const Compiled*> compiled = nullptr;  // `owned`, once it is complete; null if compiling failed
+    std::unique_ptr<Compiled> owned;
+    std::atomic<Compiled*> compiled = nullptr;  // `owned`, once it is complete; null if compiling failed
   };
 
-  Compiled compiled(const validate::ValidProgram& program) const {
+  std::unique_ptr<Compiled> compiled(const validate::ValidProgram& program) const {
     check_host_limits(program, "cpu backend");
-    Compiled result;
+    auto made = std::make_unique<Compiled>();
+    Compiled& result = *made;
     {
       const Span span("lower");
       result.kernel = lower::lower(program, options_, lower::kCpuTarget);
@@ -199,30 +230,54 @@ class CpuExecutable : public Executable {
                       "workgroup_size.",
                       bytes, kMaxRegisterBytes));
     }
-    return result;
+    return made;
   }
 
+#if VYRE_NATIVE
+  // Runs machine code, if the program has any or gets it now. Returns false where the interpreter has to run the call.
+  bool run_native(Compiled& compiled, std::span<const Memory> memory, Grid grid, const RunOptions& options) const {
+    if (!vectors_ || !options_.compilation) return false;
+    const auto& size = compiled.kernel.workgroup_size;
+    const std::uint64_t invocations = std::uint64_t{grid.x} * grid.y * size[0] * size[1];
+    if (compiled.invocations.fetch_add(invocations, std::memory_order_relaxed) + invocations < kEnoughToCompile && !options_.everywhere) {
+      return false;
+    }
+    std::call_once(compiled.native_once, [&] {
+      const Span span("compile");
+      compiled.native = native::compile_native(compiled.kernel, *vectors_);
+    });
+    if (compiled.native == nullptr || !native::can_run(compiled.kernel, memory)) return false;
+    const native::NativeBatches batches(*compiled.native, compiled.kernel, grid);
+    Call(batches, options).run(threads_, [&](const std::function<bool()>& stop) {
+      return native::NativeThread(*compiled.native, compiled.kernel, memory, stop);
+    });
+    return true;
+  }
+#else
+  bool run_native(Compiled&, std::span<const Memory>, Grid, const RunOptions&) const { return false; }
+#endif
+
   // The code for a call of these buffers.
-  const Compiled& compiled_for(std::span<const BufferView> buffers, Grid grid) {
-    if (specialization_.parts().empty()) return plain_;
+  Compiled& compiled_for(std::span<const BufferView> buffers, Grid grid) {
+    if (specialization_.parts().empty()) return *plain_;
     const auto chosen = specialization_.choose(specialization_.words(buffers), grid, 1, kEnoughInvocations);
-    if (!chosen) return plain_;
+    if (!chosen) return *plain_;
     Special& special = special_[*chosen];
     // One call compiles it. Calls that come meanwhile run the code for any words, which gives the same bytes.
     if (!special.tried.exchange(true)) {
       try {
-        special.owned = std::make_unique<const Compiled>(compiled(specialization_.program(*chosen)));
+        special.owned = compiled(specialization_.program(*chosen));
         special.compiled = special.owned.get();
       } catch (const std::exception&) {
         // The code for any words stays in use.
       }
     }
-    const Compiled* const known = special.compiled;
-    return known != nullptr ? *known : plain_;
+    Compiled* const known = special.compiled;
+    return known != nullptr ? *known : *plain_;
   }
 
   void run_checked(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) {
-    const Compiled& compiled = compiled_for(buffers, grid);
+    Compiled& compiled = compiled_for(buffers, grid);
     const lower::Kernel& kernel = compiled.kernel;
     const Code& code = compiled.code;
     // Programs work on copies of ReadWrite buffers, so that no byte of the caller changes unless the call succeeds (or the call is in
@@ -244,12 +299,14 @@ class CpuExecutable : public Executable {
       memory[slot] = {words, buffers[slot].length, buffer.lanes, buffer.atomic, static_cast<std::uint8_t>(buffer.narrow), buffer.is_signed};
     }
 
-    const Batches batches(code, kernel, grid);
-    Call call(batches, options);
     {
       const DispatchSpan span(kDevice, program_, grid, buffers);
-      call.run(threads_,
-               [&](const std::function<bool()>& stop) { return Machine(code, kernel, lanes_, memory, batches.capacity(), stop); });
+      if (!run_native(compiled, memory, grid, options)) {
+        const Batches batches(code, kernel, grid);
+        Call(batches, options).run(threads_, [&](const std::function<bool()>& stop) {
+          return Machine(code, kernel, lanes_, memory, batches.capacity(), stop);
+        });
+      }
     }
 
     for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
@@ -261,16 +318,17 @@ class CpuExecutable : public Executable {
 
   const ProfiledProgram program_;
   const Lanes& lanes_;
+  const NativeVectors vectors_;
   const unsigned threads_;
   const Optimize options_;
-  const Compiled plain_;
+  const std::unique_ptr<Compiled> plain_;
   Specialization specialization_;
   std::array<Special, Specialization::kMost> special_;
 };
 
 class CpuBackend : public Backend {
  public:
-  CpuBackend(const Lanes& lanes, unsigned threads) : lanes_(lanes), threads_(threads) {}
+  CpuBackend(const Lanes& lanes, unsigned threads) : lanes_(lanes), vectors_(native_vectors(lanes.name)), threads_(threads) {}
 
   std::string_view name() const override { return "cpu"; }
   std::vector<std::string> unavailable() override { return {}; }
@@ -286,7 +344,7 @@ class CpuBackend : public Backend {
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device, const Optimize& options,
                                       const RunOptions&) override {
     check_only_device(device, name());
-    return std::make_unique<CpuExecutable>(program, lanes_, threads_, options);
+    return std::make_unique<CpuExecutable>(program, lanes_, vectors_, threads_, options);
   }
   std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override { return sequence_on_host(std::move(steps)); }
   std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions&) override {
@@ -299,6 +357,7 @@ class CpuBackend : public Backend {
 
  private:
   const Lanes& lanes_;
+  const NativeVectors vectors_;
   unsigned threads_;
 };
 

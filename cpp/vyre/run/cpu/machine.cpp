@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
-#include <memory>
+#include <new>
 
 namespace vyre::run::cpu {
 namespace {
@@ -13,13 +13,12 @@ std::size_t whole_groups(std::size_t lanes) { return (lanes + kGroup - 1) / kGro
 
 }  // namespace
 
-// kGroup words more than `count` leave room to align the first one.
-Words::Words(std::size_t count) : storage_(std::make_unique_for_overwrite<Word[]>(count + kGroup)) {
-  void* start = storage_.get();
-  std::size_t space = (count + kGroup) * sizeof(Word);
-  words_ = static_cast<Word*>(std::align(kAlignment, count * sizeof(Word), start, space));
+static_assert(HostMemory::kAlignment % kAlignment == 0);
+
+Words::Words(std::size_t count) : memory_(HostMemory::uninitialised(count * sizeof(Word))) {
+  if (memory_.data() == nullptr) throw std::bad_alloc();
   const std::size_t last = std::min(count, kGroup);
-  std::fill_n(words_ + (count - last), last, Word{0});
+  std::fill_n(data() + (count - last), last, Word{0});
 }
 
 Machine::Machine(const Code& code, const lower::Kernel& kernel, const Lanes& lanes, std::span<const Memory> buffers, std::size_t capacity,

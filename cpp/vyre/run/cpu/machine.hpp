@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vyre/run/cpu/code.hpp"
+#include "vyre/run/host_memory.hpp"
 
 namespace vyre::run::cpu {
 
@@ -22,16 +23,15 @@ struct Memory {
   bool is_signed = false;
 };
 
-// An array of words that starts at a multiple of kAlignment. The last kGroup words are zeros. The others are not initialised, because every
-// use writes them first, and clearing them would cost as much as the work.
+// An array of words that starts at a multiple of kAlignment; std::bad_alloc when there is no memory. The last kGroup words are zeros. The
+// others are not initialised, because every use writes them first, and clearing them would cost as much as the work.
 class Words {
  public:
   explicit Words(std::size_t count);
-  Word* data() const { return words_; }
+  Word* data() const { return reinterpret_cast<Word*>(memory_.data()); }
 
  private:
-  std::unique_ptr<Word[]> storage_;
-  Word* words_;
+  HostMemory memory_;
 };
 
 class Machine {

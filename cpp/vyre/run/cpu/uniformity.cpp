@@ -17,21 +17,23 @@ using lower::ValueId;
 // all variables are taken to vary, and all lanes to leave a Loop one by one.
 constexpr int kMaxWalks = 6;
 
-bool id_varies(const Kernel& kernel, bool whole_workgroups, const Instruction& instruction) {
-  switch (instruction.op) {
-    case Opcode::WorkgroupId:
-      return !whole_workgroups;
-    case Opcode::LocalId:
-      return kernel.workgroup_size[instruction.imm] != 1;
-    case Opcode::InvocationId:
-      return !whole_workgroups || kernel.workgroup_size[instruction.imm] != 1;
+bool id_varies(const Kernel& kernel, Batch batch, const Instruction& instruction) {
+  const bool is_id = instruction.op == Opcode::WorkgroupId || instruction.op == Opcode::LocalId || instruction.op == Opcode::InvocationId;
+  if (!is_id) return false;
+  const bool one_a_workgroup = kernel.workgroup_size[instruction.imm] == 1;
+  if (instruction.op == Opcode::LocalId && one_a_workgroup) return false;
+  switch (batch) {
+    case Batch::Row:
+      return instruction.imm == 0;
+    case Batch::Workgroup:
+      return instruction.op != Opcode::WorkgroupId && !one_a_workgroup;
     default:
-      return false;
+      return true;
   }
 }
 
 // Walks over the code once. Returns whether another variable was found to vary, or another Loop that lanes leave one by one.
-bool walk(const Kernel& kernel, Uniformity& found) {
+bool walk(const Kernel& kernel, Batch batch, Uniformity& found) {
   bool changed = false;
   std::vector<bool> parted{false};  // for each open block: whether lanes may have diverged in it
   std::vector<bool> apart{false};   // the same, counted from where the innermost Loop began
@@ -70,8 +72,7 @@ bool walk(const Kernel& kernel, Uniformity& found) {
         if (apart.back() && !found.parted_by_break[loops.back()]) found.parted_by_break[loops.back()] = changed = true;
         break;
       default:
-        any = any || lower::is_atomic(instruction.op) || instruction.op == Opcode::LoadPrivate ||
-              id_varies(kernel, found.whole_workgroups, instruction);
+        any = any || lower::is_atomic(instruction.op) || instruction.op == Opcode::LoadPrivate || id_varies(kernel, batch, instruction);
     }
     found.varying[position] = any;
     found.divergent[position] = parted.back();
@@ -81,14 +82,18 @@ bool walk(const Kernel& kernel, Uniformity& found) {
 
 }  // namespace
 
-Uniformity find_uniformity(const Kernel& kernel) {
+bool needs_whole_workgroups(const Kernel& kernel) {
+  return !kernel.shared.empty() || std::ranges::count(kernel.code, Opcode::Barrier, &Instruction::op) != 0;
+}
+
+Uniformity find_uniformity(const Kernel& kernel, Batch batch) {
   Uniformity found;
-  found.whole_workgroups = !kernel.shared.empty() || std::ranges::count(kernel.code, Opcode::Barrier, &Instruction::op) != 0;
+  found.whole_workgroups = batch == Batch::Workgroup;
   found.varying.assign(kernel.code.size(), false);
   found.divergent.assign(kernel.code.size(), false);
   found.variable_varies.assign(kernel.variables.size(), false);
   found.parted_by_break.assign(kernel.code.size(), false);
-  for (int walks = 1; walk(kernel, found); ++walks) {
+  for (int walks = 1; walk(kernel, batch, found); ++walks) {
     if (walks <= kMaxWalks) continue;
     std::fill(found.variable_varies.begin(), found.variable_varies.end(), true);
     std::fill(found.parted_by_break.begin(), found.parted_by_break.end(), true);

@@ -1,0 +1,530 @@
+// The analysis walks over the code a fixed number of times: regions, uses and forms, strides, cells, and live ranges, each of which needs
+// what the one before has found.
+#include "vyre/run/cpu/native/analysis.hpp"
+
+#include <algorithm>
+
+namespace vyre::run::cpu::native {
+namespace {
+
+using lower::Instruction;
+using lower::Kernel;
+using lower::Opcode;
+using lower::ValueId;
+
+// Blocks may be nested this deep: some steps look at all blocks around a position.
+constexpr std::uint32_t kDeepest = 64;
+
+class Analyser {
+ public:
+  explicit Analyser(const Kernel& kernel) : kernel_(kernel), size_(static_cast<std::uint32_t>(kernel.code.size())) {}
+
+  std::optional<Analysis> run() {
+    found_.whole_workgroups = needs_whole_workgroups(kernel_);
+    found_.uniformity = find_uniformity(kernel_, found_.whole_workgroups ? Batch::Workgroup : Batch::Row);
+    found_.selected = select_instructions(kernel_);
+    if (!find_blocks() || !find_regions()) return std::nullopt;
+    find_forms();
+    find_strides();
+    make_cells();
+    find_live_ranges();
+    return std::move(found_);
+  }
+
+ private:
+  const Instruction& at(std::uint32_t position) const { return kernel_.code[position]; }
+  bool varies(std::uint32_t value) const { return found_.uniformity.varying[value]; }
+  bool varies(ValueId value) const { return value.valid() && varies(value.index); }
+  bool is_used(std::uint32_t position) const { return found_.selected[position] != Selected::Nothing; }
+
+  // Whether the lanes may take different ways through the block that begins at the position.
+  bool parts(std::uint32_t block) const { return at(block).op == Opcode::Loop ? varies(block) : varies(at(block).a); }
+
+  // --- Blocks and regions ---
+
+  // The blocks around each position, as a chain: the innermost If or Loop that contains it, but is not opened or closed there.
+  bool find_blocks() {
+    std::uint32_t depth = 0;
+    around_.assign(size_, kNone);
+    found_.exits.assign(size_, false);
+    std::uint32_t open = kNone;
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      const Opcode op = at(position).op;
+      if (op == Opcode::EndIf || op == Opcode::EndLoop) {
+        open = around_[open];
+        --depth;
+      }
+      around_[position] = op == Opcode::Else ? around_[open] : open;
+      if (op != Opcode::If && op != Opcode::Loop) continue;
+      open = position;
+      if (++depth > kDeepest) return false;
+    }
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      const Opcode op = at(position).op;
+      if (op == Opcode::Loop && varies(position)) found_.parts_loops = true;
+      if (op != Opcode::Return && op != Opcode::Break) continue;
+      mark_exit(position);
+    }
+    return true;
+  }
+
+  // A Return or Break that some lanes may do while others go on changes the active lanes of the blocks around it.
+  void mark_exit(std::uint32_t position) {
+    const bool is_break = at(position).op == Opcode::Break;
+    std::vector<std::uint32_t> left;
+    bool parted = false;
+    for (std::uint32_t block = around_[position]; block != kNone; block = around_[block]) {
+      left.push_back(block);
+      parted = parted || parts(block);
+      if (is_break && at(block).op == Opcode::Loop) break;
+    }
+    if (!parted) return;
+    for (const std::uint32_t block : left) found_.exits[block] = true;
+    found_.returns = found_.returns || !is_break;
+  }
+
+  bool find_regions() {
+    found_.of_workgroup.assign(size_, false);
+    if (!found_.whole_workgroups) {
+      found_.regions = {{0, size_}};
+      return true;
+    }
+    std::vector<bool>& whole = found_.of_workgroup;
+    const auto mark_around = [&](std::uint32_t position, std::uint32_t up_to) {
+      for (std::uint32_t block = around_[position]; block != up_to; block = around_[block]) {
+        if (parts(block)) return false;
+        whole[block] = true;
+      }
+      return true;
+    };
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      if (at(position).op != Opcode::Barrier) continue;
+      whole[position] = true;
+      if (!mark_around(position, kNone)) return false;
+    }
+    // All lanes return at once, so those of all vectors have to do what stands before first.
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      if (at(position).op != Opcode::Return) continue;
+      bool parted = false;
+      for (std::uint32_t block = around_[position]; block != kNone; block = around_[block]) parted = parted || parts(block);
+      if (parted) continue;
+      whole[position] = true;
+      mark_around(position, kNone);
+    }
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      if (at(position).op != Opcode::Break) continue;
+      std::uint32_t loop = around_[position];
+      while (at(loop).op != Opcode::Loop) loop = around_[loop];
+      if (!whole[loop]) continue;
+      whole[position] = true;
+      if (!mark_around(position, loop)) return false;
+    }
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      if (at(position).op != Opcode::If && at(position).op != Opcode::Loop) continue;
+      if (!whole[position]) continue;
+      for (std::uint32_t next = kernel_.partner[position]; next != position;) {
+        whole[next] = true;
+        if (at(next).op != Opcode::Else) break;
+        next = kernel_.partner[next];
+      }
+    }
+    return cut();
+  }
+
+  bool cut() {
+    std::uint32_t begin = 0;
+    std::uint32_t last_whole = 0;
+    for (std::uint32_t position = 0; position <= size_; ++position) {
+      if (position < size_ && !found_.of_workgroup[position]) continue;
+      if (position > begin) found_.regions.push_back({begin, position});
+      begin = position + 1;
+      if (position < size_) last_whole = position;
+    }
+    // Lanes that have returned are not remembered from one region to the next.
+    for (std::uint32_t position = 0; position < last_whole; ++position) {
+      if (at(position).op == Opcode::Return && !found_.of_workgroup[position]) return false;
+    }
+    return true;
+  }
+
+  // --- Uses and forms ---
+
+  bool is_condition(std::uint32_t user, std::uint32_t value) const {
+    const Instruction& instruction = at(user);
+    if (instruction.op == Opcode::If) return true;
+    return instruction.op == Opcode::Select && instruction.a.index == value && instruction.b.index != value && instruction.c.index != value;
+  }
+
+  void find_forms() {
+    forms_.assign(size_, Form::Word);
+    std::vector<std::uint32_t> uses(size_, 0), user(size_, kNone);
+    std::vector<bool> conditions(size_, true);
+    for_each_use([&](std::uint32_t position, std::uint32_t value) {
+      ++uses[value];
+      user[value] = position;
+      conditions[value] = conditions[value] && is_condition(position, value);
+    });
+    std::uint32_t straight = 0;  // the number of the straight piece of code
+    std::vector<std::uint32_t> piece(size_);
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      piece[position] = straight;
+      if (lower::jumps(at(position).op) || at(position).op == Opcode::Barrier) ++straight;
+    }
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      if (!is_used(position) || !lower::is_comparison(at(position).op) || !varies(position) || uses[position] == 0) continue;
+      if (!conditions[position]) continue;
+      const bool alone = uses[position] == 1 && piece[user[position]] == piece[position] && varies(at(user[position]).a);
+      forms_[position] = alone ? Form::Folded : Form::Ones;
+    }
+  }
+
+  template <class Visit>
+  void for_each_use(const Visit& visit) const {
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      for_each_operand(at(position), found_.selected[position], [&](std::uint32_t value) { visit(position, value); });
+    }
+  }
+
+  // --- Strides ---
+
+  // Whether a vector's lanes always are neighbours along x in one row of the workgroup.
+  bool rows() const {
+    const auto& size = kernel_.workgroup_size;
+    return (size[1] == 1 && size[2] == 1) || size[0] % kWidest == 0;
+  }
+  static constexpr std::uint32_t kWidest = 16;
+
+  void find_strides() {
+    found_.strides.assign(size_, std::nullopt);
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      if (at(position).lanes == 1) found_.strides[position] = stride(position);
+    }
+  }
+
+  std::optional<std::uint32_t> stride(std::uint32_t position) const {
+    const Instruction& instruction = at(position);
+    if (!varies(position)) return 0;
+    const auto of = [&](ValueId value) { return found_.strides[value.index]; };
+    const auto constant = [&](ValueId value) -> std::optional<std::uint32_t> {
+      if (at(value.index).op != Opcode::Constant) return std::nullopt;
+      return at(value.index).imm;
+    };
+    switch (instruction.op) {
+      case Opcode::InvocationId:
+      case Opcode::LocalId:
+      case Opcode::WorkgroupId:
+        return id_stride(instruction);
+      case Opcode::Add:
+        if (of(instruction.a) && of(instruction.b)) return *of(instruction.a) + *of(instruction.b);
+        return std::nullopt;
+      case Opcode::Sub:
+        if (of(instruction.a) && of(instruction.b)) return *of(instruction.a) - *of(instruction.b);
+        return std::nullopt;
+      case Opcode::Mul:
+        if (of(instruction.a) && constant(instruction.b)) return *of(instruction.a) * *constant(instruction.b);
+        if (of(instruction.b) && constant(instruction.a)) return *of(instruction.b) * *constant(instruction.a);
+        return both_same(instruction);
+      case Opcode::Shl:
+        if (of(instruction.a) && constant(instruction.b)) return *of(instruction.a) << (*constant(instruction.b) & 31);
+        return both_same(instruction);
+      case Opcode::Loop:
+        return of(instruction.a);  // the variable of each lane rises by one, also where the lane has left the loop
+      default:
+        return lower::is_lanewise(instruction.op) ? both_same(instruction) : std::nullopt;
+    }
+  }
+  std::optional<std::uint32_t> both_same(const Instruction& instruction) const {
+    const auto same = [&](ValueId value) { return !value.valid() || found_.strides[value.index] == 0u; };
+    if (same(instruction.a) && same(instruction.b)) return 0;
+    return std::nullopt;
+  }
+  std::optional<std::uint32_t> id_stride(const Instruction& instruction) const {
+    const auto& size = kernel_.workgroup_size;
+    if (!found_.whole_workgroups) {
+      if (instruction.op == Opcode::InvocationId) return 1;  // of the axis x alone, or it would not vary
+      if (size[0] % kWidest != 0) return std::nullopt;
+      return instruction.op == Opcode::LocalId ? 1 : 0;
+    }
+    if (instruction.imm == 0) return rows() ? std::optional<std::uint32_t>(1) : std::nullopt;
+    if (size[0] % kWidest == 0) return 0;
+    return std::nullopt;
+  }
+
+  // --- Cells and live ranges ---
+
+  // Whether the lanes of a group, and not only those of each of its vectors, are neighbours along x.
+  bool lines() const {
+    const auto& size = kernel_.workgroup_size;
+    return !found_.whole_workgroups || (size[1] == 1 && size[2] == 1);
+  }
+
+  // Whether the value rises by one through a whole group, and its first lane follows from that of an operand.
+  bool has_first_lane(std::uint32_t position) const {
+    const Instruction& instruction = at(position);
+    if (!varies(position) || !lines() || found_.strides[position] != 1u) return false;
+    const auto follows = [&](ValueId row, ValueId uniform) { return found_.first_lane[row.index] != kNone && !varies(uniform); };
+    switch (instruction.op) {
+      case Opcode::InvocationId:
+        return true;
+      case Opcode::LocalId:
+        return found_.whole_workgroups;
+      case Opcode::Add:
+        return follows(instruction.a, instruction.b) || follows(instruction.b, instruction.a);
+      case Opcode::Sub:
+        return follows(instruction.a, instruction.b);
+      default:
+        return false;
+    }
+  }
+
+  CellId new_cell(std::uint32_t value, bool varying) {
+    found_.cells.push_back({.value = value, .varying = varying});
+    return static_cast<CellId>(found_.cells.size() - 1);
+  }
+
+  void make_cells() {
+    const std::array<CellId, 4> none{kNone, kNone, kNone, kNone};
+    found_.of_value.assign(size_, none);
+    found_.of_variable.assign(kernel_.variables.size(), none);
+    for (std::size_t variable = 0; variable < kernel_.variables.size(); ++variable) {
+      for (std::uint32_t lane = 0; lane < kernel_.variables[variable]; ++lane) {
+        found_.of_variable[variable][lane] = new_cell(kNone, found_.uniformity.variable_varies[variable]);
+      }
+    }
+    found_.first_lane.assign(size_, kNone);
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      const Instruction& instruction = at(position);
+      if (!is_used(position) || instruction.lanes == 0) continue;
+      if (has_first_lane(position)) {
+        const CellId id = found_.first_lane[position] = new_cell(position, false);
+        found_.cells[id].begin = found_.cells[id].end = 2 * position + 1;
+        found_.cells[id].of_group = true;
+      }
+      auto& cells = found_.of_value[position];
+      if (instruction.op == Opcode::Lane) {
+        cells[0] = found_.of_value[instruction.a.index][instruction.imm];
+        continue;
+      }
+      if (instruction.op == Opcode::Pack) {
+        std::uint32_t lane = 0;
+        for (const ValueId part : {instruction.a, instruction.b, instruction.c, instruction.d}) {
+          if (part.valid()) cells[lane++] = found_.of_value[part.index][0];
+        }
+        continue;
+      }
+      for (std::uint32_t lane = 0; lane < instruction.lanes; ++lane) {
+        cells[lane] = new_cell(position, varies(position));
+        Cell& cell = found_.cells[cells[lane]];
+        cell.begin = cell.end = 2 * position + 1;
+        cell.form = forms_[position];
+        cell.constant = instruction.op == Opcode::Constant;
+      }
+    }
+  }
+
+  // The end of the outermost loop that contains the position, but not the definition.
+  std::uint32_t until(std::uint32_t definition, std::uint32_t position) const {
+    std::uint32_t result = position;
+    for (std::uint32_t block = around_[position]; block != kNone && block >= definition; block = around_[block]) {
+      if (at(block).op == Opcode::Loop && block > definition) result = kernel_.partner[block];
+    }
+    return result;
+  }
+
+  float weight_at(std::uint32_t position) const {
+    float weight = 1;
+    for (std::uint32_t block = around_[position]; block != kNone; block = around_[block]) {
+      if (at(block).op == Opcode::Loop) weight *= 8;
+      if (weight > 1e5f) break;
+    }
+    return weight;
+  }
+
+  // An instruction that writes its value in several steps must not do so where an operand stands that it still reads.
+  bool reads_before_writing(std::uint32_t position) const {
+    const Opcode op = at(position).op;
+    if (op == Opcode::WriteVariable) return kernel_.variables[at(position).imm] == 1;
+    if (at(position).lanes > 1) return false;
+    return lower::is_lanewise(op) || op == Opcode::Select || op == Opcode::ReadVariable || op == Opcode::If;
+  }
+
+  void use(CellId id, std::uint32_t position, bool as_vector, float weight) {
+    Cell& cell = found_.cells[id];
+    const std::uint32_t held = reads_before_writing(position) ? 0 : 2;
+    if (cell.value != kNone) cell.end = std::max(cell.end, 2 * until(cell.value, position) + held);
+    cell.weight += weight;
+    cell.read_as_vector = cell.read_as_vector || (as_vector && !cell.varying);
+  }
+
+  void use_value(ValueId value, std::uint32_t position, bool as_vector, float weight) {
+    if (!value.valid()) return;
+    for (const CellId id : found_.of_value[value.index]) {
+      if (id == kNone) continue;
+      if (found_.cells[id].form == Form::Folded) {
+        const Instruction& comparison = at(found_.cells[id].value);
+        use_value(comparison.a, position, true, weight);  // operands of a comparison are not folded themselves
+        use_value(comparison.b, position, true, weight);
+      } else {
+        use(id, position, as_vector, weight);
+      }
+    }
+  }
+
+  bool lives(CellId id) const { return id != kNone && found_.cells[id].end > found_.cells[id].begin; }
+  bool is_row_access(const Instruction& instruction) const {
+    return lower::accesses_memory(instruction.op) && !lower::is_atomic(instruction.op) && instruction.op != Opcode::LoadPrivate &&
+           instruction.op != Opcode::StorePrivate && found_.first_lane[instruction.a.index] != kNone;
+  }
+
+  // From the last instruction to the first: whether a value is needed at all is known when its users have been seen.
+  void find_live_ranges() {
+    accesses_.assign(kernel_.variables.size(), {});
+    for (std::uint32_t position = size_; position-- > 0;) {
+      const Instruction& instruction = at(position);
+      if (!is_used(position) || forms_[position] == Form::Folded) continue;
+      if (instruction.op == Opcode::Lane || instruction.op == Opcode::Pack) continue;
+      if (lower::is_of_variable(instruction.op)) accesses_[instruction.imm].push_back(position);
+      const bool made = std::ranges::any_of(found_.of_value[position], [&](CellId id) { return lives(id); });
+      const float weight = weight_at(position);
+      if (const CellId first = found_.first_lane[position]; first != kNone) {
+        if (made) {
+          found_.cells[first].end = std::max(found_.cells[first].end, 2 * position + 2);
+          found_.cells[first].weight += weight;
+        }
+        if (lives(first)) use_first_lanes(instruction, position, weight);
+        if (made || lives(first)) continue;
+      }
+      if (!made && !lower::has_effect(instruction.op)) continue;
+      if (lower::divides(instruction.op) && varies(position)) found_.divides = true;
+      if (divides_ids(instruction)) found_.divides = true;
+      if (instruction.op == Opcode::Loop) {
+        use_loop(position, weight);
+      } else {
+        use_operands(position, weight);
+      }
+    }
+    for (auto& positions : accesses_) std::ranges::reverse(positions);
+    settle_variables();
+    find_crossings();
+  }
+
+  void use_first_lanes(const Instruction& instruction, std::uint32_t position, float weight) {
+    if (instruction.op != Opcode::Add && instruction.op != Opcode::Sub) return;
+    for (const ValueId operand : {instruction.a, instruction.b}) {
+      const CellId first = found_.first_lane[operand.index];
+      use(first != kNone ? first : found_.of_value[operand.index][0], position, false, weight);
+    }
+  }
+
+  void use_operands(std::uint32_t position, float weight) {
+    const Instruction& instruction = at(position);
+    const bool as_vector = reads_vectors(position), row = is_row_access(instruction);
+    if (row) use(found_.first_lane[instruction.a.index], position, false, weight);
+    for (const ValueId operand : {row ? ValueId{} : instruction.a, instruction.b, instruction.c, instruction.d}) {
+      use_value(operand, position, as_vector, weight);
+    }
+    for (const CellId id : found_.of_value[position]) {
+      if (id != kNone && found_.cells[id].value == position) found_.cells[id].weight += weight;
+    }
+  }
+
+  void use_loop(std::uint32_t position, float weight) {
+    const Instruction& instruction = at(position);
+    use_value(instruction.a, position, varies(position), weight);
+    use_value(instruction.b, position, varies(position), 8 * weight);
+    for (const CellId bound : found_.of_value[instruction.b.index]) {
+      if (bound != kNone) found_.cells[bound].end = std::max(found_.cells[bound].end, 2 * until_end(bound, position) + 2);
+    }
+    Cell& turn = found_.cells[found_.of_value[position][0]];
+    turn.end = std::max(turn.end, 2 * kernel_.partner[position] + 2);
+    turn.weight += 16 * weight;
+  }
+
+  std::uint32_t until_end(CellId bound, std::uint32_t loop) const {
+    const std::uint32_t definition = found_.cells[bound].value == kNone ? 0 : found_.cells[bound].value;
+    return std::max(kernel_.partner[loop], until(definition, loop));
+  }
+
+  // Whether ids of a row are found by a division.
+  bool divides_ids(const Instruction& instruction) const {
+    const std::uint32_t size = kernel_.workgroup_size[0];
+    if (found_.whole_workgroups || (size & (size - 1)) == 0) return false;
+    return instruction.op == Opcode::LocalId || instruction.op == Opcode::WorkgroupId;
+  }
+
+  // Whether the instruction works on whole vectors, so that it reads its uniform operands as vectors too.
+  bool reads_vectors(std::uint32_t position) const {
+    const Instruction& instruction = at(position);
+    if (instruction.op == Opcode::WriteVariable) return found_.uniformity.variable_varies[instruction.imm];
+    if (instruction.op == Opcode::If) return varies(instruction.a);
+    if (instruction.op == Opcode::StorePrivate) return true;
+    return varies(position) || varies(instruction.a) || varies(instruction.b);
+  }
+
+  void settle_variables() {
+    for (std::size_t variable = 0; variable < accesses_.size(); ++variable) {
+      const auto& positions = accesses_[variable];
+      std::uint32_t begin = 0, end = 0;
+      if (!positions.empty()) range_of(positions, begin, end);
+      float weight = 0;
+      for (const std::uint32_t position : positions) weight += weight_at(position);
+      for (const CellId id : found_.of_variable[variable]) {
+        if (id == kNone) continue;
+        Cell& cell = found_.cells[id];
+        cell.begin = 2 * begin;
+        cell.end = 2 * end + 2;
+        cell.weight = weight;
+      }
+    }
+  }
+
+  // A variable that is written before anything else in the block of its first access, and used nowhere else, lives from there on; otherwise
+  // it may carry a value from one turn of a loop to the next, and lives through all of the loops around its accesses.
+  void range_of(const std::vector<std::uint32_t>& positions, std::uint32_t& begin, std::uint32_t& end) const {
+    begin = positions.front();
+    end = positions.back();
+    const std::uint32_t home = around_[begin];
+    const std::uint32_t home_end = home == kNone ? size_ : at(home).op == Opcode::If ? if_end(home, begin) : kernel_.partner[home];
+    if (at(begin).op == Opcode::WriteVariable && end <= home_end) {
+      for (const std::uint32_t position : positions) end = std::max(end, until(begin, position));
+      return;
+    }
+    for (const std::uint32_t position : positions) {
+      for (std::uint32_t block = around_[position]; block != kNone; block = around_[block]) {
+        if (at(block).op != Opcode::Loop) continue;
+        begin = std::min(begin, block);
+        end = std::max(end, kernel_.partner[block]);
+      }
+    }
+  }
+  // The end of the arm of an If in which the position stands.
+  std::uint32_t if_end(std::uint32_t block, std::uint32_t position) const {
+    const std::uint32_t middle = kernel_.partner[block];
+    return at(middle).op == Opcode::Else && position > middle ? kernel_.partner[middle] : middle;
+  }
+
+  void find_crossings() {
+    std::vector<std::uint32_t> region(size_ + 1, kNone);
+    for (std::uint32_t k = 0; k < found_.regions.size(); ++k) {
+      for (std::uint32_t position = found_.regions[k].begin; position < found_.regions[k].end; ++position) region[position] = k;
+    }
+    for (Cell& cell : found_.cells) {
+      const std::uint32_t first = region[cell.begin / 2], last = region[std::min((cell.end - 1) / 2, size_)];
+      cell.crosses = found_.regions.size() != 1 && (first == kNone || first != last);
+      if (found_.regions.size() == 1 && found_.whole_workgroups) cell.crosses = first == kNone || first != last;
+    }
+  }
+
+  const Kernel& kernel_;
+  const std::uint32_t size_;
+  Analysis found_;
+  std::vector<std::uint32_t> around_;
+  std::vector<Form> forms_;
+  std::vector<std::vector<std::uint32_t>> accesses_;  // by variable
+};
+
+}  // namespace
+
+std::optional<Analysis> analyse(const Kernel& kernel) { return Analyser(kernel).run(); }
+
+}  // namespace vyre::run::cpu::native

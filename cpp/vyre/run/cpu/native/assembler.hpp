@@ -1,0 +1,99 @@
+// xbyak's assembler with one vocabulary for vectors of 8 lanes (AVX2) and of 16 lanes (AVX-512): vectors, masks of lanes, constants.
+//
+// A mask is a vector of ones and zeros with AVX2 and a mask register with AVX-512. Some comparisons give the inverse of their mask, which
+// costs nothing where the user of the mask can exchange two operands; a Mask says so.
+#pragma once
+
+#include <xbyak/xbyak.h>
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "vyre/lower/opcode.hpp"
+#include "vyre/run/cpu/native/vectors.hpp"
+
+namespace vyre::run::cpu::native {
+
+struct Mask {
+  int reg;  // of a vector, or of a mask register
+  bool inverted = false;
+};
+
+class Assembler : public Xbyak::CodeGenerator {
+ public:
+  using Xmm = Xbyak::Xmm;
+  using Operand = Xbyak::Operand;
+  using Address = Xbyak::Address;
+  using Opmask = Xbyak::Opmask;
+
+  explicit Assembler(Vectors vectors);
+
+  bool wide() const { return wide_; }
+  int width() const { return wide_ ? 16 : 8; }
+  int vector_bytes() const { return 4 * width(); }
+  int vector_count() const { return wide_ ? 32 : 16; }
+
+  Xmm v(int reg) const;
+  static Xbyak::Ymm half(int reg) { return Xbyak::Ymm(reg); }
+
+  // --- Vectors ---
+  void move(const Xmm& to, const Xmm& from);
+  void load(const Xmm& to, const Address& from);
+  void store(const Address& to, const Xmm& from);
+  void broadcast(const Xmm& to, const Operand& word);  // of a word in memory, or of the lowest one of a vector
+  void bit_and(const Xmm& to, const Xmm& a, const Operand& b);
+  void bit_or(const Xmm& to, const Xmm& a, const Operand& b);
+  void bit_xor(const Xmm& to, const Xmm& a, const Operand& b);
+  void bit_andn(const Xmm& to, const Xmm& a, const Operand& b);  // ~a & b
+  void zero(const Xmm& to);
+  void shift_left(const Xmm& to, const Xmm& a, int amount) { vpslld(to, a, static_cast<std::uint8_t>(amount)); }
+  void shift_right(const Xmm& to, const Xmm& a, int amount) { vpsrld(to, a, static_cast<std::uint8_t>(amount)); }
+  void negate_mask(const Xmm& to, const Xmm& mask);
+
+  // --- Constants, in memory behind the code ---
+  Address constant(std::uint32_t word);                                 // in all lanes
+  Address constant_quad(std::uint64_t quad);                            // in all pairs of lanes
+  Address constant_bytes(const std::array<std::uint8_t, 16>& sixteen);  // in all quarters
+  Address count_up();                                                   // 0, 1, 2 ...
+  void write_constants();
+
+  // --- Masks; `scratch` names a vector (AVX2) or a mask register (AVX-512) that the result may take ---
+  Mask compare(lower::Opcode op, const Xmm& a, const Operand& b, const Xmm* b_register, int scratch);
+  Mask non_zero(const Xmm& a, int scratch);
+  Mask from_ones(const Xmm& ones, int scratch);     // of a vector of ~0 and 0
+  void to_ones(const Xmm& to, const Mask& mask);    // ~0 and 0
+  void to_truths(const Xmm& to, const Mask& mask);  // 1 and 0
+  // to = mask ? if_true : if_false. `to` may be any of them.
+  void select(const Xmm& to, const Mask& mask, const Xmm& if_true, const Xmm& if_false);
+  void mask_and(int to, int a, const Mask& b);
+  void mask_copy(int to, const Mask& from);
+  void mask_all(int to);
+  void mask_none(int to);
+  void mask_load(int to, const Address& from);
+  void mask_store(const Address& to, int from);
+  void mask_bits(const Xbyak::Reg32& to, int mask);  // a bit a lane
+  // to = a without b
+  void mask_without(int to, int a, int b);
+  void mask_or_to_memory(const Address& memory, int mask, int scratch);
+  // Loads and stores of the lanes of a mask; lanes that are not loaded are zero. No other lane's memory is touched.
+  void load_masked(const Xmm& to, int mask, const Address& from);
+  void store_masked(const Address& to, int mask, const Xmm& from);
+  // The elements at base + index * scale of the lanes of a mask, zeros in the others. Destroys the mask; all registers differ.
+  void gather(const Xmm& to, const Xbyak::Reg64& base, int offset, const Xmm& index, int scale, int mask);
+
+  // A label behind the code where `emit` continues when it is written; the cold path of a check.
+  void later(std::function<void()> emit) { later_.push_back(std::move(emit)); }
+  void write_later();
+
+ private:
+  Xbyak::Label& bytes_at(const std::vector<std::uint8_t>& bytes);
+
+  bool wide_;
+  std::map<std::vector<std::uint8_t>, Xbyak::Label> constants_;
+  std::vector<std::function<void()>> later_;
+};
+
+}  // namespace vyre::run::cpu::native

@@ -1,0 +1,51 @@
+// The code is written to a file in memory through one mapping, which is removed; the file is sealed against every change, and then mapped
+// once more to be executed. So no page is ever writable and executable, and nothing can write to the code later.
+#include "vyre/run/cpu/native/code_pages.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cstring>
+
+namespace vyre::run::cpu::native {
+namespace {
+
+class File {
+ public:
+  File() : descriptor_(memfd_create("vyre-code", MFD_CLOEXEC | MFD_ALLOW_SEALING)) {}
+  ~File() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  int descriptor() const { return descriptor_; }
+
+  bool fill(std::span<const std::byte> bytes) const {
+    if (descriptor_ < 0 || ftruncate(descriptor_, static_cast<off_t>(bytes.size())) != 0) return false;
+    void* const memory = mmap(nullptr, bytes.size(), PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+    if (memory == MAP_FAILED) return false;
+    std::memcpy(memory, bytes.data(), bytes.size());
+    return munmap(memory, bytes.size()) == 0;
+  }
+  bool seal() const { return fcntl(descriptor_, F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL) == 0; }
+
+ private:
+  int descriptor_;
+};
+
+}  // namespace
+
+std::unique_ptr<CodePages> CodePages::make(std::span<const std::byte> code) {
+  if (code.empty()) return nullptr;
+  const File file;
+  if (!file.fill(code) || !file.seal()) return nullptr;
+  void* const start = mmap(nullptr, code.size(), PROT_READ | PROT_EXEC, MAP_PRIVATE, file.descriptor(), 0);
+  if (start == MAP_FAILED) return nullptr;
+  return std::unique_ptr<CodePages>(new CodePages(start, code.size()));
+}
+
+CodePages::~CodePages() { munmap(start_, bytes_); }
+
+}  // namespace vyre::run::cpu::native

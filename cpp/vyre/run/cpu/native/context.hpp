@@ -1,0 +1,47 @@
+// What native code is called with. The code finds everything through one pointer to a Context, so that it holds no address of this process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace vyre::run::cpu::native {
+
+using Word = std::uint32_t;
+
+// A buffer or a shared array.
+struct Extent {
+  std::byte* words;
+  std::uint64_t length;      // elements
+  std::int64_t full;         // the last index at which elements for all lanes of a group fit; negative when there is none
+  std::int64_t full_vector;  // the same for one vector
+};
+
+struct Context {
+  std::byte* frame;       // values that have no register, and saved masks
+  std::byte* crossing;    // values that live across a barrier, for all lanes
+  std::byte* privates;    // private arrays
+  const Word* local_ids;  // of a workgroup's lanes: all x, then all y, then all z
+  std::uint64_t lanes;    // how many lanes this call has
+  Word workgroup[3];      // ids that all lanes share; in a row, the x of the first lane is in invocation[0]
+  Word local[3];
+  Word invocation[3];
+  Word stopped;       // whether `poll` ended the run
+  std::int64_t left;  // work to do before `poll` is called
+  // Returns whether the run must end, and sets `left` anew.
+  bool (*poll)(Context*);
+  void* user;
+  std::byte* saved;   // room for all registers while `poll` runs
+  Extent extents[1];  // the buffers, then the shared arrays; as many as there are
+};
+
+// A row of invocations along x, or a workgroup, as the code was compiled for.
+using Function = void (*)(Context*);
+
+// How much memory a thread needs to run the code, in bytes.
+struct Layout {
+  std::size_t frame = 0;
+  std::size_t crossing = 0;
+  std::size_t privates = 0;
+};
+
+}  // namespace vyre::run::cpu::native

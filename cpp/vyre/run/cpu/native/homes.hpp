@@ -1,0 +1,35 @@
+// Where the cells of a kernel live: in registers for their whole life, or in memory.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "vyre/run/cpu/native/analysis.hpp"
+
+namespace vyre::run::cpu::native {
+
+// The registers that cells may have.
+struct RegisterFile {
+  int vectors;                // registers of a part, for `parts` parts each
+  std::vector<int> generals;  // by number
+};
+
+struct Home {
+  std::int16_t reg = -1;  // of a varying cell: the number of its group of vector registers; of a uniform one: a general register
+  std::int32_t slot =
+      -1;  // a byte offset: in `crossing` if the cell crosses a barrier and is not the same for all lanes, else in the frame
+};
+
+struct Homes {
+  std::vector<Home> of;              // by cell
+  std::uint32_t frame_bytes = 0;     // of all slots
+  std::uint32_t crossing_cells = 0;  // those in `crossing`
+};
+
+// The most varying cells that are alive at one time.
+std::uint32_t pressure(const Analysis& analysis);
+
+// `vector_bytes` is the size of a varying cell in the frame; a cell that crosses takes `crossing_bytes`.
+Homes assign_homes(const Analysis& analysis, const RegisterFile& file, std::uint32_t vector_bytes, std::uint32_t crossing_bytes);
+
+}  // namespace vyre::run::cpu::native

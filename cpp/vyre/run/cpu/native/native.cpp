@@ -1,0 +1,175 @@
+#include "vyre/run/cpu/native/native.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "vyre/run/cpu/native/analysis.hpp"
+#include "vyre/run/cpu/native/assembler.hpp"
+#include "vyre/run/cpu/native/translator.hpp"
+
+namespace vyre::run::cpu::native {
+namespace {
+
+constexpr std::uint64_t kMostPrivateBytes = std::uint64_t{1} << 26;  // of a workgroup or a group of vectors
+constexpr std::size_t kSavedBytes = 4096;
+constexpr std::int64_t kBetweenLooks = std::int64_t{1} << 21;
+
+constexpr std::size_t round_up(std::size_t value) { return (value + 63) / 64 * 64; }
+
+bool is_supported(const lower::Kernel& kernel) {
+  const auto& size = kernel.workgroup_size;
+  const std::uint64_t lanes = std::uint64_t{size[0]} * size[1] * size[2];
+  return kernel.private_bytes() * std::max<std::uint64_t>(lanes, 64) <= kMostPrivateBytes;
+}
+
+// About how many instructions an invocation runs. How often a loop turns is not known.
+std::uint64_t work_of(const lower::Kernel& kernel) {
+  std::uint64_t work = 1;
+  int depth = 0;
+  for (const lower::Instruction& i : kernel.code) {
+    if (i.op == lower::Opcode::Loop) ++depth;
+    if (i.op == lower::Opcode::EndLoop) --depth;
+    work += std::uint64_t{1} << 6 * std::min(depth, 3);
+  }
+  return work;
+}
+
+}  // namespace
+
+std::unique_ptr<const NativeCode> compile_native(const lower::Kernel& kernel, Vectors vectors) try {
+  if (!is_supported(kernel)) return nullptr;
+  std::optional<Analysis> analysis = analyse(kernel);
+  if (!analysis) return nullptr;
+  auto result = std::make_unique<NativeCode>();
+  result->whole_workgroups = analysis->whole_workgroups;
+  Translator translator(kernel, std::move(*analysis), vectors);
+  const std::vector<std::byte> code = translator.run();
+  result->pages = CodePages::make(code);
+  if (result->pages == nullptr) return nullptr;
+  result->layout = translator.layout();
+  result->width = translator.width();
+  result->lanes = translator.lanes();
+  result->padded = translator.padded_lanes();
+  result->work = work_of(kernel);
+  return result;
+} catch (const Xbyak::Error&) {
+  return nullptr;  // of no memory for the code, or of code that is too long for a jump
+}
+
+bool can_run(const lower::Kernel& kernel, std::span<const Memory> buffers) {
+  for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
+    const std::uint64_t most = kernel.buffers[slot].lanes == 4 ? std::uint64_t{1} << 30 : std::uint64_t{1} << 31;
+    if (buffers[slot].length >= most) return false;
+  }
+  return true;
+}
+
+NativeThread::NativeThread(const NativeCode& code, const lower::Kernel& kernel, std::span<const Memory> buffers,
+                           const std::function<bool()>& stop)
+    : code_(code),
+      kernel_(kernel),
+      stop_(stop),
+      context_memory_((sizeof(Context) + sizeof(Extent) * (buffers.size() + kernel.shared.size())) / 8 + 1),
+      context_(reinterpret_cast<Context*>(context_memory_.data())),
+      arena_((round_up(code.layout.frame) + round_up(code.layout.crossing) + round_up(code.layout.privates) + kSavedBytes +
+              round_up(kernel.shared_bytes()) + 64 * kernel.shared.size() + (code.whole_workgroups ? 3 * 4 * code.padded : 0)) /
+             sizeof(Word)) {
+  auto* next = reinterpret_cast<std::byte*>(arena_.data());
+  const auto take = [&](std::size_t bytes) { return std::exchange(next, next + round_up(bytes)); };
+  context_->frame = take(code.layout.frame);
+  context_->crossing = take(code.layout.crossing);
+  context_->privates = take(code.layout.privates);
+  privates_ = {reinterpret_cast<Word*>(context_->privates), code.layout.privates / sizeof(Word)};
+  context_->saved = take(kSavedBytes);
+  context_->poll = poll;
+  context_->user = this;
+  context_->left = kBetweenLooks;
+  Extent* extent = context_->extents;
+  const auto add = [&](void* words, std::uint64_t length) {
+    *extent++ = {static_cast<std::byte*>(words), length, static_cast<std::int64_t>(length) - code.lanes,
+                 static_cast<std::int64_t>(length) - code.width};
+  };
+  for (const Memory& buffer : buffers) add(buffer.words, buffer.length);
+  auto* const shared = reinterpret_cast<Word*>(next);
+  for (const lower::SharedArray& array : kernel.shared) add(take(std::size_t{array.lanes} * array.count * sizeof(Word)), array.count);
+  shared_ = {shared, reinterpret_cast<Word*>(next)};
+  if (!code.whole_workgroups) return;
+  const auto& size = kernel.workgroup_size;
+  const std::uint32_t lanes = size[0] * size[1] * size[2];
+  context_->lanes = lanes;
+  auto* const ids = reinterpret_cast<Word*>(next);
+  context_->local_ids = ids;
+  for (std::uint32_t axis = 0, before = 1; axis < 3; before *= size[axis++]) {
+    for (std::uint32_t lane = 0; lane < code.padded; ++lane) ids[axis * code.padded + lane] = lane / before % size[axis];
+  }
+}
+
+bool NativeThread::poll(Context* context) {
+  context->left = kBetweenLooks;
+  return static_cast<NativeThread*>(context->user)->stop_();
+}
+
+void NativeThread::run_row(std::uint32_t x, std::uint32_t y, std::uint32_t z, std::uint64_t lanes) {
+  const auto& size = kernel_.workgroup_size;
+  const Word at[3] = {x, y, z};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    context_->invocation[axis] = at[axis];
+    context_->workgroup[axis] = at[axis] / size[axis];
+    context_->local[axis] = at[axis] % size[axis];
+  }
+  context_->lanes = lanes;
+  code_.function()(context_);
+}
+
+void NativeThread::run_workgroup(std::uint32_t x, std::uint32_t y, std::uint32_t z) {
+  const auto& size = kernel_.workgroup_size;
+  const Word at[3] = {x, y, z};
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    context_->workgroup[axis] = at[axis];
+    context_->local[axis] = 0;
+    context_->invocation[axis] = at[axis] * size[axis];
+  }
+  std::ranges::fill(shared_, Word{0});
+  std::ranges::fill(privates_, Word{0});
+  code_.function()(context_);
+}
+
+// Enough work for a batch to be worth taking, and not so much that a thread is left alone with the last one.
+NativeBatches::NativeBatches(const NativeCode& code, const lower::Kernel& kernel, Grid grid)
+    : code_(code), groups_{grid.x, grid.y, grid.z} {
+  constexpr std::uint64_t kWork = std::uint64_t{1} << 19, kMostLanes = std::uint64_t{1} << 16;
+  for (std::size_t axis = 0; axis < 3; ++axis) invocations_[axis] = groups_[axis] * kernel.workgroup_size[axis];
+  const std::uint64_t wanted = std::clamp<std::uint64_t>(std::bit_floor(kWork / code.work), 64, kMostLanes);
+  const auto product = [](std::uint64_t a, std::uint64_t b) {
+    constexpr std::uint64_t kMost = std::uint64_t{1} << 62;  // a run of so many never ends
+    return a > kMost / b ? kMost : a * b;
+  };
+  if (code.whole_workgroups) {
+    rows_ = product(product(groups_[0], groups_[1]), groups_[2]);
+    at_once_ = std::max<std::uint64_t>(1, wanted / code.padded);
+  } else {
+    rows_ = product(invocations_[1], invocations_[2]);
+    lanes_ = std::min(invocations_[0], wanted);
+    a_row_ = (invocations_[0] - 1) / lanes_ + 1;
+    at_once_ = a_row_ == 1 ? std::max<std::uint64_t>(1, wanted / lanes_) : 1;
+  }
+  const std::uint64_t pieces = product(rows_, a_row_);
+  count_ = (pieces - 1) / at_once_ + 1;
+}
+
+void NativeBatches::run(NativeThread& thread, std::uint64_t index) const {
+  const std::uint64_t end = std::min(rows_ * a_row_, (index + 1) * at_once_);
+  for (std::uint64_t piece = index * at_once_; piece < end && !thread.stopped(); ++piece) {
+    if (code_.whole_workgroups) {
+      thread.run_workgroup(static_cast<Word>(piece % groups_[0]), static_cast<Word>(piece / groups_[0] % groups_[1]),
+                           static_cast<Word>(piece / groups_[0] / groups_[1]));
+      continue;
+    }
+    const std::uint64_t first = piece % a_row_ * lanes_, row = piece / a_row_;
+    thread.run_row(static_cast<Word>(first), static_cast<Word>(row % invocations_[1]), static_cast<Word>(row / invocations_[1]),
+                   std::min(lanes_, invocations_[0] - first));
+  }
+}
+
+}  // namespace vyre::run::cpu::native

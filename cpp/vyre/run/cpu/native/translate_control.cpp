@@ -1,0 +1,276 @@
+// Control flow. Where all lanes take one way, a jump does; where they may part, a mask of the active lanes changes, and code that no lane
+// takes is jumped over. Outside of every such block, and with all lanes there, no mask is used at all.
+//
+// A block whose lanes part keeps the mask around it, and gives it back at its end, without the lanes that have returned, or left the loop
+// around it, meanwhile. When none is left, the code goes on where the next block around it ends.
+#include <algorithm>
+#include <cstddef>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/run/cpu/native/translator.hpp"
+
+namespace vyre::run::cpu::native {
+Translator::Address Translator::mask_slot(std::uint32_t depth, std::uint32_t which, int part) {
+  const auto index = static_cast<std::uint32_t>((static_cast<int>(depth * kMaskKinds + which)) * parts_ + part);
+  return frame(masks_ + index * static_cast<std::uint32_t>(a_.vector_bytes()));
+}
+
+void Translator::set_active_to_all() {
+  for (int part = 0; part < parts_; ++part) a_.mask_all(exec(part));
+  masked_ = true;
+}
+
+void Translator::mask_rest_of_lanes() {
+  a_.mov(a_.rax, a_.qword[a_.r15 + offsetof(Context, lanes)]);
+  a_.sub(a_.rax, a_.r13);
+  for (int part = 0; part < parts_; ++part) {
+    a_.vmovd(Xbyak::Xmm(1), a_.eax);
+    a_.broadcast(a_.v(1), Xbyak::Xmm(1));
+    a_.load(a_.v(0), a_.count_up());
+    const Xmm rest = a_.v(1);
+    a_.mask_copy(exec(part), a_.compare(Opcode::SLt, a_.v(0), rest, &rest, mask_scratch(0)));
+    if (part + 1 < parts_) a_.sub(a_.eax, a_.width());
+  }
+}
+
+void Translator::jump_unless_any(Label& label) {
+  a_.mask_bits(a_.eax, exec(0));
+  for (int part = 1; part < parts_; ++part) {
+    a_.mask_bits(a_.ecx, exec(part));
+    a_.or_(a_.eax, a_.ecx);
+  }
+  a_.test(a_.eax, a_.eax);
+  a_.jz(label);
+}
+
+// No lane is active any more: on to where the innermost block that parts lanes finds out which ones go on.
+void Translator::go_on_elsewhere() {
+  const auto block = std::find_if(blocks_.rbegin(), blocks_.rend(), [](const Block& each) { return each.parts; });
+  if (block == blocks_.rend()) {
+    a_.jmp(*end_of_group_);
+  } else {
+    a_.jmp(block->has_else ? block->end : block->other);
+  }
+}
+
+void Translator::if_block(std::uint32_t position) {
+  const Instruction& i = at(position);
+  Block& block = blocks_.emplace_back();
+  block.position = position;
+  block.parts = varies(i.a);
+  block.of_workgroup = analysis_.of_workgroup[position];
+  if (!block.parts) {
+    if (analysis_.has_exit(position) && !masked_) set_active_to_all();
+    block.was_masked = masked_;
+    get(a_.eax, cell_of(i.a));
+    a_.test(a_.eax, a_.eax);
+    a_.jz(block.other);
+    return;
+  }
+  block.was_masked = masked_;
+  block.depth = depth_++;
+  const bool has_else = at(kernel_.partner[position]).op == Opcode::Else;
+  for (int part = 0; part < parts_; ++part) {
+    const Mask mask = condition(i.a, part, 0);
+    if (masked_) {
+      a_.mask_store(mask_slot(block.depth, kBefore, part), exec(part));
+      a_.mask_and(exec(part), exec(part), mask);
+    } else {
+      a_.mask_copy(exec(part), mask);
+    }
+    if (has_else) a_.mask_store(mask_slot(block.depth, kTaken, part), exec(part));
+  }
+  masked_ = true;
+  jump_unless_any(block.other);
+}
+
+void Translator::else_block(std::uint32_t) {
+  Block& block = blocks_.back();
+  block.has_else = true;
+  if (!block.parts) {
+    a_.jmp(block.end);
+    a_.L(block.other);
+    masked_ = block.was_masked;
+    return;
+  }
+  a_.L(block.other);
+  for (int part = 0; part < parts_; ++part) {
+    if (block.was_masked) {
+      a_.mask_load(exec(part), mask_slot(block.depth, kBefore, part));
+    } else {
+      a_.mask_all(exec(part));
+    }
+    const int taken = mask_scratch(0);
+    a_.mask_load(taken, mask_slot(block.depth, kTaken, part));
+    a_.mask_without(exec(part), exec(part), taken);
+  }
+  masked_ = true;
+  jump_unless_any(block.end);
+}
+
+void Translator::end_if(std::uint32_t) {
+  Block& block = blocks_.back();
+  if (!block.has_else) a_.L(block.other);
+  a_.L(block.end);
+  if (!block.parts) {
+    masked_ = block.was_masked;
+    blocks_.pop_back();
+    return;
+  }
+  restore_lanes(block);
+}
+
+// Ends the innermost block, whose lanes may have parted.
+void Translator::restore_lanes(const Block& block) {
+  const bool exits = analysis_.has_exit(block.position), was_masked = block.was_masked;
+  const std::uint32_t depth = block.depth;
+  --depth_;
+  blocks_.pop_back();
+  const auto loop =
+      std::find_if(blocks_.rbegin(), blocks_.rend(), [&](const Block& each) { return each.parts && at(each.position).op == Opcode::Loop; });
+  const bool breaks = exits && loop != blocks_.rend() && analysis_.has_exit(loop->position);
+  const bool fewer = exits && (analysis_.returns || breaks);
+  for (int part = 0; part < parts_; ++part) {
+    if (was_masked) {
+      a_.mask_load(exec(part), mask_slot(depth, kBefore, part));
+    } else if (fewer) {
+      a_.mask_all(exec(part));
+    }
+    const int gone = mask_scratch(0);
+    if (exits && analysis_.returns) {
+      a_.mask_load(gone, frame(returned_ + static_cast<std::uint32_t>(part * a_.vector_bytes())));
+      a_.mask_without(exec(part), exec(part), gone);
+    }
+    if (breaks) {
+      a_.mask_load(gone, mask_slot(loop->depth, kBroken, part));
+      a_.mask_without(exec(part), exec(part), gone);
+    }
+  }
+  masked_ = was_masked || fewer;
+  if (!fewer) return;
+  Label some;
+  a_.mask_bits(a_.eax, exec(0));
+  for (int part = 1; part < parts_; ++part) {
+    a_.mask_bits(a_.ecx, exec(part));
+    a_.or_(a_.eax, a_.ecx);
+  }
+  a_.test(a_.eax, a_.eax);
+  a_.jnz(some);
+  go_on_elsewhere();
+  a_.L(some);
+}
+
+void Translator::loop(std::uint32_t position) {
+  const Instruction& i = at(position);
+  const CellId variable = cell_of_result(position, 0);
+  Block& block = blocks_.emplace_back();
+  block.position = position;
+  block.parts = varies(position);
+  block.of_workgroup = analysis_.of_workgroup[position];
+  if (!block.parts) {
+    if (analysis_.has_exit(position) && !masked_) set_active_to_all();
+    block.was_masked = masked_;
+    get(a_.eax, cell_of(i.a));
+    get(a_.ecx, cell_of(i.b));
+    put(variable, a_.eax);
+    a_.cmp(a_.eax, a_.ecx);
+    a_.jae(block.end);
+    a_.L(block.top);
+    return;
+  }
+  block.was_masked = masked_;
+  block.depth = depth_++;
+  for (int part = 0; part < parts_; ++part) {
+    copy(variable, cell_of(i.a), part, false);
+    const Xmm from = in(variable, part, 0), to = in(cell_of(i.b), part, 1);
+    const Mask below = a_.compare(Opcode::Lt, from, to, &to, mask_scratch(0));
+    if (masked_) {
+      a_.mask_store(mask_slot(block.depth, kBefore, part), exec(part));
+      a_.mask_and(exec(part), exec(part), below);
+    } else {
+      a_.mask_copy(exec(part), below);
+    }
+    if (!analysis_.has_exit(position)) continue;
+    a_.mask_none(mask_scratch(0));
+    a_.mask_store(mask_slot(block.depth, kBroken, part), mask_scratch(0));
+  }
+  masked_ = true;
+  jump_unless_any(block.end);
+  a_.L(block.top);
+}
+
+void Translator::end_loop(std::uint32_t position) {
+  Block& block = blocks_.back();
+  const Instruction& i = at(block.position);
+  const CellId variable = cell_of_result(block.position, 0);
+  if (!block.parts) {
+    masked_ = block.was_masked;
+    poll(block.position, position);
+    get(a_.eax, variable);
+    a_.inc(a_.eax);
+    put(variable, a_.eax);
+    get(a_.ecx, cell_of(i.b));
+    a_.cmp(a_.eax, a_.ecx);
+    a_.jb(block.top);
+    a_.L(block.end);
+    blocks_.pop_back();
+    return;
+  }
+  a_.L(block.other);
+  poll(block.position, position);
+  // A lane whose variable wraps around was at its bound before, and is not active any more.
+  for (int part = 0; part < parts_; ++part) {
+    const Xmm now = in(variable, part, 0), next = target(variable, part, 0);
+    a_.vpaddd(next, now, a_.constant(1));
+    out(variable, part, next);
+    const Xmm to = in(cell_of(i.b), part, 1);
+    a_.mask_and(exec(part), exec(part), a_.compare(Opcode::Lt, next, to, &to, mask_scratch(0)));
+  }
+  jump_unless_any(block.end);
+  a_.jmp(block.top);
+  a_.L(block.end);
+  restore_lanes(block);
+}
+
+void Translator::return_lanes(std::uint32_t position) {
+  if (analysis_.of_workgroup[position]) return a_.jmp(leave_);
+  const bool parted = std::ranges::any_of(blocks_, &Block::parts);
+  if (parted) {
+    for (int part = 0; part < parts_; ++part) {
+      a_.mask_or_to_memory(frame(returned_ + static_cast<std::uint32_t>(part * a_.vector_bytes())), exec(part), mask_scratch(0));
+      a_.mask_none(exec(part));
+    }
+  }
+  go_on_elsewhere();
+}
+
+void Translator::break_lanes(std::uint32_t) {
+  auto loop = blocks_.rbegin();
+  bool parted = false;
+  for (;; ++loop) {
+    parted = parted || loop->parts;
+    if (at(loop->position).op == Opcode::Loop) break;
+  }
+  if (!parted) return a_.jmp(loop->end);
+  for (int part = 0; part < parts_; ++part) {
+    a_.mask_or_to_memory(mask_slot(loop->depth, kBroken, part), exec(part), mask_scratch(0));
+    a_.mask_none(exec(part));
+  }
+  go_on_elsewhere();
+}
+
+// Counts the work of a turn, and calls out after about a millisecond of it.
+void Translator::poll(std::uint32_t from, std::uint32_t to) {
+  auto *const due = new_label(), *const back = new_label();
+  const std::uint64_t work = std::uint64_t{to - from} * static_cast<std::uint64_t>(lanes());
+  a_.sub(a_.qword[a_.r15 + offsetof(Context, left)], static_cast<std::uint32_t>(std::min<std::uint64_t>(work, 1u << 21)));
+  a_.js(*due);
+  a_.L(*back);
+  a_.later([=, this] {
+    a_.L(*due);
+    a_.call(poll_);
+    a_.jmp(*back);
+  });
+}
+
+}  // namespace vyre::run::cpu::native

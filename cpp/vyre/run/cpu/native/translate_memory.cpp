@@ -1,0 +1,682 @@
+// Accesses to memory. Neighbouring lanes that access neighbouring elements do so in one piece, with one check for all of them; the rest is
+// gathered, or done one lane after the other. Memory of lanes that are not active, or whose index is out of range, is never touched.
+#include <cstddef>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/run/cpu/native/translator.hpp"
+
+namespace vyre::run::cpu::native {
+namespace {
+
+// Offsets in the scratch memory of the frame.
+constexpr std::uint32_t kWords = 0, kValues = 64, kResults = 192, kBase = 320, kWord = 328;
+
+int log2_of(std::uint32_t power) { return __builtin_ctz(power); }
+
+}  // namespace
+
+Translator::Place Translator::place_of(const Instruction& i, bool bounded) const {
+  Place place{.bounded = bounded};
+  const bool shared = i.shared || i.op == Opcode::LoadShared || i.op == Opcode::StoreShared;
+  if (shared) {
+    const lower::SharedArray& array = kernel_.shared[i.imm];
+    place.extent = static_cast<std::uint32_t>(kernel_.buffers.size()) + i.imm;
+    place.lanes = array.lanes;
+    place.shared = true;
+    place.count = array.count;
+  } else {
+    const lower::KernelBuffer& buffer = kernel_.buffers[i.imm];
+    place.extent = i.imm;
+    place.lanes = buffer.lanes;
+    place.narrow = buffer.narrow;
+    place.is_signed = buffer.is_signed;
+  }
+  return place;
+}
+
+Translator::Address Translator::extent(const Place& place, std::size_t member) {
+  return a_.qword[a_.r15 + (offsetof(Context, extents) + sizeof(Extent) * place.extent + member)];
+}
+void Translator::base_to_rdx(const Place& place) { a_.mov(a_.rdx, extent(place, offsetof(Extent, words))); }
+
+// With AVX2, vector 2 is scratch, and the mask is vector 3.
+Translator::Active Translator::active_lanes(const Place& place, const Xmm& index, int part) {
+  if (!place.bounded) return {exec(part), !masked_};
+  const int to = mask_scratch(0);
+  Mask in_range{to};
+  if (place.count) {
+    in_range = a_.compare(Opcode::Lt, index, a_.constant(*place.count), nullptr, to);
+  } else {
+    const Address length = a_.dword[a_.r15 + (offsetof(Context, extents) + sizeof(Extent) * place.extent + offsetof(Extent, length))];
+    a_.broadcast(a_.v(2), length);
+    const Xmm lengths = a_.v(2);
+    in_range = a_.compare(Opcode::Lt, index, lengths, &lengths, to);
+  }
+  if (masked_) {
+    a_.mask_and(to, exec(part), in_range);
+  } else if (in_range.inverted) {
+    a_.mask_copy(to, in_range);
+  }
+  return {to, false};
+}
+
+// A mask that may be destroyed.
+int Translator::active_mask(const Active& active) {
+  const int to = mask_scratch(0);
+  if (active.all) {
+    a_.mask_all(to);
+  } else if (active.mask != to) {
+    a_.mask_copy(to, {active.mask});
+  }
+  return to;
+}
+
+// rax is the index of the first lane of a row. Where the row's indices pass 2^32 - 1 they go on at 0, so the first lies below 0.
+void Translator::fix_wrapped_row() {
+  a_.movsxd(a_.rcx, a_.eax);
+  a_.cmp(a_.eax, -a_.width());
+  a_.cmova(a_.rax, a_.rcx);
+}
+
+// --- Loads ---
+
+void Translator::load(std::uint32_t position) {
+  const Instruction& i = at(position);
+  const Place place = place_of(i, i.bounded);
+  if (!varies(position)) return load_word(position, place);
+  if (is_line(i) && !masked_) return load_row(position, place, 0, parts_);
+  for (int part = 0; part < parts_; ++part) {
+    if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
+      place.narrow != 0 ? load_each(position, place, part) : load_gather(position, place, part);
+    } else if (masked_) {
+      load_masked_row(position, place, part);
+    } else {
+      load_row(position, place, part, 1);
+    }
+  }
+}
+
+// rax = the index of the first lane of the part.
+void Translator::row_to_rax(const Instruction& i, int part) {
+  if (!is_line(i)) return a_.vmovd(a_.eax, Xbyak::Xmm(in(cell_of(i.a), part, 0).getIdx()));
+  get(a_.eax, analysis_.first_lane[i.a.index]);
+  if (part != 0) a_.add(a_.eax, part * a_.width());
+}
+
+Translator::Xmm Translator::index_of(const Instruction& i, int part) {
+  if (!is_line(i)) return in(cell_of(i.a), part, 0);
+  row_to_rax(i, part);
+  a_.vmovd(Xbyak::Xmm(0), a_.eax);
+  a_.broadcast(a_.v(0), Xbyak::Xmm(0));
+  a_.vpaddd(a_.v(0), a_.v(0), a_.count_up());
+  return a_.v(0);
+}
+
+void Translator::load_word(std::uint32_t position, const Place& place) {
+  const Instruction& i = at(position);
+  Label outside, end;
+  get(a_.eax, cell_of(i.a));
+  base_to_rdx(place);
+  if (place.bounded) {
+    a_.cmp(a_.rax, extent(place, offsetof(Extent, length)));
+    a_.jae(outside);
+  }
+  if (place.narrow == 1) {
+    place.is_signed ? a_.movsx(a_.ecx, a_.byte[a_.rdx + a_.rax]) : a_.movzx(a_.ecx, a_.byte[a_.rdx + a_.rax]);
+    put(cell_of_result(position, 0), a_.ecx);
+  } else if (place.narrow == 2) {
+    place.is_signed ? a_.movsx(a_.ecx, a_.word[a_.rdx + a_.rax * 2]) : a_.movzx(a_.ecx, a_.word[a_.rdx + a_.rax * 2]);
+    put(cell_of_result(position, 0), a_.ecx);
+  } else {
+    if (place.lanes != 1) a_.shl(a_.rax, log2_of(place.lanes));
+    for (std::uint32_t lane = 0; lane < place.lanes; ++lane) {
+      a_.mov(a_.ecx, a_.dword[a_.rdx + a_.rax * 4 + 4 * lane]);
+      put(cell_of_result(position, lane), a_.ecx);
+    }
+  }
+  if (!place.bounded) return;
+  a_.jmp(end);
+  a_.L(outside);
+  a_.xor_(a_.ecx, a_.ecx);
+  for (std::uint32_t lane = 0; lane < place.lanes; ++lane) put(cell_of_result(position, lane), a_.ecx);
+  a_.L(end);
+}
+
+void Translator::load_masked_row(std::uint32_t position, const Place& place, int part) {
+  const Instruction& i = at(position);
+  if (place.narrow != 0) return load_each(position, place, part);
+  if (place.lanes != 1) return load_gather(position, place, part);
+  const CellId dest = cell_of_result(position, 0);
+  if (!is_needed(dest)) return;
+  const Xmm index = index_of(i, part);
+  const Active active = active_lanes(place, index, part);
+  row_to_rax(i, part);
+  fix_wrapped_row();
+  base_to_rdx(place);
+  const Xmm to = target(dest, part, 1);
+  a_.load_masked(to, active.mask, a_.ptr[a_.rdx + a_.rax * 4]);
+  out(dest, part, to);
+}
+
+// Of `parts` parts from `part` on, whose elements follow each other in memory.
+void Translator::load_row(std::uint32_t position, const Place& place, int part, int parts) {
+  row_to_rax(at(position), part);
+  base_to_rdx(place);
+  auto* const back = new_label();
+  if (place.bounded) {
+    auto* const slow = new_label();
+    a_.cmp(a_.rax, extent(place, parts == parts_ ? offsetof(Extent, full) : offsetof(Extent, full_vector)));
+    a_.jg(*slow);
+    a_.later([=, this] {
+      a_.L(*slow);
+      masked_ = false;
+      for (int each = part; each < part + parts; ++each) {
+        place.narrow != 0 ? load_each(position, place, each) : load_gather(position, place, each);
+      }
+      a_.jmp(*back);
+    });
+  }
+  if (place.lanes != 1) {
+    a_.shl(a_.rax, log2_of(4 * place.lanes));
+    a_.add(a_.rdx, a_.rax);
+  }
+  for (int each = 0; each < parts; ++each) load_vector(position, place, part + each, each * a_.width());
+  a_.L(*back);
+}
+
+void Translator::load_vector(std::uint32_t position, const Place& place, int part, int elements) {
+  if (place.lanes != 1) return load_pieces(position, place, part, elements);
+  const CellId dest = cell_of_result(position, 0);
+  const Xmm to = target(dest, part, 1);
+  if (place.narrow == 1) {
+    const Address from = a_.ptr[a_.rdx + a_.rax + elements];
+    place.is_signed ? a_.vpmovsxbd(to, from) : a_.vpmovzxbd(to, from);
+  } else if (place.narrow == 2) {
+    const Address from = a_.ptr[a_.rdx + a_.rax * 2 + 2 * elements];
+    place.is_signed ? a_.vpmovsxwd(to, from) : a_.vpmovzxwd(to, from);
+  } else {
+    a_.load(to, a_.ptr[a_.rdx + a_.rax * 4 + 4 * elements]);
+  }
+  out(dest, part, to);
+}
+
+// Elements of two or four words, from rdx on: pieces of four words go to the quarters of vectors such that shuffles within quarters
+// bring the words of all lanes together.
+void Translator::load_pieces(std::uint32_t position, const Place& place, int part, int elements) {
+  using Xbyak::Ymm;
+  using Xbyak::Zmm;
+  const int quarters = a_.width() / 4, begin = elements * static_cast<int>(4 * place.lanes);
+  const auto gather_pieces = [&](int to, int first, int step) {
+    a_.vmovdqu(Xbyak::Xmm(to), a_.ptr[a_.rdx + (begin + 16 * first)]);
+    for (int quarter = 1; quarter < quarters; ++quarter) {
+      const Address piece = a_.ptr[a_.rdx + (begin + 16 * (first + quarter * step))];
+      if (a_.wide()) {
+        a_.vinserti32x4(Zmm(to), Zmm(to), piece, static_cast<std::uint8_t>(quarter));
+      } else {
+        a_.vinserti128(Ymm(to), Ymm(to), piece, 1);
+      }
+    }
+  };
+  if (place.lanes == 2) {
+    gather_pieces(0, 0, 2);
+    gather_pieces(1, 1, 2);
+    for (std::uint32_t lane = 0; lane < 2; ++lane) {
+      const CellId dest = cell_of_result(position, lane);
+      if (!is_needed(dest)) continue;
+      const Xmm to = target(dest, part, 2);
+      a_.vshufps(to, a_.v(0), a_.v(1), lane == 0 ? 0x88 : 0xDD);
+      out(dest, part, to);
+    }
+    return;
+  }
+  for (int k = 0; k < 4; ++k) gather_pieces(k, k, 4);
+  a_.vpunpckldq(a_.v(4), a_.v(0), a_.v(1));
+  a_.vpunpckhdq(a_.v(0), a_.v(0), a_.v(1));
+  a_.vpunpckldq(a_.v(1), a_.v(2), a_.v(3));
+  a_.vpunpckhdq(a_.v(2), a_.v(2), a_.v(3));
+  for (std::uint32_t lane = 0; lane < 4; ++lane) {
+    const CellId dest = cell_of_result(position, lane);
+    if (!is_needed(dest)) continue;
+    const Xmm to = target(dest, part, 3), low = a_.v(lane < 2 ? 4 : 0), high = a_.v(lane < 2 ? 1 : 2);
+    lane % 2 == 0 ? a_.vpunpcklqdq(to, low, high) : a_.vpunpckhqdq(to, low, high);
+    out(dest, part, to);
+  }
+}
+
+void Translator::load_gather(std::uint32_t position, const Place& place, int part) {
+  const Instruction& i = at(position);
+  for (std::uint32_t lane = 0; lane < place.lanes; ++lane) {
+    const CellId dest = cell_of_result(position, lane);
+    if (!is_needed(dest)) continue;
+    const Xmm index = index_of(i, part);
+    const int mask = active_mask(active_lanes(place, index, part));
+    base_to_rdx(place);
+    const Xmm to = target(dest, part, 1);
+    if (place.lanes == 4) {
+      a_.vpaddd(a_.v(2), index, index);
+      a_.gather(to, a_.rdx, static_cast<int>(4 * lane), a_.v(2), 8, mask);
+    } else {
+      a_.gather(to, a_.rdx, static_cast<int>(4 * lane), index, static_cast<int>(4 * place.lanes), mask);
+    }
+    out(dest, part, to);
+  }
+}
+
+template <class Each>
+void Translator::for_each_lane(const Xmm& words, const Place& place, const Xmm* index, int part, const Each& each) {
+  const Active active = index != nullptr ? active_lanes(place, *index, part) : Active{exec(part), !masked_};
+  a_.store(frame(scratch_memory_ + kWords), words);
+  Label next, done;
+  if (active.all) {
+    a_.mov(a_.ecx, (1u << a_.width()) - 1);
+  } else {
+    a_.mask_bits(a_.ecx, active.mask);
+    a_.test(a_.ecx, a_.ecx);
+    a_.jz(done);
+  }
+  a_.L(next);
+  a_.tzcnt(a_.eax, a_.ecx);
+  a_.mov(a_.r11d, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kWords)]);
+  each();
+  a_.blsr(a_.ecx, a_.ecx);
+  a_.jnz(next);
+  a_.L(done);
+}
+
+// Of narrow elements.
+void Translator::load_each(std::uint32_t position, const Place& place, int part) {
+  const Instruction& i = at(position);
+  const CellId dest = cell_of_result(position, 0);
+  if (!is_needed(dest)) return;
+  const Xmm index = index_of(i, part);
+  a_.zero(a_.v(1));
+  a_.store(frame(scratch_memory_ + kResults), a_.v(1));
+  base_to_rdx(place);
+  for_each_lane(index, place, &index, part, [&] {
+    if (place.narrow == 1) {
+      place.is_signed ? a_.movsx(a_.r11d, a_.byte[a_.rdx + a_.r11]) : a_.movzx(a_.r11d, a_.byte[a_.rdx + a_.r11]);
+    } else {
+      place.is_signed ? a_.movsx(a_.r11d, a_.word[a_.rdx + a_.r11 * 2]) : a_.movzx(a_.r11d, a_.word[a_.rdx + a_.r11 * 2]);
+    }
+    a_.mov(a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kResults)], a_.r11d);
+  });
+  const Xmm to = target(dest, part, 1);
+  a_.load(to, frame(scratch_memory_ + kResults));
+  out(dest, part, to);
+}
+
+// --- Stores ---
+
+void Translator::store(std::uint32_t position) {
+  const Instruction& i = at(position);
+  const Place place = place_of(i, i.bounded || analysis_.selected[position] == Selected::BoundedStore);
+  if (!varies(i.a) && !varies(i.b)) return store_word(i, place);
+  if (is_line(i) && !masked_) return store_row(position, place, 0, parts_);
+  for (int part = 0; part < parts_; ++part) {
+    if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
+      store_each(i, place, part);
+    } else if (masked_) {
+      store_masked_row(i, place, part);
+    } else {
+      store_row(position, place, part, 1);
+    }
+  }
+}
+
+void Translator::store_word(const Instruction& i, const Place& place) {
+  Label end;
+  get(a_.eax, cell_of(i.a));
+  base_to_rdx(place);
+  if (place.bounded) {
+    a_.cmp(a_.rax, extent(place, offsetof(Extent, length)));
+    a_.jae(end);
+  }
+  if (place.narrow != 0) {
+    get(a_.ecx, cell_of(i.b));
+    place.narrow == 1 ? a_.mov(a_.byte[a_.rdx + a_.rax], a_.cl) : a_.mov(a_.word[a_.rdx + a_.rax * 2], a_.cx);
+  } else {
+    if (place.lanes != 1) a_.shl(a_.rax, log2_of(place.lanes));
+    for (std::uint32_t lane = 0; lane < place.lanes; ++lane) {
+      get(a_.ecx, cell_of(i.b, lane));
+      a_.mov(a_.dword[a_.rdx + a_.rax * 4 + 4 * lane], a_.ecx);
+    }
+  }
+  a_.L(end);
+}
+
+void Translator::store_masked_row(const Instruction& i, const Place& place, int part) {
+  if (place.narrow != 0 || place.lanes != 1) return store_each(i, place, part);
+  const Active active = active_lanes(place, index_of(i, part), part);
+  row_to_rax(i, part);
+  fix_wrapped_row();
+  base_to_rdx(place);
+  const Xmm value = in(cell_of(i.b), part, 1);
+  const Address to = a_.ptr[a_.rdx + a_.rax * 4];
+  if (a_.wide()) return a_.store_masked(to, active.mask, value);
+  // A store under a mask takes many times as long with AVX2.
+  Label some, end;
+  a_.mask_bits(a_.ecx, active.mask);
+  a_.cmp(a_.ecx, 0xFF);
+  a_.jne(some);
+  a_.store(to, value);
+  a_.jmp(end);
+  a_.L(some);
+  a_.store_masked(to, active.mask, value);
+  a_.L(end);
+}
+
+void Translator::store_row(std::uint32_t position, const Place& place, int part, int parts) {
+  const Instruction& i = at(position);
+  row_to_rax(i, part);
+  base_to_rdx(place);
+  auto* const back = new_label();
+  if (place.bounded) {
+    auto* const slow = new_label();
+    a_.cmp(a_.rax, extent(place, parts == parts_ ? offsetof(Extent, full) : offsetof(Extent, full_vector)));
+    a_.jg(*slow);
+    a_.later([=, this] {
+      a_.L(*slow);
+      masked_ = false;
+      for (int each = part; each < part + parts; ++each) store_each(at(position), place, each);
+      a_.jmp(*back);
+    });
+  }
+  if (place.lanes != 1) {
+    a_.shl(a_.rax, log2_of(4 * place.lanes));
+    a_.add(a_.rdx, a_.rax);
+  }
+  for (int each = 0; each < parts; ++each) store_vector(i, place, part + each, each * a_.width());
+  a_.L(*back);
+}
+
+void Translator::store_vector(const Instruction& i, const Place& place, int part, int elements) {
+  if (place.lanes != 1) return store_pieces(i, place, part, elements);
+  const Xmm value = in(cell_of(i.b), part, 1);
+  if (place.narrow != 0) return store_narrow_row(place, value, elements);
+  a_.store(a_.ptr[a_.rdx + a_.rax * 4 + 4 * elements], value);
+}
+
+// The inverse of load_pieces.
+void Translator::store_pieces(const Instruction& i, const Place& place, int part, int elements) {
+  using Xbyak::Ymm;
+  using Xbyak::Zmm;
+  const int quarters = a_.width() / 4, begin = elements * static_cast<int>(4 * place.lanes);
+  const auto scatter_pieces = [&](int from, int first, int step) {
+    a_.vmovdqu(a_.ptr[a_.rdx + (begin + 16 * first)], Xbyak::Xmm(from));
+    for (int quarter = 1; quarter < quarters; ++quarter) {
+      const Address piece = a_.ptr[a_.rdx + (begin + 16 * (first + quarter * step))];
+      if (a_.wide()) {
+        a_.vextracti32x4(piece, Zmm(from), static_cast<std::uint8_t>(quarter));
+      } else {
+        a_.vextracti128(piece, Ymm(from), 1);
+      }
+    }
+  };
+  if (place.lanes == 2) {
+    const Xmm low = in(cell_of(i.b, 0), part, 0), high = in(cell_of(i.b, 1), part, 1);
+    a_.vpunpckldq(a_.v(2), low, high);
+    a_.vpunpckhdq(a_.v(3), low, high);
+    scatter_pieces(2, 0, 2);
+    scatter_pieces(3, 1, 2);
+    return;
+  }
+  // Words 0 and 1 of the lanes, then words 2 and 3; each pair of lanes in two vectors.
+  const Xmm first = in(cell_of(i.b, 0), part, 0), second = in(cell_of(i.b, 1), part, 1);
+  a_.vpunpckldq(a_.v(2), first, second);
+  a_.vpunpckhdq(a_.v(3), first, second);
+  const Xmm third = in(cell_of(i.b, 2), part, 0), fourth = in(cell_of(i.b, 3), part, 1);
+  a_.vpunpckldq(a_.v(4), third, fourth);
+  a_.vpunpckhdq(a_.v(1), third, fourth);
+  a_.vpunpcklqdq(a_.v(0), a_.v(2), a_.v(4));
+  scatter_pieces(0, 0, 4);
+  a_.vpunpckhqdq(a_.v(0), a_.v(2), a_.v(4));
+  scatter_pieces(0, 1, 4);
+  a_.vpunpcklqdq(a_.v(0), a_.v(3), a_.v(1));
+  scatter_pieces(0, 2, 4);
+  a_.vpunpckhqdq(a_.v(0), a_.v(3), a_.v(1));
+  scatter_pieces(0, 3, 4);
+}
+
+// The low bytes of a vector's lanes, side by side.
+void Translator::store_narrow_row(const Place& place, const Xmm& value, int elements) {
+  using Xbyak::Ymm;
+  using Xbyak::Zmm;
+  const Address to = place.narrow == 1 ? a_.ptr[a_.rdx + a_.rax + elements] : a_.ptr[a_.rdx + a_.rax * 2 + 2 * elements];
+  if (a_.wide()) {
+    place.narrow == 1 ? a_.vpmovdb(to, value) : a_.vpmovdw(to, value);
+    return;
+  }
+  constexpr std::array<std::uint8_t, 16> kBytes = {0, 4, 8, 12, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128};
+  constexpr std::array<std::uint8_t, 16> kHalves = {0, 1, 4, 5, 8, 9, 12, 13, 128, 128, 128, 128, 128, 128, 128, 128};
+  a_.vpshufb(a_.v(1), value, a_.constant_bytes(place.narrow == 1 ? kBytes : kHalves));
+  a_.vextracti128(Xbyak::Xmm(2), Ymm(1), 1);
+  if (place.narrow == 1) {
+    a_.vpunpckldq(Xbyak::Xmm(1), Xbyak::Xmm(1), Xbyak::Xmm(2));
+    a_.vmovq(to, Xbyak::Xmm(1));
+  } else {
+    a_.vpunpcklqdq(Xbyak::Xmm(1), Xbyak::Xmm(1), Xbyak::Xmm(2));
+    a_.vmovdqu(to, Xbyak::Xmm(1));
+  }
+}
+
+void Translator::store_each(const Instruction& i, const Place& place, int part) {
+  const Xmm index = index_of(i, part);
+  for (std::uint32_t lane = 0; lane < place.lanes; ++lane) {
+    a_.store(frame(scratch_memory_ + kValues + 64 * lane), in(cell_of(i.b, lane), part, 1));
+  }
+  for_each_lane(index, place, &index, part, [&] {
+    base_to_rdx(place);
+    if (place.narrow != 0) {
+      place.narrow == 1 ? a_.add(a_.r11, a_.rdx) : a_.lea(a_.r11, a_.ptr[a_.rdx + a_.r11 * 2]);
+      a_.mov(a_.edx, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kValues)]);
+      place.narrow == 1 ? a_.mov(a_.byte[a_.r11], a_.dl) : a_.mov(a_.word[a_.r11], a_.dx);
+      return;
+    }
+    if (place.lanes == 4) a_.add(a_.r11, a_.r11);
+    a_.lea(a_.r11, place.lanes == 1 ? a_.ptr[a_.rdx + a_.r11 * 4] : a_.ptr[a_.rdx + a_.r11 * 8]);
+    for (std::uint32_t lane = 0; lane < place.lanes; ++lane) {
+      a_.mov(a_.edx, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kValues + 64 * lane)]);
+      a_.mov(a_.dword[a_.r11 + 4 * lane], a_.edx);
+    }
+  });
+}
+
+// --- Atomics ---
+
+void Translator::atomic(std::uint32_t position) {
+  const Instruction& i = at(position);
+  const Place place = place_of(i, i.bounded);
+  const CellId dest = cell_of_result(position, 0);
+  const bool needed = dest != kNone && is_needed(dest);
+  for (int part = 0; part < parts_; ++part) {
+    const Xmm index = in(cell_of(i.a), part, 0);
+    a_.store(frame(scratch_memory_ + kValues), in(cell_of(i.b), part, 1));
+    if (i.c.valid()) a_.store(frame(scratch_memory_ + kValues + 64), in(cell_of(i.c), part, 1));
+    if (needed) {
+      a_.zero(a_.v(1));
+      a_.store(frame(scratch_memory_ + kResults), a_.v(1));
+    }
+    for_each_lane(index, place, &index, part, [&] { atomic_once(i, place, needed); });
+    if (!needed) continue;
+    const Xmm to = target(dest, part, 1);
+    a_.load(to, frame(scratch_memory_ + kResults));
+    out(dest, part, to);
+  }
+}
+
+// Of lane rax on the element with index r11d. Only buffers are seen by other threads.
+void Translator::atomic_once(const Instruction& i, const Place& place, bool is_needed) {
+  const auto value = [&](std::uint32_t which) { return a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kValues + 64 * which)]; };
+  const auto locked = [&] {
+    if (!place.shared) a_.lock();
+  };
+  const Address word = a_.dword[a_.r11];
+  base_to_rdx(place);
+  a_.lea(a_.r11, a_.ptr[a_.rdx + a_.r11 * 4]);
+  a_.mov(a_.edx, value(0));
+  switch (i.op) {
+    case Opcode::AtomicAdd:
+      locked();
+      a_.xadd(word, a_.edx);
+      break;
+    case Opcode::AtomicExchange:
+      a_.xchg(word, a_.edx);
+      break;
+    case Opcode::AtomicCompareExchange:
+      a_.mov(a_.dword[a_.r14 + (scratch_memory_ + kWord)], a_.edx);
+      a_.mov(a_.edx, value(1));
+      a_.mov(a_.eax, a_.dword[a_.r14 + (scratch_memory_ + kWord)]);
+      locked();
+      a_.cmpxchg(word, a_.edx);
+      a_.mov(a_.edx, a_.eax);
+      break;
+    default: {
+      Label again;
+      a_.mov(a_.dword[a_.r14 + (scratch_memory_ + kWord)], a_.edx);
+      a_.mov(a_.eax, word);
+      a_.L(again);
+      a_.mov(a_.edx, a_.dword[a_.r14 + (scratch_memory_ + kWord)]);
+      if (i.op == Opcode::AtomicAnd) a_.and_(a_.edx, a_.eax);
+      if (i.op == Opcode::AtomicOr) a_.or_(a_.edx, a_.eax);
+      if (i.op == Opcode::AtomicXor) a_.xor_(a_.edx, a_.eax);
+      if (i.op == Opcode::AtomicMin || i.op == Opcode::AtomicMax) {
+        a_.cmp(a_.eax, a_.edx);
+        i.op == Opcode::AtomicMin ? a_.cmovb(a_.edx, a_.eax) : a_.cmova(a_.edx, a_.eax);
+      }
+      locked();
+      a_.cmpxchg(word, a_.edx);
+      a_.jne(again);
+      a_.mov(a_.edx, a_.eax);
+    }
+  }
+  if (!is_needed) return;
+  a_.tzcnt(a_.eax, a_.ecx);
+  a_.mov(a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kResults)], a_.edx);
+}
+
+// --- Private arrays: word w of lane l is at (w * lanes + l), so that lanes that use one index use neighbouring words ---
+
+void Translator::clear_privates() {
+  a_.zero(a_.v(0));
+  const auto bytes = static_cast<std::uint32_t>(kernel_.private_bytes()) * static_cast<std::uint32_t>(lanes());
+  Label next;
+  a_.lea(a_.rdx, a_.ptr[a_.r14 + privates_]);
+  a_.mov(a_.ecx, bytes / static_cast<std::uint32_t>(a_.vector_bytes()));
+  a_.L(next);
+  a_.store(a_.ptr[a_.rdx], a_.v(0));
+  a_.add(a_.rdx, a_.vector_bytes());
+  a_.dec(a_.ecx);
+  a_.jnz(next);
+}
+
+// rdx = where the part's words of the array begin; rax is scratch.
+void Translator::private_base(const Instruction& i, int part) {
+  std::uint32_t before = 0;  // words of a lane in the arrays before this one
+  for (std::uint32_t array = 0; array < i.imm; ++array) before += kernel_.privates[array].lanes * kernel_.privates[array].count;
+  const auto offset = static_cast<int>(before * 4 * static_cast<std::uint32_t>(lanes())) + part * a_.vector_bytes();
+  if (!analysis_.whole_workgroups) {
+    a_.lea(a_.rdx, a_.ptr[a_.r14 + (static_cast<int>(privates_) + offset)]);
+    return;
+  }
+  a_.mov(a_.rdx, a_.qword[a_.r15 + offsetof(Context, privates)]);
+  a_.imul(a_.rax, a_.r13, static_cast<int>(kernel_.private_bytes()));
+  a_.lea(a_.rdx, a_.ptr[a_.rdx + a_.rax + offset]);
+}
+
+// Vector 2 = which word each lane accesses.
+void Translator::private_offsets(const Instruction& i, std::uint32_t lane, int part) {
+  const auto stride = static_cast<std::uint32_t>(lanes());
+  const std::uint32_t words = kernel_.privates[i.imm].lanes;
+  a_.vpslld(a_.v(2), in(cell_of(i.a), part, 0), static_cast<std::uint8_t>(log2_of(words * stride)));
+  a_.vpaddd(a_.v(2), a_.v(2), a_.count_up());
+  if (lane != 0) a_.vpaddd(a_.v(2), a_.v(2), a_.constant(lane * stride));
+}
+
+void Translator::load_private(std::uint32_t position) {
+  const Instruction& i = at(position);
+  const lower::PrivateArray& array = kernel_.privates[i.imm];
+  const Place place{.lanes = array.lanes, .bounded = i.bounded, .count = array.count};
+  for (int part = 0; part < parts_; ++part) {
+    for (std::uint32_t lane = 0; lane < array.lanes; ++lane) {
+      const CellId dest = cell_of_result(position, lane);
+      if (!is_needed(dest)) continue;
+      private_base(i, part);
+      const Xmm to = target(dest, part, 1);
+      if (varies(i.a)) {
+        const Xmm index = in(cell_of(i.a), part, 0);
+        const int mask = active_mask(active_lanes(place, index, part));
+        private_offsets(i, lane, part);
+        a_.gather(to, a_.rdx, 0, a_.v(2), 4, mask);
+      } else {
+        Label outside, end;
+        get(a_.eax, cell_of(i.a));
+        if (i.bounded) {
+          a_.cmp(a_.eax, array.count);
+          a_.jae(outside);
+        }
+        a_.shl(a_.rax, log2_of(4 * array.lanes * static_cast<std::uint32_t>(lanes())));
+        a_.load(to, a_.ptr[a_.rdx + a_.rax + 4 * static_cast<int>(lane) * lanes()]);
+        if (i.bounded) {
+          a_.jmp(end);
+          a_.L(outside);
+          a_.zero(to);
+          a_.L(end);
+        }
+      }
+      out(dest, part, to);
+    }
+  }
+}
+
+void Translator::store_private(std::uint32_t position) {
+  const Instruction& i = at(position);
+  const lower::PrivateArray& array = kernel_.privates[i.imm];
+  const Place place{.lanes = array.lanes, .bounded = i.bounded, .count = array.count};
+  for (int part = 0; part < parts_; ++part) {
+    for (std::uint32_t lane = 0; lane < array.lanes; ++lane) {
+      private_base(i, part);
+      if (varies(i.a)) {
+        a_.mov(a_.qword[a_.r14 + (scratch_memory_ + kBase)], a_.rdx);
+        a_.store(frame(scratch_memory_ + kValues), in(cell_of(i.b, lane), part, 1));
+        const Xmm index = in(cell_of(i.a), part, 0);
+        const Active active = active_lanes(place, index, part);
+        const int mask = active_mask(active);
+        private_offsets(i, lane, part);
+        a_.store(frame(scratch_memory_ + kWords), a_.v(2));
+        Label next, done;
+        a_.mask_bits(a_.ecx, mask);
+        a_.test(a_.ecx, a_.ecx);
+        a_.jz(done);
+        a_.mov(a_.rdx, a_.qword[a_.r14 + (scratch_memory_ + kBase)]);
+        a_.L(next);
+        a_.tzcnt(a_.eax, a_.ecx);
+        a_.mov(a_.r11d, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kWords)]);
+        a_.mov(a_.eax, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kValues)]);
+        a_.mov(a_.dword[a_.rdx + a_.r11 * 4], a_.eax);
+        a_.blsr(a_.ecx, a_.ecx);
+        a_.jnz(next);
+        a_.L(done);
+        continue;
+      }
+      Label end;
+      get(a_.eax, cell_of(i.a));
+      if (i.bounded) {
+        a_.cmp(a_.eax, array.count);
+        a_.jae(end);
+      }
+      a_.shl(a_.rax, log2_of(4 * array.lanes * static_cast<std::uint32_t>(lanes())));
+      a_.lea(a_.rdx, a_.ptr[a_.rdx + a_.rax + 4 * static_cast<int>(lane) * lanes()]);
+      const Xmm value = in(cell_of(i.b, lane), part, 1);
+      if (masked_) {
+        a_.load(a_.v(0), a_.ptr[a_.rdx]);
+        a_.select(a_.v(0), {exec(part)}, value, a_.v(0));
+        a_.store(a_.ptr[a_.rdx], a_.v(0));
+      } else {
+        a_.store(a_.ptr[a_.rdx], value);
+      }
+      a_.L(end);
+    }
+  }
+}
+
+}  // namespace vyre::run::cpu::native

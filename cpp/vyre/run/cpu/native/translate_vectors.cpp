@@ -1,0 +1,476 @@
+// Values of varying lanes: what one instruction of the processor does is one instruction here, the rest is made of several. A value is
+// put in its place last, because that place may be an operand's.
+#include <algorithm>
+#include <cstddef>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/run/cpu/native/translator.hpp"
+
+namespace vyre::run::cpu::native {
+namespace {
+
+bool commutes(lower::Opcode op) {
+  using lower::Opcode;
+  switch (op) {
+    case Opcode::Add:
+    case Opcode::Mul:
+    case Opcode::And:
+    case Opcode::Or:
+    case Opcode::Xor:
+    case Opcode::Min:
+    case Opcode::Max:
+    case Opcode::SMin:
+    case Opcode::SMax:
+      return true;
+    default:
+      return false;
+  }
+}
+
+// For rotations by whole bytes: which byte goes where, to the left by `bytes`.
+std::array<std::uint8_t, 16> rotated_bytes(std::uint32_t bytes) {
+  std::array<std::uint8_t, 16> order{};
+  for (std::uint32_t k = 0; k < 16; ++k) order[k] = static_cast<std::uint8_t>(k / 4 * 4 + (k + 4 - bytes) % 4);
+  return order;
+}
+
+constexpr std::array<std::uint8_t, 16> kReversedBytes = {3, 2, 1, 0, 7, 6, 5, 4, 11, 10, 9, 8, 15, 14, 13, 12};
+constexpr std::array<std::uint8_t, 16> kBitsOfNibble = {0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4};
+constexpr std::array<std::uint8_t, 16> kReversedNibbles = {0, 8, 4, 12, 2, 10, 6, 14, 1, 9, 5, 13, 3, 11, 7, 15};
+
+std::array<std::uint8_t, 16> shifted_nibbles() {
+  std::array<std::uint8_t, 16> result{};
+  std::ranges::transform(kReversedNibbles, result.begin(), [](std::uint8_t nibble) { return static_cast<std::uint8_t>(nibble << 4); });
+  return result;
+}
+
+}  // namespace
+
+void Translator::vector_lanewise(std::uint32_t position, int part) {
+  const Instruction& i = at(position);
+  const CellId dest = analysis_.of_value[position][0];
+  if (lower::is_comparison(i.op)) return vector_compare(i, dest, part);
+  if (vector_simple(i, dest, part)) return;
+  switch (i.op) {
+    case Opcode::Shl:
+    case Opcode::Shr:
+    case Opcode::SShr:
+      return vector_shift(i, dest, part);
+    case Opcode::RotateLeft:
+    case Opcode::RotateRight:
+      return vector_rotate(i, dest, part);
+    case Opcode::MulHigh: {
+      const Xmm a = in(cell_of(i.a), part, 0), b = in(cell_of(i.b), part, 1);
+      vector_mul_high(a_.v(2), a, b);
+      return out(dest, part, a_.v(2));
+    }
+    case Opcode::Not: {
+      const Xmm to = target(dest, part, 0);
+      a_.bit_xor(to, in(cell_of(i.a), part, 0), a_.constant(~0u));
+      return out(dest, part, to);
+    }
+    case Opcode::Neg: {
+      const Source a = source(cell_of(i.a), part, 0);
+      a_.zero(a_.v(1));
+      const Xmm to = target(dest, part, 1);
+      a_.vpsubd(to, a_.v(1), a);
+      return out(dest, part, to);
+    }
+    case Opcode::AddSat: {  // a + min(b, ~a)
+      const Xmm a = in(cell_of(i.a), part, 0);
+      const Source b = source(cell_of(i.b), part, 1);
+      a_.bit_xor(a_.v(2), a, a_.constant(~0u));
+      a_.vpminud(a_.v(2), a_.v(2), b);
+      a_.vpaddd(a_.v(2), a_.v(2), a);
+      return out(dest, part, a_.v(2));
+    }
+    case Opcode::Div:
+    case Opcode::Mod:
+    case Opcode::SDiv:
+    case Opcode::SMod:
+      return vector_divide(i, dest, part);
+    default:
+      return vector_bits(i, dest, part);
+  }
+}
+
+// Whether it is one instruction of the processor.
+bool Translator::vector_simple(const Instruction& i, CellId dest, int part) {
+  switch (i.op) {
+    case Opcode::Add:
+    case Opcode::Sub:
+    case Opcode::Mul:
+    case Opcode::And:
+    case Opcode::Or:
+    case Opcode::Xor:
+    case Opcode::Min:
+    case Opcode::Max:
+    case Opcode::SMin:
+    case Opcode::SMax:
+      break;
+    default:
+      return false;
+  }
+  CellId first = cell_of(i.a), second = cell_of(i.b);
+  // The second operand may be in memory.
+  if (commutes(i.op) && (!cell(first).varying || homes_.of[first].reg < 0)) std::swap(first, second);
+  const Xmm a = in(first, part, 0);
+  const Source b = source(second, part, 1);
+  const Xmm to = target(dest, part, 0);
+  switch (i.op) {
+    case Opcode::Add:
+      a_.vpaddd(to, a, b);
+      break;
+    case Opcode::Sub:
+      a_.vpsubd(to, a, b);
+      break;
+    case Opcode::Mul:
+      a_.vpmulld(to, a, b);
+      break;
+    case Opcode::And:
+      a_.bit_and(to, a, b);
+      break;
+    case Opcode::Or:
+      a_.bit_or(to, a, b);
+      break;
+    case Opcode::Xor:
+      a_.bit_xor(to, a, b);
+      break;
+    case Opcode::Min:
+      a_.vpminud(to, a, b);
+      break;
+    case Opcode::Max:
+      a_.vpmaxud(to, a, b);
+      break;
+    case Opcode::SMin:
+      a_.vpminsd(to, a, b);
+      break;
+    default:
+      a_.vpmaxsd(to, a, b);
+  }
+  out(dest, part, to);
+  return true;
+}
+
+void Translator::vector_shift(const Instruction& i, CellId dest, int part) {
+  const Xmm a = in(cell_of(i.a), part, 0);
+  if (is_constant(i.b)) {
+    const auto amount = static_cast<std::uint8_t>(at(i.b).imm & 31);
+    const Xmm to = target(dest, part, 0);
+    if (i.op == Opcode::Shl) {
+      a_.vpslld(to, a, amount);
+    } else if (i.op == Opcode::Shr) {
+      a_.vpsrld(to, a, amount);
+    } else {
+      a_.vpsrad(to, a, amount);
+    }
+    return out(dest, part, to);
+  }
+  const Source b = source(cell_of(i.b), part, 1);
+  const Xmm to = target(dest, part, 0);
+  if (i.op == Opcode::Shl) {
+    a_.vpsllvd(to, a, b);
+  } else if (i.op == Opcode::Shr) {
+    a_.vpsrlvd(to, a, b);
+  } else {
+    a_.vpsravd(to, a, b);
+  }
+  out(dest, part, to);
+}
+
+void Translator::vector_rotate(const Instruction& i, CellId dest, int part) {
+  const bool left = i.op == Opcode::RotateLeft;
+  const Xmm a = in(cell_of(i.a), part, 0);
+  if (is_constant(i.b)) {
+    const std::uint32_t by = at(i.b).imm & 31, amount = left ? by : (32 - by) & 31;  // to the left
+    const Xmm to = target(dest, part, 0);
+    if (a_.wide()) {
+      a_.vprold(to, a, static_cast<std::uint8_t>(amount));
+    } else if (amount % 8 == 0) {
+      a_.vpshufb(to, a, a_.constant_bytes(rotated_bytes(amount / 8)));
+    } else {
+      a_.vpslld(a_.v(1), a, static_cast<std::uint8_t>(amount));
+      a_.vpsrld(a_.v(2), a, static_cast<std::uint8_t>(32 - amount));
+      a_.vpor(to, a_.v(1), a_.v(2));
+    }
+    return out(dest, part, to);
+  }
+  if (a_.wide()) {
+    const Source b = source(cell_of(i.b), part, 1);
+    const Xmm to = target(dest, part, 0);
+    left ? a_.vprolvd(to, a, b) : a_.vprorvd(to, a, b);
+    return out(dest, part, to);
+  }
+  // A shift by 32 gives zero, which is what a rotation by 0 needs.
+  a_.vpand(a_.v(1), in(cell_of(i.b), part, 1), a_.constant(31));
+  a_.vmovdqa(a_.v(2), a_.constant(32));
+  a_.vpsubd(a_.v(2), a_.v(2), a_.v(1));
+  left ? a_.vpsllvd(a_.v(1), a, a_.v(1)) : a_.vpsrlvd(a_.v(1), a, a_.v(1));
+  left ? a_.vpsrlvd(a_.v(2), a, a_.v(2)) : a_.vpsllvd(a_.v(2), a, a_.v(2));
+  a_.vpor(a_.v(1), a_.v(1), a_.v(2));
+  out(dest, part, a_.v(1));
+}
+
+// `to` is none of the operands; vector 3 is scratch.
+void Translator::vector_mul_high(const Xmm& to, const Xmm& a, const Xmm& b) {
+  const Xmm odd = a_.v(3);
+  a_.vpsrlq(to, a, 32);
+  a_.vpsrlq(odd, b, 32);
+  a_.vpmuludq(odd, odd, to);
+  a_.vpmuludq(to, a, b);
+  a_.vpsrlq(to, to, 32);
+  a_.bit_and(odd, odd, a_.constant_quad(0xFFFFFFFF00000000u));
+  a_.bit_or(to, to, odd);
+}
+
+// Vector a becomes a / b; both are destroyed. A quotient of words in double precision, cut off, is exact: it is at least 2^-32 away from
+// the next whole number, relative to its size. Divisors that are zero, in lanes that do not count, become 1.
+void Translator::unsigned_quotient(int a, int b) {
+  a_.vpmaxud(a_.v(b), a_.v(b), a_.constant(1));
+  if (a_.wide()) {
+    using Xbyak::Ymm;
+    using Xbyak::Zmm;
+    const Zmm low = Zmm(2), divisor = Zmm(3);
+    a_.vcvtudq2pd(low, Ymm(a));
+    a_.vcvtudq2pd(divisor, Ymm(b));
+    a_.vdivpd(low, low, divisor);
+    a_.vextracti64x4(Ymm(a), Zmm(a), 1);
+    a_.vextracti64x4(Ymm(b), Zmm(b), 1);
+    a_.vcvtudq2pd(Zmm(a), Ymm(a));
+    a_.vcvtudq2pd(divisor, Ymm(b));
+    a_.vdivpd(Zmm(a), Zmm(a), divisor);
+    a_.vcvttpd2udq(Ymm(2), low);
+    a_.vcvttpd2udq(Ymm(a), Zmm(a));
+    a_.vinserti64x4(Zmm(a), Zmm(2), Ymm(a), 1);
+    return;
+  }
+  using Xbyak::Xmm;
+  using Xbyak::Ymm;
+  constexpr std::uint64_t kTwoTo52 = 0x4330000000000000u;  // as a double; added to a word, the word is its lowest bits
+  const auto to_double = [&](const Ymm& to) {
+    a_.vpor(to, to, a_.constant_quad(kTwoTo52));
+    a_.vsubpd(to, to, a_.constant_quad(kTwoTo52));
+  };
+  const auto quotient = [&](const Ymm& to, const Ymm& divisor) {
+    to_double(to);
+    to_double(divisor);
+    a_.vdivpd(to, to, divisor);
+    a_.vroundpd(to, to, 3);
+    a_.vaddpd(to, to, a_.constant_quad(kTwoTo52));
+  };
+  a_.vpmovzxdq(Ymm(2), Xmm(a));
+  a_.vpmovzxdq(Ymm(3), Xmm(b));
+  quotient(Ymm(2), Ymm(3));
+  a_.vextracti128(Xmm(a), Ymm(a), 1);
+  a_.vextracti128(Xmm(b), Ymm(b), 1);
+  a_.vpmovzxdq(Ymm(a), Xmm(a));
+  a_.vpmovzxdq(Ymm(3), Xmm(b));
+  quotient(Ymm(a), Ymm(3));
+  a_.vshufps(Ymm(a), Ymm(2), Ymm(a), 0x88);
+  a_.vpermq(Ymm(a), Ymm(a), 0xD8);
+}
+
+void Translator::vector_divide(const Instruction& i, CellId dest, int part) {
+  const bool is_signed = i.op == Opcode::SDiv || i.op == Opcode::SMod;
+  const bool is_remainder = i.op == Opcode::Mod || i.op == Opcode::SMod;
+  const Xmm a = in(cell_of(i.a), part, 0);
+  const Xmm b = in(cell_of(i.b), part, 1);
+  a_.store(frame(scratch_memory_), a);
+  a_.store(frame(scratch_memory_ + 64), b);
+  if (is_signed) {
+    a_.vpabsd(a_.v(0), a);
+    a_.vpabsd(a_.v(1), b);
+  } else {
+    a_.move(a_.v(0), a);
+    a_.move(a_.v(1), b);
+  }
+  unsigned_quotient(0, 1);
+  if (is_signed) {  // negative when the signs differ
+    a_.load(a_.v(1), frame(scratch_memory_));
+    a_.bit_xor(a_.v(1), a_.v(1), frame(scratch_memory_ + 64));
+    a_.vpsrad(a_.v(1), a_.v(1), 31);
+    a_.bit_xor(a_.v(0), a_.v(0), a_.v(1));
+    a_.vpsubd(a_.v(0), a_.v(0), a_.v(1));
+  }
+  if (is_remainder) {
+    a_.vpmulld(a_.v(0), a_.v(0), frame(scratch_memory_ + 64));
+    a_.load(a_.v(1), frame(scratch_memory_));
+    a_.vpsubd(a_.v(0), a_.v(1), a_.v(0));
+  }
+  out(dest, part, a_.v(0));
+}
+
+// Vectors 2 and 3 are scratch; `to` and `from` may be the same.
+void Translator::count_bits(const Xmm& to, const Xmm& from) {
+  const auto pattern = kBitsOfNibble;
+  a_.load(a_.v(3), a_.constant_bytes(pattern));
+  a_.vpsrld(a_.v(2), from, 4);
+  a_.bit_and(to, from, a_.constant(0x0F0F0F0Fu));
+  a_.bit_and(a_.v(2), a_.v(2), a_.constant(0x0F0F0F0Fu));
+  a_.vpshufb(to, a_.v(3), to);
+  a_.vpshufb(a_.v(2), a_.v(3), a_.v(2));
+  a_.vpaddb(to, to, a_.v(2));
+  a_.vpmaddubsw(to, to, a_.constant(0x01010101u));
+  a_.vpmaddwd(to, to, a_.constant(0x00010001u));
+}
+
+void Translator::vector_bits(const Instruction& i, CellId dest, int part) {
+  const Xmm a = in(cell_of(i.a), part, 0), to = a_.v(1);
+  switch (i.op) {
+    case Opcode::Popcount:
+      count_bits(to, a);
+      break;
+    case Opcode::Ctz:  // the bits below the lowest one
+      a_.vpaddd(to, a, a_.constant(~0u));
+      a_.bit_andn(to, a, to);
+      count_bits(to, to);
+      break;
+    case Opcode::Clz:
+      if (a_.wide()) {
+        a_.vplzcntd(to, a);
+        break;
+      }
+      a_.move(to, a);
+      for (const int amount : {1, 2, 4, 8, 16}) {
+        a_.vpsrld(a_.v(2), to, static_cast<std::uint8_t>(amount));
+        a_.vpor(to, to, a_.v(2));
+      }
+      a_.vpxor(to, to, a_.constant(~0u));
+      count_bits(to, to);
+      break;
+    case Opcode::ReverseBits:
+      a_.vpshufb(to, a, a_.constant_bytes(kReversedBytes));
+      a_.vpsrld(a_.v(2), to, 4);
+      a_.bit_and(to, to, a_.constant(0x0F0F0F0Fu));
+      a_.bit_and(a_.v(2), a_.v(2), a_.constant(0x0F0F0F0Fu));
+      a_.load(a_.v(3), a_.constant_bytes(shifted_nibbles()));
+      a_.vpshufb(to, a_.v(3), to);
+      a_.load(a_.v(3), a_.constant_bytes(kReversedNibbles));
+      a_.vpshufb(a_.v(2), a_.v(3), a_.v(2));
+      a_.bit_or(to, to, a_.v(2));
+      break;
+    default:
+      VYRE_ASSERT(!"a lanewise opcode");
+  }
+  out(dest, part, to);
+}
+
+// --- Truths ---
+
+// `scratch` as for Assembler::compare; with AVX2, vectors 0 and 1 are scratch too.
+Mask Translator::comparison(const Instruction& i, int part, int scratch) {
+  CellId first = cell_of(i.a), second = cell_of(i.b);
+  if ((i.op == Opcode::Eq || i.op == Opcode::Ne) && (!cell(first).varying || homes_.of[first].reg < 0)) std::swap(first, second);
+  const Xmm a = in(first, part, 0);
+  const Source b = source(second, part, 1);
+  return a_.compare(i.op, a, b, b.in_memory ? nullptr : &b.reg, scratch);
+}
+
+void Translator::vector_compare(const Instruction& i, CellId dest, int part) {
+  const Mask mask = comparison(i, part, mask_scratch(0));
+  const Xmm to = target(dest, part, 0);
+  if (cell(dest).form == Form::Ones) {
+    a_.to_ones(to, mask);
+  } else {
+    a_.to_truths(to, mask);
+  }
+  out(dest, part, to);
+}
+
+// The lanes for which a value is not zero.
+Mask Translator::condition(ValueId value, int part, int which) {
+  const CellId id = cell_of(value);
+  const int scratch = mask_scratch(which);
+  switch (cell(id).form) {
+    case Form::Folded:
+      return comparison(at(cell(id).value), part, scratch);
+    case Form::Ones:
+      return a_.from_ones(in(id, part, a_.wide() ? 0 : scratch), scratch);
+    default:
+      return a_.non_zero(in(id, part, 0), scratch);
+  }
+}
+
+void Translator::vector_select(std::uint32_t position, int part) {
+  const Instruction& i = at(position);
+  if (!varies(i.a)) {  // the lanes agree, but what they choose differs
+    Label otherwise, end;
+    get(a_.eax, cell_of(i.a));
+    a_.test(a_.eax, a_.eax);
+    a_.jz(otherwise);
+    for (std::uint32_t lane = 0; lane < i.lanes; ++lane) copy(analysis_.of_value[position][lane], cell_of(i.b, lane), part, false);
+    a_.jmp(end);
+    a_.L(otherwise);
+    for (std::uint32_t lane = 0; lane < i.lanes; ++lane) copy(analysis_.of_value[position][lane], cell_of(i.c, lane), part, false);
+    a_.L(end);
+    return;
+  }
+  for (std::uint32_t lane = 0; lane < i.lanes; ++lane) {
+    const CellId dest = analysis_.of_value[position][lane];
+    if (!is_needed(dest)) continue;
+    const Mask mask = condition(i.a, part, 0);
+    const Xmm if_true = in(cell_of(i.b, lane), part, 0), if_false = in(cell_of(i.c, lane), part, 1);
+    const Xmm to = target(dest, part, 0);
+    a_.select(to, mask, if_true, if_false);
+    out(dest, part, to);
+  }
+}
+
+// --- Ids ---
+
+// The values of the lanes, from that of the first one.
+void Translator::vector_of_line(std::uint32_t position, int part) {
+  get(a_.eax, analysis_.first_lane[position]);
+  if (part != 0) a_.add(a_.eax, part * a_.width());
+  a_.vmovd(Xbyak::Xmm(0), a_.eax);
+  a_.broadcast(a_.v(0), Xbyak::Xmm(0));
+  const CellId dest = analysis_.of_value[position][0];
+  const Xmm to = target(dest, part, 0);
+  a_.vpaddd(to, a_.v(0), a_.count_up());
+  out(dest, part, to);
+}
+
+void Translator::vector_id(std::uint32_t position, int part) {
+  const Instruction& i = at(position);
+  const CellId dest = analysis_.of_value[position][0];
+  if (!is_needed(dest)) return;
+  const auto first = static_cast<std::uint32_t>(part * a_.width());
+  if (analysis_.whole_workgroups) {
+    const auto axis_bytes = static_cast<int>(i.imm * crossing_bytes_);
+    a_.mov(a_.rax, a_.qword[a_.r15 + offsetof(Context, local_ids)]);
+    a_.load(a_.v(0), a_.ptr[a_.rax + a_.r13 * 4 + (axis_bytes + static_cast<int>(4 * first))]);
+    if (i.op == Opcode::InvocationId) {
+      a_.broadcast(a_.v(1), a_.dword[a_.r15 + offsetof(Context, invocation) + 4 * i.imm]);
+      a_.vpaddd(a_.v(0), a_.v(0), a_.v(1));
+    }
+    return out(dest, part, a_.v(0));
+  }
+  // Along a row only x varies.
+  a_.mov(a_.eax, a_.r13d);
+  a_.add(a_.eax, a_.dword[a_.r15 + offsetof(Context, invocation)]);
+  if (first != 0) a_.add(a_.eax, first);
+  a_.vmovd(Xbyak::Xmm(0), a_.eax);
+  a_.broadcast(a_.v(0), Xbyak::Xmm(0));
+  a_.vpaddd(a_.v(0), a_.v(0), a_.count_up());
+  const std::uint32_t size = kernel_.workgroup_size[0];
+  if (i.op == Opcode::InvocationId) return out(dest, part, a_.v(0));
+  if ((size & (size - 1)) == 0) {
+    if (i.op == Opcode::LocalId) {
+      a_.bit_and(a_.v(0), a_.v(0), a_.constant(size - 1));
+    } else {
+      a_.vpsrld(a_.v(0), a_.v(0), static_cast<std::uint8_t>(__builtin_ctz(size)));
+    }
+    return out(dest, part, a_.v(0));
+  }
+  a_.store(frame(scratch_memory_), a_.v(0));
+  a_.load(a_.v(1), a_.constant(size));
+  unsigned_quotient(0, 1);
+  if (i.op == Opcode::LocalId) {
+    a_.vpmulld(a_.v(1), a_.v(0), a_.constant(size));
+    a_.load(a_.v(0), frame(scratch_memory_));
+    a_.vpsubd(a_.v(0), a_.v(0), a_.v(1));
+  }
+  out(dest, part, a_.v(0));
+}
+
+}  // namespace vyre::run::cpu::native

@@ -1,0 +1,259 @@
+// Uniform values: one word in a general register. Everything is computed in eax, and put in its place at the end.
+#include <cstddef>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/run/cpu/native/translator.hpp"
+
+namespace vyre::run::cpu::native {
+
+void Translator::scalar_lanewise(std::uint32_t position) {
+  const Instruction& i = at(position);
+  const CellId dest = analysis_.of_value[position][0];
+  if (!is_needed(dest)) return;
+  get(a_.eax, cell_of(i.a));
+  if (i.b.valid()) get(a_.ecx, cell_of(i.b));
+  const auto compare = [&](void (Xbyak::CodeGenerator::*set)(const Operand&)) {
+    a_.cmp(a_.eax, a_.ecx);
+    (a_.*set)(a_.al);
+    a_.movzx(a_.eax, a_.al);
+  };
+  const auto choose = [&](void (Xbyak::CodeGenerator::*move)(const Xbyak::Reg&, const Operand&)) {
+    a_.cmp(a_.ecx, a_.eax);
+    (a_.*move)(a_.eax, a_.ecx);
+  };
+  using G = Xbyak::CodeGenerator;
+  switch (i.op) {
+    case Opcode::Add:
+      a_.add(a_.eax, a_.ecx);
+      break;
+    case Opcode::Sub:
+      a_.sub(a_.eax, a_.ecx);
+      break;
+    case Opcode::Mul:
+      a_.imul(a_.eax, a_.ecx);
+      break;
+    case Opcode::MulHigh:
+      a_.imul(a_.rax, a_.rcx);  // both are extended by zeros, and the upper half of the product is the same for either sign
+      a_.shr(a_.rax, 32);
+      break;
+    case Opcode::And:
+      a_.and_(a_.eax, a_.ecx);
+      break;
+    case Opcode::Or:
+      a_.or_(a_.eax, a_.ecx);
+      break;
+    case Opcode::Xor:
+      a_.xor_(a_.eax, a_.ecx);
+      break;
+    case Opcode::Not:
+      a_.not_(a_.eax);
+      break;
+    case Opcode::Neg:
+      a_.neg(a_.eax);
+      break;
+    case Opcode::Shl:
+      a_.shl(a_.eax, a_.cl);
+      break;
+    case Opcode::Shr:
+      a_.shr(a_.eax, a_.cl);
+      break;
+    case Opcode::SShr:
+      a_.sar(a_.eax, a_.cl);
+      break;
+    case Opcode::RotateLeft:
+      a_.rol(a_.eax, a_.cl);
+      break;
+    case Opcode::RotateRight:
+      a_.ror(a_.eax, a_.cl);
+      break;
+    case Opcode::Min:
+      choose(&G::cmovb);
+      break;
+    case Opcode::Max:
+      choose(&G::cmova);
+      break;
+    case Opcode::SMin:
+      choose(&G::cmovl);
+      break;
+    case Opcode::SMax:
+      choose(&G::cmovg);
+      break;
+    case Opcode::Eq:
+      compare(&G::sete);
+      break;
+    case Opcode::Ne:
+      compare(&G::setne);
+      break;
+    case Opcode::Lt:
+      compare(&G::setb);
+      break;
+    case Opcode::Le:
+      compare(&G::setbe);
+      break;
+    case Opcode::SLt:
+      compare(&G::setl);
+      break;
+    case Opcode::SLe:
+      compare(&G::setle);
+      break;
+    case Opcode::AddSat:
+      a_.mov(a_.edx, 0xFFFFFFFFu);
+      a_.add(a_.eax, a_.ecx);
+      a_.cmovc(a_.eax, a_.edx);
+      break;
+    case Opcode::Popcount:
+      a_.popcnt(a_.eax, a_.eax);
+      break;
+    case Opcode::Clz:
+      a_.lzcnt(a_.eax, a_.eax);
+      break;
+    case Opcode::Ctz:
+      a_.tzcnt(a_.eax, a_.eax);
+      break;
+    case Opcode::ReverseBits:
+      scalar_reverse();
+      break;
+    default:
+      scalar_divide(i);
+  }
+  put(dest, a_.eax);
+}
+
+void Translator::scalar_reverse() {
+  a_.bswap(a_.eax);
+  const auto swap = [&](int amount, std::uint32_t low) {
+    a_.mov(a_.ecx, a_.eax);
+    a_.shr(a_.ecx, amount);
+    a_.and_(a_.ecx, low);
+    a_.and_(a_.eax, low);
+    a_.shl(a_.eax, amount);
+    a_.or_(a_.eax, a_.ecx);
+  };
+  swap(4, 0x0F0F0F0Fu);
+  swap(2, 0x33333333u);
+  swap(1, 0x55555555u);
+}
+
+// Of eax by ecx. Divisors that would trap stand only in code whose value is not used, and become 1.
+void Translator::scalar_divide(const Instruction& i) {
+  const bool is_signed = i.op == Opcode::SDiv || i.op == Opcode::SMod;
+  a_.mov(a_.r11d, 1);
+  if (is_signed) {
+    a_.lea(a_.edx, a_.ptr[a_.rcx + 1]);
+    a_.cmp(a_.edx, 1);  // -1 or 0
+    a_.cmovbe(a_.ecx, a_.r11d);
+    a_.cdq();
+    a_.idiv(a_.ecx);
+  } else {
+    a_.test(a_.ecx, a_.ecx);
+    a_.cmovz(a_.ecx, a_.r11d);
+    a_.xor_(a_.edx, a_.edx);
+    a_.div(a_.ecx);
+  }
+  if (i.op == Opcode::Mod || i.op == Opcode::SMod) a_.mov(a_.eax, a_.edx);
+}
+
+void Translator::scalar_select(std::uint32_t position) {
+  const Instruction& i = at(position);
+  get(a_.edx, cell_of(i.a));
+  for (std::uint32_t lane = 0; lane < i.lanes; ++lane) {
+    const CellId dest = analysis_.of_value[position][lane];
+    if (!is_needed(dest)) continue;
+    get(a_.eax, cell_of(i.b, lane));
+    get(a_.ecx, cell_of(i.c, lane));
+    a_.test(a_.edx, a_.edx);
+    a_.cmovz(a_.eax, a_.ecx);
+    put(dest, a_.eax);
+  }
+}
+
+void Translator::scalar_id(std::uint32_t position) {
+  const Instruction& i = at(position);
+  const CellId dest = analysis_.of_value[position][0];
+  if (!is_needed(dest)) return;
+  switch (i.op) {
+    case Opcode::Length:
+      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, extents) + sizeof(Extent) * i.imm + offsetof(Extent, length)]);
+      break;
+    case Opcode::WorkgroupId:
+      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, workgroup) + 4 * i.imm]);
+      break;
+    case Opcode::LocalId:
+      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, local) + 4 * i.imm]);
+      break;
+    default:
+      a_.mov(a_.eax, a_.dword[a_.r15 + offsetof(Context, invocation) + 4 * i.imm]);
+  }
+  put(dest, a_.eax);
+}
+
+// The value of a group's first lane, where the lanes rise by one from there.
+void Translator::first_lane(std::uint32_t position) {
+  const Instruction& i = at(position);
+  if (i.op == Opcode::InvocationId || i.op == Opcode::LocalId) {
+    a_.mov(a_.eax, a_.r13d);
+    if (i.op == Opcode::InvocationId) a_.add(a_.eax, a_.dword[a_.r15 + offsetof(Context, invocation)]);
+  } else {
+    const auto operand = [&](ValueId value) {
+      const CellId first = analysis_.first_lane[value.index];
+      return first != kNone ? first : cell_of(value);
+    };
+    get(a_.eax, operand(i.a));
+    get(a_.ecx, operand(i.b));
+    i.op == Opcode::Add ? a_.add(a_.eax, a_.ecx) : a_.sub(a_.eax, a_.ecx);
+  }
+  put(analysis_.first_lane[position], a_.eax);
+}
+
+// --- Variables ---
+
+void Translator::copy(CellId to, CellId from, int part, bool blend) {
+  if (!is_needed(to)) return;
+  const Source value = source(from, part, 0);
+  if (!blend) {
+    if (value.in_memory) {
+      const Xmm reg = target(to, part, 0);
+      a_.load(reg, value.memory);
+      return out(to, part, reg);
+    }
+    return out(to, part, value.reg);
+  }
+  if (value.in_memory) a_.load(a_.v(0), value.memory);
+  const Xmm now = in(to, part, 1);
+  a_.select(a_.v(1), {exec(part)}, value.in_memory ? a_.v(0) : value.reg, now);
+  out(to, part, a_.v(1));
+}
+
+void Translator::copy_word(CellId to, CellId from) {
+  if (!is_needed(to)) return;
+  get(a_.eax, from);
+  put(to, a_.eax);
+}
+
+void Translator::read_variable(std::uint32_t position) {
+  const Instruction& i = at(position);
+  for (std::uint32_t lane = 0; lane < i.lanes; ++lane) {
+    const CellId to = analysis_.of_value[position][lane], from = analysis_.of_variable[i.imm][lane];
+    if (to == from) continue;
+    if (!varies(position)) {
+      copy_word(to, from);
+    } else {
+      for (int part = 0; part < parts_; ++part) copy(to, from, part, false);
+    }
+  }
+}
+
+void Translator::write_variable(std::uint32_t position) {
+  const Instruction& i = at(position);
+  for (std::uint32_t lane = 0; lane < kernel_.variables[i.imm]; ++lane) {
+    const CellId to = analysis_.of_variable[i.imm][lane], from = cell_of(i.a, lane);
+    if (!cell(to).varying) {
+      copy_word(to, from);
+    } else {
+      const bool blend = masked_ && analysis_.uniformity.divergent[position];
+      for (int part = 0; part < parts_; ++part) copy(to, from, part, blend);
+    }
+  }
+}
+
+}  // namespace vyre::run::cpu::native

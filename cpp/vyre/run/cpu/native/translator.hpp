@@ -1,0 +1,218 @@
+// Translates a kernel to machine code, one instruction after the other.
+//
+// A region is a loop over vectors of lanes: a copy of its code without masks takes the vectors whose lanes all exist, and a copy with masks
+// takes the rest. Each value of varying lanes is `parts` vectors, so that the processor has several independent chains to work on. Uniform
+// values are computed once a vector, in general registers.
+//
+//   r15 the Context   r14 the frame   r13 the first lane of the vector   r12 the vector's part of the cells that cross barriers
+//   rax rcx rdx r11 and vectors 0 to 3: scratch   then, with AVX2, a vector for the active lanes of each part (AVX-512: k1 to k4)
+#pragma once
+
+#include <cstddef>
+#include <deque>
+#include <optional>
+#include <vector>
+
+#include "vyre/lower/kernel.hpp"
+#include "vyre/run/cpu/native/analysis.hpp"
+#include "vyre/run/cpu/native/assembler.hpp"
+#include "vyre/run/cpu/native/context.hpp"
+#include "vyre/run/cpu/native/homes.hpp"
+
+namespace vyre::run::cpu::native {
+
+class Translator {
+ public:
+  Translator(const lower::Kernel& kernel, Analysis analysis, Vectors vectors);
+
+  // The code of a Function; it may be placed anywhere.
+  std::vector<std::byte> run();
+  Layout layout() const { return layout_; }
+  int width() const { return a_.width(); }           // lanes of a vector
+  int lanes() const { return a_.width() * parts_; }  // of a group, for which the code runs at a time
+  std::uint32_t padded_lanes() const { return crossing_bytes_ / 4; }
+
+ private:
+  using Instruction = lower::Instruction;
+  using Opcode = lower::Opcode;
+  using ValueId = lower::ValueId;
+  using Xmm = Xbyak::Xmm;
+  using Address = Xbyak::Address;
+  using Operand = Xbyak::Operand;
+  using Reg32 = Xbyak::Reg32;
+  using Reg64 = Xbyak::Reg64;
+  using Label = Xbyak::Label;
+
+  // Vectors 0 to 4 are scratch; with AVX2 the last of them only where there are no masks.
+  int first_vector() const { return a_.wide() ? 5 : 4 + parts_; }
+  static constexpr std::uint32_t kLargest = 4096;  // instructions of which two copies are made
+
+  // An operand of an instruction, in a register or in memory.
+  struct Source {
+    bool in_memory;
+    Xmm reg;
+    Address memory;
+    operator const Operand&() const { return in_memory ? static_cast<const Operand&>(memory) : reg; }
+  };
+
+  // --- The plan (translator.cpp) ---
+  void choose_parts();
+  void lay_out();
+  void prologue();
+  void epilogue();
+  void write_poll();
+  void walk();
+  void region(const Region& region);
+  void body(const Region& region, bool masked);
+  void instruction(std::uint32_t position);
+
+  const Instruction& at(std::uint32_t position) const { return kernel_.code[position]; }
+  const Instruction& at(ValueId value) const { return kernel_.code[value.index]; }
+  bool varies(std::uint32_t value) const { return analysis_.uniformity.varying[value]; }
+  bool varies(ValueId value) const { return value.valid() && varies(value.index); }
+
+  // --- Cells (translator.cpp) ---
+  CellId cell_of(ValueId value, std::uint32_t lane = 0) const { return analysis_.of_value[value.index][lane]; }
+  CellId cell_of_result(std::uint32_t position, std::uint32_t lane) const { return analysis_.of_value[position][lane]; }
+  const Cell& cell(CellId id) const { return analysis_.cells[id]; }
+  Address slot(CellId id, int part);
+  Address word_slot(CellId id);
+  Address frame(std::uint32_t offset);
+  Xmm in(CellId id, int part, int scratch);            // in a register
+  Source source(CellId id, int part, int scratch);     // in a register or in memory
+  Xmm target(CellId id, int part, int scratch) const;  // where to make a value; out() puts it in its place
+  void out(CellId id, int part, const Xmm& value);
+  bool is_needed(CellId id) const;
+  void get(const Reg32& to, CellId id);
+  void put(CellId id, const Reg32& from);
+  bool is_constant(ValueId value) const { return at(value).op == Opcode::Constant; }
+
+  // --- Values ---
+  void vector_lanewise(std::uint32_t position, int part);  // translate_vectors.cpp
+  bool vector_simple(const Instruction& i, CellId dest, int part);
+  void vector_shift(const Instruction& i, CellId dest, int part);
+  void vector_rotate(const Instruction& i, CellId dest, int part);
+  void vector_mul_high(const Xmm& to, const Xmm& a, const Xmm& b);
+  void vector_divide(const Instruction& i, CellId dest, int part);
+  void unsigned_quotient(int a, int b);
+  void vector_bits(const Instruction& i, CellId dest, int part);
+  void count_bits(const Xmm& to, const Xmm& from);
+  void vector_compare(const Instruction& i, CellId dest, int part);
+  Mask comparison(const Instruction& i, int part, int scratch);
+  Mask condition(ValueId value, int part, int which);
+  void vector_select(std::uint32_t position, int part);
+  void vector_id(std::uint32_t position, int part);
+  void scalar_lanewise(std::uint32_t position);  // translate_words.cpp
+  void scalar_divide(const Instruction& i);
+  void scalar_reverse();
+  void scalar_select(std::uint32_t position);
+  void scalar_id(std::uint32_t position);
+  void copy(CellId to, CellId from, int part, bool blend);
+  void copy_word(CellId to, CellId from);
+  void read_variable(std::uint32_t position);
+  void write_variable(std::uint32_t position);
+
+  // --- Accesses (translate_memory.cpp) ---
+  // The elements that an access reaches.
+  struct Place {
+    std::uint32_t extent = 0;  // of the Context
+    std::uint32_t lanes = 1;   // words of an element
+    std::uint32_t narrow = 0;  // bytes of an element that is shorter than a word
+    bool is_signed = false;
+    bool bounded = false;
+    bool shared = false;
+    std::optional<std::uint32_t> count = std::nullopt;  // elements, where they are known
+  };
+  Place place_of(const Instruction& i, bool bounded) const;
+  Address extent(const Place& place, std::size_t member);
+  void base_to_rdx(const Place& place);
+  void load(std::uint32_t position);
+  void load_word(std::uint32_t position, const Place& place);
+  // Where a row begins in memory: rdx the base and rax the index, of which the part's elements are `elements` further.
+  bool is_line(const Instruction& i) const { return analysis_.first_lane[i.a.index] != kNone; }
+  void row_to_rax(const Instruction& i, int part);
+  Xmm index_of(const Instruction& i, int part);  // in a register, or in vector 0
+  void first_lane(std::uint32_t position);
+  void vector_of_line(std::uint32_t position, int part);
+  void load_row(std::uint32_t position, const Place& place, int part, int parts);
+  void load_vector(std::uint32_t position, const Place& place, int part, int elements);
+  void load_masked_row(std::uint32_t position, const Place& place, int part);
+  void load_pieces(std::uint32_t position, const Place& place, int part, int elements);
+  void load_gather(std::uint32_t position, const Place& place, int part);
+  void load_each(std::uint32_t position, const Place& place, int part);
+  void store(std::uint32_t position);
+  void store_word(const Instruction& i, const Place& place);
+  void store_row(std::uint32_t position, const Place& place, int part, int parts);
+  void store_vector(const Instruction& i, const Place& place, int part, int elements);
+  void store_masked_row(const Instruction& i, const Place& place, int part);
+  void store_pieces(const Instruction& i, const Place& place, int part, int elements);
+  void store_narrow_row(const Place& place, const Xmm& value, int elements);
+  void store_each(const Instruction& i, const Place& place, int part);
+  void atomic(std::uint32_t position);
+  void atomic_once(const Instruction& i, const Place& place, bool is_needed);
+  void load_private(std::uint32_t position);
+  void store_private(std::uint32_t position);
+  void private_base(const Instruction& i, int part);
+  void private_offsets(const Instruction& i, std::uint32_t lane, int part);
+  void clear_privates();
+  // A loop over the lanes that access memory: `each` finds the lane in rax, and the lane's word of vector 0 in r11d.
+  template <class Each>
+  void for_each_lane(const Xmm& words, const Place& place, const Xmm* index, int part, const Each& each);
+  // The lanes that access memory: the active ones whose index is in range.
+  struct Active {
+    int mask;
+    bool all;  // every lane does, and there is no mask
+  };
+  Active active_lanes(const Place& place, const Xmm& index, int part);
+  int active_mask(const Active& active);
+  void fix_wrapped_row();
+
+  // --- Control flow (translate_control.cpp) ---
+  struct Block {
+    std::uint32_t position;
+    bool parts;       // its lanes may take different ways
+    bool was_masked;  // around it
+    bool of_workgroup;
+    Label other, end, top;
+    bool has_else = false;
+    std::uint32_t depth = 0;
+  };
+  void if_block(std::uint32_t position);
+  void else_block(std::uint32_t position);
+  void end_if(std::uint32_t position);
+  void loop(std::uint32_t position);
+  void end_loop(std::uint32_t position);
+  void return_lanes(std::uint32_t position);
+  void break_lanes(std::uint32_t position);
+  void restore_lanes(const Block& block);
+  void go_on_elsewhere();
+  void jump_unless_any(Label& label);
+  void set_active_to_all();
+  void mask_rest_of_lanes();
+  void poll(std::uint32_t from, std::uint32_t to);
+  Address mask_slot(std::uint32_t depth, std::uint32_t which, int part);
+  enum : std::uint32_t { kBefore, kTaken, kBroken, kMaskKinds };
+  int exec(int part) const { return (a_.wide() ? 1 : 4) + part; }
+  int mask_scratch(int which) const { return a_.wide() ? 5 + which : 3 - which; }
+
+  const lower::Kernel& kernel_;
+  Analysis analysis_;
+  Assembler a_;
+  Homes homes_;
+  Layout layout_;
+  int parts_ = 1;
+  bool masked_ = false;
+  std::uint32_t masks_ = 0, returned_ = 0, scratch_memory_ = 0, privates_ = 0, entries_ = 0, control_ = 0;  // offsets in the frame
+  std::uint32_t crossing_bytes_ = 0;
+  std::uint32_t workgroup_lanes_ = 0;
+  std::vector<Block> blocks_;
+  std::uint32_t depth_ = 0;  // of the open blocks that part lanes
+  // A label that lives until the code is complete.
+  Label* new_label() { return &labels_.emplace_back(); }
+
+  std::deque<Label> labels_;
+  Label leave_, poll_;
+  Label* end_of_group_ = nullptr;
+};
+
+}  // namespace vyre::run::cpu::native
