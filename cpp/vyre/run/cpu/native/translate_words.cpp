@@ -12,16 +12,6 @@ void Translator::scalar_lanewise(std::uint32_t position) {
   if (!is_needed(dest)) return;
   get(a_.eax, cell_of(i.a));
   if (i.b.valid()) get(a_.ecx, cell_of(i.b));
-  const auto compare = [&](void (Xbyak::CodeGenerator::*set)(const Operand&)) {
-    a_.cmp(a_.eax, a_.ecx);
-    (a_.*set)(a_.al);
-    a_.movzx(a_.eax, a_.al);
-  };
-  const auto choose = [&](void (Xbyak::CodeGenerator::*move)(const Xbyak::Reg&, const Operand&)) {
-    a_.cmp(a_.ecx, a_.eax);
-    (a_.*move)(a_.eax, a_.ecx);
-  };
-  using G = Xbyak::CodeGenerator;
   switch (i.op) {
     case Opcode::Add:
       a_.add(a_.eax, a_.ecx);
@@ -66,36 +56,6 @@ void Translator::scalar_lanewise(std::uint32_t position) {
     case Opcode::RotateRight:
       a_.ror(a_.eax, a_.cl);
       break;
-    case Opcode::Min:
-      choose(&G::cmovb);
-      break;
-    case Opcode::Max:
-      choose(&G::cmova);
-      break;
-    case Opcode::SMin:
-      choose(&G::cmovl);
-      break;
-    case Opcode::SMax:
-      choose(&G::cmovg);
-      break;
-    case Opcode::Eq:
-      compare(&G::sete);
-      break;
-    case Opcode::Ne:
-      compare(&G::setne);
-      break;
-    case Opcode::Lt:
-      compare(&G::setb);
-      break;
-    case Opcode::Le:
-      compare(&G::setbe);
-      break;
-    case Opcode::SLt:
-      compare(&G::setl);
-      break;
-    case Opcode::SLe:
-      compare(&G::setle);
-      break;
     case Opcode::AddSat:
       a_.mov(a_.edx, 0xFFFFFFFFu);
       a_.add(a_.eax, a_.ecx);
@@ -113,10 +73,54 @@ void Translator::scalar_lanewise(std::uint32_t position) {
     case Opcode::ReverseBits:
       scalar_reverse();
       break;
-    default:
+    case Opcode::Div:
+    case Opcode::Mod:
+    case Opcode::SDiv:
+    case Opcode::SMod:
       scalar_divide(i);
+      break;
+    default:
+      scalar_compare(i.op);
   }
   put(dest, a_.eax);
+}
+
+// Of eax and ecx.
+void Translator::scalar_compare(Opcode op) {
+  using G = Xbyak::CodeGenerator;
+  const auto truth = [&](void (G::*set)(const Operand&)) {
+    a_.cmp(a_.eax, a_.ecx);
+    (a_.*set)(a_.al);
+    a_.movzx(a_.eax, a_.al);
+  };
+  const auto choose = [&](void (G::*move)(const Xbyak::Reg&, const Operand&)) {
+    a_.cmp(a_.ecx, a_.eax);
+    (a_.*move)(a_.eax, a_.ecx);
+  };
+  switch (op) {
+    case Opcode::Min:
+      return choose(&G::cmovb);
+    case Opcode::Max:
+      return choose(&G::cmova);
+    case Opcode::SMin:
+      return choose(&G::cmovl);
+    case Opcode::SMax:
+      return choose(&G::cmovg);
+    case Opcode::Eq:
+      return truth(&G::sete);
+    case Opcode::Ne:
+      return truth(&G::setne);
+    case Opcode::Lt:
+      return truth(&G::setb);
+    case Opcode::Le:
+      return truth(&G::setbe);
+    case Opcode::SLt:
+      return truth(&G::setl);
+    case Opcode::SLe:
+      return truth(&G::setle);
+    default:
+      VYRE_ASSERT(!"a lanewise opcode");
+  }
 }
 
 void Translator::scalar_reverse() {

@@ -103,6 +103,7 @@ class Translator {
   void vector_select(std::uint32_t position, int part);
   void vector_id(std::uint32_t position, int part);
   void scalar_lanewise(std::uint32_t position);  // translate_words.cpp
+  void scalar_compare(Opcode op);
   void scalar_divide(const Instruction& i);
   void scalar_reverse();
   void scalar_select(std::uint32_t position);
