@@ -11,13 +11,15 @@ MAKEFLAGS += --no-print-directory
 
 JOBS ?= $(shell nproc)
 DIR ?=
+PYTHONS ?=
+HOME_URL ?=
 PYTEST ?=
 BENCH ?=
 MUTATION ?=
 BUILD := build/dev
 BENCH_BUILD := build/bench
 
-.PHONY: demo test test-slow test-mutation test-sanitize coverage bench bench-record tables format lint build packages clean help
+.PHONY: demo test test-slow test-mutation test-sanitize coverage bench bench-record dist docs tables format lint build packages clean help
 
 demo: build ## Hash a directory tree and compare with hashlib (DIR=... chooses it)
 	@. .ci/env
@@ -29,13 +31,14 @@ test: build ## Every test, and the checks of format and style
 	python -m pytest -n $(JOBS) $(PYTEST)
 	.ci/lint
 
-test-slow: build ## What takes too long for every change: scale programs on drivers, clang-tidy over all sources, a build without SPIR-V, fuzzing
+test-slow: build ## What takes too long for every change: scale programs on drivers, clang-tidy over all sources, a build without SPIR-V, fuzzing, the site
 	@.ci/setup packages-slow
 	. .ci/env
 	# Thousands of programs on a driver are one test: hours may pass before silence means a hang.
 	python -m pytest -m 'slow or vyre_slow' -o faulthandler_timeout=14400 $(PYTEST)
 	.ci/tidy all
 	.ci/without-spirv
+	.ci/site
 	.ci/fuzz
 
 test-mutation: .venv/ready packages build/swiftshader/vk_swiftshader_icd.json ## Break the sources on purpose, one fault at a time: tests must notice each (MUTATION=... are options)
@@ -57,6 +60,14 @@ bench: build ## Measure beside what users would pick instead, and print one tabl
 
 bench-record: build ## Write the record of instruction counts anew, which the guard in `make test` compares with
 	@cmake --build $(BUILD) --target vyre_counts_record
+
+dist: .venv/ready packages ## What is published, built and tested, in dist/: the sdist, a wheel for each CPython here (PYTHONS="3.10 3.12" chooses, HOME_URL=... is linked to)
+	@.ci/setup dist
+	. .ci/env
+	python .ci/dist $(if $(HOME_URL),--home $(HOME_URL)) $(PYTHONS)
+
+docs: build ## The documentation site, in build/docs/html: a warning fails
+	@.ci/site
 
 tables: build ## Write what is derived from the tables: the Python stub, the reference page, the lock of the conformance cases
 	@. .ci/env
@@ -89,7 +100,7 @@ $(BUILD)/build.ninja: .venv/ready | packages
 	touch $@
 
 clean: ## Remove what was built (SwiftShader and .venv stay)
-	rm -rf $(BUILD) $(BUILD).log $(BENCH_BUILD) build/{sanitize,coverage,without-spirv,fuzz,mutation}* python/vyre/_core.so
+	rm -rf $(BUILD) $(BUILD).log $(BENCH_BUILD) build/{sanitize,coverage,without-spirv,fuzz,mutation,dist,docs}* dist python/vyre/_core.so
 
 help: ## This list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

@@ -90,10 +90,10 @@ def tilings(x: vyre.Array) -> Iterator[Case]:
         pairs = sorter(u32, u32, tile=tile)
         yield f"sort of pairs, tiles of {tile}", lambda pairs=pairs: pairs(half, half, 0), size // 2, None
     n = min(1024, int(size**0.5) // 4)
-    a = x[: n * n]
+    a = x[: n * n].reshape(n, n)
     for tiling in TILINGS:
         product = multiplier(u32, tiling, tiling)
-        yield f"matmul of {n} x {n}, {tuple(tiling)}", lambda product=product: product(a, a, n, n, n), n**3, None
+        yield f"matmul of {n} x {n}, {tuple(tiling)}", lambda product=product: product(a, a), n**3, None
 
 
 def _peer(where: dict[str, Any]) -> Any:

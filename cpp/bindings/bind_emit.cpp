@@ -1,6 +1,8 @@
 // vyre.lower: a program as target code.
 #include <fmt/format.h>
 
+#include <optional>
+
 #include "bindings.hpp"
 #include "convert.hpp"
 #include "optimize.hpp"
@@ -9,22 +11,25 @@
 #if VYRE_HAS_SPIRV
 #include "vyre/emit/spirv/emit.hpp"
 #endif
+#include "vyre/emit/ptx/emit.hpp"
 #include "vyre/emit/wgsl/emit.hpp"
 #include "vyre/lower/lower.hpp"
+#include "vyre/run/cpu/machine_code.hpp"
 #include "without_gil.hpp"
 
 namespace vyre::python {
 namespace {
 
-enum class Target { Spirv, SpirvText, Wgsl };
+enum class Target { Spirv, SpirvText, Wgsl, Ptx };
 
 Target to_target(py::handle object) {
   const std::string where = "argument `target` of vyre.lower";
-  const std::string name = to_text(object, where, "write \"spirv\", \"spirv-asm\" or \"wgsl\"");
+  const std::string name = to_text(object, where, "write \"spirv\", \"spirv-asm\", \"wgsl\", \"ptx\" or \"asm\"");
   if (name == "spirv") return Target::Spirv;
   if (name == "spirv-asm") return Target::SpirvText;
   if (name == "wgsl") return Target::Wgsl;
-  reject(where, "\"spirv\", \"spirv-asm\" or \"wgsl\"", object, "write one of them");
+  if (name == "ptx") return Target::Ptx;
+  reject(where, "\"spirv\", \"spirv-asm\", \"wgsl\", \"ptx\" or \"asm\"", object, "write one of them");
 }
 
 #if VYRE_HAS_SPIRV
@@ -40,6 +45,7 @@ std::string little_endian(const std::vector<std::uint32_t>& words) {
 #endif
 
 std::string emit(const validate::ValidProgram& program, Target target, const run::Optimize& optimize) {
+  if (target == Target::Ptx) return ptx::emit(lower::lower(program, optimize, lower::kPtxTarget)).text;
   const lower::Kernel kernel = lower::lower(program, optimize);
   if (target == Target::Wgsl) return wgsl::emit(kernel);
 #if VYRE_HAS_SPIRV
@@ -48,6 +54,17 @@ std::string emit(const validate::ValidProgram& program, Target target, const run
 #else
   throw LoweringError("this build of vyre has no SPIR-V. Fix: build it without -DVYRE_SPIRV=OFF.");
 #endif
+}
+
+// As vyre/_machine_code.py takes it.
+py::tuple as_tuple(const run::cpu::MachineCode& code) {
+  py::list parts, constants;
+  py::dict context;
+  for (const auto& name : code.context) context[py::int_(name.offset)] = name.text;
+  for (const std::uint32_t offset : code.constants) constants.append(offset);
+  for (const auto& part : code.parts) parts.append(py::make_tuple(part.offset, lenient_str(part.text), part.line, part.label));
+  return py::make_tuple(code.instructions, lenient_str(code.program), code.width, code.lanes,
+                        py::bytes(reinterpret_cast<const char*>(code.code.data()), code.code.size()), parts, constants, context);
 }
 
 #if VYRE_HAS_SPIRV
@@ -84,6 +101,37 @@ void bind_emit(py::module_& m) {
         return lenient_str(code);
       },
       py::arg("program"), py::arg("target"), py::arg("optimize"));
+  m.def(
+      "_machine_code",
+      [](py::handle program, py::handle optimize, py::handle instructions) {
+        const validate::ValidProgram value = valid(to_program(program, "argument `program` of vyre.lower"));
+        const run::Optimize chosen = to_optimize(optimize, "argument `optimize` of vyre.lower").value_or(run::Optimize());
+        std::optional<std::string> name;
+        if (!instructions.is_none()) {
+          name = to_text(instructions, "argument `instructions` of vyre.lower", "write \"avx2\", \"avx512\" or None");
+        }
+        run::cpu::MachineCode code;
+        {
+          const WithoutGil unlocked;
+          code = run::cpu::machine_code(value, chosen, name);
+        }
+        return as_tuple(code);
+      },
+      py::arg("program"), py::arg("optimize"), py::arg("instructions"));
+  // For tests. The PTX that a loader asks for, with the bytes of workgroup memory and the offset of the counts; None where `ways`
+  // workgroups cannot be one.
+  m.def(
+      "_ptx",
+      [](py::handle program, py::handle optimize, bool counted_grid, std::uint32_t ways) -> py::object {
+        const validate::ValidProgram value = valid(to_program(program, "argument `program` of vyre.lower"));
+        const run::Optimize chosen = to_optimize(optimize, "argument `optimize` of vyre.lower").value_or(run::Optimize());
+        const auto kernel = ways == 1 ? std::optional(lower::lower(value, chosen, lower::kPtxTarget))
+                                      : lower::lower_coarsened(value, ways, chosen, lower::kPtxTarget);
+        if (!kernel) return py::none();
+        const ptx::Code code = ptx::emit(*kernel, {.counted_grid = counted_grid});
+        return py::make_tuple(code.text, code.bindings.shared_bytes, code.bindings.counts);
+      },
+      py::arg("program"), py::arg("optimize"), py::arg("counted_grid") = false, py::arg("ways") = 1);
 #if VYRE_HAS_SPIRV
   // For tests. Returns what SPIRV-Tools find wrong with a module; an empty string if it is valid.
   m.def(

@@ -34,14 +34,13 @@ namespace vyre::python {
 // still running may read it. Guarded by the GIL.
 class ValuesInUse {
  public:
-  std::shared_ptr<run::Storage> find(run::Backend* backend, std::size_t device, std::uint64_t bytes, std::uint64_t word) {
-    const Key key{backend, device, bytes, word};
+  std::shared_ptr<run::Storage> find(run::Backend* backend, std::size_t device, std::span<const std::byte> bytes) {
     for (auto known = values_.begin(); known != values_.end(); ++known) {
-      if (!(known->key == key)) continue;
+      if (known->backend != backend || known->device != device || !std::ranges::equal(known->bytes, bytes)) continue;
       std::rotate(values_.begin(), known, known + 1);
       return values_.front().storage;
     }
-    Value made{key, nullptr};
+    Value made{backend, device, {bytes.begin(), bytes.end()}, nullptr};
     std::shared_ptr<run::Storage> dropped;
     if (values_.size() >= kMost) {
       dropped = std::move(values_.back().storage);
@@ -49,8 +48,8 @@ class ValuesInUse {
     }
     while_waiting({}, [&](const run::RunOptions& options) {
       dropped.reset();
-      made.storage = backend->allocate(device, bytes, false);
-      made.storage->write(0, std::as_bytes(std::span(&word, 1)).first(static_cast<std::size_t>(bytes)), options);
+      made.storage = backend->allocate(device, bytes.size(), false);
+      made.storage->write(0, bytes, options);
     });
     values_.push_front(made);
     return made.storage;
@@ -65,14 +64,10 @@ class ValuesInUse {
 
  private:
   static constexpr std::size_t kMost = 16;
-  struct Key {
+  struct Value {
     run::Backend* backend;
     std::size_t device;
-    std::uint64_t bytes, word;
-    bool operator==(const Key&) const = default;
-  };
-  struct Value {
-    Key key;
+    std::vector<std::byte> bytes;
     std::shared_ptr<run::Storage> storage;
   };
   std::deque<Value> values_;
@@ -129,7 +124,7 @@ class PlannedCalls {
     if (call.generation != generation || call.grid.x != most.x || call.grid.y != most.y || call.grid.z != most.z) return false;
     if (call.counts != grid.role) return false;
     for (std::size_t slot = 0; slot < arrays.size(); ++slot) {
-      if (!(call.places[slot] == Planned::place(*arrays[slot]))) return false;
+      if (!(call.places[slot] == Planned::place(arrays, slot))) return false;
     }
     return true;
   }
@@ -197,9 +192,9 @@ class Made {
     const py::object value = value_of(decl, object, Home::Device);
     if (!value) return nullptr;
     PyArray& made = arrays_.emplace_back(blank(decl, {1}));
-    std::uint64_t word = 0;
-    std::memcpy(&word, value.cast<py::array>().data(), made.element->bytes);
-    made.storage = values.find(backend_, device_, made.bytes(), word);
+    std::vector<std::byte> bytes(made.bytes());  // those of a bool, which takes a word, begin with the ones that numpy has
+    std::memcpy(bytes.data(), value.cast<py::array>().data(), made.element->bytes);
+    made.storage = values.find(backend_, device_, bytes);
     return &made;
   }
 
@@ -393,7 +388,7 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
   call->grid = grid.most;
   call->counts = grid.role;
   call->optimize = optimize;
-  for (const PyArray* array : arrays) call->places.push_back(Planned::place(*array));
+  for (std::size_t slot = 0; slot < arrays.size(); ++slot) call->places.push_back(Planned::place(arrays, slot));
   for (std::size_t slot = 0; slot < bound.size(); ++slot) {
     if (bound[slot]->access == BufferAccess::ReadWrite) call->written.push_back(slot);
   }
@@ -418,34 +413,21 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
 // How far a call goes. All checks of its arguments are done when it is planned, and the same call is then found planned.
 enum class Until : std::uint8_t { Planned, Submitted };
 
-// `role` is what an array as `workgroups` counts.
-py::object call_counting(const PyProgram& self, const py::args& args, const py::kwargs& kwargs, run::StorageView::Role role,
-                         Until until = Until::Submitted) {
-  run::Span span("call");
-  if (!self.planned) {
-    valid(self);  // before messages show the names of its buffers, which may contain NUL characters
-    self.planned = std::make_shared<PlannedCalls>(self.program);
-  }
-  const std::shared_ptr<PlannedCalls> calls = self.planned;
-  const std::vector<const BufferDecl*>& bound = calls->bound();
-  const CallGrid grid = grid_of(kwargs, bound, role);
-  const std::vector<py::handle> objects = objects_of(bound, args, kwargs);
-  std::optional<Made> made;
-  std::vector<const PyArray*> arrays = arrays_of(bound, objects, calls->values, made);
-  if (grid.counts != nullptr) arrays.push_back(grid.counts);
-
-  const std::optional<run::Optimize> optimize = optimize_of(kwargs);
+// Plans a call of these arrays, unless it is planned already, and submits it.
+void submit(KeptCall& kept, const PyProgram& self, PlannedCalls& calls, const std::vector<const PyArray*>& arrays, const CallGrid& grid,
+            const std::optional<run::Optimize>& optimize, run::Span& span, Until until = Until::Submitted) {
+  const std::vector<const BufferDecl*>& bound = calls.bound();
   const std::uint64_t generation = run::op_generation();
   const std::vector<run::StorageView> views = views_of(bound, arrays, grid.role);
-  KeptCall kept, dropped;
+  KeptCall dropped;
   std::shared_ptr<Planned>& call = kept.call;
-  call = calls->find(generation, arrays, grid, optimize);
+  call = calls.find(generation, arrays, grid, optimize);
   try {
     if (!call) {
       call = plan(self, bound, arrays, views, grid, optimize, generation);
-      dropped.call = calls->insert(call);
+      dropped.call = calls.insert(call);
     }
-    if (until == Until::Planned) return py::none();
+    if (until == Until::Planned) return;
     if (span) {
       span.work().program = call->program;
       span.work().grid = grid.most;
@@ -462,18 +444,44 @@ py::object call_counting(const PyProgram& self, const py::args& args, const py::
   } catch (const DeviceError&) {
     // The plan and the values may belong to a device that is lost.
     if (call) {
-      calls->erase(call);
+      calls.erase(call);
       forget_prepared(*call->key);
     }
-    calls->values.clear();
+    calls.values.clear();
     throw;
   }
+}
+
+std::shared_ptr<PlannedCalls> calls_of(const PyProgram& self) {
+  if (!self.planned) {
+    valid(self);  // before messages show the names of its buffers, which may contain NUL characters
+    self.planned = std::make_shared<PlannedCalls>(self.program);
+  }
+  return self.planned;
+}
+
+// `role` is what an array as `workgroups` counts.
+py::object call_counting(const PyProgram& self, const py::args& args, const py::kwargs& kwargs, run::StorageView::Role role,
+                         Until until = Until::Submitted) {
+  run::Span span("call");
+  const std::shared_ptr<PlannedCalls> calls = calls_of(self);
+  const std::vector<const BufferDecl*>& bound = calls->bound();
+  const CallGrid grid = grid_of(kwargs, bound, role);
+  const std::vector<py::handle> objects = objects_of(bound, args, kwargs);
+  std::optional<Made> made;
+  std::vector<const PyArray*> arrays = arrays_of(bound, objects, calls->values, made);
+  if (grid.counts != nullptr) arrays.push_back(grid.counts);
+
+  KeptCall kept;
+  submit(kept, self, *calls, arrays, grid, optimize_of(kwargs), span, until);
+  if (until == Until::Planned) return py::none();
   const auto result = [&](std::size_t slot) {
     return py::isinstance<PyArray>(objects[slot]) ? py::reinterpret_borrow<py::object>(objects[slot]) : py::cast(*arrays[slot]);
   };
-  if (call->written.size() == 1) return result(call->written[0]);
-  py::tuple results(call->written.size());
-  for (std::size_t k = 0; k < call->written.size(); ++k) results[k] = result(call->written[k]);
+  const std::vector<std::size_t>& written = kept.call->written;
+  if (written.size() == 1) return result(written[0]);
+  py::tuple results(written.size());
+  for (std::size_t k = 0; k < written.size(); ++k) results[k] = result(written[k]);
   return results;
 }
 
@@ -482,6 +490,19 @@ py::object call_program(const PyProgram& self, const py::args& args, const py::k
 }
 
 }  // namespace
+
+void call_planned(const PyProgram& program, const std::vector<const PyArray*>& arrays, run::Grid grid) {
+  run::Span span("call");
+  const std::shared_ptr<PlannedCalls> calls = calls_of(program);
+  KeptCall kept;
+  submit(kept, program, *calls, arrays, {grid}, std::nullopt, span);
+}
+
+std::shared_ptr<run::Storage> value_in_use(const PyProgram& program, run::Backend* backend, std::size_t device,
+                                           std::span<const std::byte> bytes) {
+  const std::shared_ptr<PlannedCalls> calls = calls_of(program);
+  return calls->values.find(backend, device, bytes);
+}
 
 void bind_planned(py::module_& m) {
   py::options options;

@@ -53,6 +53,7 @@ void bind_trial(py::module_& m);
 void bind_explain(py::module_& m);
 void bind_array(py::module_& m);
 void bind_planned(py::module_& m);
+void bind_launch(py::module_& m);
 void bind_graph(py::module_& m);
 void bind_profile(py::module_& m);
 void bind_check(py::module_& m);

@@ -43,6 +43,7 @@ PYBIND11_MODULE(vyre_core, m) {
   bind_explain(m);
   bind_array(m);
   bind_planned(m);
+  bind_launch(m);
   bind_graph(m);
   bind_profile(m);
   bind_check(m);

@@ -5,6 +5,7 @@
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,6 +15,7 @@
 #include "bindings.hpp"
 #include "convert.hpp"
 #include "graph.hpp"
+#include "launch.hpp"
 #include "prepared.hpp"
 #include "program.hpp"
 #include "resident.hpp"
@@ -76,10 +78,9 @@ py::object output(const ir::Procedure& procedure, const ir::ArrayDecl& decl, con
   return py::cast(std::move(made));
 }
 
-py::list run_procedure(const ir::Procedure& procedure, const py::list& given, const std::vector<std::uint64_t>& numbers,
-                       const py::list& outputs, const std::string& backend, std::size_t device) {
+py::list run_at(const Graph::Place& place, const ir::Procedure& procedure, const py::list& given, const std::vector<std::uint64_t>& numbers,
+                const py::list& outputs) {
   run::Span span("call");
-  const Graph::Place place{run::find_backend(backend), device};
   const std::vector<ir::ArrayId> interface = procedure.interface();
   std::vector<const PyArray*> arrays;
   std::vector<run::Shape> shapes;
@@ -104,6 +105,7 @@ py::list run_procedure(const ir::Procedure& procedure, const py::list& given, co
     arrays.push_back(results[k].cast<const PyArray*>());
   }
   std::vector<run::StorageView> views;
+  views.reserve(arrays.size());
   for (const PyArray* array : arrays) views.push_back({array->storage.get(), array->offset, array->bytes()});
   if (Graph* const graph = Graph::recording()) {
     std::optional<run::Step> step;
@@ -120,6 +122,103 @@ py::list run_procedure(const ir::Procedure& procedure, const py::list& given, co
   return results;
 }
 
+py::list run_procedure(const ir::Procedure& procedure, const py::list& given, const std::vector<std::uint64_t>& numbers,
+                       const py::list& outputs, const std::string& backend, std::size_t device) {
+  return run_at({run::find_backend(backend), device}, procedure, given, numbers, outputs);
+}
+
+// What a call of a procedure takes, in order, for calls that were found right before: a resident array of some axes, or a number.
+struct Parameter {
+  const ElementType* element = nullptr;  // null for a number
+  std::size_t axes = 0;                  // with that of a vector's lanes
+  std::uint32_t lanes = 0;
+  NumberRange range;
+
+  bool is_of(const ir::ArrayDecl& decl) const {
+    return element == &element_type(decl.element) && lanes == vector_lanes(decl.element) && axes == decl.axes + (lanes == 0 ? 0u : 1u);
+  }
+};
+
+class ProcedureLaunch {
+ public:
+  ProcedureLaunch(py::object procedure, std::vector<Parameter> parameters, std::vector<std::size_t> results)
+      : object_(std::move(procedure)),
+        procedure_(object_.cast<const ir::Procedure&>()),
+        parameters_(std::move(parameters)),
+        results_(std::move(results)) {
+    const auto& decls = procedure_.arrays();
+    const std::vector<ir::ArrayId> interface = procedure_.interface();
+    std::size_t arrays = 0;
+    bool fits = true;
+    for (const Parameter& parameter : parameters_) {
+      if (parameter.element == nullptr) continue;
+      fits = fits && arrays < interface.size() && decls[interface[arrays]].role != ir::ArrayRole::Output &&
+             parameter.is_of(decls[interface[arrays]]);
+      ++arrays;
+    }
+    fits = fits && arrays > 0 && parameters_.size() - arrays == procedure_.numbers().size() &&
+           (arrays == interface.size() || decls[interface[arrays]].role == ir::ArrayRole::Output) &&
+           std::ranges::all_of(results_, [&](std::size_t k) { return k < interface.size(); });
+    if (!fits) throw ArgumentError("the parts of a launch do not fit each other. Fix: call the procedure itself.");
+    outputs_ = interface.size() - arrays;
+  }
+
+  // Empty for a call with other arguments, which Python has messages for.
+  py::object call(const py::tuple& given) const {
+    if (given.size() != parameters_.size()) return {};
+    py::list arrays;
+    std::vector<std::uint64_t> numbers;
+    const PyArray* first = nullptr;
+    for (std::size_t k = 0; k < parameters_.size(); ++k) {
+      const Parameter& parameter = parameters_[k];
+      const py::handle value = PyTuple_GET_ITEM(given.ptr(), static_cast<Py_ssize_t>(k));
+      if (parameter.element == nullptr) {
+        const auto number = number_in(value, parameter.range);
+        if (!number) return {};
+        numbers.push_back(parameter.range.least < 0 ? *number & 0xFFFFFFFF : *number);
+        continue;
+      }
+      if (!is<PyArray>(value)) return {};
+      const auto& array = value.cast<const PyArray&>();
+      if (array.element != parameter.element || array.shape.size() != parameter.axes) return {};
+      if (parameter.lanes != 0 && array.shape.back() != static_cast<py::ssize_t>(parameter.lanes)) return {};
+      if (first == nullptr) first = &array;
+      if (array.backend != first->backend || array.device != first->device) return {};
+      arrays.append(value);
+    }
+    py::list outputs;
+    for (std::size_t k = 0; k < outputs_; ++k) outputs.append(py::none());
+    const py::list made = run_at({first->backend, first->device}, procedure_, arrays, numbers, outputs);
+    const auto result = [&](std::size_t k) -> py::object { return k < arrays.size() ? arrays[k] : made[k - arrays.size()]; };
+    if (results_.size() == 1) return result(results_.front());
+    if (results_.empty()) return py::none();
+    py::tuple all(results_.size());
+    for (std::size_t k = 0; k < results_.size(); ++k) all[k] = result(results_[k]);
+    return all;
+  }
+
+ private:
+  const py::object object_;
+  const ir::Procedure& procedure_;  // object_ holds it
+  const std::vector<Parameter> parameters_;
+  const std::vector<std::size_t> results_;  // places in the interface
+  std::size_t outputs_ = 0;
+};
+
+Parameter parameter_of(py::handle told) {
+  Parameter made;
+  const auto pair = told.cast<std::pair<py::object, py::object>>();
+  if (PyLong_CheckExact(pair.first.ptr())) {
+    made.range = {pair.first.cast<std::int64_t>(), pair.second.cast<std::uint64_t>()};
+    return made;
+  }
+  const ir::DataType element = to_type(pair.first, "a parameter of _procedure_launch");
+  made.element = &element_type(element);
+  made.lanes = vector_lanes(element);
+  made.axes = pair.second.cast<std::size_t>() + (made.lanes == 0 ? 0 : 1);
+  return made;
+}
+
 }  // namespace
 
 void bind_run_procedure(py::module_& m) {
@@ -128,6 +227,19 @@ void bind_run_procedure(py::module_& m) {
   // Takes resident arrays for the inputs and in_outs, and for each output one or None; gives the outputs. All arrays are on this device.
   m.def("_run_procedure", run_procedure, py::arg("procedure"), py::arg("given"), py::arg("numbers"), py::arg("outputs"), py::arg("backend"),
         py::arg("device"));
+  // Gives a function of a call's positional arguments, which gives NotImplemented for arguments that need more than looking at: see
+  // _launch. A parameter is (element, axes) or a range (least, most); the results are places among the inputs, in_outs and outputs.
+  m.def(
+      "_procedure_launch",
+      [](const py::object& procedure, const py::list& parameters, const std::vector<std::size_t>& results) {
+        std::vector<Parameter> made;
+        for (const py::handle parameter : parameters) made.push_back(parameter_of(parameter));
+        return py::cpp_function([launch = std::make_shared<ProcedureLaunch>(procedure, std::move(made), results)](const py::args& given) {
+          const py::object result = launch->call(given);
+          return result ? result : py::reinterpret_borrow<py::object>(Py_NotImplemented);
+        });
+      },
+      py::arg("procedure"), py::arg("parameters"), py::arg("results"));
   m.def("_procedure_plans", [] { return std::pair(plans.size(), plans.made()); });
 }
 

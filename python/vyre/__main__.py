@@ -23,12 +23,19 @@ NO_PLACE = 3
 """The exit status when a backend or a device is named that is not there."""
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command and return its exit status.
+STATUSES = {
+    0: "all is well",
+    1: "a fault was found: a broken rule, a difference, a file that changed, a match",
+    2: "the request cannot be carried out",
+    NO_PLACE: "a backend or a device is named that is not here",
+    130: "interrupted",
+    CLOSED_PIPE: "whoever read the output has closed it",
+}
+"""What each exit status means."""
 
-    0 when all is well, 1 for a fault found, 2 for a request that cannot be carried out, 3 for a backend or a device
-    that is not there, 130 for an interrupt, 141 for output that its reader has closed.
-    """
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run a command and return its exit status, one of STATUSES."""
     with _open_streams():
         return _main(arguments)
 
@@ -80,17 +87,23 @@ class _Parser(argparse.ArgumentParser):
             file.write(message)
 
 
-def _command(arguments: Sequence[str] | None) -> int:
+def parser_of_all() -> argparse.ArgumentParser:
+    statuses = "\n".join(f"  {status:<4} {meaning}" for status, meaning in STATUSES.items())
     parser = _Parser(
         prog="vyre",
         description="GPU compute programs, the same bytes everywhere.",
-        epilog="`vyre COMMAND --help` says more about a command.",
+        epilog=f"Exit status, of every command:\n{statuses}\n\n`vyre COMMAND --help` says more about a command.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--version", action="version", version=f"vyre {vyre.__version__}")
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:
         command.add_to(commands)
-    chosen = parser.parse_args(arguments)
+    return parser
+
+
+def _command(arguments: Sequence[str] | None) -> int:
+    chosen = parser_of_all().parse_args(arguments)
     return chosen.run(chosen)
 
 

@@ -169,6 +169,17 @@ def extents_of(shape: int | Sequence[int], dtype: DTypeLike | DataType, function
     return [int(extent) for extent in axes + added]
 
 
+def _nearest(wanted: np.dtype[Any], function: str) -> str:
+    """What to write in place of a dtype that no element has."""
+    if function != "Array.astype":
+        return "write np.uint32"
+    if wanted.kind in "fc":
+        return f"write a.numpy().astype(np.{wanted.name}), for an array `a`: programs have no floats"
+    if wanted.name == "int64":
+        return "write np.uint64, which keeps the bits, or np.int32"
+    return "write np.uint32"
+
+
 def _dtype(dtype: DTypeLike | ElementType, function: str) -> np.dtype[Any]:
     import numpy as np
 
@@ -181,7 +192,8 @@ def _dtype(dtype: DTypeLike | ElementType, function: str) -> np.dtype[Any]:
         ) from None
     if wanted.name not in _DTYPES or not wanted.isnative:
         raise ArgumentError(
-            f"argument `dtype` of {function} must be {_NAMES}, or a vyre.DataType, got {wanted}. Fix: write np.uint32."
+            f"argument `dtype` of {function} must be {_NAMES}, or a vyre.DataType, got {wanted}. "
+            f"Fix: {_nearest(wanted, function)}."
         )
     return wanted
 

@@ -533,6 +533,12 @@ def _converted(array: Array, name: str) -> Array:
     return _call(program, (array,), array, np.dtype(name))
 
 
+def _refuse_attribute(array: Array, name: str) -> NoReturn:
+    from vyre._absent import refuse_attribute  # when it is asked for: `import vyre` does without
+
+    refuse_attribute(array, name)
+
+
 def _members() -> dict[str, Any]:
     members: dict[str, Any] = {}
     for row in _BINARY:
@@ -551,6 +557,7 @@ def _members() -> dict[str, Any]:
     members["__pos__"] = lambda array: array.copy()
     explain_methods(_Methods, "vyre.Array")
     members.update({name: member for name, member in vars(_Methods).items() if not name.startswith("_")})
+    members["__getattr__"] = _refuse_attribute
     # numpy's own functions would read the elements to the host, and give numpy arrays.
     members["__array_ufunc__"] = None
     return members

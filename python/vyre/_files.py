@@ -92,34 +92,34 @@ def _why(error: Exception) -> str:
     return getattr(error, "strerror", None) or str(error)
 
 
-def write_atomically(path: str | os.PathLike[str], text: str) -> None:
-    """Write a text file by renaming a finished one: a reader sees the old file or the new one, never a part.
+def write_atomically(path: str | os.PathLike[str], content: str | bytes) -> None:
+    """Write a file by renaming a finished one: a reader sees the old file or the new one, never a part.
 
     A link is followed, and a file that is replaced keeps its permissions. A pipe or a terminal is written to as it is.
 
     Raises: FileError, or ArgumentError for a name with NUL.
     """
     try:
-        _write(path, text)
+        _write(path, content.encode() if isinstance(content, str) else content)
     except (OSError, ValueError) as error:
         raise unwritable(path, error) from None
 
 
-def _write(path: str | os.PathLike[str], text: str) -> None:
+def _write(path: str | os.PathLike[str], data: bytes) -> None:
     there = _status(path)
     if there is not None and not stat.S_ISREG(there.st_mode):
-        with Path(path).open("w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        with Path(path).open("wb") as stream:
+            stream.write(data)
         return
     goal = os.path.realpath(path)
     # The name cannot be foreseen and must be new, so that nothing else is written to; a long goal does not lengthen it.
     draft = os.path.join(os.path.dirname(goal), f".vyre-{secrets.token_hex(8)}")  # noqa: PTH118, PTH120
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o666)
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
+        with os.fdopen(handle, "wb") as file:
             if there is not None:
                 os.fchmod(file.fileno(), stat.S_IMODE(there.st_mode))
-            file.write(text)
+            file.write(data)
             file.flush()
             # A machine that stops after the rename must not have an empty file there.
             os.fsync(file.fileno())

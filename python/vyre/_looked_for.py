@@ -15,7 +15,7 @@ from vyre import _core
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["looked_for"]
+__all__ = ["drivers_left_out", "loaded", "looked_for", "named_drivers"]
 
 _VARIABLES = (
     *("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_ADD_DRIVER_FILES"),
@@ -24,6 +24,8 @@ _VARIABLES = (
     *("VYRE_BACKEND", "VYRE_DEVICE", "VYRE_CACHE_DIR", "XDG_CACHE_HOME"),
 )
 
+_LEAVING_OUT = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_LOADER_DRIVERS_SELECT", "VK_LOADER_DRIVERS_DISABLE")
+
 
 def looked_for() -> Iterator[str]:
     """A line for each thing that was looked for and what is there; after the devices were listed.
@@ -31,7 +33,7 @@ def looked_for() -> Iterator[str]:
     >>> any(line.startswith("Vulkan loader: ") for line in looked_for())
     True
     """
-    yield f"Vulkan loader: libvulkan.so.1, then libvulkan.so: {_loaded() or 'neither was found'}"
+    yield f"Vulkan loader: libvulkan.so.1, then libvulkan.so: {loaded() or 'neither was found'}"
     chosen = [f"{name}={os.environ[name]}" for name in _VARIABLES if os.environ.get(name)]
     yield "environment: " + ("; ".join(chosen) or f"none of {', '.join(_VARIABLES)} is set")
     places, why = _places()
@@ -42,7 +44,7 @@ def looked_for() -> Iterator[str]:
     yield f"compiled pipelines: {_cache()}"
 
 
-def _loaded() -> str:
+def loaded() -> str:
     """The Vulkan loader that this process has opened."""
     try:
         lines = Path("/proc/self/maps").read_text(encoding="utf-8", errors="replace").splitlines()
@@ -50,6 +52,26 @@ def _loaded() -> str:
         return ""
     paths = (line.split(maxsplit=5)[-1] for line in lines)
     return next((path for path in paths if Path(path).name.startswith("libvulkan.so")), "")
+
+
+def named_drivers() -> tuple[str, ...]:
+    """The libraries that manifests name, but for those that are not where their manifest says."""
+    found = []
+    for place in _places()[0]:
+        try:
+            files = sorted(place.glob("*.json")) if place.is_dir() else [place]
+        except OSError:
+            continue
+        for file in files:
+            library = _core._driver_library(os.fsencode(file))
+            if library is not None and ("/" not in library or (file.parent / library).exists()):
+                found.append(library)
+    return tuple(dict.fromkeys(found))
+
+
+def drivers_left_out() -> bool:
+    """Whether a variable keeps the loader from drivers that are installed."""
+    return any(os.environ.get(name) for name in _LEAVING_OUT)
 
 
 def _places() -> tuple[list[Path], str]:

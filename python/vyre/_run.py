@@ -115,21 +115,59 @@ def _is_empty(optimize: object) -> bool:
 @overload
 def lower(program: Program, target: Literal["spirv"] = ..., *, optimize: bool | Collection[str] = ...) -> bytes: ...
 @overload
-def lower(program: Program, target: Literal["spirv-asm", "wgsl"], *, optimize: bool | Collection[str] = ...) -> str: ...
-def lower(program: Program, target: str = "spirv", *, optimize: bool | Collection[str] = True) -> bytes | str:
+def lower(
+    program: Program, target: Literal["spirv-asm", "wgsl", "ptx"], *, optimize: bool | Collection[str] = ...
+) -> str: ...
+@overload
+def lower(
+    program: Program,
+    target: Literal["asm"],
+    *,
+    optimize: bool | Collection[str] = ...,
+    instructions: Literal["avx2", "avx512"] | None = ...,
+) -> str: ...
+def lower(
+    program: Program,
+    target: str = "spirv",
+    *,
+    optimize: bool | Collection[str] = True,
+    instructions: str | None = None,
+) -> bytes | str:
     """Lower a valid program to target code.
 
     Args:
-        target: "spirv" (bytes: the little-endian words of a module), "spirv-asm" (str) or "wgsl" (str).
+        target: "spirv" (bytes: the little-endian words of a module), "spirv-asm", "wgsl", "ptx" or "asm" (str). PTX is
+            of version 7.0 for compute capability 7.5 and higher, and says in its first lines what a loader binds. "asm"
+            is the machine code of the cpu backend, each instruction below the one of the lowered program that it is
+            for, with the line of the program; it needs capstone: ``pip install 'vyre[asm]'``.
         optimize: as ``vyre.run`` takes it; calls are inlined in any case. Coarsening, which is for large grids, is left
-            out.
+            out. "asm" has the row "compilation", without which programs are interpreted.
+        instructions: for "asm", "avx2" or "avx512", also those that this processor lacks; None takes its best.
 
     Raises: ValidationError, LoweringError, ArgumentError.
 
     >>> import vyre
     >>> lower(vyre.Program(), "spirv")[:4].hex()
     '03022307'
+    >>> from vyre import BufferDecl, Expr, Node
+    >>> i = Expr.gid_x()
+    >>> double = vyre.Program([BufferDecl.read_write("data", 0, vyre.u32)], (64, 1, 1),
+    ...                       [Node.store("data", i, Expr.load("data", i) * 2)])
+    >>> print(lower(double, "asm", instructions="avx2"))
+    ; avx2: 8 lanes in a vector, 32 at a time; ... bytes of instructions, ... of constants
+    ...
+    ; bounded store_buffer b0 %0 %3   ; line 7: data[%0] = __bound0 * 2
+    ...
     """
+    if issubclass(type(target), str) and target == "asm":
+        from vyre._machine_code import listing  # when it is asked for: `import vyre` does without
+
+        return listing(program, optimize, instructions)
+    if instructions is not None:
+        raise ArgumentError(
+            f'argument `instructions` of vyre.lower is for the target "asm", got {shown(instructions)}. '
+            "Fix: leave it out."
+        )
     return _core._lower(program, target, optimize)
 
 

@@ -53,7 +53,7 @@ def try_compile(
     Raises:
         DeviceError: the driver ended the process; with a signal's number when one did it.
         DispatchTimeoutError: the time is over.
-        ValidationError, LoweringError, CapabilityError and others: what the first call would raise.
+        VyreError: a ValidationError, LoweringError or CapabilityError, for instance: what the first call would raise.
 
     Source: SECURITY.md, "Isolation".
 

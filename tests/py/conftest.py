@@ -25,6 +25,9 @@ SEED = int(os.environ.get("VYRE_SEED", random.SystemRandom().randrange(2**32)))
 
 # Kernels that type checkers find wrong, and vyre too: nothing imports them.
 collect_ignore = ["typed_mistakes.py"]
+# `make dist` sets it where it installs a wheel, and runs that file.
+if "VYRE_INSTALLED" not in os.environ:
+    collect_ignore.append("test_installed.py")
 
 
 def pytest_report_header(config: pytest.Config) -> list[str]:

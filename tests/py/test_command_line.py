@@ -14,7 +14,7 @@ import pytest
 
 import vyre
 from vyre import BufferDecl, Expr, Node, Program
-from vyre.__main__ import main
+from vyre.__main__ import CLOSED_PIPE, NO_PLACE, STATUSES, main
 from vyre.commands import COMMANDS
 
 FULL = Path("/dev/full")
@@ -31,6 +31,8 @@ def saved(tmp_path_factory: pytest.TempPathFactory) -> Path:
 EVERY = {
     "explain": ("explain", "V014"),
     "check": ("check", "SAVED"),
+    "lower": ("lower", "SAVED", "--to", "ptx"),
+    "lower to words": ("lower", "SAVED", "--to", "spirv"),
     "devices": ("devices",),
     "backends": ("backends",),
     "doctor": ("doctor",),
@@ -41,6 +43,10 @@ EVERY = {
     "replay": ("replay", "SAVED"),
     "hash": ("hash", __file__, "--alg", "crc32", "--backend", "cpu"),
     "scan": ("scan", __file__, "--patterns", str(Path(__file__).with_name("hand_written.py")), "--backend", "cpu"),
+    "run": ("run", "SAVED", "--backend", "reference"),
+    "ops": ("ops",),
+    "docs": ("docs", "kernels"),
+    "completion": ("completion", "bash"),
     "help": ("--help",),
     "help of a command": ("fuzz", "--help"),
 }
@@ -59,7 +65,52 @@ def test_every_command_is_tried():
     assert {command.__name__.rsplit(".", 1)[1] for command in COMMANDS} <= set(EVERY)
 
 
-@pytest.mark.parametrize("name", EVERY)
+JSON = {
+    *("explain", "check", "devices", "backends", "doctor", "repeat", "replay", "hash", "scan", "run", "ops"),
+}
+NO_JSON = {
+    "lower": "prints code",
+    "reference": "is a page",
+    "docs": "are pages",
+    "completion": "is a script",
+    "conform": "writes its certificate, which is JSON, with --out",
+    "fuzz": "writes a row of JSON a program with --log",
+}
+
+
+def test_every_command_has_json_or_a_reason(capsys):
+    assert {command.__name__.rsplit(".", 1)[1] for command in COMMANDS} == JSON | set(NO_JSON)
+    for name in JSON | set(NO_JSON):
+        with pytest.raises(SystemExit):
+            main([name, "--help"])
+        assert ("--json" in capsys.readouterr().out) == (name in JSON)
+
+
+@pytest.mark.parametrize("name", sorted(JSON))
+def test_json_is_one_object_that_names_its_command(name, saved, capsys):
+    arguments = [str(saved) if word == "SAVED" else word for word in EVERY[name]]
+    status = main(arguments)
+    assert capsys.readouterr().out
+    assert main([*arguments, "--json"]) == status
+    printed = capsys.readouterr().out
+    assert printed.count("\n") == 1
+    found = json.loads(printed)
+    assert (found["version"], found["command"]) == (vyre.__version__, name)
+
+
+def test_every_exit_status_is_documented(capsys):
+    with pytest.raises(SystemExit):
+        main(["--help"])
+    text = capsys.readouterr().out
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    for status, meaning in STATUSES.items():
+        assert f"  {status:<4} {meaning}\n" in text
+        assert f"| {status} | {meaning} |" in readme
+    statuses = {0, 1, 2, NO_PLACE, 130, CLOSED_PIPE}
+    assert statuses == set(STATUSES)
+
+
+@pytest.mark.parametrize("name", [name for name in EVERY if name != "completion"])
 def test_a_closed_pipe_ends_silently(name, saved):
     """The reader closes the output early, as in `vyre ... | head`."""
     reader, writer = os.pipe()
@@ -93,7 +144,7 @@ def test_a_stream_that_is_closed_before_the_start_changes_nothing_but_what_it_sh
 
 
 @pytest.mark.skipif(not FULL.exists(), reason="no /dev/full")
-@pytest.mark.parametrize("name", EVERY)
+@pytest.mark.parametrize("name", [name for name in EVERY if name != "completion"])
 def test_a_full_disk_is_one_sentence(name, saved):
     with FULL.open("w") as full:
         process = start(EVERY[name], saved, buffered=False, stdout=full)

@@ -6,6 +6,7 @@ import json
 import os
 import platform
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -17,9 +18,9 @@ import vyre
 from vyre import _looked_for
 
 
-def doctor(**variables: str) -> str:
+def doctor(*options: str, **variables: str) -> str:
     done = subprocess.run(
-        [sys.executable, "-m", "vyre", "doctor"],
+        [sys.executable, "-m", "vyre", "doctor", *options],
         env={**os.environ, **variables},
         capture_output=True,
         text=True,
@@ -28,6 +29,50 @@ def doctor(**variables: str) -> str:
     )
     assert (done.returncode, done.stderr) == (0, ""), done.stdout + done.stderr
     return done.stdout
+
+
+def test_json_has_what_the_lines_say():
+    found = json.loads(doctor("--json", VK_DRIVER_FILES="/nonexistent/icd.json"))
+    assert found["command"] == "doctor"
+    assert found["ok"]
+    assert found["devices"] == []
+    assert found["backends"] == ["cpu", "reference"]
+    assert found["trials"] == {"reference": "right", "cpu": "right"}
+    assert "    /nonexistent/icd.json: not there" in found["looked_for"]
+    assert found["fix"].startswith("unset ")
+    lines = doctor(VK_DRIVER_FILES="/nonexistent/icd.json")
+    assert f"\ncpu: {found['cpu']}\n" in lines
+    assert f"\n    {found['fix']}\n" in lines
+    assert found["missing"] in lines
+
+
+NO_CODE = """
+#include <errno.h>
+int memfd_create(const char* name, unsigned flags) {
+  errno = EPERM;
+  return -1;
+}
+"""
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="machine code is x86's")
+def test_it_says_whether_the_cpu_backend_runs_machine_code(tmp_path):
+    """It does where the processor has AVX2, unless the system forbids code that the process has written."""
+    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    if " avx2 " not in flags:
+        assert "\ncpu: programs are interpreted on the processor, because the processor lacks AVX2\n" in doctor()
+        return
+    assert re.search(r"\ncpu: programs run on the processor as machine code, with AVX(2|512)\n", doctor())
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("no C compiler here")
+    (tmp_path / "no_code.c").write_text(NO_CODE, encoding="ascii")
+    library = tmp_path / "no_code.so"
+    subprocess.run([compiler, "-shared", "-fPIC", "-o", library, tmp_path / "no_code.c"], check=True)
+    said = doctor(LD_PRELOAD=str(library), VK_DRIVER_FILES="/nonexistent/icd.json")
+    why = "the system executes nothing that a process has written"
+    assert f"\ncpu: programs are interpreted on the processor, because {why}\n" in said
+    assert "\ncpu: right\n" in said
 
 
 def manifest(folder: Path, name: str, library: object) -> Path:
@@ -51,6 +96,7 @@ def test_without_a_driver_it_says_which_file_was_asked_for():
     )
     assert "\ncompiled pipelines: /nonexistent/cache/pipelines, no files yet\n" in said
     assert "\nreference: right\n" in said
+    assert said.endswith(f"\n    unset {' '.join(_looked_for._LEAVING_OUT)}\n\n")
 
 
 @pytest.mark.skipif(not any(device.usable for device in vyre.devices()), reason="no device here")

@@ -372,7 +372,7 @@ def array(dtype="uint32", values=(1, 2, 3), backend="cpu"):
         (lambda a: a.reshape(-1, 0), "a vyre.Array of shape (3,) has 3 elements, which do not fit shape (-1, 0). Fix: write a shape of 3 elements, or a.reshape(-1)."),
         (lambda a: a.reshape(-1, -1), "argument `shape` of Array.reshape must be up to 32 counts, at most one of them -1, got (-1, -1). Fix: write a.reshape(h, w), or a.reshape(-1)."),
         (lambda a: a.reshape(1.5), "argument `shape` of Array.reshape must be up to 32 counts, at most one of them -1, got (1.5,). Fix: write a.reshape(h, w), or a.reshape(-1)."),
-        (lambda a: a.astype("float32"), "argument `dtype` of Array.astype must be uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType, got float32. Fix: write np.uint32."),
+        (lambda a: a.astype("float32"), "argument `dtype` of Array.astype must be uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType, got float32. Fix: write a.numpy().astype(np.float32), for an array `a`: programs have no floats."),
         (lambda a: a.fill([1, 2, 3]), "argument `value` of Array.fill must be one value, got values of shape (3,). Fix: write a.write(values)."),
         (lambda a: a.fill(-1), "argument `value` of Array.fill must be integers from 0 to 4294967295 for uint32, got -1. Fix: write np.asarray(x).astype(np.uint32) for the low 32 bits of each."),
         (lambda a: a.item(), "item() takes a vyre.Array of one element, got one of uint32 with shape (3,). Fix: write array[k], or array.numpy()."),
@@ -487,3 +487,33 @@ def test_every_dtype_of_the_table_is_one_of_buffers():
         assert (row.dtype, row.components) == (name, 1)
         if name != "bool":
             assert (element.least, element.greatest) == (np.iinfo(name).min, np.iinfo(name).max)
+
+
+@pytest.mark.parametrize(
+    ("name", "fix"),
+    [
+        ("tolist", "a.numpy().tolist()"),
+        ("get", "a.numpy()"),
+        ("ravel", "a.reshape(-1)"),
+        ("sum", "vyre.std.sum(a)"),
+        ("cumsum", "vyre.std.cumsum(a)"),
+        ("itemsize", "a.dtype.itemsize"),
+    ],
+)
+def test_attributes_of_other_arrays_say_what_to_write(name, fix):
+    a = vyre.arange(3, backend="cpu")
+    assert not hasattr(a, name)
+    with pytest.raises(vyre.ArgumentError) as caught:
+        getattr(a, name)
+    assert isinstance(caught.value, AttributeError)
+    assert str(caught.value) == f"a vyre.Array has no attribute `{name}`. Fix: write {fix}, for an array `a`."
+    eval(fix, {"a": a, "vyre": vyre})
+
+
+def test_an_unknown_attribute_is_missing_as_ever():
+    with pytest.raises(AttributeError, match=r"^'vyre._core.Array' object has no attribute 'wrong'$"):
+        vyre.arange(3, backend="cpu").wrong  # noqa: B018
+    with pytest.raises(
+        vyre.ArgumentError, match=r"got int64. Fix: write np.uint64, which keeps the bits, or np.int32.$"
+    ):
+        vyre.arange(3, backend="cpu").astype(np.int64)

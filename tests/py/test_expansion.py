@@ -43,7 +43,7 @@ def test_every_backend_refuses_it(program, target, optimize):
     refused(lambda: vyre.run(program, INPUTS, 0, optimize=optimize, **target))
 
 
-@pytest.mark.parametrize("target", ["spirv", "spirv-asm", "wgsl"])
+@pytest.mark.parametrize("target", ["spirv", "spirv-asm", "wgsl", "ptx", "asm"])
 def test_lowering_refuses_it(program, target):
     refused(lambda: vyre.lower(program, target=target))
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
+import inspect
+import pkgutil
 import subprocess
 import sys
 
@@ -39,6 +43,42 @@ def test_import_leaves_out_numpy_and_what_looks_for_mistakes():
     )
 
 
+OWN = (
+    *("vyre", "vyre._array", "vyre._calls", "vyre._core", "vyre._default", "vyre._diagnostics", "vyre._elementwise"),
+    *("vyre._enums", "vyre._frames", "vyre._graph", "vyre._run", "vyre._text", "vyre.errors", "vyre.ops"),
+)
+STANDARD = "__future__, atexit, contextvars, enum, importlib, operator, threading, typing"
+
+
+def test_import_loads_these_modules_and_no_others():
+    """What takes time, counted: a module more here is a decision. numpy loads the standard ones too."""
+    before = set(in_new_process(f"import sys, {STANDARD}; print(*sys.modules)").split())
+    after = set(in_new_process("import sys, vyre; print(*sys.modules)").split())
+    assert after - before == set(OWN)
+
+
+def test_numpy_loads_what_vyre_loads_of_the_standard_library():
+    with_numpy = set(in_new_process("import sys, numpy; print(*sys.modules)").split())
+    with_both = set(in_new_process("import sys, numpy, vyre; print(*sys.modules)").split())
+    small = in_new_process("import sys, __future__, atexit, importlib, threading; print(*sys.modules)")
+    assert with_both - with_numpy - set(small.split()) == set(OWN)
+
+
+@pytest.mark.parametrize(
+    ("asked", "more"),
+    [
+        ("import pytest_vyre", {"pytest_vyre"}),
+        # A command loads itself, and lists no other command's modules: the library, the fuzzer, the conformance cases.
+        ("import vyre.__main__", set()),
+    ],
+)
+def test_what_many_processes_load_leaves_out_the_rest(asked, more):
+    loaded = set(in_new_process(f"import sys; {asked}; print(*sys.modules)").split())
+    assert more <= loaded
+    heavy = {"numpy", "pytest", "tqdm", "vyre.std", "vyre._procedure", "vyre._kernel", "vyre.fuzz", "vyre.conformance"}
+    assert loaded & heavy == set()
+
+
 @pytest.mark.parametrize("name", vyre.__all__)
 def test_every_public_name_is_there_and_listed(name):
     assert getattr(vyre, name) is getattr(vyre, name)
@@ -54,3 +94,17 @@ def test_star_import_brings_the_later_names_too():
 def test_unknown_name_is_pythons_own_error():
     with pytest.raises(AttributeError, match=r"^module 'vyre' has no attribute 'nonsense'$"):
         vyre.nonsense  # noqa: B018
+
+
+def test_dataclasses_that_default_to_no_parameter_have_docstrings():
+    """Python 3.10 writes a missing one from a signature, which has no such default: importing would fail there."""
+    found = []
+    for package in ("vyre._kernel", "vyre._procedure"):
+        for row in pkgutil.iter_modules(importlib.import_module(package).__path__, f"{package}."):
+            module = importlib.import_module(row.name)
+            found += [value for value in vars(module).values() if dataclasses.is_dataclass(value)]
+    empty = [
+        kind for kind in found if any(field.default is inspect.Parameter.empty for field in dataclasses.fields(kind))
+    ]
+    assert empty
+    assert [kind for kind in empty if kind.__doc__.startswith(f"{kind.__name__}(")] == []

@@ -1,5 +1,7 @@
 """What a kernel's call takes and gives: arrays, scalars, constants, grids, resident arrays, and its messages."""
 
+import dataclasses
+
 import numpy as np
 import pytest
 
@@ -423,3 +425,57 @@ def test_what_takes_a_program_says_to_call_a_procedure():
     x = np.ones(2, np.uint32)
     cleared(x, backend="cpu")
     assert x.tolist() == [0, 0]
+
+
+KINDS = {int: 1, bool: 2, float: 3}
+CAPTURED: list[object] = [1, (2, 0)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    value: object
+    note: list[int] = dataclasses.field(default_factory=list, compare=False)
+
+
+@vyre.kernel
+def kind(c: vyre.const, held: vyre.const, out: Out[u32]):
+    out[vyre.gid(0)] = KINDS[type(held(c))]
+
+
+@vyre.procedure
+def kind_in_a_procedure(c: vyre.const, held: vyre.const):
+    return kind(c, held, vyre.scratch(u32, 1))
+
+
+@pytest.mark.parametrize(
+    ("made", "held"),
+    [
+        (lambda c: c, lambda c: c),
+        (lambda c: (c,), lambda c: c[0]),
+        (lambda c: ((5, c), 5), lambda c: c[0][1]),
+        (lambda c: frozenset({c}), lambda c: next(iter(c))),
+        (Setting, lambda c: c.value),
+    ],
+)
+def test_constants_that_are_equal_have_programs_of_their_types(made, held):
+    for c in (1, True, 1.0, 1, True):
+        assert kind(made(c), held, np.zeros(1, np.uint32), backend="cpu").tolist() == [KINDS[type(c)]]
+        assert kind_in_a_procedure(made(c), held, backend="cpu").tolist() == [KINDS[type(c)]]
+
+
+def test_a_constant_with_a_part_that_may_change_is_refused():
+    message = "const parameter `c` of kernel `kind` has a value that cannot be told from others"
+    for wrong in ([1], ([1],), ({1: 2},)):
+        with pytest.raises(vyre.ArgumentError, match=message):
+            kind(wrong, len, np.zeros(1, np.uint32), backend="cpu")
+
+
+def test_a_captured_container_is_read_anew_when_a_type_in_it_changes():
+    @vyre.kernel
+    def captured(out: Out[u32]):
+        out[vyre.gid(0)] = KINDS[type(CAPTURED[0])] * 10 + KINDS[type(CAPTURED[1][1])]
+
+    found = []
+    for CAPTURED[0], CAPTURED[1] in ((1, (2, 0)), (True, (2, 0)), (True, (2, False)), (1.0, (2, 0))):
+        found.append(int(captured(np.zeros(1, np.uint32), backend="cpu")[0]))
+    assert found == [11, 21, 22, 31]

@@ -78,7 +78,7 @@ def test_it_records_typed_values_in_order_on_every_backend(target):
 
 def test_switched_off_it_is_no_part_of_the_program():
     assert watched.text == plain.text
-    target = ("spirv", "wgsl")
+    target = ("spirv", "wgsl", "ptx")
     assert [vyre.lower(watched.program, each) for each in target] == [
         vyre.lower(plain.program, each) for each in target
     ]

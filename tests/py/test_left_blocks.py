@@ -1,6 +1,7 @@
 """Bodies of procedures that leave a condition's block early are refused; the Fix gives the right elements."""
 
 import ast
+import contextlib
 from pathlib import Path
 
 import numpy as np
@@ -136,3 +137,154 @@ def test_no_procedure_of_the_library_leaves_a_block():
     ]
     assert len(functions) > 300
     assert [(name, node.name, left_blocks(node)) for name, node in functions if left_blocks(node)] == []
+
+
+def _recorded(body):
+    @vyre.procedure
+    def lost(x: InOut[u32]):
+        return body(x)
+
+    with pytest.raises(ArgumentError) as caught:
+        _ = lost.procedure
+    return str(caught.value)
+
+
+def _without_with(x):
+    vyre.when(x.length > 3)
+    vyre.clear(x)
+
+
+def _otherwise_without_with(x):
+    with vyre.when(x.length > 3):
+        vyre.clear(x)
+    vyre.otherwise()
+    vyre.clear(x)
+
+
+def _times_without_for(x):
+    vyre.times(3)
+    vyre.clear(x)
+
+
+def _times_in_a_list(x):
+    for _ in list(vyre.times(3)):
+        vyre.clear(x)
+
+
+def _block_twice(x):
+    block = vyre.when(x.length > 3)
+    with block:
+        vyre.clear(x)
+    with block:
+        vyre.clear(x)
+
+
+def _caught(x):
+    try:
+        with vyre.when(x.length > 3):
+            raise KeyError
+    except KeyError:
+        vyre.clear(x)
+
+
+def _with_a_name(x):
+    block = vyre.when(x.length > 3)
+    with block:
+        return
+    vyre.clear(x)
+
+
+def _with_an_exit_stack(x):
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(vyre.when(x.length > 3))
+        return
+
+
+@pytest.mark.parametrize(
+    ("body", "statement", "message"),
+    [
+        (
+            _without_with,
+            "vyre.when(x.length > 3)",
+            "procedure `lost` calls vyre.when(...) at line LINE of FILE, and no block of steps follows. "
+            "Fix: write `with vyre.when(...):` above the steps.",
+        ),
+        (
+            _otherwise_without_with,
+            "vyre.otherwise()",
+            "procedure `lost` calls vyre.otherwise() at line LINE of FILE, and no block of steps follows. "
+            "Fix: write `with vyre.otherwise():` above the steps.",
+        ),
+        (
+            _times_without_for,
+            "vyre.times(3)",
+            "procedure `lost` calls vyre.times(...) at line LINE of FILE, and no block of steps follows. "
+            "Fix: write `for i in vyre.times(...):` above the steps.",
+        ),
+        (
+            _times_in_a_list,
+            "for _ in list(vyre.times(3)):",
+            "a loop over vyre.times at line LINE of FILE repeats no steps. Fix: write them in the body of "
+            "`for i in vyre.times(count):`; list(...) and next(...) have no body.",
+        ),
+        (
+            _block_twice,
+            "with block:",
+            "a with-block of vyre.when(...) begins a second time. Fix: write `with vyre.when(...):` for each block.",
+        ),
+        (
+            _caught,
+            "raise KeyError",
+            "procedure `lost` goes on after an exception has left a block of vyre.when, and what followed in the block "
+            "is missing. Fix: catch the exception inside of the block, or not at all.",
+        ),
+        *(
+            (
+                body,
+                "return",
+                "`return` at line LINE of FILE leaves a `with vyre.when(...):` block, and what follows the block would "
+                "be left out for every length. Fix: put what follows into a `with vyre.otherwise():` block, and write "
+                "`return` behind the blocks.",
+            )
+            for body in (_with_a_name, _with_an_exit_stack)
+        ),
+    ],
+)
+def test_steps_that_would_be_lost_are_refused(body, statement, message):
+    assert _recorded(body) == message.replace("LINE", str(line_of(body, statement))).replace("FILE", FILE)
+
+
+def test_a_condition_with_a_name_and_a_loop_by_enumerate_have_their_steps():
+    @vyre.kernel
+    def add(x: InOut[u32], k: u32):
+        x[vyre.gid(0)] += k
+
+    @vyre.procedure
+    def named(x: InOut[u32]):
+        block = vyre.when(x.length > 1)
+        with block:
+            for _, turn in enumerate(vyre.times(3)):
+                add(x, turn)
+
+    x = ONES.copy()
+    named(x, backend="cpu")
+    assert x.tolist() == [4, 4]
+
+
+def test_what_a_procedure_returns_is_a_tuple():
+    assert _recorded(lambda x: [vyre.scratch(u32, 3, zeros=True)]) == (
+        "procedure `lost` returns a list, and its results are one array or a tuple. Fix: write return tuple(arrays)."
+    )
+
+
+def test_a_generator_is_no_procedure():
+    with pytest.raises(ArgumentError) as caught:
+
+        @vyre.procedure
+        def yields(x: InOut[u32]):
+            yield vyre.scratch(u32, 3)
+
+    assert str(caught.value) == (
+        "procedure `yields` is written with `yield`, and its steps are recorded in one call. "
+        "Fix: return the arrays, all at the end."
+    )

@@ -108,7 +108,8 @@ def test_wrong_arguments_of_constructors(call, message):
         ),
         (
             lambda: vyre.lower(Program(), 3),
-            'argument `target` of vyre.lower must be a str, got 3 (int). Fix: write "spirv", "spirv-asm" or "wgsl".',
+            "argument `target` of vyre.lower must be a str, got 3 (int). "
+            'Fix: write "spirv", "spirv-asm", "wgsl", "ptx" or "asm".',
         ),
         (
             lambda: vyre.run(Program(), {}, 1, backend=3),

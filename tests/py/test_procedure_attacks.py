@@ -1,12 +1,20 @@
 """Uses of procedures that must not give a wrong byte or an untyped exception."""
 
+import contextlib
+import pickle
 import re
+import sys
+import threading
+import time
 
 import numpy as np
 import pytest
 
 import vyre
 from vyre import In, InOut, Out, const, u8, u32
+from vyre._procedure.recorder import Recorder
+from vyre._procedure.sizes import divisor_of, evaluated
+from vyre._procedure.steps import ArrayDecl
 from vyre.errors import ArgumentError, BindingError
 
 
@@ -488,3 +496,315 @@ def test_a_slice_that_ends_before_it_begins_is_told():
         made(5, 3)(numbers(9), backend="cpu")
     assert str(error.value) == "a slice of `x` begins at 5 and ends at 3. Fix: write array[3:5]."
     assert made(3, 5)(numbers(9), backend="cpu").tolist() == [2 * 3, 2 * 4]
+
+
+@vyre.procedure
+def counted(x: InOut[u32], z: In[u32]):
+    y = vyre.scratch(u32, z.length, name="y")
+    doubled(z, y)
+    add(x, 1)
+    return y
+
+
+@vyre.procedure
+def within_limits(x: InOut[u32]):
+    y = vyre.scratch(u32, vyre.size_min(x.length, vyre.limit("workgroup_memory")), name="y")
+    add(x, 1)
+    doubled(x, y)
+    return y
+
+
+@pytest.mark.parametrize("is_resident", [False, True])
+def test_an_out_of_another_shape_is_refused_before_anything_runs(is_resident):
+    """Also where the device decides the shape."""
+    x, z = numbers(4), numbers(4)
+    given = (vyre.array(x, backend="cpu"), vyre.array(z, backend="cpu")) if is_resident else (x, z)
+    where = {} if is_resident else {"backend": "cpu"}
+    with pytest.raises(ArgumentError, match=re.escape("with shape (4,) for `y`, got one of shape (5,). Fix: make it")):
+        counted(*given, out=np.zeros(5, np.uint32), **where)
+    with pytest.raises(ArgumentError, match=re.escape("with shape (4,) for `y`, got one of uint32 with shape (5,).")):
+        within_limits(given[0], out=np.zeros(5, np.uint32), **where)
+    found = given[0].numpy() if is_resident else x
+    assert found.tolist() == [0, 1, 2, 3]
+    out = np.zeros(8, np.uint32)[::2]
+    assert counted(*given, out=out, **where) is out
+    assert out.tolist() == [0, 2, 4, 6]
+    within_limits(given[0], out=out, **where)
+    assert out.tolist() == [4, 6, 8, 10]
+
+
+def test_a_shape_of_lengths_and_numbers_is_known_before_the_call():
+    @vyre.procedure
+    def table(x: In[u32, 2], k: u32, wide: vyre.u64):
+        return vyre.scratch(vyre.vec4u32, x.shape[1] + k, vyre.size_min(wide, 3), zeros=True, name="y")
+
+    given = (np.zeros((2, 5), np.uint32), 2, 2**40)
+    assert table(*given, out=np.ones((7, 3, 4), np.uint32), backend="cpu").tolist() == np.zeros((7, 3, 4)).tolist()
+    with pytest.raises(ArgumentError, match=re.escape("with shape (7, 3, 4) for `y`, got one of shape (7, 3).")):
+        table(*given, out=np.ones((7, 3), np.uint32), backend="cpu")
+
+
+def test_a_graph_writes_no_numpy_arrays():
+    x = vyre.array(numbers(4), backend="cpu")
+    with vyre.graph() as graph:
+        with pytest.raises(ArgumentError) as error:
+            double(numbers(4))
+        assert str(error.value) == (
+            "procedure `double` is called without a resident array, and a graph records calls on resident arrays. "
+            "Fix: make them with vyre.array(x) or vyre.empty(n), or call it after the with-block."
+        )
+        with pytest.raises(ArgumentError) as error:
+            double(x, out=np.zeros(4, np.uint32))
+        assert str(error.value) == (
+            "argument `out` of procedure `double` is a numpy array that is written, and a graph writes resident "
+            "arrays. Fix: write out=vyre.array(out), and read it after replay()."
+        )
+        with pytest.raises(ArgumentError, match=re.escape("argument `x` of procedure `counted` is a numpy array that")):
+            counted(numbers(4), x)
+        for wrong in (vyre.zeros(5, backend="cpu"), x):
+            with pytest.raises((ArgumentError, BindingError)):
+                double(x, out=wrong)
+        out = vyre.zeros(4, backend="cpu")
+        double(x, out=out)
+        counted(x, out)
+    graph.replay()
+    assert x.numpy().tolist() == [1, 2, 3, 4]  # once: what was refused is no part of the graph
+    assert out.numpy().tolist() == [0, 2, 4, 6]
+
+
+def test_a_view_of_a_part_begins_at_a_whole_element_for_every_length():
+    """A begin inside of an element was rounded down, so other elements were read than the part has."""
+
+    @vyre.kernel
+    def copied(x: In[vyre.u64], y: Out[vyre.u64]):
+        i = vyre.gid(0)
+        if i < len(y):
+            y[i] = x[i]
+
+    def made(begin):
+        @vyre.procedure
+        def f(x: In[u32], k: u32):
+            y = vyre.scratch(vyre.u64, x.length // 2)
+            copied(x[begin(x.length, k) : x.length].view(vyre.u64), y)
+            return y
+
+        return f
+
+    for wrong, text in (
+        (lambda n, k: k, "k"),
+        (lambda n, k: k * 2 + n, "(k * 2) + length(x)"),
+        (lambda n, k: n // 2, "length(x) // 2"),
+    ):
+        with pytest.raises(ArgumentError) as error:
+            made(wrong)(numbers(8), 1, backend="cpu")
+        assert str(error.value) == (
+            f"a part of `x` begins at {text}, which may lie inside of an element of u64. "
+            "Fix: begin it at a multiple of 2 for every length, at `n * 2` or `n // 2 * 2`."
+        )
+    x = numbers(8)
+    for right in (
+        lambda n, k: k * 2,
+        lambda n, k: (k + 1) // 2 * 2,
+        lambda n, k: vyre.size_min(n // 2 * 2, k * 6) - k * 4,
+    ):
+        begin = right(8, 1)
+        found = made(right)(x, 1, backend="cpu")
+        assert np.array_equal(found, np.concatenate([x[begin:], np.zeros(begin, np.uint32)]).view(np.uint64))
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_what_divides_a_size_divides_its_values(seed):
+    random = np.random.default_rng(seed)
+    owner = object()
+    made = [vyre.Size("number", name, owner) for name in "ab"] + [6, 8, 0]
+    values = {"a": 3, "b": 10}
+    operations = [
+        *(vyre.size_min, vyre.size_max, lambda a, b: a + b, lambda a, b: a % 7 * b),
+        *(lambda a, _: a // 4, lambda a, b: vyre.size_select(a, b, 12)),
+    ]
+    for _ in range(20):
+        a, b = (made[k] for k in random.integers(0, len(made), 2))
+        made.append(operations[random.integers(0, len(operations))](a, b))
+    for size in made:
+        value = evaluated([size], lambda leaf: values[leaf.args[0]])[0]
+        assert value % divisor_of(size) == 0
+
+
+def test_recording_takes_time_in_proportion_to_the_arrays():
+    def seconds(count):
+        tables = [np.array([k, 1], np.uint32) for k in range(count)]
+        started = time.perf_counter()
+        recorder = Recorder("many", None, None)
+        for table in tables:
+            recorder.table(table, "table")
+            recorder.declare(ArrayDecl("scratch", "scratch", u32, 1, (4,)))
+        return time.perf_counter() - started
+
+    few, many = (min(seconds(count) for _ in range(3)) for count in (200, 4000))
+    assert many < 100 * few  # 20 times as many; a look at all before took 400 times as long
+
+
+def test_arrays_of_one_name_are_numbered_and_equal_tables_are_one():
+    recorder = Recorder("named", None, None)
+    names = [
+        recorder.declare(ArrayDecl(name, "scratch", u32, 1, (4,))).name for name in ("a", "a1", "a", "a", "a1", "b")
+    ]
+    assert names == ["a", "a1", "a2", "a3", "a11", "b"]
+    tables = [recorder.table(np.array(each, dtype), "t") for each, dtype in (
+        ([1, 2], np.uint32), ([1, 2], np.int32), ([[1, 2]], np.uint32), ([2, 1], np.uint32), ([1, 2], np.uint32)
+    )]  # fmt: skip
+    assert len({id(each._decl) for each in tables}) == 4
+    assert tables[0]._decl is tables[4]._decl
+
+
+@pytest.fixture
+def eager_switches():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)
+
+
+@pytest.mark.usefixtures("eager_switches")
+def test_threads_record_plan_and_run_one_procedure_at_once():
+    """With more constants than are kept, so that what one thread uses is forgotten by another."""
+
+    @vyre.procedure
+    def powers(x: In[u32], c: const, k: u32):
+        a, b = vyre.scratch(u32, x.length), vyre.scratch(u32, x.length)
+        doubled(x, a)
+        for _ in range(c % 4):
+            doubled(a, b)
+            a, b = b, a
+        for _ in vyre.times(k):
+            doubled(a, b)
+            vyre.swap(a, b)
+        return vyre.std.cumsum(a)
+
+    wrong: list[object] = []
+    together = threading.Barrier(6)
+
+    def call(thread):
+        together.wait()
+        for turn in range(25):
+            x, c, k = numbers(5 + thread), thread * 25 + turn, turn % 3
+            try:
+                found = powers(x, c, k, backend=("cpu", "reference")[thread % 2])
+            except Exception as error:
+                wrong.append(error)
+            else:
+                if not np.array_equal(found, (x * 2 ** (1 + c % 4 + k)).cumsum()):
+                    wrong.append((thread, turn))
+
+    threads = [threading.Thread(target=call, args=(thread,)) for thread in range(6)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert wrong == []
+
+
+def test_a_damaged_pickle_of_a_procedure_is_no_other_procedure_and_no_crash(rng):
+    """What is read is a Procedure that checks and writes itself, or an error that is typed."""
+    right = pickle.dumps(double.procedure)
+    begin = right.index(double.procedure.to_bytes()[:8])
+    for _ in range(500):
+        damaged = bytearray(right)
+        for _ in range(int(rng.integers(1, 4))):
+            damaged[int(rng.integers(begin, begin + len(double.procedure.to_bytes())))] = int(rng.integers(256))
+        try:
+            made = pickle.loads(bytes(damaged))
+        except vyre.ParseError:
+            continue
+        assert pickle.loads(pickle.dumps(made)) == made
+        with contextlib.suppress(vyre.ValidationError):
+            made.check()
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "message"),
+    [
+        (
+            lambda: double(numbers(3), backend="vulcan"),
+            ArgumentError,
+            "argument `backend` of procedure `double` must be one of cpu, vulkan, reference or None, got 'vulcan'. "
+            "Fix: write one of these; None takes the best one (did you mean `vulkan`?).",
+        ),
+        (
+            lambda: double[10, 256](numbers(3)),
+            vyre.CallError,
+            "procedure `double` is not indexed with blocks and threads. Fix: write double(x): its steps have their own "
+            "grids.",
+        ),
+        (
+            lambda: double.program,
+            ArgumentError,
+            "procedure `double` has no attribute `program`, because it has several. "
+            "Fix: write double.procedure.programs.",
+        ),
+        (
+            lambda: both(numbers(8)[::2], numbers(4), backend="cpu"),
+            BindingError,
+            "argument `x` of procedure `both` is written, and the array is not C-contiguous. Fix: write x_ = "
+            "np.ascontiguousarray(x), call with x_, then x[...] = x_.",
+        ),
+    ],
+)
+def test_habits_of_other_packages_are_told_what_to_write(call, kind, message):
+    with pytest.raises(kind) as error:
+        call()
+    assert str(error.value) == message
+
+
+def test_what_the_messages_say_to_write_runs():
+    x = numbers(8)[::2]
+    x_ = np.ascontiguousarray(x)
+    both(x_, numbers(4), backend="cpu")
+    x[...] = x_
+    assert x.tolist() == [1, 3, 5, 7]
+    assert len(double.procedure.programs) == 1
+    assert not hasattr(double, "wrong")
+
+
+@pytest.mark.parametrize("argument", ["x", "out"])
+def test_a_procedure_is_told_to_get_no_raveled_matrix(argument):
+    @vyre.procedure
+    def outer(m: In[u32, 2], x: In[u32]):
+        made = vyre.scratch(u32, *m.shape, name="made")
+        if argument == "x":
+            return double(m.ravel())
+        double(x, out=made.ravel())
+        return made
+
+    with pytest.raises(BindingError) as error:
+        _ = outer.procedure
+    name = "m" if argument == "x" else "made"
+    assert str(error.value) == (
+        f"argument `{argument}` of procedure `double` is `{name}` of 2 axes, seen on one axis, and a procedure takes "
+        "arrays with their own axes. Fix: copy it into an array of one axis with a kernel, which takes .ravel()."
+    )
+
+    @vyre.procedure
+    def mended(m: In[u32, 2]):
+        flat = vyre.scratch(u32, m.shape[0] * m.shape[1])
+        doubled(m.ravel(), flat)
+        return double(flat)
+
+    assert mended(numbers(6).reshape(2, 3), backend="cpu").tolist() == [0, 4, 8, 12, 16, 20]
+
+
+def test_a_raveled_matrix_is_neither_returned_nor_swapped():
+    @vyre.procedure
+    def returned(m: In[u32, 2]):
+        return vyre.scratch(u32, *m.shape, zeros=True).ravel()
+
+    with pytest.raises(ArgumentError, match="returns a part or a view of `scratch`"):
+        _ = returned.procedure
+
+    @vyre.procedure
+    def swapped(m: In[u32, 2]):
+        a, b = (vyre.scratch(u32, *m.shape, zeros=True) for _ in range(2))
+        vyre.swap(a.ravel(), b)
+
+    with pytest.raises(ArgumentError, match="exchanges whole arrays that"):
+        _ = swapped.procedure

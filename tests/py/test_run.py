@@ -276,10 +276,11 @@ def test_limits_of_the_device_are_capability_errors():
 
 
 def test_lowering_is_deterministic():
-    for target in ("spirv", "spirv-asm", "wgsl"):
+    for target in ("spirv", "spirv-asm", "wgsl", "ptx"):
         assert vyre.lower(xor(), target) == vyre.lower(xor(), target)
     assert isinstance(vyre.lower(xor()), bytes)
     assert "@compute" in vyre.lower(xor(), "wgsl")
+    assert ".visible .entry main(" in vyre.lower(xor(), "ptx")
     assert "OpEntryPoint" in vyre.lower(xor(), "spirv-asm")
     with pytest.raises(vyre.ArgumentError, match=r"argument `target` of vyre.lower must be"):
         vyre.lower(xor(), "glsl")

@@ -1,4 +1,5 @@
-// The interface between an emitted shader and its host, for every emitter and every device backend.
+// The interface between an emitted shader and its host, for SPIR-V and WGSL and every device backend that takes them; PTX has one of its
+// own (emit/ptx/code.hpp).
 //
 // Descriptor set (group) 0: binding k < n is storage buffer slot k, of at least 16 bytes. SPIR-V with check_loops: the binding after these
 // is a storage buffer of one u32, set to 1 when a loop was cut. WGSL: binding n is a uniform array<vec4<u32>> of the parameter words.

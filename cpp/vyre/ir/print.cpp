@@ -19,9 +19,13 @@ class Printer {
  public:
   explicit Printer(const Program& program) : program_(program), numbers_(program.exprs().size()) { choose_numbered(); }
 
-  std::string operator()() {
+  // `ends`: where the line of each statement ends.
+  std::string operator()(std::vector<std::size_t>* ends = nullptr) {
     header();
-    for (const Node& node : program_.nodes()) print(node);
+    for (const Node& node : program_.nodes()) {
+      print(node);
+      if (ends != nullptr) ends->push_back(out_.size());
+    }
     return std::move(out_);
   }
 
@@ -306,5 +310,20 @@ class Printer {
 }  // namespace
 
 std::string to_text(const Program& program) { return Printer(program)(); }
+
+std::string to_text(const Program& program, IdVector<NodeId, std::uint32_t>& lines) {
+  std::vector<std::size_t> ends;
+  std::string text = Printer(program)(&ends);
+  lines = IdVector<NodeId, std::uint32_t>(ends.size());
+  std::uint32_t line = 0;
+  std::size_t at = 0;
+  for (std::uint32_t node = 0; node < ends.size(); ++node) {
+    line += static_cast<std::uint32_t>(
+        std::count(text.begin() + static_cast<std::ptrdiff_t>(at), text.begin() + static_cast<std::ptrdiff_t>(ends[node]), '\n'));
+    at = ends[node];
+    lines[NodeId{node}] = line;
+  }
+  return text;
+}
 
 }  // namespace vyre::ir

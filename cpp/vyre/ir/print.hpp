@@ -8,5 +8,7 @@
 namespace vyre::ir {
 
 std::string to_text(const Program& program);
+// The same, with the line of each statement, counted from 1.
+std::string to_text(const Program& program, IdVector<NodeId, std::uint32_t>& lines);
 
 }  // namespace vyre::ir

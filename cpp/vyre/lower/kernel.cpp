@@ -38,6 +38,51 @@ std::vector<std::uint32_t> partners(const std::vector<Instruction>& code) {
   return partner;
 }
 
+namespace {
+
+void append_instruction(std::string& text, const Instruction& instruction, std::size_t at) {
+  const auto out = std::back_inserter(text);
+  if (instruction.lanes != 0) fmt::format_to(out, "%{} = ", at);
+  if (instruction.bounded) text += "bounded ";
+  text += name(instruction.op);
+  switch (info(instruction.op).imm) {
+    case Imm::None:
+      break;
+    case Imm::Bits:
+      fmt::format_to(out, " {}", instruction.imm);
+      break;
+    case Imm::Axis:
+      fmt::format_to(out, " {}", "xyz"[instruction.imm]);
+      break;
+    case Imm::Buffer:
+      fmt::format_to(out, " {}{}", instruction.shared ? 's' : 'b', instruction.imm);
+      break;
+    case Imm::Shared:
+      fmt::format_to(out, " s{}", instruction.imm);
+      break;
+    case Imm::Private:
+      fmt::format_to(out, " p{}", instruction.imm);
+      break;
+    case Imm::Variable:
+      fmt::format_to(out, " v{}", instruction.imm);
+      break;
+    case Imm::Lane:
+      fmt::format_to(out, " {}", instruction.imm);
+      break;
+  }
+  for (const ValueId operand : {instruction.a, instruction.b, instruction.c, instruction.d}) {
+    if (operand.valid()) fmt::format_to(out, " %{}", operand.index);
+  }
+}
+
+}  // namespace
+
+std::string to_text(const Kernel& kernel, std::uint32_t position) {
+  std::string text;
+  append_instruction(text, kernel.code[position], position);
+  return text;
+}
+
 std::string to_text(const Kernel& kernel) {
   std::string text;
   const auto out = std::back_inserter(text);
@@ -67,37 +112,7 @@ std::string to_text(const Kernel& kernel) {
     const Instruction& instruction = kernel.code[at];
     if (closes(instruction.op)) --depth;
     text.append(2 * std::min(depth, kMaxIndent), ' ');
-    if (instruction.lanes != 0) fmt::format_to(out, "%{} = ", at);
-    if (instruction.bounded) text += "bounded ";
-    text += name(instruction.op);
-    switch (info(instruction.op).imm) {
-      case Imm::None:
-        break;
-      case Imm::Bits:
-        fmt::format_to(out, " {}", instruction.imm);
-        break;
-      case Imm::Axis:
-        fmt::format_to(out, " {}", "xyz"[instruction.imm]);
-        break;
-      case Imm::Buffer:
-        fmt::format_to(out, " {}{}", instruction.shared ? 's' : 'b', instruction.imm);
-        break;
-      case Imm::Shared:
-        fmt::format_to(out, " s{}", instruction.imm);
-        break;
-      case Imm::Private:
-        fmt::format_to(out, " p{}", instruction.imm);
-        break;
-      case Imm::Variable:
-        fmt::format_to(out, " v{}", instruction.imm);
-        break;
-      case Imm::Lane:
-        fmt::format_to(out, " {}", instruction.imm);
-        break;
-    }
-    for (const ValueId operand : {instruction.a, instruction.b, instruction.c, instruction.d}) {
-      if (operand.valid()) fmt::format_to(out, " %{}", operand.index);
-    }
+    append_instruction(text, instruction, at);
     text += '\n';
     if (opens(instruction.op)) ++depth;
   }

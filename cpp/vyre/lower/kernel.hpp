@@ -84,5 +84,7 @@ std::vector<std::uint32_t> partners(const std::vector<Instruction>& code);
 
 // One line for each instruction, for tests and for debugging.
 std::string to_text(const Kernel& kernel);
+// The line of one of its instructions.
+std::string to_text(const Kernel& kernel, std::uint32_t position);
 
 }  // namespace vyre::lower

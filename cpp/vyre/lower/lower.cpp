@@ -7,6 +7,7 @@
 #include "vyre/lower/lower.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <vector>
 
@@ -21,6 +22,12 @@
 
 namespace vyre::lower {
 namespace {
+
+// An instruction and the statement that it comes from.
+struct Effect {
+  Opcode op;
+  NodeId statement;
+};
 
 class Lowering {
  public:
@@ -68,6 +75,8 @@ class Lowering {
 
   // Where the checks of accesses are reported.
   void report(std::vector<AccessCheck>& checks) { report_ = &checks; }
+  // Where the effects of statements are listed, in order.
+  void trace(std::vector<Effect>& effects) { effects_ = &effects; }
 
   Kernel run() {
     for (const std::vector<std::uint32_t>& variables : elements_) {
@@ -75,6 +84,7 @@ class Lowering {
         writer_.add({.op = Opcode::WriteVariable, .imm = variable, .a = writer_.zero(writer_.kernel().variables[variable])});
       }
     }
+    std::size_t traced = writer_.code().size();
     for (NodeId node{0}; node.index < program_.nodes().size(); ++node.index) {
       if (dead_) {
         if (const NodeId end = end_of(node); end.valid()) {
@@ -92,6 +102,9 @@ class Lowering {
       statement(node);
       if (report_ != nullptr && std::holds_alternative<ir::Store>(program_.node(node))) {
         report_->push_back({node, facts_.statements[node].buffer, writer_.check_kept()});
+      }
+      if (effects_ != nullptr) {
+        for (; traced < writer_.code().size(); ++traced) effects_->push_back({writer_.code()[traced].op, node});
       }
     }
     VYRE_ASSERT(open_.empty());
@@ -180,6 +193,7 @@ class Lowering {
   std::vector<Open> open_;
   bool dead_ = false;  // after a Return or a Break
   std::vector<AccessCheck>* report_ = nullptr;
+  std::vector<Effect>* effects_ = nullptr;
 };
 
 ValueId Lowering::expression(const validate::Step& step) {
@@ -407,6 +421,38 @@ Explained explain_checks(const validate::ValidProgram& program, const Options& o
   Lowering lowering(result.program, target, shape_of(options));
   lowering.report(result.accesses);
   lowering.run();
+  return result;
+}
+
+namespace {
+
+// Effects keep their order and are all kept, but for those that straightening may turn into values.
+bool stays(Opcode op) { return has_effect(op) && !is_of_variable(op); }
+bool may_become_select(Opcode op) { return op == Opcode::If || op == Opcode::Else || op == Opcode::EndIf; }
+
+}  // namespace
+
+Traced lower_traced(const validate::ValidProgram& program, const Options& options, const Target& target) {
+  Traced result{legalised(prepare(program, options), target, options), {}, {}};
+  Lowering lowering(result.program, target, shape_of(options));
+  std::vector<Effect> added;
+  lowering.trace(added);
+  result.kernel = lowering.run();
+  result.statements.resize(result.kernel.code.size());
+  for (const bool branches : {false, true}) {
+    const auto counts = [&](Opcode op) { return stays(op) && may_become_select(op) == branches; };
+    std::vector<std::uint32_t> kept;
+    for (std::uint32_t at = 0; at < result.kernel.code.size(); ++at) {
+      if (counts(result.kernel.code[at].op)) kept.push_back(at);
+    }
+    std::vector<Effect> made;
+    std::ranges::copy_if(added, std::back_inserter(made), counts, &Effect::op);
+    // Branches that became selects are gone, and nothing tells which.
+    if (!std::ranges::equal(
+            kept, made, {}, [&](std::uint32_t at) { return result.kernel.code[at].op; }, &Effect::op))
+      continue;
+    for (std::size_t k = 0; k < kept.size(); ++k) result.statements[kept[k]] = made[k].statement;
+  }
   return result;
 }
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "vyre/lower/kernel.hpp"
 #include "vyre/lower/options.hpp"
@@ -29,6 +30,15 @@ struct Explained {
 Explained explain_checks(const validate::ValidProgram& program, const Options& options = {}, const Target& target = kShaderTarget);
 
 Kernel lower(const validate::ValidProgram& program, const Options& options = {}, const Target& target = kShaderTarget);
+
+struct Traced {
+  validate::ValidProgram program;  // what was lowered, as of Explained
+  Kernel kernel;
+  // By instruction of the kernel: the statement whose effect it is; invalid for values, and where it is not known.
+  std::vector<NodeId> statements;
+};
+// lower() and where its instructions come from.
+Traced lower_traced(const validate::ValidProgram& program, const Options& options = {}, const Target& target = kShaderTarget);
 
 // Lowers the program to a Kernel whose workgroup g does the work of workgroups ways * g to ways * g + ways - 1 along x. Nothing when
 // transform::coarsen refuses the program.

@@ -8,7 +8,7 @@
 namespace vyre::lower {
 
 enum class Opcode : std::uint8_t {
-#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl) op,
+#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl, ptx) op,
 #include "vyre/lower/opcodes.def"
 };
 
@@ -46,7 +46,7 @@ struct OpcodeInfo {
 };
 
 inline constexpr OpcodeInfo kOpcodes[] = {
-#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl) {name, Imm::imm, flags},
+#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl, ptx) {name, Imm::imm, flags},
 #include "vyre/lower/opcodes.def"
 };
 inline constexpr std::size_t kOpcodeCount = sizeof(kOpcodes) / sizeof(kOpcodes[0]);

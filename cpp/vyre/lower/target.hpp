@@ -56,5 +56,11 @@ inline constexpr Target kCpuTarget{.name = "cpu",
                                    .bounded_accesses = true,
                                    .accesses_8_bits = true,
                                    .accesses_16_bits = true};
+// PTX has predicates for all accesses.
+inline constexpr Target kPtxTarget{.name = "ptx",
+                                   .opcodes = {Opcode::RotateLeft, Opcode::RotateRight},
+                                   .bounded_accesses = true,
+                                   .accesses_8_bits = true,
+                                   .accesses_16_bits = true};
 
 }  // namespace vyre::lower

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -69,6 +70,8 @@ class Writer {
   std::size_t assumptions() const { return assumed_.size(); }
   void forget_assumptions(std::size_t kept);
 
+  // What was added so far, but for leaves.
+  std::span<const Instruction> code() const { return code_; }
   const Instruction& at(ValueId value) const { return is_leaf(value) ? leaves_[value.index & ~kLeaf] : code_[value.index]; }
   std::optional<std::uint32_t> literal(ValueId value) const;
   bool proofs() const { return shape_.proofs; }

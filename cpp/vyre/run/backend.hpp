@@ -122,6 +122,8 @@ class Backend {
                                               const Optimize& optimize = {}, const RunOptions& waiting = {}) = 0;
   // Memory of a device for `bytes` bytes: zeros, or anything when `zeroed` is false. Throws DeviceMemoryError, CapabilityError.
   virtual std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) = 0;
+  // Whether a plan takes other memory than that of the views it was made for: of the same sizes, and shared by the same slots.
+  virtual bool plans_any_memory() const { return false; }
   // At least one step, all planned by executables of this backend and of one device. See storage.hpp.
   virtual std::unique_ptr<Sequence> sequence(std::vector<Step> steps) = 0;
   // Calls of executables of this backend and one device, for arrays that are named later. `waiting` is as for prepare. See recording.hpp.

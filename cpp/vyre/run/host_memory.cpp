@@ -2,9 +2,15 @@
 
 #include <sys/mman.h>
 
+#include <array>
 #include <cstdint>
 #include <cstring>
+#include <mutex>
 #include <new>
+#include <type_traits>
+#include <utility>
+
+#include "vyre/base/fork.hpp"
 
 namespace vyre::run {
 namespace {
@@ -20,19 +26,92 @@ std::byte* map(std::size_t bytes) {
   if (wanted < bytes || wanted + kLargePage < wanted) return nullptr;
   void* const start = mmap(nullptr, wanted + kLargePage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED) return nullptr;
-  const auto address = reinterpret_cast<std::uintptr_t>(start);
-  const std::uintptr_t first = (address + kLargePage - 1) / kLargePage * kLargePage;
-  if (first != address) munmap(start, first - address);
-  if (const std::size_t after = address + kLargePage - first; after != 0) munmap(reinterpret_cast<void*>(first + wanted), after);
-  madvise(reinterpret_cast<void*>(first), wanted, MADV_HUGEPAGE);
-  return reinterpret_cast<std::byte*>(first);
+  const std::size_t before = (kLargePage - reinterpret_cast<std::uintptr_t>(start) % kLargePage) % kLargePage;
+  std::byte* const first = static_cast<std::byte*>(start) + before;
+  if (before != 0) munmap(start, before);
+  munmap(first + wanted, kLargePage - before);
+  madvise(first, wanted, MADV_HUGEPAGE);
+  return first;
 }
+
+// Large mappings that were given back, for the next ones of the same size: making a page present takes longer than most programs take to
+// write it. The system may take their contents whenever it is short of memory.
+class Kept {
+ public:
+  // Null when there is none of this size.
+  std::byte* take(std::size_t bytes) {
+    const std::scoped_lock lock(mutex_);
+    for (std::size_t k = count_; k > 0; --k) {
+      if (mappings_[k - 1].bytes == bytes) return remove(k - 1).start;
+    }
+    return nullptr;
+  }
+
+  void keep(std::byte* start, std::size_t bytes) {
+    if (bytes > kMostBytes || madvise(start, bytes, MADV_FREE) != 0) {
+      munmap(start, bytes);
+      return;
+    }
+    std::array<Mapping, kMost> dropped;
+    std::size_t drops = 0;
+    {
+      const std::scoped_lock lock(mutex_);
+      while (count_ == kMost || bytes_ + bytes > kMostBytes) dropped[drops++] = remove(0);
+      mappings_[count_++] = {start, bytes};
+      bytes_ += bytes;
+    }
+    for (std::size_t k = 0; k < drops; ++k) munmap(dropped[k].start, dropped[k].bytes);
+  }
+
+  // Gives all of them to the system.
+  void drop() {
+    for (;;) {
+      Mapping dropped;
+      {
+        const std::scoped_lock lock(mutex_);
+        if (count_ == 0) return;
+        dropped = remove(0);
+      }
+      munmap(dropped.start, dropped.bytes);
+    }
+  }
+
+ private:
+  struct Mapping {
+    std::byte* start = nullptr;
+    std::size_t bytes = 0;
+  };
+  static constexpr std::size_t kMost = 8, kMostBytes = std::size_t{1} << 30;
+
+  Mapping remove(std::size_t index) {
+    const Mapping removed = mappings_[index];
+    for (std::size_t k = index + 1; k < count_; ++k) mappings_[k - 1] = mappings_[k];
+    --count_;
+    bytes_ -= removed.bytes;
+    return removed;
+  }
+
+  ForkSafeMutex mutex_;
+  std::array<Mapping, kMost> mappings_;  // the one given back last is the last one
+  std::size_t count_ = 0, bytes_ = 0;
+};
+
+// There from the beginning: a forked child that waits for another thread to make it would wait for ever. And never destroyed, because
+// another thread may give memory back while the process ends.
+constinit Kept kept;
+static_assert(std::is_trivially_destructible_v<Kept>);
 
 }  // namespace
 
 HostMemory::HostMemory(std::size_t bytes, bool zeroed) : data_(nullptr, Release{nullptr, 0}) {
   if (bytes >= kLarge) {
-    data_ = std::unique_ptr<std::byte, Release>(map(bytes), Release{nullptr, mapped_bytes(bytes)});
+    std::byte* start = zeroed ? nullptr : kept.take(mapped_bytes(bytes));
+    if (start == nullptr) start = map(bytes);
+    if (start == nullptr) {
+      kept.drop();  // it may have what the system lacks
+      start = map(bytes);
+    }
+    data_ = std::unique_ptr<std::byte, Release>(start, Release{nullptr, mapped_bytes(bytes)});
     return;
   }
   // An allocator that aligns by itself takes several times as long.
@@ -47,7 +126,7 @@ void HostMemory::Release::operator()(std::byte* bytes) const {
   if (mapped == 0) {
     ::operator delete(start);
   } else {
-    munmap(bytes, mapped);
+    kept.keep(bytes, mapped);
   }
 }
 

@@ -14,9 +14,12 @@
 
 namespace vyre::run {
 
-HostStorage::HostStorage(std::uint64_t bytes)
+HostStorage::HostStorage(std::uint64_t bytes, bool zeroed)
     // Whole words, and never none: programs work in place.
-    : bytes_(bytes), id_(new_memory_id()), data_(HostMemory::zeroed(std::max<std::uint64_t>(bytes, 16))) {
+    : bytes_(bytes),
+      id_(new_memory_id()),
+      data_(zeroed ? HostMemory::zeroed(std::max<std::uint64_t>(bytes, 16))
+                   : HostMemory::uninitialised(std::max<std::uint64_t>(bytes, 16))) {
   if (data_.data() != nullptr) return;
   throw DeviceMemoryError(
       fmt::format("the host has no memory for an array of {} bytes. Fix: ask for fewer elements, or free some memory.", bytes));

@@ -15,8 +15,8 @@ namespace vyre::run {
 
 class HostStorage final : public Storage {
  public:
-  // Zeros. Throws DeviceMemoryError.
-  explicit HostStorage(std::uint64_t bytes);
+  // Zeros, or anything when `zeroed` is false. Throws DeviceMemoryError.
+  explicit HostStorage(std::uint64_t bytes, bool zeroed = true);
 
   std::uint64_t bytes() const override { return bytes_; }
   std::uint64_t id() const override { return id_; }

@@ -68,8 +68,9 @@ struct StorageView {
 class Plan {
  public:
   virtual ~Plan() = default;
-  // `views` has the ids, offsets and sizes that the plan was made for. If a device runs the call beside the host, it usually returns before
-  // the call is done; if the host runs the call, it returns when the call is done. Throws DeviceError and its kinds.
+  // `views` has the ids (but see Backend::plans_any_memory), offsets and sizes that the plan was made for. If a device runs the call beside
+  // the host, it usually returns before the call is done; if the host runs the call, it returns when the call is done. Throws DeviceError
+  // and its kinds.
   virtual void submit(std::span<const StorageView> views, const RunOptions& options) = 0;
 };
 

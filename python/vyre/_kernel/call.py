@@ -11,6 +11,7 @@ from vyre import _core, _values
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import place
+from vyre._dtype_names import dtype_name
 from vyre._graph import is_recording
 from vyre._kernel.data_grid import DataGrid, data_grid
 from vyre._kernel.grid_sizes import grid_words
@@ -19,11 +20,12 @@ from vyre._kernel.smaller import in_halves
 from vyre._kernel.tails import with_tail
 from vyre._kernel.trace import PARAMS, RECORDS, Traced
 from vyre._kernel.tracer import _ACTIVE
+from vyre._kernel.whole_outs import whole_outs
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError, CallError, CapabilityError, DispatchTimeoutError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from vyre._check import CheckResult
     from vyre._kernel.kernel import Kernel
@@ -216,8 +218,8 @@ def _shape_of(kernel: Kernel, parameter: Parameter, given: dict[str, Any]) -> tu
         raise BindingError(
             f"{where} is a masked array. Fix: write {parameter.name}.filled(0) to give the masked elements a value."
         )
-    if value.dtype.name != dtype or not value.dtype.isnative:
-        if not (parameter.element is DataType.Bool and value.dtype.name == "uint32"):
+    if dtype_name(value.dtype) != dtype or not value.dtype.isnative:
+        if not (parameter.element is DataType.Bool and dtype_name(value.dtype) == "uint32"):
             fix = (
                 _values.conversion(value, dtype, parameter.name)
                 if isinstance(value, np.ndarray)
@@ -448,7 +450,9 @@ def run_resident(
     workgroups: Any,
     options: dict[str, Any],
     resident: Array,
+    whole: Collection[str] | None = None,
 ) -> Any:
+    """``whole`` has the Out parameters that need not begin as zeros, where that is known."""
     for name in ("backend", "device", "timeout"):
         if options.get(name) is not None:
             raise ArgumentError(
@@ -471,7 +475,10 @@ def run_resident(
         elif isinstance(value, Array):
             array = value
             if each.kind == "Out":
-                zeroed.append(array)
+                if whole is None:
+                    whole = whole_outs(kernel, traced, shapes, workgroups)
+                if each.name not in whole:
+                    zeroed.append(array)
         elif each.kind == "Out":
             array = _core._empty(list(value.shape), value.dtype, resident.backend, resident.device)
             back.append((value, array))

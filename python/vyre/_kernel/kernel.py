@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, overload
 
 from vyre._calls import explain_calls
 from vyre._kernel.call import call, checked_call, noted_call, text_without_outs
+from vyre._kernel.constants import told_apart
 from vyre._kernel.cost import Cost, cost_of
 from vyre._kernel.debugs import OPEN
 from vyre._kernel.explain import explained
@@ -38,6 +39,7 @@ __all__ = ["Kernel", "kernel"]
 
 _MOST_PROGRAMS = 64
 _MOST_PLANS = 64
+_MOST_LAUNCHES = 8
 
 
 class Kernel:
@@ -69,6 +71,9 @@ class Kernel:
         self._arrays = tuple(each for each in self._parameters if each.is_array)
         self._programs: OrderedDict[Any, Traced] = OrderedDict()
         self._plans: dict[Any, Any] = {}  # of calls that were made before, by what they were given
+        self._launches: list[
+            tuple[Any, Any]
+        ] = []  # of those with resident arrays, the last ones first; and their plans
         self._copies: dict[int, Any] = {}  # captured tables, each with the array that it is a copy of
 
     @property
@@ -257,16 +262,8 @@ class Kernel:
         return made
 
     def _traced(self, constants: dict[str, Any]) -> Traced:
-        key = tuple((type(value), value) for value in constants.values())
-        try:
-            known = self._programs.get(key)
-        except TypeError:
-            bad = next(name for name, value in constants.items() if type(value).__hash__ is None)
-            raise ArgumentError(
-                f"const parameter `{bad}` of kernel `{self.__name__}` has a value that cannot be told from others, "
-                f"got {shown(constants[bad])}. Fix: pass an integer, a tuple of integers or another "
-                f"value that does not change."
-            ) from None
+        key = tuple([self._key_of(name, value) for name, value in constants.items()])
+        known = self._programs.get(key)
         if known is not None and all(each.is_same() for each in known.captured):
             self._programs.move_to_end(key)
             return known
@@ -278,7 +275,25 @@ class Kernel:
             self._programs.popitem(last=False)
         return made
 
+    def _key_of(self, name: str, value: Any) -> Any:
+        try:
+            key = told_apart(value)
+            hash(key)
+        except TypeError:
+            raise ArgumentError(
+                f"const parameter `{name}` of kernel `{self.__name__}` has a value that cannot be told from others, "
+                f"got {shown(value)}. Fix: pass an integer, a tuple of integers or another "
+                f"value that does not change."
+            ) from None
+        return key
+
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._launches and not kwargs and RECORDING.call is None and OPEN.seen is None and not is_tracing():
+            for launch, plan in self._launches:
+                if plan.is_current():
+                    result = launch(*args)
+                    if result is not NotImplemented:
+                        return result
         if RECORDING.call is not None and not is_tracing():
             return RECORDING.call(self, args, dict(kwargs))
         seen = OPEN.seen
@@ -297,6 +312,9 @@ class Kernel:
                 self._plans[key] = made
                 while len(self._plans) > _MOST_PLANS:
                     del self._plans[next(iter(self._plans))]
+                launch = None if kwargs else made.launch(args)
+                if launch is not None:
+                    self._launches = [(launch, made), *self._launches[: _MOST_LAUNCHES - 1]]
         return result
 
     def __getitem__(self, grid: Any) -> NoReturn:

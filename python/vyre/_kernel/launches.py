@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NoReturn
 
-from vyre.errors import ArgumentError
+from vyre._absent import NoAttributeError
 
 if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
@@ -17,10 +17,6 @@ __all__ = ["refuse_attribute"]
 
 _LAUNCHING = ("configure", "forall", "launch", "launch_async", "prepared_call", "run")
 _INSPECTING = ("inspect_asm", "inspect_llvm", "inspect_sass", "inspect_types", "ptx")
-
-
-class _NoAttributeError(ArgumentError, AttributeError):
-    """A kernel has no such attribute; hasattr gives False."""
 
 
 def refuse_attribute(kernel: Kernel, name: str) -> NoReturn:
@@ -33,7 +29,7 @@ def refuse_attribute(kernel: Kernel, name: str) -> NoReturn:
         fix = f"write {kernel.__name__}.__wrapped__"
     else:
         raise AttributeError(f"'Kernel' object has no attribute '{name}'", name=name, obj=kernel)
-    raise _NoAttributeError(f"kernel `{kernel.__name__}` has no attribute `{name}`. Fix: {fix}.")
+    raise NoAttributeError(f"kernel `{kernel.__name__}` has no attribute `{name}`. Fix: {fix}.")
 
 
 def _called(kernel: Kernel, *options: str) -> str:

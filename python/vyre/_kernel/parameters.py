@@ -118,6 +118,8 @@ class const:
 
 @dataclass(frozen=True)
 class Parameter:
+    """A kernel's parameter. (Without this line Python 3.10 would write one, and fails at the default of `default`.)"""
+
     name: str
     kind: str  # "In", "Out", "InOut", "scalar" or "const"
     element: DataType | None = None

@@ -15,11 +15,13 @@ from vyre import _core
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import place
-from vyre._kernel.call import _RANGES, _given, _shapes, _workgroups, overlap, run_resident
+from vyre._dtype_names import NAME_OF
+from vyre._kernel.call import _RANGES, _given, _kept, _shapes, _workgroups, overlap, run_resident
 from vyre._kernel.grid_sizes import grid_words
 from vyre._kernel.smaller import in_halves
 from vyre._kernel.tails import with_tail
 from vyre._kernel.trace import PARAMS, RECORDS
+from vyre._kernel.whole_outs import whole_outs
 from vyre.errors import CapabilityError, DispatchTimeoutError
 
 if TYPE_CHECKING:
@@ -29,8 +31,6 @@ if TYPE_CHECKING:
 __all__ = ["plan_of", "signature"]
 
 _SIMPLE = frozenset(["backend", "device", "optimize", "timeout"])
-# numpy's own dtype objects by identity, because hashing a dtype takes longer than all else of a key.
-_DTYPES = {id(np.dtype(name)): name for name, _ in _NUMPY.values()}
 
 
 def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
@@ -39,7 +39,7 @@ def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] 
     for value in args:
         kind = type(value)
         if kind is np.ndarray:
-            dtype = _DTYPES.get(id(value.dtype))
+            dtype = NAME_OF.get(id(value.dtype))
             if dtype is None:
                 return None
             key.append((dtype, value.shape))
@@ -96,6 +96,9 @@ class _Plan:
 class _HostPlan(_Plan):
     """A call with numpy arrays alone."""
 
+    def launch(self, args: tuple[Any, ...]) -> Any:
+        """None: only calls with resident arrays have one."""
+
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
         arrays = self._kernel._arrays
@@ -148,13 +151,53 @@ class _HostPlan(_Plan):
 class _ResidentPlan(_Plan):
     """A call with resident arrays alone, of one device."""
 
+    def __init__(self, *parts: Any) -> None:
+        super().__init__(*parts)
+        self._whole = whole_outs(self._kernel, self.traced, self._shapes, self._workgroups)
+
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         words = self.words(args)
         if words is None:
             return NotImplemented
         given = {name: args[k] for name, k in self._places.items()}
         resident = next(value for value in args if type(value) is Array)
-        return run_resident(self._kernel, self.traced, given, self._shapes, words, self._workgroups, kwargs, resident)
+        return run_resident(
+            self._kernel, self.traced, given, self._shapes, words, self._workgroups, kwargs, resident, self._whole
+        )
+
+    def launch(self, args: tuple[Any, ...]) -> Any:
+        """The same call as one function of the core, which gives NotImplemented for other arguments.
+
+        None where an Out that the caller gives has to be filled with zeros.
+        """
+        kernel, traced = self._kernel, self.traced
+        if traced.seen is not None or traced.halves is not None:
+            return None
+        slots: list[Any] = []
+        for each in kernel._arrays:
+            place = self._places.get(each.name)
+            if place is None:
+                lanes = _NUMPY[each.element][1]  # type: ignore[index]
+                slots.append((each.element, [*self._shapes[each.name], *lanes], each.name not in self._whole))
+            elif each.kind == "Out" and each.name not in self._whole:
+                return None
+            else:
+                slots.append(place)
+        words: list[Any] = list(self._sizes)
+        for k, _, _, is_wide in self._scalars:
+            words += [(k, False), (k, True)] if is_wide else [(k, False)]
+        words += self._grid
+        if words:
+            slots.append(None)
+        resident = next(value for value in args if type(value) is Array)
+        where = {"backend": resident.backend, "device": resident.device}
+        slots += [_kept(traced, ("table", name), table, where) for name, table in traced.tables.items()]
+        ranges = {k: (low, high) for k, low, high, _ in self._scalars}
+        results = [k for k, each in enumerate(kernel._arrays) if each.kind != "In"]
+        counts = [*self._workgroups, 1, 1][:3] if isinstance(self._workgroups, tuple) else [self._workgroups, 1, 1]
+        return _core._launch(
+            traced.program, [ranges.get(k, value) for k, value in enumerate(args)], slots, words, results, counts
+        )
 
 
 def plan_of(kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _HostPlan | _ResidentPlan | None:

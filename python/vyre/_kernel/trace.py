@@ -19,6 +19,7 @@ from vyre import _core
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Program
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.assignments import at_assignments, note_lets
+from vyre._kernel.constants import are_alike
 from vyre._kernel.inside import gid, lid, wid
 from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
 from vyre._kernel.rewrite import Definition, Rewritten
@@ -78,8 +79,9 @@ class Captured:
     def is_same(self) -> bool:
         now = _look_up(self._function, self._names)
         if now is self._value:
-            return self._held is None or _equal(now, self._held)
-        return type(now) is type(self._value) and isinstance(now, (int, str, tuple)) and _equal(now, self._value)
+            return self._held is None or (_equal(now, self._held) and are_alike(now, self._held))
+        is_kept = type(now) is type(self._value) and isinstance(now, (int, str, tuple))
+        return is_kept and _equal(now, self._value) and are_alike(now, self._value)
 
 
 @dataclass
@@ -94,6 +96,7 @@ class Traced:
     kept: dict[Any, Any] = field(default_factory=dict)  # words and tables on devices, the oldest first
     is_size_chosen: bool = False  # the kernel names no workgroup size, and its bytes do not depend on one
     halves: Program | None = None  # the program with smaller workgroups, once a device has needed it
+    whole_stores: dict[str, tuple[int, list[str]]] | None = None  # see whole_outs.py, once somebody has asked
 
 
 def trace(
@@ -132,7 +135,7 @@ def trace(
         told: Sequence[Any] = error.diagnostics
         if program is not None:
             told = at_assignments(told, program, lambda: _spots(rewritten, parameters, constants, copies))
-        raise KernelError(_in_words_of_kernels(told, tracer.slots)) from None
+        raise KernelError(_in_words_of_kernels(told, tracer.slots, tracer.starts)) from None
     except RecursionError:
         raise kernel_error(
             function.__name__,
@@ -175,7 +178,12 @@ def _spots(
     return spots
 
 
-def _in_words_of_kernels(diagnostics: Sequence[Any], slots: Mapping[str, str]) -> list[Any]:
+_TOO_SMALL = re.compile(r"(.*)literal (-\d+) does not fit (`u\d+` \(0 to \d+\))")
+
+
+def _in_words_of_kernels(
+    diagnostics: Sequence[Any], slots: Mapping[str, str], starts: Sequence[tuple[str, int]]
+) -> list[Any]:
     """The first diagnostic of each place, with the user's names, and hints that say what to write in a kernel."""
     seen = set()
     made = []
@@ -187,6 +195,15 @@ def _in_words_of_kernels(diagnostics: Sequence[Any], slots: Mapping[str, str]) -
         cast = re.search(r"Expr\.cast\(DataType\.(\w+)", each.hint)
         hint = f"wrap the value in vyre.{_ALIASES.get(cast[1], cast[1].lower())}(...)." if cast else ""
         message = re.sub(r"variable `(\w+)`", lambda found: f"variable `{slots.get(found[1], found[1])}`", each.message)
+        small = _TOO_SMALL.match(message)
+        # The literal that is a statement's own value is what a variable begins with.
+        if small is not None and each.place.path.endswith("].value"):
+            before, literal, kind = small.groups()
+            names = list(dict.fromkeys(name for name, value in starts if value == int(literal)))
+            if names:
+                variables = " or ".join(f"`{name}`" for name in names)
+                fix = f"begin it with its type, {names[0]} = vyre.i32({literal})"
+                message = f"{before}variable {variables} begins as {literal} and is a {kind}. Fix: {fix}."
         made.append(_core._diagnostic_from_state(each.rule, message.encode(), each.place, hint.encode()))
     return made
 

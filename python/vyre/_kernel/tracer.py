@@ -72,6 +72,7 @@ class Tracer:
         self.debugs: int | None = None  # the effects before the vyre.debug statement that is traced
         self.needs_size: str | None = None  # what depends on the workgroup's size
         self.slots: dict[str, str] = {}  # the Python variable of each slot
+        self.starts: list[tuple[str, int]] = []  # the variables that begin with a negative integer, and it
         self.booleans: dict[int, Expr] = {}  # kept alive for their ids
         self.boolean_slots: set[str] = set()
         self._inliner = inliner
@@ -604,10 +605,15 @@ class Tracer:
         """A variable of the Program that later statements assign."""
         slot = self.new_name(name)
         self.slots[slot] = name
+        self._note_start(name, initial)
         if id(initial) in self.booleans:
             self.boolean_slots.add(slot)
         self.emit(Node.let(slot, start_of(self.group(name), initial)))
         return slot
+
+    def _note_start(self, name: str, initial: Any) -> None:
+        if is_number(initial) and int(initial) < 0 and not name.startswith("vyre$"):
+            self.starts.append((name, int(initial)))
 
     def group(self, name: str) -> str:
         """What the integers that a variable holds have one type by: each call of a helper has variables of its own."""
@@ -752,6 +758,7 @@ class Tracer:
             self.boolean_slots.add(slot)
         # A path that leaves the variable as it was needs no assignment.
         begins = old if type(old) is Expr or is_number(old) else None
+        self._note_start(name, begins)
         # The items of a list may have several types; one variable has one.
         before.append(Node.let(slot, start_of(slot if is_item else self.group(name), 0 if begins is None else begins)))
         for nodes, value in paths:

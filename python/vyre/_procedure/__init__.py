@@ -1,12 +1,15 @@
 """Procedures: several kernels over arrays of any length, as one value.
 
-recorder.py and procedure.py run a decorated function once and keep its steps (steps.py) over symbolic arrays
-(arrays.py) and sizes (sizes.py); core.py makes the core's Procedure of them, which runs for the arrays of a call.
+procedure.py runs a decorated function once and keeps its steps (steps.py) over symbolic arrays (arrays.py) and sizes
+(sizes.py). A Recorder (recorder.py) collects them: arrays (making.py), branches and repetitions (blocks.py), calls of
+kernels (dispatches.py) and of procedures (invocations.py). core.py makes the core's Procedure of them, which a call
+runs for its arrays (running.py).
 """
 
 from vyre._procedure.arrays import ProcedureArray
+from vyre._procedure.blocks import otherwise, times, when
+from vyre._procedure.making import clear, scratch, swap
 from vyre._procedure.procedure import ProcedureFunction, procedure
-from vyre._procedure.recorder import clear, otherwise, scratch, swap, times, when
 from vyre._procedure.sizes import Size, ceil_div, ceil_log2, limit, size_max, size_min, size_select
 
 __all__ = [

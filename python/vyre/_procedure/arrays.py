@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from vyre import _core
 from vyre._calls import explain_calls
 from vyre._core import DataType
-from vyre._procedure.sizes import Size, as_size
+from vyre._procedure.sizes import Size, as_size, divisor_of
 from vyre._procedure.steps import Part
 from vyre._text import shown
 from vyre.errors import ArgumentError
@@ -61,24 +62,44 @@ class ProcedureArray:
     def view(self, dtype: DataType) -> ProcedureArray:
         """The same memory with elements of another type; the first axis has as many as fit.
 
-        Raises: ArgumentError for an array of several axes.
+        Raises: ArgumentError for an array of several axes, where the types have other sizes.
         """
         if not isinstance(dtype, DataType) or dtype not in BYTES:
             raise ArgumentError(f"ProcedureArray.view takes a type, got {shown(dtype)}. Fix: write .view(vyre.u32).")
-        if len(self._shape) != 1:
-            raise ArgumentError("an array of several axes has no view. Fix: give the kernel an array of one axis.")
         if dtype is self._element:
             return self
         bytes_ = BYTES[self._element]
-        begin = self._slice[0] if self._slice else 0
-        if isinstance(begin, int) and begin * bytes_ % BYTES[dtype]:
+        if len(self._shape) != 1 and BYTES[dtype] != bytes_:
             raise ArgumentError(
-                f"a part of `{self._decl.name}` begins at byte {begin * bytes_}, inside of an element of "
-                f"{dtype.name.lower()}. Fix: begin it at a multiple of {BYTES[dtype]} bytes."
+                f"an array of {len(self._shape)} axes has no view with elements of {dtype.name.lower()}, which have "
+                f"another size. Fix: write .ravel().view(vyre.{dtype.name.lower()})."
+            )
+        begin = self._slice[0] if self._slice else 0
+        if divisor_of(begin) * bytes_ % BYTES[dtype]:
+            wide = dtype.name.lower()
+            if isinstance(begin, int):
+                raise ArgumentError(
+                    f"a part of `{self._decl.name}` begins at byte {begin * bytes_}, inside of an element of {wide}. "
+                    f"Fix: begin it at a multiple of {BYTES[dtype]} bytes."
+                )
+            count = BYTES[dtype] // math.gcd(BYTES[dtype], bytes_)
+            raise ArgumentError(
+                f"a part of `{self._decl.name}` begins at {begin}, which may lie inside of an element of {wide}. "
+                f"Fix: begin it at a multiple of {count} for every length, at `n * {count}` or "
+                f"`n // {count} * {count}`."
             )
         slice_ = self._slice and tuple(each * bytes_ // BYTES[dtype] for each in self._slice)
-        shape = (self._shape[0] * bytes_ // BYTES[dtype],)
+        shape = self._shape if BYTES[dtype] == bytes_ else (self._shape[0] * bytes_ // BYTES[dtype],)
         return ProcedureArray(self._recorder, self._decl, dtype, shape, slice_)  # type: ignore[arg-type]
+
+    def ravel(self) -> ProcedureArray:
+        """The same elements on one axis, row after row."""
+        if len(self._shape) == 1:
+            return self
+        count: Any = self._shape[0]
+        for extent in self._shape[1:]:
+            count = count * extent
+        return ProcedureArray(self._recorder, self._decl, self._element, (count,), self._slice)
 
     def __getitem__(self, key: Any) -> ProcedureArray:
         if not isinstance(key, slice) or key.step is not None:

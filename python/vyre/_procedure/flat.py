@@ -15,8 +15,10 @@ from vyre import _core, _source
 from vyre._array import _NUMPY
 from vyre._calls import explain_calls
 from vyre._core import Array, DataType, Procedure
+from vyre._procedure.arguments import number_of
 from vyre._procedure.core import core_procedure
 from vyre._procedure.procedure import ProcedureFunction
+from vyre._procedure.running import array_of
 from vyre._procedure.steps import Invoke, numbered
 from vyre._text import shown
 from vyre.errors import BindingError
@@ -25,7 +27,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from vyre._core import Program
-    from vyre._procedure.steps import ArrayDecl, Line, Recorded
+    from vyre._procedure.running import array_of
+from vyre._procedure.steps import ArrayDecl, Line, Recorded
 
 __all__ = ["Call", "FlatArray", "FlatStep", "Part", "StepPlace", "call_of", "call_of_bytes", "named_call"]
 
@@ -195,10 +198,10 @@ def call_of(function: ProcedureFunction, given: dict[str, Any], backend: str = "
     """
     made = function._recorded({each.name: given[each.name] for each in function._parameters if each.kind == "const"})
     arrays = [
-        (decl.name, function._array(decl, given[decl.name], None, ("reference", None)))
+        (decl.name, array_of(function, decl, given[decl.name], None, ("reference", None)))
         for decl in made._of_role("input", "in_out")
     ]
-    numbers = [function._number(each, given[each.name]) for each in function._parameters if each.kind == "scalar"]
+    numbers = [number_of(function, each, given[each.name]) for each in function._parameters if each.kind == "scalar"]
     core_procedure(made).check()
     return _call(core_procedure(made), made, [array for _, array in arrays], numbers, backend, device)
 

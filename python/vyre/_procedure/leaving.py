@@ -67,6 +67,13 @@ def _tree(file: str) -> ast.Module | None:
 def left_blocks(function: ast.AST) -> list[tuple[str, int]]:
     """The statements of a function that leave a block of a condition, with their lines, in order."""
     found = []
+    names = {
+        each.id
+        for node in ast.walk(function)
+        if isinstance(node, (ast.Assign, ast.NamedExpr, ast.AnnAssign)) and _is_condition(node.value)
+        for each in ast.walk(node.targets[0] if isinstance(node, ast.Assign) else node.target)
+        if isinstance(each, ast.Name)
+    }
     # (node, whether it stands in such a block, whether it stands in a loop of that block)
     waiting = [(each, False, False) for each in ast.iter_child_nodes(function)]
     while waiting:
@@ -77,7 +84,7 @@ def left_blocks(function: ast.AST) -> list[tuple[str, int]]:
             found.append(("return", node.lineno))
         if inside and not looping and isinstance(node, (ast.Break, ast.Continue)):
             found.append((type(node).__name__.lower(), node.lineno))
-        if isinstance(node, (ast.With, ast.AsyncWith)) and any(_is_condition(each.context_expr) for each in node.items):
+        if isinstance(node, (ast.With, ast.AsyncWith)) and _has_condition(node, names):
             inside, looping = True, False
         if isinstance(node, _LOOPS):
             looping = True
@@ -85,7 +92,25 @@ def left_blocks(function: ast.AST) -> list[tuple[str, int]]:
     return sorted(found, key=lambda each: each[1])
 
 
-def _is_condition(call: ast.expr) -> bool:
+def _has_condition(block: ast.With | ast.AsyncWith, names: set[str]) -> bool:
+    """Whether a with-block has a condition: written there, by a name, or entered inside of it."""
+    for each in block.items:
+        if _is_condition(each.context_expr) or (
+            isinstance(each.context_expr, ast.Name) and each.context_expr.id in names
+        ):
+            return True
+    calls = [node for each in block.body for node in ast.walk(each) if isinstance(node, ast.Call)]
+    return any(
+        isinstance(call.func, ast.Attribute)
+        and call.func.attr == "enter_context"
+        and any(_is_condition(each) or (isinstance(each, ast.Name) and each.id in names) for each in call.args)
+        for call in calls
+    )
+
+
+def _is_condition(call: ast.expr | None) -> bool:
+    if isinstance(call, ast.NamedExpr):
+        return _is_condition(call.value)
     if not isinstance(call, ast.Call):
         return False
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", None)

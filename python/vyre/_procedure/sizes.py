@@ -6,6 +6,7 @@ evaluated exactly, in integers from 0 to 2^64 - 1.
 
 from __future__ import annotations
 
+import math
 import operator
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -25,6 +26,7 @@ __all__ = [
     "as_size",
     "ceil_div",
     "ceil_log2",
+    "divisor_of",
     "evaluated",
     "limit",
     "size_max",
@@ -330,6 +332,28 @@ def evaluated(sizes: Sequence[Size | int], leaf: Callable[[Size], int]) -> list[
                 values = [known[id(arg)] if isinstance(arg, Size) else int(arg) for arg in each.args]
                 known[id(each)] = _checked(each.op, _OPERATIONS[each.op](*values))
     return [known[id(size)] if isinstance(size, Size) else int(size) for size in sizes]
+
+
+def divisor_of(size: Size | int) -> int:
+    """A power of two, at most 256, that divides the size whatever its lengths and numbers are."""
+    known: dict[int, int] = {}
+    open_ = [size]
+    while open_:
+        each = open_[-1]
+        if not isinstance(each, Size) or id(each) in known:
+            open_.pop()
+            continue
+        args = each.args[1:] if each.op == "select" else each.args
+        if each.op not in ("add", "sub", "mul", "min", "max", "select"):
+            known[id(each)] = 1
+            continue
+        missing = [arg for arg in args if isinstance(arg, Size) and id(arg) not in known]
+        if missing:
+            open_.extend(missing)
+            continue
+        divisors = [known[id(arg)] if isinstance(arg, Size) else int(arg) for arg in args]
+        known[id(each)] = math.gcd(math.prod(divisors) if each.op == "mul" else math.gcd(*divisors), 256)
+    return known[id(size)] if isinstance(size, Size) else math.gcd(size, 256)
 
 
 def substituted(size: Size | int, leaf: Callable[[Size], Size | int]) -> Size | int:

@@ -9,16 +9,24 @@ from __future__ import annotations
 from vyre.commands import (
     backends,
     check,
+    completion,
     conform,
     devices,
+    docs,
     doctor,
     explain,
     fuzz,
     hash,
+    lower,
+    ops,
     reference,
     repeat,
     replay,
+    run,
     scan,
 )
 
-COMMANDS = (explain, check, devices, backends, doctor, reference, conform, repeat, fuzz, replay, hash, scan)
+COMMANDS = (
+    *(run, check, lower, explain, devices, backends, doctor, ops, docs, reference),
+    *(conform, repeat, fuzz, replay, hash, scan, completion),
+)

@@ -9,14 +9,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre._trees.walk import escaped
 
 if TYPE_CHECKING:
+    import argparse
     from collections.abc import Callable, Iterator
 
     from vyre._trees.walk import Trouble
 
-__all__ = ["any_paths", "bar", "head", "print_json", "tell"]
+__all__ = ["add_json", "any_paths", "bar", "head", "print_json", "tell"]
 
 
 @contextlib.contextmanager
@@ -49,9 +49,15 @@ def bar(name: str, total: int, *, quiet: bool) -> Iterator[Callable[[int], objec
 
 def tell(command: str, troubles: list[Trouble]) -> None:
     """Say which files could not be read."""
+    from vyre._trees.walk import escaped
+
     sys.stdout.flush()
     for path, why in sorted(troubles):
         print(f"vyre {command}: {escaped(path)}: {why}", file=sys.stderr)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print one object")
 
 
 def head(command: str) -> dict[str, Any]:

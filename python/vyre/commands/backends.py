@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import vyre
+from vyre.commands._listing import add_json, head, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -16,7 +17,16 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="what can run programs here",
         description="List what can run programs here, best first, and why the others cannot.",
     )
-    parser.set_defaults(run=lambda _: show())
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    if not chosen.json:
+        return show()
+    found = vyre.backends()
+    print_json({**head("backends"), "backends": list(found), "unavailable": found.unavailable()})
+    return 0
 
 
 def show() -> int:

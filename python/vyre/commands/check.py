@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+from typing import Any
 
 import vyre
+from vyre.commands._listing import add_json, head, print_json
 from vyre.commands.repeat import as_grid, program_of
 
 _EPILOG = """\
@@ -25,6 +27,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument(
         "--length", metavar="NAME=N", type=_length, action="append", default=[], help="elements of a buffer in the call"
     )
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -35,9 +38,27 @@ def _length(text: str) -> tuple[str, int]:
     return name, int(count)
 
 
+def _rows(found: list[vyre.Diagnostic]) -> list[dict[str, Any]]:
+    return [
+        {
+            "rule": each.rule,
+            "message": each.message,
+            "hint": each.hint,
+            "path": each.place.path,
+            "file": each.place.file,
+            "line": each.place.line,
+            "column": each.place.column,
+        }
+        for each in found
+    ]
+
+
 def run(chosen: argparse.Namespace) -> int:
     program = program_of(chosen.program)[0]
     broken = vyre.validate(program)
     notes = [] if broken else program.notes(lengths=dict(chosen.length), workgroups=chosen.workgroups)
+    if chosen.json:
+        print_json({**head("check"), "ok": not broken, "broken": _rows(broken), "notes": _rows(notes)})
+        return 1 if broken else 0
     print(broken or notes or "The program breaks no rule, and there is nothing to note.")
     return 1 if broken else 0

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import vyre
+from vyre.commands._listing import add_json, head, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -15,9 +16,26 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "devices",
         help="the GPUs and software GPUs here",
         description="List the GPUs and software GPUs here: the numbers that --device takes.",
+        epilog="Exit status: 0 if there is one, 1 if there is none.",
     )
-    parser.add_argument("--limits", action="store_true", help="with their limits")
-    parser.set_defaults(run=lambda chosen: show(limits=chosen.limits))
+    parser.add_argument("--limits", action="store_true", help="with their limits; --json always has them")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    if not chosen.json:
+        return show(limits=chosen.limits)
+    found = vyre.devices()
+    print_json({**head("devices"), "devices": [row(device) for device in found]})
+    return 0 if found else 1
+
+
+def row(device: vyre.Device) -> dict[str, Any]:
+    """A device as JSON has it."""
+    from dataclasses import asdict
+
+    return asdict(device)
 
 
 def show(*, limits: bool) -> int:

@@ -1,36 +1,70 @@
-"""``vyre doctor``: what works here, and what is missing."""
+"""``vyre doctor``: what works here, what is missing, and the one command that mends it."""
 
 from __future__ import annotations
 
 import platform
-from typing import TYPE_CHECKING
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre._looked_for import looked_for
+from vyre import _core
+from vyre._looked_for import drivers_left_out, loaded, looked_for, named_drivers
+from vyre._remedies import Machine, Remedy, Vulkan, mend, this_machine
 from vyre.commands import backends, devices
+from vyre.commands._listing import add_json, head, print_json
 
 if TYPE_CHECKING:
     import argparse
+
+_EPILOG = """\
+Exit status: 0 if every backend and device here gives the right result, 1 if one does not. A missing GPU or driver
+changes nothing: programs run on the processor."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "doctor",
-        help="what works here, what is missing, and what was looked for",
-        description="Show what works here, what is missing and what was looked for; run a small program everywhere.",
+        help="what works here, what is missing, and the command that mends it",
+        description="Show what works here, what was looked for, and the one command that brings what is missing; "
+        "run a small program everywhere.",
+        epilog=_EPILOG,
     )
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
-def run(_: argparse.Namespace) -> int:
+def run(chosen: argparse.Namespace) -> int:
+    import numpy as np
+
+    # This comes before the list of devices, because probes are known once a device has run something.
+    trials = _trials()
+    healthy = all(said == "right" for said in trials.values())
+    machine = this_machine()
+    remedy = mend(machine, _vulkan())
+    if chosen.json:
+        print_json(
+            {
+                **head("doctor"),
+                "ok": healthy,
+                "python": platform.python_version(),
+                "numpy": np.__version__,
+                "platform": platform.platform(),
+                "spirv": _spirv(),
+                "cpu": _machine_code(),
+                "backends": list(vyre.backends()),
+                "unavailable": vyre.backends().unavailable(),
+                "devices": [devices.row(device) for device in vyre.devices()],
+                "looked_for": list(looked_for()),
+                "trials": trials,
+                "missing": remedy.missing if remedy else None,
+                "fix": remedy.command or None if remedy else None,
+            }
+        )
+        return 0 if healthy else 1
     print(f"vyre {vyre.__version__}, Python {platform.python_version()}, numpy {np.__version__}, {platform.platform()}")
     print(f"SPIR-V: {_spirv()}")
+    print(f"cpu: {_machine_code()}")
     print("\nbackends, best first; a call that names none runs on the first:")
     backends.show()
-    # This comes before the list of devices, because probes are known once a device has run something.
-    trials, healthy = _trials()
     print("\ndevices:")
     if vyre.devices():
         devices.show(limits=False)
@@ -39,8 +73,46 @@ def run(_: argparse.Namespace) -> int:
     print("\nlooked for:")
     print("\n".join(looked_for()))
     print("\na ^ b on each of them:")
-    print("\n".join(trials))
+    print("\n".join(f"{name}: {said}" for name, said in trials.items()))
+    print()
+    print("\n".join(_advice(machine, remedy)))
     return 0 if healthy else 1
+
+
+def _advice(machine: Machine, remedy: Remedy | None) -> list[str]:
+    if remedy is None:
+        return ["nothing is missing"]
+    first = f"{remedy.missing}; programs run on the processor meanwhile."
+    if remedy.command:
+        return [first, f"Fix, on {machine.pretty}{_where(machine, remedy)}: run", "", f"    {remedy.command}", ""]
+    how = f"as {machine.pretty} installs them"
+    return [first, f"Fix: install the Vulkan loader (libvulkan.so.1) and a driver, such as Mesa's, {how}."]
+
+
+def _where(machine: Machine, remedy: Remedy) -> str:
+    if machine.wsl:
+        return " under WSL, where Mesa's drivers are the ones there are"
+    return " in a container (in its Dockerfile, after RUN)" if machine.container and remedy.installs else ""
+
+
+def _vulkan() -> Vulkan:
+    usable = [device for device in vyre.devices() if device.usable]
+    return Vulkan(
+        loader=bool(loaded()),
+        drivers=named_drivers(),
+        chosen=drivers_left_out(),
+        device=bool(usable),
+        gpu=any(device.kind.endswith("gpu") and device.kind != "software gpu" for device in usable),
+    )
+
+
+def _machine_code() -> str:
+    """What the cpu backend does with programs, in a sentence."""
+    vectors = _core._devices("cpu")[0]["probes"]["machine_code"]
+    why = vectors.removeprefix("none: ")
+    if why != vectors:
+        return f"programs are interpreted on the processor, because {why}"
+    return f"programs run on the processor as machine code, with {vectors.upper()}"
 
 
 def _spirv() -> str:
@@ -51,7 +123,10 @@ def _spirv() -> str:
     return "this build has it"
 
 
-def _trials() -> tuple[list[str], bool]:
+def _trials() -> dict[str, str]:
+    """What a small program gives on each backend and device: "right", "WRONG" or an error."""
+    import numpy as np
+
     i = vyre.Expr.gid_x()
     program = vyre.Program(
         [
@@ -64,15 +139,15 @@ def _trials() -> tuple[list[str], bool]:
     )
     a = np.arange(1000, dtype=np.uint32)
     b = a[::-1].copy()
-    targets = [(name, {"backend": name}) for name in ("reference", "cpu") if name in vyre.backends()]
+    targets: list[tuple[str, dict[str, Any]]] = [
+        (name, {"backend": name}) for name in ("reference", "cpu") if name in vyre.backends()
+    ]
     targets += [(f"{d.index}: {d.name}", {"backend": d.backend, "device": d}) for d in vyre.devices() if d.usable]
-    lines, healthy = [], True
+    said = {}
     for name, target in targets:
         try:
             right = bool((vyre.run(program, {"a": a, "b": b, "out": a.size}, 16, **target)["out"] == a ^ b).all())
-            lines.append(f"{name}: {'right' if right else 'WRONG'}")
-            healthy &= right
+            said[name] = "right" if right else "WRONG"
         except vyre.VyreError as error:
-            lines.append(f"{name}: {error}")
-            healthy = False
-    return lines, healthy
+            said[name] = str(error)
+    return said

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import vyre
+from vyre.commands._listing import add_json, head, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -15,9 +16,14 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "explain", help="what a rule checks, and why", description="Say what a rule checks, and why it is there."
     )
     parser.add_argument("rules", nargs="+", metavar="RULE", help="such as V014")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
-    print("\n\n".join(vyre.explain(rule) for rule in chosen.rules))
+    texts = {rule: vyre.explain(rule) for rule in chosen.rules}
+    if chosen.json:
+        print_json({**head("explain"), "rules": [{"rule": rule, "text": text} for rule, text in texts.items()]})
+    else:
+        print("\n\n".join(texts.values()))
     return 0

@@ -8,8 +8,8 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre import _replay
 from vyre._files import read_at_most
+from vyre.commands._listing import add_json, head, print_json
 from vyre.commands._place import add_place, check_place
 
 if TYPE_CHECKING:
@@ -42,6 +42,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("--times", metavar="N", type=int, default=10, help="how many runs (10)")
     add_place(parser)
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end a run after so long")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -62,7 +63,11 @@ def run(chosen: argparse.Namespace) -> int:
     if workgroups is None:
         raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
     _check_options(chosen)
-    _check_named(program, inputs, chosen.inputs)
+    if chosen.inputs is not None:
+        fix = f"add it to {chosen.inputs}: np.savez(file, {{name}}=array, ...)"
+    else:
+        fix = 'write it with np.savez("inputs.npz", {name}=array, ...), and add inputs.npz to the command'
+    check_named(program, inputs, fix)
     result = vyre.repeat(
         program,
         inputs,
@@ -72,7 +77,13 @@ def run(chosen: argparse.Namespace) -> int:
         device=chosen.device,
         timeout=chosen.timeout,
     )
-    print(result)
+    if chosen.json:
+        found = None if result.difference is None else str(result.difference)
+        print_json(
+            {**head("repeat"), "ok": result.ok, "backend": result.backend, "times": result.times, "difference": found}
+        )
+    else:
+        print(result)
     return 0 if result.ok else 1
 
 
@@ -85,15 +96,20 @@ def _check_options(chosen: argparse.Namespace) -> None:
 
     if not 2 <= chosen.times <= MOST_TIMES:
         raise vyre.ArgumentError(f"--times must be from 2 to {MOST_TIMES}, got {chosen.times}. Fix: write --times 10.")
-    if chosen.timeout is not None and not 0 < chosen.timeout < math.inf:
-        raise vyre.ArgumentError(
-            f"--timeout must be seconds above 0, got {chosen.timeout:g}. Fix: write --timeout 10, or leave it out."
-        )
+    check_timeout(chosen.timeout)
     check_place(chosen.backend, chosen.device)
 
 
-def _check_named(program: vyre.Program, inputs: dict[str, Any], path: str | None) -> None:
-    """Refuse inputs without an array that the program needs.
+def check_timeout(timeout: float | None) -> None:
+    """Raises: ArgumentError."""
+    if timeout is not None and not 0 < timeout < math.inf:
+        raise vyre.ArgumentError(
+            f"--timeout must be seconds above 0, got {timeout:g}. Fix: write --timeout 10, or leave it out."
+        )
+
+
+def check_named(program: vyre.Program, inputs: dict[str, Any], fix: str) -> None:
+    """Refuse inputs without an array that the program needs; the Fix has the buffer's name for {name}.
 
     Raises: BindingError.
     """
@@ -102,14 +118,13 @@ def _check_named(program: vyre.Program, inputs: dict[str, Any], path: str | None
         zeros = decl.access == access.ReadWrite and decl.count
         if decl.access in (access.Workgroup, access.Private) or zeros or decl.name in inputs:
             continue
-        fix = f"add it to {path}: np.savez(file, {decl.name}=array, ...)"
-        if path is None:
-            fix = f'write it with np.savez("inputs.npz", {decl.name}=array, ...), and add inputs.npz to the command'
-        raise vyre.BindingError(f"buffer `{decl.name}` has no array. Fix: {fix}.")
+        raise vyre.BindingError(f"buffer `{decl.name}` has no array. Fix: {fix.replace('{name}', decl.name)}.")
 
 
 def program_of(path: str) -> tuple[vyre.Program, dict[str, Any], tuple[int, ...] | None]:
     """The program of a file, and of a replay file its inputs and workgroups."""
+    from vyre import _replay  # not for every command: numpy comes with it
+
     data = read_at_most(path, _MOST_PROGRAM, fix=_PROGRAM_FIX)
     if data.lstrip()[:1] == b"{":
         program, inputs, fields = _replay.parsed(path, data)

@@ -79,6 +79,38 @@ _FAMILIES = {
     "sorting": ["argsort", "sort", "sort_pairs"],
     "utf8": ["utf8_count", "utf8_validate"],
 }
+# The calls that are steps in the body of a procedure.
+_STEPS = frozenset(
+    [
+        *(
+            "all",
+            "any",
+            "argmax",
+            "argmin",
+            "argsort",
+            "compact",
+            "cumsum",
+            "gather",
+            "histogram",
+            "intersect1d",
+            "matmul",
+        ),
+        *(
+            "max",
+            "min",
+            "nonzero",
+            "partition",
+            "philox4x32_10",
+            "random_u32",
+            "reduce",
+            "scan",
+            "scatter",
+            "scatter_add",
+        ),
+        *("searchsorted", "segmented_reduce", "segmented_scan", "setdiff1d", "sort", "sort_pairs", "sum"),
+        *("threefry2x32_20", "topk", "transpose", "union1d", "unique"),
+    ]
+)
 _HOMES = {name: family for family, names in _FAMILIES.items() for name in names}
 
 

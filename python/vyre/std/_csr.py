@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import In, InOut, Out, u32
+from vyre._dtype_names import dtype_name
 from vyre.errors import ArgumentError
 from vyre.std._host import elements, place_of
 from vyre.std._waiting import waited
@@ -81,14 +82,14 @@ def graph_of(
     """
     offsets = elements(offsets, f"argument `offsets` of {where}", ["uint32", "int32"])
     targets = elements(targets, f"argument `targets` of {where}", ["uint32", "int32"])
+    place = place_of(where, backend, device, offsets, targets)
     if offsets.shape[0] == 0:
         raise ArgumentError(
             f"argument `offsets` of {where} is empty. Fix: pass n + 1 offsets for n vertices, np.zeros(1, np.uint32) "
             "for none."
         )
-    place = place_of(where, backend, device, offsets, targets)
     made = [place.array(each) for each in (offsets, targets)]
-    rows, edges = (each if each.dtype.name == "uint32" else each.view(u32) for each in made)
+    rows, edges = (each if dtype_name(each.dtype) == "uint32" else each.view(u32) for each in made)
     wrong, outside, begin, end = waited(_checked(rows, edges), where, OUTSIDE).tolist()
     if begin != 0:
         raise ArgumentError(

@@ -13,6 +13,7 @@ __all__ = ["extreme_index"]
 
 LANES = 256
 EACH = 32  # elements of an invocation, a workgroup apart
+AT_ONCE = 8  # of them are loaded before the first is looked at
 _NONE = np.zeros(1, np.uint32)  # of the first level, whose places are the indices
 
 
@@ -32,14 +33,14 @@ def _kernel(op: str, element: DataType, first_level: bool) -> Any:
         start = vyre.min(begin + t, len(x) - 1)
         value = x[start]
         place = start if first_level else at[start]
-        for j in range(1, EACH):
-            i = begin + t + LANES * j
-            if i < len(x):
-                other = x[i]
-                where = i if first_level else at[i]
-                if _is_before(op, other, where, value, place):
-                    value = other
-                    place = where
+        for turn in range(EACH // AT_ONCE):
+            here = begin + t + LANES * AT_ONCE * turn
+            others = [x[here + LANES * j] for j in vyre.unroll(range(AT_ONCE))]
+            wheres = [here + LANES * j if first_level else at[here + LANES * j] for j in vyre.unroll(range(AT_ONCE))]
+            for j in vyre.unroll(range(AT_ONCE)):
+                if here + LANES * j < len(x) and _is_before(op, others[j], wheres[j], value, place):
+                    value = others[j]
+                    place = wheres[j]
         values[t] = value
         places[t] = place
         for half in (128, 64, 32, 16, 8, 4, 2, 1):

@@ -13,16 +13,30 @@ from vyre import _core
 from vyre._core import Array
 from vyre._default import place
 from vyre._devices import check_backend
+from vyre._dtype_names import dtype_name
 from vyre._procedure.arrays import ProcedureArray
+from vyre._procedure.recorder import active
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError
+from vyre.std._recorded import RecordedArray, recorded
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from vyre._devices import Device
+    from vyre._procedure.recorder import Recorder
 
-__all__ = ["Place", "bytes_of", "count_of", "elements", "host_bytes", "place_of"]
+__all__ = [
+    "Place",
+    "bytes_of",
+    "count_of",
+    "differ",
+    "elements",
+    "host_bytes",
+    "is_empty",
+    "place_of",
+    "refuse_in_body",
+]
 
 
 _MOST_ELEMENTS = 2**32 - 1
@@ -34,14 +48,18 @@ class Place(NamedTuple):
     Attributes:
         backend, device: as for vyre.array.
         on_host: whether the call has no resident array, so that it gives numpy arrays.
+        is_step: whether the call stands in the body of a procedure, whose arrays it takes and gives.
     """
 
     backend: str | None
     device: int | Device | None
     on_host: bool
+    is_step: bool = False
 
-    def array(self, value: Any) -> Array:
-        """The values on the device; a resident array as it is."""
+    def array(self, value: Any) -> Any:
+        """The values on the device; a resident array, or one of a procedure, as it is."""
+        if self.is_step:
+            return recorded(value)
         if isinstance(value, Array):
             return value
         return _core._array(np.ascontiguousarray(value).reshape(np.shape(value)), self.backend, self.device)
@@ -51,16 +69,28 @@ class Place(NamedTuple):
         extents = [shape] if isinstance(shape, int) else list(shape)
         return _core._empty(extents, np.dtype(dtype), self.backend, self.device)
 
-    def result(self, array: Array) -> Any:
-        """What the call gives: numpy's array on the host, else the resident one."""
+    def result(self, array: Any) -> Any:
+        """What the call gives: numpy's array on the host, else the resident one, or that of the procedure."""
         return array.numpy() if self.on_host else array
 
 
-def place_of(where: str, backend: str | None, device: int | Device | None, *values: Any) -> Place:
+def place_of(
+    where: str, backend: str | None, device: int | Device | None, *values: Any, can_be_step: bool = False
+) -> Place:
     """Where a call runs: with the first resident array among its arguments, else where it says.
 
-    Raises: BindingError for arrays of two devices, ArgumentError for a place beside resident arrays.
+    Args:
+        where: the call's name.
+        backend, device: of the call.
+        values: the arrays that it got.
+        can_be_step: whether the call can be a step of the procedure that is recorded.
+
+    Raises: BindingError for arrays of two devices, ArgumentError for a place beside resident arrays, and in the body
+        of a procedure for calls that cannot be steps.
     """
+    recorder = active()
+    if recorder is not None:
+        return _place_of_step(recorder, where, backend, device, can_be_step)
     resident = [each for each in values if isinstance(each, Array)]
     if not resident:
         if backend not in (None, "cpu", "vulkan", "reference"):
@@ -87,6 +117,32 @@ def place_of(where: str, backend: str | None, device: int | Device | None, *valu
     return Place(first.backend, first.device, False)
 
 
+def _place_of_step(recorder: Recorder, where: str, backend: Any, device: Any, can_be_step: bool) -> Place:
+    if not can_be_step:
+        raise ArgumentError(
+            f"{where} is called in the body of procedure `{recorder.name}`, and cannot be a step. Fix: call it outside "
+            "of the procedure, before or after, on a numpy array or a vyre.Array."
+        )
+    for name, value in (("backend", backend), ("device", device)):
+        if value is not None:
+            raise ArgumentError(
+                f"argument `{name}` of {where} is given in a procedure, which runs as a whole. Fix: give `{name}` to "
+                "the procedure's call."
+            )
+    return Place(None, None, on_host=False, is_step=True)
+
+
+def is_empty(x: Any) -> bool:
+    """Whether an array is known to have no elements; the length of a procedure's array is seldom known."""
+    return isinstance(x.shape[0], int) and not x.shape[0]
+
+
+def differ(a: Any, b: Any, axis_of_a: int = 0, axis_of_b: int = 0) -> bool:
+    """Whether two arrays are known to have other lengths; those of a procedure's arrays are seldom known."""
+    extents = a.shape[axis_of_a], b.shape[axis_of_b]
+    return all(isinstance(each, int) for each in extents) and extents[0] != extents[1]
+
+
 def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> Any:
     """An argument that is an array of one of these dtypes; numpy's arrays come back C-contiguous.
 
@@ -97,28 +153,30 @@ def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> An
     """
     wanted = f"{', '.join(dtypes[:-1])} or {dtypes[-1]}" if len(dtypes) > 1 else dtypes[0]
     written = "bool" if dtypes[0] == "bool" else f"np.{dtypes[0]}"  # numpy 1 has no np.bool
-    _refuse_recorded(value, where)
+    if isinstance(value, ProcedureArray):
+        if active() is None:
+            _refuse_recorded(value, where)
+        value = RecordedArray(value)
     if isinstance(value, (int, np.integer)) and dtypes[0] != "bool" and 0 <= value <= np.iinfo(dtypes[0]).max:
         raise BindingError(
             f"{where} must be an array of {wanted}, got {value}. Fix: write np.array([{value}], {written})."
         )
-    if not isinstance(value, (np.ndarray, Array)):
+    if not isinstance(value, (np.ndarray, Array, RecordedArray)):
         raise BindingError(
             f"{where} must be an array of {wanted}, got an object of type {type(value).__name__[:80]}. "
             f"Fix: write np.array(values, {written})."
         )
     if isinstance(value, np.ma.MaskedArray):
         raise BindingError(f"{where} is a masked array. Fix: write .filled(0) to give the masked elements a value.")
-    if value.dtype.name not in dtypes or not value.dtype.isnative:
-        raise BindingError(
-            f"{where} must be an array of {wanted}, got one of {value.dtype}. Fix: write .astype({written})."
-        )
+    if dtype_name(value.dtype) not in dtypes or not value.dtype.isnative:
+        fix = "convert it in a kernel" if isinstance(value, RecordedArray) else f"write .astype({written})"
+        raise BindingError(f"{where} must be an array of {wanted}, got one of {value.dtype}. Fix: {fix}.")
     if value.ndim != axes:
         fix = "write .ravel()" if axes == 1 else f"reshape it to {axes} axes"
         raise BindingError(
             f"{where} must have {axes} {'axis' if axes == 1 else 'axes'}, got shape {value.shape}. Fix: {fix}."
         )
-    if isinstance(value, Array) or value.flags.c_contiguous:
+    if isinstance(value, (Array, RecordedArray)) or value.flags.c_contiguous:
         return value
     if value.size > _MOST_ELEMENTS:  # before it is copied: a view that repeats elements may have any size
         raise ArgumentError(
@@ -163,6 +221,16 @@ def _refuse_recorded(value: Any, where: str) -> None:
         raise BindingError(
             f"{where} is an array of a procedure, which has no elements while the procedure is recorded. "
             "Fix: call it outside of the procedure, before or after, on a numpy array or a vyre.Array."
+        )
+
+
+def refuse_in_body(value: Any, where: str) -> None:
+    """An ArgumentError for bytes of the host in the body of a procedure: the library's calls on them are no steps."""
+    recorder = active()
+    if recorder is not None and not isinstance(value, ProcedureArray):
+        raise ArgumentError(
+            f"{where} is given in the body of procedure `{recorder.name}`, and the call cannot be a step. Fix: call it "
+            "outside of the procedure, before or after, on a numpy array or a vyre.Array."
         )
 
 

@@ -41,21 +41,23 @@ def multiplier(element: DataType, large: Tiling = LARGE, small: Tiling = SMALL, 
         large, small: how many workgroups, and few, divide the work. It does not show in the result.
         terms: how many terms of a sum one dispatch adds.
 
-    Gives: `procedure(a, b, m, k, n)` -> m x n elements of u32, row after row, of `a` of m x k and `b` of k x n.
+    Gives: `procedure(a, b)` -> the product, a matrix of u32.
     """
     of_large, of_small = _kernel(element, large), _kernel(element, small)
 
     @vyre.procedure(name=f"std.matmul.{element.name.lower()}")
-    def matmul(a: In[element], b: In[element], m: u32, k: u32, n: u32):
-        out = vyre.scratch(u32, m * n, zeros=True, name="product")
+    def matmul(a: In[element, 2], b: In[element, 2]):
+        (m, k), n = a.shape, b.shape[1]
+        out = vyre.scratch(u32, m, n, zeros=True, name="product")
+        arrays, sums = (a.ravel(), b.ravel(), m, k, n), out.ravel()
         tiles = vyre.ceil_div(m, large.rows) * vyre.ceil_div(n, large.columns)
         for part in vyre.times(vyre.ceil_div(k, terms)):
             terms_of_part = part * terms, vyre.size_min(k, (part + 1) * terms)
             with vyre.when(tiles >= _ENOUGH):
-                of_large(a, b, m, k, n, *terms_of_part, out, workgroups=tiles)
+                of_large(*arrays, *terms_of_part, sums, workgroups=tiles)
             with vyre.otherwise():
                 count = vyre.ceil_div(m, small.rows) * vyre.ceil_div(n, small.columns)
-                of_small(a, b, m, k, n, *terms_of_part, out, workgroups=count)
+                of_small(*arrays, *terms_of_part, sums, workgroups=count)
         return out
 
     return matmul

@@ -14,7 +14,7 @@ import vyre
 from vyre import _values
 from vyre._calls import explain_calls
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._host import bytes_of, elements, place_of
+from vyre.std._host import bytes_of, elements, place_of, refuse_in_body
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -113,6 +113,7 @@ class Messages:
             raise ArgumentError(
                 f"{where} must be a list of bytes-likes, got {type(messages).__name__}. Fix: write [message]."
             )
+        refuse_in_body(messages, where)
         # Nearly all are bytes, which are taken as they are; the places of others are named.
         parts = [
             each if type(each) is bytes else octets(each, f"element {index} of {where}")
@@ -221,6 +222,7 @@ def taken(
 
 def octets(data: Any, where: str) -> Any:
     """Bytes of the host, as bytes or an array of uint8."""
+    refuse_in_body(data, where)
     if type(data) is bytes:
         return data
     if isinstance(data, vyre.Array):

@@ -17,8 +17,8 @@ TILE = 32  # elements along each side of a tile; whole matrices of narrow elemen
 def transposer(element: DataType, tile: int = TILE) -> Any:
     """The procedure that transposes a matrix, row after row, of elements of u8, u16, u32 or u64.
 
-    Gives: `procedure(x, rows, columns)` -> the elements, column after column. The size of a tile, 16 or 32, does not
-    show in the result.
+    Gives: `procedure(x)` -> the matrix with rows and columns exchanged. The size of a tile, 16 or 32, does not show in
+    the result.
     """
 
     @vyre.kernel(workgroup_size=256)
@@ -42,18 +42,20 @@ def transposer(element: DataType, tile: int = TILE) -> Any:
     narrow = _by_words(element) if element in (u8, u16) else None
 
     @vyre.procedure(name=f"std.transpose.{element.name.lower()}")
-    def transpose(x: In[element], rows: u32, columns: u32):
-        out = vyre.scratch(element, x.length, name="transposed")
+    def transpose(x: In[element, 2]):
+        rows, columns = x.shape
+        out = vyre.scratch(element, columns, rows, name="transposed")
+        given, made = x.ravel(), out.ravel()
         in_tiles = vyre.ceil_div(rows, tile) * vyre.ceil_div(columns, tile)
         if narrow is None:
-            by_elements(x, rows, columns, out, workgroups=in_tiles)
+            by_elements(given, rows, columns, made, workgroups=in_tiles)
             return out
         block = 4 if element is u8 else 2
         with vyre.when(rows % block + columns % block == 0):
             words = vyre.ceil_div(rows, 64) * vyre.ceil_div(columns, 64)
-            narrow(x.view(u32), rows // block, columns // block, out.view(u32), workgroups=words)
+            narrow(given.view(u32), rows // block, columns // block, made.view(u32), workgroups=words)
         with vyre.otherwise():
-            by_elements(x, rows, columns, out, workgroups=in_tiles)
+            by_elements(given, rows, columns, made, workgroups=in_tiles)
         return out
 
     return transpose

@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import vyre
 from vyre import u8, u32
 from vyre._calls import explain_calls
 from vyre.errors import BindingError
 from vyre.std._compaction import compactor
-from vyre.std._host import Place, elements, place_of
+from vyre.std._host import Place, differ, elements, place_of
 from vyre.std.sorting import KEYS, same_place, unsigned, viewed
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def nonzero(mask: np.ndarray | Array, *, backend: str | None = None, device: int
     array([1, 3], dtype=uint32)
     """
     selected, kind = mask_of(mask, "argument `mask` of vyre.std.nonzero")
-    place = place_of("vyre.std.nonzero", backend, device, selected)
+    place = place_of("vyre.std.nonzero", backend, device, selected, can_be_step=True)
     y, count = compactor(None, kind)(place.array(selected))
     return y[: int(count.numpy()[0])].numpy() if place.on_host else (y, count)
 
@@ -92,7 +93,10 @@ def mask_of(mask: Any, where: str) -> tuple[Any, DataType]:
     """A mask as an array of u8 or u32, and which of the two."""
     mask = elements(mask, where, _MASKS)
     if mask.dtype == bool:
-        mask = mask.view(np.uint8) if isinstance(mask, np.ndarray) else mask.astype(np.uint32)
+        if isinstance(mask, vyre.Array):
+            mask = mask.astype(np.uint32)
+        else:
+            mask = mask.view(np.uint8 if isinstance(mask, np.ndarray) else np.uint32)
     words, _ = unsigned(mask)
     return words, u8 if mask.dtype.itemsize == 1 else u32
 
@@ -101,9 +105,9 @@ def _selected(function: str, rest_too: bool, x: Any, mask: Any, backend: Any, de
     where = f"vyre.std.{function}"
     x = elements(x, f"argument `x` of {where}", KEYS)
     mask, kind = mask_of(mask, f"argument `mask` of {where}")
-    place = place_of(where, backend, device, x, mask)
+    place = place_of(where, backend, device, x, mask, can_be_step=True)
     same_place(where, place, x, mask)
-    if len(mask) != len(x):
+    if differ(mask, x):
         raise BindingError(
             f"argument `mask` of {where} must have one element for each of the {len(x)} of `x`, got {len(mask)}. "
             "Fix: pass arrays of one length."

@@ -61,14 +61,14 @@ def random_all(count: u32, low: u32, high: u32):
 def _all(function: str, run: Any, width: int, counter: Any, key: Any, backend: Any, device: Any) -> Any:
     counter = elements(counter, f"argument `counter` of {function}", ["uint32"], axes=2)
     key = elements(key, f"argument `key` of {function}", ["uint32"])
-    for name, given, shape in (("counter", counter, (len(counter), width)), ("key", key, (2,))):
-        if given.shape != shape:
+    for name, given, axis, extent in (("counter", counter, 1, width), ("key", key, 0, 2)):
+        if isinstance(given.shape[axis], int) and given.shape[axis] != extent:
             wanted = f"(n, {width})" if name == "counter" else "(2,)"
             raise BindingError(
                 f"argument `{name}` of {function} must have shape {wanted}, got {given.shape}. "
                 f"Fix: pass {width if name == 'counter' else 2} words{' a row' if name == 'counter' else ''}."
             )
-    place = place_of(function, backend, device, counter, key)
+    place = place_of(function, backend, device, counter, key, can_be_step=True)
     return place.result(run(place.array(counter), place.array(key)))
 
 
@@ -131,9 +131,13 @@ def random_u32(n: int, seed: int, *, backend: str | None = None, device: int | D
     >>> random_u32(3, 1, backend="cpu").tolist() == random_u32(5, 1, backend="reference")[:3].tolist()
     True
     """
-    n = count_of(n, "argument `n` of vyre.std.random_u32", 0, 2**32 - 4)
+    where = place_of("vyre.std.random_u32", backend, device, can_be_step=True)
+    if not (where.is_step and isinstance(n, vyre.Size)):
+        n = count_of(n, "argument `n` of vyre.std.random_u32", 0, 2**32 - 4)
     seed = count_of(seed, "argument `seed` of vyre.std.random_u32", 0, 2**64 - 1)
-    made = random_all(n, seed & 0xFFFFFFFF, seed >> 32, backend=backend, device=device)
+    made = random_all(n, seed & 0xFFFFFFFF, seed >> 32, backend=where.backend, device=where.device)
+    if where.is_step:
+        return made.view(u32)[:n]
     return made.reshape(-1)[:n]
 
 

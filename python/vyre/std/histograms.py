@@ -46,7 +46,12 @@ def bincount(
     where = "vyre.std.bincount"
     x = elements(x, f"argument `x` of {where}", KEYS)
     least = count_of(minlength, f"argument `minlength` of {where}", 0, _MOST_BINS)
-    place = place_of(where, backend, device, x)
+    place = place_of(where, backend, device, x, can_be_step=True)
+    if place.is_step:
+        raise ArgumentError(
+            f"{where} is called in the body of a procedure, and the length of its result depends on the elements. "
+            "Fix: write vyre.std.histogram(x, bins, 0, bins), where every element is below `bins`."
+        )
     length = max(least, _needed(x, where))
     return place.result(_counts(place, x, length, 0, 1))
 
@@ -89,7 +94,7 @@ def histogram(
             f"argument `bins` of {where} is {bins}, and there are {high - low} numbers from `lo` to `hi` - 1. "
             f"Fix: write bins={high - low} or fewer."
         )
-    place = place_of(where, backend, device, x)
+    place = place_of(where, backend, device, x, can_be_step=True)
     return place.result(_counts(place, x, bins, low, (high - low) // bins))
 
 

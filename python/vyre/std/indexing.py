@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from vyre import u32
 from vyre._calls import explain_calls
+from vyre._dtype_names import dtype_name
 from vyre.errors import BindingError
-from vyre.std._host import elements, place_of
+from vyre.std._host import differ, elements, place_of
 from vyre.std._indexing import adder, gatherer, scatterer
 from vyre.std._operators import TYPES
+from vyre.std._recorded import recorded
 from vyre.std.sorting import KEYS, same_place, unsigned, viewed
 
 if TYPE_CHECKING:
-    import numpy as np
-
     from vyre import Array, Device
 
 __all__ = ["gather", "scatter", "scatter_add"]
@@ -41,7 +43,7 @@ def gather(
     where = "vyre.std.gather"
     x = elements(x, f"argument `x` of {where}", KEYS)
     index = elements(index, f"argument `index` of {where}", ["uint32"])
-    place = place_of(where, backend, device, x, index)
+    place = place_of(where, backend, device, x, index, can_be_step=True)
     same_place(where, place, x, index)
     words, element = unsigned(x)
     return place.result(viewed(gatherer(element)(place.array(words), place.array(index)), x.dtype))
@@ -78,7 +80,7 @@ def scatter(
     words, element = unsigned(out)
     result = place.array(words)
     scatterer(element)(result, place.array(index), place.array(unsigned(values)[0]))
-    return viewed(result.numpy(), out.dtype) if place.on_host else out
+    return viewed(result.numpy(), out.dtype) if place.on_host else recorded(out)
 
 
 def scatter_add(
@@ -109,7 +111,7 @@ def scatter_add(
     words, element = unsigned(values)
     result = place.array(unsigned(out)[0])
     adder(element)(result.view(u32), place.array(index), place.array(words))
-    return viewed(result.numpy(), out.dtype) if place.on_host else out
+    return viewed(result.numpy(), out.dtype) if place.on_host else recorded(out)
 
 
 def _given(
@@ -118,10 +120,15 @@ def _given(
     where = f"vyre.std.{function}"
     out = elements(out, f"argument `out` of {where}", dtypes)
     index = elements(index, f"argument `index` of {where}", ["uint32"])
-    values = elements(values, f"argument `values` of {where}", [out.dtype.name])
-    place = place_of(where, backend, device, out, index, values)
+    values = elements(values, f"argument `values` of {where}", [dtype_name(out.dtype)])
+    place = place_of(where, backend, device, out, index, values, can_be_step=True)
     same_place(where, place, out, index, values)
-    if len(values) != len(index):
+    if place.is_step and isinstance(out, np.ndarray):
+        raise BindingError(
+            f"argument `out` of {where} is a numpy array in the body of a procedure, which is a table there and is not "
+            "written. Fix: pass an array of vyre.scratch, or an InOut parameter of the procedure."
+        )
+    if differ(values, index):
         raise BindingError(
             f"argument `values` of {where} must have one value for each of the {len(index)} indices, got "
             f"{len(values)}. Fix: pass arrays of one length."

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+import vyre
 from vyre import u8, u32
 from vyre._calls import explain_calls
 from vyre.errors import BindingError
-from vyre.std._host import elements, place_of
+from vyre.std._host import differ, elements, place_of
 from vyre.std._matmul import multiplier
+from vyre.std._recorded import recorded
 from vyre.std._transpose import transposer
 from vyre.std.sorting import KEYS, same_place, unsigned, viewed, where_of
 
@@ -40,11 +42,12 @@ def transpose(x: np.ndarray | Array, *, backend: str | None = None, device: int 
            [3, 6]], dtype=uint8)
     """
     x = elements(x, "argument `x` of vyre.std.transpose", KEYS, axes=2)
-    where = place_of("vyre.std.transpose", backend, device, x)
-    rows, columns = x.shape
-    flat, element = unsigned(x.reshape(rows * columns))
-    made = transposer(element)(flat, rows, columns, **where_of(where))
-    return viewed(made, x.dtype).reshape(columns, rows)
+    place = place_of("vyre.std.transpose", backend, device, x, can_be_step=True)
+    words, element = unsigned(x)
+    if isinstance(words, vyre.Array):
+        words = words.reshape(*x.shape)  # a view of a resident array has one axis
+    made = viewed(transposer(element)(recorded(words), **where_of(place)), x.dtype)
+    return made.reshape(x.shape[1], x.shape[0]) if isinstance(made, vyre.Array) else made
 
 
 def matmul(
@@ -75,16 +78,15 @@ def matmul(
             f"vyre.std.matmul got matrices of {a.dtype} and {b.dtype}. "
             "Fix: write .astype(np.uint32) for the one of uint8."
         )
-    if a.shape[1] != b.shape[0]:
+    if differ(a, b, 1, 0):
         raise BindingError(
             f"argument `b` of vyre.std.matmul must have {a.shape[1]} rows, one for each column of `a`, got shape "
             f"{b.shape}. Fix: pass a matrix of shape ({a.shape[1]}, n)."
         )
-    where = place_of("vyre.std.matmul", backend, device, a, b)
-    same_place("vyre.std.matmul", where, a, b)
-    (m, k), n = a.shape, b.shape[1]
+    place = place_of("vyre.std.matmul", backend, device, a, b, can_be_step=True)
+    same_place("vyre.std.matmul", place, a, b)
     element = u32 if a.dtype == np.uint32 else u8
-    return multiplier(element)(a.reshape(m * k), b.reshape(k * n), m, k, n, **where_of(where)).reshape(m, n)
+    return multiplier(element)(recorded(a), recorded(b), **where_of(place))
 
 
 explain_calls(globals(), "vyre.std")

@@ -9,11 +9,13 @@ import numpy as np
 import vyre
 from vyre import u32, u64
 from vyre._calls import explain_calls
-from vyre._core import Array
+from vyre._core import Array, DataType
+from vyre._dtype_names import dtype_name
+from vyre._procedure.arrays import ProcedureArray
 from vyre._text import shown
 from vyre.errors import ArgumentError
 from vyre.std._extremes import extreme_index
-from vyre.std._host import count_of, elements, place_of
+from vyre.std._host import count_of, elements, is_empty, place_of
 from vyre.std._operators import TYPES, Operator, operator_of
 from vyre.std._reductions import reducer
 
@@ -181,24 +183,24 @@ def _reduced(name: str, x: Any, op: Any, identity: Any, backend: Any, device: An
     where = f"vyre.std.{name}"
     x = elements(x, f"argument `x` of {where}", list(TYPES))
     if identity is not None:
-        identity = count_of(identity, f"argument `identity` of {where}", *_RANGES[x.dtype.name])
-    operator = operator_of(op, TYPES[x.dtype.name], identity, where)
-    if not len(x) and (operator.identity is None or op in ("min", "max")):
+        identity = count_of(identity, f"argument `identity` of {where}", *_RANGES[dtype_name(x.dtype)])
+    operator = operator_of(op, TYPES[dtype_name(x.dtype)], identity, where)
+    if is_empty(x) and (operator.identity is None or op in ("min", "max")):
         fix = f"ask for {name} where len(x) > 0" if op in ("min", "max") else f"write {where}(x, op, identity=...)"
         raise ArgumentError(f"{where} of no elements has no value with `{op}`. Fix: {fix}.")
-    if not len(x):
+    if is_empty(x):
         return _constant(name, operator.identity, x, backend, device)
     return _run(name, reducer(operator), x, backend, device)
 
 
 def _constant(name: str, value: int | None, x: Any, backend: Any, device: Any) -> Any:
-    place = place_of(f"vyre.std.{name}", backend, device, x)
+    place = place_of(f"vyre.std.{name}", backend, device, x, can_be_step=True)
     host = np.array([value], x.dtype)
     return host[0] if place.on_host else place.array(host)
 
 
 def _run(name: str, procedure: Any, x: Any, backend: Any, device: Any) -> Any:
-    place = place_of(f"vyre.std.{name}", backend, device, x)
+    place = place_of(f"vyre.std.{name}", backend, device, x, can_be_step=True)
     result = procedure(place.array(x))
     return result.numpy()[0] if place.on_host else result
 
@@ -209,10 +211,12 @@ def _truth(name: str, op: str, x: Any, backend: Any, device: Any) -> Any:
         x = x.astype(np.uint32)
     elif isinstance(x, Array) and x.dtype == bool:
         x = x.astype(np.uint32)
+    elif isinstance(x, ProcedureArray) and x.dtype is DataType.Bool:
+        x = x.view(u32)
     x = elements(x, where, [*TYPES])
     operator: Operator = operator_of(op, u32, None, f"vyre.std.{name}")
-    place = place_of(f"vyre.std.{name}", backend, device, x)
-    result = reducer(operator, TYPES[x.dtype.name], truth=True)(place.array(x))
+    place = place_of(f"vyre.std.{name}", backend, device, x, can_be_step=True)
+    result = reducer(operator, TYPES[dtype_name(x.dtype)], truth=True)(place.array(x))
     return bool(result.numpy()[0]) if place.on_host else _as_truth(result)
 
 
@@ -223,10 +227,10 @@ def _as_truth(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
 
 def _extreme(name: str, op: str, x: Any, backend: Any, device: Any) -> Any:
     x = elements(x, f"argument `x` of vyre.std.{name}", list(TYPES))
-    if not len(x):
+    if is_empty(x):
         raise ArgumentError(f"vyre.std.{name} of no elements has no value. Fix: ask for {name} where len(x) > 0.")
-    place = place_of(f"vyre.std.{name}", backend, device, x)
-    result = extreme_index(op, TYPES[x.dtype.name])(place.array(x))
+    place = place_of(f"vyre.std.{name}", backend, device, x, can_be_step=True)
+    result = extreme_index(op, TYPES[dtype_name(x.dtype)])(place.array(x))
     return int(result.numpy()[0]) if place.on_host else result
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre._calls import explain_calls
+from vyre._dtype_names import dtype_name
 from vyre._text import shown
 from vyre.errors import ArgumentError
 from vyre.std._host import elements, place_of
@@ -56,13 +57,13 @@ def scan(
             f"argument `inclusive` of vyre.std.scan must be True or False, got {shown(inclusive)}. "
             "Fix: write inclusive=False."
         )
-    operator = operator_of(op, TYPES[x.dtype.name], None, "vyre.std.scan")
+    operator = operator_of(op, TYPES[dtype_name(x.dtype)], None, "vyre.std.scan")
     if not inclusive and operator.identity is None:
         raise ArgumentError(
             f"vyre.std.scan with inclusive=False begins with the identity, and `{op}` has none. "
             "Fix: write inclusive=True."
         )
-    place = place_of("vyre.std.scan", backend, device, x)
+    place = place_of("vyre.std.scan", backend, device, x, can_be_step=True)
     return place.result(scanner(operator, bool(inclusive))(place.array(x)))
 
 
@@ -76,8 +77,8 @@ def cumsum(x: np.ndarray | Array, *, backend: str | None = None, device: int | D
     array([3, 4, 6], dtype=uint32)
     """
     x = elements(x, "argument `x` of vyre.std.cumsum", list(TYPES))
-    place = place_of("vyre.std.cumsum", backend, device, x)
-    return place.result(scanner(operator_of("add", TYPES[x.dtype.name], None, ""), True)(place.array(x)))
+    place = place_of("vyre.std.cumsum", backend, device, x, can_be_step=True)
+    return place.result(scanner(operator_of("add", TYPES[dtype_name(x.dtype)], None, ""), True)(place.array(x)))
 
 
 explain_calls(globals(), "vyre.std")

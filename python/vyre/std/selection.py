@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import vyre
 from vyre._calls import explain_calls
 from vyre.errors import ArgumentError
 from vyre.std._host import count_of, elements, place_of
+from vyre.std._recorded import recorded
 from vyre.std._selection import selector
 from vyre.std.sorting import KEYS, flip_of, unsigned, viewed, where_of
 
@@ -38,14 +40,16 @@ def topk(
     (array([9, 9, 4], dtype=uint32), array([1, 3, 2], dtype=uint32))
     """
     x = elements(x, "argument `x` of vyre.std.topk", KEYS)
-    count = count_of(k, "argument `k` of vyre.std.topk", 0, 2**32 - 1)
-    if count > len(x):
+    count = k if isinstance(k, vyre.Size) else count_of(k, "argument `k` of vyre.std.topk", 0, 2**32 - 1)
+    place = place_of("vyre.std.topk", backend, device, x, can_be_step=True)
+    if place.is_step:
+        count = vyre.size_min(count, x.shape[0])
+    elif count > len(x):
         raise ArgumentError(
             f"argument `k` of vyre.std.topk is {count}, and `x` has {len(x)} elements. Fix: write min(k, len(x))."
         )
-    where = place_of("vyre.std.topk", backend, device, x)
     keys, key = unsigned(x)
-    values, positions = selector(key)(keys, count, flip_of(x.dtype, True), **where_of(where))
+    values, positions = selector(key)(recorded(keys), count, flip_of(x.dtype, True), **where_of(place))
     return viewed(values, x.dtype), positions
 
 

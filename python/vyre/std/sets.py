@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from vyre._calls import explain_calls
+from vyre._dtype_names import dtype_name
 from vyre._text import shown
 from vyre.errors import ArgumentError
 from vyre.std._host import elements, place_of
@@ -57,7 +58,7 @@ def unique(
             raise ArgumentError(
                 f"argument `{name}` of {where} must be True or False, got {shown(value)}. Fix: write {name}=True."
             )
-    place = place_of(where, backend, device, x)
+    place = place_of(where, backend, device, x, can_be_step=True)
     keys, key = unsigned(x)
     find = uniquer(key, *(bool(value) for value in asked.values()))
     values, *others, count = find(place.array(keys), flip_of(x.dtype, False))
@@ -170,14 +171,14 @@ def _both(
     """Two arrays of one dtype on the device."""
     where = f"vyre.std.{function}"
     a = elements(a, f"argument `{names[0]}` of {where}", KEYS)
-    b = elements(b, f"argument `{names[1]}` of {where}", [a.dtype.name])
-    place = place_of(where, backend, device, a, b)
+    b = elements(b, f"argument `{names[1]}` of {where}", [dtype_name(a.dtype)])
+    place = place_of(where, backend, device, a, b, can_be_step=True)
     same_place(where, place, a, b)
     if place.on_host:
         for name, each in zip(names, (a, b), strict=True):
             if name != "v":
                 _check_ascending(each, name, where)
-    return place, TYPES[a.dtype.name], [place.array(each) for each in (a, b)]
+    return place, TYPES[dtype_name(a.dtype)], [place.array(each) for each in (a, b)]
 
 
 def _check_ascending(x: np.ndarray, name: str, where: str) -> None:

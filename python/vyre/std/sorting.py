@@ -9,9 +9,13 @@ import numpy as np
 import vyre
 from vyre import i8, i16, i32, u8, u16, u32, u64
 from vyre._calls import explain_calls
+from vyre._dtype_names import dtype_name
+from vyre._procedure.arrays import ProcedureArray
+from vyre._procedure.making import with_elements
 from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError
-from vyre.std._host import elements, place_of
+from vyre.std._host import differ, elements, place_of
+from vyre.std._recorded import recorded
 from vyre.std._sorter import sorter
 
 if TYPE_CHECKING:
@@ -26,7 +30,7 @@ TYPES = {"uint8": u8, "int8": i8, "uint16": u16, "int16": i16, "uint32": u32, "i
 
 def unsigned(array: Any) -> tuple[Any, DataType]:
     """The elements as unsigned ones of as many bits, and their type."""
-    name = "u" + array.dtype.name.removeprefix("u")
+    name = "u" + dtype_name(array.dtype).removeprefix("u")
     return viewed(array, name), TYPES[name]
 
 
@@ -57,7 +61,8 @@ def sort(
     >>> sort(np.array([3, -1, 2], np.int32), descending=True, backend="cpu")
     array([ 3,  2, -1], dtype=int32)
     """
-    keys, key, flip, where = _keys_of(x, "x", "sort", descending, backend, device)
+    x = elements(x, "argument `x` of vyre.std.sort", KEYS)
+    keys, key, flip, where = _keys_of(x, "sort", descending, backend, device)
     return viewed(sorter(key)(keys, flip, **where), x.dtype)
 
 
@@ -83,7 +88,8 @@ def argsort(
     >>> argsort(np.array([30, 10, 20, 10], np.uint32), backend="cpu")
     array([1, 3, 2, 0], dtype=uint32)
     """
-    keys, key, flip, where = _keys_of(x, "x", "argsort", descending, backend, device)
+    x = elements(x, "argument `x` of vyre.std.argsort", KEYS)
+    keys, key, flip, where = _keys_of(x, "argsort", descending, backend, device)
     return sorter(key, u32, positions=True)(keys, flip, **where)[1]
 
 
@@ -112,35 +118,36 @@ def sort_pairs(
     (array([1, 2, 2], dtype=uint8), array([6, 5, 7], dtype=uint32))
     """
     values = elements(values, "argument `values` of vyre.std.sort_pairs", _VALUES)
-    compared, key, flip, where = _keys_of(keys, "keys", "sort_pairs", descending, backend, device, values)
-    if len(values) != len(keys):
+    keys = elements(keys, "argument `keys` of vyre.std.sort_pairs", KEYS)
+    compared, key, flip, where = _keys_of(keys, "sort_pairs", descending, backend, device, values)
+    if differ(values, keys):
         raise BindingError(
             f"argument `values` of vyre.std.sort_pairs must have one value for each of the {len(keys)} keys, got "
             f"{len(values)}. Fix: pass arrays of one length."
         )
     carried, value = unsigned(values)
-    made = sorter(key, value)(compared, carried, flip, **where)
+    made = sorter(key, value)(compared, recorded(carried), flip, **where)
     return viewed(made[0], keys.dtype), viewed(made[1], values.dtype)
 
 
 def _keys_of(
-    x: Any, name: str, function: str, descending: Any, backend: Any, device: Any, *others: Any
+    x: Any, function: str, descending: Any, backend: Any, device: Any, *others: Any
 ) -> tuple[Any, DataType, int, dict[str, Any]]:
     """The keys as unsigned ones, their type, `flip` of the procedure, and where it runs."""
-    x = elements(x, f"argument `{name}` of vyre.std.{function}", KEYS)
     if not isinstance(descending, (bool, np.bool_)):
         raise ArgumentError(
             f"argument `descending` of vyre.std.{function} must be True or False, got {shown(descending)}. "
             "Fix: write descending=True."
         )
-    where = place_of(f"vyre.std.{function}", backend, device, x, *others)
-    same_place(f"vyre.std.{function}", where, x, *others)
-    return *unsigned(x), flip_of(x.dtype, bool(descending)), where_of(where)
+    place = place_of(f"vyre.std.{function}", backend, device, x, *others, can_be_step=True)
+    same_place(f"vyre.std.{function}", place, x, *others)
+    keys, key = unsigned(x)
+    return recorded(keys), key, flip_of(x.dtype, bool(descending)), where_of(place)
 
 
 def same_place(function: str, place: Any, *arrays: Any) -> None:
     """Refuse numpy arrays beside resident ones."""
-    if not place.on_host and any(isinstance(each, np.ndarray) for each in arrays):
+    if not place.on_host and not place.is_step and any(isinstance(each, np.ndarray) for each in arrays):
         raise BindingError(f"{function} got a numpy array beside a resident one. Fix: write vyre.array(x) for it.")
 
 
@@ -158,7 +165,9 @@ def where_of(place: Any) -> dict[str, Any]:
 def viewed(array: Any, dtype: Any) -> Any:
     """The elements of an array as those of another dtype of as many bits, which is the same memory."""
     name = np.dtype(dtype).name
-    if array.dtype.name == name:
+    if isinstance(array, ProcedureArray):
+        return with_elements(array, TYPES[name])
+    if dtype_name(array.dtype) == name:
         return array
     return array.view(TYPES[name]) if isinstance(array, vyre.Array) else array.view(name)
 

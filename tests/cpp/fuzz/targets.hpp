@@ -18,6 +18,7 @@
 #include "support/random_program.hpp"
 #include "support/valid_program.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/emit/ptx/emit.hpp"
 #include "vyre/emit/wgsl/emit.hpp"
 #include "vyre/ir/parse.hpp"
 #include "vyre/ir/print.hpp"
@@ -171,15 +172,17 @@ inline void whole_path(std::string_view input) {
   if (!verdict.program) return;
 
   std::optional<validate::ValidProgram> optimized;
-  lower::Kernel kernel, plain;
+  lower::Kernel kernel, plain, for_ptx;
   try {
     optimized = transform::optimize(*verdict.program);
     kernel = lower::lower(*verdict.program);
     plain = lower::lower(*verdict.program, {.passes = false});
+    for_ptx = lower::lower(*verdict.program, {}, lower::kPtxTarget);
   } catch (const LoweringError&) {
     return;  // it outgrows the limits by its calls
   }
   require(!wgsl::emit(kernel).empty() && !wgsl::emit(plain).empty(), "no WGSL");
+  require(ptx::emit(for_ptx).text.ends_with("  ret;\n}\n"), "no PTX");
 #if VYRE_HAS_SPIRV
   for (const lower::Kernel* each : {&kernel, &plain}) {
     for (const bool check_loops : {false, true}) {

@@ -3,9 +3,14 @@
 #include "vyre/run/cpu/native/native.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -16,6 +21,7 @@
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cpu/native/code_pages.hpp"
+#include "vyre/run/cpu/native/perf_map.hpp"
 #include "vyre/run/reference/reference.hpp"
 
 namespace vyre::test {
@@ -61,6 +67,74 @@ TEST(CodePages, are_executed_and_cannot_be_written) {
   EXPECT_NE(line.find("vyre-code"), std::string::npos) << line;
 }
 
+TEST(CodePages, of_anonymous_memory_are_executed_and_are_not_writable) {
+  const std::vector<std::byte> code = {std::byte{0xB8}, std::byte{43}, std::byte{0}, std::byte{0}, std::byte{0}, std::byte{0xC3}};
+  const auto pages = CodePages::make(code, run::cpu::native::Backing::Anonymous);
+  ASSERT_NE(pages, nullptr);
+  EXPECT_EQ(reinterpret_cast<int (*)()>(const_cast<void*>(pages->start()))(), 43);
+  const std::string line = mapping_of(pages->start());
+  EXPECT_NE(line.find(" r-xp "), std::string::npos) << line;
+  EXPECT_EQ(line.find('/'), std::string::npos) << line;
+}
+
+// A folder that is gone at the end.
+class Folder {
+ public:
+  Folder() : path_(std::filesystem::path(testing::TempDir()) / ("vyre-perf-" + std::to_string(getpid()))) {
+    std::filesystem::create_directory(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+  std::string operator/(const char* name) const { return path_ / name; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(PerfMap, lines_are_appended_to_a_file_of_this_user_alone) {
+  using run::cpu::native::append_line;
+  const Folder folder;
+  const std::string path = folder / "map";
+  EXPECT_EQ(append_line(path.c_str(), "one\n"), "");
+  EXPECT_EQ(append_line(path.c_str(), "two\n"), "");
+  EXPECT_EQ(text_of(path), "one\ntwo\n");
+  struct stat found {};
+  ASSERT_EQ(stat(path.c_str(), &found), 0);
+  EXPECT_EQ(found.st_mode & 07777, 0600u);
+}
+
+TEST(PerfMap, nothing_else_that_lies_at_the_path_is_written) {
+  using run::cpu::native::append_line;
+  const Folder folder;
+  const std::string victim = folder / "victim", link = folder / "link", name = folder / "name", pipe = folder / "pipe";
+  std::ofstream(victim) << "kept";
+  std::filesystem::create_symlink(victim, link);
+  EXPECT_EQ(append_line(link.c_str(), "x\n"), "Too many levels of symbolic links");
+  std::filesystem::create_hard_link(victim, name);
+  EXPECT_EQ(append_line(name.c_str(), "x\n"), "it has another name too");
+  EXPECT_EQ(text_of(victim), "kept");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_EQ(append_line(pipe.c_str(), "x\n"), "No such device or address");
+  EXPECT_EQ(append_line((folder / "missing/map").c_str(), "x\n"), "No such file or directory");
+  if (geteuid() != 0) return;  // nobody else gives files away
+  const std::string other = folder / "other";
+  std::ofstream(other) << "kept";
+  ASSERT_EQ(chown(other.c_str(), 1, 1), 0);
+  EXPECT_EQ(append_line(other.c_str(), "x\n"), "it belongs to another user");
+  EXPECT_EQ(text_of(other), "kept");
+}
+
+TEST(PerfMap, a_line_has_start_and_size_in_hexadecimal_digits_and_the_name) {
+  EXPECT_EQ(run::cpu::native::perf_map_line(reinterpret_cast<const void*>(std::uintptr_t{0x7f00abcd}), 31, "vyre:12"),
+            "7f00abcd 1f vyre:12\n");
+}
+
 TEST(CodePages, are_given_back) {
   const std::vector<std::byte> code(5000, std::byte{0xC3});
   const void* start = nullptr;
@@ -90,6 +164,50 @@ TEST(Native, code_is_the_same_each_time) {
     ASSERT_EQ(one->pages->bytes(), other->pages->bytes());
     EXPECT_EQ(std::memcmp(one->pages->start(), other->pages->start(), one->pages->bytes()), 0);
   }
+}
+
+// What is shown of a program (machine_code.hpp) is what runs, and its parts begin in the order of the bytes.
+TEST(Native, translation_is_the_code_that_runs) {
+  for (const Vectors vectors : run::cpu::native::available_vectors()) {
+    for (const ConformanceCase& each : conformance_cases()) {
+      const lower::Kernel kernel = kernel_of(each.program);
+      run::cpu::native::Refusal refusal;
+      const auto shown = run::cpu::native::translate(kernel, vectors, refusal);
+      const auto runs = run::cpu::native::compile_native(kernel, vectors);
+      ASSERT_TRUE(shown) << each.name;
+      ASSERT_EQ(shown->code.size(), runs->pages->bytes()) << each.name;
+      EXPECT_EQ(std::memcmp(shown->code.data(), runs->pages->start(), shown->code.size()), 0) << each.name;
+      EXPECT_TRUE(std::ranges::is_sorted(shown->marks, {}, &run::cpu::native::Mark::offset)) << each.name;
+      EXPECT_TRUE(std::ranges::is_sorted(shown->constants)) << each.name;
+      EXPECT_EQ(shown->marks.front().offset, 0u);
+      EXPECT_LT(shown->marks.back().offset, shown->constants.empty() ? shown->code.size() : shown->constants.front()) << each.name;
+    }
+  }
+}
+
+// With a processor that lacks an instruction set, its code can still be shown.
+TEST(Native, every_set_is_translated_on_every_processor) {
+  const lower::Kernel kernel = kernel_of(Sample().out("out").size(64).add(store("out", gid(0), u32(1))).make());
+  run::cpu::native::Refusal refusal;
+  EXPECT_EQ(run::cpu::native::translate(kernel, Vectors::Avx2, refusal)->width, 8);
+  EXPECT_EQ(run::cpu::native::translate(kernel, Vectors::Avx512, refusal)->width, 16);
+}
+
+TEST(Native, a_kernel_that_nests_too_deep_is_refused_with_the_reason) {
+  const auto nested = [](std::uint32_t depth) {
+    lower::Kernel kernel;
+    kernel.code.push_back({.op = lower::Opcode::Constant, .lanes = 1, .imm = 1});
+    for (std::uint32_t k = 0; k < depth; ++k) kernel.code.push_back({.op = lower::Opcode::If, .a = lower::ValueId{0}});
+    for (std::uint32_t k = 0; k < depth; ++k) kernel.code.push_back({.op = lower::Opcode::EndIf});
+    kernel.partner = lower::partners(kernel.code);
+    return kernel;
+  };
+  run::cpu::native::Refusal refusal;
+  EXPECT_TRUE(run::cpu::native::translate(nested(64), Vectors::Avx2, refusal));
+  EXPECT_EQ(refusal.reason, "");
+  EXPECT_FALSE(run::cpu::native::translate(nested(65), Vectors::Avx2, refusal));
+  EXPECT_EQ(refusal.reason, "its Ifs and Loops are nested more than 64 deep");
+  EXPECT_EQ(refusal.fix, "nest fewer of them");
 }
 
 // Runs on the reference, and as machine code with each instruction set, one thread and three.

@@ -57,7 +57,7 @@ def test_calls_and_what_is_written_by_hand_lower_to_the_same_words():
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(2, 12))
 def test_many_calls_lower_to_the_same_words_and_text(seed):
-    check(seed, targets=("spirv", "wgsl"))
+    check(seed, targets=("spirv", "wgsl", "ptx"))
 
 
 def test_what_is_written_by_hand_gives_the_bytes_of_the_calls():

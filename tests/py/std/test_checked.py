@@ -170,3 +170,18 @@ def test_no_procedure_of_the_library_makes_a_mistake(name, monkeypatch):
         CALLS[name]()
     assert checked, "the call ran no procedure"
     assert found == []
+
+
+@pytest.mark.parametrize("name", sorted(CALLS.keys() - {"Regex", "Patterns"}))
+def test_the_calls_that_are_steps_of_a_procedure_are_known(name):
+    @vyre.procedure
+    def outer(x: vyre.InOut[vyre.u32]):
+        CALLS[name]()
+
+    refusal = ""
+    try:
+        _ = outer.procedure
+    except (vyre.ArgumentError, vyre.BindingError) as error:
+        refusal = str(error)
+    is_refused = "cannot be a step" in refusal or name == "bincount"
+    assert is_refused == (name not in std._STEPS)

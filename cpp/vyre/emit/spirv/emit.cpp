@@ -30,7 +30,7 @@ constexpr Spelling signed_function(GLSLstd450 which) { return {Form::SignedFunct
 constexpr Spelling atomically(spv::Op op) { return {Form::Atomic, op}; }
 
 constexpr Spelling kSpellings[] = {
-#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl) spirv,
+#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl, ptx) spirv,
 #include "vyre/lower/opcodes.def"
 };
 static_assert(std::ranges::all_of(lower::kOpcodes, [](const lower::OpcodeInfo& row) {
@@ -41,7 +41,6 @@ static_assert(std::ranges::all_of(lower::kOpcodes, [](const lower::OpcodeInfo& r
 }  // namespace
 
 std::vector<Word> Emitter::run() {
-  find_uses();
   declare();
   load_addresses();
   zero_shared();
@@ -66,44 +65,6 @@ std::vector<Word> Emitter::run() {
   return module_.words();
 }
 
-// Finds the forms of each value that are used. A value without uses is not made, unless its instruction has an effect.
-void Emitter::find_uses() {
-  const std::vector<Instruction>& code = kernel_.code;
-  boolean_.resize(code.size());
-  for (std::size_t at = 0; at < code.size(); ++at) {
-    const Instruction& it = code[at];
-    boolean_[at] = is_comparison(it.op) || (is_bitwise(it.op) && boolean_[it.a.index] && boolean_[it.b.index]);
-  }
-  uses_.resize(code.size());
-  for (std::size_t at = code.size(); at-- > 0;) {
-    const Instruction& it = code[at];
-    const Use use = uses_[at];
-    if (!has_effect(it.op) && !use.as_bits && !use.as_truth) continue;
-    if (accesses_memory(it.op)) {
-      uses_[it.a.index].as_index = true;
-    } else if (use.as_index || it.op == Opcode::WriteVariable) {
-      // A value that is read from a variable may be an index.
-      for (const ValueId operand : {it.a, it.b, it.c, it.d}) {
-        if (operand.valid()) uses_[operand.index].as_index = true;
-      }
-    }
-    if (it.op == Opcode::If) {
-      uses_[it.a.index].as_truth = true;
-    } else if (it.op == Opcode::Select) {
-      uses_[it.a.index].as_truth = true;
-      uses_[it.b.index].as_bits = true;
-      uses_[it.c.index].as_bits = true;
-    } else if (tests_truth(it)) {
-      uses_[it.a.index].as_truth = true;
-    } else {
-      const bool truths = boolean_[at] && !is_comparison(it.op);
-      for (const ValueId operand : {it.a, it.b, it.c, it.d}) {
-        if (operand.valid()) (truths ? uses_[operand.index].as_truth : uses_[operand.index].as_bits) = true;
-      }
-    }
-  }
-}
-
 Word Emitter::extended(GLSLstd450 function, Word type, std::initializer_list<Word> operands) {
   const Word id = module_.fresh();
   std::vector<Word> words{type, id, glsl_, static_cast<Word>(function)};
@@ -114,12 +75,12 @@ Word Emitter::extended(GLSLstd450 function, Word type, std::initializer_list<Wor
 
 void Emitter::define_truth(std::uint32_t at, Word id) {
   values_[at].truth = id;
-  if (uses_[at].as_bits) values_[at].bits = result(spv::OpSelect, uint(), {id, constant(1), constant(0)});
+  if (uses_.as_bits(at)) values_[at].bits = result(spv::OpSelect, uint(), {id, constant(1), constant(0)});
 }
 
 void Emitter::define_bits(std::uint32_t at, Word id) {
   values_[at].bits = id;
-  if (uses_[at].as_truth) values_[at].truth = result(spv::OpINotEqual, boolean(), {id, constant(0)});
+  if (uses_.as_truth(at)) values_[at].truth = result(spv::OpINotEqual, boolean(), {id, constant(0)});
 }
 
 Word Emitter::input(Word variable, std::uint32_t axis) {
@@ -141,9 +102,9 @@ Word Emitter::local_id(std::uint32_t axis) { return kernel_.workgroup_size[axis]
 void Emitter::instruction(std::uint32_t at) {
   const Instruction& code = kernel_.code[at];
   VYRE_ASSERT(!code.bounded);
-  if (!has_effect(code.op) && !uses_[at].as_bits && !uses_[at].as_truth) return;
-  const Word volatility = options_.addresses && uses_[at].as_index ? spv::MemoryAccessVolatileMask : spv::MemoryAccessMaskNone;
-  if (tests_truth(code)) {
+  if (!uses_.is_made(at)) return;
+  const Word volatility = options_.addresses && uses_.as_index(at) ? spv::MemoryAccessVolatileMask : spv::MemoryAccessMaskNone;
+  if (uses_.tests_truth(code)) {
     return define_truth(at, code.op == Opcode::Ne ? truth(code.a) : result(spv::OpLogicalNot, boolean(), {truth(code.a)}));
   }
   const Spelling& spelling = kSpellings[static_cast<std::size_t>(code.op)];
@@ -157,7 +118,7 @@ void Emitter::instruction(std::uint32_t at) {
     case Form::Unary:
       return define_bits(at, result(op, uint(), {bits(code.a)}));
     case Form::Bitwise:
-      if (boolean_[at]) {
+      if (uses_.is_boolean(at)) {
         return define_truth(at, result(static_cast<spv::Op>(spelling.of_truths), boolean(), {truth(code.a), truth(code.b)}));
       }
       [[fallthrough]];

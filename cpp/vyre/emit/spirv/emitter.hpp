@@ -13,6 +13,7 @@
 #include "vyre/emit/spirv/module.hpp"
 #include "vyre/emit/spirv/options.hpp"
 #include "vyre/emit/unused_lanes.hpp"
+#include "vyre/emit/uses.hpp"
 #include "vyre/lower/kernel.hpp"
 
 namespace vyre::spirv {
@@ -35,11 +36,6 @@ class Emitter {
   std::vector<Word> run();
 
  private:
-  // The ways in which live instructions use a value.
-  struct Use {
-    bool as_bits = false, as_truth = false;
-    bool as_index = false;  // an index may depend on it
-  };
   // The address of a buffer's first byte, as two halves: not every driver has integers of 64 bits.
   struct Address {
     Word low, high;
@@ -59,7 +55,6 @@ class Emitter {
   };
 
   // emit.cpp
-  void find_uses();
   void instruction(std::uint32_t at);
   // `volatility` is the mask that loads from memory get besides.
   void own_instruction(std::uint32_t at, Word volatility);
@@ -132,22 +127,13 @@ class Emitter {
     VYRE_ASSERT(values_[value.index].truth != 0);
     return values_[value.index].truth;
   }
-  bool is_zero(ValueId value) const {
-    const Instruction& instruction = kernel_.code[value.index];
-    return instruction.op == Opcode::Constant && instruction.imm == 0;
-  }
-  // A comparison of a boolean with zero is that boolean, or its opposite.
-  bool tests_truth(const Instruction& code) const {
-    return (code.op == Opcode::Eq || code.op == Opcode::Ne) && boolean_[code.a.index] && is_zero(code.b);
-  }
 
   const Kernel& kernel_;
   const Options& options_;
   Module module_;
 
   std::vector<Value> values_;
-  std::vector<std::uint8_t> boolean_;  // by value: whether it is 0 or 1, and made as a bool
-  std::vector<Use> uses_;              // by value
+  const emit::Uses uses_{kernel_};
   std::vector<Region> regions_;
   const std::vector<bool> closed_loops_ = emit::loops_closed_to_unused_lanes(kernel_);
   Word block_ = 0;     // the label of the current block

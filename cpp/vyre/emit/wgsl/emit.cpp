@@ -48,7 +48,7 @@ std::string parameter(std::uint32_t word) { return fmt::format("params[{}].{}", 
 
 // The value of each opcode as an expression: the `wgsl` column of opcodes.def.
 constexpr std::string_view kSpellings[] = {
-#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl) wgsl,
+#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl, ptx) wgsl,
 #include "vyre/lower/opcodes.def"
 };
 

@@ -26,6 +26,7 @@
 #include "vyre/run/cpu/machine.hpp"
 #if VYRE_NATIVE
 #include "vyre/run/cpu/native/native.hpp"
+#include "vyre/run/cpu/native/perf_map.hpp"
 #endif
 #include "vyre/run/deadline.hpp"
 #include "vyre/run/host_copy.hpp"
@@ -59,9 +60,18 @@ NativeVectors native_vectors(std::string_view instructions) {
   }
   return std::nullopt;
 }
+
+// The vectors of machine code here, or why programs are interpreted.
+std::string machine_code(const NativeVectors& vectors) {
+  if (!vectors) return "none: the processor lacks AVX2";
+  constexpr std::byte kReturn[] = {std::byte{0xc3}};
+  if (native::CodePages::make(kReturn) == nullptr) return "none: the system executes nothing that a process has written";
+  return std::string(native::name(*vectors));
+}
 #else
 using NativeVectors = std::monostate;
 NativeVectors native_vectors(std::string_view) { return {}; }
+std::string machine_code(const NativeVectors&) { return "none: this build makes none"; }
 #endif
 
 // The state that the threads of a call share.
@@ -244,7 +254,12 @@ class CpuExecutable : public Executable {
     }
     std::call_once(compiled.native_once, [&] {
       const Span span("compile");
-      compiled.native = native::compile_native(compiled.kernel, *vectors_);
+      const bool perf = native::perf_map_wanted();
+      compiled.native = native::compile_native(compiled.kernel, *vectors_, perf ? native::Backing::Anonymous : native::Backing::SealedFile);
+      if (perf && compiled.native != nullptr) {
+        const native::CodePages& pages = *compiled.native->pages;
+        native::add_to_perf_map(pages.start(), pages.bytes(), fmt::format("vyre:{:016x}", program_->hash()));
+      }
     });
     if (compiled.native == nullptr || !native::can_run(compiled.kernel, memory)) return false;
     const native::NativeBatches batches(*compiled.native, compiled.kernel, grid);
@@ -338,6 +353,7 @@ class CpuBackend : public Backend {
     device.driver = fmt::format("vyre, {}, {} thread{}", lanes_.name, threads_, threads_ == 1 ? "" : "s");
     device.kind = "cpu";
     device.usable = device.is_default = true;
+    device.probes = {{"machine_code", machine_code(vectors_)}};
     device.limits = {{"maxComputeWorkGroupInvocations", kMaxHostInvocations}, {"maxComputeSharedMemorySize", kMaxHostWorkgroupBytes}};
     return {device};
   }
@@ -350,10 +366,11 @@ class CpuBackend : public Backend {
   std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions&) override {
     return record_on_host(std::move(calls), Awaited::Cpu);
   }
-  std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool) override {
+  std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) override {
     check_only_device(device, name());
-    return std::make_unique<HostStorage>(bytes);
+    return std::make_unique<HostStorage>(bytes, zeroed);
   }
+  bool plans_any_memory() const override { return true; }
 
  private:
   const Lanes& lanes_;

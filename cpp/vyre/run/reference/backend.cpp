@@ -71,6 +71,7 @@ class ReferenceBackend : public Backend {
     check_only_device(device, name());
     return std::make_unique<ReferenceExecutable>(program);
   }
+  bool plans_any_memory() const override { return true; }
   std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override { return sequence_on_host(std::move(steps)); }
   std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions&) override {
     return record_on_host(std::move(calls), Awaited::Reference);

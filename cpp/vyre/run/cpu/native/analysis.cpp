@@ -13,17 +13,26 @@ using lower::Opcode;
 using lower::ValueId;
 
 // Blocks may be nested this deep: some steps look at all blocks around a position.
-constexpr std::uint32_t kDeepest = 64;
+constexpr std::uint32_t kDeepest = 64;  // the refusal below says so too
 
 class Analyser {
  public:
-  explicit Analyser(const Kernel& kernel) : kernel_(kernel), size_(static_cast<std::uint32_t>(kernel.code.size())) {}
+  Analyser(const Kernel& kernel, Refusal& refusal)
+      : kernel_(kernel), refusal_(refusal), size_(static_cast<std::uint32_t>(kernel.code.size())) {}
 
   std::optional<Analysis> run() {
     found_.whole_workgroups = needs_whole_workgroups(kernel_);
     found_.uniformity = find_uniformity(kernel_, found_.whole_workgroups ? Batch::Workgroup : Batch::Row);
     found_.selected = select_instructions(kernel_);
-    if (!find_blocks() || !find_regions()) return std::nullopt;
+    if (!find_blocks()) {
+      refusal_ = {"its Ifs and Loops are nested more than 64 deep", "nest fewer of them"};
+      return std::nullopt;
+    }
+    if (!find_regions()) {
+      refusal_ = {"not all invocations are known to come to its Barriers at once",
+                  "put Barriers where a condition that is the same for the whole workgroup decides, and Returns behind them"};
+      return std::nullopt;
+    }
     find_forms();
     find_strides();
     make_cells();
@@ -516,6 +525,7 @@ class Analyser {
   }
 
   const Kernel& kernel_;
+  Refusal& refusal_;
   const std::uint32_t size_;
   Analysis found_;
   std::vector<std::uint32_t> around_;
@@ -525,6 +535,6 @@ class Analyser {
 
 }  // namespace
 
-std::optional<Analysis> analyse(const Kernel& kernel) { return Analyser(kernel).run(); }
+std::optional<Analysis> analyse(const Kernel& kernel, Refusal& refusal) { return Analyser(kernel, refusal).run(); }
 
 }  // namespace vyre::run::cpu::native

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "vyre/lower/kernel.hpp"
@@ -66,7 +67,12 @@ struct Analysis {
   std::vector<bool> exits;  // by If and Loop: lanes may return or break in it while others go on
 };
 
-// Nothing when native code cannot do the kernel: barriers that the analysis does not see all lanes come to.
-std::optional<Analysis> analyse(const lower::Kernel& kernel);
+// Why a kernel has no native code, and what to change about its program.
+struct Refusal {
+  std::string_view reason, fix;
+};
+
+// Nothing when native code cannot do the kernel; `refusal` then says why.
+std::optional<Analysis> analyse(const lower::Kernel& kernel, Refusal& refusal);
 
 }  // namespace vyre::run::cpu::native

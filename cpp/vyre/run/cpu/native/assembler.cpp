@@ -103,6 +103,7 @@ void Assembler::write_constants() {
   align(64);
   for (auto& [bytes, label] : constants_) {
     L(label);
+    constant_offsets_.push_back(static_cast<std::uint32_t>(getSize()));
     db(bytes.data(), bytes.size());
   }
 }
@@ -110,8 +111,9 @@ void Assembler::write_constants() {
 void Assembler::write_later() {
   // A cold path may have cold paths of its own.
   for (std::size_t k = 0; k < later_.size(); ++k) {
-    const auto emit = std::move(later_[k]);
-    emit();
+    const Later one = std::move(later_[k]);
+    mark(Part::Rare, one.position);
+    one.emit();
   }
   later_.clear();
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "vyre/lower/opcode.hpp"
+#include "vyre/run/cpu/native/marks.hpp"
 #include "vyre/run/cpu/native/vectors.hpp"
 
 namespace vyre::run::cpu::native {
@@ -59,6 +60,8 @@ class Assembler : public Xbyak::CodeGenerator {
   Address constant_bytes(const std::array<std::uint8_t, 16>& sixteen);  // in all quarters
   Address count_up();                                                   // 0, 1, 2 ...
   void write_constants();
+  // Where write_constants() put them: offsets, in order. All have the size of a vector.
+  const std::vector<std::uint32_t>& constant_offsets() const { return constant_offsets_; }
 
   // --- Masks; `scratch` names a vector (AVX2) or a mask register (AVX-512) that the result may take ---
   Mask compare(lower::Opcode op, const Xmm& a, const Operand& b, const Xmm* b_register, int scratch);
@@ -85,15 +88,25 @@ class Assembler : public Xbyak::CodeGenerator {
   void gather(const Xmm& to, const Xbyak::Reg64& base, int offset, const Xmm& index, int scale, int mask);
 
   // A label behind the code where `emit` continues when it is written; the cold path of a check.
-  void later(std::function<void()> emit) { later_.push_back(std::move(emit)); }
+  void later(std::function<void()> emit) { later_.push_back({std::move(emit), marks_.empty() ? 0 : marks_.back().position}); }
   void write_later();
+
+  // --- Marks ---
+  void mark(Part part, std::uint32_t position = 0) { marks_.push_back({static_cast<std::uint32_t>(getSize()), part, position}); }
+  const std::vector<Mark>& marks() const { return marks_; }
 
  private:
   Xbyak::Label& bytes_at(const std::vector<std::uint8_t>& bytes);
 
   bool wide_;
   std::map<std::vector<std::uint8_t>, Xbyak::Label> constants_;
-  std::vector<std::function<void()>> later_;
+  struct Later {
+    std::function<void()> emit;
+    std::uint32_t position;  // of the instruction that it belongs to
+  };
+  std::vector<Later> later_;
+  std::vector<Mark> marks_;
+  std::vector<std::uint32_t> constant_offsets_;
 };
 
 }  // namespace vyre::run::cpu::native

@@ -35,14 +35,28 @@ class File {
   int descriptor_;
 };
 
-}  // namespace
-
-std::unique_ptr<CodePages> CodePages::make(std::span<const std::byte> code) {
-  if (code.empty()) return nullptr;
+void* sealed(std::span<const std::byte> code) {
   const File file;
   if (!file.fill(code) || !file.seal()) return nullptr;
   void* const start = mmap(nullptr, code.size(), PROT_READ | PROT_EXEC, MAP_PRIVATE, file.descriptor(), 0);
+  return start == MAP_FAILED ? nullptr : start;
+}
+
+void* anonymous(std::span<const std::byte> code) {
+  void* const start = mmap(nullptr, code.size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED) return nullptr;
+  std::memcpy(start, code.data(), code.size());
+  if (mprotect(start, code.size(), PROT_READ | PROT_EXEC) == 0) return start;
+  munmap(start, code.size());
+  return nullptr;
+}
+
+}  // namespace
+
+std::unique_ptr<CodePages> CodePages::make(std::span<const std::byte> code, Backing backing) {
+  if (code.empty()) return nullptr;
+  void* const start = backing == Backing::Anonymous ? anonymous(code) : sealed(code);
+  if (start == nullptr) return nullptr;
   return std::unique_ptr<CodePages>(new CodePages(start, code.size()));
 }
 

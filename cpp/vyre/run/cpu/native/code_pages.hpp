@@ -2,15 +2,21 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 
 namespace vyre::run::cpu::native {
 
+enum class Backing : std::uint8_t {
+  SealedFile,  // nothing can write to the code later
+  Anonymous,   // written, then executable and not writable: perf looks for the names of such memory alone (perf_map.hpp)
+};
+
 class CodePages {
  public:
   // Null when the system does not let this process execute memory that it has filled.
-  static std::unique_ptr<CodePages> make(std::span<const std::byte> code);
+  static std::unique_ptr<CodePages> make(std::span<const std::byte> code, Backing backing = Backing::SealedFile);
   ~CodePages();
   CodePages(const CodePages&) = delete;
   CodePages& operator=(const CodePages&) = delete;

@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstring>
 
-#include "vyre/run/cpu/native/analysis.hpp"
 #include "vyre/run/cpu/native/assembler.hpp"
 #include "vyre/run/cpu/native/translator.hpp"
 
@@ -37,24 +36,45 @@ std::uint64_t work_of(const lower::Kernel& kernel) {
 
 }  // namespace
 
-std::unique_ptr<const NativeCode> compile_native(const lower::Kernel& kernel, Vectors vectors) try {
-  if (!is_supported(kernel)) return nullptr;
-  std::optional<Analysis> analysis = analyse(kernel);
-  if (!analysis) return nullptr;
-  auto result = std::make_unique<NativeCode>();
-  result->whole_workgroups = analysis->whole_workgroups;
+std::optional<Translation> translate(const lower::Kernel& kernel, Vectors vectors, Refusal& refusal) try {
+  if (!is_supported(kernel)) {
+    refusal = {"its Private buffers take more than 64 MiB for the invocations that run at a time",
+               "declare smaller ones, or a smaller workgroup_size"};
+    return std::nullopt;
+  }
+  std::optional<Analysis> analysis = analyse(kernel, refusal);
+  if (!analysis) return std::nullopt;
+  Translation result;
+  result.whole_workgroups = analysis->whole_workgroups;
   Translator translator(kernel, std::move(*analysis), vectors);
-  const std::vector<std::byte> code = translator.run();
-  result->pages = CodePages::make(code);
-  if (result->pages == nullptr) return nullptr;
-  result->layout = translator.layout();
-  result->width = translator.width();
-  result->lanes = translator.lanes();
-  result->padded = translator.padded_lanes();
-  result->work = work_of(kernel);
+  result.code = translator.run();
+  result.marks = translator.marks();
+  result.constants = translator.constants();
+  result.layout = translator.layout();
+  result.width = translator.width();
+  result.lanes = translator.lanes();
+  result.padded = translator.padded_lanes();
   return result;
 } catch (const Xbyak::Error&) {
-  return nullptr;  // of no memory for the code, or of code that is too long for a jump
+  // Of no memory for the code, or of code that is too long for a jump.
+  refusal = {"its code is too long", "divide it into several programs"};
+  return std::nullopt;
+}
+
+std::unique_ptr<const NativeCode> compile_native(const lower::Kernel& kernel, Vectors vectors, Backing backing) {
+  Refusal refusal;
+  const std::optional<Translation> made = translate(kernel, vectors, refusal);
+  if (!made) return nullptr;
+  auto result = std::make_unique<NativeCode>();
+  result->pages = CodePages::make(made->code, backing);
+  if (result->pages == nullptr) return nullptr;
+  result->layout = made->layout;
+  result->whole_workgroups = made->whole_workgroups;
+  result->width = made->width;
+  result->lanes = made->lanes;
+  result->padded = made->padded;
+  result->work = work_of(kernel);
+  return result;
 }
 
 bool can_run(const lower::Kernel& kernel, std::span<const Memory> buffers) {

@@ -5,17 +5,31 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "vyre/lower/kernel.hpp"
 #include "vyre/run/backend.hpp"
 #include "vyre/run/cpu/machine.hpp"
+#include "vyre/run/cpu/native/analysis.hpp"
 #include "vyre/run/cpu/native/code_pages.hpp"
 #include "vyre/run/cpu/native/context.hpp"
+#include "vyre/run/cpu/native/marks.hpp"
 #include "vyre/run/cpu/native/vectors.hpp"
 
 namespace vyre::run::cpu::native {
+
+// What a kernel becomes, before it is put where it can be executed.
+struct Translation {
+  std::vector<std::byte> code;  // instructions, then constants; it may be placed anywhere
+  std::vector<Mark> marks;
+  std::vector<std::uint32_t> constants;  // the offsets of vectors of constants
+  Layout layout;
+  bool whole_workgroups = false;
+  int width = 0, lanes = 0;
+  std::uint32_t padded = 0;
+};
 
 struct NativeCode {
   std::unique_ptr<CodePages> pages;
@@ -27,8 +41,11 @@ struct NativeCode {
   Function function() const { return reinterpret_cast<Function>(const_cast<void*>(pages->start())); }
 };
 
+// Nothing where the kernel has something that only the interpreter does; `refusal` then says what.
+std::optional<Translation> translate(const lower::Kernel& kernel, Vectors vectors, Refusal& refusal);
+
 // Null where the kernel has something that only the interpreter does, and where the system lets no process execute what it has written.
-std::unique_ptr<const NativeCode> compile_native(const lower::Kernel& kernel, Vectors vectors);
+std::unique_ptr<const NativeCode> compile_native(const lower::Kernel& kernel, Vectors vectors, Backing backing = Backing::SealedFile);
 
 // Whether the code can run with these buffers: it counts elements with signed words.
 bool can_run(const lower::Kernel& kernel, std::span<const Memory> buffers);

@@ -9,7 +9,7 @@ namespace vyre::run::cpu::native {
 namespace {
 
 // Offsets in the scratch memory of the frame.
-constexpr std::uint32_t kWords = 0, kValues = 64, kResults = 192, kBase = 320, kWord = 328;
+constexpr std::uint32_t kWords = 0, kValues = 64, kResults = 192, kBase = 320, kWord = 328, kMask = 352;
 
 int log2_of(std::uint32_t power) { return __builtin_ctz(power); }
 
@@ -142,10 +142,41 @@ void Translator::load_word(std::uint32_t position, const Place& place) {
   a_.L(end);
 }
 
+// Emits `rare` aside, for when a lane of the part is not active: it must jump back. What follows is for all lanes.
+template <class Rare>
+void Translator::when_some_lanes(int part, const Rare& rare) {
+  auto* const some = new_label();
+  a_.mask_bits(a_.ecx, exec(part));
+  a_.cmp(a_.ecx, (1u << a_.width()) - 1);
+  a_.jne(*some, Xbyak::CodeGenerator::T_NEAR);
+  a_.later([=, this] {
+    a_.L(*some);
+    masked_ = true;
+    rare();
+  });
+}
+
+// Rows of four words take vector 4, too, which is the mask of the first part with AVX2.
+template <class Row>
+void Translator::keeping_mask(const Place& place, const Row& row) {
+  const bool is_taken = place.lanes == 4 && !a_.wide();
+  if (is_taken) a_.mask_store(frame(scratch_memory_ + kMask), exec(0));
+  row();
+  if (is_taken) a_.mask_load(exec(0), frame(scratch_memory_ + kMask));
+}
+
 void Translator::load_masked_row(std::uint32_t position, const Place& place, int part) {
   const Instruction& i = at(position);
-  if (place.narrow != 0) return load_each(position, place, part);
-  if (place.lanes != 1) return load_gather(position, place, part);
+  if (place.narrow != 0 || place.lanes != 1) {
+    auto* const back = new_label();
+    when_some_lanes(part, [=, this] {
+      place.narrow != 0 ? load_each(position, place, part) : load_gather(position, place, part);
+      a_.jmp(*back);
+    });
+    keeping_mask(place, [&] { load_row(position, place, part, 1); });
+    a_.L(*back);
+    return;
+  }
   const CellId dest = cell_of_result(position, 0);
   if (!is_needed(dest)) return;
   const Xmm index = index_of(i, part);
@@ -316,7 +347,7 @@ void Translator::store(std::uint32_t position) {
     if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
       store_each(i, place, part);
     } else if (masked_) {
-      store_masked_row(i, place, part);
+      store_masked_row(position, place, part);
     } else {
       store_row(position, place, part, 1);
     }
@@ -344,8 +375,18 @@ void Translator::store_word(const Instruction& i, const Place& place) {
   a_.L(end);
 }
 
-void Translator::store_masked_row(const Instruction& i, const Place& place, int part) {
-  if (place.narrow != 0 || place.lanes != 1) return store_each(i, place, part);
+void Translator::store_masked_row(std::uint32_t position, const Place& place, int part) {
+  const Instruction& i = at(position);
+  if (place.narrow != 0 || place.lanes != 1) {
+    auto* const back = new_label();
+    when_some_lanes(part, [=, this] {
+      store_each(at(position), place, part);
+      a_.jmp(*back);
+    });
+    keeping_mask(place, [&] { store_row(position, place, part, 1); });
+    a_.L(*back);
+    return;
+  }
   const Active active = active_lanes(place, index_of(i, part), part);
   row_to_rax(i, part);
   fix_wrapped_row();

@@ -66,11 +66,14 @@ void Translator::lay_out() {
 }
 
 std::vector<std::byte> Translator::run() {
+  a_.mark(Part::Entry);
   prologue();
   walk();
+  a_.mark(Part::Leave);
   a_.L(leave_);
   epilogue();
   a_.write_later();
+  a_.mark(Part::Poll);
   write_poll();
   a_.write_constants();
   a_.ready(Xbyak::CodeArray::PROTECT_RW);
@@ -189,6 +192,7 @@ void Translator::region(const Region& region) {
   Label full, rest, done;
   const bool whole_vectors = analysis_.whole_workgroups && workgroup_lanes_ % static_cast<std::uint32_t>(lanes()) == 0;
   const bool once = !whole_vectors && kernel_.code.size() > kLargest;
+  a_.mark(once ? Part::Rest : Part::Full);
   a_.xor_(a_.r13d, a_.r13d);
   if (!once) {
     a_.L(full);
@@ -199,6 +203,7 @@ void Translator::region(const Region& region) {
     a_.add(a_.r13, lanes());
     a_.jmp(full);
   }
+  if (!whole_vectors && !once) a_.mark(Part::Rest);
   a_.L(rest);
   if (!whole_vectors) {
     a_.cmp(a_.r13, a_.qword[a_.r15 + offsetof(Context, lanes)]);
@@ -223,12 +228,14 @@ void Translator::body(const Region& region, bool masked) {
   }
   if (!analysis_.whole_workgroups && !kernel_.privates.empty()) clear_privates();
   for (std::uint32_t position = region.begin; position < region.end; ++position) instruction(position);
+  a_.mark(Part::Next);
   a_.L(end);
   end_of_group_ = nullptr;
 }
 
 void Translator::instruction(std::uint32_t position) {
   const Instruction& i = at(position);
+  a_.mark(Part::Instruction, position);
   if (analysis_.selected[position] == Selected::Nothing) return;
   if (const CellId first = analysis_.first_lane[position]; first != kNone) {
     if (is_needed(first)) first_lane(position);

@@ -31,6 +31,8 @@ class Translator {
   int width() const { return a_.width(); }           // lanes of a vector
   int lanes() const { return a_.width() * parts_; }  // of a group, for which the code runs at a time
   std::uint32_t padded_lanes() const { return crossing_bytes_ / 4; }
+  const std::vector<Mark>& marks() const { return a_.marks(); }
+  const std::vector<std::uint32_t>& constants() const { return a_.constant_offsets(); }
 
  private:
   using Instruction = lower::Instruction;
@@ -145,7 +147,11 @@ class Translator {
   void store_word(const Instruction& i, const Place& place);
   void store_row(std::uint32_t position, const Place& place, int part, int parts);
   void store_vector(const Instruction& i, const Place& place, int part, int elements);
-  void store_masked_row(const Instruction& i, const Place& place, int part);
+  void store_masked_row(std::uint32_t position, const Place& place, int part);
+  template <class Rare>
+  void when_some_lanes(int part, const Rare& rare);
+  template <class Row>
+  void keeping_mask(const Place& place, const Row& row);
   void store_pieces(const Instruction& i, const Place& place, int part, int elements);
   void store_narrow_row(const Place& place, const Xmm& value, int elements);
   void store_each(const Instruction& i, const Place& place, int part);

@@ -21,7 +21,7 @@ Loader system_loader() {
   // volk opens the library. Only the entry point is read from its globals, once.
   static const Loader loader = [] {
     if (volkInitialize() != VK_SUCCESS || vkGetInstanceProcAddr == nullptr) {
-      return Loader{nullptr, "no Vulkan loader (libvulkan.so.1) was found. Fix: install it, on Debian with `apt-get install libvulkan1`."};
+      return Loader{nullptr, "no Vulkan loader (libvulkan.so.1) was found. Fix: install it; `vyre doctor` names the command."};
     }
     if (const std::string damage = deadly_driver(); !damage.empty()) return Loader{nullptr, damage};
     return Loader{vkGetInstanceProcAddr, {}};

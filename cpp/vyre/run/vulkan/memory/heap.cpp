@@ -2,7 +2,7 @@
 // to 4 MiB. A larger block has a buffer of its own, and its size is rounded up by an eighth at most. A block that comes back goes to the
 // front of its size's list, so that a loop of calls gets the same blocks each time, and with them the descriptor sets and plans that were
 // made for these blocks. A block that comes back while the device uses it is kept apart: work that is submitted later may have it at once,
-// and the host when the device is done with it.
+// and the host when the device is done with it. Where more comes back than may be kept, what came back first is freed.
 #include "vyre/run/vulkan/memory/heap.hpp"
 
 #include <algorithm>
@@ -108,30 +108,53 @@ Block Heap::make(VkDeviceSize bytes, BufferUse use) {
 
 void Heap::give_back(Parts part) noexcept {
   const VkDeviceSize bytes = part.front().bytes;
+  Parts freed;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   Unused& unused = this->unused(part.front().use);
   // Beyond the limit, the memory is freed when this returns.
-  if (!unused.keep(bytes)) return;
+  if (!unused.keep(bytes, stream_, freed)) return;
   Parts& idle = unused.by_size.find(bytes)->second.idle;
   idle.splice(idle.begin(), part);
+  idle.front().given_back = ++unused.given_back;
 }
 
 bool Heap::give_back_in_order(Block& block, TimelineValue busy_until) noexcept {
   const VkDeviceSize bytes = block.bytes();
+  Parts freed;  // destroyed after the lock is released
   const std::lock_guard lock(mutex_);
   Unused& unused = this->unused(block.part().use);
-  if (!unused.keep(bytes)) return false;
+  if (!unused.keep(bytes, stream_, freed)) return false;
   Parts& busy = unused.by_size.find(bytes)->second.busy;
   busy.splice(busy.begin(), block.part_);
   busy.front().busy_until = busy_until;
+  busy.front().given_back = ++unused.given_back;
   block.heap_ = nullptr;
   return true;
 }
 
-bool Heap::Unused::keep(VkDeviceSize bytes) noexcept {
+bool Heap::Unused::keep(VkDeviceSize bytes, const Stream& stream, Parts& freed) noexcept {
   if (bytes <= kLargestShared) return true;
-  if (kept + bytes > most) return false;
+  if (bytes > most) return false;
+  while (kept + bytes > most) {
+    if (!free_oldest(stream, freed)) return false;
+  }
   kept += bytes;
+  return true;
+}
+
+bool Heap::Unused::free_oldest(const Stream& stream, Parts& freed) noexcept {
+  Parts* from = nullptr;
+  const auto look_at = [&](Parts& parts) {
+    if (!parts.empty() && (from == nullptr || parts.back().given_back < from->back().given_back)) from = &parts;
+  };
+  for (auto size = by_size.upper_bound(kLargestShared); size != by_size.end(); ++size) {
+    OfOneSize& parts = size->second;
+    look_at(parts.idle);
+    if (!parts.busy.empty() && stream.is_past(parts.busy.back().busy_until)) look_at(parts.busy);
+  }
+  if (from == nullptr) return false;
+  kept -= from->back().bytes;
+  freed.splice(freed.end(), *from, std::prev(from->end()));
   return true;
 }
 

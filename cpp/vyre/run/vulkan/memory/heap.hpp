@@ -48,6 +48,7 @@ class Block {
     std::uint64_t id = 0;
     BufferUse use = BufferUse::Device;
     TimelineValue busy_until = 0;  // the last submission that uses the part, of one that came back before that was done
+    std::uint64_t given_back = 0;  // grows with each part that comes back
   };
   Block(Heap& heap, std::list<Part> part) : heap_(&heap), part_(std::move(part)) {}
   const Part& part() const { return part_.front(); }
@@ -90,9 +91,13 @@ class Heap {
   struct Unused {
     VkDeviceSize kept = 0;  // bytes of the parts that do not share a buffer
     VkDeviceSize most = 0;  // the limit on `kept`
-    // Whether a part of so many bytes may be kept; counts it if so.
-    bool keep(VkDeviceSize bytes) noexcept;
+    std::uint64_t given_back = 0;
     std::map<VkDeviceSize, OfOneSize> by_size;
+    // Whether a part of so many bytes may be kept; counts it if so. Moves those that nobody has wanted for longest to `freed`, to make
+    // room.
+    bool keep(VkDeviceSize bytes, const Stream& stream, Parts& freed) noexcept;
+    // Moves the one that came back first, and that the device does not use, to `freed`. Returns false when there is none.
+    bool free_oldest(const Stream& stream, Parts& freed) noexcept;
   };
   VkDeviceSize class_of(VkDeviceSize bytes) const;
   // Moves a part of `from` into a block.

@@ -1,5 +1,5 @@
 // How it works: submit() takes the next timeline value under the lock and passes the command buffers to the queue, or appends them to
-// queued_ for the submission thread. wait() spins on the semaphore's counter for some microseconds, then sleeps in vkWaitSemaphores.
+// queued_ for the submission thread. wait() spins on the semaphore's counter for a while, then sleeps in vkWaitSemaphores.
 // Retired objects form a list through themselves, so that retiring needs no memory; a wait, and every 64th submission, destroys those whose
 // values are past.
 #include "vyre/run/vulkan/submit/stream.hpp"
@@ -189,7 +189,7 @@ void Stream::wait(TimelineValue value, const Waiting& waiting) {
   const Span span("wait");
   const DeviceApi& api = context_.api();
   waiting.wait(
-      context_.name(), [&] { return done(value); },
+      context_.name(), context_.physical().type != VK_PHYSICAL_DEVICE_TYPE_CPU, [&] { return done(value); },
       [&](std::uint64_t nanoseconds) {
         // A value that the submission thread failed to submit is never signalled, so a wait checks from time to time whether it failed.
         if (may_use_thread_)

@@ -1,0 +1,236 @@
+// Calls of kernels that were made before. Python makes a Launch of a call with resident arrays once it knows that the call is right; the
+// next call with arrays of the same types, shapes and device goes from the arguments to the plan here. Anything else is left to Python,
+// which has the messages.
+#include "launch.hpp"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <variant>
+#include <vector>
+
+#include "bindings.hpp"
+#include "convert.hpp"
+#include "graph.hpp"
+#include "planned.hpp"
+#include "program.hpp"
+#include "resident.hpp"
+#include "vyre/base/error.hpp"
+#include "waiting.hpp"
+
+namespace vyre::python {
+namespace {
+
+std::size_t bound_buffers(const PyProgram& program) {
+  const auto& buffers = program.program.buffers();
+  return static_cast<std::size_t>(std::ranges::count_if(buffers, [](const auto& decl) { return ir::is_bound(decl.access); }));
+}
+
+class Launch {
+ public:
+  // A word of the kernel's parameters: a number that is the same in each call, or half of an argument.
+  struct Word {
+    std::optional<std::size_t> argument;
+    bool high = false;
+    std::uint32_t value = 0;
+  };
+  // What a buffer of the program is given.
+  struct Given {
+    std::size_t argument;
+  };
+  struct New {
+    const ElementType* element;
+    std::vector<py::ssize_t> shape;
+    bool zeroed;
+  };
+  struct Kept {
+    py::object array;
+  };
+  struct Words {};
+  using Slot = std::variant<Given, New, Kept, Words>;
+
+  py::object program;
+  std::vector<std::variant<PyArray, NumberRange>> arguments;  // arrays without their memory
+  std::vector<Slot> slots;
+  std::vector<Word> words;
+  std::vector<std::size_t> results;  // slots
+  run::Grid grid;
+
+  // Empty when the call is another one than this was made for.
+  py::object call(const py::tuple& given) const {
+    if (given.size() != arguments.size()) return {};
+    std::vector<std::uint64_t> numbers(arguments.size());
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+      const py::handle value = PyTuple_GET_ITEM(given.ptr(), static_cast<Py_ssize_t>(k));
+      if (const auto* range = std::get_if<NumberRange>(&arguments[k])) {
+        const auto number = number_in(value, *range);
+        if (!number) return {};
+        numbers[k] = *number;
+      } else if (!is<PyArray>(value) || !same(value.cast<const PyArray&>(), std::get<PyArray>(arguments[k]))) {
+        return {};
+      }
+    }
+    return run(given, numbers);
+  }
+
+  // Whether its parts name each other rightly, so that call() can follow them.
+  bool whole() const {
+    const auto is_array = [&](std::size_t k) { return k < arguments.size() && std::holds_alternative<PyArray>(arguments[k]); };
+    const auto fits = [&](const Slot& slot) {
+      if (const auto* made = std::get_if<New>(&slot)) return has_size(*made);
+      const auto* given = std::get_if<Given>(&slot);
+      return given == nullptr || is_array(given->argument);
+    };
+    const auto is_number = [&](const Word& word) {
+      return !word.argument || (*word.argument < arguments.size() && !is_array(*word.argument));
+    };
+    const auto is_result = [&](std::size_t k) {
+      return k < slots.size() && (std::holds_alternative<Given>(slots[k]) || std::holds_alternative<New>(slots[k]));
+    };
+    const bool has_place = std::ranges::any_of(arguments, [](const auto& each) { return std::holds_alternative<PyArray>(each); });
+    return has_place && std::ranges::all_of(slots, fits) && std::ranges::all_of(words, is_number) &&
+           std::ranges::all_of(results, is_result) && slots.size() == bound_buffers(program.cast<const PyProgram&>());
+  }
+
+ private:
+  // Whether its bytes can be counted.
+  static bool has_size(const New& made) {
+    std::uint64_t bytes = made.element->resident;
+    for (const py::ssize_t extent : made.shape) {
+      if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes)) return false;
+    }
+    return true;
+  }
+
+  static bool same(const PyArray& given, const PyArray& known) {
+    return given.element == known.element && given.backend == known.backend && given.device == known.device && given.shape == known.shape;
+  }
+
+  const PyArray& place() const {
+    for (const auto& argument : arguments) {
+      if (const auto* array = std::get_if<PyArray>(&argument)) return *array;
+    }
+    return std::get<PyArray>(arguments.front());
+  }
+
+  PyArray words_for(const std::vector<std::uint64_t>& numbers) const {
+    const PyArray& beside = place();
+    std::vector<std::uint32_t> made;
+    made.reserve(words.size());
+    for (const Word& word : words) {
+      made.push_back(word.argument ? static_cast<std::uint32_t>(numbers[*word.argument] >> (word.high ? 32 : 0)) : word.value);
+    }
+    PyArray array{nullptr, beside.backend, beside.device, &element_type(ir::DataType::U32), {static_cast<py::ssize_t>(words.size())}, 0};
+    array.storage = value_in_use(program.cast<const PyProgram&>(), beside.backend, beside.device, std::as_bytes(std::span(made)));
+    return array;
+  }
+
+  py::object run(const py::tuple& given, const std::vector<std::uint64_t>& numbers) const {
+    const PyArray& beside = place();
+    std::vector<const PyArray*> arrays;
+    arrays.reserve(slots.size());
+    std::vector<py::object> objects(slots.size());
+    PyArray of_words;
+    for (std::size_t k = 0; k < slots.size(); ++k) {
+      if (const auto* argument = std::get_if<Given>(&slots[k])) {
+        objects[k] = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(given.ptr(), static_cast<Py_ssize_t>(argument->argument)));
+        arrays.push_back(&objects[k].cast<const PyArray&>());
+      } else if (const auto* made = std::get_if<New>(&slots[k])) {
+        PyArray array{nullptr, beside.backend, beside.device, made->element, made->shape, 0};
+        while_waiting(
+            {}, [&](const run::RunOptions&) { array.storage = beside.backend->allocate(beside.device, array.bytes(), made->zeroed); });
+        objects[k] = py::cast(std::move(array));
+        arrays.push_back(&objects[k].cast<const PyArray&>());
+      } else if (const auto* kept = std::get_if<Kept>(&slots[k])) {
+        arrays.push_back(&kept->array.cast<const PyArray&>());
+      } else {
+        of_words = words_for(numbers);
+        arrays.push_back(&of_words);
+      }
+    }
+    call_planned(program.cast<const PyProgram&>(), arrays, grid);
+    if (results.size() == 1) return std::move(objects[results.front()]);
+    if (results.empty()) return py::none();
+    py::tuple all(results.size());
+    for (std::size_t k = 0; k < results.size(); ++k) all[k] = objects[results[k]];
+    return all;
+  }
+};
+
+// A slot, as Python tells it: the place of an argument, (dtype, shape, zeroed), an array, or None for the words.
+Launch::Slot slot_of(py::handle told) {
+  if (told.is_none()) return Launch::Words{};
+  if (is<PyArray>(told)) return Launch::Kept{py::reinterpret_borrow<py::object>(told)};
+  if (PyLong_Check(told.ptr())) return Launch::Given{told.cast<std::size_t>()};
+  const auto parts = told.cast<std::tuple<ir::DataType, std::vector<py::ssize_t>, bool>>();
+  return Launch::New{&element_type(std::get<0>(parts)), std::get<1>(parts), std::get<2>(parts)};
+}
+
+// A word: a number, or (the place of an argument, whether it is the high half).
+Launch::Word word_of(py::handle told) {
+  if (PyLong_Check(told.ptr())) return {std::nullopt, false, told.cast<std::uint32_t>()};
+  const auto [argument, high] = told.cast<std::pair<std::size_t, bool>>();
+  return {argument, high, 0};
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> number_in(py::handle value, const NumberRange& range) {
+  if (!PyLong_CheckExact(value.ptr())) return std::nullopt;
+  int overflow = 0;
+  const long long small = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
+  if (overflow < 0) return std::nullopt;
+  auto bits = static_cast<std::uint64_t>(small);
+  if (overflow > 0) {
+    bits = PyLong_AsUnsignedLongLong(value.ptr());
+    if (PyErr_Occurred() != nullptr) {
+      PyErr_Clear();
+      return std::nullopt;
+    }
+  } else if (small < 0) {
+    return small >= range.least ? std::optional(bits) : std::nullopt;
+  }
+  return bits <= range.most ? std::optional(bits) : std::nullopt;
+}
+
+void bind_launch(py::module_& m) {
+  py::options options;
+  options.disable_function_signatures();
+  // Gives a function of a call's positional arguments, which gives NotImplemented for a call that is another one. `arguments` has an array
+  // or a range (least, most) for each argument; see slot_of and word_of for the others.
+  m.def(
+      "_launch",
+      [](const py::object& program, const py::list& arguments, const py::list& slots, const py::list& words,
+         const std::vector<std::size_t>& results, const std::array<std::uint32_t, 3>& workgroups) -> py::object {
+        to_program(program, "argument `program` of _launch");
+        const auto launch = std::make_shared<Launch>();
+        launch->program = program;
+        for (const py::handle argument : arguments) {
+          if (is<PyArray>(argument)) {
+            launch->arguments.emplace_back(argument.cast<const PyArray&>());
+            std::get<PyArray>(launch->arguments.back()).storage.reset();
+          } else {
+            const auto [least, most] = argument.cast<std::pair<std::int64_t, std::uint64_t>>();
+            launch->arguments.emplace_back(NumberRange{least, most});
+          }
+        }
+        for (const py::handle slot : slots) launch->slots.push_back(slot_of(slot));
+        for (const py::handle word : words) launch->words.push_back(word_of(word));
+        launch->results = results;
+        launch->grid = {workgroups[0], workgroups[1], workgroups[2]};
+        if (!launch->whole()) throw ArgumentError("the parts of a launch do not fit each other. Fix: call the kernel itself.");
+        return py::cpp_function([launch](const py::args& given) {
+          py::object result;
+          if (Graph::recording() == nullptr) result = launch->call(given);
+          return result ? result : py::reinterpret_borrow<py::object>(Py_NotImplemented);
+        });
+      },
+      py::arg("program"), py::arg("arguments"), py::arg("slots"), py::arg("words"), py::arg("results"), py::arg("workgroups"));
+}
+
+}  // namespace vyre::python

@@ -1,0 +1,336 @@
+// The kernel's instructions from first to last, each turned into its lines. A value has up to two forms, its words and a predicate for
+// whether it is not zero; the uses of a value say which of them are made. Control flow is labels and branches: X<k> stands at instruction
+// k, an Else or EndIf; loop k begins at H<k> and ends at E<k>.
+#include "vyre/emit/ptx/emit.hpp"
+
+#include <algorithm>
+
+#include "vyre/emit/ptx/emitter.hpp"
+#include "vyre/lower/target.hpp"
+
+namespace vyre::ptx {
+namespace {
+
+constexpr std::string_view kAxes = "xyz";
+
+// The instructions of each opcode: the `ptx` column of opcodes.def.
+constexpr std::string_view kSpellings[] = {
+#define VYRE_OPCODE(op, name, imm, flags, spirv, wgsl, ptx) ptx,
+#include "vyre/lower/opcodes.def"
+};
+static_assert(std::ranges::all_of(lower::kOpcodes, [](const lower::OpcodeInfo& row) {
+  const auto index = static_cast<std::size_t>(&row - lower::kOpcodes);
+  const auto op = static_cast<Opcode>(index);
+  return lower::kPtxTarget.has(op) && kSpellings[index].empty() == !(is_lanewise(op) || is_atomic(op));
+}));
+
+}  // namespace
+
+Emitter::Emitter(const Kernel& kernel, const Options& options)
+    : kernel_(kernel), options_(options), values_(kernel.code.size()), lengths_(kernel.buffers.size()), buffers_(kernel.buffers.size()) {
+  bindings_.workgroup_size = kernel.workgroup_size;
+  const auto buffers = static_cast<std::uint32_t>(kernel.buffers.size());
+  bindings_.counts = 8 * buffers;
+  bindings_.first_group = bindings_.counts + (options.counted_grid ? 8 : 0);
+  bindings_.first_length = bindings_.first_group + 12;
+  bindings_.parameter_bytes = bindings_.first_length + 4 * buffers;
+  lay_out();
+}
+
+Code Emitter::run() {
+  if (bindings_.in_memory()) block_ = address_parameter(0);
+  for (const std::uint8_t lanes : kernel_.variables) variables_.push_back(fresh_words(lanes));
+  if (options_.counted_grid) leave_beyond_counts();
+  zero_shared();
+  zero_privates();
+  for (std::uint32_t at = 0; at < kernel_.code.size(); ++at) {
+    if (uses_.is_made(at)) instruction(at);
+  }
+  VYRE_ASSERT(loops_.empty());
+  line("ret");
+  return {header() + entry_ + body_ + "}\n", bindings_};
+}
+
+std::string Emitter::header() const {
+  std::string text;
+  const auto out = std::back_inserter(text);
+  fmt::format_to(out, "// parameters: the address of buffer k at byte 8 * k");
+  if (options_.counted_grid) fmt::format_to(out, ", that of three counts of workgroups at byte {}", bindings_.counts);
+  fmt::format_to(out, ", the id of the first workgroup (x, y, z) at byte {},\n// the length of buffer k in elements at byte {} + 4 * k",
+                 bindings_.first_group, bindings_.first_length);
+  if (bindings_.in_memory()) fmt::format_to(out, "; {} bytes, whose address is the parameter", bindings_.parameter_bytes);
+  fmt::format_to(out, ". Dynamic shared memory: {} bytes.\n", bindings_.shared_bytes);
+  fmt::format_to(out, ".version 7.0\n.target sm_75\n.address_size 64\n\n");
+  if (bindings_.shared_bytes != 0) fmt::format_to(out, ".extern .shared .align 16 .b8 workgroup_memory[];\n\n");
+  const std::uint32_t parameter_bytes = bindings_.in_memory() ? 8 : bindings_.parameter_bytes;
+  fmt::format_to(out, ".visible .entry {}(\n  .param .align 8 .b8 parameters[{}]\n)\n", kEntryPoint, parameter_bytes);
+  const ir::WorkgroupSize& size = kernel_.workgroup_size;
+  fmt::format_to(out, ".reqntid {}, {}, {}\n{{\n", size[0], size[1], size[2]);
+  if (predicates_ != 0) fmt::format_to(out, "  .reg .pred %p<{}>;\n", predicates_);
+  if (words_ != 0) fmt::format_to(out, "  .reg .b32 %r<{}>;\n", words_);
+  if (addresses_ != 0) fmt::format_to(out, "  .reg .b64 %a<{}>;\n", addresses_);
+  if (private_bytes_ != 0) fmt::format_to(out, "  .local .align 16 .b8 private_memory[{}];\n", private_bytes_);
+  return text;
+}
+
+// --- What is loaded at the entry ---
+
+Word Emitter::parameter(std::uint32_t offset) {
+  const Word result = fresh();
+  if (block_) {
+    at_entry("ld.global.nc.u32 {}, [%a{}+{}]", text(result), *block_, offset);
+  } else {
+    at_entry("ld.param.u32 {}, [parameters+{}]", text(result), offset);
+  }
+  return result;
+}
+
+std::uint32_t Emitter::address_parameter(std::uint32_t offset) {
+  const std::uint32_t result = fresh_address();
+  if (block_) {
+    at_entry("ld.global.nc.u64 %a{}, [%a{}+{}]", result, *block_, offset);
+  } else {
+    at_entry("ld.param.u64 %a{}, [parameters+{}]", result, offset);
+  }
+  at_entry("cvta.to.global.u64 %a{}, %a{}", result, result);
+  return result;
+}
+
+Word Emitter::local_id(std::uint32_t axis) {
+  if (kernel_.workgroup_size[axis] == 1) return literal(0);
+  std::optional<Word>& known = local_ids_[axis];
+  if (!known) {
+    known = fresh();
+    at_entry("mov.u32 {}, %tid.{}", text(*known), kAxes[axis]);
+  }
+  return *known;
+}
+
+Word Emitter::workgroup_id(std::uint32_t axis) {
+  std::optional<Word>& known = workgroup_ids_[axis];
+  if (!known) {
+    const Word first = parameter(bindings_.first_group + 4 * axis), id = fresh();
+    known = fresh();
+    at_entry("mov.u32 {}, %ctaid.{}", text(id), kAxes[axis]);
+    at_entry("add.u32 {}, {}, {}", text(*known), text(first), text(id));
+  }
+  return *known;
+}
+
+Word Emitter::invocation_id(std::uint32_t axis) {
+  std::optional<Word>& known = invocation_ids_[axis];
+  if (!known) {
+    const Word group = workgroup_id(axis), local = local_id(axis);
+    known = fresh();
+    at_entry("mad.lo.u32 {}, {}, {}, {}", text(*known), text(group), kernel_.workgroup_size[axis], text(local));
+  }
+  return *known;
+}
+
+Word Emitter::length(std::uint32_t slot) {
+  std::optional<Word>& known = lengths_[slot];
+  if (!known) known = parameter(bindings_.first_length + 4 * slot);
+  return *known;
+}
+
+// Whole workgroups leave, so no barrier waits for them.
+void Emitter::leave_beyond_counts() {
+  const std::uint32_t counts = address_parameter(bindings_.counts);
+  for (std::uint32_t axis = 0; axis < 3; ++axis) {
+    const Word count = fresh(), id = workgroup_id(axis);
+    const std::uint32_t beyond = fresh_predicate();
+    line("ld.global.nc.u32 {}, [%a{}+{}]", text(count), counts, 4 * axis);
+    line("setp.ge.u32 %p{}, {}, {}", beyond, text(id), text(count));
+    line("@%p{} ret", beyond);
+  }
+}
+
+// --- Instructions ---
+
+void Emitter::define_truth(std::uint32_t at, std::uint32_t predicate) {
+  values_[at].predicate = predicate;
+  if (!uses_.as_bits(at)) return;
+  values_[at].bits[0] = fresh();
+  line("selp.u32 {}, 1, 0, %p{}", text(values_[at].bits[0]), predicate);
+}
+
+void Emitter::define_bits(std::uint32_t at, const Words& words) {
+  values_[at].bits = words;
+  if (!uses_.as_truth(at)) return;
+  values_[at].predicate = fresh_predicate();
+  line("setp.ne.u32 %p{}, {}, 0", values_[at].predicate, text(words[0]));
+}
+
+void Emitter::instruction(std::uint32_t at) {
+  const Instruction& code = kernel_.code[at];
+  if (uses_.tests_truth(code)) {
+    if (code.op == Opcode::Ne) return define_truth(at, predicate(code.a));
+    const std::uint32_t result = fresh_predicate();
+    line("not.pred %p{}, %p{}", result, predicate(code.a));
+    return define_truth(at, result);
+  }
+  const std::string_view spelling = kSpellings[static_cast<std::size_t>(code.op)];
+  if (!spelling.empty()) return spelled(at, spelling);
+  own_instruction(at);
+}
+
+// An opcode whose instructions are written in opcodes.def.
+void Emitter::spelled(std::uint32_t at, std::string_view spelling) {
+  const Instruction& code = kernel_.code[at];
+  const bool gives_truth = uses_.is_boolean(at), takes_truths = gives_truth && is_bitwise(code.op);
+  const Element place = is_atomic(code.op) ? element(code) : Element{};
+  const std::uint32_t predicate = gives_truth ? fresh_predicate() : 0;
+  const Word word = gives_truth ? Word{} : fresh();
+  if (!place.guard.empty()) line("mov.u32 {}, 0", text(word));
+  body_ += "  " + place.guard;
+  const auto operand = [&](ValueId value) { return takes_truths ? fmt::format("%p{}", this->predicate(value)) : text(bits(value)); };
+  for (std::size_t end; (end = spelling.find_first_of("$;")) != std::string_view::npos;) {
+    body_ += spelling.substr(0, end);
+    if (spelling[end] == ';') {
+      body_ += ";\n ";
+      spelling.remove_prefix(end + 1);
+      continue;
+    }
+    switch (spelling[end + 1]) {
+      case 'd':
+        body_ += gives_truth ? fmt::format("%p{}", predicate) : text(word);
+        break;
+      case 'a':
+        body_ += operand(code.a);
+        break;
+      case 'b':
+        body_ += operand(code.b);
+        break;
+      case 'c':
+        body_ += operand(code.c);
+        break;
+      case 't':
+        body_ += takes_truths ? "pred" : "b32";
+        break;
+      case 's':
+        body_ += code.shared ? "relaxed.cta.shared" : "relaxed.gpu.global";
+        break;
+      case 'm':
+        body_ += place.address;
+        break;
+      default:
+        VYRE_ASSERT(false);  // no such operand
+    }
+    spelling.remove_prefix(end + 2);
+  }
+  body_ += spelling;
+  body_ += ";\n";
+  if (gives_truth) return define_truth(at, predicate);
+  define_bits(at, {word});
+}
+
+// The opcodes without a spelling.
+void Emitter::own_instruction(std::uint32_t at) {
+  const Instruction& code = kernel_.code[at];
+  switch (code.op) {
+    case Opcode::Constant:
+      return define_bits(at, {literal(code.imm)});
+    case Opcode::WorkgroupId:
+      return define_bits(at, {workgroup_id(code.imm)});
+    case Opcode::LocalId:
+      return define_bits(at, {local_id(code.imm)});
+    case Opcode::InvocationId:
+      return define_bits(at, {invocation_id(code.imm)});
+    case Opcode::Length:
+      return define_bits(at, {length(code.imm)});
+    case Opcode::Select:
+      return select(at);
+    case Opcode::Lane:
+      return define_bits(at, {values_[code.a.index].bits[code.imm]});
+    case Opcode::Pack:
+      if (code.lanes == 2) return define_bits(at, {bits(code.a), bits(code.b)});
+      return define_bits(at, {bits(code.a), bits(code.b), bits(code.c), bits(code.d)});
+    case Opcode::ReadVariable: {
+      const Words words = fresh_words(code.lanes);
+      for (std::uint32_t lane = 0; lane < code.lanes; ++lane) line("mov.u32 {}, {}", text(words[lane]), text(variables_[code.imm][lane]));
+      return define_bits(at, words);
+    }
+    case Opcode::WriteVariable:
+      for (std::uint32_t lane = 0; lane < kernel_.variables[code.imm]; ++lane) {
+        line("mov.u32 {}, {}", text(variables_[code.imm][lane]), text(values_[code.a.index].bits[lane]));
+      }
+      return;
+    case Opcode::LoadBuffer:
+    case Opcode::LoadShared:
+    case Opcode::LoadPrivate:
+      return load(at);
+    case Opcode::StoreBuffer:
+    case Opcode::StoreShared:
+    case Opcode::StorePrivate:
+      return store(code);
+    case Opcode::If:
+      return line("@!%p{} bra X{}", predicate(code.a), kernel_.partner[at]);
+    case Opcode::Else:
+      line("bra X{}", kernel_.partner[at]);
+      return label('X', at);
+    case Opcode::EndIf:
+      return label('X', at);
+    case Opcode::Loop:
+      return begin_loop(at);
+    case Opcode::EndLoop:
+      return end_loop();
+    case Opcode::Barrier:
+      return line("bar.sync 0");
+    case Opcode::Return:
+      return line("ret");
+    case Opcode::Break:
+      return line("bra E{}", loops_.back().at);
+    default:
+      VYRE_ASSERT(false);  // its row of opcodes.def has a spelling
+  }
+}
+
+void Emitter::select(std::uint32_t at) {
+  const Instruction& code = kernel_.code[at];
+  const Words words = fresh_words(code.lanes);
+  for (std::uint32_t lane = 0; lane < code.lanes; ++lane) {
+    line("selp.b32 {}, {}, {}, %p{}", text(words[lane]), text(values_[code.b.index].bits[lane]), text(values_[code.c.index].bits[lane]),
+         predicate(code.a));
+  }
+  define_bits(at, words);
+}
+
+// Turns are counted from 0, as spirv/control_flow.cpp says.
+void Emitter::begin_loop(std::uint32_t at) {
+  const Instruction& code = kernel_.code[at];
+  const Word first = bits(code.a), turn = fresh();
+  Word end = bits(code.b);
+  if (!first.is_literal) {
+    const std::uint32_t some = fresh_predicate();
+    const Word turns = fresh();
+    line("setp.lt.u32 %p{}, {}, {}", some, text(first), text(end));
+    line("sub.u32 {}, {}, {}", text(turns), text(end), text(first));
+    end = fresh();
+    line("selp.b32 {}, {}, 0, %p{}", text(end), text(turns), some);
+  }
+  line("mov.u32 {}, {}", text(turn), first.is_literal ? text(first) : "0");
+  label('H', at);
+  const std::uint32_t done = fresh_predicate();
+  line("setp.ge.u32 %p{}, {}, {}", done, text(turn), text(end));
+  line("@%p{} bra E{}", done, at);
+  Word value = turn;
+  if (!first.is_literal) {
+    value = fresh();
+    line("add.u32 {}, {}, {}", text(value), text(first), text(turn));
+  }
+  define_bits(at, {value});
+  loops_.push_back({at, turn});
+}
+
+void Emitter::end_loop() {
+  const OpenLoop loop = loops_.back();
+  loops_.pop_back();
+  // The count is below the end here, so it does not wrap around.
+  line("add.u32 {}, {}, 1", text(loop.turn), text(loop.turn));
+  line("bra H{}", loop.at);
+  label('E', loop.at);
+}
+
+Code emit(const Kernel& kernel, const Options& options) { return Emitter(kernel, options).run(); }
+
+}  // namespace vyre::ptx

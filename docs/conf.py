@@ -1,0 +1,86 @@
+"""Sphinx's settings for the documentation site, which `make docs` builds.
+
+The folder of sources is the root of the repository, so that the pages of the package, README and the others are read
+where they are, and their links to one another hold here as in a checkout.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
+
+ROOT = Path(__file__).resolve().parents[1]
+
+project = "vyre"
+author = "The vyre maintainers"
+copyright = author
+release = re.search(r"project\(vyre VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text(encoding="utf-8"))[1]
+version = release
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
+root_doc = "docs/index"
+include_patterns = [
+    "docs/**.md",
+    "python/vyre/docs/*.md",
+    "python/vyre/reference.md",
+    "README.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "SECURITY.md",
+    "STYLE.md",
+    "bench/README.md",
+]
+# What has none of these pages is not searched.
+exclude_patterns = ["build", "dist", ".venv", ".git", "cpp", "tests", "python/vyre/[!dr]*"]
+source_suffix = {".md": "markdown"}
+
+myst_enable_extensions = ["colon_fence"]
+myst_heading_anchors = 4  # links such as kernels.md#parameters-and-calls, as on other sites that show Markdown
+
+# Docstrings: sections of the house beside Google's; names between single backticks are code.
+napoleon_custom_sections = [("Gives", "returns_style"), "Source"]
+napoleon_numpy_docstring = False
+napoleon_use_ivar = True  # attributes that a class's docstring lists are described once
+default_role = "code"
+autodoc_member_order = "bysource"
+
+# Types in signatures that have no entry of their own: those of numpy and Python, and aliases of the package.
+nitpick_ignore_regex = [("py:(class|obj)", r"(?!vyre\.[A-Za-z.]+$).*"), ("py:class", r"vyre\.(_|.*\._).*")]
+# `type` in a signature is Python's, though attributes of that name are described too.
+suppress_warnings = ["ref.python"]
+
+# Folders, which a checkout shows and a site has no page of: their links become text.
+nitpick_ignore = [("myst", folder) for folder in ("docs", "notebooks", "notices", "python/vyre/docs")]
+
+html_theme = "furo"
+html_title = f"vyre {release}"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_copy_source = False
+html_show_sphinx = False
+
+
+def as_restructured_text(app: Sphinx, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
+    """Docstrings are plain text: what reStructuredText would read as markup of its own is escaped."""
+    label = False
+    for k, line in enumerate(lines):
+        if not line.lstrip().startswith((">>>", "...")):
+            lines[k] = re.sub(r"(?<![`\w.])(\w+)_(?![\w`])", r"\1\\_", line)  # `if_` is no link to something named `if`
+        # A section that begins beside its title goes on indented.
+        begins = re.match(r"(Gives|Raises|Returns|Source): (?=\S)", line)
+        if begins:
+            lines[k] = f"**{begins[1]}:** {lines[k][begins.end() :]}"
+        label = bool(line) and (label or bool(begins))
+        if label and not begins:
+            lines[k] = lines[k].lstrip()
+    if what in ("property", "attribute") and lines:
+        # Napoleon takes what stands before a colon of the first line for a type; a comment is then the first line.
+        lines[:0] = ["..", ""]
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("autodoc-process-docstring", as_restructured_text, priority=400)

@@ -1,0 +1,18 @@
+"""The names of dtypes, for calls that must be quick."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vyre._array import _NUMPY
+
+__all__ = ["NAME_OF", "dtype_name"]
+
+# By numpy's own dtype objects, which live for ever. Their attribute `name` is computed at each reading, which takes
+# longer than all else that a small call looks at.
+NAME_OF = {id(np.dtype(name)): name for name, _ in _NUMPY.values()}
+
+
+def dtype_name(dtype: np.dtype) -> str:
+    """The name of a dtype, as its attribute of that name says it."""
+    return NAME_OF.get(id(dtype)) or dtype.name

@@ -1,0 +1,64 @@
+"""Values of Python that a program is made for, told apart where Python finds them equal: 1, 1.0 and True."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+__all__ = ["are_alike", "told_apart"]
+
+_FLOATS = (float, complex, np.floating, np.complexfloating)  # of which 0.0 and -0.0 are equal
+
+
+def told_apart(value: Any) -> Any:
+    """A key of a constant, with the types of all that it holds.
+
+    Raises: TypeError for values without a hash.
+
+    >>> told_apart((1, 2)) == told_apart((True, 2)), told_apart((1, 2)) == told_apart((1, 2))
+    (False, True)
+    """
+    kind = type(value)
+    if kind is int:
+        return kind, value
+    if isinstance(value, tuple):
+        return kind, *map(told_apart, value)
+    if isinstance(value, frozenset):
+        return kind, frozenset(map(told_apart, value))
+    if isinstance(value, _FLOATS):
+        return kind, repr(value)
+    hash(value)
+    if dataclasses.is_dataclass(value):
+        parts = [getattr(value, each.name) for each in dataclasses.fields(value) if each.compare]
+        try:
+            return kind, value, *map(told_apart, parts)
+        except TypeError:  # its own hash leaves out what has none
+            pass
+    return kind, value
+
+
+def are_alike(left: Any, right: Any) -> bool:
+    """Whether equal containers of Python hold values of equal types.
+
+    >>> are_alike([1, (2, 0)], [1, (2, False)]), are_alike([1, (2, 0)], [1, (2, 0)])
+    (False, True)
+    """
+    open_ = [(left, right)]
+    while open_:
+        a, b = open_.pop()
+        if type(a) is not type(b):
+            return False
+        if isinstance(a, dict):
+            a, b = [*a, *a.values()], [*b, *b.values()]
+        elif isinstance(a, (set, frozenset)):
+            if {*map(told_apart, a)} != {*map(told_apart, b)}:
+                return False
+            continue
+        if isinstance(a, (list, tuple)):
+            if list(map(type, a)) != list(map(type, b)):
+                return False
+            held = (list, tuple, dict, set, frozenset)
+            open_.extend((x, y) for x, y in zip(a, b, strict=True) if isinstance(x, held))
+    return True

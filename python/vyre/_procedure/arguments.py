@@ -1,0 +1,50 @@
+"""Arguments of a procedure's call that a call on arrays and an invocation take alike: numbers, and `out=`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre._core import DataType
+from vyre._kernel.call import _RANGES
+from vyre._text import as_count, shown
+from vyre.errors import ArgumentError, BindingError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vyre._kernel.parameters import Parameter
+    from vyre._procedure.procedure import ProcedureFunction
+    from vyre._procedure.steps import Recorded
+
+__all__ = ["number_of", "outs_of"]
+
+
+def outs_of(function: ProcedureFunction, made: Recorded, out: Any) -> Sequence[Any]:
+    """The arrays that `out=` gives for the outputs, None for those that are made."""
+    if out is None:
+        return [None] * len(made.outputs)
+    given = out if isinstance(out, tuple) else (out,)
+    if len(given) != len(made.outputs):
+        raise ArgumentError(
+            f"argument `out` of procedure `{function.name}` must have {len(made.outputs)} arrays, got {len(given)}. "
+            f"Fix: write out=({', '.join(each.name for each in made.outputs)})."
+        )
+    return given
+
+
+def number_of(function: ProcedureFunction, parameter: Parameter, value: Any) -> int:
+    """An argument for a parameter that is a number, as the core takes it."""
+    where = f"argument `{parameter.name}` of procedure `{function.name}`"
+    if parameter.element is DataType.Bool:
+        if not isinstance(value, (bool, np.bool_)):
+            raise BindingError(f"{where} must be True or False, got {shown(value)}. Fix: write {parameter.name} != 0.")
+        return int(value)
+    low, high = _RANGES[parameter.element]  # type: ignore[index]
+    count = None if isinstance(value, np.ndarray) else as_count(value)
+    if count is None or not low <= count <= high:
+        raise BindingError(
+            f"{where} must be an integer from {low} to {high}, got {shown(value)}. Fix: write an integer in that range."
+        )
+    return count & 0xFFFFFFFF if parameter.element is DataType.I32 else count

@@ -1,0 +1,138 @@
+"""Branches and repetitions in the body of a procedure: ``vyre.when``, ``vyre.otherwise`` and ``vyre.times``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from vyre._calls import explain_calls
+from vyre._procedure.leaving import refuse_left_blocks
+from vyre._procedure.recorder import calling_line, place_text, recorder_of
+from vyre._procedure.sizes import Size, as_size
+from vyre._procedure.steps import Repeat, When
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from vyre._procedure.recorder import Recorder
+
+__all__ = ["otherwise", "times", "when"]
+
+
+def when(condition: Size | bool | int) -> AbstractContextManager[None]:
+    """Run the steps of the with-block only where a condition on sizes holds.
+
+    The condition is decided when the procedure is planned for the arrays of a call. ``vyre.otherwise`` may follow.
+
+    >>> import vyre
+    >>> @vyre.procedure
+    ... def cleared(x: vyre.InOut[vyre.u32]):
+    ...     with vyre.when(x.length > 100):
+    ...         vyre.clear(x)
+    """
+    refuse_left_blocks("when(...)")
+    recorder = recorder_of("vyre.when")
+    step = When(
+        as_size(int(condition) if isinstance(condition, bool) else condition, "argument `condition` of vyre.when")
+    )
+
+    def begin() -> list[Any]:
+        recorder.add(step)
+        return step.steps
+
+    return _Block(recorder, "vyre.when(...)", begin)
+
+
+def otherwise() -> AbstractContextManager[None]:
+    """Run the steps of the with-block where the condition of the ``vyre.when`` before it does not hold.
+
+    >>> import vyre
+    >>> @vyre.procedure
+    ... def cleared(x: vyre.InOut[vyre.u32], y: vyre.InOut[vyre.u32]):
+    ...     with vyre.when(x.length > 100):
+    ...         vyre.clear(x)
+    ...     with vyre.otherwise():
+    ...         vyre.clear(y)
+    """
+    refuse_left_blocks("otherwise()")
+    recorder = recorder_of("vyre.otherwise")
+
+    def begin() -> list[Any]:
+        steps = recorder.blocks[-1]
+        if not steps or not isinstance(steps[-1], When) or steps[-1] is recorder.answered:
+            raise ArgumentError(
+                "vyre.otherwise does not follow a vyre.when. Fix: write it directly behind that with-block."
+            )
+        recorder.answered = steps[-1]
+        return steps[-1].otherwise
+
+    return _Block(recorder, "vyre.otherwise()", begin)
+
+
+class _Block:
+    """A with-block whose steps a condition has; it begins once."""
+
+    def __init__(self, recorder: Recorder, name: str, begin: Callable[[], list[Any]]) -> None:
+        self._recorder, self._name, self._begin = recorder, name, begin
+        self._nested: AbstractContextManager[None] | None = None
+        recorder.waiting[id(self)] = (self, name, calling_line())
+
+    def __enter__(self) -> None:
+        if self._nested is not None:
+            raise ArgumentError(
+                f"a with-block of {self._name} begins a second time. Fix: write `with {self._name}:` for each block."
+            )
+        del self._recorder.waiting[id(self)]
+        self._nested = self._recorder.nested(self._begin())
+        self._nested.__enter__()
+
+    def __exit__(self, kind: type[BaseException] | None, *rest: Any) -> None:
+        assert self._nested is not None
+        self._nested.__exit__(None, None, None)
+        if kind is not None:
+            self._recorder.is_cut = True
+
+
+def times(count: Size | int) -> Iterator[Any]:
+    """Repeat the steps of a loop's body: ``for i in vyre.times(count):`` runs once here, and ``i`` is a Size.
+
+    >>> import vyre
+    >>> @vyre.kernel
+    ... def add(x: vyre.InOut[vyre.u32], k: vyre.u32):
+    ...     i = vyre.gid(0)
+    ...     x[i] += k
+    >>> @vyre.procedure
+    ... def sums(x: vyre.InOut[vyre.u32], n: vyre.u32):
+    ...     for i in vyre.times(n):
+    ...         add(x, i)
+    >>> x = vyre.zeros(2, backend="cpu")
+    >>> sums(x, 5)
+    >>> x.numpy()
+    array([10, 10], dtype=uint32)
+    """
+    recorder = recorder_of("vyre.times")
+    recorder.turns += 1
+    step = Repeat(as_size(count, "argument `count` of vyre.times"), Size("turn", f"turn{recorder.turns}"))
+    key = id(step)
+    recorder.waiting[key] = (step, "vyre.times(...)", calling_line())
+
+    def turns() -> Iterator[Any]:
+        _, _, line = recorder.waiting.pop(key)
+        recorder.add(step)
+        with recorder.nested(step.steps):
+            try:
+                yield step.turn
+            except GeneratorExit:
+                recorder.left = True
+                raise
+        if not step.steps:
+            raise ArgumentError(
+                f"a loop over vyre.times{place_text(line)} repeats no steps. Fix: write them in the body of "
+                "`for i in vyre.times(count):`; list(...) and next(...) have no body."
+            )
+
+    return turns()
+
+
+explain_calls(globals(), "vyre")

@@ -1,0 +1,187 @@
+"""Calls of kernels in the body of a procedure: each becomes a dispatch."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre._core import DataType
+from vyre._kernel import call as kernel_call
+from vyre._kernel.parameters import _type_for
+from vyre._procedure.arrays import ProcedureArray
+from vyre._procedure.making import scratch, written
+from vyre._procedure.recorder import calling_line
+from vyre._procedure.sizes import SIZES, Size, as_size, ceil_div
+from vyre._procedure.steps import Dispatch
+from vyre._text import as_count, shown
+from vyre.errors import ArgumentError, BindingError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vyre._kernel.kernel import Kernel
+    from vyre._procedure.recorder import Recorder
+
+__all__ = ["record_kernel"]
+
+
+def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Any:
+    """Record a call of a kernel as a dispatch."""
+    options = {name: kwargs.pop(name) for name in kernel_call._OPTIONS if name in kwargs}
+    for name in ("backend", "device", "optimize", "timeout"):
+        if options.get(name) is not None:
+            raise ArgumentError(
+                f"argument `{name}` of kernel `{kernel.__name__}` is given in a procedure, which runs as a whole. "
+                f"Fix: give `{name}` to the procedure's call."
+            )
+    given = kernel_call._given(kernel, args, kwargs)
+    traced = kernel._traced({each.name: given[each.name] for each in kernel._constants})
+    arrays = _arrays(recorder, kernel, given)
+    grid, counts, most, asked = _grid(recorder, kernel, traced.program.workgroup_size, arrays, options)
+    words: list[Any] = []
+    for each in kernel._arrays:
+        if each.axes > 1:
+            words.extend(arrays[each.name]._shape)
+    words += _numbers(kernel, given)
+    for axis in traced.grid_axes:
+        if asked is None:
+            raise ArgumentError(
+                f"kernel `{kernel.__name__}` calls vyre.grid_size, and its grid comes from an array. "
+                "Fix: give the kernel the size as a u32 parameter or an In array."
+            )
+        words.append(asked[axis] if axis < len(asked) else 1)
+    bound: list[Any] = []
+    for each in kernel._arrays:
+        array = arrays[each.name]
+        bound.append(array._part() if each.kind == "In" else written(array, f"kernel `{kernel.__name__}`"))
+    if words:
+        bound.append(tuple(words))
+    for name, values in traced.tables.items():
+        bound.append(recorder.table(values, name.strip("_") or "table")._part())
+    if counts is not None:
+        recorder.add(
+            Dispatch(
+                traced.program,
+                tuple(bound),
+                counts._part(),
+                options.get("grid") is not None,
+                most,
+                kernel.__name__,
+                calling_line(),
+            )
+        )
+    else:
+        recorder.add(Dispatch(traced.program, tuple(bound), grid, name=kernel.__name__, line=calling_line()))
+    results = [arrays[each.name] for each in kernel._arrays if each.kind != "In"]
+    return results[0] if len(results) == 1 else tuple(results) or None
+
+
+def _arrays(recorder: Recorder, kernel: Kernel, given: dict[str, Any]) -> dict[str, ProcedureArray]:
+    arrays: dict[str, ProcedureArray] = {}
+    for each in kernel._arrays:
+        if each.name not in given:
+            continue
+        where = f"argument `{each.name}` of kernel `{kernel.__name__}`"
+        array = arrays[each.name] = recorder.array(given[each.name], where)
+        if array._element is not each.element:
+            raise BindingError(
+                f"{where} must have elements of {each.element}, got {array!r}. "
+                f"Fix: write .view({_type_for(each.element)}) for the same bytes, or convert in a kernel."
+            )
+        if len(array._shape) != each.axes:
+            raise BindingError(
+                f"{where} must have {each.axes} axes, got {array!r}. Fix: annotate the parameter with the axes of "
+                "the array."
+            )
+    for each in kernel._arrays:
+        if each.name in arrays:
+            continue
+        like = next((arrays[o.name] for o in kernel._arrays if o.axes == each.axes and o.name in arrays), None)
+        if like is None:
+            raise BindingError(
+                f"argument `{each.name}` of kernel `{kernel.__name__}` is left out, and no array with {each.axes} "
+                f"axes says its shape. Fix: pass vyre.scratch({_type_for(each.element)}, ...)."
+            )
+        assert each.element is not None
+        arrays[each.name] = scratch(each.element, *like._shape, name=each.name)
+    return arrays
+
+
+def _numbers(kernel: Kernel, given: dict[str, Any]) -> list[Any]:
+    words: list[Any] = []
+    for each in kernel._parameters:
+        if each.kind != "scalar":
+            continue
+        value = given[each.name]
+        if isinstance(value, Size):
+            words.append(value % 2**32)
+            if each.element is DataType.U64:
+                words.append(value // 2**32)
+            continue
+        if each.element is DataType.Bool and isinstance(value, (bool, np.bool_)):
+            words.append(int(value))
+            continue
+        low, high = kernel_call._RANGES.get(each.element, (0, 1))  # type: ignore[arg-type]
+        count = as_count(value)
+        if count is None or not low <= count <= high:
+            raise BindingError(
+                f"argument `{each.name}` of kernel `{kernel.__name__}` must be a size or an integer from {low} to "
+                f"{high}, got "
+                f"{shown(value)}. Fix: pass a vyre.Size such as x.length, or an integer in that range."
+            )
+        words.append(count & 0xFFFFFFFF)
+        if each.element is DataType.U64:
+            words.append(count >> 32)
+    return words
+
+
+def _counts(value: Any, kernel: Kernel, argument: str) -> tuple[Any, ...]:
+    counts = value if isinstance(value, (tuple, list)) else (value,)
+    if not 1 <= len(counts) <= 3 or not all(isinstance(each, SIZES) for each in counts):
+        raise ArgumentError(
+            f"argument `{argument}` of kernel `{kernel.__name__}` must be one to three sizes, got {shown(value)}. "
+            f"Fix: write {argument}=x.length."
+        )
+    where = f"argument `{argument}` of kernel `{kernel.__name__}`"
+    return tuple(as_size(each, where) for each in counts) + (1,) * (3 - len(counts))
+
+
+def _grid(
+    recorder: Recorder, kernel: Kernel, size: Sequence[int], arrays: dict[str, ProcedureArray], options: dict[str, Any]
+) -> tuple[tuple[Any, ...], ProcedureArray | None, tuple[Any, ...] | None, tuple[Any, ...] | None]:
+    """The workgroups; or the array that has the counts, and the most workgroups; and the invocations asked for."""
+    grid, workgroups, most = options.get("grid"), options.get("workgroups"), options.get("at_most")
+    if grid is not None and workgroups is not None:
+        raise ArgumentError(f"kernel `{kernel.__name__}` is given both grid= and workgroups=. Fix: give one of them.")
+    argument = "grid" if workgroups is None else "workgroups"
+    given = grid if workgroups is None else workgroups
+
+    def covering(counts: tuple[Any, ...]) -> tuple[Any, ...]:
+        return tuple(ceil_div(count, extent) for count, extent in zip(counts, size, strict=True))
+
+    if isinstance(given, ProcedureArray):
+        counts = recorder.array(given, f"argument `{argument}` of kernel `{kernel.__name__}`")
+        if most is None:
+            raise ArgumentError(
+                f"kernel `{kernel.__name__}` is given {argument}= as an array and no at_most=, the largest counts. "
+                "Fix: write at_most=x.length."
+            )
+        largest = _counts(most, kernel, "at_most")
+        return (), counts, covering(largest) if argument == "grid" else largest, None
+    if most is not None:
+        raise ArgumentError(
+            f"argument `at_most` of kernel `{kernel.__name__}` is for counts in an array. Fix: leave `at_most` out."
+        )
+    if workgroups is not None:
+        groups = _counts(workgroups, kernel, "workgroups")
+        return groups, None, None, tuple(count * extent for count, extent in zip(groups, size, strict=True))
+    if grid is None:
+        made = next((each for kind in ("Out", "InOut") for each in kernel._arrays if each.kind == kind), None)
+        if made is None:
+            raise ArgumentError(
+                f"kernel `{kernel.__name__}` has no Out or InOut array to take a grid from. Fix: write grid=x.length."
+            )
+        grid = tuple(reversed(arrays[made.name]._shape))
+    asked = _counts(grid, kernel, "grid")
+    return covering(asked), None, None, asked

@@ -1,0 +1,147 @@
+"""Arrays in the body of a procedure: ``vyre.scratch`` makes them, ``vyre.clear`` and ``vyre.swap`` change them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from vyre._array import _NUMPY
+from vyre._calls import explain_calls
+from vyre._core import DataType
+from vyre._kernel.parameters import _type_for
+from vyre._procedure.arrays import ProcedureArray
+from vyre._procedure.recorder import calling_line, recorder_of
+from vyre._procedure.sizes import as_size
+from vyre._procedure.steps import ArrayDecl, Clear, Invoke, Part, Swap
+from vyre._text import shown
+from vyre.errors import ArgumentError, BindingError
+
+if TYPE_CHECKING:
+    from vyre._procedure.sizes import Size
+
+__all__ = ["clear", "scratch", "swap", "with_elements", "written"]
+
+
+def scratch(dtype: DataType, *shape: Size | int, zeros: bool = False, name: str = "scratch") -> Any:
+    """Make an array of the procedure that is recorded. What the procedure returns becomes its output.
+
+    Args:
+        dtype: the type of its elements.
+        shape: elements along each of one to three axes, integers or sizes.
+        zeros: whether each run begins with zeros in it. Otherwise the procedure has to write what it reads or returns.
+        name: what the procedure's text calls it.
+
+    Raises: ArgumentError.
+
+    >>> import numpy as np
+    >>> import vyre
+    >>> @vyre.kernel
+    ... def doubled(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
+    ...     i = vyre.gid(0)
+    ...     y[i] = x[i] * 2
+    >>> @vyre.procedure
+    ... def four_times(x: vyre.In[vyre.u32]):
+    ...     twice, result = vyre.scratch(vyre.u32, x.length), vyre.scratch(vyre.u32, x.length)
+    ...     doubled(x, twice)
+    ...     doubled(twice, result)
+    ...     return result
+    >>> four_times(np.arange(4, dtype=np.uint32), backend="cpu")
+    array([ 0,  4,  8, 12], dtype=uint32)
+    """
+    recorder = recorder_of("vyre.scratch")
+    if len(shape) == 1 and isinstance(shape[0], tuple):
+        shape = shape[0]
+    if not isinstance(dtype, DataType) or dtype not in _NUMPY or dtype is DataType.Bytes:
+        raise ArgumentError(
+            f"argument `dtype` of vyre.scratch must be a type, got {shown(dtype)}. Fix: write "
+            "vyre.scratch(vyre.u32, n)."
+        )
+    if not 1 <= len(shape) <= 3:
+        raise ArgumentError(
+            f"vyre.scratch takes one to three axes, got {len(shape)}. Fix: write vyre.scratch({_type_for(dtype)}, n)."
+        )
+    extents = tuple(as_size(each, "argument `shape` of vyre.scratch") for each in shape)
+    made = ArrayDecl(name, "scratch", dtype, len(extents), extents, zeros=bool(zeros), line=calling_line())
+    decl = recorder.declare(made)
+    return ProcedureArray(recorder, decl, dtype, extents)
+
+
+def swap(a: Any, b: Any) -> None:
+    """Exchange two arrays of the procedure for the steps that follow, in a repetition for its next turns as well.
+
+    Both are whole arrays of one type and shape that ``vyre.scratch`` has made.
+
+    >>> import vyre
+    >>> @vyre.kernel
+    ... def step(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
+    ...     i = vyre.gid(0)
+    ...     y[i] = x[i] + x[i + 1]
+    >>> @vyre.procedure
+    ... def rows(x: vyre.In[vyre.u32], n: vyre.u32):
+    ...     a, b = vyre.scratch(vyre.u32, x.length), vyre.scratch(vyre.u32, x.length)
+    ...     step(x, a)
+    ...     for _ in vyre.times(n):
+    ...         step(a, b)
+    ...         vyre.swap(a, b)
+    ...     return a
+    """
+    recorder = recorder_of("vyre.swap")
+    arrays = [recorder.array(each, f"argument `{name}` of vyre.swap") for name, each in (("a", a), ("b", b))]
+    for each in arrays:
+        if (
+            each._slice is not None
+            or each._element is not each._decl.element
+            or len(each._shape) != each._decl.axes
+            or each._decl.role not in ("scratch", "output")
+        ):
+            raise ArgumentError(
+                "vyre.swap exchanges whole arrays that vyre.scratch has made. Fix: copy into one first."
+            )
+    if arrays[0]._element is not arrays[1]._element:
+        raise ArgumentError("vyre.swap exchanges arrays of one type. Fix: make both with the same type and shape.")
+    recorder.add(Swap(arrays[0]._decl, arrays[1]._decl))
+
+
+def clear(array: Any) -> None:
+    """Fill an array of the procedure with zeros at this place.
+
+    >>> import vyre
+    >>> @vyre.procedure
+    ... def cleared(x: vyre.InOut[vyre.u32]):
+    ...     vyre.clear(x)
+    >>> x = vyre.arange(3, backend="cpu")
+    >>> cleared(x)
+    >>> x.numpy()
+    array([0, 0, 0], dtype=uint32)
+    """
+    recorder = recorder_of("vyre.clear")
+    cleared = recorder.array(array, "argument `array` of vyre.clear")
+    recorder.add(Clear(written(cleared, "vyre.clear"), calling_line()))
+
+
+def with_elements(array: ProcedureArray, element: DataType) -> ProcedureArray:
+    """A result of the step that was recorded last, with elements of another type of as many bits: it is made with them,
+    so that it can be returned and swapped."""
+    decl, block = array._decl, array._recorder.blocks[-1]
+    if array._element is element:
+        return array
+    last = block[-1] if block else None
+    assert isinstance(last, Invoke), "the array is no result of an invocation"
+    before, decl.element = decl.element, element
+    block[-1] = replace(last, arrays=tuple(Part(decl, before) if each.array is decl else each for each in last.arrays))
+    return ProcedureArray(array._recorder, decl, element, array._shape)
+
+
+_ROLES = {"input": "an input", "table": "a table"}
+
+
+def written(array: ProcedureArray, where: str) -> Part:
+    if array._decl.role in ("input", "table"):
+        raise BindingError(
+            f"{where} writes `{array._decl.name}`, which is {_ROLES[array._decl.role]} of the procedure. "
+            f"Fix: annotate it with vyre.InOut, or write into an array of vyre.scratch."
+        )
+    return array._part()
+
+
+explain_calls(globals(), "vyre")

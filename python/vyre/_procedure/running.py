@@ -1,0 +1,233 @@
+"""A call of a procedure on arrays: what may be given and written, the run, and the way back to the host."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre import _core
+from vyre._array import _NUMPY
+from vyre._core import Array, DataType
+from vyre._default import place
+from vyre._dtype_names import dtype_name
+from vyre._graph import is_recording
+from vyre._procedure.arguments import _RANGES, number_of, outs_of
+from vyre._procedure.core import core_procedure
+from vyre._procedure.sizes import evaluated
+from vyre.errors import ArgumentError, BindingError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from vyre._procedure.procedure import ProcedureFunction
+    from vyre._procedure.sizes import Size
+    from vyre._procedure.steps import ArrayDecl, Recorded
+
+__all__ = ["array_of", "launch_of", "run"]
+
+
+def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], options: dict[str, Any]) -> Any:
+    """Run a procedure for the arguments of a call."""
+    resident = next((v for v in given.values() if isinstance(v, Array)), None)
+    if resident is not None:
+        for name in ("backend", "device"):
+            if options.get(name) is not None:
+                raise ArgumentError(
+                    f"argument `{name}` of procedure `{function.name}` is for numpy arrays; resident ones run "
+                    "where they are. "
+                    f"Fix: leave `{name}` out."
+                )
+    where = (resident.backend, resident.device) if resident is not None else _place(function, options)
+    arrays: list[Array] = []
+    back: list[tuple[np.ndarray, Array]] = []
+    for decl in made._of_role("input", "in_out"):
+        value = given[decl.name]
+        array = array_of(function, decl, value, resident, where)
+        if decl.role == "in_out" and isinstance(value, np.ndarray):
+            back.append((value, array))
+        arrays.append(array)
+    numbers = [number_of(function, each, given[each.name]) for each in function._parameters if each.kind == "scalar"]
+    out = outs_of(function, made, options.get("out"))
+    if is_recording():
+        _check_recorded(function, made, given, out)
+    extents = _extents(function, made, given, arrays, numbers) if any(isinstance(o, np.ndarray) for o in out) else None
+    for k, (decl, wanted) in enumerate(zip(made.outputs, out, strict=True)):
+        _check_out(function, decl, wanted, extents and extents[k])
+    _check_apart(function, [(decl.name, given[decl.name]) for decl in made._of_role("in_out")], out)
+    if not arrays:
+        if any(isinstance(each, Array) for each in out):
+            beside = next(each for each in out if isinstance(each, Array))
+        else:
+            beside = _core._empty([0], np.dtype(np.uint32), *where)
+    else:
+        beside = arrays[0]
+    for each in [*arrays, *(o for o in out if isinstance(o, Array))]:
+        if (each.backend, each.device) != (beside.backend, beside.device):
+            raise BindingError(
+                f"procedure `{function.name}` got arrays of two devices. Fix: make all with the same `backend` "
+                "and `device`."
+            )
+    # What a numpy array is to get has its shape, so that the core refuses one that extents do not tell.
+    targets = [
+        _core._empty(list(each.shape), each.dtype, beside.backend, beside.device)
+        if isinstance(each, np.ndarray)
+        else each
+        for each in out
+    ]
+    if not made.is_checked:
+        core_procedure(made).check()
+        made.is_checked = True
+    outputs = _core._run_procedure(core_procedure(made), arrays, numbers, targets, beside.backend, beside.device)
+    on_host = resident is None and not any(isinstance(each, Array) for each in out)
+    by_decl: dict[int, Any] = {}
+    for decl, array, wanted in zip(made.outputs, outputs, out, strict=True):
+        if isinstance(wanted, np.ndarray):
+            np.copyto(wanted, array.numpy(), casting="no")
+            by_decl[id(decl)] = wanted
+        else:
+            by_decl[id(decl)] = array.numpy() if on_host else array
+    for host, array in back:
+        np.copyto(host, array.numpy(), casting="safe")
+    for decl in made._of_role("in_out"):
+        by_decl[id(decl)] = given[decl.name]
+    results = tuple(by_decl[id(decl)] for decl in made.results)
+    return results[0] if len(results) == 1 else results or None
+
+
+def launch_of(function: ProcedureFunction, made: Recorded, args: tuple[Any, ...]) -> Any:
+    """The procedure as one function of the core, for calls with resident arrays of any lengths, once a call was right.
+
+    It gives NotImplemented for anything else. None for a procedure that needs more than that.
+    """
+    parameters: list[tuple[Any, int]] = []
+    for each in function._parameters:
+        if each.is_array and each.element is not DataType.Bool:
+            parameters.append((each.element, each.axes))
+        elif each.kind == "scalar" and each.element is not DataType.Bool:
+            parameters.append(_RANGES[each.element])  # type: ignore[index]
+        else:
+            return None
+    if len(args) != len(parameters) or not any(isinstance(each, Array) for each in args):
+        return None
+    interface = [*made._of_role("input", "in_out"), *made.outputs]
+    places = {id(decl): k for k, decl in enumerate(interface)}
+    return _core._procedure_launch(core_procedure(made), parameters, [places[id(decl)] for decl in made.results])
+
+
+def _place(function: ProcedureFunction, options: dict[str, Any]) -> tuple[Any, Any]:
+    """The backend and the device that a call with numpy arrays names, or the default ones."""
+    backend = options.get("backend")
+    if backend is not None and (not isinstance(backend, str) or backend not in _core._available()):
+        from vyre._devices import check_backend
+
+        check_backend(backend, f"argument `backend` of procedure `{function.name}`", "None takes the best one")
+    return place(backend, options.get("device"))
+
+
+def _check_recorded(function: ProcedureFunction, made: Recorded, given: dict[str, Any], out: Sequence[Any]) -> None:
+    """Refuse arrays of the host that a graph cannot write when it is replayed."""
+    if not any(isinstance(each, Array) for each in (*given.values(), *out)):
+        raise ArgumentError(
+            f"procedure `{function.name}` is called without a resident array, and a graph records calls on resident "
+            "arrays. Fix: make them with vyre.array(x) or vyre.empty(n), or call it after the with-block."
+        )
+    written = [(decl.name, given[decl.name]) for decl in made._of_role("in_out")]
+    for name, value in [*written, *(("out", each) for each in out)]:
+        if isinstance(value, np.ndarray):
+            raise ArgumentError(
+                f"argument `{name}` of procedure `{function.name}` is a numpy array that is written, and a graph "
+                f"writes resident arrays. Fix: write {name}=vyre.array({name}), and read it after replay()."
+            )
+
+
+def _extents(
+    function: ProcedureFunction, made: Recorded, given: dict[str, Any], arrays: Sequence[Array], numbers: Sequence[int]
+) -> list[tuple[int, ...]] | None:
+    """The shape of each result; None where the device decides or a size is none, which the core tells."""
+    shapes = dict(zip([id(decl) for decl in made._of_role("input", "in_out")], [a.shape for a in arrays], strict=True))
+    by_name = dict(zip([name for name, _ in made.numbers], numbers, strict=True))
+
+    def leaf(size: Size) -> int:
+        if size.op == "length":
+            return shapes[id(size.args[0])][size.args[1]]
+        if size.op == "number":
+            return by_name[size.args[0]]
+        raise LookupError
+
+    try:
+        return [(*evaluated(decl.shape, leaf), *_NUMPY[decl.element][1]) for decl in made.outputs]
+    except (ArgumentError, LookupError):
+        return None
+
+
+def _check_out(function: ProcedureFunction, decl: ArrayDecl, wanted: Any, shape: tuple[int, ...] | None) -> None:
+    """Refuse what results cannot be written to. The core checks resident arrays."""
+    where = f"argument `out` of procedure `{function.name}`"
+    dtype, _ = _NUMPY[decl.element]
+    if wanted is None or isinstance(wanted, Array):
+        return
+    if not isinstance(wanted, np.ndarray) or isinstance(wanted, np.ma.MaskedArray):
+        raise BindingError(
+            f"{where} must be an array of {dtype}, got an object of type {type(wanted).__name__[:80]}. "
+            "Fix: pass a numpy array or a vyre.Array."
+        )
+    if dtype_name(wanted.dtype) != dtype or not wanted.dtype.isnative:
+        raise BindingError(
+            f"{where} must be an array of {dtype} for `{decl.name}`, got one of {wanted.dtype}. "
+            f"Fix: make it with np.zeros(shape, np.{dtype})."
+        )
+    if not wanted.flags.writeable:
+        raise BindingError(f"{where} is written, and the array is read-only. Fix: pass a .copy() of it.")
+    if shape is not None and wanted.shape != shape:
+        raise ArgumentError(
+            f"{where} must be an array of {dtype} with shape {shape} for `{decl.name}`, got one of shape "
+            f"{wanted.shape}. Fix: make it with np.zeros({shape}, np.{dtype})."
+        )
+
+
+def _check_apart(function: ProcedureFunction, changed: list[tuple[str, Any]], out: Sequence[Any]) -> None:
+    """Refuse numpy arrays that are written and overlap: one result would overwrite the other."""
+    written = [pair for pair in [*changed, *(("out", each) for each in out)] if isinstance(pair[1], np.ndarray)]
+    for k, (name, value) in enumerate(written):
+        for other, beside in written[:k]:
+            if np.shares_memory(value, beside):
+                raise BindingError(
+                    f"arguments `{other}` and `{name}` of procedure `{function.name}` overlap in memory, and both are "
+                    "written. Fix: give each its own array, for instance a copy."
+                )
+
+
+def array_of(
+    function: ProcedureFunction, decl: ArrayDecl, value: Any, resident: Array | None, where: tuple[Any, Any]
+) -> Array:
+    """An argument as an array of the device; those of numpy are copied to it."""
+    dtype, lanes = _NUMPY[decl.element]
+    name = f"argument `{decl.name}` of procedure `{function.name}`"
+    if isinstance(value, (bytes, bytearray, memoryview)) and dtype == "uint8" and decl.role == "input":
+        value = np.frombuffer(value.tobytes() if isinstance(value, memoryview) else value, np.uint8)
+    if not isinstance(value, (np.ndarray, Array)):
+        raise BindingError(
+            f"{name} must be an array of {dtype}, got an object of type {type(value).__name__[:80]}. "
+            "Fix: pass a numpy array or a vyre.Array."
+        )
+    if dtype_name(value.dtype) != dtype or not value.dtype.isnative:
+        raise BindingError(f"{name} must be an array of {dtype}, got {value.dtype}. Fix: write .astype(np.{dtype}).")
+    if value.ndim != decl.axes + len(lanes) or tuple(value.shape[value.ndim - len(lanes) :]) != lanes:
+        axes = f"{decl.axes} ax{'is' if decl.axes == 1 else 'es'}{f' and a last one of {lanes[0]}' if lanes else ''}"
+        raise BindingError(f"{name} must have {axes}, got shape {value.shape}. Fix: reshape it.")
+    if isinstance(value, Array):
+        return value
+    if isinstance(value, np.ma.MaskedArray):
+        raise BindingError(f"{name} is a masked array. Fix: write {decl.name}.filled(0).")
+    if decl.role == "in_out" and not value.flags.writeable:
+        raise BindingError(f"{name} is written, and the array is read-only. Fix: write {decl.name}={decl.name}.copy().")
+    if decl.role == "in_out" and not value.flags.c_contiguous:
+        raise BindingError(
+            f"{name} is written, and the array is not C-contiguous. Fix: write {decl.name}_ = "
+            f"np.ascontiguousarray({decl.name}), call with {decl.name}_, then {decl.name}[...] = {decl.name}_."
+        )
+    host = np.ascontiguousarray(value).reshape(value.shape)
+    if resident is not None:
+        return _core._array(host, resident.backend, resident.device)
+    return _core._array(host, *where)

@@ -1,0 +1,43 @@
+"""``vyre docs``: the pages that come with the package."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import TYPE_CHECKING
+
+import vyre
+
+if TYPE_CHECKING:
+    import argparse
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "docs",
+        help="the pages about kernels, procedures, the library and the forms of programs",
+        description="List the pages that come with vyre, or print some of them, as Markdown. "
+        "`vyre reference` is the page of the language.",
+    )
+    parser.add_argument("pages", nargs="*", metavar="PAGE", help="such as kernels; otherwise the names of all")
+    parser.set_defaults(run=run)
+
+
+def pages() -> dict[str, str]:
+    """The names of the pages and their texts."""
+    folder = resources.files("vyre") / "docs"
+    found = {file.name.removesuffix(".md"): file for file in folder.iterdir() if file.name.endswith(".md")}
+    return {name: found[name].read_text(encoding="utf-8") for name in sorted(found)}
+
+
+def run(chosen: argparse.Namespace) -> int:
+    found = pages()
+    for name in chosen.pages:
+        if name not in found:
+            raise vyre.ArgumentError(f"there is no page {name!r}. Fix: name one of {', '.join(found)}.")
+    if chosen.pages:
+        print("\n".join(found[name] for name in chosen.pages), end="")
+        return 0
+    width = max(map(len, found))
+    for name, text in found.items():
+        print(f"{name:{width}}  {text.split(chr(10), 1)[0].lstrip('# ')}")
+    return 0

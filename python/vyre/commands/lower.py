@@ -1,0 +1,60 @@
+"""``vyre lower PROGRAM``: the code that a program becomes."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+
+import vyre
+from vyre.commands.repeat import program_of
+
+_FORMS = ("spirv-asm", "spirv", "wgsl", "ptx", "asm", "text")
+_EPILOG = """\
+PROGRAM holds what Program.to_text() or Program.to_bytes() gave, or is a file of CheckResult.save. spirv is the words of
+the module, for a file or a pipe; spirv-asm is their listing; text is the program itself, as vyre.parse reads it. ptx is
+for compute capability 7.5 and higher: `vyre lower program.txt --to ptx | ptxas -arch=sm_90 -o program.cubin -`. asm
+is the machine code of the cpu backend (pip install 'vyre[asm]')."""
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "lower",
+        help="the code that a program becomes, as SPIR-V, WGSL, PTX or machine code",
+        description="Print the code that a program becomes.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("program", metavar="PROGRAM")
+    parser.add_argument("--to", choices=_FORMS, default=_FORMS[0], help="the form of the code; %(default)s by default")
+    parser.add_argument("--no-optimize", action="store_true", help="without what is done for speed alone")
+    parser.add_argument(
+        "--instructions",
+        choices=("avx2", "avx512"),
+        help="of --to asm, also those that this processor lacks; without it, its best",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    if chosen.to == "spirv" and sys.stdout.isatty():
+        raise vyre.ArgumentError(
+            "the words of a SPIR-V module are no text for a terminal. "
+            "Fix: send them to a file, or write --to spirv-asm."
+        )
+    if chosen.instructions is not None and chosen.to != "asm":
+        raise vyre.ArgumentError(f"--instructions is for --to asm, got --to {chosen.to}. Fix: leave it out.")
+    program = program_of(chosen.program)[0]
+    if chosen.to == "text":
+        print(program.to_text(), end="")
+        return 0
+    if chosen.to == "asm":
+        optimize = ["compilation"] if chosen.no_optimize else True  # there is no other way to have machine code
+        print(vyre.lower(program, "asm", optimize=optimize, instructions=chosen.instructions), end="")
+        return 0
+    code = vyre.lower(program, chosen.to, optimize=not chosen.no_optimize)
+    if isinstance(code, bytes):
+        sys.stdout.flush()
+        sys.stdout.buffer.write(code)
+    else:
+        print(code, end="" if code.endswith("\n") else "\n")
+    return 0

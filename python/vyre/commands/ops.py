@@ -1,0 +1,69 @@
+"""``vyre ops``: the operations that programs call and the calls of vyre.std, or some of them in full."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import vyre
+from vyre.commands._listing import add_json, head, print_json
+
+if TYPE_CHECKING:
+    import argparse
+
+_STD = "vyre.std."
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "ops",
+        help="the operations that programs and kernels can call, and the calls of vyre.std",
+        description="List the operations that programs and kernels can call and the calls of vyre.std on whole arrays, "
+        "or show some of them with their parameters and examples.",
+    )
+    parser.add_argument(
+        "ids", nargs="*", metavar="ID", help="such as primitive.math.gcd or vyre.std.sort; otherwise all, a line each"
+    )
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    from vyre.commands._library import call_names, call_row, shown  # the library, which other commands do without
+
+    calls = [f"{_STD}{name}" for name in call_names()]
+    found = [vyre.ops.get(id) for id in chosen.ids or vyre.ops.ids() if id not in calls]
+    library = [call_row(id.removeprefix(_STD)) for id in chosen.ids or calls if id in calls]
+    if chosen.json:
+        print_json({**head("ops"), "operations": [_row(spec) for spec in found], "library": library})
+        return 0
+    if not chosen.ids:
+        for spec in found:
+            print(f"{spec.id}({', '.join(spec.parameters)}): {spec.summary}")
+        for row in library:
+            print(f"{row['name']}({', '.join(each['name'] for each in row['parameters'])}): {row['summary']}")
+        return 0
+    print("\n\n".join([*map(_shown, found), *map(shown, library)]))
+    return 0
+
+
+def _row(spec: vyre.OpSpec) -> dict[str, Any]:
+    return {
+        "id": spec.id,
+        "version": spec.version,
+        "parameters": list(spec.parameters),
+        "inputs": [type.name for type in spec.signature.inputs],
+        "output": spec.signature.output.name,
+        "summary": spec.summary,
+        "laws": [law.name for law in spec.laws],
+        "examples": [{"inputs": list(inputs), "output": output} for inputs, output in spec.examples],
+    }
+
+
+def _shown(spec: vyre.OpSpec) -> str:
+    row = _row(spec)
+    typed = ", ".join(f"{name}: {type}" for name, type in zip(row["parameters"], row["inputs"], strict=True))
+    lines = [f"{spec.id}({typed}) -> {row['output']}", f"  {spec.summary}"]
+    if row["laws"]:
+        lines.append(f"  laws: {', '.join(row['laws'])}")
+    lines += [f"  {', '.join(map(str, inputs))} -> {output}" for inputs, output in spec.examples]
+    return "\n".join(lines)

@@ -1,0 +1,121 @@
+"""``vyre run PROGRAM``: run a program on arrays of files."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import io
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import vyre
+from vyre._files import check_writable, unreadable, write_atomically
+from vyre.commands._listing import add_json, head, print_json
+from vyre.commands._place import add_place, check_place
+from vyre.commands.repeat import as_grid, check_named, check_timeout, program_of
+
+if TYPE_CHECKING:
+    import numpy as np
+
+_ARRAY_FIX = "name a file that numpy.save wrote"
+
+_EPILOG = """\
+PROGRAM holds what Program.to_text() or Program.to_bytes() gave, or is a file of CheckResult.save, which has inputs and
+workgroups too. A buffer gets an array of numpy.save, or a number: so many zero elements. What is not kept with --output
+is shown with its first elements and the SHA-256 of its bytes."""
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "run",
+        help="run a program on arrays of files",
+        description="Run a program on arrays of files, and keep or show what it writes.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("program", metavar="PROGRAM")
+    named: dict[str, Any] = {"type": _named, "action": "append", "default": []}
+    parser.add_argument(
+        "--input", metavar="NAME=FILE.npy|N", dest="inputs", help="an array, or its number of zero elements", **named
+    )
+    parser.add_argument("--output", metavar="NAME=FILE.npy", dest="outputs", help="keep what it writes", **named)
+    parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="how many along each axis")
+    add_place(parser)
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end the run after so long")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def _named(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not (name and equals and value):
+        raise argparse.ArgumentTypeError(f"`{text[:80]}` is not a buffer's name, `=` and a file")
+    return name, value
+
+
+def run(chosen: argparse.Namespace) -> int:
+    program, inputs, workgroups = program_of(chosen.program)
+    inputs = {**inputs, **{name: _array(value) for name, value in chosen.inputs}}
+    workgroups = chosen.workgroups or workgroups
+    if workgroups is None:
+        raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
+    check_timeout(chosen.timeout)
+    check_place(chosen.backend, chosen.device)
+    written = [decl.name for decl in program.buffers if decl.access == vyre.BufferAccess.ReadWrite]
+    for name, path in chosen.outputs:
+        if name not in written:
+            there = f"one of {', '.join(written)}" if written else "none: the program writes no buffer"
+            raise vyre.ArgumentError(f"the program writes no buffer `{name[:80]}`. Fix: name {there}.")
+        check_writable(path)
+    check_named(program, inputs, fix="add --input {name}=FILE.npy, or --input {name}=N for N zero elements")
+    place: dict[str, Any] = {"backend": chosen.backend, "device": chosen.device, "timeout": chosen.timeout}
+    outputs = vyre.run(program, inputs, workgroups, **place)
+    kept = dict(chosen.outputs)
+    for name, path in kept.items():
+        write_atomically(path, _saved(outputs[name]))
+    if chosen.json:
+        rows = [{"name": name, "file": kept.get(name), **_row(array)} for name, array in outputs.items()]
+        print_json({**head("run"), "outputs": rows})
+        return 0
+    for name, array in outputs.items():
+        if name not in kept:
+            row = _row(array)
+            print(f"{name}: {row['dtype']} {tuple(row['shape'])}, SHA-256 {row['sha256']}\n{_short(array)}")
+    return 0
+
+
+def _array(value: str) -> np.ndarray | int:
+    import numpy as np
+
+    if value.isdecimal():
+        return int(value)
+    try:
+        with Path(value).open("rb") as file:
+            array = np.lib.format.read_array(file, allow_pickle=False)
+    except OSError as error:
+        raise unreadable(value, error, fix=_ARRAY_FIX) from None
+    except (ValueError, EOFError, MemoryError):
+        raise vyre.ArgumentError(f"`{value[:200]}` holds no array. Fix: {_ARRAY_FIX}.") from None
+    return array
+
+
+def _saved(array: np.ndarray) -> bytes:
+    import numpy as np
+
+    file = io.BytesIO()
+    np.save(file, array, allow_pickle=False)
+    return file.getvalue()
+
+
+def _row(array: np.ndarray) -> dict[str, Any]:
+    return {
+        "dtype": array.dtype.name,
+        "shape": list(array.shape),
+        "sha256": hashlib.sha256(array.tobytes()).hexdigest(),
+    }
+
+
+def _short(array: np.ndarray) -> str:
+    import numpy as np
+
+    return np.array2string(array, threshold=16, edgeitems=4, separator=", ")

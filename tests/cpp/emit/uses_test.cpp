@@ -1,0 +1,94 @@
+// Which forms of its values a kernel uses, worked out by hand.
+#include "vyre/emit/uses.hpp"
+
+#include <gtest/gtest.h>
+
+#include "support/kernel_builder.hpp"
+
+namespace vyre::emit {
+namespace {
+
+using lower::Opcode;
+using lower::ValueId;
+using test::KernelBuilder;
+
+TEST(Uses, a_condition_is_used_as_truth_and_a_stored_value_as_bits) {
+  KernelBuilder k;
+  const auto out = k.buffer(1, true);
+  const ValueId zero = k.constant(0), one = k.constant(1);
+  const ValueId condition = k.op(Opcode::Lt, zero, one), both = k.op(Opcode::Lt, one, zero);
+  k.if_(condition);
+  k.store(out, zero, both);
+  k.end_if();
+  k.if_(both);
+  k.end_if();
+  const lower::Kernel kernel = k.finish();
+  const Uses uses(kernel);
+  EXPECT_TRUE(uses.as_truth(condition.index) && !uses.as_bits(condition.index));
+  EXPECT_TRUE(uses.as_truth(both.index) && uses.as_bits(both.index));
+  EXPECT_TRUE(!uses.as_truth(one.index) && uses.as_bits(one.index));
+}
+
+TEST(Uses, a_bitwise_operator_on_booleans_takes_their_truth) {
+  KernelBuilder k;
+  const auto out = k.buffer(1, true);
+  const ValueId zero = k.constant(0), one = k.constant(1);
+  const ValueId a = k.op(Opcode::Lt, zero, one), b = k.op(Opcode::Eq, one, zero);
+  const ValueId truths = k.op(Opcode::And, a, b), mixed = k.op(Opcode::Or, b, one);
+  k.store(out, zero, truths);
+  k.store(out, zero, mixed);
+  const lower::Kernel kernel = k.finish();
+  const Uses uses(kernel);
+  EXPECT_TRUE(uses.is_boolean(truths.index));
+  EXPECT_FALSE(uses.is_boolean(mixed.index));
+  EXPECT_TRUE(uses.as_truth(a.index) && !uses.as_bits(a.index));
+  EXPECT_TRUE(uses.as_truth(b.index) && uses.as_bits(b.index));
+}
+
+TEST(Uses, a_comparison_of_a_boolean_with_zero_takes_its_truth) {
+  KernelBuilder k;
+  const ValueId zero = k.constant(0), one = k.constant(1);
+  const ValueId boolean = k.op(Opcode::Lt, zero, one);
+  const ValueId opposite = k.op(Opcode::Eq, boolean, zero), with_one = k.op(Opcode::Eq, boolean, one);
+  k.if_(opposite);
+  k.end_if();
+  const lower::Kernel kernel = k.finish();
+  const Uses uses(kernel);
+  EXPECT_TRUE(uses.tests_truth(kernel.code[opposite.index]));
+  EXPECT_FALSE(uses.tests_truth(kernel.code[with_one.index]));
+  EXPECT_TRUE(uses.as_truth(boolean.index) && !uses.as_bits(boolean.index));
+}
+
+TEST(Uses, only_what_has_an_effect_or_is_used_is_made) {
+  KernelBuilder k;
+  const auto out = k.buffer(1, true);
+  const ValueId zero = k.constant(0), lost = k.load(out, zero), used_by_lost = k.constant(7);
+  k.op(Opcode::Add, lost, used_by_lost);
+  k.store(out, zero, zero);
+  const lower::Kernel kernel = k.finish();
+  const Uses uses(kernel);
+  EXPECT_TRUE(uses.is_made(zero.index));
+  EXPECT_FALSE(uses.is_made(lost.index));
+  EXPECT_FALSE(uses.is_made(used_by_lost.index));
+  EXPECT_TRUE(uses.is_made(static_cast<std::uint32_t>(kernel.code.size() - 1)));
+}
+
+TEST(Uses, what_an_index_is_made_of_may_be_an_index_and_so_may_what_a_variable_holds) {
+  KernelBuilder k;
+  const auto in = k.buffer(1, true), out = k.buffer(1, true);
+  const auto variable = k.variable();
+  const ValueId zero = k.constant(0);
+  const ValueId index = k.load(in, zero), held = k.load(in, zero), stored = k.load(in, zero);
+  const ValueId sum = k.op(Opcode::Add, index, k.constant(1));
+  k.add({.op = Opcode::WriteVariable, .imm = variable, .a = held});
+  k.store(out, sum, stored);
+  const lower::Kernel kernel = k.finish();
+  const Uses uses(kernel);
+  EXPECT_TRUE(uses.as_index(sum.index));
+  EXPECT_TRUE(uses.as_index(index.index));
+  EXPECT_TRUE(uses.as_index(held.index));
+  EXPECT_FALSE(uses.as_index(stored.index));
+}
+
+}  // namespace
+}  // namespace vyre::emit

@@ -1,0 +1,268 @@
+"""Calls of the library in the body of a procedure: they become its steps, and give what they give outside of it."""
+
+# No `from __future__ import annotations`: the procedures' annotations name types of the test that makes them.
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import vyre
+from vyre import In, InOut, boolean, i32, std, u8, u32, u64, vec4u32
+from vyre.errors import ArgumentError, BindingError
+
+RANDOM = np.random.default_rng(31)
+TYPES = {"uint8": u8, "int32": i32, "uint32": u32, "uint64": u64}
+X = {name: RANDOM.integers(0, 100, 700).astype(name) for name in TYPES}
+U32, I32 = X["uint32"], X["int32"] - 50
+ASCENDING = np.unique(U32)
+MASK = (np.arange(700) % 3 == 0).astype(np.uint8)
+INDEX = RANDOM.integers(0, 800, 300).astype(np.uint32)
+OFFSETS = np.array([0, 0, 5, 300, 700], np.uint32)
+MATRIX = RANDOM.integers(0, 1000, (37, 20)).astype(np.int32)
+
+
+# The call, its arrays, and how its result outside differs from that inside, which is like that of resident arrays.
+CALLS: dict[str, tuple[Any, tuple[np.ndarray, ...], Any]] = {
+    **{f"cumsum {name}": (std.cumsum, (X[name],), None) for name in ("int32", "uint32", "uint64")},
+    "scan": (lambda x: std.scan(x, "max", inclusive=False), (U32,), None),
+    **{f"sort {name}": (std.sort, (X[name],), None) for name in X},
+    "sort down": (lambda x: std.sort(x, descending=True), (I32,), None),
+    "argsort": (std.argsort, (I32,), None),
+    "sort_pairs": (std.sort_pairs, (I32, X["int32"]), None),
+    "topk": (lambda x: std.topk(x, 10), (I32,), None),
+    **{name: (getattr(std, name), (I32,), "one") for name in ("sum", "min", "max", "any", "all", "argmin", "argmax")},
+    "sum wide": (lambda x: std.sum(x, np.uint64), (U32,), "one"),
+    "reduce": (lambda x: std.reduce(x, "xor"), (X["uint64"],), "one"),
+    "compact": (std.compact, (I32, MASK), "counted"),
+    "nonzero": (std.nonzero, (MASK,), "counted"),
+    "nonzero bool": (std.nonzero, (MASK != 0,), "counted"),
+    "any bool": (std.any, (MASK != 0,), "one"),
+    "partition": (std.partition, (U32, MASK), "last"),
+    "unique": (std.unique, (I32,), "counted"),
+    "histogram": (lambda x: std.histogram(x, 16, -50, 50), (I32,), None),
+    "gather": (std.gather, (I32, INDEX), None),
+    "searchsorted": (lambda a, v: std.searchsorted(a, v, "right"), (ASCENDING, INDEX), None),
+    **{
+        name: (getattr(std, name), (ASCENDING, ASCENDING[::3].copy()), "counted")
+        for name in ("intersect1d", "setdiff1d", "union1d")
+    },
+    "segmented_reduce": (lambda x, at: std.segmented_reduce(x, at, "add"), (I32, OFFSETS), None),
+    "segmented_scan": (lambda x, at: std.segmented_scan(x, at, "max"), (U32, OFFSETS), None),
+    "transpose": (std.transpose, (MATRIX,), None),
+    "transpose bytes": (std.transpose, (MATRIX.astype(np.uint8),), None),
+    "matmul": (std.matmul, (MATRIX.astype(np.uint32), MATRIX.T.astype(np.uint32)), None),
+    "philox4x32_10": (std.philox4x32_10, (U32.reshape(-1, 4), U32[:2]), None),
+}  # fmt: skip
+
+
+def _annotation(x: np.ndarray, is_vector: bool) -> Any:
+    element = boolean if x.dtype == bool else TYPES[x.dtype.name]
+    return In[vec4u32] if is_vector else In[element, x.ndim]
+
+
+@vyre.kernel
+def copied(x: In[i32], y: vyre.Out[i32]) -> None:
+    i = vyre.gid(0)
+    if i < len(y):
+        y[i] = x[i]
+
+
+@pytest.mark.parametrize("backend", ["reference", "cpu"])
+@pytest.mark.parametrize("name", CALLS)
+def test_a_call_in_a_procedure_gives_what_it_gives_outside(name: str, backend: str) -> None:
+    call, arrays, kind = CALLS[name]
+    types = [_annotation(x, name.startswith("philox") and x.ndim == 2) for x in arrays]
+    if len(arrays) == 1:
+
+        @vyre.procedure
+        def inside(x: types[0]) -> Any:
+            return call(x)
+    else:
+
+        @vyre.procedure
+        def inside(x: types[0], y: types[1]) -> Any:
+            return call(x, y)
+
+    found = inside(*arrays, backend=backend)
+    with vyre.default_device("cpu"):
+        wanted = call(*arrays)
+    if kind == "one":
+        assert found.shape == (1,)
+        assert found[0] == wanted
+        return
+    if kind == "counted":
+        found = [each[: int(found[-1][0])] for each in found[:-1]]
+    elif kind == "last":
+        found = [found[0], found[1][0]]
+    wanted = wanted if isinstance(wanted, tuple) else (wanted,)
+    found = found if isinstance(found, (tuple, list)) else (found,)
+    assert len(found) == len(wanted)
+    for each, other in zip(found, wanted, strict=True):
+        assert isinstance(other, int) or each.dtype == other.dtype
+        assert np.array_equal(each, other)
+
+
+def test_results_are_arrays_of_the_procedure() -> None:
+    """Branches, repetitions and swaps take them, and so does `out=`, whatever their type."""
+
+    @vyre.procedure
+    def smoothed(x: In[i32], turns: u32) -> Any:
+        a, b = std.sort(x), vyre.scratch(i32, x.length)
+        with vyre.when(x.length > 3):
+            copied(std.cumsum(a), b)
+        with vyre.otherwise():
+            copied(a, b)
+        for _ in vyre.times(turns):
+            copied(std.sort(b, descending=True), a)
+            vyre.swap(a, b)
+        return b
+
+    x = np.array([5, -2, 9, 1], np.int32)
+    sums = np.sort(x).cumsum(dtype=np.int32)
+    assert np.array_equal(smoothed(x, 0, backend="cpu"), sums)
+    assert np.array_equal(smoothed(x, 3, backend="cpu"), np.sort(sums)[::-1])
+    assert np.array_equal(smoothed(x[:3], 0, backend="cpu"), np.sort(x[:3]))
+    assert smoothed.check(x, 3, checks="race").ok
+    out = np.zeros(4, np.int32)
+    assert smoothed(x, 0, out=out, backend="cpu") is out
+    assert np.array_equal(out, sums)
+
+
+def test_a_part_and_a_table_are_arguments() -> None:
+    index = np.array([3, 0, 9], np.uint32)
+
+    @vyre.procedure
+    def taken(x: In[u32]) -> Any:
+        return std.gather(std.sort(x[2 : x.length]), index)
+
+    x = np.array([9, 9, 7, 5, 1, 3], np.uint32)
+    assert taken(x, backend="cpu").tolist() == [7, 1, 0]
+
+
+def test_a_scatter_writes_an_array_of_the_procedure() -> None:
+    @vyre.procedure
+    def counts(index: In[u32], values: In[u32], y: InOut[u32]) -> None:
+        std.scatter_add(y, index, values)
+
+    y = np.array([1, 2, 3], np.uint32)
+    counts(np.array([0, 2, 0], np.uint32), np.array([10, 20, 30], np.uint32), y, backend="cpu")
+    assert y.tolist() == [41, 2, 23]
+
+
+def test_the_most_of_a_selection_is_the_length() -> None:
+    @vyre.procedure
+    def largest(x: In[u32], k: u32) -> Any:
+        return std.topk(x, k)
+
+    x = np.array([3, 9, 4], np.uint32)
+    for k in (0, 2, 3, 7):
+        values, places = largest(x, k, backend="cpu")
+        assert (values.tolist(), places.tolist()) == ([9, 4, 3][:k], [1, 2, 0][:k])
+
+
+def test_random_words_are_as_many_as_a_size_says() -> None:
+    @vyre.procedure
+    def mixed(x: In[u32]) -> Any:
+        return std.cumsum(std.random_u32(x.length, 5))
+
+    for n in (0, 1, 6):
+        wanted = std.random_u32(n, 5, backend="cpu").cumsum(dtype=np.uint32)
+        assert np.array_equal(mixed(np.zeros(n, np.uint32), backend="cpu"), wanted)
+
+
+def test_a_procedure_with_calls_joins_a_graph() -> None:
+    @vyre.procedure
+    def sums(x: In[i32]) -> Any:
+        return std.cumsum(std.sort(x))
+
+    x = vyre.array(np.array([3, -1, 2], np.int32), backend="cpu")
+    with vyre.graph() as graph:
+        y = sums(x)
+    graph.replay()
+    assert y.numpy().tolist() == [-1, 1, 4]
+
+
+OUTSIDE = "Fix: call it outside of the procedure, before or after, on a numpy array or a vyre.Array."
+
+
+@pytest.mark.parametrize(
+    ("body", "problem"),
+    [
+        (
+            lambda x, y: std.sha256(b"abc"),
+            "argument `data` of vyre.std.sha256 is given in the body of procedure `outer`",
+        ),
+        (
+            lambda x, y: std.crc32([b"abc"]),
+            "argument `data` of vyre.std.crc32 is given in the body of procedure `outer`",
+        ),
+        (lambda x, y: std.hex_encode(y), "argument `data` of vyre.std.hex_encode is an array of a procedure"),
+        (lambda x, y: std.bfs(x, x, 0), "vyre.std.bfs is called in the body of procedure `outer`"),
+        (lambda x, y: std.find([b"a"], b"abc"), "vyre.std.find is called in the body of procedure `outer`"),
+    ],
+)
+def test_a_call_that_cannot_be_a_step_is_refused(body: Any, problem: str) -> None:
+    with pytest.raises((ArgumentError, BindingError)) as error:
+        _recorded(body)
+    assert str(error.value).startswith(problem)
+    assert str(error.value).endswith(OUTSIDE)
+
+
+def _recorded(body: Any) -> None:
+    @vyre.procedure
+    def outer(x: In[u32], y: In[u8]) -> None:
+        body(x, y)
+
+    _ = outer.procedure
+
+
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            lambda x, y: std.bincount(x),
+            "vyre.std.bincount is called in the body of a procedure, and the length of its result depends on the "
+            "elements. Fix: write vyre.std.histogram(x, bins, 0, bins), where every element is below `bins`.",
+        ),
+        (
+            lambda x, y: std.sort(x, backend="cpu"),
+            "argument `backend` of vyre.std.sort is given in a procedure, which runs as a whole. Fix: give `backend` "
+            "to the procedure's call.",
+        ),
+        (
+            lambda x, y: std.cumsum(y),
+            "argument `x` of vyre.std.cumsum must be an array of uint32, int32 or uint64, got one of uint8. "
+            "Fix: convert it in a kernel.",
+        ),
+        (
+            lambda x, y: std.scatter_add(np.zeros(3, np.uint32), x, x),
+            "argument `out` of vyre.std.scatter_add is a numpy array in the body of a procedure, which is a table "
+            "there and is not written. Fix: pass an array of vyre.scratch, or an InOut parameter of the procedure.",
+        ),
+        (
+            lambda x, y: std.cumsum(vyre.arange(3, backend="cpu")),
+            "must be an array of the procedure, got a vyre.Array. Fix: make it a parameter of the procedure, or write "
+            "array.numpy() for a table.",
+        ),
+    ],
+)
+def test_what_a_step_cannot_take_is_told(body: Any, message: str) -> None:
+    with pytest.raises((ArgumentError, BindingError)) as error:
+        _recorded(body)
+    assert str(error.value).endswith(message)
+
+
+def test_a_report_names_the_line_that_calls_the_library() -> None:
+    @vyre.procedure
+    def unwritten(x: In[u32]) -> Any:
+        kept = vyre.scratch(u32, x.length, name="kept")
+        copied(x[0:0].view(i32), kept[0:1].view(i32))
+        return std.cumsum(kept)  # here
+
+    place = unwritten.check(np.ones(6, np.uint32), checks="uninitialised-read").reports[0].step.place
+    lines = Path(__file__).read_text().splitlines()
+    assert [(Path(file).name, lines[line - 1].strip()) for file, line in place.callers] == [
+        (Path(__file__).name, "return std.cumsum(kept)  # here")
+    ]
+    assert Path(place.file).name == "_scans.py"

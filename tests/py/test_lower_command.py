@@ -1,0 +1,93 @@
+"""``vyre lower`` prints what vyre.lower gives, byte for byte."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import vyre
+from vyre import BufferDecl, Expr, Node, Program
+from vyre.__main__ import main
+
+PROGRAM = Program(
+    [BufferDecl.read("given", 0, vyre.u32), BufferDecl.output("out", 1, vyre.u32)],
+    (64, 1, 1),
+    [Node.store("out", Expr.gid_x(), Expr.load("given", Expr.gid_x()) + 0)],
+)
+
+
+@pytest.fixture(params=["text", "bytes"])
+def path(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    path = tmp_path / "program"
+    path.write_bytes(PROGRAM.to_text().encode() if request.param == "text" else PROGRAM.to_bytes())
+    return str(path)
+
+
+@pytest.mark.parametrize("form", ["spirv-asm", "wgsl", "ptx"])
+@pytest.mark.parametrize("optimize", [True, False])
+def test_it_prints_what_lower_gives(form, optimize, path, capsys):
+    assert main(["lower", path, "--to", form, *([] if optimize else ["--no-optimize"])]) == 0
+    assert capsys.readouterr().out.rstrip("\n") == vyre.lower(PROGRAM, form, optimize=optimize).rstrip("\n")
+    assert vyre.lower(PROGRAM, form, optimize=True) != vyre.lower(PROGRAM, form, optimize=False)
+
+
+@pytest.mark.parametrize("instructions", [None, "avx2", "avx512"])
+@pytest.mark.parametrize("optimize", [True, False])
+def test_machine_code_is_printed_as_lower_gives_it(instructions, optimize, path, capsys):
+    options = [] if instructions is None else ["--instructions", instructions]
+    assert main(["lower", path, "--to", "asm", *options, *([] if optimize else ["--no-optimize"])]) == 0
+    chosen = True if optimize else ["compilation"]
+    assert capsys.readouterr().out == vyre.lower(PROGRAM, "asm", optimize=chosen, instructions=instructions)
+    assert vyre.lower(PROGRAM, "asm", instructions="avx2") != vyre.lower(PROGRAM, "asm", instructions="avx512")
+
+
+def test_instructions_are_of_machine_code(path, capsys):
+    assert main(["lower", path, "--to", "ptx", "--instructions", "avx2"]) == 2
+    assert capsys.readouterr().err == "error: --instructions is for --to asm, got --to ptx. Fix: leave it out.\n"
+
+
+def test_without_capstone_the_command_says_what_to_install(path, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "capstone", None)
+    assert main(["lower", path, "--to", "asm"]) == 2
+    assert capsys.readouterr().err == (
+        "error: machine code becomes text with the package capstone, which is not installed. "
+        "Fix: pip install 'vyre[asm]'.\n"
+    )
+
+
+def test_the_listing_of_spirv_comes_unasked(path, capsys):
+    assert main(["lower", path]) == 0
+    assert "OpEntryPoint" in capsys.readouterr().out
+
+
+def test_words_come_as_they_are(path):
+    done = subprocess.run(
+        [sys.executable, "-m", "vyre", "lower", path, "--to", "spirv"], capture_output=True, check=True
+    )
+    assert done.stdout == vyre.lower(PROGRAM, "spirv")
+    assert done.stderr == b""
+
+
+def test_words_are_kept_from_terminals(path, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert main(["lower", path, "--to", "spirv"]) == 2
+    assert capsys.readouterr().err == (
+        "error: the words of a SPIR-V module are no text for a terminal. "
+        "Fix: send them to a file, or write --to spirv-asm.\n"
+    )
+    assert main(["lower", path, "--to", "spirv-asm"]) == 0
+
+
+def test_text_is_the_program(path, capsys):
+    assert main(["lower", path, "--to", "text"]) == 0
+    assert vyre.parse(capsys.readouterr().out) == PROGRAM
+
+
+def test_a_program_that_is_not_valid_is_an_error(tmp_path, capsys):
+    path = tmp_path / "program"
+    path.write_text(Program([], (0, 1, 1), []).to_text())
+    assert main(["lower", str(path), "--to", "ptx"]) == 2
+    assert "V003" in capsys.readouterr().err

@@ -1,0 +1,55 @@
+"""What `vyre ops` lists of the library: its calls with their parameters."""
+
+import inspect
+import json
+
+import vyre
+from vyre import std
+from vyre.__main__ import main
+
+
+def listed(capsys, *arguments):
+    assert main(["ops", *arguments]) == 0
+    return capsys.readouterr().out
+
+
+def test_every_operation_and_every_call_is_listed(capsys):
+    found = json.loads(listed(capsys, "--json"))
+    assert {row["id"] for row in found["operations"]} == set(vyre.ops.ids())
+    functions = {f"vyre.std.{name}" for name in std.__all__ if inspect.isfunction(getattr(std, name))}
+    assert {row["name"] for row in found["library"]} == functions
+    assert all(row["summary"] for row in found["library"])
+    assert {row["name"] for row in found["library"] if row["is_step"]} == {f"vyre.std.{name}" for name in std._STEPS}
+    lines = listed(capsys).splitlines()
+    assert (
+        "vyre.std.sort(x, descending, backend, device): The elements in ascending order, or in descending order."
+        in lines
+    )
+    assert len(lines) == len(found["operations"]) + len(found["library"])
+
+
+def test_a_call_has_its_parameters_with_types_and_defaults(capsys):
+    found = json.loads(listed(capsys, "vyre.std.sort", "--json"))
+    (row,) = found["library"]
+    assert found["operations"] == []
+    x, descending, backend, device = row["parameters"]
+    assert x == {
+        "name": "x",
+        "type": "np.ndarray | Array",
+        "default": "",
+        "by_name": False,
+        "description": "an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.",
+    }
+    assert (descending["type"], descending["default"]) == ("bool", "False")
+    assert backend["by_name"]
+    assert device["description"] == "where, for numpy arrays."
+
+
+def test_a_call_and_an_operation_are_shown_in_full(capsys):
+    out = listed(capsys, "vyre.std.gather", "primitive.math.gcd")
+    assert out.startswith("primitive.math.gcd(")
+    assert (
+        "vyre.std.gather(x: np.ndarray | Array, index: np.ndarray | Array, *, backend: str | None = None, "
+        "device: int | Device | None = None)\n"
+    ) in out
+    assert out.endswith("  a step in the body of a procedure\n")

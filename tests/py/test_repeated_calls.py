@@ -1,0 +1,375 @@
+"""Calls that were made before go straight to their plan, and give what the first call would give."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import vyre
+from places import PLACES, name_of
+from vyre import In, InOut, Out, i32, u32, u64
+from vyre.errors import ArgumentError, BindingError, KernelError
+
+pytestmark = pytest.mark.filterwarnings("error")
+SHIFT = 3
+
+
+@pytest.fixture(params=PLACES, ids=name_of)
+def where(request):
+    backend, device = request.param
+    return {"backend": backend, "device": device}
+
+
+@vyre.kernel
+def mixed(a: In[u32], b: In[u32], n: u32, s: i32, w: u64, low: Out[u32], wide: Out[u64]):
+    i = vyre.gid(0)
+    if i < len(a):
+        low[i] = a[i] * n + b[i] ^ u32(s)
+        wide[i] = u64(a[i]) + w
+
+
+@vyre.kernel
+def evens(x: In[u32], y: Out[u32]):
+    i = vyre.gid(0)
+    if i < len(y) and i % 2 == 0:
+        y[i] = x[i]
+
+
+@vyre.kernel
+def chosen(x: In[u32], y: Out[u32]):
+    i = vyre.gid(0)
+    if x[i] > 7:
+        y[i] = 1
+    else:
+        y[i] = 2
+
+
+@vyre.kernel
+def up_to_the_shorter(x: In[u32], y: Out[u32]):
+    i = vyre.gid(0)
+    if i >= len(x):
+        return
+    y[i] = x[i] + 1
+
+
+@vyre.kernel
+def shifted(x: In[u32], y: Out[u32]):
+    y[vyre.gid(0)] = x[vyre.gid(0)] << SHIFT
+
+
+@vyre.kernel
+def rows(x: In[u32, 2], y: Out[u32, 2], z: InOut[u32]):
+    row, column = vyre.gid(1), vyre.gid(0)
+    y[row, column] = x[row, column] + row
+    if row == 0 and column < len(z):
+        z[column] += 1
+
+
+def numbers(seed: int, count: int) -> np.ndarray:
+    return np.random.default_rng(seed).integers(0, 2**32, count, dtype=np.uint32)
+
+
+def test_each_call_sees_its_own_arrays_and_numbers(where):
+    for turn in range(6):
+        for count in (1000, 257):
+            a, b = numbers(turn, count), numbers(turn + 100, count)
+            n, s, w = (turn * 7 + 1, -turn if turn % 2 else 2**31 - 1, 2**64 - 1 - turn)
+            low, wide = mixed(vyre.array(a, **where), vyre.array(b, **where), n, s, w)
+            assert (low.numpy() == ((a * np.uint32(n) + b) ^ np.uint32(s & 0xFFFFFFFF))).all()
+            assert (wide.numpy() == a.astype(np.uint64) + np.uint64(w)).all()
+
+
+def test_numbers_out_of_range_are_refused_as_in_the_first_call(where):
+    a = vyre.array(numbers(1, 8), **where)
+    for _ in range(2):
+        mixed(a, a, 2**32 - 1, -(2**31), 2**64 - 1)
+        for wrong in (
+            (2**32, 0, 0),
+            (-1, 0, 0),
+            (0, 2**31, 0),
+            (0, -(2**31) - 1, 0),
+            (0, 0, 2**64),
+            (0, 0, -1),
+            (0, 0, 2**70),
+        ):
+            with pytest.raises(BindingError, match="must be an integer from"):
+                mixed(a, a, *wrong)
+        with pytest.raises(BindingError, match="integer"):
+            mixed(a, a, True, 0, 0)
+        assert (mixed(a, a, np.uint32(3), 0, 0)[0].numpy() == a.numpy() * np.uint32(4)).all()
+
+
+@pytest.mark.parametrize("kernel", [evens, chosen, up_to_the_shorter], ids=lambda k: k.__name__)
+def test_an_out_begins_as_zeros_whatever_it_held(kernel, where):
+    """Memory of arrays that are gone comes back with what they held, unless the call stores to all of it."""
+    x = numbers(3, 5000)
+    wanted = {
+        evens: np.where(np.arange(5000) % 2 == 0, x, 0),
+        chosen: np.where(x > 7, 1, 2),
+        up_to_the_shorter: x + np.uint32(1),
+    }[kernel]
+    given, full = vyre.array(x, **where), vyre.full(5000, 0xDEADBEEF, **where)
+    for _ in range(4):
+        spoilt = vyre.full(5000, 0xDEADBEEF, **where)
+        spoilt.wait()
+        del spoilt
+        assert (kernel(given).numpy() == wanted).all()
+        full.fill(np.uint32(0xDEADBEEF))
+        assert (kernel(given, full).numpy() == wanted).all()
+
+
+def test_an_out_that_is_longer_than_what_bounds_it_is_zero_behind(where):
+    x = numbers(4, 100)
+    for _ in range(3):
+        y = vyre.full(4000, 0xDEADBEEF, **where)
+        assert (
+            up_to_the_shorter(vyre.array(x, **where), y).numpy() == np.append(x + np.uint32(1), np.zeros(3900))
+        ).all()
+
+
+def test_a_grid_that_covers_a_part_leaves_zeros_behind_it(where):
+    x = numbers(5, 3000)
+    for _ in range(3):
+        y = vyre.full(3000, 0xDEADBEEF, **where)
+        wanted = np.append(x[:256] + np.uint32(1), np.zeros(2744, np.uint32))
+        assert (up_to_the_shorter(vyre.array(x, **where), y, grid=256).numpy() == wanted).all()
+
+
+def test_large_memory_that_comes_back_is_written_as_a_whole():
+    x = numbers(6, 3 << 20)  # 12 MiB: kept for the next array of its size
+    given = vyre.array(x, backend="cpu")
+    for turn in range(4):
+        assert (chosen(given).numpy() == np.where(x > 7, 1, 2)).all()
+        assert (evens(given).numpy()[1::2] == 0).all(), turn
+        assert (vyre.zeros(3 << 20, backend="cpu").numpy() == 0).all()
+        assert (vyre.empty(3 << 20, backend="cpu").numpy() == 0).all()
+
+
+def test_values_of_python_that_change_make_another_program(where):
+    global SHIFT
+    x = numbers(7, 300)
+    given = vyre.array(x, **where)
+    for SHIFT in (3, 5, 3):
+        for _ in range(2):
+            assert (shifted(given).numpy() == x << np.uint32(SHIFT)).all()
+    SHIFT = 3
+
+
+def test_shapes_of_several_axes_take_their_turns(where):
+    for _ in range(3):
+        for shape in ((4, 6), (6, 4), (1, 24)):
+            x = np.arange(24, dtype=np.uint32).reshape(shape)
+            z = vyre.array(np.full(3, 7, np.uint32), **where)
+            made, counted = rows(vyre.array(x, **where), None, z)
+            assert (made.numpy() == x + np.arange(shape[0], dtype=np.uint32)[:, None]).all()
+            assert counted is z
+            assert z.numpy().tolist() == [8, 8, 8]
+
+
+def test_arrays_of_two_devices_are_refused_after_calls_that_were_right():
+    on_cpu, on_reference = (vyre.array(numbers(8, 16), backend=name) for name in ("cpu", "reference"))
+    k = numbers(8, 16)
+    for _ in range(2):
+        assert (mixed(on_cpu, on_cpu, 1, 0, 0)[0].numpy() == k + k).all()
+        assert (mixed(on_reference, on_reference, 1, 0, 0)[0].numpy() == k + k).all()
+        with pytest.raises(BindingError, match="two devices"):
+            mixed(on_cpu, on_reference, 1, 0, 0)
+
+
+def test_arrays_that_share_memory_are_refused_after_calls_that_were_right(where):
+    x = vyre.array(numbers(9, 64), **where)
+    for _ in range(2):
+        chosen(x[:32], x[32:])
+        with pytest.raises(BindingError, match="overlap"):
+            chosen(x[:32], x[16:48])
+        with pytest.raises(BindingError):
+            chosen(x, x)
+
+
+def test_a_kernel_is_refused_in_a_kernel_after_calls_that_were_right():
+    given = vyre.array(numbers(10, 16), backend="cpu")
+    for _ in range(2):
+        chosen(given)
+
+    @vyre.kernel
+    def outer(y: Out[u32]):
+        chosen(given)
+        y[0] = 1
+
+    with pytest.raises(KernelError, match="K004"):
+        outer(np.zeros(1, np.uint32), backend="cpu")
+
+
+def test_calls_in_a_graph_and_in_a_procedure_are_recorded(where):
+    given = vyre.array(numbers(11, 64), **where)
+    out = vyre.empty(64, **where)
+    for _ in range(2):
+        chosen(given, out)
+    with vyre.graph() as graph:
+        chosen(given, out)
+        shifted(given, out)
+    out.fill(np.uint32(0))
+    assert len(graph) == 2
+    graph.replay()
+    assert (out.numpy() == given.numpy() << np.uint32(SHIFT)).all()
+
+    @vyre.procedure
+    def twice(x: In[u32]):
+        y, z = vyre.scratch(u32, x.length), vyre.scratch(u32, x.length)
+        shifted(x, y)
+        shifted(y, z)
+        return z
+
+    for _ in range(3):
+        for count in (64, 100):
+            x = numbers(count, count)
+            assert (twice(vyre.array(x, **where)).numpy() == x << np.uint32(2 * SHIFT)).all()
+            assert (twice(x, **where) == x << np.uint32(2 * SHIFT)).all()
+    with vyre.graph() as graph:
+        made = twice(given)
+    graph.replay()
+    assert (made.numpy() == given.numpy() << np.uint32(2 * SHIFT)).all()
+
+
+def test_a_procedure_refuses_what_it_refused_before(where):
+    @vyre.procedure
+    def scaled(x: In[u32], k: i32, data: InOut[u32]):
+        y = vyre.scratch(u32, x.length)
+        times(x, k, y)
+        added(y, data)
+        return data, y
+
+    x = numbers(12, 40)
+    for turn in range(3):
+        data = vyre.array(np.full(40, turn, np.uint32), **where)
+        both, y = scaled(vyre.array(x, **where), -turn, data)
+        assert both is data
+        assert (y.numpy() == x * np.uint32(-turn & 0xFFFFFFFF)).all()
+        assert (data.numpy() == turn + x * np.uint32(-turn & 0xFFFFFFFF)).all()
+        with pytest.raises(BindingError, match="must be an integer from"):
+            scaled(vyre.array(x, **where), 2**31, data)
+        with pytest.raises(BindingError, match="uint32"):
+            scaled(vyre.array(x.astype(np.uint64), **where), 1, data)
+        with pytest.raises(BindingError, match="must have 1 axis"):
+            scaled(vyre.array(x.reshape(4, 10), **where), 1, data)
+        with pytest.raises(BindingError):
+            scaled(data, 1, data)
+
+
+@vyre.kernel
+def times(x: In[u32], k: i32, y: Out[u32]):
+    i = vyre.gid(0)
+    y[i] = x[i] * u32(k)
+
+
+@vyre.kernel
+def added(x: In[u32], data: InOut[u32]):
+    i = vyre.gid(0)
+    data[i] += x[i]
+
+
+def test_threads_call_one_kernel_at_once(where):
+    wrong: list[int] = []
+
+    def work(seed: int) -> None:
+        x = numbers(seed, 2000)
+        given = vyre.array(x, **where)
+        for turn in range(30):
+            low, _ = mixed(given, given, turn, 0, seed)
+            if not (low.numpy() == x * np.uint32(turn + 1)).all():
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert wrong == []
+
+
+def kernel_of_numbers(path, count: int):
+    """A kernel that adds so many numbers to each element."""
+    names = [f"n{k}" for k in range(count)]
+    parameters = ", ".join(f"{name}: vyre.u32" for name in names)
+    path.write_text(
+        "import vyre\n\n@vyre.kernel\n"
+        f"def summed(x: vyre.In[vyre.u32], {parameters}, y: vyre.Out[vyre.u32]):\n"
+        f"    y[vyre.gid(0)] = {' + '.join(['x[vyre.gid(0)]', *names])}\n"
+    )
+    scope: dict[str, object] = {}
+    exec(compile(path.read_text(), str(path), "exec"), scope)
+    return scope["summed"]
+
+
+def test_a_kernel_may_have_any_count_of_parameters(tmp_path):
+    """Once, the first call of one with more than 64 was refused when it had run."""
+    x = numbers(13, 20)
+    summed = kernel_of_numbers(tmp_path / "summed.py", 80)
+    for turn in range(3):
+        given = [turn * k for k in range(80)]
+        assert (summed(vyre.array(x, backend="cpu"), *given).numpy() == x + np.uint32(sum(given))).all()
+
+
+@pytest.mark.parametrize(
+    "wrong", ["a", None, 1.0, object(), True, -1, np.array([1, 2])], ids=lambda value: type(value).__name__
+)
+def test_counts_that_are_none_are_refused_whether_or_not_an_out_is_given(wrong):
+    x, y = vyre.array(numbers(14, 16), backend="cpu"), vyre.full(16, 7, backend="cpu")
+    for outs in ((), (y,)):
+        with pytest.raises(ArgumentError, match="element 0 of argument `workgroups`"):
+            chosen(x, *outs, workgroups=(wrong,))
+    assert (y.numpy() == 7).all()
+
+
+def test_counts_of_narrow_numbers_do_not_wrap():
+    x = numbers(15, 600)
+    y = vyre.full(600, 0xDEADBEEF, backend="cpu")
+    assert (
+        up_to_the_shorter(vyre.array(x, backend="cpu"), y, workgroups=(np.uint8(3),)).numpy() == x + np.uint32(1)
+    ).all()
+    wanted = np.append(x[:256] + np.uint32(1), np.zeros(344, np.uint32))
+    assert (up_to_the_shorter(vyre.array(x, backend="cpu"), y, workgroups=(np.uint8(1),)).numpy() == wanted).all()
+
+
+@pytest.mark.parametrize("shape", [(-1,), (-(2**62), 4), (2**62,), (2**31, 2**31, 4)], ids=str)
+def test_a_launch_refuses_shapes_whose_bytes_cannot_be_counted(shape):
+    x = vyre.array(numbers(16, 8), backend="cpu")
+    with pytest.raises(ArgumentError, match="do not fit"):
+        vyre._core._launch(chosen.program, [x], [0, (vyre.DataType.U32, shape, False)], [], [1], [1, 1, 1])
+
+
+@vyre.procedure
+def both(x: In[u32], v: InOut[vyre.vec4u32], k: i32):
+    y = vyre.scratch(u32, x.length)
+    times(x, k, y)
+    return v, y
+
+
+def test_a_launch_of_a_procedure_refuses_parts_that_are_not_its_own():
+    """Once, axes beyond those of the procedure read behind the end of a shape."""
+    u, v, k = (vyre.DataType.U32, 1), (vyre.DataType.Vec4U32, 1), (-(2**31), 2**31 - 1)
+    launch = vyre._core._procedure_launch(both.procedure, [u, v, k], [1, 2])
+    x, vectors = vyre.array(numbers(17, 8), backend="cpu"), vyre.zeros((3, 4), backend="cpu")
+    changed, made = launch(x, vectors, 3)
+    assert changed is vectors
+    assert (made.numpy() == x.numpy() * np.uint32(3)).all()
+    for wrong in (vyre.zeros((), backend="cpu"), vyre.zeros(8, backend="cpu"), vyre.zeros((2, 2), backend="cpu"), 1):
+        assert launch(x, wrong, 3) is NotImplemented
+    for parts in (
+        [u],
+        [u, v],
+        [u, k],
+        [u, v, k, k],
+        [u, v, u, k],
+        [v, u, k],
+        [u, (vyre.DataType.Vec4U32, 2), k],
+        [u, (vyre.DataType.Vec4U32, 2**64 - 1), k],
+        [(vyre.DataType.U32, 0), v, k],
+        [(vyre.DataType.I32, 1), v, k],
+    ):
+        with pytest.raises(ArgumentError, match="do not fit"):
+            vyre._core._procedure_launch(both.procedure, parts, [1])
+    with pytest.raises(ArgumentError, match="do not fit"):
+        vyre._core._procedure_launch(both.procedure, [u, v, k], [3])
