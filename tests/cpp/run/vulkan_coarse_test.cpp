@@ -15,16 +15,16 @@
 #include "vyre/fuzz/operations.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/ir/print.hpp"
-#include "vyre/run/vulkan/submit/grid_parts.hpp"
+#include "vyre/run/gpu/grid_parts.hpp"
 
 namespace vyre {
 namespace {
 
 using namespace sample;
 using run::Grid;
-using run::vulkan::GridPart;
-using run::vulkan::GridParts;
-using run::vulkan::kCoarseFactor;
+using run::GridPart;
+using run::GridParts;
+using run::kCoarseFactor;
 using test::Words;
 
 using VulkanCoarse = test::VulkanTest;

@@ -14,21 +14,21 @@
 
 #include "run/vulkan_shaders.hpp"
 #include "support/directory.hpp"
-#include "vyre/run/vulkan/compile/cache_folder.hpp"
+#include "vyre/run/gpu/cache_folder.hpp"
 #include "vyre/run/vulkan/compile/pipeline_file.hpp"
 
 namespace vyre::test {
 namespace {
 
 namespace fs = std::filesystem;
-using run::vulkan::CacheFolder;
+using run::CacheFolder;
 using run::vulkan::Options;
 using run::vulkan::Shader;
 
 class PipelineFileTest : public testing::Test {
  protected:
-  run::vulkan::PipelineFile file(const std::string& device = "device", const Shader& shader = xor_shader()) const {
-    return {Options{.cache_directory = directory_.path}, device, shader};
+  run::KeptFile file(const std::string& device = "device", const Shader& shader = xor_shader()) const {
+    return run::vulkan::pipeline_file(Options{.cache_directory = directory_.path}, device, shader);
   }
 
   const Directory directory_;
@@ -239,8 +239,7 @@ TEST_F(PipelineFileTest, drafts_go_when_the_process_that_wrote_them_has_ended) {
   write(users, "");
   {
     // As a process does that is at work on them.
-    const run::vulkan::Descriptor held[] = {run::vulkan::Descriptor(open(left.c_str(), O_RDONLY)),
-                                            run::vulkan::Descriptor(open(begun.c_str(), O_RDONLY))};
+    const run::Descriptor held[] = {run::Descriptor(open(left.c_str(), O_RDONLY)), run::Descriptor(open(begun.c_str(), O_RDONLY))};
     for (const auto& file : held) ASSERT_EQ(flock(*file, LOCK_EX), 0);
     folder->clean();
     EXPECT_EQ(files_below(directory_.path).size(), 3u);

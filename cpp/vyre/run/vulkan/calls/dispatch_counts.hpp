@@ -5,12 +5,12 @@
 #include <cstdint>
 #include <memory>
 
+#include "vyre/run/gpu/grid_parts.hpp"
 #include "vyre/run/vulkan/compile/pipeline.hpp"
 #include "vyre/run/vulkan/device.hpp"
 #include "vyre/run/vulkan/memory/heap.hpp"
 #include "vyre/run/vulkan/submit/commands.hpp"
 #include "vyre/run/vulkan/submit/descriptor_set.hpp"
-#include "vyre/run/vulkan/submit/grid_parts.hpp"
 
 namespace vyre::run::vulkan {
 

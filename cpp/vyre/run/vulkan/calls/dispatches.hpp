@@ -5,10 +5,10 @@
 #include <span>
 #include <vector>
 
+#include "vyre/run/gpu/grid_parts.hpp"
 #include "vyre/run/vulkan/calls/dispatch_counts.hpp"
 #include "vyre/run/vulkan/compile/pipeline.hpp"
 #include "vyre/run/vulkan/submit/commands.hpp"
-#include "vyre/run/vulkan/submit/grid_parts.hpp"
 
 namespace vyre::run::vulkan {
 

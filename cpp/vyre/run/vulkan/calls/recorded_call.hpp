@@ -10,6 +10,7 @@
 #include <span>
 #include <vector>
 
+#include "vyre/run/gpu/grid_parts.hpp"
 #include "vyre/run/storage.hpp"
 #include "vyre/run/vulkan/calls/dispatch_counts.hpp"
 #include "vyre/run/vulkan/compile/pipeline.hpp"
@@ -17,7 +18,6 @@
 #include "vyre/run/vulkan/memory/heap.hpp"
 #include "vyre/run/vulkan/submit/commands.hpp"
 #include "vyre/run/vulkan/submit/descriptor_set.hpp"
-#include "vyre/run/vulkan/submit/grid_parts.hpp"
 #include "vyre/run/vulkan/submit/stream.hpp"
 #include "vyre/run/vulkan/submit/timestamps.hpp"
 

@@ -13,13 +13,14 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/run/gpu/chunks.hpp"
 #include "vyre/run/host_copy.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::run::vulkan {
 
 // A write of a storage with a mirror is one chunk, so the mirror is updated once.
-static_assert(Transfers::kChunkBytes >= HostMirror::kMaxBytes);
+static_assert(kChunkBytes >= HostMirror::kMaxBytes);
 
 struct VulkanStorage::Memory final : Retired {
   explicit Memory(Block of) : block(std::move(of)) {}

@@ -115,7 +115,7 @@ void Pipeline::compile(Context& context) {
   context.check(api.vkCreateShaderModule(api.device, &module_create, nullptr, &module_value), "vkCreateShaderModule");
   const ShaderModuleHandle module(api, module_value);
 
-  const PipelineFile file(context.options(), context.physical().key, shader_);
+  const KeptFile file = pipeline_file(context.options(), context.physical().key, shader_);
   // A driver has no statistics of what it did not compile.
   const std::vector<std::byte> known = use_ == Use::Calls ? file.read() : std::vector<std::byte>();
   VkPipelineCacheCreateInfo cache_create{};

@@ -36,7 +36,7 @@ class Pipeline {
 
   const Use use_;
   const Shader shader_;
-  const VkDescriptorSetLayout set_layout_;
+  VkDescriptorSetLayout set_layout_;
   PipelineLayoutHandle layout_;
   PipelineHandle pipeline_;
 };

@@ -3,7 +3,6 @@
 #include "vyre/run/vulkan/devices/devices.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <tuple>
@@ -71,33 +70,17 @@ std::string joined(const std::vector<std::string>& sentences) {
 Devices::Devices(FindLoader find_loader, Options options) : find_loader_(std::move(find_loader)), options_(std::move(options)) {}
 
 void Devices::check_process() const {
-  if (opening_ > 0) vulkan::check_process(process_);
+  opened_.check_process([](pid_t process) { vulkan::check_process(process); });
 }
 
-std::shared_ptr<Instance> Devices::instance() {
+Devices::Opened& Devices::opened() {
   check_process();
-  // The instance never changes once it exists.
-  if (opened_) return instance_;
-  struct Opening {
-    std::atomic<int>& count;
-    const std::atomic<bool>& opened;
-    ~Opening() {
-      if (!opened) --count;
-    }
-  };
-  process_ = getpid();
-  ++opening_;
-  const Opening opening{opening_, opened_};  // until the lock is released
-  const std::lock_guard lock(mutex_);
-  if (!instance_) {
-    auto opened = std::make_shared<Instance>(find_loader_());
-    std::vector<std::unique_ptr<Slot>> slots;
-    for (std::size_t i = 0; i < opened->devices().size(); ++i) slots.push_back(std::make_unique<Slot>());
-    slots_ = std::move(slots);
-    instance_ = std::move(opened);
-    opened_ = true;
-  }
-  return instance_;
+  return *opened_.get([&] {
+    auto made = std::make_shared<Opened>();
+    made->instance = std::make_shared<Instance>(find_loader_());
+    for (std::size_t i = 0; i < made->instance->devices().size(); ++i) made->slots.push_back(std::make_unique<Slot>());
+    return made;
+  });
 }
 
 std::vector<DeviceInfo> Devices::infos() {
@@ -142,20 +125,20 @@ std::size_t Devices::choose(const std::function<bool(std::uint32_t)>& proven_wit
 }
 
 std::shared_ptr<Device> Devices::open(std::size_t index) {
-  const auto instance = this->instance();
-  if (index >= slots_.size()) {
+  Opened& all = opened();
+  if (index >= all.slots.size()) {
     throw ArgumentError(
-        fmt::format("device {} does not exist, there are {}. Fix: pass the index of an entry of devices().", index, slots_.size()));
+        fmt::format("device {} does not exist, there are {}. Fix: pass the index of an entry of devices().", index, all.slots.size()));
   }
-  const PhysicalDevice& physical = instance->devices()[index];
+  const PhysicalDevice& physical = all.instance->devices()[index];
   if (!physical.info.usable) throw DeviceError(joined(physical.info.reasons));
 
-  Slot& slot = *slots_[index];
+  Slot& slot = *all.slots[index];
   const std::lock_guard lock(slot.mutex);
   if (slot.device && slot.device->context().unusable()) slot.device.reset();
   if (!slot.device) {
     const Span span("open device");
-    auto device = Device::open(instance, physical, options_);
+    auto device = Device::open(all.instance, physical, options_);
     device->context().probes = probe(*device);
     slot.device = std::move(device);
   }

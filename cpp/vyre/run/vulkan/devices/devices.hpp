@@ -1,7 +1,6 @@
 // The devices of this process. A device is opened when it is first needed, and anew after it was lost.
 #pragma once
 
-#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -9,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "vyre/run/gpu/once_per_process.hpp"
 #include "vyre/run/vulkan/api/instance.hpp"
 #include "vyre/run/vulkan/api/options.hpp"
 #include "vyre/run/vulkan/device.hpp"
@@ -42,18 +42,16 @@ class Devices {
     std::mutex mutex;
     std::shared_ptr<Device> device;
   };
-  std::shared_ptr<Instance> instance();
+  struct Opened {
+    std::shared_ptr<Instance> instance;
+    std::vector<std::unique_ptr<Slot>> slots;  // one for each device of the instance
+  };
+  Opened& opened();
+  std::shared_ptr<Instance> instance() { return opened().instance; }
 
   const FindLoader find_loader_;
   const Options options_;
-  // The process in which threads open Vulkan, and the number of these threads, which stays above zero once one succeeded. A child that is
-  // forked while one of them holds the lock must not wait for it.
-  std::atomic<pid_t> process_ = 0;
-  std::atomic<int> opening_ = 0;
-  std::atomic<bool> opened_ = false;
-  std::mutex mutex_;
-  std::shared_ptr<Instance> instance_;
-  std::vector<std::unique_ptr<Slot>> slots_;  // one for each device of instance_; filled once
+  OncePerProcess<Opened> opened_;
 };
 
 }  // namespace vyre::run::vulkan

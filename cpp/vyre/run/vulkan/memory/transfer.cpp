@@ -2,78 +2,19 @@
 // chunks of staging memory: while the device copies one, the thread fills or empties the other.
 #include "vyre/run/vulkan/memory/transfer.hpp"
 
-#include <algorithm>
 #include <array>
-#include <atomic>
 #include <cstring>
-#include <exception>
-#include <new>
 #include <optional>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 #include "vyre/base/error.hpp"
-#include "vyre/run/processors.hpp"
+#include "vyre/run/gpu/chunks.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
 
-// One thread copies about a third as fast as the bus does.
-constexpr std::size_t kMaxLanes = 8;
 // The chunks of one transfer.
 constexpr std::size_t kMaxUnusedChunks = 2 * kMaxLanes;
-
-// Runs `lane(options, next)` on this thread, and on others when there is enough to do; `next()` gives the index of each chunk once. The
-// first exception ends all lanes and is thrown here.
-void in_lanes(std::size_t bytes, const RunOptions& options,
-              const std::function<void(const RunOptions&, const std::function<std::optional<std::size_t>()>&)>& lane) {
-  const std::size_t chunks = (bytes + Transfers::kChunkBytes - 1) / Transfers::kChunkBytes;
-  const std::size_t lanes = std::min({std::size_t{usable_processors()}, kMaxLanes, chunks});
-  std::atomic<std::size_t> taken = 0;
-  std::atomic<bool> stopped = false;
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto next = [&]() -> std::optional<std::size_t> {
-    const std::size_t index = taken++;
-    if (stopped || index >= chunks) return std::nullopt;
-    return index;
-  };
-  const auto run = [&](const RunOptions& with) {
-    try {
-      lane(with, next);
-    } catch (...) {
-      const std::lock_guard lock(mutex);
-      // The first exception is the cause; the other lanes stopped because of it.
-      if (!stopped) failure = std::current_exception();
-      stopped = true;
-    }
-  };
-  {
-    // Only the caller's thread may call options.interrupted; the others stop when a lane stopped.
-    RunOptions others;
-    others.interrupted = [&] { return stopped.load(); };
-    std::vector<std::jthread> helpers;
-    try {
-      helpers.reserve(lanes);
-      while (helpers.size() + 1 < lanes) helpers.emplace_back([&] { run(others); });
-    } catch (const std::system_error&) {
-    } catch (const std::bad_alloc&) {
-      // Fewer threads do it too, in more time.
-    }
-    run(options);
-  }
-  if (failure) std::rethrow_exception(failure);
-}
-
-struct Piece {
-  std::size_t begin, bytes;
-};
-
-Piece piece(std::size_t index, std::size_t bytes) {
-  const std::size_t begin = index * Transfers::kChunkBytes;
-  return {begin, std::min(Transfers::kChunkBytes, bytes - begin)};
-}
 
 }  // namespace
 

@@ -20,9 +20,6 @@ namespace vyre::run::vulkan {
 // Any thread may call any function.
 class Transfers {
  public:
-  // The largest copy of one submission, in bytes. It takes the device as long as some tens of submissions.
-  static constexpr std::size_t kChunkBytes = std::size_t{4} << 20;
-
   Transfers(Context& context, Stream& stream, Heap& heap, Timing& timing);
   Transfers(const Transfers&) = delete;
   Transfers& operator=(const Transfers&) = delete;

@@ -4,20 +4,15 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
-#include "vyre/run/vulkan/api/waiting.hpp"
+#include "vyre/run/gpu/coarse_grid.hpp"
+#include "vyre/run/gpu/waiting.hpp"
 #include "vyre/run/vulkan/compile/translate.hpp"
-#include "vyre/run/vulkan/submit/grid_parts.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
 
-// The fewest invocations of a call that runs coarsened. A large GPU runs a quarter of a million invocations at once (an NVIDIA H200:
-// 132 * 2048). With fewer than that left after coarsening, a part of it would be idle, and such a dispatch takes only microseconds.
-constexpr std::uint64_t kEnoughInvocations = std::uint64_t{kCoarseFactor} << 18;
-
-// How many invocations a program must have run with the same words before it is compiled for them. A driver takes about as long to
-// compile as these runs take: 16 calls of 16 M invocations on a large GPU, one call of 1 M on a processor.
-constexpr std::uint64_t kEnoughOnGpu = std::uint64_t{1} << 28, kEnoughOnProcessor = std::uint64_t{1} << 20;
+// As kEnoughToSpecialize, for software devices: one call of 1 M invocations.
+constexpr std::uint64_t kEnoughOnProcessor = std::uint64_t{1} << 20;
 
 }  // namespace
 
@@ -41,7 +36,7 @@ std::span<const Specialization::Part> KernelSource::parts() const {
 }
 
 std::optional<std::size_t> KernelSource::choose(const Specialization::Words& words, Grid grid, std::uint64_t calls) {
-  return specialization_->choose(words, grid, calls, on_processor_ ? kEnoughOnProcessor : kEnoughOnGpu);
+  return specialization_->choose(words, grid, calls, on_processor_ ? kEnoughOnProcessor : kEnoughToSpecialize);
 }
 
 std::optional<std::size_t> KernelSource::choose(std::span<const BufferView> buffers, Grid grid) {
@@ -123,14 +118,7 @@ bool KernelSource::wants_coarse(const Context& context, const Variant& variant, 
   // the work of all copies on both sides. `a ^ b` with one took 7 % longer on llvmpipe and 15 % on SwiftShader, and without 11 % and 16 %
   // less.
   if (context.physical().type == VK_PHYSICAL_DEVICE_TYPE_CPU) return false;
-  const std::array<std::uint32_t, 3> groups = {grid.x, grid.y, grid.z};
-  std::uint64_t invocations = 1;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    // An axis has at most 2^32 invocations, so this cannot overflow.
-    invocations *= std::uint64_t{groups[axis]} * variant.plain->workgroup_size[axis];
-    if (invocations >= kEnoughInvocations) return true;
-  }
-  return false;
+  return fills_a_gpu_coarsened(grid, variant.plain->workgroup_size);
 }
 
 }  // namespace vyre::run::vulkan

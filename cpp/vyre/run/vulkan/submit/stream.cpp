@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "vyre/base/error.hpp"
+#include "vyre/run/gpu/process_end.hpp"
 #include "vyre/run/profile.hpp"
-#include "vyre/run/vulkan/api/process_end.hpp"
 
 namespace vyre::run::vulkan {
 namespace {
@@ -56,8 +56,7 @@ void Stream::finish() {
   if (submission_thread_.joinable()) submission_thread_.join();
   if (busy_) count_idle();
   busy_ = false;
-  // One after the other: destroying a long list from its head would recurse.
-  while (retired_) retired_ = std::move(retired_->next_);
+  retired_.clear();
 }
 
 TimelineValue Stream::submit(const Submission& submission) {
@@ -251,9 +250,7 @@ void Stream::retire(TimelineValue value, std::unique_ptr<Retired> object) noexce
   // Destroyed here, without the lock: its destructor may take long, and may retire other objects.
   if (past_ >= value) return;
   const std::lock_guard lock(mutex_);
-  object->until_ = value;
-  object->next_ = std::move(retired_);
-  retired_ = std::move(object);
+  retired_.add(value, std::move(object));
 }
 
 void Stream::abandon(TimelineValue value, std::unique_ptr<Retired> object) noexcept {
@@ -265,7 +262,7 @@ bool Stream::collect() noexcept {
   bool up_to_date = false;
   {
     const std::lock_guard lock(mutex_);
-    if (!busy_ && !retired_) return true;
+    if (!busy_ && retired_.empty()) return true;
     up_to_date = past_ >= last_;
   }
   try {
@@ -274,27 +271,17 @@ bool Stream::collect() noexcept {
     return false;  // the next call that waits for the device reports the failure
   }
   const TimelineValue past = past_;
-  std::unique_ptr<Retired> due;
+  RetiredList due;
   bool idle = false;
   {
     const std::lock_guard lock(mutex_);
-    for (std::unique_ptr<Retired>* at = &retired_; *at;) {
-      if ((*at)->until_ > past) {
-        at = &(*at)->next_;
-        continue;
-      }
-      std::unique_ptr<Retired> taken = std::move(*at);
-      *at = std::move(taken->next_);
-      taken->next_ = std::move(due);
-      due = std::move(taken);
-    }
+    due = retired_.take_past(past);
     idle = past >= last_;
     if (idle && busy_) {
       busy_ = false;
       count_idle();
     }
   }
-  while (due) due = std::move(due->next_);
   return idle;
 }
 

@@ -16,34 +16,11 @@
 #include <thread>
 #include <vector>
 
+#include "vyre/run/gpu/retired.hpp"
+#include "vyre/run/gpu/waiting.hpp"
 #include "vyre/run/vulkan/api/context.hpp"
-#include "vyre/run/vulkan/api/waiting.hpp"
 
 namespace vyre::run::vulkan {
-
-// 0 is before the first submission, so it is always past.
-using TimelineValue = std::uint64_t;
-
-// Sets `value` to `to` if that is larger, also when several threads do so at once.
-inline void raise(std::atomic<TimelineValue>& value, TimelineValue to) {
-  TimelineValue before = value;
-  while (before < to && !value.compare_exchange_weak(before, to)) {
-  }
-}
-
-// An object that the device may still be using. Stream::retire destroys it when the device is done with it.
-class Retired {
- public:
-  Retired() = default;
-  Retired(const Retired&) = delete;
-  Retired& operator=(const Retired&) = delete;
-  virtual ~Retired() = default;
-
- private:
-  friend class Stream;
-  TimelineValue until_ = 0;
-  std::unique_ptr<Retired> next_;
-};
 
 // Any thread may call any function.
 class Stream {
@@ -124,7 +101,7 @@ class Stream {
   std::mutex mutex_;  // guards what follows
   TimelineValue last_ = 0;
   bool busy_ = false;  // whether count_busy() was called for this stream and count_idle() was not yet
-  std::unique_ptr<Retired> retired_;
+  RetiredList retired_;
   std::exception_ptr failure_;
 
   std::atomic<bool> may_use_thread_;

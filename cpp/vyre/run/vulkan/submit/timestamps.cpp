@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "vyre/base/error.hpp"
-#include "vyre/run/vulkan/api/waiting.hpp"
+#include "vyre/run/gpu/waiting.hpp"
 
 namespace vyre::run::vulkan {
 namespace {

@@ -14,7 +14,7 @@
 #include <string_view>
 #include <utility>
 
-namespace vyre::run::vulkan {
+namespace vyre::run {
 
 // Owns a file descriptor; -1 is none.
 class Descriptor {
@@ -69,4 +69,4 @@ class CacheFolder {
   Descriptor folder_;
 };
 
-}  // namespace vyre::run::vulkan
+}  // namespace vyre::run

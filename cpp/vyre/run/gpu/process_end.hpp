@@ -5,10 +5,10 @@
 // its status.
 #pragma once
 
-namespace vyre::run::vulkan {
+namespace vyre::run {
 
 // A stream reports when its device gets work, and when the device was seen to have done all of it.
 void count_busy() noexcept;
 void count_idle() noexcept;
 
-}  // namespace vyre::run::vulkan
+}  // namespace vyre::run

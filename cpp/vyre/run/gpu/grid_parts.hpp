@@ -7,7 +7,7 @@
 
 #include "vyre/run/backend.hpp"
 
-namespace vyre::run::vulkan {
+namespace vyre::run {
 
 // One workgroup of a coarsened kernel does the work of this many workgroups along x.
 inline constexpr std::uint32_t kCoarseFactor = 4;
@@ -56,4 +56,4 @@ class GridParts {
   Box coarse_, plain_;
 };
 
-}  // namespace vyre::run::vulkan
+}  // namespace vyre::run

@@ -1,4 +1,4 @@
-#include "vyre/run/vulkan/api/process_end.hpp"
+#include "vyre/run/gpu/process_end.hpp"
 
 #include <unistd.h>
 
@@ -10,7 +10,7 @@
 extern "C" void __gcov_dump();
 #endif
 
-namespace vyre::run::vulkan {
+namespace vyre::run {
 namespace {
 
 std::atomic<int> busy = 0;
@@ -36,4 +36,4 @@ void count_busy() noexcept {
 
 void count_idle() noexcept { --busy; }
 
-}  // namespace vyre::run::vulkan
+}  // namespace vyre::run

@@ -10,7 +10,7 @@
 
 #include "vyre/run/deadline.hpp"
 
-namespace vyre::run::vulkan {
+namespace vyre::run {
 
 class Waiting {
  public:
@@ -53,4 +53,4 @@ class Waiting {
   const Deadline deadline_;
 };
 
-}  // namespace vyre::run::vulkan
+}  // namespace vyre::run

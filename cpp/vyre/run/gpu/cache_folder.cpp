@@ -1,4 +1,4 @@
-#include "vyre/run/vulkan/compile/cache_folder.hpp"
+#include "vyre/run/gpu/cache_folder.hpp"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <memory>
 #include <vector>
 
-namespace vyre::run::vulkan {
+namespace vyre::run {
 namespace {
 
 constexpr std::string_view kDraftEnd = ".part";
@@ -188,4 +188,4 @@ void CacheFolder::clean() const {
   }
 }
 
-}  // namespace vyre::run::vulkan
+}  // namespace vyre::run

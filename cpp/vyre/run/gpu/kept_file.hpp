@@ -1,0 +1,37 @@
+// What a driver's compiler made, in a file of its own, so that the next process need not compile again.
+//
+// A file that is missing, cut short, damaged or of another key is ignored, and a file that cannot be written is no error. The checksum
+// protects drivers that trust the data they are given.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace vyre::run {
+
+class KeptFile {
+ public:
+  // Two hashes of the same bytes, with different seeds: 128 bits, so that two programs do not share a name by chance.
+  struct Hash {
+    std::uint64_t first = 0, second = 0;
+  };
+  static Hash hash_of(std::string_view bytes);
+
+  // In `directory`, or in the user's cache directory. `device_key` names the driver and the device that the data is for.
+  KeptFile(const std::optional<std::filesystem::path>& directory, const std::string& device_key, const Hash& hash);
+
+  // The data that write() stored; empty if there is no usable file.
+  std::vector<std::byte> read() const;
+  void write(const std::vector<std::byte>& data) const;
+
+ private:
+  std::string key_;
+  std::optional<std::filesystem::path> folder_;
+};
+
+}  // namespace vyre::run

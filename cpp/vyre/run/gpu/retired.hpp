@@ -1,0 +1,78 @@
+// Positions in the work of a device, and objects that are destroyed once the device is past one.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+namespace vyre::run {
+
+// Every submission to a device has a value: 1, 2, 3 and so on. 0 is before the first submission, so it is always past.
+using TimelineValue = std::uint64_t;
+
+// Sets `value` to `to` if that is larger, also when several threads do so at once.
+inline void raise(std::atomic<TimelineValue>& value, TimelineValue to) {
+  TimelineValue before = value;
+  while (before < to && !value.compare_exchange_weak(before, to)) {
+  }
+}
+
+// An object that a device may still be using.
+class Retired {
+ public:
+  Retired() = default;
+  Retired(const Retired&) = delete;
+  Retired& operator=(const Retired&) = delete;
+  virtual ~Retired() = default;
+
+ private:
+  friend class RetiredList;
+  TimelineValue until_ = 0;
+  std::unique_ptr<Retired> next_;
+};
+
+// A list through the objects themselves, so that retiring one needs no memory. Not safe from several threads.
+class RetiredList {
+ public:
+  RetiredList() = default;
+  RetiredList(RetiredList&&) = default;
+  RetiredList& operator=(RetiredList&& other) noexcept {
+    clear();
+    first_ = std::move(other.first_);
+    return *this;
+  }
+  ~RetiredList() { clear(); }
+
+  bool empty() const { return !first_; }
+  void add(TimelineValue until, std::unique_ptr<Retired> object) noexcept {
+    object->until_ = until;
+    object->next_ = std::move(first_);
+    first_ = std::move(object);
+  }
+  // Takes out the objects that nothing uses after `past`. Their destructors may take long, and may retire other objects, so the caller
+  // destroys them without its lock.
+  RetiredList take_past(TimelineValue past) noexcept {
+    RetiredList due;
+    for (std::unique_ptr<Retired>* at = &first_; *at;) {
+      if ((*at)->until_ > past) {
+        at = &(*at)->next_;
+        continue;
+      }
+      std::unique_ptr<Retired> taken = std::move(*at);
+      *at = std::move(taken->next_);
+      taken->next_ = std::move(due.first_);
+      due.first_ = std::move(taken);
+    }
+    return due;
+  }
+  // Destroys them one after the other: destroying a long list from its head would recurse.
+  void clear() noexcept {
+    while (first_) first_ = std::move(first_->next_);
+  }
+
+ private:
+  std::unique_ptr<Retired> first_;
+};
+
+}  // namespace vyre::run
