@@ -87,7 +87,7 @@ def main() -> None:
     columns: dict[str, dict[str, float]] = {}
     for device in vyre.devices():
         if device.usable:
-            columns[device.name] = dict(calls(device))
+            columns[f"{device.name}, {device.backend}"] = dict(calls(device))
     names = list(dict.fromkeys(name for column in columns.values() for name in column))
     rows = [
         [name, *(f"{column[name]:,.3g}" if name in column else "" for column in columns.values())] for name in names

@@ -98,7 +98,7 @@ def tilings(x: vyre.Array) -> Iterator[Case]:
 
 def _peer(where: dict[str, Any]) -> Any:
     """CuPy on a GPU, where it is installed; else numpy."""
-    if where.get("backend") in (None, "vulkan"):
+    if where.get("backend") in (None, "vulkan", "cuda"):
         try:
             import cupy
         except ImportError:

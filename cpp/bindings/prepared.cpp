@@ -80,7 +80,7 @@ Backend* to_backend(py::handle object, const std::string& function) {
     return best_backend();
   }
   const std::string where = "argument `backend` of " + function;
-  const std::string name = to_text(object, where, "write \"cpu\", \"vulkan\", \"reference\" or None");
+  const std::string name = to_text(object, where, "write \"cpu\", \"vulkan\", \"cuda\", \"reference\" or None");
   if (Backend* found = run::find_backend(name)) return found;
   std::string names;
   std::vector<std::string_view> known;

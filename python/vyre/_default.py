@@ -120,7 +120,7 @@ def default_device(backend: str | Device | None = None, device: int | Device | N
     a vyre.Array, which run where the array is, and calls of a Program with numbers alone, which take the best backend.
 
     Args:
-        backend: "cpu", "vulkan", "reference", or an element of vyre.devices().
+        backend: "cpu", "vulkan", "cuda", "reference", or an element of vyre.devices().
         device: an index into vyre.devices(), or one of its elements. With ``backend`` an index counts that backend's.
 
     Without arguments, and where nothing was chosen, the environment variables VYRE_BACKEND and VYRE_DEVICE say where,

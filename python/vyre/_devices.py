@@ -38,8 +38,8 @@ class Device:
     """A GPU or software GPU.
 
     Attributes:
-        index: what ``run(device=...)`` takes.
-        backend: the backend that uses it.
+        index: its number among those of its backend, which ``run(backend=..., device=...)`` takes.
+        backend: the backend that uses it. A GPU that several backends can use is listed once for each.
         name, driver: as the driver says.
         kind: "discrete gpu", "integrated gpu", "software gpu" or "cpu".
         usable: whether programs run on it.

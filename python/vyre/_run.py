@@ -50,7 +50,7 @@ def run(
             is its value. For a ReadWrite buffer a number or a shape (a tuple) stands for so many zero elements, and one
             with a count may be left out. Inputs are never written.
         workgroups: counts along x, y, z (not invocations): an int or up to three of them, also a numpy array.
-        backend: "reference", "cpu", "vulkan", or None for that of vyre.default_device, else the best one here.
+        backend: "reference", "cpu", "vulkan", "cuda", or None for that of vyre.default_device, else the best one here.
         device: an index into vyre.devices(), or one of its elements; either names the backend too. With `backend` an
             index counts that backend's devices. None lets the backend choose.
         timeout: seconds that the call may take once the program is prepared, and that a driver's compiler may take for

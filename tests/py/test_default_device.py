@@ -173,9 +173,9 @@ def test_a_task_has_its_own():
 
 def test_what_is_not_here_is_refused_at_once():
     best = here()
-    assert message(lambda: vyre.default_device("cuda"), vyre.ArgumentError) == (
-        'argument `backend` of vyre.default_device must be one of "vulkan", "cpu", "reference" or None, '
-        "got 'cuda' (str). Fix: write one of these; None takes the best one."
+    assert message(lambda: vyre.default_device("metal"), vyre.ArgumentError) == (
+        'argument `backend` of vyre.default_device must be one of "vulkan", "cuda", "cpu", "reference" or None, '
+        "got 'metal' (str). Fix: write one of these; None takes the best one."
     )
     assert message(lambda: vyre.default_device("cpu", 1), vyre.ArgumentError) == (
         "device 1 of backend `cpu` does not exist. Fix: use 0, its only device."

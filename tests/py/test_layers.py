@@ -20,6 +20,9 @@ ALLOWED = {
     # The registry starts with the standard operations; what runs a program sees only what it was handed.
     "run": {"base", "ir", "ops", "validate", "transform", "lower", "emit", "run"},
     "run/vulkan": {"base", "ir", "validate", "transform", "lower", "emit", "run"},
+    "run/cuda": {"base", "ir", "validate", "transform", "lower", "emit", "run"},
+    # What the backends of GPUs share.
+    "run/gpu": {"base", "run"},
     # Makes programs and runs them in several ways.
     "fuzz": {"base", "ir", "ops", "validate", "transform", "run", "fuzz"},
     # The definition of meaning stands on what it defines, and on nothing that could be wrong in the same way.
@@ -49,6 +52,11 @@ def test_includes_point_downwards(path):
         assert not name.startswith("pybind11/"), f"{place} includes {name}: only cpp/bindings knows Python"
         if not place.startswith("run/vulkan/"):
             assert not name.startswith(("vulkan/", "volk")), f"{place} includes {name}: only run/vulkan knows devices"
+        for one, other in (("gpu", "vulkan"), ("gpu", "cuda"), ("cuda", "vulkan"), ("vulkan", "cuda")):
+            if place.startswith(f"run/{one}/"):
+                assert not name.startswith(f"vyre/run/{other}/"), (
+                    f"{place} includes {name}: what both need is in run/gpu"
+                )
         if place.startswith("run/vulkan/"):
             assert name not in {"vyre/ir/ops.hpp", "vyre/ir/ops.def"}, (
                 f"{place} includes {name}: operators are lowered by then"

@@ -125,7 +125,7 @@ def test_bad_timeout(timeout):
 
 def test_unknown_backend_and_device():
     with pytest.raises(vyre.ArgumentError, match=r'argument `backend` of vyre.run must be one of "'):
-        vyre.run(Program(), {}, 1, backend="cuda")
+        vyre.run(Program(), {}, 1, backend="metal")
     with pytest.raises(vyre.ArgumentError, match=r"argument `device` of vyre.run must be an index into"):
         vyre.run(Program(), {}, 1, device="first")
     with pytest.raises(vyre.VyreError):

@@ -4,6 +4,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/run/cpu/cpu.hpp"
+#include "vyre/run/cuda/backend.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/reference/reference.hpp"
 #include "vyre/run/vulkan/backend.hpp"
@@ -28,6 +29,7 @@ const std::vector<Backend*>& backends() {
   // Never destroyed: threads that outlive main may still wait for a device.
   static const std::vector<Backend*>& list = *new std::vector<Backend*>{
       make_vulkan_backend().release(),
+      make_cuda_backend().release(),
       make_cpu_backend().release(),
       make_reference_backend().release(),
   };

@@ -177,7 +177,7 @@ def explained(
     program = traced.program
     lowered = _core._lowered(program, optimize)
     facts, where, index = _core._driver_facts(program, *place(backend, device), optimize, timeout)
-    listed = next((each for each in devices() if where == "vulkan" and each.index == index), None)
+    listed = next((each for each in devices() if each.backend == where and each.index == index), None)
     inlined = [
         (function.__name__, function.__code__.co_filename, function.__code__.co_firstlineno, times)
         for function, times in traced.inlined.items()

@@ -10,6 +10,9 @@ from vyre._profile.events import work
 if TYPE_CHECKING:
     from vyre._profile import Profile
 
+# Devices that work beside the host, in an order of their own.
+_WITH_QUEUES = ("vulkan", "cuda")
+
 
 def _microseconds(nanoseconds: int) -> float:
     return nanoseconds / 1000
@@ -44,8 +47,8 @@ def trace(prof: Profile) -> dict[str, Any]:
             continue
         pid = places[event.backend, event.device]
         # A device on the host's processor works on the threads that call it.
-        queue = 0 if event.backend == "vulkan" else event.thread
-        tracks[pid, queue] = "queue" if event.backend == "vulkan" else f"called by {thread}"
+        queue = 0 if event.backend in _WITH_QUEUES else event.thread
+        tracks[pid, queue] = "queue" if event.backend in _WITH_QUEUES else f"called by {thread}"
         args["submitted"] = _microseconds(event.submitted_ns)
         name = work(event) if event.program is not None else event.name
         record |= {"name": name, "cat": "device", "pid": pid, "tid": queue}
@@ -56,7 +59,7 @@ def trace(prof: Profile) -> dict[str, Any]:
             records += [record | {"ph": "b", "id": number}, record | {"ph": "e", "id": number, "ts": end, "args": {}}]
             continue
         records.append(record)
-        if event.backend == "vulkan":
+        if event.backend in _WITH_QUEUES:
             arrow = {"name": "submission", "cat": "submission", "id": number}
             began = _microseconds(event.submitted_ns)
             records.append(arrow | {"ph": "s", "pid": host, "tid": event.thread, "ts": began})

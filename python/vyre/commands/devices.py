@@ -43,8 +43,10 @@ def show(*, limits: bool) -> int:
     if not found:
         print("no GPU and no software GPU here. Fix: `vyre doctor` says what was looked for.")
         return 1
-    for device in found:
-        print(f"{device.index}: {device.name} ({device.kind}), {device.driver}")
+    for number, device in enumerate(found):
+        print(f"{number}: {device.name} ({device.kind}), {device.driver}")
+        if device.index != number:
+            print(f'    with backend="{device.backend}": device {device.index}')
         if device.default_for:
             print(f'    default of backend="{device.backend}" for {device.default_for}')
         for reason in device.reasons:

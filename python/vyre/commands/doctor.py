@@ -142,7 +142,11 @@ def _trials() -> dict[str, str]:
     targets: list[tuple[str, dict[str, Any]]] = [
         (name, {"backend": name}) for name in ("reference", "cpu") if name in vyre.backends()
     ]
-    targets += [(f"{d.index}: {d.name}", {"backend": d.backend, "device": d}) for d in vyre.devices() if d.usable]
+    targets += [
+        (f"{number}: {d.name}", {"backend": d.backend, "device": d})
+        for number, d in enumerate(vyre.devices())
+        if d.usable
+    ]
     said = {}
     for name, target in targets:
         try:

@@ -61,7 +61,7 @@ class Target:
         """
         if self.index is None:
             return self.backend
-        return vyre.devices()[self.index].name
+        return vyre.devices(self.backend)[self.index].name
 
     def describe(self) -> dict[str, Any]:
         """The part of a certificate about the place; the probes of a device are known once it has run something."""
@@ -104,7 +104,8 @@ def target(backend: str | Run | None = None, device: int | vyre.Device | None = 
     if isinstance(device, vyre.Device):
         backend, device = backend or device.backend, device.index
     elif backend is None and device is not None:
-        backend = next((known.backend for known in vyre.devices() if known.index == device), "vulkan")
+        listed = vyre.devices()
+        backend, device = (listed[device].backend, listed[device].index) if device < len(listed) else ("vulkan", device)
     name = backend or vyre.backends()[0]
     unavailable = vyre.backends().unavailable()
     if name not in vyre.backends():

@@ -24,7 +24,7 @@ def _targets(config: pytest.Config) -> list[Target]:
             for number in devices:
                 if not 0 <= number < len(known):
                     raise vyre.ArgumentError(f"there is no device {number}. Fix: name one of `vyre devices`.")
-            return [target(known[number].backend, number) for number in devices]
+            return [target(known[number].backend, known[number].index) for number in devices]
         if backends:
             for name in backends:
                 target(name)  # says why it does not work here

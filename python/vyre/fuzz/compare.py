@@ -74,7 +74,7 @@ SPEEDUPS: tuple[str, ...] = tuple(name for name, _ in _core._tables["speedups"])
 """What lowering does for speed, each of which can be switched off."""
 
 
-IDLE = {"cpu": ("coarsening", "narrow"), "vulkan": ("compilation",)}
+IDLE = {"cpu": ("coarsening", "narrow"), "vulkan": ("compilation",), "cuda": ("compilation", "narrow")}
 
 
 def ways_of(backend: str, device: int | None = None, *, combinations: bool = False) -> list[Way]:

@@ -26,7 +26,7 @@ __all__ = ["Matches", "Patterns", "ResidentMatches", "find"]
 _LONGEST = 65536
 # Where patterns up to this length are looked for behind a filter: on devices that do the same for many places at once.
 # The length bounds the steps that a place of the text takes.
-_FILTERING = ("vulkan",)
+_FILTERING = ("vulkan", "cuda")
 _MOST_FILTERED = 256
 # Workgroups that are enough for a device, above which each takes more of the text.
 _ENOUGH = 1024

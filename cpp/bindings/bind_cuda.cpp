@@ -1,0 +1,82 @@
+// Arrays on CUDA devices that other libraries of the process work with, and theirs that vyre works with: where they lie, and in which order
+// the work on them happens. vyre/_cuda.py speaks the protocol.
+#include <fmt/format.h>
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <bit>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bindings.hpp"
+#include "resident.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/run/backends.hpp"
+#include "vyre/run/cuda/cuda_backend.hpp"
+#include "vyre/run/cuda/storage.hpp"
+#include "waiting.hpp"
+
+namespace vyre::python {
+namespace {
+
+using run::cuda::CudaStorage;
+
+// Null for an array of another backend.
+CudaStorage* storage_of(const PyArray& array) { return dynamic_cast<CudaStorage*>(array.storage.get()); }
+
+// CUDA's number of a stream: its handle, or 1 for the legacy default stream and 2 for a thread's own.
+CUstream stream_of(std::uint64_t number) { return std::bit_cast<CUstream>(number); }
+
+// Keeps a Python object until the last owner leaves, on whichever thread.
+std::shared_ptr<void> kept(py::object object) {
+  return {new py::object(std::move(object)), [](void* owned) {
+            auto* const object = static_cast<py::object*>(owned);
+            if (Py_IsInitialized() == 0) return;  // the interpreter has ended, and the object with it
+            const py::gil_scoped_acquire locked;
+            delete object;
+          }};
+}
+
+py::object address(const PyArray& array) {
+  CudaStorage* const storage = storage_of(array);
+  if (storage == nullptr) return py::none();
+  storage->check_usable();
+  storage->share();
+  return py::int_(storage->address() + array.offset);
+}
+
+PyArray adopt(std::uint64_t address, const std::vector<py::ssize_t>& shape, const py::dtype& dtype, std::optional<std::uint64_t> stream,
+              py::object owner, const std::string& where) {
+  PyArray array;
+  array.backend = run::find_backend("cuda");
+  array.element = element_type(dtype.kind(), static_cast<std::size_t>(dtype.itemsize()));
+  if (array.element == nullptr || array.element->bytes != array.element->resident) {
+    throw ArgumentError(
+        fmt::format("{} has elements of {}, and on a device those of {} are taken where they lie, but not of bool. Fix: view "
+                    "or convert it in its own library.",
+                    where, py::str(dtype).cast<std::string>(), element_names()));
+  }
+  array.shape = shape;
+  auto& backend = static_cast<run::cuda::CudaBackend&>(*array.backend);
+  array.device = backend.device_of(address);
+  auto storage = backend.adopt(array.device, {address, array.bytes(), kept(std::move(owner))});
+  if (stream) storage->wait_for(stream_of(*stream));
+  array.storage = std::move(storage);
+  return array;
+}
+
+}  // namespace
+
+void bind_cuda(py::module_& m) {
+  m.def("_cuda_address", address, py::arg("array"));
+  m.def("_cuda_adopt", adopt, py::arg("address"), py::arg("shape"), py::arg("dtype"), py::arg("stream"), py::arg("owner"),
+        py::arg("where"));
+  m.def(
+      "_cuda_hand_over", [](const PyArray& array, std::uint64_t stream) { storage_of(array)->let_wait(stream_of(stream)); },
+      py::arg("array"), py::arg("stream"));
+}
+
+}  // namespace vyre::python

@@ -1,0 +1,138 @@
+#include "vyre/run/cuda/api/context.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string_view>
+#include <utility>
+
+#include "vyre/base/error.hpp"
+#include "vyre/run/cuda/api/absent.hpp"
+
+namespace vyre::run::cuda {
+namespace {
+
+// The oldest GPUs that the emitted code is for, and the oldest driver that has all of the functions.
+constexpr int kCapability = 75;
+constexpr int kCudaVersion = 11040;
+
+// The version of the kernel driver, such as 580.159.04; empty where the system does not tell.
+std::string driver_release() {
+  std::ifstream file("/sys/module/nvidia/version");
+  std::string release;
+  std::getline(file, release);
+  return release;
+}
+
+std::uint32_t attribute(const Api& api, CUdevice device, int which) {
+  int value = 0;
+  check(api, api.cuDeviceGetAttribute(&value, which, device), "cuDeviceGetAttribute", {});
+  return static_cast<std::uint32_t>(std::max(value, 0));
+}
+
+std::vector<std::pair<std::string, std::uint64_t>> limits_of(const PhysicalDevice& device) {
+  std::vector<std::pair<std::string, std::uint64_t>> list;
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    list.emplace_back(fmt::format("maxComputeWorkGroupCount[{}]", axis), device.max_group_count[axis]);
+  for (std::size_t axis = 0; axis < 3; ++axis)
+    list.emplace_back(fmt::format("maxComputeWorkGroupSize[{}]", axis), device.max_group_size[axis]);
+  list.emplace_back("maxComputeWorkGroupInvocations", device.max_invocations);
+  list.emplace_back("maxComputeSharedMemorySize", device.shared_bytes);
+  list.emplace_back("memory", device.memory_bytes);
+  return list;
+}
+
+PhysicalDevice describe(const Api& api, int ordinal, int version) {
+  PhysicalDevice device;
+  check(api, api.cuDeviceGet(&device.handle, ordinal), "cuDeviceGet", {});
+  char name[256] = {};
+  check(api, api.cuDeviceGetName(name, sizeof(name) - 1, device.handle), "cuDeviceGetName", {});
+  device.info.name = name;
+  const std::string release = driver_release();
+  const std::string cuda = fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
+  device.info.driver = release.empty() ? cuda : fmt::format("NVIDIA {} ({})", release, cuda);
+  const auto of = [&](int which) { return attribute(api, device.handle, which); };
+  device.info.kind = of(CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0 ? "integrated gpu" : "discrete gpu";
+  const int capability =
+      static_cast<int>(10 * of(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) + of(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
+  device.key = fmt::format("cuda{}-{}-sm{}", version, release, capability);
+  for (int axis = 0; axis < 3; ++axis) {
+    device.max_group_size[static_cast<std::size_t>(axis)] = of(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + axis);
+    device.max_group_count[static_cast<std::size_t>(axis)] = of(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + axis);
+  }
+  device.max_invocations = of(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  device.shared_bytes = of(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
+  std::size_t memory = 0;
+  check(api, api.cuDeviceTotalMem(&memory, device.handle), "cuDeviceTotalMem", device.info.name);
+  device.memory_bytes = memory;
+  device.info.limits = limits_of(device);
+  std::vector<std::string>& reasons = device.info.reasons;
+  const auto refuse = [&](bool unfit, const std::string& reason) {
+    if (unfit) reasons.push_back(fmt::format("device `{}` {}", device.info.name, reason));
+  };
+  refuse(version < kCudaVersion, fmt::format("has a driver of {}, and 11.4 is needed. Fix: update the driver.", cuda));
+  refuse(capability < kCapability,
+         fmt::format("has compute capability {}.{}, and 7.5 is needed. Fix: use a newer GPU, or backend `vulkan`.", capability / 10,
+                     capability % 10));
+  refuse(of(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE) == CU_COMPUTEMODE_PROHIBITED,
+         "is set to take no compute work. Fix: change its mode with `nvidia-smi --compute-mode=0`.");
+  refuse(of(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) == 0, "has no stream-ordered memory. Fix: use backend `vulkan` or `cpu`.");
+  device.info.usable = reasons.empty();
+  return device;
+}
+
+}  // namespace
+
+Instance::Instance(const Library& library) : process_(getpid()) {
+  if (library.find == nullptr) throw NoCudaError(library.reason);
+  api_ = load(library.find);
+  const CUresult begun = api_.cuInit(0);
+  if (begun == CUDA_ERROR_NO_DEVICE) {
+    throw NoCudaError(
+        "the CUDA driver finds no GPU. Fix: give the container or the process one, for example with `docker run --gpus all`.");
+  }
+  check(api_, begun, "cuInit", {});
+  int version = 0, count = 0;
+  check(api_, api_.cuDriverGetVersion(&version), "cuDriverGetVersion", {});
+  check(api_, api_.cuDeviceGetCount(&count), "cuDeviceGetCount", {});
+  for (int ordinal = 0; ordinal < count; ++ordinal) devices_.push_back(describe(api_, ordinal, version));
+}
+
+Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, Options options)
+    : instance_(std::move(instance)), physical_(physical), options_(std::move(options)) {
+  CUcontext context = nullptr;
+  cuda::check(api(), api().cuDevicePrimaryCtxRetain(&context, physical_.handle), "cuDevicePrimaryCtxRetain", name());
+  context_ = context;
+}
+
+void Context::release() noexcept {
+  if (context_.exchange(nullptr) != nullptr && !forked()) static_cast<void>(api().cuDevicePrimaryCtxRelease(physical_.handle));
+}
+
+void Context::failed(CUresult result, const char* call) {
+  if (is_lost(result)) unusable_ = true;
+  fail(api(), result, call, name());
+}
+
+std::array<std::uint32_t, 3> Context::max_group_count() const {
+  std::array<std::uint32_t, 3> counts = physical_.max_group_count;
+  for (std::size_t axis = 0; options_.max_group_count && axis < 3; ++axis)
+    counts[axis] = std::min(counts[axis], (*options_.max_group_count)[axis]);
+  return counts;
+}
+
+Current::Current(Context& context) : api_(context.api()) {
+  CUcontext wanted = context.context_;
+  CUcontext now = nullptr;
+  if (api_.cuCtxGetCurrent(&now) == CUDA_SUCCESS && now == wanted) return;
+  context.check(wanted == nullptr ? CUDA_ERROR_CONTEXT_IS_DESTROYED : api_.cuCtxPushCurrent(wanted), "cuCtxPushCurrent");
+  pushed_ = true;
+}
+
+Current::~Current() {
+  CUcontext popped = nullptr;
+  if (pushed_) static_cast<void>(api_.cuCtxPopCurrent(&popped));
+}
+
+}  // namespace vyre::run::cuda

@@ -1,0 +1,117 @@
+// A GPU as the driver describes it, and the context in which everything on it lives: the primary one, which the CUDA runtime and libraries
+// such as PyTorch and CuPy use too.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vyre/base/fork.hpp"
+#include "vyre/run/backend.hpp"
+#include "vyre/run/cuda/api/library.hpp"
+#include "vyre/run/cuda/api/result.hpp"
+
+namespace vyre::run::cuda {
+
+// Settings for tests and tools. Users always get the defaults.
+struct Options {
+  // Lowers the device's limit of workgroups in one launch, by axis.
+  std::optional<std::array<std::uint32_t, 3>> max_group_count = std::nullopt;
+  // The directory for compiled code, in place of the user's cache directory.
+  std::optional<std::filesystem::path> cache_directory = std::nullopt;
+};
+
+struct PhysicalDevice {
+  CUdevice handle = 0;
+  DeviceInfo info;
+  std::string key;  // of compiled code: names the driver and the instruction set
+  std::array<std::uint32_t, 3> max_group_size{};
+  std::array<std::uint32_t, 3> max_group_count{};
+  std::uint32_t max_invocations = 0;  // in a workgroup
+  std::uint64_t shared_bytes = 0;     // of a workgroup
+  std::uint64_t memory_bytes = 0;
+};
+
+// The driver and its devices. Never changes once it is made.
+class Instance {
+ public:
+  // Throws NoCudaError where there is no driver, DeviceError when it does not work.
+  explicit Instance(const Library& library);
+
+  const Api& api() const { return api_; }
+  const std::vector<PhysicalDevice>& devices() const { return devices_; }
+  pid_t process() const { return process_; }
+
+ private:
+  Api api_;
+  std::vector<PhysicalDevice> devices_;
+  pid_t process_;
+};
+
+class Context {
+ public:
+  // Throws DeviceError and its kinds.
+  Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, Options options);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context() { release(); }
+
+  const Api& api() const { return instance_->api(); }
+  const PhysicalDevice& physical() const { return physical_; }
+  const Options& options() const { return options_; }
+  const std::string& name() const { return physical_.info.name; }
+  // The position of the device in Instance::devices().
+  std::size_t index() const { return static_cast<std::size_t>(&physical_ - instance_->devices().data()); }
+  std::array<std::uint32_t, 3> max_group_count() const;
+
+  // Throws a typed error if a call of the driver failed; a result that says that the context is lost also makes the device unusable.
+  void check(CUresult result, const char* call) {
+    if (result != CUDA_SUCCESS) failed(result, call);
+  }
+  // Whether the device was lost. The next call opens it anew.
+  bool unusable() const { return unusable_; }
+  // Gives the context back. Nothing of it is used afterwards.
+  void release() noexcept;
+
+  // Whether this process was forked from the one that opened the device. Nothing of the device can be used or freed in such a process.
+  bool forked() const { return forks_ != forks_before(); }
+  // Throws DeviceError in a forked process.
+  void check_process() const {
+    if (forked()) cuda::check_process(instance_->process());
+  }
+  // Whether the driver still takes calls for what belongs to this context, so that it can be freed.
+  bool alive() const { return !unusable_ && !forked(); }
+
+ private:
+  friend class Current;
+  [[noreturn]] void failed(CUresult result, const char* call);
+
+  const std::shared_ptr<Instance> instance_;
+  const PhysicalDevice& physical_;  // held by instance_
+  const Options options_;
+  const std::uint64_t forks_ = forks_before();
+  std::atomic<CUcontext> context_ = nullptr;
+  std::atomic<bool> unusable_ = false;
+};
+
+// While an object of this class lives, the driver's calls of this thread are for the context; then for the one before it, which may be
+// another library's.
+class Current {
+ public:
+  explicit Current(Context& context);
+  Current(const Current&) = delete;
+  Current& operator=(const Current&) = delete;
+  ~Current();
+
+ private:
+  const Api& api_;
+  bool pushed_ = false;
+};
+
+}  // namespace vyre::run::cuda

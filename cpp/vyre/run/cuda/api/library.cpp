@@ -1,0 +1,46 @@
+#include "vyre/run/cuda/api/library.hpp"
+
+#include <dlfcn.h>
+#include <fmt/format.h>
+
+#include "vyre/base/error.hpp"
+
+namespace vyre::run::cuda {
+namespace {
+
+void* library = nullptr;
+
+}  // namespace
+
+Library system_library() {
+  static const Library found = [] {
+    // Containers and distributions differ in where the driver lies; the system's own search knows. WSL has a folder that it may not know.
+    for (const char* const name : {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"}) {
+      if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    }
+    if (library == nullptr) {
+      return Library{nullptr,
+                     "the CUDA driver (libcuda.so.1) was not found. Fix: install NVIDIA's driver where there is a GPU of theirs, and start "
+                     "containers with it "
+                     "(`docker run --gpus all`)."};
+    }
+    return Library{[](const char* symbol) { return dlsym(library, symbol); }, {}};
+  }();
+  return found;
+}
+
+Api load(FindSymbol find) {
+  Api api;
+  const auto required = [&](const char* symbol) {
+    void* const address = find(symbol);
+    if (address == nullptr) {
+      throw DeviceError(fmt::format("the CUDA driver has no function `{}`. Fix: update it; CUDA 11.4 is enough.", symbol));
+    }
+    return address;
+  };
+#define FUNCTION(name, symbol, parameters) api.name = reinterpret_cast<decltype(api.name)>(required(symbol));
+#include "vyre/run/cuda/api/functions.def"
+  return api;
+}
+
+}  // namespace vyre::run::cuda

@@ -1,0 +1,56 @@
+#include "vyre/run/cuda/api/result.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+
+#include "vyre/base/error.hpp"
+
+namespace vyre::run::cuda {
+
+bool is_lost(CUresult result) {
+  switch (result) {
+    case CUDA_ERROR_DEINITIALIZED:
+    case CUDA_ERROR_ECC_UNCORRECTABLE:
+    case CUDA_ERROR_ILLEGAL_ADDRESS:
+    case CUDA_ERROR_LAUNCH_TIMEOUT:
+    case CUDA_ERROR_CONTEXT_IS_DESTROYED:
+    case CUDA_ERROR_ASSERT:
+    case CUDA_ERROR_HARDWARE_STACK_ERROR:
+    case CUDA_ERROR_ILLEGAL_INSTRUCTION:
+    case CUDA_ERROR_MISALIGNED_ADDRESS:
+    case CUDA_ERROR_INVALID_ADDRESS_SPACE:
+    case CUDA_ERROR_INVALID_PC:
+    case CUDA_ERROR_LAUNCH_FAILED:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void fail(const Api& api, CUresult result, const char* call, std::string_view device) {
+  const char* known = nullptr;
+  if (api.cuGetErrorName(result, &known) != CUDA_SUCCESS) known = nullptr;
+  const std::string name = known != nullptr ? known : fmt::format("CUresult {}", result);
+  const std::string where = device.empty() ? std::string() : fmt::format(" on device `{}`", device);
+  if (result == CUDA_ERROR_OUT_OF_MEMORY) {
+    throw DeviceMemoryError(
+        fmt::format("{} ran out of memory{} ({}). Fix: pass smaller arrays, or use another device.", call, where, name));
+  }
+  if (is_lost(result)) {
+    throw DeviceLostError(
+        fmt::format("{} failed: the device was lost{} ({}). Fix: call again, which opens the device anew; if it is lost again, start the "
+                    "process anew: libraries that share the device's context keep it as it is.",
+                    call, where, name));
+  }
+  throw DeviceError(fmt::format("{} failed{} ({}). Fix: check the CUDA driver's installation, or use another device.", call, where, name));
+}
+
+void check_process(pid_t opened_by) {
+  if (opened_by == getpid()) return;
+  throw DeviceError(
+      "CUDA was opened before this process was forked, and its driver does not survive that. Fix: start worker processes with the `spawn` "
+      "method, or make the first call that uses CUDA after the fork.");
+}
+
+}  // namespace vyre::run::cuda

@@ -1,0 +1,109 @@
+#include "vyre/run/cuda/cuda_backend.hpp"
+
+#include <chrono>
+#include <utility>
+
+#include "vyre/base/error.hpp"
+#include "vyre/run/checks.hpp"
+#include "vyre/run/cuda/api/absent.hpp"
+#include "vyre/run/cuda/calls.hpp"
+#include "vyre/run/cuda/kernel_source.hpp"
+#include "vyre/run/cuda/plan.hpp"
+#include "vyre/run/cuda/storage.hpp"
+#include "vyre/run/data_grid.hpp"
+
+namespace vyre::run {
+namespace cuda {
+namespace {
+
+class CudaExecutable final : public Executable {
+ public:
+  CudaExecutable(std::shared_ptr<Devices> devices, std::size_t index, const validate::ValidProgram& program, const Optimize& options,
+                 const RunOptions& waiting)
+      : devices_(devices), source_(std::move(devices), index, program, options, waiting) {}
+
+  void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) override {
+    devices_->check_process();
+    check_in_order(options, "cuda");
+    const KernelSource::Ready now = source_.ready(grid, source_.choose(buffers, grid), options);
+    run_host_call(*now.device, now.kernels, buffers, grid, options);
+  }
+
+  std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions& waiting) override {
+    const StorageView* const counts = counts_of(views);
+    KernelSource::Ready now = ready(grid, counts == nullptr ? StorageView::Role::Buffer : counts->role, waiting);
+    for (const StorageView& view : views) storage_of(view).check_usable();
+    return std::make_unique<CudaPlan>(std::move(now), views, grid);
+  }
+
+  // The kernels of a call whose grid comes from an array with this role, or from no array: Buffer.
+  KernelSource::Ready ready(Grid grid, StorageView::Role counts, const RunOptions& waiting) {
+    devices_->check_process();
+    if (counts != StorageView::Role::Buffer) return source_.ready_counted(counts, waiting);
+    return source_.ready(grid, std::nullopt, waiting);
+  }
+
+  std::vector<DriverFact> driver_facts(const RunOptions& waiting) override {
+    devices_->check_process();
+    return source_.ready({1, 1, 1}, std::nullopt, waiting).kernels.plain->facts();
+  }
+
+ private:
+  const std::shared_ptr<Devices> devices_;
+  KernelSource source_;
+};
+
+}  // namespace
+
+CudaBackend::CudaBackend(FindLibrary find, Options options) : devices_(std::make_shared<Devices>(std::move(find), std::move(options))) {}
+
+std::vector<std::string> CudaBackend::unavailable() {
+  try {
+    devices_->choose();
+    return {};
+  } catch (const Error& error) {
+    return {error.what()};
+  }
+}
+
+std::vector<DeviceInfo> CudaBackend::devices() {
+  try {
+    return devices_->infos();
+  } catch (const DeviceError&) {
+    return {};  // unavailable() says why
+  }
+}
+
+std::unique_ptr<Executable> CudaBackend::prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
+                                                 const Optimize& options, const RunOptions& waiting) {
+  return std::make_unique<CudaExecutable>(devices_, device ? *device : devices_->choose(), program, options, waiting);
+}
+
+std::unique_ptr<Storage> CudaBackend::allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) {
+  return std::make_unique<CudaStorage>(devices_->open(device ? *device : devices_->choose()), bytes, zeroed);
+}
+
+std::unique_ptr<Sequence> CudaBackend::sequence(std::vector<Step> steps) { return std::make_unique<CudaSequence>(std::move(steps)); }
+
+std::shared_ptr<Recording> CudaBackend::record(CallsToRecord calls, const RunOptions& waiting) {
+  std::vector<KernelSource::Ready> ready;
+  for (const CallToRecord& call : calls.calls) {
+    const StorageView::Role counts = call.arrays.empty() ? StorageView::Role::Buffer : call.arrays.back().role;
+    ready.push_back(static_cast<CudaExecutable&>(*call.executable).ready(call.grid, counts, waiting));
+  }
+  return std::make_shared<CudaRecording>(std::move(calls), std::move(ready));
+}
+
+std::unique_ptr<CudaStorage> CudaBackend::adopt(std::size_t device, ForeignMemory memory) {
+  return std::make_unique<CudaStorage>(devices_->open(device), std::move(memory));
+}
+
+bool CudaBackend::wait_until_idle(std::size_t device, double seconds) {
+  return devices_->open(device)->stream().wait_for_abandoned_work(std::chrono::duration<double>(seconds));
+}
+
+}  // namespace cuda
+
+std::unique_ptr<Backend> make_cuda_backend() { return std::make_unique<cuda::CudaBackend>(); }
+
+}  // namespace vyre::run

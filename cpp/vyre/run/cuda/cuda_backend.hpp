@@ -1,0 +1,34 @@
+// The CUDA backend by its own name, for tests that bring their own driver. See backend.hpp for how it works.
+#pragma once
+
+#include "vyre/run/cuda/backend.hpp"
+#include "vyre/run/cuda/devices.hpp"
+#include "vyre/run/cuda/storage.hpp"
+
+namespace vyre::run::cuda {
+
+class CudaBackend final : public Backend {
+ public:
+  explicit CudaBackend(FindLibrary find = system_library, Options options = {});
+
+  std::string_view name() const override { return "cuda"; }
+  std::vector<std::string> unavailable() override;
+  std::vector<DeviceInfo> devices() override;
+  std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
+                                      const Optimize& options = {}, const RunOptions& waiting = {}) override;
+  std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) override;
+  bool plans_any_memory() const override { return true; }
+  std::unique_ptr<Sequence> sequence(std::vector<Step> steps) override;
+  std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {}) override;
+  // The device on which memory of this process lies. Throws ArgumentError for an address of no device.
+  std::size_t device_of(CUdeviceptr address) { return devices_->device_of(address); }
+  // An array in memory of another library on a device.
+  std::unique_ptr<CudaStorage> adopt(std::size_t device, ForeignMemory memory);
+  // Waits until the device has done the calls that timed out on it; false if that takes longer than `seconds`.
+  bool wait_until_idle(std::size_t device, double seconds);
+
+ private:
+  std::shared_ptr<Devices> devices_;
+};
+
+}  // namespace vyre::run::cuda

@@ -1,0 +1,46 @@
+// An open device: the owner of everything that is made from its context. Each part knows only the parts declared before it.
+#pragma once
+
+#include <memory>
+
+#include "vyre/run/cuda/api/context.hpp"
+#include "vyre/run/cuda/kernel.hpp"
+#include "vyre/run/cuda/memory.hpp"
+#include "vyre/run/cuda/stream.hpp"
+#include "vyre/run/cuda/timing.hpp"
+#include "vyre/run/cuda/transfer.hpp"
+#include "vyre/run/gpu/compile_jobs.hpp"
+
+namespace vyre::run::cuda {
+
+class Device : public std::enable_shared_from_this<Device> {
+ public:
+  // The backend, executables and storages share an open device. When the last owner leaves while the device still works on a call that
+  // timed out, the device stays open until the process ends: closing it would wait for that call.
+  static std::shared_ptr<Device> open(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options);
+  Device(const Device&) = delete;
+  Device& operator=(const Device&) = delete;
+
+  Context& context() { return context_; }
+  const std::string& name() const { return context_.name(); }
+  Stream& stream() { return stream_; }
+  Pool& pool() { return pool_; }
+  Timing& timing() { return timing_; }
+  Transfers& transfers() { return transfers_; }
+
+  std::shared_ptr<Kernel> kernel(const Source& source, const RunOptions& waiting);
+
+ private:
+  Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options);
+  // Whether closing the device would not wait: it has ended its work, or is unusable.
+  bool can_be_closed() noexcept;
+
+  Context context_;
+  Stream stream_;
+  Pool pool_;
+  Timing timing_;
+  Transfers transfers_;
+  CompileJobs<Source, Kernel, &Kernel::source> kernels_;
+};
+
+}  // namespace vyre::run::cuda

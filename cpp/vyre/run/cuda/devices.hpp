@@ -1,0 +1,50 @@
+// The devices of this process. A device is opened when it is first needed, and anew after it was lost.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "vyre/run/cuda/api/context.hpp"
+#include "vyre/run/cuda/device.hpp"
+#include "vyre/run/gpu/once_per_process.hpp"
+
+namespace vyre::run::cuda {
+
+using FindLibrary = std::function<Library()>;
+
+class Devices {
+ public:
+  Devices(FindLibrary find, Options options) : find_(std::move(find)), options_(std::move(options)) {}
+
+  // Throws DeviceError in a process that was forked from the one that opened CUDA. All functions call this first.
+  void check_process() const;
+  // In the driver's order. Throws NoCudaError where there is no driver.
+  std::vector<DeviceInfo> infos();
+  // The device to use when the caller names none: the driver's first that fits. Throws DeviceError with all reasons when none does.
+  std::size_t choose();
+  const std::string& name(std::size_t index) { return opened().instance->devices().at(index).info.name; }
+  // The device on which memory of this process lies. Throws ArgumentError for an address of no device.
+  std::size_t device_of(CUdeviceptr address);
+  // An open device. Throws ArgumentError for an index out of range, DeviceError for a device that does not fit.
+  std::shared_ptr<Device> open(std::size_t index);
+
+ private:
+  struct Slot {
+    std::mutex mutex;
+    std::shared_ptr<Device> device;
+  };
+  struct Opened {
+    std::shared_ptr<Instance> instance;
+    std::vector<std::unique_ptr<Slot>> slots;  // one for each device of the instance
+  };
+  Opened& opened();
+
+  const FindLibrary find_;
+  const Options options_;
+  OncePerProcess<Opened> opened_;
+};
+
+}  // namespace vyre::run::cuda

@@ -1,0 +1,107 @@
+#include "vyre/run/cuda/graph.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <utility>
+
+namespace vyre::run::cuda {
+namespace {
+
+// With fewer launches, submitting them one by one takes no longer. With more, the driver takes long to make the graph.
+constexpr std::uint64_t kFewest = 2, kMost = std::uint64_t{1} << 16;
+// What submitting a graph counts among the operations that the driver has room for.
+constexpr std::uint64_t kOperations = 8;
+
+// A stream on which operations are recorded and not run.
+class Capture {
+ public:
+  explicit Capture(Context& context) : context_(context) {
+    context.check(context.api().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+    const CUresult begun = context.api().cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
+    capturing_ = begun == CUDA_SUCCESS;
+    if (capturing_) return;
+    destroy();
+    context.check(begun, "cuStreamBeginCapture");
+  }
+  Capture(const Capture&) = delete;
+  Capture& operator=(const Capture&) = delete;
+  ~Capture() { destroy(); }
+
+  CUstream stream() const { return stream_; }
+  CUgraph end() {
+    CUgraph graph = nullptr;
+    capturing_ = false;
+    context_.check(context_.api().cuStreamEndCapture(stream_, &graph), "cuStreamEndCapture");
+    return graph;
+  }
+
+ private:
+  void destroy() noexcept {
+    CUgraph graph = nullptr;
+    if (capturing_ && context_.api().cuStreamEndCapture(stream_, &graph) == CUDA_SUCCESS && graph != nullptr) {
+      static_cast<void>(context_.api().cuGraphDestroy(graph));
+    }
+    static_cast<void>(context_.api().cuStreamDestroy(stream_));
+  }
+
+  Context& context_;
+  CUstream stream_ = nullptr;
+  bool capturing_ = false;
+};
+
+}  // namespace
+
+bool Graph::pays(std::span<const Bound> calls) {
+  std::uint64_t launches = 0;
+  for (const Bound& call : calls) {
+    launches += call.launch->launches();
+    if (!call.launch->is_only_launches() || !is_aligned(*call.launch, call.arrays)) return false;
+  }
+  return launches >= kFewest && launches <= kMost;
+}
+
+Graph::Graph(Device& device, std::span<const Bound> calls) : device_(device) {
+  Context& context = device.context();
+  const Current current(context);
+  Capture capture(context);
+  for (const Bound& call : calls) {
+    CUdeviceptr extra = 0;
+    if (const std::uint64_t bytes = call.launch->extra_bytes()) extra = extra_.emplace_back(device.pool().allocate(bytes)).address();
+    if (call.launch->launches() == 0) continue;
+    call.launch->enqueue(capture.stream(), call.arrays.addresses, call.arrays.counts, extra, 0, std::numeric_limits<std::uint64_t>::max());
+    kernels_.push_back(&call.launch->kernels());
+  }
+  // The graph of a loop has the same few calls again and again.
+  std::sort(kernels_.begin(), kernels_.end());
+  kernels_.erase(std::unique(kernels_.begin(), kernels_.end()), kernels_.end());
+  CUgraph graph = capture.end();
+  const CUresult made = context.api().cuGraphInstantiate(&exec_, graph, 0);
+  static_cast<void>(context.api().cuGraphDestroy(graph));
+  context.check(made, "cuGraphInstantiate");
+}
+
+Graph::~Graph() {
+  Context& context = device_.context();
+  if (!context.alive()) return;
+  try {
+    const Current current(context);
+    static_cast<void>(context.api().cuGraphExecDestroy(exec_));
+  } catch (const std::exception&) {
+    // The context is lost, and the graph with it.
+  }
+}
+
+TimelineValue Graph::submit(const Transfers::Used& used, const RunOptions& options) {
+  device_.stream().make_room(Waiting(options));
+  Context& context = device_.context();
+  return device_.stream().submit(
+      kOperations, [&](CUstream stream) { context.check(context.api().cuGraphLaunch(exec_, stream), "cuGraphLaunch"); },
+      [&](TimelineValue value) {
+        raise(last_use_, value);
+        for (const Kernels* kernels : kernels_) kernels->used_until(value);
+        used(value);
+      });
+}
+
+}  // namespace vyre::run::cuda

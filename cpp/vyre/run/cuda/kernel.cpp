@@ -1,0 +1,194 @@
+// How it works: the driver's linker turns the text into code for the device, which is kept in a file under the name of the driver and of a
+// hash of the text. A file that the driver does not load is compiled anew.
+#include "vyre/run/cuda/kernel.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include "vyre/base/error.hpp"
+#include "vyre/emit/ptx/emit.hpp"
+#include "vyre/lower/lower.hpp"
+#include "vyre/run/gpu/kept_file.hpp"
+#include "vyre/run/profile.hpp"
+
+namespace vyre::run::cuda {
+namespace {
+
+// Every workgroup has as much without being asked for it.
+constexpr std::uint64_t kUsualSharedBytes = 48 << 10;
+
+Source source_of(const lower::Kernel& kernel, bool counted_grid) {
+  Source source;
+  {
+    const Span span("emit");
+    source.code = ptx::emit(kernel, {.counted_grid = counted_grid});
+  }
+  source.counted_grid = counted_grid;
+  source.shared_bytes = kernel.shared_bytes();
+  source.private_bytes = kernel.private_bytes();
+  for (const lower::KernelBuffer& buffer : kernel.buffers) {
+    source.writable.push_back(buffer.writable);
+    source.element_bytes.push_back(buffer.bytes());
+  }
+  return source;
+}
+
+void check_limits(const Context& context, const Source& source) {
+  const PhysicalDevice& device = context.physical();
+  const auto at_most = [&](std::uint64_t wanted, std::uint64_t allowed, const std::string& limit, const char* what, const char* advice) {
+    if (wanted <= allowed) return;
+    throw CapabilityError(fmt::format("{} {} exceeds {} of device `{}`, which allows {}. Fix: {}, or use another device.", wanted, what,
+                                      limit, context.name(), allowed, advice));
+  };
+  const ir::WorkgroupSize& size = source.code.bindings.workgroup_size;
+  std::uint64_t invocations = 1;
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    at_most(size[axis], device.max_group_size[axis], fmt::format("maxComputeWorkGroupSize[{}]", axis),
+            "invocations along an axis of the workgroup", "use a smaller workgroup_size");
+  }
+  for (const std::uint32_t along : size) {
+    // Each factor is below 2^32 and so is each partial product that passes, so this cannot wrap.
+    invocations *= along;
+    at_most(invocations, device.max_invocations, "maxComputeWorkGroupInvocations", "invocations a workgroup",
+            "use a smaller workgroup_size");
+  }
+  at_most(source.code.bindings.shared_bytes, device.shared_bytes, "maxComputeSharedMemorySize", "bytes of workgroup memory",
+          "declare smaller workgroup buffers");
+}
+
+}  // namespace
+
+Source translate(const validate::ValidProgram& program, const Optimize& options, bool counted_grid) {
+  const auto lowered = [&] {
+    const Span span("lower");
+    return lower::lower(program, options, lower::kPtxTarget);
+  };
+  return source_of(lowered(), counted_grid);
+}
+
+std::optional<Source> translate_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Optimize& options) {
+  const auto lowered = [&] {
+    const Span span("lower");
+    return lower::lower_coarsened(program, ways, options, lower::kPtxTarget);
+  };
+  const std::optional<lower::Kernel> kernel = lowered();
+  if (!kernel) return std::nullopt;
+  return source_of(*kernel, false);
+}
+
+struct Kernel::Module final : Retired {
+  explicit Module(Context& of) : context(of) {}
+  ~Module() override {
+    if (handle == nullptr || !context.alive()) return;
+    try {
+      const Current current(context);
+      static_cast<void>(context.api().cuModuleUnload(handle));
+    } catch (const std::exception&) {
+      // The context is lost, and the code with it.
+    }
+  }
+  Context& context;
+  CUmodule handle = nullptr;
+};
+
+Kernel::Kernel(Context& context, Stream& stream, const Source& source)
+    : context_(context), stream_(stream), source_(source), module_(std::make_unique<Module>(context)) {
+  check_limits(context, source);
+  const KeptFile file(context.options().cache_directory, context.physical().key, KeptFile::hash_of(source.code.text));
+  const Current current(context);
+  if (const std::vector<std::byte> kept = file.read(); !kept.empty()) {
+    try {
+      load(kept);
+      return;
+    } catch (const DeviceLostError&) {
+      throw;
+    } catch (const DeviceError&) {
+      module_ = std::make_unique<Module>(context);  // compiled anew below
+    }
+  }
+  const std::vector<std::byte> code = compiled();
+  load(code);
+  file.write(code);
+}
+
+Kernel::~Kernel() { stream_.retire(last_use_, std::move(module_)); }
+
+std::vector<std::byte> Kernel::compiled() const {
+  const Api& api = context_.api();
+  std::array<char, 4096> log{};
+  std::array<int, 2> names = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  std::array<void*, 2> values = {log.data(), std::bit_cast<void*>(log.size() - 1)};
+  CUlinkState state = nullptr;
+  context_.check(api.cuLinkCreate(static_cast<unsigned>(names.size()), names.data(), values.data(), &state), "cuLinkCreate");
+  struct Destroy {
+    const Api& api;
+    CUlinkState state;
+    ~Destroy() { static_cast<void>(api.cuLinkDestroy(state)); }
+  } destroy{api, state};
+  const auto checked = [&](CUresult result, const char* call) {
+    const bool refused = result == CUDA_ERROR_INVALID_PTX || result == CUDA_ERROR_NO_BINARY_FOR_GPU ||
+                         result == CUDA_ERROR_UNSUPPORTED_PTX_VERSION || result == CUDA_ERROR_JIT_COMPILER_NOT_FOUND;
+    if (refused && log[0] != '\0') {
+      std::string_view said(log.data());
+      while (!said.empty() && (said.back() == '\n' || said.back() == '.')) said.remove_suffix(1);
+      throw DeviceError(
+          fmt::format("the driver of device `{}` does not compile the program ({}). Fix: update the driver, or use backend "
+                      "`vulkan` or `cpu`.",
+                      context_.name(), said));
+    }
+    context_.check(result, call);
+  };
+  // The linker takes the text with the zero that ends it, and does not change it.
+  const std::string& text = source_.code.text;
+  checked(api.cuLinkAddData(state, CU_JIT_INPUT_PTX, const_cast<char*>(text.c_str()), text.size() + 1, "vyre", 0, nullptr, nullptr),
+          "cuLinkAddData");
+  void* code = nullptr;
+  std::size_t bytes = 0;
+  checked(api.cuLinkComplete(state, &code, &bytes), "cuLinkComplete");
+  const auto* const first = static_cast<const std::byte*>(code);
+  return {first, first + bytes};
+}
+
+void Kernel::load(const std::vector<std::byte>& code) {
+  const Api& api = context_.api();
+  context_.check(api.cuModuleLoadData(&module_->handle, code.data()), "cuModuleLoadData");
+  const std::string entry(ptx::kEntryPoint);
+  context_.check(api.cuModuleGetFunction(&function_, module_->handle, entry.c_str()), "cuModuleGetFunction");
+  const std::uint64_t shared = source_.code.bindings.shared_bytes;
+  if (shared > kUsualSharedBytes) {
+    context_.check(api.cuFuncSetAttribute(function_, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, static_cast<int>(shared)),
+                   "cuFuncSetAttribute");
+  }
+}
+
+std::vector<DriverFact> Kernel::facts() const {
+  struct Asked {
+    int attribute;
+    const char* name;
+    const char* description;
+  };
+  constexpr Asked kAsked[] = {
+      {CU_FUNC_ATTRIBUTE_NUM_REGS, "Register Count", "registers of an invocation"},
+      {CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES, "Local Memory Size",
+       "bytes of memory of an invocation, for spilled registers and private arrays"},
+      {CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES, "Static Shared Memory Size", "bytes of workgroup memory that the code declares itself"},
+      {CU_FUNC_ATTRIBUTE_CONST_SIZE_BYTES, "Constant Memory Size", "bytes of constants of the code"},
+      {CU_FUNC_ATTRIBUTE_BINARY_VERSION, "Binary Version", "the compute capability that the code is for, times ten"},
+  };
+  const Current current(context_);
+  std::vector<DriverFact> facts;
+  for (const Asked& asked : kAsked) {
+    int value = 0;
+    context_.check(context_.api().cuFuncGetAttribute(&value, asked.attribute, function_), "cuFuncGetAttribute");
+    facts.push_back({"main", asked.name, asked.description, std::to_string(value)});
+  }
+  return facts;
+}
+
+}  // namespace vyre::run::cuda

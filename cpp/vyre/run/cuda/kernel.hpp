@@ -1,0 +1,62 @@
+// A program as code for CUDA devices, and that code loaded on one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "vyre/emit/ptx/code.hpp"
+#include "vyre/run/backend.hpp"
+#include "vyre/run/cuda/stream.hpp"
+#include "vyre/validate/validate.hpp"
+
+namespace vyre::run::cuda {
+
+// PTX with what its loader must know.
+struct Source {
+  ptx::Code code;
+  bool counted_grid = false;                 // the grid of a launch is the largest one, and three words in memory say how much of it runs
+  std::vector<bool> writable;                // by buffer
+  std::vector<std::uint32_t> element_bytes;  // by buffer: the alignment of its address
+  std::uint64_t shared_bytes = 0, private_bytes = 0;  // of a workgroup, and of an invocation
+  bool operator==(const Source& other) const { return code.text == other.code.text; }
+};
+
+// Throws LoweringError.
+Source translate(const validate::ValidProgram& program, const Optimize& options, bool counted_grid);
+// Code whose workgroups do the work of `ways` workgroups along x each. Nothing for a program that cannot be coarsened.
+std::optional<Source> translate_coarsened(const validate::ValidProgram& program, std::uint32_t ways, const Optimize& options);
+
+class Kernel {
+ public:
+  // Compiles the code, or takes it from the file that an earlier process left. Throws CapabilityError when it exceeds a limit of the
+  // device.
+  Kernel(Context& context, Stream& stream, const Source& source);
+  Kernel(const Kernel&) = delete;
+  Kernel& operator=(const Kernel&) = delete;
+  ~Kernel();
+
+  const Source& source() const { return source_; }
+  CUfunction function() const { return function_; }
+  // The last submission that uses the kernel.
+  void used_until(TimelineValue value) const { raise(last_use_, value); }
+  // What the driver tells of the compiled code.
+  std::vector<DriverFact> facts() const;
+
+ private:
+  struct Module;
+  std::vector<std::byte> compiled() const;
+  void load(const std::vector<std::byte>& code);
+
+  Context& context_;
+  Stream& stream_;
+  const Source source_;
+  std::unique_ptr<Module> module_;
+  CUfunction function_ = nullptr;
+  mutable std::atomic<TimelineValue> last_use_ = 0;
+};
+
+}  // namespace vyre::run::cuda

@@ -1,0 +1,67 @@
+// Enqueues the launches of a call.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "vyre/run/cuda/kernel.hpp"
+#include "vyre/run/cuda/memory.hpp"
+#include "vyre/run/gpu/grid_parts.hpp"
+#include "vyre/run/profile.hpp"
+
+namespace vyre::run::cuda {
+
+// The kernels of one call: each part of its grid (gpu/grid_parts.hpp) runs on one of the two. Both have the same parameters.
+struct Kernels {
+  std::shared_ptr<const Kernel> plain;
+  std::shared_ptr<const Kernel> coarse;  // null: the plain one runs the whole grid
+  ProfiledProgram program;
+  // With a grid from data, the kernel that turns counts of invocations into counts of workgroups; null where the data are workgroups.
+  std::shared_ptr<const Kernel> counts;
+
+  const Kernel& of(bool coarse_part) const { return coarse_part ? *coarse : *plain; }
+  void used_until(TimelineValue value) const {
+    plain->used_until(value);
+    if (coarse) coarse->used_until(value);
+    if (counts) counts->used_until(value);
+  }
+};
+
+// Copies data into the parameters of a launch.
+class Launch {
+ public:
+  // `lengths` are those of the arrays, by buffer.
+  Launch(Context& context, Kernels kernels, Grid grid, std::span<const std::uint32_t> lengths);
+
+  const Kernels& kernels() const { return kernels_; }
+  Grid grid() const { return grid_; }
+  // The launches, and what they need besides.
+  std::uint64_t operations() const { return parts_.count() + (kernels_.counts ? 1 : 0) + (in_memory() ? 2 : 0); }
+  // The memory that enqueue() needs besides the arrays, in bytes: for counts, or for parameters that are too many for a launch.
+  std::uint64_t extra_bytes() const;
+  // Enqueues the launches from `first` on, at most so many, and returns the first one that is left. `addresses` are those of the arrays, by
+  // buffer, and `counts` that of the three words of a grid from data.
+  std::uint64_t enqueue(CUstream stream, std::span<const CUdeviceptr> addresses, CUdeviceptr counts, CUdeviceptr extra, std::uint64_t first,
+                        std::uint64_t most) const;
+  std::uint64_t launches() const { return parts_.count(); }
+  // Whether enqueue() copies nothing from the host, so that the driver can keep what it enqueues.
+  bool is_only_launches() const { return !in_memory(); }
+
+ private:
+  bool in_memory() const { return kernels_.plain->source().code.bindings.in_memory(); }
+
+  Context& context_;
+  const Kernels kernels_;
+  const Grid grid_;
+  const GridParts parts_;
+  std::vector<std::byte> block_;  // of parameters, with the lengths
+};
+
+// The code that turns three counts of invocations into counts of workgroups of `size`.
+Source counts_source(const std::array<std::uint32_t, 3>& size);
+
+}  // namespace vyre::run::cuda

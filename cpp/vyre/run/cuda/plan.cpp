@@ -1,0 +1,258 @@
+#include "vyre/run/cuda/plan.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/run/cuda/storage.hpp"
+#include "vyre/run/data_grid.hpp"
+#include "vyre/run/profile.hpp"
+#include "vyre/run/recorded_slots.hpp"
+
+namespace vyre::run::cuda {
+namespace {
+
+// A recording keeps the graphs of so many sets of arrays.
+constexpr std::size_t kMostKept = 8;
+
+std::vector<std::uint32_t> lengths_of(std::span<const StorageView> views) {
+  std::vector<std::uint32_t> lengths;
+  for (const StorageView& view : buffers_of(views)) lengths.push_back(view.length);
+  return lengths;
+}
+
+void fail(std::span<const StorageView> views, const std::vector<bool>& written) {
+  for (std::size_t slot = 0; slot < written.size(); ++slot) {
+    if (written[slot]) views[slot].storage->fail(std::current_exception());
+  }
+}
+
+void use(std::span<const StorageView> views, TimelineValue value) {
+  for (const StorageView& view : views) storage_of(view).used_until(value);
+}
+
+void retire(Device& device, std::unique_ptr<Graph> graph) {
+  if (!graph) return;
+  const TimelineValue until = graph->last_use();
+  device.stream().retire(until, std::move(graph));
+}
+
+// The device of the kernels of all calls.
+std::shared_ptr<Device> device_of(const std::vector<KernelSource::Ready>& ready) {
+  for (const KernelSource::Ready& each : ready) {
+    if (each.device != ready.front().device) {
+      throw DeviceLostError(fmt::format("device `{}` was lost while calls were recorded. Fix: make its arrays anew, and call again.",
+                                        ready.front().device->name()));
+    }
+  }
+  return ready.front().device;
+}
+
+}  // namespace
+
+CudaPlan::CudaPlan(KernelSource::Ready ready, std::span<const StorageView> views, Grid grid)
+    : device_(std::move(ready.device)), launch_(device_->context(), std::move(ready.kernels), grid, lengths_of(views)) {
+  for (const StorageView& view : views) VYRE_ASSERT(&storage_of(view).device() == device_.get());
+}
+
+void CudaPlan::submit(std::span<const StorageView> views, const RunOptions& options) {
+  for (const StorageView& view : views) storage_of(view).check_usable();
+  if (launch_.launches() == 0) return;
+  try {
+    submit_call(
+        *device_, launch_, cuda::arrays_of(views), [&](TimelineValue value) { use(views, value); }, options);
+  } catch (...) {
+    fail(views, launch_.kernels().plain->source().writable);
+    throw;
+  }
+}
+
+void CudaPlan::add_to(Calls& calls, std::span<const StorageView> views) const {
+  calls.device = device_;
+  calls.calls.push_back({&launch_, cuda::arrays_of(views)});
+  std::vector<bool> written = launch_.kernels().plain->source().writable;
+  written.resize(views.size(), false);
+  calls.views.insert(calls.views.end(), views.begin(), views.end());
+  calls.written.insert(calls.written.end(), written.begin(), written.end());
+}
+
+CudaSequence::CudaSequence(std::vector<Step> steps) : steps_(std::move(steps)) {
+  for (const Step& step : steps_) static_cast<const Joinable&>(*step.plan).add_to(calls_, step.views);
+  if (Graph::pays(calls_.calls)) graph_ = std::make_unique<Graph>(*calls_.device, calls_.calls);
+}
+
+CudaSequence::~CudaSequence() { retire(*calls_.device, std::move(graph_)); }
+
+void CudaSequence::submit_steps(const RunOptions& options) {
+  for (const Step& step : steps_) step.plan->submit(step.views, options);
+}
+
+void CudaSequence::submit(std::uint64_t times, const RunOptions& options) {
+  RunOptions all = options;
+  if (!all.start) all.start = std::chrono::steady_clock::now();
+  for (std::uint64_t turn = 0; turn < times; ++turn) {
+    // A profile shows each call for itself.
+    if (!graph_ || profiling()) {
+      submit_steps(all);
+      continue;
+    }
+    for (const StorageView& view : calls_.views) storage_of(view).check_usable();
+    try {
+      graph_->submit([&](TimelineValue value) { use(calls_.views, value); }, all);
+    } catch (...) {
+      fail(calls_.views, calls_.written);
+      throw;
+    }
+  }
+}
+
+CudaRecording::CudaRecording(CallsToRecord calls, std::vector<KernelSource::Ready> ready)
+    : calls_(std::move(calls)), written_(written_slots(calls_)), device_(device_of(ready)) {
+  for (std::size_t index = 0; index < calls_.calls.size(); ++index) {
+    std::vector<std::uint32_t> lengths;
+    for (const RecordedArray& array : calls_.calls[index].arrays) {
+      if (array.role == StorageView::Role::Buffer) lengths.push_back(array.length);
+    }
+    launches_.push_back(
+        std::make_unique<const Launch>(device_->context(), std::move(ready[index].kernels), calls_.calls[index].grid, lengths));
+  }
+  if (calls_.words_bytes > 0) words_memory_ = device_->pool().allocate(calls_.words_bytes);
+}
+
+CudaRecording::~CudaRecording() {
+  for (Kept& kept : kept_) retire(*device_, std::move(kept.graph));
+}
+
+Arrays CudaRecording::arrays_of(const CallToRecord& call, std::span<const StorageView> slots, CUdeviceptr words) const {
+  Arrays arrays;
+  for (const RecordedArray& array : call.arrays) {
+    CUdeviceptr address = array.offset;
+    switch (array.in) {
+      case RecordedArray::In::Slot:
+        address += storage_of(slots[array.index]).address() + slots[array.index].offset;
+        break;
+      case RecordedArray::In::Kept:
+        address += static_cast<const CudaStorage&>(*calls_.kept[array.index]).address();
+        break;
+      case RecordedArray::In::Words:
+        address += words;
+        break;
+    }
+    if (array.role == StorageView::Role::Buffer) {
+      arrays.add(address, array.bytes);
+    } else {
+      arrays.counts = address;
+    }
+  }
+  return arrays;
+}
+
+std::vector<Bound> CudaRecording::bound(std::span<const StorageView> slots, CUdeviceptr words) const {
+  std::vector<Arrays> arrays;
+  arrays.reserve(calls_.calls.size());
+  for (const CallToRecord& call : calls_.calls) arrays.push_back(arrays_of(call, slots, words));
+  std::vector<Bound> all;
+  all.reserve(calls_.order.size());
+  for (const std::uint32_t index : calls_.order) all.push_back({launches_[index].get(), arrays[index]});
+  return all;
+}
+
+void CudaRecording::set_words(std::span<const std::byte> words, const RunOptions& options) {
+  if (words.empty() || (has_words_ && std::ranges::equal(words_, words))) return;
+  has_words_ = false;
+  // The device reads the words of the last submission before it writes these: both are in the order of the stream.
+  device_->transfers().upload(
+      words, words_memory_.address(), [](TimelineValue) {}, options);
+  words_.assign(words.begin(), words.end());
+  has_words_ = true;
+}
+
+Graph* CudaRecording::graph_for(std::span<const StorageView> slots) {
+  std::vector<CUdeviceptr> addresses;
+  for (const StorageView& slot : slots) addresses.push_back(storage_of(slot).address() + slot.offset);
+  const auto found = std::ranges::find(kept_, addresses, &Kept::slots);
+  if (found == kept_.end()) {
+    // Arrays that come once are not worth a graph.
+    if (kept_.size() == kMostKept) {
+      retire(*device_, std::move(kept_.back().graph));
+      kept_.pop_back();
+    }
+    kept_.insert(kept_.begin(), {std::move(addresses), nullptr});
+    return nullptr;
+  }
+  std::rotate(kept_.begin(), found, found + 1);
+  Kept& kept = kept_.front();
+  if (!kept.graph) {
+    const std::vector<Bound> calls = bound(slots, words_memory_.address());
+    if (Graph::pays(calls)) kept.graph = std::make_unique<Graph>(*device_, calls);
+  }
+  return kept.graph.get();
+}
+
+void CudaRecording::submit_calls(std::span<const StorageView> slots, std::span<const std::byte> words, const Transfers::Used& used,
+                                 const RunOptions& options) {
+  set_words(words, options);
+  // A profile shows each call for itself.
+  if (Graph* const graph = profiling() ? nullptr : graph_for(slots)) {
+    graph->submit(used, options);
+    return;
+  }
+  for (const Bound& call : bound(slots, words_memory_.address())) submit_call(*device_, *call.launch, call.arrays, used, options);
+}
+
+void CudaRecording::submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options) {
+  check_slots(calls_, written_, slots);
+  for (const std::shared_ptr<Storage>& kept : calls_.kept) static_cast<const CudaStorage&>(*kept).check_usable();
+  for (const StorageView& slot : slots) {
+    storage_of(slot).check_usable();
+    VYRE_ASSERT(&storage_of(slot).device() == device_.get());
+  }
+  RunOptions steps = options;
+  if (!steps.start) steps.start = std::chrono::steady_clock::now();
+  const auto alone = busy_.write(steps);
+  const auto used = [&](TimelineValue value) {
+    use(slots, value);
+    for (const std::shared_ptr<Storage>& kept : calls_.kept) static_cast<CudaStorage&>(*kept).used_until(value);
+  };
+  try {
+    submit_calls(slots, words, used, steps);
+  } catch (...) {
+    fail(slots, written_);
+    throw;
+  }
+}
+
+class CudaRecording::OneStep final : public Joinable {
+ public:
+  OneStep(std::shared_ptr<CudaRecording> recording, std::span<const std::byte> words)
+      : recording_(std::move(recording)), words_(words.begin(), words.end()) {
+    if (words.empty()) return;
+    // Memory of its own, because the steps of a sequence have other words each.
+    memory_ = recording_->device_->pool().allocate(words.size());
+    recording_->device_->transfers().upload(words, memory_.address(), [](TimelineValue) {}, {});
+  }
+  void submit(std::span<const StorageView> views, const RunOptions& options) override { recording_->submit(views, words_, options); }
+  void add_to(Calls& calls, std::span<const StorageView> views) const override {
+    calls.device = recording_->device_;
+    for (Bound& call : recording_->bound(views, memory_.address())) calls.calls.push_back(std::move(call));
+    calls.views.insert(calls.views.end(), views.begin(), views.end());
+    calls.written.insert(calls.written.end(), recording_->written_.begin(), recording_->written_.end());
+  }
+
+ private:
+  const std::shared_ptr<CudaRecording> recording_;
+  const std::vector<std::byte> words_;
+  Block memory_;
+};
+
+Step CudaRecording::step(std::span<const StorageView> slots, std::span<const std::byte> words) {
+  check_slots(calls_, written_, slots);
+  return {std::make_shared<OneStep>(shared_from_this(), words), {slots.begin(), slots.end()}};
+}
+
+}  // namespace vyre::run::cuda

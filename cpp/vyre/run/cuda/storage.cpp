@@ -1,0 +1,135 @@
+#include "vyre/run/cuda/storage.hpp"
+
+#include <fmt/format.h>
+
+#include <exception>
+#include <utility>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/run/profile.hpp"
+
+namespace vyre::run::cuda {
+
+namespace {
+
+Block allocated(Device& device, std::uint64_t bytes) {
+  const std::uint64_t memory = device.context().physical().memory_bytes;
+  if (bytes > memory) {
+    throw CapabilityError(
+        fmt::format("an array of {} bytes exceeds the memory of device `{}`, which has {}. Fix: make a smaller array, or "
+                    "use another device.",
+                    bytes, device.name(), memory));
+  }
+  return device.pool().allocate(bytes);
+}
+
+// Owns an event for one use.
+class Event {
+ public:
+  explicit Event(Context& context) : context_(context) {
+    context.check(context.api().cuEventCreate(&event_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+  }
+  Event(const Event&) = delete;
+  Event& operator=(const Event&) = delete;
+  // The driver destroys it once the device is past it.
+  ~Event() { static_cast<void>(context_.api().cuEventDestroy(event_)); }
+  // What is submitted to `waiting` from now on runs after what was submitted to `first` until now.
+  void order(CUstream first, CUstream waiting) const {
+    context_.check(context_.api().cuEventRecord(event_, first), "cuEventRecord");
+    context_.check(context_.api().cuStreamWaitEvent(waiting, event_, 0), "cuStreamWaitEvent");
+  }
+
+ private:
+  Context& context_;
+  CUevent event_ = nullptr;
+};
+
+}  // namespace
+
+CudaStorage::CudaStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bool zeroed)
+    : device_(std::move(device)), bytes_(bytes), id_(new_memory_id()), block_(allocated(*device_, bytes)), address_(block_.address()) {
+  const auto used = [this](TimelineValue value) { used_until(value); };
+  if (zeroed) {
+    device_->transfers().clear(address(), block_.bytes(), used);
+  } else if (bytes % 4 != 0) {
+    // Bytes buffers have whole words, of which the last one is filled up with zeros.
+    device_->transfers().clear(address() + bytes / 4 * 4, 4, used);
+  }
+}
+
+CudaStorage::CudaStorage(std::shared_ptr<Device> device, ForeignMemory memory)
+    : device_(std::move(device)), bytes_(memory.bytes), id_(new_memory_id()), owner_(std::move(memory.owner)), address_(memory.address) {}
+
+CudaStorage::~CudaStorage() {
+  Context& context = device_->context();
+  if (!context.alive()) return;
+  try {
+    if (shared_) {
+      const Current current(context);
+      static_cast<void>(context.api().cuCtxSynchronize());
+    }
+    // The other library must not have its memory back before the device is done with it here.
+    if (owner_) device_->stream().wait(last_use_, Waiting({}));
+  } catch (const std::exception&) {
+    // The context is lost, and the memory with it.
+  }
+}
+
+void CudaStorage::wait_for(CUstream other) {
+  check_reachable();
+  Context& context = device_->context();
+  const Current current(context);
+  const Event event(context);
+  device_->stream().submit(
+      1, [&](CUstream stream) { event.order(other, stream); }, [this](TimelineValue value) { used_until(value); });
+}
+
+void CudaStorage::let_wait(CUstream other) {
+  check_usable();
+  Context& context = device_->context();
+  const Current current(context);
+  const Event event(context);
+  device_->stream().submit(
+      1, [&](CUstream stream) { event.order(stream, other); }, [](TimelineValue) {});
+}
+
+void CudaStorage::check_reachable() const {
+  device_->context().check_process();
+  if (device_->context().unusable()) {
+    throw DeviceLostError(
+        fmt::format("device `{}` was lost, and the arrays on it with it. Fix: make them anew, and call again.", device_->name()));
+  }
+}
+
+void CudaStorage::check_usable() const {
+  check_reachable();
+  rethrow_failure();
+}
+
+void CudaStorage::write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) {
+  VYRE_ASSERT(offset <= bytes_ && from.size() <= bytes_ - offset);
+  check_reachable();
+  Span span("upload");
+  if (span) span.work().bytes = from.size();
+  device_->transfers().upload(
+      from, address() + offset, [this](TimelineValue value) { used_until(value); }, options);
+  if (from.size() == bytes_) forget_failure();
+}
+
+void CudaStorage::read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) {
+  VYRE_ASSERT(offset <= bytes_ && to.size() <= bytes_ - offset);
+  Span span("download");
+  if (span) span.work().bytes = to.size();
+  wait(options);
+  device_->transfers().download(
+      address() + offset, to, [this](TimelineValue value) { used_until(value); }, options);
+}
+
+void CudaStorage::wait(const RunOptions& options) {
+  check_reachable();
+  device_->stream().wait(last_use_, Waiting(options));
+  rethrow_failure();
+}
+
+}  // namespace vyre::run::cuda

@@ -1,0 +1,64 @@
+// An array that stays on a device: implements run::Storage with a block of the device's pool.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "vyre/run/cuda/device.hpp"
+#include "vyre/run/storage.hpp"
+
+namespace vyre::run::cuda {
+
+// Memory of another library on a device, which `owner` keeps.
+struct ForeignMemory {
+  CUdeviceptr address = 0;
+  std::uint64_t bytes = 0;
+  std::shared_ptr<void> owner;
+};
+
+class CudaStorage final : public Storage {
+ public:
+  // Throws DeviceMemoryError, and CapabilityError for an array larger than the device's memory.
+  CudaStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bool zeroed);
+  CudaStorage(std::shared_ptr<Device> device, ForeignMemory memory);
+  ~CudaStorage() override;
+
+  std::uint64_t bytes() const override { return bytes_; }
+  std::uint64_t id() const override { return id_; }
+  void write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) override;
+  void read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) override;
+  void wait(const RunOptions& options) override;
+
+  Device& device() const { return *device_; }
+  CUdeviceptr address() const { return address_; }
+  // From now on another library may work with the memory, on streams that are not known here: it is given back only when the device is
+  // idle.
+  void share() { shared_ = true; }
+  // Makes this storage's device wait for what is submitted to a stream of another library, and the other way round.
+  void wait_for(CUstream other);
+  void let_wait(CUstream other);
+  // Throws in a forked process, after the device was lost, and what a failed call left behind.
+  void check_usable() const;
+  // Reports that a submission uses this storage. Called in the order of the stream.
+  void used_until(TimelineValue value) { raise(last_use_, value); }
+
+ private:
+  // Throws in a forked process, and after the device was lost.
+  void check_reachable() const;
+
+  const std::shared_ptr<Device> device_;
+  const std::uint64_t bytes_;
+  const std::uint64_t id_;
+  Block block_;                  // empty for memory of another library
+  std::shared_ptr<void> owner_;  // of that memory
+  const CUdeviceptr address_;
+  std::atomic<bool> shared_ = false;
+  std::atomic<TimelineValue> last_use_ = 0;
+};
+
+inline CudaStorage& storage_of(const StorageView& view) { return static_cast<CudaStorage&>(*view.storage); }
+
+}  // namespace vyre::run::cuda

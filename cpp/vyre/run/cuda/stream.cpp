@@ -1,0 +1,182 @@
+#include "vyre/run/cuda/stream.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+#include "vyre/base/error.hpp"
+#include "vyre/run/gpu/process_end.hpp"
+#include "vyre/run/profile.hpp"
+
+namespace vyre::run::cuda {
+namespace {
+
+// The most operations that the device has not done yet when a call begins, and how many pass between two marks. The driver takes about a
+// thousand before it blocks.
+constexpr std::uint64_t kMaxPending = 512, kMarkEvery = 64;
+// How long a thread sleeps before it asks again: the driver has no wait that ends after a time.
+constexpr std::chrono::nanoseconds kSleep = std::chrono::microseconds(200);
+
+}  // namespace
+
+Stream::Stream(Context& context) : context_(context) {
+  const Current current(context);
+  context.check(context.api().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+}
+
+Stream::~Stream() {
+  if (busy_) count_idle();
+  if (!context_.alive()) return;
+  retired_.clear();
+  try {
+    const Current current(context_);
+    for (const auto& mark : marks_) unused_events_.push_back(mark->event);
+    for (CUevent event : unused_events_) static_cast<void>(context_.api().cuEventDestroy(event));
+    static_cast<void>(context_.api().cuStreamDestroy(stream_));
+  } catch (const std::exception&) {
+    // The context is lost, and what belonged to it with it.
+  }
+}
+
+void Stream::submitted(TimelineValue value) noexcept {
+  last_ = value;
+  if (!busy_) {
+    busy_ = true;
+    count_busy();
+  }
+  if (value - marked_ < kMarkEvery) return;
+  try {
+    record_mark();
+  } catch (const std::exception&) {
+    // The next wait records one, or reports why it cannot.
+  }
+}
+
+void Stream::record_mark() {
+  CUevent event = nullptr;
+  if (!unused_events_.empty()) {
+    event = unused_events_.back();
+    unused_events_.pop_back();
+  } else {
+    context_.check(context_.api().cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
+  }
+  auto mark = std::make_shared<const Mark>(Mark{last_, event});
+  context_.check(context_.api().cuEventRecord(event, stream_), "cuEventRecord");
+  marks_.push_back(std::move(mark));
+  marked_ = last_;
+}
+
+std::shared_ptr<const Stream::Mark> Stream::mark_after(TimelineValue value) {
+  const std::lock_guard lock(mutex_);
+  if (marked_ < value) record_mark();
+  const auto found = std::ranges::find_if(marks_, [&](const auto& mark) { return mark->value >= value; });
+  // None: another thread has seen that the value is past.
+  return found == marks_.end() ? nullptr : *found;
+}
+
+bool Stream::reached(const Mark& mark) {
+  // An event is used again only when its mark is past, so a thread that still asks for it must not take its answer for this mark's.
+  if (is_past(mark.value)) return true;
+  const CUresult result = context_.api().cuEventQuery(mark.event);
+  if (result == CUDA_ERROR_NOT_READY) return is_past(mark.value);
+  context_.check(result, "cuEventQuery");
+  const std::lock_guard lock(mutex_);
+  while (!marks_.empty() && marks_.front()->value <= mark.value) {
+    unused_events_.push_back(marks_.front()->event);
+    marks_.pop_front();
+  }
+  raise(past_, mark.value);
+  if (past_ >= last_ && busy_) {
+    busy_ = false;
+    count_idle();
+  }
+  return true;
+}
+
+bool Stream::done(TimelineValue value) {
+  if (is_past(value)) return true;
+  const Current current(context_);
+  const auto mark = mark_after(value);
+  return !mark || reached(*mark);
+}
+
+void Stream::wait(TimelineValue value, const Waiting& waiting) {
+  if (is_past(value)) return;
+  const Span span("wait");
+  {
+    const Current current(context_);
+    if (const auto mark = mark_after(value)) {
+      waiting.wait(
+          context_.name(), true, [&] { return reached(*mark); },
+          [&](std::uint64_t nanoseconds) {
+            std::this_thread::sleep_for(std::min(kSleep, std::chrono::nanoseconds(nanoseconds)));
+            return reached(*mark);
+          });
+    }
+  }
+  collect();
+}
+
+void Stream::make_room(const Waiting& waiting) {
+  TimelineValue oldest = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    if (last_ <= past_ + kMaxPending) return;
+    oldest = last_ - kMaxPending / 2;
+  }
+  wait(oldest, waiting);
+}
+
+void Stream::check_nothing_is_abandoned() {
+  if (!has_abandoned_work()) return;
+  throw DeviceError(
+      fmt::format("device `{}` is still busy with a call that timed out or was interrupted. Fix: call again when that "
+                  "program has ended, or use another device.",
+                  context_.name()));
+}
+
+bool Stream::wait_for_abandoned_work(std::chrono::duration<double> time) {
+  RunOptions options;
+  options.timeout = time;
+  try {
+    wait(abandoned_, Waiting(options));
+  } catch (const DispatchTimeoutError&) {
+    return false;
+  }
+  return true;
+}
+
+bool Stream::idle_within(std::chrono::duration<double> time) noexcept {
+  try {
+    RunOptions options;
+    options.timeout = time;
+    wait(in_order([&] { return last_; }), Waiting(options));
+  } catch (const std::exception&) {
+    return false;
+  }
+  collect();
+  return true;
+}
+
+void Stream::retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept {
+  if (context_.forked()) {
+    static_cast<void>(object.release());
+    return;
+  }
+  // Destroyed here, without the lock: its destructor may take long, and may retire other objects.
+  if (is_past(value)) return;
+  const std::lock_guard lock(mutex_);
+  retired_.add(value, std::move(object));
+}
+
+void Stream::collect() noexcept {
+  RetiredList due;  // destroyed without the lock
+  {
+    const std::lock_guard lock(mutex_);
+    due = retired_.take_past(past_);
+  }
+}
+
+}  // namespace vyre::run::cuda

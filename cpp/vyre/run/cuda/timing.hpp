@@ -1,0 +1,89 @@
+// The times of a device's work for profiles: events around each piece of work, reported once the device is done.
+//
+// Profiling never changes results: if an event fails, the call continues, and the profile records a note.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "vyre/run/cuda/stream.hpp"
+#include "vyre/run/profile.hpp"
+
+namespace vyre::run::cuda {
+
+// Any thread may call any function.
+class Timing final : public DeviceClock {
+ public:
+  Timing(Context& context, Stream& stream) : context_(context), stream_(stream) {}
+  ~Timing() override;
+  // Profiles keep `owner` alive for as long as they use this clock.
+  void belongs_to(std::weak_ptr<void> owner) { owner_ = std::move(owner); }
+
+  // Stream::submit of one piece of work, with its times for the profiles that are open. Their first reading of the device's clock may wait
+  // as `options` say.
+  template <class Enqueue, class Used>
+  TimelineValue submit(Work work, std::uint64_t operations, const RunOptions& options, const Enqueue& enqueue, const Used& used) {
+    if (!profiling()) return stream_.submit(operations, enqueue, used);
+    std::unique_ptr<Interval> interval = begin(std::move(work), options);
+    const TimelineValue value = stream_.submit(
+        operations + 2,
+        [&](CUstream stream) {
+          record(*interval, 0, stream);
+          enqueue(stream);
+          record(*interval, 1, stream);
+        },
+        used);
+    submitted(std::move(interval), value);
+    return value;
+  }
+
+  std::optional<Reading> read(const RunOptions& options) override;
+  std::string method() const override { return "an event between two readings of the host's clock"; }
+  void finish(const RunOptions& options) override;
+
+ private:
+  struct Listener {
+    std::shared_ptr<Profile> profile;
+    std::size_t device;  // the index of the device in the profile
+  };
+  // A piece of work that was submitted, and the events before and after it.
+  struct Interval {
+    Work work;
+    std::vector<Listener> listeners;
+    CUevent events[2] = {nullptr, nullptr};
+    bool timed = true;
+    std::uint64_t thread = 0;
+    std::int64_t submitted = 0;
+    TimelineValue value = 0;
+  };
+  // An event whose time on the device's clock is known, from which later ones are counted.
+  struct Anchor {
+    CUevent event = nullptr;
+    std::int64_t time = 0;
+  };
+
+  std::unique_ptr<Interval> begin(Work work, const RunOptions& options);
+  void record(Interval& interval, std::size_t which, CUstream stream) noexcept;
+  void submitted(std::unique_ptr<Interval> interval, TimelineValue value);
+  void collect();
+  void report(Interval& interval);
+  // Called with the mutex held.
+  CUevent event();
+  std::int64_t time_of(CUevent event) const;
+
+  Context& context_;
+  Stream& stream_;
+  std::weak_ptr<void> owner_;
+  std::mutex mutex_;  // guards what follows
+  Anchor anchor_;
+  std::deque<std::unique_ptr<Interval>> pending_;
+  std::vector<CUevent> unused_;
+};
+
+}  // namespace vyre::run::cuda

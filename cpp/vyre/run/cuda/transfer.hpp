@@ -1,0 +1,52 @@
+// Copies between the host and the device: small ones as the driver does them, large ones in chunks of pinned memory, by several threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "vyre/run/backend.hpp"
+#include "vyre/run/cuda/memory.hpp"
+#include "vyre/run/cuda/stream.hpp"
+#include "vyre/run/cuda/timing.hpp"
+
+namespace vyre::run::cuda {
+
+// Any thread may call any function.
+class Transfers {
+ public:
+  Transfers(Context& context, Stream& stream, Timing& timing);
+  Transfers(const Transfers&) = delete;
+  Transfers& operator=(const Transfers&) = delete;
+  ~Transfers();
+
+  // Called in the order of the stream with the value of each submission that uses the memory.
+  using Used = std::function<void(TimelineValue)>;
+  // Returns when `from` is no longer needed; the device may copy later.
+  void upload(std::span<const std::byte> from, CUdeviceptr to, const Used& used, const RunOptions& options);
+  // Returns when `to` is complete. The caller has waited for what writes the memory.
+  void download(CUdeviceptr from, std::span<std::byte> to, const Used& used, const RunOptions& options);
+  // Has the device fill the memory with zeros.
+  void clear(CUdeviceptr to, std::uint64_t bytes, const Used& used);
+
+ private:
+  struct Chunk;
+  class Lane;
+  // A chunk that no other thread uses. The device may still be copying from or to it.
+  std::unique_ptr<Chunk> borrow();
+  void give_back(std::unique_ptr<Chunk> chunk) noexcept;
+  TimelineValue copy_in(CUdeviceptr to, const void* from, std::size_t bytes, const Used& used, const RunOptions& options);
+  TimelineValue copy_out(void* to, CUdeviceptr from, std::size_t bytes, const Used& used, const RunOptions& options);
+
+  Context& context_;
+  Stream& stream_;
+  Timing& timing_;
+  std::mutex mutex_;  // guards what follows
+  std::vector<std::unique_ptr<Chunk>> unused_;
+};
+
+}  // namespace vyre::run::cuda

@@ -1,0 +1,621 @@
+// The CUDA backend on a driver without a GPU: the whole way of a call, what is kept, and each failure of each function.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstring>
+#include <numeric>
+#include <thread>
+
+#include "support/conformance.hpp"
+#include "support/directory.hpp"
+#include "support/fake_cuda.hpp"
+#include "support/programs.hpp"
+#include "support/run_program.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/ir/ops.hpp"
+#include "vyre/run/checks.hpp"
+#include "vyre/run/cuda/cuda_backend.hpp"
+#include "vyre/run/cuda/storage.hpp"
+#include "vyre/run/profile.hpp"
+#include "vyre/run/recording.hpp"
+#include "vyre/run/storage.hpp"
+
+namespace vyre::test {
+namespace {
+
+using namespace sample;
+using run::Executable;
+using run::RunOptions;
+using run::StorageView;
+using run::cuda::CudaBackend;
+using run::cuda::Options;
+
+std::string message_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+Words counted(std::uint32_t n, std::uint32_t factor) {
+  Words words(n);
+  for (std::uint32_t i = 0; i < n; ++i) words[i] = i * factor + factor;
+  return words;
+}
+Words xor_of(const Words& a, const Words& b) {
+  Words result(a.size());
+  std::transform(a.begin(), a.end(), b.begin(), result.begin(), std::bit_xor<>());
+  return result;
+}
+std::span<const std::byte> bytes_of(const Words& words) { return std::as_bytes(std::span(words)); }
+run::BufferView view(Words& words) { return {std::as_writable_bytes(std::span(words)), static_cast<std::uint32_t>(words.size())}; }
+
+// out = a ^ b of a program with a guard, in workgroups of 64.
+class CudaTest : public testing::Test {
+ protected:
+  CudaTest() { driver_.knows(xor_); }
+
+  CudaBackend backend(Options options = {}) {
+    if (!options.cache_directory) options.cache_directory = cache_.path;
+    return CudaBackend([this] { return driver_.library(); }, std::move(options));
+  }
+
+  struct Arrays {
+    Words a, b, out;
+    explicit Arrays(std::uint32_t n) : a(counted(n, 3)), b(counted(n, 5)), out(n, 9) {}
+    void run(Executable& executable, const RunOptions& options = {}) {
+      const run::BufferView views[] = {view(a), view(b), view(out)};
+      executable.run(views, {(static_cast<std::uint32_t>(a.size()) + 63) / 64, 1, 1}, options);
+    }
+    bool untouched() const { return out == Words(out.size(), 9); }
+    bool right() const { return out == xor_of(a, b); }
+  };
+  // The same on the device, each array `before` bytes behind the beginning of its storage.
+  struct Resident {
+    std::vector<std::unique_ptr<run::Storage>> storages;
+    std::vector<StorageView> views;
+    Words a, b;
+    Resident(CudaBackend& backend, std::uint32_t n, std::uint64_t before = 0) : a(counted(n, 3)), b(counted(n, 5)) {
+      for (const Words* const words : std::initializer_list<const Words*>{&a, &b, nullptr}) {
+        storages.push_back(backend.allocate(0, before + 4 * n, true));
+        if (words != nullptr) storages.back()->write(before, bytes_of(*words), {});
+        views.push_back({storages.back().get(), before, 4 * n, n});
+      }
+    }
+    Words out() {
+      Words got(a.size());
+      storages[2]->read(views[2].offset, std::as_writable_bytes(std::span(got)), {});
+      return got;
+    }
+    bool right() { return out() == xor_of(a, b); }
+  };
+
+  FakeCuda driver_;
+  const Directory cache_;
+  const validate::ValidProgram xor_ =
+      valid(Sample()
+                .in("a")
+                .in("b")
+                .out("out")
+                .size(64)
+                .add(if_(gid(0) < len("out"), {store("out", gid(0), load("a", gid(0)) ^ load("b", gid(0)))}))
+                .make());
+};
+
+TEST_F(CudaTest, every_conformance_case_has_its_bytes) {
+  CudaBackend cuda = backend();
+  for (const ConformanceCase& each : conformance_cases()) {
+    SCOPED_TRACE(each.name);
+    const validate::ValidProgram program = valid(each.program);
+    driver_.knows(program);
+    EXPECT_EQ(run_program(cuda, program, each.given, each.grid), each.expected);
+  }
+  EXPECT_GT(conformance_cases().size(), 30u);
+}
+
+TEST_F(CudaTest, arrays_on_the_device_take_a_plan_for_any_of_their_size) {
+  CudaBackend cuda = backend();
+  const auto executable = cuda.prepare(xor_, 0);
+  Resident first(cuda, 100), second(cuda, 100);
+  const std::shared_ptr<run::Plan> plan = executable->plan(first.views, {2, 1, 1});
+  plan->submit(first.views, {});
+  plan->submit(second.views, {});
+  EXPECT_TRUE(first.right());
+  EXPECT_TRUE(second.right());
+  driver_.forget_calls();
+  plan->submit(first.views, {});
+  EXPECT_EQ(driver_.calls("cuLaunchKernel"), 1);
+  EXPECT_EQ(driver_.calls("cuEventRecord"), 0) << "a call that nobody waits for";
+  EXPECT_EQ(driver_.calls("cuMemAllocFromPoolAsync"), 0);
+}
+
+TEST_F(CudaTest, a_sequence_is_one_graph_and_runs_as_often_as_asked) {
+  CudaBackend cuda = backend();
+  Resident arrays(cuda, 100);
+  const auto executable = cuda.prepare(xor_, 0);
+  const std::shared_ptr<run::Plan> plan = executable->plan(arrays.views, {2, 1, 1});
+  driver_.forget_calls();
+  const auto sequence = cuda.sequence({{plan, arrays.views}, {plan, arrays.views}});
+  sequence->submit(700, {});
+  EXPECT_TRUE(arrays.right());
+  EXPECT_EQ(driver_.calls("cuLaunchKernel"), 2) << "when it was made";
+  EXPECT_EQ(driver_.calls("cuGraphLaunch"), 700);
+  // A single launch takes no graph, and neither does what a profile shows call by call.
+  cuda.sequence({{plan, arrays.views}})->submit(3, {});
+  EXPECT_EQ(driver_.calls("cuLaunchKernel"), 5);
+  const auto profile = run::Profile::begin(100);
+  sequence->submit(1, {});
+  profile->end({});
+  EXPECT_EQ(driver_.calls("cuLaunchKernel"), 7);
+  EXPECT_EQ(driver_.calls("cuGraphLaunch"), 700);
+}
+
+// out = a ^ factor, and then what that gives ^ a, by way of a kept array.
+class CudaRecordingTest : public CudaTest {
+ protected:
+  using In = run::RecordedArray::In;
+  static constexpr std::uint32_t kWords = 100;
+  static constexpr std::uint64_t kBytes = 4 * kWords;
+
+  CudaRecordingTest() { driver_.knows(scaled_); }
+
+  static run::RecordedArray array(In in, std::uint32_t index, std::uint64_t bytes = kBytes) {
+    return {in, index, 0, bytes, static_cast<std::uint32_t>(bytes / 4)};
+  }
+  run::CallToRecord call(const validate::ValidProgram& program, std::vector<run::RecordedArray> arrays) {
+    return {std::make_shared<const validate::ValidProgram>(program), cuda_.prepare(program, 0), {2, 1, 1}, std::move(arrays)};
+  }
+  std::shared_ptr<run::Recording> recorded() {
+    run::CallsToRecord calls;
+    calls.slots = {{"a", kBytes}, {"out", kBytes}};
+    calls.kept = {cuda_.allocate(0, kBytes, false)};
+    calls.words_bytes = 4;
+    calls.calls.push_back(call(scaled_, {array(In::Slot, 0), array(In::Words, 0, 4), array(In::Kept, 0)}));
+    calls.calls.push_back(call(xor_, {array(In::Kept, 0), array(In::Slot, 0), array(In::Slot, 1)}));
+    calls.order = {0, 1};
+    return cuda_.record(std::move(calls));
+  }
+  static Words expected(const Words& a, std::uint32_t factor) {
+    Words result(a);
+    for (std::uint32_t& word : result) word = (word * factor) ^ word;
+    return result;
+  }
+
+  CudaBackend cuda_ = backend();
+  const validate::ValidProgram scaled_ =
+      valid(Sample()
+                .in("a")
+                .uniform("factor")
+                .out("b")
+                .size(64)
+                .add(if_(gid(0) < len("b"), {store("b", gid(0), load("a", gid(0)) * load("factor", u32(0)))}))
+                .make());
+};
+
+TEST_F(CudaRecordingTest, works_with_other_arrays_and_words_each_time_and_keeps_graphs_of_arrays_that_come_again) {
+  const auto recording = recorded();
+  std::vector<Resident> arrays;
+  for (int k = 0; k < 3; ++k) arrays.emplace_back(cuda_, kWords);
+  driver_.forget_calls();
+  for (std::uint32_t turn = 1; turn <= 12; ++turn) {
+    Resident& now = arrays[turn % 3];
+    const std::array<StorageView, 2> slots = {now.views[0], now.views[2]};
+    recording->submit(slots, std::as_bytes(std::span(&turn, 1)), {});
+    EXPECT_EQ(now.out(), expected(now.a, turn)) << turn;
+  }
+  EXPECT_EQ(driver_.calls("cuGraphLaunch"), 9) << "each set of arrays was new once";
+  Resident inside(cuda_, kWords, 4);
+  const std::array<StorageView, 2> slots = {inside.views[0], inside.views[2]};
+  const std::uint32_t factor = 5;
+  for (int turn = 0; turn < 3; ++turn) recording->submit(slots, std::as_bytes(std::span(&factor, 1)), {});
+  EXPECT_EQ(inside.out(), expected(inside.a, factor));
+}
+
+TEST_F(CudaRecordingTest, is_a_step_of_a_sequence_with_words_of_its_own) {
+  const auto recording = recorded();
+  Resident first(cuda_, kWords), second(cuda_, kWords);
+  const std::uint32_t factors[] = {3, 4};
+  std::vector<run::Step> steps;
+  for (int k = 0; k < 2; ++k) {
+    const Resident& arrays = k == 0 ? first : second;
+    const std::array<StorageView, 2> slots = {arrays.views[0], arrays.views[2]};
+    steps.push_back(recording->step(slots, std::as_bytes(std::span(&factors[k], 1))));
+  }
+  const auto sequence = cuda_.sequence(std::move(steps));
+  driver_.forget_calls();
+  sequence->submit(5, {});
+  EXPECT_EQ(driver_.calls("cuGraphLaunch"), 5);
+  EXPECT_EQ(first.out(), expected(first.a, 3));
+  EXPECT_EQ(second.out(), expected(second.a, 4));
+}
+
+TEST_F(CudaTest, a_grid_larger_than_a_launch_takes_several) {
+  CudaBackend cuda = backend({.max_group_count = std::array<std::uint32_t, 3>{3, 1, 1}});
+  Resident arrays(cuda, 6400);
+  const auto executable = cuda.prepare(xor_, 0);
+  driver_.forget_calls();
+  executable->plan(arrays.views, {100, 1, 1})->submit(arrays.views, {});
+  EXPECT_TRUE(arrays.right());
+  EXPECT_EQ(driver_.calls("cuLaunchKernel"), 34);
+}
+
+TEST_F(CudaTest, large_grids_run_coarsened) {
+  CudaBackend cuda = backend();
+  constexpr std::uint32_t kWords = (std::uint32_t{1} << 20) + 5;
+  Resident arrays(cuda, kWords);
+  const auto executable = cuda.prepare(xor_, 0);
+  driver_.forget_calls();
+  executable->plan(arrays.views, {(kWords + 63) / 64, 1, 1})->submit(arrays.views, {});
+  EXPECT_TRUE(arrays.right());
+  EXPECT_EQ(driver_.calls("cuLaunchKernel"), 2) << "the coarsened part, and what is left";
+}
+
+TEST_F(CudaTest, a_grid_from_data_counts_workgroups_or_invocations) {
+  CudaBackend cuda = backend();
+  const auto executable = cuda.prepare(xor_, 0);
+  const auto done = [&](StorageView::Role role, std::uint32_t count) {
+    Resident arrays(cuda, 640);
+    const auto counts = cuda.allocate(0, 16, true);
+    const std::array<std::uint32_t, 3> words = {count, 1, 1};
+    counts->write(4, std::as_bytes(std::span(words)), {});
+    std::vector<StorageView> views = arrays.views;
+    views.push_back({counts.get(), 4, 12, 3, role});
+    executable->plan(views, {9, 1, 1})->submit(views, {});
+    const Words got = arrays.out(), all = xor_of(arrays.a, arrays.b);
+    const auto wrong = std::mismatch(got.begin(), got.end(), all.begin()).first;
+    EXPECT_EQ(std::accumulate(wrong, got.end(), std::uint64_t{0}), 0u);
+    return wrong - got.begin();
+  };
+  EXPECT_EQ(done(StorageView::Role::Workgroups, 2), 128);
+  EXPECT_EQ(done(StorageView::Role::Workgroups, 99), 576) << "at most nine";
+  EXPECT_EQ(done(StorageView::Role::Workgroups, 0), 0);
+  EXPECT_EQ(done(StorageView::Role::Invocations, 128), 128);
+  EXPECT_EQ(done(StorageView::Role::Invocations, 129), 192) << "whole workgroups";
+  EXPECT_EQ(done(StorageView::Role::Invocations, 0xFFFFFFFF), 576);
+}
+
+TEST_F(CudaTest, arrays_that_begin_inside_of_an_element_are_copied) {
+  const validate::ValidProgram program =
+      valid(Sample().in("a", DataType::Vec4U32).out("out", DataType::Vec4U32).add(store("out", gid(0), load("a", gid(0)))).make());
+  driver_.knows(program);
+  CudaBackend cuda = backend();
+  const Words given = counted(16, 11);
+  const auto from = cuda.allocate(0, 68, true), to = cuda.allocate(0, 72, true);
+  from->write(4, bytes_of(given), {});
+  const std::vector<StorageView> views = {{from.get(), 4, 64, 4}, {to.get(), 8, 64, 4}};
+  cuda.prepare(program, 0)->plan(views, {4, 1, 1})->submit(views, {});
+  Words got(18);
+  to->read(0, std::as_writable_bytes(std::span(got)), {});
+  EXPECT_EQ(Words(got.begin() + 2, got.end()), given);
+  EXPECT_EQ(Words(got.begin(), got.begin() + 2), Words(2, 0)) << "before the array";
+}
+
+TEST_F(CudaTest, arrays_of_any_size_come_and_go) {
+  CudaBackend cuda = backend();
+  // Nothing, less than the driver copies itself, more, whole chunks, and more than all lanes hold.
+  for (const std::uint32_t words : {0u, 1u, 16384u, 16385u, 1u << 20, (1u << 20) + 1, 30u << 20}) {
+    const auto storage = cuda.allocate(0, std::uint64_t{4} * words, false);
+    const Words given = counted(words, 2654435761u);
+    Words got(words);
+    storage->write(0, bytes_of(given), {});
+    storage->read(0, std::as_writable_bytes(std::span(got)), {});
+    EXPECT_EQ(got, given) << words;
+  }
+}
+
+TEST_F(CudaTest, bytes_that_fill_no_whole_word_are_followed_by_zeros) {
+  CudaBackend cuda = backend();
+  for (const bool zeroed : {false, true}) {
+    const auto storage = cuda.allocate(0, 6, zeroed);
+    const std::array<std::byte, 6> given = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}, std::byte{5}, std::byte{6}};
+    storage->write(0, given, {});
+    const auto& memory = static_cast<run::cuda::CudaStorage&>(*storage);
+    std::uint32_t last = 0;
+    std::memcpy(&last, reinterpret_cast<const void*>(memory.address() + 4), 4);
+    EXPECT_EQ(last, 0x0605u);
+  }
+}
+
+TEST_F(CudaTest, compiled_code_is_kept_for_the_next_process) {
+  Arrays arrays(100);
+  {
+    CudaBackend cuda = backend();
+    arrays.run(*cuda.prepare(xor_, 0));
+    EXPECT_EQ(driver_.calls("cuLinkComplete"), 1);
+  }
+  CudaBackend next = backend();
+  Arrays again(100);
+  again.run(*next.prepare(xor_, 0));
+  EXPECT_EQ(driver_.calls("cuLinkComplete"), 1);
+  EXPECT_TRUE(again.right());
+  // A file that the driver does not load is made anew.
+  driver_.fail("cuModuleLoadData", 1, run::cuda::CUDA_ERROR_INVALID_IMAGE);
+  CudaBackend third = backend();
+  Arrays repaired(100);
+  repaired.run(*third.prepare(xor_, 0));
+  EXPECT_TRUE(driver_.failed());
+  EXPECT_EQ(driver_.calls("cuLinkComplete"), 2);
+  EXPECT_TRUE(repaired.right());
+}
+
+TEST_F(CudaTest, a_call_that_times_out_leaves_its_arrays_and_refuses_the_next_until_it_is_done) {
+  CudaBackend cuda = backend();
+  const auto executable = cuda.prepare(xor_, 0);
+  Arrays arrays(100);
+  RunOptions options;
+  options.timeout = std::chrono::milliseconds(20);
+  driver_.hold();
+  EXPECT_THROW(arrays.run(*executable, options), DispatchTimeoutError);
+  EXPECT_TRUE(arrays.untouched());
+  EXPECT_EQ(
+      message_of([&] { arrays.run(*executable); }),
+      "device `Fake 0` is still busy with a call that timed out or was interrupted. Fix: call again when that program has ended, or use "
+      "another device.");
+  EXPECT_FALSE(cuda.wait_until_idle(0, 0.01));
+  driver_.release();
+  EXPECT_TRUE(cuda.wait_until_idle(0, 10));
+  arrays.run(*executable);
+  EXPECT_TRUE(arrays.right());
+}
+
+TEST_F(CudaTest, an_interrupted_wait_ends_and_the_work_goes_on) {
+  CudaBackend cuda = backend();
+  Resident arrays(cuda, 100);
+  const auto plan = cuda.prepare(xor_, 0)->plan(arrays.views, {2, 1, 1});
+  driver_.hold();
+  plan->submit(arrays.views, {});
+  RunOptions options;
+  options.interrupted = [] { return true; };
+  EXPECT_THROW(arrays.storages[2]->wait(options), Interrupted);
+  driver_.release();
+  EXPECT_TRUE(arrays.right());
+}
+
+TEST_F(CudaTest, calls_that_nobody_waits_for_do_not_pile_up) {
+  CudaBackend cuda = backend();
+  Resident arrays(cuda, 100);
+  const auto plan = cuda.prepare(xor_, 0)->plan(arrays.views, {2, 1, 1});
+  driver_.hold();
+  RunOptions options;
+  options.timeout = std::chrono::milliseconds(50);
+  driver_.forget_calls();
+  EXPECT_THROW(
+      {
+        for (int call = 0; call < 2000; ++call) plan->submit(arrays.views, options);
+      },
+      DispatchTimeoutError);
+  EXPECT_LT(driver_.calls("cuLaunchKernel"), 1000) << "the driver would block beyond about as many";
+  driver_.release();
+  EXPECT_THROW(arrays.out(), DispatchTimeoutError) << "the call that was not submitted";
+}
+
+TEST_F(CudaTest, a_lost_device_loses_its_arrays_and_is_opened_anew) {
+  CudaBackend cuda = backend();
+  const auto executable = cuda.prepare(xor_, 0);
+  Resident arrays(cuda, 100);
+  const auto plan = executable->plan(arrays.views, {2, 1, 1});
+  driver_.fail("cuLaunchKernel", 1, run::cuda::CUDA_ERROR_ILLEGAL_ADDRESS);
+  EXPECT_EQ(
+      message_of([&] { plan->submit(arrays.views, {}); }),
+      "cuLaunchKernel failed: the device was lost on device `Fake 0` (CUDA_ERROR_OF_THE_TEST). Fix: call again, which opens the device "
+      "anew; if it is lost again, start the process anew: libraries that share the device's context keep it as it is.");
+  EXPECT_EQ(message_of([&] { arrays.out(); }),
+            "device `Fake 0` was lost, and the arrays on it with it. Fix: make them anew, and call again.");
+  Arrays host(100);
+  host.run(*executable);
+  EXPECT_TRUE(host.right());
+  Resident anew(cuda, 100);
+  executable->plan(anew.views, {2, 1, 1})->submit(anew.views, {});
+  EXPECT_TRUE(anew.right());
+}
+
+// Everything that a backend does, once.
+void do_everything(CudaBackend& cuda, const validate::ValidProgram& program, bool& right) {
+  right = false;
+  const auto executable = cuda.prepare(program, 0);
+  executable->driver_facts({});
+  const Words a = counted(100, 3), b = counted(100, 5);
+  Words copies[] = {a, b, Words(100)};
+  const run::BufferView views[] = {view(copies[0]), view(copies[1]), view(copies[2])};
+  executable->run(views, {2, 1, 1}, {});
+  std::vector<std::unique_ptr<run::Storage>> storages;
+  std::vector<StorageView> resident;
+  for (const std::uint64_t words : {100u, 100u, 100u}) {
+    storages.push_back(cuda.allocate(0, 4 * words, true));
+    resident.push_back({storages.back().get(), 0, 4 * words, static_cast<std::uint32_t>(words)});
+  }
+  storages[0]->write(0, bytes_of(a), {});
+  storages[1]->write(0, bytes_of(b), {});
+  const std::shared_ptr<run::Plan> plan = executable->plan(resident, {2, 1, 1});
+  cuda.sequence({{plan, resident}})->submit(2, {});
+  Words got(100);
+  storages[2]->read(0, std::as_writable_bytes(std::span(got)), {});
+  right = copies[2] == xor_of(a, b) && got == xor_of(a, b);
+}
+
+std::string kind_of(CUresult result) {
+  return result == run::cuda::CUDA_ERROR_OUT_OF_MEMORY ? "memory" : run::cuda::is_lost(result) ? "lost" : "device";
+}
+
+TEST_F(CudaTest, every_failure_of_every_function_is_a_typed_error_and_the_next_call_works) {
+  // These fail without a word: what they would free is the driver's, marks are recorded again by the next wait, and a name is told by its
+  // number.
+  const std::vector<std::string> silent = {
+      "cuGetErrorName",   "cuDevicePrimaryCtxRelease", "cuCtxGetCurrent", "cuCtxPopCurrent", "cuStreamDestroy", "cuEventDestroy",
+      "cuMemPoolDestroy", "cuMemPoolTrimTo",           "cuMemFreeAsync",  "cuMemFreeHost",   "cuLinkDestroy",   "cuModuleUnload"};
+  int failures = 0;
+  for (const std::string& function : FakeCuda::functions()) {
+    for (const CUresult result :
+         {run::cuda::CUDA_ERROR_OUT_OF_MEMORY, run::cuda::CUDA_ERROR_ILLEGAL_ADDRESS, run::cuda::CUDA_ERROR_UNKNOWN}) {
+      for (int nth = 1; nth < 40; ++nth) {
+        SCOPED_TRACE(testing::Message() << function << ", call " << nth << ", result " << result);
+        const Directory cache;
+        CudaBackend cuda = backend({.cache_directory = cache.path});
+        driver_.fail(function, nth, result);
+        bool right = false;
+        std::string kind = "none";
+        try {
+          do_everything(cuda, xor_, right);
+        } catch (const DeviceMemoryError&) {
+          kind = "memory";
+        } catch (const DeviceLostError&) {
+          kind = "lost";
+        } catch (const DeviceError&) {
+          kind = "device";
+        }
+        if (!driver_.failed()) {
+          EXPECT_TRUE(right);
+          driver_.work();
+          break;
+        }
+        ++failures;
+        const bool is_silent = std::ranges::find(silent, function) != silent.end();
+        // The driver is asked again after memory ran out.
+        const bool again = function == "cuMemAllocFromPoolAsync" && result == run::cuda::CUDA_ERROR_OUT_OF_MEMORY;
+        // Memory that is given back while the context cannot be made the current one stays taken.
+        const bool freeing = function == "cuCtxPushCurrent" && kind == "none";
+        if (is_silent || again || freeing) {
+          EXPECT_EQ(kind, "none");
+          EXPECT_TRUE(right);
+        } else {
+          EXPECT_EQ(kind, kind_of(result));
+        }
+        do_everything(cuda, xor_, right);
+        EXPECT_TRUE(right) << "the next call";
+      }
+    }
+  }
+  EXPECT_GT(failures, 200);
+}
+
+TEST_F(CudaTest, a_profile_never_changes_what_a_call_gives) {
+  int failures = 0;
+  for (const char* function : {"cuEventCreate", "cuEventRecord", "cuEventElapsedTime"}) {
+    for (int nth = 1; nth < 60; ++nth) {
+      SCOPED_TRACE(testing::Message() << function << ", call " << nth);
+      CudaBackend cuda = backend();
+      const auto executable = cuda.prepare(xor_, 0);
+      Resident arrays(cuda, 100);
+      const auto plan = executable->plan(arrays.views, {2, 1, 1});
+      arrays.out();
+      const auto profile = run::Profile::begin(100);
+      driver_.fail(function, nth, run::cuda::CUDA_ERROR_UNKNOWN);
+      std::string said;
+      try {
+        plan->submit(arrays.views, {});
+        EXPECT_TRUE(arrays.right());
+      } catch (const DeviceError& error) {
+        said = error.what();  // a wait's own event, not the profile's
+      }
+      driver_.work();
+      profile->end({});
+      failures += driver_.failed() ? 1 : 0;
+      EXPECT_TRUE(said.empty() || function != std::string("cuEventElapsedTime")) << said;
+      EXPECT_TRUE(arrays.right());
+    }
+  }
+  EXPECT_GT(failures, 10);
+}
+
+TEST_F(CudaTest, nothing_is_left_when_a_backend_ends) {
+  {
+    CudaBackend cuda = backend();
+    bool right = false;
+    do_everything(cuda, xor_, right);
+    EXPECT_TRUE(right);
+  }
+  EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
+}
+
+TEST_F(CudaTest, a_forked_child_is_refused) {
+  CudaBackend cuda = backend();
+  Resident arrays(cuda, 100);
+  const auto executable = cuda.prepare(xor_, 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string wanted = "CUDA was opened before this process was forked, and its driver does not survive that.";
+    const bool storage = message_of([&] { arrays.out(); }).starts_with(wanted);
+    const bool call = message_of([&] { Arrays(10).run(*executable); }).starts_with(wanted);
+    const bool fresh = message_of([&] { cuda.allocate(0, 4, true); }).starts_with(wanted);
+    _exit(storage && call && fresh ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(arrays.out(), Words(100, 0));
+}
+
+TEST_F(CudaTest, threads_may_call_at_once) {
+  CudaBackend cuda = backend();
+  const std::shared_ptr<Executable> executable = cuda.prepare(xor_, 0);
+  std::atomic<int> right = 0;
+  {
+    std::vector<std::jthread> threads;
+    for (int k = 0; k < 8; ++k) {
+      threads.emplace_back([&] {
+        for (int turn = 0; turn < 20; ++turn) {
+          Arrays host(100);
+          host.run(*executable);
+          Resident arrays(cuda, 300);
+          executable->plan(arrays.views, {5, 1, 1})->submit(arrays.views, {});
+          right += host.right() && arrays.right() ? 1 : 0;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(right, 160);
+}
+
+TEST_F(CudaTest, limits_of_the_device_are_named) {
+  CudaBackend cuda = backend();
+  EXPECT_EQ(message_of([&] { cuda.allocate(0, std::uint64_t{1} << 33, false); }),
+            "an array of 8589934592 bytes exceeds the memory of device `Fake 0`, which has 4294967296. Fix: make a smaller array, or use "
+            "another device.");
+  driver_.set_attribute(run::cuda::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 32);
+  CudaBackend small = backend();
+  EXPECT_EQ(message_of([&] { small.prepare(xor_, 0); }),
+            "64 invocations a workgroup exceeds maxComputeWorkGroupInvocations of device `Fake 0`, which allows 32. Fix: use a smaller "
+            "workgroup_size, or use another device.");
+  EXPECT_EQ(message_of([&] { cuda.prepare(xor_, 1); }),
+            "device 1 does not exist, there are 1. Fix: pass the index of an entry of devices().");
+}
+
+TEST(CudaDevices, say_why_they_cannot_be_used) {
+  {
+    CudaBackend absent([] { return run::cuda::Library{nullptr, "there is none. Fix: get one."}; });
+    EXPECT_EQ(absent.unavailable(), std::vector<std::string>{"there is none. Fix: get one."});
+    EXPECT_TRUE(absent.devices().empty());
+  }
+  {
+    FakeCuda driver(0);
+    CudaBackend cuda([&] { return driver.library(); });
+    EXPECT_EQ(
+        cuda.unavailable(),
+        std::vector<std::string>{"the CUDA driver finds no GPU. Fix: give the container or the process one, for example with `docker run "
+                                 "--gpus all`."});
+  }
+  FakeCuda driver;
+  driver.set_version(11020);
+  driver.set_attribute(run::cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 6);
+  driver.set_attribute(run::cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, 1);
+  driver.set_attribute(run::cuda::CU_DEVICE_ATTRIBUTE_COMPUTE_MODE, run::cuda::CU_COMPUTEMODE_PROHIBITED);
+  driver.set_attribute(run::cuda::CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 0);
+  CudaBackend cuda([&] { return driver.library(); });
+  const std::vector<std::string> reasons = {
+      "device `Fake 0` has a driver of CUDA 11.2, and 11.4 is needed. Fix: update the driver.",
+      "device `Fake 0` has compute capability 6.1, and 7.5 is needed. Fix: use a newer GPU, or backend `vulkan`.",
+      "device `Fake 0` is set to take no compute work. Fix: change its mode with `nvidia-smi --compute-mode=0`.",
+      "device `Fake 0` has no stream-ordered memory. Fix: use backend `vulkan` or `cpu`."};
+  EXPECT_EQ(cuda.devices().at(0).reasons, reasons);
+  EXPECT_EQ(cuda.unavailable().at(0), reasons[0] + " " + reasons[1] + " " + reasons[2] + " " + reasons[3]);
+}
+
+}  // namespace
+}  // namespace vyre::test

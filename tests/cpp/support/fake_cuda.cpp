@@ -1,0 +1,432 @@
+#include "support/fake_cuda.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stdexcept>
+
+#include "vyre/run/cpu/cpu.hpp"
+#include "vyre/run/cuda/kernel.hpp"
+#include "vyre/run/gpu/grid_parts.hpp"
+
+// Handles of the driver are pointers to what they stand for.
+struct CUmod_st {
+  std::string text;
+};
+struct CUfunc_st {
+  CUmod_st* module;
+};
+struct CUstream_st {
+  std::deque<std::function<void()>> work;
+  bool capturing = false;
+};
+struct CUgraph_st {
+  std::deque<std::function<void()>> work;
+};
+struct CUgraphExec_st {
+  std::deque<std::function<void()>> work;
+};
+struct CUevent_st {
+  bool done = true;
+};
+struct CUmemPoolHandle_st {};
+struct CUlinkState_st {
+  std::string text;
+};
+struct CUctx_st {};
+
+namespace vyre::test {
+namespace {
+
+using namespace run::cuda;
+
+enum Function {
+#define FUNCTION(name, symbol, parameters) k_##name,
+#include "vyre/run/cuda/api/functions.def"
+  kFunctionCount
+};
+constexpr const char* kNames[] = {
+#define FUNCTION(name, symbol, parameters) #name,
+#include "vyre/run/cuda/api/functions.def"
+};
+
+// A kernel that the driver was told of.
+struct Known {
+  std::shared_ptr<run::Executable> program;
+  std::vector<std::uint64_t> element_bytes;  // by buffer; a word for Bytes
+  ptx::Bindings bindings;
+  std::uint32_t ways = 1;  // of a coarsened one
+  bool counted = false;
+};
+
+struct Books {
+  std::recursive_mutex mutex;
+  bool in_use = false;
+  int devices = 1;
+  int version = 13000;
+  std::map<int, int> attributes;
+  std::array<int, kFunctionCount> calls{};
+  int failing = -1, calls_until_failure = 0;
+  CUresult failure = CUDA_SUCCESS;
+  bool failed = false;
+  bool holding = false;
+  std::map<std::string, int> alive;
+  std::map<std::string, Known> known;
+  std::vector<CUstream_st*> streams;
+};
+
+Books books;
+CUctx_st the_context;
+thread_local std::vector<CUcontext> current;
+
+// Does what was enqueued, unless it is held.
+void drain(CUstream_st& stream) {
+  while (!books.holding && !stream.capturing && !stream.work.empty()) {
+    const std::function<void()> next = std::move(stream.work.front());
+    stream.work.pop_front();
+    next();
+  }
+}
+
+CUresult enqueue(CUstream stream, std::function<void()> work) {
+  stream->work.push_back(std::move(work));
+  drain(*stream);
+  return CUDA_SUCCESS;
+}
+
+void* host(CUdeviceptr address) { return reinterpret_cast<void*>(address); }
+
+template <class T>
+T read(const std::vector<std::byte>& block, std::uint64_t offset) {
+  T value;
+  std::memcpy(&value, block.data() + offset, sizeof(value));
+  return value;
+}
+
+void run(const Known& known, std::vector<std::byte> block, run::Grid groups) {
+  if (known.bindings.in_memory()) {
+    const auto* const memory = static_cast<const std::byte*>(host(read<CUdeviceptr>(block, 0)));
+    block.assign(memory, memory + known.bindings.parameter_bytes);
+  }
+  std::vector<run::BufferView> views;
+  for (std::size_t slot = 0; slot < known.element_bytes.size(); ++slot) {
+    const auto length = read<std::uint32_t>(block, known.bindings.first_length + 4 * slot);
+    const auto address = read<CUdeviceptr>(block, 8 * slot);
+    if (length != 0 && address % known.element_bytes[slot] != 0) throw std::logic_error("a misaligned address was given to a kernel");
+    views.push_back({{static_cast<std::byte*>(host(address)), length * known.element_bytes[slot]}, length});
+  }
+  std::array<std::uint32_t, 3> counts = {groups.x, groups.y, groups.z};
+  for (std::size_t axis = 0; axis < 3; ++axis) counts[axis] += read<std::uint32_t>(block, known.bindings.first_group + 4 * axis);
+  if (known.counted) {
+    std::array<std::uint32_t, 3> most{};
+    std::memcpy(most.data(), host(read<CUdeviceptr>(block, known.bindings.counts)), sizeof(most));
+    for (std::size_t axis = 0; axis < 3; ++axis) counts[axis] = std::min(counts[axis], most[axis]);
+  }
+  run::RunOptions in_place;
+  in_place.in_place = true;
+  known.program->run(views, {counts[0] * known.ways, counts[1], counts[2]}, in_place);
+}
+
+// Counts of invocations to counts of workgroups: the kernel that the backend has of its own.
+void count_groups(const std::vector<std::byte>& block, const std::string& text) {
+  std::array<std::uint32_t, 3> counts{};
+  std::memcpy(counts.data(), host(read<CUdeviceptr>(block, 0)), sizeof(counts));
+  std::size_t at = 0;
+  for (std::uint32_t& count : counts) {
+    at = text.find("div.u32 %r1, %r0, ", at) + 18;
+    const auto size = static_cast<std::uint32_t>(std::strtoul(text.c_str() + at, nullptr, 10));
+    count = count / size + (count % size != 0 ? 1 : 0);
+  }
+  std::memcpy(host(read<CUdeviceptr>(block, 8)), counts.data(), sizeof(counts));
+}
+
+// --- What the functions do when they do not fail ---
+
+CUresult do_cuInit(unsigned) { return books.devices == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS; }
+CUresult do_cuDriverGetVersion(int* version) { return *version = books.version, CUDA_SUCCESS; }
+CUresult do_cuGetErrorName(CUresult, const char** name) { return *name = "CUDA_ERROR_OF_THE_TEST", CUDA_SUCCESS; }
+CUresult do_cuDeviceGetCount(int* count) { return *count = books.devices, CUDA_SUCCESS; }
+CUresult do_cuDeviceGet(CUdevice* device, int ordinal) { return *device = ordinal, CUDA_SUCCESS; }
+CUresult do_cuDeviceGetName(char* name, int bytes, CUdevice device) {
+  const std::string text = fmt::format("Fake {}", device);
+  std::strncpy(name, text.c_str(), static_cast<std::size_t>(bytes));
+  return CUDA_SUCCESS;
+}
+CUresult do_cuDeviceGetAttribute(int* value, int which, CUdevice) {
+  const auto found = books.attributes.find(which);
+  *value = found == books.attributes.end() ? 0 : found->second;
+  return CUDA_SUCCESS;
+}
+CUresult do_cuDeviceTotalMem(std::size_t* bytes, CUdevice) { return *bytes = std::size_t{1} << 32, CUDA_SUCCESS; }
+CUresult do_cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
+  return ++books.alive["context"], *context = &the_context, CUDA_SUCCESS;
+}
+CUresult do_cuDevicePrimaryCtxRelease(CUdevice) { return --books.alive["context"], CUDA_SUCCESS; }
+CUresult do_cuCtxGetCurrent(CUcontext* context) { return *context = current.empty() ? nullptr : current.back(), CUDA_SUCCESS; }
+CUresult do_cuCtxPushCurrent(CUcontext context) { return current.push_back(context), CUDA_SUCCESS; }
+CUresult do_cuCtxPopCurrent(CUcontext* context) {
+  *context = current.back();
+  current.pop_back();
+  return CUDA_SUCCESS;
+}
+CUresult do_cuStreamCreate(CUstream* stream, unsigned) {
+  books.streams.push_back(*stream = new CUstream_st);
+  return ++books.alive["stream"], CUDA_SUCCESS;
+}
+CUresult do_cuStreamDestroy(CUstream stream) {
+  std::erase(books.streams, stream);
+  delete stream;
+  return --books.alive["stream"], CUDA_SUCCESS;
+}
+CUresult do_cuEventCreate(CUevent* event, unsigned) { return ++books.alive["event"], *event = new CUevent_st, CUDA_SUCCESS; }
+CUresult do_cuEventDestroy(CUevent event) { return delete event, --books.alive["event"], CUDA_SUCCESS; }
+CUresult do_cuEventRecord(CUevent event, CUstream stream) {
+  event->done = false;
+  return enqueue(stream, [event] { event->done = true; });
+}
+CUresult do_cuEventQuery(CUevent event) { return event->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY; }
+CUresult do_cuStreamWaitEvent(CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
+CUresult do_cuCtxSynchronize() { return CUDA_SUCCESS; }
+CUresult do_cuEventElapsedTime(float* milliseconds, CUevent, CUevent) { return *milliseconds = 1.5f, CUDA_SUCCESS; }
+CUresult do_cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps*) {
+  return ++books.alive["pool"], *pool = new CUmemPoolHandle_st, CUDA_SUCCESS;
+}
+CUresult do_cuMemPoolDestroy(CUmemoryPool pool) { return delete pool, --books.alive["pool"], CUDA_SUCCESS; }
+CUresult do_cuMemPoolSetAttribute(CUmemoryPool, int, void*) { return CUDA_SUCCESS; }
+CUresult do_cuMemPoolTrimTo(CUmemoryPool, std::size_t) { return CUDA_SUCCESS; }
+CUresult do_cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool, CUstream) {
+  void* const memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
+  std::memset(memory, 0xCD, bytes);
+  *address = reinterpret_cast<CUdeviceptr>(memory);
+  return ++books.alive["memory"], CUDA_SUCCESS;
+}
+CUresult do_cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
+  --books.alive["memory"];
+  return enqueue(stream, [address] { std::free(host(address)); });
+}
+CUresult do_cuPointerGetAttribute(void* value, int, CUdeviceptr address) {
+  if (address == 0) return CUDA_ERROR_INVALID_VALUE;
+  return *static_cast<int*>(value) = 0, CUDA_SUCCESS;
+}
+CUresult do_cuMemHostAlloc(void** memory, std::size_t bytes, unsigned) {
+  return ++books.alive["pinned"], *memory = std::malloc(bytes), CUDA_SUCCESS;
+}
+CUresult do_cuMemFreeHost(void* memory) { return std::free(memory), --books.alive["pinned"], CUDA_SUCCESS; }
+CUresult do_cuMemcpyHtoDAsync(CUdeviceptr to, const void* from, std::size_t bytes, CUstream stream) {
+  // Small copies take the host's bytes at once; from pinned memory the device copies when it comes to it.
+  if (bytes > 65536) return enqueue(stream, [=] { std::memcpy(host(to), from, bytes); });
+  const auto* const first = static_cast<const std::byte*>(from);
+  return enqueue(stream, [to, taken = std::vector<std::byte>(first, first + bytes)] { std::memcpy(host(to), taken.data(), taken.size()); });
+}
+CUresult do_cuMemcpyDtoHAsync(void* to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return enqueue(stream, [=] { std::memcpy(to, host(from), bytes); });
+}
+CUresult do_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t bytes, CUstream stream) {
+  return enqueue(stream, [=] { std::memmove(host(to), host(from), bytes); });
+}
+CUresult do_cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream stream) {
+  return enqueue(stream, [=] { std::memset(host(to), value, bytes); });
+}
+CUresult do_cuLinkCreate(unsigned, int*, void**, CUlinkState* state) {
+  return ++books.alive["linker"], *state = new CUlinkState_st, CUDA_SUCCESS;
+}
+CUresult do_cuLinkAddData(CUlinkState state, int, void* data, std::size_t bytes, const char*, unsigned, int*, void**) {
+  state->text.assign(static_cast<const char*>(data), bytes);
+  return CUDA_SUCCESS;
+}
+CUresult do_cuLinkComplete(CUlinkState state, void** code, std::size_t* bytes) {
+  *code = state->text.data();
+  *bytes = state->text.size();
+  return CUDA_SUCCESS;
+}
+CUresult do_cuLinkDestroy(CUlinkState state) { return delete state, --books.alive["linker"], CUDA_SUCCESS; }
+CUresult do_cuModuleLoadData(CUmodule* module, const void* code) {
+  const auto* const text = static_cast<const char*>(code);
+  if (std::strncmp(text, "//", 2) != 0) return CUDA_ERROR_INVALID_IMAGE;
+  *module = new CUmod_st{text};
+  return ++books.alive["module"], CUDA_SUCCESS;
+}
+CUresult do_cuModuleUnload(CUmodule module) { return delete module, --books.alive["module"], CUDA_SUCCESS; }
+CUresult do_cuModuleGetFunction(CUfunction* function, CUmodule module, const char*) {
+  static std::map<CUmodule, std::unique_ptr<CUfunc_st>> functions;
+  functions[module] = std::make_unique<CUfunc_st>(CUfunc_st{module});
+  *function = functions[module].get();
+  return CUDA_SUCCESS;
+}
+CUresult do_cuFuncGetAttribute(int* value, int attribute, CUfunction) { return *value = 10 * attribute, CUDA_SUCCESS; }
+CUresult do_cuFuncSetAttribute(CUfunction, int, int) { return CUDA_SUCCESS; }
+CUresult do_cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned, unsigned, unsigned, unsigned, CUstream stream,
+                           void** parameters, void**) {
+  const std::string& text = function->module->text;
+  const auto known = books.known.find(text);
+  const bool counts = text.starts_with("// parameters: the address of three counts of invocations");
+  const std::size_t bytes = counts                               ? 16
+                            : known == books.known.end()         ? 0
+                            : known->second.bindings.in_memory() ? 8
+                                                                 : known->second.bindings.parameter_bytes;
+  const auto* const first = static_cast<const std::byte*>(parameters[0]);
+  std::vector<std::byte> block(first, first + bytes);
+  if (counts) return enqueue(stream, [block, text] { count_groups(block, text); });
+  if (known == books.known.end()) return CUDA_SUCCESS;
+  return enqueue(stream, [block, &of = known->second, x, y, z] { run(of, block, {x, y, z}); });
+}
+
+CUresult do_cuStreamBeginCapture(CUstream stream, int) { return stream->capturing = true, CUDA_SUCCESS; }
+CUresult do_cuStreamEndCapture(CUstream stream, CUgraph* graph) {
+  stream->capturing = false;
+  *graph = new CUgraph_st{std::move(stream->work)};
+  stream->work.clear();
+  return ++books.alive["graph"], CUDA_SUCCESS;
+}
+CUresult do_cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long) {
+  return *exec = new CUgraphExec_st{graph->work}, ++books.alive["instance of a graph"], CUDA_SUCCESS;
+}
+CUresult do_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
+  for (const auto& work : exec->work) enqueue(stream, work);
+  return CUDA_SUCCESS;
+}
+CUresult do_cuGraphExecDestroy(CUgraphExec exec) { return delete exec, --books.alive["instance of a graph"], CUDA_SUCCESS; }
+CUresult do_cuGraphDestroy(CUgraph graph) { return delete graph, --books.alive["graph"], CUDA_SUCCESS; }
+
+// --- The functions themselves ---
+
+template <int kFunction, auto kDo>
+struct Faked;
+template <int kFunction, class... Parameters, CUresult (*kDo)(Parameters...)>
+struct Faked<kFunction, kDo> {
+  static CUresult call(Parameters... parameters) {
+    const std::lock_guard lock(books.mutex);
+    ++books.calls[kFunction];
+    if (books.failing == kFunction && --books.calls_until_failure == 0) {
+      books.failing = -1;
+      books.failed = true;
+      return books.failure;
+    }
+    return kDo(parameters...);
+  }
+};
+
+void* find(const char* wanted) {
+  const std::string_view text = wanted;
+#define FUNCTION(name, symbol, parameters) \
+  if (text == symbol) return reinterpret_cast<void*>(&Faked<k_##name, &do_##name>::call);
+#include "vyre/run/cuda/api/functions.def"
+  return nullptr;
+}
+
+int index_of(std::string_view name) {
+  for (int index = 0; index < kFunctionCount; ++index) {
+    if (name == kNames[index]) return index;
+  }
+  throw std::invalid_argument("no such function in the table: " + std::string(name));
+}
+
+}  // namespace
+
+FakeCuda::FakeCuda(int devices) {
+  if (books.in_use) throw std::logic_error("one FakeCuda at a time");
+  books.in_use = true;
+  books.devices = devices;
+  books.attributes = {{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
+                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
+                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 1, 1024},
+                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 2, 64},
+                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 0x7FFFFFFF},
+                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 1, 65535},
+                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 2, 65535},
+                      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
+                      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
+                      {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1}};
+}
+
+FakeCuda::~FakeCuda() {
+  const std::lock_guard lock(books.mutex);
+  books.in_use = false;
+  books.version = 13000;
+  books.calls.fill(0);
+  books.failing = -1;
+  books.failed = books.holding = false;
+  books.alive.clear();
+  books.known.clear();
+}
+
+Library FakeCuda::library() const { return {&find, {}}; }
+
+std::vector<std::string> FakeCuda::functions() { return {std::begin(kNames), std::end(kNames)}; }
+
+void FakeCuda::knows(const validate::ValidProgram& program, const run::Optimize& optimize) {
+  static const std::unique_ptr<run::Backend> cpu = run::make_cpu_backend();
+  const std::shared_ptr<run::Executable> executable = cpu->prepare(program, std::nullopt, optimize);
+  const auto add = [&](const Source& source, std::uint32_t ways) {
+    Known known{executable, {}, source.code.bindings, ways, source.counted_grid};
+    for (const BufferId buffer : program.bound()) {
+      const ir::DataType element = program.program().buffers()[buffer.index].element;
+      known.element_bytes.push_back(element == ir::DataType::Bytes ? 4 : ir::min_bytes(element));
+    }
+    const std::lock_guard lock(books.mutex);
+    books.known.insert_or_assign(source.code.text, known);
+  };
+  add(translate(program, optimize, false), 1);
+  add(translate(program, optimize, true), 1);
+  if (const auto coarse = translate_coarsened(program, run::kCoarseFactor, optimize)) add(*coarse, run::kCoarseFactor);
+}
+
+void FakeCuda::fail(std::string_view function, int nth, CUresult result) {
+  const std::lock_guard lock(books.mutex);
+  books.failing = index_of(function);
+  books.calls_until_failure = nth;
+  books.failure = result;
+  books.failed = false;
+}
+
+void FakeCuda::work() {
+  const std::lock_guard lock(books.mutex);
+  books.failing = -1;
+}
+
+bool FakeCuda::failed() const {
+  const std::lock_guard lock(books.mutex);
+  return books.failed;
+}
+
+void FakeCuda::hold() {
+  const std::lock_guard lock(books.mutex);
+  books.holding = true;
+}
+
+void FakeCuda::release() {
+  const std::lock_guard lock(books.mutex);
+  books.holding = false;
+  for (CUstream_st* stream : books.streams) drain(*stream);
+}
+
+void FakeCuda::set_attribute(int attribute, int value) { books.attributes[attribute] = value; }
+void FakeCuda::set_version(int version) { books.version = version; }
+
+int FakeCuda::calls(std::string_view function) const {
+  const std::lock_guard lock(books.mutex);
+  return books.calls[static_cast<std::size_t>(index_of(function))];
+}
+
+void FakeCuda::forget_calls() {
+  const std::lock_guard lock(books.mutex);
+  books.calls.fill(0);
+}
+
+std::vector<std::string> FakeCuda::leaks() const {
+  const std::lock_guard lock(books.mutex);
+  std::vector<std::string> lines;
+  for (const auto& [kind, count] : books.alive) {
+    if (count != 0) lines.push_back(fmt::format("{}: {}", kind, count));
+  }
+  return lines;
+}
+
+}  // namespace vyre::test

@@ -1,0 +1,53 @@
+// A CUDA driver without a GPU: memory of the host, one order of work, and kernels that a backend of the host runs. It fails on command, and
+// keeps the books of what is created and destroyed. Made from the table of functions that the backend uses, so that it is complete.
+//
+// The driver gets kernels as text. It runs those whose programs it was told of before; every other text loads and does nothing.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "vyre/run/backend.hpp"
+#include "vyre/run/cuda/api/library.hpp"
+#include "vyre/validate/validate.hpp"
+
+namespace vyre::test {
+
+// One at a time: the driver's functions carry no context, so there is one such driver a process.
+class FakeCuda {
+ public:
+  explicit FakeCuda(int devices = 1);
+  FakeCuda(const FakeCuda&) = delete;
+  FakeCuda& operator=(const FakeCuda&) = delete;
+  ~FakeCuda();
+
+  run::cuda::Library library() const;
+
+  // Every function of the table, in its order.
+  static std::vector<std::string> functions();
+  // The kernels of the program are run by the cpu backend from now on: the plain, the coarsened and the counted one. A launch that is not
+  // the first of a grid runs all workgroups before it once more.
+  void knows(const validate::ValidProgram& program, const run::Optimize& optimize = {});
+
+  // The nth call of a function from now on (1: the next) gives `result` and does nothing; `work()` ends the order.
+  void fail(std::string_view function, int nth, CUresult result);
+  void work();
+  // Whether the ordered failure has happened.
+  bool failed() const;
+
+  // What is enqueued while this is on is not done until release().
+  void hold();
+  void release();
+  // What the driver tells of an attribute of its devices.
+  void set_attribute(int attribute, int value);
+  void set_version(int version);
+
+  int calls(std::string_view function) const;
+  void forget_calls();
+  // One line for each kind of object that is not destroyed.
+  std::vector<std::string> leaks() const;
+};
+
+}  // namespace vyre::test
