@@ -12,11 +12,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -162,7 +162,8 @@ Procedure procedure_from_bytes(std::span<const std::byte> bytes);
 // The bytes of a procedure that the builder has just made; `Procedure::bytes` keeps them.
 std::string written(const Procedure& procedure);
 
-// Makes a Procedure. Equal sizes, programs and procedures are kept once.
+// Makes a Procedure. Equal sizes, programs and procedures are kept once, in the order in which shapes and then steps first reach them;
+// those that nothing reaches are left out.
 class ProcedureBuilder {
  public:
   explicit ProcedureBuilder(std::string name);
@@ -196,16 +197,19 @@ class ProcedureBuilder {
   Procedure finish();
 
  private:
-  struct HashTerm {
-    std::size_t operator()(const SizeTerm& term) const;
-  };
+  // No hash map: terms that collide in one are easily chosen.
+  using Known = std::map<SizeTerm, SizeId>;
+  using ByHash = std::multimap<std::uint64_t, std::uint32_t>;
 
   SizeId add(const SizeTerm& term);
   StepId append(StepKind step);
+  void keep_reached_sizes();
+  void keep_reached_programs();
 
   std::shared_ptr<Procedure::Data> data_;
   std::vector<StepId> open_;
-  std::unordered_map<SizeTerm, SizeId, HashTerm> known_;
+  Known known_;
+  ByHash programs_, procedures_;
 };
 
 }  // namespace vyre::ir

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -34,11 +35,16 @@ struct SizeTerm {
   std::uint32_t a = 0, b = 0, c = 0;
   std::uint64_t literal = 0;
 
-  bool operator==(const SizeTerm&) const = default;
+  auto operator<=>(const SizeTerm&) const = default;
 };
 using Sizes = IdVector<SizeId, SizeTerm>;
 
 std::uint32_t operand_count(SizeOp op);
+template <class Visit>
+void for_each_operand(const SizeTerm& term, Visit&& visit) {
+  const std::array<std::uint32_t, 3> operands = {term.a, term.b, term.c};
+  for (std::uint32_t k = 0; k < operand_count(term.op); ++k) visit(SizeId{operands[k]});
+}
 std::string_view text(SizeOp op);
 
 // The value of an operation. Throws ArgumentError for a result below 0 or beyond 2^64 - 1, and for a division by zero.
