@@ -464,7 +464,7 @@ def test_mistakes_in_the_text_of_a_procedure_have_a_place():
     with pytest.raises(ParseError) as caught:
         vyre.parse(powers.text)
     assert str(caught.value) == "line 2, column 1: this is the text of a procedure. Fix: read it with Procedure.parse."
-    with pytest.raises(ArgumentError, match="argument `text` of Procedure.parse must be"):
+    with pytest.raises(ArgumentError, match=r"argument `text` of Procedure\.parse must be"):
         vyre.Procedure.parse(powers.procedure.to_bytes())
 
 
