@@ -8,7 +8,6 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/hash.hpp"
-#include "vyre/ir/procedure_walk.hpp"
 
 namespace vyre::ir {
 

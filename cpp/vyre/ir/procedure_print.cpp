@@ -10,7 +10,6 @@
 #include "vyre/base/utf8.hpp"
 #include "vyre/ir/literal_text.hpp"
 #include "vyre/ir/print.hpp"
-#include "vyre/ir/procedure_walk.hpp"
 #include "vyre/ir/text_form.hpp"
 
 namespace vyre::ir {

@@ -4,7 +4,6 @@
 #include <variant>
 #include <vector>
 
-#include "vyre/ir/procedure_walk.hpp"
 #include "vyre/validate/procedure_report.hpp"
 
 namespace vyre::validate {
