@@ -157,7 +157,7 @@ void ProcedureBuilder::end() {
 }
 
 void ProcedureBuilder::swap(ArrayId a, ArrayId b) { append(Swap{a, b}); }
-void ProcedureBuilder::clear(ArrayPart part) { append(Clear{std::move(part)}); }
+void ProcedureBuilder::clear(ArrayPart part) { append(Clear{part}); }
 void ProcedureBuilder::result(ArrayId array) { data_->results.push_back(array); }
 
 void ProcedureBuilder::keep_reached_sizes() {
@@ -212,7 +212,7 @@ Procedure ProcedureBuilder::finish() {
   known_.clear();
   programs_.clear();
   procedures_.clear();
-  const Procedure made(data);
+  Procedure made(data);
   data->bytes = written(made);
   Fnv1a hash;
   hash.add(std::string_view(data->bytes));

@@ -457,6 +457,7 @@ class Parser : Lexer {
   template <class Known>
   [[noreturn]] void unknown(std::size_t start, std::string_view what, std::string_view called, const Known& known, std::string_view fix) {
     std::vector<std::string_view> names;
+    names.reserve(known.size());
     for (const auto& [name, id] : known) names.push_back(name);
     fail(start, fmt::format("unknown {} {}", what, shown(called)), std::string(fix) + did_you_mean(called, names));
   }
