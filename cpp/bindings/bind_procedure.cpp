@@ -49,6 +49,7 @@ ArrayPart part_of(const PartState& state) {
 
 std::vector<SizeId> sizes_of(const std::vector<std::uint32_t>& indices) {
   std::vector<SizeId> result;
+  result.reserve(indices.size());
   for (std::uint32_t index : indices) result.push_back(size_of(index));
   return result;
 }
