@@ -62,13 +62,8 @@ std::uint32_t row_of(const std::array<std::string_view, n>& names, std::string_v
 }
 
 ir::SizeOp op_of(std::string_view wanted) {
-  static constexpr std::pair<std::string_view, ir::SizeOp> kRows[] = {
-#define VYRE_SIZE_OP(name, text, operands, number) {text, ir::SizeOp::name},
-#include "vyre/ir/size_ops.def"
-  };
-  for (const auto& [text, op] : kRows) {
-    if (text == wanted) return op;
-  }
+  const auto row = std::ranges::find(ir::kSizeOps, wanted, &ir::SizeOpInfo::text);
+  if (row != ir::kSizeOps.end()) return row->op;
   throw ArgumentError(fmt::format("there is no size operation `{}`. Fix: use one of size_ops.def.", wanted));
 }
 

@@ -66,6 +66,10 @@ class Lexer {
   std::string_view name(std::string_view what);
   DataType type();
 
+  // `vyre 1`, with which every text begins.
+  void version_line();
+  void end_line();
+
   // At most kMaxBrackets are open at once.
   void open_bracket();
   void close_bracket(char symbol);

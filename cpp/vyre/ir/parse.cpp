@@ -78,16 +78,7 @@ class Parser : Lexer {
   // --- Header ---
 
   void header() {
-    constexpr std::string_view kFirstLine = "start the text with the line `vyre 1`";
-    skip_lines();
-    if (!accept_word("vyre")) fail_wanted("`vyre` and the version of the text form", kFirstLine);
-    skip_blanks();
-    const std::size_t start = at_;
-    if (const std::uint32_t version = number("the version of the text form"); version != kVersion) {
-      fail(start, fmt::format("unknown version {} of the text form", version),
-           fmt::format("use a vyre that knows it, or write version {}", kVersion));
-    }
-    end_line();
+    version_line();
 
     skip_lines();
     if (!is_within_ && word_at(at_) == "procedure") fail(at_, "this is the text of a procedure", "read it with Procedure.parse");
@@ -133,10 +124,6 @@ class Parser : Lexer {
 
   // --- Statements ---
 
-  void end_line() {
-    skip_blanks();
-    if (!at_end() && peek() != '\n') fail_wanted("the end of the line", "start a new line here");
-  }
   // `}` may follow on the same line.
   void end_statement() {
     skip_blanks();

@@ -30,16 +30,7 @@ namespace {
 
 using namespace text_form;
 
-struct SizeRow {
-  SizeOp op;
-  std::string_view text;
-  std::uint32_t operands;
-  bool is_infix() const { return operands > 0 && !starts_word(text.front()); }
-};
-constexpr SizeRow kSizeRows[] = {
-#define VYRE_SIZE_OP(name, text, operands, number) {SizeOp::name, text, operands},
-#include "vyre/ir/size_ops.def"
-};
+bool is_infix(const SizeOpInfo& row) { return row.operands > 0 && !starts_word(row.text.front()); }
 
 constexpr std::string_view kDispatch = "write `dispatch <name> program <number> (<array>, ...) workgroups (<x>, <y>, <z>)`";
 constexpr std::string_view kInvoke = "write `invoke <name> procedure <number> (<array>, ...; <number>, ...)`";
@@ -91,16 +82,7 @@ class Parser : Lexer {
   }
 
   void header() {
-    constexpr std::string_view kFirstLine = "start the text with the line `vyre 1`";
-    skip_lines();
-    if (!accept_word("vyre")) fail_wanted("`vyre` and the version of the text form", kFirstLine);
-    skip_blanks();
-    const std::size_t start = at_;
-    if (const std::uint32_t version = number("the version of the text form"); version != kVersion) {
-      fail(start, fmt::format("unknown version {} of the text form", version),
-           fmt::format("use a vyre that knows it, or write version {}", kVersion));
-    }
-    end_line();
+    version_line();
     skip_lines();
     if (depth_ == 1 && word_at(at_) == "workgroup_size") fail(at_, "this is the text of a program", "read it with vyre.parse");
     if (!accept_word("procedure")) fail_wanted("`procedure`", "write the line `procedure \"<name>\"` before anything else");
@@ -110,10 +92,6 @@ class Parser : Lexer {
 
   // --- Lines ---
 
-  void end_line() {
-    skip_blanks();
-    if (!at_end() && peek() != '\n') fail_wanted("the end of the line", "start a new line here");
-  }
   // `}` may follow on the same line.
   void end_statement() {
     skip_blanks();
@@ -500,10 +478,10 @@ class Parser : Lexer {
   }
 
   // The operator that stands here, the longest one; null when none does.
-  const SizeRow* infix_row() const {
-    const SizeRow* longest = nullptr;
-    for (const SizeRow& row : kSizeRows) {
-      if (!row.is_infix() || text_.compare(at_, row.text.size(), row.text) != 0) continue;
+  const SizeOpInfo* infix_row() const {
+    const SizeOpInfo* longest = nullptr;
+    for (const SizeOpInfo& row : kSizeOps) {
+      if (!is_infix(row) || text_.compare(at_, row.text.size(), row.text) != 0) continue;
       if (longest == nullptr || row.text.size() > longest->text.size()) longest = &row;
     }
     return longest;
@@ -513,7 +491,7 @@ class Parser : Lexer {
     const SizeId left = operand();
     skip_within();
     const std::size_t start = at_;
-    const SizeRow* const op = infix_row();
+    const SizeOpInfo* const op = infix_row();
     if (op == nullptr) {
       if (peek() != '\0' && std::string_view("<>=!&|^+-*/%").find(peek()) != std::string_view::npos)
         fail_wanted("an operator of sizes", "use one of +, -, *, /, %, <, <=, == and !=");
@@ -522,7 +500,7 @@ class Parser : Lexer {
     at_ += op->text.size();
     const SizeId right = operand();
     skip_within();
-    if (const SizeRow* const second = infix_row(); second != nullptr) {
+    if (const SizeOpInfo* const second = infix_row(); second != nullptr) {
       fail(at_, fmt::format("two operators in a row, `{}` and `{}`, without parentheses", op->text, second->text),
            "operators have no order of precedence: write (a + b) * c or a + (b * c)");
     }
@@ -597,11 +575,11 @@ class Parser : Lexer {
     open_bracket();
     if (word == text(SizeOp::Length)) return length();
     if (word == text(SizeOp::Limit)) return limit();
-    const auto row = std::ranges::find_if(kSizeRows, [&](const SizeRow& each) { return each.operands > 0 && each.text == word; });
-    if (row == std::end(kSizeRows)) {
+    const auto row = std::ranges::find_if(kSizeOps, [&](const SizeOpInfo& each) { return each.operands > 0 && each.text == word; });
+    if (row == kSizeOps.end()) {
       std::vector<std::string_view> names = {text(SizeOp::Length), text(SizeOp::Limit)};
-      for (const SizeRow& each : kSizeRows) {
-        if (each.operands > 0 && !each.is_infix()) names.push_back(each.text);
+      for (const SizeOpInfo& each : kSizeOps) {
+        if (each.operands > 0 && !is_infix(each)) names.push_back(each.text);
       }
       fail(start, fmt::format("unknown function {}", shown(word)),
            fmt::format("use one of {}{}", fmt::join(names, ", "), did_you_mean(word, names)));
