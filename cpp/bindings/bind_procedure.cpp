@@ -18,6 +18,7 @@
 #include "program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/procedure.hpp"
+#include "vyre/ir/procedure_parse.hpp"
 #include "vyre/ir/procedure_print.hpp"
 #include "vyre/run/registry.hpp"
 #include "vyre/validate/valid_procedure.hpp"
@@ -48,6 +49,7 @@ ArrayPart part_of(const PartState& state) {
 
 std::vector<SizeId> sizes_of(const std::vector<std::uint32_t>& indices) {
   std::vector<SizeId> result;
+  result.reserve(indices.size());
   for (std::uint32_t index : indices) result.push_back(size_of(index));
   return result;
 }
@@ -60,13 +62,8 @@ std::uint32_t row_of(const std::array<std::string_view, n>& names, std::string_v
 }
 
 ir::SizeOp op_of(std::string_view wanted) {
-  static constexpr std::pair<std::string_view, ir::SizeOp> kRows[] = {
-#define VYRE_SIZE_OP(name, text, operands, number) {text, ir::SizeOp::name},
-#include "vyre/ir/size_ops.def"
-  };
-  for (const auto& [text, op] : kRows) {
-    if (text == wanted) return op;
-  }
+  const auto row = std::ranges::find(ir::kSizeOps, wanted, &ir::SizeOpInfo::text);
+  if (row != ir::kSizeOps.end()) return row->op;
   throw ArgumentError(fmt::format("there is no size operation `{}`. Fix: use one of size_ops.def.", wanted));
 }
 
@@ -117,6 +114,13 @@ void def_steps(py::class_<ProcedureBuilder>& builder) {
   builder.def("result", [](ProcedureBuilder& self, std::uint32_t array) { self.result({array}); });
 }
 
+Procedure parse(py::handle text) {
+  const std::string source =
+      to_text(text, "argument `text` of Procedure.parse", "pass what Procedure.to_text() gave; bytes are read by Procedure.from_bytes");
+  const WithoutGil unlocked;
+  return ir::parse_procedure(source);
+}
+
 Procedure from_bytes(const std::string& bytes) {
   const WithoutGil unlocked;
   return ir::procedure_from_bytes(std::as_bytes(std::span(bytes)));
@@ -156,13 +160,14 @@ void def_forms(py::class_<Procedure>& procedure) {
       "to_text", [](const Procedure& self) { return lenient_str(ir::to_text(self)); },
       R"(to_text() -> str
 
-The arrays, sizes, programs and steps as text, for people.
+The text form: the arrays, sizes, programs and steps, read back by Procedure.parse as exactly this procedure.
 
 >>> @vyre.procedure
 ... def cleared(x: vyre.InOut[vyre.u32], n: vyre.u32):
 ...     with vyre.when(n > 3):
 ...         vyre.clear(x)
 >>> print(cleared.procedure.to_text())
+vyre 1
 procedure "cleared"
 number n: u32
 in_out x: u32[]
@@ -220,6 +225,7 @@ It is immutable, and equal to another one with the same arrays, sizes, programs 
 >>> cleared.procedure
 <vyre.Procedure cleared(x): 1 step>
 >>> print(cleared.procedure.to_text())
+vyre 1
 procedure "cleared"
 in_out x: u32[]
 clear x
@@ -237,6 +243,21 @@ The procedure of these bytes. Raises ParseError for bytes that to_bytes does not
 ...     vyre.clear(x)
 >>> vyre.Procedure.from_bytes(cleared.procedure.to_bytes())
 <vyre.Procedure cleared(x): 1 step>)");
+  procedure.def_static("parse", parse, py::arg("text"),
+                       R"(parse(text) -> Procedure
+
+The procedure that Procedure.to_text() wrote, or that a person wrote by hand. Raises ParseError with the line and the column.
+
+>>> cleared = vyre.Procedure.parse('''
+... vyre 1
+... procedure "cleared"
+... in_out x: u32[]
+... clear x
+... ''')
+>>> cleared
+<vyre.Procedure cleared(x): 1 step>
+>>> vyre.Procedure.parse(cleared.to_text()) == cleared
+True)");
   explain_calls(procedure, "Procedure");
   procedure.def_property_readonly(
       "name", [](const Procedure& self) { return lenient_str(self.name()); }, "Its name.");

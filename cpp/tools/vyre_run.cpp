@@ -1,4 +1,4 @@
-// Runs a procedure that was written as bytes (Procedure.to_bytes in Python).
+// Runs a procedure from a file with its text or its bytes (Procedure.to_text and to_bytes in Python).
 //
 //   vyre-run FILE [--backend NAME] [--device K] [NAME=VALUE ...]
 //
@@ -15,16 +15,18 @@
 #include <fstream>
 #include <iterator>
 #include <map>
-#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "vyre/base/error.hpp"
 #include "vyre/ir/procedure.hpp"
+#include "vyre/ir/procedure_parse.hpp"
 #include "vyre/run/backends.hpp"
-#include "vyre/run/procedure.hpp"
+#include "vyre/run/procedure_call.hpp"
+#include "vyre/run/registry.hpp"
 
 namespace vyre {
 namespace {
@@ -94,8 +96,8 @@ Arguments arguments_of(std::span<char* const> given) {
   return arguments;
 }
 
-// The bytes of an array's file, and its lengths. `path` becomes that of the file.
-std::pair<std::vector<std::byte>, run::Shape> array_of(const ir::ArrayDecl& decl, std::string& path) {
+// The array of a file. `path` becomes that of the file.
+run::HostArray array_of(const ir::ArrayDecl& decl, std::string& path) {
   run::Shape shape;
   if (const auto colon = path.rfind(':'); colon != std::string::npos && decl.axes > 1) {
     std::string_view lengths = std::string_view(path).substr(colon + 1);
@@ -114,19 +116,31 @@ std::pair<std::vector<std::byte>, run::Shape> array_of(const ir::ArrayDecl& decl
                                    bytes.size(), ir::text(decl.element), decl.axes, decl.name, decl.name,
                                    decl.axes == 1 ? "" : ":LENGTH,LENGTH"));
   }
-  return {std::move(bytes), std::move(shape)};
+  return {std::move(shape), std::move(bytes)};
+}
+
+// Bytes begin with one that no text has.
+ir::Procedure procedure_of(std::span<const std::byte> file) {
+  if (!file.empty() && file.front() == std::byte{0x93}) return ir::procedure_from_bytes(file);
+  return ir::parse_procedure({reinterpret_cast<const char*>(file.data()), file.size()});
+}
+
+validate::ValidProcedure valid(const ir::Procedure& procedure) {
+  validate::ProcedureVerdict verdict = validate::validate(procedure, run::registered_ops());
+  if (!verdict.procedure) throw ValidationError(std::move(verdict.diagnostics));
+  return *std::move(verdict.procedure);
 }
 
 void run_file(const Arguments& arguments) {
-  const ir::Procedure procedure = ir::procedure_from_bytes(read(arguments.file));
+  const validate::ValidProcedure checked = valid(procedure_of(read(arguments.file)));
+  const ir::Procedure& procedure = checked.procedure();
   run::Backend* const backend = run::find_backend(arguments.backend);
   if (backend == nullptr) throw ArgumentError(fmt::format("there is no backend `{}`. Fix: write --backend cpu.", arguments.backend));
   std::vector<std::uint64_t> numbers;
   for (const ir::NumberDecl& number : procedure.numbers()) numbers.push_back(to_number(arguments.value(number.name), number.name));
 
   const std::vector<ir::ArrayId> interface = procedure.interface();
-  std::vector<std::vector<std::byte>> contents;
-  std::vector<run::Shape> shapes;
+  std::vector<run::HostArray> arrays;
   std::vector<std::string> results(interface.size());  // files
   for (std::size_t k = 0; k < interface.size(); ++k) {
     const ir::ArrayDecl& decl = procedure.arrays()[interface[k]];
@@ -139,31 +153,19 @@ void run_file(const Arguments& arguments) {
       results[k] = path.substr(second + 1);
       path.resize(second);
     }
-    auto [bytes, shape] = array_of(decl, path);
-    contents.push_back(std::move(bytes));
-    shapes.push_back(std::move(shape));
+    arrays.push_back(array_of(decl, path));
   }
 
-  run::ProcedurePlans plans;
-  const auto plan = plans.find_or_plan(procedure, shapes, numbers, run::place_of(*backend, arguments.device, {}), {});
-  std::vector<std::unique_ptr<run::Storage>> storages;
-  std::vector<run::StorageView> views;
-  for (std::size_t k = 0; k < interface.size(); ++k) {
-    const std::uint64_t bytes = run::bytes_of(procedure.arrays()[interface[k]].element, plan->shapes()[k]);
-    storages.push_back(backend->allocate(arguments.device, bytes, false));
-    if (k < contents.size()) storages.back()->write(0, contents[k], {});
-    views.push_back({storages.back().get(), 0, bytes});
-  }
-  plan->submit(views, numbers, {});
+  const std::vector<run::HostArray> given = run::run(checked, arrays, numbers, *backend, arguments.device);
+  auto result = given.begin();
   for (std::size_t k = 0; k < interface.size(); ++k) {
     const ir::ArrayDecl& decl = procedure.arrays()[interface[k]];
     if (decl.role == ir::ArrayRole::Input) continue;
-    std::vector<std::byte> bytes(views[k].bytes);
-    storages[k]->read(0, bytes, {});
+    const auto& [shape, bytes] = *result++;
     if (!results[k].empty()) write(results[k], bytes);
     std::string shown;
     for (const std::byte byte : std::span(bytes).first(std::min(bytes.size(), kShown))) shown += fmt::format("{:02x}", byte);
-    fmt::print("{}: {} {}, {} bytes: {}{}\n", decl.name, ir::text(decl.element), run::text_of(plan->shapes()[k]), bytes.size(), shown,
+    fmt::print("{}: {} {}, {} bytes: {}{}\n", decl.name, ir::text(decl.element), run::text_of(shape), bytes.size(), shown,
                bytes.size() > kShown ? "..." : "");
   }
 }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Literal, overload
 
 from vyre import _core
 from vyre._calls import explain_calls
+from vyre._core import Procedure
 from vyre._default import place
 from vyre._text import shown
 from vyre.errors import ArgumentError, CheckError, DeviceMemoryError
@@ -29,7 +30,7 @@ _MASKED = (
 
 
 def run(
-    program: Program,
+    program: Program | Procedure,
     inputs: Mapping[str, Any],
     workgroups: int | Sequence[int] | None = None,
     *,
@@ -43,7 +44,9 @@ def run(
     """Run a program once and return its ReadWrite buffers.
 
     Args:
-        program: a valid Program.
+        program: a valid Program, or a Procedure that is a value, from Procedure.parse for instance: then `inputs` are
+            its arrays and numbers by name, the result has its in_outs and outputs, and of what follows only `backend`
+            and `device` have a place.
         inputs: name -> array, one for each buffer that is neither Workgroup nor Private. U32 takes uint32, I32 int32,
             U64 uint64, Vec2U32 and Vec4U32 uint32 of shape (..., 2) and (..., 4), Bool bool or uint32, Bytes uint8 or
             bytes; any C-contiguous shape. For a Uniform buffer of one element an integer, or True or False for Bool,
@@ -80,6 +83,11 @@ def run(
     >>> run(doubler, {"data": np.array([1, 2], np.uint32)}, (1, 1, 1), backend="reference")["data"]
     array([2, 4], dtype=uint32)
     """
+    if type(program) is Procedure:
+        _refuse_options(workgroups=workgroups, timeout=timeout, schedule=schedule, optimize=optimize, check=check)
+        from vyre._procedure.by_name import run_by_name
+
+        return run_by_name(program, inputs, backend, device)
     if check is None:
         backend, device = place(backend, device)
         return _core._run(program, inputs, workgroups, backend, device, timeout, schedule, optimize)
@@ -106,6 +114,15 @@ def run(
     if result.reports:
         raise CheckError(result)
     return result.outputs
+
+
+def _refuse_options(**options: object) -> None:
+    for name, value in options.items():
+        if value is not None:
+            raise ArgumentError(
+                f"argument `{name}` of vyre.run has no place for a procedure, got {shown(value)}. "
+                f"Fix: {'write vyre.check(procedure, inputs)' if name == 'check' else f'leave `{name}` out'}."
+            )
 
 
 def _is_empty(optimize: object) -> bool:

@@ -367,23 +367,24 @@ def test_the_text_of_a_procedure_shows_arrays_sizes_programs_and_steps():
     inner = "\n".join(f"  {line}" if line else "" for line in powers.procedure.to_text().splitlines())
     program = "\n".join(f"  {line}" if line else "" for line in doubled.program.to_text().splitlines())
     assert text == (
+        "vyre 1\n"
         'procedure "example"\n'
         "number k: u32\n"
         "input x: u32[]\n"
+        "%0 = ceil_div(length(x), 2)\n"
         "scratch a: u32[%0] zeros\n"
         "output b: u32[%0]\n"
         "table table: u32[3] {\n"
         "  00000000 00000001 00000002\n"
         "}\n"
         "output scratch: u32[%0]\n"
-        "size %0 = ceil_div(length(x), 2)\n"
-        "size %1 = ceil_div(%0, 256)\n"
         "program 0 {\n"
         f"{program}\n"
         "}\n"
         "procedure 0 {\n"
         f"{inner}\n"
         "}\n"
+        "%1 = ceil_div(%0, 256)\n"
         "dispatch doubled program 0 (x[0 + %0], a) workgroups (%1, 1, 1)\n"
         "repeat turn0 in 0..(k + 1) {\n"
         "  dispatch doubled program 0 (a, b) workgroups (ceil_div((%0 - turn0), 256), 1, 1)\n"
@@ -435,6 +436,36 @@ def example():
         return a
 
     return made.procedure
+
+
+def test_the_text_of_a_procedure_is_read_back():
+    for each in (example(), SCAN.procedure, powers.procedure):
+        text = each.to_text()
+        read = vyre.Procedure.parse(text)
+        assert (read, hash(read), read.to_bytes(), read.to_text()) == (each, hash(each), each.to_bytes(), text)
+    assert vyre.Procedure.parse(powers.text.replace("vyre 1", "vyre 1  # by hand", 1)) == powers.procedure
+
+
+def test_mistakes_in_the_text_of_a_procedure_have_a_place():
+    lines = powers.text.splitlines()
+    at = lines.index("program 0 {")
+    with pytest.raises(ParseError) as caught:
+        vyre.Procedure.parse("\n".join([*lines[:at], "clear b", *lines[at:]]))
+    assert str(caught.value).startswith(f"line {at + 1}, column 7: unknown array `b`. Fix: declare it above")
+    assert lines[at + 2] == "  workgroup_size 256 1 1"
+    with pytest.raises(ParseError) as caught:
+        vyre.Procedure.parse(powers.text.replace("workgroup_size", "workgroup_siez"))
+    assert str(caught.value).startswith(
+        f"line {at + 3}, column 3: expected `workgroup_size`, found `workgroup_siez`. Fix: "
+    )
+    with pytest.raises(ParseError) as caught:
+        vyre.Procedure.parse(doubled.program.to_text())
+    assert str(caught.value) == "line 2, column 1: this is the text of a program. Fix: read it with vyre.parse."
+    with pytest.raises(ParseError) as caught:
+        vyre.parse(powers.text)
+    assert str(caught.value) == "line 2, column 1: this is the text of a procedure. Fix: read it with Procedure.parse."
+    with pytest.raises(ArgumentError, match=r"argument `text` of Procedure\.parse must be"):
+        vyre.Procedure.parse(powers.procedure.to_bytes())
 
 
 def test_the_bytes_of_a_procedure_are_read_back():

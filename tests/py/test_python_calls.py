@@ -204,7 +204,7 @@ def test_functions_are_what_they_were_to_those_who_look_at_them():
         assert (function.__module__, function.__globals__) == (original.__module__, original.__globals__)
     for function in (vyre.run, vyre.bisect, vyre.check, vyre.repeat, vyre.array, vyre.ops.register, vyre.explain):
         assert pickle.loads(pickle.dumps(function)) is function
-    assert "run(program: 'Program'" in pydoc.plain(pydoc.render_doc(vyre.run))
+    assert "run(program: 'Program | Procedure'" in pydoc.plain(pydoc.render_doc(vyre.run))
     modules = (vyre._run, importlib.import_module("vyre._devices"))
     found = {test.name for module in modules for test in doctest.DocTestFinder().find(module) if test.examples}
     assert {"vyre._run.run", "vyre._run.lower", "vyre._devices.Backends.unavailable"} <= found

@@ -104,7 +104,7 @@ std::uint64_t Lexer::digits(std::string_view what) {
     if (is_digit(c)) {
       digit = static_cast<std::uint64_t>(c - '0');
     } else if (hexadecimal && ((c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F'))) {
-      digit = static_cast<std::uint64_t>((c | 0x20) - 'a' + 10);
+      digit = static_cast<std::uint64_t>((c | 0x20) - 'a') + 10;
     } else {
       break;
     }
@@ -218,6 +218,23 @@ const BinOpInfo* Lexer::infix_at(std::size_t at) const {
     return nullptr;
   }
   return longest;
+}
+
+void Lexer::version_line() {
+  skip_lines();
+  if (!accept_word("vyre")) fail_wanted("`vyre` and the version of the text form", "start the text with the line `vyre 1`");
+  skip_blanks();
+  const std::size_t start = at_;
+  if (const std::uint32_t version = number("the version of the text form"); version != kVersion) {
+    fail(start, fmt::format("unknown version {} of the text form", version),
+         fmt::format("use a vyre that knows it, or write version {}", kVersion));
+  }
+  end_line();
+}
+
+void Lexer::end_line() {
+  skip_blanks();
+  if (!at_end() && peek() != '\n') fail_wanted("the end of the line", "start a new line here");
 }
 
 void Lexer::open_bracket() {

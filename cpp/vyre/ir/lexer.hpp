@@ -58,11 +58,17 @@ class Lexer {
   const BinOpInfo* infix_at(std::size_t at) const;
 
   std::uint32_t number(std::string_view what);
+  // Digits, decimal or 0x hexadecimal.
+  std::uint64_t digits(std::string_view what);
   Expr literal();
   // Both are valid until the next call.
   std::string_view quoted();
   std::string_view name(std::string_view what);
   DataType type();
+
+  // `vyre 1`, with which every text begins.
+  void version_line();
+  void end_line();
 
   // At most kMaxBrackets are open at once.
   void open_bracket();
@@ -74,8 +80,6 @@ class Lexer {
  private:
   bool next_is(std::string_view symbol) const { return text_.substr(at_, symbol.size()) == symbol; }
   std::string found(std::size_t at) const;
-  // Digits, decimal or 0x hexadecimal.
-  std::uint64_t digits(std::string_view what);
   void escape(std::size_t start);
 
   std::uint32_t brackets_ = 0;  // open ones in this statement

@@ -59,6 +59,15 @@ class Parser : Lexer {
     statements();
     return builder_.finish();
   }
+  // From `at` to the `}` behind it.
+  Program within(std::size_t& at) {
+    is_within_ = true;
+    at_ = at;
+    header();
+    statements();
+    at = at_;
+    return builder_.finish();
+  }
 
  private:
   struct Opened {
@@ -69,18 +78,10 @@ class Parser : Lexer {
   // --- Header ---
 
   void header() {
-    constexpr std::string_view kFirstLine = "start the text with the line `vyre 1`";
-    skip_lines();
-    if (!accept_word("vyre")) fail_wanted("`vyre` and the version of the text form", kFirstLine);
-    skip_blanks();
-    const std::size_t start = at_;
-    if (const std::uint32_t version = number("the version of the text form"); version != kVersion) {
-      fail(start, fmt::format("unknown version {} of the text form", version),
-           fmt::format("use a vyre that knows it, or write version {}", kVersion));
-    }
-    end_line();
+    version_line();
 
     skip_lines();
+    if (!is_within_ && word_at(at_) == "procedure") fail(at_, "this is the text of a procedure", "read it with Procedure.parse");
     if (!accept_word("workgroup_size")) fail_wanted("`workgroup_size`", "write the line `workgroup_size <x> <y> <z>` before anything else");
     WorkgroupSize size;
     for (std::uint32_t& axis : size) axis = number("a workgroup size");
@@ -123,10 +124,6 @@ class Parser : Lexer {
 
   // --- Statements ---
 
-  void end_line() {
-    skip_blanks();
-    if (!at_end() && peek() != '\n') fail_wanted("the end of the line", "start a new line here");
-  }
   // `}` may follow on the same line.
   void end_statement() {
     skip_blanks();
@@ -146,6 +143,7 @@ class Parser : Lexer {
   void statements() {
     for (skip_lines(); !at_end(); skip_lines()) {
       if (peek() == '}') {
+        if (is_within_ && opened_.empty()) return;
         close_block();
       } else {
         statement();
@@ -445,6 +443,7 @@ class Parser : Lexer {
     fail(start, "unknown function", "use a function of the text form");
   }
 
+  bool is_within_ = false;  // a part of the text
   ProgramBuilder builder_;
   std::vector<Opened> opened_;
   std::vector<ExprId> pending_;               // arguments of the calls that are being read
@@ -454,5 +453,6 @@ class Parser : Lexer {
 }  // namespace
 
 Program parse(std::string_view text) { return Parser(text)(); }
+Program parse_within(std::string_view text, std::size_t& at) { return Parser(text).within(at); }
 
 }  // namespace vyre::ir

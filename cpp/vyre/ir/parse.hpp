@@ -11,4 +11,8 @@ namespace vyre::ir {
 // Holds at most 64 bytes for a byte of text, and 1 MiB, whatever the text says.
 Program parse(std::string_view text);
 
+// Reads the program that begins at `at` and ends before a `}` that closes none of its blocks, or with the text, and moves `at` to its end.
+// Places count from the start of the whole text, which must be UTF-8 of less than 4 GiB.
+Program parse_within(std::string_view text, std::size_t& at);
+
 }  // namespace vyre::ir

@@ -8,7 +8,6 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/base/hash.hpp"
-#include "vyre/base/overloaded.hpp"
 
 namespace vyre::ir {
 
@@ -36,15 +35,6 @@ std::vector<ArrayId> Procedure::interface() const {
 }
 
 ProcedureBuilder::ProcedureBuilder(std::string name) : data_(std::make_shared<Procedure::Data>()) { data_->name = std::move(name); }
-
-std::size_t ProcedureBuilder::HashTerm::operator()(const SizeTerm& term) const {
-  Fnv1a result;
-  for (std::uint64_t word : {std::uint64_t{static_cast<std::uint8_t>(term.op)}, std::uint64_t{term.a}, std::uint64_t{term.b},
-                             std::uint64_t{term.c}, term.literal}) {
-    result.add(word);
-  }
-  return result.value();
-}
 
 SizeId ProcedureBuilder::add(const SizeTerm& term) {
   const auto [known, is_new] = known_.try_emplace(term);
@@ -84,25 +74,59 @@ std::uint32_t ProcedureBuilder::declare(NumberDecl decl) {
 
 namespace {
 
+// `known` has the values by their hashes once there are many: a hash costs more than comparing a few.
 template <class T>
-std::uint32_t kept_once(std::vector<T>& values, const T& value) {
-  const auto known = std::find(values.begin(), values.end(), value);
-  if (known != values.end()) return static_cast<std::uint32_t>(known - values.begin());
+std::uint32_t kept_once(std::vector<T>& values, std::multimap<std::uint64_t, std::uint32_t>& known, const T& value) {
+  constexpr std::uint32_t kFew = 32;
+  const auto count = static_cast<std::uint32_t>(values.size());
+  if (count < kFew) {
+    const auto index = static_cast<std::uint32_t>(std::find(values.begin(), values.end(), value) - values.begin());
+    if (index == count) values.push_back(value);
+    return index;
+  }
+  for (auto index = static_cast<std::uint32_t>(known.size()); index < count; ++index) known.emplace(values[index].hash(), index);
+  const std::uint64_t hash = value.hash();
+  const auto [begin, end] = known.equal_range(hash);
+  for (auto at = begin; at != end; ++at) {
+    if (values[at->second] == value) return at->second;
+  }
   values.push_back(value);
-  return static_cast<std::uint32_t>(values.size() - 1);
+  known.emplace(hash, count);
+  return count;
 }
+
+// Keeps the values that are named, in the order in which they first are, and gives their new places.
+template <class T>
+class Reached {
+ public:
+  explicit Reached(std::vector<T>& values) : values_(values), moved_(values.size(), kNowhere) {}
+  std::uint32_t operator()(std::uint32_t index) {
+    if (moved_[index] == kNowhere) {
+      moved_[index] = static_cast<std::uint32_t>(kept_.size());
+      kept_.push_back(values_[index]);
+    }
+    return moved_[index];
+  }
+  void finish() { values_ = std::move(kept_); }
+
+ private:
+  static constexpr std::uint32_t kNowhere = ~std::uint32_t{0};
+  std::vector<T>& values_;
+  std::vector<T> kept_;
+  std::vector<std::uint32_t> moved_;
+};
 
 }  // namespace
 
-std::uint32_t ProcedureBuilder::program(const Program& program) { return kept_once(data_->programs, program); }
+std::uint32_t ProcedureBuilder::program(const Program& program) { return kept_once(data_->programs, programs_, program); }
 
-std::uint32_t ProcedureBuilder::procedure(const Procedure& procedure) {
-  data_->depth = std::max(data_->depth, procedure.depth() + 1);
-  return kept_once(data_->procedures, procedure);
-}
+std::uint32_t ProcedureBuilder::procedure(const Procedure& procedure) { return kept_once(data_->procedures, procedures_, procedure); }
 
 StepId ProcedureBuilder::append(StepKind step) { return data_->steps.push_back(std::move(step)); }
-void ProcedureBuilder::dispatch(Dispatch step) { append(std::move(step)); }
+void ProcedureBuilder::dispatch(Dispatch step) {
+  if (!step.grid.counts) step.grid.counts_invocations = false;  // there is nothing that it could be about
+  append(std::move(step));
+}
 void ProcedureBuilder::invoke(Invoke step) { append(std::move(step)); }
 
 std::uint32_t ProcedureBuilder::repeat(SizeId count) {
@@ -133,18 +157,62 @@ void ProcedureBuilder::end() {
 }
 
 void ProcedureBuilder::swap(ArrayId a, ArrayId b) { append(Swap{a, b}); }
-void ProcedureBuilder::clear(ArrayPart part) { append(Clear{std::move(part)}); }
+void ProcedureBuilder::clear(ArrayPart part) { append(Clear{part}); }
 void ProcedureBuilder::result(ArrayId array) { data_->results.push_back(array); }
+
+void ProcedureBuilder::keep_reached_sizes() {
+  IdVector<SizeId, SizeId> moved(data_->sizes.size());
+  Sizes kept;
+  std::vector<std::uint32_t> open;
+  const auto reach = [&](SizeId& root) {
+    open.push_back(root.index);
+    while (!open.empty()) {
+      const SizeId at{open.back()};
+      SizeTerm term = data_->sizes[at];
+      const std::array<std::uint32_t*, 3> operands = {&term.a, &term.b, &term.c};
+      bool is_ready = true;
+      for (std::uint32_t k = moved[at].valid() ? 0 : operand_count(term.op); k-- > 0;) {
+        const SizeId operand = moved[SizeId{*operands[k]}];
+        if (!operand.valid()) open.push_back(*operands[k]);
+        is_ready = is_ready && operand.valid();
+        *operands[k] = operand.index;
+      }
+      if (!is_ready) continue;
+      if (!moved[at].valid()) moved[at] = kept.push_back(term);
+      open.pop_back();
+    }
+    root = moved[root];
+  };
+  for (ArrayDecl& array : data_->arrays) std::for_each(array.shape.begin(), array.shape.end(), reach);
+  for (StepKind& step : data_->steps) for_each_size(step, reach);
+  data_->sizes = std::move(kept);
+}
+
+void ProcedureBuilder::keep_reached_programs() {
+  Reached programs(data_->programs);
+  Reached procedures(data_->procedures);
+  for (StepKind& step : data_->steps) {
+    if (auto* dispatch = std::get_if<Dispatch>(&step)) dispatch->program = programs(dispatch->program);
+    if (auto* invoke = std::get_if<Invoke>(&step)) invoke->procedure = procedures(invoke->procedure);
+  }
+  programs.finish();
+  procedures.finish();
+  for (const Procedure& each : data_->procedures) data_->depth = std::max(data_->depth, each.depth() + 1);
+}
 
 Procedure ProcedureBuilder::finish() {
   VYRE_ASSERT(open_.empty());
+  keep_reached_sizes();
+  keep_reached_programs();
   if (data_->depth > kMostInvocations) {
     throw ArgumentError(fmt::format("procedure `{}` nests invocations {} deep, at most {} are allowed. Fix: invoke fewer levels.",
                                     data_->name, data_->depth, kMostInvocations));
   }
   const std::shared_ptr<Procedure::Data> data = std::exchange(data_, std::make_shared<Procedure::Data>());
   known_.clear();
-  const Procedure made(data);
+  programs_.clear();
+  procedures_.clear();
+  Procedure made(data);
   data->bytes = written(made);
   Fnv1a hash;
   hash.add(std::string_view(data->bytes));

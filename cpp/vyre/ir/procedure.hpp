@@ -12,11 +12,12 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <unordered_map>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -109,6 +110,35 @@ struct Clear {
 };
 using StepKind = std::variant<Dispatch, Invoke, Repeat, When, Otherwise, EndStep, Swap, Clear>;
 
+// Calls `visit` with each valid SizeId of a step; the ids may be changed where the step may. Sizes are numbered in this order.
+template <class Step, class Visit>
+requires std::is_same_v<std::remove_const_t<Step>, StepKind>
+void for_each_size(Step& step, Visit&& visit) {
+  const auto in_part = [&](auto& part) {
+    if (part.offset.valid()) visit(part.offset);
+    if (part.length.valid()) visit(part.length);
+  };
+  if (auto* dispatch = std::get_if<Dispatch>(&step)) {
+    for (auto& bound : dispatch->bound) {
+      if (auto* part = std::get_if<ArrayPart>(&bound)) in_part(*part);
+      if (auto* words = std::get_if<Words>(&bound)) {
+        for (auto& size : *words) visit(size);
+      }
+    }
+    if (dispatch->grid.counts) in_part(*dispatch->grid.counts);
+    for (auto& size : dispatch->grid.most) visit(size);
+  } else if (auto* invoke = std::get_if<Invoke>(&step)) {
+    for (auto& part : invoke->arrays) in_part(part);
+    for (auto& size : invoke->numbers) visit(size);
+  } else if (auto* repeat = std::get_if<Repeat>(&step)) {
+    visit(repeat->count);
+  } else if (auto* when = std::get_if<When>(&step)) {
+    visit(when->condition);
+  } else if (auto* clear = std::get_if<Clear>(&step)) {
+    in_part(clear->part);
+  }
+}
+
 inline constexpr std::uint32_t kMostInvocations = 32;  // nested
 
 class Procedure {
@@ -162,7 +192,8 @@ Procedure procedure_from_bytes(std::span<const std::byte> bytes);
 // The bytes of a procedure that the builder has just made; `Procedure::bytes` keeps them.
 std::string written(const Procedure& procedure);
 
-// Makes a Procedure. Equal sizes, programs and procedures are kept once.
+// Makes a Procedure. Equal sizes, programs and procedures are kept once, in the order in which shapes and then steps first reach them;
+// those that nothing reaches are left out.
 class ProcedureBuilder {
  public:
   explicit ProcedureBuilder(std::string name);
@@ -196,16 +227,19 @@ class ProcedureBuilder {
   Procedure finish();
 
  private:
-  struct HashTerm {
-    std::size_t operator()(const SizeTerm& term) const;
-  };
+  // No hash map: terms that collide in one are easily chosen.
+  using Known = std::map<SizeTerm, SizeId>;
+  using ByHash = std::multimap<std::uint64_t, std::uint32_t>;
 
   SizeId add(const SizeTerm& term);
   StepId append(StepKind step);
+  void keep_reached_sizes();
+  void keep_reached_programs();
 
   std::shared_ptr<Procedure::Data> data_;
   std::vector<StepId> open_;
-  std::unordered_map<SizeTerm, SizeId, HashTerm> known_;
+  Known known_;
+  ByHash programs_, procedures_;
 };
 
 }  // namespace vyre::ir

@@ -23,17 +23,19 @@ class Printer {
 
   std::string operator()() {
     choose_numbered();
+    line("vyre {}", text_form::kVersion);
     line("procedure {}", quoted(procedure_.name()));
-    for (const NumberDecl& number : procedure_.numbers()) line("number {}: {}", spelled(number.name), text(number.type));
-    for (const ArrayDecl& array : procedure_.arrays()) print(array);
-    for (std::uint32_t index = 0; index < procedure_.sizes().size(); ++index) {
-      if (numbers_[SizeId{index}]) line("size {} = {}", label(SizeId{index}), written_out(SizeId{index}));
+    for (const NumberDecl& number : procedure_.numbers()) line("number {}: {}", spelled_number(number.name), text(number.type));
+    for (const ArrayDecl& array : procedure_.arrays()) {
+      for (SizeId id : array.shape) define_reached(id);
+      print(array);
     }
     for (std::size_t k = 0; k < procedure_.programs().size(); ++k) nested(fmt::format("program {}", k), to_text(procedure_.programs()[k]));
     for (std::size_t k = 0; k < procedure_.procedures().size(); ++k) {
       nested(fmt::format("procedure {}", k), to_text(procedure_.procedures()[k]));
     }
     for (const StepKind& step : procedure_.steps()) {
+      for_each_size(step, [&](SizeId id) { define_reached(id); });
       std::visit([&](const auto& kind) { print(kind); }, step);
     }
     if (!procedure_.results().empty()) {
@@ -45,37 +47,42 @@ class Printer {
   }
 
  private:
-  // A size stands where it is used, unless it is used in several places.
+  // A size stands where it is used, unless it is used in several places or grows too deep or too large for one line.
   void choose_numbered() {
-    std::vector<std::uint32_t> uses(procedure_.sizes().size());
-    const auto use = [&](SizeId id) {
-      if (id.valid()) ++uses[id.index];
+    struct Shape {
+      std::uint32_t depth = 1, size = 1;  // of what is written out in its place
     };
+    const std::size_t count = procedure_.sizes().size();
+    IdVector<SizeId, std::uint32_t> uses(count);
+    IdVector<SizeId, bool> is_operand(count);
+    IdVector<SizeId, Shape> shapes(count);
+    const auto use = [&](SizeId id) { ++uses[id]; };
     for (const SizeTerm& term : procedure_.sizes()) {
-      const std::array<std::uint32_t, 3> operands = {term.a, term.b, term.c};
-      for (std::uint32_t k = 0; k < operand_count(term.op); ++k) ++uses[operands[k]];
+      for_each_operand(term, [&](SizeId operand) {
+        use(operand);
+        is_operand[operand] = true;
+      });
     }
     for (const ArrayDecl& array : procedure_.arrays()) std::for_each(array.shape.begin(), array.shape.end(), use);
-    for (const StepKind& step : procedure_.steps()) {
-      if (const auto* dispatch = std::get_if<Dispatch>(&step)) {
-        std::for_each(dispatch->grid.most.begin(), dispatch->grid.most.end(), use);
-        for (const auto& bound : dispatch->bound) {
-          if (const auto* words = std::get_if<Words>(&bound)) std::for_each(words->begin(), words->end(), use);
-        }
-      }
+    for (const StepKind& step : procedure_.steps()) for_each_size(step, use);
+    for (std::uint32_t index = 0; index < count; ++index) {
+      const SizeId id{index};
+      const SizeTerm& term = procedure_.sizes()[id];
+      if (operand_count(term.op) == 0) continue;
+      Shape& shape = shapes[id];
+      for_each_operand(term, [&](SizeId operand) {
+        const Shape inner = numbers_[operand] ? Shape{} : shapes[operand];
+        shape.depth = std::max(shape.depth, inner.depth + 1);
+        shape.size += inner.size;
+      });
+      const bool is_long = is_operand[id] && (shape.depth >= text_form::kInlineDepth || shape.size >= text_form::kInlineSize);
+      if (uses[id] > 1 || is_long) numbers_[id] = ++numbered_;
     }
-    std::vector<std::uint32_t> depth(procedure_.sizes().size());
-    for (std::uint32_t index = 0; index < procedure_.sizes().size(); ++index) {
-      const SizeTerm& term = procedure_.sizes()[SizeId{index}];
-      const std::array<std::uint32_t, 3> operands = {term.a, term.b, term.c};
-      const std::uint32_t count = operand_count(term.op);
-      for (std::uint32_t k = 0; k < count; ++k) {
-        if (!numbers_[SizeId{operands[k]}]) depth[index] = std::max(depth[index], depth[operands[k]] + 1);
-      }
-      if (count > 0 && (uses[index] > 1 || depth[index] >= text_form::kInlineDepth)) {
-        numbers_[SizeId{index}] = ++numbered_;
-        depth[index] = 0;
-      }
+  }
+  // Sizes are kept in the order in which they are reached, so that those that a line needs first stand before those of the lines below it.
+  void define_reached(SizeId last) {
+    for (; defined_ <= last.index; ++defined_) {
+      if (numbers_[SizeId{defined_}]) line("{} = {}", label(SizeId{defined_}), written_out(SizeId{defined_}));
     }
   }
 
@@ -85,6 +92,8 @@ class Printer {
     return result + '"';
   }
   static std::string spelled(std::string_view name) { return text_form::is_bare_name(name) ? std::string(name) : quoted(name); }
+  // `turn0` is the turn of a repetition.
+  static std::string spelled_number(std::string_view name) { return text_form::is_turn(name) ? quoted(name) : spelled(name); }
   std::string name(ArrayId id) const { return spelled(procedure_.arrays()[id].name); }
   std::string label(SizeId id) const { return fmt::format("%{}", numbers_[id] - 1); }
   std::string size(SizeId id) const { return numbers_[id] ? label(id) : written_out(id); }
@@ -99,7 +108,7 @@ class Printer {
         return term.b == 0 ? fmt::format("length({})", name(ArrayId{term.a}))
                            : fmt::format("length({}, {})", name(ArrayId{term.a}), term.b);
       case SizeOp::Number:
-        return spelled(procedure_.numbers()[term.a].name);
+        return spelled_number(procedure_.numbers()[term.a].name);
       case SizeOp::Limit:
         return fmt::format("limit({})", kLimitNames[term.a]);
       case SizeOp::Turn:
@@ -130,7 +139,7 @@ class Printer {
 
   template <class... Arguments>
   void line(fmt::format_string<Arguments...> format, Arguments&&... arguments) {
-    out_.append(2 * depth_, ' ');
+    out_.append(2 * std::min<std::size_t>(depth_, text_form::kIndentedLevels), ' ');
     out_ += fmt::format(format, std::forward<Arguments>(arguments)...);
     out_ += '\n';
   }
@@ -156,7 +165,7 @@ class Printer {
     if (!array.contents) return line("{}", head);
     line("{} {{", head);
     ++depth_;
-    const std::size_t width = min_bytes(array.element) < 4 ? min_bytes(array.element) : 4;
+    const std::size_t width = text_form::word_bytes(array.element);
     const auto& bytes = *array.contents;
     std::string words;
     for (std::size_t at = 0; at < bytes.size(); at += width) {
@@ -212,6 +221,7 @@ class Printer {
   const Procedure& procedure_;
   IdVector<SizeId, std::uint32_t> numbers_;  // 0: written out where it is used; else one more than its number
   std::uint32_t numbered_ = 0;
+  std::uint32_t defined_ = 0;  // sizes below this one have had their definitions
   std::string out_;
   std::size_t depth_ = 0;
 };

@@ -17,10 +17,6 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93VYRP";
 constexpr std::uint32_t kVersion = 1;
-constexpr std::uint64_t kSizeOps = 0
-#define VYRE_SIZE_OP(name, text, operands, number) +1
-#include "vyre/ir/size_ops.def"
-    ;
 
 // Ids are written one higher, so that 0 says that there is none.
 class Writer {
@@ -219,7 +215,7 @@ class Reader {
 
   void sizes() {
     each([&] {
-      SizeTerm term{.op = static_cast<SizeOp>(below(kSizeOps))};
+      SizeTerm term{.op = static_cast<SizeOp>(below(kSizeOps.size()))};
       if (term.op == SizeOp::Literal) {
         term.literal = wide();
       } else {

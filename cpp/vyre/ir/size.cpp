@@ -12,16 +12,6 @@
 namespace vyre::ir {
 namespace {
 
-struct Row {
-  SizeOp op;
-  std::string_view text;
-  std::uint32_t operands;
-};
-constexpr Row kRows[] = {
-#define VYRE_SIZE_OP(name, text, operands, number) {SizeOp::name, text, operands},
-#include "vyre/ir/size_ops.def"
-};
-
 [[noreturn]] void refuse(std::string_view value, SizeOp op) {
   throw ArgumentError(
       fmt::format("a size is {}, outside of 0 to 2^64 - 1 ({}). Fix: guard it with vyre.size_max or vyre.when.", value, text(op)));
@@ -32,9 +22,6 @@ void check_divisor(std::uint64_t b) {
 }
 
 }  // namespace
-
-std::uint32_t operand_count(SizeOp op) { return kRows[static_cast<std::size_t>(op)].operands; }
-std::string_view text(SizeOp op) { return kRows[static_cast<std::size_t>(op)].text; }
 
 std::uint64_t apply(SizeOp op, std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   std::uint64_t result = 0;

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <array>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -17,6 +19,19 @@ enum class SizeOp : std::uint8_t {
 #define VYRE_SIZE_OP(name, text, operands, number) name = number,
 #include "vyre/ir/size_ops.def"
 };
+
+struct SizeOpInfo {
+  SizeOp op;
+  std::string_view text;
+  std::uint32_t operands;
+};
+inline constexpr std::array kSizeOps = {
+#define VYRE_SIZE_OP(name, text, operands, number) SizeOpInfo{SizeOp::name, text, operands},
+#include "vyre/ir/size_ops.def"
+};
+constexpr const SizeOpInfo& info(SizeOp op) { return kSizeOps[static_cast<std::size_t>(op)]; }
+constexpr std::uint32_t operand_count(SizeOp op) { return info(op).operands; }
+constexpr std::string_view text(SizeOp op) { return info(op).text; }
 
 // What a size may ask about a device.
 enum class Limit : std::uint8_t {
@@ -34,12 +49,15 @@ struct SizeTerm {
   std::uint32_t a = 0, b = 0, c = 0;
   std::uint64_t literal = 0;
 
-  bool operator==(const SizeTerm&) const = default;
+  auto operator<=>(const SizeTerm&) const = default;
 };
 using Sizes = IdVector<SizeId, SizeTerm>;
 
-std::uint32_t operand_count(SizeOp op);
-std::string_view text(SizeOp op);
+template <class Visit>
+void for_each_operand(const SizeTerm& term, Visit&& visit) {
+  const std::array<std::uint32_t, 3> operands = {term.a, term.b, term.c};
+  for (std::uint32_t k = 0; k < operand_count(term.op); ++k) visit(SizeId{operands[k]});
+}
 
 // The value of an operation. Throws ArgumentError for a result below 0 or beyond 2^64 - 1, and for a division by zero.
 std::uint64_t apply(SizeOp op, std::uint64_t a, std::uint64_t b, std::uint64_t c);

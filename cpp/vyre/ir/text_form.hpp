@@ -1,10 +1,13 @@
-// What the printer and the parser of the text form agree on. The form is described in python/vyre/docs/text-form.md.
+// What the printers and the parsers of the text form agree on. The form is described in python/vyre/docs/text-form.md.
 #pragma once
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string_view>
+
+#include "vyre/ir/data_type.hpp"
 
 namespace vyre::ir::text_form {
 
@@ -35,5 +38,17 @@ inline bool is_keyword(std::string_view word) { return std::find(kKeywords.begin
 inline bool is_bare_name(std::string_view name) {
   return !name.empty() && starts_word(name.front()) && std::all_of(name.begin(), name.end(), continues_word) && !is_keyword(name);
 }
+
+// --- Of procedures ---
+
+// `turn` and digits: the turn of a repetition, where a size stands.
+inline bool is_turn(std::string_view word) {
+  constexpr std::string_view kTurn = "turn";
+  return word.size() > kTurn.size() && word.starts_with(kTurn) &&
+         std::all_of(word.begin() + kTurn.size(), word.end(), [](char c) { return is_digit(c); });
+}
+
+// The contents of a table are words of an element, of four bytes at most, whose first digit is the highest.
+constexpr std::size_t word_bytes(DataType element) { return std::clamp<std::size_t>(min_bytes(element), 1, 4); }
 
 }  // namespace vyre::ir::text_form

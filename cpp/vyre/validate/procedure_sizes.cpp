@@ -1,19 +1,15 @@
 // P012 and P013: the turns and lengths in sizes, and how much a procedure may be.
 #include <algorithm>
-#include <array>
 #include <iterator>
 #include <variant>
 #include <vector>
 
-#include "vyre/base/overloaded.hpp"
 #include "vyre/validate/procedure_report.hpp"
 
 namespace vyre::validate {
 namespace {
 
 using enum ProcedureMessage;
-
-std::array<std::uint32_t, 3> operands(const ir::SizeTerm& term) { return {term.a, term.b, term.c}; }
 
 // For each size how it depends on what is known late.
 struct Dependence {
@@ -30,11 +26,11 @@ class Sizes {
       Dependence& found = known_[ir::SizeId{index}];
       if (term.op == ir::SizeOp::Turn) found.turns = {term.a};
       if (term.op == ir::SizeOp::Length && !procedure.arrays()[ir::ArrayId{term.a}].shape.empty()) found.latest = ir::ArrayId{term.a};
-      for (std::uint32_t k = 0; k < ir::operand_count(term.op); ++k) {
-        const Dependence& operand = known_[ir::SizeId{operands(term)[k]}];
+      ir::for_each_operand(term, [&](ir::SizeId id) {
+        const Dependence& operand = known_[id];
         if (!operand.turns.empty()) found.turns = united(found.turns, operand.turns);
         if (operand.latest.valid() && (!found.latest.valid() || operand.latest > found.latest)) found.latest = operand.latest;
-      }
+      });
     }
     open_.assign(procedure.turns(), false);
   }
@@ -56,24 +52,9 @@ class Sizes {
 
   void check(ir::StepId id) {
     const ir::StepKind& step = procedure_.steps()[id];
-    std::visit(overloaded{[&](const ir::Dispatch& each) {
-                            for (const auto& bound : each.bound) {
-                              std::visit(overloaded{[&](const ir::ArrayPart& part) { check(part); },
-                                                    [&](const ir::Words& words) {
-                                                      for (ir::SizeId size : words) check(size);
-                                                    }},
-                                         bound);
-                            }
-                            for (ir::SizeId size : each.grid.most) check(size);
-                            if (each.grid.counts) check(*each.grid.counts);
-                          },
-                          [&](const ir::Invoke& each) {
-                            for (const ir::ArrayPart& part : each.arrays) check(part);
-                            for (ir::SizeId size : each.numbers) check(size);
-                          },
-                          [&](const ir::Repeat& each) { check(each.count); }, [&](const ir::When& each) { check(each.condition); },
-                          [&](const ir::Clear& each) { check(each.part); }, [](const auto&) {}},
-               step);
+    ir::for_each_size(step, [&](ir::SizeId size) {
+      for (std::uint32_t turn : known_[size].turns) is_wrong_ = is_wrong_ || turn >= open_.size() || !open_[turn];
+    });
     if (is_wrong_) report_.add<TurnOutside>(id, step_name(procedure_, step));
     is_wrong_ = false;
     if (const auto* repeat = std::get_if<ir::Repeat>(&step)) open_[repeat->turn] = true;
@@ -83,13 +64,6 @@ class Sizes {
   }
 
  private:
-  void check(const ir::ArrayPart& part) {
-    if (part.offset.valid()) check(part.offset);
-    if (part.length.valid()) check(part.length);
-  }
-  void check(ir::SizeId id) {
-    for (std::uint32_t turn : known_[id].turns) is_wrong_ = is_wrong_ || turn >= open_.size() || !open_[turn];
-  }
   static std::vector<std::uint32_t> united(const std::vector<std::uint32_t>& a, const std::vector<std::uint32_t>& b) {
     std::vector<std::uint32_t> result;
     std::set_union(a.begin(), a.end(), b.begin(), b.end(), std::back_inserter(result));

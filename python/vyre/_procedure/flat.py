@@ -16,12 +16,11 @@ from vyre._array import _NUMPY
 from vyre._calls import explain_calls
 from vyre._core import Array, DataType, Procedure
 from vyre._procedure.arguments import number_of
+from vyre._procedure.by_name import by_name
 from vyre._procedure.core import core_procedure
 from vyre._procedure.procedure import ProcedureFunction
 from vyre._procedure.running import array_of
 from vyre._procedure.steps import Invoke, numbered
-from vyre._text import shown
-from vyre.errors import BindingError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -213,61 +212,8 @@ def named_call(
     if isinstance(procedure, ProcedureFunction):
         return call_of(procedure, procedure._given((), dict(inputs)), backend, device)
     procedure.check()
-    state = _interface(procedure)
-    arrays: list[Array] = []
-    numbers: list[int] = []
-    for name in inputs:
-        if name not in state:
-            meant = _core._did_you_mean(name, list(state))
-            names = ", ".join(f"`{each}`" for each in state) or "none"
-            raise BindingError(
-                f"procedure `{procedure.name}` has no input {shown(name)}{meant}. Fix: its inputs are {names}."
-            )
-    for name, (kind, element, axes) in state.items():
-        if name not in inputs:
-            raise BindingError(
-                f"argument `inputs` of {owner} misses `{name}` of procedure `{procedure.name}`. "
-                f"Fix: add {name!r} to it."
-            )
-        value = inputs[name]
-        if kind == "number":
-            numbers.append(_number(procedure, name, element, value))
-        else:
-            arrays.append(_array(procedure, name, element, axes, value))
+    arrays, numbers = by_name(procedure, inputs, f"argument `inputs` of {owner}")
     return _call(procedure, None, arrays, numbers, backend, device)
-
-
-def _interface(procedure: Procedure) -> dict[str, tuple[str, DataType, int]]:
-    """The inputs, in_outs and numbers by name: (kind, type, axes)."""
-    return {name: (kind, element, axes) for kind, name, element, axes in _core._procedure_interface(procedure)}
-
-
-def _number(procedure: Procedure, name: str, element: DataType, value: Any) -> int:
-    low, high = {DataType.I32: (-(2**31), 2**31 - 1), DataType.U64: (0, 2**64 - 1), DataType.Bool: (0, 1)}.get(
-        element, (0, 2**32 - 1)
-    )
-    whole = int(value) if isinstance(value, (int, np.integer, np.bool_)) else None
-    if whole is None or not low <= whole <= high:
-        raise BindingError(
-            f"number `{name}` of procedure `{procedure.name}` must be an integer from {low} to {high}, got "
-            f"{shown(value)}. Fix: write an integer in that range."
-        )
-    return whole & 0xFFFFFFFF if element is DataType.I32 else whole
-
-
-def _array(procedure: Procedure, name: str, element: DataType, axes: int, value: Any) -> Array:
-    dtype, lanes = _NUMPY[element]
-    where = f"array `{name}` of procedure `{procedure.name}`"
-    if isinstance(value, Array):
-        value = value.numpy()
-    if not isinstance(value, np.ndarray) or value.dtype.name != dtype or not value.dtype.isnative:
-        raise BindingError(
-            f"{where} must be an array of {dtype}, got {shown(value)}. Fix: pass a numpy array of that dtype."
-        )
-    if value.ndim != axes + len(lanes) or value.shape[axes:] != lanes:
-        wanted = f"{axes} ax{'is' if axes == 1 else 'es'}{f' and a last one of {lanes[0]}' if lanes else ''}"
-        raise BindingError(f"{where} must have {wanted}, got shape {value.shape}. Fix: reshape it.")
-    return _core._array(np.ascontiguousarray(value), "reference", None)
 
 
 def _bytes_of(array: Array) -> np.ndarray:

@@ -11,7 +11,7 @@ from vyre._core import DataType
 from vyre._kernel.parameters import _type_for
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.recorder import calling_line, recorder_of
-from vyre._procedure.sizes import as_size
+from vyre._procedure.sizes import as_size, known_difference
 from vyre._procedure.steps import ArrayDecl, Clear, Invoke, Part, Swap
 from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError
@@ -99,6 +99,10 @@ def swap(a: Any, b: Any) -> None:
             )
     if arrays[0]._element is not arrays[1]._element:
         raise ArgumentError("vyre.swap exchanges arrays of one type. Fix: make both with the same type and shape.")
+    shapes = [each._shape for each in arrays]
+    if any(known_difference(a, b) not in (None, 0) for a, b in zip(*shapes, strict=False)):
+        a, b = (f"`{each._decl.name}` of shape {each._shape}" for each in arrays)
+        raise ArgumentError(f"vyre.swap exchanges {a} and {b}. Fix: make both with the same shape.")
     recorder.add(Swap(arrays[0]._decl, arrays[1]._decl))
 
 

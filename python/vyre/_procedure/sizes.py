@@ -28,6 +28,7 @@ __all__ = [
     "ceil_log2",
     "divisor_of",
     "evaluated",
+    "known_difference",
     "limit",
     "size_max",
     "size_min",
@@ -354,6 +355,62 @@ def divisor_of(size: Size | int) -> int:
         divisors = [known[id(arg)] if isinstance(arg, Size) else int(arg) for arg in args]
         known[id(each)] = math.gcd(math.prod(divisors) if each.op == "mul" else math.gcd(*divisors), 256)
     return known[id(size)] if isinstance(size, Size) else math.gcd(size, 256)
+
+
+_MOST_TERMS = 64
+
+
+def known_difference(a: Size | int, b: Size | int) -> int | None:
+    """a - b where that is the same for all lengths, numbers and devices; None where it is not known to be.
+
+    >>> n = Size("number", "n", None)
+    >>> known_difference(n * 2 + 3, (n + 1) * 2), known_difference(n, ceil_div(n, 2))
+    (1, None)
+    """
+    # Each size as a sum: what it is multiplied with by its leaf, and the constant by None.
+    known: dict[int, dict[Any, int]] = {}
+
+    def form(size: Size | int) -> dict[Any, int]:
+        return known[id(size)] if isinstance(size, Size) else {None: size}
+
+    open_ = [a, b]
+    while open_:
+        each = open_[-1]
+        if not isinstance(each, Size) or id(each) in known:
+            open_.pop()
+            continue
+        if each.op not in ("add", "sub", "mul"):
+            known[id(each)] = {_leaf(each): 1}
+            continue
+        missing = [arg for arg in each.args if isinstance(arg, Size) and id(arg) not in known]
+        if missing:
+            open_.extend(missing)
+            continue
+        first, second = map(form, each.args)
+        if each.op != "mul":
+            made = _sum(first, second, 1 if each.op == "add" else -1)
+        elif first.keys() <= {None} or second.keys() <= {None}:
+            constant, other = (first, second) if first.keys() <= {None} else (second, first)
+            made = {leaf: factor * constant.get(None, 0) for leaf, factor in other.items()}
+        else:
+            made = {id(each): 1}
+        known[id(each)] = made if len(made) <= _MOST_TERMS else {id(each): 1}
+    difference = _sum(form(a), form(b), -1)
+    return difference.get(None, 0) if difference.keys() <= {None} else None
+
+
+def _leaf(size: Size) -> Any:
+    """Equal for sizes that are the same in every call; operations and turns are the same as themselves alone."""
+    if size.op == "length":
+        return size.op, id(size.args[0]), size.args[1]
+    return (size.op, size.args[0]) if size.op in ("number", "limit") else id(size)
+
+
+def _sum(a: dict[Any, int], b: dict[Any, int], factor: int) -> dict[Any, int]:
+    found = dict(a)
+    for leaf, each in b.items():
+        found[leaf] = found.get(leaf, 0) + factor * each
+    return {leaf: each for leaf, each in found.items() if each}
 
 
 def substituted(size: Size | int, leaf: Callable[[Size], Size | int]) -> Size | int:

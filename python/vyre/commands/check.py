@@ -1,4 +1,4 @@
-"""``vyre check PROGRAM``: the rules that a program of the user's breaks, or the notes about it."""
+"""``vyre check PROGRAM``: the rules that a program or procedure of the user's breaks, or the notes about a program."""
 
 from __future__ import annotations
 
@@ -6,19 +6,21 @@ import argparse
 from typing import Any
 
 import vyre
+from vyre.commands._given import given_of, refuse_for_procedure
 from vyre.commands._listing import add_json, head, print_json
-from vyre.commands.repeat import as_grid, program_of
+from vyre.commands.repeat import as_grid
 
 _EPILOG = """\
-PROGRAM holds what Program.to_text() or Program.to_bytes() gave, or is a file of CheckResult.save. The exit status is 1
-if it breaks a rule; notes do not change it. `vyre explain N004` says more about a rule or note."""
+PROGRAM holds what to_text() or to_bytes() of a Program or Procedure gave, or is a file of CheckResult.save. The exit
+status is 1 if it breaks a rule; notes do not change it. `vyre explain N004` says more about a rule or note."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "check",
-        help="the rules that a program breaks, and what is probably not meant in it",
-        description="Show the rules that a program breaks, or for a valid one the notes: what is probably not meant.",
+        help="the rules that a program or procedure breaks, and what is probably not meant in it",
+        description="Show the rules that a program or procedure breaks, or for a valid program the notes: what is "
+        "probably not meant.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -54,11 +56,19 @@ def _rows(found: list[vyre.Diagnostic]) -> list[dict[str, Any]]:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    program = program_of(chosen.program)[0]
-    broken = vyre.validate(program)
-    notes = [] if broken else program.notes(lengths=dict(chosen.length), workgroups=chosen.workgroups)
+    given = given_of(chosen.program)[0]
+    is_program = isinstance(given, vyre.Program)
+    if not is_program:
+        refuse_for_procedure([("workgroups", chosen.workgroups), ("length", chosen.length)])
+    broken = vyre.validate(given)
+    notes = []
+    if is_program and not broken:
+        notes = given.notes(lengths=dict(chosen.length), workgroups=chosen.workgroups)
     if chosen.json:
         print_json({**head("check"), "ok": not broken, "broken": _rows(broken), "notes": _rows(notes)})
         return 1 if broken else 0
-    print(broken or notes or "The program breaks no rule, and there is nothing to note.")
+    right = (
+        "The program breaks no rule, and there is nothing to note." if is_program else "The procedure breaks no rule."
+    )
+    print(broken or notes or right)
     return 1 if broken else 0

@@ -7,10 +7,12 @@ import importlib
 import json
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._files import check_writable, write_atomically
+from vyre.commands._given import given_of
 
 if TYPE_CHECKING:
     from vyre.conformance import Certificate, Result
@@ -54,8 +56,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument(
         "--procedure",
-        metavar="MODULE:NAME",
-        help="certify this procedure instead, on inputs that --call and --seed decide",
+        metavar="MODULE:NAME|FILE",
+        help="certify this procedure instead, or that of a file with its text or bytes, on inputs that --call and "
+        "--seed decide",
     )
     parser.add_argument(
         "--call",
@@ -136,7 +139,7 @@ def _run_procedure(chosen: argparse.Namespace) -> int:
     for option in ("level", "html", "seen", "coverage"):
         if getattr(chosen, option):
             raise vyre.ArgumentError(f"--{option} has no place with --procedure. Fix: leave it out.")
-    procedure = _imported(chosen.procedure)
+    procedure = _procedure(chosen.procedure)
     if chosen.out:
         check_writable(chosen.out)
     if chosen.verify:
@@ -178,6 +181,19 @@ def _run_procedure(chosen: argparse.Namespace) -> int:
     return 0 if certificate is not None and certificate.passed else 1
 
 
+def _procedure(name: str) -> Any:
+    """The procedure of a file, or of a name such as module:name."""
+    if not Path(name).is_file():
+        return _imported(name)
+    given = given_of(name)[0]
+    if not isinstance(given, vyre.Procedure):
+        raise vyre.ArgumentError(
+            f"`{name}` holds a program, and --procedure takes a procedure. Fix: name a file with Procedure.to_text() "
+            "or Procedure.to_bytes()."
+        )
+    return given
+
+
 def _imported(name: str) -> Any:
     """The object of a name such as module:name."""
     module, _, path = name.partition(":")
@@ -187,8 +203,8 @@ def _imported(name: str) -> Any:
             found = getattr(found, part)
     except (ImportError, AttributeError, ValueError) as error:
         raise vyre.ArgumentError(
-            f"procedure `{name}` cannot be imported: {error}. Fix: name one as `module:name`, in a module that "
-            "`python -c 'import ...'` finds."
+            f"procedure `{name}` cannot be imported: {error}. Fix: name a file, or one as `module:name`, in a "
+            "module that `python -c 'import ...'` finds."
         ) from error
     return found
 

@@ -1,4 +1,4 @@
-"""``vyre lower PROGRAM``: the code that a program becomes."""
+"""``vyre lower PROGRAM``: the code that a program, or one of a procedure's, becomes."""
 
 from __future__ import annotations
 
@@ -6,14 +6,15 @@ import argparse
 import sys
 
 import vyre
-from vyre.commands.repeat import program_of
+from vyre.commands._given import given_of
 
 _FORMS = ("spirv-asm", "spirv", "wgsl", "ptx", "asm", "text")
 _EPILOG = """\
-PROGRAM holds what Program.to_text() or Program.to_bytes() gave, or is a file of CheckResult.save. spirv is the words of
-the module, for a file or a pipe; spirv-asm is their listing; text is the program itself, as vyre.parse reads it. ptx is
-for compute capability 7.5 and higher: `vyre lower program.txt --to ptx | ptxas -arch=sm_90 -o program.cubin -`. asm
-is the machine code of the cpu backend (pip install 'vyre[asm]')."""
+PROGRAM holds what to_text() or to_bytes() of a Program or Procedure gave, or is a file of CheckResult.save. Of a
+procedure --program chooses the program, as the procedure's text numbers them; without it --to text prints the whole.
+spirv is the words of the module, for a file or a pipe; spirv-asm is their listing; text is the program itself, as
+vyre.parse reads it. ptx is for compute capability 7.5 and higher: `vyre lower program.txt --to ptx | ptxas -arch=sm_90
+-o program.cubin -`. asm is the machine code of the cpu backend (pip install 'vyre[asm]')."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -25,6 +26,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("program", metavar="PROGRAM")
+    parser.add_argument("--program", metavar="NUMBER", dest="number", type=int, help="of a procedure: which program")
     parser.add_argument("--to", choices=_FORMS, default=_FORMS[0], help="the form of the code; %(default)s by default")
     parser.add_argument("--no-optimize", action="store_true", help="without what is done for speed alone")
     parser.add_argument(
@@ -43,7 +45,11 @@ def run(chosen: argparse.Namespace) -> int:
         )
     if chosen.instructions is not None and chosen.to != "asm":
         raise vyre.ArgumentError(f"--instructions is for --to asm, got --to {chosen.to}. Fix: leave it out.")
-    program = program_of(chosen.program)[0]
+    given = given_of(chosen.program)[0]
+    if chosen.to == "text" and chosen.number is None:
+        print(given.to_text(), end="")
+        return 0
+    program = _program(given, chosen)
     if chosen.to == "text":
         print(program.to_text(), end="")
         return 0
@@ -58,3 +64,16 @@ def run(chosen: argparse.Namespace) -> int:
     else:
         print(code, end="" if code.endswith("\n") else "\n")
     return 0
+
+
+def _program(given: vyre.Program | vyre.Procedure, chosen: argparse.Namespace) -> vyre.Program:
+    if isinstance(given, vyre.Program):
+        if chosen.number is not None:
+            raise vyre.ArgumentError(f"`{chosen.program}` holds one program. Fix: leave --program out.")
+        return given
+    count = len(given.programs)
+    if chosen.number is None or not 0 <= chosen.number < count:
+        has = "none" if count == 0 else "program 0 alone" if count == 1 else f"programs 0 to {count - 1}"
+        fix = "lower the procedures that it invokes" if count == 0 else "write --program 0, or --to text for all"
+        raise vyre.ArgumentError(f"`{chosen.program}` holds a procedure, whose steps have {has}. Fix: {fix}.")
+    return given.programs[chosen.number]

@@ -8,16 +8,14 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import vyre
-from vyre._files import read_at_most
+from vyre.commands._given import program_of
 from vyre.commands._listing import add_json, head, print_json
 from vyre.commands._place import add_place, check_place
 
 if TYPE_CHECKING:
     import numpy as np
 
-_MOST_PROGRAM = 1 << 30  # bytes of a file; a replay file holds its inputs too
 _MOST_INPUTS = 1 << 34  # bytes of all arrays
-_PROGRAM_FIX = "name a file with Program.to_text(), Program.to_bytes() or a file of CheckResult.save"
 _INPUTS_FIX = "write the arrays with np.savez(file, name=array, ...)"
 
 _EPILOG = """\
@@ -56,7 +54,7 @@ def as_grid(text: str) -> tuple[int, ...]:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    program, inputs, workgroups = program_of(chosen.program)
+    program, inputs, workgroups = program_of(chosen.program, "repeat")
     if chosen.inputs is not None:
         inputs = _arrays(chosen.inputs)
     workgroups = chosen.workgroups or workgroups
@@ -119,24 +117,6 @@ def check_named(program: vyre.Program, inputs: dict[str, Any], fix: str) -> None
         if decl.access in (access.Workgroup, access.Private) or zeros or decl.name in inputs:
             continue
         raise vyre.BindingError(f"buffer `{decl.name}` has no array. Fix: {fix.replace('{name}', decl.name)}.")
-
-
-def program_of(path: str) -> tuple[vyre.Program, dict[str, Any], tuple[int, ...] | None]:
-    """The program of a file, and of a replay file its inputs and workgroups."""
-    from vyre import _replay  # not for every command: numpy comes with it
-
-    data = read_at_most(path, _MOST_PROGRAM, fix=_PROGRAM_FIX)
-    if data.lstrip()[:1] == b"{":
-        program, inputs, fields = _replay.parsed(path, data)
-        return program, inputs, fields["workgroups"]
-    try:
-        if data[:1] == b"\x93":
-            return vyre.Program.from_bytes(data), {}, None
-        return vyre.parse(data.decode("utf-8")), {}, None
-    except UnicodeDecodeError:
-        raise vyre.ParseError(f"`{path}` holds no program: it is not UTF-8. Fix: {_PROGRAM_FIX}.") from None
-    except vyre.ParseError as error:
-        raise vyre.ParseError(f"`{path}` holds no program: {error}") from None
 
 
 def _arrays(path: str) -> dict[str, np.ndarray | int]:

@@ -1,4 +1,4 @@
-"""``vyre run PROGRAM``: run a program on arrays of files."""
+"""``vyre run PROGRAM``: run a program or procedure on arrays of files."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import vyre
+from vyre import _core
 from vyre._files import check_writable, unreadable, write_atomically
+from vyre.commands._given import given_of, refuse_for_procedure
 from vyre.commands._listing import add_json, head, print_json
 from vyre.commands._place import add_place, check_place
-from vyre.commands.repeat import as_grid, check_named, check_timeout, program_of
+from vyre.commands.repeat import as_grid, check_named, check_timeout
 
 if TYPE_CHECKING:
     import numpy as np
@@ -20,16 +22,17 @@ if TYPE_CHECKING:
 _ARRAY_FIX = "name a file that numpy.save wrote"
 
 _EPILOG = """\
-PROGRAM holds what Program.to_text() or Program.to_bytes() gave, or is a file of CheckResult.save, which has inputs and
-workgroups too. A buffer gets an array of numpy.save, or a number: so many zero elements. What is not kept with --output
-is shown with its first elements and the SHA-256 of its bytes."""
+PROGRAM holds what to_text() or to_bytes() of a Program or Procedure gave, or is a file of CheckResult.save, which has
+inputs and workgroups too. A buffer, or an array of a procedure, gets an array of numpy.save, or a number: so many zero
+elements; a number of a procedure gets its value, which may be negative for i32. A procedure has its own workgroups.
+What is not kept with --output is shown with its first elements and the SHA-256 of its bytes."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "run",
-        help="run a program on arrays of files",
-        description="Run a program on arrays of files, and keep or show what it writes.",
+        help="run a program or procedure on arrays of files",
+        description="Run a program or procedure on arrays of files, and keep or show what it writes.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -54,22 +57,67 @@ def _named(text: str) -> tuple[str, str]:
 
 
 def run(chosen: argparse.Namespace) -> int:
-    program, inputs, workgroups = program_of(chosen.program)
+    program, inputs, workgroups = given_of(chosen.program)
+    if isinstance(program, vyre.Procedure):
+        return _shown(chosen, _run_procedure(chosen, program))
     inputs = {**inputs, **{name: _array(value) for name, value in chosen.inputs}}
     workgroups = chosen.workgroups or workgroups
     if workgroups is None:
         raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
     check_timeout(chosen.timeout)
     check_place(chosen.backend, chosen.device)
-    written = [decl.name for decl in program.buffers if decl.access == vyre.BufferAccess.ReadWrite]
-    for name, path in chosen.outputs:
-        if name not in written:
-            there = f"one of {', '.join(written)}" if written else "none: the program writes no buffer"
-            raise vyre.ArgumentError(f"the program writes no buffer `{name[:80]}`. Fix: name {there}.")
-        check_writable(path)
+    read_write = [decl.name for decl in program.buffers if decl.access == vyre.BufferAccess.ReadWrite]
+    _check_outputs(chosen, "program", "buffer", read_write)
     check_named(program, inputs, fix="add --input {name}=FILE.npy, or --input {name}=N for N zero elements")
     place: dict[str, Any] = {"backend": chosen.backend, "device": chosen.device, "timeout": chosen.timeout}
-    outputs = vyre.run(program, inputs, workgroups, **place)
+    return _shown(chosen, vyre.run(program, inputs, workgroups, **place))
+
+
+def _run_procedure(chosen: argparse.Namespace, procedure: vyre.Procedure) -> dict[str, np.ndarray]:
+    refuse_for_procedure([("workgroups", chosen.workgroups), ("timeout", chosen.timeout)])
+    check_place(chosen.backend, chosen.device)
+    wanted = {name: (kind, element, axes) for kind, name, element, axes in _core._procedure_interface(procedure)}
+    inputs = {name: _input(name, value, wanted.get(name)) for name, value in chosen.inputs}
+    for name, (kind, _, _) in wanted.items():
+        if name not in inputs:
+            what, form = ("number", "N") if kind == "number" else ("array", "FILE.npy")
+            raise vyre.BindingError(f"{what} `{name}` has no value. Fix: add --input {name}={form}.")
+    interface = _core._procedure_interface(procedure, True)
+    _check_outputs(chosen, "procedure", "array", [name for kind, name, _, _ in interface if kind != "input"])
+    return vyre.run(procedure, inputs, backend=chosen.backend, device=chosen.device)
+
+
+def _input(name: str, value: str, row: tuple[str, vyre.DataType, int] | None) -> Any:
+    """The value of an option --input of a procedure; the library refuses names that it has not."""
+    import numpy as np
+
+    from vyre._array import _NUMPY
+
+    if row is None or row[0] != "number":
+        array = _array(value)
+        if row is None or isinstance(array, np.ndarray):
+            return array
+        dtype, lanes = _NUMPY[row[1]]
+        if row[2] != 1:
+            raise vyre.ArgumentError(
+                f"array `{name}` has {row[2]} axes, got a number of zero elements. Fix: {_ARRAY_FIX}, of {row[2]} axes."
+            )
+        return np.zeros((array, *lanes), dtype)
+    try:
+        return int(value)
+    except ValueError:
+        raise vyre.ArgumentError(f"number `{name}` is no integer, got `{value[:80]}`. Fix: write {name}=5.") from None
+
+
+def _check_outputs(chosen: argparse.Namespace, what: str, memory: str, written: list[str]) -> None:
+    for name, path in chosen.outputs:
+        if name not in written:
+            there = f"one of {', '.join(written)}" if written else f"none: the {what} writes no {memory}"
+            raise vyre.ArgumentError(f"the {what} writes no {memory} `{name[:80]}`. Fix: name {there}.")
+        check_writable(path)
+
+
+def _shown(chosen: argparse.Namespace, outputs: dict[str, np.ndarray]) -> int:
     kept = dict(chosen.outputs)
     for name, path in kept.items():
         write_atomically(path, _saved(outputs[name]))

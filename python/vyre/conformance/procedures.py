@@ -23,6 +23,7 @@ from vyre import _core
 from vyre._array import _NUMPY
 from vyre._core import DataType, Procedure
 from vyre._files import as_path, unreadable, write_atomically
+from vyre._procedure.by_name import submit_by_name
 from vyre._text import as_count, shown
 from vyre.conformance.certificate import (
     MOST_BYTES,
@@ -411,23 +412,12 @@ def _run(
 def _called(
     procedure: Procedure, inputs: Mapping[str, np.ndarray], numbers: Mapping[str, int], place: Target
 ) -> dict[str, np.ndarray]:
-    interface = _core._procedure_interface(procedure, True)
-    given = {name: _core._array(array, place.backend, place.index) for name, array in inputs.items()}
-    beside = next(iter(given.values()), None)
-    if beside is None:
-        beside = _core._empty([0], np.dtype(np.uint32), place.backend, place.index)
-    outputs = [name for kind, name, _, _ in interface if kind == "output"]
-    words = [
-        numbers[name] & 0xFFFFFFFF if element is DataType.I32 else int(numbers[name])
-        for kind, name, element, _ in _core._procedure_interface(procedure)
-        if kind == "number"
-    ]
-    made = _core._run_procedure(
-        procedure, list(given.values()), words, [None] * len(outputs), beside.backend, beside.device
-    )
-    results = {name: given[name] for kind, name, _, _ in interface if kind == "in_out"}
-    results.update(zip(outputs, made, strict=True))
-    return {name: array.numpy() for name, array in results.items()}
+    words = []
+    for kind, name, element, _ in _core._procedure_interface(procedure):
+        if kind == "number":
+            words.append(numbers[name] & 0xFFFFFFFF if element is DataType.I32 else int(numbers[name]))
+    given = [_core._array(array, place.backend, place.index) for array in inputs.values()]
+    return submit_by_name(procedure, given, words, place.backend, place.index)
 
 
 def _differences(given: ProcedureCertificate, again: ProcedureCertificate) -> Iterator[str]:

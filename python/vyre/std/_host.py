@@ -16,6 +16,7 @@ from vyre._devices import check_backend
 from vyre._dtype_names import dtype_name
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.recorder import active
+from vyre._procedure.sizes import known_difference
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._recorded import RecordedArray, recorded
@@ -138,9 +139,8 @@ def is_empty(x: Any) -> bool:
 
 
 def differ(a: Any, b: Any, axis_of_a: int = 0, axis_of_b: int = 0) -> bool:
-    """Whether two arrays are known to have other lengths; those of a procedure's arrays are seldom known."""
-    extents = a.shape[axis_of_a], b.shape[axis_of_b]
-    return all(isinstance(each, int) for each in extents) and extents[0] != extents[1]
+    """Whether two arrays are known to differ in length: n and n - 1 of a procedure are, and those of two inputs not."""
+    return known_difference(a.shape[axis_of_a], b.shape[axis_of_b]) not in (None, 0)
 
 
 def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> Any:

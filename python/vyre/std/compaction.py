@@ -109,8 +109,8 @@ def _selected(function: str, rest_too: bool, x: Any, mask: Any, backend: Any, de
     same_place(where, place, x, mask)
     if differ(mask, x):
         raise BindingError(
-            f"argument `mask` of {where} must have one element for each of the {len(x)} of `x`, got {len(mask)}. "
-            "Fix: pass arrays of one length."
+            f"argument `mask` of {where} must have one element for each of the {x.shape[0]} of `x`, got "
+            f"{mask.shape[0]}. Fix: pass arrays of one length."
         )
     words, element = unsigned(x)
     y, count = compactor(element, kind, rest_too)(place.array(words), place.array(mask))

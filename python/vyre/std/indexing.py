@@ -130,8 +130,8 @@ def _given(
         )
     if differ(values, index):
         raise BindingError(
-            f"argument `values` of {where} must have one value for each of the {len(index)} indices, got "
-            f"{len(values)}. Fix: pass arrays of one length."
+            f"argument `values` of {where} must have one value for each of the {index.shape[0]} indices, got "
+            f"{values.shape[0]}. Fix: pass arrays of one length."
         )
     return out, index, values, place
 

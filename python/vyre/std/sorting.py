@@ -122,8 +122,8 @@ def sort_pairs(
     compared, key, flip, where = _keys_of(keys, "sort_pairs", descending, backend, device, values)
     if differ(values, keys):
         raise BindingError(
-            f"argument `values` of vyre.std.sort_pairs must have one value for each of the {len(keys)} keys, got "
-            f"{len(values)}. Fix: pass arrays of one length."
+            f"argument `values` of vyre.std.sort_pairs must have one value for each of the {keys.shape[0]} keys, got "
+            f"{values.shape[0]}. Fix: pass arrays of one length."
         )
     carried, value = unsigned(values)
     made = sorter(key, value)(compared, recorded(carried), flip, **where)

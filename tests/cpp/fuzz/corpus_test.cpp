@@ -9,6 +9,7 @@
 #include <map>
 
 #include "fuzz/targets.hpp"
+#include "support/random_procedure.hpp"
 #include "support/sample_programs.hpp"
 
 namespace vyre::test::fuzz {
@@ -47,6 +48,15 @@ std::map<std::string, std::string> samples_of(const std::string& target) {
     if (target == "validate") add(name, tagged(Form::Bytes, bytes));
     if (target == "whole_path") add(name, tagged(Form::Text, text));
   };
+  if (target == "procedure") {
+    const auto add_procedure = [&](const std::string& name, const ir::Procedure& procedure) {
+      add(name + "_text", tagged(Form::Text, ir::to_text(procedure)));
+      add(name + "_bytes", tagged(Form::Bytes, procedure.bytes()));
+    };
+    add_procedure("sample", sample_procedure());
+    for (std::uint64_t seed = 0; seed < 6; ++seed) add_procedure("random_" + std::to_string(seed), random_procedure(seed, 4 + 2 * seed));
+    return files;
+  }
   for (const SampleProgram& sample : sample_programs()) add_program(sample.name, sample.program);
   for (std::uint64_t seed = 0; seed < 4; ++seed) add_program("random_" + std::to_string(seed), random_program(seed, 10 + 10 * seed));
   if (target == "validate" || target == "whole_path") {

@@ -22,12 +22,15 @@
 #include "vyre/emit/wgsl/emit.hpp"
 #include "vyre/ir/parse.hpp"
 #include "vyre/ir/print.hpp"
+#include "vyre/ir/procedure_parse.hpp"
+#include "vyre/ir/procedure_print.hpp"
 #include "vyre/ir/wire.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/reference/reference.hpp"
 #include "vyre/transform/passes.hpp"
+#include "vyre/validate/valid_procedure.hpp"
 #include "vyre/validate/validate.hpp"
 #if VYRE_HAS_SPIRV
 #include "vyre/emit/spirv/emit.hpp"
@@ -205,10 +208,33 @@ inline void whole_path(std::string_view input) {
   require(!here || !there || *here == *there, "the cpu backend gives other bytes:\n" + ir::to_text(*program));
 }
 
+// The first byte says whether the others are a procedure's bytes or its text. Either is a procedure or a ParseError, within the bound on
+// memory; a procedure has an answer from the rules, and one that keeps them survives its text form.
+inline void procedure(std::string_view input) {
+  if (input.empty()) return;
+  const bool is_text = static_cast<unsigned char>(input.front()) % 2 == static_cast<unsigned char>(Form::Text);
+  input.remove_prefix(1);
+  std::optional<ir::Procedure> read;
+  within(static_cast<std::ptrdiff_t>(256 * input.size() + (std::size_t{1} << 20)), "reading a procedure", input.size(), [&] {
+    try {
+      read = is_text ? ir::parse_procedure(input) : ir::procedure_from_bytes(std::as_bytes(std::span(input)));
+    } catch (const ParseError&) {
+    }
+  });
+  if (!read) return;
+  require(is_text || read->bytes() == input, "the procedure has other bytes than it was read from");
+  const validate::ProcedureVerdict verdict = validate::validate(*read, sample_ops());
+  require(verdict.procedure.has_value() == verdict.diagnostics.empty(), "a procedure is valid, or it is said why not");
+  const std::string text = ir::to_text(*read);
+  // Bytes may name two arrays alike, which a rule refuses and a text cannot say.
+  if (is_text || verdict.procedure) require(ir::parse_procedure(text) == *read, "the printed procedure reads back as another one");
+}
+
 struct Target {
   const char* name;
   void (*run)(std::string_view);
 };
-inline constexpr Target kTargets[] = {{"parse", parse}, {"from_bytes", from_bytes}, {"validate", validate}, {"whole_path", whole_path}};
+inline constexpr Target kTargets[] = {
+    {"parse", parse}, {"from_bytes", from_bytes}, {"validate", validate}, {"whole_path", whole_path}, {"procedure", procedure}};
 
 }  // namespace vyre::test::fuzz

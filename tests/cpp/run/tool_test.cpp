@@ -14,6 +14,7 @@
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/ir/procedure.hpp"
+#include "vyre/ir/procedure_print.hpp"
 
 namespace vyre::test {
 namespace {
@@ -64,13 +65,14 @@ class Tool : public testing::Test {
 };
 
 TEST_F(Tool, runs_a_procedure_from_a_file) {
-  const std::string bytes = scaled().bytes();
+  const std::string bytes = scaled().bytes(), source = ir::to_text(scaled());
   write("scaled.vyre", bytes.data(), bytes.size());
+  write("scaled.txt", source.data(), source.size());
   const Words x = {1, 2, 3, 4, 5, 6}, n = {10};
   write("x.bin", x.data(), 24);
   write("n.bin", n.data(), 4);
-  for (const std::string backend : {"cpu", "reference"}) {
-    const auto [status, text] = run("scaled.vyre --backend " + backend + " x=x.bin:2,3 n=n.bin=m.bin times=7 y=y.bin");
+  for (const std::string file : {"scaled.vyre --backend cpu", "scaled.txt --backend cpu", "scaled.txt --backend reference"}) {
+    const auto [status, text] = run(file + " x=x.bin:2,3 n=n.bin=m.bin times=7 y=y.bin");
     EXPECT_EQ(text,
               "n: u32 (1,), 4 bytes: 10000000\n"
               "y: u32 (2, 3), 24 bytes: 070000000e000000150000001c000000...\n");
@@ -85,12 +87,22 @@ TEST_F(Tool, says_what_is_wrong_with_its_arguments) {
   const std::string bytes = scaled().bytes();
   write("scaled.vyre", bytes.data(), bytes.size());
   write("x.bin", "12345", 5);
+  const std::string wrong = "vyre 1\nprocedure p\noutput y: u32[1]\nreturn y\n", misspelt = "vyre 1\nprocedure p\nclaer y\n";
+  write("wrong.txt", wrong.data(), wrong.size());
+  write("misspelt.txt", misspelt.data(), misspelt.size());
   const std::string usage = "vyre-run FILE [--backend NAME] [--device K] [NAME=VALUE ...]";
-  const std::array<std::pair<std::string, std::string>, 6> cases = {
+  const std::array<std::pair<std::string, std::string>, 9> cases = {
       {{"", "no procedure is named. Fix: write " + usage + "."},
        {"scaled.vyre -v", "argument `-v` is not understood. Fix: write " + usage + "."},
        {"missing.vyre", "file `missing.vyre` cannot be read. Fix: name a file that is there."},
        {"scaled.vyre", "`times` has no value. Fix: write times=VALUE, as in " + usage + "."},
+       {"wrong.txt", "P011 at arrays[0]: no step writes output `y`. Fix: write it, or make it with vyre.scratch(..., zeros=True)."},
+       {"misspelt.txt",
+        "line 3, column 1: expected a step or a declaration, found `claer`. Fix: begin the line with dispatch, invoke, repeat, when, "
+        "swap, clear, return, number, input, in_out, output, scratch, table, program, procedure or `%<number> =`."},
+       {"x.bin",
+        "line 1, column 1: expected `vyre` and the version of the text form, found `12345`. Fix: start the text with the line "
+        "`vyre 1`."},
        {"scaled.vyre times=x", "times must be a number from 0 to 2^64 - 1, got `x`. Fix: write times=5."},
        {"scaled.vyre times=5 x=x.bin:1,1",
         "file `x.bin` has 5 bytes, which are no array of u32 with 2 axes for `x`. Fix: write x=FILE:LENGTH,LENGTH."}}};

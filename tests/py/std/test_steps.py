@@ -253,6 +253,57 @@ def test_what_a_step_cannot_take_is_told(body: Any, message: str) -> None:
     assert str(error.value).endswith(message)
 
 
+@pytest.mark.parametrize(
+    ("body", "message"),
+    [
+        (
+            lambda x, y: std.sort_pairs(x, x[1:]),
+            "argument `values` of vyre.std.sort_pairs must have one value for each of the length(x) keys, got "
+            "length(x) - 1. Fix: pass arrays of one length.",
+        ),
+        (
+            lambda x, y: std.compact(vyre.scratch(u32, 10, zeros=True), np.ones(11, np.uint8)),
+            "argument `mask` of vyre.std.compact must have one element for each of the 10 of `x`, got 11. "
+            "Fix: pass arrays of one length.",
+        ),
+        (
+            lambda x, y: std.scatter(
+                vyre.scratch(u32, 4, zeros=True), x, vyre.scratch(u32, x.length * 2 - x.length + 2, zeros=True)
+            ),
+            "argument `values` of vyre.std.scatter must have one value for each of the length(x) indices, got "
+            "((length(x) * 2) - length(x)) + 2. Fix: pass arrays of one length.",
+        ),
+        (
+            lambda x, y: std.matmul(
+                vyre.scratch(u32, 3, x.length, zeros=True), vyre.scratch(u32, 1 + x.length, 3, zeros=True)
+            ),
+            "argument `b` of vyre.std.matmul must have length(x) rows, one for each column of `a`, got shape "
+            "(1 + length(x), 3). Fix: pass a matrix of shape (length(x), n).",
+        ),
+        (
+            lambda x, y: vyre.swap(vyre.scratch(u32, x.length), vyre.scratch(u32, x.length - 1)),
+            "vyre.swap exchanges `scratch` of shape (length(x),) and `scratch1` of shape (length(x) - 1,). "
+            "Fix: make both with the same shape.",
+        ),
+    ],
+)
+def test_lengths_that_are_known_to_differ_are_told_when_the_body_is_recorded(body: Any, message: str) -> None:
+    with pytest.raises((ArgumentError, BindingError)) as error:
+        _recorded(body)
+    assert str(error.value) == message
+
+
+def test_lengths_that_may_agree_are_taken() -> None:
+    @vyre.procedure
+    def inner(x: In[u32], y: In[u8], n: u32) -> Any:
+        a, b = vyre.scratch(u32, n, zeros=True), vyre.scratch(u32, x.length + 1 - 1, zeros=True)
+        vyre.swap(a, b)
+        return std.compact(x, y)[0], std.sort_pairs(x, b)[1], a
+
+    x = np.arange(5, dtype=np.uint32)
+    assert inner(x, np.array([1, 0, 0, 0, 1], np.uint8), 5, backend="cpu")[0][:2].tolist() == [0, 4]
+
+
 def test_a_report_names_the_line_that_calls_the_library() -> None:
     @vyre.procedure
     def unwritten(x: In[u32]) -> Any:

@@ -1,0 +1,103 @@
+"""Calls of a Procedure that is a value, read from text or bytes for instance: its arrays and numbers by name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from vyre import _core
+from vyre._array import _NUMPY
+from vyre._core import Array, DataType
+from vyre._default import place
+from vyre._text import shown
+from vyre.errors import BindingError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from vyre._core import Procedure
+
+__all__ = ["by_name", "run_by_name", "submit_by_name"]
+
+
+def run_by_name(
+    procedure: Procedure, inputs: Mapping[str, Any], backend: str | None, device: Any
+) -> dict[str, np.ndarray]:
+    """The in_outs and outputs of one call, by name."""
+    procedure.check()
+    arrays, numbers = by_name(procedure, inputs, "argument `inputs` of vyre.run", *place(backend, device))
+    return submit_by_name(procedure, arrays, numbers, *place(backend, device))
+
+
+def submit_by_name(
+    procedure: Procedure, arrays: Sequence[Array], numbers: Sequence[int], backend: Any, device: Any
+) -> dict[str, np.ndarray]:
+    """The in_outs and outputs of a call with arrays and numbers in the order of the interface; it changes its in_outs.
+
+    Without an array the backend and the device say where it runs.
+    """
+    interface = _core._procedure_interface(procedure, True)
+    beside = arrays[0] if arrays else _core._empty([0], np.dtype(np.uint32), backend, device)
+    outputs = [name for kind, name, _, _ in interface if kind == "output"]
+    made = _core._run_procedure(procedure, arrays, numbers, [None] * len(outputs), beside.backend, beside.device)
+    given = [(kind, name) for kind, name, _, _ in interface if kind != "output"]
+    found = {name: array for (kind, name), array in zip(given, arrays, strict=True) if kind == "in_out"}
+    found.update(zip(outputs, made, strict=True))
+    return {name: array.numpy() for name, array in found.items()}
+
+
+def by_name(
+    procedure: Procedure, inputs: Mapping[str, Any], where: str, backend: Any = "reference", device: Any = None
+) -> tuple[list[Array], list[int]]:
+    """New arrays of a device and numbers, in the order of the interface.
+
+    Raises: BindingError, for a name that the procedure has not, or that is missing, and for values that do not fit.
+    """
+    state = {name: (kind, element, axes) for kind, name, element, axes in _core._procedure_interface(procedure)}
+    for name in inputs:
+        if name not in state:
+            meant = _core._did_you_mean(name, list(state))
+            names = ", ".join(f"`{each}`" for each in state) or "none"
+            raise BindingError(
+                f"procedure `{procedure.name}` has no input {shown(name)}{meant}. Fix: its inputs are {names}."
+            )
+    arrays: list[Array] = []
+    numbers: list[int] = []
+    for name, (kind, element, axes) in state.items():
+        if name not in inputs:
+            raise BindingError(f"{where} misses `{name}` of procedure `{procedure.name}`. Fix: add {name!r} to it.")
+        if kind == "number":
+            numbers.append(_number(procedure, name, element, inputs[name]))
+        else:
+            host = _array(procedure, name, element, axes, inputs[name])
+            arrays.append(_core._array(host, backend, device))
+    return arrays, numbers
+
+
+def _number(procedure: Procedure, name: str, element: DataType, value: Any) -> int:
+    low, high = {DataType.I32: (-(2**31), 2**31 - 1), DataType.U64: (0, 2**64 - 1), DataType.Bool: (0, 1)}.get(
+        element, (0, 2**32 - 1)
+    )
+    whole = int(value) if isinstance(value, (int, np.integer, np.bool_)) else None
+    if whole is None or not low <= whole <= high:
+        raise BindingError(
+            f"number `{name}` of procedure `{procedure.name}` must be an integer from {low} to {high}, got "
+            f"{shown(value)}. Fix: write an integer in that range."
+        )
+    return whole & 0xFFFFFFFF if element is DataType.I32 else whole
+
+
+def _array(procedure: Procedure, name: str, element: DataType, axes: int, value: Any) -> np.ndarray:
+    dtype, lanes = _NUMPY[element]
+    where = f"array `{name}` of procedure `{procedure.name}`"
+    if isinstance(value, Array):
+        value = value.numpy()
+    if not isinstance(value, np.ndarray) or value.dtype.name != dtype or not value.dtype.isnative:
+        raise BindingError(
+            f"{where} must be an array of {dtype}, got {shown(value)}. Fix: pass a numpy array of that dtype."
+        )
+    if value.ndim != axes + len(lanes) or value.shape[axes:] != lanes:
+        wanted = f"{axes} ax{'is' if axes == 1 else 'es'}{f' and a last one of {lanes[0]}' if lanes else ''}"
+        raise BindingError(f"{where} must have {wanted}, got shape {value.shape}. Fix: reshape it.")
+    return np.ascontiguousarray(value)

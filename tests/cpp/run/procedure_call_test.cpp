@@ -1,0 +1,169 @@
+// Valid procedures, planned and run from C++ without anything between.
+#include "vyre/run/procedure_call.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "support/places.hpp"
+#include "support/run_program.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/ir/procedure_parse.hpp"
+#include "vyre/run/backends.hpp"
+#include "vyre/run/registry.hpp"
+
+namespace vyre::test {
+namespace {
+
+using run::HostArray;
+using run::Shape;
+
+// y = x * times + k and z += 1, with the constants of a table, in an invocation.
+constexpr std::string_view kText = R"(vyre 1
+procedure "outer"
+number times: u32
+number k: bool
+input x: u32[]
+in_out z: u32[]
+scratch a: u32[length(x)]
+output y: u32[length(x)]
+program 0 {
+  vyre 1
+  workgroup_size 64 1 1
+  buffer x: read u32 binding 0
+  buffer y: read_write u32 binding 1
+  buffer numbers: uniform u32 binding 2
+  y[gid.x] = (x[gid.x] * numbers[0]) + numbers[1]
+}
+procedure 7 {
+  vyre 1
+  procedure "inner"
+  in_out z: u32[]
+  table ones: u32[2] {
+    00000001 00000001
+  }
+  program 0 {
+    vyre 1
+    workgroup_size 64 1 1
+    buffer x: read u32 binding 0
+    buffer y: read_write u32 binding 1
+    y[gid.x] = y[gid.x] + x[gid.x]
+  }
+  dispatch add program 0 (ones, z) workgroups (1, 1, 1)
+}
+dispatch scale program 0 (x, a, words(times, k)) workgroups (ceil_div(length(x), 64), 1, 1)
+when 0 < length(z) {
+  invoke inner procedure 7 (z)
+}
+dispatch copy program 0 (a, y, words(1, 0)) workgroups (ceil_div(length(x), 64), 1, 1)
+return y, z
+)";
+
+validate::ValidProcedure valid(std::string_view text) {
+  validate::ProcedureVerdict verdict = validate::validate(ir::parse_procedure(text), run::registered_ops());
+  if (!verdict.procedure) throw ValidationError(verdict.diagnostics);
+  return *verdict.procedure;
+}
+HostArray array(const Words& words) {
+  HostArray made{{words.size()}, std::vector<std::byte>(4 * words.size())};
+  std::memcpy(made.bytes.data(), words.data(), made.bytes.size());
+  return made;
+}
+Words words(const HostArray& array) {
+  Words made(array.bytes.size() / 4);
+  std::memcpy(made.data(), array.bytes.data(), array.bytes.size());
+  return made;
+}
+
+TEST(ProcedureCall, runs_a_procedure_that_was_read_from_text) {
+  const validate::ValidProcedure procedure = valid(kText);
+  at_every_place([&](const Place& place) {
+    const std::vector<HostArray> given = {array({1, 2, 3}), array({10, 20, 30})};
+    const std::vector<std::uint64_t> numbers = {5, 1};
+    const std::vector<HostArray> results = run::run(procedure, given, numbers, *place.backend, place.device.value_or(0));
+    ASSERT_EQ(results.size(), 2u);
+    EXPECT_EQ(words(results[0]), (Words{11, 21, 30}));
+    EXPECT_EQ(words(results[1]), (Words{6, 11, 16}));
+    EXPECT_EQ(results[1].shape, Shape{3});
+    EXPECT_EQ(words(given[1]), (Words{10, 20, 30}));
+  });
+}
+
+TEST(ProcedureCall, plans_once_for_other_numbers_in_words) {
+  const validate::ValidProcedure procedure = valid(kText);
+  run::Backend& cpu = *run::find_backend("cpu");
+  const std::vector<Shape> shapes = {{2}, {0}};
+  const auto planned = run::plan(procedure, shapes, std::vector<std::uint64_t>{0, 0}, cpu);
+  EXPECT_EQ(planned->shapes(), (std::vector<Shape>{{2}, {0}, {2}}));
+  for (const std::uint64_t times : {3, 4}) {
+    std::vector<std::unique_ptr<run::Storage>> storages;
+    std::vector<run::StorageView> views;
+    for (const std::uint64_t bytes : {8, 0, 8}) {
+      storages.push_back(cpu.allocate(0, bytes, true));
+      views.push_back({storages.back().get(), 0, bytes});
+    }
+    const Words x = {1, 2};
+    storages[0]->write(0, std::as_bytes(std::span(x)), {});
+    planned->submit(views, std::vector<std::uint64_t>{times, 0}, {});
+    Words y(2);
+    storages[2]->read(0, std::as_writable_bytes(std::span(y)), {});
+    EXPECT_EQ(y, (Words{static_cast<std::uint32_t>(times), static_cast<std::uint32_t>(2 * times)}));
+  }
+}
+
+TEST(ProcedureCall, says_what_does_not_fit_the_procedure) {
+  const validate::ValidProcedure procedure = valid(kText);
+  run::Backend& cpu = *run::find_backend("cpu");
+  const auto refusal = [&](const std::vector<HostArray>& arrays, const std::vector<std::uint64_t>& numbers) -> std::string {
+    try {
+      run::run(procedure, arrays, numbers, cpu);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "no error";
+  };
+  const HostArray one = array({1});
+  EXPECT_EQ(refusal({one, one}, {1, 1}), "no error");
+  EXPECT_EQ(refusal({one}, {1, 1}), "procedure `outer` takes 2 arrays, got 1. Fix: pass one for each input and in_out.");
+  EXPECT_EQ(refusal({one, one}, {1}), "procedure `outer` takes 2 numbers, got 1. Fix: pass one for each.");
+  EXPECT_EQ(refusal({one, one}, {std::uint64_t{1} << 32, 1}),
+            "number `times` of procedure `outer` is 4294967296, and a u32 is at most 4294967295. Fix: pass a number from 0 to 4294967295.");
+  EXPECT_EQ(refusal({one, one}, {1, 2}), "number `k` of procedure `outer` is 2, and a bool is at most 1. Fix: pass a number from 0 to 1.");
+  EXPECT_EQ(refusal({{{1, 1}, one.bytes}, one}, {1, 1}),
+            "array `x` of procedure `outer` has 1 axes, got shape (1, 1). Fix: pass one length for each axis.");
+  EXPECT_EQ(refusal({{{2}, one.bytes}, one}, {1, 1}),
+            "array `x` of procedure `outer` has 4 bytes, and its shape (2,) asks for 8. Fix: pass all its elements.");
+}
+
+// Whatever the bytes are: what is read and valid is planned, or refused by an error that says why.
+TEST(ProcedureCall, survives_damaged_procedures) {
+  const ir::Procedure procedure = ir::parse_procedure(kText);
+  run::Backend& reference = *run::find_backend("reference");
+  int planned = 0;
+  for (std::size_t at = 0; at < procedure.bytes().size(); ++at) {
+    for (int bit = 0; bit < 8; ++bit) {
+      std::string bytes = procedure.bytes();
+      bytes[at] = static_cast<char>(bytes[at] ^ (1 << bit));
+      try {
+        const ir::Procedure read = ir::procedure_from_bytes(std::as_bytes(std::span(bytes)));
+        const validate::ProcedureVerdict verdict = validate::validate(read, run::registered_ops());
+        if (!verdict.procedure) continue;
+        std::vector<Shape> shapes;
+        for (const ir::ArrayId id : read.interface()) {
+          const ir::ArrayDecl& array = read.arrays()[id];
+          if (array.role != ir::ArrayRole::Output) shapes.push_back(Shape(array.axes, 3));
+        }
+        run::plan(*verdict.procedure, shapes, std::vector<std::uint64_t>(read.numbers().size(), 1), reference);
+        ++planned;
+      } catch (const Error& error) {
+        EXPECT_NE(std::string_view(error.what()).find(". Fix: "), std::string_view::npos) << error.what();
+      }
+    }
+  }
+  EXPECT_GT(planned, 100);
+}
+
+}  // namespace
+}  // namespace vyre::test
