@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from typing import TYPE_CHECKING
 
 from vyre import _core
@@ -100,7 +101,12 @@ def array(
             f"got {host.shape}. "
             f"Fix: write .reshape(-1, {_NUMPY[dtype][1][0]})."
         )
-    return _core._array(host, *place(backend, device))
+    made = _core._array(host, *place(backend, device))
+    if "logging" in sys.modules:
+        from vyre import _log
+
+        _log.debug("vyre.array copied %d bytes to %s", host.nbytes, made.backend)
+    return made
 
 
 def empty(

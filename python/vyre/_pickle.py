@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from vyre import _core
+from vyre import _core, _log
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -55,6 +55,7 @@ def with_operations(rebuild: Callable[[bytes], Any], data: bytes, *specs: _core.
 
     for spec in specs:
         ops.register(spec)
+        _log.debug("operation %s@%d came with a pickle", spec.id, spec.version)
     return rebuild(data)
 
 

@@ -1,6 +1,5 @@
 """`await array` and `await graph`: other tasks run meanwhile, cancelling ends the wait, and errors arrive."""
 
-# ruff: noqa: E501  (messages stand whole)
 from __future__ import annotations
 
 import asyncio
