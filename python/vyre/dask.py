@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from vyre._kernel.shipped import HostCall, ShippedKernel
     from vyre._ways import Runner, Way
 
-__all__ = ["DisagreementError", "OneDevice", "Task", "place", "run", "task"]
+__all__ = ["DisagreementError", "OneDevice", "Place", "Task", "place", "run", "task"]
 
 _PLUGIN = "vyre-one-device"
 _OTHER_WORKER = "another worker"

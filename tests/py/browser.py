@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import contextlib
+import fcntl
 import json
 import os
 import select
@@ -35,10 +36,10 @@ class Browser:
         command = chromium()
         assert command is not None, "there is no Chromium here. Fix: .ci/setup packages-slow"
         self._profile = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        own_read, its_write = os.pipe()
-        its_read, own_write = os.pipe()
-        self._read, self._write = own_read, own_write
-        # The browser reads at descriptor 3 and writes at 4. A shell puts the pipes there.
+        self._read, at_write = os.pipe()
+        at_read, self._write = os.pipe()
+        # The browser reads at descriptor 3 and writes at 4. A shell puts the pipes there, from numbers beyond these.
+        its_read, its_write = (fcntl.fcntl(each, fcntl.F_DUPFD, 10) for each in (at_read, at_write))
         line = f'exec "$@" 3<&{its_read} 4>&{its_write} {its_read}<&- {its_write}>&-'
         self._process = subprocess.Popen(
             [
@@ -50,8 +51,8 @@ class Browser:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        os.close(its_read)
-        os.close(its_write)
+        for each in (at_read, at_write, its_read, its_write):
+            os.close(each)
         self._number, self._rest, self._session = 0, b"", None
         self.events: list[dict[str, Any]] = []
         target = self.call("Target.createTarget", url="about:blank")["targetId"]

@@ -6,8 +6,10 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import pickle
+import re
 import subprocess
 import sys
+from pathlib import Path
 
 import dask.array
 import distributed
@@ -245,6 +247,15 @@ def test_functions_that_differ_are_told_without_a_value():
     )
     again = pickle.loads(pickle.dumps(raised.value))
     assert (str(again), again.places, again.divergence) == (str(raised.value), raised.value.places, None)
+
+
+# --- documents ---
+
+
+def test_every_name_has_an_entry_in_the_reference():
+    text = (Path(__file__).parents[2] / "docs" / "api" / "dask.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"auto(?:class|function):: (\w+)", text)) == {*vyre.dask.__all__}
+    assert all(getattr(vyre.dask, name).__doc__ for name in vyre.dask.__all__)
 
 
 # --- mistakes ---
