@@ -50,6 +50,28 @@ def _is_numpy(kind: type) -> bool:
     return issubclass(kind, (np.ndarray, np.generic))
 
 
+class _Producer:
+    """An array as numpy asks it for its memory: by the newest protocol that the array speaks.
+
+    numpy takes every TypeError for that of a producer without the arguments of DLPack 1.0, and asks again without them.
+    A producer that refuses an array by a TypeError, as pyarrow does, would be asked for what it warns of.
+    """
+
+    def __init__(self, values: Any) -> None:
+        self._values = values
+
+    def __dlpack__(self, **asked: Any) -> Any:
+        try:
+            return self._values.__dlpack__(**asked)
+        except TypeError as error:
+            if asked and "keyword" in str(error):
+                return self._values.__dlpack__()
+            raise BufferError(str(error)) from error
+
+    def __dlpack_device__(self) -> Any:
+        return self._values.__dlpack_device__()
+
+
 def from_dlpack(values: Any, where: str, error: type[Exception]) -> np.ndarray:
     """The memory of an array of another library as a numpy array, without a copy.
 
@@ -72,7 +94,7 @@ def from_dlpack(values: Any, where: str, error: type[Exception]) -> np.ndarray:
             f"Fix: write {copied}, which copies it to the host."
         )
     try:
-        return np.from_dlpack(values)
+        return np.from_dlpack(_Producer(values))
     # A producer may raise anything: pyarrow has classes of its own for nulls, torch RuntimeError for gradients.
     except Exception as raised:
         raise error(

@@ -71,6 +71,12 @@ def reduced_spec(spec: _core.OpSpec) -> tuple[Any, ...]:
     )
 
 
+def _arguments_of(node: Any) -> tuple[Any, ...]:
+    """What the pickle of a statement is made again of."""
+    arguments: tuple[Any, ...] = node.__reduce__()[1]
+    return arguments
+
+
 # The bodies, in binary form, of specs that were made again and share fewer expressions than what they were made of.
 _BODIES: dict[_core.OpSpec, bytes] = {}
 
@@ -102,7 +108,7 @@ def op_spec(
     if body is not None:
         # The last statement binds the result, and the binary form of an expression is that of such a statement.
         *statements, last = program(body).entry
-        result = expr(last.__reduce__()[1][0])  # type: ignore[index]
+        result = expr(_arguments_of(last)[0])
     made = _core.OpSpec(id, signature, parameters=parameters, body=statements, result=result, version=version, **others)
     if body is not None and made.body is not None and made.body.to_bytes() != body:
         # What the result shared with statements before it is evaluated once more: the values are the same.

@@ -162,11 +162,12 @@ def place() -> Place:
     >>> place()
     Place(backend=None, device=None)
     """
+    worker: str | None
     try:
         worker = distributed.get_worker().id
     except ValueError:  # this is no task: `client.run` asks between tasks
         worker = next(iter(_PLACES)) if len(_PLACES) == 1 else None
-    return _PLACES.get(worker, Place(None, None))
+    return Place(None, None) if worker is None else _PLACES.get(worker, Place(None, None))
 
 
 def _shown(where: Place) -> str:
@@ -259,7 +260,7 @@ def _disagreement(
     _log.warning("`%s` gave other bytes on %s than on %s: %s", name, one, other, difference)
     # bisect names functions by their names.
     backend, against = (_named(label, runner) for label, runner in ways.items())
-    divergence = bisect(call.program, call.inputs, call.workgroups, backend=backend, against=against, timeout=timeout)  # type: ignore[call-overload]
+    divergence = bisect(call.program, call.inputs, call.workgroups, backend=backend, against=against, timeout=timeout)
     if divergence is None:
         found = "They agree when the call is made again: one of them did not compute what it does otherwise."
         fix = "certify both devices: `vyre conform`, and `vyre.repeat` of the program"
@@ -320,7 +321,7 @@ def task(
         if given is not None:
             way(given, argument, "vyre.dask.task", timeout)  # which refuses what is none
     if isinstance(kernel, Kernel):
-        return Task(shipped(kernel, constants), kernel.__name__, True, backend, against, timeout)
+        return Task(shipped(kernel, constants), kernel._function.__name__, True, backend, against, timeout)
     if not callable(kernel):
         raise ArgumentError(
             f"argument `kernel` of vyre.dask.task must be a kernel or a function, got {shown(kernel)}. "
@@ -411,7 +412,7 @@ def run(
 
 
 def _runs(
-    client: distributed.Client, work: Task, calls: Sequence[tuple[Any, ...]], same: dict[str, Any], twice: bool
+    client: Any, work: Task, calls: Sequence[tuple[Any, ...]], same: dict[str, Any], twice: bool
 ) -> Iterator[tuple[int, Any]]:
     """The number of each block with its result, as they come."""
     if twice and len(client.nthreads()) < 2:
@@ -421,7 +422,7 @@ def _runs(
         )
     # Each run is a key of its own: dask would give the first one's result for the second.
     waiting: dict[Any, tuple[int, _Ran | None, int]] = {}
-    done = distributed.as_completed()
+    done: Any = distributed.as_completed()  # type: ignore[no-untyped-call]
 
     def submit(number: int, first: _Ran | None, tries: int) -> None:
         where: dict[str, Any] = {}
@@ -456,7 +457,7 @@ def _runs(
             yield number, first.result
 
 
-def _others(client: distributed.Client, worker: str) -> list[str]:
+def _others(client: Any, worker: str) -> list[str]:
     """The workers beside one. Where a killed one is being replaced, this waits for what comes."""
     found = [address for address in client.nthreads() if address != worker]
     if not found:

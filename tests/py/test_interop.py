@@ -4,8 +4,12 @@
 from __future__ import annotations
 
 import gc
+import os
+import subprocess
+from pathlib import Path
 
 import numpy as np
+import pyarrow
 import pytest
 
 import vyre
@@ -13,6 +17,7 @@ from dlpack_producer import Tensor
 from places import PLACES, name_of
 from vyre import BufferDecl, Expr, In, InOut, Node, Out, Program, u32
 
+ROOT = Path(__file__).parents[2]
 X = np.arange(12, dtype=np.uint32)
 HOSTS = ["cpu", "reference"]
 
@@ -270,30 +275,30 @@ def test_a_copy_that_is_forbidden_and_needed_is_refused(place):
 
 
 def test_pyarrow():
-    pa = pytest.importorskip("pyarrow")
-    column = pa.array([1, 2, 3, 4], pa.uint32())
+    column = pyarrow.array([1, 2, 3, 4], pyarrow.uint32())
     assert doubled(column[1:], backend="cpu").tolist() == [4, 6, 8]
     assert vyre.array(column, backend="cpu").numpy().tolist() == [1, 2, 3, 4]
+    assert vyre.run(ADD, {"a": column, "out": 4}, 1, backend="cpu")["out"].tolist() == [2, 3, 4, 5]
     assert "read-only" in message(lambda: add(column, 1, backend="cpu"), vyre.BindingError)
-    found = message(lambda: doubled(pa.array([1, None], pa.uint32())), vyre.BindingError)
-    assert found.startswith("argument `x` of kernel `doubled` cannot be read through DLPack: ")
-    assert "null" in found
-    back = pa.array(np.from_dlpack(vyre.array([5, 6], dtype=u32, backend="cpu")))
+    assert message(lambda: doubled(pyarrow.array([1, None], pyarrow.uint32())), vyre.BindingError) == (
+        "argument `x` of kernel `doubled` cannot be read through DLPack: Can only use DLPack on arrays with no nulls. "
+        "Fix: pass a numpy array of its elements."
+    )
+    back = pyarrow.array(np.from_dlpack(vyre.array([5, 6], dtype=u32, backend="cpu")))
     assert back.to_pylist() == [5, 6]
 
 
-def test_torch():
-    torch = pytest.importorskip("torch")
-    tensor = torch.arange(6, dtype=torch.int32)
-    array = vyre.array(tensor, backend="cpu")
-    shared = torch.from_dlpack(array)
-    shared += 1
-    assert array.numpy().tolist() == [1, 2, 3, 4, 5, 6]
-
-
+@pytest.mark.slow
 def test_jax():
-    jax = pytest.importorskip("jax")
-    values = jax.numpy.arange(6, dtype="uint32")
-    assert doubled(values, backend="cpu").tolist() == [0, 2, 4, 6, 8, 10]
-    assert "read-only" in message(lambda: add(values, 1, backend="cpu"), vyre.BindingError)
-    assert jax.dlpack.from_dlpack(vyre.array(X, backend="cpu")).tolist() == X.tolist()
+    """In a Python of its own, because jax is large. (torch has no small wheel; the producer here does what it does.)"""
+    python = ROOT / "build" / "interop" / "bin" / "python"
+    assert python.exists(), "jax is not here. Fix: .ci/setup interop"
+    done = subprocess.run(
+        [python, ROOT / "tests" / "py" / "jax_exchange.py"],
+        env={**os.environ, "PYTHONPATH": str(Path(vyre.__file__).parents[1])},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert (done.stdout, done.returncode) == ("exchanged\n", 0), done.stderr

@@ -95,4 +95,4 @@ def shipped(kernel: Kernel, constants: Mapping[str, Any]) -> ShippedKernel:
     kernel.specialize(**constants)  # which has the messages
     traced = kernel._traced(kernel._with_defaults(dict(constants), ""))
     parameters = [each for each in kernel._parameters if each.kind != "const"]
-    return ShippedKernel(kernel.__name__, parameters, traced)
+    return ShippedKernel(kernel._function.__name__, parameters, traced)
