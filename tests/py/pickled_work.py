@@ -53,3 +53,9 @@ def adding_one(name):
     spec = OpSpec(name, OpSignature([U32], U32), parameters=["a"], result=Expr.var("a") + 1)
     value = Expr.call(ops.register(spec).id, [Expr.load("x", I)])
     return pickle.dumps(Program([BufferDecl.read_write("x", 0, U32)], (4, 1, 1), [Node.store("x", I, value)]))
+
+
+def compare_procedure(procedure):
+    """Whether two backends run it to the same bytes, and what is registered here."""
+    procedure.check()
+    return vyre.bisect(procedure, {"x": X}, backend="cpu") is None, ops.ids()

@@ -5,11 +5,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import pickle
 import re
 import subprocess
 import sys
 from pathlib import Path
+from unittest import mock
 
 import dask.array
 import distributed
@@ -46,8 +48,11 @@ def wanted(block):
 
 
 @pytest.fixture(scope="module")
-def client():
+def client(tmp_path_factory):
+    folder = str(tmp_path_factory.mktemp("locks"))
     with (
+        # Another process of these tests may have a cluster on this host: the locks of devices are apart from its.
+        mock.patch.dict(os.environ, TMPDIR=folder),
         distributed.LocalCluster(n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0") as cluster,
         distributed.Client(cluster) as made,
     ):
@@ -330,6 +335,20 @@ def test_one_worker_is_no_second_opinion():
             'argument `against="another worker"` of vyre.dask.run needs two workers, and the cluster has 1. '
             "Fix: start more worker processes."
         )
+
+
+def test_a_second_worker_that_never_comes_is_told():
+    class Alone:
+        def nthreads(self):
+            return {"tcp://one": 1}
+
+        def wait_for_workers(self, count, timeout):
+            raise TimeoutError(f"{count} in {timeout}")
+
+    assert message(lambda: vyre.dask._others(Alone(), "tcp://one"), vyre.CapabilityError) == (
+        "worker tcp://one has been alone for 60 seconds, and a second one was wanted to compare with. "
+        "Fix: start more worker processes, with nannies, which replace those that die."
+    )
 
 
 def test_what_is_missing_is_told_at_import():

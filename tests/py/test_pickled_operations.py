@@ -144,6 +144,26 @@ def test_another_operation_under_the_same_id_is_refused(elsewhere):
     )
 
 
+def test_it_travels_with_a_procedure(elsewhere):
+    @vyre.op(f"pickled.op{next(NUMBERS)}", inputs=[U32], output=U32)
+    def mixed(a):
+        return a * 9 + 4
+
+    @vyre.kernel
+    def step(x: vyre.InOut[vyre.u32]):
+        i = vyre.gid(0)
+        x[i] = mixed(x[i])
+
+    @vyre.procedure
+    def steps(x: vyre.InOut[vyre.u32]):
+        step(x)
+        step(x)
+
+    agrees, registered = elsewhere(pickled_work.compare_procedure, steps.procedure)
+    assert agrees
+    assert mixed.spec.id in registered
+
+
 def test_versions_travel_beside_each_other(elsewhere):
     name = f"pickled.op{next(NUMBERS)}"
     own_op(lambda a: a + 1, name=name)
