@@ -119,6 +119,7 @@ if TYPE_CHECKING:
     )
     from vyre._trial import try_compile
     from vyre._typed import In, InOut, Out, boolean, const, i8, i16, i32, kernel, u8, u16, u32, u64, vec2u32, vec4u32
+    from vyre._web import to_html
 else:
     u32 = DataType.U32
     i32 = DataType.I32
@@ -184,6 +185,7 @@ _LATER = {
     **dict.fromkeys(["Profile", "ProfileEvent", "ProfileRow", "profile"], "vyre._profile"),
     **dict.fromkeys(["RepeatResult", "RunDifference", "repeat"], "vyre._repeat"),
     **dict.fromkeys(["arange", "empty_like", "full", "full_like", "zeros", "zeros_like"], "vyre._creation"),
+    "to_html": "vyre._web",
     "try_compile": "vyre._trial",
     **dict.fromkeys(
         [
@@ -349,6 +351,7 @@ __all__ = [
     "std",
     "swap",
     "times",
+    "to_html",
     "trace",
     "try_compile",
     "u8",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from typing import TYPE_CHECKING
 
 from vyre import _core
@@ -46,8 +47,9 @@ def array(
     """Copy values to a device, where they stay.
 
     Args:
-        values: a numpy array of uint32, int32, uint64, bool, uint8, int8, uint16 or int16, bytes, a vyre.Array,
-            anything that speaks DLPack on the host (a torch tensor, a pyarrow array), or numbers, which need a dtype.
+        values: a numpy array of uint32, int32, uint64, bool, uint8, int8, uint16 or int16, bytes, a vyre.Array, an
+            array of another library that speaks DLPack and lies on the host (torch, jax, pyarrow), or numbers, which
+            need a dtype.
         dtype: of the array: a numpy dtype or a DataType. None takes that of ``values``. Integers of another width are
             taken where every one fits, and nothing else is converted.
         backend, device: where, as for vyre.run.
@@ -64,6 +66,7 @@ def array(
     import numpy as np
 
     from vyre import _values
+    from vyre._dlpack import from_dlpack, speaks_dlpack
 
     where = "argument `values` of vyre.array"
     if isinstance(values, np.ma.MaskedArray):
@@ -75,8 +78,8 @@ def array(
         values = np.frombuffer(values, np.uint8)
     elif isinstance(values, _core.Array):
         values = values.numpy()
-    elif not isinstance(values, (np.ndarray, np.generic)) and hasattr(values, "__dlpack__"):
-        values = _from_dlpack(values, where)
+    elif speaks_dlpack(values):
+        values = from_dlpack(values, where, ArgumentError)
     elif not hasattr(values, "dtype") and not isinstance(values, memoryview) and dtype is None:
         raise ArgumentError(
             f"{where} must be an array, or come with a dtype, got {type(values).__name__}. "
@@ -98,7 +101,12 @@ def array(
             f"got {host.shape}. "
             f"Fix: write .reshape(-1, {_NUMPY[dtype][1][0]})."
         )
-    return _core._array(host, *place(backend, device))
+    made = _core._array(host, *place(backend, device))
+    if "logging" in sys.modules:
+        from vyre import _log
+
+        _log.debug("vyre.array copied %d bytes to %s", host.nbytes, made.backend)
+    return made
 
 
 def empty(
@@ -206,17 +214,6 @@ def _as_array(values: Any, where: str) -> np.ndarray:
     except (TypeError, ValueError, OverflowError) as error:
         raise ArgumentError(
             f"{where} cannot be an array: {error}. Fix: pass numbers that it holds, all rows of one length."
-        ) from None
-
-
-def _from_dlpack(values: Any, where: str) -> np.ndarray:
-    import numpy as np
-
-    try:
-        return np.from_dlpack(values)
-    except (AttributeError, BufferError, RuntimeError, TypeError, ValueError) as error:
-        raise ArgumentError(
-            f"{where} cannot be read through DLPack: {str(error).rstrip('.')}. Fix: pass a numpy array of its elements."
         ) from None
 
 

@@ -4,7 +4,7 @@
 """
 
 import builtins
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Mapping, Sequence
 from types import CodeType
 from typing import Any, NoReturn, TypeAlias, final
 
@@ -661,6 +661,7 @@ class Array:
     __hash__: None  # type: ignore[assignment]
     # vyre._elementwise adds what follows.
     __array_ufunc__: None
+    def __await__(self) -> Generator[Any, None, Array]: ...
     def reshape(self, *shape: int | Sequence[int]) -> Array: ...
     def copy(self) -> Array: ...
     def astype(self, dtype: Any) -> Array: ...

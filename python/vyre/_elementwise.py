@@ -12,6 +12,7 @@ The class is C++'s, which takes what stands here when vyre is imported (``_core.
 from __future__ import annotations
 
 import operator
+import sys
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from vyre import _core
@@ -533,6 +534,42 @@ def _converted(array: Array, name: str) -> Array:
     return _call(program, (array,), array, np.dtype(name))
 
 
+def _as_numpy(array: Array, dtype: Any = None, *, copy: bool | None = None) -> np.ndarray[Any, Any]:
+    """What ``np.asarray(array)`` is given: a copy on every backend, so that a program means the same on each.
+
+    With ``copy=False`` it is the memory itself where the host reaches it, as DLPack gives it.
+    """
+    if copy is not False:
+        return _array_protocol(array, dtype, copy=copy)
+    from vyre._sharing import shared
+
+    return shared(array, dtype)
+
+
+_array_protocol = Array.__array__
+
+
+def _as_dlpack(array: Array, *args: Any, **kwargs: Any) -> Any:
+    """What ``from_dlpack(array)`` is given. A copy is told to the log, because nothing else shows it."""
+    made = _dlpack_protocol(array, *args, **kwargs)
+    if "logging" in sys.modules and (kwargs.get("copy") or array.backend not in _HOSTS or array.dtype.name == "bool"):
+        from vyre import _log
+
+        _log.debug("DLPack copied %d bytes of %s to the host", array.nbytes, array.backend)
+    return made
+
+
+_dlpack_protocol = Array.__dlpack__
+# The backends whose arrays lie in the host's memory.
+_HOSTS = ("cpu", "reference")
+
+
+def _await(array: Array) -> Any:
+    from vyre._awaiting import awaited  # which imports asyncio
+
+    return awaited(array)
+
+
 def _refuse_attribute(array: Array, name: str) -> NoReturn:
     from vyre._absent import refuse_attribute  # when it is asked for: `import vyre` does without
 
@@ -557,6 +594,9 @@ def _members() -> dict[str, Any]:
     members["__pos__"] = lambda array: array.copy()
     explain_methods(_Methods, "vyre.Array")
     members.update({name: member for name, member in vars(_Methods).items() if not name.startswith("_")})
+    members["__array__"] = _as_numpy
+    members["__dlpack__"] = _as_dlpack
+    members["__await__"] = _await
     members["__getattr__"] = _refuse_attribute
     # numpy's own functions would read the elements to the host, and give numpy arrays.
     members["__array_ufunc__"] = None

@@ -12,7 +12,7 @@ from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Generator
     from types import TracebackType
     from typing import Any
 
@@ -111,6 +111,12 @@ class Graph:
         Raises what failed, and DispatchTimeoutError after ``timeout`` seconds.
         """
         self._core.wait(timeout)
+
+    def __await__(self) -> Generator[Any, None, Graph]:
+        """``await graph`` waits as ``wait`` does, while other tasks of asyncio run, and gives the graph."""
+        from vyre._awaiting import awaited  # which imports asyncio
+
+        return awaited(self)
 
     def __len__(self) -> int:
         """How many calls it has."""

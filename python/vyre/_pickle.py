@@ -1,8 +1,126 @@
-"""The functions that pickles name: pickle finds a module's function by its name, and cannot find C++ methods."""
+"""The functions that pickles name: pickle finds a module's function by its name, and cannot find C++ methods.
+
+Operations of the user's travel along: what calls them is pickled with their OpSpecs, which are registered where it is
+unpickled.
+"""
 
 from __future__ import annotations
 
-from vyre import _core
+from typing import TYPE_CHECKING
+
+from vyre import _core, _log
+from vyre.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Any
+
+    from vyre.ops import Operation
+
+
+def reduced(value: Any, own: Iterable[_core.OpSpec]) -> tuple[Any, ...]:
+    """What pickle gets for a Program, a Procedure, an Expr or a Node, where operations of the user's are registered.
+
+    Args:
+        own: these operations, in the order in which they were registered: a body calls those before its own.
+    """
+    rebuild, (data,) = value.__reduce__()
+    specs = _called(data, tuple(own))
+    return (with_operations, (rebuild, data, *specs)) if specs else (rebuild, (data,))
+
+
+def _called(data: bytes, own: tuple[_core.OpSpec, ...]) -> list[_core.OpSpec]:
+    """The operations that are called in a binary form, and those that their bodies call.
+
+    The binary form holds each id as text. An operation whose id only happens to stand in it travels too, which harms
+    nothing.
+    """
+    needed = []
+    seen = [data]
+    for spec in reversed(own):
+        name = spec.id.encode()
+        if any(name in each for each in seen):
+            needed.append(spec)
+            if spec.body is not None:
+                seen.append(spec.body.to_bytes())
+    return needed[::-1]
+
+
+def with_operations(rebuild: Callable[[bytes], Any], data: bytes, *specs: _core.OpSpec) -> Any:
+    """What is rebuilt of these bytes, once the operations that it calls are registered.
+
+    Raises: ArgumentError when another operation is registered under one of their ids and versions.
+    """
+    from vyre import ops
+
+    for spec in specs:
+        ops.register(spec)
+        _log.debug("operation %s@%d came with a pickle", spec.id, spec.version)
+    return rebuild(data)
+
+
+def reduced_spec(spec: _core.OpSpec) -> tuple[Any, ...]:
+    """What pickle gets for an OpSpec: the arguments that make it again."""
+    return op_spec, (
+        spec.id,
+        spec.version,
+        spec.signature,
+        spec.parameters,
+        _body(spec),
+        {"convention": spec.convention, "summary": spec.summary, "laws": spec.laws, "examples": spec.examples},
+    )
+
+
+def _arguments_of(node: Any) -> tuple[Any, ...]:
+    """What the pickle of a statement is made again of."""
+    arguments: tuple[Any, ...] = node.__reduce__()[1]
+    return arguments
+
+
+# The bodies, in binary form, of specs that were made again and share fewer expressions than what they were made of.
+_BODIES: dict[_core.OpSpec, bytes] = {}
+
+
+def _body(spec: _core.OpSpec) -> bytes | None:
+    if spec.body is None:
+        return None
+    return _BODIES.get(spec) or spec.body.to_bytes()
+
+
+def op_spec(
+    id: str,
+    version: int,
+    signature: _core.OpSignature,
+    parameters: tuple[str, ...],
+    body: bytes | None,
+    others: dict[str, Any],
+) -> _core.OpSpec:
+    """The OpSpec of these fields: the registered one where it has the same body."""
+    try:
+        known = _core._op_get(f"{id}@{version}")
+    except ArgumentError:
+        pass
+    else:
+        if (known.signature, known.parameters, _body(known)) == (signature, parameters, body):
+            return known
+    statements: list[_core.Node] = []
+    result = None
+    if body is not None:
+        # The last statement binds the result, and the binary form of an expression is that of such a statement.
+        *statements, last = program(body).entry
+        result = expr(_arguments_of(last)[0])
+    made = _core.OpSpec(id, signature, parameters=parameters, body=statements, result=result, version=version, **others)
+    if body is not None and made.body is not None and made.body.to_bytes() != body:
+        # What the result shared with statements before it is evaluated once more: the values are the same.
+        _BODIES[made] = body
+    return made
+
+
+def operation(spec: _core.OpSpec) -> Operation:
+    """The operation, registered."""
+    from vyre import ops
+
+    return ops.Operation(ops.register(spec))
 
 
 def program(data: bytes) -> _core.Program:

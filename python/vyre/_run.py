@@ -9,7 +9,7 @@ from vyre._calls import explain_calls
 from vyre._core import Procedure
 from vyre._default import place
 from vyre._text import shown
-from vyre.errors import ArgumentError, CheckError, DeviceMemoryError
+from vyre.errors import ArgumentError, BindingError, CheckError, DeviceMemoryError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -49,9 +49,10 @@ def run(
             and `device` have a place.
         inputs: name -> array, one for each buffer that is neither Workgroup nor Private. U32 takes uint32, I32 int32,
             U64 uint64, Vec2U32 and Vec4U32 uint32 of shape (..., 2) and (..., 4), Bool bool or uint32, Bytes uint8 or
-            bytes; any C-contiguous shape. For a Uniform buffer of one element an integer, or True or False for Bool,
-            is its value. For a ReadWrite buffer a number or a shape (a tuple) stands for so many zero elements, and one
-            with a count may be left out. Inputs are never written.
+            bytes; any C-contiguous shape. An array of another library that speaks DLPack (torch, jax, pyarrow) is taken
+            as numpy's are. For a Uniform buffer of one element an integer, or True or False for Bool, is its value. For
+            a ReadWrite buffer a number or a shape (a tuple) stands for so many zero elements, and one with a count may
+            be left out. Inputs are never written.
         workgroups: counts along x, y, z (not invocations): an int or up to three of them, also a numpy array.
         backend: "reference", "cpu", "vulkan", "cuda", or None for that of vyre.default_device, else the best one here.
         device: an index into vyre.devices(), or one of its elements; either names the backend too. With `backend` an
@@ -90,7 +91,14 @@ def run(
         return run_by_name(program, inputs, backend, device)
     if check is None:
         backend, device = place(backend, device)
-        return _core._run(program, inputs, workgroups, backend, device, timeout, schedule, optimize)
+        try:
+            return _core._run(program, inputs, workgroups, backend, device, timeout, schedule, optimize)
+        except BindingError:
+            # The core knows no arrays of other libraries. Calls without one do not pay for the question.
+            taken = _from_other_libraries(inputs)
+            if taken is None:
+                raise
+        return _core._run(program, taken, workgroups, backend, device, timeout, schedule, optimize)
     if not (backend is None or (isinstance(backend, str) and backend == "reference")):
         raise ArgumentError(
             f"argument `check` of vyre.run needs the reference, got backend={shown(backend)}. "
@@ -123,6 +131,21 @@ def _refuse_options(**options: object) -> None:
                 f"argument `{name}` of vyre.run has no place for a procedure, got {shown(value)}. "
                 f"Fix: {'write vyre.check(procedure, inputs)' if name == 'check' else f'leave `{name}` out'}."
             )
+
+
+def _from_other_libraries(inputs: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The inputs with the memory of torch's, jax's and pyarrow's arrays as numpy arrays; None where there are none.
+
+    Raises: BindingError for an array whose memory the host does not read.
+    """
+    from vyre._dlpack import from_dlpack, speaks_dlpack
+
+    if not isinstance(inputs, dict) or not any(map(speaks_dlpack, inputs.values())):
+        return None
+    return {
+        name: from_dlpack(value, f"buffer {shown(name)}", BindingError) if speaks_dlpack(value) else value
+        for name, value in inputs.items()
+    }
 
 
 def _is_empty(optimize: object) -> bool:

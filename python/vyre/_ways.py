@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["Function", "Run", "differing", "first_difference", "way"]
 
 _ARGUMENTS = ("backend", "device", "schedule", "optimize")
-_COMPARED = {"vyre.bisect": "bisected", "vyre.repeat": "repeated"}
+_COMPARED = {"vyre.bisect": "bisected", "vyre.repeat": "repeated", "vyre.dask.task": "compared"}
 
 
 def way(given: Way | None, argument: str, owner: str, timeout: float | None) -> tuple[str, Runner]:

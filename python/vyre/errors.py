@@ -202,6 +202,11 @@ class DeviceLostError(DeviceError):
 class DeviceMemoryError(DeviceError, MemoryError):
     """A device has no memory left for the call."""
 
+    def __new__(cls, *args: Any) -> DeviceMemoryError:
+        # MemoryError's own, which comes first by the order of the bases, makes objects of MemoryError's layout alone.
+        # Whoever writes `cls.__new__(cls)` would get it: dask and pytest-xdist, for errors from another process.
+        return Exception.__new__(cls, *args)
+
 
 class DispatchTimeoutError(DeviceError, TimeoutError):
     """A call took longer than its ``timeout``."""

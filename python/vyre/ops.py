@@ -6,11 +6,12 @@
 
 from __future__ import annotations
 
+import copyreg
 from typing import TYPE_CHECKING
 
 from vyre import _core
 from vyre._calls import explain_calls
-from vyre._core import Convention, Expr, OpLaw, OpSignature, OpSpec
+from vyre._core import Convention, Expr, Node, OpLaw, OpSignature, OpSpec, Procedure, Program
 from vyre._text import shown
 from vyre.errors import ArgumentError
 
@@ -57,6 +58,9 @@ def ids() -> list[str]:
 def register(spec: OpSpec) -> OpSpec:
     """Register an operation for this process and return it; the same one again is no change.
 
+    A pickled Program, Procedure, Expr or Node takes the operations that it calls with it, and they are registered where
+    it is unpickled.
+
     Raises: ValidationError when its body breaks a rule (V034: it sees its arguments and constants only), ArgumentError
         when another body is registered under this id and version.
 
@@ -67,7 +71,31 @@ def register(spec: OpSpec) -> OpSpec:
     <vyre.OpSpec example.next@1 (U32) -> U32>
     """
     _core._op_register(spec)
+    if not _OWN:
+        # Until now pickles needed nothing beside their bytes.
+        for kind in (Program, Procedure, Expr, Node):
+            copyreg.pickle(kind, _reduced)
+    _OWN.setdefault((spec.id, spec.version), spec)
     return spec
+
+
+# The operations that this process has registered, in that order, by id and version.
+_OWN: dict[tuple[str, int], OpSpec] = {}
+
+
+def _reduced(value: Any) -> tuple[Any, ...]:
+    from vyre import _pickle  # when it is asked for: `import vyre` does without
+
+    return _pickle.reduced(value, _OWN.values())
+
+
+def _reduced_spec(spec: OpSpec) -> tuple[Any, ...]:
+    from vyre import _pickle
+
+    return _pickle.reduced_spec(spec)
+
+
+copyreg.pickle(OpSpec, _reduced_spec)
 
 
 class Operation:
@@ -96,10 +124,9 @@ class Operation:
         return self
 
     def __reduce__(self) -> tuple[Any, ...]:
-        raise ArgumentError(
-            "an Operation is not pickled: the other process must have registered it. "
-            "Fix: pickle its id, and write vyre.ops.Operation(vyre.ops.get(id)) there."
-        )
+        from vyre import _pickle
+
+        return _pickle.operation, (self.spec,)
 
     def __repr__(self) -> str:
         return f"<vyre operation {self.spec.id}@{self.spec.version}>"

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import vyre
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 MOST_MEMORY = 4 << 30
 # A case takes milliseconds; a machine with work for others needs patience.
 PATIENCE = 60.0
+# The tests' folder, and that of the package that is tested.
+PATH = os.pathsep.join([str(Path(__file__).parent), str(Path(vyre.__file__).parents[1])])
 
 
 @dataclass(frozen=True)
@@ -53,7 +57,7 @@ def _in_one_process(program: str, cases: Sequence[object], patience: float) -> I
     with tempfile.TemporaryDirectory() as home, tempfile.TemporaryFile("w+") as said:
         # The files that a case writes land there.
         places = {"HOME": home, "VYRE_CACHE_DIR": f"{home}/cache", "TMPDIR": home}
-        environment = os.environ | places | {"PYTHONPATH": str(Path(__file__).parent)}
+        environment = os.environ | places | {"PYTHONPATH": PATH}
         process = subprocess.Popen(
             [sys.executable, "-X", "faulthandler", "-c", program],
             stdin=subprocess.PIPE,

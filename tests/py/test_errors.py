@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from tblib import pickling_support
 
 import vyre
 from vyre import Node, Program
@@ -39,6 +40,15 @@ def test_hierarchy(name):
     if name != "ValidationError":
         assert str(error("what is wrong. Fix: this.")) == "what is wrong. Fix: this."
         assert str(pickle.loads(pickle.dumps(error("message")))) == "message"
+
+
+@pytest.mark.parametrize("name", [name for name in PARENTS if name != "ValidationError"])
+def test_an_error_travels_as_dask_sends_it(name):
+    """By tblib, which makes errors without a call of their class."""
+    error = getattr(vyre, name)
+    rebuild, arguments = pickling_support.pickle_exception(error("message"))
+    again = rebuild(*arguments)
+    assert (type(again), str(again)) == (error, "message")
 
 
 def test_validation_error_holds_all_diagnostics_and_shows_some():

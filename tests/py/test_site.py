@@ -18,6 +18,7 @@ from vyre._kernel.mistakes import RULES
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
+SLOW = {"scale-with-dask"}  # it starts a cluster
 ELSEWHERE = {"c", "py", "wgsl"}  # code for other libraries: it is shown, and does not run
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -56,8 +57,11 @@ def test_the_site_is_built_by_the_slow_tests():
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if page.name != "index.md" and page.parent.name != "api"],
-    ids=lambda page: page.stem,
+    [
+        pytest.param(page, id=page.stem, marks=[pytest.mark.slow] if page.stem in SLOW else [])
+        for page in PAGES
+        if page.name != "index.md" and page.parent.name != "api"
+    ],
 )
 def test_the_code_of_a_page_runs_and_prints_what_it_shows(page, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)

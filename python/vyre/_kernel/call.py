@@ -11,6 +11,7 @@ from vyre import _core, _values
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import place
+from vyre._dlpack import from_dlpack, speaks_dlpack
 from vyre._dtype_names import dtype_name
 from vyre._graph import is_recording
 from vyre._kernel.data_grid import DataGrid, data_grid
@@ -28,10 +29,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from vyre._check import CheckResult
+    from vyre._core import Program
     from vyre._kernel.kernel import Kernel
     from vyre._kernel.parameters import Parameter
 
-__all__ = ["call", "checked_call", "noted_call", "overlap", "run_on_host", "run_resident", "text_without_outs"]
+__all__ = [
+    "call",
+    "checked_call",
+    "host_call",
+    "noted_call",
+    "overlap",
+    "run_on_host",
+    "run_resident",
+    "text_without_outs",
+]
 
 _OPTIONS = ("grid", "workgroups", "at_most", "backend", "device", "optimize", "timeout")
 _MOST_AXES = 3
@@ -56,7 +67,10 @@ def call(
     constants = {each.name: given[each.name] for each in kernel._constants}
     traced = (traced_for or kernel._traced)(constants)
     resident = next((given[each.name] for each in kernel._arrays if isinstance(given.get(each.name), Array)), None)
+    before = given.copy()
     shapes = _shapes(kernel, given)
+    # Arrays of other libraries, by the numpy arrays that share their memory: what is given comes back.
+    foreign = {id(given[name]): value for name, value in before.items() if speaks_dlpack(value)}
     if isinstance(options.get("grid"), np.ndarray) and options["grid"].ndim == 1:
         options["grid"] = tuple(options["grid"])
     grid, was_given = options.get("grid"), options.get("workgroups") is not None
@@ -64,7 +78,7 @@ def call(
     words = _words(kernel, given, shapes) + grid_words(kernel, traced, shapes, grid, workgroups, was_given)
     for each in kernel._arrays:
         if each.kind != "In" and isinstance(given.get(each.name), np.ndarray):
-            _check_writable(kernel, each, given[each.name])
+            _check_writable(kernel, each, given[each.name], foreign.get(id(given[each.name])))
     _check_apart(kernel, given)
     if resident is None:
         if isinstance(workgroups, DataGrid):
@@ -75,10 +89,19 @@ def call(
                 f"resident arrays."
             )
         try:
-            return run_on_host(kernel, traced, given, shapes, words, workgroups, options)
+            result = run_on_host(kernel, traced, given, shapes, words, workgroups, options)
         except DispatchTimeoutError as error:
             raise (error if was_given else with_tail(kernel, traced, shapes, grid, workgroups, error)) from None
-    return run_resident(kernel, traced, given, shapes, words, workgroups, options, resident)
+    else:
+        result = run_resident(kernel, traced, given, shapes, words, workgroups, options, resident)
+    return _given_back(result, foreign) if foreign else result
+
+
+def _given_back(result: Any, foreign: dict[int, Any]) -> Any:
+    """What a call gives, with the arrays of other libraries in place of the views of them."""
+    if isinstance(result, tuple):
+        return tuple(foreign.get(id(each), each) for each in result)
+    return foreign.get(id(result), result)
 
 
 def checked_call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any], how: dict[str, Any]) -> CheckResult:
@@ -92,6 +115,12 @@ def checked_call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any], ho
                 f"reference. Fix: leave `{name}` out."
             )
         kwargs.pop(name, None)
+    program, inputs, workgroups = host_call(kernel, args, kwargs)
+    return _checked(f"kernel `{kernel.__name__}`", program, inputs, workgroups, **how)
+
+
+def host_call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> tuple[Program, dict[str, Any], Any]:
+    """A call as arguments of vyre.run: the program, its buffers by name on the host, and the workgroups."""
     options = {name: kwargs.pop(name) for name in _OPTIONS if name in kwargs}
     given = _given(kernel, args, kwargs)
     for name, value in given.items():
@@ -107,13 +136,7 @@ def checked_call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any], ho
     grid, was_given = options.get("grid"), options.get("workgroups") is not None
     workgroups = _workgroups(kernel, traced, shapes, options)
     words = _words(kernel, given, shapes) + grid_words(kernel, traced, shapes, grid, workgroups, was_given)
-    return _checked(
-        f"kernel `{kernel.__name__}`",
-        traced.program,
-        _host_inputs(kernel, traced, given, shapes, words),
-        workgroups,
-        **how,
-    )
+    return traced.program, _host_inputs(kernel, traced, given, shapes, words), workgroups
 
 
 def noted_call(
@@ -212,6 +235,8 @@ def _shape_of(kernel: Kernel, parameter: Parameter, given: dict[str, Any]) -> tu
     dtype, lanes = _NUMPY[parameter.element]
     if isinstance(value, (bytes, bytearray)) and dtype == "uint8":
         value = given[parameter.name] = np.frombuffer(value, np.uint8)
+    elif speaks_dlpack(value):
+        value = given[parameter.name] = from_dlpack(value, where, BindingError)
     if not isinstance(value, (np.ndarray, Array)):
         _refuse_value(where, value, parameter, dtype)
     if isinstance(value, np.ma.MaskedArray):
@@ -409,9 +434,14 @@ def _bare(results: list[Any]) -> Any:
     return results[0] if len(results) == 1 else tuple(results) or None
 
 
-def _check_writable(kernel: Kernel, parameter: Parameter, value: np.ndarray) -> None:
+def _check_writable(kernel: Kernel, parameter: Parameter, value: np.ndarray, foreign: Any) -> None:
     name = parameter.name
     where = f"argument `{name}` of kernel `{kernel.__name__}`"
+    if not value.flags.writeable and foreign is not None:
+        raise BindingError(
+            f"{where} is written, and DLPack gives the {type(foreign).__name__[:80]} read-only. "
+            f"Fix: write {name}=np.array({name}), which copies it, and take the result of the call."
+        )
     if not value.flags.writeable:
         raise BindingError(f"{where} is written, and the array is read-only. Fix: write {name}={name}.copy().")
     if not value.flags.c_contiguous:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import functools
+import time
 from collections import OrderedDict
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
+from vyre import _log
 from vyre._calls import explain_calls
 from vyre._kernel.call import call, checked_call, noted_call, text_without_outs
 from vyre._kernel.constants import told_apart
@@ -267,9 +269,11 @@ class Kernel:
         if known is not None and all(each.is_same() for each in known.captured):
             self._programs.move_to_end(key)
             return known
+        began = time.perf_counter()
         made = self._programs[key] = trace(
             self._rewritten, self._parameters, constants, self._workgroup_size, self._copies
         )
+        _log.debug("kernel `%s` was traced in %.1f ms", self.__name__, (time.perf_counter() - began) * 1e3)
         self._programs.move_to_end(key)
         if len(self._programs) > _MOST_PROGRAMS:
             self._programs.popitem(last=False)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import vyre
+from vyre._bound_buffers import bound_buffers
 from vyre.errors import CapabilityError
 
 if TYPE_CHECKING:
@@ -118,24 +119,19 @@ def run(
     if device is not None:
         raise CapabilityError("WGSL runs on the device that wgpu finds. Fix: leave the device out.")
     describe()
-    inside = (vyre.BufferAccess.Workgroup, vyre.BufferAccess.Private)
-    bound = [decl for decl in program.buffers if decl.access not in inside]
-    contents, lengths = [], []
-    for decl in bound:
-        array = inputs[decl.name]
-        if array.dtype == np.bool_:
-            array = array.astype(np.uint32)
-        content = array.tobytes()
-        contents.append(content.ljust(-(-len(content) // 4) * 4, b"\0"))
-        element = decl.element.min_bytes()
-        lengths.append(len(content) // element if element else len(contents[-1]) // 4)  # Bytes: whole words
-    writable = [decl.access == vyre.BufferAccess.ReadWrite for decl in bound]
-    after = run_text(vyre.lower(program, target="wgsl", optimize=optimize), contents, lengths, writable, workgroups)
+    bound = bound_buffers(program, inputs)
+    after = run_text(
+        vyre.lower(program, target="wgsl", optimize=optimize),
+        [each.content for each in bound],
+        [each.length for each in bound],
+        [each.is_written for each in bound],
+        workgroups,
+    )
     result = {}
-    for decl, content, is_writable in zip(bound, after, writable, strict=True):
-        if is_writable:
-            given = inputs[decl.name]
+    for each, content in zip(bound, after, strict=True):
+        if each.is_written:
+            given = inputs[each.decl.name]
             stored = np.uint32 if given.dtype == np.bool_ else given.dtype
             size = given.size * np.dtype(stored).itemsize
-            result[decl.name] = np.frombuffer(content[:size], stored).astype(given.dtype).reshape(given.shape)
+            result[each.decl.name] = np.frombuffer(content[:size], stored).astype(given.dtype).reshape(given.shape)
     return result

@@ -1,0 +1,117 @@
+"""Arrays of other libraries by DLPack: their memory as a numpy array, or a typed error that says what to write.
+
+numpy reads the protocol. What is added here is that the device is asked first, so that memory which the host does not
+reach is named as such, and that every refusal reads as the others of vyre do.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from vyre._text import shown
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    import numpy as np
+
+__all__ = ["from_dlpack", "speaks_dlpack"]
+
+# DLDeviceType of dlpack.h: its number, what it is called, and whether the host reads its memory.
+_DEVICES = {
+    1: ("the host", True),
+    2: ("a CUDA device", False),
+    3: ("the host, pinned for CUDA", True),
+    4: ("an OpenCL device", False),
+    7: ("a Vulkan device", False),
+    8: ("a Metal device", False),
+    9: ("a Verilog simulator", False),
+    10: ("a ROCm device", False),
+    11: ("the host, pinned for ROCm", True),
+    13: ("memory that CUDA manages", True),
+    14: ("a oneAPI device", False),
+    15: ("a WebGPU device", False),
+    16: ("a Hexagon device", False),
+    17: ("a MAIA device", False),
+}
+# How libraries write the copy to the host, by the package of the array's class.
+_TO_THE_HOST = {"torch": "x.cpu()", "cupy": "x.get()", "jax": "np.asarray(x)", "jaxlib": "np.asarray(x)"}
+
+
+def speaks_dlpack(values: Any) -> bool:
+    """Whether an object is an array of another library: numpy's own and vyre's are taken without the protocol."""
+    kind = type(values)
+    return hasattr(kind, "__dlpack__") and kind.__module__ != "vyre._core" and not _is_numpy(kind)
+
+
+def _is_numpy(kind: type) -> bool:
+    import numpy as np
+
+    return issubclass(kind, (np.ndarray, np.generic))
+
+
+class _Producer:
+    """An array as numpy asks it for its memory: by the newest protocol that the array speaks.
+
+    numpy takes every TypeError for that of a producer without the arguments of DLPack 1.0, and asks again without them.
+    A producer that refuses an array by a TypeError, as pyarrow does, would be asked for what it warns of.
+    """
+
+    def __init__(self, values: Any) -> None:
+        self._values = values
+
+    def __dlpack__(self, **asked: Any) -> Any:
+        try:
+            return self._values.__dlpack__(**asked)
+        except TypeError as error:
+            if asked and "keyword" in str(error):
+                return self._values.__dlpack__()
+            raise BufferError(str(error)) from error
+
+    def __dlpack_device__(self) -> Any:
+        return self._values.__dlpack_device__()
+
+
+def from_dlpack(values: Any, where: str, error: type[Exception]) -> np.ndarray:
+    """The memory of an array of another library as a numpy array, without a copy.
+
+    The array is read-only where its owner says so, and where the owner speaks a version of the protocol that cannot
+    say it (before 1.0).
+
+    Args:
+        where: what messages call it.
+        error: what is raised when it cannot be read.
+    """
+    import numpy as np
+
+    device = _device_of(values, where, error)
+    name, is_reached = _DEVICES.get(device[0], (f"a device of DLPack's type {device[0]}", False))
+    if not is_reached:
+        package = type(values).__module__.partition(".")[0]
+        copied = _TO_THE_HOST.get(package, "np.asarray(x) of a copy on the host")
+        raise error(
+            f"{where} lies on {name} (number {device[1]}), which the host does not read. "
+            f"Fix: write {copied}, which copies it to the host."
+        )
+    try:
+        return np.from_dlpack(_Producer(values))
+    # A producer may raise anything: pyarrow has classes of its own for nulls, torch RuntimeError for gradients.
+    except Exception as raised:
+        raise error(
+            f"{where} cannot be read through DLPack: {_said(raised)}. Fix: pass a numpy array of its elements."
+        ) from None
+
+
+def _device_of(values: Any, where: str, error: type[Exception]) -> tuple[int, int]:
+    try:
+        kind, number = values.__dlpack_device__()
+        return int(kind), int(number)
+    except Exception as raised:
+        raise error(
+            f"{where} does not say on which device it lies: {_said(raised)}. Fix: pass a numpy array of its elements."
+        ) from None
+
+
+def _said(raised: Exception) -> str:
+    text = str(raised).strip().rstrip(".")
+    return text.splitlines()[0] if text else shown(type(raised).__name__)
