@@ -18,6 +18,7 @@ from vyre import BufferDecl, Expr, Node, Program
 from vyre._html import style
 from vyre._html.code import python, text_form
 from vyre._html.markup import element, escaped
+from vyre._profile import picture
 
 NAME = '<script>alert("1")</script>&\'\u202e'
 SHOWN = '<script>alert("1")</script>&\'\\u202e'  # what a reader sees of it
@@ -197,19 +198,19 @@ def test_an_error_tells_its_problem_and_its_fix():
 def test_a_race_is_drawn_with_its_two_witnesses():
     report = html_forms.report("race")
     (form,) = forms_of(report)
-    (picture,) = form.whole.all("svg")
-    texts = [each.text for each in picture.all("text")]
-    assert picture.all("title")[0].text == "write by invocation (0, 0, 0) and write by invocation (1, 0, 0) in no order"
+    (svg,) = form.whole.all("svg")
+    texts = [each.text for each in svg.all("text")]
+    assert svg.all("title")[0].text == "write by invocation (0, 0, 0) and write by invocation (1, 0, 0) in no order"
     assert texts[:6] == ["out", "1", "2", "3", "4", "5"]
     assert texts[6:] == [
         *("first: invocation (0, 0, 0)", "of workgroup (0, 0, 0)", "writes 7"),
         *("second: invocation (1, 0, 0)", "of workgroup (0, 0, 0)", "writes 8"),
         "nothing orders them",
     ]
-    cells = [each for each in picture.all("rect") if each.attributes.get("fill-opacity")]
-    labels = {each.attributes["x"]: each.text for each in picture.all("text") if each.attributes["font-size"] == "10"}
+    cells = [each for each in svg.all("rect") if each.attributes.get("fill-opacity")]
+    labels = {each.attributes["x"]: each.text for each in svg.all("text") if each.attributes["font-size"] == "10"}
     assert [labels[f"{float(cell.attributes['x']) + 18:g}"] for cell in cells] == ["3"]
-    arrows = [each.attributes["d"] for each in picture.all("path")]
+    arrows = [each.attributes["d"] for each in svg.all("path")]
     assert len(arrows) == 2
     for arrow in arrows:  # both lead to the element
         x = float(re.match(r"M[\d.]+ [\d.]+H([\d.]+)V", arrow)[1])
@@ -455,6 +456,13 @@ def test_text_stands_out_from_both_backgrounds(side):
         for behind in ("sheet", "band"):
             low, high = sorted(luminance(style.PALETTE[each][side]) for each in (name, behind))
             assert (high + 0.05) / (low + 0.05) >= 4.5, (name, behind)
+
+
+@pytest.mark.parametrize("colour", picture.COLOURS)
+def test_bars_stand_out_from_both_sheets(colour):
+    for sheet in style.PALETTE["sheet"]:
+        low, high = sorted(map(luminance, (colour, sheet)))
+        assert (high + 0.05) / (low + 0.05) >= 3
 
 
 def test_the_style_names_nothing_of_the_page():

@@ -43,6 +43,7 @@ _RULES = """\
 .vyre.vyre :is(p,dl,dd,dt,ul,figure,table,pre,summary){margin:0;padding:0;border:0;background:none;color:inherit}
 .vyre.vyre :is(code,pre,.code){font:12px/1.5 var(--jp-code-font-family,ui-monospace,monospace);background:none;
  color:inherit;padding:0}
+.vyre p{overflow-wrap:anywhere}
 .vyre .form+.form{border-top:1px solid var(--line);margin-top:.6em;padding-top:.5em}
 .vyre :is(.form,.form>details)>*+*{margin-top:.35em!important}
 .vyre .top{display:flex;flex-wrap:wrap;gap:.1em .7em;align-items:baseline}

@@ -84,7 +84,7 @@ def markup(prof: Profile) -> str:
         for first, *cells in rows:
             name = first.strip()
             colour = colours.get(name)
-            mark = element("span", "■ ", style=f"color:{colour}") if colour else ""
+            mark = element("span", "■ ", class_="mark", style=f"color:{colour}") if colour else ""
             indent = Markup("&emsp;" * ((len(first) - len(first.lstrip())) // 2))
             made.append([joined(indent, mark, name), *cells])
         parts.append(table(_COLUMNS, made, caption=heading, numbers=range(1, len(_COLUMNS))))
