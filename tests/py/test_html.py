@@ -94,7 +94,7 @@ def test_a_kernel_that_is_none_tells_why():
 
     kernel, mistake = forms_of(wrong)
     assert kernel.kind == "Kernel"
-    assert mistake.kind == "K003"
+    assert (mistake.kind, mistake.title) == ("K003", "variable `value` is not assigned on every path that comes here.")
     assert mistake.code == ["out[0] = value\n         ^^^^^"]
 
 

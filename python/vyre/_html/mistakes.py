@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from vyre._html.code import excerpt
@@ -27,8 +28,7 @@ def diagnostic_form(shown: Diagnostic) -> Form:
     from vyre import _source
 
     place = shown.place
-    message = shown.message.partition(": ")[2] if shown.message.startswith("vyre IR ") else shown.message
-    problem, action = _split(message)
+    problem, action = _split(re.sub(r"^vyre (IR validation|IR note|kernel): ", "", shown.message))
     source = _source.describe(place)
     parts = (
         facts([("in the program", code(place.path)), ("in the source", code(source) if source else None)]),
