@@ -14,7 +14,7 @@ __all__ = ["picture"]
 _WIDTH, _HEIGHT = 660, 132
 _BOX, _BOX_HEIGHT, _BOX_TOP = 210, 64, 64  # of an invocation
 _CELL, _CELL_TOP = 36, 34  # of an element
-_AROUND = 2  # elements shown on each side of the one that is raced for
+_BEFORE = 2  # elements shown before the one that is raced for; a report does not say whether there is one after it
 _LONGEST = 30  # letters of a line
 
 
@@ -23,13 +23,10 @@ def picture(report: RaceReport) -> Markup:
 
     A write ends in an arrow at the element, a read in a circle, and an atomic in both.
     """
-    first = max(0, report.index - _AROUND)
-    cells = range(first, first + 2 * _AROUND + 1)
-    left = _WIDTH / 2 - len(cells) * _CELL / 2
-    raced = left + (report.index - first) * _CELL
+    raced = (_WIDTH - _CELL) / 2
     parts = [_text(_WIDTH / 2, 14, report.buffer, "bold")]
-    for k, index in enumerate(cells):
-        x, here = left + k * _CELL, index == report.index
+    for index in range(max(0, report.index - _BEFORE), report.index + 1):
+        x, here = raced - (report.index - index) * _CELL, index == report.index
         parts.append(_text(x + _CELL / 2, _CELL_TOP - 5, str(index), "bold" if here else "soft", size=10))
         fill = 'fill="var(--bad)" fill-opacity="0.3"' if here else 'fill="none"'
         parts.append(
