@@ -410,6 +410,17 @@ def test_html_is_static_and_closed():
         assert float(bar.get("x")) + float(bar.get("width")) <= float(picture.get("width")) + 1
 
 
+def test_a_program_of_a_notebook_is_named_by_its_cell():
+    scope = {"vyre": vyre}
+    scope["out"] = BufferDecl.output("cells", 0, vyre.u32)
+    text = "made = vyre.Program([out], (1, 1, 1), [vyre.Node.store('cells', 0, 7)])"
+    exec(compile(text, "<ipython-input-7-0123abcd>", "exec"), scope)
+    with vyre.profile() as prof:
+        scope["made"](vyre.empty(1, backend="cpu"), workgroups=1)
+    names = {event.program.partition(" #")[0] for event in dispatches(prof)}
+    assert names == {"cells at Cell In[7], line 1"}
+
+
 def test_a_table_lines_up_and_names_programs():
     program = adder()
     a = vyre.array(A, backend="cpu")
