@@ -275,6 +275,7 @@ def test_a_divergence_tells_where_and_both_values():
     assert form.title == "rotates_too_far and reference first differ here"
     assert form.facts["invocation"] == str(found.invocation)
     assert form.facts["in the program"] == found.place.path
+    assert form.facts["in the source"] == f"{html_forms.__file__}:{found.place.line}"
     assert form.facts["statement"] == found.statement.splitlines()[-1]
     assert form.tables[0][2] == [["rotates_too_far", "256 (0x100)"], ["reference", "128 (0x80)"]]
     unlocated = vyre.Divergence(found.output, 3, unlocated="nothing more is known")

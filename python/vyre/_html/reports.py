@@ -95,8 +95,10 @@ def divergence_form(shown: Divergence) -> Form:
         first, _, more = str(shown).partition("\nNote: ")
         problem, _, action = first.partition(" Fix: ")
         return Form("Divergence", problem, (fix(action), note(more)), "bad")
+    from vyre import _source
     from vyre._divergence import _shown
 
+    source = _source.describe(shown.place, columns=False)
     names = " and ".join(shown.values)
     values: list[list[Content]] = [[name, code(_shown(value))] for name, value in shown.values.items()]
     parts = (
@@ -106,7 +108,7 @@ def divergence_form(shown: Divergence) -> Form:
                 ("workgroup", str(shown.workgroup)),
                 ("after", counted(shown.phase, "barrier")),
                 ("in the program", code(shown.place.path)),
-                ("in the source", code(f"{shown.place.file}:{shown.place.line}") if shown.place.file else None),
+                ("in the source", code(source) if source else None),
             ]
         ),
         facts([("statement", element("code", text_form(shown.statement.rpartition("\n")[2])))]),
