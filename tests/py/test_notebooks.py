@@ -12,7 +12,7 @@ from html_reader import told
 
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
 WITHOUT_PICTURES = {"04_reading_errors", "06_files"}
-SECONDS = 10  # of processors, which other tests at the same time do not change
+SECONDS = 10  # of processors, those of the commands that it runs too; other tests at the same time hardly change them
 
 
 def test_there_are_notebooks_and_most_have_pictures():
@@ -29,7 +29,7 @@ def is_picture(data: dict[str, str]) -> bool:
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs(path):
     notebook = nbformat.read(path, as_version=4)
-    notebook.cells.append(nbformat.v4.new_code_cell("import time\n\nprint(time.process_time())"))
+    notebook.cells.append(nbformat.v4.new_code_cell("import os\n\nprint(sum(os.times()[:4]))"))
     *cells, took = NotebookClient(notebook, timeout=120, kernel_name="python3").execute().cells
     assert float(took.outputs[0].text) < SECONDS
     outputs = [output for cell in cells for output in cell.get("outputs", ())]
