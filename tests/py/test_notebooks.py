@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import nbformat
@@ -18,6 +19,12 @@ SECONDS = 10  # of processors, those of the commands that it runs too; other tes
 def test_there_are_notebooks_and_most_have_pictures():
     assert {path.stem for path in NOTEBOOKS} > WITHOUT_PICTURES
     assert len(NOTEBOOKS) - len(WITHOUT_PICTURES) >= 6
+
+
+def test_every_notebook_is_listed():
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "work-in-notebooks.md"
+    listed = re.findall(r"^\| `(\d\d_\w+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert listed == [path.stem for path in NOTEBOOKS]
 
 
 def is_picture(data: dict[str, str]) -> bool:
