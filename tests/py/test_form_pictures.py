@@ -62,7 +62,7 @@ def test_a_form_is_readable(name, side):
     ink = sum(count for colour, count in found.items() if colour not in (sheet, band))
     assert ink > 0.005 * found.total()  # it is not blank
     assert len(found) > 16  # letters have smooth edges
-    if os.environ.get("VYRE_KEEP_PICTURES") == "1":
+    if os.environ.get("VYRE_UPDATE_GOLDEN") == "1":
         PICTURES.mkdir(exist_ok=True)
         (PICTURES / f"{name}-{side}.png").write_bytes(made.png())
 

@@ -217,6 +217,16 @@ def test_a_race_is_drawn_with_its_two_witnesses():
         assert float(cells[0].attributes["x"]) < x < float(cells[0].attributes["x"]) + 36
 
 
+@pytest.mark.parametrize(("access", "heads", "dots"), [("write", 1, 0), ("read", 0, 1), ("atomic_add", 1, 1)])
+def test_what_a_witness_does_is_at_the_end_of_its_line(access, heads, dots):
+    race = html_forms.report("race")
+    (form,) = forms_of(dataclasses.replace(race, first=dataclasses.replace(race.first, access=access)))
+    first, second = (each.attributes["d"] for each in form.whole.all("path"))
+    assert first.count("M") - 1 == heads
+    assert second.count("M") - 1 == 1
+    assert len(form.whole.all("circle")) == dots
+
+
 def test_a_checked_run_tells_its_reports():
     head, *reports = forms_of(EXAMPLES["check-result"]())
     assert (head.kind, head.title) == ("Check", "checks (all): 2 mistakes were found.")
