@@ -106,12 +106,13 @@ class Drawn:
     picture: Image.Image
     found: dict
 
-    def png(self) -> bytes:
-        """The picture in 255 colours, which drawn text needs no more than."""
-        kept = io.BytesIO()
-        few = self.picture.quantize(255, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
-        few.save(kept, "PNG", optimize=True)
-        return kept.getvalue()
+
+def png(picture: Image.Image) -> bytes:
+    """The bytes of a picture in 255 colours, which drawn text needs no more than."""
+    kept = io.BytesIO()
+    few = picture.quantize(255, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few.save(kept, "PNG", optimize=True)
+    return kept.getvalue()
 
 
 def chromium() -> str:

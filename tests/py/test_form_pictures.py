@@ -8,8 +8,9 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from PIL import Image
 
-from browser import Drawn, draw
+from browser import Drawn, draw, open_page, png
 from html_forms import EXAMPLES, drawn
 from vyre._html.style import PALETTE
 
@@ -64,7 +65,7 @@ def test_a_form_is_readable(name, side):
     assert len(found) > 16  # letters have smooth edges
     if os.environ.get("VYRE_UPDATE_GOLDEN") == "1":
         PICTURES.mkdir(exist_ok=True)
-        (PICTURES / f"{name}-{side}.png").write_bytes(made.png())
+        (PICTURES / f"{name}-{side}.png").write_bytes(png(made.picture))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -74,6 +75,20 @@ def test_a_form_follows_the_theme_of_jupyterlab_and_not_the_system(name, theme):
     assert mistakes(made) == []
     sheet = {"light": (255, 255, 255), "dark": (0x11, 0x11, 0x11)}[theme]
     assert colours(made).most_common(1)[0][0] in (sheet, rgb(PALETTE["band"][theme == "dark"]))
+
+
+@pytest.mark.parametrize("side", ["light", "dark"])
+def test_the_page_of_a_certificate_fills_the_window(side, tmp_path):
+    page, picture = tmp_path / "page.html", tmp_path / "page.png"
+    page.write_text(EXAMPLES["certificate"]().to_html(), encoding="utf-8")
+    open_page(page.as_uri(), picture, dark=side == "dark", width=1300, height=700)
+    drawn_page = Image.open(picture).convert("RGB")
+    sheet = rgb(PALETTE["sheet"][side == "dark"])
+    assert {drawn_page.getpixel(place) for place in ((0, 0), (1299, 0), (0, 699), (1299, 699))} == {sheet}
+    ink = drawn_page.convert("L").point(lambda value: 255 * (abs(value - sum(sheet) // 3) > 60)).getbbox()
+    left, right = ink[0], 1300 - ink[2]
+    assert 100 < left < 300  # it stands in the middle, in lines that are not too long
+    assert 100 < right < 300
 
 
 def test_the_measure_sees_what_is_wrong():

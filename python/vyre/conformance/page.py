@@ -9,11 +9,12 @@ from vyre._html.parts import Form, code, facts, folded, label, sheet, table
 from vyre.conformance.case import LEVELS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from vyre.conformance.certificate import Certificate
 
 _COUNTS = ("passed", "allowed", "failed", "nondeterministic", "skipped")
+_MOST_ROWS = 40
 _TONES = {
     **dict.fromkeys(("passed", "allowed"), "good"),
     **dict.fromkeys(("failed", "nondeterministic"), "bad"),
@@ -22,8 +23,8 @@ _TONES = {
 
 
 def fragment(certificate: Certificate) -> str:
-    """The certificate as a part of a page, for notebooks."""
-    return sheet(_form(certificate))
+    """The certificate for notebooks: of long lists the first rows."""
+    return sheet(_form(certificate, _MOST_ROWS))
 
 
 def page(certificate: Certificate) -> str:
@@ -34,8 +35,9 @@ def page(certificate: Certificate) -> str:
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{title}</title>\n<style>html{{color-scheme:light dark}}body{{margin:0}}\n"
-        ".vyre.vyre{max-width:none;min-height:100vh;margin:0;border:0;padding:2em max(1.2em,calc(50vw - 36em))}"
-        f"</style>\n</head>\n<body><main>\n{fragment(certificate)}\n</main></body>\n</html>\n"
+        "main>.vyre.vyre{max-width:none;min-height:100vh;margin:0;border:0;border-radius:0;font-size:15px;"
+        "padding:2em max(1.2em,calc(50vw - 36em))}main .vyre.vyre :is(table,code){font-size:13px}"
+        f"</style>\n</head>\n<body><main>\n{sheet(_form(certificate))}\n</main></body>\n</html>\n"
     )
 
 
@@ -62,7 +64,8 @@ def _summary(certificate: Certificate) -> Markup:
     return element("p", Markup("; ".join(parts)))
 
 
-def _form(certificate: Certificate) -> Form:
+def _form(certificate: Certificate, most: int | None = None) -> Form:
+    """What a certificate tells; every row of its lists, or so many."""
     content = certificate.content
     place: dict[str, Any] = content["target"]
     runs = "once" if certificate.runs == 1 else f"{certificate.runs} times"
@@ -79,7 +82,7 @@ def _form(certificate: Certificate) -> Form:
             ]
         ),
         table(["level", "what it says", "verdict", *_COUNTS], _level_rows(certificate), numbers=range(3, 8)),
-        *_special_cases(certificate),
+        *_special_cases(certificate, most),
     ]
     values = [(key, value) for part in ("probes", "limits") for key, value in place.get(part, {}).items()]
     if values:
@@ -90,12 +93,19 @@ def _form(certificate: Certificate) -> Form:
         for row in certificate.cases
     ]
     heads = ["case", "status", "program", "inputs", "output"]
-    parts.append(folded(f"All {len(certificate.cases)} cases", table(heads, cases)))
+    parts.append(folded(f"All {len(certificate.cases)} cases", _list(heads, cases, most)))
     hashes = [[code(name), _short(hash)] for part in ("tables", "operations") for name, hash in content[part].items()]
-    parts.append(folded("Hashes of tables and operations", table(["name", "SHA-256"], hashes)))
-    told = "it shows damage, it is no signature. vyre conform --verify runs every case again."
-    parts.append(element("p", "SHA-256 of the content ", code(content["sha256"]), f": {told}", class_="soft"))
+    parts.append(folded("Hashes of tables and operations", _list(["name", "SHA-256"], hashes, most)))
+    hash = joined("SHA-256 of the content ", code(content["sha256"]), ": it shows damage, it is no signature. ")
+    parts.append(element("p", hash, code("vyre conform --verify"), " runs every case again.", class_="soft"))
     return Form("Certificate", str(place.get("device", place["backend"])), tuple(parts))
+
+
+def _list(heads: Sequence[str], rows: Sequence[Sequence[Content]], most: int | None, caption: str = "") -> Markup:
+    shown: list[Sequence[Content] | str] = list(rows[:most])
+    if len(rows) > len(shown):
+        shown.append(f"… {len(rows) - len(shown):,} more, which to_html() has")
+    return table(heads, shown, caption=caption)
 
 
 def _level_rows(certificate: Certificate) -> Iterator[list[Content]]:
@@ -105,7 +115,7 @@ def _level_rows(certificate: Certificate) -> Iterator[list[Content]]:
         yield [name, LEVELS[name].title, _verdict(verdict), *counts]
 
 
-def _special_cases(certificate: Certificate) -> Iterator[Markup]:
+def _special_cases(certificate: Certificate, most: int | None) -> Iterator[Markup]:
     """The cases that did not pass, and those with several allowed outcomes."""
     wrong = [
         [code(row["id"]), _verdict(row["status"]), row.get("reason", "")]
@@ -114,12 +124,12 @@ def _special_cases(certificate: Certificate) -> Iterator[Markup]:
         if row["status"] == status
     ]
     if wrong:
-        yield table(["case", "status", "why"], wrong, caption="Cases that did not pass")
+        yield _list(["case", "status", "why"], wrong, most, "Cases that did not pass")
     allowed = [row for row in certificate.cases if row["status"] == "allowed"]
     noted = [[code(row["id"]), row["note"]] for row in allowed if "note" in row]
     if noted:
-        yield table(["case", "here"], noted, caption="What the documents allow, and this place does")
+        yield _list(["case", "here"], noted, most, "What the documents allow, and this place does")
     if allowed:
         rows = [[code(row["id"]), row.get("checks", "")] for row in allowed]
-        checks = table(["case", "what was checked"], rows)
+        checks = _list(["case", "what was checked"], rows, most)
         yield folded(f"All {len(allowed)} cases with several allowed outcomes", checks)
