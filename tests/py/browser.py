@@ -110,7 +110,7 @@ class Drawn:
 def png(picture: Image.Image) -> bytes:
     """The bytes of a picture in 255 colours, which drawn text needs no more than."""
     kept = io.BytesIO()
-    few = picture.quantize(255, method=Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    few = picture.quantize(255, method=Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE)
     few.save(kept, "PNG", optimize=True)
     return kept.getvalue()
 
