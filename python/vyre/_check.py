@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, overload
 
@@ -63,7 +62,9 @@ class _Reported:
         return "\n".join([self._title(), *map(str, self.reports)])
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(self._title())}</p>" + "".join(report._repr_html_() for report in self.reports)
+        from vyre._html.reports import result
+
+        return result(self)
 
 
 @dataclass(frozen=True, eq=False)

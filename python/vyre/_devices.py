@@ -23,6 +23,11 @@ class Backends(list[str]):
         """
         return _core._unavailable()
 
+    def _repr_html_(self) -> str:
+        from vyre._html.machines import backends
+
+        return backends(self)
+
 
 def backends() -> Backends:
     """The names of the backends that work here, best first: a GPU, the processor, software Vulkan, the reference.
@@ -63,6 +68,20 @@ class Device:
     limits: dict[str, int] = field(default_factory=dict, repr=False, hash=False)
     probes: dict[str, str] = field(default_factory=dict, repr=False, hash=False)
 
+    def _repr_html_(self) -> str:
+        from vyre._html.machines import device
+
+        return device(self)
+
+
+class Devices(list[Device]):
+    """The devices that ``vyre.devices`` lists, which a notebook shows one below the other."""
+
+    def _repr_html_(self) -> str:
+        from vyre._html.machines import devices
+
+        return devices(self)
+
 
 def check_backend(backend: object, where: str, otherwise: str) -> None:
     """Refuse a value that names no backend. ``otherwise`` ends the message: "None takes the best one".
@@ -91,7 +110,7 @@ def devices(backend: str | None = None) -> list[Device]:
     """
     if backend is not None:
         check_backend(backend, "argument `backend` of vyre.devices", "None lists all devices")
-    return [Device(**row) for row in _core._devices() if backend in (None, row["backend"])]
+    return Devices(Device(**row) for row in _core._devices() if backend in (None, row["backend"]))
 
 
 explain_calls(globals())

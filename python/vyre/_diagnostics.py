@@ -34,30 +34,9 @@ class Diagnostics(list["Diagnostic"]):
         return str(self)
 
     def _repr_html_(self) -> str:
-        if not self:
-            return "<p>The program breaks no rule.</p>"
-        rows = [_row(diagnostic) for diagnostic in self[:_MOST_SHOWN]]
-        more = len(self) - len(rows)
-        if more > 0:
-            rows.append(f'<tr><td colspan="3" style="text-align:left">... and {more} more</td></tr>')
-        return "<table><tr><th>rule</th><th>where</th><th>what</th></tr>" + "".join(rows) + "</table>"
+        from vyre._html.mistakes import diagnostics
 
-
-def _row(diagnostic: Diagnostic) -> str:
-    import html
-
-    from vyre import _source
-
-    source = _source.describe(diagnostic.place)
-    where = html.escape(diagnostic.place.path) + (f"<br>{html.escape(source)}" if source else "")
-    what = html.escape(diagnostic.message)
-    excerpt = _source.excerpt(diagnostic.place)
-    if excerpt:
-        what += f"<pre>{html.escape(excerpt)}</pre>"
-    if diagnostic.hint:
-        what += ("" if excerpt else "<br>") + f"<b>In Python:</b> {html.escape(diagnostic.hint)}"
-    cells = "".join(f'<td style="text-align:left">{cell}</td>' for cell in (html.escape(diagnostic.rule), where, what))
-    return f"<tr>{cells}</tr>"
+        return diagnostics(self)
 
 
 def text_parts(diagnostic: Diagnostic) -> tuple[str, str]:
@@ -69,4 +48,6 @@ def text_parts(diagnostic: Diagnostic) -> tuple[str, str]:
 
 def table(diagnostic: Diagnostic) -> str:
     """One diagnostic as HTML."""
-    return f"<table>{_row(diagnostic)}</table>"
+    from vyre._html.mistakes import diagnostic as form
+
+    return form(diagnostic)

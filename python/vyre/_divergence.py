@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -98,7 +97,9 @@ class Divergence:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        from vyre._html.reports import divergence
+
+        return divergence(self)
 
 
 def _shown(value: int | tuple[int, ...] | None) -> str:

@@ -576,6 +576,12 @@ def _refuse_attribute(array: Array, name: str) -> NoReturn:
     refuse_attribute(array, name)
 
 
+def _html_form(array: Array) -> str:
+    from vyre._html.arrays import array as form
+
+    return form(array)
+
+
 def _members() -> dict[str, Any]:
     members: dict[str, Any] = {}
     for row in _BINARY:
@@ -598,6 +604,7 @@ def _members() -> dict[str, Any]:
     members["__dlpack__"] = _as_dlpack
     members["__await__"] = _await
     members["__getattr__"] = _refuse_attribute
+    members["_repr_html_"] = _html_form
     # numpy's own functions would read the elements to the host, and give numpy arrays.
     members["__array_ufunc__"] = None
     return members

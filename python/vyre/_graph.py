@@ -128,6 +128,11 @@ class Graph:
     def __repr__(self) -> str:
         return f"<vyre.Graph: {self._core.describe()}>"
 
+    def _repr_html_(self) -> str:
+        from vyre._html.machines import graph
+
+        return graph(self)
+
     def __reduce__(self) -> tuple[Any, ...]:
         raise ArgumentError(
             "a vyre.Graph works with memory of a device, which is not copied or pickled. Fix: record it again there."

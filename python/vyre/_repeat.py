@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -106,7 +105,9 @@ class RepeatResult:
         )
 
     def _repr_html_(self) -> str:
-        return f"<p>{html.escape(str(self))}</p>"
+        from vyre._html.reports import repetition
+
+        return repetition(self)
 
 
 def repeat(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -83,10 +82,12 @@ class Witness:
         """The line of the statement in the source, or None."""
         return self.place.line
 
+    def _does(self) -> str:
+        known = {"read": f"reads {self.value}", "write": f"writes {self.value}"}
+        return known.get(self.access, f"does {self.access}, which leaves {self.value}")
+
     def __str__(self) -> str:
-        what = {"read": f"reads {self.value}", "write": f"writes {self.value}"}.get(
-            self.access, f"does {self.access}, which leaves {self.value},"
-        )
+        what = self._does() + ("" if self.access in ("read", "write") else ",")
         return (
             f"invocation {self.invocation} of workgroup {self.workgroup} {what} at {_where(self.place, self.statement)}"
         )
@@ -152,11 +153,9 @@ class Report:
         return [*(self.step.lines() if self.step else ()), *self._details()]
 
     def _repr_html_(self) -> str:
-        rows = "".join(f'<tr><td style="text-align:left">{html.escape(line)}</td></tr>' for line in self._lines())
-        return (
-            f'<table><tr><th style="text-align:left">{html.escape(self.check)}: {html.escape(self._title())}</th></tr>'
-            f'{rows}<tr><td style="text-align:left"><b>Fix:</b> {html.escape(self._fix())}</td></tr></table>'
-        )
+        from vyre._html.reports import report
+
+        return report(self)
 
 
 @dataclass(frozen=True)

@@ -47,14 +47,14 @@ def describe(place: Place, columns: bool = True) -> str:
     """``kernel.py:12:9``, or ``Cell In[3], line 2`` in a notebook; empty when the place is not known."""
     if place.file is None or place.line is None:
         return place.file or ""
-    cell = _cell(place.file)
-    if cell:
-        return f"Cell In[{cell}], line {place.line}"
+    number = cell(place.file)
+    if number:
+        return f"Cell In[{number}], line {place.line}"
     column = "" if place.column is None or not columns else f":{place.column}"
     return f"{place.file}:{place.line}{column}"
 
 
-def _cell(file: str) -> str:
+def cell(file: str) -> str:
     """The number of the notebook's cell that was compiled under this file name, or nothing."""
     ipython = sys.modules.get("IPython")
     try:

@@ -48,6 +48,11 @@ _MOST_SHOWN = 20
 class VyreError(Exception):
     """Everything that vyre raises on purpose."""
 
+    def _repr_html_(self) -> str:
+        from vyre._html.mistakes import error
+
+        return error(self)
+
 
 class ArgumentError(VyreError, ValueError):
     """A bad argument: names it, what was wanted, what was given and what to write instead."""

@@ -131,6 +131,11 @@ class Operation:
     def __repr__(self) -> str:
         return f"<vyre operation {self.spec.id}@{self.spec.version}>"
 
+    def _repr_html_(self) -> str:
+        from vyre._html.programs import operation
+
+        return operation(self.spec)
+
 
 def op(
     id: str,

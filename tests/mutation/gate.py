@@ -180,6 +180,7 @@ SUITES = {
         _pytest("wgsl", "tests/py/conformance/test_wgsl.py", part_of="python"),
         _pytest("ptx", "tests/py/conformance/test_ptx.py", part_of="python"),
         _pytest("std", "tests/py/std", part_of="python"),
+        _pytest("html", "tests/py/test_html.py", part_of="python"),
         _pytest("kernels", *_tests("test_kernel*.py"), part_of="python"),
         _pytest("procedures", *_tests("test_procedure*.py"), part_of="python"),
         _pytest(
@@ -212,6 +213,7 @@ NEAREST = {
     "cpp/vyre/run/": ("run",),
     "cpp/vyre/fuzz/": ("fuzz_programs",),
     "cpp/bindings/": ("python-api",),
+    "python/vyre/_html/": ("html", "python-api"),
     "python/vyre/std/": ("std", "python-api"),
     "python/vyre/_kernel/": ("kernels", "python-api"),
     "python/vyre/_procedure/": ("procedures", "std", "python-api"),

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import vyre
+from html_reader import told
 from vyre import BufferDecl, Expr, Node, Program
 
 I = Expr.gid_x()  # noqa: E741
@@ -188,9 +189,19 @@ def test_a_report_reads_like_this(name):
     assert len(source) <= 100
     expected = TEXTS[name].replace("FILE:LINE", f"{__file__}:{line}").replace("SOURCE", source)
     assert str(report) == expected
-    page = report._repr_html_()
-    assert page.startswith("<table>")
-    assert page.endswith("</table>")
+    (form,) = told(report._repr_html_())
+    assert (form.kind, form.title) == (name, report._title())
+    assert form.sentences[-1] == f"Fix: {report._fix()}"
+    if hasattr(report, "stops") or hasattr(report, "atomics"):
+        assert form.sentences[:-1] == report._details()
+    else:
+        witnesses = [getattr(report, key) for key in ("first", "second", "witness") if hasattr(report, key)]
+        ((_, heads, rows),) = form.tables
+        assert heads == ["", "invocation", "workgroup", "does", "at", "statement"]
+        assert [row[1:3] for row in rows] == [[str(each.invocation), str(each.workgroup)] for each in witnesses]
+        assert [row[3] in str(each) for row, each in zip(rows, witnesses, strict=True)] == [True] * len(witnesses)
+        assert {row[4] for row in rows} == {f"{__file__}:{line} ({witnesses[0].place.path})"}
+        assert {row[5] for row in rows} == {source}
 
 
 def test_what_users_name_is_escaped_in_a_notebook():

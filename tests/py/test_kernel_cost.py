@@ -7,6 +7,7 @@ import pytest
 
 import kernels
 import vyre
+from html_reader import told
 from kernel_source import LENGTH, Source
 from measured_cost import measure, sizes
 from test_kernel_fuzz import compile_source
@@ -200,7 +201,9 @@ def test_a_while_loop_is_told_with_its_line_and_a_turn():
         f"note: the loop in line {line} has no proven bound: it is a `while`, whose end memory or a computation "
         "decides. It is not counted above; a turn of an invocation adds at most 3 operations."
     )
-    assert cost._repr_html_().startswith('<table><caption style="text-align:left">gcd: 256 invocations</caption>')
+    (form,) = told(cost._repr_html_())
+    assert (form.kind, form.title) == ("Cost", "gcd: 256 invocations")
+    assert form.sentences == str(cost).splitlines()[-1:]
 
 
 def test_shapes_that_are_none_are_refused():

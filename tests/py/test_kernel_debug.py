@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import vyre
+from html_reader import told
 from vyre import In, InOut, Out, u32, u64
 
 A = np.array([1, 2, 3, 2**40], np.uint64)
@@ -315,6 +316,8 @@ def test_it_prints_as_a_table():
         "note: invocation (1, 0, 0) of `watched` has 9 records, and the first 3 were kept: vyre.debugging(limit=9) "
         "keeps them all.",
     ]
-    page = seen._repr_html_()
-    assert page.count("<tr>") == 4
-    assert "vyre.debug(&quot;wide&quot;, a[i] + u64(j))" in page
+    (form,) = told(seen._repr_html_())
+    ((_, heads, rows),) = form.tables
+    assert heads == ["line", "turn", "invocation", "name", "value", "type", "source"]
+    assert rows[2] == [str(line + 3), "0", "(1, 0, 0)", "wide", "2", "u64", 'vyre.debug("wide", a[i] + u64(j))']
+    assert form.sentences[0].startswith("note: invocation (1, 0, 0) of `watched` has 9 records")

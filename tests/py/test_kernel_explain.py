@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import vyre
+from html_reader import told
 
 
 def turned(value, by):
@@ -73,8 +74,10 @@ def test_it_prints_and_draws_every_section():
         "workgroup memory",
         "private memory",
     ]
-    assert "turned" in found._repr_html_()
-    assert found._repr_html_().count("<table>") == len(found._sections())
+    (form,) = told(found._repr_html_())
+    (_, about), *rest = found._sections()
+    assert form.facts == dict(about)
+    assert [(caption, rows) for caption, _, rows in form.tables] == rest
 
 
 def test_notes_are_shown():

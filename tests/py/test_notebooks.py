@@ -1,24 +1,53 @@
-"""Every notebook runs from top to bottom."""
+"""Every notebook runs from top to bottom in little time, and draws what it is about."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import nbformat
 import pytest
 from nbclient import NotebookClient
 
+from html_reader import told
+
 NOTEBOOKS = sorted((Path(__file__).parents[2] / "notebooks").glob("*.ipynb"))
+WITHOUT_PICTURES = {"04_reading_errors", "06_files"}
+SECONDS = 10  # of processors, those of the commands that it runs too; other tests at the same time hardly change them
 
 
-def test_there_are_notebooks():
-    assert NOTEBOOKS
+def test_there_are_notebooks_and_most_have_pictures():
+    assert {path.stem for path in NOTEBOOKS} > WITHOUT_PICTURES
+    assert len(NOTEBOOKS) - len(WITHOUT_PICTURES) >= 6
+
+
+def test_every_notebook_is_listed():
+    page = Path(__file__).parents[2] / "docs" / "how-to" / "work-in-notebooks.md"
+    listed = re.findall(r"^\| `(\d\d_\w+)` \|", page.read_text(encoding="utf-8"), re.MULTILINE)
+    assert listed == [path.stem for path in NOTEBOOKS]
+
+
+def is_picture(data: dict[str, str]) -> bool:
+    """Whether an output is a picture of matplotlib's, or of one of vyre's forms."""
+    return "image/png" in data or "<svg" in data.get("text/html", "")
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_notebook_runs(path):
-    NotebookClient(nbformat.read(path, as_version=4), timeout=120, kernel_name="python3").execute()
+    notebook = nbformat.read(path, as_version=4)
+    notebook.cells.append(nbformat.v4.new_code_cell("import os\n\nprint(sum(os.times()[:4]))"))
+    *cells, took = NotebookClient(notebook, timeout=120, kernel_name="python3").execute().cells
+    assert float(took.outputs[0].text) < SECONDS
+    outputs = [output for cell in cells for output in cell.get("outputs", ())]
+    assert [each.text for each in outputs if each.get("name") == "stderr"] == []
+    shown = [each.data for each in outputs if "data" in each]
+    for data in shown:
+        form = data.get("text/html", "")
+        if 'class="vyre"' in form:
+            assert told(form)
+        assert form or not data.get("text/plain", "").startswith("<vyre."), "an object that is not drawn"
+    assert any(map(is_picture, shown)) == (path.stem not in WITHOUT_PICTURES)
 
 
 @pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)

@@ -14,6 +14,7 @@ import pytest
 import kernels
 import vyre
 import vyre.fuzz
+from html_reader import told
 from kernel_source import Source
 from test_kernel_fuzz import compile_source
 from vyre import BufferDecl, DataType, Expr, InOut, Node, Out, Program, _core, u32
@@ -364,7 +365,7 @@ def test_notes_about_a_kernel_mark_its_source():
         "write vyre.i32(x) for the value x that is compared, which reads its bits as a signed number.",
     ]
     assert "\n    total[x[i]] += 1\n    ^" in str(noted[0]).replace("        ", "    ")
-    assert "<td" in noted._repr_html_()
+    assert [form.kind for form in told(noted._repr_html_())] == ["Diagnostics", "N005", "N003"]
 
 
 @vyre.kernel

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import html
 import linecache
 import os
 import pickle
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import vyre
+from html_reader import told
 from vyre import BufferAccess, BufferDecl, Expr, Node, OpSignature, OpSpec, Program
 
 X = Expr.var("x")
@@ -226,16 +226,20 @@ def test_validate_returns_a_list_of_its_own():
     assert found == list(found)
     assert str(found) == repr(found) == f"{found[0]}\n{found[1]}"
     assert pickle.loads(pickle.dumps(found)) == found
-    drawn = found._repr_html_()
-    assert drawn.count("<tr>") == 3
-    assert "&lt;b&gt;" in drawn
-    assert "<b>" not in drawn.replace("<b>In Python:</b>", "")
-    assert html.escape(found[0].hint) in drawn
-    assert vyre.validate(Program())._repr_html_() == "<p>The program breaks no rule.</p>"
+    head, *forms = told(found._repr_html_())
+    assert (head.kind, head.title) == ("Diagnostics", "2 diagnostics: V006")
+    assert [(form.kind, form.facts["in the program"]) for form in forms] == [("V006", "entry[0]"), ("V006", "entry[1]")]
+    assert [form.title for form in forms] == [f"assignment to undeclared variable `{name}`." for name in ("x", "<b>")]
+    assert forms[0].sentences[-1] == f"In Python: {found[0].hint}"
+    (nothing,) = told(vyre.validate(Program())._repr_html_())
+    assert (nothing.title, nothing.sentences) == ("The program breaks no rule.", [])
     many = vyre.validate(Program(entry=[Node.assign(f"x{k}", 1) for k in range(50)]))
-    assert many._repr_html_().count("<tr>") == 22
+    drawn = told(many._repr_html_())
+    assert [form.kind for form in drawn] == ["Diagnostics", *["V006"] * 20, ""]
+    assert drawn[-1].title == "… 30 more"
     assert repr(many).endswith("\n... and 30 more, see .diagnostics")
-    assert found[0]._repr_html_().count("<tr>") == 1
+    (form,) = told(found[0]._repr_html_())
+    assert form.title == forms[0].title
 
 
 # --- notebooks ---

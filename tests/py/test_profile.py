@@ -1,6 +1,5 @@
 """vyre.profile: what is recorded, where it lies in time, and what it looks like. No test says how fast anything is."""
 
-import html.parser
 import json
 import os
 import re
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 
 import vyre
+from html_reader import told
 from programs import groups, xor
 from vyre import BufferDecl, Expr, Node, Program
 
@@ -69,7 +69,9 @@ def test_of_nothing_is_an_empty_table(tmp_path):
         pass
     assert (prof.rows, prof.events, prof.notes, prof.left_out) == ([], [], [], 0)
     assert re.fullmatch(r"profile of [\d.]+ \w+: nothing recorded", str(prof))
-    assert prof._repr_html_().startswith("<p>profile of ")
+    (form,) = told(prof._repr_html_())
+    assert (form.kind, form.tables, form.sentences) == ("Profile", [], [])
+    assert form.title.endswith(": nothing recorded")
     assert len(prof.to_numpy()) == 0
     assert all(record["ph"] == "M" for record in trace_of(prof, tmp_path)["traceEvents"])
 
@@ -386,21 +388,6 @@ def test_numpy_gets_the_events():
     assert of_device["bytes"].tolist() == [4 * COUNT] * 4
 
 
-class Tags(html.parser.HTMLParser):
-    """Checks that every tag is closed, and collects the tags."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.seen = [], set()
-
-    def handle_starttag(self, tag, attrs):
-        self.seen.add(tag)
-        self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-
 def test_html_is_static_and_closed():
     program = adder(1, "<b>&\"'")
     a = vyre.array(A, backend="cpu")
@@ -408,17 +395,30 @@ def test_html_is_static_and_closed():
         for _ in range(5000):
             program(a, workgroups=1)
     text = prof._repr_html_()
-    tags = Tags()
-    tags.feed(text)
-    assert tags.open == []
-    assert tags.seen <= {"p", "table", "caption", "tr", "th", "td", "svg", "g", "rect", "line", "text", "title", "span"}
-    assert "&lt;b&gt;&amp;" in text
+    (form,) = told(text)
+    assert {"script", "img", "a", "link"} & {each.tag for each in form.whole.all("*")} == set()
+    device, host = form.tables
+    assert device[0].startswith("cpu 0: ")
+    assert [(row[0].split(" at ")[0], row[1]) for row in device[2]] == [("■ <b>&\"'", "5,000")]
+    assert host[0] == "host"
+    assert [head.strip() for head in host[1]] == ["", "calls", "total", "mean", "min", "max", "share"]
     picture = xml.etree.ElementTree.fromstring(text[text.index("<svg") : text.index("</svg>") + 6])
     bars = picture.findall("{http://www.w3.org/2000/svg}rect")
     assert 0 < len(bars) <= 2000
     for bar in bars:
         assert 0 <= float(bar.get("x")) <= float(picture.get("width"))
         assert float(bar.get("x")) + float(bar.get("width")) <= float(picture.get("width")) + 1
+
+
+def test_a_program_of_a_notebook_is_named_by_its_cell():
+    scope = {"vyre": vyre}
+    scope["out"] = BufferDecl.output("cells", 0, vyre.u32)
+    text = "made = vyre.Program([out], (1, 1, 1), [vyre.Node.store('cells', 0, 7)])"
+    exec(compile(text, "<ipython-input-7-0123abcd>", "exec"), scope)
+    with vyre.profile() as prof:
+        scope["made"](vyre.empty(1, backend="cpu"), workgroups=1)
+    names = {event.program.partition(" #")[0] for event in dispatches(prof)}
+    assert names == {"cells at Cell In[7], line 1"}
 
 
 def test_a_table_lines_up_and_names_programs():

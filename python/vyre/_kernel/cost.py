@@ -93,7 +93,7 @@ class Cost:
         return f"<vyre.Cost of {self.kernel} with {self.invocations} invocations>"
 
     def _repr_html_(self) -> str:
-        return as_html(*self._table())
+        return as_html("Cost", *self._table())
 
 
 def cost_of(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Cost:

@@ -219,7 +219,7 @@ class Debugging:
         return f"<vyre.Debugging: {len(self._calls)} recorded call{'' if len(self._calls) == 1 else 's'}>"
 
     def _repr_html_(self) -> str:
-        return _rows.as_html(*self._table())
+        return _rows.as_html("Debug", *self._table())
 
 
 def debugging(*, invocations: Sequence[Any] = ((0, 0, 0),), limit: int = 1000) -> Debugging:

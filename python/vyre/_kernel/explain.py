@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import linecache
 from collections import Counter
 from dataclasses import dataclass
@@ -153,14 +152,9 @@ class Explanation:
         return f"<vyre.Explanation of {self.kernel}>"
 
     def _repr_html_(self) -> str:
-        left = 'style="text-align:left"'
-        parts = []
-        for title, rows in self._sections():
-            parts.append(f"<table><caption {left}>{html.escape(title)}</caption>")
-            for row in rows:
-                parts.append("<tr>" + "".join(f"<td {left}>{html.escape(cell)}</td>" for cell in row) + "</tr>")
-            parts.append("</table>")
-        return "".join(parts)
+        from vyre._html.programs import explanation
+
+        return explanation(self)
 
 
 def explained(

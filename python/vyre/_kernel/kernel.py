@@ -321,6 +321,11 @@ class Kernel:
                     self._launches = [(launch, made), *self._launches[: _MOST_LAUNCHES - 1]]
         return result
 
+    def _repr_html_(self) -> str:
+        from vyre._html.programs import kernel
+
+        return kernel(self)
+
     def __getitem__(self, grid: Any) -> NoReturn:
         # `kernel[blocks, threads](a)` is how CUDA's Python packages launch.
         written = text_without_outs(self)
@@ -372,6 +377,11 @@ class Specialized:
     @property
     def text(self) -> str:
         return self.program.to_text()
+
+    def _repr_html_(self) -> str:
+        from vyre._html.programs import specialized
+
+        return specialized(self)
 
 
 def _refuse_assigned(parameters: Sequence[Parameter], assigned: dict[str, Spot]) -> None:

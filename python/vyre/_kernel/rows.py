@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import linecache
 from dataclasses import dataclass
 from pathlib import Path
@@ -101,19 +100,12 @@ def as_text(title: str, heads: list[str], cells: Sequence[list[str] | str], note
     return "\n".join([*lines, *(f"note: {note}" for note in notes)])
 
 
-def as_html(title: str, heads: list[str], cells: Sequence[list[str] | str], notes: Sequence[str]) -> str:
-    left = 'style="text-align:left"'
-    parts = [f"<table><caption {left}>{html.escape(title)}</caption>"]
-    parts.append("<tr>" + "".join(f"<th {left}>{html.escape(head)}</th>" for head in heads) + "</tr>")
-    for row in cells:
-        if isinstance(row, str):
-            parts.append(f'<tr><td colspan="{len(heads)}" {left}>{html.escape(row)}</td></tr>')
-        else:
-            parts.append(
-                "<tr>" + "".join(f"<td {left}><code>{html.escape(cell)}</code></td>" for cell in row) + "</tr>"
-            )
-    parts.append("</table>")
-    return "".join([*parts, *(f"<p>note: {html.escape(note)}</p>" for note in notes)])
+def as_html(kind: str, title: str, heads: list[str], cells: Sequence[list[str] | str], notes: Sequence[str]) -> str:
+    from vyre._html.parts import Form, code, note, sheet, table
+
+    numbers = [heads.index(name) for name in ("line", "turn", "count") if name in heads]
+    rows = [row if isinstance(row, str) else [code(cell) if cell else "" for cell in row] for row in cells]
+    return sheet(Form(kind, title, (table(heads, rows, numbers=numbers), *(note(f"note: {each}") for each in notes))))
 
 
 explain_calls(globals(), "vyre")

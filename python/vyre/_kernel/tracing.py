@@ -173,7 +173,7 @@ class Trace:
         return f"<vyre.Trace of {self.kernel} in invocation {self.invocation}: {self.count} values>"
 
     def _repr_html_(self) -> str:
-        return _rows.as_html(*self._table())
+        return _rows.as_html("Trace", *self._table())
 
 
 def trace(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -65,7 +64,9 @@ class ProcedureDivergence:
         return "\n".join(lines)
 
     def _repr_html_(self) -> str:
-        return f"<pre>{html.escape(str(self))}</pre>"
+        from vyre._html.reports import procedure_divergence
+
+        return procedure_divergence(self)
 
 
 class Runner(Protocol):

@@ -302,6 +302,11 @@ class ProcedureFunction:
     def _call_text(self) -> str:
         return f"{self.__name__}({', '.join(each.name for each in self._parameters)})"
 
+    def _repr_html_(self) -> str:
+        from vyre._html.programs import procedure_function
+
+        return procedure_function(self)
+
     def __repr__(self) -> str:
         return f"<vyre.procedure {self.name}({', '.join(each.name for each in self._parameters)})>"
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import PurePath
 from typing import Any, NamedTuple
 
+from vyre import _source
+
 # The host's work in the order in which it is done, and how deep each kind lies within another.
 STAGES = {
     "run": 0,
@@ -109,9 +111,17 @@ def _names(report: dict[str, Any]) -> list[tuple[str, str]]:
         shown = [short(name) for name in written[:_MOST_NAMES]]
         text = ", ".join(shown) + (", ..." if len(written) > _MOST_NAMES else "") or "(writes nothing)"
         if file is not None:
-            text += f" at {PurePath(file).name}" + ("" if line is None else f":{line}")
+            text += f" at {_place(file, line)}"
         found.append((text, digest))
     return found
+
+
+def _place(file: str, line: int | None) -> str:
+    """`step.py:12`, or `Cell In[3], line 2` in a notebook."""
+    cell = _source.cell(file)
+    if line is None:
+        return PurePath(file).name
+    return f"Cell In[{cell}], line {line}" if cell else f"{PurePath(file).name}:{line}"
 
 
 def events_of(report: dict[str, Any]) -> list[ProfileEvent]:

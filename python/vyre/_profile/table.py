@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from typing import TYPE_CHECKING
 
 from vyre._profile import picture
@@ -75,22 +74,19 @@ def text(prof: Profile) -> str:
 
 def markup(prof: Profile) -> str:
     """The tables and the time line as HTML."""
-    left, right = 'style="text-align:left"', 'style="text-align:right"'
+    from vyre._html.markup import Markup, element, joined
+    from vyre._html.parts import Form, note, sheet, table
+
     colours: dict[str, str] = {}
-    parts = [f"<p>{html.escape(_title(prof))}</p>", picture.time_line(prof, colours)]
-    for heading, table in _tables(prof):
-        head = "".join(f"<th {right}>{name}</th>" for name in _COLUMNS)
-        body = ""
-        for first, *numbers in table:
-            cells = "".join(f"<td {right}>{html.escape(cell)}</td>" for cell in numbers)
-            colour = colours.get(first.strip())
-            mark = f'<span style="color:{colour}">&#9632;</span> ' if colour else ""
-            body += f"<tr><td {left}>{_spaced(first, mark)}</td>{cells}</tr>"
-        parts.append(f"<table><caption {left}>{html.escape(heading)}</caption><tr>{head}</tr>{body}</table>")
-    parts += [f"<p>note: {html.escape(note)}</p>" for note in prof.notes]
-    return "".join(parts)
-
-
-def _spaced(text: str, mark: str) -> str:
-    stripped = text.lstrip(" ")
-    return "&nbsp;" * (len(text) - len(stripped)) * 2 + mark + html.escape(stripped)
+    parts = [Markup(picture.time_line(prof, colours))]
+    for heading, rows in _tables(prof):
+        made = []
+        for first, *cells in rows:
+            name = first.strip()
+            colour = colours.get(name)
+            mark = element("span", "■ ", class_="mark", style=f"color:{colour}") if colour else ""
+            indent = Markup("&emsp;" * ((len(first) - len(first.lstrip())) // 2))
+            made.append([joined(indent, mark, name), *cells])
+        parts.append(table(_COLUMNS, made, caption=heading, numbers=range(1, len(_COLUMNS))))
+    parts += [note(f"note: {each}") for each in prof.notes]
+    return sheet(Form("Profile", _title(prof).removeprefix("profile of ").removeprefix("profile, "), tuple(parts)))
