@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 __all__ = [
     "TRACER",
     "UNDEFINED",
+    "LineMark",
     "assign",
     "assigned_names",
     "called",
     "for_loop",
     "lambda_of",
+    "mark_lines",
     "name_at",
     "place",
     "target_of",
@@ -33,6 +35,10 @@ __all__ = [
 TRACER = "vyre$t"
 UNDEFINED = "vyre$undefined"
 _LOAD, _STORE = ast.Load(), ast.Store()
+
+
+class LineMark(ast.Expr):
+    """A call that says which line begins; it stays as it is."""
 
 
 def place(node: Any, at: Any) -> Any:
@@ -80,6 +86,22 @@ def called(owner: str, method: str, at: Any, *arguments: ast.expr) -> ast.expr:
         if not hasattr(each, "lineno"):
             place(each, at)
     return place(ast.Call(func=function, args=list(arguments), keywords=[]), at)
+
+
+def mark_lines(tree: ast.FunctionDef, file: str) -> None:
+    """Put a call of ``line`` before every statement."""
+    open_: list[ast.AST] = [tree]
+    while open_:
+        node = open_.pop()
+        for part in ("body", "orelse"):
+            block: list[ast.stmt] = getattr(node, part, [])
+            open_ += block
+            marked: list[ast.stmt] = []
+            for statement in block:
+                told = called(TRACER, "line", statement, ast.Constant(file), ast.Constant(statement.lineno))
+                marked += [place(LineMark(told), statement), statement]
+            if marked:
+                setattr(node, part, marked)
 
 
 def lambda_of(body: ast.expr, at: Any, *names: str) -> ast.expr:
