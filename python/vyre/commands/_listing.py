@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from vyre._trees.walk import Trouble
 
-__all__ = ["add_json", "any_paths", "bar", "head", "print_json", "tell"]
+__all__ = ["add_forms", "add_json", "any_paths", "bar", "head", "print_json", "tell"]
 
 
 @contextlib.contextmanager
@@ -58,6 +58,13 @@ def tell(command: str, troubles: list[Trouble]) -> None:
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one object")
+
+
+def add_forms(parser: argparse.ArgumentParser) -> None:
+    """``--json`` and ``--sarif``, of which one can be given, for commands that list faults."""
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="print one object")
+    forms.add_argument("--sarif", action="store_true", help="print a log of SARIF 2.1.0, for code hosts and editors")
 
 
 def head(command: str) -> dict[str, Any]:
