@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from vyre._trees.walk import Trouble
 
-__all__ = ["add_forms", "add_json", "any_paths", "bar", "head", "print_json", "tell"]
+__all__ = ["add_forms", "add_json", "any_paths", "bar", "head", "print_json", "steps", "tell"]
 
 
 @contextlib.contextmanager
@@ -44,6 +44,19 @@ def bar(name: str, total: int, *, quiet: bool) -> Iterator[Callable[[int], objec
         return
     disable = True if quiet else None  # None: where the error output is no terminal
     with tqdm(total=total, unit="B", unit_scale=True, desc=name, disable=disable, leave=False) as shown:
+        yield shown.update
+
+
+@contextlib.contextmanager
+def steps(name: str, total: int, *, quiet: bool) -> Iterator[Callable[[], object]]:
+    """A function that is told when a step is done, shown on a terminal by tqdm where it is installed."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield lambda: None
+        return
+    disable = True if quiet else None  # None: where the error output is no terminal
+    with tqdm(total=total, desc=name, disable=disable, leave=False) as shown:
         yield shown.update
 
 

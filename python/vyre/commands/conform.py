@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import sys
 from collections.abc import Callable
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._files import check_writable, write_atomically
+from vyre.commands._objects import imported
 
 if TYPE_CHECKING:
     from vyre.conformance import Certificate, Result
@@ -136,7 +136,7 @@ def _run_procedure(chosen: argparse.Namespace) -> int:
     for option in ("level", "html", "seen", "coverage"):
         if getattr(chosen, option):
             raise vyre.ArgumentError(f"--{option} has no place with --procedure. Fix: leave it out.")
-    procedure = _imported(chosen.procedure)
+    procedure = imported(chosen.procedure, "procedure")
     if chosen.out:
         check_writable(chosen.out)
     if chosen.verify:
@@ -176,21 +176,6 @@ def _run_procedure(chosen: argparse.Namespace) -> int:
             return 1
         print(f"verified  every hash of {chosen.verify} is what this run gave")
     return 0 if certificate is not None and certificate.passed else 1
-
-
-def _imported(name: str) -> Any:
-    """The object of a name such as module:name."""
-    module, _, path = name.partition(":")
-    try:
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise vyre.ArgumentError(
-            f"procedure `{name}` cannot be imported: {error}. Fix: name one as `module:name`, in a module that "
-            "`python -c 'import ...'` finds."
-        ) from error
-    return found
 
 
 def _call_of(text: str) -> dict[str, Any]:
