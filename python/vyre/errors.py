@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 from vyre._calls import explain_calls
 from vyre._diagnostics import Diagnostics
@@ -62,7 +62,7 @@ class _Signature:
 class VyreError(Exception):
     """Everything that vyre raises on purpose."""
 
-    __signature__ = _Signature()
+    __signature__: ClassVar[_Signature] = _Signature()
 
 
 class ArgumentError(VyreError, ValueError):

@@ -82,7 +82,7 @@ class Operation:
             raise ArgumentError(
                 f"argument `spec` of Operation must be an OpSpec, got {shown(spec)}. Fix: write vyre.ops.get(id)."
             )
-        self.spec = spec
+        self.spec: OpSpec = spec
         self.__name__ = spec.id
         self.__doc__ = spec.summary
 

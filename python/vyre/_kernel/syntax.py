@@ -7,7 +7,7 @@ walks took most of the time of rewriting.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from vyre._kernel.refuse import is_range
 
@@ -32,6 +32,7 @@ __all__ = [
     "undefined",
 ]
 
+_Node = TypeVar("_Node", bound=ast.AST)
 TRACER = "vyre$t"
 UNDEFINED = "vyre$undefined"
 _LOAD, _STORE = ast.Load(), ast.Store()
@@ -41,10 +42,11 @@ class LineMark(ast.Expr):
     """A call that says which line begins; it stays as it is."""
 
 
-def place(node: Any, at: Any) -> Any:
+def place(node: _Node, at: Any) -> _Node:
     """The node, at the place of another."""
-    node.lineno, node.col_offset = at.lineno, at.col_offset
-    node.end_lineno, node.end_col_offset = at.end_lineno, at.end_col_offset
+    placed: Any = node  # not every kind of node has a place
+    placed.lineno, placed.col_offset = at.lineno, at.col_offset
+    placed.end_lineno, placed.end_col_offset = at.end_lineno, at.end_col_offset
     return node
 
 

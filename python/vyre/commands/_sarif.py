@@ -44,8 +44,8 @@ def rule(id: str, title: str, checks: str, why: str, level: str) -> dict[str, An
 def tables() -> list[dict[str, Any]]:
     """The rules of programs, the notes and the checks."""
     known = vyre._core._tables
-    made = [rule(*row, "error") for row in known["rules"]]
-    made += [rule(*row[:4], "warning") for row in known["notes"]]
+    made = [rule(id, title, checks, why, "error") for id, title, checks, why in known["rules"]]
+    made += [rule(id, title, checks, why, "warning") for id, title, checks, why, *_ in known["notes"]]
     for name, finds in known["checks"]:
         made.append(rule(name, name.replace("-", " ").capitalize(), f"Finds {finds}.", "", "error"))
     return made

@@ -248,12 +248,13 @@ def _print(rows: list[Measured]) -> None:
         ratio = [] if numpy_row is None else [f"{numpy_row.median / row.median:.2f}" if row.median else ""]
         size = "x".join(f"{each:,}" for each in row.size)
         cells.append([size, row.where, row.arrays, *times, _rate(row.bytes_per_second), *ratio, row.sha256[:8]])
-    widths = [max(len(row[k]) for row in [heads, *cells]) for k in range(len(heads))]
+    lines = [heads, *cells]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(heads))]
     is_text = {heads.index(name) for name in ("place", "arrays", "SHA-256")}
-    for row in [heads, *cells]:
+    for line in lines:
         shown = [
             cell.ljust(width) if k in is_text else cell.rjust(width)
-            for k, (cell, width) in enumerate(zip(row, widths, strict=True))
+            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
         ]
         print("  ".join(shown).rstrip())
 

@@ -51,6 +51,11 @@ class WorkerEndedError(Exception):
         said: the end of what it wrote to its standard error.
     """
 
+    kind: str
+    seed: int
+    run: int
+    said: str
+
     def __init__(self, kind: str, message: str, seed: int, run: int, said: str) -> None:
         super().__init__(message)
         self.kind, self.seed, self.run, self.said = kind, seed, run, said
