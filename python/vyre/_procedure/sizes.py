@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -90,7 +90,7 @@ class Size:
 
     op: str
     args: tuple[Any, ...]
-    __hash__ = None  # type: ignore[assignment]  # == makes a Size
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # == makes a Size
 
     def __init__(self, op: str, *args: Any) -> None:
         self.op, self.args = op, args

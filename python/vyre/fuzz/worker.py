@@ -73,7 +73,8 @@ class Worker:
         memory = os.memfd_create("vyre-fuzz")
         os.ftruncate(memory, mmap.PAGESIZE)
         self._progress = mmap.mmap(memory, mmap.PAGESIZE)
-        self.connection, theirs = Pipe()
+        mine, theirs = Pipe()
+        self.connection: Connection = mine
         self._errors = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "vyre.fuzz.worker", str(theirs.fileno()), str(memory)],
