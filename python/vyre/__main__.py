@@ -104,7 +104,8 @@ def parser_of_all() -> argparse.ArgumentParser:
 
 def _command(arguments: Sequence[str] | None) -> int:
     chosen = parser_of_all().parse_args(arguments)
-    return chosen.run(chosen)
+    found: int = chosen.run(chosen)
+    return found
 
 
 def _say(text: str) -> None:

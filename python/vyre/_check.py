@@ -288,7 +288,7 @@ def _checked(
     function: str,
     program: Program,
     inputs: Mapping[str, Any],
-    workgroups: int | Sequence[int],
+    workgroups: int | Sequence[int] | None,
     *,
     schedule: str | None,
     checks: str | Iterable[str],

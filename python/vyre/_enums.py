@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from typing import Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from vyre._calls import explain_methods
 from vyre.errors import ArgumentError, PlannedTypeError
@@ -27,13 +27,15 @@ class TableEnum(enum.Enum):
 
 
 class _TypeMeta(enum.EnumMeta):
-    def __getattr__(cls, name: str):
-        if name in _PLANNED:
-            raise PlannedTypeError(f"DataType.{name} is planned and not in this version. Fix: {_PLANNED[name]}.")
-        member = next((known for known in cls.__members__ if known.lower() == name.lower()), None)
-        raise AttributeError(
-            f"DataType has no member {name!r}" + (f". Fix: write DataType.{member}." if member is not None else "")
-        )
+    if not TYPE_CHECKING:  # a type checker would take every name for a member
+
+        def __getattr__(cls, name: str) -> NoReturn:
+            if name in _PLANNED:
+                raise PlannedTypeError(f"DataType.{name} is planned and not in this version. Fix: {_PLANNED[name]}.")
+            member = next((known for known in cls.__members__ if known.lower() == name.lower()), None)
+            raise AttributeError(
+                f"DataType has no member {name!r}" + (f". Fix: write DataType.{member}." if member is not None else "")
+            )
 
 
 class TypeEnum(TableEnum, metaclass=_TypeMeta):

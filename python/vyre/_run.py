@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, overload
+from typing import TYPE_CHECKING, Literal, cast, overload
 
 from vyre import _core
 from vyre._calls import explain_calls
@@ -12,7 +12,7 @@ from vyre._text import shown
 from vyre.errors import ArgumentError, BindingError, CheckError, DeviceMemoryError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from typing import Any
 
     import numpy as np
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lower", "pack_bytes", "run", "unpack_bytes"]
 
+_run_program: Callable[..., Any] = _core._run  # _watch.py puts another function in its place
 
 _MASKED = (
     "argument `{}` of {} must be an array whose every element counts, got a masked array. "
@@ -92,13 +93,13 @@ def run(
     if check is None:
         backend, device = place(backend, device)
         try:
-            return _core._run(program, inputs, workgroups, backend, device, timeout, schedule, optimize)
+            return _run_program(program, inputs, workgroups, backend, device, timeout, schedule, optimize)
         except BindingError:
             # The core knows no arrays of other libraries. Calls without one do not pay for the question.
             taken = _from_other_libraries(inputs)
             if taken is None:
                 raise
-        return _core._run(program, taken, workgroups, backend, device, timeout, schedule, optimize)
+        return _run_program(program, taken, workgroups, backend, device, timeout, schedule, optimize)
     if not (backend is None or (isinstance(backend, str) and backend == "reference")):
         raise ArgumentError(
             f"argument `check` of vyre.run needs the reference, got backend={shown(backend)}. "
@@ -224,12 +225,13 @@ def pack_bytes(data: bytes | bytearray | memoryview | np.ndarray) -> np.ndarray:
     if isinstance(data, np.ma.MaskedArray):
         raise ArgumentError(_MASKED.format("data", "pack_bytes"))
     if issubclass(type(data), np.ndarray):
-        if data.dtype != np.uint8 or not data.flags.c_contiguous:
+        array = cast("np.ndarray", data)
+        if array.dtype != np.uint8 or not array.flags.c_contiguous:
             raise ArgumentError(
-                f"argument `data` of pack_bytes must be bytes or a C-contiguous uint8 array, got {data.dtype} "
-                f"with shape {data.shape}. Fix: write np.ascontiguousarray(data).view(np.uint8)."
+                f"argument `data` of pack_bytes must be bytes or a C-contiguous uint8 array, got {array.dtype} "
+                f"with shape {array.shape}. Fix: write np.ascontiguousarray(data).view(np.uint8)."
             )
-        raw = data.tobytes()
+        raw = array.tobytes()
     elif issubclass(type(data), (bytes, bytearray, memoryview)):
         try:
             raw = bytes(data)

@@ -83,7 +83,7 @@ def excerpt(place: Place) -> str:
         code = "".join(c if c.isprintable() else " " for c in code)
     if not code:
         return ""
-    first, last = _columns(place, line)
+    first, last = columns_of(place, line)
     first, last = first - (len(line) - len(code)), last - (len(line) - len(code))
     if not 0 <= first < last <= len(code):
         return "    " + _cut(code, 0)
@@ -94,7 +94,7 @@ def excerpt(place: Place) -> str:
     return f"    {shown}\n    {' ' * before}{'^' * under}"
 
 
-def _columns(place: Place, line: str) -> tuple[int, int]:
+def columns_of(place: Place, line: str) -> tuple[int, int]:
     """The first and the last column of a place in characters of its line; an empty range when they are not known."""
     if place.column is None:
         return 0, 0

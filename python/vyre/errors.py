@@ -7,13 +7,15 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import TYPE_CHECKING
+from types import FunctionType
+from typing import TYPE_CHECKING, ClassVar
 
 from vyre._calls import explain_calls
 from vyre._diagnostics import Diagnostics
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from inspect import Signature
     from typing import Any
 
     from vyre._check import CheckResult
@@ -45,8 +47,22 @@ __all__ = [
 _MOST_SHOWN = 20
 
 
+class _Signature:
+    """The signature of classes with Python's own __init__, which inspect does not know; made when it is asked for."""
+
+    def __get__(self, error: object, kind: type) -> Signature:
+        init: object = kind.__init__  # type: ignore[misc]
+        if isinstance(init, FunctionType):
+            raise AttributeError("__signature__")  # inspect takes that of __init__
+        from inspect import Parameter, Signature
+
+        return Signature([Parameter("args", Parameter.VAR_POSITIONAL, annotation="object")])
+
+
 class VyreError(Exception):
     """Everything that vyre raises on purpose."""
+
+    __signature__: ClassVar[_Signature] = _Signature()
 
     def _repr_html_(self) -> str:
         from vyre._html.mistakes import error

@@ -110,8 +110,8 @@ class Operation:
             raise ArgumentError(
                 f"argument `spec` of Operation must be an OpSpec, got {shown(spec)}. Fix: write vyre.ops.get(id)."
             )
-        self.spec = spec
-        self.__name__ = spec.id
+        self.spec: OpSpec = spec
+        self.__name__: str = spec.id
         self.__doc__ = spec.summary
 
     def __call__(self, *args: Any) -> Expr:

@@ -77,8 +77,9 @@ def run_commands(name: str, block: str, folder: Path) -> None:
     """The commands of a shell, where `vyre` is the command of the package that is tested."""
     tools = folder / "tools"
     tools.mkdir(exist_ok=True)
-    (tools / "vyre").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m vyre "$@"\n')
-    (tools / "vyre").chmod(0o755)
+    for name, options in (("vyre", "-m vyre "), ("python", "")):
+        (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {options}"$@"\n')
+        (tools / name).chmod(0o755)
     environment = dict(os.environ, PATH=f"{tools}:{os.environ['PATH']}", PYTHONPATH=str(Path(vyre.__file__).parents[1]))
     for part in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]:
         command, _, wanted = part.partition("\n")

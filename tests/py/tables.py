@@ -28,10 +28,10 @@ if TYPE_CHECKING:
 PACKAGE = Path(vyre.__file__).parent
 TABLES = _core._tables
 WIDTH = 120
-BINARY = "left: ExprLike, right: ExprLike"
-UNARY = "value: ExprLike"
-ATOMIC = "buffer: str, index: ExprLike, value: ExprLike"
-COMPARE_EXCHANGE = "buffer: str, index: ExprLike, expected: ExprLike, value: ExprLike"
+BINARY = "left: _ExprLike, right: _ExprLike"
+UNARY = "value: _ExprLike"
+ATOMIC = "buffer: str, index: _ExprLike, value: _ExprLike"
+COMPARE_EXCHANGE = "buffer: str, index: _ExprLike, expected: _ExprLike, value: _ExprLike"
 ENUMERATIONS = (
     (_core.DataType, "TypeEnum"),
     (_core.BufferAccess, "TableEnum"),
@@ -83,10 +83,10 @@ def _methods() -> Iterator[str]:
 def _functions() -> Iterator[str]:
     functions = {name: arguments for name, arguments, _ in _signatures()}
     functions |= {row.function: UNARY for row in TABLES["infix"] if row.shape == "One" and hasattr(_core, row.function)}
-    functions |= {row.function: ", ".join(f"{name}: ExprLike" for name in row.parameters) for row in TABLES["by_type"]}
+    functions |= {row.function: ", ".join(f"{name}: _ExprLike" for name in row.parameters) for row in TABLES["by_type"]}
     for name, arguments in sorted(functions.items()):
         # A kernel names no buffer: it passes its array.
-        yield from _function(_core, name, arguments.replace("buffer: str", "buffer: BufferLike"))
+        yield from _function(_core, name, arguments.replace("buffer: str", "buffer: _BufferLike"))
 
 
 REGIONS = {"names": _names, "enumerations": _enumerations, "methods": _methods, "functions": _functions}

@@ -38,6 +38,7 @@ EVERY = {
     "doctor": ("doctor",),
     "reference": ("reference",),
     "conform": ("conform", "--backend", "reference", "--level", "L4"),
+    "bench": ("bench", "SAVED", "--backend", "cpu", "--seconds", "0"),
     "repeat": ("repeat", "SAVED", "--backend", "reference", "--times", "2"),
     "fuzz": ("fuzz", "--backend", "cpu", "--count", "2", "--jobs", "1", "--statements", "10"),
     "replay": ("replay", "SAVED"),
@@ -45,7 +46,8 @@ EVERY = {
     "scan": ("scan", __file__, "--patterns", str(Path(__file__).with_name("hand_written.py")), "--backend", "cpu"),
     "run": ("run", "SAVED", "--backend", "reference"),
     "ops": ("ops",),
-    "docs": ("docs", "kernels"),
+    "docs": ("docs",),
+    "a page": ("docs", "kernels"),
     "completion": ("completion", "bash"),
     "help": ("--help",),
     "help of a command": ("fuzz", "--help"),
@@ -67,11 +69,11 @@ def test_every_command_is_tried():
 
 JSON = {
     *("explain", "check", "devices", "backends", "doctor", "repeat", "replay", "hash", "scan", "run", "ops"),
+    *("bench", "docs"),
 }
 NO_JSON = {
     "lower": "prints code",
     "reference": "is a page",
-    "docs": "are pages",
     "completion": "is a script",
     "conform": "writes its certificate, which is JSON, with --out",
     "fuzz": "writes a row of JSON a program with --log",

@@ -145,7 +145,8 @@ def test_completion_knows_every_command_and_is_read_by_its_shell(capsys, tmp_pat
     script = out(capsys, "completion", shell)
     for command in COMMANDS:
         assert command.__name__.rsplit(".", 1)[1] in script
-    assert "workgroups" in script
+    for option in ("workgroups", "sarif", "seconds", "json"):
+        assert option in script
     path = tmp_path / "script"
     path.write_text(script, encoding="utf-8")
     if shutil.which(shell) is None:

@@ -495,3 +495,20 @@ def test_damaged_bytes_are_refused(rng):
     with pytest.raises(ParseError) as caught:
         vyre.Procedure.from_bytes(b"abc")
     assert str(caught.value) == "byte 0: these are not the bytes of a vyre procedure. Fix: pass what to_bytes gave."
+
+
+def test_a_procedure_may_say_what_it_returns():
+    @vyre.kernel
+    def copied(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]) -> None:
+        y[vyre.gid(0)] = x[vyre.gid(0)]
+
+    @vyre.procedure
+    def one(x: vyre.In[vyre.u32]) -> vyre.ProcedureArray:
+        return copied(x)
+
+    @vyre.procedure
+    def two(x: vyre.In[vyre.u32]) -> tuple[vyre.ProcedureArray, vyre.ProcedureArray]:
+        return one(x), copied(x)
+
+    x = np.arange(3, dtype=np.uint32)
+    assert [array.tolist() for array in (one(x), *two(x))] == [[0, 1, 2]] * 3

@@ -46,3 +46,5 @@ doubled(vyre.array(host), timeout=1.0)  # pyright
 doubled(host).numpy()  # pyright
 print(doubled.programm)  # both
 doubled.specialize(3)  # both
+print(vyre.DataType.U23)  # both
+print(vyre.u23)  # both

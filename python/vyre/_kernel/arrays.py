@@ -38,6 +38,12 @@ class KernelArray:
 
     __slots__ = ("_name", "_tracer", "atomic", "element", "is_const", "kind", "shape")
 
+    atomic: bool
+    element: DataType
+    is_const: bool
+    kind: str
+    shape: tuple[Any, ...]
+
     def __init__(
         self, tracer: Tracer, name: str | None, kind: str, element: DataType, shape: tuple[Any, ...], is_const: bool
     ) -> None:

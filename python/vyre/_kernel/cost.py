@@ -43,6 +43,14 @@ class Cost:
         unbounded: those of them whose turns are unknown; what they do is not in the counts above.
     """
 
+    kernel: str
+    invocations: int
+    loops: tuple[CostLoop, ...]
+    operations: dict[str, Count]
+    loaded: dict[str, Count]
+    stored: dict[str, Count]
+    atomics: dict[str, Count]
+
     def __init__(
         self, kernel: str, invocations: int, counts: Sequence[dict[str, Count]], loops: Sequence[CostLoop]
     ) -> None:

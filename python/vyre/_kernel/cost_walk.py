@@ -304,7 +304,8 @@ class Walk:
 
 
 def _first(row: Sequence[Any]) -> int:
-    return row[0]
+    found: int = row[0]
+    return found
 
 
 def _name(kind: str, name: str) -> str:
@@ -312,7 +313,8 @@ def _name(kind: str, name: str) -> str:
         return kind
     if kind == "call":
         return name
-    return next(row[1] for row in _core._tables[kind] if row[0] == name)
+    found: str = next(row[1] for row in _core._tables[kind] if row[0] == name)
+    return found
 
 
 def _all(statements: Sequence[Statement]) -> list[Statement]:

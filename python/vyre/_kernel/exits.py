@@ -43,7 +43,7 @@ def leave_by_branches(function: ast.FunctionDef, is_kernel: bool) -> None:
     made, _ = exits.block(body, None)
     if not is_kernel:
         start = [_assign(_RETURNED, ast.Constant(False), body[0])]
-        made = [*start, *made, _at(ast.Return(value=_at(ast.Name(RESULT, ast.Load()), body[-1])), body[-1])]
+        made = [*start, *made, place(ast.Return(value=place(ast.Name(RESULT, ast.Load()), body[-1])), body[-1])]
     function.body = exits.without_unread(made)
 
 
@@ -130,22 +130,22 @@ class _Exits:
     ) -> tuple[list[ast.stmt], set[str]]:
         """A helper's return in an inner loop leaves the loop around it too."""
         self._read.add(_RETURNED)
-        leave, leave_flags = self._leave(_at(ast.Break(), at), loop)
-        test = _at(ast.Name(_RETURNED, ast.Load()), at)
-        return [*made, _at(ast.If(test=test, body=leave, orelse=after), at)], flags | after_flags | leave_flags
+        leave, leave_flags = self._leave(place(ast.Break(), at), loop)
+        test = place(ast.Name(_RETURNED, ast.Load()), at)
+        return [*made, place(ast.If(test=test, body=leave, orelse=after), at)], flags | after_flags | leave_flags
 
     def _leave(self, statement: ast.stmt, loop: _Loop | None) -> tuple[list[ast.stmt], set[str]]:
         if isinstance(statement, ast.Return):
             if self._is_kernel:
                 return [statement], set()
-            value = statement.value or _at(ast.Constant(None), statement)
+            value = statement.value or place(ast.Constant(None), statement)
             made: list[ast.stmt] = [
                 _assign(RESULT, value, statement),
                 _assign(_RETURNED, ast.Constant(True), statement),
             ]
             flags = {_RETURNED}
             if loop is not None:
-                more, more_flags = self._leave(_at(ast.Break(), statement), loop)
+                more, more_flags = self._leave(place(ast.Break(), statement), loop)
                 made, flags = [*made, *more], flags | more_flags
             return made, flags
         assert loop is not None
@@ -170,18 +170,22 @@ class _Exits:
         if loop.broke in flags:
             self._read.add(loop.broke)
             before = [_assign(loop.broke, ast.Constant(False), statement)]
-            known = _at(
+            known = place(
                 ast.Compare(
-                    left=_name(loop.broke, statement), ops=[ast.Is()], comparators=[_at(ast.Constant(True), statement)]
+                    left=_name(loop.broke, statement),
+                    ops=[ast.Is()],
+                    comparators=[place(ast.Constant(True), statement)],
                 ),
                 statement,
             )
-            stop = _at(_NativeIf(test=known, body=[_at(ast.Break(), statement)], orelse=[]), statement)
+            stop = place(_NativeIf(test=known, body=[place(ast.Break(), statement)], orelse=[]), statement)
             assert isinstance(statement, ast.For)
             # The loop's variable keeps its value from the turn that was left.
             item = f"vyre$item{number}"
-            assign = _at(ast.Assign(targets=[statement.target], value=_name(item, statement.target)), statement.target)
-            statement.target = _at(ast.Name(item, ast.Store()), statement.target)
+            assign = place(
+                ast.Assign(targets=[statement.target], value=_name(item, statement.target)), statement.target
+            )
+            statement.target = place(ast.Name(item, ast.Store()), statement.target)
             body = [self._unless({loop.broke}, [assign, *body], statement), stop]
         statement.body = body
         return [*before, statement], {_RETURNED} if leaves else set()
@@ -189,8 +193,8 @@ class _Exits:
     def _unless(self, flags: set[str], body: list[ast.stmt], at: ast.stmt) -> ast.stmt:
         self._read |= flags
         names: list[ast.expr] = [_name(flag, at) for flag in sorted(flags)]
-        test = names[0] if len(names) == 1 else _at(ast.BoolOp(op=ast.Or(), values=names), at)
-        return _at(ast.If(test=_at(ast.UnaryOp(op=ast.Not(), operand=test), at), body=body, orelse=[]), at)
+        test = names[0] if len(names) == 1 else place(ast.BoolOp(op=ast.Or(), values=names), at)
+        return place(ast.If(test=place(ast.UnaryOp(op=ast.Not(), operand=test), at), body=body, orelse=[]), at)
 
     def without_unread(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         """Without assignments to variables that nothing reads."""
@@ -202,7 +206,7 @@ class _Exits:
                     setattr(
                         statement,
                         part,
-                        self.without_unread(inner) or ([_at(ast.Pass(), statement)] if part == "body" else []),
+                        self.without_unread(inner) or ([place(ast.Pass(), statement)] if part == "body" else []),
                     )
             if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
                 name = statement.targets[0].id
@@ -234,22 +238,18 @@ def _breaks(statements: list[ast.stmt]) -> bool:
 
 
 def _if(old: ast.If, then: list[ast.stmt], otherwise: list[ast.stmt]) -> ast.If:
-    return _at(ast.If(test=old.test, body=then or [_at(ast.Pass(), old)], orelse=otherwise), old)
+    return place(ast.If(test=old.test, body=then or [place(ast.Pass(), old)], orelse=otherwise), old)
 
 
 def _name(name: str, at: ast.AST) -> ast.Name:
-    return _at(ast.Name(name, ast.Load()), at)
+    return place(ast.Name(name, ast.Load()), at)
 
 
 def _assign(name: str, value: ast.expr, at: ast.AST) -> ast.stmt:
-    return _at(
+    return place(
         ast.Assign(
-            targets=[_at(ast.Name(name, ast.Store()), at)],
-            value=_at(value, at) if not hasattr(value, "lineno") else value,
+            targets=[place(ast.Name(name, ast.Store()), at)],
+            value=place(value, at) if not hasattr(value, "lineno") else value,
         ),
         at,
     )
-
-
-def _at(node, at):  # type: ignore[no-untyped-def]
-    return place(node, at)

@@ -52,6 +52,10 @@ class Kernel:
         text: that program's text.
     """
 
+    # Of the function.
+    __name__: str
+    __qualname__: str
+
     def __init__(self, function: Callable[..., Any], workgroup_size: int | Sequence[int] | None = None) -> None:
         size = None if workgroup_size is None else workgroup_counts(workgroup_size, "vyre.kernel")
         if type(function) is not FunctionType:
@@ -356,7 +360,7 @@ class Specialized:
     """
 
     def __init__(self, name: str, traced: Traced) -> None:
-        self.program = traced.program
+        self.program: Program = traced.program
         self._name, self._traced = name, traced
 
     def explain(

@@ -135,8 +135,9 @@ class Parameter:
         return self.axes > 0
 
 
-def parameters_of(function: Callable[..., Any]) -> list[Parameter]:
-    """The kernel's parameters, or a Mistake about the first that cannot be one."""
+def parameters_of(function: Callable[..., Any], *, returns: bool = False) -> list[Parameter]:
+    """The parameters of a kernel, or of a procedure, which ``returns`` arrays; or a Mistake about the first that cannot
+    be one."""
     try:
         signature = inspect.signature(function, eval_str=True)
     except Mistake:
@@ -155,7 +156,7 @@ def parameters_of(function: Callable[..., Any]) -> list[Parameter]:
         except Mistake as mistake:
             mistake.spot = _spot(function, each.name)
             raise
-    if signature.return_annotation not in (inspect.Signature.empty, None, Any):
+    if not returns and signature.return_annotation not in (inspect.Signature.empty, None, Any):
         raise Mistake(
             "K002",
             f"kernel `{function.__name__}` has a return annotation, but a kernel gives its results in "

@@ -12,7 +12,7 @@ from __future__ import annotations
 import re
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -65,6 +65,8 @@ class Areas:
 
 class Recorder:
     """Adds the statements that record to a kernel while it is traced; without ``types``, only what tells the types."""
+
+    marks_lines: ClassVar[bool] = False
 
     def __init__(self, areas: Areas, types: Mapping[tuple[int, int], DataType] | None, watch: Any = None) -> None:
         self.areas, self.types, self._watch = areas, types, watch

@@ -19,7 +19,7 @@ from vyre._kernel.mistakes import Mistake, Spot
 from vyre._kernel.refuse import refuse, spot_at
 from vyre._kernel.source import definition_of
 from vyre._kernel.statements import Rewriter
-from vyre._kernel.syntax import TRACER, UNDEFINED, place
+from vyre._kernel.syntax import TRACER, UNDEFINED, mark_lines, place
 from vyre._kernel.values import Undefined
 
 if TYPE_CHECKING:
@@ -91,12 +91,18 @@ class Definition:
                 self._tree = None
             return self._rewritten
 
-    def _rewrite(self, tree: ast.FunctionDef) -> Rewritten:
+    def marked(self) -> Rewritten:
+        """The function with a mark before every statement, anew each time; see lines.py."""
+        return self._rewrite(definition_of(self._function)[0], with_lines=True)
+
+    def _rewrite(self, tree: ast.FunctionDef, with_lines: bool = False) -> Rewritten:
         code = self._function.__code__
         tree.decorator_list = []
         _without_annotations(tree)
         if tree.body and isinstance(tree.body[0], ast.Expr) and isinstance(tree.body[0].value, ast.Constant):
             tree.body = tree.body[1:] or [place(ast.Pass(), tree.body[0])]
+        if with_lines:
+            mark_lines(tree, self._file)
         leave_by_branches(tree, self._is_kernel)
         Rewriter(tree, self._is_kernel).rewrite()
         local = set(code.co_varnames)

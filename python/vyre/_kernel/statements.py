@@ -17,6 +17,7 @@ from vyre._kernel.mistakes import Mistake
 from vyre._kernel.refuse import is_range
 from vyre._kernel.syntax import (
     TRACER,
+    LineMark,
     assign,
     assigned_names,
     called,
@@ -85,7 +86,7 @@ class Rewriter:
     def _block(self, statements: list[ast.stmt]) -> list[ast.stmt]:
         made: list[ast.stmt] = []
         for statement in statements:
-            if isinstance(statement, _NativeIf):
+            if isinstance(statement, (_NativeIf, LineMark)):
                 made.append(statement)
                 continue
             made.extend(getattr(self, f"_{type(statement).__name__}", self._other)(statement))

@@ -7,7 +7,7 @@ walks took most of the time of rewriting.
 from __future__ import annotations
 
 import ast
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from vyre._kernel.refuse import is_range
 
@@ -17,11 +17,13 @@ if TYPE_CHECKING:
 __all__ = [
     "TRACER",
     "UNDEFINED",
+    "LineMark",
     "assign",
     "assigned_names",
     "called",
     "for_loop",
     "lambda_of",
+    "mark_lines",
     "name_at",
     "place",
     "target_of",
@@ -30,15 +32,21 @@ __all__ = [
     "undefined",
 ]
 
+_Node = TypeVar("_Node", bound=ast.AST)
 TRACER = "vyre$t"
 UNDEFINED = "vyre$undefined"
 _LOAD, _STORE = ast.Load(), ast.Store()
 
 
-def place(node: Any, at: Any) -> Any:
+class LineMark(ast.Expr):
+    """A call that says which line begins; it stays as it is."""
+
+
+def place(node: _Node, at: Any) -> _Node:
     """The node, at the place of another."""
-    node.lineno, node.col_offset = at.lineno, at.col_offset
-    node.end_lineno, node.end_col_offset = at.end_lineno, at.end_col_offset
+    placed: Any = node  # not every kind of node has a place
+    placed.lineno, placed.col_offset = at.lineno, at.col_offset
+    placed.end_lineno, placed.end_col_offset = at.end_lineno, at.end_col_offset
     return node
 
 
@@ -80,6 +88,22 @@ def called(owner: str, method: str, at: Any, *arguments: ast.expr) -> ast.expr:
         if not hasattr(each, "lineno"):
             place(each, at)
     return place(ast.Call(func=function, args=list(arguments), keywords=[]), at)
+
+
+def mark_lines(tree: ast.FunctionDef, file: str) -> None:
+    """Put a call of ``line`` before every statement."""
+    open_: list[ast.AST] = [tree]
+    while open_:
+        node = open_.pop()
+        for part in ("body", "orelse"):
+            block: list[ast.stmt] = getattr(node, part, [])
+            open_ += block
+            marked: list[ast.stmt] = []
+            for statement in block:
+                told = called(TRACER, "line", statement, ast.Constant(file), ast.Constant(statement.lineno))
+                marked += [place(LineMark(told), statement), statement]
+            if marked:
+                setattr(node, part, marked)
 
 
 def lambda_of(body: ast.expr, at: Any, *names: str) -> ast.expr:

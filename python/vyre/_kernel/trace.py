@@ -29,6 +29,7 @@ from vyre.errors import ArgumentError, KernelError, ValidationError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from vyre._kernel.lines import Marks
     from vyre._kernel.mistakes import Spot
     from vyre._kernel.parameters import Parameter
     from vyre._kernel.recorder import Recorder
@@ -105,11 +106,12 @@ def trace(
     constants: Mapping[str, Any],
     workgroup_size: tuple[int, ...] | None,
     copies: dict[int, tuple[np.ndarray, np.ndarray]] | None = None,
-    recorder: Recorder | None = None,
+    recorder: Recorder | Marks | None = None,
 ) -> Traced:
     """Run the rewritten function on expressions, and check the Program that it makes."""
     function = rewritten.original
-    inliner = _Inliner(rewritten)
+    marks = recorder is not None and recorder.marks_lines
+    inliner = _Inliner(rewritten, _marked_helper if marks else _rewritten_helper)
     tracer = Tracer(inliner.find, copies)
     program = None
     try:
@@ -169,7 +171,7 @@ def _spots(
     constants: Mapping[str, Any],
     copies: dict[int, tuple[np.ndarray, np.ndarray]] | None,
 ) -> dict[str, Spot]:
-    inliner = _Inliner(rewritten)
+    inliner = _Inliner(rewritten, _rewritten_helper)
     tracer = Tracer(inliner.find, copies)
     spots = note_lets(tracer, inliner.is_traced)
     with tracer:
@@ -337,7 +339,8 @@ def _usual_size(parameters: Sequence[Parameter]) -> tuple[int, ...]:
 class _Inliner:
     """Plain functions of the user become part of the kernel where they are called."""
 
-    def __init__(self, kernel: Rewritten) -> None:
+    def __init__(self, kernel: Rewritten, helper: Callable[[FunctionType], Rewritten]) -> None:
+        self._helper = helper
         self._code: set[CodeType] = {*_all_code(kernel.code)}
         self._used: dict[FunctionType, Rewritten] = {kernel.original: kernel}
         self._stack: list[FunctionType] = [kernel.original]
@@ -397,7 +400,7 @@ class _Inliner:
     def _inline(self, function: FunctionType, tracer: Tracer, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
         rewritten = self._used.get(function)
         if rewritten is None:
-            rewritten = self._used[function] = _rewritten_helper(function)
+            rewritten = self._used[function] = self._helper(function)
             self._code.update(_all_code(rewritten.code))
         if len(self._stack) > _MOST_INLINED:
             raise Mistake("K007", f"more than {_MOST_INLINED} helpers call each other", "write a loop")
@@ -424,6 +427,10 @@ def _is_library(file: str) -> bool:
 @functools.lru_cache(maxsize=512)
 def _rewritten_helper(function: FunctionType) -> Rewritten:
     return Definition(function, is_kernel=False).rewritten()
+
+
+def _marked_helper(function: FunctionType) -> Rewritten:
+    return Definition(function, is_kernel=False).marked()
 
 
 def _all_code(code: CodeType) -> list[CodeType]:

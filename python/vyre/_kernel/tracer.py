@@ -58,8 +58,8 @@ class Tracer:
     ) -> None:
         """``copies`` are the tables of earlier traces of the kernel, each with the array that it is a copy of."""
         self.block: list[Node] = []
-        self.dead = False  # no path reaches the statement that comes next
-        self.effects = 0  # stores, atomics and barriers so far
+        self.dead: bool = False  # no path reaches the statement that comes next
+        self.effects: int = 0  # stores, atomics and barriers so far
         self.loops: list[Loop] = []
         self.arrays: list[KernelArray] = []  # workgroup and private arrays and tables, as they are used
         self.regions: list[Region] = [Region()]  # the kernel, and the branches and bodies around, outermost first

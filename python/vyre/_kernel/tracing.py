@@ -143,6 +143,13 @@ class Trace:
         result: what the call gives.
     """
 
+    kernel: str
+    invocation: tuple[int, int, int]
+    rows: list[Row]
+    count: int
+    left_out: tuple[int, int] | None
+    result: Any
+
     def __init__(
         self, kernel: str, invocation: tuple[int, int, int], rows: list[Row], count: int, first: int, result: Any
     ) -> None:

@@ -94,7 +94,8 @@ def _expression(data: _Bytes, names: list[str], at: int) -> Expression:
 
     def table(which: str) -> str:
         row: Any = _core._tables[which][data.number()]
-        return row.name if which == "types" else row[0]
+        found: str = row.name if which == "types" else row[0]
+        return found
 
     if kind in ("u32", "i32", "bool", "u64"):
         return Expression(kind, "", (), data.number())

@@ -150,10 +150,12 @@ class ProcedureArray:
             "the procedure runs. Fix: compute in a kernel, and call the kernel here."
         )
 
-    __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _refuse_operator
-    __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = __matmul__ = __rmatmul__ = _refuse_operator
-    __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = __lshift__ = __rlshift__ = _refuse_operator
-    __rshift__ = __rrshift__ = __invert__ = __neg__ = __lt__ = __le__ = __gt__ = __ge__ = _refuse_operator
+    if not TYPE_CHECKING:  # a type checker would take them for operators
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _refuse_operator
+        __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _refuse_operator
+        __matmul__ = __rmatmul__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refuse_operator
+        __lshift__ = __rlshift__ = __rshift__ = __rrshift__ = __invert__ = __neg__ = _refuse_operator
+        __lt__ = __le__ = __gt__ = __ge__ = _refuse_operator
 
     def __array__(self, *_: Any, **__: Any) -> NoReturn:
         raise ArgumentError(

@@ -36,7 +36,8 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
                 f"Fix: give `{name}` to the procedure's call."
             )
     given = kernel_call._given(kernel, args, kwargs)
-    traced = kernel._traced({each.name: given[each.name] for each in kernel._constants})
+    constants = {each.name: given[each.name] for each in kernel._constants}
+    traced = kernel._traced(constants)
     arrays = _arrays(recorder, kernel, given)
     grid, counts, most, asked = _grid(recorder, kernel, traced.program.workgroup_size, arrays, options)
     words: list[Any] = []
@@ -59,20 +60,12 @@ def record_kernel(recorder: Recorder, kernel: Kernel, args: Sequence[Any], kwarg
         bound.append(tuple(words))
     for name, values in traced.tables.items():
         bound.append(recorder.table(values, name.strip("_") or "table")._part())
+    told: dict[str, Any] = {"name": kernel.__name__, "line": calling_line(), "kernel": (kernel, constants)}
     if counts is not None:
-        recorder.add(
-            Dispatch(
-                traced.program,
-                tuple(bound),
-                counts._part(),
-                options.get("grid") is not None,
-                most,
-                kernel.__name__,
-                calling_line(),
-            )
-        )
+        invocations = options.get("grid") is not None
+        recorder.add(Dispatch(traced.program, tuple(bound), counts._part(), invocations, most, **told))
     else:
-        recorder.add(Dispatch(traced.program, tuple(bound), grid, name=kernel.__name__, line=calling_line()))
+        recorder.add(Dispatch(traced.program, tuple(bound), grid, **told))
     results = [arrays[each.name] for each in kernel._arrays if each.kind != "In"]
     return results[0] if len(results) == 1 else tuple(results) or None
 

@@ -93,7 +93,8 @@ class FlatArray:
 
     @property
     def width(self) -> int:
-        return _WIDTHS[self.element]
+        found: int = _WIDTHS[self.element]
+        return found
 
     def __str__(self) -> str:
         made = text_of_line(self.line)

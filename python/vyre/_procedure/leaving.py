@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from types import CodeType
+    from types import CodeType, FrameType
 
 __all__ = ["left_blocks", "refuse_left_blocks"]
 
@@ -29,7 +29,7 @@ _LOOPS = (ast.For, ast.AsyncFor, ast.While)
 
 def refuse_left_blocks(block: str) -> None:
     """Raise ArgumentError when the function that writes ``with vyre.<block>`` leaves such a block early."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_OWN):
         frame = frame.f_back
     if frame is None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["clear", "scratch", "swap", "with_elements", "written"]
 
 
-def scratch(dtype: DataType, *shape: Size | int, zeros: bool = False, name: str = "scratch") -> Any:
+def scratch(dtype: DataType, *shape: Size | int, zeros: bool = False, name: str = "scratch") -> ProcedureArray:
     """Make an array of the procedure that is recorded. What the procedure returns becomes its output.
 
     Args:

@@ -48,6 +48,10 @@ class ProcedureFunction:
         text: that procedure's text.
     """
 
+    # Of the function.
+    __name__: str
+    __qualname__: str
+
     def __init__(self, function: Callable[..., Any], name: str | None = None) -> None:
         if type(function) is not FunctionType:
             raise ArgumentError(
@@ -61,10 +65,10 @@ class ProcedureFunction:
                 "steps are recorded in one call. Fix: return the arrays, all at the end."
             )
         functools.update_wrapper(self, function)
-        self.name = function.__name__ if name is None else name
+        self.name: str = function.__name__ if name is None else name
         self._function = function
         try:
-            self._parameters = parameters_of(function)
+            self._parameters = parameters_of(function, returns=True)
         except Mistake as mistake:
             raise ArgumentError(f"procedure `{self.name}`: {mistake.problem}. Fix: {mistake.fix}.") from None
         for each in self._parameters:

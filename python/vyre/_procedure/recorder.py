@@ -72,6 +72,11 @@ _MOST_NESTED = 32
 class Recorder:
     """Collects the arrays and steps of one procedure."""
 
+    name: str
+    function: Any
+    outer: Recorder | None
+    count: int
+
     def __init__(self, name: str, function: Any, outer: Recorder | None) -> None:
         self.name, self.function, self.outer = name, function, outer
         self.arrays: list[ArrayDecl] = []

@@ -150,7 +150,8 @@ def _extents(
 
     def leaf(size: Size) -> int:
         if size.op == "length":
-            return shapes[id(size.args[0])][size.args[1]]
+            found: int = shapes[id(size.args[0])][size.args[1]]
+            return found
         if size.op == "number":
             return by_name[size.args[0]]
         raise LookupError

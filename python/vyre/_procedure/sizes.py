@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import operator
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 import numpy as np
 
@@ -88,58 +88,77 @@ class Size:
     """
 
     __slots__ = ("args", "op")
-    __hash__ = None  # type: ignore[assignment]  # == makes a Size
+
+    op: str
+    args: tuple[Any, ...]
+    __hash__: ClassVar[None] = None  # type: ignore[assignment]  # == makes a Size
 
     def __init__(self, op: str, *args: Any) -> None:
         self.op, self.args = op, args
 
     def __add__(self, other: Any) -> Size:
-        return _made("add", self, other)
+        made: Size = _made("add", self, other)
+        return made
 
     def __radd__(self, other: Any) -> Size:
-        return _made("add", other, self)
+        made: Size = _made("add", other, self)
+        return made
 
     def __sub__(self, other: Any) -> Size:
-        return _made("sub", self, other)
+        made: Size = _made("sub", self, other)
+        return made
 
     def __rsub__(self, other: Any) -> Size:
-        return _made("sub", other, self)
+        made: Size = _made("sub", other, self)
+        return made
 
     def __mul__(self, other: Any) -> Size:
-        return _made("mul", self, other)
+        made: Size = _made("mul", self, other)
+        return made
 
     def __rmul__(self, other: Any) -> Size:
-        return _made("mul", other, self)
+        made: Size = _made("mul", other, self)
+        return made
 
     def __floordiv__(self, other: Any) -> Size:
-        return _made("div", self, other)
+        made: Size = _made("div", self, other)
+        return made
 
     def __rfloordiv__(self, other: Any) -> Size:
-        return _made("div", other, self)
+        made: Size = _made("div", other, self)
+        return made
 
     def __mod__(self, other: Any) -> Size:
-        return _made("mod", self, other)
+        made: Size = _made("mod", self, other)
+        return made
 
     def __rmod__(self, other: Any) -> Size:
-        return _made("mod", other, self)
+        made: Size = _made("mod", other, self)
+        return made
 
     def __lt__(self, other: Any) -> Size:
-        return _made("lt", self, other)
+        made: Size = _made("lt", self, other)
+        return made
 
     def __le__(self, other: Any) -> Size:
-        return _made("le", self, other)
+        made: Size = _made("le", self, other)
+        return made
 
     def __gt__(self, other: Any) -> Size:
-        return _made("lt", other, self)
+        made: Size = _made("lt", other, self)
+        return made
 
     def __ge__(self, other: Any) -> Size:
-        return _made("le", other, self)
+        made: Size = _made("le", other, self)
+        return made
 
     def __eq__(self, other: object) -> Size:  # type: ignore[override]
-        return _made("eq", self, other)
+        made: Size = _made("eq", self, other)
+        return made
 
     def __ne__(self, other: object) -> Size:  # type: ignore[override]
-        return _made("ne", self, other)
+        made: Size = _made("ne", self, other)
+        return made
 
     def __bool__(self) -> NoReturn:
         raise ArgumentError(

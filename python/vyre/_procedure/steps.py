@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from vyre._core import DataType, Program
+    from vyre._kernel.kernel import Kernel
     from vyre._procedure.sizes import Size
 
 __all__ = ["ArrayDecl", "Clear", "Dispatch", "Invoke", "Part", "Recorded", "Repeat", "Swap", "When", "numbered"]
@@ -53,6 +54,7 @@ class Dispatch:
     at_most: tuple[Size | int, ...] | None = None  # workgroups
     name: str = ""
     line: Line = None
+    kernel: tuple[Kernel, dict[str, Any]] | None = None  # and the values of its constants
 
 
 @dataclass(frozen=True, eq=False)

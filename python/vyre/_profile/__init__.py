@@ -86,18 +86,21 @@ class Profile:
     @property
     def began_ns(self) -> int:
         """When it was opened, by ``time.perf_counter_ns()``: for putting times of your own beside those of events."""
-        return self._now()["began"]
+        found: int = self._now()["began"]
+        return found
 
     @property
     def duration_ns(self) -> int:
         """The time from its opening to its end, or until now."""
         report = self._now()
-        return report["ended"] - report["began"]
+        found: int = report["ended"] - report["began"]
+        return found
 
     @property
     def left_out(self) -> int:
         """The number of events that were not kept. The rows count them."""
-        return self._now()["left_out"]
+        found: int = self._now()["left_out"]
+        return found
 
     @property
     def notes(self) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from vyre.commands import (
     backends,
+    bench,
     check,
     completion,
     conform,
@@ -28,5 +29,5 @@ from vyre.commands import (
 
 COMMANDS = (
     *(run, check, lower, explain, devices, backends, doctor, ops, docs, reference),
-    *(conform, repeat, fuzz, replay, hash, scan, completion),
+    *(bench, conform, repeat, fuzz, replay, hash, scan, completion),
 )

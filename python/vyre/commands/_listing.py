@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from vyre._trees.walk import Trouble
 
-__all__ = ["add_json", "any_paths", "bar", "head", "print_json", "tell"]
+__all__ = ["add_forms", "add_json", "any_paths", "bar", "head", "print_json", "steps", "tell"]
 
 
 @contextlib.contextmanager
@@ -47,6 +47,19 @@ def bar(name: str, total: int, *, quiet: bool) -> Iterator[Callable[[int], objec
         yield shown.update
 
 
+@contextlib.contextmanager
+def steps(name: str, total: int, *, quiet: bool) -> Iterator[Callable[[], object]]:
+    """A function that is told when a step is done, shown on a terminal by tqdm where it is installed."""
+    try:
+        from tqdm import tqdm
+    except ImportError:
+        yield lambda: None
+        return
+    disable = True if quiet else None  # None: where the error output is no terminal
+    with tqdm(total=total, desc=name, disable=disable, leave=False) as shown:
+        yield shown.update
+
+
 def tell(command: str, troubles: list[Trouble]) -> None:
     """Say which files could not be read."""
     from vyre._trees.walk import escaped
@@ -58,6 +71,13 @@ def tell(command: str, troubles: list[Trouble]) -> None:
 
 def add_json(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print one object")
+
+
+def add_forms(parser: argparse.ArgumentParser) -> None:
+    """``--json`` and ``--sarif``, of which one can be given, for commands that list faults."""
+    forms = parser.add_mutually_exclusive_group()
+    forms.add_argument("--json", action="store_true", help="print one object")
+    forms.add_argument("--sarif", action="store_true", help="print a log of SARIF 2.1.0, for code hosts and editors")
 
 
 def head(command: str) -> dict[str, Any]:

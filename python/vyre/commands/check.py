@@ -7,7 +7,7 @@ from typing import Any
 
 import vyre
 from vyre.commands._given import given_of, refuse_for_procedure
-from vyre.commands._listing import add_json, head, print_json
+from vyre.commands._listing import add_forms, head, print_json
 from vyre.commands.repeat import as_grid
 
 _EPILOG = """\
@@ -29,7 +29,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument(
         "--length", metavar="NAME=N", type=_length, action="append", default=[], help="elements of a buffer in the call"
     )
-    add_json(parser)
+    add_forms(parser)
     parser.set_defaults(run=run)
 
 
@@ -64,6 +64,12 @@ def run(chosen: argparse.Namespace) -> int:
     notes = []
     if is_program and not broken:
         notes = given.notes(lengths=dict(chosen.length), workgroups=chosen.workgroups)
+    if chosen.sarif:
+        from vyre.commands import _sarif
+
+        results = _sarif.of_diagnostics(broken or notes, chosen.program, "error" if broken else "warning")
+        _sarif.print_sarif(_sarif.tables(), results)
+        return 1 if broken else 0
     if chosen.json:
         print_json({**head("check"), "ok": not broken, "broken": _rows(broken), "notes": _rows(notes)})
         return 1 if broken else 0

@@ -12,7 +12,7 @@ zsh:   vyre completion zsh > DIRECTORY/_vyre, where DIRECTORY is one of $fpath
 fish:  vyre completion fish > ~/.config/fish/completions/vyre.fish"""
 
 _SHELLS = ("bash", "zsh", "fish")
-_FILES = {"PATH", "FILE", "PROGRAM", "INPUTS"}
+_FILES = {"PATH", "FILE", "PROGRAM", "INPUTS", "TARGET"}
 """The names that commands give to arguments that are files."""
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import sys
 from collections.abc import Callable
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import vyre
 from vyre._files import check_writable, write_atomically
 from vyre.commands._given import given_of
+from vyre.commands._objects import imported
 
 if TYPE_CHECKING:
     from vyre.conformance import Certificate, Result
@@ -184,7 +184,7 @@ def _run_procedure(chosen: argparse.Namespace) -> int:
 def _procedure(name: str) -> Any:
     """The procedure of a file, or of a name such as module:name."""
     if not Path(name).is_file():
-        return _imported(name)
+        return imported(name, "procedure")
     given = given_of(name)[0]
     if not isinstance(given, vyre.Procedure):
         raise vyre.ArgumentError(
@@ -192,21 +192,6 @@ def _procedure(name: str) -> Any:
             "or Procedure.to_bytes()."
         )
     return given
-
-
-def _imported(name: str) -> Any:
-    """The object of a name such as module:name."""
-    module, _, path = name.partition(":")
-    try:
-        found: Any = importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise vyre.ArgumentError(
-            f"procedure `{name}` cannot be imported: {error}. Fix: name a file, or one as `module:name`, in a "
-            "module that `python -c 'import ...'` finds."
-        ) from error
-    return found
 
 
 def _call_of(text: str) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from importlib import resources
 from typing import TYPE_CHECKING
 
 import vyre
+from vyre.commands._listing import add_json, head, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -19,6 +20,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "`vyre reference` is the page of the language.",
     )
     parser.add_argument("pages", nargs="*", metavar="PAGE", help="such as kernels; otherwise the names of all")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -34,10 +36,20 @@ def run(chosen: argparse.Namespace) -> int:
     for name in chosen.pages:
         if name not in found:
             raise vyre.ArgumentError(f"there is no page {name!r}. Fix: name one of {', '.join(found)}.")
+    if chosen.json:
+        rows = [{"name": name, "title": _title(text)} for name, text in found.items()]
+        if chosen.pages:
+            rows = [{"name": name, "title": _title(found[name]), "text": found[name]} for name in chosen.pages]
+        print_json({**head("docs"), "pages": rows})
+        return 0
     if chosen.pages:
         print("\n".join(found[name] for name in chosen.pages), end="")
         return 0
     width = max(map(len, found))
     for name, text in found.items():
-        print(f"{name:{width}}  {text.split(chr(10), 1)[0].lstrip('# ')}")
+        print(f"{name:{width}}  {_title(text)}")
     return 0
+
+
+def _title(text: str) -> str:
+    return text.split("\n", 1)[0].lstrip("# ")

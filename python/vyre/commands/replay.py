@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import vyre
-from vyre.commands._listing import add_json, head, print_json
+from vyre.commands._listing import add_forms, head, print_json
 
 if TYPE_CHECKING:
     import argparse
@@ -20,13 +20,17 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     )
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end it after so long")
-    add_json(parser)
+    add_forms(parser)
     parser.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
     result = vyre.replay(chosen.file, timeout=chosen.timeout)
-    if chosen.json:
+    if chosen.sarif:
+        from vyre.commands import _sarif
+
+        _sarif.print_sarif(_sarif.tables(), _sarif.of_reports(result.reports, chosen.file))
+    elif chosen.json:
         rows = [{"check": report.check, "count": report.count, "text": str(report)} for report in result.reports]
         print_json({**head("replay"), "ok": result.ok, "reports": rows})
     else:

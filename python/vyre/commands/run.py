@@ -37,7 +37,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("program", metavar="PROGRAM")
-    named: dict[str, Any] = {"type": _named, "action": "append", "default": []}
+    named: dict[str, Any] = {"type": as_named, "action": "append", "default": []}
     parser.add_argument(
         "--input", metavar="NAME=FILE.npy|N", dest="inputs", help="an array, or its number of zero elements", **named
     )
@@ -49,7 +49,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.set_defaults(run=run)
 
 
-def _named(text: str) -> tuple[str, str]:
+def as_named(text: str) -> tuple[str, str]:
     name, equals, value = text.partition("=")
     if not (name and equals and value):
         raise argparse.ArgumentTypeError(f"`{text[:80]}` is not a buffer's name, `=` and a file")
@@ -60,7 +60,7 @@ def run(chosen: argparse.Namespace) -> int:
     program, inputs, workgroups = given_of(chosen.program)
     if isinstance(program, vyre.Procedure):
         return _shown(chosen, _run_procedure(chosen, program))
-    inputs = {**inputs, **{name: _array(value) for name, value in chosen.inputs}}
+    inputs = {**inputs, **{name: array_of(value) for name, value in chosen.inputs}}
     workgroups = chosen.workgroups or workgroups
     if workgroups is None:
         raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
@@ -94,7 +94,7 @@ def _input(name: str, value: str, row: tuple[str, vyre.DataType, int] | None) ->
     from vyre._array import _NUMPY
 
     if row is None or row[0] != "number":
-        array = _array(value)
+        array = array_of(value)
         if row is None or isinstance(array, np.ndarray):
             return array
         dtype, lanes = _NUMPY[row[1]]
@@ -132,7 +132,8 @@ def _shown(chosen: argparse.Namespace, outputs: dict[str, np.ndarray]) -> int:
     return 0
 
 
-def _array(value: str) -> np.ndarray | int:
+def array_of(value: str) -> np.ndarray | int:
+    """The array of a file of numpy.save, or a number."""
     import numpy as np
 
     if value.isdecimal():

@@ -6,11 +6,12 @@ import argparse
 import json
 import sys
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from vyre._files import read_at_most
-from vyre.commands._listing import any_paths, bar, head, tell
+from vyre.commands._listing import add_forms, any_paths, bar, head, tell
 from vyre.commands._place import add_place, check_place
+from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -43,7 +44,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("paths", metavar="PATH", nargs="+", help="files and directories")
     parser.add_argument("--patterns", metavar="FILE", required=True, help="what to search for")
     parser.add_argument("--count", action="store_true", help="print PATH: and the number of matches for files with any")
-    parser.add_argument("--json", action="store_true", help="print one object")
+    add_forms(parser)
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     add_place(parser)
     parser.set_defaults(run=run)
@@ -52,6 +53,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def run(chosen: argparse.Namespace) -> int:
     from vyre._trees import searching, walk  # not for every command: the library is made when it is imported
 
+    if chosen.sarif and chosen.count:
+        raise ArgumentError("--sarif has the place of each match, and --count has none. Fix: leave --count out.")
     check_place(chosen.backend, chosen.device)
     data = read_at_most(chosen.patterns, _MOST_PATTERNS, fix=_PATTERNS_FIX)
     patterns = searching.patterns_of(data, chosen.patterns)
@@ -65,8 +68,11 @@ def run(chosen: argparse.Namespace) -> int:
                 files, [each.pattern for each in patterns], place, progress=progress, troubles=troubles.append
             )
             rows = _counts(found) if chosen.count else _matches(found, patterns)
-            total = _print_json(chosen, rows, troubles) if chosen.json else _print_lines(chosen, rows)
-        if not chosen.json:
+            if chosen.sarif:
+                total = _print_sarif(chosen, found, patterns, troubles)
+            else:
+                total = _print_json(chosen, rows, troubles) if chosen.json else _print_lines(chosen, rows)
+        if not chosen.json and not chosen.sarif:
             tell("scan", troubles)
     return 1 if total or troubles else 0
 
@@ -102,3 +108,24 @@ def _print_json(chosen: argparse.Namespace, rows: Iterator[dict[str, str | int]]
     unreadable = [trouble._asdict() for trouble in sorted(troubles)]
     print("], ", json.dumps({"unreadable": unreadable, "ok": not total and not troubles})[1:], sep="")
     return total
+
+
+def _print_sarif(
+    chosen: argparse.Namespace, found: Iterator[Found], patterns: list[Spelled], troubles: list[Trouble]
+) -> int:
+    """Print a log without the byte strings themselves, which may be secrets, while a log goes to other machines."""
+    from vyre._trees.walk import escaped
+    from vyre.commands import _sarif
+
+    title, finds = "A byte string that is searched for", "A file has one of the byte strings of a list."
+    rule = _sarif.rule("match", title, finds, "", "error")
+    listed = escaped(chosen.patterns)
+
+    def results() -> Iterator[dict[str, Any]]:
+        for each in found:
+            size = len(patterns[each.pattern].pattern)
+            region = {"startLine": each.line, "byteOffset": each.offset, "byteLength": size}
+            text = f"byte string {each.pattern + 1} of {listed} is here, at byte {each.column} of the line"
+            yield _sarif.result("match", "error", text, [_sarif.location(each.path, region)])
+
+    return _sarif.print_sarif([rule], results(), (f"{escaped(path)}: {why}" for path, why in sorted(troubles)))

@@ -194,7 +194,8 @@ class Certificate:
     @property
     def runs(self) -> int:
         """How often each case was run."""
-        return self.content.get("runs", 1)  # format 1 has no such key: there each case ran once
+        found: int = self.content.get("runs", 1)  # format 1 has no such key: there each case ran once
+        return found
 
     @property
     def asked(self) -> tuple[str, ...]:

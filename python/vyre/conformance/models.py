@@ -135,7 +135,8 @@ def _inserted(width: int, value: int, bits: int, offset: int, count: int) -> int
 
 
 def _saturated(value: int, width: int) -> int:
-    return max(min(value, 2 ** (width - 1) - 1), -(2 ** (width - 1)))
+    found: int = max(min(value, 2 ** (width - 1) - 1), -(2 ** (width - 1)))
+    return found
 
 
 def _leading(value: int) -> int:

@@ -115,12 +115,14 @@ class ProcedureCertificate:
     @property
     def passed(self) -> bool:
         """Whether every run of a call gave the same bytes, in three runs or more."""
-        return self.content["verdict"] == PASSED
+        found: bool = self.content["verdict"] == PASSED
+        return found
 
     @property
     def verdict(self) -> str:
         """ "passed", "nondeterministic" or "incomplete" (fewer than three runs)."""
-        return self.content["verdict"]
+        found: str = self.content["verdict"]
+        return found
 
     def to_json(self) -> str:
         """The file's text: sorted keys, no times, no paths."""

@@ -38,7 +38,8 @@ def describe(ways: Sequence[Way], *, patience: float = PATIENCE) -> str:
         return "; ".join(dict.fromkeys(way.backend for way in ways))
     worker = Worker(patience)
     try:
-        return worker.ask("describe", list(ways))
+        found: str = worker.ask("describe", list(ways))
+        return found
     except WorkerEndedError as error:
         raise _lost(error) from error
     finally:

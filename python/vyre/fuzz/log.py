@@ -61,6 +61,10 @@ class Log:
         rows: those that were there when it was resumed.
     """
 
+    path: Path
+    head: Mapping[str, Any]
+    rows: list[Row]
+
     def __init__(self, path: Path, head: Mapping[str, Any], rows: list[Row], file: IO[bytes], size: int) -> None:
         self.path, self.head, self.rows = path, head, rows
         self._file, self._size = file, size  # unbuffered, and how many of its bytes are whole lines

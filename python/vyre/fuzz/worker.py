@@ -51,6 +51,11 @@ class WorkerEndedError(Exception):
         said: the end of what it wrote to its standard error.
     """
 
+    kind: str
+    seed: int
+    run: int
+    said: str
+
     def __init__(self, kind: str, message: str, seed: int, run: int, said: str) -> None:
         super().__init__(message)
         self.kind, self.seed, self.run, self.said = kind, seed, run, said
@@ -68,7 +73,8 @@ class Worker:
         memory = os.memfd_create("vyre-fuzz")
         os.ftruncate(memory, mmap.PAGESIZE)
         self._progress = mmap.mmap(memory, mmap.PAGESIZE)
-        self.connection, theirs = Pipe()
+        mine, theirs = Pipe()
+        self.connection: Connection = mine
         self._errors = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
             [sys.executable, "-m", "vyre.fuzz.worker", str(theirs.fileno()), str(memory)],

@@ -180,7 +180,7 @@ def encoder(alphabet: Alphabet, form: Form) -> Any:
                 text[i * (alphabet.chunk // 4) + k] = vyre.vec4u32(*written[4 * k : 4 * k + 4])
 
     @vyre.procedure(name=f"std.{alphabet.name}_encode")
-    def encoded(words: In[u32], table: In[u32], whole: u32, chunks: u32):
+    def encoded(words: In[u32], table: In[u32], whole: u32, chunks: u32) -> vyre.ProcedureArray:
         text = vyre.scratch(u32, chunks * alphabet.chunk, name="text")
         encode(words, table, whole, chunks, text.view(vyre.vec4u32), grid=chunks)
         return text
@@ -246,7 +246,9 @@ def decoder(alphabet: Alphabet, form: Form) -> Any:
                 data[i * alphabet.words + k] = read[k]
 
     @vyre.procedure(name=f"std.{alphabet.name}_decode")
-    def decoded(words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32):
+    def decoded(
+        words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32
+    ) -> tuple[vyre.ProcedureArray, ...]:
         data = vyre.scratch(u32, chunks * alphabet.words, name="data")
         found = vyre.scratch(u32, strings * 2, zeros=True, name="found")
         ends = vyre.scratch(u32, strings * 2, name="ends")

@@ -176,7 +176,7 @@ def _join_bytes(data: In[u8], words: Out[u32]) -> None:
 
 
 @vyre.procedure(name="std.as_words")
-def _as_words(data: In[u8]):
+def _as_words(data: In[u8]) -> vyre.ProcedureArray:
     """Bytes as words, with zeros behind the last: a copy for lengths that are no multiple of 4."""
     words = vyre.scratch(u32, vyre.ceil_div(data.length, 4), name="words")
     _join_bytes(data, words)

@@ -45,19 +45,19 @@ def append(offsets: Any, vertex: Any, items: Any, counts: Any, slot: Any = 0) ->
 
 
 @vyre.kernel(workgroup_size=LANES)
-def fill_levels(levels: Out[u32], source: u32):
+def fill_levels(levels: Out[u32], source: u32) -> None:
     i = vyre.gid(0)
     if i < len(levels):
         levels[i] = vyre.select(i == source, 0, UNREACHED)
 
 
 @vyre.kernel(workgroup_size=1)
-def append_source(offsets: In[u32], items: InOut[u32], counts: InOut[u32], source: u32):
+def append_source(offsets: In[u32], items: InOut[u32], counts: InOut[u32], source: u32) -> None:
     append(offsets, source, items, counts)
 
 
 @vyre.kernel(workgroup_size=LANES)
-def begin_states(state: In[u32], even: Out[u32], middle: Out[u32], odd: Out[u32]):
+def begin_states(state: In[u32], even: Out[u32], middle: Out[u32], odd: Out[u32]) -> None:
     """The states before each of a batch's levels; the first goes on where the last batch has ended."""
     i = vyre.gid(0)
     value = vyre.select(vyre.logical_or(i % 4 == 1, i % 4 == 2), 1, 0)
@@ -71,7 +71,7 @@ def begin_states(state: In[u32], even: Out[u32], middle: Out[u32], odd: Out[u32]
 
 
 @vyre.kernel(workgroup_size=4)
-def keep_state(last: In[u32], state: InOut[u32]):
+def keep_state(last: In[u32], state: InOut[u32]) -> None:
     state[vyre.lid(0)] = last[vyre.lid(0)]
 
 
@@ -133,7 +133,7 @@ def expand(
     levels: InOut[u32],
     following: InOut[u32],
     after: InOut[u32],
-):
+) -> None:
     """One level, by as many workgroups as its frontier needs."""
     firsts, sums = vyre.shared(u32, LANES), vyre.shared(u32, 2 * LANES)
     side = sum_items(items, before[0], vyre.wid(0) * LANES, firsts, sums)
@@ -151,7 +151,7 @@ def expand_small(
     items: InOut[u32],
     following: InOut[u32],
     after: InOut[u32],
-):
+) -> None:
     """Levels by one workgroup, as long as their frontiers are small: a long path has very many of them.
 
     All invocations of a workgroup have to meet at a barrier, so the number of turns depends on `before` alone.
@@ -184,7 +184,7 @@ def expand_small(
 
 
 @vyre.procedure(name="std.bfs.begin")
-def begun(offsets: In[u32], source: u32, most: u32):
+def begun(offsets: In[u32], source: u32, most: u32) -> tuple[vyre.ProcedureArray, ...]:
     """Levels with the source alone, its frontier, and the state: the number of its items, 1, 1, and its level."""
     levels = vyre.scratch(u32, offsets.length - 1, name="levels")
     items = vyre.scratch(u32, most * 2, zeros=True, name="items")
@@ -195,7 +195,9 @@ def begun(offsets: In[u32], source: u32, most: u32):
 
 
 @vyre.procedure(name="std.bfs.continue")
-def continued(offsets: In[u32], targets: In[u32], levels: InOut[u32], items: InOut[u32], state: InOut[u32], turns: u32):
+def continued(
+    offsets: In[u32], targets: In[u32], levels: InOut[u32], items: InOut[u32], state: InOut[u32], turns: u32
+) -> tuple[vyre.ProcedureArray, ...]:
     """Some turns: the small frontiers that come next, and two of any size."""
     following = vyre.scratch(u32, items.length, zeros=True, name="following")
     # States: before a turn, behind its small frontiers, and behind the first level of any size.

@@ -113,7 +113,7 @@ def join_all(nodes: Any, begin: Any, record: Any, count: Any, levels: int) -> No
 
 
 @vyre.procedure(name="std.blake3.long")
-def by_all(quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], bytes_: u32, size: u32):
+def by_all(quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], bytes_: u32, size: u32) -> Any:
     """Hash one message of at least two chunks by as many invocations as it has chunks."""
     chunks = vyre.ceil_div(bytes_, CHUNK)
     nodes = vyre.scratch(u32, chunks * 8, name="nodes")
@@ -124,7 +124,9 @@ def by_all(quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], bytes_: u32,
 
 
 @vyre.procedure(name="std.blake3.piece")
-def piece_node(quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], bytes_: u32, before: u32):
+def piece_node(
+    quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], bytes_: u32, before: u32
+) -> vyre.ProcedureArray:
     """Make the chaining value of a piece of a message that has others.
 
     Every piece but the last one has the same power of two of chunks, at most 512 * 512.
@@ -141,7 +143,7 @@ def piece_node(quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], bytes_: 
 
 
 @vyre.procedure(name="std.blake3.root")
-def root_of_pieces(nodes: In[u32], begin: In[u32], size: u32):
+def root_of_pieces(nodes: In[u32], begin: In[u32], size: u32) -> Any:
     """Make ``size`` words of output from the chaining values of at least two pieces."""
     record = vyre.scratch(u32, RECORD, name="record")
     join_all(nodes, begin, record, nodes.length // 8, 2)

@@ -176,19 +176,21 @@ def make_procedures(aligned: bool) -> tuple[Any, Any, Any]:
     single, each, group = make_single(aligned), make_each(aligned), make_group(aligned)
 
     @vyre.procedure(name="std.blake3.single")
-    def of_one_chunk(words: In[u32], starts: In[u32], lengths: In[u32], begin: In[u32], size: u32):
+    def of_one_chunk(words: In[u32], starts: In[u32], lengths: In[u32], begin: In[u32], size: u32) -> Any:
         records = vyre.scratch(u32, starts.length * RECORD, name="records")
         single(words, starts, lengths, begin, records, grid=starts.length)
         return output_of(records, starts.length, size)
 
     @vyre.procedure(name="std.blake3.each")
-    def by_invocations(words: In[u32], starts: In[u32], lengths: In[u32], begin: In[u32], size: u32):
+    def by_invocations(words: In[u32], starts: In[u32], lengths: In[u32], begin: In[u32], size: u32) -> Any:
         records = vyre.scratch(u32, starts.length * RECORD, name="records")
         each(words, starts, lengths, begin, records, grid=starts.length)
         return output_of(records, starts.length, size)
 
     @vyre.procedure(name="std.blake3.group")
-    def by_workgroups(words: In[u32], starts: In[u32], lengths: In[u32], begin: In[u32], windows: u32, size: u32):
+    def by_workgroups(
+        words: In[u32], starts: In[u32], lengths: In[u32], begin: In[u32], windows: u32, size: u32
+    ) -> Any:
         records = vyre.scratch(u32, starts.length * RECORD, zeros=True, name="records")
         state_size = vyre.size_select(windows > 1, starts.length * (8 * LEVELS), 0)
         state = vyre.scratch(u32, state_size, zeros=True, name="state")

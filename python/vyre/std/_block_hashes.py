@@ -150,7 +150,7 @@ def digests_from(algorithm: Algorithm, alignment: int, turns: int = _TURNS) -> A
     @vyre.procedure(name=f"std.{algorithm.name}_from_{alignment}")
     def digests_from(
         begin: In[u32], per: u32, before: u32, words: In[u32], starts: In[u32], lengths: In[u32], longest: u32
-    ):
+    ) -> vyre.ProcedureArray:
         """Args: longest: the largest of the lengths; the others are those of the kernel ``compress``."""
         count = starts.length
         blocks = (longest + algorithm.length) // algorithm.block + 1
@@ -170,7 +170,7 @@ def digests(algorithm: Algorithm, alignment: int, turns: int = _TURNS) -> Any:
     from_begin, begin = digests_from(algorithm, alignment, turns), begin_words(algorithm)
 
     @vyre.procedure(name=f"std.{algorithm.name}_{alignment}")
-    def digests(words: In[u32], starts: In[u32], lengths: In[u32], longest: u32):
+    def digests(words: In[u32], starts: In[u32], lengths: In[u32], longest: u32) -> Any:
         return from_begin(begin, 0, 0, words, starts, lengths, longest)
 
     return digests

@@ -75,7 +75,7 @@ def make_long(cipher: Cipher) -> Any:
                 output[4 * i + k] = data[k] ^ key
 
     @vyre.procedure(name=f"std.{cipher.name}.long")
-    def long(quads: In[vyre.vec4u32], words: In[u32], parameters: In[u32]):
+    def long(quads: In[vyre.vec4u32], words: In[u32], parameters: In[u32]) -> vyre.ProcedureArray:
         units = vyre.ceil_div(words.length, WORDS)
         output = vyre.scratch(vyre.vec4u32, units * 4, name="output")
         one(quads, words, parameters, units, output, grid=units)
@@ -126,7 +126,9 @@ def make_many(cipher: Cipher) -> Any:
                     output[at + k] = words[at + k] ^ stream[k]
 
     @vyre.procedure(name=f"std.{cipher.name}.many")
-    def many(words: In[u32], starts: In[u32], firsts: In[u32], parameters: In[u32], per: u32, units: u32):
+    def many(
+        words: In[u32], starts: In[u32], firsts: In[u32], parameters: In[u32], per: u32, units: u32
+    ) -> vyre.ProcedureArray:
         output = vyre.scratch(u32, words.length, zeros=True, name="output")
         each(words, starts, firsts, parameters, per, units, output, grid=units)
         return output

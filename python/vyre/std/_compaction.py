@@ -55,7 +55,7 @@ def _counter(mask: DataType, each: int) -> Any:
     load = u32 if mask is u8 else vyre.vec4u32
 
     @vyre.kernel(workgroup_size=LANES)
-    def count_tiles(words: In[load], rest: In[mask], counts: Out[u32]):
+    def count_tiles(words: In[load], rest: In[mask], counts: Out[u32]) -> None:
         sums = vyre.shared(u32, 8)
         t = vyre.lid(0)
         selected = vyre.popcount(_bits(words, rest, vyre.gid(0) * (each // 4), each, mask))
@@ -77,7 +77,9 @@ def _mover(element: DataType | None, mask: DataType, rest_too: bool, each: int, 
     source, stored = element or mask, element or u32
 
     @vyre.kernel(workgroup_size=LANES)
-    def move_tiles(x: In[source], words: In[load], rest: In[mask], before: In[u32], y: Out[stored], count: Out[u32]):
+    def move_tiles(
+        x: In[source], words: In[load], rest: In[mask], before: In[u32], y: Out[stored], count: Out[u32]
+    ) -> None:
         """Move each tile's elements; `before` has the selected elements up to the end of each tile."""
         t, tile = vyre.lid(0), vyre.wid(0)
         order = vyre.shared(u32, LANES * each)
@@ -161,13 +163,13 @@ def compactor(element: DataType | None, mask: DataType, rest_too: bool = False, 
     if element is None:
 
         @vyre.procedure(name=name)
-        def positions(selected: In[mask]):
+        def positions(selected: In[mask]) -> Any:
             return record(None, selected)
 
         return positions
 
     @vyre.procedure(name=name)
-    def compact(x: In[element], selected: In[mask]):
+    def compact(x: In[element], selected: In[mask]) -> Any:
         return record(x, selected)
 
     return compact

@@ -21,7 +21,7 @@ LANES = 256
 
 
 @vyre.kernel(workgroup_size=LANES)
-def fill_parents(parents: Out[u32], grandparents: Out[u32]):
+def fill_parents(parents: Out[u32], grandparents: Out[u32]) -> None:
     """Every vertex is its own parent; no grandparents yet, so that the first round finds them changed."""
     i = vyre.gid(0)
     if i < len(parents):
@@ -30,7 +30,7 @@ def fill_parents(parents: Out[u32], grandparents: Out[u32]):
 
 
 @vyre.kernel(workgroup_size=LANES)
-def begin_grids(active: In[u32], even: Out[u32], odd: Out[u32]):
+def begin_grids(active: In[u32], even: Out[u32], odd: Out[u32]) -> None:
     """Before and behind each round: how many vertices and how many edges take part, each with 1 and 1."""
     i = vyre.gid(0)
     value = vyre.select(i % 3 == 0, 0, 1)
@@ -50,7 +50,7 @@ def take_grandparents(
     grandparents: Out[u32],
     grids: InOut[u32],
     edges: u32,
-):
+) -> None:
     """The grandparents, which the next parents begin as; and the grids of what follows if they have changed."""
     changed = vyre.shared(u32, 1)
     i, n = vyre.gid(0), len(parents)
@@ -67,7 +67,7 @@ def take_grandparents(
 
 
 @vyre.kernel(workgroup_size=LANES)
-def hook(sources: In[u32], targets: In[u32], parents: In[u32], grandparents: In[u32], hooked: InOut[u32]):
+def hook(sources: In[u32], targets: In[u32], parents: In[u32], grandparents: In[u32], hooked: InOut[u32]) -> None:
     """Give the ends of an edge, and the parent of the one with the larger grandparent, the smaller grandparent."""
     edge = vyre.gid(0)
     if edge < len(targets):
@@ -80,7 +80,7 @@ def hook(sources: In[u32], targets: In[u32], parents: In[u32], grandparents: In[
 
 
 @vyre.procedure(name="std.components.begin")
-def begun(offsets: In[u32], edges: u32):
+def begun(offsets: In[u32], edges: u32) -> tuple[vyre.ProcedureArray, ...]:
     """Sources of the edges, parents, grandparents, and the grids of the first round."""
     n = offsets.length - 1
     sources = vyre.scratch(u32, edges, name="sources")
@@ -93,14 +93,14 @@ def begun(offsets: In[u32], edges: u32):
 
 
 @vyre.kernel(workgroup_size=LANES)
-def begin_active(active: Out[u32], vertices: u32, edges: u32):
+def begin_active(active: Out[u32], vertices: u32, edges: u32) -> None:
     i = vyre.gid(0)
     if i < 6:
         active[i] = vyre.select(i == 0, vertices, vyre.select(i == 3, edges, 1))
 
 
 @vyre.kernel(workgroup_size=LANES)
-def keep_active(last: In[u32], active: InOut[u32]):
+def keep_active(last: In[u32], active: InOut[u32]) -> None:
     i = vyre.gid(0)
     if i < 6:
         active[i] = last[i]
@@ -114,7 +114,7 @@ def continued(
     grandparents: InOut[u32],
     active: InOut[u32],
     turns: u32,
-):
+) -> tuple[vyre.ProcedureArray, ...]:
     """Twice `turns` rounds."""
     n, edges = parents.length, targets.length
     hooked, others = vyre.scratch(u32, n, name="hooked"), vyre.scratch(u32, n, name="others")

@@ -25,7 +25,7 @@ _NONE = 2**32 - 1
 
 
 @vyre.kernel(workgroup_size=256)
-def _check(offsets: In[u32], targets: In[u32], first: InOut[u32]):
+def _check(offsets: In[u32], targets: In[u32], first: InOut[u32]) -> None:
     """The first offset below the one before it, or behind the targets; the first target that is no vertex."""
     i, n = vyre.gid(0), len(offsets) - 1
     if i < n:
@@ -37,7 +37,7 @@ def _check(offsets: In[u32], targets: In[u32], first: InOut[u32]):
 
 
 @vyre.kernel(workgroup_size=256)
-def _begin_check(offsets: In[u32], first: Out[u32]):
+def _begin_check(offsets: In[u32], first: Out[u32]) -> None:
     i = vyre.gid(0)
     if i < 2:
         first[i] = _NONE
@@ -48,7 +48,7 @@ def _begin_check(offsets: In[u32], first: Out[u32]):
 
 
 @vyre.procedure(name="std.graph.check")
-def _checked(offsets: In[u32], targets: In[u32]):
+def _checked(offsets: In[u32], targets: In[u32]) -> vyre.ProcedureArray:
     """Places of mistakes, and the first and the last offset."""
     first = vyre.scratch(u32, 4, name="first")
     _begin_check(offsets, first, grid=4)
@@ -57,7 +57,7 @@ def _checked(offsets: In[u32], targets: In[u32]):
 
 
 @vyre.kernel(workgroup_size=256)
-def sources_of(offsets: In[u32], sources: Out[u32]):
+def sources_of(offsets: In[u32], sources: Out[u32]) -> None:
     """The vertex that each edge leaves: the last one whose edges begin no later, by a binary search."""
     edge = vyre.gid(0)
     low, high = vyre.u32(0), len(offsets)  # of the offsets, how many are no greater than the edge

@@ -67,7 +67,9 @@ def distances_of_short(words: int) -> Any:
     """
 
     @vyre.kernel(workgroup_size=64)
-    def short_pairs(rows: In[u8], row_offsets: In[u32], columns: In[u8], column_offsets: In[u32], distances: Out[u32]):
+    def short_pairs(
+        rows: In[u8], row_offsets: In[u32], columns: In[u8], column_offsets: In[u32], distances: Out[u32]
+    ) -> None:
         pair = vyre.gid(0)
         if pair < len(distances):
             first, first_column = row_offsets[pair], column_offsets[pair]
@@ -91,7 +93,7 @@ def distances_of_short(words: int) -> Any:
             distances[pair] = distance
 
     @vyre.procedure(name=f"std.edit_distance.short_{words}")
-    def short(rows: In[u8], row_offsets: In[u32], columns: In[u8], column_offsets: In[u32]):
+    def short(rows: In[u8], row_offsets: In[u32], columns: In[u8], column_offsets: In[u32]) -> vyre.ProcedureArray:
         count = row_offsets.length - 1
         distances = vyre.scratch(u32, count, name="distances")
         short_pairs(rows, row_offsets, columns, column_offsets, distances, grid=count)
@@ -118,7 +120,7 @@ def edit_tiles(size: int, columns_of_tile: int) -> Any:
         bands: u32,
         chunks: u32,
         diagonal: u32,
-    ):
+    ) -> None:
         passed = vyre.shared(u32, 2 * size)
         w = vyre.lid(0)
         pair, band = vyre.wid(0) // bands, vyre.wid(0) % bands
@@ -176,7 +178,9 @@ def edit_distances(size: int, columns_of_tile: int = COLUMNS) -> Any:
     blocks_of_tile = columns_of_tile // BLOCK
 
     @vyre.procedure(name=f"std.edit_distance.tiles_{size}")
-    def tiles(rows: In[u8], row_offsets: In[u32], columns: In[u8], column_offsets: In[u32], bands: u32, chunks: u32):
+    def tiles(
+        rows: In[u8], row_offsets: In[u32], columns: In[u8], column_offsets: In[u32], bands: u32, chunks: u32
+    ) -> vyre.ProcedureArray:
         count = row_offsets.length - 1
         state = vyre.scratch(u32, vyre.size_select(chunks > 1, count * bands * (2 * size), 0), name="state")
         edges = vyre.scratch(u32, vyre.size_select(bands > 1, count * chunks * blocks_of_tile, 0), name="edges")

@@ -26,7 +26,7 @@ def _is_before(op: str, value: Any, at: Any, best: Any, best_at: Any) -> Any:
 @functools.cache
 def _kernel(op: str, element: DataType, first_level: bool) -> Any:
     @vyre.kernel(workgroup_size=LANES)
-    def find(x: In[element], at: In[u32], best: Out[element], best_at: Out[u32]):
+    def find(x: In[element], at: In[u32], best: Out[element], best_at: Out[u32]) -> None:
         t = vyre.lid(0)
         values, places = vyre.shared(element, LANES), vyre.shared(u32, LANES)
         begin = vyre.wid(0) * (LANES * EACH)
@@ -62,7 +62,7 @@ def extreme_index(op: str, element: DataType) -> Any:
     first, again = _kernel(op, element, True), _kernel(op, element, False)
 
     @vyre.procedure(name=f"std.arg{op}_{element.name.lower()}")
-    def find(x: In[element]):
+    def find(x: In[element]) -> vyre.ProcedureArray:
         index = vyre.scratch(u32, 1, name="index")
         best = vyre.scratch(element, 1, name="best")
         one = vyre.ceil_div(x.length, LANES * EACH)

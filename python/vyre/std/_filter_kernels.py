@@ -77,7 +77,7 @@ def look_for_matches(
     mask: u32,
     second: u32,
     units: u32,
-):
+) -> None:
     """Mark the places where patterns begin, and count the patterns of each workgroup."""
     shared, total = vyre.shared(u32, _FILTER_WORDS), vyre.shared(u32, 2)
     t, tile = vyre.lid(0), vyre.wid(0)
@@ -120,7 +120,7 @@ def write_found(
     stride: u32,
     units: u32,
     limit: u32,
-):
+) -> None:
     """Write the patterns that begin at the marked places of each workgroup."""
     sums = vyre.shared(u32, 2 * LANES)
     t, tile = vyre.lid(0), vyre.wid(0)
@@ -178,7 +178,7 @@ def filtered(
     mask: u32,
     second: u32,
     units: u32,
-):
+) -> tuple[vyre.ProcedureArray, ...]:
     """Where patterns begin, a bit each; how many matches stand before each workgroup's; and all of them."""
     count = vyre.ceil_div(text.length, 2)
     tiles = vyre.ceil_div(count, units * LANES)
@@ -203,7 +203,7 @@ def filtered_matches(
     stride: u32,
     units: u32,
     limit: u32,
-):
+) -> vyre.ProcedureArray:
     """The first `limit` matches, three words each."""
     matches = vyre.scratch(u32, limit * 3, zeros=True, name="matches")
     write_found(

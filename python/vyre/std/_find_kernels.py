@@ -32,7 +32,7 @@ def share_classes(classes: Any) -> Any:
 @vyre.kernel(workgroup_size=LANES)
 def count_matches(
     text: In[vec4u32], classes: In[u32], table: In[u32], counts: Out[u32], n: u32, piece: u32, lead: u32, stride: u32
-):
+) -> None:
     """Count the patterns that begin in each piece. `lead` vectors behind it are read to find the state at its end."""
     shared = share_classes(classes)
     first = vyre.gid(0) * piece
@@ -68,7 +68,7 @@ def write_matches(
     lead: u32,
     stride: u32,
     limit: u32,
-):
+) -> None:
     """Write the patterns that begin in each piece. `chains` has the next pattern and the length of each."""
     shared = share_classes(classes)
     p = vyre.gid(0)
@@ -98,7 +98,9 @@ def write_matches(
 
 
 @vyre.procedure(name="std.find.count")
-def counted(text: In[vec4u32], classes: In[u32], table: In[u32], n: u32, piece: u32, lead: u32, stride: u32):
+def counted(
+    text: In[vec4u32], classes: In[u32], table: In[u32], n: u32, piece: u32, lead: u32, stride: u32
+) -> tuple[vyre.ProcedureArray, ...]:
     """How many matches begin in each piece of the text, how many before it, and all of them."""
     pieces = vyre.ceil_div(text.length, piece)
     counts = vyre.scratch(u32, pieces, name="counts")
@@ -120,7 +122,7 @@ def written(
     lead: u32,
     stride: u32,
     limit: u32,
-):
+) -> vyre.ProcedureArray:
     """The first `limit` matches, three words each."""
     matches = vyre.scratch(u32, limit * 3, zeros=True, name="matches")
     write_matches(

@@ -52,7 +52,7 @@ def _kernel(key: DataType, copies: int, by_shift: bool, loads: int) -> Any:
                 counts.atomic_add(which, 1)
 
     @vyre.kernel(workgroup_size=LANES)
-    def count_elements(x: In[load], rest: In[key], counts: InOut[u32], low: wide, last: wide, width: wide):
+    def count_elements(x: In[load], rest: In[key], counts: InOut[u32], low: wide, last: wide, width: wide) -> None:
         """Count each element from `low` to `low + last`; `rest` has the last ones, which are no whole load."""
         own = vyre.shared(u32, SHARED if copies else 1)
         t = vyre.lid(0)
@@ -96,7 +96,7 @@ def histogrammer(key: DataType, copies: int, by_shift: bool) -> Any:
     each = _OF_A_LOAD[key]
 
     @vyre.procedure(name=f"std.histogram.{key.name.lower()}_{copies}{'_shift' if by_shift else ''}")
-    def count(x: In[key], bins: u32, low: wide, last: wide, width: wide):
+    def count(x: In[key], bins: u32, low: wide, last: wide, width: wide) -> vyre.ProcedureArray:
         counts = vyre.scratch(u32, bins, zeros=True, name="counts")
         words = x if key is u64 else x.view(vyre.vec4u32)
         rest = x[x.length // each * each :]

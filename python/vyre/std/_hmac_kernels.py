@@ -70,7 +70,9 @@ def keyed_states(algorithm: Algorithm, alignment: int) -> Any:
     element = loaded_as(alignment)
 
     @vyre.procedure(name=f"std.hmac_{algorithm.name}_states_{alignment}")
-    def keyed_states(words: In[u32], starts: In[u32], lengths: In[u32], longest: u32):
+    def keyed_states(
+        words: In[u32], starts: In[u32], lengths: In[u32], longest: u32
+    ) -> tuple[vyre.ProcedureArray, ...]:
         count = starts.length
         hashed = vyre.scratch(u32, count * (algorithm.digest // 4), name="hashed")
         inner = vyre.scratch(u32, count * algorithm.state, name="inner")
@@ -114,7 +116,7 @@ def hmac_digests(algorithm: Algorithm, alignment: int) -> Any:
     @vyre.procedure(name=f"std.hmac_{algorithm.name}_{alignment}")
     def hmac_digests(
         inner: In[u32], outer: In[u32], per: u32, words: In[u32], starts: In[u32], lengths: In[u32], longest: u32
-    ):
+    ) -> vyre.ProcedureArray:
         found = inner_digests(inner, per, 8 * algorithm.block, words, starts, lengths, longest)
         finished(outer, per, found, grid=starts.length)
         return found

@@ -19,13 +19,13 @@ def gatherer(element: DataType) -> Any:
     """The procedure `procedure(x, index)` -> the elements at these indices, 0 beyond the end."""
 
     @vyre.kernel(workgroup_size=256)
-    def load(x: In[element], index: In[u32], y: Out[element]):
+    def load(x: In[element], index: In[u32], y: Out[element]) -> None:
         i = vyre.gid(0)
         if i < len(y):
             y[i] = x[index[i]]
 
     @vyre.procedure(name=f"std.gather.{element.name.lower()}")
-    def gather(x: In[element], index: In[u32]):
+    def gather(x: In[element], index: In[u32]) -> vyre.ProcedureArray:
         y = vyre.scratch(element, index.length, name="y")
         load(x, index, y, grid=index.length)
         return y
@@ -34,7 +34,7 @@ def gatherer(element: DataType) -> Any:
 
 
 @vyre.kernel(workgroup_size=256)
-def _find_last(index: In[u32], last: InOut[u32]):
+def _find_last(index: In[u32], last: InOut[u32]) -> None:
     """The last position of each index, and 1."""
     i = vyre.gid(0)
     if i < len(index):
@@ -48,7 +48,7 @@ def scatterer(element: DataType) -> Any:
     """The procedure `procedure(out, index, values)` that stores the values in `out`."""
 
     @vyre.kernel(workgroup_size=256)
-    def store(index: In[u32], values: In[element], last: In[u32], out: InOut[element]):
+    def store(index: In[u32], values: In[element], last: In[u32], out: InOut[element]) -> None:
         i = vyre.gid(0)
         if i < len(index):
             at = index[i]
@@ -56,7 +56,7 @@ def scatterer(element: DataType) -> Any:
                 out[at] = values[i]
 
     @vyre.procedure(name=f"std.scatter.{element.name.lower()}")
-    def scatter(out: InOut[element], index: In[u32], values: In[element]):
+    def scatter(out: InOut[element], index: In[u32], values: In[element]) -> None:
         last = vyre.scratch(u32, out.length, zeros=True, name="last")
         _find_last(index, last, grid=index.length)
         store(index, values, last, out, grid=index.length)
@@ -70,7 +70,7 @@ def adder(element: DataType) -> Any:
     wide = element is u64
 
     @vyre.kernel(workgroup_size=256)
-    def add(index: In[u32], values: In[element], out: InOut[u32]):
+    def add(index: In[u32], values: In[element], out: InOut[u32]) -> None:
         i = vyre.gid(0)
         if i < len(index):
             at, value = index[i], values[i]
@@ -84,7 +84,7 @@ def adder(element: DataType) -> Any:
                 out.atomic_add(2 * at + 1, value.hi + carried)
 
     @vyre.procedure(name=f"std.scatter_add.{element.name.lower()}")
-    def scatter_add(out: InOut[u32], index: In[u32], values: In[element]):
+    def scatter_add(out: InOut[u32], index: In[u32], values: In[element]) -> None:
         add(index, values, out, grid=index.length)
 
     return scatter_add

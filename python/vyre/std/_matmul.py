@@ -46,7 +46,7 @@ def multiplier(element: DataType, large: Tiling = LARGE, small: Tiling = SMALL, 
     of_large, of_small = _kernel(element, large), _kernel(element, small)
 
     @vyre.procedure(name=f"std.matmul.{element.name.lower()}")
-    def matmul(a: In[element, 2], b: In[element, 2]):
+    def matmul(a: In[element, 2], b: In[element, 2]) -> vyre.ProcedureArray:
         (m, k), n = a.shape, b.shape[1]
         out = vyre.scratch(u32, m, n, zeros=True, name="product")
         arrays, sums = (a.ravel(), b.ravel(), m, k, n), out.ravel()
@@ -72,7 +72,7 @@ def _kernel(element: DataType, tiling: Tiling) -> Any:
     @vyre.kernel(workgroup_size=size)
     def multiply(
         a: In[element], b: In[element], m: u32, k: u32, n: u32, first_term: u32, last_term: u32, out: InOut[u32]
-    ):
+    ) -> None:
         held_a, held_b = vyre.shared(u32, depth * pad), vyre.shared(u32, depth * columns)
         t = vyre.lid(0)
         tiles = (n + (columns - 1)) // columns

@@ -26,14 +26,14 @@ _SUM = Operator("saturating_add", u32, _sum, 0, True)
 
 
 @vyre.kernel(workgroup_size=1)
-def add_last(offsets: In[u32], counts: In[u32], total: Out[u32]):
+def add_last(offsets: In[u32], counts: In[u32], total: Out[u32]) -> None:
     """The sum of all counts; beyond an array of none are zeros."""
     last = len(counts) - 1
     total[0] = vyre.saturating_add(offsets[last], counts[last])
 
 
 @vyre.procedure(name="std.offsets")
-def offsets_of(counts: In[u32]):
+def offsets_of(counts: In[u32]) -> tuple[vyre.ProcedureArray, ...]:
     """The sum before each element, and the sum of all."""
     offsets, total = scanner(_SUM, False)(counts), vyre.scratch(u32, 1, name="total")
     add_last(offsets, counts, total)

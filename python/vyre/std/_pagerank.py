@@ -24,14 +24,14 @@ LANES = 256
 
 
 @vyre.kernel(workgroup_size=LANES)
-def fill_ranks(ranks: Out[u32], start: u32):
+def fill_ranks(ranks: Out[u32], start: u32) -> None:
     i = vyre.gid(0)
     if i < len(ranks):
         ranks[i] = start
 
 
 @vyre.kernel(workgroup_size=LANES)
-def divide_ranks(offsets: In[u32], ranks: In[u32], shares: Out[u32], sums: Out[u32], lost: InOut[u32]):
+def divide_ranks(offsets: In[u32], ranks: In[u32], shares: Out[u32], sums: Out[u32], lost: InOut[u32]) -> None:
     """What each edge of a vertex carries; and zeros for the sums of the next step."""
     here = vyre.shared(u32, 1)
     i = vyre.gid(0)
@@ -47,7 +47,7 @@ def divide_ranks(offsets: In[u32], ranks: In[u32], shares: Out[u32], sums: Out[u
 
 
 @vyre.kernel(workgroup_size=LANES)
-def add_shares(sources: In[u32], targets: In[u32], shares: In[u32], sums: InOut[u32]):
+def add_shares(sources: In[u32], targets: In[u32], shares: In[u32], sums: InOut[u32]) -> None:
     edge = vyre.gid(0)
     if edge < len(targets):
         share = shares[sources[edge]]
@@ -56,14 +56,14 @@ def add_shares(sources: In[u32], targets: In[u32], shares: In[u32], sums: InOut[
 
 
 @vyre.kernel(workgroup_size=LANES)
-def damp_ranks(sums: In[u32], lost: In[u32], ranks: Out[u32], base: u32, damping: u32):
+def damp_ranks(sums: In[u32], lost: In[u32], ranks: Out[u32], base: u32, damping: u32) -> None:
     i = vyre.gid(0)
     if i < len(ranks):
         ranks[i] = base + vyre.mulhi(damping, sums[i] + lost[0] // len(ranks))
 
 
 @vyre.procedure(name="std.pagerank")
-def ranked(offsets: In[u32], targets: In[u32], rounds: u32, damping: u32):
+def ranked(offsets: In[u32], targets: In[u32], rounds: u32, damping: u32) -> vyre.ProcedureArray:
     n = offsets.length - 1
     ranks, shares = vyre.scratch(u32, n, name="ranks"), vyre.scratch(u32, n, name="shares")
     sums, lost = vyre.scratch(u32, n, name="sums"), vyre.scratch(u32, 1, name="lost")

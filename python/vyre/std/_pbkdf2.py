@@ -135,7 +135,7 @@ def pbkdf2(algorithm: Algorithm, alignment: int) -> Any:
         longest_salt: u32,
         iterations: u32,
         size: u32,
-    ):
+    ) -> vyre.ProcedureArray:
         keys, salts = starts.length, salt_starts.length
         count = vyre.size_select(keys * salts == 0, 0, vyre.size_max(keys, salts))
         blocks = vyre.ceil_div(size, algorithm.digest)

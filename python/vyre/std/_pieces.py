@@ -136,7 +136,9 @@ def _finish(found: In[u32], starts: In[u32], ends: Out[u32]) -> None:
 @cache
 def _measured(name: str, pieces: Pieces, form: Form) -> Any:
     @vyre.procedure(name=f"std.{name}_measure")
-    def measured(words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32):
+    def measured(
+        words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32
+    ) -> tuple[vyre.ProcedureArray, ...]:
         parts = vyre.ceil_div(chunks, LANES)
         totals = vyre.scratch(u32, parts, name="totals")
         found = vyre.scratch(u32, 2 * strings, zeros=True, name="found")
@@ -151,7 +153,7 @@ def _written(name: str, pieces: Pieces, most: int, form: Form) -> Any:
     @vyre.procedure(name=f"std.{name}_write")
     def written(
         words: In[u32], table: In[u32], whole: u32, chunks: u32, offsets: In[u32], found: InOut[u32], room: u32
-    ):
+    ) -> tuple[vyre.ProcedureArray, ...]:
         data = vyre.scratch(u32, room, zeros=True, name="data")
         strings = found.length // 2
         starts = vyre.scratch(u32, strings, zeros=True, name="starts")

@@ -70,7 +70,7 @@ def make_scan(name: str, combine: Callable[[Any, Any], Any], levels: int = _LEVE
             y[i] = combine(offsets[i // _BLOCK], y[i])
 
     @vyre.procedure(name=f"std.{name}{levels}")
-    def scan(x: In[u32]):
+    def scan(x: In[u32]) -> vyre.ProcedureArray:
         blocks = vyre.ceil_div(x.length + 1, _BLOCK)
         y = vyre.scratch(u32, x.length + 1, name="y")
         totals = vyre.scratch(u32, blocks, name="totals")

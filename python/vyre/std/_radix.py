@@ -117,7 +117,7 @@ def sum_of_rows(rows: Any, first: Any, turns: Any, mask: int) -> Any:
 
 
 @vyre.kernel(workgroup_size=DIGITS)
-def place_tiles(rows: In[u32], starts: Out[u32]):
+def place_tiles(rows: In[u32], starts: Out[u32]) -> None:
     """The places of all tiles' digits, by one workgroup: for few tiles."""
     sums = vyre.shared(u32, 2 * DIGITS)
     turns = (rows.shape[0] // DIGITS + (BATCH - 1)) // BATCH
@@ -125,13 +125,13 @@ def place_tiles(rows: In[u32], starts: Out[u32]):
 
 
 @vyre.kernel(workgroup_size=DIGITS)
-def sum_chunk(rows: In[u32], chunks: Out[u32], turns: u32):
+def sum_chunk(rows: In[u32], chunks: Out[u32], turns: u32) -> None:
     """The digits' counts of each chunk of `turns` batches of rows."""
     chunks[vyre.wid(0) * DIGITS + vyre.lid(0)] = sum_of_rows(rows, vyre.wid(0) * turns * BATCH, turns, 0xFFFF)
 
 
 @vyre.kernel(workgroup_size=DIGITS)
-def place_chunk(rows: In[u32], chunks: In[u32], starts: Out[u32], turns: u32):
+def place_chunk(rows: In[u32], chunks: In[u32], starts: Out[u32], turns: u32) -> None:
     """The places of a chunk's digits. Each workgroup sums all chunks anew, which saves a dispatch."""
     sums = vyre.shared(u32, 2 * DIGITS)
     k, chunk = vyre.lid(0), vyre.wid(0)

@@ -35,11 +35,11 @@ def kernels(key: DataType, value: DataType | None, tile: int) -> SimpleNamespace
     threads = tile // EACH
 
     @vyre.kernel(workgroup_size=COUNTING)
-    def count_digits(keys: In[key], quads: In[fours], rows: Out[u32], shift: u32, flip: flips):
+    def count_digits(keys: In[key], quads: In[fours], rows: Out[u32], shift: u32, flip: flips) -> None:
         count_tile(tile, keys, quads if whole else None, rows, shift, flip)
 
     @vyre.kernel(workgroup_size=threads)
-    def keys_only(keys: In[key], quads: In[fours], starts: In[u32], out: Out[key], shift: u32, flip: flips):
+    def keys_only(keys: In[key], quads: In[fours], starts: In[u32], out: Out[key], shift: u32, flip: flips) -> None:
         scatter_tile(threads, keys, quads if whole else None, None, starts, out, None, shift, flip)
 
     made = SimpleNamespace(count_digits=count_digits, keys_only=keys_only)
@@ -56,7 +56,7 @@ def kernels(key: DataType, value: DataType | None, tile: int) -> SimpleNamespace
         out_values: Out[value],
         shift: u32,
         flip: flips,
-    ):
+    ) -> None:
         scatter_tile(threads, keys, quads if whole else None, values, starts, out, out_values, shift, flip)
 
     made.pairs = pairs
@@ -71,7 +71,7 @@ def kernels(key: DataType, value: DataType | None, tile: int) -> SimpleNamespace
             out_values: Out[u32],
             shift: u32,
             flip: flips,
-        ):
+        ) -> None:
             scatter_tile(threads, keys, quads if whole else None, None, starts, out, out_values, shift, flip)
 
         made.positions = positions

@@ -63,7 +63,7 @@ def strided(op: Operator, source: DataType, truth: bool, turns: int, unroll: int
     filled = identity == 0 and not truth  # loads beyond the end give the identity
 
     @vyre.kernel(workgroup_size=LANES)
-    def reduce_tiles(x: In[load], rest: In[source], out: Out[element]):
+    def reduce_tiles(x: In[load], rest: In[source], out: Out[element]) -> None:
         t = vyre.lid(0)
         begin = vyre.wid(0) * (LANES * unroll * turns) + t
         total = value_of(element, identity)
@@ -98,7 +98,7 @@ def ordered(op: Operator, each: int = EACH) -> Any:
     element = op.element
 
     @vyre.kernel(workgroup_size=LANES)
-    def reduce_in_order(x: In[element], out: Out[element]):
+    def reduce_in_order(x: In[element], out: Out[element]) -> None:
         t = vyre.lid(0)
         begin = (vyre.wid(0) * LANES + t) * each
         total = x[begin]
@@ -130,7 +130,7 @@ def reducer(op: Operator, source: DataType | None = None, truth: bool = False, l
     fast = op.commutes and op.identity is not None
 
     @vyre.procedure(name=name)
-    def reduce(x: In[source]):
+    def reduce(x: In[source]) -> vyre.ProcedureArray:
         result = vyre.scratch(op.element, 1, name="result")
         n = x.length
         if not fast:

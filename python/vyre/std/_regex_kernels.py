@@ -38,7 +38,7 @@ def counter(backward: bool) -> Callable[..., Any]:
         n: u32,
         width: u32,
         piece: u32,
-    ):
+    ) -> None:
         """Walk over each piece of the text and write the symbols for the second automaton."""
         p = vyre.gid(0)
         state = begins[p]
@@ -53,7 +53,9 @@ def counter(backward: bool) -> Callable[..., Any]:
             symbols[2 * j + 1] = vyre.vec4u32(words[4], words[5], words[6], words[7])
 
     @vyre.kernel(workgroup_size=LANES)
-    def count_matches(symbols: In[vec4u32], table: In[u32], begins: In[u32], counts: Out[u32], width: u32, piece: u32):
+    def count_matches(
+        symbols: In[vec4u32], table: In[u32], begins: In[u32], counts: Out[u32], width: u32, piece: u32
+    ) -> None:
         """Count the matches that begin, or end if the walk is backward, in each piece."""
         p = vyre.gid(0)
         if p < len(counts):
@@ -80,7 +82,7 @@ def counter(backward: bool) -> Callable[..., Any]:
         second_states: u32,
         piece: u32,
         group: u32,
-    ):
+    ) -> tuple[vyre.ProcedureArray, ...]:
         pieces = vyre.ceil_div(text.length, piece)
         symbols = vyre.scratch(vec4u32, text.length * 2, name="symbols")
         begins = begins_of(True, backward)(text, classes, first, n, first_width, first_states, piece, group)
@@ -95,7 +97,7 @@ def counter(backward: bool) -> Callable[..., Any]:
 
 
 @vyre.kernel(workgroup_size=LANES)
-def begin_matches(total: In[u32], matches: Out[u32], n: u32):
+def begin_matches(total: In[u32], matches: Out[u32], n: u32) -> None:
     """Matches that begin nowhere yet and end with the text, as many as there are."""
     i = vyre.gid(0)
     if i < len(matches) // 2:
@@ -107,7 +109,7 @@ def begin_matches(total: In[u32], matches: Out[u32], n: u32):
 @vyre.kernel(workgroup_size=LANES)
 def write_longest(
     symbols: In[vec4u32], table: In[u32], begins: In[u32], offsets: In[u32], matches: InOut[u32], width: u32, piece: u32
-):
+) -> None:
     """Write begins and ends in a walk forward. A match may end in another piece than it begins in."""
     p, vectors, most = vyre.gid(0), len(symbols) // 2, len(matches) // 2
     if p < len(begins):
@@ -135,7 +137,7 @@ def write_earliest(
     matches: InOut[u32],
     width: u32,
     piece: u32,
-):
+) -> None:
     """Write ends and the least begins in a walk backward. Several pieces may know begins of one match."""
     p, vectors, most = vyre.gid(0), len(symbols) // 2, len(matches) // 2
     if p < len(begins):
@@ -175,7 +177,7 @@ def writer(backward: bool) -> Callable[..., Any]:
         second_width: u32,
         piece: u32,
         limit: u32,
-    ):
+    ) -> vyre.ProcedureArray:
         matches = vyre.scratch(u32, limit * 2, name="matches")
         begin_matches(total, matches, n, grid=limit)
         if backward:

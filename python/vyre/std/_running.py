@@ -43,7 +43,7 @@ def _advance(algorithm: "Algorithm", turns: int = _TURNS) -> Any:
                     state[k * count + i] = word
 
     @vyre.procedure(name=f"std.{algorithm.name}_pieces")
-    def pieces(words: In[u32], starts: In[u32], lengths: In[u32], blocks: u32, state: InOut[u32]):
+    def pieces(words: In[u32], starts: In[u32], lengths: In[u32], blocks: u32, state: InOut[u32]) -> None:
         """Args: blocks: the most that a piece has."""
         for part in vyre.times(vyre.ceil_div(blocks, turns)):
             advance(words.view(element), starts, lengths, part * turns, state, grid=starts.length)

@@ -34,7 +34,7 @@ def scan_tiles(op: Operator, inclusive: bool) -> Any:
     chunk = LANES * each
 
     @vyre.kernel(workgroup_size=LANES)
-    def scan(x: In[element], before: In[element], y: Out[element], chunks: u32):
+    def scan(x: In[element], before: In[element], y: Out[element], chunks: u32) -> None:
         t, tile = vyre.lid(0), vyre.wid(0)
         rows = vyre.shared(element, chunk + chunk // 32)
         sums = vyre.shared(element, 2 * LANES)
@@ -125,7 +125,7 @@ def scanner(op: Operator, inclusive: bool, chunks: int | None = None, levels: in
     element, chunk = op.element, LANES * each_of(op)
 
     @vyre.procedure(name=f"std.scan.{form}_{op.name}_{op.element.name.lower()}")
-    def scan(x: In[element]):
+    def scan(x: In[element]) -> vyre.ProcedureArray:
         n = x.length
         y = vyre.scratch(element, n, name="y")
         if inner is None:

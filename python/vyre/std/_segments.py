@@ -19,7 +19,7 @@ __all__ = ["segmented_reducer", "segmented_scanner"]
 
 
 @vyre.kernel(workgroup_size=256)
-def _mark_heads(offsets: In[u32], heads: InOut[u32], n: u32):
+def _mark_heads(offsets: In[u32], heads: InOut[u32], n: u32) -> None:
     """Set the bits of the elements with which segments begin; the last offset is an end."""
     i = vyre.gid(0)
     if i < len(offsets):
@@ -77,7 +77,7 @@ def _reduce_tiles(op: Operator, each: int) -> Any:
     element = op.element
 
     @vyre.kernel(workgroup_size=LANES)
-    def reduce_segments(x: In[element], heads: In[u32], partial: Out[element], marked: InOut[u32]):
+    def reduce_segments(x: In[element], heads: In[u32], partial: Out[element], marked: InOut[u32]) -> None:
         """The pair of each tile; those of tiles with elements beyond the end are not used."""
         rows = vyre.shared(element, LANES * each + LANES * each // 32)
         sums, marks = vyre.shared(element, 2 * LANES), vyre.shared(u32, 2 * LANES)
@@ -98,7 +98,7 @@ def _scan_tiles(op: Operator, each: int) -> Any:
     element = op.element
 
     @vyre.kernel(workgroup_size=LANES)
-    def scan_segments(x: In[element], heads: In[u32], before: In[element], y: Out[element]):
+    def scan_segments(x: In[element], heads: In[u32], before: In[element], y: Out[element]) -> None:
         """Scan each tile; `before` has the value that goes on behind each tile."""
         t, tile = vyre.lid(0), vyre.wid(0)
         rows = vyre.shared(element, LANES * each + LANES * each // 32)
@@ -135,7 +135,7 @@ def _levels(op: Operator, each: int, levels: int) -> Any:
     element, tile = op.element, LANES * each
 
     @vyre.procedure(name=f"std.segmented_scan.{op.name}_{element.name.lower()}_{levels}")
-    def scan(x: In[element], heads: In[u32]):
+    def scan(x: In[element], heads: In[u32]) -> vyre.ProcedureArray:
         n = x.length
         y = vyre.scratch(op.element, n, name="y")
         if inner is None:
@@ -165,7 +165,7 @@ def segmented_scanner(op: Operator, each: int | None = None) -> Any:
     element, levels = op.element, _levels(op, each or each_of(op), 3)
 
     @vyre.procedure(name=f"std.segmented_scan.{op.name}_{element.name.lower()}")
-    def scan(x: In[element], offsets: In[u32]):
+    def scan(x: In[element], offsets: In[u32]) -> Any:
         heads = vyre.scratch(u32, vyre.ceil_div(x.length, 32), zeros=True, name="heads")
         _mark_heads(offsets, heads, x.length, grid=offsets.length)
         return levels(x, heads)
@@ -183,7 +183,7 @@ def segmented_reducer(op: Operator) -> Any:
     scan = segmented_scanner(op)
 
     @vyre.kernel(workgroup_size=LANES)
-    def take_last(scanned: In[element], offsets: In[u32], y: Out[element]):
+    def take_last(scanned: In[element], offsets: In[u32], y: Out[element]) -> None:
         i = vyre.gid(0)
         if i < len(y):
             end = offsets[i + 1]
@@ -193,7 +193,7 @@ def segmented_reducer(op: Operator) -> Any:
             y[i] = value
 
     @vyre.procedure(name=f"std.segmented_reduce.{op.name}_{op.element.name.lower()}")
-    def reduce(x: In[element], offsets: In[u32]):
+    def reduce(x: In[element], offsets: In[u32]) -> vyre.ProcedureArray:
         y = vyre.scratch(element, offsets.length - 1, name="y")
         take_last(scan(x, offsets), offsets, y, grid=y.length)
         return y

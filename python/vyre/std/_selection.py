@@ -37,7 +37,7 @@ def selector(key: DataType, each: int = _EACH, few: int = _FEW) -> Any:
     all_keys, of_chosen = sorter(key, u32, positions=True), sorter(key, u32)
 
     @vyre.procedure(name=f"std.topk.{key.name.lower()}_few")
-    def select_few(keys: In[key], k: u32, flip: flips):
+    def select_few(keys: In[key], k: u32, flip: flips) -> Any:
         tiles = vyre.ceil_div(keys.length, 256 * each)
         threshold, left = vyre.scratch(key, 1, name="threshold"), vyre.scratch(u32, 1, name="left")
         counts = vyre.scratch(u32, DIGITS, name="counts")
@@ -55,7 +55,7 @@ def selector(key: DataType, each: int = _EACH, few: int = _FEW) -> Any:
         return of_chosen(chosen, positions, flip)
 
     @vyre.procedure(name=f"std.topk.{key.name.lower()}")
-    def select(keys: In[key], k: u32, flip: flips):
+    def select(keys: In[key], k: u32, flip: flips) -> tuple[vyre.ProcedureArray, ...]:
         n = keys.length
         results = vyre.scratch(key, k, name="selected"), vyre.scratch(u32, k, name="positions")
         with vyre.when(k > 0):
@@ -73,19 +73,19 @@ def _of_threshold(key: DataType, each: int) -> dict[str, Any]:
     flips: Any = u64 if key is u64 else u32
 
     @vyre.kernel(workgroup_size=64)
-    def first(keys: In[key], order: In[u32], out: Out[key], positions: Out[u32]):
+    def first(keys: In[key], order: In[u32], out: Out[key], positions: Out[u32]) -> None:
         i = vyre.gid(0)
         if i < len(out):
             out[i] = keys[i]
             positions[i] = order[i]
 
     @vyre.kernel(workgroup_size=1)
-    def begin(threshold: Out[key], left: Out[u32], k: u32):
+    def begin(threshold: Out[key], left: Out[u32], k: u32) -> None:
         threshold[0] = 0
         left[0] = k
 
     @vyre.kernel(workgroup_size=DIGITS)
-    def count(keys: In[key], threshold: In[key], counts: InOut[u32], shift: u32, flip: flips):
+    def count(keys: In[key], threshold: In[key], counts: InOut[u32], shift: u32, flip: flips) -> None:
         """Count a digit of the keys whose higher digits are the threshold's."""
         mine = vyre.shared(u32, 4 * DIGITS)
         t = vyre.lid(0)
@@ -105,7 +105,7 @@ def _of_threshold(key: DataType, each: int) -> dict[str, Any]:
             counts.atomic_add(t, total)
 
     @vyre.kernel(workgroup_size=DIGITS)
-    def decide(counts: In[u32], threshold: InOut[key], left: InOut[u32], shift: u32):
+    def decide(counts: In[u32], threshold: InOut[key], left: InOut[u32], shift: u32) -> None:
         """Find the digit of the key that stands at place `left` among the counted ones."""
         sums = vyre.shared(u32, 2 * DIGITS)
         t = vyre.lid(0)
@@ -123,7 +123,7 @@ def _of_chosen(key: DataType, each: int) -> dict[str, Any]:
     flips: Any = u64 if key is u64 else u32
 
     @vyre.kernel(workgroup_size=256)
-    def count_chosen(keys: In[key], threshold: In[key], of_tiles: Out[u32], flip: flips):
+    def count_chosen(keys: In[key], threshold: In[key], of_tiles: Out[u32], flip: flips) -> None:
         """How many keys of each tile are below the threshold, and in the upper half how many are equal to it."""
         total = vyre.shared(u32, 1)
         base = vyre.wid(0) * (256 * each)
@@ -140,7 +140,7 @@ def _of_chosen(key: DataType, each: int) -> dict[str, Any]:
             of_tiles[vyre.wid(0)] = total[0]
 
     @vyre.kernel(workgroup_size=256)
-    def place(of_tiles: In[u32], below: Out[u32], equal: Out[u32]):
+    def place(of_tiles: In[u32], below: Out[u32], equal: Out[u32]) -> None:
         """The keys below the threshold, and those equal to it, before each tile; by one workgroup."""
         sums = vyre.shared(u32, 512)
         each_has = (len(of_tiles) + 255) // 256
@@ -172,7 +172,7 @@ def _of_chosen(key: DataType, each: int) -> dict[str, Any]:
         chosen: Out[key],
         positions: Out[u32],
         flip: flips,
-    ):
+    ) -> None:
         """Collect the keys of a tile that are below the threshold, and the first ones that are equal to it."""
         sums = vyre.shared(u32, 512)
         tile = vyre.wid(0)

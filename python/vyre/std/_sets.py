@@ -29,13 +29,13 @@ def searcher(element: DataType, right: bool) -> Any:
     """The procedure `procedure(a, v)` -> where each element of v goes in the sorted array a."""
 
     @vyre.kernel(workgroup_size=256)
-    def search(a: In[element], v: In[element], y: Out[u32]):
+    def search(a: In[element], v: In[element], y: Out[u32]) -> None:
         i = vyre.gid(0)
         if i < len(y):
             y[i] = rank_in(a, v[i], right)
 
     @vyre.procedure(name=f"std.searchsorted.{element.name.lower()}_{'right' if right else 'left'}")
-    def searchsorted(a: In[element], v: In[element]):
+    def searchsorted(a: In[element], v: In[element]) -> vyre.ProcedureArray:
         y = vyre.scratch(u32, v.length, name="y")
         search(a, v, y, grid=v.length)
         return y
@@ -48,7 +48,7 @@ def marker(element: DataType) -> Any:
     """The kernel that marks the first of equal neighbours."""
 
     @vyre.kernel(workgroup_size=256)
-    def mark_first(x: In[element], first: Out[u32]):
+    def mark_first(x: In[element], first: Out[u32]) -> None:
         i = vyre.gid(0)
         if i < len(first):
             first[i] = vyre.u32(i == 0 or x[i] != x[i - 1])
@@ -61,7 +61,7 @@ def distinct(element: DataType) -> Any:
     """The procedure `procedure(x)` -> the distinct elements of a sorted array, and how many there are."""
 
     @vyre.procedure(name=f"std.distinct.{element.name.lower()}")
-    def of_sorted(x: In[element]):
+    def of_sorted(x: In[element]) -> Any:
         first = vyre.scratch(u32, x.length, name="first")
         marker(element)(x, first, grid=x.length)
         return compactor(element, u32)(x, first)
@@ -74,7 +74,7 @@ def comparer(element: DataType, common: bool) -> Any:
     """The procedure `procedure(a, b)` -> the distinct elements of a that b has, or has not, and how many there are."""
 
     @vyre.kernel(workgroup_size=256)
-    def mark(a: In[element], b: In[element], chosen: Out[u32]):
+    def mark(a: In[element], b: In[element], chosen: Out[u32]) -> None:
         i = vyre.gid(0)
         if i < len(a):
             value = a[i]
@@ -87,7 +87,7 @@ def comparer(element: DataType, common: bool) -> Any:
             chosen[i] = found
 
     @vyre.procedure(name=f"std.{'intersect1d' if common else 'setdiff1d'}.{element.name.lower()}")
-    def compare(a: In[element], b: In[element]):
+    def compare(a: In[element], b: In[element]) -> Any:
         chosen = vyre.scratch(u32, a.length, name="chosen")
         mark(a, b, chosen, grid=a.length)
         return compactor(element, u32)(a, chosen)
@@ -100,14 +100,14 @@ def merger(element: DataType) -> Any:
     """The procedure `procedure(a, b)` -> the distinct elements of both sorted arrays, and how many there are."""
 
     @vyre.kernel(workgroup_size=256)
-    def place(x: In[element], other: In[element], merged: Out[element], right: vyre.const):
+    def place(x: In[element], other: In[element], merged: Out[element], right: vyre.const) -> None:
         i = vyre.gid(0)
         if i < len(x):
             value = x[i]
             merged[i + rank_in(other, value, right)] = value
 
     @vyre.procedure(name=f"std.union1d.{element.name.lower()}")
-    def merge(a: In[element], b: In[element]):
+    def merge(a: In[element], b: In[element]) -> Any:
         merged = vyre.scratch(element, a.length + b.length, name="merged")
         place(a, b, merged, False, grid=a.length)
         place(b, a, merged, True, grid=b.length)

@@ -32,7 +32,7 @@ def hash_pairs(words: In[vec4u32], starts: In[u32], digests: Out[vec4u32]) -> No
 
 
 @vyre.procedure(name="std.sha256_pairs")
-def sha256_pairs(words: In[u32], starts: In[u32]):
+def sha256_pairs(words: In[u32], starts: In[u32]) -> vyre.ProcedureArray:
     """The words of the digests of messages of 64 bytes, which begin at multiples of 16 bytes."""
     digests = vyre.scratch(u32, starts.length * 8, name="digests")
     hash_pairs(words.view(vec4u32), starts, digests.view(vec4u32), grid=starts.length)

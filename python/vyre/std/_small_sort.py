@@ -102,7 +102,7 @@ def small_kernels(key: DataType, value: DataType | None) -> SimpleNamespace:
     rounds = BITS[key] // 4
 
     @vyre.kernel(workgroup_size=256)
-    def keys_only(keys: In[key], spare: Out[key], out: Out[key], flip: flips):
+    def keys_only(keys: In[key], spare: Out[key], out: Out[key], flip: flips) -> None:
         sort_small(keys, None, spare, out, None, None, rounds, flip)
 
     made = SimpleNamespace(keys_only=keys_only)
@@ -118,7 +118,7 @@ def small_kernels(key: DataType, value: DataType | None) -> SimpleNamespace:
         out: Out[key],
         out_values: Out[value],
         flip: flips,
-    ):
+    ) -> None:
         sort_small(keys, values, spare, out, spare_values, out_values, rounds, flip)
 
     made.pairs = pairs
@@ -132,7 +132,7 @@ def small_kernels(key: DataType, value: DataType | None) -> SimpleNamespace:
             out: Out[key],
             out_values: Out[u32],
             flip: flips,
-        ):
+        ) -> None:
             sort_small(keys, None, spare, out, spare_values, out_values, rounds, flip)
 
         made.positions = positions
@@ -156,7 +156,7 @@ def tiny_kernels(key: DataType, value: DataType | None) -> SimpleNamespace:
     flips: Any = u64 if key is u64 else u32
 
     @vyre.kernel(workgroup_size=64)
-    def keys_only(keys: In[key], out: Out[key], flip: flips):
+    def keys_only(keys: In[key], out: Out[key], flip: flips) -> None:
         if vyre.gid(0) < keys.shape[0]:
             out[rank_among(keys, flip)] = keys[vyre.gid(0)]
 
@@ -165,7 +165,7 @@ def tiny_kernels(key: DataType, value: DataType | None) -> SimpleNamespace:
         return made
 
     @vyre.kernel(workgroup_size=64)
-    def pairs(keys: In[key], values: In[value], out: Out[key], out_values: Out[value], flip: flips):
+    def pairs(keys: In[key], values: In[value], out: Out[key], out_values: Out[value], flip: flips) -> None:
         if vyre.gid(0) < keys.shape[0]:
             rank = rank_among(keys, flip)
             out[rank] = keys[vyre.gid(0)]
@@ -175,7 +175,7 @@ def tiny_kernels(key: DataType, value: DataType | None) -> SimpleNamespace:
     if value is u32:
 
         @vyre.kernel(workgroup_size=64)
-        def positions(keys: In[key], out: Out[key], out_values: Out[u32], flip: flips):
+        def positions(keys: In[key], out: Out[key], out_values: Out[u32], flip: flips) -> None:
             if vyre.gid(0) < keys.shape[0]:
                 rank = rank_among(keys, flip)
                 out[rank] = keys[vyre.gid(0)]

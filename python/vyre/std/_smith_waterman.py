@@ -56,7 +56,7 @@ def best_of_short(rows_of_strip: int = 2 * ROWS) -> Any:
         mismatch: i32,
         gap: i32,
         scores: Out[u32],
-    ):
+    ) -> None:
         pair, pairs = vyre.gid(0), len(scores)
         if pair < pairs:
             first, first_column = row_offsets[pair], column_offsets[pair]
@@ -85,7 +85,7 @@ def best_of_short(rows_of_strip: int = 2 * ROWS) -> Any:
         mismatch: i32,
         gap: i32,
         longest: u32,
-    ):
+    ) -> vyre.ProcedureArray:
         count = row_offsets.length - 1
         edges = vyre.scratch(i32, count * longest, name="edges")
         scores = vyre.scratch(u32, count, name="scores")
@@ -116,7 +116,7 @@ def align_tiles(size: int, columns_of_tile: int) -> Any:
         chunks: u32,
         diagonal: u32,
         scores: InOut[u32],
-    ):
+    ) -> None:
         passed = vyre.shared(i32, 2 * size * BLOCK)
         w = vyre.lid(0)
         pair, band = vyre.wid(0) // bands, vyre.wid(0) % bands
@@ -189,7 +189,7 @@ def best_alignments(size: int, columns_of_tile: int = COLUMNS) -> Any:
         gap: i32,
         bands: u32,
         chunks: u32,
-    ):
+    ) -> vyre.ProcedureArray:
         count = row_offsets.length - 1
         state = vyre.scratch(i32, vyre.size_select(chunks > 1, count * bands * row_step, 0), name="state")
         corners = vyre.scratch(i32, vyre.size_select(chunks > 1, count * bands, 0), name="corners")

@@ -80,13 +80,13 @@ def _recorded(
     if value is None or positions:
 
         @vyre.procedure(name=name)
-        def of_keys(keys: In[key], flip: flips):
+        def of_keys(keys: In[key], flip: flips) -> Any:
             return recorded([keys], flip)
 
         return of_keys
 
     @vyre.procedure(name=name)
-    def of_pairs(keys: In[key], values: In[value], flip: flips):
+    def of_pairs(keys: In[key], values: In[value], flip: flips) -> Any:
         return recorded([keys, values], flip)
 
     return of_pairs

@@ -116,7 +116,9 @@ def make_procedure(stream: Stream, aligned: bool) -> Any:
                         state[k * count + i] = word
 
     @vyre.procedure(name=f"std.{stream.name}")
-    def hashes(words: In[u32], starts: In[u32], lengths: In[u32], parameters: In[u32], windows: u32):
+    def hashes(
+        words: In[u32], starts: In[u32], lengths: In[u32], parameters: In[u32], windows: u32
+    ) -> vyre.ProcedureArray:
         count = starts.length
         results = vyre.scratch(u32, count * stream.results, zeros=True, name="results")
         state = vyre.scratch(u32, vyre.size_select(windows > 1, count * halves, 0), zeros=True, name="state")

@@ -20,7 +20,7 @@ _MOST = 2**32 - 1
 
 
 @vyre.kernel(workgroup_size=256)
-def _copy(text: In[u8], out: Out[vec4u32]):
+def _copy(text: In[u8], out: Out[vec4u32]) -> None:
     i = vyre.gid(0)
     words = []
     for k in vyre.unroll(range(4)):

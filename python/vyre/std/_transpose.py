@@ -22,7 +22,7 @@ def transposer(element: DataType, tile: int = TILE) -> Any:
     """
 
     @vyre.kernel(workgroup_size=256)
-    def by_elements(x: In[element], rows: u32, columns: u32, out: Out[element]):
+    def by_elements(x: In[element], rows: u32, columns: u32, out: Out[element]) -> None:
         pad = tile + 1  # so that the elements of a column lie in different banks
         held = vyre.shared(u64 if element is u64 else u32, tile * pad)
         across = (columns + (tile - 1)) // tile
@@ -42,7 +42,7 @@ def transposer(element: DataType, tile: int = TILE) -> Any:
     narrow = _by_words(element) if element in (u8, u16) else None
 
     @vyre.procedure(name=f"std.transpose.{element.name.lower()}")
-    def transpose(x: In[element, 2]):
+    def transpose(x: In[element, 2]) -> vyre.ProcedureArray:
         rows, columns = x.shape
         out = vyre.scratch(element, columns, rows, name="transposed")
         given, made = x.ravel(), out.ravel()
@@ -68,7 +68,7 @@ def _by_words(element: DataType) -> Any:
     pad = side + 1
 
     @vyre.kernel(workgroup_size=256)
-    def by_words(x: In[u32], rows: u32, columns: u32, out: Out[u32]):  # counted in blocks
+    def by_words(x: In[u32], rows: u32, columns: u32, out: Out[u32]) -> None:  # counted in blocks
         held = vyre.shared(u32, 64 * pad)
         across = (columns + (side - 1)) // side
         row, column = vyre.wid(0) // across * side, vyre.wid(0) % across * side

@@ -17,7 +17,7 @@ def trim(rows: In[u8], wide: u32, narrow: u32, output: Out[u8]) -> None:
 
 
 @vyre.procedure(name="std.trimmed")
-def trimmed(rows: In[u32], wide: u32, narrow: u32):
+def trimmed(rows: In[u32], wide: u32, narrow: u32) -> vyre.ProcedureArray:
     """Keep the first ``narrow`` of each ``wide`` bytes of words."""
     output = vyre.scratch(u8, rows.length * 4 // wide * narrow, name="output")
     trim(rows.view(u8), wide, narrow, output)

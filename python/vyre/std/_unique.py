@@ -30,7 +30,7 @@ def _alone(element: DataType) -> Any:
         inverse: Out[u32],
         lengths: Out[u32],
         count: Out[u32],
-    ):
+    ) -> None:
         """All that is told of the runs of a sorted array; what is not asked for has a length of 0."""
         starts = vyre.shared(u32, ALONE)
         t, n = vyre.lid(0), len(x)
@@ -76,7 +76,7 @@ def _alone(element: DataType) -> Any:
 @functools.cache
 def _taker(element: DataType) -> Any:
     @vyre.kernel(workgroup_size=256)
-    def take(x: In[element], starts: In[u32], count: In[u32], y: Out[element]):
+    def take(x: In[element], starts: In[u32], count: In[u32], y: Out[element]) -> None:
         """The elements with which runs begin, and zeros behind them."""
         i = vyre.gid(0)
         if i < len(y):
@@ -86,7 +86,7 @@ def _taker(element: DataType) -> Any:
 
 
 @vyre.kernel(workgroup_size=256)
-def _measure(starts: In[u32], count: In[u32], lengths: Out[u32]):
+def _measure(starts: In[u32], count: In[u32], lengths: Out[u32]) -> None:
     """The lengths of runs, and zeros behind them."""
     i, n = vyre.gid(0), count[0]
     if i < len(lengths):
@@ -97,7 +97,7 @@ def _measure(starts: In[u32], count: In[u32], lengths: Out[u32]):
 
 
 @vyre.kernel(workgroup_size=256)
-def _number(order: In[u32], runs: In[u32], inverse: Out[u32]):
+def _number(order: In[u32], runs: In[u32], inverse: Out[u32]) -> None:
     """For each position the number of its run; `runs` counts those up to each place of the sorted array."""
     i = vyre.gid(0)
     if i < len(order):
@@ -159,7 +159,7 @@ def uniquer(key: DataType, index: bool, inverse: bool, counts: bool, alone: int 
     told = [name for name, each in zip(("index", "inverse", "counts"), asked, strict=True) if each]
 
     @vyre.procedure(name="_".join(["std.unique", key.name.lower(), *told]))
-    def find(x: In[key], flip: flips):
+    def find(x: In[key], flip: flips) -> tuple[vyre.ProcedureArray, ...]:
         n = x.length
         results = [vyre.scratch(key, n, name="values"), *(vyre.scratch(u32, n, name=name) for name in told)]
         count = vyre.scratch(u32, 1, name="count")

@@ -28,7 +28,7 @@ def count_many(mask: DataType) -> Any:
     words_of_tile = TILE // 4
 
     @vyre.kernel(workgroup_size=_GROUP * _TILES)
-    def count_tiles(words: In[load], rest: In[mask], counts: Out[u32]):
+    def count_tiles(words: In[load], rest: In[mask], counts: Out[u32]) -> None:
         sums = vyre.shared(u32, _TILES)
         t = vyre.lid(0)
         group = t // _GROUP
@@ -62,7 +62,7 @@ def move_vectors(element: DataType, mask: DataType) -> Any:
         before: In[u32],
         y: Out[element],
         count: Out[u32],
-    ):
+    ) -> None:
         t, tile = vyre.lid(0), vyre.wid(0)
         # Elements that are not selected go to the end, where nothing reads them.
         held = vyre.shared(u32, TILE + THREADS)

@@ -48,7 +48,7 @@ def scan_vectors(op: Operator, inclusive: bool) -> Any:
     element = op.element
 
     @vyre.kernel(workgroup_size=LANES)
-    def scan(x: In[vec4u32], before: In[element], y: Out[vec4u32]):
+    def scan(x: In[vec4u32], before: In[element], y: Out[vec4u32]) -> None:
         t, tile = vyre.lid(0), vyre.wid(0)
         ends = vyre.shared(element, LANES * ROWS)
         sums = vyre.shared(element, 2 * LANES)
@@ -91,7 +91,7 @@ def scan_rest(op: Operator, inclusive: bool) -> Any:
     element = op.element
 
     @vyre.kernel(workgroup_size=1)
-    def scan(x: In[element], y: InOut[element]):
+    def scan(x: In[element], y: InOut[element]) -> None:
         n = len(x)
         first = n // 4 * 4
         run = y[first - 1]

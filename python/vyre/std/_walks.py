@@ -60,13 +60,13 @@ def walked(table: Any, width: Any, state: Any, symbols: list[Any]) -> Any:
 
 
 @vyre.kernel(workgroup_size=LANES)
-def begin_open(entries: Out[u32]):
+def begin_open(entries: Out[u32]) -> None:
     """No piece is listed yet."""
     entries[vyre.gid(0)] = vyre.select(vyre.gid(0) == 0, 0, 1)
 
 
 @vyre.kernel(workgroup_size=LANES)
-def compose_group(ends: In[u32], composed: Out[u32], states: u32, group: u32):
+def compose_group(ends: In[u32], composed: Out[u32], states: u32, group: u32) -> None:
     """The state behind each group of pieces, by the state before it."""
     i = vyre.gid(0)
     pieces = len(ends) // states
@@ -78,7 +78,7 @@ def compose_group(ends: In[u32], composed: Out[u32], states: u32, group: u32):
 
 
 @vyre.kernel(workgroup_size=1)
-def walk_groups(composed: In[u32], begins: Out[u32], states: u32):
+def walk_groups(composed: In[u32], begins: Out[u32], states: u32) -> None:
     """The state before each group, by one invocation."""
     state = vyre.u32(0)
     for g in range(len(begins)):
@@ -87,7 +87,7 @@ def walk_groups(composed: In[u32], begins: Out[u32], states: u32):
 
 
 @vyre.kernel(workgroup_size=32)
-def walk_group(ends: In[u32], before: In[u32], begins: Out[u32], states: u32, group: u32):
+def walk_group(ends: In[u32], before: In[u32], begins: Out[u32], states: u32, group: u32) -> None:
     """The state before each piece of a group."""
     g = vyre.gid(0)
     if g < len(before):
@@ -110,7 +110,7 @@ def _kernels(text: bool, backward: bool, vectors_per: int) -> tuple[Any, Any, An
         width: u32,
         states: u32,
         piece: u32,
-    ):
+    ) -> None:
         """Let each state walk the first vectors of each piece."""
         i = vyre.gid(0)
         vectors = len(source) // vectors_per
@@ -134,7 +134,7 @@ def _kernels(text: bool, backward: bool, vectors_per: int) -> tuple[Any, Any, An
         width: u32,
         states: u32,
         piece: u32,
-    ):
+    ) -> None:
         """Walk the rest of each piece where all states have met, and list the other pieces."""
         p = vyre.gid(0)
         vectors = len(source) // vectors_per
@@ -165,7 +165,7 @@ def _kernels(text: bool, backward: bool, vectors_per: int) -> tuple[Any, Any, An
         width: u32,
         states: u32,
         piece: u32,
-    ):
+    ) -> None:
         """Walk the rest of each listed piece from each of its states."""
         i = vyre.gid(0)
         vectors = len(source) // vectors_per
@@ -198,7 +198,7 @@ def begins_of(text: bool, backward: bool) -> Callable[..., Any]:
         states: u32,
         piece: u32,
         group: u32,
-    ):
+    ) -> vyre.ProcedureArray:
         pieces = vyre.ceil_div(source.length // vectors_per, piece)
         begins = vyre.scratch(u32, pieces, zeros=True, name="begins")
         with vyre.when(pieces > 1):

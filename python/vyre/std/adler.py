@@ -157,7 +157,9 @@ def adler_sum(parts: In[u32], value: In[u32], length: u32, out: Out[u32]) -> Non
 
 
 @vyre.procedure(name="std.adler32.each")
-def by_invocations(words: In[u32], starts: In[u32], lengths: In[u32], value: In[u32], windows: u32):
+def by_invocations(
+    words: In[u32], starts: In[u32], lengths: In[u32], value: In[u32], windows: u32
+) -> vyre.ProcedureArray:
     out = vyre.scratch(u32, starts.length, zeros=True, name="checksums")
     for k in vyre.times(windows):
         adler_each(words, starts, lengths, value, k * EACH_WINDOW, out)
@@ -165,7 +167,9 @@ def by_invocations(words: In[u32], starts: In[u32], lengths: In[u32], value: In[
 
 
 @vyre.procedure(name="std.adler32.group")
-def by_workgroups(words: In[u32], starts: In[u32], lengths: In[u32], value: In[u32], windows: u32):
+def by_workgroups(
+    words: In[u32], starts: In[u32], lengths: In[u32], value: In[u32], windows: u32
+) -> vyre.ProcedureArray:
     out = vyre.scratch(u32, starts.length, zeros=True, name="checksums")
     for k in vyre.times(windows):
         adler_group(words, starts, lengths, value, k * GROUP_WINDOW, out, workgroups=starts.length)
@@ -173,7 +177,7 @@ def by_workgroups(words: In[u32], starts: In[u32], lengths: In[u32], value: In[u
 
 
 @vyre.procedure(name="std.adler32.long")
-def by_all(words: In[u32], value: In[u32], length: u32, stride: u32):
+def by_all(words: In[u32], value: In[u32], length: u32, stride: u32) -> vyre.ProcedureArray:
     """Share one message among ``stride`` invocations, a multiple of 256."""
     out = vyre.scratch(u32, 1, name="checksum")
     parts = vyre.scratch(u32, stride // SHARED * 2, name="parts")

@@ -42,17 +42,17 @@ def philox_row(low: u32, high: u32, numbers: Out[vyre.vec4u32]) -> None:
 
 
 @vyre.procedure(name="std.philox4x32_10")
-def philox_all(counters: In[vyre.vec4u32], key: In[u32]):
+def philox_all(counters: In[vyre.vec4u32], key: In[u32]) -> Any:
     return philox(counters, key)
 
 
 @vyre.procedure(name="std.threefry2x32_20")
-def threefry_all(counters: In[vyre.vec2u32], key: In[u32]):
+def threefry_all(counters: In[vyre.vec2u32], key: In[u32]) -> Any:
     return threefry(counters, key)
 
 
 @vyre.procedure(name="std.random_u32")
-def random_all(count: u32, low: u32, high: u32):
+def random_all(count: u32, low: u32, high: u32) -> vyre.ProcedureArray:
     numbers = vyre.scratch(vyre.vec4u32, vyre.ceil_div(count, 4), name="numbers")
     philox_row(low, high, numbers)
     return numbers

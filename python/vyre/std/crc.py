@@ -150,7 +150,7 @@ def make_each(modulus: Modulus) -> Any:
             crcs[i] = ~with_tail(crc, tail, length & 3, low)
 
     @vyre.procedure(name=f"std.{modulus.name}.each")
-    def each(words: In[u32], starts: In[u32], lengths: In[u32], value: In[u32], windows: u32):
+    def each(words: In[u32], starts: In[u32], lengths: In[u32], value: In[u32], windows: u32) -> vyre.ProcedureArray:
         crcs = vyre.scratch(u32, starts.length, zeros=True, name="crcs")
         for k in vyre.times(windows):
             crc_each(words, starts, lengths, value, k * EACH_WINDOW, crcs)
@@ -196,7 +196,7 @@ def make_group(modulus: Modulus) -> Any:
             crcs[i] = ~with_tail(crc, word_at(words, at + count, shift), length & 3, low)
 
     @vyre.procedure(name=f"std.{modulus.name}.group")
-    def group(words: In[u32], starts: In[u32], lengths: In[u32], value: In[u32], windows: u32):
+    def group(words: In[u32], starts: In[u32], lengths: In[u32], value: In[u32], windows: u32) -> vyre.ProcedureArray:
         crcs = vyre.scratch(u32, starts.length, zeros=True, name="crcs")
         for k in vyre.times(windows):
             crc_group(words, starts, lengths, value, k * GROUP_WINDOW, crcs, workgroups=starts.length)
@@ -261,7 +261,7 @@ def make_long(modulus: Modulus, stride: int, width: int) -> Any:
             crcs[0] = ~with_tail(crc, words[count + (tail >> 2)], tail & 3, low)
 
     @vyre.procedure(name=f"std.{modulus.name}.long_{stride}_{width}")
-    def long(data: In[element], words: In[u32], value: In[u32], size: u32):
+    def long(data: In[element], words: In[u32], value: In[u32], size: u32) -> vyre.ProcedureArray:
         count = size // (4 * width)
         crcs = vyre.scratch(u32, 1, name="crcs")
         parts = vyre.scratch(u32, groups, name="parts")

@@ -45,7 +45,7 @@ class Regex:
                 f"argument `pattern` of vyre.std.regex must be bytes, got an object of type "
                 f"{type(pattern).__name__[:80]}. Fix: {fix}."
             )
-        self.pattern = bytes(pattern)
+        self.pattern: bytes = bytes(pattern)
         self._positions = parse(self.pattern)
         self._made: dict[str, Tables] = {"leftmost-longest": longest_tables(self._positions)}
         self._tables: dict[Any, tuple[Array, ...]] = {}

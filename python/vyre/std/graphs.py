@@ -28,7 +28,7 @@ _MOST_ROUNDS = 10_000
 
 
 @vyre.kernel(workgroup_size=256)
-def _is_reached(levels: In[u32], reached: Out[boolean]):
+def _is_reached(levels: In[u32], reached: Out[boolean]) -> None:
     i = vyre.gid(0)
     if i < len(levels):
         reached[i] = vyre.boolean(levels[i] != UNREACHED)

@@ -214,7 +214,9 @@ _scan_functions, _scan_counts = make_scan("json_states", compose), make_scan("su
 @cache
 def _marked(form: Form) -> Any:
     @vyre.procedure(name="std.json_structure_mark")
-    def marked(words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32):
+    def marked(
+        words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32
+    ) -> tuple[vyre.ProcedureArray, ...]:
         parts = vyre.ceil_div(chunks, LANES)
         totals, counts = vyre.scratch(u32, parts, name="totals"), vyre.scratch(u32, parts, name="counts")
         bits = vyre.scratch(u32, chunks, name="marked")
@@ -232,7 +234,9 @@ def _written(form: Form, is_room: bool) -> Any:
     """Writes the positions; where there is more room than positions, zeros stand behind them."""
 
     @vyre.procedure(name="std.json_structure_write")
-    def written(table: In[u32], whole: u32, marked: In[u32], offsets: In[u32], found: InOut[u32], room: u32):
+    def written(
+        table: In[u32], whole: u32, marked: In[u32], offsets: In[u32], found: InOut[u32], room: u32
+    ) -> tuple[vyre.ProcedureArray, ...]:
         strings = found.length // 3
         positions = vyre.scratch(u32, room, zeros=is_room, name="positions")
         starts = vyre.scratch(u32, strings, zeros=True, name="starts")

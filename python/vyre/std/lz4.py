@@ -187,7 +187,9 @@ def _finish(state: In[u32, 2], ends: Out[u32]) -> None:
 @cache
 def _decompressed(turns: int, one: bool) -> Any:
     @vyre.procedure(name="std.lz4_decompress")
-    def decompressed(words: In[u32], table: In[u32], whole: u32, size: u32, blocks: u32, room: u32, most: u32):
+    def decompressed(
+        words: In[u32], table: In[u32], whole: u32, size: u32, blocks: u32, room: u32, most: u32
+    ) -> tuple[vyre.ProcedureArray, ...]:
         """Args: room: words of all results; most: the turns of the block that takes most."""
         data = vyre.scratch(u32, room, zeros=True, name="data")
         state = vyre.scratch(u32, blocks, _STATE, zeros=True, name="state")

@@ -221,7 +221,7 @@ def _truth(name: str, op: str, x: Any, backend: Any, device: Any) -> Any:
 
 
 @vyre.kernel
-def _as_truth(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
+def _as_truth(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]) -> None:
     y[0] = vyre.select(x[0] != 0, vyre.u32(1), vyre.u32(0))
 
 

@@ -133,7 +133,7 @@ def _is_whole(found: In[u32], valid: Out[boolean]) -> None:
 @cache
 def _scan(counts: bool, form: Form) -> Any:
     @vyre.procedure(name=f"std.utf8_{'count' if counts else 'validate'}")
-    def scan(words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32):
+    def scan(words: In[u32], table: In[u32], whole: u32, chunks: u32, strings: u32) -> vyre.ProcedureArray:
         found = vyre.scratch(u32, 2 * strings, zeros=True, name="found")
         _scanner(counts, form)(words, table, whole, chunks, found, grid=chunks)
         if not counts:

@@ -80,7 +80,8 @@ _OPERATIONS: dict[str, Callable[..., int]] = {
 def evaluate(size: Size, leaf: Callable[[Size], int]) -> int:
     """The value of a size. Generated sizes are a few operations deep."""
     if size[0] == "literal":
-        return size[1]
+        found: int = size[1]
+        return found
     if size[0] in LEAVES:
         return leaf(size)
     value = _OPERATIONS[size[0]](*(evaluate(each, leaf) for each in size[1:]))
@@ -398,7 +399,8 @@ class _Check:
 
     def index(self, value: Any, of: Sequence[Any]) -> int:
         self.wanted(type(value) is int and 0 <= value < len(of), "an index is out of range")
-        return value
+        found: int = value
+        return found
 
     def array(self, array: ArraySpec) -> None:
         self.wanted(isinstance(array.name, str) and array.role in _ROLES, "an array has no name or role")

@@ -1,0 +1,274 @@
+"""``vyre bench TARGET``: how long calls of a program, a kernel or a procedure take here, and their bytes a second."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from typing import TYPE_CHECKING, Any
+
+import vyre
+from vyre.commands._listing import add_json, head, print_json, steps
+from vyre.commands._place import add_place, check_place
+from vyre.commands._given import program_of
+from vyre.commands.repeat import as_grid
+from vyre.commands.run import array_of, as_named
+
+if TYPE_CHECKING:
+    from vyre.commands._bench import Measured, Place, Subject
+
+_SIZES = ((1_000,), (1_000_000,))
+_MOST_ELEMENTS = 1 << 32
+
+_EPILOG = """\
+TARGET is a program, as `vyre run` takes it, or a kernel or procedure of Python, as FILE.py:NAME or module:NAME; without
+NAME it is the file's only one. Arrays that --input does not name get random elements, the same in each run.
+
+A row is a place and a kind of arrays. `numpy`: numpy arrays go in and come out. `resident`: arrays stay where the
+call runs, and each call is waited for. `first` has the compiler's time too; `call` is the median of the calls after it,
+and `least` the shortest. Bytes are those of all arrays that a call takes and gives, each counted once.
+
+Exit status: 0 if all rows of a size gave the same bytes, 1 if not, 2 for a request that cannot be carried out, 3 for a
+backend or device that is not here."""
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "bench",
+        help="how long calls take here, and how many bytes a second",
+        description="Measure calls of a program, a kernel or a procedure on each device here.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("target", metavar="TARGET")
+    parser.add_argument(
+        "--size",
+        metavar="N[xN[xN]]",
+        type=_as_size,
+        action="append",
+        help="elements of each array; may be given several times (1000 and 1000000)",
+    )
+    parser.add_argument(
+        "--input",
+        metavar="NAME=FILE.npy|N",
+        dest="inputs",
+        type=as_named,
+        action="append",
+        default=[],
+        help="an array, or the value of a scalar or const parameter",
+    )
+    parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="how many along each axis")
+    parser.add_argument(
+        "--numpy", metavar="EXPRESSION", help="measured too, with the arrays by their names; the bytes must be the same"
+    )
+    parser.add_argument("--seconds", metavar="S", type=_as_seconds, default=0.5, help="of calls, for each row (0.5)")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    add_place(parser)
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def _as_size(text: str) -> tuple[int, ...]:
+    if not re.fullmatch(r"\d{1,10}(x\d{1,10}){0,2}", text, re.ASCII):
+        raise argparse.ArgumentTypeError(f"`{text[:80]}` is not one to three numbers with x between")
+    size = tuple(int(each) for each in text.split("x"))
+    if not 0 < math.prod(size) < _MOST_ELEMENTS:
+        raise argparse.ArgumentTypeError(f"`{text[:80]}` is not a number of elements from 1 to {_MOST_ELEMENTS - 1}")
+    return size
+
+
+def _as_seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 <= seconds <= 3600:
+        raise argparse.ArgumentTypeError(f"`{text[:80]}` is not a number of seconds from 0 to 3600")
+    return seconds
+
+
+def run(chosen: argparse.Namespace) -> int:
+    from vyre.commands import _bench  # numpy and the library of hashes are not for every command
+
+    check_place(chosen.backend, chosen.device)
+    if chosen.numpy is not None:
+        try:
+            compile(chosen.numpy, "--numpy", "eval")
+        except (SyntaxError, ValueError) as error:
+            raise vyre.ArgumentError(
+                f"--numpy {chosen.numpy[:80]} is no expression: {error}. Fix: write one, such as --numpy 'a ^ b'."
+            ) from None
+    target, given, grid = _target(chosen)
+    places = _places(chosen)
+    sizes = chosen.size or _SIZES
+    if grid is not None and not chosen.size:  # the file has the arrays too
+        sizes = [(math.prod(grid) * math.prod(target.workgroup_size),)]
+    rows: list[Measured] = []
+    with steps("bench", len(sizes) * (2 * len(places) + bool(chosen.numpy)), quiet=chosen.quiet) as progress:
+        for size in sizes:
+            subject = _subject(target, given, size, chosen.workgroups or grid)
+            if chosen.numpy is not None:
+                rows.append(_bench.of_numpy(subject, chosen.numpy, chosen.seconds))
+                progress()
+            for row in _bench.measure(subject, places, chosen.seconds):
+                rows.append(row)
+                progress()
+    is_same = all(len({row.sha256 for row in rows if row.size == size}) == 1 for size in sizes)
+    if chosen.json:
+        print_json({**head("bench"), "target": chosen.target, "ok": is_same, "rows": [_as_json(row) for row in rows]})
+    else:
+        _print(rows)
+        if not is_same:
+            print("Rows of one size have different bytes. Fix: find where with vyre.bisect, or correct --numpy.")
+    return 0 if is_same else 1
+
+
+def _target(chosen: argparse.Namespace) -> tuple[Any, dict[str, Any], tuple[int, ...] | None]:
+    """What is called, the inputs that are given, and the workgroups that its file names."""
+    path, colon, name = chosen.target.rpartition(":") if ":" in chosen.target else (chosen.target, "", "")
+    if not colon and not path.endswith(".py"):
+        program, inputs, workgroups = program_of(path, "bench")
+        return program, {**inputs, **{name: array_of(value) for name, value in chosen.inputs}}, workgroups
+    from vyre._kernel.kernel import Kernel
+    from vyre._procedure.procedure import ProcedureFunction
+    from vyre.commands import _objects
+
+    kinds = (Kernel, ProcedureFunction)
+    if path.endswith(".py"):
+        module = _objects.module_of(path)
+        found = {key: each for key, each in vars(module).items() if isinstance(each, kinds)}
+        if not name and len(found) == 1:
+            (name,) = found
+        if name not in found:
+            problem = f"no kernel or procedure `{name[:80]}`" if name else f"{len(found)} kernels and procedures"
+            raise vyre.ArgumentError(
+                f"`{path}` has {problem}. Fix: write {path}:NAME, with one of {', '.join(found) or 'its own'}."
+            )
+        called = found[name]
+    else:
+        called = _objects.imported(chosen.target, "kernel or procedure")
+        if not isinstance(called, kinds):
+            raise vyre.ArgumentError(f"`{chosen.target}` is no kernel and no procedure. Fix: name one.")
+    return called, dict(chosen.inputs), None
+
+
+def _places(chosen: argparse.Namespace) -> list[Place]:
+    """Where calls run: the place that the options name, or each usable device and each backend without devices."""
+    from vyre.commands._bench import Place
+
+    devices = vyre.devices(chosen.backend)
+    if chosen.device is not None:
+        device = devices[chosen.device]
+        return [Place(device.backend, _number(device), device.name)]
+    if chosen.backend is not None:
+        return [Place(chosen.backend, None, chosen.backend)]
+    usable = [device for device in devices if device.usable]
+    owners = {device.backend for device in usable}
+    # The reference says what is right, and is not made for speed.
+    plain = [Place(name, None, name) for name in vyre.backends() if name not in {*owners, "reference"}]
+    return [*plain, *(Place(device.backend, _number(device), device.name) for device in usable)]
+
+
+def _number(device: vyre.Device) -> int:
+    """The device's number among those of its backend."""
+    return [each.name for each in vyre.devices(device.backend)].index(device.name)
+
+
+def _subject(target: Any, given: dict[str, Any], size: tuple[int, ...], grid: tuple[int, ...] | None) -> Subject:
+    """The target with an array for whatever takes one and was not given."""
+    from vyre.commands import _bench
+
+    if isinstance(target, vyre.Program):
+        arrays: dict[str, Any] = {}
+        for number, decl in enumerate(target.buffers):
+            if decl.access in (vyre.BufferAccess.Workgroup, vyre.BufferAccess.Private):
+                continue
+            value = given.get(decl.name)
+            if value is None or isinstance(value, (int, tuple)):
+                shape = (math.prod(size),) if value is None else (value,) if isinstance(value, int) else value
+                shape = (decl.count,) if decl.count and value is None else shape
+                value = _bench.random_array(decl.element, shape, number)
+            arrays[decl.name] = value
+        _refuse_unknown(given, list(arrays))
+        return _bench.OfProgram(target, arrays, size, grid or (-(-math.prod(size) // target.workgroup_size[0]),))
+    arguments: dict[str, Any] = {}
+    for number, each in enumerate(target._parameters):
+        value = given.get(each.name)
+        if each.is_array:
+            if each.kind == "Out" and value is None:
+                continue
+            made = array_of(value) if value is not None else _shape(size, each.axes)
+            if isinstance(made, int):
+                made = _shape((made,), each.axes)
+            arguments[each.name] = _bench.random_array(each.element, made, number) if isinstance(made, tuple) else made
+        elif value is not None:
+            arguments[each.name] = _scalar(each.name, value)
+        elif not each.has_default:
+            raise vyre.ArgumentError(f"parameter `{each.name}` has no value. Fix: add --input {each.name}=N.")
+    _refuse_unknown(given, [each.name for each in target._parameters])
+    return _bench.OfKernel(target, arguments, size, grid)
+
+
+def _refuse_unknown(given: dict[str, Any], known: list[str]) -> None:
+    for name in given:
+        if name not in known:
+            raise vyre.ArgumentError(f"there is no input `{name[:80]}`. Fix: name one of {', '.join(known) or 'none'}.")
+
+
+def _scalar(name: str, value: str) -> int | bool:
+    if value in ("True", "False"):
+        return value == "True"
+    try:
+        return int(value, 0)
+    except ValueError:
+        raise vyre.ArgumentError(f"--input {name}={value[:80]} is no integer. Fix: write --input {name}=3.") from None
+
+
+def _shape(size: tuple[int, ...], axes: int) -> tuple[int, ...]:
+    """The shape with so many axes and about as many elements."""
+    if len(size) == axes:
+        return size
+    count = math.prod(size)
+    return (count,) if axes == 1 else (max(1, round(count ** (1 / axes))),) * axes
+
+
+def _as_json(row: Measured) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    return {**asdict(row), "bytes_per_second": row.bytes_per_second}
+
+
+def _print(rows: list[Measured]) -> None:
+    beside = any(row.where == "numpy" for row in rows)
+    heads = ["size", "place", "arrays", "first", "call", "least", "bytes/s"]
+    heads += ["numpy/call", "SHA-256"] if beside else ["SHA-256"]
+    cells = []
+    for row in rows:
+        numpy_row = next((each for each in rows if each.size == row.size and each.where == "numpy"), None)
+        times = [_time(each) for each in (row.first, row.median, row.least)]
+        ratio = [] if numpy_row is None else [f"{numpy_row.median / row.median:.2f}" if row.median else ""]
+        size = "x".join(f"{each:,}" for each in row.size)
+        cells.append([size, row.where, row.arrays, *times, _rate(row.bytes_per_second), *ratio, row.sha256[:8]])
+    lines = [heads, *cells]
+    widths = [max(len(line[k]) for line in lines) for k in range(len(heads))]
+    is_text = {heads.index(name) for name in ("place", "arrays", "SHA-256")}
+    for line in lines:
+        shown = [
+            cell.ljust(width) if k in is_text else cell.rjust(width)
+            for k, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        print("  ".join(shown).rstrip())
+
+
+def _time(seconds: float) -> str:
+    for unit, factor in (("s", 1.0), ("ms", 1e3), ("us", 1e6)):
+        if seconds * factor >= 1 or unit == "us":
+            return f"{seconds * factor:.3g} {unit}"
+    raise AssertionError
+
+
+def _rate(rate: float) -> str:
+    for unit, factor in (("TB/s", 1e12), ("GB/s", 1e9), ("MB/s", 1e6)):
+        if rate >= factor or unit == "MB/s":
+            return f"{rate / factor:.3g} {unit}"
+    raise AssertionError
