@@ -8,9 +8,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 import vyre
+from vyre.commands._given import program_of
 from vyre.commands._listing import add_json, head, print_json, steps
 from vyre.commands._place import add_place, check_place
-from vyre.commands._given import program_of
 from vyre.commands.repeat import as_grid
 from vyre.commands.run import array_of, as_named
 
