@@ -48,8 +48,8 @@ def array(
 
     Args:
         values: a numpy array of uint32, int32, uint64, bool, uint8, int8, uint16 or int16, bytes, a vyre.Array, an
-            array of another library that speaks DLPack and lies on the host (torch, jax, pyarrow), or numbers, which
-            need a dtype.
+            array of another library that speaks DLPack and lies on the host (torch, jax, pyarrow) or that lies on a
+            CUDA device (torch, CuPy, jax, numba), or numbers, which need a dtype.
         dtype: of the array: a numpy dtype or a DataType. None takes that of ``values``. Integers of another width are
             taken where every one fits, and nothing else is converted.
         backend, device: where, as for vyre.run.
@@ -66,6 +66,7 @@ def array(
     import numpy as np
 
     from vyre import _values
+    from vyre._cuda import speaks_cuda, take
     from vyre._dlpack import from_dlpack, speaks_dlpack
 
     where = "argument `values` of vyre.array"
@@ -78,6 +79,13 @@ def array(
         values = np.frombuffer(values, np.uint8)
     elif isinstance(values, _core.Array):
         values = values.numpy()
+    elif speaks_cuda(values):
+        taken = take(values, where, ArgumentError, written=False)
+        if dtype is None and (place(backend, device)[0] or _core._available()[0]) == "cuda":
+            copied = taken.array.copy()
+            taken.give_back()
+            return copied
+        values = taken.array.numpy()
     elif speaks_dlpack(values):
         values = from_dlpack(values, where, ArgumentError)
     elif not hasattr(values, "dtype") and not isinstance(values, memoryview) and dtype is None:

@@ -576,6 +576,12 @@ def _refuse_attribute(array: Array, name: str) -> NoReturn:
     refuse_attribute(array, name)
 
 
+def _cuda_interface(array: Array) -> dict[str, Any]:
+    from vyre._cuda import interface
+
+    return interface(array)
+
+
 def _html_form(array: Array) -> str:
     from vyre._html.arrays import array as form
 
@@ -603,6 +609,7 @@ def _members() -> dict[str, Any]:
     members["__array__"] = _as_numpy
     members["__dlpack__"] = _as_dlpack
     members["__await__"] = _await
+    members["__cuda_array_interface__"] = property(_cuda_interface)
     members["__getattr__"] = _refuse_attribute
     members["_repr_html_"] = _html_form
     # numpy's own functions would read the elements to the host, and give numpy arrays.

@@ -10,6 +10,7 @@ import numpy as np
 from vyre import _core, _values
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
+from vyre._cuda import Taken, speaks_cuda, take
 from vyre._default import place
 from vyre._dlpack import from_dlpack, speaks_dlpack
 from vyre._dtype_names import dtype_name
@@ -66,11 +67,13 @@ def call(
     given = _given(kernel, args, kwargs)
     constants = {each.name: given[each.name] for each in kernel._constants}
     traced = (traced_for or kernel._traced)(constants)
+    theirs = _taken_on_cuda(kernel, given)
     resident = next((given[each.name] for each in kernel._arrays if isinstance(given.get(each.name), Array)), None)
     before = given.copy()
     shapes = _shapes(kernel, given)
     # Arrays of other libraries, by the numpy arrays that share their memory: what is given comes back.
     foreign = {id(given[name]): value for name, value in before.items() if speaks_dlpack(value)}
+    foreign.update({id(taken.array): value for value, taken in theirs})
     if isinstance(options.get("grid"), np.ndarray) and options["grid"].ndim == 1:
         options["grid"] = tuple(options["grid"])
     grid, was_given = options.get("grid"), options.get("workgroups") is not None
@@ -94,7 +97,23 @@ def call(
             raise (error if was_given else with_tail(kernel, traced, shapes, grid, workgroups, error)) from None
     else:
         result = run_resident(kernel, traced, given, shapes, words, workgroups, options, resident)
+        for _, taken in theirs:
+            taken.give_back()
     return _given_back(result, foreign) if foreign else result
+
+
+def _taken_on_cuda(kernel: Kernel, given: dict[str, Any]) -> list[tuple[Any, Taken]]:
+    """Put the memory of other libraries' arrays on CUDA devices in their place, and give both."""
+    theirs = []
+    for each in kernel._arrays:
+        value = given.get(each.name)
+        if value is None or isinstance(value, (np.ndarray, Array)) or not speaks_cuda(value):
+            continue
+        where = f"argument `{each.name}` of kernel `{kernel.__name__}`"
+        taken = take(value, where, BindingError, written=each.kind != "In")
+        given[each.name] = taken.array
+        theirs.append((value, taken))
+    return theirs
 
 
 def _given_back(result: Any, foreign: dict[int, Any]) -> Any:
