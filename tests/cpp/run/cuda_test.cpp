@@ -573,6 +573,44 @@ TEST_F(CudaTest, threads_may_call_at_once) {
   EXPECT_EQ(right, 160);
 }
 
+TEST_F(CudaTest, memory_of_another_library_is_worked_with_where_it_lies_and_given_back_when_nothing_uses_it) {
+  CudaBackend cuda = backend();
+  const Words a = counted(100, 3), b = counted(100, 5);
+  Words out(100);
+  std::vector<std::unique_ptr<run::cuda::CudaStorage>> storages;
+  std::vector<StorageView> views;
+  bool given_back = false;
+  for (const Words* const words : std::initializer_list<const Words*>{&a, &b, &out}) {
+    const auto address = reinterpret_cast<CUdeviceptr>(words->data());
+    EXPECT_EQ(cuda.device_of(address), 0u);
+    const std::shared_ptr<void> owner(nullptr, [&](void*) { given_back = true; });
+    storages.push_back(cuda.adopt(0, {address, 400, owner}));
+    storages.back()->wait_for(nullptr);
+    views.push_back({storages.back().get(), 0, 400, 100});
+  }
+  cuda.prepare(xor_, 0)->plan(views, {2, 1, 1})->submit(views, {});
+  storages[2]->let_wait(nullptr);
+  storages[2]->wait({});
+  EXPECT_EQ(out, xor_of(a, b));
+  EXPECT_EQ(driver_.calls("cuStreamWaitEvent"), 4);
+  EXPECT_FALSE(given_back);
+  storages.clear();
+  EXPECT_TRUE(given_back);
+  EXPECT_EQ(message_of([&] { cuda.device_of(0); }),
+            "address 0x0 lies on no CUDA device of this process. Fix: pass an array that its library still keeps.");
+}
+
+TEST_F(CudaTest, memory_that_another_library_may_use_goes_back_when_the_device_is_idle) {
+  CudaBackend cuda = backend();
+  auto storage = cuda.allocate(0, 400, true);
+  static_cast<run::cuda::CudaStorage&>(*storage).share();
+  EXPECT_EQ(driver_.calls("cuCtxSynchronize"), 0);
+  storage.reset();
+  EXPECT_EQ(driver_.calls("cuCtxSynchronize"), 1);
+  cuda.allocate(0, 400, true).reset();
+  EXPECT_EQ(driver_.calls("cuCtxSynchronize"), 1) << "only what was shared";
+}
+
 TEST_F(CudaTest, limits_of_the_device_are_named) {
   CudaBackend cuda = backend();
   EXPECT_EQ(message_of([&] { cuda.allocate(0, std::uint64_t{1} << 33, false); }),
