@@ -32,7 +32,7 @@ if "VYRE_INSTALLED" not in os.environ:
 
 def pytest_report_header(config: pytest.Config) -> list[str]:
     devices = ", ".join(device.name for device in vyre.devices() if device.usable) or "none"
-    return [f"vyre: seed {SEED} (VYRE_SEED={SEED} repeats this run)", f"vyre: Vulkan devices: {devices}"]
+    return [f"vyre: seed {SEED} (VYRE_SEED={SEED} repeats this run)", f"vyre: devices: {devices}"]
 
 
 def pytest_configure() -> None:
@@ -55,14 +55,20 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 def _targets() -> list[dict[str, object]]:
     targets: list[dict[str, object]] = [{"backend": "reference"}, {"backend": "cpu"}]
-    targets += [{"backend": "vulkan", "device": device.index} for device in vyre.devices() if device.usable]
+    targets += [{"backend": device.backend, "device": device.index} for device in vyre.devices() if device.usable]
     return targets
 
 
 def _name(target: dict[str, object]) -> str:
     if "device" not in target:
         return str(target["backend"])
-    return vyre.devices()[target["device"]].name.split("(")[0].strip().replace(" ", "-")
+    return name_of(vyre.devices(target["backend"])[target["device"]])
+
+
+def name_of(device: vyre.Device) -> str:
+    """A device in the name of a test: a GPU that several backends can use is one for each."""
+    name = device.name.split("(")[0].strip().replace(" ", "-")
+    return name if device.backend == "vulkan" else f"{name}-{device.backend}"
 
 
 @pytest.fixture(params=_targets(), ids=_name)

@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import vyre
+from conftest import name_of
 from vyre import Expr, std
 
 pytestmark = pytest.mark.slow
@@ -29,7 +30,7 @@ def places():
     yield pytest.param({"backend": "cpu"}, id="cpu")
     for device in vyre.devices():
         if device.usable and device.kind != "software gpu":
-            yield pytest.param({"backend": "vulkan", "device": device.index}, id=device.name.replace(" ", "-"))
+            yield pytest.param({"backend": device.backend, "device": device.index}, id=name_of(device))
 
 
 @pytest.fixture(params=places())

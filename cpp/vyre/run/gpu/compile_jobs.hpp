@@ -94,7 +94,7 @@ class CompileJobs {
   std::shared_ptr<Job> start(const Source& source, const Compile& compile, const std::shared_ptr<void>& owner) {
     auto job = std::make_shared<Job>(source);
     jobs_.push_back(job);
-    const bool begun = start_compiler_thread([this, job, compile, owner] {
+    const bool begun = start_compiler_thread([this, job, compile, owner]() mutable {
       std::shared_ptr<Product> product;
       std::exception_ptr failure;
       try {
@@ -102,12 +102,16 @@ class CompileJobs {
       } catch (...) {
         failure = std::current_exception();
       }
-      const std::lock_guard lock(mutex_);
-      job->product = std::move(product);
-      job->failure = failure;
-      job->done = true;
-      jobs_.remove(job);
-      job_done_.notify_all();
+      {
+        const std::lock_guard lock(mutex_);
+        job->product = std::move(product);
+        job->failure = failure;
+        job->done = true;
+        jobs_.remove(job);
+        job_done_.notify_all();
+      }
+      // If the caller has left, the product goes here, and after it the owner, which it needs.
+      job.reset();
     });
     if (begun) return job;
     jobs_.remove(job);
