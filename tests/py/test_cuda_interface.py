@@ -50,13 +50,9 @@ def test_an_array_is_asked_and_not_its_class():
 @pytest.mark.parametrize(
     ("said", "written", "message"),
     [
-        (
-            {"strides": (8,)},
-            False,
-            "is not C-contiguous. Fix: pass a contiguous copy, as x.contiguous() or x.copy() gives.",
-        ),
-        ({"shape": (2, 2), "strides": (4, 8)}, False, "is not C-contiguous. Fix: pass a contiguous copy, as "),
-        ({"data": (0x1000, True)}, True, "is read-only, and the call writes it. Fix: pass a copy that may be written."),
+        ({"strides": (8,)}, False, f"is not C-contiguous. {CONTIGUOUS}"),
+        ({"shape": (2, 2), "strides": (4, 8)}, False, f"is not C-contiguous. {CONTIGUOUS}"),
+        ({"data": (1, True)}, True, "is read-only, and the call writes it. Fix: pass a copy that may be written."),
         ({"mask": object()}, False, "has a mask. Fix: pass an array without one."),
     ],
 )

@@ -1,5 +1,7 @@
 #include "vyre/emit/uses.hpp"
 
+#include <utility>
+
 namespace vyre::emit {
 
 using lower::Instruction;
@@ -14,18 +16,36 @@ Uses::Uses(const lower::Kernel& kernel) : kernel_(kernel), boolean_(kernel.code.
   for (auto at = static_cast<std::uint32_t>(kernel.code.size()); at-- > 0;) {
     if (is_made(at)) note_operands(at);
   }
+  note_indices();
+}
+
+void Uses::note_indices() {
+  std::vector<std::vector<std::uint32_t>> written(kernel_.variables.size());  // by variable
+  std::vector<std::uint32_t> pending;
+  const auto note = [&](ValueId value) {
+    if (!value.valid() || uses_[value.index].as_index) return;
+    uses_[value.index].as_index = true;
+    pending.push_back(value.index);
+  };
+  for (std::uint32_t at = 0; at < kernel_.code.size(); ++at) {
+    const Instruction& it = kernel_.code[at];
+    if (accesses_memory(it.op)) note(it.a);
+    if (it.op == Opcode::WriteVariable) written[it.imm].push_back(it.a.index);
+  }
+  while (!pending.empty()) {
+    const Instruction& it = kernel_.code[pending.back()];
+    pending.pop_back();
+    if (it.op == Opcode::ReadVariable) {
+      // Once is enough: what is written to it is noted then.
+      for (const std::uint32_t value : std::exchange(written[it.imm], {})) note(ValueId{value});
+    } else {
+      for (const ValueId operand : {it.a, it.b, it.c, it.d}) note(operand);
+    }
+  }
 }
 
 void Uses::note_operands(std::uint32_t at) {
   const Instruction& it = kernel_.code[at];
-  if (accesses_memory(it.op)) {
-    uses_[it.a.index].as_index = true;
-  } else if (uses_[at].as_index || it.op == Opcode::WriteVariable) {
-    // A value that is read from a variable may be an index.
-    for (const ValueId operand : {it.a, it.b, it.c, it.d}) {
-      if (operand.valid()) uses_[operand.index].as_index = true;
-    }
-  }
   if (it.op == Opcode::If) {
     uses_[it.a.index].as_truth = true;
   } else if (it.op == Opcode::Select) {

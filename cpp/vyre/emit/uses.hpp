@@ -37,6 +37,8 @@ class Uses {
     return instruction.op == lower::Opcode::Constant && instruction.imm == 0;
   }
   void note_operands(std::uint32_t at);
+  // Finds what indices depend on, also by way of variables.
+  void note_indices();
 
   const lower::Kernel& kernel_;
   std::vector<std::uint8_t> boolean_;  // by value

@@ -73,21 +73,25 @@ TEST(Uses, only_what_has_an_effect_or_is_used_is_made) {
   EXPECT_TRUE(uses.is_made(static_cast<std::uint32_t>(kernel.code.size() - 1)));
 }
 
-TEST(Uses, what_an_index_is_made_of_may_be_an_index_and_so_may_what_a_variable_holds) {
+TEST(Uses, an_index_depends_on_what_it_is_made_of_also_by_way_of_variables) {
   KernelBuilder k;
   const auto in = k.buffer(1, true), out = k.buffer(1, true);
-  const auto variable = k.variable();
+  const auto first = k.variable(), second = k.variable(), other = k.variable();
   const ValueId zero = k.constant(0);
-  const ValueId index = k.load(in, zero), held = k.load(in, zero), stored = k.load(in, zero);
-  const ValueId sum = k.op(Opcode::Add, index, k.constant(1));
-  k.add({.op = Opcode::WriteVariable, .imm = variable, .a = held});
-  k.store(out, sum, stored);
+  const ValueId index = k.load(in, zero), held = k.load(in, zero), stored = k.load(in, zero), summed = k.load(in, zero);
+  k.add({.op = Opcode::WriteVariable, .imm = first, .a = held});
+  const ValueId copied = k.add({.op = Opcode::ReadVariable, .lanes = 1, .imm = first});
+  k.add({.op = Opcode::WriteVariable, .imm = second, .a = copied});
+  k.add({.op = Opcode::WriteVariable, .imm = other, .a = summed});
+  const ValueId sum = k.op(Opcode::Add, index, k.add({.op = Opcode::ReadVariable, .lanes = 1, .imm = second}));
+  k.store(out, sum, k.op(Opcode::Add, stored, k.add({.op = Opcode::ReadVariable, .lanes = 1, .imm = other})));
   const lower::Kernel kernel = k.finish();
   const Uses uses(kernel);
   EXPECT_TRUE(uses.as_index(sum.index));
   EXPECT_TRUE(uses.as_index(index.index));
   EXPECT_TRUE(uses.as_index(held.index));
   EXPECT_FALSE(uses.as_index(stored.index));
+  EXPECT_FALSE(uses.as_index(summed.index));
 }
 
 }  // namespace

@@ -281,6 +281,27 @@ TEST_F(CudaTest, a_grid_from_data_counts_workgroups_or_invocations) {
   EXPECT_EQ(done(StorageView::Role::Invocations, 0xFFFFFFFF), 576);
 }
 
+TEST_F(CudaTest, a_sequence_with_grids_from_data_is_one_graph) {
+  CudaBackend cuda = backend();
+  const auto executable = cuda.prepare(xor_, 0);
+  Resident first(cuda, 640), second(cuda, 640);
+  const auto counts = cuda.allocate(0, 12, true);
+  std::vector<run::Step> steps;
+  for (const Resident* const arrays : {&first, &second}) {
+    std::vector<StorageView> views = arrays->views;
+    views.push_back({counts.get(), 0, 12, 3, StorageView::Role::Invocations});
+    steps.push_back({executable->plan(views, {10, 1, 1}), views});
+  }
+  const auto sequence = cuda.sequence(std::move(steps));
+  // The counts are read when the graph runs.
+  const std::array<std::uint32_t, 3> words = {640, 1, 1};
+  counts->write(0, std::as_bytes(std::span(words)), {});
+  sequence->submit(1, {});
+  EXPECT_TRUE(first.right());
+  EXPECT_TRUE(second.right());
+  EXPECT_EQ(driver_.calls("cuGraphLaunch"), 1);
+}
+
 TEST_F(CudaTest, arrays_that_begin_inside_of_an_element_are_copied) {
   const validate::ValidProgram program =
       valid(Sample().in("a", DataType::Vec4U32).out("out", DataType::Vec4U32).add(store("out", gid(0), load("a", gid(0)))).make());

@@ -202,6 +202,7 @@ CUresult do_cuMemPoolDestroy(CUmemoryPool pool) { return delete pool, --books.al
 CUresult do_cuMemPoolSetAttribute(CUmemoryPool, int, void*) { return CUDA_SUCCESS; }
 CUresult do_cuMemPoolTrimTo(CUmemoryPool, std::size_t) { return CUDA_SUCCESS; }
 CUresult do_cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool, CUstream) {
+  if (std::ranges::any_of(books.streams, &CUstream_st::capturing)) return 900;  // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
   void* const memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   std::memset(memory, 0xCD, bytes);
   *address = reinterpret_cast<CUdeviceptr>(memory);

@@ -63,13 +63,18 @@ bool Graph::pays(std::span<const Bound> calls) {
 
 Graph::Graph(Device& device, std::span<const Bound> calls) : device_(device) {
   Context& context = device.context();
+  // The driver allocates nothing for a thread that captures.
+  for (const Bound& call : calls) {
+    const std::uint64_t bytes = call.launch->extra_bytes();
+    extra_.push_back(bytes == 0 ? Block() : device.pool().allocate(bytes));
+  }
   const Current current(context);
   Capture capture(context);
-  for (const Bound& call : calls) {
-    CUdeviceptr extra = 0;
-    if (const std::uint64_t bytes = call.launch->extra_bytes()) extra = extra_.emplace_back(device.pool().allocate(bytes)).address();
+  for (std::size_t index = 0; index < calls.size(); ++index) {
+    const Bound& call = calls[index];
     if (call.launch->launches() == 0) continue;
-    call.launch->enqueue(capture.stream(), call.arrays.addresses, call.arrays.counts, extra, 0, std::numeric_limits<std::uint64_t>::max());
+    call.launch->enqueue(capture.stream(), call.arrays.addresses, call.arrays.counts, extra_[index].address(), 0,
+                         std::numeric_limits<std::uint64_t>::max());
     kernels_.push_back(&call.launch->kernels());
   }
   // The graph of a loop has the same few calls again and again.
