@@ -604,7 +604,7 @@ TEST_F(CudaTest, memory_of_another_library_is_worked_with_where_it_lies_and_give
   for (const Words* const words : std::initializer_list<const Words*>{&a, &b, &out}) {
     const auto address = reinterpret_cast<CUdeviceptr>(words->data());
     EXPECT_EQ(cuda.device_of(address), 0u);
-    const std::shared_ptr<void> owner(nullptr, [&](void*) { given_back = true; });
+    const std::shared_ptr<void> owner(&given_back, [](void* flag) { *static_cast<bool*>(flag) = true; });
     storages.push_back(cuda.adopt(0, {address, 400, owner}));
     storages.back()->wait_for(nullptr);
     views.push_back({storages.back().get(), 0, 400, 100});

@@ -188,7 +188,8 @@ CUresult do_cuStreamDestroy(CUstream stream) {
 CUresult do_cuEventCreate(CUevent* event, unsigned) { return ++books.alive["event"], *event = new CUevent_st, CUDA_SUCCESS; }
 CUresult do_cuEventDestroy(CUevent event) { return delete event, --books.alive["event"], CUDA_SUCCESS; }
 CUresult do_cuEventRecord(CUevent event, CUstream stream) {
-  event->done = false;
+  event->done = stream == nullptr;  // the default stream, on which nothing is enqueued here
+  if (stream == nullptr) return CUDA_SUCCESS;
   return enqueue(stream, [event] { event->done = true; });
 }
 CUresult do_cuEventQuery(CUevent event) { return event->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY; }
