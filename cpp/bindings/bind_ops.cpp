@@ -213,7 +213,7 @@ std::shared_ptr<ir::OpSpec> make_spec(py::handle id, py::handle signature, py::h
 void bind_spec(py::module_& m) {
   py::class_<PyOpSpec> spec(
       m, "OpSpec", py::is_final(), made_whole<PyOpSpec>(),
-      R"(OpSpec(id, signature, *, parameters=(), body=(), result=None, version=1, convention=Convention.V1(), summary="", laws=(), examples=())
+      R"(OpSpec(id, signature, *, parameters=(), body=(), result=None, version=1, convention=None, summary="", laws=(), examples=())
 
 An operation: a pure function of its parameters, which expressions call by id. Its body reads nothing but arguments and constants.
 
@@ -223,6 +223,7 @@ Args:
     parameters: one name an input; the body reads them with Expr.var(name).
     body: Nodes before the result: let, assign, if_, loop and block.
     result: the expression that the operation gives. Without it the operation cannot be called in expressions (V020).
+    convention: a Convention; None is Convention.V1().
     laws: OpLaws that hold for all inputs.
     examples: ((input, ...), output) as integers, bools or tuples of lanes.
 
