@@ -360,7 +360,7 @@ array([[0, 0],
       "__array__",
       [](const PyArray& self, const py::object& dtype, const py::object& copy) -> py::object {
         if (!copy.is_none() && !to_bool(copy, "argument `copy` of Array.__array__")) {
-          throw ArgumentError("a vyre.Array lies on its device, so numpy gets a copy of it. Fix: leave out copy=False.");
+          return py::module_::import("vyre._sharing").attr("shared")(py::cast(self), dtype);
         }
         if (dtype.is_none()) return to_numpy(self, std::nullopt);
         py::object wanted;
@@ -372,7 +372,10 @@ array([[0, 0],
         }
         return to_numpy(self, std::nullopt).attr("astype")(wanted, py::arg("copy") = false);
       },
-      py::arg("dtype") = py::none(), py::kw_only(), py::arg("copy") = py::none());
+      py::arg("dtype") = py::none(), py::kw_only(), py::arg("copy") = py::none(),
+      R"(What ``np.asarray(array)`` is given: a copy on every backend, so that a program means the same on each.
+
+With ``copy=False`` it is the memory itself where the host reaches it, as DLPack gives it.)");
   array.def("__dlpack__", dlpack);
   array.def("__dlpack_device__", [](const PyArray&) { return py::make_tuple(1, 0); });
   array.def(

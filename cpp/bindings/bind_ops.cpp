@@ -234,15 +234,14 @@ Args:
     static const Signature names{
         "OpSpec", {"id", "signature", "parameters", "body", "result", "version", "convention", "summary", "laws", "examples"}, 2, 2};
     const std::vector<py::object> given = bind_arguments(names, args, kwargs);
-    auto or_else = [&](std::size_t place, py::object otherwise) { return given[place] ? given[place] : otherwise; };
+    auto or_else = [&](std::size_t place, const py::object& otherwise) { return given[place] ? given[place] : otherwise; };
     py::object convention = or_else(6, py::none());
     if (convention.is_none()) convention = py::cast(PyConvention{});
     return PyOpSpec{make_spec(given[0], given[1], or_else(2, py::tuple()), or_else(3, py::tuple()), or_else(4, py::none()),
                               or_else(5, py::int_(1)), convention, or_else(7, py::str("")), or_else(8, py::tuple()),
                               or_else(9, py::tuple()))};
   });
-  def_no_pickle(
-      spec, "an OpSpec is not pickled: the other process must have registered it. Fix: pickle its id, and write vyre.ops.get(id) there.");
+  spec.def("__reduce__", [](const PyOpSpec& self) { return py::module_::import("vyre._pickle").attr("reduced_spec")(py::cast(self)); });
   spec.def("__copy__", [](py::object self) { return self; });
   spec.def("__deepcopy__", [](py::object self, py::handle) { return self; });
   spec.def_property_readonly(
