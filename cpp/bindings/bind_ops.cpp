@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
+#include "html_form.hpp"
 #include "literals.hpp"
 #include "program.hpp"
 #include "vyre/base/error.hpp"
@@ -288,6 +289,7 @@ Args:
     return self.spec->id == theirs.id && self.spec->version == theirs.version && self.spec->hash() == theirs.hash();
   });
   spec.def("__hash__", [](const PyOpSpec& self) { return static_cast<py::ssize_t>(self.spec->hash() >> 1); });
+  def_html_form(spec, "operation");
   spec.def("__repr__", [](const PyOpSpec& self) {
     return lenient_str(fmt::format("<vyre.OpSpec {}@{} {}>", self.spec->id, self.spec->version, text(self.spec->signature)));
   });
