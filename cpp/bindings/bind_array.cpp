@@ -86,7 +86,7 @@ PyArray make_array(const py::array& values, py::handle backend, py::handle devic
     reject("argument `values` of " + function, "of dtype " + element_names(), values,
            py::module_::import("vyre._values").attr("natural")(values).cast<std::string>());
   }
-  const PyArray array = allocate(*element, {values.shape(), values.shape() + values.ndim()}, backend, device, false, function);
+  PyArray array = allocate(*element, {values.shape(), values.shape() + values.ndim()}, backend, device, false, function);
   write(array, values);
   return array;
 }
@@ -319,9 +319,8 @@ py::object dlpack(const PyArray& self, const py::args& args, const py::kwargs& k
     values = shared(self, memory);
   }
   // The copy was already made or avoided above, and older numpy versions do not accept `copy`.
-  py::kwargs others(kwargs);
-  if (others.contains("copy") && !copy.is(py::bool_(true))) others.attr("pop")("copy");
-  return values.attr("__dlpack__")(**others);
+  if (kwargs.contains("copy") && !copy.is(py::bool_(true))) kwargs.attr("pop")("copy");
+  return values.attr("__dlpack__")(**kwargs);
 }
 
 void bind_properties(py::class_<PyArray>& array) {
