@@ -86,7 +86,7 @@ PyArray make_array(const py::array& values, py::handle backend, py::handle devic
     reject("argument `values` of " + function, "of dtype " + element_names(), values,
            py::module_::import("vyre._values").attr("natural")(values).cast<std::string>());
   }
-  const PyArray array = allocate(*element, {values.shape(), values.shape() + values.ndim()}, backend, device, false, function);
+  PyArray array = allocate(*element, {values.shape(), values.shape() + values.ndim()}, backend, device, false, function);
   write(array, values);
   return array;
 }
@@ -319,9 +319,8 @@ py::object dlpack(const PyArray& self, const py::args& args, const py::kwargs& k
     values = shared(self, memory);
   }
   // The copy was already made or avoided above, and older numpy versions do not accept `copy`.
-  py::kwargs others(kwargs);
-  if (others.contains("copy") && !copy.is(py::bool_(true))) others.attr("pop")("copy");
-  return values.attr("__dlpack__")(**others);
+  if (kwargs.contains("copy") && !copy.is(py::bool_(true))) kwargs.attr("pop")("copy");
+  return values.attr("__dlpack__")(**kwargs);
 }
 
 void bind_properties(py::class_<PyArray>& array) {
@@ -360,7 +359,7 @@ array([[0, 0],
       "__array__",
       [](const PyArray& self, const py::object& dtype, const py::object& copy) -> py::object {
         if (!copy.is_none() && !to_bool(copy, "argument `copy` of Array.__array__")) {
-          throw ArgumentError("a vyre.Array lies on its device, so numpy gets a copy of it. Fix: leave out copy=False.");
+          return py::module_::import("vyre._sharing").attr("shared")(py::cast(self), dtype);
         }
         if (dtype.is_none()) return to_numpy(self, std::nullopt);
         py::object wanted;
@@ -372,7 +371,10 @@ array([[0, 0],
         }
         return to_numpy(self, std::nullopt).attr("astype")(wanted, py::arg("copy") = false);
       },
-      py::arg("dtype") = py::none(), py::kw_only(), py::arg("copy") = py::none());
+      py::arg("dtype") = py::none(), py::kw_only(), py::arg("copy") = py::none(),
+      R"(What ``np.asarray(array)`` is given: a copy on every backend, so that a program means the same on each.
+
+With ``copy=False`` it is the memory itself where the host reaches it, as DLPack gives it.)");
   array.def("__dlpack__", dlpack);
   array.def("__dlpack_device__", [](const PyArray&) { return py::make_tuple(1, 0); });
   array.def(

@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
+#include "html_form.hpp"
 #include "literals.hpp"
 #include "program.hpp"
 #include "vyre/base/error.hpp"
@@ -213,7 +214,7 @@ std::shared_ptr<ir::OpSpec> make_spec(py::handle id, py::handle signature, py::h
 void bind_spec(py::module_& m) {
   py::class_<PyOpSpec> spec(
       m, "OpSpec", py::is_final(), made_whole<PyOpSpec>(),
-      R"(OpSpec(id, signature, *, parameters=(), body=(), result=None, version=1, convention=Convention.V1(), summary="", laws=(), examples=())
+      R"(OpSpec(id, signature, *, parameters=(), body=(), result=None, version=1, convention=None, summary="", laws=(), examples=())
 
 An operation: a pure function of its parameters, which expressions call by id. Its body reads nothing but arguments and constants.
 
@@ -223,6 +224,7 @@ Args:
     parameters: one name an input; the body reads them with Expr.var(name).
     body: Nodes before the result: let, assign, if_, loop and block.
     result: the expression that the operation gives. Without it the operation cannot be called in expressions (V020).
+    convention: a Convention; None is Convention.V1().
     laws: OpLaws that hold for all inputs.
     examples: ((input, ...), output) as integers, bools or tuples of lanes.
 
@@ -233,15 +235,14 @@ Args:
     static const Signature names{
         "OpSpec", {"id", "signature", "parameters", "body", "result", "version", "convention", "summary", "laws", "examples"}, 2, 2};
     const std::vector<py::object> given = bind_arguments(names, args, kwargs);
-    auto or_else = [&](std::size_t place, py::object otherwise) { return given[place] ? given[place] : otherwise; };
+    auto or_else = [&](std::size_t place, const py::object& otherwise) { return given[place] ? given[place] : otherwise; };
     py::object convention = or_else(6, py::none());
     if (convention.is_none()) convention = py::cast(PyConvention{});
     return PyOpSpec{make_spec(given[0], given[1], or_else(2, py::tuple()), or_else(3, py::tuple()), or_else(4, py::none()),
                               or_else(5, py::int_(1)), convention, or_else(7, py::str("")), or_else(8, py::tuple()),
                               or_else(9, py::tuple()))};
   });
-  def_no_pickle(
-      spec, "an OpSpec is not pickled: the other process must have registered it. Fix: pickle its id, and write vyre.ops.get(id) there.");
+  spec.def("__reduce__", [](const PyOpSpec& self) { return py::module_::import("vyre._pickle").attr("reduced_spec")(py::cast(self)); });
   spec.def("__copy__", [](py::object self) { return self; });
   spec.def("__deepcopy__", [](py::object self, py::handle) { return self; });
   spec.def_property_readonly(
@@ -288,6 +289,7 @@ Args:
     return self.spec->id == theirs.id && self.spec->version == theirs.version && self.spec->hash() == theirs.hash();
   });
   spec.def("__hash__", [](const PyOpSpec& self) { return static_cast<py::ssize_t>(self.spec->hash() >> 1); });
+  def_html_form(spec, "operation");
   spec.def("__repr__", [](const PyOpSpec& self) {
     return lenient_str(fmt::format("<vyre.OpSpec {}@{} {}>", self.spec->id, self.spec->version, text(self.spec->signature)));
   });

@@ -15,6 +15,7 @@
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
+#include "html_form.hpp"
 #include "program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/procedure.hpp"
@@ -280,6 +281,7 @@ True)");
   procedure.def("__hash__", [](const Procedure& self) { return static_cast<py::ssize_t>(self.hash() >> 1); });
   procedure.def("__copy__", [](py::object self) { return self; });
   procedure.def("__deepcopy__", [](py::object self, py::handle) { return self; });
+  def_html_form(procedure, "procedure");
   procedure.def("__repr__", [](const Procedure& self) {
     std::string names;
     for (const ir::NumberDecl& number : self.numbers()) names += fmt::format(", {}", number.name);

@@ -7,6 +7,7 @@
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
+#include "html_form.hpp"
 #include "program.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/ir/parse.hpp"
@@ -305,6 +306,11 @@ void bind_parts(py::class_<PyProgram>& program) {
       "The Nodes, in order; made anew at each access.");
 }
 
+void bind_shown(py::class_<PyProgram>& program) {
+  program.def("__repr__", [](const PyProgram& self) { return lenient_str(brief(self.program)); });
+  def_html_form(program, "program");
+}
+
 void bind_program_class(py::module_& m) {
   py::class_<PyProgram> program(m, "Program", py::is_final(), made_whole<PyProgram>(),
                                 R"(Program(buffers=(), workgroup_size=(1, 1, 1), entry=())
@@ -398,10 +404,10 @@ vyre.errors.ParseError: ...)");
     return self.program == theirs.program;
   });
   program.def("__hash__", [](const PyProgram& self) { return static_cast<py::ssize_t>(self.hash() >> 1); });
-  program.def("__repr__", [](const PyProgram& self) { return lenient_str(brief(self.program)); });
+  bind_shown(program);
   program.def("__copy__", [](py::object self) { return self; });
   program.def("__deepcopy__", [](py::object self, py::handle) { return self; });
-  program.def("__reduce__", [](py::object self) {
+  program.def("__reduce__", [](const py::object& self) {
     return py::make_tuple(py::module_::import("vyre._pickle").attr("program"), py::make_tuple(to_bytes(self.cast<const PyProgram&>())));
   });
 }

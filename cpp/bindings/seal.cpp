@@ -3,6 +3,9 @@
 #include <cxxabi.h>
 #include <fmt/format.h>
 
+#include <cstdlib>
+#include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
 
@@ -36,17 +39,22 @@ std::string given_types(PyObject* const* args, std::size_t first, std::size_t po
   return result;
 }
 
+// "(left, right)" of a docstring that begins with the line "name(left, right) -> Expr"; empty for one that begins otherwise.
+std::string_view written_parameters(std::string_view doc, std::string_view name) {
+  doc = doc.substr(0, doc.find('\n'));
+  if (!doc.starts_with(name)) return {};
+  doc.remove_prefix(name.size());
+  doc = doc.substr(0, doc.rfind(" -> "));
+  return doc.starts_with('(') && doc.ends_with(')') ? doc : std::string_view();
+}
+
+std::string_view doc_of(const Record& function) { return function.doc == nullptr ? std::string_view() : function.doc; }
+
 // "(left, right)": by the first line of the docstring, else what pybind11 knows.
 std::string parameters(const Record& function) {
-  const std::string start = fmt::format("{}(", function.name);
-  std::string_view text = function.doc == nullptr ? "" : function.doc;
-  text = text.substr(0, text.find('\n'));
-  if (text.starts_with(start)) {
-    text.remove_prefix(start.size() - 1);
-  } else {
-    text = function.signature;
-  }
-  return std::string(text.substr(0, text.rfind(" -> ")));
+  if (const std::string_view written = written_parameters(doc_of(function), function.name); !written.empty()) return std::string(written);
+  const std::string_view known = function.signature;
+  return std::string(known.substr(0, known.rfind(" -> ")));
 }
 
 [[noreturn]] void refuse_call(const Record& function, PyObject* const* args, std::size_t positional, PyObject* names) {
@@ -128,6 +136,51 @@ void close(PyTypeObject* type, newfunc instead = refuse_new) {
   make_immutable(type);
 }
 
+// A docstring behind its signature in the form that CPython takes for `__text_signature__`, which inspect.signature reads. What follows the
+// form is `__doc__`.
+std::string with_signature(std::string_view name, std::string_view parameters, std::string_view doc) {
+  return fmt::format("{}{}\n--\n\n{}", name, parameters, doc);
+}
+
+// Gives a public function and `__call__` a signature. `__doc__` keeps its first line, which has the type of the result; that of `__call__`
+// begins with the name of an object.
+void sign_function(const Record& function) {
+  const std::string_view name = function.name, doc = doc_of(function);
+  const bool is_call = name == "__call__";
+  if (name.starts_with('_') && !is_call) return;
+  const std::string_view written = written_parameters(doc, is_call ? doc.substr(0, doc.find('(')) : name);
+  if (written.empty()) return;
+  std::string parameters(written);
+  if (function.is_method) parameters.insert(1, written == "()" ? "self, /" : "self, /, ");
+  const char*& text = function.def->ml_doc;
+  std::free(const_cast<char*>(text));
+  text = PYBIND11_COMPAT_STRDUP(with_signature(name, parameters, doc).c_str());
+}
+
+// The same for a class that is called. Its `__doc__` then begins after the line, which says no more than the signature.
+void sign_class(PyTypeObject* type) {
+  const std::string_view doc = type->tp_doc == nullptr ? "" : type->tp_doc;
+  std::string_view name = type->tp_name;
+  name.remove_prefix(name.rfind('.') + 1);
+  const std::string_view written = written_parameters(doc, name);
+  if (written.empty()) return;
+  const std::string_view rest = doc.substr(name.size() + written.size() + 2);  // and an empty line
+  const std::string text = with_signature(name, written, rest);
+  py::setattr(reinterpret_cast<PyObject*>(type), "__doc__", py::str(rest.data(), rest.size()));
+  // Python frees tp_doc with the class, since 3.13 by another function.
+#if PY_VERSION_HEX >= 0x030D0000
+  constexpr auto allocate = PyMem_Malloc;
+  constexpr auto release = PyMem_Free;
+#else
+  constexpr auto allocate = PyObject_Malloc;
+  constexpr auto release = PyObject_Free;
+#endif
+  void* const memory = allocate(text.size() + 1);
+  if (memory == nullptr) throw std::bad_alloc();
+  release(const_cast<char*>(type->tp_doc));
+  type->tp_doc = static_cast<const char*>(std::memcpy(memory, text.c_str(), text.size() + 1));
+}
+
 // The function in what a class or a module holds, or null.
 PyObject* function_in(py::handle value) {
   if (PyInstanceMethod_Check(value.ptr())) return PyInstanceMethod_GET_FUNCTION(value.ptr());
@@ -149,6 +202,7 @@ void seal_functions(py::handle owner) {
     if (function == call) continue;
     dispatch = function;
     method.ml_meth = reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(call));
+    sign_function(*py::detail::function_record_ptr_from_PyObject(self));
   }
 }
 
@@ -181,6 +235,7 @@ void seal(const py::module_& m) {
   for (const auto& [name, value] : py::dict(m.attr("__dict__"))) {
     if (Py_TYPE(value.ptr()) != kind) continue;
     seal_functions(value);
+    sign_class(reinterpret_cast<PyTypeObject*>(value.ptr()));
     make_immutable(reinterpret_cast<PyTypeObject*>(value.ptr()));
   }
   close_function_records(m);

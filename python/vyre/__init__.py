@@ -16,7 +16,6 @@ array([4, 7, 6], dtype=uint32)
 """
 
 import importlib
-import sys
 from typing import TYPE_CHECKING
 
 from vyre import _core, _elementwise, _enums
@@ -369,11 +368,5 @@ __all__ = [
     "zeros_like",
 ]
 __all__ += _core.__all__
-
-if "IPython" in sys.modules:  # elsewhere this would load a module for nothing
-    from vyre._html.notebook import register
-
-    register()
-    del register
 
 explain_calls(globals())

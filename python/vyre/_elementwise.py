@@ -534,21 +534,6 @@ def _converted(array: Array, name: str) -> Array:
     return _call(program, (array,), array, np.dtype(name))
 
 
-def _as_numpy(array: Array, dtype: Any = None, *, copy: bool | None = None) -> np.ndarray[Any, Any]:
-    """What ``np.asarray(array)`` is given: a copy on every backend, so that a program means the same on each.
-
-    With ``copy=False`` it is the memory itself where the host reaches it, as DLPack gives it.
-    """
-    if copy is not False:
-        return _array_protocol(array, dtype, copy=copy)
-    from vyre._sharing import shared
-
-    return shared(array, dtype)
-
-
-_array_protocol = Array.__array__
-
-
 def _as_dlpack(array: Array, *args: Any, **kwargs: Any) -> Any:
     """What ``from_dlpack(array)`` is given. A copy is told to the log, because nothing else shows it."""
     made = _dlpack_protocol(array, *args, **kwargs)
@@ -606,7 +591,6 @@ def _members() -> dict[str, Any]:
     members["__pos__"] = lambda array: array.copy()
     explain_methods(_Methods, "vyre.Array")
     members.update({name: member for name, member in vars(_Methods).items() if not name.startswith("_")})
-    members["__array__"] = _as_numpy
     members["__dlpack__"] = _as_dlpack
     members["__await__"] = _await
     members["__cuda_array_interface__"] = property(_cuda_interface)

@@ -89,15 +89,6 @@ def _reduced(value: Any) -> tuple[Any, ...]:
     return _pickle.reduced(value, _OWN.values())
 
 
-def _reduced_spec(spec: OpSpec) -> tuple[Any, ...]:
-    from vyre import _pickle
-
-    return _pickle.reduced_spec(spec)
-
-
-copyreg.pickle(OpSpec, _reduced_spec)
-
-
 class Operation:
     """A registered operation that is called like a function of expressions.
 

@@ -493,9 +493,9 @@ def test_every_form_has_one_style_and_is_closed():
 
 
 NOTEBOOK = """
+import vyre
 from IPython.core.interactiveshell import InteractiveShell
 shell = InteractiveShell.instance()
-import vyre
 program = vyre.Program(entry=[vyre.Node.let("y", 1)])
 spec = vyre.ops.get("primitive.math.gcd")
 for shown in (program, spec, vyre.validate(program)):
@@ -505,7 +505,7 @@ for shown in (program, spec, vyre.validate(program)):
 """
 
 
-def test_ipython_knows_the_forms_of_the_core():
+def test_ipython_finds_the_forms_of_the_core_whichever_is_imported_first():
     done = subprocess.run([sys.executable, "-c", NOTEBOOK], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout.splitlines() == ["Program True", "OpSpec True", "Diagnostics True"]
 

@@ -242,6 +242,7 @@ def test_a_resident_array_on_the_host_is_shared_by_from_dlpack_and_by_asarray_wh
         part = array[4:8].__array__(copy=False)
         assert np.shares_memory(part, shared)
         assert array.__array__(np.uint32, copy=False).dtype == np.uint32
+        assert np.shares_memory(array.__array__(copy=np.False_), shared)
 
 
 NUMPY_2 = int(np.__version__.partition(".")[0]) >= 2

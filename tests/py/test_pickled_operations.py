@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import copy
+import io
 import itertools
 import multiprocessing
 import pickle
@@ -65,6 +66,16 @@ def test_an_operation_travels_with_a_program(elsewhere):
     assert {inner.id, outer.id} <= set(registered)
     assert unused.id not in registered
     assert pickle.loads(again) == program
+
+
+def test_a_pickler_with_a_table_of_its_own_pickles_an_operation():
+    class Own(pickle.Pickler):
+        dispatch_table = {}  # noqa: RUF012  # it does not look into that of copyreg
+
+    spec = own_op(lambda a: a + 3)
+    file = io.BytesIO()
+    Own(file).dump(spec)
+    assert pickle.loads(file.getvalue()) == spec
 
 
 @pytest.mark.parametrize("protocol", range(pickle.HIGHEST_PROTOCOL + 1))

@@ -74,21 +74,5 @@ def test_every_name_of_the_stub_is_in_the_module():
             value = getattr(value, part)
 
 
-def test_arguments_agree():
-    """The first line of a docstring is the signature; the stub has the same names in the same order."""
-    for name, node in stub_names().items():
-        if not isinstance(node, ast.FunctionDef) or node.name.startswith("_"):
-            continue
-        value = _core
-        for part in name.split("."):
-            value = getattr(value, part)
-        first = (value.__doc__ or "").splitlines()[:1]
-        if not first or not first[0].startswith(f"{node.name}("):
-            continue
-        told = ast.parse(f"def {first[0].split(' -> ')[0]}: ...").body[0].args
-        arguments = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs) if a.arg != "self"]
-        assert arguments == [a.arg for a in (*told.args, *told.kwonlyargs)], name
-
-
 def test_the_package_says_that_it_is_typed():
     assert STUB.with_name("py.typed").exists()
