@@ -61,7 +61,8 @@ def pytest_configure(config: pytest.Config) -> None:
         "purpose",
     )
     config.pluginmanager.register(_backends, "pytest_vyre.backends")
-    if config.getoption("--vyre-check") or config.getoption("--vyre-cov"):
+    # An empty option, of a variable that is not set for instance, is refused and not taken for none.
+    if config.getoption("--vyre-check") is not None or config.getoption("--vyre-cov"):
         from pytest_vyre._calls import Calls
 
         config.pluginmanager.register(Calls(config), "pytest_vyre.calls")

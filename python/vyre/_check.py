@@ -19,7 +19,7 @@ from vyre._reports import (
     UninitialisedReadReport,
     Witness,
 )
-from vyre.errors import ArgumentError
+from vyre.errors import ArgumentError, BindingError
 
 if TYPE_CHECKING:
     import os
@@ -237,7 +237,13 @@ def check(
         from vyre._procedure.procedure import ProcedureFunction
 
         if isinstance(program, Kernel):
-            return program.check(**_inputs.named(inputs, "vyre.check"), workgroups=workgroups, **options)
+            named = _inputs.named(inputs, "vyre.check")
+            for name in sorted(named.keys() & {"workgroups", *options}):
+                raise BindingError(
+                    f"argument `inputs` of vyre.check has {name!r}, which is an argument of vyre.check itself. "
+                    f"Fix: write {name}= beside the inputs."
+                )
+            return program.check(**named, workgroups=workgroups, **options)
         if isinstance(program, (ProcedureFunction, _core.Procedure)):
             if workgroups is not None:
                 raise ArgumentError(

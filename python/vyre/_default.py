@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from vyre._devices import Device
 
-__all__ = ["default_device", "place"]
+__all__ = ["check_place", "default_device", "place"]
 
 
 class _Place(NamedTuple):
@@ -145,9 +145,16 @@ def default_device(backend: str | Device | None = None, device: int | Device | N
 
         if isinstance(backend, Device) and device is None:
             backend, device = None, backend
-    # A call that does nothing opens the device, or says what is wrong with it.
-    _core._run(_NOTHING, {}, (0, 1, 1), backend, device, None, None, None, "vyre.default_device")
+    check_place(backend, device, "vyre.default_device")
     return DefaultDevice(_Place(backend, device))  # type: ignore[arg-type]
+
+
+def check_place(backend: object, device: object, owner: str) -> None:
+    """Open a device, or say what is wrong with it by the names of ``owner``'s arguments: by a call that does nothing.
+
+    Raises: ArgumentError, DeviceError.
+    """
+    _core._run(_NOTHING, {}, (0, 1, 1), backend, device, None, None, None, owner)
 
 
 _NOTHING = _core.Program()

@@ -7,21 +7,39 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vyre import _core
-from vyre.errors import DeviceMemoryError
+from vyre._dlpack import from_dlpack, speaks_dlpack
+from vyre._text import shown
+from vyre.errors import BindingError, DeviceMemoryError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-__all__ = ["copied", "named"]
+__all__ = ["copied", "named", "of_other_libraries"]
 
 
 def named(inputs: Any, function: str) -> dict[str, Any]:
     """The inputs of a call as a dict of our own: a Mapping of the user's may give others each time, or have no end.
 
+    The memory of other libraries' arrays is given as numpy arrays.
+
     Raises: BindingError.
     """
-    return _core._inputs(inputs, function)
+    given: dict[str, Any] = _core._inputs(inputs, function)
+    return of_other_libraries(given) or given
+
+
+def of_other_libraries(inputs: Mapping[str, Any]) -> dict[str, Any] | None:
+    """The inputs with the memory of torch's, jax's and pyarrow's arrays as numpy arrays; None where there are none.
+
+    Raises: BindingError for an array whose memory the host does not read.
+    """
+    if not any(map(speaks_dlpack, inputs.values())):
+        return None
+    return {
+        name: from_dlpack(value, f"buffer {shown(name)}", BindingError) if speaks_dlpack(value) else value
+        for name, value in inputs.items()
+    }
 
 
 def copied(inputs: Mapping[str, Any], function: str) -> dict[str, Any]:

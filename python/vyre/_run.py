@@ -96,7 +96,9 @@ def run(
             return _run_program(program, inputs, workgroups, backend, device, timeout, schedule, optimize)
         except BindingError:
             # The core knows no arrays of other libraries. Calls without one do not pay for the question.
-            taken = _from_other_libraries(inputs)
+            from vyre._inputs import of_other_libraries
+
+            taken = of_other_libraries(_core._inputs(inputs, "vyre.run"))
             if taken is None:
                 raise
         return _run_program(program, taken, workgroups, backend, device, timeout, schedule, optimize)
@@ -132,21 +134,6 @@ def _refuse_options(**options: object) -> None:
                 f"argument `{name}` of vyre.run has no place for a procedure, got {shown(value)}. "
                 f"Fix: {'write vyre.check(procedure, inputs)' if name == 'check' else f'leave `{name}` out'}."
             )
-
-
-def _from_other_libraries(inputs: Mapping[str, Any]) -> dict[str, Any] | None:
-    """The inputs with the memory of torch's, jax's and pyarrow's arrays as numpy arrays; None where there are none.
-
-    Raises: BindingError for an array whose memory the host does not read.
-    """
-    from vyre._dlpack import from_dlpack, speaks_dlpack
-
-    if not isinstance(inputs, dict) or not any(map(speaks_dlpack, inputs.values())):
-        return None
-    return {
-        name: from_dlpack(value, f"buffer {shown(name)}", BindingError) if speaks_dlpack(value) else value
-        for name, value in inputs.items()
-    }
 
 
 def _is_empty(optimize: object) -> bool:

@@ -13,9 +13,12 @@ This module needs the package distributed: ``pip install 'vyre[dask]'``.
 from __future__ import annotations
 
 import asyncio
+import errno
 import fcntl
 import os
+import stat
 import tempfile
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -31,8 +34,9 @@ except ImportError:
 from vyre import _log
 from vyre._bisect import bisect
 from vyre._calls import explain_calls
+from vyre._core import Array
 from vyre._default import default_device
-from vyre._devices import check_backend, devices
+from vyre._devices import backends, check_backend, devices
 from vyre._kernel.kernel import Kernel
 from vyre._kernel.shipped import shipped
 from vyre._text import shown
@@ -128,6 +132,11 @@ class OneDevice(distributed.WorkerPlugin):
             found = [each for each in found if each.kind != "software gpu"]
             if not found:
                 return Place("cpu", None)
+        if not found:
+            reasons = " ".join(backends().unavailable().get(self.backend or "", ()))
+            raise CapabilityError(
+                reasons or f"backend `{self.backend}` has no device on this host. Fix: run `vyre doctor` on it."
+            )
         for turn in range(_MOST_SHARING if self.share else 1):
             for device in found:
                 self._lock = _locked(f"{device.backend}-{device.index}-{turn}")
@@ -145,8 +154,18 @@ class OneDevice(distributed.WorkerPlugin):
 def _locked(name: str) -> IO[bytes] | None:
     """A file that this process alone has locked, or None where another one has."""
     folder = Path(tempfile.gettempdir()) / f"vyre-devices-{os.getuid()}"
-    folder.mkdir(mode=0o700, exist_ok=True)
-    file = (folder / name).open("wb")
+    try:
+        folder.mkdir(mode=0o700, exist_ok=True)
+        # Another user may have made the folder first, with links in it to files of this one.
+        there = folder.lstat()
+        if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.getuid():
+            raise NotADirectoryError(errno.ENOTDIR, "it is no folder of this user's")
+        file = os.fdopen(os.open(folder / name, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600), "rb")
+    except OSError as error:
+        raise CapabilityError(
+            f"the workers of this host share out its devices in `{folder}`, which cannot be used: "
+            f"{error.strerror}. Fix: remove it, or set TMPDIR to another folder for all workers."
+        ) from None
     try:
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
@@ -401,7 +420,23 @@ def run(
         work = kernel
     else:
         work = task(kernel, against=None if on_another else against)
+    if not callable(getattr(client, "submit", None)):
+        raise ArgumentError(
+            f"argument `client` of vyre.dask.run must be a distributed.Client, got {shown(client)}. "
+            "Fix: write vyre.dask.run(client, kernel, blocks)."
+        )
+    if not blocks:
+        raise ArgumentError(
+            "vyre.dask.run got no blocks: they stand by place, and arguments by name are the same in each call. "
+            "Fix: write vyre.dask.run(client, kernel, blocks)."
+        )
     columns = [list(column) for column in blocks]
+    for value in (*chain.from_iterable(columns), *same.values()):
+        if isinstance(value, Array):
+            raise ArgumentError(
+                "vyre.dask.run got a vyre.Array, which is memory of a device here and does not travel. "
+                "Fix: pass array.numpy()."
+            )
     if len({len(column) for column in columns}) > 1:
         raise ArgumentError(
             f"arguments `blocks` of vyre.dask.run must have one length, got {', '.join(str(len(c)) for c in columns)}. "

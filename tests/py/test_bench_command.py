@@ -184,3 +184,23 @@ def test_options_that_are_no_numbers(option, capsys):
     with pytest.raises(SystemExit):
         main(["bench", "x", *option])
     assert f"argument {option[0]}: `{option[1]}` is not" in capsys.readouterr().err
+
+
+def test_devices_of_one_name_are_measured_each(kernels, monkeypatch):
+    """A machine with eight GPUs of one kind has eight rows for them."""
+    rows = [vyre.Device(k, "vulkan", "H", "", "discrete gpu", True, k == 0) for k in range(2)]
+    monkeypatch.setattr(vyre, "devices", lambda backend=None: rows)
+    monkeypatch.setattr(vyre, "backends", lambda: ["vulkan"])
+    seen = []
+    monkeypatch.setattr(_bench, "measure", lambda subject, places, seconds: seen.extend(places) or [])
+    main(["bench", "one_kernel.py", "--input", "k=1", "--input", "n=1", "--size", "1"])
+    assert seen == [_bench.Place("vulkan", 0, "H (vulkan 0)"), _bench.Place("vulkan", 1, "H (vulkan 1)")]
+
+
+@pytest.mark.parametrize("count", [10**11, 10**18])
+def test_more_elements_than_there_can_be_are_refused(capsys, kernels, count):
+    arguments = ["bench", "one_kernel.py", "--input", f"a={count}", "--input", "k=1", "--input", "n=1"]
+    assert main(arguments) == 2
+    assert capsys.readouterr().err == (
+        f"error: the host has no memory for {count:,} random elements of `a`. Fix: name fewer elements.\n"
+    )

@@ -450,3 +450,17 @@ def test_inputs_without_an_end_are_refused(call):
     said = rf"^the keys of argument `inputs` of vyre\.{call} must be names, got more than 1000000 elements\. "
     with pytest.raises(vyre.ArgumentError, match=said):
         getattr(vyre, call)(program(Node.store("out", 0, I)), Endless(), 1)
+
+
+@pytest.mark.parametrize("name", ["workgroups", "checks"])
+def test_inputs_of_a_kernel_hold_no_arguments_of_the_check(name):
+    @vyre.kernel
+    def one(x: vyre.Out[vyre.u32]):
+        x[0] = 1
+
+    with pytest.raises(vyre.BindingError) as raised:
+        vyre.check(one, {"x": np.zeros(1, np.uint32), name: 1})
+    assert str(raised.value) == (
+        f"argument `inputs` of vyre.check has '{name}', which is an argument of vyre.check itself. "
+        f"Fix: write {name}= beside the inputs."
+    )

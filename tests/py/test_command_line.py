@@ -112,6 +112,29 @@ def test_every_exit_status_is_documented(capsys):
     assert statuses == set(STATUSES)
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["run", "xor.vyre", "--workgroups", "1"],
+        ["repeat", "xor.vyre", "--workgroups", "1"],
+        ["bench", "xor.vyre"],
+        ["hash", "xor.vyre"],
+        ["conform"],
+        ["conform", "--procedure", "procedure.txt"],
+    ],
+    ids=lambda words: " ".join(words[:2]),
+)
+def test_a_backend_that_does_not_work_here_is_exit_status_3(capsys, monkeypatch, tmp_path, command):
+    monkeypatch.chdir(tmp_path)
+    i = vyre.Expr.gid_x()
+    program = vyre.Program([vyre.BufferDecl.read_write("x", 0, vyre.u32)], (1, 1, 1), [vyre.Node.store("x", i, i)])
+    (tmp_path / "xor.vyre").write_text(program.to_text())
+    monkeypatch.setattr(vyre._core, "_available", lambda: ["cpu", "reference"])
+    monkeypatch.setattr(vyre._core, "_unavailable", lambda: {"cuda": ["there is no driver. Fix: install one."]})
+    assert main([*command, "--backend", "cuda"]) == NO_PLACE
+    assert capsys.readouterr() == ("", "error: there is no driver. Fix: install one.\n")
+
+
 @pytest.mark.parametrize("name", [name for name in EVERY if name != "completion"])
 def test_a_closed_pipe_ends_silently(name, saved):
     """The reader closes the output early, as in `vyre ... | head`."""

@@ -147,6 +147,35 @@ def test_a_device_is_taken_once_and_shared_where_that_is_asked_for(monkeypatch, 
     plugins[-1].teardown(WORKER)
 
 
+def test_a_host_without_devices_says_why(monkeypatch):
+    monkeypatch.setattr(vyre._core, "_devices", lambda: [])
+    monkeypatch.setattr(vyre._core, "_unavailable", lambda: {"cuda": ["there is no driver. Fix: install one."]})
+    assert message(vyre.dask.OneDevice("cuda")._taken, vyre.CapabilityError) == "there is no driver. Fix: install one."
+    assert message(vyre.dask.OneDevice("vulkan")._taken, vyre.CapabilityError) == (
+        "backend `vulkan` has no device on this host. Fix: run `vyre doctor` on it."
+    )
+
+
+def test_locks_never_touch_files_elsewhere(monkeypatch, tmp_path):
+    """Folders for temporary files are everyone's: another user may have made the one of the locks, or links in it."""
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    kept = tmp_path / "kept"
+    kept.write_text("kept")
+    folder = tmp_path / f"vyre-devices-{os.getuid()}"
+    folder.mkdir()
+    (folder / "a-0-0").symlink_to(kept)
+    for name in ("a-0-0", "b-0-0"):
+        if name == "b-0-0":
+            folder.rename(tmp_path / "elsewhere")
+            folder.symlink_to(tmp_path / "elsewhere")
+        told = message(lambda name=name: vyre.dask._locked(name), vyre.CapabilityError)
+        assert told.startswith(f"the workers of this host share out its devices in `{folder}`, which cannot be used: ")
+        assert told.endswith(". Fix: remove it, or set TMPDIR to another folder for all workers.")
+    assert kept.read_text() == "kept"
+    folder.unlink()
+    vyre.dask._locked("b-0-0").close()
+
+
 class WORKER:
     """What a plugin asks of a worker."""
 
@@ -304,7 +333,30 @@ def test_mistakes_are_told(client):
         (
             lambda: task(shifted),
             vyre.CallError,
-            "kernel `shifted` misses const parameter `k`. Fix: write specialize(k=...).",
+            "kernel `shifted` misses const parameter `k`. Fix: write vyre.dask.task(shifted, k=...).",
+        ),
+        (
+            lambda: task(shifted, k=5, j=1),
+            vyre.CallError,
+            "kernel `shifted` has no const parameter `j`. Fix: write vyre.dask.task(shifted, k=...).",
+        ),
+        (
+            lambda: run(client, counted, x=BLOCKS),
+            vyre.ArgumentError,
+            "vyre.dask.run got no blocks: they stand by place, and arguments by name are the same in each call. "
+            "Fix: write vyre.dask.run(client, kernel, blocks).",
+        ),
+        (
+            lambda: run(None, counted, BLOCKS),
+            vyre.ArgumentError,
+            "argument `client` of vyre.dask.run must be a distributed.Client, got None. "
+            "Fix: write vyre.dask.run(client, kernel, blocks).",
+        ),
+        (
+            lambda: run(client, counted, [BLOCKS[0], vyre.array(BLOCKS[0])]),
+            vyre.ArgumentError,
+            "vyre.dask.run got a vyre.Array, which is memory of a device here and does not travel. "
+            "Fix: pass array.numpy().",
         ),
         (
             lambda: made(BLOCKS[0], backend="cpu"),

@@ -46,6 +46,23 @@ def test_json_has_what_the_lines_say():
     assert found["missing"] in lines
 
 
+def test_a_default_that_refuses_every_call_is_a_fault():
+    done = subprocess.run(
+        [sys.executable, "-m", "vyre", "doctor"],
+        env={**os.environ, "VYRE_BACKEND": "nope"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (1, "")
+    assert (
+        "\ncalls that name no backend fail, by VYRE_BACKEND and VYRE_DEVICE: environment variable `VYRE_BACKEND` must be "
+        "one of "
+    ) in done.stdout
+    assert json.loads(doctor("--json", VYRE_BACKEND="cpu"))["default"] == "right"
+
+
 NO_CODE = """
 #include <errno.h>
 int memfd_create(const char* name, unsigned flags) {

@@ -183,6 +183,10 @@ def test_a_diagnostic_tells_the_rule_the_place_and_what_to_write():
     ]
 
 
+def test_an_error_of_many_lines_stays_small():
+    assert len(vyre.VyreError("first\n" + "a line\n" * 100_000 + "Fix: write less.")._repr_html_()) < 20_000
+
+
 def test_an_error_tells_its_problem_and_its_fix():
     (form,) = forms_of(html_forms.argument_error())
     assert form.kind == "ArgumentError"

@@ -7,6 +7,7 @@ import gc
 import os
 import subprocess
 from pathlib import Path
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow
@@ -287,6 +288,61 @@ def test_pyarrow():
     )
     back = pyarrow.array(np.from_dlpack(vyre.array([5, 6], dtype=u32, backend="cpu")))
     assert back.to_pylist() == [5, 6]
+
+
+@vyre.procedure
+def doubled_and_added(x: In[u32], y: InOut[u32], n: u32):
+    a = vyre.scratch(u32, x.length)
+    doubled(x, a)
+    add(y, n)
+    return a
+
+
+def test_a_call_of_a_procedure_reads_and_writes_other_libraries_memory(place):
+    y = Tensor(X.copy())
+    assert doubled_and_added(Tensor(X), y, 3, **place).tolist() == (X * 2).tolist()
+    assert y.values.tolist() == (X + 3).tolist()
+    given = {"x": Tensor(X), "y": y, "n": 1}
+    assert vyre.run(doubled_and_added.procedure, given, **place)["y"].tolist() == (X + 4).tolist()
+    assert y.values.tolist() == (X + 3).tolist()  # vyre.run never writes its inputs
+    assert doubled_and_added.check(Tensor(X), y, 3).outputs["y"].tolist() == (X + 6).tolist()
+
+
+@vyre.procedure
+def added(x: InOut[u32], n: u32):
+    add(x, n)
+    return x
+
+
+def test_what_a_procedure_changes_comes_back_as_it_was_given():
+    x = Tensor(X.copy())
+    assert added(x, 3) is x
+    assert x.values.tolist() == (X + 3).tolist()
+
+
+def test_a_procedure_refuses_what_it_cannot_read_or_write():
+    column = pyarrow.array([1, 2, 3, 4], pyarrow.uint32())
+    assert message(lambda: added(column, 1), vyre.BindingError) == (
+        "argument `x` of procedure `added` is written, and the array is read-only. Fix: write x=np.array(x)."
+    )
+    assert added(np.array(column), 1).tolist() == [2, 3, 4, 5]
+    assert message(lambda: added(Tensor(X, device=(2, 1)), 1), vyre.BindingError) == (
+        "argument `x` of procedure `added` lies on a CUDA device (number 1), which the host does not read. Fix: write "
+        "np.asarray(x) of a copy on the host, which copies it to the host."
+    )
+
+
+def test_all_that_takes_inputs_by_name_takes_other_libraries_arrays():
+    def inputs():
+        return {"a": Tensor(X), "out": 12}
+
+    expected = (X + 1).tolist()
+    assert vyre.run(ADD, MappingProxyType(inputs()), 3)["out"].tolist() == expected
+    assert vyre.run(ADD, inputs(), 3, check="all")["out"].tolist() == expected
+    assert vyre.check(ADD, inputs(), 3).outputs["out"].tolist() == expected
+    assert vyre.repeat(ADD, inputs(), 3, times=2, backend="cpu").ok
+    assert vyre.bisect(ADD, inputs(), 3, backend="cpu") is None
+    assert vyre.to_html(ADD, inputs(), 3) == vyre.to_html(ADD, {"a": X, "out": 12}, 3)
 
 
 @pytest.mark.slow

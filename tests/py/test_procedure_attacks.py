@@ -727,7 +727,8 @@ def test_a_damaged_pickle_of_a_procedure_is_no_other_procedure_and_no_crash(rng)
         (
             lambda: double(numbers(3), backend="vulcan"),
             ArgumentError,
-            "argument `backend` of procedure `double` must be one of cpu, vulkan, reference or None, got 'vulcan'. "
+            "argument `backend` of procedure `double` must be one of "
+            f"{', '.join([*vyre.backends(), *vyre.backends().unavailable()])} or None, got 'vulcan'. "
             "Fix: write one of these; None takes the best one (did you mean `vulkan`?).",
         ),
         (

@@ -153,3 +153,27 @@ def test_vyre_run_takes_a_procedure_that_is_a_value():
         vyre.run(procedure, {**inputs, "times": -1})
     with pytest.raises(vyre.ValidationError, match="P011 at arrays"):
         vyre.run(vyre.Procedure.parse(TEXT.replace("dispatch scale", "# ")), inputs)
+
+
+def test_run_refuses_more_zero_elements_than_there_can_be(capsys, file):
+    others = ("--input", "times=1", "--input", "plus=0", "--input", "z=1")
+    digits = "9" * 5000
+    assert refused(capsys, "run", file, "--input", f"x={digits}", *others) == (
+        f"error: `{digits[:80]}` is no number of elements, which have at most 19 digits. Fix: write a smaller number.\n"
+    )
+    for count in (10**15, 10**19 - 1):
+        assert refused(capsys, "run", file, "--input", f"x={count}", *others) == (
+            f"error: the host has no memory for {count:,} elements of array `x`. Fix: write a smaller number.\n"
+        )
+
+
+def test_run_keeps_an_array_in_every_file_that_is_named(capsys, file):
+    numbers = ("--input", "times=1", "--input", "plus=0", "--input", "z=1")
+    out(capsys, "run", file, "--input", "x=x.npy", *numbers, "--output", "y=a.npy", "--output", "y=b.npy")
+    assert np.load("a.npy").tolist() == np.load("b.npy").tolist() == [0, 1, 2, 3, 4]
+
+
+def test_conform_says_that_there_is_no_such_file(capsys, file):
+    assert refused(capsys, "conform", "--procedure", "scale.txt").startswith(
+        "error: `scale.txt` cannot be read: No such file or directory. Fix: "
+    )

@@ -245,7 +245,7 @@ def test_same():
     tests(text, "--strict-markers").assert_outcomes(passed=3)
 
 
-@pytest.mark.parametrize("option", ["rays", "race,"])
+@pytest.mark.parametrize("option", ["rays", "race,", ""])
 def test_a_check_that_there_is_not_is_refused(tests, option):
     result = tests("def test_it():\n    pass\n", f"--vyre-check={option}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR

@@ -171,6 +171,12 @@ def test_everything_is_escaped():
     assert "<" not in re.search(r'id="data">(.*?)</script>', page, re.DOTALL)[1]
 
 
+def test_a_file_can_hold_the_page_whatever_its_title(tmp_path):
+    page = vyre.to_html(collatz, {"first": NUMBERS}, title="\ud800 $title ${x}")
+    (tmp_path / "page.html").write_text(page, encoding="utf-8")
+    assert "<h1>\\ud800 $title ${x}</h1>" in page
+
+
 def test_zeros_take_no_room():
     small = vyre.to_html(one_each, {"total": np.zeros(1, np.uint32), "place": np.zeros(10, np.uint32)})
     large = vyre.to_html(

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from vyre._html.code import excerpt
 from vyre._html.markup import Markup, element
-from vyre._html.parts import Form, code, counted, facts, fix, sheet
+from vyre._html.parts import Form, clipped, code, counted, facts, fix, sheet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["diagnostic", "diagnostics", "error"]
 
 _MOST_SHOWN = 20
+_LONGEST = 8000  # letters of what stands below the first line of a message
 
 
 def diagnostic(shown: Diagnostic) -> str:
@@ -75,7 +76,7 @@ def error(shown: VyreError) -> str:
         return sheet(Form(kind, "the run made mistakes", tone="bad"), *result_forms(shown.result))
     problem, action = _split(str(shown))
     first, _, more = problem.partition("\n")
-    rest = element("pre", more) if more else Markup()
+    rest = element("pre", clipped(more, _LONGEST)) if more else Markup()
     return sheet(Form(kind, first, (rest, fix(action)), "bad"))
 
 

@@ -119,14 +119,20 @@ class Kernel:
         >>> scaled.specialize(k=3).program.workgroup_size
         (256, 1, 1)
         """
-        names = [each.name for each in self._constants]
-        call_text = f"specialize({', '.join(f'{name}=...' for name in names)})"
+        call_text = f"specialize({', '.join(f'{each.name}=...' for each in self._constants)})"
+        return Specialized(self.__name__, self._traced(self._chosen(constants, call_text)))
+
+    def _chosen(self, constants: dict[str, Any], call_text: str) -> dict[str, Any]:
+        """The values of all constants; ``call_text`` is how messages write what the caller writes.
+
+        Raises: CallError for a missing or unknown name.
+        """
         for name in constants:
-            if name not in names:
+            if all(each.name != name for each in self._constants):
                 raise CallError(
                     f"kernel `{self.__name__}` has no const parameter `{name[:80]}`. Fix: write {call_text}."
                 )
-        return Specialized(self.__name__, self._traced(self._with_defaults(constants, call_text)))
+        return self._with_defaults(constants, call_text)
 
     def cost(self, *args: Any, **kwargs: Any) -> Cost:
         """What a call would do, from the shapes of its arrays, without running it: an object that prints as a table.

@@ -92,7 +92,7 @@ def shipped(kernel: Kernel, constants: Mapping[str, Any]) -> ShippedKernel:
 
     Raises: CallError for a missing or unknown constant, KernelError.
     """
-    kernel.specialize(**constants)  # which has the messages
-    traced = kernel._traced(kernel._with_defaults(dict(constants), ""))
+    named = [kernel.__name__, *(f"{each.name}=..." for each in kernel._constants)]
+    traced = kernel._traced(kernel._chosen(dict(constants), f"vyre.dask.task({', '.join(named)})"))
     parameters = [each for each in kernel._parameters if each.kind != "const"]
     return ShippedKernel(kernel._function.__name__, parameters, traced)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre import _core
+from vyre import _core, _inputs
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
-from vyre._default import place
+from vyre._default import check_place, place
 from vyre._text import shown
 from vyre.errors import BindingError
 
@@ -20,13 +20,18 @@ if TYPE_CHECKING:
 
 __all__ = ["by_name", "run_by_name", "submit_by_name"]
 
+_OWNER = "vyre.run"
+
 
 def run_by_name(
     procedure: Procedure, inputs: Mapping[str, Any], backend: str | None, device: Any
 ) -> dict[str, np.ndarray]:
     """The in_outs and outputs of one call, by name."""
     procedure.check()
-    arrays, numbers = by_name(procedure, inputs, "argument `inputs` of vyre.run", *place(backend, device))
+    if backend is not None or device is not None:
+        check_place(backend, device, _OWNER)
+    given = _inputs.named(inputs, _OWNER)
+    arrays, numbers = by_name(procedure, given, f"argument `inputs` of {_OWNER}", *place(backend, device))
     return submit_by_name(procedure, arrays, numbers, *place(backend, device))
 
 
@@ -93,6 +98,10 @@ def _array(procedure: Procedure, name: str, element: DataType, axes: int, value:
     where = f"array `{name}` of procedure `{procedure.name}`"
     if isinstance(value, Array):
         value = value.numpy()
+    if isinstance(value, np.ma.MaskedArray):
+        raise BindingError(
+            f"{where} is a masked array. Fix: write {name}.filled(0) to give the masked elements a value."
+        )
     if not isinstance(value, np.ndarray) or value.dtype.name != dtype or not value.dtype.isnative:
         raise BindingError(
             f"{where} must be an array of {dtype}, got {shown(value)}. Fix: pass a numpy array of that dtype."

@@ -9,7 +9,8 @@ import numpy as np
 from vyre import _core
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
-from vyre._default import place
+from vyre._default import check_place, place
+from vyre._dlpack import from_dlpack, speaks_dlpack
 from vyre._dtype_names import dtype_name
 from vyre._graph import is_recording
 from vyre._procedure.arguments import _RANGES, number_of, outs_of
@@ -39,6 +40,8 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
                     f"Fix: leave `{name}` out."
                 )
     where = (resident.backend, resident.device) if resident is not None else _place(function, options)
+    passed = given  # what comes back, in place of the views of other libraries' arrays
+    given = {**given, **{d.name: host_of(function, d, given[d.name]) for d in made._of_role("input", "in_out")}}
     arrays: list[Array] = []
     back: list[tuple[np.ndarray, Array]] = []
     for decl in made._of_role("input", "in_out"):
@@ -90,7 +93,7 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
     for host, array in back:
         np.copyto(host, array.numpy(), casting="safe")
     for decl in made._of_role("in_out"):
-        by_decl[id(decl)] = given[decl.name]
+        by_decl[id(decl)] = passed[decl.name]
     results = tuple(by_decl[id(decl)] for decl in made.results)
     return results[0] if len(results) == 1 else results or None
 
@@ -122,7 +125,10 @@ def _place(function: ProcedureFunction, options: dict[str, Any]) -> tuple[Any, A
         from vyre._devices import check_backend
 
         check_backend(backend, f"argument `backend` of procedure `{function.name}`", "None takes the best one")
-    return place(backend, options.get("device"))
+    device = options.get("device")
+    if device is not None:
+        check_place(backend, device, f"procedure `{function.name}`")
+    return place(backend, device)
 
 
 def _check_recorded(function: ProcedureFunction, made: Recorded, given: dict[str, Any], out: Sequence[Any]) -> None:
@@ -199,6 +205,16 @@ def _check_apart(function: ProcedureFunction, changed: list[tuple[str, Any]], ou
                 )
 
 
+def host_of(function: ProcedureFunction, decl: ArrayDecl, value: Any) -> Any:
+    """An argument, with the memory of another library's array as a numpy array.
+
+    Raises: BindingError for memory that the host does not read.
+    """
+    if not speaks_dlpack(value):
+        return value
+    return from_dlpack(value, f"argument `{decl.name}` of procedure `{function.name}`", BindingError)
+
+
 def array_of(
     function: ProcedureFunction, decl: ArrayDecl, value: Any, resident: Array | None, where: tuple[Any, Any]
 ) -> Array:
@@ -207,6 +223,7 @@ def array_of(
     name = f"argument `{decl.name}` of procedure `{function.name}`"
     if isinstance(value, (bytes, bytearray, memoryview)) and dtype == "uint8" and decl.role == "input":
         value = np.frombuffer(value.tobytes() if isinstance(value, memoryview) else value, np.uint8)
+    value = host_of(function, decl, value)
     if not isinstance(value, (np.ndarray, Array)):
         raise BindingError(
             f"{name} must be an array of {dtype}, got an object of type {type(value).__name__[:80]}. "
@@ -222,7 +239,9 @@ def array_of(
     if isinstance(value, np.ma.MaskedArray):
         raise BindingError(f"{name} is a masked array. Fix: write {decl.name}.filled(0).")
     if decl.role == "in_out" and not value.flags.writeable:
-        raise BindingError(f"{name} is written, and the array is read-only. Fix: write {decl.name}={decl.name}.copy().")
+        raise BindingError(
+            f"{name} is written, and the array is read-only. Fix: write {decl.name}=np.array({decl.name})."
+        )
     if decl.role == "in_out" and not value.flags.c_contiguous:
         raise BindingError(
             f"{name} is written, and the array is not C-contiguous. Fix: write {decl.name}_ = "

@@ -104,7 +104,9 @@ def to_html(
         raise ArgumentError(
             f"argument `title` of {_OWNER} must be a str or None, got {shown(title)}. Fix: write the heading."
         )
-    return _page(heading, kernel, program, bound, after, groups, wgsl)
+    page = _page(heading, kernel, program, bound, after, groups, wgsl)
+    # A lone surrogate, of a title or a docstring, is no character that a file can hold.
+    return page.encode("utf-8", "backslashreplace").decode()
 
 
 def _call(

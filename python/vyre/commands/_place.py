@@ -32,6 +32,9 @@ def check_place(backend: str | None, device: int | None) -> None:
             check_backend(backend, "--backend", "without it the best one here runs")
         except vyre.ArgumentError as error:
             raise NoSuchPlace(str(error)) from None
+        missing = vyre.backends().unavailable().get(backend)
+        if missing:
+            raise NoSuchPlace(" ".join(missing))
     if device is None:
         return
     listed = vyre.devices(backend)

@@ -15,6 +15,8 @@ from vyre.commands.repeat import as_grid
 from vyre.commands.run import array_of, as_named
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from vyre.commands._bench import Measured, Place, Subject
 
 _SIZES = ((1_000,), (1_000_000,))
@@ -159,19 +161,21 @@ def _places(chosen: argparse.Namespace) -> list[Place]:
     devices = vyre.devices(chosen.backend)
     if chosen.device is not None:
         device = devices[chosen.device]
-        return [Place(device.backend, _number(device), device.name)]
+        return [Place(device.backend, device.index, device.name)]
     if chosen.backend is not None:
         return [Place(chosen.backend, None, chosen.backend)]
     usable = [device for device in devices if device.usable]
     owners = {device.backend for device in usable}
     # The reference says what is right, and is not made for speed.
     plain = [Place(name, None, name) for name in vyre.backends() if name not in {*owners, "reference"}]
-    return [*plain, *(Place(device.backend, _number(device), device.name) for device in usable)]
+    return [*plain, *(Place(device.backend, device.index, _named(device, usable)) for device in usable)]
 
 
-def _number(device: vyre.Device) -> int:
-    """The device's number among those of its backend."""
-    return [each.name for each in vyre.devices(device.backend)].index(device.name)
+def _named(device: vyre.Device, among: list[vyre.Device]) -> str:
+    """The name of a device; what else tells it from others of its name, where there are any."""
+    if sum(each.name == device.name for each in among) == 1:
+        return device.name
+    return f"{device.name} ({device.backend} {device.index})"
 
 
 def _subject(target: Any, given: dict[str, Any], size: tuple[int, ...], grid: tuple[int, ...] | None) -> Subject:
@@ -187,7 +191,7 @@ def _subject(target: Any, given: dict[str, Any], size: tuple[int, ...], grid: tu
             if value is None or isinstance(value, (int, tuple)):
                 shape = (math.prod(size),) if value is None else (value,) if isinstance(value, int) else value
                 shape = (decl.count,) if decl.count and value is None else shape
-                value = _bench.random_array(decl.element, shape, number)
+                value = _random(decl.name, decl.element, shape, number)
             arrays[decl.name] = value
         _refuse_unknown(given, list(arrays))
         return _bench.OfProgram(target, arrays, size, grid or (-(-math.prod(size) // target.workgroup_size[0]),))
@@ -200,13 +204,26 @@ def _subject(target: Any, given: dict[str, Any], size: tuple[int, ...], grid: tu
             made = array_of(value) if value is not None else _shape(size, each.axes)
             if isinstance(made, int):
                 made = _shape((made,), each.axes)
-            arguments[each.name] = _bench.random_array(each.element, made, number) if isinstance(made, tuple) else made
+            arguments[each.name] = _random(each.name, each.element, made, number) if isinstance(made, tuple) else made
         elif value is not None:
             arguments[each.name] = _scalar(each.name, value)
         elif not each.has_default:
             raise vyre.ArgumentError(f"parameter `{each.name}` has no value. Fix: add --input {each.name}=N.")
     _refuse_unknown(given, [each.name for each in target._parameters])
     return _bench.OfKernel(target, arguments, size, grid)
+
+
+def _random(name: str, element: vyre.DataType, shape: tuple[int, ...], seed: int) -> np.ndarray:
+    from vyre.commands import _bench
+
+    try:
+        if math.prod(shape) < _MOST_ELEMENTS:
+            return _bench.random_array(element, shape, seed)
+    except MemoryError:
+        pass
+    raise vyre.ArgumentError(
+        f"the host has no memory for {math.prod(shape):,} random elements of `{name}`. Fix: name fewer elements."
+    )
 
 
 def _refuse_unknown(given: dict[str, Any], known: list[str]) -> None:

@@ -13,6 +13,7 @@ import vyre
 from vyre._files import check_writable, write_atomically
 from vyre.commands._given import given_of
 from vyre.commands._objects import imported
+from vyre.commands._place import check_place
 
 if TYPE_CHECKING:
     from vyre.conformance import Certificate, Result
@@ -74,6 +75,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
 def run(chosen: argparse.Namespace) -> int:
     from vyre import conformance  # not for every command: it builds programs
 
+    check_place(chosen.backend, None)  # devices have numbers of their own in certificates
     if chosen.procedure:
         return _run_procedure(chosen)
     for option in ("call", "seed"):
@@ -183,7 +185,7 @@ def _run_procedure(chosen: argparse.Namespace) -> int:
 
 def _procedure(name: str) -> Any:
     """The procedure of a file, or of a name such as module:name."""
-    if not Path(name).is_file():
+    if ":" in name and not Path(name).is_file():
         return imported(name, "procedure")
     given = given_of(name)[0]
     if not isinstance(given, vyre.Procedure):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import _core
+from vyre._default import check_place, place
 from vyre._looked_for import drivers_left_out, loaded, looked_for, named_drivers
 from vyre._remedies import Machine, Remedy, Vulkan, mend, this_machine
 from vyre.commands import backends, devices
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     import argparse
 
 _EPILOG = """\
-Exit status: 0 if every backend and device here gives the right result, 1 if one does not. A missing GPU or driver
-changes nothing: programs run on the processor."""
+Exit status: 0 if every backend and device here gives the right result, and calls that name none run; otherwise 1. A
+missing GPU or driver changes nothing: programs run on the processor."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -37,7 +38,8 @@ def run(chosen: argparse.Namespace) -> int:
 
     # This comes before the list of devices, because probes are known once a device has run something.
     trials = _trials()
-    healthy = all(said == "right" for said in trials.values())
+    refused = _refused()
+    healthy = refused is None and all(said == "right" for said in trials.values())
     machine = this_machine()
     remedy = mend(machine, _vulkan())
     if chosen.json:
@@ -55,6 +57,7 @@ def run(chosen: argparse.Namespace) -> int:
                 "devices": [devices.row(device) for device in vyre.devices()],
                 "looked_for": list(looked_for()),
                 "trials": trials,
+                "default": refused or "right",
                 "missing": remedy.missing if remedy else None,
                 "fix": remedy.command or None if remedy else None,
             }
@@ -75,6 +78,8 @@ def run(chosen: argparse.Namespace) -> int:
     print("\na ^ b on each of them:")
     print("\n".join(f"{name}: {said}" for name, said in trials.items()))
     print()
+    if refused:
+        print(f"calls that name no backend fail, by VYRE_BACKEND and VYRE_DEVICE: {refused}\n")
     print("\n".join(_advice(machine, remedy)))
     return 0 if healthy else 1
 
@@ -93,6 +98,15 @@ def _where(machine: Machine, remedy: Remedy) -> str:
     if machine.wsl:
         return " under WSL, where Mesa's drivers are the ones there are"
     return " in a container (in its Dockerfile, after RUN)" if machine.container and remedy.installs else ""
+
+
+def _refused() -> str | None:
+    """Why calls that name no backend do not run, which the environment decides; None where they do."""
+    try:
+        check_place(*place(None, None), "vyre.run")
+    except vyre.VyreError as error:
+        return str(error)
+    return None
 
 
 def _vulkan() -> Vulkan:

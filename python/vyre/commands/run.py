@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
 _ARRAY_FIX = "name a file that numpy.save wrote"
+_MOST_DIGITS = 19
 
 _EPILOG = """\
 PROGRAM holds what to_text() or to_bytes() of a Program or Procedure gave, or is a file of CheckResult.save, which has
@@ -102,7 +103,12 @@ def _input(name: str, value: str, row: tuple[str, vyre.DataType, int] | None) ->
             raise vyre.ArgumentError(
                 f"array `{name}` has {row[2]} axes, got a number of zero elements. Fix: {_ARRAY_FIX}, of {row[2]} axes."
             )
-        return np.zeros((array, *lanes), dtype)
+        try:
+            return np.zeros((array, *lanes), dtype)
+        except (MemoryError, ValueError):
+            raise vyre.ArgumentError(
+                f"the host has no memory for {array:,} elements of array `{name}`. Fix: write a smaller number."
+            ) from None
     try:
         return int(value)
     except ValueError:
@@ -119,7 +125,7 @@ def _check_outputs(chosen: argparse.Namespace, what: str, memory: str, written: 
 
 def _shown(chosen: argparse.Namespace, outputs: dict[str, np.ndarray]) -> int:
     kept = dict(chosen.outputs)
-    for name, path in kept.items():
+    for name, path in chosen.outputs:  # one array may go to several files
         write_atomically(path, _saved(outputs[name]))
     if chosen.json:
         rows = [{"name": name, "file": kept.get(name), **_row(array)} for name, array in outputs.items()]
@@ -137,6 +143,11 @@ def array_of(value: str) -> np.ndarray | int:
     import numpy as np
 
     if value.isdecimal():
+        if len(value) > _MOST_DIGITS:  # Python reads no more than some thousand
+            raise vyre.ArgumentError(
+                f"`{value[:80]}` is no number of elements, which have at most {_MOST_DIGITS} digits. "
+                "Fix: write a smaller number."
+            )
         return int(value)
     try:
         with Path(value).open("rb") as file:

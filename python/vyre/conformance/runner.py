@@ -113,10 +113,7 @@ def target(backend: str | Run | None = None, device: int | vyre.Device | None = 
             known = [*vyre.backends(), *unavailable]
             meant = vyre._core._did_you_mean(name, known)
             raise ArgumentError(f"there is no backend {name!r}. Fix: name one of {', '.join(known)}{meant}.")
-        raise DeviceError(
-            f"backend {name!r} does not work here: {' '.join(unavailable[name])} "
-            f"Fix: run `vyre doctor`, or name one of {', '.join(vyre.backends())}."
-        )
+        raise DeviceError(f"backend {name!r} does not work here: {' '.join(unavailable[name])}")  # with a Fix
     found = vyre.devices(name)
     if device is not None and not found:
         raise ArgumentError(f"backend {name!r} has no devices to choose from. Fix: leave the device out.")

@@ -48,7 +48,7 @@ def main(argv: list[str] | None = None) -> int:
     backend = options.backend or vyre.backends()[0]
     if backend not in vyre.backends():
         reasons = " ".join(vyre.backends().unavailable().get(backend, ["there is no such backend."]))
-        return _refuse(f"backend `{backend}` does not work here: {reasons} Fix: use one of {vyre.backends()}.")
+        return _refuse(f"backend `{backend}` does not work here: {reasons}")
     devices = [device for device in vyre.devices() if device.backend == backend]
     if options.device is not None and not 0 <= options.device < len(devices):
         return _refuse(f"backend `{backend}` has {len(devices)} devices, no {options.device}. Fix: leave --device out.")
