@@ -15,11 +15,11 @@ In a kernel ``vyre.u32`` is the type of a value. At run time it is ``DataType.U3
 # pyright: reportIncompatibleMethodOverride=false, reportIncompatibleVariableOverride=false
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Generic, Literal, Never, Protocol, TypeAlias, overload
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Self, TypeVar
+from typing_extensions import Never, Self, TypeVar
 
 from vyre._core import Array, DataType, Expr, _ExprLike
 from vyre._devices import Device
@@ -200,7 +200,7 @@ class ReadArray(Generic[_T]):
     def __len__(self) -> int: ...
     def __getitem__(self, key: _Index, /) -> _T: ...
     __iter__: None  # a kernel loops over the indices
-    __hash__: None
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # as typeshed says that there is no hash
 
 class WrittenArray(ReadArray[_T]):
     """An array that a kernel writes."""
