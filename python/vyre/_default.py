@@ -18,6 +18,7 @@ from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Any
 
     from vyre._devices import Device
 
@@ -146,8 +147,9 @@ def default_device(backend: str | Device | None = None, device: int | Device | N
         if isinstance(backend, Device) and device is None:
             backend, device = None, backend
     # A call that does nothing opens the device, or says what is wrong with it.
-    _core._run(_NOTHING, {}, (0, 1, 1), backend, device, None, None, None, "vyre.default_device")
-    return DefaultDevice(_Place(backend, device))  # type: ignore[arg-type]
+    name: Any = backend  # the core refuses what is no name
+    _core._run(_NOTHING, {}, (0, 1, 1), name, device, None, None, None, "vyre.default_device")
+    return DefaultDevice(_Place(name, device))
 
 
 _NOTHING = _core.Program()
