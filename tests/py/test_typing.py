@@ -5,7 +5,6 @@ import re
 import shutil
 import subprocess
 import sys
-from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -71,37 +70,11 @@ def test_mypy_accepts_the_kernels_of_the_page_which_say_nothing_of_results(forms
     assert mypy(forms, ["page.py"], "--allow-untyped-defs", "--allow-incomplete-defs") == {}
 
 
-# The files that mypy --strict has something to say about, and how often. A file that is mended leaves the list.
-LEFT = {
-    "commands/check.py": 2,
-    "commands/fuzz.py": 2,
-    "commands/lower.py": 1,
-    "conformance/certificate.py": 1,
-    "conformance/families/composition.py": 1,
-    "conformance/families/memory.py": 1,
-    "conformance/families/programs.py": 4,
-    "conformance/runner.py": 1,
-    "demo/__main__.py": 1,
-    "demo/sha256.py": 1,
-    "demo/tree.py": 2,
-    "errors.py": 1,
-    "fuzz/case.py": 2,
-    "fuzz/compare.py": 1,
-    "fuzz/procedures/generate.py": 4,
-    "fuzz/procedures/judge.py": 2,
-    "fuzz/procedures/model.py": 4,
-    "fuzz/procedures/spec.py": 1,
-    "fuzz/shrink.py": 2,
-    "fuzz/worker.py": 7,
-}
-
-
-def test_mypy_accepts_the_package_but_for_these():
+def test_mypy_accepts_the_package():
     """In strict mode, by the settings in pyproject.toml: all of vyre.std, the commands and the plugin of pytest."""
     command = [sys.executable, "-m", "mypy", "python/vyre", "python/pytest_vyre"]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    found = Counter(re.findall(r"^(\S+?):\d+: error: ", made.stdout, re.MULTILINE))
-    assert {path.removeprefix("python/vyre/"): count for path, count in found.items()} == LEFT, made.stdout
+    assert made.returncode == 0, made.stdout
 
 
 def test_the_stub_is_what_the_module_has():
@@ -115,7 +88,7 @@ def test_public_names_have_types():
     command = [sys.executable, "-m", "basedpyright", "--verifytypes", "vyre", "--ignoreexternal"]
     made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     (score,) = re.findall(r"^Type completeness score: ([\d.]+)%$", made.stdout, re.MULTILINE)
-    assert float(score) >= 99, made.stdout
+    assert float(score) == 100, made.stdout
 
 
 def test_pyright_accepts_kernels(forms):
