@@ -6,7 +6,7 @@ import argparse
 import contextlib
 import os
 import sys
-from typing import IO, TYPE_CHECKING
+from typing import TYPE_CHECKING
 
 import vyre
 from vyre._files import NO_ROOM
@@ -15,6 +15,8 @@ from vyre.commands._place import NoSuchPlace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from _typeshed import SupportsWrite
 
 CLOSED_PIPE = 141
 """The exit status when whoever reads the output has closed it, as shells show it for SIGPIPE."""
@@ -81,7 +83,7 @@ def _open_streams() -> Iterator[None]:
 
 
 class _Parser(argparse.ArgumentParser):
-    def _print_message(self, message: str, file: IO[str] | None = None) -> None:
+    def _print_message(self, message: str, file: SupportsWrite[str] | None = None) -> None:
         """Print like argparse, but let errors of output through, which argparse hides."""
         if message and file is not None:
             file.write(message)

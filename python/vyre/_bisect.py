@@ -244,7 +244,7 @@ def _repeating(
         return ways, ""
     names = [decl.name for decl in program.buffers if isinstance(inputs.get(decl.name), np.ndarray)]
     for change in _CHANGES:
-        after = {name: _After(way, names, change) for name, way in ways.items()}
+        after: dict[str, Runner] = {name: _After(way, names, change) for name, way in ways.items()}
         if _differ(program, inputs, groups, after):
             return after, (
                 "they differ only after a call with other inputs, and agree when the same call is made again: "

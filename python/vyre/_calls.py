@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import sys
 from types import FunctionType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,12 +51,17 @@ def explain_methods(kind: type, name: str) -> None:
         if member == "__init__" and isinstance(value, FunctionType):
             setattr(kind, member, _explained(value, name, ""))
         elif member == "__new__" and isinstance(value, staticmethod):  # a NamedTuple's
-            setattr(kind, member, staticmethod(_explained(value.__func__, name, "")))
+            setattr(kind, member, staticmethod(_explained(_function_in(value), name, "")))
         elif isinstance(value, (staticmethod, classmethod)) and not member.startswith("_"):
-            inner = _explained(value.__func__, f"{name}.{member}", "")
+            inner = _explained(_function_in(value), f"{name}.{member}", "")
             setattr(kind, member, type(value)(inner))
         elif isinstance(value, FunctionType) and (member == "__call__" or not member.startswith("_")):
             setattr(kind, member, _explained(value, f"{name}.{member}", name.rpartition(".")[2]))
+
+
+def _function_in(method: staticmethod[..., Any] | classmethod[Any, ..., Any]) -> FunctionType:
+    """What the decorator was given: in this package always a function that Python made."""
+    return cast("FunctionType", method.__func__)
 
 
 def _explained(function: FunctionType, name: str, owner: str) -> FunctionType:
@@ -72,7 +77,8 @@ def _explained(function: FunctionType, name: str, owner: str) -> FunctionType:
             return function(*args, **kwargs)
         except type_error as error:
             # A call that did not begin has no frame below this one; any other has.
-            if error.__traceback__.tb_next is not None:
+            trace = error.__traceback__
+            if trace is not None and trace.tb_next is not None:
                 raise
         raise refusal(function, name, owner, args, kwargs)
 
@@ -84,7 +90,8 @@ def _explained(function: FunctionType, name: str, owner: str) -> FunctionType:
         None,
         explained.__closure__,
     )
-    return functools.update_wrapper(made, function)
+    functools.update_wrapper(made, function)
+    return made
 
 
 def _refusal(function: FunctionType, name: str, owner: str, args: Sequence[Any], kwargs: dict[str, Any]) -> CallError:
@@ -144,7 +151,7 @@ def _listed(parameters: list[Parameter]) -> str:
         if p.kind == p.KEYWORD_ONLY and not starred:
             parts.append("*")
         starred = starred or p.kind in (p.KEYWORD_ONLY, p.VAR_POSITIONAL)
-        stars = {p.VAR_POSITIONAL: "*", p.VAR_KEYWORD: "**"}.get(p.kind, "")
+        stars = "*" if p.kind == p.VAR_POSITIONAL else "**" if p.kind == p.VAR_KEYWORD else ""
         default = f'"{p.default}"' if isinstance(p.default, str) else repr(p.default)
         if default.startswith("<"):
             default = "..."  # what a dataclass makes anew for each object

@@ -17,6 +17,8 @@ from vyre._typed import ElementType, ReadArray, Value
 # What an operand may be: an expression, or a literal (integers are U32, bools Bool).
 _ExprLike: TypeAlias = Expr | int | bool | np.integer[Any] | np.bool_
 _Nodes: TypeAlias = Iterable[Node]
+# What stands for a buffer in a call with resident arrays: an array, a value or a count, or the shape of a new array.
+_Bound: TypeAlias = Array | int | np.integer[Any] | np.bool_ | tuple[int, ...]
 # A buffer by its name, or an array of a kernel.
 _BufferLike: TypeAlias = str | ReadArray[Any]
 
@@ -618,11 +620,11 @@ class Program:
     def from_bytes(data: bytes | bytearray | memoryview) -> Program: ...
     def __call__(
         self,
-        *arrays: Array,
+        *arrays: _Bound,
         workgroups: int | Sequence[int] | Array,
         at_most: int | Sequence[int] | None = None,
         optimize: bool | Collection[str] | None = None,
-        **arrays_by_name: Array,
+        **arrays_by_name: _Bound,
     ) -> Any: ...
     def __eq__(self, other: object) -> bool: ...
     def __hash__(self) -> int: ...
@@ -648,7 +650,7 @@ class Array:
     def write(self, values: Any) -> None: ...
     def view(self, dtype: DataType) -> Array: ...
     def __array__(self, dtype: Any = ..., *, copy: bool | None = ...) -> np.ndarray[Any, Any]: ...
-    def __dlpack__(self, **kwargs: Any) -> Any: ...
+    def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
     def __dlpack_device__(self) -> tuple[int, int]: ...
     def __len__(self) -> int: ...
     # A view of rows, or the value of one element.
@@ -1077,7 +1079,7 @@ def _buffer_decl_from_state(*state: Any) -> BufferDecl: ...
 def _check(
     program: Program,
     inputs: Mapping[str, Any],
-    workgroups: int | Sequence[int],
+    workgroups: int | Sequence[int] | None,
     timeout: float | None,
     schedule: str | None,
     checks: Any,

@@ -18,6 +18,7 @@ from vyre.errors import ArgumentError
 
 if TYPE_CHECKING:
     from types import TracebackType
+    from typing import Any
 
     from vyre._devices import Device
 
@@ -145,11 +146,12 @@ def default_device(backend: str | Device | None = None, device: int | Device | N
 
         if isinstance(backend, Device) and device is None:
             backend, device = None, backend
-    check_place(backend, device, "vyre.default_device")
-    return DefaultDevice(_Place(backend, device))  # type: ignore[arg-type]
+    name: Any = backend  # the core refuses what is no name
+    check_place(name, device, "vyre.default_device")
+    return DefaultDevice(_Place(name, device))
 
 
-def check_place(backend: object, device: object, owner: str) -> None:
+def check_place(backend: Any, device: Any, owner: str) -> None:
     """Open a device, or say what is wrong with it by the names of ``owner``'s arguments: by a call that does nothing.
 
     Raises: ArgumentError, DeviceError.

@@ -41,7 +41,7 @@ class Divergence:
 
     Attributes:
         output: the difference that was to be explained.
-        values: what each backend computed: an int, or one an element for vectors.
+        values: what each backend computed: an int, or one an element for vectors; None where it took another path.
         expression: what differs, in the text form. For the variable of a loop its name, "at the start of a turn"; for
             an element that a store or an atomic should have changed "out[gid.x], after the store".
         statement: the statement that evaluates it.
@@ -58,7 +58,7 @@ class Divergence:
 
     output: OutputDifference
     dispatches: int
-    values: dict[str, int | tuple[int, ...]] = field(default_factory=dict, hash=False)
+    values: dict[str, int | tuple[int, ...] | None] = field(default_factory=dict, hash=False)
     expression: str = ""
     statement: str = ""
     place: Place | None = None

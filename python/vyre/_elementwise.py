@@ -184,7 +184,8 @@ def _call(program: Program, operands: Sequence[Any], beside: Array, dtype: str |
 
     # In a graph the new array has to be there before it is recorded.
     made = _core._empty(list(beside.shape), np.dtype(dtype), beside.backend, beside.device)
-    return program(*operands, made, workgroups=_groups(beside))
+    result: Array = program(*operands, made, workgroups=_groups(beside))
+    return result
 
 
 def _binary(row: _Operator) -> tuple[Callable[..., Any], Callable[..., Any]]:
@@ -287,10 +288,10 @@ def _value(row: _Operator, array: Array, other: Any, form: _Form, is_left: bool)
     if form.greatest == 1:
         if isinstance(other, bool) or type(other).__name__ in ("bool", "bool_"):
             return bool(other)
-    elif type(other) is int or (count := _integer(other)) is not None:
-        value = other if type(other) is int else count
-        if form.least <= value <= form.greatest:
-            return value
+    else:
+        count = other if type(other) is int else _integer(other)
+        if count is not None and form.least <= count <= form.greatest:
+            return count
     _refuse_value(row, array, other, form, is_left)
 
 
@@ -416,17 +417,19 @@ class _Methods:
                [3, 4, 5]], dtype=uint32)
         """
         given: Any = shape[0] if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-        axes = [as_count(extent) for extent in given[: _MOST_AXES + 1]]
+        counts = [as_count(extent) for extent in given[: _MOST_AXES + 1]]
+        axes: list[int] = []
         known = 1
-        for extent in axes:
-            if extent is None or not -1 <= extent < 2**48 or axes.count(-1) > 1 or len(axes) > _MOST_AXES:
+        for extent in counts:
+            if extent is None or not -1 <= extent < 2**48 or counts.count(-1) > 1 or len(counts) > _MOST_AXES:
                 raise ArgumentError(
                     f"argument `shape` of Array.reshape must be up to {_MOST_AXES} counts, at most one of them -1, got "
                     f"{shown(given)}. Fix: write a.reshape(h, w), or a.reshape(-1)."
                 )
+            axes.append(extent)
             known *= extent if extent != -1 else 1
         whole = [self.size // known if extent == -1 and known else extent for extent in axes]
-        if -1 in whole or known * (whole[axes.index(-1)] if -1 in axes else 1) != self.size:  # type: ignore[operator]
+        if -1 in whole or known * (whole[axes.index(-1)] if -1 in axes else 1) != self.size:
             raise ArgumentError(
                 f"a vyre.Array of shape {self.shape} has {self.size} elements, which do not fit shape "
                 f"{shown(tuple(given))}. Fix: write a shape of {self.size} elements, or a.reshape(-1)."
@@ -518,7 +521,8 @@ class _Methods:
                 f"item() takes a vyre.Array of one element, got one of {self.dtype} with shape {self.shape}. "
                 "Fix: write array[k], or array.numpy()."
             )
-        return self.numpy().item()
+        value: int | bool = self.numpy().item()
+        return value
 
 
 def _converted(array: Array, name: str) -> Array:

@@ -56,6 +56,7 @@ class TypeEnum(TableEnum, metaclass=_TypeMeta):
 
         row = _tables["types"][list(type(self)).index(self)]
         wanted = row.components
+        kind: Any = self  # DataType is the one class below this
         if row.value != self.name:
             low = f"vyre.{row.value.lower()}(x)"
             bits = 8 * row.bytes
@@ -73,10 +74,10 @@ class TypeEnum(TableEnum, metaclass=_TypeMeta):
                 f"Fix: write vyre.{name}({', '.join('xyzw'[:wanted])})."
             )
         if wanted > 1:
-            return Expr.pack(self, values)
+            return Expr.pack(kind, values)
         (value,) = values
         if type(value) is Expr:
-            return Expr.cast(self, value)
+            return Expr.cast(kind, value)
         literal = {"U32": Expr.u32, "I32": Expr.i32, "U64": Expr.u64, "Bool": Expr.bool}[self.name]
         return literal(value)
 

@@ -85,7 +85,8 @@ def _capstone() -> ModuleType:
         import capstone
     except ImportError:
         raise LoweringError(MISSING) from None
-    return capstone
+    found: ModuleType = capstone
+    return found
 
 
 def _labels(found: list[Instruction], known: dict[int, str]) -> dict[int, str]:

@@ -143,21 +143,22 @@ def node(data: bytes) -> _core.Node:
     return _core._node_from_bytes(data)
 
 
-def buffer_decl(*state: object) -> _core.BufferDecl:
+def buffer_decl(*state: Any) -> _core.BufferDecl:
     """The declaration of these fields."""
     return _core._buffer_decl_from_state(*state)
 
 
-def place(*state: object) -> _core.Place:
+def place(*state: Any) -> _core.Place:
     """The place of these fields."""
     return _core._place_from_state(*state)
 
 
-def diagnostic(*state: object) -> _core.Diagnostic:
+def diagnostic(*state: Any) -> _core.Diagnostic:
     """The diagnostic of these fields."""
     return _core._diagnostic_from_state(*state)
 
 
 def convention(version: int, *numbers: int) -> _core.Convention:
     """The convention of this version."""
-    return getattr(_core.Convention, f"V{version}")(*numbers)
+    made: _core.Convention = getattr(_core.Convention, f"V{version}")(*numbers)
+    return made

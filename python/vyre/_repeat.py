@@ -196,8 +196,7 @@ def _place(
         name = device.backend
     elif backend is None:
         listed = devices()
-        fits = isinstance(device, int) and 0 <= device < len(listed)
-        name = listed[device].backend if fits else backends()[0]
+        name = listed[device].backend if isinstance(device, int) and 0 <= device < len(listed) else backends()[0]
     else:
         # The first run refuses a value that is no name.
         name = backend if isinstance(backend, str) else ""

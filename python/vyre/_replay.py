@@ -140,7 +140,7 @@ def with_places(reports: tuple[Report, ...], places: dict[str, list[Any]]) -> tu
             return _core._place_from_state(value.path.encode(), file.encode(), *(number or 0 for number in numbers))
         if isinstance(value, tuple):
             return tuple(mended(item) for item in value)
-        if dataclasses.is_dataclass(value):
+        if dataclasses.is_dataclass(value) and not isinstance(value, type):
             return dataclasses.replace(
                 value, **{f.name: mended(getattr(value, f.name)) for f in dataclasses.fields(value)}
             )
@@ -226,8 +226,10 @@ def _read(path: str | os.PathLike[str], name: str, value: Any) -> np.ndarray | i
     if set(value) == {"value"}:
         if type(value["value"]) not in (int, bool) or not -(1 << 63) <= value["value"] < 1 << 64:
             raise refused("has a value that no element holds")
-        return value["value"]
-    dtype, shape, data = value.get("dtype"), value.get("shape"), value.get("data")
+        number: int = value["value"]
+        return number
+    fields: dict[str, Any] = {name: value.get(name) for name in ("dtype", "shape", "data")}
+    dtype, shape, data = fields.values()
     if dtype not in _DTYPES:
         raise refused(f"has a dtype other than {', '.join(_DTYPES)}")
     if not _list_of(shape, int) or len(shape) > 32 or min(shape, default=0) < 0:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 __all__ = ["lower", "pack_bytes", "run", "unpack_bytes"]
 
-_run_program: Callable[..., Any] = _core._run  # _watch.py puts another function in its place
+_run_program: Callable[..., dict[str, np.ndarray]] = _core._run  # _watch.py puts another function in its place
 
 _MASKED = (
     "argument `{}` of {} must be an array whose every element counts, got a masked array. "
@@ -196,7 +196,8 @@ def lower(
             f'argument `instructions` of vyre.lower is for the target "asm", got {shown(instructions)}. '
             "Fix: leave it out."
         )
-    return _core._lower(program, target, optimize)
+    lowered: bytes | str = _core._lower(program, target, optimize)
+    return lowered
 
 
 def pack_bytes(data: bytes | bytearray | memoryview | np.ndarray) -> np.ndarray:

@@ -14,9 +14,12 @@ from vyre._ways import first_difference
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeVar
 
     from vyre._core import DataType, Program
     from vyre._ways import Runner
+
+    _T = TypeVar("_T")
 
 __all__ = ["ALL", "NotLocatedError", "Point", "Search", "pairs", "unsteady"]
 
@@ -66,7 +69,7 @@ class Point:
     element: str = ""  # that an effect changed, where it is not the one that it names
 
 
-def pairs(orders: dict[str, Runner]) -> list[dict[str, Runner]]:
+def pairs(orders: dict[str, _T]) -> list[dict[str, _T]]:
     """The first order with each of the others."""
     first, *others = orders
     return [{name: orders[name] for name in (first, other)} for other in others]
@@ -297,6 +300,8 @@ class Search:
             expression = f"{found.element or expression}, after the {what}"
         group, local = divmod(found.invocation, self.local_count)
         workgroup, local_id = _ids(group, self.groups), _ids(local, self.program.workgroup_size)
+        size = self.program.workgroup_size
+        x, y, z = (w * s + i for w, s, i in zip(workgroup, size, local_id, strict=True))
         return Divergence(
             output=output,
             dispatches=self.dispatches,
@@ -305,9 +310,7 @@ class Search:
             statement=statement,
             place=place,
             type=found.type,
-            invocation=tuple(
-                w * s + i for w, s, i in zip(workgroup, self.program.workgroup_size, local_id, strict=True)
-            ),
+            invocation=(x, y, z),
             workgroup=workgroup,
             local=local_id,
             phase=found.phase,

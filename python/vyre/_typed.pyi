@@ -15,15 +15,17 @@ In a kernel ``vyre.u32`` is the type of a value. At run time it is ``DataType.U3
 # pyright: reportIncompatibleMethodOverride=false, reportIncompatibleVariableOverride=false
 
 from collections.abc import Callable, Collection, Sequence
-from typing import Any, Generic, Literal, Never, Protocol, TypeAlias, overload
+from typing import Any, ClassVar, Generic, Literal, Protocol, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import Self, TypeVar
+from typing_extensions import Never, Self, TypeVar
 
 from vyre._core import Array, DataType, Expr, _ExprLike
 from vyre._devices import Device
 from vyre._kernel.kernel import Kernel
+from vyre._procedure.arrays import ProcedureArray
+from vyre._procedure.sizes import Size
 
 MYPY: bool  # mypy takes this name as true, other checkers look at both branches and keep the last
 
@@ -200,7 +202,7 @@ class ReadArray(Generic[_T]):
     def __len__(self) -> int: ...
     def __getitem__(self, key: _Index, /) -> _T: ...
     __iter__: None  # a kernel loops over the indices
-    __hash__: None
+    __hash__: ClassVar[None]  # type: ignore[assignment]  # as typeshed says that there is no hash
 
 class WrittenArray(ReadArray[_T]):
     """An array that a kernel writes."""
@@ -224,11 +226,13 @@ class LocalArray(WrittenArray[_T]):
 
     def copy(self) -> Self: ...
 
-# What a call is given for parameters: everything on the host, or everything on a device.
+# What a call is given for parameters: everything on the host, everything on a device, or all of it in a procedure.
 _Constant: TypeAlias = int | np.integer[Any] | np.bool_ | str | tuple[Any, ...] | Callable[..., Any] | DataType | None
 _Host: TypeAlias = np.ndarray[Any, Any] | bytes | bytearray | memoryview | _Constant
 _Resident: TypeAlias = Array | _Constant
+_Recorded: TypeAlias = ProcedureArray | Size | _Constant
 _Counts: TypeAlias = int | np.integer[Any] | Sequence[int] | Array
+_RecordedCounts: TypeAlias = int | Size | Sequence[int | Size] | ProcedureArray
 
 class OneResult(Kernel):
     """A kernel with one Out or InOut array."""
@@ -256,6 +260,16 @@ class OneResult(Kernel):
         optimize: bool | Collection[str] | None = None,
         **named: _Resident,
     ) -> Array: ...
+    @overload
+    def __call__(
+        self,
+        *args: _Recorded,
+        grid: _RecordedCounts | None = None,
+        workgroups: _RecordedCounts | None = None,
+        at_most: _RecordedCounts | None = None,
+        out: ProcedureArray | None = None,
+        **named: _Recorded,
+    ) -> ProcedureArray: ...
 
 class TwoResults(Kernel):
     """A kernel with two Out or InOut arrays."""
@@ -283,6 +297,16 @@ class TwoResults(Kernel):
         optimize: bool | Collection[str] | None = None,
         **named: _Resident,
     ) -> tuple[Array, Array]: ...
+    @overload
+    def __call__(
+        self,
+        *args: _Recorded,
+        grid: _RecordedCounts | None = None,
+        workgroups: _RecordedCounts | None = None,
+        at_most: _RecordedCounts | None = None,
+        out: ProcedureArray | None = None,
+        **named: _Recorded,
+    ) -> tuple[ProcedureArray, ProcedureArray]: ...
 
 if MYPY:
     # mypy ignores the arguments of Any. All parameters that are arrays look alike to it, so it does not see how many
@@ -303,13 +327,14 @@ if MYPY:
     kernel: _DecoratesAny
 
 else:
-    class In(ReadArray):
+    # In the body of a procedure they are arrays of the procedure.
+    class In(ReadArray, ProcedureArray):
         def __class_getitem__(cls, key: Any) -> Any: ...
 
-    class Out(SharedArray):
+    class Out(SharedArray, ProcedureArray):
         def __class_getitem__(cls, key: Any) -> Any: ...
 
-    class InOut(SharedArray):
+    class InOut(SharedArray, ProcedureArray):
         def __class_getitem__(cls, key: Any) -> Any: ...
 
     const: TypeAlias = Any

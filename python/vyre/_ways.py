@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from vyre._core import Program
 
-    Runner: TypeAlias = Callable[[Program, Mapping[str, Any], Sequence[int]], Mapping[str, np.ndarray]]
+    # It is given a dict of arrays by name, and the workgroups as an int or a sequence; a function may ask for less.
+    Runner: TypeAlias = Callable[[Program, Any, Any], Mapping[str, np.ndarray]]
     Way: TypeAlias = str | Device | Mapping[str, Any] | Runner
 
 __all__ = ["Function", "Run", "differing", "first_difference", "way"]
@@ -194,7 +195,8 @@ def _difference_in_kind(given: Mapping[str, Any], name: str, like: np.ndarray) -
 
 def differing(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """The elements that differ between two arrays of one dtype and shape, in C order."""
-    return one.reshape(-1) != other.reshape(-1)
+    found: np.ndarray = one.reshape(-1) != other.reshape(-1)
+    return found
 
 
 def first_difference(

@@ -83,7 +83,8 @@ class DisagreementError(VyreError):
 
     def __init__(self, message: str, places: tuple[str, str], divergence: Divergence | None) -> None:
         super().__init__(message)
-        self.places, self.divergence = places, divergence
+        self.places: tuple[str, str] = places
+        self.divergence: Divergence | None = divergence
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (str(self), self.places, self.divergence)
@@ -104,12 +105,13 @@ class OneDevice(distributed.WorkerPlugin):
     <vyre.dask.OneDevice backend=cpu>
     """
 
-    name = _PLUGIN
+    name: str = _PLUGIN
 
     def __init__(self, backend: str | None = None, *, share: bool = False) -> None:
         if backend is not None:
             check_backend(backend, "argument `backend` of vyre.dask.OneDevice", "None takes the GPUs")
-        self.backend, self.share = backend, share
+        self.backend: str | None = backend
+        self.share: bool = share
         self._lock: IO[bytes] | None = None
 
     def setup(self, worker: Any) -> None:

@@ -110,7 +110,8 @@ def file_error(message: str, number: int | None, why: str | None, path: Any) -> 
     >>> isinstance(file_error("Fix: this.", 2, "No such file or directory", "a.json"), FileNotFoundError)
     True
     """
-    error = _file_error_like(type(OSError(number, why)))(message)
+    kind: Any = type(OSError(number, why))  # mypy takes exception classes for unhashable
+    error = _file_error_like(kind)(message)
     error.errno, error.strerror, error.filename = number, why, path
     return error
 

@@ -64,3 +64,18 @@ resident = vyre.array(a)
 print(saxpy(resident, resident, np.uint32(3), grid=8).numpy())
 two, three = forms(a.reshape(2, 4), a.astype(np.uint64), 1, -1, True, 4, grid=(4, 2), z=np.zeros(4, np.uint64))
 print(saxpy.program.workgroup_size, saxpy.text, forms.specialize(n=8).program)
+
+
+@vyre.procedure
+def twice(x: In[u32], k: u32, y: InOut[u32]) -> vyre.ProcedureArray:
+    made = vyre.scratch(u32, x.length)
+    saxpy(x, x, k, made, grid=x.length)
+    saxpy(made, made, 1, y, workgroups=vyre.ceil_div(x.length, 256))
+    largest, _ = vyre.std.topk(x, 3)
+    saxpy(largest, largest, k, made[:3])
+    sums: vyre.ProcedureArray = vyre.std.cumsum(made)
+    return sums
+
+
+a = np.arange(8, dtype=np.uint32)
+print(twice(a, 3, np.zeros(8, np.uint32), backend="reference"))

@@ -11,12 +11,14 @@ def wrong(a: In[u32], b: In[u32, 2], k: u32, s: i32, n: const, y: Out[u32]) -> N
     i = vyre.gid(0)
     y[i] = k + s  # both
     y[i] = u64(k) * k  # both
+    y[i] = k / 2  # pyright
     y[i] = vyre.gidd(0)  # both
     y[i] = k.rotate(3)  # both
     a[i] = k  # pyright
     y[i] = 1.5  # pyright
     y[i] = "one"  # pyright
     y[i] = a  # pyright
+    y[i] = a + 1  # pyright
     a.atomic_add(i, 1)  # pyright
     for _ in b:  # pyright
         pass
@@ -36,6 +38,12 @@ def unknown_size(y: Out[u32]) -> None:
 @vyre.kernel
 def doubled(a: In[u32], y: Out[u32]) -> None:
     y[vyre.gid(0)] = a[vyre.gid(0)] * 2
+
+
+@vyre.procedure
+def twice(x: In[u32], y: Out[u32]) -> None:
+    doubled(x, vyre.scratch(u32, x.lenght))  # pyright
+    doubled(x, y, timeout=1.0)  # pyright
 
 
 host = np.zeros(3, np.uint32)

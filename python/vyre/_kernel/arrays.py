@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ATOMICS", "KernelArray"]
 
-ATOMICS = ("add", "and_", "or_", "xor", "min", "max", "exchange", "compare_exchange")
+ATOMICS: tuple[str, ...] = ("add", "and_", "or_", "xor", "min", "max", "exchange", "compare_exchange")
 # What arrays of numpy have, and what a kernel writes instead.
 _LOOP = "write a loop over the indices: `for j in range(len(array)):`"
 _OF_NUMPY = {

@@ -105,7 +105,7 @@ class Cost:
 
 
 def cost_of(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Cost:
-    options = {name: kwargs.pop(name) for name in ("grid", "workgroups") if name in kwargs}
+    options: dict[str, Any] = {name: kwargs.pop(name) for name in ("grid", "workgroups") if name in kwargs}
     parameters = kernel._parameters
     unknown: set[str] = set()
     places = {each.name: k for k, each in enumerate(parameters)}
@@ -143,8 +143,8 @@ def cost_of(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> Cost
         for decl in traced.program.buffers
         if decl.access in (BufferAccess.Workgroup, BufferAccess.Private)
     }
-    size = traced.program.workgroup_size
-    x, y, z = (count * extent for count, extent in zip(groups, size, strict=True))
+    extents = traced.program.workgroup_size
+    x, y, z = (count * extent for count, extent in zip(groups, extents, strict=True))
     walk = Walk(traced.program, words, lengths, (x, y, z))
     totals, loops = walk.run()
     return Cost(kernel.__name__, x * y * z, totals.groups(walk.bytes_of), loops)

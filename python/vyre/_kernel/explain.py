@@ -178,10 +178,13 @@ def explained(
     ]
     return Explanation(
         kernel=name,
-        workgroup_size=tuple(program.workgroup_size),
+        workgroup_size=program.workgroup_size,
         inlined=tuple(inlined),
         operations=tuple(lowered["operations"]),
-        accesses=tuple(KernelAccess(*row, count) for row, count in Counter(lowered["accesses"]).items()),
+        accesses=tuple(
+            KernelAccess(buffer, file, line, checked, count)
+            for (buffer, file, line, checked), count in Counter(lowered["accesses"]).items()
+        ),
         instructions=_grouped(lowered["opcodes"]),
         workgroup_bytes=lowered["workgroup_bytes"],
         private_bytes=lowered["private_bytes"],

@@ -12,7 +12,7 @@ from vyre import _core
 from vyre._core import Expr
 from vyre._kernel.arrays import ATOMICS, KernelArray
 from vyre._kernel.mistakes import Mistake
-from vyre._kernel.values import described
+from vyre._kernel.values import described, giving
 
 if TYPE_CHECKING:
     from vyre._kernel.tracer import Tracer
@@ -143,7 +143,7 @@ def _any_all(is_all: bool) -> Any:
             raise no_meaning(all if is_all else any)
         result: Any = is_all
         for each in values:
-            result = tracer.logical(result, [lambda each=each: each], is_and=is_all)
+            result = tracer.logical(result, [giving(each)], is_and=is_all)
         return result
 
     return found

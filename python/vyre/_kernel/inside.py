@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, cast, overload
 
 from vyre._calls import explain_calls
 from vyre._core import Expr, Node
@@ -34,7 +34,7 @@ def gid(axis: int = 0) -> u32:
     >>> vyre.gid(1)
     Expr(invocation_id(1))
     """
-    return Expr.invocation_id(_axis(axis, "vyre.gid"))
+    return _u32(Expr.invocation_id(_axis(axis, "vyre.gid")))
 
 
 def lid(axis: int = 0) -> u32:
@@ -45,7 +45,7 @@ def lid(axis: int = 0) -> u32:
     Expr(local_id(0))
     """
     _depends("vyre.lid")
-    return Expr.local_id(_axis(axis, "vyre.lid"))
+    return _u32(Expr.local_id(_axis(axis, "vyre.lid")))
 
 
 def wid(axis: int = 0) -> u32:
@@ -56,7 +56,7 @@ def wid(axis: int = 0) -> u32:
     Expr(workgroup_id(0))
     """
     _depends("vyre.wid")
-    return Expr.workgroup_id(_axis(axis, "vyre.wid"))
+    return _u32(Expr.workgroup_id(_axis(axis, "vyre.wid")))
 
 
 def grid_size(axis: int = 0) -> u32:
@@ -89,7 +89,7 @@ def grid_size(axis: int = 0) -> u32:
         )
     if found not in tracer.grid_axes:
         tracer.grid_axes.append(found)
-    return Expr.load("__params", tracer.grid_word + tracer.grid_axes.index(found))
+    return _u32(Expr.load("__params", tracer.grid_word + tracer.grid_axes.index(found)))
 
 
 @overload
@@ -103,7 +103,8 @@ def shared(element: type[Any] | DataType, shape: int | tuple[int, ...]) -> Share
         element: the type of its elements.
         shape: a count, or one for each axis, known while the kernel is traced.
     """
-    return current("vyre.shared").shared(element, shape)
+    made: Any = current("vyre.shared").shared(element, shape)  # to a checker a KernelArray has element types
+    return cast("SharedArray[Any]", made)
 
 
 @overload
@@ -117,7 +118,8 @@ def local(element: type[Any] | DataType, shape: int | Sequence[int]) -> LocalArr
         element: the type of its elements.
         shape: a count, one for each axis, or the list of the values that it begins with.
     """
-    return current("vyre.local").local(element, shape)
+    made: Any = current("vyre.local").local(element, shape)
+    return cast("LocalArray[Any]", made)
 
 
 def barrier() -> None:
@@ -134,7 +136,7 @@ def unroll(values: Iterable[T]) -> list[T]:
     >>> vyre.unroll(range(3))
     [0, 1, 2]
     """
-    if type(values) is Expr:
+    if isinstance(values, Expr):
         raise Mistake("K004", "vyre.unroll is given a value", "write `for i in range(n):`, which runs on the device")
     try:
         made = list(itertools.islice(values, _MOST_UNROLLED + 1))
@@ -149,6 +151,11 @@ def unroll(values: Iterable[T]) -> list[T]:
             "Fix: write `for i in range(n):`, which runs on the device."
         )
     return made
+
+
+def _u32(value: Expr) -> u32:
+    """The value with its type as a checker has it; at run time all values are Expr."""
+    return cast("u32", value)
 
 
 def _axis(axis: Any, function: str) -> int:

@@ -81,7 +81,11 @@ class Recorder:
             tracer.view = self._watch(tracer, self)
         if self.types is None:
             return
-        k, chosen = Expr.var("__vyre_k"), lambda axis: Expr.load(_CHOSEN, Expr.var("__vyre_k") * 3 + axis)
+        k = Expr.var("__vyre_k")
+
+        def chosen(axis: int) -> Expr:
+            return Expr.load(_CHOSEN, Expr.var("__vyre_k") * 3 + axis)
+
         same = _core.eq(Expr.invocation_id(0), chosen(0))
         for axis in (1, 2):
             same = _core.logical_and(same, _core.eq(Expr.invocation_id(axis), chosen(axis)))

@@ -21,6 +21,7 @@ from vyre._kernel.syntax import (
     assign,
     assigned_names,
     called,
+    constant_of,
     for_loop,
     lambda_of,
     name_at,
@@ -189,7 +190,7 @@ class Rewriter:
         # A branch that leaves defines what it likes; the Tracer knows better, so this only spares calls.
         self._defined = before | (after_body & self._defined)
         at = statement.test
-        begin = assign(handle, called(TRACER, method, at, test, ast.Constant(names), tuple_of(names, at)), at)
+        begin = assign(handle, called(TRACER, method, at, test, constant_of(names), tuple_of(names, at)), at)
         end = self._assign_tuple(names, called(handle, "end", at, tuple_of(names, at)), at)
         inside = ast.If(test=name_at(branch, at), body=body or [place(ast.Pass(), at)], orelse=otherwise)
         loop = for_loop(target_of(branch, at), name_at(handle, at), [place(inside, at), end], at)
@@ -207,7 +208,7 @@ class Rewriter:
         (handle,) = self.handles("loop")
         function = self._value(statement.iter.func)
         begin = called(
-            TRACER, "range_", at, function, ast.Constant(variable), ast.Constant(names), tuple_of(names, at), *arguments
+            TRACER, "range_", at, function, ast.Constant(variable), constant_of(names), tuple_of(names, at), *arguments
         )
         before = set(self._defined)
         self._defined.add(variable)
@@ -220,7 +221,7 @@ class Rewriter:
         names = tuple(assigned_names(statement.body))
         at = statement.test
         (handle,) = self.handles("loop")
-        begin = called(TRACER, "while_", at, ast.Constant(names), tuple_of(names, at))
+        begin = called(TRACER, "while_", at, constant_of(names), tuple_of(names, at))
         before = set(self._defined)
         test = self._do("test", at, name_at(handle, at), self._test(statement.test))
         body = [test, *self._in_loop(handle, names, statement.body)]
@@ -273,7 +274,8 @@ class Rewriter:
     # Expressions.
 
     def _value(self, node: ast.expr) -> ast.expr:
-        return self._expressions.visit(node)
+        made: ast.expr = self._expressions.visit(node)
+        return made
 
     def _test(self, node: ast.expr) -> ast.expr:
         """An expression of which only the truth counts."""

@@ -21,6 +21,7 @@ __all__ = [
     "assign",
     "assigned_names",
     "called",
+    "constant_of",
     "for_loop",
     "lambda_of",
     "mark_lines",
@@ -64,6 +65,12 @@ def target_of(name: str, at: Any) -> ast.expr:
 
 def targets_of(names: Iterable[str], at: Any) -> ast.expr:
     return place(ast.Tuple(elts=[target_of(name, at) for name in names], ctx=_STORE), at)
+
+
+def constant_of(names: tuple[str, ...]) -> ast.expr:
+    """A tuple as one constant, which Python compiles and typeshed does not list. It has no place."""
+    value: Any = names
+    return ast.Constant(value)
 
 
 def assign(name: str, value: ast.expr, at: Any) -> ast.stmt:

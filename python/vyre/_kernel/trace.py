@@ -256,9 +256,11 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
         meant = _core._did_you_mean(name, [each for each in known if "vyre$" not in each])
         return Mistake("K005", text[:1].lower() + text[1:] + meant, _fix_for_name(name))
     # Values have an `==` of their own.
-    if isinstance(error, AttributeError) and any(error.obj is each for each in (gid, lid, wid)) and error.name in _AXES:
-        called = f"vyre.{error.obj.__name__}"
-        return Mistake("K005", f"{called} is a function", f"write {called}({_AXES.index(error.name)})")
+    if isinstance(error, AttributeError) and error.name in _AXES:
+        for each in (gid, lid, wid):
+            if error.obj is each:
+                called = f"vyre.{each.__name__}"
+                return Mistake("K005", f"{called} is a function", f"write {called}({_AXES.index(error.name)})")
     if isinstance(error, AttributeError) and isinstance(error.obj, (ModuleType, Expr)):
         text += _core._did_you_mean(error.name, [name for name in dir(error.obj) if not name.startswith("_")])
     said = f"Python raised {type(error).__name__}" + (f": {text}" if text else "")
@@ -288,6 +290,7 @@ def _arguments(
             arguments[each.name] = constants[each.name]
         elif each.kind == "scalar":
             load = Expr.load(PARAMS, word)
+            assert each.element is not None
             if each.element is DataType.U64:
                 arguments[each.name] = Expr.pack(DataType.U64, [load, Expr.load(PARAMS, word + 1)])
                 word += 1
@@ -367,9 +370,8 @@ class _Inliner:
 
     def find(self, function: Any) -> Callable[..., Any] | None:
         if type(function) is MethodType and type(function.__func__) is FunctionType:
-            inner = self.find(function.__func__)
-            owner = function.__self__
-            return None if inner is None else lambda tracer, args, kwargs: inner(tracer, (owner, *args), kwargs)
+            method, owner = self.find(function.__func__), function.__self__
+            return None if method is None else lambda tracer, args, kwargs: method(tracer, (owner, *args), kwargs)
         if type(function) is functools.partial:
             inner = self.find(function.func)
             given, named = function.args, function.keywords

@@ -24,7 +24,7 @@ from vyre._kernel.control import If, Known, Loop, Never, Region, assigned, start
 from vyre._kernel.functions import CHANGING, METHODS, OPERATORS, REPLACED, check_takes_values
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.ranges import bounds_of, turns_of
-from vyre._kernel.values import FOREVER, Undefined, described, float_mistake, is_known_later, is_number
+from vyre._kernel.values import FOREVER, Undefined, described, float_mistake, giving, is_known_later, is_number
 from vyre._text import shown
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _ACTIVE = threading.local()
 
 def current(function: str, fix: str = "call it in a function under @vyre.kernel") -> Tracer:
     """The tracer of the kernel that is being traced, or an error that names the function that needs one."""
-    tracer = getattr(_ACTIVE, "tracer", None)
+    tracer: Tracer | None = getattr(_ACTIVE, "tracer", None)
     if tracer is None:
         from vyre.errors import ArgumentError
 
@@ -156,7 +156,8 @@ class Tracer:
 
     def let_effect(self, name: str, value: Expr) -> Expr:
         self.effects += 1
-        return self.let(name, value)
+        made: Expr = self.let(name, value)
+        return made
 
     def typed(self, name: str, value: Any, kind: Any) -> Any:
         """``x: vyre.u64 = value``."""
@@ -462,13 +463,13 @@ class Tracer:
         """``a and b`` where its value counts: it is one of the two."""
         value = first
         for other in others:
-            value = self.choose(value, other, lambda value=value: value)
+            value = self.choose(value, other, giving(value))
         return value
 
     def or_value(self, first: Any, *others: Callable[[], Any]) -> Any:
         value = first
         for other in others:
-            value = self.choose(value, lambda value=value: value, other)
+            value = self.choose(value, giving(value), other)
         return value
 
     def is_(self, left: Any, right: Any) -> bool:

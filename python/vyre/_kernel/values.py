@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -10,7 +10,10 @@ from vyre._core import Expr
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.mistakes import Mistake
 
-__all__ = ["FOREVER", "Undefined", "described", "float_mistake", "is_known_later", "is_number"]
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+__all__ = ["FOREVER", "Undefined", "described", "float_mistake", "giving", "is_known_later", "is_number"]
 
 FOREVER = 0xFFFFFFFF  # turns of a `while`, and an index beyond every array
 
@@ -34,6 +37,11 @@ def is_number(value: object) -> bool:
 
 def is_known_later(key: Any) -> bool:
     return type(key) is Expr or (isinstance(key, tuple) and any(type(each) is Expr for each in key))
+
+
+def giving(value: Any) -> Callable[[], Any]:
+    """A value that was computed already, where one is asked for that is computed when it is needed."""
+    return lambda: value
 
 
 def float_mistake(value: Any) -> Mistake:

@@ -122,7 +122,7 @@ class ProcedureArray:
         part = (self._slice[0] + offset if self._slice else offset, count)
         return ProcedureArray(self._recorder, self._decl, self._element, (length, *self._shape[1:]), part)
 
-    def __setitem__(self, key: Any, value: Any) -> NoReturn:
+    def _refuse_assignment(self, key: Any, value: Any) -> NoReturn:
         raise ArgumentError(
             f"elements of the array `{self._decl.name}` are assigned in a procedure, which has no elements while it is "
             "recorded. Fix: store them in a kernel, or write vyre.clear(array[a:b]) for zeros."
@@ -151,6 +151,7 @@ class ProcedureArray:
         )
 
     if not TYPE_CHECKING:  # a type checker would take them for operators
+        __setitem__ = _refuse_assignment
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __floordiv__ = __rfloordiv__ = _refuse_operator
         __truediv__ = __rtruediv__ = __mod__ = __rmod__ = __pow__ = __rpow__ = _refuse_operator
         __matmul__ = __rmatmul__ = __and__ = __rand__ = __or__ = __ror__ = __xor__ = __rxor__ = _refuse_operator

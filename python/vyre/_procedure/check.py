@@ -92,6 +92,7 @@ class Memory:
             self.move(step)
             return [], True, (), schedule
         arrays, written = self.bound(step)
+        assert step.program is not None
         try:
             return _core._check_step(
                 step.program, arrays, written, self.groups(step), timeout, schedule, checks, _MOST_REPORTS, owner
@@ -180,8 +181,12 @@ class _Checked:
             width = max(decl.element.min_bytes() or 1, 1)
             index = (each.offset + report.index * width) // array.width
             made = text_of_line(array.line)
-            return replace(report, step=ReportedStep(step.place, decl.name, array.name, index, made))
-        return replace(report, step=ReportedStep(step.place))
+            found = ReportedStep(step.place, decl.name, array.name, index, made)
+            break
+        else:
+            found = ReportedStep(step.place)
+        located: Report = replace(report, step=found)
+        return located
 
     def note_grid(self, step: FlatStep) -> None:
         assert step.counts is not None

@@ -154,4 +154,5 @@ def core_procedure(recorded: Recorded) -> _core.Procedure:
     """The value; what was recorded keeps it."""
     if recorded.core is None:
         recorded.core = _Translation(recorded).finish()
-    return recorded.core
+    made: _core.Procedure = recorded.core
+    return made

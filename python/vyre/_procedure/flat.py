@@ -23,6 +23,7 @@ from vyre._procedure.running import array_of
 from vyre._procedure.steps import Invoke, numbered
 
 if TYPE_CHECKING:
+    import builtins
     from collections.abc import Mapping, Sequence
 
     from vyre._core import Program
@@ -88,7 +89,7 @@ class FlatArray:
     name: str
     element: DataType
     bytes: int
-    contents: bytes | None
+    contents: builtins.bytes | None
     line: Line
 
     @property
@@ -187,7 +188,8 @@ def as_array(data: np.ndarray, element: DataType, shape: Sequence[int]) -> np.nd
     """Bytes as an array of a type."""
     dtype, lanes = _NUMPY[element]
     if element is DataType.Bool:
-        return (data.view(np.uint32) != 0).reshape(shape)
+        truths: np.ndarray = data.view(np.uint32) != 0
+        return truths.reshape(shape)
     return data.view(dtype).reshape((*shape, *lanes))
 
 

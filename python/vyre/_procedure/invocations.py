@@ -41,7 +41,7 @@ def invoke(
             )
     core_procedure(made)  # it has sizes of its own alone
     arrays: dict[str, ProcedureArray] = {}
-    numbers: dict[str, Any] = {}
+    numbers: dict[str, Size | int] = {}
     for each in function._parameters:
         where = f"argument `{each.name}` of procedure `{function.name}`"
         if each.is_array:
@@ -66,7 +66,8 @@ def invoke(
 
     def leaf(size: Size) -> Size | int:
         if size.op == "length":
-            return arrays[size.args[0].name]._shape[size.args[1]]
+            extent: Size | int = arrays[size.args[0].name]._shape[size.args[1]]
+            return extent
         return numbers[size.args[0]] if size.op == "number" else size
 
     out = outs_of(function, made, options.get("out"))

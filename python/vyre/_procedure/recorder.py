@@ -129,7 +129,7 @@ class Recorder:
                 f"a table of a procedure must have elements of {', '.join(_DTYPES)}, got {values.dtype}. "
                 f"Fix: write table.astype(np.{fix})."
             )
-        key = element, values.shape, hashlib.sha256(values).digest()
+        key = element, values.shape, hashlib.sha256(values.data).digest()
         known = self._tables.get(key)
         if known is not None:
             return ProcedureArray(self, known, known.element, known.shape)

@@ -13,7 +13,8 @@ from vyre._default import check_place, place
 from vyre._dlpack import from_dlpack, speaks_dlpack
 from vyre._dtype_names import dtype_name
 from vyre._graph import is_recording
-from vyre._procedure.arguments import _RANGES, number_of, outs_of
+from vyre._kernel.call import _RANGES
+from vyre._procedure.arguments import number_of, outs_of
 from vyre._procedure.core import core_procedure
 from vyre._procedure.sizes import evaluated
 from vyre.errors import ArgumentError, BindingError
@@ -56,7 +57,7 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
         _check_recorded(function, made, given, out)
     extents = _extents(function, made, given, arrays, numbers) if any(isinstance(o, np.ndarray) for o in out) else None
     for k, (decl, wanted) in enumerate(zip(made.outputs, out, strict=True)):
-        _check_out(function, decl, wanted, extents and extents[k])
+        _check_out(function, decl, wanted, None if extents is None else extents[k])
     _check_apart(function, [(decl.name, given[decl.name]) for decl in made._of_role("in_out")], out)
     if not arrays:
         if any(isinstance(each, Array) for each in out):

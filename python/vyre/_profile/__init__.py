@@ -70,7 +70,8 @@ class Profile:
         if self._report is not None:
             return self._report
         if self._handle is not None:
-            return self._handle.report()
+            report: dict[str, Any] = self._handle.report()
+            return report
         empty: list[Any] = []
         return dict.fromkeys(("devices", "programs", "rows", "events", "notes"), empty) | {
             "open": False,

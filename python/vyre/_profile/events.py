@@ -93,7 +93,7 @@ class Device(NamedTuple):
     """A device of a profile, and how far its times may be off from the host's; None where its clock is the host's."""
 
     backend: str
-    index: int
+    index: int  # type: ignore[assignment]  # it hides a tuple's method, which nothing here calls
     name: str
     clock: str
     error_ns: int | None
@@ -142,13 +142,13 @@ def events_of(report: dict[str, Any]) -> list[ProfileEvent]:
 def rows_of(report: dict[str, Any]) -> list[ProfileRow]:
     """First the devices' rows, the longest total first, then the host's in the order of its stages."""
     names = _names(report)
-    sums: dict[tuple[Any, ...], list[int]] = {}
+    sums: dict[tuple[str, str | None, str | None, str | None, int | None, bool], list[int]] = {}
     busy: dict[Any, int] = {}
     for name, device, program, observed, calls, total, least, most in report["rows"]:
         text, digest = (None, None) if program is None else names[program]
-        place = (None, None) if device is None else tuple(report["devices"][device][:2])
-        busy[place] = busy.get(place, 0) + total
-        known = sums.setdefault((name, text, digest, *place, observed), [0, 0, least, most])
+        backend, index = (None, None) if device is None else report["devices"][device][:2]
+        busy[backend, index] = busy.get((backend, index), 0) + total
+        known = sums.setdefault((name, text, digest, backend, index, observed), [0, 0, least, most])
         known[:] = known[0] + calls, known[1] + total, min(known[2], least), max(known[3], most)
     whole = report["ended"] - report["began"]
     rows = []

@@ -134,7 +134,7 @@ class _Job:
     def node(self, data: bytes, k: int, begin: vyre.Array) -> vyre.Array:
         packed = std.Messages.pack([data], **self.place)
         quads = packed.words.reshape(-1, 4)
-        node = piece_node(quads, packed.words, begin, len(data), k * (self.limits.piece // CHUNK))
+        node: vyre.Array = piece_node(quads, packed.words, begin, len(data), k * (self.limits.piece // CHUNK))
         node.numpy()  # pieces that wait for the device would be in memory together
         return node
 

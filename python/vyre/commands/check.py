@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre.commands._given import given_of, refuse_for_procedure
 from vyre.commands._listing import add_forms, head, print_json
 from vyre.commands.repeat import as_grid
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _EPILOG = """\
 PROGRAM holds what to_text() or to_bytes() of a Program or Procedure gave, or is a file of CheckResult.save. The exit
@@ -40,7 +43,7 @@ def _length(text: str) -> tuple[str, int]:
     return name, int(count)
 
 
-def _rows(found: list[vyre.Diagnostic]) -> list[dict[str, Any]]:
+def _rows(found: Sequence[vyre.Diagnostic]) -> list[dict[str, Any]]:
     return [
         {
             "rule": each.rule,
@@ -57,13 +60,13 @@ def _rows(found: list[vyre.Diagnostic]) -> list[dict[str, Any]]:
 
 def run(chosen: argparse.Namespace) -> int:
     given = given_of(chosen.program)[0]
-    is_program = isinstance(given, vyre.Program)
-    if not is_program:
+    program = given if isinstance(given, vyre.Program) else None
+    if program is None:
         refuse_for_procedure([("workgroups", chosen.workgroups), ("length", chosen.length)])
     broken = vyre.validate(given)
-    notes = []
-    if is_program and not broken:
-        notes = given.notes(lengths=dict(chosen.length), workgroups=chosen.workgroups)
+    notes: Sequence[vyre.Diagnostic] = []
+    if program is not None and not broken:
+        notes = program.notes(lengths=dict(chosen.length), workgroups=chosen.workgroups)
     if chosen.sarif:
         from vyre.commands import _sarif
 
@@ -73,8 +76,8 @@ def run(chosen: argparse.Namespace) -> int:
     if chosen.json:
         print_json({**head("check"), "ok": not broken, "broken": _rows(broken), "notes": _rows(notes)})
         return 1 if broken else 0
-    right = (
-        "The program breaks no rule, and there is nothing to note." if is_program else "The procedure breaks no rule."
-    )
+    right = "The procedure breaks no rule."
+    if program is not None:
+        right = "The program breaks no rule, and there is nothing to note."
     print(broken or notes or right)
     return 1 if broken else 0

@@ -18,7 +18,7 @@ import vyre
 from vyre._files import read_at_most, write_atomically
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from vyre.fuzz import Row, Settings, Way
     from vyre.fuzz.shrink import Small
@@ -168,7 +168,7 @@ def run(chosen: argparse.Namespace) -> int:
     )
     backends, ways = _ways(chosen)
     target = fuzz.describe(ways)
-    head = {
+    head: Mapping[str, Any] = {
         "target": target,
         "backends": backends,
         "device": chosen.device,
@@ -203,7 +203,7 @@ def _ways(chosen: argparse.Namespace) -> tuple[list[str], list[Way]]:
     return backends, ways
 
 
-def _resume(chosen: argparse.Namespace, head: dict[str, Any]) -> Any:
+def _resume(chosen: argparse.Namespace, head: Mapping[str, Any]) -> Any:
     """The log to go on with, if it is of the same request on the same target with the same programs."""
     from vyre import fuzz
 
@@ -238,7 +238,7 @@ class _Run:
         backends: list[str],
         ways: list[Way],
         settings: Settings,
-        head: dict[str, Any],
+        head: Mapping[str, Any],
         log: Any,
     ) -> None:
         self.chosen, self.backends, self.ways, self.settings, self.head, self.log = (
@@ -531,6 +531,7 @@ class _Bar:
             return
         common = {"desc": "fuzz", "disable": False if run.chosen.progress else None, "leave": False, "smoothing": 0.1}
         if self._seconds is None:
+            assert count is not None
             self._bar = tqdm(total=run.done + count, initial=run.done, unit=" programs", **common)
         else:
             self._bar = tqdm(

@@ -76,4 +76,5 @@ def _program(given: vyre.Program | vyre.Procedure, chosen: argparse.Namespace) -
         has = "none" if count == 0 else "program 0 alone" if count == 1 else f"programs 0 to {count - 1}"
         fix = "lower the procedures that it invokes" if count == 0 else "write --program 0, or --to text for all"
         raise vyre.ArgumentError(f"`{chosen.program}` holds a procedure, whose steps have {has}. Fix: {fix}.")
-    return given.programs[chosen.number]
+    number: int = chosen.number
+    return given.programs[number]

@@ -210,7 +210,8 @@ class Certificate:
     @property
     def cases(self) -> list[dict[str, Any]]:
         """A row a case."""
-        return self.content["cases"]
+        rows: list[dict[str, Any]] = self.content["cases"]
+        return rows
 
     @cached_property
     def _json(self) -> str:

@@ -122,9 +122,9 @@ def target(backend: str | Run | None = None, device: int | vyre.Device | None = 
     else:
         usable = [d.index for d in found if d.usable]
         if device not in usable:
-            listed = ", ".join(map(str, usable)) or "none"
+            known_ones = ", ".join(map(str, usable)) or "none"
             raise ArgumentError(
-                f"backend {name!r} has no usable device {device!r}: its usable ones are {listed}. "
+                f"backend {name!r} has no usable device {device!r}: its usable ones are {known_ones}. "
                 "Fix: name one of these; `vyre devices` lists them."
             )
         index = device

@@ -71,7 +71,7 @@ def compress(data: In[u8], parts: In[u32, 2], bits: In[u64], state: InOut[u32, 2
             state[i, k] = h[k]
 
 
-def _padded_word(data: In[u8], first: u32, length: u32, position: u32) -> u32:
+def _padded_word(data: In[u8], first: u32, length: u32, position: u32 | int) -> u32:
     """Four bytes of a part, the first one on top: the file's, then 0x80, then zeros."""
     word = u32(0)
     for k in vyre.unroll(range(4)):

@@ -7,11 +7,15 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 import vyre
 from vyre.demo.sha256 import BLOCK, INITIAL_STATE, compress
+
+if TYPE_CHECKING:
+    from hashlib import _Hash
 
 PACKED_BYTES = 64 << 20  # at most this much in one dispatch
 PART_BLOCKS = 4096  # of one file in one dispatch, so that no driver is held for long
@@ -27,7 +31,7 @@ class File:
     done: int = 0  # bytes that the device has seen
     finished: bool = False
     state: np.ndarray = field(default_factory=INITIAL_STATE.copy)
-    expected: object = field(default_factory=hashlib.sha256)
+    expected: _Hash = field(default_factory=hashlib.sha256)
 
     @property
     def digest(self) -> str:

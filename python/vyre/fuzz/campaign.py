@@ -15,7 +15,7 @@ from vyre.fuzz.log import Row
 from vyre.fuzz.worker import CHECKED, Worker, WorkerEndedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Generator, Sequence
 
 # A run that takes longer is a DispatchTimeoutError by then, unless it hangs where no time-out reaches: in a compiler.
 PATIENCE = 90.0
@@ -60,7 +60,7 @@ def sweep(
     seconds: float | None = None,
     jobs: int | None = None,
     patience: float = PATIENCE,
-) -> Iterator[list[Row]]:
+) -> Generator[list[Row], None, None]:
     """Run the programs of the seeds from ``first`` on, and tell of each, in order, some at a time.
 
     Args:
@@ -103,7 +103,7 @@ class _Sweep:
         self.busy: dict[Worker, tuple[int, int]] = {}
         self.idle: list[Worker] = []
 
-    def rows(self) -> Iterator[list[Row]]:
+    def rows(self) -> Generator[list[Row], None, None]:
         try:
             while True:
                 self.give()

@@ -253,9 +253,7 @@ def generate(
     'race'
     """
     made, planted = _core._fuzz_generate(seed, statements, work, clean, independent, plant)
-    if planted is not None:
-        planted = Planted(*planted)
-    return _case(made, seed, planted)
+    return _case(made, seed, None if planted is None else Planted(*planted))
 
 
 def rewrite(case: Case, how: str | int, seed: int = 0) -> Case | None:

@@ -51,12 +51,13 @@ class Way:
             return wgsl.run
         module, _, name = self.backend.partition(":")
         try:
-            return getattr(importlib.import_module(module), name)
+            found: Callable[..., dict[str, np.ndarray]] = getattr(importlib.import_module(module), name)
         except (ImportError, AttributeError, ValueError) as error:
             raise ArgumentError(
                 f"backend `{self.backend}` cannot be imported: {error}. Fix: name a function as `module:function`, "
                 "in a module that `python -c 'import ...'` finds."
             ) from error
+        return found
 
     def __str__(self) -> str:
         where = "" if self.device is None else f" device {self.device}"

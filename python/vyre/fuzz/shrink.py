@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -133,10 +134,13 @@ def _shrink_rewrite(isolated: _Isolated, case: Case, tried: Case, tries: int) ->
                 return other
         return None
 
+    def fails(how: str, candidate: Case) -> bool:
+        return places(candidate, how) is not None
+
     # One step of the many is at fault; the steps before it only make it harder to see.
     for how in REWRITES:
         if places(case, how) is not None:
-            smallest = reduce(case, lambda candidate, how=how: places(candidate, how) is not None, tries=tries // 4)
+            smallest = reduce(case, functools.partial(fails, how), tries=tries // 4)
             other = places(smallest, how)
             break
     else:
@@ -170,7 +174,8 @@ class _Isolated:
         try:
             if self.forgets:
                 self._worker.renew()
-            return self._worker.ask("judge", case, tried, [self.way], self.patience)
+            judgement: Judgement = self._worker.ask("judge", case, tried, [self.way], self.patience)
+            return judgement
         except WorkerEndedError as error:
             return Judgement(error.kind, str(self.way), str(error), 0)
 

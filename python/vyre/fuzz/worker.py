@@ -18,12 +18,15 @@ import time
 from contextlib import suppress
 from dataclasses import asdict
 from multiprocessing.connection import Connection, Pipe
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre import _core
 from vyre.fuzz.case import Case, Settings
 from vyre.fuzz.compare import Judgement, Way, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 # Programs that run once would push programs that run often out of the caches of compiled pipelines.
 _NO_CACHES = {"VYRE_CACHE_DIR": os.devnull, "MESA_SHADER_CACHE_DISABLE": "true", "__GL_SHADER_DISK_CACHE": "0"}
@@ -261,7 +264,7 @@ def _bisect_procedure(case: Any, call: int, way: Way) -> str | None:
     """The same for a procedure; nothing for a function, which runs a procedure as a whole."""
     if way.in_python:
         return None
-    how = {"backend": way.backend, "optimize": way.optimize}
+    how: dict[str, Any] = {"backend": way.backend, "optimize": way.optimize}
     if way.device is not None:
         how["device"] = way.device
     try:
@@ -275,7 +278,7 @@ def _bisect(case: Any, call: int, way: Way, progress: mmap.mmap) -> str | None:
     """The place, in words, where the way begins to differ in a call after earlier ones; None if it is not known."""
     if not isinstance(case, Case):
         return _bisect_procedure(case, call, way)
-    backend: Any
+    how: dict[str, Any] = {"backend": way.backend, "optimize": way.optimize}
     if way.in_python:
         function = way.function()
 
@@ -283,21 +286,19 @@ def _bisect(case: Any, call: int, way: Way, progress: mmap.mmap) -> str | None:
             return function(program, inputs, workgroups, device=way.device, optimize=way.optimize)
 
     else:
-        how = {"backend": way.backend, "optimize": way.optimize}
         how |= {name: value for name in ("device", "schedule") if (value := getattr(way, name)) is not None}
 
         def run(program: vyre.Program, inputs: Any, workgroups: Any) -> dict[str, Any]:
             return vyre.run(program, inputs, workgroups, **how)
 
-    def backend(program: vyre.Program, inputs: Any, workgroups: Any) -> dict[str, Any]:
+    def after_others(program: vyre.Program, inputs: Any, workgroups: Any) -> dict[str, Any]:
         # A program that records binds more than the case does.
         for before in range(call):
             run(program, {**inputs, **case.inputs(call=before, arrays=True)}, workgroups)
         return run(program, inputs, workgroups)
 
-    backend.__name__ = way.backend
-    if not way.in_python and call == 0:
-        backend = how
+    after_others.__name__ = way.backend
+    backend = how if not way.in_python and call == 0 else after_others
     inputs = case.inputs(call=call, arrays=True)
     try:
         found = vyre.bisect(case.program, inputs, case.grid, backend=backend, against="reference")
@@ -306,7 +307,7 @@ def _bisect(case: Any, call: int, way: Way, progress: mmap.mmap) -> str | None:
     return None if found is None else str(found)
 
 
-_QUESTIONS = {
+_QUESTIONS: dict[str, Callable[..., Any]] = {
     "describe": _describe,
     "sweep": _sweep,
     "judge": _judge,

@@ -15,7 +15,7 @@ from vyre.std._host import Place, differ, elements, place_of
 from vyre.std.sorting import KEYS, same_place, unsigned, viewed
 
 if TYPE_CHECKING:
-    from vyre import Array, DataType, Device
+    from vyre import Array, DataType, Device, ProcedureArray
 
 __all__ = ["compact", "nonzero", "partition"]
 
@@ -23,7 +23,11 @@ _MASKS = ["bool", "uint8", "int8", "uint32", "int32"]
 
 
 def compact(
-    x: np.ndarray | Array, mask: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None
+    x: np.ndarray | Array | ProcedureArray,
+    mask: np.ndarray | Array | ProcedureArray,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
 ) -> Any:
     """The elements whose mask is not 0, in their order.
 
@@ -49,7 +53,9 @@ def compact(
     return y[: int(count.numpy()[0])].numpy() if place.on_host else (y, count)
 
 
-def nonzero(mask: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+def nonzero(
+    mask: np.ndarray | Array | ProcedureArray, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
     """The positions of the elements that are not 0, in ascending order.
 
     Args:
@@ -71,7 +77,11 @@ def nonzero(mask: np.ndarray | Array, *, backend: str | None = None, device: int
 
 
 def partition(
-    x: np.ndarray | Array, mask: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None
+    x: np.ndarray | Array | ProcedureArray,
+    mask: np.ndarray | Array | ProcedureArray,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
 ) -> tuple[Any, Any]:
     """The elements whose mask is not 0, followed by the others, each part in its order.
 

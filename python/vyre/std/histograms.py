@@ -15,7 +15,7 @@ from vyre.std.reducing import max as largest_of
 from vyre.std.sorting import KEYS, unsigned
 
 if TYPE_CHECKING:
-    from vyre import Array, Device
+    from vyre import Array, Device, ProcedureArray
 
 __all__ = ["bincount", "histogram"]
 
@@ -23,7 +23,11 @@ _MOST_BINS = 2**32 - 1
 
 
 def bincount(
-    x: np.ndarray | Array, minlength: int = 0, *, backend: str | None = None, device: int | Device | None = None
+    x: np.ndarray | Array | ProcedureArray,
+    minlength: int = 0,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
 ) -> Any:
     """How often each number from 0 on occurs.
 
@@ -57,7 +61,7 @@ def bincount(
 
 
 def histogram(
-    x: np.ndarray | Array,
+    x: np.ndarray | Array | ProcedureArray,
     bins: int,
     lo: int = 0,
     hi: int = 2**32,

@@ -17,13 +17,17 @@ from vyre.std._recorded import recorded
 from vyre.std.sorting import KEYS, same_place, unsigned, viewed
 
 if TYPE_CHECKING:
-    from vyre import Array, Device
+    from vyre import Array, Device, ProcedureArray
 
 __all__ = ["gather", "scatter", "scatter_add"]
 
 
 def gather(
-    x: np.ndarray | Array, index: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None
+    x: np.ndarray | Array | ProcedureArray,
+    index: np.ndarray | Array | ProcedureArray,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
 ) -> Any:
     """The elements at given indices; 0 for an index beyond the end.
 
@@ -50,9 +54,9 @@ def gather(
 
 
 def scatter(
-    out: np.ndarray | Array,
-    index: np.ndarray | Array,
-    values: np.ndarray | Array,
+    out: np.ndarray | Array | ProcedureArray,
+    index: np.ndarray | Array | ProcedureArray,
+    values: np.ndarray | Array | ProcedureArray,
     *,
     backend: str | None = None,
     device: int | Device | None = None,
@@ -84,9 +88,9 @@ def scatter(
 
 
 def scatter_add(
-    out: np.ndarray | Array,
-    index: np.ndarray | Array,
-    values: np.ndarray | Array,
+    out: np.ndarray | Array | ProcedureArray,
+    index: np.ndarray | Array | ProcedureArray,
+    values: np.ndarray | Array | ProcedureArray,
     *,
     backend: str | None = None,
     device: int | Device | None = None,

@@ -17,14 +17,16 @@ from vyre.std._transpose import transposer
 from vyre.std.sorting import KEYS, same_place, unsigned, viewed, where_of
 
 if TYPE_CHECKING:
-    from vyre import Array, Device
+    from vyre import Array, Device, ProcedureArray
 
 __all__ = ["matmul", "transpose"]
 
 _FACTORS = ["uint32", "uint8"]
 
 
-def transpose(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+def transpose(
+    x: np.ndarray | Array | ProcedureArray, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
     """The matrix with rows and columns exchanged, in memory too.
 
     Args:
@@ -51,7 +53,11 @@ def transpose(x: np.ndarray | Array, *, backend: str | None = None, device: int 
 
 
 def matmul(
-    a: np.ndarray | Array, b: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None
+    a: np.ndarray | Array | ProcedureArray,
+    b: np.ndarray | Array | ProcedureArray,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
 ) -> Any:
     """The product of two matrices modulo 2^32.
 

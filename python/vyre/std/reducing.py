@@ -28,7 +28,7 @@ _RANGES = {"uint32": (0, 2**32 - 1), "int32": (-(2**31), 2**31 - 1), "uint64": (
 
 
 def reduce(
-    x: np.ndarray | Array,
+    x: np.ndarray | Array | ProcedureArray,
     op: str,
     identity: int | None = None,
     *,
@@ -60,7 +60,11 @@ def reduce(
 
 
 def sum(
-    x: np.ndarray | Array, dtype: Any = None, *, backend: str | None = None, device: int | Device | None = None
+    x: np.ndarray | Array | ProcedureArray,
+    dtype: Any = None,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
 ) -> Any:
     """The sum of all elements, modulo 2 to the bits of its type.
 
@@ -95,7 +99,9 @@ def sum(
     return _run("sum", reducer(operator_of("add", u64, None, "vyre.std.sum"), u32), x, backend, device)
 
 
-def min(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+def min(
+    x: np.ndarray | Array | ProcedureArray, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
     """The smallest element.
 
     Args, gives and raises: as reduce; no elements are an ArgumentError.
@@ -107,7 +113,9 @@ def min(x: np.ndarray | Array, *, backend: str | None = None, device: int | Devi
     return _reduced("min", x, "min", None, backend, device)
 
 
-def max(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+def max(
+    x: np.ndarray | Array | ProcedureArray, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
     """The largest element.
 
     Args, gives and raises: as reduce; no elements are an ArgumentError.
@@ -119,7 +127,9 @@ def max(x: np.ndarray | Array, *, backend: str | None = None, device: int | Devi
     return _reduced("max", x, "max", None, backend, device)
 
 
-def any(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+def any(
+    x: np.ndarray | Array | ProcedureArray, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
     """Whether an element is not 0; of none it is False.
 
     Args:
@@ -137,7 +147,9 @@ def any(x: np.ndarray | Array, *, backend: str | None = None, device: int | Devi
     return _truth("any", "or", x, backend, device)
 
 
-def all(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+def all(
+    x: np.ndarray | Array | ProcedureArray, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
     """Whether no element is 0; of none it is True.
 
     Args, gives and raises: as any.
@@ -149,7 +161,9 @@ def all(x: np.ndarray | Array, *, backend: str | None = None, device: int | Devi
     return _truth("all", "min", x, backend, device)
 
 
-def argmin(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+def argmin(
+    x: np.ndarray | Array | ProcedureArray, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
     """The index of the smallest element, of equal ones the first.
 
     Args:
@@ -167,7 +181,9 @@ def argmin(x: np.ndarray | Array, *, backend: str | None = None, device: int | D
     return _extreme("argmin", "min", x, backend, device)
 
 
-def argmax(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+def argmax(
+    x: np.ndarray | Array | ProcedureArray, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
     """The index of the largest element, of equal ones the first.
 
     Args, gives and raises: as argmin.

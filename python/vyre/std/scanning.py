@@ -15,13 +15,13 @@ from vyre.std._operators import TYPES, operator_of
 from vyre.std._scans import scanner
 
 if TYPE_CHECKING:
-    from vyre import Array, Device
+    from vyre import Array, Device, ProcedureArray
 
 __all__ = ["cumsum", "scan"]
 
 
 def scan(
-    x: np.ndarray | Array,
+    x: np.ndarray | Array | ProcedureArray,
     op: str = "add",
     inclusive: bool = True,
     *,
@@ -51,23 +51,25 @@ def scan(
     >>> scan(np.array([3, 1, 2], np.uint32), "max", inclusive=False, backend="cpu")
     array([0, 3, 3], dtype=uint32)
     """
-    x = elements(x, "argument `x` of vyre.std.scan", list(TYPES))
+    values: Any = elements(x, "argument `x` of vyre.std.scan", list(TYPES))
     if not isinstance(inclusive, (bool, np.bool_)):
         raise ArgumentError(
             f"argument `inclusive` of vyre.std.scan must be True or False, got {shown(inclusive)}. "
             "Fix: write inclusive=False."
         )
-    operator = operator_of(op, TYPES[dtype_name(x.dtype)], None, "vyre.std.scan")
+    operator = operator_of(op, TYPES[dtype_name(values.dtype)], None, "vyre.std.scan")
     if not inclusive and operator.identity is None:
         raise ArgumentError(
             f"vyre.std.scan with inclusive=False begins with the identity, and `{op}` has none. "
             "Fix: write inclusive=True."
         )
-    place = place_of("vyre.std.scan", backend, device, x, can_be_step=True)
-    return place.result(scanner(operator, bool(inclusive))(place.array(x)))
+    place = place_of("vyre.std.scan", backend, device, values, can_be_step=True)
+    return place.result(scanner(operator, bool(inclusive))(place.array(values)))
 
 
-def cumsum(x: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None) -> Any:
+def cumsum(
+    x: np.ndarray | Array | ProcedureArray, *, backend: str | None = None, device: int | Device | None = None
+) -> Any:
     """The sums of the elements up to each one, modulo 2 to the bits of x's type.
 
     Args, gives and raises: as scan.
@@ -76,9 +78,11 @@ def cumsum(x: np.ndarray | Array, *, backend: str | None = None, device: int | D
     >>> cumsum(np.array([3, 1, 2], np.uint32), backend="cpu")
     array([3, 4, 6], dtype=uint32)
     """
-    x = elements(x, "argument `x` of vyre.std.cumsum", list(TYPES))
-    place = place_of("vyre.std.cumsum", backend, device, x, can_be_step=True)
-    return place.result(scanner(operator_of("add", TYPES[dtype_name(x.dtype)], None, ""), True)(place.array(x)))
+    values: Any = elements(x, "argument `x` of vyre.std.cumsum", list(TYPES))
+    place = place_of("vyre.std.cumsum", backend, device, values, can_be_step=True)
+    return place.result(
+        scanner(operator_of("add", TYPES[dtype_name(values.dtype)], None, ""), True)(place.array(values))
+    )
 
 
 explain_calls(globals(), "vyre.std")

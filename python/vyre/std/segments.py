@@ -15,7 +15,7 @@ from vyre.std._segments import segmented_reducer, segmented_scanner
 from vyre.std.sorting import same_place
 
 if TYPE_CHECKING:
-    from vyre import Array, Device
+    from vyre import Array, Device, ProcedureArray
     from vyre.std._host import Place
     from vyre.std._operators import Operator
 
@@ -23,8 +23,8 @@ __all__ = ["segmented_reduce", "segmented_scan"]
 
 
 def segmented_reduce(
-    x: np.ndarray | Array,
-    offsets: np.ndarray | Array,
+    x: np.ndarray | Array | ProcedureArray,
+    offsets: np.ndarray | Array | ProcedureArray,
     op: str,
     *,
     backend: str | None = None,
@@ -56,8 +56,8 @@ def segmented_reduce(
 
 
 def segmented_scan(
-    x: np.ndarray | Array,
-    offsets: np.ndarray | Array,
+    x: np.ndarray | Array | ProcedureArray,
+    offsets: np.ndarray | Array | ProcedureArray,
     op: str,
     *,
     backend: str | None = None,

@@ -15,13 +15,13 @@ from vyre.std.sorting import KEYS, flip_of, unsigned, viewed, where_of
 if TYPE_CHECKING:
     import numpy as np
 
-    from vyre import Array, Device
+    from vyre import Array, Device, ProcedureArray
 
 __all__ = ["topk"]
 
 
 def topk(
-    x: np.ndarray | Array, k: int, *, backend: str | None = None, device: int | Device | None = None
+    x: np.ndarray | Array | ProcedureArray, k: int, *, backend: str | None = None, device: int | Device | None = None
 ) -> tuple[Any, Any]:
     """The k largest elements, the largest first, and their positions.
 

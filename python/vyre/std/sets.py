@@ -16,14 +16,14 @@ from vyre.std._unique import uniquer
 from vyre.std.sorting import KEYS, TYPES, flip_of, same_place, unsigned, viewed
 
 if TYPE_CHECKING:
-    from vyre import Array, DataType, Device
+    from vyre import Array, DataType, Device, ProcedureArray
     from vyre.std._host import Place
 
 __all__ = ["intersect1d", "searchsorted", "setdiff1d", "union1d", "unique"]
 
 
 def unique(
-    x: np.ndarray | Array,
+    x: np.ndarray | Array | ProcedureArray,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
@@ -72,8 +72,8 @@ def unique(
 
 
 def searchsorted(
-    a: np.ndarray | Array,
-    v: np.ndarray | Array,
+    a: np.ndarray | Array | ProcedureArray,
+    v: np.ndarray | Array | ProcedureArray,
     side: str = "left",
     *,
     backend: str | None = None,
@@ -106,7 +106,11 @@ def searchsorted(
 
 
 def intersect1d(
-    a: np.ndarray | Array, b: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None
+    a: np.ndarray | Array | ProcedureArray,
+    b: np.ndarray | Array | ProcedureArray,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
 ) -> Any:
     """The distinct elements that are in both of two sorted arrays.
 
@@ -130,7 +134,11 @@ def intersect1d(
 
 
 def union1d(
-    a: np.ndarray | Array, b: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None
+    a: np.ndarray | Array | ProcedureArray,
+    b: np.ndarray | Array | ProcedureArray,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
 ) -> Any:
     """The distinct elements of two sorted arrays.
 
@@ -146,7 +154,11 @@ def union1d(
 
 
 def setdiff1d(
-    a: np.ndarray | Array, b: np.ndarray | Array, *, backend: str | None = None, device: int | Device | None = None
+    a: np.ndarray | Array | ProcedureArray,
+    b: np.ndarray | Array | ProcedureArray,
+    *,
+    backend: str | None = None,
+    device: int | Device | None = None,
 ) -> Any:
     """The distinct elements of a sorted array that another one has not.
 

@@ -19,7 +19,7 @@ from vyre.std._recorded import recorded
 from vyre.std._sorter import sorter
 
 if TYPE_CHECKING:
-    from vyre import Array, DataType, Device
+    from vyre import Array, DataType, Device, ProcedureArray
 
 __all__ = ["argsort", "sort", "sort_pairs"]
 
@@ -35,7 +35,7 @@ def unsigned(array: Any) -> tuple[Any, DataType]:
 
 
 def sort(
-    x: np.ndarray | Array,
+    x: np.ndarray | Array | ProcedureArray,
     descending: bool = False,
     *,
     backend: str | None = None,
@@ -67,7 +67,7 @@ def sort(
 
 
 def argsort(
-    x: np.ndarray | Array,
+    x: np.ndarray | Array | ProcedureArray,
     descending: bool = False,
     *,
     backend: str | None = None,
@@ -94,8 +94,8 @@ def argsort(
 
 
 def sort_pairs(
-    keys: np.ndarray | Array,
-    values: np.ndarray | Array,
+    keys: np.ndarray | Array | ProcedureArray,
+    values: np.ndarray | Array | ProcedureArray,
     descending: bool = False,
     *,
     backend: str | None = None,

@@ -57,7 +57,7 @@ SIZES = [
 BOTH = (True, False)
 
 
-def _call(name: str, *args: object) -> Expr:
+def _call(name: str, *args: Expr | int) -> Expr:
     return Expr.call(f"primitive.{name}", args)
 
 

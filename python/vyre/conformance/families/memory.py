@@ -317,7 +317,7 @@ def _indices() -> Iterator[Case]:
             )
         },
     )
-    k = Expr.var("k")
+    turn = Expr.var("k")
     yield case(
         "L1/memory/loop_indices",
         "A loop that runs past the end reads zeros and stores nothing there.",
@@ -329,11 +329,11 @@ def _indices() -> Iterator[Case]:
                 0,
                 100,
                 [
-                    Node.assign("sum", Expr.var("sum") + Expr.load("in", k)),
-                    Node.store("data", k, k + 1),
+                    Node.assign("sum", Expr.var("sum") + Expr.load("in", turn)),
+                    Node.store("data", turn, turn + 1),
                 ],
             ),
-            Node.loop("k", 0xFFFFFFF0, 0xFFFFFFFF, [Node.assign("sum", Expr.var("sum") + Expr.load("in", k) + 1)]),
+            Node.loop("k", 0xFFFFFFF0, 0xFFFFFFFF, [Node.assign("sum", Expr.var("sum") + Expr.load("in", turn) + 1)]),
             Node.store("out", 0, Expr.var("sum")),
         ),
         {"in": data, "data": u32([0] * LENGTH), "out": u32([0x55])},

@@ -40,11 +40,11 @@ def sha256() -> Case:
     """Messages in parts of at most three blocks: each dispatch goes on where the one before it stopped."""
     messages = _messages("sha256")
     part_bytes = 3 * BLOCK
-    inputs = {
+    inputs: dict[str, np.ndarray] = {
         "state": np.tile(INITIAL_STATE, len(messages)),
         "bits": np.array([8 * len(message) for message in messages], np.uint64),
     }
-    steps = []
+    steps: list[Step] = []
     part = 0
     while True:
         rows, packed, first = [], [], 0
@@ -250,7 +250,9 @@ def reduction() -> Case:
         ],
     )
     values = words("reduction", 10_000)
-    inputs, wanted, steps = {"data0": values}, {}, []
+    inputs = {"data0": values}
+    wanted: dict[str, np.ndarray] = {}
+    steps: list[Step] = []
     while len(values) > 1:
         blocks, level = groups(len(values)), len(steps)
         steps.append(Step(program, (blocks, 1, 1), {"data": f"data{level}", "sums": f"data{level + 1}"}))
@@ -321,7 +323,8 @@ def bitonic_sort() -> Case:
     )
     # Few bits, so that many are equal.
     values = words("bitonic sort", 512) >> np.uint32(20)
-    inputs, steps = {"data": values}, []
+    inputs = {"data": values}
+    steps: list[Step] = []
     width = 2
     while width <= len(values):
         distance = width // 2
@@ -367,7 +370,9 @@ def radix_sort() -> Case:
         ],
     )
     values = words("radix sort", count)
-    inputs, wanted, steps = {"front": values, "back": np.zeros(count, np.uint32)}, {}, []
+    inputs = {"front": values, "back": np.zeros(count, np.uint32)}
+    wanted: dict[str, np.ndarray] = {}
+    steps: list[Step] = []
     now = values
     for bit in range(8):
         source, goal = ("front", "back") if bit % 2 == 0 else ("back", "front")

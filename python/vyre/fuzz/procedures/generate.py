@@ -288,7 +288,8 @@ class _Maker:
         """How many elements a part has."""
         index, view, slice_ = part
         if slice_ is not None:
-            return slice_[1]
+            length: Size = slice_[1]
+            return length
         array = self.arrays[index]
         total: Size = literal(1)
         for axis in range(array.axes):
@@ -319,7 +320,8 @@ class _Maker:
             kinds += ["when"] * 2 + ["repeat"] * 3 + ["pingpong"] * 2
         if self.depth < _MOST_NESTED:
             kinds += ["invoke"] * 2
-        return getattr(self, f"make_{self.draw.choice(kinds)}")(depth)
+        made: list[Step] = getattr(self, f"make_{self.draw.choice(kinds)}")(depth)
+        return made
 
     def target(self, element: str | None = None) -> int:
         """An array to write, of any state."""
@@ -340,7 +342,7 @@ class _Maker:
         size = self.draw.choice((1, 32, 64))
         if self.draw.random() < 0.3:
             program = self.program(self.kernels.tiles(ta, element, size))
-            bound = (a, part, self.words(2))
+            bound: tuple[tuple[Any, ...], ...] = (a, part, self.words(2))
         else:
             program = self.program(self.kernels.map(ta, tb, element, size))
             bound = (a, b, part, self.words(2))
@@ -617,7 +619,7 @@ def generate(seed: int, *, steps: int = 12) -> ProcedureCase:
 
 
 def _call(draw: random.Random, spec: Spec, shapes: list[tuple[int, ...]] | None = None) -> Call:
-    arrays = []
+    arrays: list[tuple[tuple[int, ...], bytes]] = []
     for array in spec.arrays:
         if array.role not in ("input", "in_out"):
             continue

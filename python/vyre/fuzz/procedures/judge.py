@@ -75,7 +75,7 @@ def _run_steps(procedure: Procedure, call: Call, way: Way) -> list[bytes]:
 def runners(way: Way) -> list[tuple[str, Callable[[Procedure, Call], list[bytes]]]]:
     """How a way runs a procedure: with its switches; and as a user's call does, where it asks for all of them."""
     if way.in_python:
-        function = way.function()
+        function: Callable[..., Any] = way.function()  # it takes a procedure and a Call, and gives bytes
         return [("", lambda procedure, call: function(procedure, call, device=way.device, optimize=way.optimize))]
     found: list[tuple[str, Callable[[Procedure, Call], list[bytes]]]] = [
         ("", lambda procedure, call: _run_steps(procedure, call, way))

@@ -115,14 +115,16 @@ class _Frame:
         data = self.memory[array]
         width = BYTES[view or self.spec.arrays[array].element]
         if slice_ is None:
-            return data[: len(data) // width * width]
+            whole: np.ndarray = data[: len(data) // width * width]
+            return whole
         offset, length = map(self.size, slice_)
         assert (offset + length) * width <= len(data)
-        return data[offset * width : (offset + length) * width]
+        cut: np.ndarray = data[offset * width : (offset + length) * width]
+        return cut
 
     def shape_of(self, part: tuple[Any, ...]) -> tuple[int, ...]:
         array, view, slice_ = part
-        shape = self.shapes[array]
+        shape: tuple[int, ...] = self.shapes[array]
         if slice_ is not None:
             row = int(np.prod(shape[1:], dtype=np.int64))
             return (self.size(slice_[1]) // row if row else 0, *shape[1:])
@@ -171,7 +173,8 @@ class _Frame:
             if inner.arrays[array].role != "output"
         ]
         values = [self.size(number) for number in numbers]
-        outputs = _Frame(inner, *(zip(*given, strict=True) if given else ((), ())), values, self.random).run()
+        data_of_parts, shapes = zip(*given, strict=True) if given else ((), ())
+        outputs = _Frame(inner, data_of_parts, shapes, values, self.random).run()
         for part, data in zip(parts[len(given) :], outputs, strict=True):
             self.part(part)[:] = data
 

@@ -245,7 +245,7 @@ class ProcedureCase:
     spec: Spec
     calls: tuple[Call, ...]
     seed: int | None = None
-    _built: list[Any] = field(default_factory=list, compare=False, repr=False)
+    _built: list[Procedure] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def procedure(self) -> Procedure:
