@@ -56,10 +56,8 @@ def test_a_default_that_refuses_every_call_is_a_fault():
         check=False,
     )
     assert (done.returncode, done.stderr) == (1, "")
-    assert (
-        "\ncalls that name no backend fail, by VYRE_BACKEND and VYRE_DEVICE: environment variable `VYRE_BACKEND` must be "
-        "one of "
-    ) in done.stdout
+    said = "\ncalls that name no backend fail, by VYRE_BACKEND and VYRE_DEVICE: environment variable `VYRE_BACKEND`"
+    assert said in done.stdout
     assert json.loads(doctor("--json", VYRE_BACKEND="cpu"))["default"] == "right"
 
 
