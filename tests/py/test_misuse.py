@@ -114,7 +114,7 @@ def test_wrong_arguments_of_constructors(call, message):
         (
             lambda: vyre.run(Program(), {}, 1, backend=3),
             "argument `backend` of vyre.run must be a str, got 3 (int). "
-            'Fix: write "cpu", "vulkan", "reference" or None.',
+            'Fix: write "cpu", "vulkan", "cuda", "reference" or None.',
         ),
         (
             lambda: vyre.run(Program(), {}, {1, 2}),
