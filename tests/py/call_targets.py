@@ -32,6 +32,7 @@ LEFT_OUT = {
 NOT_METHODS = {
     "__class__",
     "__class_getitem__",
+    "__cuda_array_interface__",
     "__annotations__",
     "__delattr__",
     "__dict__",
@@ -44,6 +45,7 @@ NOT_METHODS = {
     "__module__",
     "__new__",
     "__setattr__",
+    "__signature__",
     "__sizeof__",
     "__slots__",
     "__subclasshook__",

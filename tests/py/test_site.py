@@ -19,7 +19,7 @@ from vyre._kernel.mistakes import RULES
 ROOT = Path(__file__).parents[2]
 PAGES = sorted((ROOT / "docs").rglob("*.md"))
 SLOW = {"scale-with-dask"}  # it starts a cluster
-ELSEWHERE = {"c", "py", "wgsl"}  # code for other libraries: it is shown, and does not run
+ELSEWHERE = {"c", "cpp", "py", "wgsl"}  # code for other libraries: it is shown, and does not run
 TOCTREE = re.compile(r"^```\{toctree\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
