@@ -53,6 +53,13 @@ TEST(Backends, prefer_a_real_gpu_then_cpu_then_software_vulkan_then_the_referenc
   EXPECT_EQ(order({&reference, &cpu, &vulkan}), (Names{"vulkan/2", "cpu/0", "vulkan/0", "reference/0"}));
 }
 
+TEST(Backends, take_the_first_route_to_a_gpu_that_several_can_use) {
+  FakeBackend vulkan("vulkan", {{"discrete gpu", true}});
+  FakeBackend cuda("cuda", {{"discrete gpu", true}});
+  FakeBackend cpu("cpu", {{"cpu", true}});
+  EXPECT_EQ(order({&vulkan, &cuda, &cpu}), (Names{"vulkan/0", "cuda/0", "cpu/0"}));
+}
+
 TEST(Backends, skip_what_does_not_work_here) {
   FakeBackend vulkan("vulkan", {}, {"no loader"});
   FakeBackend reference("reference", {{"cpu", true}});
@@ -63,7 +70,8 @@ TEST(Backends, are_found_by_name) {
   EXPECT_EQ(run::find_backend("reference")->name(), "reference");
   EXPECT_EQ(run::find_backend("vulkan")->name(), "vulkan");
   EXPECT_EQ(run::find_backend("cpu")->name(), "cpu");
-  EXPECT_EQ(run::find_backend("cuda"), nullptr);
+  EXPECT_EQ(run::find_backend("cuda")->name(), "cuda");
+  EXPECT_EQ(run::find_backend("metal"), nullptr);
 }
 
 }  // namespace
