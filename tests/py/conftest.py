@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 SEED = int(os.environ.get("VYRE_SEED", random.SystemRandom().randrange(2**32)))
 
 
-# Kernels that type checkers find wrong, and vyre too: nothing imports them.
-collect_ignore = ["typed_mistakes.py"]
+# Kernels that type checkers find wrong, and vyre too; and what runs where jax is, which is not here.
+collect_ignore = ["typed_mistakes.py", "jax_exchange.py"]
 # `make dist` sets it where it installs a wheel, and runs that file.
 if "VYRE_INSTALLED" not in os.environ:
     collect_ignore.append("test_installed.py")

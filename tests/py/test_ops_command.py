@@ -35,7 +35,7 @@ def test_a_call_has_its_parameters_with_types_and_defaults(capsys):
     x, descending, backend, device = row["parameters"]
     assert x == {
         "name": "x",
-        "type": "np.ndarray | Array",
+        "type": "np.ndarray | Array | ProcedureArray",
         "default": "",
         "by_name": False,
         "description": "an array of one axis, of integers of 8 to 64 bits but int64, with at most 2^32 - 1 elements.",
@@ -49,7 +49,7 @@ def test_a_call_and_an_operation_are_shown_in_full(capsys):
     out = listed(capsys, "vyre.std.gather", "primitive.math.gcd")
     assert out.startswith("primitive.math.gcd(")
     assert (
-        "vyre.std.gather(x: np.ndarray | Array, index: np.ndarray | Array, *, backend: str | None = None, "
-        "device: int | Device | None = None)\n"
+        "vyre.std.gather(x: np.ndarray | Array | ProcedureArray, index: np.ndarray | Array | ProcedureArray, *, "
+        "backend: str | None = None, device: int | Device | None = None)\n"
     ) in out
     assert out.endswith("  a step in the body of a procedure\n")

@@ -511,8 +511,10 @@ def test_command_line(tmp_path, capsys):
     assert "cannot be read: No such file or directory. Fix: " in capsys.readouterr().err
     assert main([*common, "--level", "L4", "--out", str(tmp_path / "none" / "cert.json")]) == 2
     assert "cannot be written: No such file or directory. Fix: " in capsys.readouterr().err
-    assert main(["conform", "--backend", "metal"]) == 2
-    assert "there is no backend 'metal'. Fix: name one of " in capsys.readouterr().err
+    assert main(["conform", "--backend", "metal"]) == 3
+    told = capsys.readouterr().err
+    assert "--backend must be one of " in told
+    assert "got 'metal'. Fix: write one of these; without it the best one here runs." in told
     assert main(["conform", "--backend", "reference", "--device", "7"]) == 2
     assert "backend 'reference' has no devices to choose from. Fix: leave the device out." in capsys.readouterr().err
     assert main(["conform", "--device", "99"]) in (1, 2)

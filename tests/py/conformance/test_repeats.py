@@ -229,11 +229,16 @@ def sealed(content: dict) -> str:
     return json.dumps({**body, "sha256": hashlib.sha256(text.encode()).hexdigest()})
 
 
+def words(page: str) -> str:
+    """The text of a page."""
+    return " ".join(re.sub("<[^>]*>", " ", page).split())
+
+
 def test_a_certificate_of_format_1_is_read():
     """A file that an earlier version wrote."""
     given = Certificate.load(GOLDEN / "certificate-1.json")
     assert (given.content["format"], given.runs, given.levels["L4"], given.passed) == (1, 1, "passed", True)
-    assert "each case was run once" in given.to_html()
+    assert "each case was run once" in words(given.to_html())
 
 
 def test_a_certificate_of_format_1_verifies():
@@ -246,7 +251,7 @@ def test_a_certificate_of_format_1_verifies():
     assert found.agrees, found.differences
     assert found.notes == ("made with 1 run of each case, verified with 3",)
     assert (found.again.content["format"], found.again.runs) == (2, 3)
-    assert "each case was run 3 times" in found.again.to_html()
+    assert "each case was run 3 times" in words(found.again.to_html())
     # Other bytes are still a difference when another version certified them.
     rows = [{**row, "output": "0" * 64} for row in content["cases"]]
     edited = Certificate.from_json(sealed({**given.content, "cases": rows}))
