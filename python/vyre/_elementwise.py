@@ -490,7 +490,13 @@ class _Methods:
         from vyre import _values
 
         where = "argument `value` of Array.fill"
-        given = _values.exact(value, self.dtype, where)
+        try:
+            given = _values.exact(value, self.dtype, where)
+        except MemoryError:  # numpy's, which would read a range of 2^60 numbers
+            raise ArgumentError(
+                f"{where} must be one value, got a {type(value).__name__} of more than the host has memory for. "
+                "Fix: write one integer."
+            ) from None
         if given.ndim:
             raise ArgumentError(
                 f"{where} must be one value, got values of shape {given.shape}. Fix: write a.write(values)."

@@ -34,7 +34,7 @@ PYTHONS_OWN = re.compile(
     r"|object is not callable|descriptor '.*' (for|requires)"
 )
 # numpy reads a sequence of the user's own class to its end, which it may not have; SECURITY.md says so.
-READ_BY_NUMPY = {"array", "Array.fill", "Array.write", "Array.__setitem__"}
+READ_BY_NUMPY = {"array", "Array.write", "Array.__setitem__"}
 # What vyre gives as results and nothing else makes: their constructors take what is right.
 RESULTS = {f"{name}{rest}" for name in ("Cost", "Debugging", "Trace") for rest in ("", ".__init__")}
 WRITES = {"CheckResult.save", "Profile.to_perfetto", "replay", "fuzz.Case.run"}
@@ -85,7 +85,7 @@ def judged(target: Target, error: BaseException) -> str:
         return ""
     if target.name.startswith("_core.") and not isinstance(error, SystemError):
         return ""  # a function that the package alone calls; its end or a hang would still be found
-    if target.name in RESULTS and isinstance(error, (*TOOLS, MemoryError)):
+    if target.name in RESULTS and isinstance(error, TOOLS):
         return ""
     if target.name.startswith("fuzz.") and isinstance(error, TOOLS):
         return ""

@@ -374,6 +374,7 @@ def array(dtype="uint32", values=(1, 2, 3), backend="cpu"):
         (lambda a: a.reshape(1.5), "argument `shape` of Array.reshape must be up to 32 counts, at most one of them -1, got (1.5,). Fix: write a.reshape(h, w), or a.reshape(-1)."),
         (lambda a: a.astype("float32"), "argument `dtype` of Array.astype must be uint32, int32, uint64, bool, uint8, int8, uint16 or int16, or a vyre.DataType, got float32. Fix: write a.numpy().astype(np.float32), for an array `a`: programs have no floats."),
         (lambda a: a.fill([1, 2, 3]), "argument `value` of Array.fill must be one value, got values of shape (3,). Fix: write a.write(values)."),
+        (lambda a: a.fill(range(2**60)), "argument `value` of Array.fill must be one value, got a range of more than the host has memory for. Fix: write one integer."),
         (lambda a: a.fill(-1), "argument `value` of Array.fill must be integers from 0 to 4294967295 for uint32, got -1. Fix: write np.asarray(x).astype(np.uint32) for the low 32 bits of each."),
         (lambda a: a.item(), "item() takes a vyre.Array of one element, got one of uint32 with shape (3,). Fix: write array[k], or array.numpy()."),
     ],

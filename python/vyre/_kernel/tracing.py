@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -154,7 +155,8 @@ class Trace:
         self, kernel: str, invocation: tuple[int, int, int], rows: list[Row], count: int, first: int, result: Any
     ) -> None:
         self.kernel, self.invocation, self.rows, self.count, self.result = kernel, invocation, rows, count, result
-        self.left_out = (first, count - len(rows)) if count > len(rows) else None
+        missing = operator.index(count) - len(rows)
+        self.left_out = (first, missing) if missing > 0 else None
 
     def _table(self) -> tuple[str, list[str], list[list[str] | str], list[str]]:
         rows = self.rows
