@@ -121,7 +121,7 @@ class Builder {
   std::uint64_t kept_bytes = 0;
 
  private:
-  // Marks arrays of words that are known, until their storage has a number.
+  // The index of an array of known words, until their storage is allocated and its index is known.
   static constexpr std::uint32_t kKnownWords = 1;
 
   std::shared_ptr<Storage> keep(std::uint64_t bytes) {

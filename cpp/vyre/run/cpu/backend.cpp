@@ -100,7 +100,7 @@ class Call {
                       make_machine);
       }
     }
-    // Each helper may be in a long batch.
+    // A helper may be in a long batch, so the caller goes on checking whether the call must end.
     std::unique_lock lock(mutex_);
     while (!done_.wait_for(lock, deadline_.slice(), [&] { return running_ == 0; })) look();
     lock.unlock();
