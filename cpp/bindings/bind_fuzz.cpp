@@ -184,7 +184,10 @@ class Progress {
   ~Progress() {
     if (words_ != nullptr) PyBuffer_Release(&view_);
   }
-  void seed(std::uint64_t now) { set(0, now); }
+  void seed(std::uint64_t now) {
+    set(1, 0);  // no run yet: a crash while the program is made is that of none
+    set(0, now);
+  }
   void run(std::size_t now) { set(1, now + 1); }
 
  private:

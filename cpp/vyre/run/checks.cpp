@@ -114,15 +114,16 @@ Extent extent_of(const BufferView& view) { return host_extent(view.bytes.data(),
 Extent extent_of(const StorageView& view) { return {view.storage->id(), view.offset, view.bytes}; }
 // Each slot and each kept storage is an address space of its own.
 Extent extent_of(const RecordedArray& array) {
-  return {std::uint64_t{array.index} * 3 + static_cast<std::uint64_t>(array.in), array.offset, array.bytes};
+  return {array.index * RecordedArray::kPlaces + static_cast<std::uint64_t>(array.in), array.offset, array.bytes};
 }
 
 template <class View>
 void check_views(const validate::ValidProgram& program, std::span<const View> views, Grid grid) {
   const std::vector<BufferId>& bound = program.bound();
   if (views.size() != bound.size()) {
-    throw BindingError(fmt::format("the program has {} buffers to bind, got {}. Fix: give one array for each buffer that is not Workgroup.",
-                                   bound.size(), views.size()));
+    throw BindingError(fmt::format(
+        "the program has {} buffers to bind, got {}. Fix: give one array for each buffer that is neither Workgroup nor Private.",
+        bound.size(), views.size()));
   }
   for (std::size_t slot = 0; slot < bound.size(); ++slot) {
     check_buffer(program.program().buffers()[bound[slot].index], bytes_of(views[slot]), views[slot].length);
