@@ -69,14 +69,13 @@ def test_every_command_is_tried():
 
 JSON = {
     *("explain", "check", "devices", "backends", "doctor", "repeat", "replay", "hash", "scan", "run", "ops"),
-    *("bench", "docs"),
+    *("bench", "docs", "fuzz"),
 }
 NO_JSON = {
     "lower": "prints code",
     "reference": "is a page",
     "completion": "is a script",
     "conform": "writes its certificate, which is JSON, with --out",
-    "fuzz": "writes a row of JSON a program with --log",
 }
 
 
