@@ -66,10 +66,17 @@ def speaks_cuda(value: Any) -> bool:
     kind = type(value)
     if issubclass(kind, (np.ndarray, np.generic, _core.Array)):
         return False
-    # torch's tensors on the host raise AttributeError.
-    if getattr(value, "__cuda_array_interface__", None) is not None:
+    if _interface_of(value) is not None:
         return True
     return _lies_on_cuda(value) and "cuda" in _core._available()
+
+
+def _interface_of(value: Any) -> Mapping[str, Any] | None:
+    """What the CUDA array interface says of an array; nothing of one on the host, where torch raises AttributeError."""
+    if not hasattr(type(value), "__cuda_array_interface__"):
+        return None
+    described: Mapping[str, Any] | None = getattr(value, "__cuda_array_interface__", None)
+    return described
 
 
 def _lies_on_cuda(value: Any) -> bool:
@@ -84,7 +91,7 @@ def _lies_on_cuda(value: Any) -> bool:
 
 def _described(value: Any, where: str, error: type[Exception]) -> tuple[Mapping[str, Any], object]:
     """What an array says of itself, in the words of the CUDA array interface, and what keeps its memory."""
-    described: Mapping[str, Any] | None = getattr(value, "__cuda_array_interface__", None)
+    described = _interface_of(value)
     if described is not None:
         return described, value
     try:

@@ -189,7 +189,8 @@ def trial(backend: str) -> str:
 def _tried_apart(backend: str) -> str:
     """The same on a thread of its own, because the calling thread may be recording a graph."""
     said: list[str] = []
-    thread = threading.Thread(target=lambda: said.append(trial(backend)), name="vyre-trial")
+    # A profile that is open has what the user's calls do, and this is none of them.
+    thread = threading.Thread(target=lambda: _core._unprofiled(lambda: said.append(trial(backend))), name="vyre-trial")
     thread.start()
     thread.join()
     return said[0] if said else "its thread ended early."

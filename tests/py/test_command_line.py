@@ -40,6 +40,7 @@ EVERY = {
     "conform": ("conform", "--backend", "reference", "--level", "L4"),
     "bench": ("bench", "SAVED", "--backend", "cpu", "--seconds", "0"),
     "repeat": ("repeat", "SAVED", "--backend", "reference", "--times", "2"),
+    "bisect": ("bisect", "SAVED", "--backend", "cpu"),
     "fuzz": ("fuzz", "--backend", "cpu", "--count", "2", "--jobs", "1", "--statements", "10"),
     "replay": ("replay", "SAVED"),
     "hash": ("hash", __file__, "--alg", "crc32", "--backend", "cpu"),
@@ -69,7 +70,7 @@ def test_every_command_is_tried():
 
 JSON = {
     *("explain", "check", "devices", "backends", "doctor", "repeat", "replay", "hash", "scan", "run", "ops"),
-    *("bench", "docs", "fuzz"),
+    *("bench", "docs", "fuzz", "bisect"),
 }
 NO_JSON = {
     "lower": "prints code",

@@ -47,7 +47,15 @@ def add_one(a: vyre.In[vyre.u32], out: vyre.Out[vyre.u32]):
         out[i] = a[i] + 1
 
 
+class Anything:
+    """It has every attribute that it is asked for, as a mock has."""
+
+    def __getattr__(self, name):
+        return {"shape": (4,)}
+
+
 def test_an_array_is_asked_and_not_its_class():
+    assert not speaks_cuda(Anything())
     assert speaks_cuda(Foreign())
     for other in (OnHost(), np.zeros(3), np.uint32(3), vyre.array([1], vyre.u32, backend="cpu"), [1], 3, "x", None):
         assert not speaks_cuda(other), other

@@ -206,6 +206,16 @@ def test_a_graph_that_is_recorded_does_not_record_the_first_program(monkeypatch)
     assert x.numpy().tolist() == [1, 2, 3, 4]
 
 
+def test_a_profile_does_not_have_the_first_program():
+    found = []
+    for first in (_routes.trial, _routes._tried_apart):
+        with vyre.profile() as prof:
+            assert first("cpu") == ""
+        found.append(len(prof.events))
+    assert found[0] > 0
+    assert found[1] == 0
+
+
 SILENT = """
 import sys
 import vyre

@@ -196,3 +196,49 @@ def test_a_certificate_of_a_procedure_verifies_on_every_place(tmp_path):
         given = conformance.certify_procedure(both_steps, inputs, **one)
         assert given.passed
         assert conformance.verify_procedure(given, both_steps, **other).agrees
+
+
+# The command.
+
+
+@pytest.fixture
+def files(tmp_path):
+    """A program and its inputs."""
+    program, inputs = tmp_path / "program.txt", tmp_path / "inputs.npz"
+    program.write_text(PROGRAM.to_text(), encoding="utf-8")
+    np.savez(inputs, x=INPUTS["x"], out=8)
+    return [str(program), str(inputs), "--workgroups", "2"]
+
+
+def option(place):
+    return ":".join(map(str, place.values()))
+
+
+@both
+def test_the_command_bisects_between_two_places(one, other, files, wrong_at, capsys):
+    asked = ["bisect", *files, "--backend", option(one), "--against", option(other)]
+    assert main(asked) == 0
+    assert capsys.readouterr().out == f"{option(one)} and {option(other)} give the same bytes.\n"
+    wrong_at(other)
+    assert main(asked) == 1
+    said = capsys.readouterr().out
+    assert re.search(r"^  expression +popcount\(a\)$", said, re.MULTILINE)
+    assert main([*asked, "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["command"], found["ok"], found["difference"]) == ("bisect", False, said.rstrip("\n"))
+
+
+def test_the_command_compares_with_the_reference_and_says_what_is_wrong_with_a_request(files, capsys):
+    assert main(["bisect", *files, "--backend", "cpu"]) == 0
+    assert capsys.readouterr().out == "cpu and reference give the same bytes.\n"
+    for more, status, said in (
+        (["--against", "vulkn"], 3, "error: --against must be one of "),
+        (["--against", "vulkan:77"], 3, "error: there is no device 77: backend vulkan has "),
+        (["--backend", "cpu:1"], 3, "error: there is no device 1: backend cpu has none. Fix: write --backend cpu.\n"),
+        (["--against", "cpu:1"], 3, "error: there is no device 1: backend cpu has none. Fix: write --against cpu.\n"),
+        (["--timeout", "-1"], 2, "error: --timeout must be seconds above 0, got -1. "),
+    ):
+        assert main(["bisect", *files, *more]) == status
+        assert capsys.readouterr().err.startswith(said)
+    assert main(["bisect", files[0], *files[2:]]) == 2
+    assert capsys.readouterr().err.startswith("error: buffer `x` has no array. Fix: add it to inputs.npz: np.savez(")

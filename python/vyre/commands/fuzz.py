@@ -18,6 +18,7 @@ import vyre
 from vyre._files import read_at_most, write_atomically
 from vyre.commands import _listing
 from vyre.commands._listing import add_forms, print_json
+from vyre.commands._place import split_place
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -217,7 +218,7 @@ def _ways(chosen: argparse.Namespace) -> tuple[list[str], list[Way]]:
     backends = chosen.backend or [vyre.backends()[0]]
     ways = []
     for given in dict.fromkeys(backends):
-        backend, device = _place(given)
+        backend, device = split_place(given)
         if device is not None and chosen.device is not None:
             raise vyre.ArgumentError(
                 f"--backend {given} names a device, and so does --device. Fix: leave --device out."
@@ -233,12 +234,6 @@ def _ways(chosen: argparse.Namespace) -> tuple[list[str], list[Way]]:
     return backends, ways
 
 
-def _place(given: str) -> tuple[str, int | None]:
-    """The backend and the device of an option such as vulkan:1; another name after the colon is a function's."""
-    backend, _, number = given.rpartition(":")
-    return (backend, _count(number)) if backend and re.fullmatch(r"[0-9]{1,4}", number) else (given, None)
-
-
 def _against(chosen: argparse.Namespace, ways: Sequence[Way]) -> Way | None:
     """What the ways are compared with; None for the reference."""
     from vyre import fuzz
@@ -249,7 +244,7 @@ def _against(chosen: argparse.Namespace, ways: Sequence[Way]) -> Way | None:
         raise vyre.ArgumentError(
             "--against has no place with --procedures, which are compared with a model. Fix: leave it out."
         )
-    against = fuzz.way_against(*_place(chosen.against))
+    against = fuzz.way_against(*split_place(chosen.against))
     if against in ways:
         raise vyre.ArgumentError(
             f"--against {chosen.against} names what --backend names. Fix: name another backend, or another device."
