@@ -93,8 +93,8 @@ def check_backend(backend: object, where: str, otherwise: str) -> None:
 
     Raises: ArgumentError.
     """
-    known = [*_core._available(), *_core._unavailable()]
-    if not isinstance(backend, str) or backend not in known:
+    if not isinstance(backend, str) or backend not in (*_core._available(), *_core._unavailable()):
+        known = [*backends(), *_core._unavailable()]
         none = " or None" if otherwise.startswith("None ") else ""
         raise ArgumentError(
             f"{where} must be one of {', '.join(known)}{none}, got {shown(backend)}. "

@@ -67,7 +67,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="what to compare; may be given several times; otherwise the best here",
     )
     parser.add_argument(
-        "--device", type=_count, metavar="D", help="a number of `vyre devices`; otherwise the backend's default"
+        "--device", type=_count, metavar="D", help="one of the backend's, counted as below; otherwise its default"
     )
     parser.add_argument(
         "--against",
