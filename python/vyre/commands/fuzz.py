@@ -42,9 +42,10 @@ backends:
   vulkan:1         device 1 of a backend, counted as vyre.devices("vulkan") lists them
 
 --against BACKEND compares with another backend, or another device of the same, as its calls run; the reference runs
-nothing. That is many times as fast, and leaves out what the reference alone sees: two sides that are wrong in the same
-way agree, a difference does not say which side is wrong, and the log's hashes of outputs are those of that backend.
-Of what differs, reducing asks the reference whether it has a race.
+nothing. That leaves out what the reference alone sees: two sides that are wrong in the same way agree, a difference
+does not say which side is wrong, and the log's hashes of outputs are those of that backend. A program then takes what
+the other side takes; the reference takes half a millisecond. Of what differs, reducing asks the reference whether it
+has a race.
 
 A program counts as refused when a backend says that it cannot run it (a limit of the device, a driver that was found
 not to keep its word); that is never agreement. The exit status is 0 when no program was wrong, 1 when one was, 2 for a
