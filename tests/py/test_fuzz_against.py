@@ -183,6 +183,21 @@ def test_what_the_other_side_refuses_is_compared_with_nothing():
     assert {row.way for row in refused} == {str(against)}
 
 
+def test_a_device_that_cannot_run_a_program_refuses_it_on_either_side():
+    most = "maxComputeWorkGroupInvocations"
+    device = next((each for each in DEVICES if each.limits[most] < 1024), None)
+    if device is None:
+        pytest.skip("every device here runs the largest workgroup")
+    size = 2 * device.limits[most]
+    text = f"vyre 1\nworkgroup_size {size} 1 1\nbuffer out: read_write u32 binding 0\n\nout[gid.x] = gid.x\n"
+    case = fuzz.Case(vyre.parse(text), (("out", bytes(4 * size), True),), (1, 1, 1))
+    small, cpu = fuzz.Way(device.backend, device.index), fuzz.Way("cpu")
+    for ways, against, index in (([cpu], small, None), ([small], cpu, 0)):
+        judgement = fuzz.judge(case, ways, against=against)
+        assert (judgement.kind, judgement.way, judgement.index) == ("refused", str(small), index)
+        assert str(size) in judgement.message
+
+
 def test_wrong_requests_say_what_to_write(capsys):
     def refused(*arguments):
         assert run(*arguments) == 2
