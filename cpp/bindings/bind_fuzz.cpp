@@ -165,12 +165,12 @@ py::object generate(std::uint64_t seed, std::uint32_t statements, std::uint32_t 
 }
 
 // The progress of a sweep, for a watcher in another process: the seed, and how many runs of it were begun. Both words change
-// before a run begins, so that what they say when a driver takes the process down is what it died of.
+// before a run begins, so that if a driver ends the process, they still name the run that did it.
 class Progress {
  public:
   explicit Progress(const py::object& buffer) {
     if (buffer.is_none()) return;
-    // Contiguous, writable, and of integers: an array of objects has buffers too, and its bytes are pointers.
+    // Only integers are accepted: an array of objects has a buffer too, but its bytes are pointers.
     const bool got = PyObject_GetBuffer(buffer.ptr(), &view_, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE | PyBUF_FORMAT) == 0;
     PyErr_Clear();
     const std::string_view format = got && view_.format != nullptr ? view_.format : "B";
@@ -187,7 +187,10 @@ class Progress {
   ~Progress() {
     if (words_ != nullptr) PyBuffer_Release(&view_);
   }
-  void seed(std::uint64_t now) { set(0, now); }
+  void seed(std::uint64_t now) {
+    set(1, 0);  // no run yet: a crash while the program is made is that of none
+    set(0, now);
+  }
   void run(std::size_t now) { set(1, now + 1); }
 
  private:
@@ -206,7 +209,7 @@ std::vector<fuzz::Way> ways_for(std::uint64_t seed, std::vector<fuzz::Way> ways)
   return ways;
 }
 
-// Seeds from `first` on, until `count` are done or `seconds` are over, but one at least: (hash of the program, judgement ...) of each.
+// Judges the seeds from `first` on until `count` are done or `seconds` are over, at least one. Returns (hash, judgement ...) of each.
 py::list sweep(std::uint64_t first, std::uint64_t count, double seconds, const std::vector<PyWay>& given, std::uint32_t statements,
                std::uint32_t work, bool clean, bool independent, std::uint32_t rewrites, const py::object& progress_object,
                const std::optional<PyWay>& other) {
@@ -239,8 +242,8 @@ py::list sweep(std::uint64_t first, std::uint64_t count, double seconds, const s
   return result;
 }
 
-// The same with checked execution, whose findings must be what was planted and nothing else: (hash of the program, what is wrong with
-// them, or nothing) of each. Orders take turns.
+// Like sweep(), with checked execution, which must find exactly what was planted. Returns (hash of the program, what is wrong with the
+// findings, or "") of each seed. The schedule alternates between the three orders.
 py::list sweep_checked(std::uint64_t first, std::uint64_t count, double seconds, std::uint32_t statements, std::uint32_t work, bool clean,
                        const std::optional<std::string>& plant, const py::object& progress_object) {
   struct Row {
@@ -295,7 +298,7 @@ py::tuple reduce(const PyCase& given, const py::function& still_fails, std::uint
   return py::make_tuple(from_case(reduced.smallest), reduced.tries);
 }
 
-// None where the program has no place for it; `how` is a name, or a number of rewrites of any kind.
+// `how` names a rewrite, or is a number of rewrites of any kind. Returns None if the rewrite applies nowhere in the program.
 py::object rewrite(const PyCase& given, const std::variant<std::uint32_t, std::string>& how, std::uint64_t seed) {
   const fuzz::Case that = to_case(given);
   const ir::OpTable ops = run::registered_ops();
