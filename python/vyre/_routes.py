@@ -94,15 +94,13 @@ def choose(
     # What stands behind the processor is no GPU.
     routes = [name for name in backends[: list(backends).index("cpu")] if name in ("cuda", "vulkan")]
     if not routes:
-        reasons = " ".join(_none(name, unavailable, devices) for name in ("vulkan", "cuda"))
-        return Choice(backends[0], f"no route to a GPU works here. {reasons}".rstrip("."))
+        reasons = "; ".join(_none(name, unavailable, devices) for name in ("vulkan", "cuda"))
+        return Choice(backends[0], f"no route to a GPU works here ({reasons})")
     if "cuda" not in routes:
         gpu = _named(devices, "vulkan")
-        if "nvidia" not in gpu.lower():
+        if not _is_nvidias(devices):
             return Choice("vulkan", f"{gpu} has no other route: CUDA is for NVIDIA's")
-        return Choice(
-            "vulkan", f"it is the route to {gpu} that works. {_none('cuda', unavailable, devices)}".rstrip(".")
-        )
+        return Choice("vulkan", f"it is the route to {gpu} that works ({_none('cuda', unavailable, devices)})")
     if "vulkan" in routes and not _shared(devices):
         return Choice("vulkan", f"it is the route to {_named(devices, 'vulkan')}, which CUDA does not reach")
     gpu = _named(devices, "cuda")
@@ -114,9 +112,9 @@ def choose(
         if len(routes) > 1:
             return Choice(preferred, f"both routes reach {gpu}, and {_lead(preferred)}")
         other = _none("vulkan", unavailable, devices)
-        return Choice("cuda", f"it is the route to {gpu} that works, and needs no Vulkan driver. {other}".rstrip("."))
+        return Choice("cuda", f"it is the route to {gpu} that works, and needs no Vulkan driver ({other})")
     rest = [name for name in backends if name != preferred]
-    return Choice(rest[0], f"{_title(preferred)} reaches {gpu}, but its first program failed: {wrong}".rstrip("."))
+    return Choice(rest[0], f"{_title(preferred)} reaches {gpu}, but its first program failed ({_problem(wrong)})")
 
 
 def _lead(route: str) -> str:
@@ -140,6 +138,13 @@ def _named(devices: Sequence[Mapping[str, Any]], backend: str) -> str:
     return str(next((row["name"] for row in gpus if row["default"]), gpus[0]["name"] if gpus else "a GPU"))
 
 
+def _is_nvidias(devices: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether the GPU that Vulkan takes is NVIDIA's. Older drivers leave the maker out of its name."""
+    name = _named(devices, "vulkan")
+    said = [f"{row['name']} {row['driver']}" for row in devices if row["backend"] == "vulkan" and row["name"] == name]
+    return any("nvidia" in text.lower() for text in said)
+
+
 def _shared(devices: Sequence[Mapping[str, Any]]) -> bool:
     """Whether CUDA reaches the GPU that Vulkan takes. Older drivers leave the maker out of Vulkan's name."""
     by_vulkan = _named(devices, "vulkan").lower().removeprefix("nvidia ")
@@ -151,12 +156,17 @@ def _shared(devices: Sequence[Mapping[str, Any]]) -> bool:
 
 
 def _none(backend: str, unavailable: Mapping[str, Sequence[str]], devices: Sequence[Mapping[str, Any]]) -> str:
-    """Why a backend reaches no GPU."""
+    """Why a backend reaches no GPU, without the Fix, which stands with the backend's own reasons."""
     reasons = list(unavailable.get(backend, ()))
     if not reasons:
         own = [row for row in devices if row["backend"] == backend]
-        reasons = [reason for row in own for reason in row["reasons"]] or ["Its only devices are software."]
-    return f"{_title(backend)}: {' '.join(reasons)}"
+        reasons = [reason for row in own for reason in row["reasons"]] or ["its only devices are software"]
+    return f"{_title(backend)}: {'; '.join(map(_problem, reasons))}"
+
+
+def _problem(message: str) -> str:
+    """A message without its Fix."""
+    return message.partition(". Fix: ")[0].rstrip(".")
 
 
 _NUMBERS = range(1, 1025)
