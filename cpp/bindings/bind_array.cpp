@@ -323,6 +323,15 @@ py::object dlpack(const PyArray& self, const py::args& args, const py::kwargs& k
   return values.attr("__dlpack__")(**kwargs);
 }
 
+// DLPack's kind and number of the device whose memory others may have: a CUDA device's own, which vyre/_cuda.py gives; the host's
+// otherwise.
+py::tuple dlpack_device(const PyArray& self) {
+  constexpr int kHost = 1, kCuda = 2;
+  const bool as_is = self.element->bytes == self.element->resident;
+  const bool shared = self.backend->name() == "cuda" && as_is;
+  return py::make_tuple(shared ? kCuda : kHost, shared ? self.device : std::size_t{0});
+}
+
 void bind_properties(py::class_<PyArray>& array) {
   array.def_property_readonly(
       "shape", [](const PyArray& self) { return py::tuple(py::cast(self.shape)); }, "Elements along each axis, a tuple.");
@@ -376,7 +385,7 @@ array([[0, 0],
 
 With ``copy=False`` it is the memory itself where the host reaches it, as DLPack gives it.)");
   array.def("__dlpack__", dlpack);
-  array.def("__dlpack_device__", [](const PyArray&) { return py::make_tuple(1, 0); });
+  array.def("__dlpack_device__", dlpack_device);
   array.def(
       "wait",
       [](const PyArray& self, py::handle timeout) {

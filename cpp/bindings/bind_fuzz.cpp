@@ -122,6 +122,9 @@ std::vector<fuzz::Way> to_ways(const std::vector<PyWay>& given) {
   return result;
 }
 
+// The way that others are compared with: the reference where none is given.
+fuzz::Way to_against(const std::optional<PyWay>& given) { return given ? to_ways({*given}).front() : fuzz::plain_reference(); }
+
 std::string_view kind_name(fuzz::Judgement::Kind kind) {
   switch (kind) {
     case fuzz::Judgement::Kind::Agrees:
@@ -208,12 +211,14 @@ std::vector<fuzz::Way> ways_for(std::uint64_t seed, std::vector<fuzz::Way> ways)
 
 // Judges the seeds from `first` on until `count` are done or `seconds` are over, at least one. Returns (hash, judgement ...) of each.
 py::list sweep(std::uint64_t first, std::uint64_t count, double seconds, const std::vector<PyWay>& given, std::uint32_t statements,
-               std::uint32_t work, bool clean, bool independent, std::uint32_t rewrites, const py::object& progress_object) {
+               std::uint32_t work, bool clean, bool independent, std::uint32_t rewrites, const py::object& progress_object,
+               const std::optional<PyWay>& other) {
   struct Row {
     std::uint64_t hash;
     fuzz::Judgement judgement;
   };
   const std::vector<fuzz::Way> ways = to_ways(given);
+  const fuzz::Way against = to_against(other);
   const fuzz::Options options = to_options(statements, work, clean, independent, std::nullopt);
   Progress progress(progress_object);
   std::vector<Row> rows;
@@ -226,8 +231,9 @@ py::list sweep(std::uint64_t first, std::uint64_t count, double seconds, const s
       progress.seed(seed);
       const fuzz::Case that = fuzz::generate(seed, options);
       const fuzz::Case tried = rewrites == 0 ? that : fuzz::rewrite(that, rewrites, seed, ops);
-      rows.push_back(
-          {that.program.hash(), fuzz::judge(that, tried, ways_for(seed, ways), ops, [&](std::size_t run) { progress.run(run); })});
+      rows.push_back({that.program.hash(), fuzz::judge(
+                                               that, tried, ways_for(seed, ways), ops, [&](std::size_t run) { progress.run(run); },
+                                               fuzz::kPatience, ways_for(seed, {against}).front())});
       if (std::chrono::steady_clock::now() >= end) break;
     }
   }
@@ -268,18 +274,19 @@ py::list sweep_checked(std::uint64_t first, std::uint64_t count, double seconds,
 }
 
 py::tuple judge(const PyCase& defined, const std::optional<PyCase>& tried, const std::vector<PyWay>& given, double patience,
-                const py::object& progress_object) {
+                const py::object& progress_object, const std::optional<PyWay>& other) {
   const fuzz::Case first = to_case(defined);
   std::optional<fuzz::Case> second;
   if (tried) second = to_case(*tried);
   const std::vector<fuzz::Way> ways = to_ways(given);
+  const fuzz::Way against = to_against(other);
   Progress progress(progress_object);
   fuzz::Judgement judgement;
   {
     const WithoutGil unlocked;
     judgement = fuzz::judge(
-        first, second ? *second : first, ways, run::registered_ops(), [&](std::size_t run) { progress.run(run); },
-        fuzz::Patience(patience));
+        first, second ? *second : first, ways, run::registered_ops(), [&](std::size_t run) { progress.run(run); }, fuzz::Patience(patience),
+        against);
   }
   return from_judgement(judgement);
 }
@@ -333,11 +340,12 @@ void bind_fuzz(py::module_& m) {
   m.def("_fuzz_generate", generate, py::arg("seed"), py::arg("statements"), py::arg("work"), py::arg("clean"), py::arg("independent"),
         py::arg("plant"));
   m.def("_fuzz_sweep", sweep, py::arg("first"), py::arg("count"), py::arg("seconds"), py::arg("ways"), py::arg("statements"),
-        py::arg("work"), py::arg("clean"), py::arg("independent"), py::arg("rewrites"), py::arg("progress") = py::none());
+        py::arg("work"), py::arg("clean"), py::arg("independent"), py::arg("rewrites"), py::arg("progress") = py::none(),
+        py::arg("against") = py::none());
   m.def("_fuzz_sweep_checked", sweep_checked, py::arg("first"), py::arg("count"), py::arg("seconds"), py::arg("statements"),
         py::arg("work"), py::arg("clean"), py::arg("plant"), py::arg("progress") = py::none());
   m.def("_fuzz_judge", judge, py::arg("defined"), py::arg("tried"), py::arg("ways"), py::arg("patience") = fuzz::kPatience.count(),
-        py::arg("progress") = py::none());
+        py::arg("progress") = py::none(), py::arg("against") = py::none());
   m.def("_fuzz_reduce", reduce, py::arg("case"), py::arg("still_fails"), py::arg("tries"));
   py::list rewrites;
   for (const fuzz::RewriteInfo& row : fuzz::kRewrites)

@@ -547,6 +547,12 @@ def _converted(array: Array, name: str) -> Array:
 
 def _as_dlpack(array: Array, *args: Any, **kwargs: Any) -> Any:
     """What ``from_dlpack(array)`` gets. A copy is logged, because nothing else shows it."""
+    if array.backend == "cuda" and not args and kwargs.keys() <= _DLPACK_ARGUMENTS:
+        from vyre._cuda import exported
+
+        capsule = exported(array, kwargs)
+        if capsule is not None:
+            return capsule
     made = _dlpack_protocol(array, *args, **kwargs)
     if "logging" in sys.modules and (kwargs.get("copy") or array.backend not in _HOSTS or array.dtype.name == "bool"):
         from vyre import _log
@@ -556,6 +562,7 @@ def _as_dlpack(array: Array, *args: Any, **kwargs: Any) -> Any:
 
 
 _dlpack_protocol = Array.__dlpack__
+_DLPACK_ARGUMENTS = {"stream", "max_version", "dl_device", "copy"}
 # The backends whose arrays lie in the host's memory.
 _HOSTS = ("cpu", "reference")
 

@@ -10,7 +10,7 @@ import numpy as np
 from vyre import _core, _values
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
-from vyre._cuda import Taken, speaks_cuda, take
+from vyre._cuda import Taken, give_all_back, speaks_cuda, take
 from vyre._default import place
 from vyre._dlpack import from_dlpack, speaks_dlpack
 from vyre._dtype_names import dtype_name
@@ -96,9 +96,12 @@ def call(
         except DispatchTimeoutError as error:
             raise (error if was_given else with_tail(kernel, traced, shapes, grid, workgroups, error)) from None
     else:
-        result = run_resident(kernel, traced, given, shapes, words, workgroups, options, resident)
-        for _, taken in theirs:
-            taken.give_back()
+        try:
+            result = run_resident(kernel, traced, given, shapes, words, workgroups, options, resident)
+        except BaseException:
+            give_all_back(theirs, failed=True)
+            raise
+        give_all_back(theirs)
     return _given_back(result, foreign) if foreign else result
 
 
