@@ -81,7 +81,8 @@ def to_html(
     """
     named = _inputs.named(inputs, _OWNER)
     if isinstance(kernel, Specialized):
-        kernel, named = kernel._kernel, _with_constants(kernel, named)
+        named = _with_constants(kernel, named)
+        kernel = kernel._kernel
     program, arguments, counts = _call(kernel, named, workgroups, grid)
     groups = _core._grid(counts, _OWNER)
     # A run of no workgroups gives the written buffers as they begin, and refuses inputs that do not fit.
@@ -116,8 +117,8 @@ def _with_constants(specialized: Specialized, inputs: dict[str, Any]) -> dict[st
     for name in specialized._constants:
         if name in inputs:
             raise ArgumentError(
-                f"input `{name}` of {_OWNER} has its value from specialize({name}={shown(specialized._constants[name])})"
-                f". Fix: leave `{name}` out."
+                f"input `{name}` of {_OWNER} has its value from "
+                f"specialize({name}={shown(specialized._constants[name])}). Fix: leave `{name}` out."
             )
     return {**inputs, **specialized._constants}
 
