@@ -132,6 +132,6 @@ def run_page(page: str, text: str, folder: Path, printed_is_shown: bool = False)
 
 if __name__ == "__main__":
     for given in map(Path, sys.argv[1:]):
-        # The reader of a page of the site sees all that its blocks print; README and the package's pages leave some out.
-        is_of_site = "docs" in given.parts and "vyre" not in given.parts[-3:]
-        print(given, run_page(given.name, given.read_text(encoding="utf-8"), Path.cwd(), is_of_site))
+        # README leaves out what some of its blocks print.
+        is_shown = given.name != "README.md"
+        print(given, run_page(given.name, given.read_text(encoding="utf-8"), Path.cwd(), is_shown))
