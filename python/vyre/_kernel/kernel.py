@@ -119,7 +119,7 @@ class Kernel:
         (256, 1, 1)
         """
         call_text = f"specialize({', '.join(f'{each.name}=...' for each in self._constants)})"
-        return Specialized(self.__name__, self._traced(self._chosen(constants, call_text)))
+        return Specialized(self, self._chosen(constants, call_text))
 
     def _chosen(self, constants: dict[str, Any], call_text: str) -> dict[str, Any]:
         """The values of all constants; ``call_text`` is how messages write what the caller writes.
@@ -364,9 +364,10 @@ class Specialized:
         text: its text.
     """
 
-    def __init__(self, name: str, traced: Traced) -> None:
-        self.program: Program = traced.program
-        self._name, self._traced = name, traced
+    def __init__(self, kernel: Kernel, constants: dict[str, Any]) -> None:
+        self._kernel, self._constants = kernel, constants
+        self._name, self._traced = kernel.__name__, kernel._traced(constants)
+        self.program: Program = self._traced.program
 
     def explain(
         self,

@@ -13,6 +13,7 @@ import numpy as np
 import vyre
 from vyre import _values
 from vyre._calls import explain_calls
+from vyre._dlpack import numpy_of
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._host import bytes_of, elements, place_of, refuse_in_body
 
@@ -84,8 +85,9 @@ class Messages:
             data = octets(data, f"argument `data` of {function}")
             size = len(data)
         _check_total(size, f"argument `data` of {function}", "make several Messages, each of a part of the data")
-        given = offsets.numpy() if isinstance(offsets, vyre.Array) else offsets
-        bounds = _bounds(given, size, f"argument `offsets` of {function}")
+        where = f"argument `offsets` of {function}"
+        given = offsets.numpy() if isinstance(offsets, vyre.Array) else numpy_of(offsets, where, BindingError)
+        bounds = _bounds(given, size, where)
         words = _resident_words(data) if resident else _words(data, backend, device)
         self._set(words, bounds[:-1], np.diff(bounds))
 
