@@ -236,6 +236,23 @@ TEST_F(CudaRecordingTest, is_a_step_of_a_sequence_with_words_of_its_own) {
   EXPECT_EQ(second.out(), expected(second.a, 4));
 }
 
+TEST_F(CudaRecordingTest, leaves_nothing_behind_when_it_is_destroyed_while_the_device_works_on_its_graphs) {
+  {
+    auto recording = recorded();
+    Resident arrays(cuda_, kWords);
+    const std::array<StorageView, 2> slots = {arrays.views[0], arrays.views[2]};
+    const std::uint32_t factor = 3;
+    driver_.hold();
+    for (int turn = 0; turn < 3; ++turn) recording->submit(slots, std::as_bytes(std::span(&factor, 1)), {});
+    recording.reset();
+    driver_.release();
+    EXPECT_EQ(arrays.out(), expected(arrays.a, factor));
+  }
+  EXPECT_EQ(driver_.calls("cuGraphLaunch"), 2);
+  cuda_ = backend();
+  EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
+}
+
 TEST_F(CudaTest, a_grid_larger_than_a_launch_takes_several) {
   CudaBackend cuda = backend({.max_group_count = std::array<std::uint32_t, 3>{3, 1, 1}});
   Resident arrays(cuda, 6400);
@@ -553,6 +570,64 @@ TEST_F(CudaTest, nothing_is_left_when_a_backend_ends) {
     EXPECT_TRUE(right);
   }
   EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
+}
+
+// A sequence with a graph that owns memory of the device, for the counts of its grids.
+struct WithGraph {
+  std::vector<std::unique_ptr<run::Storage>> storages;
+  std::unique_ptr<run::Sequence> sequence;
+  WithGraph(CudaBackend& cuda, Executable& executable) {
+    std::vector<StorageView> views;
+    for (int k = 0; k < 3; ++k) {
+      storages.push_back(cuda.allocate(0, 4 * 640, true));
+      views.push_back({storages.back().get(), 0, 4 * 640, 640});
+    }
+    storages.push_back(cuda.allocate(0, 12, true));
+    views.push_back({storages.back().get(), 0, 12, 3, StorageView::Role::Invocations});
+    const std::shared_ptr<run::Plan> plan = executable.plan(views, {10, 1, 1});
+    sequence = cuda.sequence({{plan, views}, {plan, views}});
+  }
+};
+
+TEST_F(CudaTest, a_graph_that_is_destroyed_while_the_device_works_on_it_leaves_nothing_behind) {
+  {
+    CudaBackend cuda = backend();
+    WithGraph arrays(cuda, *cuda.prepare(xor_, 0));
+    driver_.hold();
+    arrays.sequence->submit(2, {});
+    arrays.sequence.reset();
+    driver_.release();
+  }
+  EXPECT_GT(driver_.calls("cuGraphExecDestroy"), 0);
+  EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
+}
+
+TEST_F(CudaTest, a_graph_of_a_lost_device_gives_its_memory_back_before_the_pool_goes) {
+  CudaBackend cuda = backend();
+  const auto executable = cuda.prepare(xor_, 0);
+  {
+    WithGraph arrays(cuda, *executable);
+    driver_.hold();
+    arrays.sequence->submit(1, {});
+    driver_.fail("cuGraphLaunch", 1, run::cuda::CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_THROW(arrays.sequence->submit(1, {}), DeviceLostError);
+  }
+  driver_.release();
+  // Opens the device anew, which ends the lost one.
+  Arrays host(100);
+  host.run(*executable);
+  EXPECT_TRUE(host.right());
+}
+
+TEST_F(CudaTest, a_device_that_still_works_when_its_last_owner_leaves_stays_open) {
+  {
+    CudaBackend cuda = backend();
+    WithGraph arrays(cuda, *cuda.prepare(xor_, 0));
+    driver_.hold();
+    arrays.sequence->submit(1, {});
+  }
+  EXPECT_EQ(driver_.calls("cuDevicePrimaryCtxRelease"), 0);
+  EXPECT_EQ(driver_.calls("cuStreamDestroy"), 1) << "that of the capture";
 }
 
 TEST_F(CudaTest, a_forked_child_is_refused) {

@@ -4,6 +4,8 @@
 #include <exception>
 #include <limits>
 
+#include "vyre/base/assert.hpp"
+
 namespace vyre::run::cuda {
 namespace {
 
@@ -40,6 +42,7 @@ Pool::Pool(Context& context, Stream& stream) : context_(context), stream_(stream
 }
 
 Pool::~Pool() {
+  VYRE_ASSERT(blocks_ == 0);
   if (!context_.alive()) return;
   try {
     const Current current(context_);
@@ -63,10 +66,12 @@ Block Pool::allocate(std::uint64_t bytes) {
   } else {
     context_.check(result, "cuMemAllocFromPoolAsync");
   }
+  ++blocks_;
   return {*this, address, wanted};
 }
 
 void Pool::free(CUdeviceptr address) noexcept {
+  --blocks_;
   if (!context_.alive()) return;
   try {
     const Current current(context_);

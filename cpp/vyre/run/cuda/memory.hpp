@@ -2,6 +2,8 @@
 // device is done with it by then.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -50,6 +52,7 @@ class Pool {
   Context& context_;
   Stream& stream_;
   CUmemoryPool pool_ = nullptr;
+  std::atomic<std::size_t> blocks_ = 0;  // that were not given back
 };
 
 // Host memory that the device copies from and to by itself.

@@ -26,10 +26,15 @@ Stream::Stream(Context& context) : context_(context) {
   context.check(context.api().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 }
 
-Stream::~Stream() {
+void Stream::finish() noexcept {
   if (busy_) count_idle();
-  if (!context_.alive()) return;
+  busy_ = false;
   retired_.clear();
+}
+
+Stream::~Stream() {
+  finish();
+  if (!context_.alive()) return;
   try {
     const Current current(context_);
     for (const auto& mark : marks_) unused_events_.push_back(mark->event);

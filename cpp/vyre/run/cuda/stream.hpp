@@ -25,6 +25,8 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream();
+  // Destroys all retired objects. The device must be idle or lost, and nothing may be submitted afterwards.
+  void finish() noexcept;
 
   // Waits while too much is submitted and not done: the driver would block a caller that cannot be interrupted there. Callers submit at
   // most kAtOnce operations between two calls of this.
