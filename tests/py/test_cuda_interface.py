@@ -6,6 +6,7 @@ Where backend `cuda` works, arrays of CuPy and torch go in and come out where th
 from __future__ import annotations
 
 import importlib.util
+import weakref
 
 import numpy as np
 import pytest
@@ -86,6 +87,16 @@ class TestOnDevice:
         assert said["typestr"] == "<u4"
         assert array[1:].__cuda_array_interface__["data"][0] == said["data"][0] + 16
         assert not hasattr(vyre.array(np.zeros(2, bool), backend="cuda"), "__cuda_array_interface__")
+
+    def test_an_array_goes_back_once_the_device_is_done_with_it(self):
+        array = vyre.array(np.arange(4, dtype=np.uint32), backend="cuda")
+        theirs = Foreign(**array.__cuda_array_interface__)
+        gone = weakref.ref(theirs)
+        made = add_one(theirs)
+        del theirs
+        assert made.numpy().tolist() == [1, 2, 3, 4]
+        add_one(array).wait()
+        assert gone() is None
 
     @pytest.mark.parametrize("library", ["cupy", "torch"])
     def test_arrays_go_in_and_come_out_where_they_lie(self, library):

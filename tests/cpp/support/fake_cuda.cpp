@@ -356,6 +356,9 @@ FakeCuda::~FakeCuda() {
   books.failing = -1;
   books.failed = books.holding = false;
   books.alive.clear();
+  // A device that is kept until the process ends has work that refers to what is known now.
+  for (CUstream_st* stream : books.streams) stream->work.clear();
+  books.streams.clear();
   books.known.clear();
 }
 

@@ -1,6 +1,8 @@
 // An open device: the owner of everything that is made from its context. Each part knows only the parts declared before it.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "vyre/run/cuda/api/context.hpp"
@@ -26,6 +28,8 @@ class Device : public KeptDevice, public std::enable_shared_from_this<Device> {
   Pool& pool() { return pool_; }
   Timing& timing() { return timing_; }
   Transfers& transfers() { return transfers_; }
+  // The memory of other libraries that nothing but the device's work uses any more, in bytes.
+  std::atomic<std::uint64_t>& foreign_bytes() { return foreign_bytes_; }
 
   std::shared_ptr<Kernel> kernel(const Source& source, const RunOptions& waiting);
 
@@ -33,6 +37,7 @@ class Device : public KeptDevice, public std::enable_shared_from_this<Device> {
   Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options);
 
   Context context_;
+  std::atomic<std::uint64_t> foreign_bytes_ = 0;
   Stream stream_;
   Pool pool_;
   Timing timing_;

@@ -47,6 +47,30 @@ class Event {
 
 }  // namespace
 
+// Keeps memory of another library until the device is done with it. The owner may be destroyed on any thread, and while that thread holds
+// locks, of a recording or of the list of devices for example; so its deleter must neither wait for another thread nor call back into here.
+class CudaStorage::Owner final : public Retired {
+ public:
+  Owner(Device& device, ForeignMemory& memory) : device_(device), bytes_(memory.bytes), owner_(std::move(memory.owner)) {}
+  ~Owner() override {
+    if (is_counted_) device_.foreign_bytes() -= bytes_;
+  }
+  // Counts the memory as kept for the device alone. Returns whether this is more than should be kept.
+  bool is_too_much() {
+    is_counted_ = true;
+    return (device_.foreign_bytes() += bytes_) > device_.context().physical().memory_bytes / kMostForeign;
+  }
+
+ private:
+  // The other library cannot have the memory back when it runs out, so only this part of the device's memory is kept.
+  static constexpr std::uint64_t kMostForeign = 16;
+
+  Device& device_;
+  const std::uint64_t bytes_;
+  const std::shared_ptr<void> owner_;
+  bool is_counted_ = false;
+};
+
 CudaStorage::CudaStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bool zeroed)
     : device_(std::move(device)), bytes_(bytes), id_(new_memory_id()), block_(allocated(*device_, bytes)), address_(block_.address()) {
   const auto used = [this](TimelineValue value) { used_until(value); };
@@ -59,7 +83,14 @@ CudaStorage::CudaStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bo
 }
 
 CudaStorage::CudaStorage(std::shared_ptr<Device> device, ForeignMemory memory)
-    : device_(std::move(device)), bytes_(memory.bytes), id_(new_memory_id()), owner_(std::move(memory.owner)), address_(memory.address) {}
+    : device_(std::move(device)),
+      bytes_(memory.bytes),
+      id_(new_memory_id()),
+      owner_(std::make_unique<Owner>(*device_, memory)),
+      address_(memory.address) {
+  // Calls of another library's arrays may follow each other without a wait, and each takes memory of its own.
+  device_->stream().collect_done();
+}
 
 CudaStorage::~CudaStorage() {
   Context& context = device_->context();
@@ -70,7 +101,9 @@ CudaStorage::~CudaStorage() {
       static_cast<void>(context.api().cuCtxSynchronize());
     }
     // The other library must not have its memory back before the device is done with it here.
-    if (owner_) device_->stream().wait(last_use_, Waiting({}));
+    if (!owner_ || device_->stream().done(last_use_)) return;
+    if (owner_->is_too_much()) device_->stream().wait(last_use_, Waiting({}));
+    device_->stream().retire(last_use_, std::move(owner_));
   } catch (const std::exception&) {
     // The context is lost, and the memory with it.
   }

@@ -176,6 +176,20 @@ void Stream::retire(TimelineValue value, std::unique_ptr<Retired> object) noexce
   retired_.add(value, std::move(object));
 }
 
+void Stream::collect_done() {
+  for (;;) {
+    std::shared_ptr<const Mark> first;
+    {
+      const std::lock_guard lock(mutex_);
+      if (retired_.empty()) return;
+      if (!marks_.empty()) first = marks_.front();
+    }
+    const Current current(context_);
+    if (!first || !reached(*first)) break;
+  }
+  collect();
+}
+
 void Stream::collect() noexcept {
   RetiredList due;  // destroyed without the lock
   {

@@ -74,6 +74,8 @@ class Stream {
 
   // Destroys the object once the value is past; at once if it is. In a forked process the object is leaked: see Context::forked.
   void retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
+  // Destroys the retired objects that the device is known to be done with, or was when the last events were recorded.
+  void collect_done();
   // For a call that timed out or was interrupted. Calls of host arrays are refused until the device has done it.
   void abandon(TimelineValue value) noexcept { raise(abandoned_, value); }
   bool has_abandoned_work() { return !done(abandoned_); }
