@@ -81,7 +81,7 @@ std::shared_ptr<Device> Devices::open(std::size_t index) {
   const std::lock_guard lock(slot.mutex);
   if (slot.device && slot.device->context().unusable()) {
     // The driver makes the context anew only once nobody holds it, and arrays may keep the lost device.
-    slot.device->context().release();
+    if (slot.device->context().lost()) slot.device->context().release();
     slot.device.reset();
   }
   if (!slot.device) {

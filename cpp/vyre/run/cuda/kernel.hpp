@@ -43,6 +43,9 @@ class Kernel {
   CUfunction function() const { return function_; }
   // The last submission that uses the kernel.
   void used_until(TimelineValue value) const { raise(last_use_, value); }
+  // Whether the driver has taken a launch of it. It may load code, and take memory for it, at the first one only.
+  bool was_launched() const { return was_launched_; }
+  void launched() const { was_launched_ = true; }
   // What the driver tells of the compiled code.
   std::vector<DriverFact> facts() const;
 
@@ -57,6 +60,7 @@ class Kernel {
   std::unique_ptr<Module> module_;
   CUfunction function_ = nullptr;
   mutable std::atomic<TimelineValue> last_use_ = 0;
+  mutable std::atomic<bool> was_launched_ = false;
 };
 
 }  // namespace vyre::run::cuda

@@ -25,8 +25,8 @@ void set(std::span<std::byte> block, std::uint64_t offset, const void* from, std
 
 }  // namespace
 
-Launch::Launch(Context& context, Kernels kernels, Grid grid, std::span<const std::uint32_t> lengths)
-    : context_(context), kernels_(std::move(kernels)), grid_(grid), parts_(grid, context.max_group_count(), kernels_.coarse != nullptr) {
+Launch::Launch(const Context& context, Kernels kernels, Grid grid, std::span<const std::uint32_t> lengths)
+    : kernels_(std::move(kernels)), grid_(grid), parts_(grid, context.max_group_count(), kernels_.coarse != nullptr) {
   const ptx::Bindings& bindings = kernels_.plain->source().code.bindings;
   block_.resize(bindings.parameter_bytes);
   set(block_, bindings.first_length, lengths.data(), lengths.size_bytes());
@@ -37,16 +37,11 @@ std::uint64_t Launch::extra_bytes() const {
   return blocks + (kernels_.counts ? kCountsSpace : 0);
 }
 
-std::uint64_t Launch::enqueue(CUstream stream, std::span<const CUdeviceptr> addresses, CUdeviceptr counts, CUdeviceptr extra,
+std::uint64_t Launch::enqueue(Commands& commands, std::span<const CUdeviceptr> addresses, CUdeviceptr counts, CUdeviceptr extra,
                               std::uint64_t first, std::uint64_t most) const {
-  const Api& api = context_.api();
-  const auto launch = [&](const Kernel& kernel, const std::array<std::uint32_t, 3>& groups, void* parameters) {
+  const auto launch = [&](const Kernel& kernel, const std::array<std::uint32_t, 3>& groups, std::span<const std::byte> parameters) {
     const ptx::Bindings& bindings = kernel.source().code.bindings;
-    const ir::WorkgroupSize& size = bindings.workgroup_size;
-    void* given[] = {parameters};
-    context_.check(api.cuLaunchKernel(kernel.function(), groups[0], groups[1], groups[2], size[0], size[1], size[2],
-                                      static_cast<unsigned>(bindings.shared_bytes), stream, given, nullptr),
-                   "cuLaunchKernel");
+    commands.launch({kernel.function(), groups, bindings.workgroup_size, static_cast<std::uint32_t>(bindings.shared_bytes)}, parameters);
   };
   const ptx::Bindings& bindings = kernels_.plain->source().code.bindings;
   // The block is on the stack where it is small: this is the way of every call.
@@ -59,8 +54,8 @@ std::uint64_t Launch::enqueue(CUstream stream, std::span<const CUdeviceptr> addr
     CUdeviceptr groups = counts;
     if (kernels_.counts) {
       groups = extra;
-      std::array<CUdeviceptr, 2> both = {counts, groups};
-      if (first == 0) launch(*kernels_.counts, {1, 1, 1}, both.data());
+      const std::array<CUdeviceptr, 2> both = {counts, groups};
+      if (first == 0) launch(*kernels_.counts, {1, 1, 1}, std::as_bytes(std::span(both)));
     }
     set(block, bindings.counts, &groups, sizeof(groups));
   }
@@ -70,11 +65,11 @@ std::uint64_t Launch::enqueue(CUstream stream, std::span<const CUdeviceptr> addr
     const GridPart part = parts_[index];
     set(block, bindings.first_group, part.first.data(), sizeof(part.first));
     if (in_memory()) {
-      CUdeviceptr at = blocks + (index - first) * spaced(block.size());
-      context_.check(api.cuMemcpyHtoDAsync(at, block.data(), block.size(), stream), "cuMemcpyHtoDAsync");
-      launch(kernels_.of(part.coarse), part.groups, &at);
+      const CUdeviceptr at = blocks + (index - first) * spaced(block.size());
+      commands.upload(at, block);
+      launch(kernels_.of(part.coarse), part.groups, std::as_bytes(std::span(&at, 1)));
     } else {
-      launch(kernels_.of(part.coarse), part.groups, block.data());
+      launch(kernels_.of(part.coarse), part.groups, block);
     }
   }
   return end;

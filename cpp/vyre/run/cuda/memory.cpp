@@ -72,13 +72,7 @@ Block Pool::allocate(std::uint64_t bytes) {
 
 void Pool::free(CUdeviceptr address) noexcept {
   --blocks_;
-  if (!context_.alive()) return;
-  try {
-    const Current current(context_);
-    stream_.free(address);
-  } catch (const std::exception&) {
-    // The context is lost, and the memory with it.
-  }
+  if (context_.alive()) stream_.free(address);
 }
 
 Pinned::Pinned(Context& context, std::uint64_t bytes) : context_(context) {

@@ -33,12 +33,13 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   // The driver destroys it once the device is past it.
-  ~Event() { static_cast<void>(context_.api().cuEventDestroy(event_)); }
-  // What is submitted to `waiting` from now on runs after what was submitted to `first` until now.
-  void order(CUstream first, CUstream waiting) const {
-    context_.check(context_.api().cuEventRecord(event_, first), "cuEventRecord");
-    context_.check(context_.api().cuStreamWaitEvent(waiting, event_, 0), "cuStreamWaitEvent");
+  ~Event() {
+    if (event_ != nullptr) static_cast<void>(context_.api().cuEventDestroy(event_));
   }
+  // The stream reaches the event after what was submitted to it until now.
+  void record(CUstream stream) const { context_.check(context_.api().cuEventRecord(event_, stream), "cuEventRecord"); }
+  CUevent get() const { return event_; }
+  void release() { event_ = nullptr; }
 
  private:
   Context& context_;
@@ -113,9 +114,12 @@ void CudaStorage::wait_for(CUstream other) {
   check_reachable();
   Context& context = device_->context();
   const Current current(context);
-  const Event event(context);
+  Event event(context);
+  // What the other library submits from now on need not be waited for.
+  event.record(other);
   device_->stream().submit(
-      1, [&](CUstream stream) { event.order(other, stream); }, [this](TimelineValue value) { used_until(value); });
+      1, [&](Commands& commands) { commands.wait_for(event.get()); }, [this](TimelineValue value) { used_until(value); });
+  event.release();
 }
 
 void CudaStorage::let_wait(CUstream other) {
@@ -123,13 +127,19 @@ void CudaStorage::let_wait(CUstream other) {
   Context& context = device_->context();
   const Current current(context);
   const Event event(context);
-  device_->stream().submit(
-      1, [&](CUstream stream) { event.order(stream, other); }, [](TimelineValue) {});
+  device_->stream().submit_now(
+      1,
+      [&](Commands&, CUstream stream) {
+        event.record(stream);
+        context.check(context.api().cuStreamWaitEvent(other, event.get(), 0), "cuStreamWaitEvent");
+      },
+      [](TimelineValue) {});
 }
 
 void CudaStorage::check_reachable() const {
   device_->context().check_process();
   if (device_->context().unusable()) {
+    device_->stream().rethrow_failure();
     throw DeviceLostError(
         fmt::format("device `{}` was lost, and the arrays on it with it. Fix: make them anew, and call again.", device_->name()));
   }

@@ -30,17 +30,14 @@ class Timing final : public DeviceClock {
   template <class Enqueue, class Used>
   TimelineValue submit(Work work, std::uint64_t operations, const RunOptions& options, const Enqueue& enqueue, const Used& used) {
     if (!profiling()) return stream_.submit(operations, enqueue, used);
-    std::unique_ptr<Interval> interval = begin(std::move(work), options);
-    const TimelineValue value = stream_.submit(
-        operations + 2,
-        [&](CUstream stream) {
-          record(*interval, 0, stream);
-          enqueue(stream);
-          record(*interval, 1, stream);
-        },
-        used);
-    submitted(std::move(interval), value);
-    return value;
+    return submit_timed(
+        std::move(work), operations, options, [&](Commands& commands, CUstream) { enqueue(commands); }, used);
+  }
+  // The same with Stream::submit_now.
+  template <class Enqueue, class Used>
+  TimelineValue submit_now(Work work, std::uint64_t operations, const RunOptions& options, const Enqueue& enqueue, const Used& used) {
+    if (!profiling()) return stream_.submit_now(operations, enqueue, used);
+    return submit_timed(std::move(work), operations, options, enqueue, used);
   }
 
   std::optional<Reading> read(const RunOptions& options) override;
@@ -68,6 +65,20 @@ class Timing final : public DeviceClock {
     std::int64_t time = 0;
   };
 
+  template <class Enqueue, class Used>
+  TimelineValue submit_timed(Work work, std::uint64_t operations, const RunOptions& options, const Enqueue& enqueue, const Used& used) {
+    std::unique_ptr<Interval> interval = begin(std::move(work), options);
+    const TimelineValue value = stream_.submit_now(
+        operations + 2,
+        [&](Commands& commands, CUstream stream) {
+          record(*interval, 0, stream);
+          enqueue(commands, stream);
+          record(*interval, 1, stream);
+        },
+        used);
+    submitted(std::move(interval), value);
+    return value;
+  }
   std::unique_ptr<Interval> begin(Work work, const RunOptions& options);
   void record(Interval& interval, std::size_t which, CUstream stream) noexcept;
   void submitted(std::unique_ptr<Interval> interval, TimelineValue value);

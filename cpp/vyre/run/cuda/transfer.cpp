@@ -17,6 +17,8 @@ namespace {
 constexpr std::size_t kMaxUnusedChunks = 2 * kMaxLanes;
 // Up to this many bytes the driver takes a copy of the host's memory into the stream's own commands, so that nothing waits.
 constexpr std::size_t kSmall = std::size_t{64} << 10;
+// Up to this many bytes are copied for the submission thread, which takes less time than waiting until it has passed what came before.
+constexpr std::size_t kTiny = std::size_t{4} << 10;
 
 }  // namespace
 
@@ -80,20 +82,27 @@ void Transfers::give_back(std::unique_ptr<Chunk> chunk) noexcept {
 }
 
 TimelineValue Transfers::copy_in(CUdeviceptr to, const void* from, std::size_t bytes, const Used& used, const RunOptions& options) {
-  return timing_.submit(
+  return timing_.submit_now(
       {"upload", nullptr, {0, 0, 0}, bytes}, 1, options,
-      [&](CUstream stream) { context_.check(context_.api().cuMemcpyHtoDAsync(to, from, bytes, stream), "cuMemcpyHtoDAsync"); }, used);
+      [&](Commands&, CUstream stream) { context_.check(context_.api().cuMemcpyHtoDAsync(to, from, bytes, stream), "cuMemcpyHtoDAsync"); },
+      used);
 }
 
 TimelineValue Transfers::copy_out(void* to, CUdeviceptr from, std::size_t bytes, const Used& used, const RunOptions& options) {
-  return timing_.submit(
+  return timing_.submit_now(
       {"download", nullptr, {0, 0, 0}, bytes}, 1, options,
-      [&](CUstream stream) { context_.check(context_.api().cuMemcpyDtoHAsync(to, from, bytes, stream), "cuMemcpyDtoHAsync"); }, used);
+      [&](Commands&, CUstream stream) { context_.check(context_.api().cuMemcpyDtoHAsync(to, from, bytes, stream), "cuMemcpyDtoHAsync"); },
+      used);
 }
 
 void Transfers::upload(std::span<const std::byte> from, CUdeviceptr to, const Used& used, const RunOptions& options) {
   if (from.empty()) return;
   stream_.make_room(Waiting(options));
+  if (from.size() <= kTiny) {
+    timing_.submit(
+        {"upload", nullptr, {0, 0, 0}, from.size()}, 1, options, [&](Commands& commands) { commands.upload(to, from); }, used);
+    return;
+  }
   if (from.size() <= kSmall) {
     copy_in(to, from.data(), from.size(), used, options);
     return;
@@ -143,7 +152,7 @@ void Transfers::download(CUdeviceptr from, std::span<std::byte> to, const Used& 
 void Transfers::clear(CUdeviceptr to, std::uint64_t bytes, const Used& used) {
   stream_.make_room(Waiting({}));
   stream_.submit(
-      1, [&](CUstream stream) { context_.check(context_.api().cuMemsetD8Async(to, 0, bytes, stream), "cuMemsetD8Async"); }, used);
+      1, [&](Commands& commands) { commands.clear(to, bytes); }, used);
 }
 
 }  // namespace vyre::run::cuda
