@@ -1,12 +1,10 @@
 #include "vyre/run/cuda/stream.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <thread>
 #include <utility>
 
-#include "vyre/base/error.hpp"
+#include "vyre/run/gpu/abandoned.hpp"
 #include "vyre/run/gpu/process_end.hpp"
 #include "vyre/run/profile.hpp"
 
@@ -207,35 +205,22 @@ void Stream::make_room(const Waiting& waiting) {
 }
 
 void Stream::check_nothing_is_abandoned() {
-  if (!has_abandoned_work()) return;
-  throw DeviceError(
-      fmt::format("device `{}` is still busy with a call that timed out or was interrupted. Fix: call again when that "
-                  "program has ended, or use another device.",
-                  context_.name()));
+  if (has_abandoned_work()) throw_busy_with_abandoned_work(context_.name());
 }
 
 bool Stream::wait_for_abandoned_work(std::chrono::duration<double> time) {
-  RunOptions options;
-  options.timeout = time;
-  try {
-    wait(abandoned_, Waiting(options));
-  } catch (const DispatchTimeoutError&) {
-    return false;
-  }
-  return true;
+  return ends_within(time, [&](const Waiting& waiting) { wait(abandoned_, waiting); });
 }
 
 bool Stream::idle_within(std::chrono::duration<double> time) noexcept {
   try {
-    RunOptions options;
-    options.timeout = time;
     TimelineValue last = 0;
     {
       std::unique_lock lock(mutex_);
       pass_all(lock);  // also memory that is given back
       last = last_;
     }
-    wait(last, Waiting(options));
+    if (!ends_within(time, [&](const Waiting& waiting) { wait(last, waiting); })) return false;
   } catch (const std::exception&) {
     return false;
   }
