@@ -10,8 +10,8 @@
 // the stream's value, and copies the results out. Arrays that stay are CudaStorages (storage), and their calls are planned once (plan) and
 // submitted as often as wanted: a plan takes any arrays of the right sizes, because a launch only copies addresses.
 //
-// Calls that follow each other without a wait leave their submission to a thread of the stream, because the driver takes longer for a launch
-// than everything else of a call (commands, stream).
+// Calls that follow each other without a wait leave their submission to a thread of the stream, because the driver takes longer for a
+// launch than everything else of a call (commands, stream).
 //
 // Memory comes from a pool of the driver's in the order of the stream (memory): what a call gives back serves the next one at once.
 //

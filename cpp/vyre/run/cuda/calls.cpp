@@ -12,7 +12,7 @@
 namespace vyre::run::cuda {
 namespace {
 
-// The launches of one submission: with each there may be a copy of its parameters, and events of a profile.
+// One submission has at most so many launches: with each there may be a copy of its parameters, and events of a profile.
 constexpr std::uint64_t kLaunchesAtOnce = 28;
 static_assert(2 * kLaunchesAtOnce + 1 + 2 <= Stream::kAtOnce);
 

@@ -1,4 +1,4 @@
-// What is done on a stream: passed to the driver at once, or kept by value for a thread that passes it later.
+// Calls of the driver for a stream, which are made at once, or kept by value for a thread that makes them later.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace vyre::run::cuda {
 
-// A launch, by value.
+// Says what a launch runs, but for its parameters.
 struct LaunchCommand {
   CUfunction function = nullptr;
   std::array<std::uint32_t, 3> groups{}, size{};
@@ -34,7 +34,7 @@ struct Command {
 // Commands that wait to be passed to the driver, in their order.
 class Batch {
  public:
-  // The last submission of which it has a part.
+  // This is the last submission of which the batch has a part.
   TimelineValue value = 0;
 
   bool empty() const { return commands_.empty(); }
@@ -56,9 +56,9 @@ class Batch {
 // Takes commands. When a function throws, the caller still owns what the command was to own.
 class Commands {
  public:
-  // To the driver at once. The context must be the current one.
+  // Passes commands to the driver at once. The context must be the current one.
   Commands(Context& context, CUstream stream) : context_(&context), stream_(stream) {}
-  // Into the batch.
+  // Adds commands to the batch.
   explicit Commands(Batch& batch) : batch_(&batch) {}
 
   void launch(const LaunchCommand& launch, std::span<const std::byte> parameters);

@@ -10,10 +10,10 @@ namespace {
 
 // With fewer launches, submitting them one by one takes no longer. With more, the driver takes long to make the graph.
 constexpr std::uint64_t kFewest = 2, kMost = std::uint64_t{1} << 16;
-// What submitting a graph counts among the operations that the driver has room for.
+// Submitting a graph counts as so many of the operations that the driver has room for.
 constexpr std::uint64_t kOperations = 8;
 
-// A stream on which operations are recorded and not run.
+// Owns a stream on which operations are recorded and not run.
 class Capture {
  public:
   explicit Capture(Context& context) : context_(context) {

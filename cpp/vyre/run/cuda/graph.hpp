@@ -13,7 +13,7 @@
 
 namespace vyre::run::cuda {
 
-// A call, and the arrays that it works with.
+// Joins a call to the arrays that it works with.
 struct Bound {
   const Launch* launch = nullptr;
   Arrays arrays;

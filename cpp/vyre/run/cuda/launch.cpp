@@ -12,7 +12,7 @@
 namespace vyre::run::cuda {
 namespace {
 
-// Parameters that lie in memory: those of so many launches at once, each at a multiple of so many bytes.
+// Memory for parameters has room for those of so many launches at once, each at a multiple of so many bytes.
 constexpr std::uint64_t kBlocksInMemory = 16, kBlockAlignment = 16;
 // Where the counts of workgroups lie in the extra memory, and what they take.
 constexpr std::uint64_t kCountsSpace = 16;
@@ -89,7 +89,7 @@ Source counts_source(const std::array<std::uint32_t, 3>& size) {
       "  cvta.to.global.u64 %a0, %a0;\n  cvta.to.global.u64 %a1, %a1;\n";
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::size_t at = 4 * axis;
-    // The quotient, and one more workgroup for what is left; the sum of count and size could wrap.
+    // This is the quotient, and one more workgroup for what is left; the sum of count and size could wrap.
     fmt::format_to(std::back_inserter(text),
                    "  ld.global.u32 %r0, [%a0+{}];\n  div.u32 %r1, %r0, {};\n  mul.lo.u32 %r2, %r1, {};\n  setp.ne.u32 %p0, %r2, %r0;\n"
                    "  selp.u32 %r3, 1, 0, %p0;\n  add.u32 %r1, %r1, %r3;\n  st.global.u32 [%a1+{}], %r1;\n",

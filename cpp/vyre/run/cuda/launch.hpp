@@ -39,7 +39,7 @@ struct Kernels {
   }
 };
 
-// A call, made ready: the parameters of its launches, but for the addresses of its arrays.
+// A call that is made ready: it has the parameters of its launches, but for the addresses of its arrays.
 class Launch {
  public:
   // `lengths` are those of the arrays, by buffer.
@@ -51,7 +51,7 @@ class Launch {
   std::uint64_t operations(std::uint64_t first, std::uint64_t most) const {
     return std::min(launches() - first, most) * (in_memory() ? 2 : 1) + (kernels_.counts && first == 0 ? 1 : 0);
   }
-  // The memory that enqueue() needs besides the arrays, in bytes: for counts, or for parameters that are too many for a launch.
+  // Returns what enqueue() needs besides the arrays, in bytes: for counts, or for parameters that are too many for a launch.
   std::uint64_t extra_bytes() const;
   // Enqueues the launches from `first` on, at most so many, and returns the first one that is left. `addresses` are those of the arrays, by
   // buffer, and `counts` that of the three words of a grid from data.
@@ -70,7 +70,7 @@ class Launch {
   std::vector<std::byte> block_;  // of parameters, with the lengths
 };
 
-// The code that turns three counts of invocations into counts of workgroups of `size`.
+// Gives code that turns three counts of invocations into counts of workgroups of `size`.
 Source counts_source(const std::array<std::uint32_t, 3>& size);
 
 }  // namespace vyre::run::cuda

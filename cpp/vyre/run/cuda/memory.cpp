@@ -9,7 +9,7 @@
 namespace vyre::run::cuda {
 namespace {
 
-// What the widest access of a kernel takes.
+// The widest access of a kernel takes so many bytes.
 constexpr std::uint64_t kAlignment = 16;
 
 }  // namespace

@@ -55,12 +55,14 @@ class Pool {
   std::atomic<std::size_t> blocks_ = 0;  // that were not given back
 };
 
-// Host memory that the device copies from and to by itself.
-class Pinned final : public Retired {
+// Owns host memory that the device copies from and to by itself.
+class Pinned {
  public:
   // Throws DeviceMemoryError.
   Pinned(Context& context, std::uint64_t bytes);
-  ~Pinned() override;
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+  ~Pinned();
 
   std::byte* data() const { return static_cast<std::byte*>(data_); }
 

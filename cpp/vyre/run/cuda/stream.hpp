@@ -1,4 +1,4 @@
-// The one order of everything that happens on a device: a CUDA stream, and values that say how far the device is.
+// Keeps the one order of everything that happens on a device: a CUDA stream, and values that say how far the device is.
 //
 // Every submission has a value, which grows by the number of its operations. A call that waits has an event recorded after its value,
 // unless a later one is there, and asks for it: so a call that nobody waits for costs no event. When submissions come one after the other
@@ -94,7 +94,7 @@ class Stream {
   void retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
   // Destroys the retired objects that the device is known to be done with, or was when the last events were recorded.
   void collect_done();
-  // For a call that timed out or was interrupted. Calls of host arrays are refused until the device has done it.
+  // Reports a call that timed out or was interrupted. Calls of host arrays are refused until the device has done it.
   void abandon(TimelineValue value) noexcept { raise(abandoned_, value); }
   bool has_abandoned_work() { return !done(abandoned_); }
   // Throws DeviceError while the device works on a call that timed out or was interrupted.
@@ -105,7 +105,7 @@ class Stream {
   bool idle_within(std::chrono::duration<double> time) noexcept;
 
  private:
-  // An event that the device reaches after the submissions up to `value`.
+  // Has an event that the device reaches after the submissions up to `value`.
   struct Mark {
     TimelineValue value;
     CUevent event;
@@ -139,7 +139,7 @@ class Stream {
   void passed(TimelineValue value) noexcept;
   void record_mark();
 
-  // The mark to ask for; null if the value is past, or another thread is about to pass it to the driver.
+  // Returns the mark to ask for; null if the value is past, or another thread is about to pass it to the driver.
   std::shared_ptr<const Mark> mark_after(TimelineValue value);
   bool reached(const Mark& mark);
   // Destroys the retired objects whose values are past.

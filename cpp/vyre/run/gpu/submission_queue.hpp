@@ -45,7 +45,7 @@ class SubmissionQueue {
     }
     return true;
   }
-  // How often the thread fell asleep because no work came for a while.
+  // Tells how often the thread fell asleep because no work came for a while.
   std::uint64_t sleeps() const { return sleeps_; }
   // What the thread will take. After appending to it, the caller calls appended().
   Batch& waiting() { return waiting_; }
@@ -86,7 +86,7 @@ class SubmissionQueue {
     if (failed_) std::rethrow_exception(failure_);
   }
 
-  // The same, called without the lock.
+  // Does the same; it is called without the lock.
   void rethrow_failure() const {
     if (!failed_) return;
     const std::lock_guard lock(mutex_);

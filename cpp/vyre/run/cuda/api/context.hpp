@@ -26,7 +26,7 @@ struct Options {
   // Whether the stream's own thread passes everything to the driver that it can, or nothing. By default it passes what comes while it is
   // awake, and the first submissions after a wait are the caller's.
   std::optional<bool> submission_thread = std::nullopt;
-  // The directory for compiled code, in place of the user's cache directory.
+  // Compiled code is kept in this directory in place of the user's cache directory.
   std::optional<std::filesystem::path> cache_directory = std::nullopt;
 };
 
@@ -69,7 +69,7 @@ class Context {
   const PhysicalDevice& physical() const { return physical_; }
   const Options& options() const { return options_; }
   const std::string& name() const { return physical_.info.name; }
-  // The position of the device in Instance::devices().
+  // Returns the position of the device in Instance::devices().
   std::size_t index() const { return static_cast<std::size_t>(&physical_ - instance_->devices().data()); }
   std::array<std::uint32_t, 3> max_group_count() const;
 
