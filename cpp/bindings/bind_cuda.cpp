@@ -67,7 +67,10 @@ void bind_cuda(py::module_& m) {
   m.def("_cuda_adopt", adopt, py::arg("address"), py::arg("shape"), py::arg("dtype"), py::arg("stream"), py::arg("owner"),
         py::arg("where"));
   m.def(
-      "_cuda_hand_over", [](const PyArray& array, std::uint64_t stream) { storage_of(array)->let_wait(stream_of(stream)); },
+      "_cuda_hand_over",
+      [](const PyArray& array, std::uint64_t stream) {
+        while_waiting({}, [&](const run::RunOptions&) { storage_of(array)->let_wait(stream_of(stream)); });
+      },
       py::arg("array"), py::arg("stream"));
 }
 
