@@ -55,7 +55,7 @@ void write(const PyArray& array, const py::array& values) {
   });
 }
 
-// Any array-like of the array's type, or numbers that fit it, broadcast to its shape as numpy does.
+// Writes all elements. `values` is an array-like of the array's type, or numbers that fit it, broadcast as numpy does.
 void assign(const PyArray& self, py::handle values) {
   Graph::refuse("Array.write");
   const py::module_ numpy = py::module_::import("numpy");
@@ -136,7 +136,7 @@ PyArray slice(const PyArray& self, py::handle key) {
 
 PyArray row(const PyArray& self, py::handle index) {
   const py::ssize_t count = self.shape[0];
-  const py::ssize_t at = PyNumber_AsSsize_t(to_int(index).ptr(), nullptr);  // clipped when it is larger still
+  const py::ssize_t at = PyNumber_AsSsize_t(to_int(index).ptr(), nullptr);  // clipped if it does not fit Py_ssize_t
   if (at < -count || at >= count) {
     throw py::index_error(
         fmt::format("index {} is out of range for an axis of {} of {}. Fix: {}.", digits_of(index), count, self.describe(),
@@ -148,7 +148,7 @@ PyArray row(const PyArray& self, py::handle index) {
   return part;
 }
 
-// The same elements with other axes. Array.reshape, which calls it, has messages for its arguments.
+// Returns a view of the same elements with other axes. Array.reshape checks the arguments and calls it.
 PyArray reshaped(const PyArray& self, const std::vector<py::ssize_t>& shape) {
   constexpr std::uint64_t kMost = std::uint64_t{1} << 48;
   std::uint64_t count = 1;
@@ -190,7 +190,7 @@ bool is_same(const PyArray& left, const PyArray& right) {
   return left.storage == right.storage && left.offset == right.offset && left.element == right.element && left.shape == right.shape;
 }
 
-// The same bytes as elements of another type.
+// Returns a view of the same bytes as elements of another type.
 PyArray view(const PyArray& self, py::handle object) {
   const ir::DataType type = to_type(object, "argument `dtype` of Array.view");
   const ElementType& element = element_type(type);
@@ -323,6 +323,15 @@ py::object dlpack(const PyArray& self, const py::args& args, const py::kwargs& k
   return values.attr("__dlpack__")(**kwargs);
 }
 
+// DLPack's kind and number of the device whose memory others may have: a CUDA device's own, which vyre/_cuda.py gives; the host's
+// otherwise.
+py::tuple dlpack_device(const PyArray& self) {
+  constexpr int kHost = 1, kCuda = 2;
+  const bool as_is = self.element->bytes == self.element->resident;
+  const bool shared = self.backend->name() == "cuda" && as_is;
+  return py::make_tuple(shared ? kCuda : kHost, shared ? self.device : std::size_t{0});
+}
+
 void bind_properties(py::class_<PyArray>& array) {
   array.def_property_readonly(
       "shape", [](const PyArray& self) { return py::tuple(py::cast(self.shape)); }, "Elements along each axis, a tuple.");
@@ -340,7 +349,7 @@ void bind_properties(py::class_<PyArray>& array) {
       "device", [](const PyArray& self) { return self.device; }, "The index of its device among those of the backend.");
 }
 
-// What reads and writes the elements.
+// Binds the methods that read or write elements.
 void bind_transfers(py::class_<PyArray>& array) {
   array.def(
       "numpy", [](const PyArray& self, py::handle timeout) { return to_numpy(self, to_timeout(timeout, "Array.numpy")); },
@@ -376,7 +385,7 @@ array([[0, 0],
 
 With ``copy=False`` it is the memory itself where the host reaches it, as DLPack gives it.)");
   array.def("__dlpack__", dlpack);
-  array.def("__dlpack_device__", [](const PyArray&) { return py::make_tuple(1, 0); });
+  array.def("__dlpack_device__", dlpack_device);
   array.def(
       "wait",
       [](const PyArray& self, py::handle timeout) {

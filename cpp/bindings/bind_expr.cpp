@@ -154,8 +154,8 @@ void def_method(Class& expr, py::module_& m, const std::string& name, Function f
   expr.attr(name.c_str()) = py::reinterpret_steal<py::object>(PyInstanceMethod_New(made.ptr()));
 }
 
-// Defines an explicit operator as a method of Expr. The module gets it as a function, too, unless the module's function of that name goes
-// by the types of its operands (bind_infix_functions).
+// Defines an explicit operator as a method of Expr. The module gets it as a function, too, unless the module's function of that name
+// chooses the operator by the types of its operands (bind_infix_functions).
 template <class Function, class... Extra>
 void def_operator(Class& expr, py::module_& m, const std::string& name, Function function, const Extra&... extra) {
   const bool resolves = std::ranges::any_of(ir::kInfixes, [&](const ir::InfixInfo& row) { return row.function == name; });
@@ -274,7 +274,7 @@ Expr(popcount(7)))");
       expr, m, "select",
       [](py::handle condition, py::handle if_true, py::handle if_false) {
         ir::ExprHandle chosen = operand(condition, "cond", "Expr.select");
-        // Two integers have no typed operand opposite, so both are U32.
+        // If both are integers, neither can take the type of the other one, so both are U32.
         const bool untyped = is_integer(if_true) && is_integer(if_false);
         const auto arm = [&](py::handle object, const char* name) {
           return untyped ? operand(object, name, "Expr.select") : to_adapting(object, argument(name, "Expr.select"));
@@ -351,7 +351,7 @@ ir::ExprHandle infix_operand(py::handle object, const char* side, std::string_vi
   return to_adapting(object, fmt::format("the {} operand of `{}`", side, symbol));
 }
 
-// Binds the functions of the module that, like Python's operators, go by the types of their operands. The functions of Expr with the same
+// Binds the module's functions that choose by the types of their operands, as Python's operators do. The functions of Expr with the same
 // names are the explicit operators of the documents.
 void bind_infix_functions(py::module_& m) {
   for (const ir::InfixInfo& row : ir::kInfixes) {
@@ -380,7 +380,7 @@ void bind_infix_functions(py::module_& m) {
   }
 }
 
-// What a function of by_type.def says of itself: the operations that it chooses from.
+// Writes the docstring of a function of by_type.def, which lists the operations that it chooses from.
 std::string by_type_text(const ir::ByType& row, const std::vector<std::string>& parameters) {
   std::string chosen;
   for (const auto& [type, operation] : row.rows) {

@@ -122,6 +122,9 @@ std::vector<fuzz::Way> to_ways(const std::vector<PyWay>& given) {
   return result;
 }
 
+// The way that others are compared with: the reference where none is given.
+fuzz::Way to_against(const std::optional<PyWay>& given) { return given ? to_ways({*given}).front() : fuzz::plain_reference(); }
+
 std::string_view kind_name(fuzz::Judgement::Kind kind) {
   switch (kind) {
     case fuzz::Judgement::Kind::Agrees:
@@ -162,12 +165,12 @@ py::object generate(std::uint64_t seed, std::uint32_t statements, std::uint32_t 
 }
 
 // The progress of a sweep, for a watcher in another process: the seed, and how many runs of it were begun. Both words change
-// before a run begins, so that what they say when a driver takes the process down is what it died of.
+// before a run begins, so that if a driver ends the process, they still name the run that did it.
 class Progress {
  public:
   explicit Progress(const py::object& buffer) {
     if (buffer.is_none()) return;
-    // Contiguous, writable, and of integers: an array of objects has buffers too, and its bytes are pointers.
+    // Only integers are accepted: an array of objects has a buffer too, but its bytes are pointers.
     const bool got = PyObject_GetBuffer(buffer.ptr(), &view_, PyBUF_C_CONTIGUOUS | PyBUF_WRITABLE | PyBUF_FORMAT) == 0;
     PyErr_Clear();
     const std::string_view format = got && view_.format != nullptr ? view_.format : "B";
@@ -184,7 +187,10 @@ class Progress {
   ~Progress() {
     if (words_ != nullptr) PyBuffer_Release(&view_);
   }
-  void seed(std::uint64_t now) { set(0, now); }
+  void seed(std::uint64_t now) {
+    set(1, 0);  // no run yet: a crash while the program is made is that of none
+    set(0, now);
+  }
   void run(std::size_t now) { set(1, now + 1); }
 
  private:
@@ -203,14 +209,16 @@ std::vector<fuzz::Way> ways_for(std::uint64_t seed, std::vector<fuzz::Way> ways)
   return ways;
 }
 
-// Seeds from `first` on, until `count` are done or `seconds` are over, but one at least: (hash of the program, judgement ...) of each.
+// Judges the seeds from `first` on until `count` are done or `seconds` are over, at least one. Returns (hash, judgement ...) of each.
 py::list sweep(std::uint64_t first, std::uint64_t count, double seconds, const std::vector<PyWay>& given, std::uint32_t statements,
-               std::uint32_t work, bool clean, bool independent, std::uint32_t rewrites, const py::object& progress_object) {
+               std::uint32_t work, bool clean, bool independent, std::uint32_t rewrites, const py::object& progress_object,
+               const std::optional<PyWay>& other) {
   struct Row {
     std::uint64_t hash;
     fuzz::Judgement judgement;
   };
   const std::vector<fuzz::Way> ways = to_ways(given);
+  const fuzz::Way against = to_against(other);
   const fuzz::Options options = to_options(statements, work, clean, independent, std::nullopt);
   Progress progress(progress_object);
   std::vector<Row> rows;
@@ -223,8 +231,9 @@ py::list sweep(std::uint64_t first, std::uint64_t count, double seconds, const s
       progress.seed(seed);
       const fuzz::Case that = fuzz::generate(seed, options);
       const fuzz::Case tried = rewrites == 0 ? that : fuzz::rewrite(that, rewrites, seed, ops);
-      rows.push_back(
-          {that.program.hash(), fuzz::judge(that, tried, ways_for(seed, ways), ops, [&](std::size_t run) { progress.run(run); })});
+      rows.push_back({that.program.hash(), fuzz::judge(
+                                               that, tried, ways_for(seed, ways), ops, [&](std::size_t run) { progress.run(run); },
+                                               fuzz::kPatience, ways_for(seed, {against}).front())});
       if (std::chrono::steady_clock::now() >= end) break;
     }
   }
@@ -233,8 +242,8 @@ py::list sweep(std::uint64_t first, std::uint64_t count, double seconds, const s
   return result;
 }
 
-// The same with checked execution, whose findings must be what was planted and nothing else: (hash of the program, what is wrong with
-// them, or nothing) of each. Orders take turns.
+// Like sweep(), with checked execution, which must find exactly what was planted. Returns (hash of the program, what is wrong with the
+// findings, or "") of each seed. The schedule alternates between the three orders.
 py::list sweep_checked(std::uint64_t first, std::uint64_t count, double seconds, std::uint32_t statements, std::uint32_t work, bool clean,
                        const std::optional<std::string>& plant, const py::object& progress_object) {
   struct Row {
@@ -265,18 +274,19 @@ py::list sweep_checked(std::uint64_t first, std::uint64_t count, double seconds,
 }
 
 py::tuple judge(const PyCase& defined, const std::optional<PyCase>& tried, const std::vector<PyWay>& given, double patience,
-                const py::object& progress_object) {
+                const py::object& progress_object, const std::optional<PyWay>& other) {
   const fuzz::Case first = to_case(defined);
   std::optional<fuzz::Case> second;
   if (tried) second = to_case(*tried);
   const std::vector<fuzz::Way> ways = to_ways(given);
+  const fuzz::Way against = to_against(other);
   Progress progress(progress_object);
   fuzz::Judgement judgement;
   {
     const WithoutGil unlocked;
     judgement = fuzz::judge(
-        first, second ? *second : first, ways, run::registered_ops(), [&](std::size_t run) { progress.run(run); },
-        fuzz::Patience(patience));
+        first, second ? *second : first, ways, run::registered_ops(), [&](std::size_t run) { progress.run(run); }, fuzz::Patience(patience),
+        against);
   }
   return from_judgement(judgement);
 }
@@ -288,7 +298,7 @@ py::tuple reduce(const PyCase& given, const py::function& still_fails, std::uint
   return py::make_tuple(from_case(reduced.smallest), reduced.tries);
 }
 
-// None where the program has no place for it; `how` is a name, or a number of rewrites of any kind.
+// `how` names a rewrite, or is a number of rewrites of any kind. Returns None if the rewrite applies nowhere in the program.
 py::object rewrite(const PyCase& given, const std::variant<std::uint32_t, std::string>& how, std::uint64_t seed) {
   const fuzz::Case that = to_case(given);
   const ir::OpTable ops = run::registered_ops();
@@ -330,11 +340,12 @@ void bind_fuzz(py::module_& m) {
   m.def("_fuzz_generate", generate, py::arg("seed"), py::arg("statements"), py::arg("work"), py::arg("clean"), py::arg("independent"),
         py::arg("plant"));
   m.def("_fuzz_sweep", sweep, py::arg("first"), py::arg("count"), py::arg("seconds"), py::arg("ways"), py::arg("statements"),
-        py::arg("work"), py::arg("clean"), py::arg("independent"), py::arg("rewrites"), py::arg("progress") = py::none());
+        py::arg("work"), py::arg("clean"), py::arg("independent"), py::arg("rewrites"), py::arg("progress") = py::none(),
+        py::arg("against") = py::none());
   m.def("_fuzz_sweep_checked", sweep_checked, py::arg("first"), py::arg("count"), py::arg("seconds"), py::arg("statements"),
         py::arg("work"), py::arg("clean"), py::arg("plant"), py::arg("progress") = py::none());
   m.def("_fuzz_judge", judge, py::arg("defined"), py::arg("tried"), py::arg("ways"), py::arg("patience") = fuzz::kPatience.count(),
-        py::arg("progress") = py::none());
+        py::arg("progress") = py::none(), py::arg("against") = py::none());
   m.def("_fuzz_reduce", reduce, py::arg("case"), py::arg("still_fails"), py::arg("tries"));
   py::list rewrites;
   for (const fuzz::RewriteInfo& row : fuzz::kRewrites)

@@ -1,4 +1,4 @@
-// Operations: OpSignature, Convention, OpSpec and the registry.
+// Binds the classes of operations, OpSignature, Convention and OpSpec, and their registry.
 #include <fmt/format.h>
 #include <pybind11/native_enum.h>
 #include <pybind11/stl.h>

@@ -178,7 +178,7 @@ class Made {
     device_ = default_device(*backend_);
   }
 
-  // Null if the buffer takes no value or zeros, or `object` asks for none.
+  // Makes the array that `object` asks for: zeros, or the value of a Uniform buffer. Null if `object` is neither for this buffer.
   const PyArray* array(ValuesInUse& values, const BufferDecl& decl, py::handle object) {
     if (const auto shape = zeros_of(decl, object)) {
       if (Graph::recording() != nullptr) {
@@ -192,7 +192,7 @@ class Made {
     const py::object value = value_of(decl, object, Home::Device);
     if (!value) return nullptr;
     PyArray& made = arrays_.emplace_back(blank(decl, {1}));
-    std::vector<std::byte> bytes(made.bytes());  // those of a bool, which takes a word, begin with the ones that numpy has
+    std::vector<std::byte> bytes(made.bytes());  // a bool takes a word here, whose first byte is numpy's
     std::memcpy(bytes.data(), value.cast<py::array>().data(), made.element->bytes);
     made.storage = values.find(backend_, device_, bytes);
     return &made;
@@ -219,7 +219,7 @@ std::string meant(std::string_view name, const std::vector<const BufferDecl*>& b
   return did_you_mean(name, names);
 }
 
-// Refuses a name that is no buffer's. If it resembles an argument's name and no buffer's, the message takes it for that argument, misspelt.
+// Refuses a name that no buffer has. If it resembles the name of an argument and of no buffer, the message suggests that argument.
 [[noreturn]] void refuse_name(const std::string& name, const std::vector<const BufferDecl*>& bound) {
   static constexpr std::string_view kArguments[] = {"workgroups", "at_most", "optimize"};
   const std::string buffer = meant(name, bound);
@@ -249,7 +249,7 @@ CallGrid grid_from(const PyArray& counts, PyObject* most, run::StorageView::Role
   return {to_grid(most, kCall, "at_most"), &counts, role};
 }
 
-// `role` is what an array counts.
+// `role` says what the counts mean if `workgroups` is an array: workgroups or invocations.
 CallGrid grid_of(const py::kwargs& kwargs, const std::vector<const BufferDecl*>& bound, run::StorageView::Role role) {
   static PyObject* const name = PyUnicode_InternFromString("workgroups");
   static PyObject* const most_name = PyUnicode_InternFromString("at_most");
@@ -344,7 +344,7 @@ void check_fits(const BufferDecl& decl, const PyArray& array) {
                                  lanes == 0 ? "" : fmt::format(".reshape(-1, {})", lanes)));
 }
 
-// `arrays` has one for each bound buffer, and then the one of the grid's counts, if they come from data.
+// `arrays` has one array for each bound buffer, and then the array of the grid's counts, if the grid comes from one.
 std::vector<run::StorageView> views_of(const std::vector<const BufferDecl*>& bound, const std::vector<const PyArray*>& arrays,
                                        run::StorageView::Role role) {
   std::vector<run::StorageView> views;
@@ -410,7 +410,7 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
   return call;
 }
 
-// How far a call goes. All checks of its arguments are done when it is planned, and the same call is then found planned.
+// How far a call goes. Planned: its arguments are checked and its plan is kept, so that submitting the same call later finds the plan.
 enum class Until : std::uint8_t { Planned, Submitted };
 
 // Plans a call of these arrays, unless it is planned already, and submits it.
@@ -460,7 +460,7 @@ std::shared_ptr<PlannedCalls> calls_of(const PyProgram& self) {
   return self.planned;
 }
 
-// `role` is what an array as `workgroups` counts.
+// `role` says what the counts mean if `workgroups` is an array: workgroups or invocations.
 py::object call_counting(const PyProgram& self, const py::args& args, const py::kwargs& kwargs, run::StorageView::Role role,
                          Until until = Until::Submitted) {
   run::Span span("call");

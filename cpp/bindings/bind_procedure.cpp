@@ -1,4 +1,4 @@
-// Procedure, and what the builder in vyre/_procedure makes it with.
+// Binds the class Procedure, and the ProcedureBuilder with which vyre/_procedure makes one.
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 

@@ -118,6 +118,14 @@ void bind_profile(py::module_& m) {
   type.def("report", report);
   m.def(
       "_profile", [](std::size_t most_events) { return std::make_unique<PyProfile>(most_events); }, py::arg("most_events"));
+  // What a function of this package runs for itself, on the calling thread, which is no part of the user's program.
+  m.def(
+      "_unprofiled",
+      [](const py::function& function) {
+        const run::Unprofiled unprofiled;
+        return function();
+      },
+      py::arg("function"));
 }
 
 }  // namespace vyre::python

@@ -1,4 +1,4 @@
-// BufferDecl, Program, and the text form.
+// Binds the classes BufferDecl and Program, and parse(), which reads the text form.
 #include <fmt/format.h>
 #include <pybind11/stl.h>
 
@@ -51,7 +51,7 @@ BufferDecl described(py::handle name, py::handle binding, BufferAccess access, p
   return result;
 }
 
-// What a declaration says and how it behaves as a value.
+// Binds the properties of a declaration, and its methods as a value.
 void bind_declared(py::class_<BufferDecl>& decl) {
   // A declaration is not the array: expressions and statements access the buffer by its name, so indexing a declaration raises.
   decl.def("__getitem__", [](const BufferDecl& self, py::handle) -> py::object {
@@ -96,7 +96,7 @@ void bind_declared(py::class_<BufferDecl>& decl) {
   });
 }
 
-// The declarations of memory that is not the host's.
+// Binds the declarations of memory that no array of the host is bound to.
 void def_memory(py::class_<BufferDecl>& decl) {
   decl.def_static(
       "workgroup",

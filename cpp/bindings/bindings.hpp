@@ -58,6 +58,7 @@ void bind_graph(py::module_& m);
 void bind_profile(py::module_& m);
 void bind_check(py::module_& m);
 void bind_cuda(py::module_& m);
+void bind_dlpack(py::module_& m);
 void bind_fuzz(py::module_& m);
 
 // The Python call that is under way: the innermost frame outside the package that vyre.hide_frames does not hide. Cheap enough for every

@@ -53,7 +53,7 @@ std::string integer_fix(py::handle object) {
   return kInRange;
 }
 
-// Which DataType is meant by numpy's name for it, or by the text form's.
+// The Fix for an object that is no DataType. It names the one that numpy or the text form calls so, if there is one.
 std::string type_fix(py::handle object) {
   std::string name;
   if (PyUnicode_Check(object.ptr())) name = object.cast<std::string>();
@@ -239,7 +239,7 @@ ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::s
     if (overflow == 0 && number > 0) reject(where, kWanted, object, fmt::format("write Expr.u64({}) for a 64-bit literal", number));
     reject(where, kWanted, object, "write Expr.i32(v), Expr.u32(v) or Expr.u64(v) with a value of that type");
   }
-  // An Expr.gid_x without its parentheses.
+  // The caller forgot the parentheses, as in Expr.gid_x.
   if (PyCFunction_Check(object.ptr()) || PyFunction_Check(object.ptr())) reject(where, kWanted, object, "call the function: write f(...)");
   if (py::isinstance<ir::BufferDecl>(object)) {
     reject(where, kWanted, object, fmt::format("write Expr.load({}, index)", quoted(object.cast<const ir::BufferDecl&>().name)));
@@ -251,7 +251,7 @@ ir::ExprHandle to_expr(py::handle object, const std::string& where, const std::s
     reject(where, kWanted, object, "write Expr.pack(type, lanes) for a vector, or Expr.load(name, index) for an element of a buffer");
   }
   if (PyFloat_Check(object.ptr()) || (!PyType_Check(object.ptr()) && PyObject_HasAttrString(object.ptr(), "__float__") != 0)) {
-    // numpy's floats too
+    // This catches numpy's floats too.
     reject(where, kWanted, object, float_fix(object));
   }
   if (PyUnicode_Check(object.ptr()))

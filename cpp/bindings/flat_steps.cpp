@@ -1,4 +1,4 @@
-// The flat steps of a procedure for arrays of some lengths, for tools that take them one by one: checked execution and bisection.
+// Gives the flat steps of a procedure (vyre/run/flat_steps.hpp) to tools that run them one by one: checked execution and bisection.
 #include "flat_steps.hpp"
 
 #include <fmt/format.h>
@@ -49,7 +49,7 @@ std::span<std::byte> span_of(Bytes& array) {
   return {reinterpret_cast<std::byte*>(array.mutable_data()), static_cast<std::size_t>(array.size())};
 }
 
-// These functions are called by vyre's own Python, which gives what fits; whatever else comes is refused here.
+// Refuses arguments that do not fit the procedure. Only vyre's own Python calls these functions, with arguments that fit.
 void require(bool fits, const char* what) {
   if (!fits) throw ArgumentError(fmt::format("{} do not fit the procedure. Fix: call vyre.check or vyre.bisect.", what));
 }
@@ -66,7 +66,7 @@ void check_fits(const ir::Procedure& procedure, const std::vector<run::Shape>& s
   require(numbers.size() == procedure.numbers().size(), "the numbers");
 }
 
-// How programs are found valid, and where tables lie while a procedure is flattened.
+// Flattens a procedure. With `barriers_checked`, V010 (uniformity) is not checked, and tables lie in memory of the host.
 run::Flattened flattened(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes, const std::vector<std::uint64_t>& numbers,
                          const run::ProcedurePlace& place, bool barriers_checked) {
   run::Backend& host = *run::find_backend("reference");
@@ -150,7 +150,7 @@ py::tuple flat_steps(const ir::Procedure& procedure, const std::vector<run::Shap
   return py::make_tuple(programs, arrays, steps, frames, origins, flat.shapes);
 }
 
-// (role, name, type, axes) of the inputs and in_outs, then of the outputs where they are wanted, and otherwise of the numbers.
+// (role, name, type, axes) of the inputs and in_outs. With `outputs` those of the outputs follow, without it those of the numbers.
 py::list interface_of(const ir::Procedure& procedure, bool outputs) {
   py::list rows;
   for (const ir::ArrayId id : procedure.interface()) {
@@ -193,8 +193,8 @@ py::tuple check_step(const PyProgram& program, std::vector<Bytes> arrays, std::v
   return py::make_tuple(described(valid.program(), findings.list), findings.complete, names_of(wanted), schedule_text(options.schedule));
 }
 
-// Runs the first `count` steps of a procedure as one recording, and gives the bytes that are then in its inputs and in_outs, its outputs,
-// and these of its other arrays. `given` has the bytes of the inputs and in_outs.
+// Runs the first `count` steps of a procedure as one recording. `given` has the bytes of the inputs and in_outs. Returns the bytes of the
+// inputs and in_outs, of the outputs, and of the flat arrays that `kept` numbers, as they are after these steps.
 py::list run_steps(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes, std::vector<Bytes> given,
                    const std::vector<std::uint64_t>& numbers, const std::string& backend, std::size_t device, py::handle optimize,
                    py::handle timeout, std::size_t count, const std::vector<std::uint32_t>& kept, const std::string& function) {

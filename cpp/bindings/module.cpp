@@ -48,6 +48,7 @@ PYBIND11_MODULE(vyre_core, m) {
   bind_profile(m);
   bind_check(m);
   bind_cuda(m);
+  bind_dlpack(m);
   bind_flat_steps(m);
   bind_fuzz(m);
   m.attr("__all__") = public_names(m);

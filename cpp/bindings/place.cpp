@@ -1,5 +1,5 @@
-// Where in the user's source a node is being made. This runs for every node, so a place found once is remembered by the call's
-// code object and instruction: a loop that makes 100,000 nodes looks its line up once.
+// Finds where in the user's source a node is being made. This runs for every node, so a place found once is remembered by the
+// call's code object and instruction: a loop that makes 100,000 nodes looks its line up once.
 #include <pybind11/pybind11.h>
 
 #include <array>
@@ -32,7 +32,7 @@ bool internal(std::string_view file) {
   return !inside.starts_with("demo") && !inside.starts_with("std/");
 }
 
-// The arguments of vyre.hide_frames so far. Guarded by the GIL; never destroyed, because the interpreter goes first.
+// The arguments of vyre.hide_frames so far. Guarded by the GIL. Never destroyed, because the interpreter ends before static objects.
 struct Hidden {
   std::unordered_set<PyObject*> code;  // owned
   // Each name includes its submodules. The first two call the functions that they wrap, so no line of theirs is the user's.
@@ -84,22 +84,22 @@ struct Known {
   ir::SourcePlace place;
 };
 
-// What is the same for every instruction of a function: the last function's, because most statements come from one.
+// A cache of the last function that made a node, with what all its instructions share. Most statements come from one function.
 struct Function {
   PyCodeObject* code = nullptr;  // owned
   PyObject* globals = nullptr;   // compared by address alone
-  bool marks = false;            // has a variable that may hide a call
+  bool marks = false;            // it has a variable __tracebackhide__
   Known::Frame frame = Known::Frame::User;
   ir::SourcePlace place;  // its file
 };
 Function& last_function() {
-  static auto& instance = *new Function;  // never destroyed, because the interpreter goes first
+  static auto& instance = *new Function;  // never destroyed, because the interpreter ends first
   return instance;
 }
 
 using Slots = std::array<Known, 1024>;
-// Direct-mapped and small: it keeps at most so many code objects alive. Guarded by the GIL; never destroyed, because the
-// interpreter goes first.
+// A small direct-mapped cache, which keeps at most one code object alive for each slot. Guarded by the GIL. Never destroyed,
+// because the interpreter ends before static objects.
 Slots& slots() {
   static auto& instance = *new Slots;
   return instance;
@@ -201,7 +201,7 @@ class ColumnsOf {
 };
 
 Columns columns_of(PyCodeObject* code, int instruction) {
-  // Never destroyed, because the interpreter goes first.
+  // Never destroyed, because the interpreter ends before static objects.
   static auto& last = *new ColumnsOf;
   if (Py_SIZE(code) * static_cast<Py_ssize_t>(sizeof(std::uint16_t)) >= ColumnsOf::kLongCode) return last.at(code, instruction);
   Columns found;
@@ -213,7 +213,7 @@ Columns columns_of(PyCodeObject* code, int instruction) {
 const Function& function_of(PyFrameObject* frame, PyCodeObject* code) {
   Function& last = last_function();
   const py::object globals = py::handle(reinterpret_cast<PyObject*>(frame)).attr("f_globals");
-  // A function with a variable for it may be hidden in one call and not in the next.
+  // A function with a variable __tracebackhide__ may set it in one call and not in the next, so it is looked at each time.
   if (last.code == code && last.globals == globals.ptr() && last.frame == Known::Frame::User && !last.marks) return last;
   Function found;
   found.marks = py::handle(reinterpret_cast<PyObject*>(code)).attr("co_varnames").contains(kMark);
@@ -276,7 +276,7 @@ const Known& known(PyFrameObject* frame) {
 
 ir::SourcePlace caller() {
   PyFrameObject* frame = PyThreadState_GetFrame(PyThreadState_Get());
-  ir::SourcePlace innermost;  // when all are hidden
+  ir::SourcePlace innermost;  // the result if all frames are hidden
   while (frame != nullptr) {
     const Known& place = known(frame);
     if (place.frame == Known::Frame::User) {

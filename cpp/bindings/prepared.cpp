@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cctype>
 #include <map>
 #include <mutex>
@@ -55,13 +54,15 @@ std::string device_fix(py::handle object) {
   return "write device=vyre.devices()[0], or leave it out";
 }
 
+// vyre/_routes.py chooses between the routes to one GPU. Needs the GIL.
 Backend* best_backend() {
   // Found once: asking opens devices, and a call must not change its backend because a device went away.
-  static std::atomic<Backend*> best = nullptr;
-  if (Backend* known = best) return known;
-  Backend* found = available_backends().at(0);
-  Backend* before = nullptr;
-  return best.compare_exchange_strong(before, found) ? found : before;
+  static Backend* best = nullptr;
+  if (best != nullptr) return best;
+  Backend* const found = run::find_backend(py::module_::import("vyre._routes").attr("best")().cast<std::string>());
+  // Another thread may have been here while this one looked.
+  if (best == nullptr) best = found;
+  return best;
 }
 
 }  // namespace
@@ -75,10 +76,7 @@ std::vector<Backend*> available_backends() {
 }
 
 Backend* to_backend(py::handle object, const std::string& function) {
-  if (object.is_none()) {
-    const WithoutGil unlocked;
-    return best_backend();
-  }
+  if (object.is_none()) return best_backend();
   const std::string where = "argument `backend` of " + function;
   const std::string name = to_text(object, where, "write \"cpu\", \"vulkan\", \"cuda\", \"reference\" or None");
   if (Backend* found = run::find_backend(name)) return found;

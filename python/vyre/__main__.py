@@ -31,7 +31,7 @@ STATUSES = {
     2: "the request cannot be carried out",
     NO_PLACE: "a backend or a device is named that is not here",
     130: "interrupted",
-    CLOSED_PIPE: "whoever read the output has closed it",
+    CLOSED_PIPE: "the reader of the output has closed it",
 }
 """What each exit status means."""
 

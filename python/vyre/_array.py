@@ -81,7 +81,7 @@ def array(
         values = values.numpy()
     elif speaks_cuda(values):
         taken = take(values, where, ArgumentError, written=False)
-        if dtype is None and (place(backend, device)[0] or _core._available()[0]) == "cuda":
+        if dtype is None and _is_cuda(*place(backend, device)):
             copied = taken.array.copy()
             taken.give_back()
             return copied
@@ -183,6 +183,20 @@ def extents_of(shape: int | Sequence[int], dtype: DTypeLike | DataType, function
         )
     added = _NUMPY[dtype][1] if isinstance(dtype, _core.DataType) else ()
     return [int(extent) for extent in axes + added]
+
+
+def _is_cuda(backend: str | None, device: int | Device | None) -> bool:
+    """Whether a place is backend `cuda`'s, or none is named and calls go there."""
+    if backend is not None:
+        return backend == "cuda"
+    if device is not None:
+        from vyre._devices import devices
+
+        where = devices()[device] if isinstance(device, int) and 0 <= device < len(devices()) else device
+        return getattr(where, "backend", None) == "cuda"
+    from vyre._routes import best
+
+    return best() == "cuda"
 
 
 def _nearest(wanted: np.dtype[Any], function: str) -> str:

@@ -172,30 +172,30 @@ def check(
     """Run a program once on the reference, and report its mistakes, also those that this run survived.
 
     A kernel or a procedure takes its arguments by name as ``inputs``, which is what its own ``check`` does with a call.
-    Of a procedure the steps run one after the other, and memory that no step has written is no zero: reading it, or
-    returning it, is a mistake.
+    The steps of a procedure run one after the other. Memory that no step has written does not count as zeros: reading
+    it, or returning it, is a mistake.
 
     ========================  =============================================================================
     check                     finds
     ========================  =============================================================================
     ``"race"``                accesses of two invocations to one element that nothing orders
-    ``"uninitialised-read"``  reads of workgroup memory, or of a buffer given as a number, that nobody wrote
-    ``"out-of-bounds"``       accesses behind the end of a buffer (defined, and yet probably not meant)
+    ``"uninitialised-read"``  reads of workgroup memory, or of a buffer given as a number, before any write
+    ``"out-of-bounds"``       accesses beyond the end of a buffer (defined, but probably a mistake)
     ``"divergent-barrier"``   barriers that only a part of a workgroup reaches
-    ``"order-dependence"``    output that changes with the order in which atomics come
+    ``"order-dependence"``    output that changes with the order in which atomics run
     ========================  =============================================================================
 
-    Races are found by what orders two accesses, not by how they happened to meet: one whose accesses are made in every
-    schedule is reported in every schedule. Whether an access is made may depend on the result of an atomic, and so on
-    the schedule.
+    Two accesses race if nothing orders them, however far apart they ran. So a race is reported in every schedule in
+    which both accesses are made. Whether an access is made may depend on the result of an atomic, and so on the
+    schedule.
 
     Args:
         program: a Program that breaks no rule but V010: whether a barrier diverges is seen when it runs.
         inputs, workgroups: as vyre.run takes them. Each element of a ReadWrite array takes 56 bytes more.
         schedule: in which order invocations are taken: "in-order" (None), "reversed", or "random:<seed>".
         checks: "all", a name, or several.
-        max_reports: how many different reports are wanted at most, 1 to 10,000; one stands for all mistakes that have
-            its statements and its buffer.
+        max_reports: the most reports, 1 to 10,000; one report stands for all mistakes with the same statements and
+            buffer.
         timeout: seconds that the call may take; None waits for ever.
 
     Returns: a CheckResult, or for a procedure a ProcedureCheckResult: ``.ok``, ``.reports``, ``.outputs``.
@@ -230,7 +230,7 @@ def check(
         "timeout": timeout,
     }
     if not isinstance(program, _core.Program):
-        # They are made on top of this module.
+        # These modules import this one.
         from vyre._kernel.kernel import Kernel
         from vyre._procedure.check import check_call
         from vyre._procedure.flat import named_call

@@ -1,29 +1,36 @@
-"""Arrays of other libraries on CUDA devices, by the CUDA array interface: taken where they lie, and given so.
+"""Arrays of other libraries on CUDA devices, by the CUDA array interface or DLPack: taken and given where they lie.
 
-CuPy, PyTorch, numba and JAX have the interface. An array that vyre takes is ordered by its library's stream both ways:
-vyre's work waits for what the stream had, and the stream waits for vyre's. An array that vyre gives is waited for.
+An array that vyre takes is ordered by its library's stream both ways: vyre's work waits for what the stream had, and
+the stream waits for vyre's. An array that vyre gives by DLPack is ordered by the stream that the consumer names; by the
+interface, which asks for none, it is waited for.
 """
 
 from __future__ import annotations
 
+from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from vyre import _core
 from vyre._text import shown
-from vyre.errors import ArgumentError
+from vyre.errors import ArgumentError, VyreError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from vyre._core import Array
 
-__all__ = ["Taken", "interface", "speaks_cuda", "take"]
+__all__ = ["Taken", "exported", "give_all_back", "interface", "speaks_cuda", "take"]
 
 _VERSION = 3
-# What the interface calls the default stream of a library that names none.
+# What both protocols call the default stream, which is that of a library that names none.
 _LEGACY_STREAM = 1
+# DLPack's kinds of devices, the stream of a consumer that orders its work itself, and the version that is spoken.
+_HOST, _CUDA = 1, 2
+_NO_ORDER = -1
+_DLPACK = (1, 0)
 
 
 class Taken(NamedTuple):
@@ -42,13 +49,65 @@ class Taken(NamedTuple):
         _core._cuda_hand_over(self.array, self.stream)
 
 
+def give_all_back(theirs: Iterable[tuple[object, Taken]], *, failed: bool = False) -> None:
+    """Give the arrays of a call back to their libraries.
+
+    A call that failed may have submitted a part of its work, so its arrays go back too; where nothing was submitted,
+    the library's stream waits for what the device had anyhow. No other error takes the place of the call's: a device
+    that was lost does nothing that a stream could wait for.
+    """
+    for _, taken in theirs:
+        with suppress(VyreError) if failed else nullcontext():
+            taken.give_back()
+
+
 def speaks_cuda(value: Any) -> bool:
     """Whether an object is an array of another library that lies on a CUDA device."""
     kind = type(value)
-    if issubclass(kind, (np.ndarray, np.generic, _core.Array)) or not hasattr(kind, "__cuda_array_interface__"):
+    if issubclass(kind, (np.ndarray, np.generic, _core.Array)):
         return False
-    # torch's tensors on the host raise AttributeError.
-    return getattr(value, "__cuda_array_interface__", None) is not None
+    if _interface_of(value) is not None:
+        return True
+    return _lies_on_cuda(value) and "cuda" in _core._available()
+
+
+def _interface_of(value: Any) -> Mapping[str, Any] | None:
+    """What the CUDA array interface says of an array; nothing of one on the host, where torch raises AttributeError."""
+    if not hasattr(type(value), "__cuda_array_interface__"):
+        return None
+    described: Mapping[str, Any] | None = getattr(value, "__cuda_array_interface__", None)
+    return described
+
+
+def _lies_on_cuda(value: Any) -> bool:
+    """Whether DLPack alone says so."""
+    if not hasattr(type(value), "__dlpack__"):
+        return False
+    try:
+        return int(value.__dlpack_device__()[0]) == _CUDA
+    except Exception:  # what a producer raises is told where its array is read
+        return False
+
+
+def _described(value: Any, where: str, error: type[Exception]) -> tuple[Mapping[str, Any], object]:
+    """What an array says of itself, in the words of the CUDA array interface, and what keeps its memory."""
+    described = _interface_of(value)
+    if described is not None:
+        return described, value
+    try:
+        try:
+            capsule = value.__dlpack__(stream=_LEGACY_STREAM, max_version=_DLPACK)
+        except TypeError:  # of a producer before DLPack 1.0
+            capsule = value.__dlpack__(stream=_LEGACY_STREAM)
+        described = _core._dlpack_opened(capsule)
+    except Exception as raised:  # a producer may raise anything
+        said = str(raised).strip().rstrip(".").partition("\n")[0] or type(raised).__name__
+        raise error(
+            f"{where} cannot be read through DLPack: {said}. Fix: pass a numpy array of its elements."
+        ) from None
+    if not described["typestr"]:
+        raise error(f"{where} has elements that no array of numpy has. Fix: view or convert it in its own library.")
+    return {**described, "stream": _LEGACY_STREAM, "version": _VERSION}, described["owner"]
 
 
 def take(value: Any, where: str, error: type[Exception], *, written: bool) -> Taken:
@@ -59,7 +118,7 @@ def take(value: Any, where: str, error: type[Exception], *, written: bool) -> Ta
         error: what is raised when it cannot be taken.
         written: whether vyre will write it.
     """
-    described = value.__cuda_array_interface__
+    described, owner = _described(value, where, error)
     shape = tuple(int(extent) for extent in described["shape"])
     dtype = np.dtype(described["typestr"])
     address, is_read_only = described["data"]
@@ -74,7 +133,7 @@ def take(value: Any, where: str, error: type[Exception], *, written: bool) -> Ta
         raise error(f"{where} lies on a CUDA device: {reasons}")
     stream = described.get("stream", _LEGACY_STREAM) if described.get("version", 0) >= _VERSION else _LEGACY_STREAM
     try:
-        array = _core._cuda_adopt(int(address), list(shape), dtype, stream, value, where)
+        array = _core._cuda_adopt(int(address), list(shape), dtype, stream, owner, where)
     except ArgumentError as refused:
         raise error(str(refused)) from None
     return Taken(array, _LEGACY_STREAM if stream is None else stream)
@@ -89,6 +148,45 @@ def _is_contiguous(shape: tuple[int, ...], dtype: np.dtype[Any], strides: tuple[
             return False
         step *= extent
     return True
+
+
+def exported(array: Array, asked: Mapping[str, Any]) -> object | None:
+    """What DLPack gives of an array on a CUDA device: a capsule of its memory there, ordered by the consumer's stream.
+
+    Args:
+        asked: the arguments of ``Array.__dlpack__`` by name.
+
+    Returns: the capsule; None where the host is asked for. numpy asks for it by naming neither stream nor device.
+
+    Raises: BufferError for another device, ArgumentError for a stream that is none.
+    """
+    here = array.__dlpack_device__()
+    wanted, stream, copied = asked.get("dl_device"), asked.get("stream"), asked.get("copy")
+    if here[0] != _CUDA or (wanted is None and "stream" not in asked):
+        return None
+    if wanted is not None:
+        kind, number = wanted
+        if kind == _HOST:
+            return None
+        if (kind, number) != here:
+            raise BufferError(
+                f"a vyre.Array on CUDA device {here[1]} does not lie on DLPack's device {(int(kind), number)}. "
+                f"Fix: leave dl_device out, or write dl_device=(1, 0) for a copy on the host."
+            )
+    if stream is None:
+        stream = _LEGACY_STREAM
+    if isinstance(stream, bool) or not isinstance(stream, int) or stream == 0 or stream < _NO_ORDER:
+        raise ArgumentError(
+            "argument `stream` of Array.__dlpack__ must be a CUDA stream's handle, 1, 2, -1 or None, "
+            f"got {shown(stream)}. Fix: write None for the default stream, or -1 for no order."
+        )
+    if copied:
+        array = array.copy()
+    address = _core._cuda_address(array) if array.size else 0
+    if stream != _NO_ORDER:
+        _core._cuda_hand_over(array, stream)
+    versioned = asked.get("max_version") is not None and asked["max_version"][0] >= _DLPACK[0]
+    return _core._dlpack_capsule(array, address or 0, here, versioned, bool(copied))
 
 
 def interface(array: Array) -> dict[str, Any]:

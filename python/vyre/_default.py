@@ -2,7 +2,7 @@
 
 The choice is a context variable, so that a thread or a task of asyncio has its own. Without one the environment
 variables VYRE_BACKEND and VYRE_DEVICE decide, which are read when vyre is imported and looked at when they are first
-needed; without those, the best backend here.
+needed; without those, the best backend here: ``vyre._routes`` says which that is, and why.
 """
 
 from __future__ import annotations
@@ -125,7 +125,8 @@ def default_device(backend: str | Device | None = None, device: int | Device | N
         device: an index into vyre.devices(), or one of its elements. With ``backend`` an index counts that backend's.
 
     Without arguments, and where nothing was chosen, the environment variables VYRE_BACKEND and VYRE_DEVICE say where,
-    by the same names and indices; without them it is the best backend here.
+    by the same names and indices; without them it is the best backend here. On NVIDIA's GPUs that is "cuda" where it
+    works, else "vulkan"; ``vyre doctor`` says which it is and why.
 
     Returns: the choice, with ``.backend`` and ``.device``.
 

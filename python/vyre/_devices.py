@@ -32,10 +32,15 @@ class Backends(list[str]):
 def backends() -> Backends:
     """The names of the backends that work here, best first: a GPU, the processor, software Vulkan, the reference.
 
+    Calls that name none run on the first. Where CUDA and Vulkan both reach the GPU, that is the one that was measured
+    ahead and gives a first tiny program's right bytes; ``vyre doctor`` says why.
+
     >>> "reference" in backends()
     True
     """
-    return Backends(_core._available())
+    from vyre._routes import ordered
+
+    return Backends(ordered())
 
 
 @dataclass(frozen=True)
@@ -88,8 +93,8 @@ def check_backend(backend: object, where: str, otherwise: str) -> None:
 
     Raises: ArgumentError.
     """
-    known = [*_core._available(), *_core._unavailable()]
-    if not isinstance(backend, str) or backend not in known:
+    if not isinstance(backend, str) or backend not in (*_core._available(), *_core._unavailable()):
+        known = [*backends(), *_core._unavailable()]
         none = " or None" if otherwise.startswith("None ") else ""
         raise ArgumentError(
             f"{where} must be one of {', '.join(known)}{none}, got {shown(backend)}. "

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
-__all__ = ["from_dlpack", "speaks_dlpack"]
+__all__ = ["from_dlpack", "numpy_of", "speaks_dlpack"]
 
 # DLDeviceType of dlpack.h: its number, what it is called, and whether the host reads its memory.
 _DEVICES = {
@@ -48,6 +48,11 @@ def _is_numpy(kind: type) -> bool:
     import numpy as np
 
     return issubclass(kind, (np.ndarray, np.generic))
+
+
+def numpy_of(value: Any, where: str, error: type[Exception]) -> Any:
+    """An argument as it is, or the memory of another library's array as a numpy array; see ``from_dlpack``."""
+    return from_dlpack(value, where, error) if speaks_dlpack(value) else value
 
 
 class _Producer:

@@ -3,10 +3,10 @@
 An operator and a dtype have one Program for each of its forms (two arrays, an integer on either side, in place), kept
 for as long as the process lives; an integer is the value of a Uniform buffer, so that another one costs nothing. What
 an operator means on a type is what it means on expressions: the Program is made with the operator itself. A call that
-fits goes straight to the Program, which plans it once for the same arrays; everything else is looked at in ``_refuse``,
-which says what to write instead.
+fits goes straight to the Program, which plans it once for the same arrays. For any other call, a ``_refuse`` function
+says what to write instead.
 
-The class is C++'s, which takes what stands here when vyre is imported (``_core._complete_array``).
+The class itself is written in C++. It gets these members when vyre is imported (``_core._complete_array``).
 """
 
 from __future__ import annotations
@@ -96,11 +96,11 @@ _MISSING = {
 
 
 class _Form(NamedTuple):
-    """A Program and what its call has to look at."""
+    """A Program, and what a call checks its other operand against."""
 
     program: Program
-    dtype: np.dtype[Any]  # of the array opposite
-    least: int  # of the integer opposite
+    dtype: np.dtype[Any]  # of the other operand, if it is an array
+    least: int  # of the other operand, if it is an integer
     greatest: int
 
 
@@ -141,7 +141,7 @@ def _program(
 
 
 def _truth(function: Callable[..., Any], element: _Element) -> Callable[..., Any]:
-    """A comparison as Bool: of numbers it is a U32."""
+    """The function with its result as Bool, because comparisons of numbers give a U32."""
     if element.computed is DataType.Bool:
         return function
     return lambda *values: Expr.cast(DataType.Bool, function(*values))
@@ -182,7 +182,7 @@ def _call(program: Program, operands: Sequence[Any], beside: Array, dtype: str |
     """Call a Program that gives a new array with the shape of ``beside``."""
     import numpy as np
 
-    # In a graph the new array has to be there before it is recorded.
+    # A graph records calls on arrays that exist, so the new array is made first.
     made = _core._empty(list(beside.shape), np.dtype(dtype), beside.backend, beside.device)
     result: Array = program(*operands, made, workgroups=_groups(beside))
     return result
@@ -241,7 +241,7 @@ def _in_place(row: _Operator) -> Callable[..., Any]:
             return form.program(self, other, workgroups=_groups(self))
         except BindingError:
             _check_place(row.symbol, self, other)
-            # They overlap: the elements of the other as they are before any of them is written.
+            # The arrays overlap. The copy has the other array's elements as they are before any of them is written.
             return form.program(self, other.copy(), workgroups=_groups(self))
 
     return method
@@ -268,11 +268,11 @@ def _missing(symbol: str, fix: str) -> Callable[..., Any]:
     return method
 
 
-# What stands opposite an array.
+# The other operand.
 
 
 def _where(array: Array) -> str:
-    """The arguments that make another array beside it."""
+    """The arguments that make another array on the same device."""
     return f'backend="{array.backend}", device={array.device}'
 
 
@@ -329,7 +329,7 @@ def _refuse_value(row: _Operator, array: Array, other: Any, form: _Form, is_left
 
 
 def _upload(array: Array, values: Any, wanted: str) -> str:
-    """The expression that makes an array beside another of values on the host."""
+    """The expression that copies values of the host to the device of an array."""
     import numpy as np
 
     from vyre import _values
@@ -406,7 +406,7 @@ class _Methods:
         The same elements with other axes, without a copy: what is written to one array is seen in the other.
 
         Args:
-            shape: elements along each axis, or one tuple of them; one may be -1, which is what is left.
+            shape: elements along each axis, or one tuple of them; one may be -1, for what the others leave.
 
         Raises: ArgumentError for another number of elements.
 
@@ -453,12 +453,12 @@ class _Methods:
     def astype(self: Any, dtype: DTypeLike | DataType) -> Array:
         """astype(dtype) -> Array
 
-        A new array with the elements cast to another dtype, on the same device, as casts of expressions do it: from
-        bool 0 or 1, to bool whether it is other than 0, to a smaller integer the low bits, from int32 to uint64 with
-        the sign.
+        A new array with the elements cast to another dtype, on the same device, as casts of expressions do it: a bool
+        becomes 0 or 1, a number becomes True if it is not 0, a smaller integer keeps the low bits, and int32 to uint64
+        extends the sign.
 
         Args:
-            dtype: uint32, int32, uint64 or bool, or their DataType.
+            dtype: uint32, int32, uint64, uint16, int16, uint8, int8 or bool, or their DataType.
 
         Raises: ArgumentError.
 
@@ -474,7 +474,8 @@ class _Methods:
     def fill(self: Any, value: Any) -> None:
         """fill(value) -> None
 
-        Gives every element one value, in the order of the calls. In a graph this is done at each replay.
+        Sets every element to one value. Earlier calls see the old values, later calls the new one. A graph does this at
+        each replay.
 
         Args:
             value: an integer that the dtype holds; True or False for bool.
@@ -545,7 +546,13 @@ def _converted(array: Array, name: str) -> Array:
 
 
 def _as_dlpack(array: Array, *args: Any, **kwargs: Any) -> Any:
-    """What ``from_dlpack(array)`` is given. A copy is told to the log, because nothing else shows it."""
+    """What ``from_dlpack(array)`` gets. A copy is logged, because nothing else shows it."""
+    if array.backend == "cuda" and not args and kwargs.keys() <= _DLPACK_ARGUMENTS:
+        from vyre._cuda import exported
+
+        capsule = exported(array, kwargs)
+        if capsule is not None:
+            return capsule
     made = _dlpack_protocol(array, *args, **kwargs)
     if "logging" in sys.modules and (kwargs.get("copy") or array.backend not in _HOSTS or array.dtype.name == "bool"):
         from vyre import _log
@@ -555,6 +562,7 @@ def _as_dlpack(array: Array, *args: Any, **kwargs: Any) -> Any:
 
 
 _dlpack_protocol = Array.__dlpack__
+_DLPACK_ARGUMENTS = {"stream", "max_version", "dl_device", "copy"}
 # The backends whose arrays lie in the host's memory.
 _HOSTS = ("cpu", "reference")
 
@@ -566,7 +574,7 @@ def _await(array: Array) -> Any:
 
 
 def _refuse_attribute(array: Array, name: str) -> NoReturn:
-    from vyre._absent import refuse_attribute  # when it is asked for: `import vyre` does without
+    from vyre._absent import refuse_attribute  # imported here, because `import vyre` does not need it
 
     refuse_attribute(array, name)
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from vyre import _core
-from vyre._dlpack import from_dlpack, speaks_dlpack
+from vyre._dlpack import numpy_of, speaks_dlpack
 from vyre._text import shown
 from vyre.errors import BindingError, DeviceMemoryError
 
@@ -36,10 +36,7 @@ def of_other_libraries(inputs: Mapping[str, Any]) -> dict[str, Any] | None:
     """
     if not any(map(speaks_dlpack, inputs.values())):
         return None
-    return {
-        name: from_dlpack(value, f"buffer {shown(name)}", BindingError) if speaks_dlpack(value) else value
-        for name, value in inputs.items()
-    }
+    return {name: numpy_of(value, f"buffer {shown(name)}", BindingError) for name, value in inputs.items()}
 
 
 def copied(inputs: Mapping[str, Any], function: str) -> dict[str, Any]:

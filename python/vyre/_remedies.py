@@ -79,6 +79,7 @@ class Vulkan(NamedTuple):
     chosen: bool  # whether a variable leaves drivers out
     device: bool  # whether a device can be used
     gpu: bool  # whether a GPU can
+    cuda: bool = False  # whether the other route to an NVIDIA GPU works
 
 
 class Remedy(NamedTuple):
@@ -178,6 +179,8 @@ def mend(machine: Machine, vulkan: Vulkan) -> Remedy | None:
 
     A container is given its GPU from outside, so the command is then one for the machine that starts it.
     """
+    if vulkan.cuda and set(machine.gpus) <= {"nvidia"}:
+        return None  # its programs run by CUDA, which needs nothing of Vulkan
     if vulkan.chosen and not vulkan.device:
         return Remedy(
             "a variable of the Vulkan loader (`environment` above) allows only drivers that are not there or fail",

@@ -57,14 +57,14 @@ def _times(count: int) -> str:
 
 @dataclass(frozen=True)
 class Witness:
-    """One access to memory that a report tells of.
+    """One access to memory that a report describes.
 
     Attributes:
         invocation: its id in the grid, along x, y, z.
         workgroup, local: the ids of its workgroup, and within it.
         access: "read", "write", or the atomic's name, such as "atomic_add".
-        value: what was read or written (of an element with several lanes: the first), or what the atomic left. Out of
-            bounds: 0 for a read, else what had no effect.
+        value: what was read or written (of an element with several lanes: the first), or what the element holds
+            after the atomic. Out of bounds, it is 0 for a read, and otherwise the value that was not stored.
         place: the statement, as a Place: path in the program, and file and line in the source when they are known.
         statement: the statement in the text form.
     """
@@ -195,7 +195,7 @@ class RaceReport(Report):
 class UninitialisedReadReport(Report):
     """A read of workgroup memory, or of a buffer that was given as a number of elements, before the first write.
 
-    It gives zero on every backend. But who reads what nobody wrote has probably forgotten to write it.
+    It gives zero on every backend, but the program probably lacks a write.
 
     Attributes:
         buffer, index: the element.
@@ -229,7 +229,7 @@ class UninitialisedReadReport(Report):
 class UnwrittenArrayReport(Report):
     """Elements of a procedure's array that it returns, or takes a grid from, and that no step has written.
 
-    They have any value, which may be another one in each run.
+    Their values are undefined, and may differ from run to run.
 
     Attributes:
         array, index: the first of the elements.
@@ -262,9 +262,9 @@ class UnwrittenArrayReport(Report):
 
 @dataclass(frozen=True)
 class OutOfBoundsReport(Report):
-    """An access behind the end of a buffer.
+    """An access beyond the end of a buffer.
 
-    It is defined: a load gives zero, a store and an atomic do nothing. But it was probably meant otherwise.
+    It is defined: a load gives zero, a store and an atomic do nothing. But it is probably a mistake.
 
     Attributes:
         buffer, index, length: which element was wanted, and how many there are.
@@ -347,9 +347,9 @@ class DivergentBarrierReport(Report):
 
 @dataclass(frozen=True)
 class OrderDependenceReport(Report):
-    """Output that changes with the order in which invocations come, though they do not race.
+    """Output that changes with the order in which invocations run, though they do not race.
 
-    What an atomic returns depends on who came before. That is no mistake as long as the output does not show it.
+    What an atomic returns depends on the atomics before it. That is no mistake as long as the output does not show it.
 
     Attributes:
         buffer, index, lane: the first element that differs, and which of its lanes if it has several.

@@ -46,7 +46,7 @@ class NotLocatedError(Exception):
 
 
 def unsteady() -> NotLocatedError:
-    """The error for a difference that does not come again."""
+    """The error for a difference that is gone when the call is repeated."""
     return NotLocatedError(
         "agree when the same call is made again",
         "one of them gives other bytes from call to call. "
@@ -66,7 +66,7 @@ class Point:
     phase: int
     step: int  # of the value's first lane
     values: dict[str, tuple[int, ...]]
-    element: str = ""  # that an effect changed, where it is not the one that it names
+    element: str = ""  # the element that an effect changed, if its statement names another one
 
 
 def pairs(orders: dict[str, _T]) -> list[dict[str, _T]]:
@@ -86,21 +86,21 @@ class Search:
         ways: dict[str, Runner],
         unstable: dict[str, Runner] | None = None,
     ) -> None:
-        """`unstable` are orders of the reference; what differs between them is not compared where outputs are."""
+        """`unstable` are orders of the reference. Elements of outputs that differ between them are not compared."""
         self.program, self.inputs, self.groups, self.ways = program, inputs, groups, ways
         self.unstable = unstable or {}
         x, y, z = program.workgroup_size
         self.local_count = x * y * z
         self.count = groups[0] * groups[1] * groups[2] * self.local_count
         self.dispatches = 2
-        self.lost = False  # whether an invocation told its record on one of the two only
-        self.untouched = ""  # said when outputs differ though no store and no atomic does anything
+        self.lost = False  # whether some invocation's record exists on only one of the two backends
+        self.untouched = ""  # a note, if outputs differ even when no store and no atomic has an effect
         self.traced: OutputDifference | None = None
 
     def value(self, orders: dict[str, Runner], *, racy: bool, of_lost: bool = False) -> Point | None:
-        """The first value that differs, those left out that differ between orders of the reference.
+        """The first value that differs, without the values that differ between orders of the reference.
 
-        Where invocations race, what an element holds after a store is left out: another one's may be there.
+        If invocations race, elements after stores are not compared, because another invocation may store to them.
         """
         for density in (_STATEMENTS, _STORES):
             points = _core._trace(self.program, density, None, [])[1]
@@ -109,7 +109,7 @@ class Search:
             found = self.first(density, excluded, of_lost=of_lost)
             if found is None:
                 continue
-            # The statement is known; a second look tells which of its expressions. It counts only if it shows the same.
+            # A second search covers all expressions of this statement. It counts only if it finds that one again.
             if excluded:
                 excluded = self.order_dependent(orders, density, excluded, detail=found.statement)
             closer = self.first(
@@ -158,8 +158,8 @@ class Search:
     ) -> Point | None:
         """The first point that differs; the invocation and the phase are searched for unless they are known.
 
-        Invocations whose record only one of the two has are left out unless `of_lost` asks for them: where a store is
-        lost, the one that tells the record may be lost too.
+        Invocations whose record exists on only one backend are left out unless `of_lost` is true: a backend that loses
+        stores may also lose the store of a record.
         """
         traced = _core._trace(self.program, density, detail, excluded)
         points = traced[1]
@@ -209,8 +209,8 @@ class Search:
     def effect(self) -> Point | None:
         """The first store or atomic that makes the outputs differ, when those after it do nothing.
 
-        There are two ways to let them do nothing. Where the fault turns one of them into something, outputs differ too
-        early, never too late: so the later of two answers holds.
+        There are two ways to disable them. A fault may make a disabled one have an effect. Then the outputs differ too
+        early, never too late, so the later of the two answers is right.
         """
         found = []
         for density in (_EFFECTS, _BRANCHES):
@@ -233,7 +233,7 @@ class Search:
         invocation = _smallest(lambda invocations: difference(phase, invocations, 0) is not None) - 1
         steps = _smallest(lambda steps: difference(phase, invocation, steps) is not None)
         found = difference(phase, invocation, steps)
-        # Each record names the last effect, and a lost store loses its record too.
+        # Each record names the last effect. A backend that loses stores may lose its record too.
         records = reversed(self.records(traced, phase, steps, invocation).items())
         written = [(name, record) for name, record in records if record[invocation, _WRITTEN]]
         if found is None or not written:
@@ -322,7 +322,7 @@ class Search:
 def _smallest(holds: Callable[[int], bool]) -> int:
     """The smallest n from 1 on for which `holds`, which stays true from there on.
 
-    Raises: NotLocatedError when there is none: what was seen with no limit at all is gone.
+    Raises: NotLocatedError when there is none: the difference that was seen without a limit did not come again.
     """
     high = 1
     while not holds(high):

@@ -1,4 +1,4 @@
-"""Calls of kernels on the workers of a dask cluster: one device a worker, and each call twice where that is asked for.
+"""Calls kernels on the workers of a dask cluster, with a device for each worker, and on request makes each call twice.
 
 ``OneDevice`` gives each worker process of a host a device of its own. ``task`` makes a kernel into a function that
 travels and runs on the worker's device; it goes wherever dask takes a function, ``client.submit`` and
@@ -57,8 +57,8 @@ __all__ = ["DisagreementError", "OneDevice", "Place", "Task", "place", "run", "t
 _PLUGIN = "vyre-one-device"
 _OTHER_WORKER = "another worker"
 _MOST_SHARING = 64  # workers on one device
-_MOST_TRIES = 20  # to have a second worker for a block
-_SECONDS_TO_COME = 60  # for a worker in place of one that died
+_MOST_TRIES = 20  # how often a block is sent until a second worker runs it
+_SECONDS_TO_COME = 60  # how long a replacement for a dead worker is waited for
 
 
 class Place(NamedTuple):
@@ -68,12 +68,12 @@ class Place(NamedTuple):
     device: int | None
 
 
-# Of the workers of this process, by their ids: one, but where a cluster has threads in place of processes.
+# The places of the workers of this process, by their ids. There are several only in a cluster of threads.
 _PLACES: dict[str, Place] = {}
 
 
 class DisagreementError(VyreError):
-    """Two runs of one call gave other bytes.
+    """Two runs of one call gave different bytes.
 
     Attributes:
         places: where the two ran.
@@ -115,7 +115,7 @@ class OneDevice(distributed.WorkerPlugin):
         self._lock: IO[bytes] | None = None
 
     def setup(self, worker: Any) -> None:
-        """Dask calls this on each worker, the later ones too."""
+        """Dask calls this on each worker, including those that join later."""
         taken = _PLACES[worker.id] = self._taken()
         _log.info("worker %s runs calls on %s", worker.address, _shown(taken))
 
@@ -158,7 +158,7 @@ def _locked(name: str) -> IO[bytes] | None:
     folder = Path(tempfile.gettempdir()) / f"vyre-devices-{os.getuid()}"
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
-        # Another user may have made the folder first, with links in it to files of this one.
+        # Another user may have made the folder first, with links in it to files of this user.
         there = folder.lstat()
         if not stat.S_ISDIR(there.st_mode) or there.st_uid != os.getuid():
             raise NotADirectoryError(errno.ENOTDIR, "it is no folder of this user's")
@@ -187,7 +187,7 @@ def place() -> Place:
     worker: str | None
     try:
         worker = distributed.get_worker().id
-    except ValueError:  # this is no task: `client.run` asks between tasks
+    except ValueError:  # outside of a task, as when `client.run` calls this
         worker = next(iter(_PLACES)) if len(_PLACES) == 1 else None
     return Place(None, None) if worker is None else _PLACES.get(worker, Place(None, None))
 
@@ -215,7 +215,7 @@ class Task:
         self._backend, self._against, self._timeout = backend, against, timeout
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        """What the kernel gives, as new arrays: those that it is given are never written.
+        """Call the kernel, and give its results as new arrays. The arrays of the caller are never written.
 
         Raises: what the call raises; DisagreementError.
         """
@@ -280,7 +280,7 @@ def _disagreement(
     """The error for two ways whose outputs differ, with the first value that does."""
     one, other = ways
     _log.warning("`%s` gave other bytes on %s than on %s: %s", name, one, other, difference)
-    # bisect names functions by their names.
+    # bisect reports a function by its __name__.
     backend, against = (_named(label, runner) for label, runner in ways.items())
     divergence = bisect(call.program, call.inputs, call.workgroups, backend=backend, against=against, timeout=timeout)
     if divergence is None:
@@ -314,9 +314,9 @@ def task(
 ) -> Task:
     """Make a kernel into a function that travels to a worker and runs on its device.
 
-    It goes wherever dask takes a function. A kernel travels by value, one of a notebook too; its InOut arrays come back
-    as new ones, because blocks are shared and never written. Any other function travels as dask has it, and runs with
-    the worker's device as ``vyre.default_device``.
+    It goes wherever dask takes a function. A kernel travels by value, even one from a notebook. Its InOut arrays come
+    back as new ones, because blocks are shared and never written. Any other function travels as dask pickles it, and
+    runs with the worker's device as ``vyre.default_device``.
 
     Args:
         kernel: the kernel, or a function.
@@ -341,7 +341,7 @@ def task(
         raise ArgumentError("argument `kernel` of vyre.dask.task is a task already. Fix: use it as it is.")
     for argument, given in (("backend", backend), ("against", against)):
         if given is not None:
-            way(given, argument, "vyre.dask.task", timeout)  # which refuses what is none
+            way(given, argument, "vyre.dask.task", timeout)  # this raises for what is no way
     if isinstance(kernel, Kernel):
         return Task(shipped(kernel, constants), kernel._function.__name__, True, backend, against, timeout)
     if not callable(kernel):
@@ -393,7 +393,7 @@ def run(
     A worker that dies loses no block: dask runs it elsewhere, and every device gives the same bytes.
 
     Args:
-        client: of the cluster.
+        client: the client of the cluster.
         kernel: a kernel, or what ``vyre.dask.task`` made.
         blocks: as many values of each argument as there are calls, as for ``map``.
         against: None, or where each call is made once more to compare the bytes: "another worker", or what
@@ -458,7 +458,7 @@ def _runs(
             'argument `against="another worker"` of vyre.dask.run needs two workers, and the cluster has '
             f"{len(client.nthreads())}. Fix: start more worker processes."
         )
-    # Each run is a key of its own: dask would give the first one's result for the second.
+    # Each run has a key of its own (pure=False), or dask would give the first run's result for the second.
     waiting: dict[Any, tuple[int, _Ran | None, int]] = {}
     done: Any = distributed.as_completed()  # type: ignore[no-untyped-call]
 
@@ -466,7 +466,7 @@ def _runs(
         where: dict[str, Any] = {}
         if first is not None:
             others = _others(client, first.worker)
-            # Where the others die meanwhile, the block runs on what is left, and is sent again.
+            # If the other workers die, the block runs on the same worker again, and is then sent once more.
             where = {"workers": others, "allow_other_workers": True}
         future = client.submit(_on_worker, work, calls[number], same, pure=False, **where)
         waiting[future.key] = (number, first, tries)
@@ -496,7 +496,7 @@ def _runs(
 
 
 def _others(client: Any, worker: str) -> list[str]:
-    """The workers beside one. Where a killed one is being replaced, this waits for what comes."""
+    """The workers other than one. If there are none, this waits for one that replaces a killed worker."""
     found = [address for address in client.nthreads() if address != worker]
     if not found:
         _log.info("worker %s is alone, and another one is waited for", worker)
@@ -537,7 +537,7 @@ def _compare(
 
 
 def _remote(client: distributed.Client, work: Task, worker: str) -> Runner:
-    """What runs a program on a worker, while it is there."""
+    """A function that runs a program on one worker, as long as that worker lives."""
 
     def run(program: Program, inputs: Mapping[str, Any], workgroups: Sequence[int]) -> Mapping[str, np.ndarray]:
         future = client.submit(

@@ -158,7 +158,15 @@ def test_a_time_out_of_asyncio_ends_the_wait():
     asyncio.run(main())
 
 
-def test_errors_arrive_where_it_is_awaited():
+ERRORS = [
+    vyre.DeviceLostError("the device is gone. Fix: start again."),
+    # The waits of `await` end by an error of the same class.
+    vyre.DispatchTimeoutError("the call did not end within 2 s. Fix: raise the time-out."),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_errors_arrive_where_it_is_awaited(error):
     async def main(work):
         task = asyncio.ensure_future(work)
         while not work.waiting:
@@ -166,9 +174,17 @@ def test_errors_arrive_where_it_is_awaited():
         work.done.set()
         await task
 
-    error = vyre.DeviceLostError("the device is gone. Fix: start again.")
-    with pytest.raises(vyre.DeviceLostError) as raised:
-        asyncio.run(main(Work(error)))
+    with pytest.raises(type(error)) as raised:
+        asyncio.run(asyncio.wait_for(main(Work(error)), 60))
+    assert raised.value is error
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
+def test_errors_of_calls_that_are_over_arrive_too(error):
+    work = Work(error)
+    work.done.set()
+    with pytest.raises(type(error)) as raised:
+        asyncio.run(asyncio.wait_for(work_of(work), 60))
     assert raised.value is error
 
 

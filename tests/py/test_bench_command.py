@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -61,6 +63,34 @@ def rows(capsys, *arguments: str, status: int = 0) -> list[dict]:
 
 
 SCALED = ("--input", "k=3", "--input", "n=0x10")
+BESIDE = """
+from dataclasses import dataclass
+from helper_beside import FACTOR
+
+
+@dataclass
+class Settings:
+    factor: "int" = FACTOR
+"""
+
+
+@pytest.mark.parametrize("stem", ["json", "colorsys", "vyre"])  # loaded by vyre, loaded by nothing here, vyre itself
+def test_a_file_with_the_name_of_a_module_hides_it_from_nothing(tmp_path, stem):
+    (tmp_path / "helper_beside.py").write_text("FACTOR = 5\n", encoding="utf-8")
+    file = tmp_path / f"{stem}.py"
+    file.write_text(KERNELS + BESIDE, encoding="utf-8")
+    # A process of its own, of which neither the folder nor its modules are known before.
+    code = f"""
+import sys
+from pathlib import Path
+from vyre.__main__ import main
+assert main(["bench", {str(file)!r}, "--input", "k=3", "--input", "n=1", "--size", "9", "--seconds", "0"]) == 0
+import {stem}
+assert Path({stem}.__file__) != Path({str(file)!r}), {stem}.__file__
+assert sys.modules["_vyre_file_{stem}"].Settings().factor == 5
+"""
+    made = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert made.returncode == 0, made.stderr
 
 
 def test_a_kernel_on_every_device_beside_numpy(capsys, kernels):

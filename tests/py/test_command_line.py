@@ -40,6 +40,7 @@ EVERY = {
     "conform": ("conform", "--backend", "reference", "--level", "L4"),
     "bench": ("bench", "SAVED", "--backend", "cpu", "--seconds", "0"),
     "repeat": ("repeat", "SAVED", "--backend", "reference", "--times", "2"),
+    "bisect": ("bisect", "SAVED", "--backend", "cpu"),
     "fuzz": ("fuzz", "--backend", "cpu", "--count", "2", "--jobs", "1", "--statements", "10"),
     "replay": ("replay", "SAVED"),
     "hash": ("hash", __file__, "--alg", "crc32", "--backend", "cpu"),
@@ -69,14 +70,13 @@ def test_every_command_is_tried():
 
 JSON = {
     *("explain", "check", "devices", "backends", "doctor", "repeat", "replay", "hash", "scan", "run", "ops"),
-    *("bench", "docs"),
+    *("bench", "docs", "fuzz", "bisect"),
 }
 NO_JSON = {
     "lower": "prints code",
     "reference": "is a page",
     "completion": "is a script",
     "conform": "writes its certificate, which is JSON, with --out",
-    "fuzz": "writes a row of JSON a program with --log",
 }
 
 

@@ -13,6 +13,7 @@ import pytest
 
 import page_code
 import vyre
+import vyre.conformance
 from vyre import _core, _reference
 
 ROOT = Path(__file__).parents[2]
@@ -67,11 +68,28 @@ def test_functions_of_the_module_have_examples():
 
 def test_every_rule_operator_and_type_is_in_the_reference():
     text = _reference.reference()
-    for k in range(1, 36):
-        assert f"### V{k:03}: " in text
+    rules = [row[0] for row in vyre._core._tables["rules"]]
+    assert len(rules) >= 39
+    for rule in rules:
+        assert f"### {rule}: " in text
     for enum in (vyre.DataType, vyre.BinOp, vyre.UnOp):
         for member in enum:
             assert member.name in text
+
+
+def test_pages_say_how_many_cases_and_rules_there_are():
+    cases, last = len(vyre.conformance.cases()), vyre._core._tables["rules"][-1][0]
+    pages = [
+        ROOT / "README.md",
+        ROOT / "CONTRIBUTING.md",
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("python/vyre/docs/*.md"),
+    ]
+    text = "\n".join(page.read_text(encoding="utf-8") for page in pages)
+    said = re.findall(r"\b(\d,\d{3}) cases\b", text)
+    assert len(said) >= 4
+    assert {abs(int(each.replace(",", "")) - cases) <= 25 for each in said} == {True}
+    assert set(re.findall(r"rules V001 to (V\d+)", text)) == {last}
 
 
 def test_the_readme_lists_every_environment_variable():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from email.message import Message
@@ -25,6 +26,11 @@ def about() -> Message:
 def test_what_is_imported_is_what_was_installed():
     assert Path(vyre.__file__).parent.parent == Path(metadata.distribution("vyre").locate_file("")).resolve()
     assert ROOT not in Path(vyre.__file__).parents or "tried" in vyre.__file__
+
+
+def test_the_readme_says_its_size():
+    said = re.search(r"a wheel has ([\d.]+) MB", (ROOT / "README.md").read_text(encoding="utf-8"))[1]
+    assert abs(Path(WHEEL).stat().st_size / 1e6 - float(said)) < 0.1
 
 
 def test_its_name_says_which_systems_it_is_for():

@@ -320,6 +320,45 @@ def test_what_a_procedure_changes_comes_back_as_it_was_given():
     assert x.values.tolist() == (X + 3).tolist()
 
 
+@vyre.procedure
+def two(x: In[u32]):
+    a, b = vyre.scratch(u32, x.length), vyre.scratch(u32, x.length)
+    doubled(x, a)
+    doubled(a, b)
+    return b, a
+
+
+@pytest.mark.parametrize("form", ["1.0", "pinned for CUDA"])
+def test_out_is_written_and_comes_back_as_it_was_given(place, form):
+    first, second = Tensor(np.zeros(12, np.uint32), **FORMS[form]), np.zeros(12, np.uint32)
+    b, a = two(X, out=(second, first), **place)
+    assert (b is second, a is first) == (True, True)
+    assert (first.values.tolist(), second.tolist()) == ((X * 2).tolist(), (X * 4).tolist())
+    other = Tensor(np.zeros(12, np.uint32))
+    result, made = two(vyre.array(X, **place), out=(None, other))
+    assert made is other
+    assert (other.values.tolist(), result.numpy().tolist()) == ((X * 2).tolist(), (X * 4).tolist())
+    assert doubled(X, out=other, **place) is other
+    assert other.values.tolist() == (X * 2).tolist()
+
+
+def test_out_is_refused_where_it_cannot_be_written():
+    fix = "Fix: leave out `out`, and take the result of the call."
+    where = "argument `out` of procedure `two`"
+    column = pyarrow.array([0] * 12, pyarrow.uint32())
+    assert message(lambda: two(X, out=(None, column)), vyre.BindingError) == (
+        f"{where} is written, and DLPack gives the UInt32Array read-only. {fix}"
+    )
+    assert message(lambda: two(X, out=(None, Tensor(X, device=(2, 1)))), vyre.BindingError).startswith(
+        f"{where} lies on a CUDA device (number 1), which the host does not read. Fix: "
+    )
+    shared = np.zeros(12, np.uint32)
+    assert "overlap in memory" in message(lambda: two(X, out=(Tensor(shared), Tensor(shared))), vyre.BindingError)
+    assert message(lambda: two(X, out=(None, Tensor(np.zeros(3, np.uint32)))), vyre.ArgumentError).startswith(
+        f"{where} must be an array of uint32 with shape (12,) for "
+    )
+
+
 def test_a_procedure_refuses_what_it_cannot_read_or_write():
     column = pyarrow.array([1, 2, 3, 4], pyarrow.uint32())
     assert message(lambda: added(column, 1), vyre.BindingError) == (

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import vyre
@@ -260,3 +261,22 @@ def test_bytes_that_are_no_instruction_are_shown_as_bytes():
 
     found = instructions_of(b"\x90\x06\xc3")  # 06 has no meaning in 64-bit code
     assert [(each.offset, each.mnemonic) for each in found] == [(0, "nop"), (1, ".byte"), (2, "ret")]
+
+
+@vyre.kernel(workgroup_size=64)
+def tripled(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32], more: vyre.const):
+    i = vyre.gid(0) + (vyre.gid(1) + vyre.gid(2)) * 64
+    y[i] = x[i] * 3 + more
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_a_call_of_many_invocations_is_compiled_along_each_axis(axis):
+    grid = [64, 1, 1]
+    grid[axis] *= 200
+    x = vyre.array(np.arange(12_800, dtype=np.uint32), backend="cpu")
+    y = vyre.empty(12_800, vyre.u32, backend="cpu")
+    with vyre.profile() as profile:
+        tripled(x, y, 100 + axis, grid=tuple(grid))  # a program that nothing has run before
+    names = [event.name for event in profile.events]
+    assert "compile" in names[len(names) - names[::-1].index("dispatch") :]
+    assert np.array_equal(y.numpy(), x.numpy() * 3 + 100 + axis)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -447,6 +448,19 @@ def test_a_run_without_vyre_loads_two_small_modules(tmp_path):
     off = ("-p", "no:pytest_vyre", "-p", "no:hypothesispytest")
     with_plugin, without = loaded(tmp_path, *off[2:]), loaded(tmp_path, *off)
     assert with_plugin - without == {"pytest_vyre", "pytest_vyre._backends"}
+
+
+def test_a_run_without_vyre_loads_them_in_less_than_20_ms():
+    """The least of some tries, as the interpreter measures it: the limit is ten times what a quiet machine takes."""
+    code = "import pytest, pytest_vyre, pytest_vyre._backends"
+    tries = []
+    for _ in range(5):
+        command = [sys.executable, "-X", "importtime", "-c", code]
+        told = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+        of_plugin = re.findall(r"^import time: +(\d+) \|.*\bpytest_vyre\S*$", told, re.MULTILINE)
+        assert len(of_plugin) == 2
+        tries.append(sum(map(int, of_plugin)))
+    assert min(tries) < 20_000 * int(os.environ.get("VYRE_PATIENCE", "1"))
 
 
 def test_the_options_load_vyre_and_not_what_they_do_not_need(tmp_path):

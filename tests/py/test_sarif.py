@@ -230,7 +230,7 @@ def test_counts_have_no_places(capsys, tmp_path):
     assert capsys.readouterr() == ("", said)
 
 
-@pytest.mark.parametrize("command", [("check", "x"), ("replay", "x"), ("scan", "x", "--patterns", "x")])
+@pytest.mark.parametrize("command", [("check", "x"), ("replay", "x"), ("scan", "x", "--patterns", "x"), ("fuzz",)])
 def test_one_form_at_a_time(command, capsys):
     with pytest.raises(SystemExit):
         main([*command, "--json", "--sarif"])

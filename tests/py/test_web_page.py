@@ -88,8 +88,9 @@ CALLS = {
     ),
     "nothing": (collatz, {"first": NUMBERS[:0]}),
     "a program": (BYTES, {"text": b"abcde", "n": 7, "out": 9}, 3),
-    "a specialised kernel": (
-        wide.specialize(shift=60),
+    "a specialised kernel": (wide.specialize(shift=60), {"data": NUMBERS.astype(np.uint64), "k": 2**62}),
+    "the program of a specialised kernel": (
+        wide.specialize(shift=60).program,
         {"data": NUMBERS.astype(np.uint64), "__params": np.array([1, 2**30], np.uint32)},
         4,
     ),
@@ -205,6 +206,8 @@ def test_the_hashes_are_those_of_every_backend(name):
     found = {
         row["name"]: row["sha256"] for row in data_of(vyre.to_html(kernel, inputs, *rest))["buffers"] if row["written"]
     }
+    if name == "a specialised kernel":
+        kernel, inputs = wide, {**inputs, "shift": 60}
     if isinstance(kernel, vyre.Kernel):
         copies = {key: value.copy() if isinstance(value, np.ndarray) else value for key, value in inputs.items()}
         results = kernel(**copies, backend="cpu")
@@ -212,8 +215,18 @@ def test_the_hashes_are_those_of_every_backend(name):
         wanted = [hashlib.sha256(result.tobytes()).hexdigest() for result in results]
         assert list(found.values()) == wanted
     else:
-        outputs = vyre.run(getattr(kernel, "program", kernel), inputs, *rest, backend="cpu")
+        outputs = vyre.run(kernel, inputs, *rest, backend="cpu")
         assert found == {key: hashlib.sha256(value.tobytes()).hexdigest() for key, value in outputs.items()}
+
+
+def test_a_specialised_kernel_gives_the_page_of_its_call():
+    inputs = {"data": NUMBERS.astype(np.uint64), "k": 7}
+    page = vyre.to_html(wide, {**inputs, "shift": 3}, grid=5)
+    assert vyre.to_html(wide.specialize(shift=3), inputs, grid=5) == page
+    assert "data[i] = (data[i] * k) &gt;&gt; shift" in page
+    assert message(lambda: vyre.to_html(wide.specialize(shift=3), {**inputs, "shift": 4}), vyre.ArgumentError) == (
+        "input `shift` of vyre.to_html has its value from specialize(shift=3). Fix: leave `shift` out."
+    )
 
 
 def test_mistakes_are_told():

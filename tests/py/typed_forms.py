@@ -57,8 +57,19 @@ def forms(a: In[u32, 2], wide: In[u64], k: u32, s: i32, on: boolean, n: const, y
     y[0, 2] = vyre.select(on, k, 1) + (i < j).select(k, 2)
 
 
+@vyre.kernel
+def defaults(
+    a: In[u32], y: Out[u32], k: u32 = u32(3), s: i32 = i32(-2), w: u64 = u64(1 << 40), on: boolean = boolean(True)
+) -> None:
+    i = vyre.gid(0)
+    y[i] = a[i] * k + w.hi if on and s < 0 else u32(0)
+
+
 a = np.arange(8, dtype=np.uint32)
 y = saxpy(a, a, 3)
+assert defaults(a).tolist() == (a * 3 + 256).tolist()
+assert defaults(a, k=2, w=0).tolist() == (a * 2).tolist()
+assert not defaults(a, on=False).any()
 print(y.astype(np.uint64), saxpy(a, a, 3, out=np.zeros(8, np.uint32), grid=8, backend="cpu").sum())
 resident = vyre.array(a)
 print(saxpy(resident, resident, np.uint32(3), grid=8).numpy())

@@ -30,6 +30,11 @@ def wrong(a: In[u32], b: In[u32, 2], k: u32, s: i32, n: const, y: Out[u32]) -> N
     y[i] = u32(a[i], k)  # both
 
 
+@vyre.kernel
+def with_default(y: Out[u32], k: u32 = i32(3)) -> None:  # both
+    y[0] = k
+
+
 @vyre.kernel(workgroup=64)  # both
 def unknown_size(y: Out[u32]) -> None:
     y[0] = 1

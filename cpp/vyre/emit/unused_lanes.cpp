@@ -5,14 +5,13 @@
 namespace vyre::emit {
 namespace {
 
-// The most lanes of a group on a processor.
+// The most lanes of a group on a processor. llvmpipe groups invocations that differ along x alone.
 constexpr std::uint64_t kLanes = 16;
 
 }  // namespace
 
 std::vector<bool> loops_closed_to_unused_lanes(const lower::Kernel& kernel) {
-  const auto& size = kernel.workgroup_size;
-  if (std::uint64_t{size[0]} * size[1] * size[2] % kLanes == 0) return {};
+  if (kernel.workgroup_size[0] % kLanes == 0) return {};
   std::vector<bool> closed;
   std::vector<std::uint32_t> open;  // the loops around the current instruction that are not marked yet
   for (std::uint32_t at = 0; at < kernel.code.size(); ++at) {

@@ -107,25 +107,48 @@ std::optional<Difference> first_difference(std::span<const Array> expected, std:
   return std::nullopt;
 }
 
-Judgement judge(const Case& that, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering, Patience patience) {
-  return judge(that, that, ways, ops, entering, patience);
+Way plain_reference() {
+  Way plain;
+  plain.backend = run::find_backend("reference");
+  return plain;
+}
+
+namespace {
+
+// Of a device's limits, or of a driver known not to keep its word. The other kinds of DeviceError (lost, out of memory, timed out) are
+// failures.
+bool is_refusal(const Error& error) {
+  return typeid(error) == typeid(DeviceError) || dynamic_cast<const CapabilityError*>(&error) != nullptr;
+}
+
+// "expected" where the reference is right by definition; of two other ways either may be wrong.
+std::string text(const Difference& difference, const Way& way, const Way& against) {
+  const std::string call = difference.call == 0 ? std::string() : fmt::format("in call {}, ", difference.call + 1);
+  const std::string place = fmt::format("{}buffer `{}` differs at word {}: ", call, difference.buffer, difference.word);
+  if (is_reference(against)) return place + fmt::format("expected 0x{:08X}, got 0x{:08X}", difference.expected, difference.got);
+  return place + fmt::format("0x{:08X} by {}; 0x{:08X} by {}", difference.got, to_string(way), difference.expected, to_string(against));
+}
+
+}  // namespace
+
+Judgement judge(const Case& that, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering, Patience patience,
+                const Way& against) {
+  return judge(that, that, ways, ops, entering, patience, against);
 }
 
 Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering,
-                Patience patience) {
+                Patience patience, const Way& against) {
   using Kind = Judgement::Kind;
   const validate::Verdict verdict = validate::validate(that.program, ops);
   const validate::Verdict other = &tried == &that ? verdict : validate::validate(tried.program, ops);
   for (const validate::Verdict* each : {&verdict, &other}) {
     if (!each->program) return {Kind::Failed, "validation", to_string(each->diagnostics.front()), {}, {}, 0};
   }
-  Way plain;
-  plain.backend = run::find_backend("reference");
   Judgement result;
   const auto is = [&](Kind kind, std::optional<std::size_t> index, std::string message) {
     result.kind = kind;
     result.index = index;
-    result.way = to_string(index ? ways[*index] : plain);
+    result.way = to_string(index ? ways[*index] : against);
     result.message = std::move(message);
   };
   std::optional<std::size_t> current;
@@ -136,7 +159,7 @@ Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, 
       expected.push_back(std::move(after));
       return true;
     };
-    run_calls(that, *verdict.program, plain, keep, patience);
+    run_calls(that, *verdict.program, against, keep, patience);
     result.output = hash(expected);
     for (std::size_t index = 0; index < ways.size(); ++index) {
       current = index;
@@ -149,20 +172,13 @@ Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, 
           return !difference;
         };
         run_calls(tried, *other.program, ways[index], compare, patience);
-      } catch (const CapabilityError& error) {
-        is(Kind::Refused, index, error.what());
-        continue;
-      } catch (const DeviceError& error) {
-        // Its kinds (lost, out of memory, timed out) are failures.
-        if (typeid(error) != typeid(DeviceError)) throw;
+      } catch (const Error& error) {
+        if (!is_refusal(error)) throw;
         is(Kind::Refused, index, error.what());
         continue;
       }
       if (difference) {
-        is(Kind::Differs, index,
-           fmt::format("{}buffer `{}` differs at word {}: expected 0x{:08X}, got 0x{:08X}",
-                       difference->call == 0 ? std::string() : fmt::format("in call {}, ", difference->call + 1), difference->buffer,
-                       difference->word, difference->expected, difference->got));
+        is(Kind::Differs, index, text(*difference, ways[index], against));
         result.difference = difference;
         return result;
       }
@@ -170,7 +186,7 @@ Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, 
   } catch (const Interrupted&) {
     throw;
   } catch (const Error& error) {
-    is(Kind::Failed, current, error.what());
+    is(!current && !is_reference(against) && is_refusal(error) ? Kind::Refused : Kind::Failed, current, error.what());
   } catch (const BugError& error) {
     is(Kind::Failed, current, error.what());
   }

@@ -1,4 +1,4 @@
-// Runs a case in several ways and reports where the bytes first differ from the reference's.
+// Runs a case in several ways and reports where the bytes first differ from the reference's, or from another way's.
 #pragma once
 
 #include <chrono>
@@ -55,19 +55,22 @@ struct Judgement {
   Kind kind = Kind::Agrees;
   std::string way, message;
   std::optional<Difference> difference;
-  std::optional<std::size_t> index;  // of the way; none for the reference that the others are compared with
-  std::uint64_t output = 0;          // a hash of that reference's arrays of all calls, the same on every machine; 0 if it failed
+  std::optional<std::size_t> index;  // of the way; none for the one that the others are compared with
+  std::uint64_t output = 0;          // a hash of that one's arrays of all calls, the same on every machine; 0 if it failed
 };
 
-// Told before each run: 0 is the reference that the others are compared with, k + 1 is ways[k].
+// Told before each run: 0 is the way that the others are compared with, k + 1 is ways[k].
 using Entering = std::function<void(std::size_t)>;
 
-// Compares each way with the reference that takes its invocations in order and the program as it is, after every call. Stops at the
-// first that differs or fails; one that is refused is reported when the others agree.
+// The reference that takes its invocations in order and the program as it is.
+Way plain_reference();
+
+// Compares each way with `against`, after every call. Stops at the first that differs or fails; one that is refused is reported when the
+// others agree. Nothing is compared where `against` itself is refused.
 Judgement judge(const Case& that, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering = {},
-                Patience patience = kPatience);
+                Patience patience = kPatience, const Way& against = plain_reference());
 // The same for a case that must give the bytes of another one, whose calls are as many and whose buffers have the same names in any order.
 Judgement judge(const Case& that, const Case& tried, std::span<const Way> ways, const ir::OpTable& ops, const Entering& entering = {},
-                Patience patience = kPatience);
+                Patience patience = kPatience, const Way& against = plain_reference());
 
 }  // namespace vyre::fuzz

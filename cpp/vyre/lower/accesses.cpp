@@ -1,8 +1,8 @@
-// The guard of an access compares its index with the number of elements. Of a load, it then replaces the index by 0, where 16 bytes are
-// always there, and the loaded value by zero: selecting is cheaper than branching. Stores and atomics stand in an If.
+// The guard of an access compares its index with the number of elements. If the index of a load is out of range, selects replace it by 0,
+// where 16 bytes always exist, and the loaded value by zero; that is cheaper than a branch. Stores and atomics are put in an If.
 //
-// A target without 8- and 16-bit accesses has the words of such a buffer. A load takes its bits out of a word. A store clears the bits of
-// its element and sets them, each with an atomic, because other invocations may store to the other elements of the word.
+// A target without 8- and 16-bit accesses sees a buffer of narrow elements as words. A load takes its bits out of a word. A store clears
+// and sets the bits of its element, each with an atomic, because other invocations may store to the other elements of the word.
 //
 // The conditions and loops around an access may prove its index to be in range: assume() records what they say.
 #include "vyre/lower/accesses.hpp"
@@ -101,7 +101,7 @@ Instruction atomic_of(AtomicOp op, const Memory& memory, ValueId index, ValueId 
   return atomic;
 }
 
-// The same access where its index may be out of range.
+// Marks the access as bounded: the target handles an index that is out of range.
 Instruction bounded(Instruction access) {
   access.bounded = true;
   return access;
@@ -141,7 +141,7 @@ ValueId load_at(Writer& writer, const Memory& memory, ValueId index) {
   return writer.once(Opcode::And, shifted, writer.constant((1u << bits) - 1));
 }
 
-// The instructions of a store whose index is in range: its effects, with operands that are made already.
+// A store whose index is in range. The constructor adds the instructions that compute operands, and add() those with effects.
 class Storing {
  public:
   Storing(Writer& writer, const Memory& memory, ValueId index, ValueId value) : writer_(writer) {
@@ -267,13 +267,13 @@ void assume_less(Writer& writer, ValueId a, ValueId b, bool or_equal) {
 
 namespace {
 
-// Everything that follows from a condition that holds or does not.
+// Records all facts that follow from the condition being true, or from its being false.
 void assume_all(Writer& writer, ValueId condition, bool condition_holds) {
   struct Term {
     std::uint32_t index;  // of a value; without a default, because most of them are never used
     bool holds;
   };
-  // Conditions are short; a long one is worth no search.
+  // Most conditions are short; only the first terms of a long one are looked at.
   constexpr std::size_t kMaxTerms = 64;
   std::array<Term, kMaxTerms> terms;
   terms[0] = {condition.index, condition_holds};

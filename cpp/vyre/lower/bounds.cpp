@@ -5,7 +5,7 @@
 
 namespace vyre::lower {
 
-// Whether `part` is never greater than `whole`, by the instruction that makes it.
+// Whether the instruction that computes `part` shows that it is never greater than `whole`.
 bool Bounds::is_part_of(ValueId part, ValueId whole) const {
   const Instruction& it = at(part);
   switch (it.op) {
@@ -44,7 +44,7 @@ Bounds::Variable& Bounds::variable(std::uint32_t index) {
   return variables_[index];
 }
 
-// b where a is not zero, else c. The condition says something of an operand that it compares: i < n ? i : 0.
+// The range of a Select. Where its condition compares one of its results, as in i < n ? i : 0, the comparison narrows that result.
 Range Bounds::selected(const Instruction& it) const {
   Range taken = range(it.b), otherwise = range(it.c);
   const Instruction& condition = at(it.a);
@@ -124,7 +124,7 @@ void Bounds::narrow(ValueId id, const Range& range) {
 }
 
 Range Bounds::range_now(ValueId id) {
-  // The values that it is computed from, up to a number: index arithmetic is short. Operands are numbered before their users.
+  // Collects the values that it is computed from, up to kMostValues; index arithmetic is short. Operands have smaller numbers.
   constexpr std::size_t kMostValues = 32;
   std::array<ValueId, kMostValues> values{id};
   std::size_t end = 1;
@@ -139,9 +139,9 @@ Range Bounds::range_now(ValueId id) {
     }
   }
   std::sort(values.begin(), values.begin() + static_cast<std::ptrdiff_t>(end));
-  for (std::size_t at = 0; at < end; ++at) {
-    const Instruction& it = this->at(values[at]);
-    if (it.op != Opcode::ReadVariable && it.lanes == 1) narrow(values[at], computed(it));
+  for (std::size_t k = 0; k < end; ++k) {
+    const Instruction& it = at(values[k]);
+    if (it.op != Opcode::ReadVariable && it.lanes == 1) narrow(values[k], computed(it));
   }
   return range(id);
 }
@@ -151,7 +151,7 @@ void Bounds::open_region() {
   ends_ = false;
 }
 
-// Takes back what was found out in a branch, and gives what the branch leaves of the variables.
+// Undoes what was learnt in a branch. Returns the range that each variable has at the end of the branch.
 std::vector<Bounds::Left> Bounds::undo(const Region& region) {
   for (; narrowed_.size() > region.values; narrowed_.pop_back()) slot(narrowed_.back().id) = narrowed_.back().before;
   std::vector<Left> left;
@@ -185,7 +185,7 @@ void Bounds::close_region(bool is_loop) {
   std::vector<Left> left = undo(region);
   regions_.pop_back();
   if (is_loop) {
-    // After any number of rounds, or a Break in any of them.
+    // The code after the loop runs after any number of iterations, or after a Break in any of them.
     for (const Left& it : left) {
       if (it.is_written) write(it.variable, either(variables_[it.variable].range, it.written), it.written);
     }

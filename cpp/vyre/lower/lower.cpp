@@ -1,7 +1,7 @@
 // Walks a program's statements once, in source order, and the steps of each in evaluation order. Every step becomes a value of the Writer:
 // operators by the rules of operators.cpp, accesses by those of accesses.cpp, both for one target.
 //
-// A small private array whose indices are all literals becomes variables, one an element.
+// A small private array whose indices are all literals becomes variables, one for each element.
 //
 // The walk also records what the conditions and loops around a statement prove, and leaves out the code after a Return or a Break.
 #include "vyre/lower/lower.hpp"
@@ -40,7 +40,7 @@ class Lowering {
         elements_(program_.buffers().size()),
         values_(program_.exprs().size()),
         locals_(facts_.locals.size()) {
-    // An expression is one instruction more often than two.
+    // Most expressions become one instruction.
     writer_.reserve(facts_.steps.size() + program_.nodes().size());
     Kernel& kernel = writer_.kernel();
     for (const BufferId id : program.bound()) {
@@ -127,7 +127,7 @@ class Lowering {
     Opener opener;
     std::size_t assumptions = 0;  // how many hold around it
     ValueId condition{};          // of an If
-    bool then_dead = false;       // of an Else: the branch before it has ended so
+    bool then_dead = false;       // of an Else: a Return or a Break ended the branch before it
   };
 
   // The End of an If, Loop or Block; invalid for other statements.
@@ -166,7 +166,7 @@ class Lowering {
   // A statement that changes a local, or an element of a private array that became variables.
   struct Change {
     NodeId statement;
-    LocalId local{};  // else an element of
+    LocalId local{};  // invalid if the statement changes an element of `array`
     BufferId array{};
     std::uint32_t element = 0;
     std::optional<std::uint32_t> ceiling{};  // as of LoopChange
@@ -185,7 +185,7 @@ class Lowering {
   const Target& target_;
   Writer writer_;
   IdVector<BufferId, Memory> memory_;
-  IdVector<BufferId, std::vector<std::uint32_t>> elements_;  // the variables of a private array that became such
+  IdVector<BufferId, std::vector<std::uint32_t>> elements_;  // the variables that replace a private array
   IdVector<ExprId, Typed> values_;                           // of the current statement
   IdVector<LocalId, Local> locals_;
   std::vector<Change> changes_;  // in order
@@ -266,7 +266,7 @@ ValueId Lowering::expression(const validate::Step& step) {
       });
 }
 
-// The greatest value that the assigned expression can have by itself; a local that never grows has no ceiling but its own.
+// The greatest value that the assignment can give, besides values that the local had before. 0 if it never makes the local greater.
 std::optional<std::uint32_t> Lowering::ceiling(NodeId statement, LocalId local, ExprId value) const {
   if (const auto literal = ir::literal_u32(program_.expr(value))) return literal;
   const auto* binary = std::get_if<ir::Binary>(&program_.expr(value));
@@ -379,7 +379,7 @@ void Lowering::statement(NodeId id) {
 void Lowering::end() {
   const Open open = open_.back();
   open_.pop_back();
-  if (open.opener == Opener::Block) return;  // a Return or a Break in a block ends the list around it too
+  if (open.opener == Opener::Block) return;  // after a Return or a Break in a block, the code behind the block is dead too
   writer_.add({.op = open.opener == Opener::Loop ? Opcode::EndLoop : Opcode::EndIf});
   writer_.close_region();
   writer_.forget_assumptions(open.assumptions);
@@ -447,7 +447,7 @@ Traced lower_traced(const validate::ValidProgram& program, const Options& option
     }
     std::vector<Effect> made;
     std::ranges::copy_if(added, std::back_inserter(made), counts, &Effect::op);
-    // Branches that became selects are gone, and nothing tells which.
+    // Straightening turned some branches into selects, and it is not known which, so branches get no statements.
     if (!std::ranges::equal(
             kept, made, {}, [&](std::uint32_t at) { return result.kernel.code[at].op; }, &Effect::op))
       continue;

@@ -36,7 +36,7 @@ ValueId amount(Writer& writer, ValueId b) {
   return writer.once(Opcode::And, b, writer.constant(31));
 }
 
-// Two shifts one way by literals are one: 64-bit shifts and rotations by a literal leave such pairs behind.
+// Joins two shifts in one direction by literals into one: 64-bit shifts and rotations by a literal produce such pairs.
 template <Opcode op>
 ValueId shift(Writer& writer, ValueId a, ValueId b) {
   const ValueId by = amount(writer, b);
@@ -69,8 +69,8 @@ ValueId rotate(Writer& writer, ValueId a, ValueId b) {
   return plain(writer, Opcode::Or, plain(writer, forth, a, by), plain(writer, back, a, rest));
 }
 
-// x / 0 = 0 and x % 0 = 0: a divisor of zero becomes one, for which the remainder is right and the quotient is replaced. Powers of two
-// shift and mask, which takes a fraction of the time.
+// x / 0 = 0 and x % 0 = 0: a divisor of zero becomes one, for which the remainder is right and the quotient is replaced. A division
+// by a power of two becomes a shift or a mask, which takes a fraction of the time.
 template <Opcode op>
 ValueId divide(Writer& writer, ValueId a, ValueId b) {
   const ValueId zero = writer.constant(0);
@@ -102,7 +102,7 @@ ValueId abs_diff(Writer& writer, ValueId a, ValueId b) {
   return plain(writer, Opcode::Sub, larger, plain(writer, Opcode::Min, a, b));
 }
 
-// 1 or 0 for non-zero or zero.
+// Returns 1 if the value is not zero, else 0.
 ValueId truth(Writer& writer, ValueId a) {
   if (is_comparison(writer.at(a).op)) return a;
   return writer.once(Opcode::Ne, a, writer.constant(0));
@@ -118,7 +118,7 @@ ValueId logical(Writer& writer, ValueId a, ValueId b) {
 
 ValueId is_zero(Writer& writer, ValueId a) { return plain(writer, Opcode::Eq, a, writer.constant(0)); }
 
-// The opcodes leave zero out, for which the result is 32: a bit at the far end makes it 31, and one is added.
+// The opcodes are not defined for zero, for which the result is 32. Setting the bit at the far end gives 31 for it, and 1 is added.
 template <Opcode op, std::uint32_t far_end>
 ValueId count_zeros(Writer& writer, ValueId a) {
   const ValueId count = plain(writer, op, plain(writer, Opcode::Or, a, writer.constant(far_end)));
@@ -129,7 +129,7 @@ ValueId count_zeros(Writer& writer, ValueId a) {
 
 struct BinaryRule {
   BinOp op;
-  std::optional<Opcode> opcode;  // gives what ir/ops.def says, for all operands
+  std::optional<Opcode> opcode;  // computes the operator as ir/ops.def defines it, for all operands
   ValueId (*expansion)(Writer& writer, ValueId a, ValueId b) = nullptr;
 };
 struct UnaryRule {
@@ -140,7 +140,7 @@ struct UnaryRule {
 
 constexpr std::nullopt_t none = std::nullopt;
 
-// One row an operator, in the order of ir/ops.def.
+// There is one row for each operator, in the order of ir/ops.def.
 constexpr BinaryRule kBinaryRules[] = {
     // clang-format off
     {BinOp::Add,         Opcode::Add},
@@ -201,7 +201,7 @@ constexpr bool is_complete(std::span<const Info> operators, std::span<const Rule
 static_assert(is_complete<ir::BinOpInfo, BinaryRule>(ir::kBinOps, kBinaryRules), "every operator of ir/ops.def needs a row above");
 static_assert(is_complete<ir::UnOpInfo, UnaryRule>(ir::kUnOps, kUnaryRules), "every operator of ir/ops.def needs a row above");
 
-// x << n | x >> (32 - n) for a literal n, either way round: many programs spell a rotation so. Gives x and n.
+// x << n | x >> (32 - n) for a literal n, in either order: many programs write a rotation like this. Returns x and n.
 struct Rotation {
   ValueId value, amount;
 };

@@ -14,9 +14,9 @@ std::uint32_t filled(std::uint32_t value) { return value == 0 ? 0 : ~0u >> std::
 
 // How many bits at the low end are zero in every value whose bits are among `ones`.
 std::uint32_t low_zeros(std::uint32_t ones) { return static_cast<std::uint32_t>(std::countr_zero(ones)); }
-std::uint32_t multiples(std::uint32_t zeros) { return zeros >= 32 ? 0 : ~0u << zeros; }
+std::uint32_t multiples(std::uint32_t zeros) { return zeros >= 32 ? 0 : ~0u << zeros; }  // the bits that multiples of 2^zeros may have
 
-// `bits` may be set, besides what the bounds say.
+// Restricts a range to values that have no other bits than `bits`.
 Range with_bits(const Range& range, std::uint32_t bits) { return both(range, Range::of_bits(bits)); }
 
 // From `least` to `greatest`, both modulo 2^32. Nothing is known where some of the values wrap and others do not.

@@ -127,7 +127,7 @@ ValueId Writer::add(const Instruction& instruction) {
   // Loads of writable memory are never merged: the program decides how many there are.
   if (place.fixed || reads_writable_memory(instruction)) return append(instruction, place);
   if (instruction.op == Opcode::ReadVariable) {
-    // A loop may write what was read before it, further down.
+    // A value that was read before a loop cannot be reused in it, because a later statement of the loop may write the variable.
     place.version = versions_[instruction.imm];
     place.loop = regions_[place.region].loop;
   }
@@ -262,7 +262,7 @@ std::vector<std::uint32_t> Writer::latest_places(const Flags& code_live) const {
 std::vector<ValueId> Writer::canonical(const Flags& code_live) const {
   const std::vector<ValueId> wanted = by_first_need(code_live);
   const std::vector<std::uint32_t> latest = latest_places(code_live);
-  // Sorted by the effect that each stands in front of, and among equals as they are.
+  // A counting sort by the effect that each value must precede; it keeps the order of values that precede the same one.
   std::vector<std::uint32_t> first(code_.size() + 1, 0);
   for (const ValueId value : wanted) {
     if (!is_leaf(value)) ++first[latest[value.index] + 1];
@@ -309,7 +309,7 @@ void Writer::drop_unused(std::vector<Array>& arrays, Accesses&& accesses) {
 Kernel Writer::finish() {
   Kernel kernel = compact();
   if (!shape_.straightened || kernel.variables.empty()) return kernel;
-  // In the order that it has now, so that equal code stays equal. Leaves stay at the entry.
+  // The second writer keeps the order that the code has now, so that equal code stays equal. Leaves stay at the entry.
   Writer again(kernel.workgroup_size, {.proofs = shape_.proofs, .order = Order::AsWritten});
   const auto entry = kernel.code.begin() + static_cast<std::ptrdiff_t>(leaves_kept_);
   std::vector<Instruction> code(entry, kernel.code.end());

@@ -26,11 +26,11 @@ constexpr std::uint64_t kMaxInvocationsPerAxis = std::uint64_t{1} << 32;
 
 std::string elements(std::uint64_t count) { return fmt::format("{} element{}", count, count == 1 ? "" : "s"); }
 
-void check_buffer(const BufferDecl& buffer, std::uint64_t bytes, std::uint32_t said) {
+void check_buffer(const BufferDecl& buffer, std::uint64_t bytes, std::uint32_t given_length) {
   const std::uint32_t length = buffer_length(buffer, bytes);
-  if (said != length) {
+  if (given_length != length) {
     throw BindingError(fmt::format("buffer `{}` is said to have {}, its {} bytes hold {}. Fix: give the length that fits the bytes.",
-                                   buffer.name, elements(said), bytes, length));
+                                   buffer.name, elements(given_length), bytes, length));
   }
   if (buffer.count > 0 && length != buffer.count) {
     throw BindingError(fmt::format("buffer `{}` is declared with exactly {}, got {}. Fix: give an array of {}.", buffer.name,
@@ -79,7 +79,7 @@ void check_overlaps_of(std::span<Range> ranges) {
 // `extent_of(slot)` is where the array of a bound buffer lies.
 template <class ExtentOf>
 void check_overlaps_between(const validate::ValidProgram& program, const ExtentOf& extent_of) {
-  // Few arrays need no memory of the heap.
+  // Up to eight arrays need no heap memory.
   std::array<Range, 8> few;
   std::vector<Range> many;
   const std::size_t count = program.bound().size();
@@ -108,21 +108,22 @@ void check_grid(const validate::ValidProgram& program, Grid grid) {
 std::uint64_t bytes_of(const BufferView& view) { return view.bytes.size(); }
 std::uint64_t bytes_of(const StorageView& view) { return view.bytes; }
 std::uint64_t bytes_of(const RecordedArray& array) { return array.bytes; }
-// Of workgroup or private memory; a narrow element counts as a word.
+// The bytes of a workgroup or private buffer, where a narrow element takes a word.
 std::uint64_t counted_bytes(const BufferDecl& buffer) { return std::uint64_t{buffer.count} * std::max(ir::min_bytes(buffer.element), 4u); }
 Extent extent_of(const BufferView& view) { return host_extent(view.bytes.data(), view.bytes.size()); }
 Extent extent_of(const StorageView& view) { return {view.storage->id(), view.offset, view.bytes}; }
 // Each slot and each kept storage is an address space of its own.
 Extent extent_of(const RecordedArray& array) {
-  return {std::uint64_t{array.index} * 3 + static_cast<std::uint64_t>(array.in), array.offset, array.bytes};
+  return {array.index * RecordedArray::kPlaces + static_cast<std::uint64_t>(array.in), array.offset, array.bytes};
 }
 
 template <class View>
 void check_views(const validate::ValidProgram& program, std::span<const View> views, Grid grid) {
   const std::vector<BufferId>& bound = program.bound();
   if (views.size() != bound.size()) {
-    throw BindingError(fmt::format("the program has {} buffers to bind, got {}. Fix: give one array for each buffer that is not Workgroup.",
-                                   bound.size(), views.size()));
+    throw BindingError(fmt::format(
+        "the program has {} buffers to bind, got {}. Fix: give one array for each buffer that is neither Workgroup nor Private.",
+        bound.size(), views.size()));
   }
   for (std::size_t slot = 0; slot < bound.size(); ++slot) {
     check_buffer(program.program().buffers()[bound[slot].index], bytes_of(views[slot]), views[slot].length);
@@ -131,7 +132,7 @@ void check_views(const validate::ValidProgram& program, std::span<const View> vi
   check_grid(program, grid);
 }
 
-// The last view may be the one of a grid from data.
+// The last view may be the array of counts that the grid is read from.
 template <class View>
 void check_with_counts(const validate::ValidProgram& program, std::span<const View> views, Grid grid) {
   const View* const counts = views.empty() || views.back().role == StorageView::Role::Buffer ? nullptr : &views.back();

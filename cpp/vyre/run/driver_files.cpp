@@ -38,9 +38,9 @@ std::vector<fs::path> listed(std::string_view list) {
 }
 
 void add_folder(std::vector<fs::path>& to, const fs::path& folder) {
-  std::error_code none;
+  std::error_code error;
   std::vector<fs::path> found;
-  for (fs::directory_iterator entry(folder, none), end; !none && entry != end; entry.increment(none)) {
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end; entry.increment(error)) {
     if (entry->path().extension() == ".json") found.push_back(entry->path());
   }
   std::ranges::sort(found);
@@ -49,11 +49,11 @@ void add_folder(std::vector<fs::path>& to, const fs::path& folder) {
 
 // The first `most` bytes of a regular file; nothing for any other file.
 std::optional<std::string> contents(const fs::path& path, std::size_t most) {
-  std::error_code none;
-  if (!fs::is_regular_file(path, none)) return std::nullopt;
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) return std::nullopt;
   std::ifstream file(path, std::ios::binary);
   if (!file) return std::nullopt;
-  std::string bytes(std::min<std::uintmax_t>(most, fs::file_size(path, none)), '\0');
+  std::string bytes(std::min<std::uintmax_t>(most, fs::file_size(path, error)), '\0');
   file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   bytes.resize(static_cast<std::size_t>(file.gcount()));
   return bytes;
@@ -125,10 +125,10 @@ Damage ends_early(std::uint64_t bytes, std::uint64_t needed) {
 }
 
 Damage damage_of_library(const fs::path& path) {
-  std::error_code none;
-  const std::uint64_t bytes = fs::file_size(path, none);
+  std::error_code error;
+  const std::uint64_t bytes = fs::file_size(path, error);
   std::ifstream file(path, std::ios::binary);
-  if (none || !file) return {"it cannot be read"};
+  if (error || !file) return {"it cannot be read"};
   const auto header = read_at<Elf64_Ehdr>(file, 0);
   if (!header || std::memcmp(header->e_ident, ELFMAG, SELFMAG) != 0) return {"it is no shared library"};
   // The loader skips libraries of another word size or byte order.
@@ -207,8 +207,8 @@ DriverPlaces driver_places() {
 std::vector<fs::path> driver_manifests() {
   std::vector<fs::path> found;
   for (const fs::path& place : driver_places().places) {
-    std::error_code none;
-    if (fs::is_directory(place, none)) {
+    std::error_code error;
+    if (fs::is_directory(place, error)) {
       add_folder(found, place);
     } else {
       found.push_back(place);

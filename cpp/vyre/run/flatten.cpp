@@ -1,4 +1,4 @@
-// How it works: a walk over the steps, in which each Invoke opens a frame of its own. A name of an array leads to a place: a flat array and
+// How it works: Flattener walks over the steps, and each Invoke opens a frame. A name of an array leads to a place: a flat array and
 // an offset. A Swap exchanges two places. Arrays that a frame makes are flat arrays of their own; where one is an output at the end of the
 // frame, its flat array becomes another name for the array that the invocation gave, so that no result is copied.
 #include "vyre/run/flatten.hpp"
@@ -27,12 +27,12 @@ using ir::SizeOp;
 using ir::StepId;
 
 constexpr std::uint64_t kMostElements = std::numeric_limits<std::uint32_t>::max();
-// The most steps of any kind that are walked: a repetition may do nothing, very often.
+// The most steps of any kind that are walked. Repetitions without dispatches need a limit too.
 constexpr std::size_t kMostWalked = 10 * kMostDispatches;
 
 std::uint32_t element_bytes(ir::DataType element) { return std::max(ir::min_bytes(element), 1u); }
 
-// The product, or more than any array may have.
+// The number of elements, or 2^64 - 1 if it does not fit 64 bits.
 std::uint64_t product(std::span<const std::uint64_t> shape) {
   std::uint64_t total = 1;
   bool large = false;
@@ -43,7 +43,7 @@ std::uint64_t product(std::span<const std::uint64_t> shape) {
   return large ? std::numeric_limits<std::uint64_t>::max() : total;
 }
 
-// Says all by itself: no place of a step comes before it.
+// named() adds no place of a step to the message of this error.
 struct TooManySteps : ArgumentError {
   using ArgumentError::ArgumentError;
 };
@@ -85,7 +85,7 @@ class Structure {
                  procedure.steps()[StepId{index}]);
     }
     std::vector<bool> numbers(procedure.numbers().size(), false);
-    // Operands stand before what uses them.
+    // Operands have smaller indices than the terms that use them.
     for (std::size_t at = marked.size(); at-- > 0;) {
       if (!marked[at]) continue;
       const ir::SizeTerm& term = procedure.sizes()[SizeId{static_cast<std::uint32_t>(at)}];
@@ -202,14 +202,14 @@ class Flattener {
     result_.steps.origins.push_back(now_);
   }
 
-  // Before the first step that works with an array that begins as zeros.
+  // Zeroes an array that begins as zeros, before the first step that uses it.
   void touch(std::uint32_t array) {
     if (!pending_[array]) return;
     pending_[array] = false;
     append(FlatSteps::Zero{{array, 0, result_.steps.arrays[array].bytes}});
   }
 
-  // What another name leads to. The flat array of an output leads to the array that an invocation gave.
+  // Follows aliases: the flat array of an invoked procedure's output is an alias of the array that the invocation gave for it.
   void resolve(FlatSteps::Part& part) {
     for (;;) {
       const auto found = aliases_.find(part.array);
@@ -304,7 +304,7 @@ struct Flattener::Frame {
     if (all_known) return {ir::apply(op, given[0].value, given[1].value, given[2].value)};
     return {0, flattener.late({op, 0, given[0], given[1], given[2]})};
   }
-  // A size that decides what is planned.
+  // Returns a number that must be known now, because shapes or steps depend on it.
   std::uint64_t value(SizeId id) {
     open.clear();
     const Number found = number(id);
@@ -353,7 +353,7 @@ struct Flattener::Frame {
     }
   }
 
-  // What a part of an array is: its place and its bytes.
+  // Returns the place and the bytes of a part of an array.
   FlatSteps::Part part_of(const ir::ArrayPart& part) {
     const ir::ArrayDecl& array = decl(part.array);
     const Place& place = places[part.array];
@@ -384,7 +384,7 @@ struct Flattener::Frame {
 
   // --- steps ---
 
-  // What messages call a step.
+  // The text that names a step in messages.
   std::string text(const std::string& kind, const std::string& name) const {
     return fmt::format("{} `{}` in procedure `{}`", kind, name, procedure.name());
   }
@@ -566,7 +566,7 @@ struct Flattener::Frame {
 
   void clear(const ir::ArrayPart& part) {
     const FlatSteps::Part flat = part_of(part);
-    // What is zeroed as a whole need not be zeros before.
+    // A pending array that is cleared as a whole is zeroed once, not twice.
     if (!part.offset.valid() && flattener.pending_[flat.array]) {
       flattener.touch(flat.array);
       return;
@@ -600,8 +600,8 @@ std::vector<Shape> Flattener::run(const ir::Procedure& procedure, std::span<cons
   const auto first_own = static_cast<std::uint32_t>(result_.steps.arrays.size());
   frame.make_arrays();
   frame.walk();
-  // What lies elsewhere than the invocation wants it: an output in memory of this frame becomes another name of it, and the rest is copied,
-  // by way of memory of its own because a swap may have exchanged two.
+  // Some arrays do not lie where the invocation wants them. An output in memory of this frame becomes an alias of the wanted array. The
+  // others are copied, through scratch memory, because a swap may have exchanged two of them.
   struct Move {
     FlatSteps::Part from, to;
   };

@@ -11,6 +11,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/hash.hpp"
 #include "vyre/run/checks.hpp"
 #include "vyre/run/fills.hpp"
 #include "vyre/run/flat_steps.hpp"
@@ -35,9 +36,9 @@ std::uint64_t aligned(std::uint64_t bytes) {
 
 struct HashOfWords {
   std::size_t operator()(const std::vector<std::uint64_t>& words) const {
-    std::uint64_t hash = 0xCBF29CE484222325u;
-    for (const std::uint64_t word : words) hash = (hash ^ word) * 0x100000001B3u;
-    return hash ^ (hash >> 32);
+    Fnv1a hash;
+    for (const std::uint64_t word : words) hash.add(word);
+    return hash.value() ^ (hash.value() >> 32);
   }
 };
 
@@ -121,7 +122,7 @@ class Builder {
   std::uint64_t kept_bytes = 0;
 
  private:
-  // Marks arrays of words that are known, until their storage has a number.
+  // The index of an array of known words, until their storage is allocated and its index is known.
   static constexpr std::uint32_t kKnownWords = 1;
 
   std::shared_ptr<Storage> keep(std::uint64_t bytes) {

@@ -14,7 +14,7 @@
 namespace vyre::run {
 namespace {
 
-// Notes are for people: a failure that happens a thousand times is said once, and a thousand failures are not all said.
+// The most notes of a profile. People read them, so a failure that repeats is noted once, and their number is limited.
 constexpr std::size_t kMostNotes = 100;
 
 struct Registry {
@@ -76,7 +76,7 @@ std::shared_ptr<Profile> Profile::begin(std::size_t most_events) {
 }
 
 bool Profile::close() noexcept {
-  // In a forked child the profile belongs to the parent; its lock may be held by a thread that is no more.
+  // In a forked child the profile belongs to the parent; its lock may be held by a thread that does not exist here.
   if (forks_ != forks_before()) return false;
   Registry& all = registry();
   std::shared_ptr<Profile> self;  // destroyed with nothing locked
@@ -122,7 +122,7 @@ void Profile::end(const RunOptions& options) {
 void Profile::abandon() noexcept {
   close();
   if (forks_ != forks_before()) return;
-  // Events that a device has not told yet keep the profile, which must not keep the device.
+  // Pending events of a device hold the profile, so the profile must not hold the device, or neither is ever destroyed.
   std::vector<std::shared_ptr<DeviceClock>> clocks;
   try {
     const std::lock_guard lock(mutex_);
@@ -225,7 +225,7 @@ ProfileReport Profile::report() const {
     if (used.first) fits.back() = fit(*used.first, used.last);
     report.devices.push_back({used.label, used.method, fits.back() ? std::optional(fits.back()->error) : std::nullopt});
   }
-  // A device's time becomes the host's.
+  // Converts a duration on a device's clock to the host's clock.
   const auto scaled = [](const ClockFit& clock, std::int64_t duration) {
     return clock.scale == 1 ? duration : std::llround(static_cast<double>(duration) * clock.scale);
   };
@@ -280,7 +280,7 @@ void Span::end() noexcept {
   const std::int64_t now = host_now();
   try {
     for (const std::shared_ptr<Profile>& profile : open_profiles()) {
-      // One that was opened meanwhile did not see it begin.
+      // A profile that was opened after the span began does not count it.
       if (!profile->began_before(open_->start)) continue;
       ProfileEvent event;
       event.work = open_->work;

@@ -19,6 +19,7 @@ namespace vyre::run {
 // Where an array of a recorded call lies.
 struct RecordedArray {
   enum class In : std::uint8_t { Slot, Kept, Words };
+  static constexpr std::uint64_t kPlaces = 3;  // the members of In
   In in = In::Slot;
   std::uint32_t index = 0;   // of the slot or the kept storage
   std::uint64_t offset = 0;  // in bytes, from the beginning of the slot, the storage or the words

@@ -20,18 +20,18 @@ namespace {
 using validate::Step;
 using validate::ValidProgram;
 
-// The most expressions and statements of a program that is coarsened; the result may have twice `ways` as many. A larger program computes
-// so much between its accesses to memory that it does not wait for memory.
+// The most expressions and statements of a program that is coarsened; the result may have 2 * ways times as many. A larger program
+// computes so much between its accesses to memory that it does not wait for memory.
 constexpr std::size_t kMaxSize = 400;
 
 // How a value differs between the copies.
 enum class Variation : std::uint8_t {
-  None,  // it does not
-  Ids,   // as ids do: the copies of a workgroup agree but at the edge of something
-  Data,  // as what was loaded does
+  None,  // it is the same in all copies
+  Ids,   // it depends on ids alone, so a condition on it mostly has one result in all copies, except at the end of an array
+  Data,  // it depends on values that were loaded
 };
 
-// Finds what differs, and whether the copies can take turns at all.
+// Finds how each value differs between the copies, and whether the program can be coarsened.
 class Analysis {
  public:
   explicit Analysis(const ValidProgram& valid)
@@ -43,7 +43,7 @@ class Analysis {
         leaves_(program_.nodes().size(), 0),
         here_(program_.exprs().size(), Variation::None) {
     if (!is_small_and_unordered()) return;
-    // Assignments in loops reach what stands before them; a round that finds nothing new ends it, after as many as there are locals.
+    // An assignment in a loop affects earlier statements too, so the walk repeats until no variation grows. Each can grow twice.
     do {
       changed_ = false;
       possible_ = true;
@@ -100,9 +100,9 @@ class Analysis {
 
   void walk() {
     struct Open {
-      Variation control;  // of what stands inside
+      Variation control;  // how the conditions around the statement vary
       bool lockstep;      // whether copies take turns inside
-      // Whether copies take turns in the rounds of the innermost Loop, and whether the way from its start to here differs.
+      // Whether copies take turns within the innermost Loop, and whether a condition that differs was passed since its start.
       bool turns = false, parted = false;
     };
     std::vector<Open> open;
@@ -158,7 +158,7 @@ class Analysis {
   std::vector<Variation> steps_;
   IdVector<LocalId, Variation> locals_;
   IdVector<NodeId, std::uint8_t> leaves_;
-  IdVector<ExprId, Variation> here_;  // of the statement at hand
+  IdVector<ExprId, Variation> here_;  // by expression of the current statement
   bool possible_ = false, changed_ = false;
 };
 
@@ -181,7 +181,7 @@ class Coarsener {
   }
 
  private:
-  // The copies that a statement is written for: all, in turns, or one.
+  // The copies that a statement is emitted for: either all of them, or one.
   struct Copies {
     std::uint32_t first, count;
     bool all() const { return count > 1; }
@@ -193,7 +193,7 @@ class Coarsener {
 
   ExprId u32(std::uint32_t value) { return to().add(ir::Literal::u32(value)); }
   ExprId binary(ir::BinOp op, ExprId left, ExprId right) { return to().add(ir::Binary{op, left, right}); }
-  // Fixes where the value is evaluated.
+  // Binds the value to a new name, so that it is evaluated here.
   ExprId bind(ExprId value) {
     const NameId name = to().name(fmt::format("{}_{}", prefix_, bound_++));
     to().let(name, value);
@@ -205,7 +205,7 @@ class Coarsener {
     return to().name(fmt::format("{}{}_{}", prefix_, copy, program_.text(old)));
   }
 
-  // The ids of each copy's invocation and workgroup, where the program asks for them.
+  // Computes the ids of each copy's invocation and workgroup, if the program reads them.
   void name_ids() {
     bool invocation = false, workgroup = false;
     for (const Step& step : facts_.steps) {
@@ -221,7 +221,7 @@ class Coarsener {
       return ids;
     };
     const auto id = [&](ir::GridIdKind kind) { return to().add(ir::GridId{kind, 0}); };
-    // Modulo 2^32, as ids are.
+    // The sums wrap modulo 2^32, as ids do.
     if (invocation) {
       const ExprId group = binary(ir::BinOp::Mul, id(ir::GridIdKind::Workgroup), u32(ways_ * size));
       invocations_ = add_all(bind(binary(ir::BinOp::Add, group, id(ir::GridIdKind::Local))), size);
@@ -229,7 +229,7 @@ class Coarsener {
     if (workgroup) workgroups_ = add_all(bind(binary(ir::BinOp::Mul, id(ir::GridIdKind::Workgroup), u32(ways_))), 1);
   }
 
-  // For one copy, an expression that needs no evaluation; nothing for any other.
+  // Returns the copy's expression if it is a leaf, which needs no binding; nothing for an expression with operands.
   std::optional<ExprId> leaf(const Step& step, std::uint32_t copy) {
     const ir::Expr& expr = program_.expr(step.expr);
     if (std::holds_alternative<ir::Var>(expr)) return to().add(ir::Var{name(step.local, copy)});
@@ -243,7 +243,7 @@ class Coarsener {
     return rebuild_.copy(step.expr, [](ExprId operand) { return operand; });
   }
 
-  // The expressions of a statement, each bound to a name in the order of evaluation, unless the statement does that.
+  // Binds each expression of a statement to a name, in evaluation order. The value of a Let or an Assign gets no other name.
   void evaluate(NodeId id, Copies copies) {
     const validate::Statement& statement = facts_.statements[id];
     const std::uint32_t end = statement.first_step + statement.step_count;
@@ -265,14 +265,14 @@ class Coarsener {
     }
   }
 
-  // A condition as a number.
+  // Returns a condition as a U32.
   ExprId number(NodeId branch, ExprId condition) {
     const validate::Statement& statement = facts_.statements[branch];
     const Step& root = facts_.steps[statement.first_step + statement.step_count - 1];
     return root.type == ir::DataType::U32 ? condition : to().add(ir::Cast{ir::DataType::U32, condition});
   }
 
-  // Statements that are whole: what opens there ends there. May be empty.
+  // A run of statements that contains the End of every block that it opens. It may be empty.
   struct Range {
     NodeId begin, end;
     bool empty() const { return begin.index >= end.index; }
@@ -291,8 +291,8 @@ class Coarsener {
     }
   }
 
-  // If the condition holds for all copies, they run `then` in turns. Inside of that, no further condition is asked of all copies: the
-  // program would grow with the square of its depth.
+  // If the condition holds for all copies, they run `then` in turns. Conditions inside that branch are not tested for all copies again,
+  // because the program would grow with the square of its depth.
   void emit_branch(const std::vector<ExprId>& conditions, Range then, Range otherwise, bool together, bool guarded) {
     if (!together || guarded) return emit_alone(conditions, then, otherwise, guarded);
     ExprId all = conditions[0];
@@ -308,8 +308,8 @@ class Coarsener {
   struct Emission {
     NodeId end;
     Copies copies;
-    bool guarded;              // inside an If that asked all copies
-    std::size_t open_ifs = 0;  // around what follows early returns; they end with the range
+    bool guarded;              // it is inside an If that tested all copies
+    std::size_t open_ifs = 0;  // Ifs that early returns opened around the rest of the range
   };
 
   // It calls itself three deep at the most: for all copies, for all copies under a condition, for one copy.
@@ -324,8 +324,8 @@ class Coarsener {
     for (std::uint32_t copy = copies.first; copy < copies.first + copies.count; ++copy) write(copy);
   }
 
-  // This and the next two emit a statement and return the one to go on with. That is after the End of an If whose branches were emitted
-  // with it, and otherwise the next one: the opener of a Loop, a Block or an If that is the same for all copies is emitted by itself.
+  // This function and the next two emit a statement and return the next one to emit. If the branches of an If were emitted with it, that
+  // is the statement after its End. A Loop, a Block, and an If that is the same for all copies are opened without their contents.
   NodeId emit_statement(NodeId id, Emission& emission) {
     const Copies copies = emission.copies;
     evaluate(id, copies);
@@ -367,7 +367,7 @@ class Coarsener {
     return {branch.end.index + 1};
   }
 
-  // If(condition) { Return }: what follows runs where the condition does not hold.
+  // Emits If(condition) { Return }: an If of the negated condition goes around the statements that follow.
   NodeId emit_early_return(NodeId id, const ir::If& branch, Emission& emission) {
     const Copies copies = emission.copies;
     std::vector<ExprId> conditions(ways_);

@@ -3,8 +3,8 @@
 // A body that is one expression takes the place of the call: its parameters become the argument nodes, and because a statement
 // evaluates each node once, each argument is still evaluated once. Any other body becomes statements in front of the
 // caller's: `let __call<N>_<parameter> = argument` in order, then the body with its locals renamed, and the call
-// becomes a use of the result. Whatever the caller's statement evaluates before such a call and cannot be evaluated
-// later (atomics, loads of writable memory) is bound in front of it as well, in evaluation order.
+// becomes a use of the result. Expressions that the caller's statement evaluates before such a call, and that
+// cannot be evaluated later (atomics, loads of writable memory), are bound in front of it as well, in evaluation order.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ using validate::kMaxNestingDepth;
 using validate::kMaxNodeCount;
 
 // An operation that only passes on a parameter or another operation's result adds no node, so the limit of the size does not limit the
-// work: 32 levels of two calls each would take 2^32 expansions. The work of an expansion is kExpansionWork plus one for each argument.
+// work: 32 nested levels with two calls each take 2^32 expansions. The work of an expansion is kExpansionWork plus one for each argument.
 constexpr std::size_t kMaxWork = 100'000'000, kExpansionWork = 100;
 
 class Inliner {
@@ -154,7 +154,7 @@ class Inliner {
     return last;
   }
 
-  // Emits the body; gives a use of its result.
+  // Emits the statements of the body, and returns an expression that reads its result.
   ExprId expand_statements(const ValidOp& op, std::span<const ExprId> arguments) {
     charge_expansion(arguments.size());
     Frame frame(op.body(), op.facts(), fresh_prefix());
@@ -196,7 +196,7 @@ class Inliner {
         is_entry ? frame.program.place(id) : ir::SourcePlace());
   }
 
-  // Copies what the statement evaluates, with everything in front of it that its calls need.
+  // Copies the expressions of the statement. Emits the statements that its calls expand to in front of it.
   void expand_operands(Frame& frame, NodeId node) {
     const std::span<const Step> steps = frame.facts.steps_of(node);
     const bool is_entry = &frame.facts == &source_.facts();
@@ -284,7 +284,7 @@ bool has_calls(const ValidProgram& program) { return !program.facts().ops.empty(
 
 ValidProgram inline_calls(const ValidProgram& program) { return has_calls(program) ? Inliner(program).run() : program; }
 
-// Without V010 (uniformity): checked execution finds divergent barriers itself.
+// V010 (uniformity) is not checked, because checked execution finds divergent barriers itself.
 void check_expansion(const ValidProgram& program) {
   if (has_calls(program)) Inliner(program).run(false);
 }

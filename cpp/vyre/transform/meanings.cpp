@@ -36,7 +36,7 @@ void Meanings::find_bound() {
       if (!step.local.valid()) continue;
       LocalId& local = locals_[step.expr];
       if (!local.valid()) local = step.local;
-      // Locals of one name in scopes beside each other are read by one expression; then nothing is known of it.
+      // Sibling scopes may declare locals of one name, and one shared expression then reads both; nothing is known about its value.
       if (local != step.local) bindings_[local].several = bindings_[step.local].several = true;
       Binding& binding = bindings_[step.local];
       // A loop that does not contain the Let reads the variable in every round, so the last use is the end of the outermost such loop.
@@ -80,7 +80,7 @@ ExprId Meanings::value_of(ExprId id) {
   const LocalId local = locals_[id];
   if (!local.valid()) return {};
   Binding& binding = bindings_[local];
-  // An operand's fate is decided before its user's.
+  // Expressions are simplified in the order of their numbers, so a value with a greater number has no replacement yet.
   if (!binding.value.valid() || binding.several || binding.value.index > id.index) return {};
   if (!binding.judged) {
     binding.judged = true;
@@ -89,8 +89,8 @@ ExprId Meanings::value_of(ExprId id) {
   return binding.value;
 }
 
-// Whether the value is the same at every use as it was at the Let: it reaches no effect, and no variable in it is assigned in between.
-// An assignment further down in a loop around both is followed by the Let again.
+// Whether the value is the same at every use as it was at the Let: it reads no memory that changes, and none of its variables is
+// assigned in between. A later assignment in a loop around both does no harm, because the Let runs again before the next use.
 bool Meanings::stays(const Binding& binding) const {
   std::array<ExprId, kMostLookedAt> pending{binding.value};
   std::size_t end = 1;

@@ -39,7 +39,7 @@ struct Condition {
   enum class Comparison : std::uint8_t { Eq, Ne, Le, Ge };
   std::uint32_t mask = ~0u;
   Comparison comparison = Comparison::Ge;
-  std::uint32_t value = 0;  // so that any literal meets it unless the row says more
+  std::uint32_t value = 0;  // with Ge, any literal meets the condition; a row may replace it
 
   constexpr bool operator()(std::uint32_t bits) const {
     switch (comparison) {
@@ -66,14 +66,14 @@ inline constexpr Root kCastRoot = kUnaryRoot + ir::kUnOps.size();
 inline constexpr Root kSelectRoot = kCastRoot + 1, kLaneRoot = kCastRoot + 2, kPackRoot = kCastRoot + 3;
 inline constexpr std::size_t kRoots = kPackRoot + 1;
 
-// The properties of an operand that simplify() looks at before it tries any rule: a bit for its root, and these.
+// A set of properties that an operand shows: one bit for each root, and the three below. simplify() compares them before it matches.
 using Signs = std::uint64_t;
 constexpr Signs sign(Root root) { return Signs{1} << root; }
 inline constexpr Signs kLiteralSign = Signs{1} << kRoots, kTruthSign = Signs{1} << (kRoots + 1);
 inline constexpr Signs kRepeatedSign = Signs{1} << (kRoots + 2);  // the same expression as an operand to the left of it
 static_assert(kRoots + 3 <= 64);
 
-// A term of a pattern; the root is term 0, and operands stand behind their user.
+// A term of a pattern; the root is term 0, and operands come after the term that uses them.
 struct Term {
   Kind kind = Kind::Any;
   std::uint8_t op = 0;        // BinOp, UnOp or CastKind; the number of a Lane
@@ -90,13 +90,13 @@ using Terms = std::array<Term, kMaxTerms>;
 
 struct Rule {
   Terms pattern{};
-  std::array<Signs, kMaxArity> signs{};  // that the operands of the root must show, for a match to be possible
+  std::array<Signs, kMaxArity> signs{};  // the rule can match only if the operands of the root show these
   std::uint8_t size = 0;
   std::uint8_t result = 0;  // the term whose expression replaces the root
-  bool is_literal = false;  // ... unless it is these bits
+  bool is_literal = false;  // whether a literal with these bits replaces the root instead
   std::uint32_t bits = 0;
   std::uint8_t dropped = 0;  // a bit for each variable that must be fixed
-  bool needs_types = false;  // that the result has the root's type does not follow from the operators
+  bool needs_types = false;  // the operators do not fix the types, so they are compared at each match
 };
 
 constexpr Root root_of(const Term& term) {
@@ -119,7 +119,7 @@ constexpr Root root_of(const Term& term) {
 // Reads one row. Only the compiler runs it: a throw is an error message with the reason in it.
 class Reader {
  public:
-  // `op` of a law is the operator that takes its place.
+  // In the row of a law, the word `op` stands for this operator.
   constexpr Reader(std::string_view op) : op_(op) {}
 
   constexpr Rule read(std::string_view pattern, std::string_view result, std::string_view when) {
@@ -367,11 +367,11 @@ constexpr std::array<Signs, kMaxArity> signs_of(const Rule& rule) {
   return result;
 }
 
-// Laws that are rules by themselves: the others say how rules are tried, and what a truth is.
+// Whether the law is a rule by itself. kCommutative adds orders to rules, kTruth defines `t`, and kAssociative is not used.
 constexpr bool is_rule(ir::Law law) { return law == ir::kIdempotent || law == ir::kZeroIdentity || law == ir::kInvolution; }
 
-// Calls visit(rule) for every row and for every operator with a law, and for these again with the operands of operators that
-// commute the other way round: so a match needs no search.
+// Calls visit(rule) for every row and for every operator with a law. A rule whose pattern contains commutative operators is visited
+// once for each order of their operands, so that a match need not try both orders.
 template <class Visit>
 constexpr void for_each_rule(Visit&& visit) {
   auto both_ways = [&](const Rule& rule) {
@@ -417,8 +417,8 @@ inline constexpr std::size_t kRuleCount = [] {
 
 struct Table {
   std::array<Rule, kRuleCount> rules{};           // by root, in the order of the rows
-  std::array<std::uint16_t, kRoots + 1> first{};  // of each root
-  std::array<Signs, kRoots> signs{};              // one of these in an operand, or no rule of that root matches; 0: no telling
+  std::array<std::uint16_t, kRoots + 1> first{};  // the index of each root's first rule
+  std::array<Signs, kRoots> signs{};              // a rule of that root matches only if an operand shows one of these; 0: always try
 
   constexpr std::span<const Rule> of(Root root) const { return std::span(rules).subspan(first[root], first[root + 1u] - first[root]); }
 };

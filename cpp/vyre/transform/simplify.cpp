@@ -71,7 +71,7 @@ class Simplifier {
     return std::nullopt;
   }
 
-  // Only what can be a root has operands here.
+  // The operands of an expression that can be a root. Other expressions are never asked for theirs.
   struct Operands {
     std::array<ExprId, rewrite::kMaxArity> ids;
     std::size_t count = 0;
@@ -219,7 +219,7 @@ class Simplifier {
     return constant->value.lanes[0];
   }
 
-  // Can only be 0 or 1.
+  // Whether the value can only be 0 or 1.
   bool is_truth(ExprId id) const {
     const ir::Expr& expr = program_.expr(id);
     if (const auto* binary = std::get_if<ir::Binary>(&expr)) return info(binary->op).laws & ir::kTruth;

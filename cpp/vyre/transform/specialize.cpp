@@ -24,7 +24,7 @@ std::optional<UniformElement> loaded_element(const ValidProgram& valid, const St
   const auto* load = std::get_if<ir::Load>(&program.expr(step.expr));
   if (load == nullptr) return std::nullopt;
   const ir::BufferDecl& buffer = program.buffers()[step.buffer.index];
-  // Narrow elements are no words of the host's, which is what a call compares.
+  // A call compares words of 32 bits, and narrow elements are shorter.
   if (buffer.access != ir::BufferAccess::Uniform || ir::is_narrow(buffer.element)) return std::nullopt;
   const std::optional<std::uint32_t> index = ir::literal_u32(program.expr(load->index));
   if (!index) return std::nullopt;

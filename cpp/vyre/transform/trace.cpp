@@ -161,7 +161,7 @@ class Tracer {
     return leaf ? to().add(ir::Expr(expr)) : copy;
   }
 
-  // A Let for each expression, in evaluation order.
+  // Emits a Let for each expression of the statement, in evaluation order, and records those that are wanted.
   void operands(NodeId id) {
     const ir::Node& node = program_.node(id);
     std::vector<ExprId> roots, of_atomics;
@@ -249,7 +249,7 @@ class Tracer {
   }
 
   // Past the limits, the atomic gets an operand with which it changes nothing. An Exchange has no such operand, so its index goes out of
-  // bounds instead. With Branches the index of every atomic does, so that Branches differs from Effects.
+  // bounds instead. With Branches every atomic's index does, so the two densities disable effects differently.
   ExprId limited(const ir::Atomic& atomic, NameId taken) {
     std::vector<ExprId> operands;
     for (ExprId operand : program_.operands(atomic.operands)) operands.push_back(moved_[operand]);
@@ -276,7 +276,7 @@ class Tracer {
     return to().add(ir::Atomic{atomic.op, atomic.has_expected, rebuild_.name(atomic.buffer), to().list(operands)});
   }
 
-  // A local that says whether the effect happens.
+  // Adds a point for the effect, and emits a local that says whether the effect happens. Returns its name.
   NameId take(const TracePoint& point) {
     using enum ir::BinOp;
     const auto number = static_cast<std::uint32_t>(points_.size());
@@ -336,7 +336,7 @@ class Excerpt {
     return moved_[root];
   }
 
-  // Without the lines about the program.
+  // Returns the statements as text, without the lines that describe the program.
   std::string text() {
     while (alone_.open_blocks() > 0) alone_.end();
     const std::string whole = to_text(alone_.finish());
@@ -365,7 +365,7 @@ std::string statement_text(const ir::Program& program, NodeId statement) {
 
 namespace {
 
-// `root` makes the expression.
+// `root(excerpt)` adds the expression to the excerpt and returns it.
 template <class Root>
 std::string value_text(const ir::Program& program, Root&& root) {
   Excerpt excerpt(program);

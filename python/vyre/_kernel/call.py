@@ -1,4 +1,4 @@
-"""A call of a kernel: which argument is which parameter, what an Out that is left out is, the grid, and the run."""
+"""Calls a kernel: matches arguments with parameters, makes the Out arrays that are left out, and chooses the grid."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from vyre import _core, _values
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
-from vyre._cuda import Taken, speaks_cuda, take
+from vyre._cuda import Taken, give_all_back, speaks_cuda, take
 from vyre._default import place
 from vyre._dlpack import from_dlpack, speaks_dlpack
 from vyre._dtype_names import dtype_name
@@ -56,7 +56,7 @@ def call(
     kwargs: dict[str, Any],
     traced_for: Callable[[dict[str, Any]], Traced] | None = None,
 ) -> Any:
-    """Run a kernel. ``traced_for`` gives the kernel for values of its constants, where it is not the kernel's own."""
+    """Run a kernel. ``traced_for`` traces it for values of its constants, in place of the kernel's own trace."""
     if getattr(_ACTIVE, "tracer", None) is not None:
         raise Mistake(
             "K004",
@@ -71,7 +71,7 @@ def call(
     resident = next((given[each.name] for each in kernel._arrays if isinstance(given.get(each.name), Array)), None)
     before = given.copy()
     shapes = _shapes(kernel, given)
-    # Arrays of other libraries, by the numpy arrays that share their memory: what is given comes back.
+    # Arrays of other libraries, by the id of the array that shares their memory: the call returns what it was given.
     foreign = {id(given[name]): value for name, value in before.items() if speaks_dlpack(value)}
     foreign.update({id(taken.array): value for value, taken in theirs})
     if isinstance(options.get("grid"), np.ndarray) and options["grid"].ndim == 1:
@@ -96,9 +96,12 @@ def call(
         except DispatchTimeoutError as error:
             raise (error if was_given else with_tail(kernel, traced, shapes, grid, workgroups, error)) from None
     else:
-        result = run_resident(kernel, traced, given, shapes, words, workgroups, options, resident)
-        for _, taken in theirs:
-            taken.give_back()
+        try:
+            result = run_resident(kernel, traced, given, shapes, words, workgroups, options, resident)
+        except BaseException:
+            give_all_back(theirs, failed=True)
+            raise
+        give_all_back(theirs)
     return _given_back(result, foreign) if foreign else result
 
 
@@ -209,7 +212,7 @@ def _kind(parameters: Sequence[Parameter], name: str) -> str:
 
 
 def text_without_outs(kernel: Kernel) -> str:
-    """A call that leaves the Out arrays out: what stands behind the first of them is given by name."""
+    """The text of a call without the Out arrays: the arguments after the first of them are given by name."""
     parts: list[str] = []
     by_name = False
     for each in kernel._parameters:
@@ -432,7 +435,7 @@ def run_on_host(
         if value is None:
             results.append(outputs[each.name])
         else:
-            np.copyto(value, outputs[each.name], casting="safe")  # of a Bool, bool or uint32 is given
+            np.copyto(value, outputs[each.name], casting="safe")  # a Bool array is given as bool or uint32
             results.append(value)
     return _bare(results)
 
@@ -449,7 +452,7 @@ def _host_inputs(
 
 
 def _bare(results: list[Any]) -> Any:
-    """What a call gives: one array bare, several as a tuple, None for none."""
+    """The result of a call: one array by itself, several as a tuple, and None if there is none."""
     return results[0] if len(results) == 1 else tuple(results) or None
 
 
@@ -474,7 +477,7 @@ def overlap(written: Sequence[np.ndarray]) -> tuple[int, int] | None:
     """The first two of C-contiguous arrays that share memory."""
     for k, array in enumerate(written):
         for before in range(k):
-            if np.may_share_memory(written[before], array):  # which is exact for these
+            if np.may_share_memory(written[before], array):  # this is exact for C-contiguous arrays
                 return before, k
     return None
 

@@ -2,7 +2,7 @@
 
 If and Loop are what the rewritten function iterates over. A branch or a body is traced with a list of statements of its
 own; where paths meet, Tracer.join makes one variable of what they assigned. Lists and dicts of Python are joined and
-carried item by item: a Region remembers what those held that it did not make.
+carried item by item: a Region remembers what the lists and dicts that it did not make held before.
 """
 
 from __future__ import annotations
@@ -182,12 +182,12 @@ class Loop:
             for name, value in zip(names, values, strict=True)
         ]
         self.is_endless = False  # a `while True`: what every break has assigned is assigned after the loop
-        self._unassigned: set[str] = set()  # what some break has not
+        self._unassigned: set[str] = set()  # variables that some break has not assigned
         self._variable = tracer.new_name(variable)
         self._outer, self._was_dead = tracer.block, tracer.dead
         self._outer_length = len(tracer.block)
-        # Lists and dicts of Python that the body changes, each with what it holds before the loop and the slots of
-        # that.
+        # Lists and dicts of Python that the body changes, each with its items before the loop and the slots of these
+        # items.
         self._carried: dict[int, tuple[Any, Any, dict[Any, str]]] = {}
         self._again = True
 
@@ -214,7 +214,7 @@ class Loop:
             tracer.variables[id(variable)] = (self._variable, variable)
         else:
             variable = tracer.let(self._variable, self._value(variable))
-        # A copy a turn: what is kept of it does not change when the slot does.
+        # Each turn copies the slot, so that a value that the body keeps does not change when the slot does.
         inside = [
             self._inside(name, value, slot)
             for name, value, slot in zip(self._names, self._values, self._slots, strict=True)
@@ -302,7 +302,7 @@ class Loop:
                 container[k] = tracer.var(slot)
 
     def _carry(self, changes: dict[int, tuple[Any, Any, Any]]) -> bool:
-        """Make slots for the lists and dicts that the body has changed; whether there are any that had none."""
+        """Make slots for the lists and dicts that the body has changed. Returns whether there are any new ones."""
         found = False
         for key, (container, held, after) in changes.items():
             if key in self._carried:
@@ -311,7 +311,7 @@ class Loop:
             if all(after[k] is held[k] for k in _keys(held)):
                 continue
             if not found:
-                del self._outer[self._outer_length :]  # what the discarded body has put before the loop
+                del self._outer[self._outer_length :]  # statements that the discarded body put before the loop
                 self._slots = [
                     None if type(old) is Undefined else slot
                     for old, slot in zip(self._values, self._slots, strict=True)

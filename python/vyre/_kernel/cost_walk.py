@@ -33,7 +33,7 @@ _FREE = frozenset(["u32", "i32", "bool", "u64", "var", "len", "id", "lane", "pac
 
 @dataclass(frozen=True)
 class _Reach:
-    """How often a statement is reached, and by which invocations: those of the box, each equally often, where known."""
+    """How often a statement is reached. If ``box`` is known, its invocations reach it, each equally often."""
 
     count: int
     exact: bool
@@ -78,7 +78,7 @@ class Walk:
             )
         return totals, made
 
-    # Statements. Each gives how what follows it is reached, None where nothing reaches it.
+    # Statements. Each method returns how the next statement is reached, or None if it is unreachable.
 
     def _block(self, statements: Sequence[Statement], reach: _Reach, totals: Totals) -> _Reach | None:
         here: _Reach | None = reach
@@ -90,7 +90,7 @@ class Walk:
         return here
 
     def _skip(self, statements: Sequence[Statement]) -> None:
-        """Statements that nothing reaches."""
+        """Number the loops of statements that nothing reaches."""
         for each in _all(statements):
             if each.kind == "loop":
                 self.loops.append((self._next_loop, self._within, "", None))
@@ -158,7 +158,7 @@ class Walk:
         self._next_loop += 1
         first, end = first or ANY, end or ANY
         leaves = _leaves(statement.body)
-        for name in _assigned(statement.body):  # what a turn begins with, any turn
+        for name in _assigned(statement.body):  # these are unknown at the start of a turn
             self._env[name] = None if self._env.get(name) is None else ANY
         self._env[statement.name] = Interval(first.low, max(first.low, end.high - 1))
         turns = max(0, end.high - first.low)
@@ -187,7 +187,7 @@ class Walk:
     # Conditions on ids.
 
     def _split(self, condition: int, reach: _Reach) -> tuple[_Reach, _Reach] | None:
-        """How the two branches of a condition are reached, where the invocations of one are a box."""
+        """How the two branches of a condition are reached, if the invocations that take one of them are a box."""
         if reach.box is None:
             return None
         box, holds = self._box(condition)
@@ -208,7 +208,7 @@ class Walk:
         return pair if holds else (pair[1], pair[0])
 
     def _box(self, expr: int) -> tuple[tuple[tuple[int, int], ...] | None, bool]:
-        """The invocations for which an expression holds, or for which it does not."""
+        """A box of invocations, and whether the expression holds for them (True) or for all others (False)."""
         each = self._wire.exprs[expr]
         whole = tuple((0, extent) for extent in self._extents)
         if each.kind == "unary" and each.name == "LogicalNot":

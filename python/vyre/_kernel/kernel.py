@@ -52,7 +52,7 @@ class Kernel:
         text: that program's text.
     """
 
-    # Of the function.
+    # These are the function's.
     __name__: str
     __qualname__: str
 
@@ -76,11 +76,10 @@ class Kernel:
         self._constants = tuple(each for each in self._parameters if each.kind == "const")
         self._arrays = tuple(each for each in self._parameters if each.is_array)
         self._programs: OrderedDict[Any, Traced] = OrderedDict()
-        self._plans: dict[Any, Any] = {}  # of calls that were made before, by what they were given
-        self._launches: list[
-            tuple[Any, Any]
-        ] = []  # of those with resident arrays, the last ones first; and their plans
-        self._copies: dict[int, Any] = {}  # captured tables, each with the array that it is a copy of
+        self._plans: dict[Any, Any] = {}  # the plans of earlier calls, by the signature of their arguments
+        # The launches of calls with resident arrays, each with its plan, the latest first.
+        self._launches: list[tuple[Any, Any]] = []
+        self._copies: dict[int, Any] = {}  # copies of captured tables, each with its original
 
     @property
     def _rewritten(self) -> Rewritten:
@@ -120,7 +119,7 @@ class Kernel:
         (256, 1, 1)
         """
         call_text = f"specialize({', '.join(f'{each.name}=...' for each in self._constants)})"
-        return Specialized(self.__name__, self._traced(self._chosen(constants, call_text)))
+        return Specialized(self, self._chosen(constants, call_text))
 
     def _chosen(self, constants: dict[str, Any], call_text: str) -> dict[str, Any]:
         """The values of all constants; ``call_text`` is how messages write what the caller writes.
@@ -138,15 +137,15 @@ class Kernel:
         """What a call would do, from the shapes of its arrays, without running it: an object that prints as a table.
 
         It counts the operations by kind, the bytes that are loaded and stored by array, the atomics, and the turns of
-        loops, of all invocations of the grid. They are those of the program as it is written, before it is optimised. A
-        count is exact where the shapes and numbers decide it; a branch that memory decides counts as the dearer of its
-        two, and a loop without a proven bound is told with its line and what a turn adds.
+        loops, of all invocations of the grid. These are the operations of the program as it is written, before it is
+        optimised. A count is exact where shapes and numbers determine it. Where memory decides a branch, the costlier
+        side counts. A loop without a proven bound is listed with its line and the counts of one turn.
 
         Args:
             args, kwargs: as for a call, where a shape may stand for an array: ``cost(a=(1024,), n=5)`` or ``cost(1024,
                 5)``. A number that is left out may be any. ``grid=`` and ``workgroups=`` are as for a call.
 
-        Raises: what the call raises for its arguments; ArgumentError for a shape that is none.
+        Raises: what the call raises for its arguments; ArgumentError for a value that is no shape.
 
         >>> import vyre
         >>> @vyre.kernel
@@ -198,10 +197,10 @@ class Kernel:
         return explained(self.__name__, self._traced_alone("explain()"), backend, device, optimize, timeout)
 
     def notes(self, *args: Any, **kwargs: Any) -> Diagnostics:
-        """What is probably not meant in the kernel, or in a call: the notes of its program, with lines of its source.
+        """Notes about what is probably a mistake in the kernel, or in a call of it, with lines of its source.
 
-        Without arguments, the notes about the kernel alone. With those of a call (``grid=`` and ``workgroups=`` as
-        well), also whether the grid reaches every element (N004); nothing runs.
+        Without arguments, the notes are about the kernel alone. With the arguments of a call (``grid=`` and
+        ``workgroups=`` as well), N004 reports elements that the grid does not reach; nothing runs.
 
         >>> import vyre
         >>> @vyre.kernel
@@ -365,9 +364,10 @@ class Specialized:
         text: its text.
     """
 
-    def __init__(self, name: str, traced: Traced) -> None:
-        self.program: Program = traced.program
-        self._name, self._traced = name, traced
+    def __init__(self, kernel: Kernel, constants: dict[str, Any]) -> None:
+        self._kernel, self._constants = kernel, constants
+        self._name, self._traced = kernel.__name__, kernel._traced(constants)
+        self.program: Program = self._traced.program
 
     def explain(
         self,
@@ -430,11 +430,11 @@ def kernel(function: Any = None, /, *, workgroup_size: int | Sequence[int] | Non
     axes), scalars (``n: vyre.u32``) and constants (``k: vyre.const``).
 
     A call takes numpy arrays and gives numpy arrays, or vyre.Arrays and gives those, without waiting. An Out that is
-    left out has the shape of the first array with as many axes. ``grid=`` counts invocations (x first; left out, the
-    shape of the first Out or InOut, last axis first), rounded up to whole workgroups, so that a kernel with atomics
-    guards with ``if i < len(x)``; ``workgroups=`` counts workgroups. With resident arrays either may be a vyre.Array
-    of three u32, which the device reads when the call begins, and ``at_most=`` is the largest grid. ``out= backend=
-    device= optimize= timeout=`` are as for vyre.run.
+    left out has the shape of the first array with as many axes. ``grid=`` counts invocations, x first; without it,
+    the grid is the shape of the first Out or InOut, last axis first. It is rounded up to whole workgroups, so a kernel
+    with atomics guards with ``if i < len(x)``. ``workgroups=`` counts workgroups. With resident arrays either may be a
+    vyre.Array of three u32, which the device reads when the call begins, and ``at_most=`` is the largest grid. ``out=
+    backend= device= optimize= timeout=`` are as for vyre.run.
 
     Raises: KernelError with the line and the columns: at decoration for what a kernel cannot have, at the first call or
         ``.program`` for the rest. BindingError, ArgumentError and the others of vyre.run for calls.

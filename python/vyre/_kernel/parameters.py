@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import collections.abc
 import inspect
+import re
 import typing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre._core import DataType
+from vyre._core import DataType, Expr
 from vyre._kernel.mistakes import Mistake, Spot
 from vyre._kernel.refuse import spot_at
 from vyre._kernel.source import definition_of
@@ -199,7 +200,7 @@ def _parameter(kernel: str, given: inspect.Parameter) -> Parameter:
     elif annotation is const:
         parameter = Parameter(name, "const", default=given.default)
     elif isinstance(annotation, DataType) and annotation in SCALARS:
-        parameter = Parameter(name, "scalar", annotation, default=given.default)
+        parameter = Parameter(name, "scalar", annotation, default=_scalar_default(name, annotation, given.default))
     elif annotation is int:
         raise Mistake(
             "K002",
@@ -246,6 +247,23 @@ def _parameter(kernel: str, given: inspect.Parameter) -> Parameter:
             "K002", f"parameter `{name}` has a name that calls of kernels use themselves", f"name it `{name}_`"
         )
     return parameter
+
+
+def _scalar_default(name: str, element: DataType, default: Any) -> Any:
+    """A default as a call would be given it: ``k: u32 = u32(3)`` is what type checkers accept, to which 3 is no u32."""
+    if not isinstance(default, Expr):
+        return default
+    text = repr(default).removeprefix("Expr(").removesuffix(")")  # the text form, in which a literal is its value
+    spelling = {"U32": r"(\d+)", "I32": r"i32\((-?\d+)\)", "U64": r"u64\((\d+)\)", "Bool": "(True|False)"}
+    found = re.fullmatch(spelling[element.name], text)
+    if found is None:
+        type_name = "boolean" if element is DataType.Bool else element.name.lower()
+        raise Mistake(
+            "K002",
+            f"the default of parameter `{name}` is no value of type {type_name}",
+            f"write `{name}: vyre.{type_name} = vyre.{type_name}(...)` with a number of Python",
+        )
+    return found[1] == "True" if element is DataType.Bool else int(found[1])
 
 
 _SEQUENCES = (np.ndarray, list, tuple, bytes, bytearray, memoryview, collections.abc.Sequence)

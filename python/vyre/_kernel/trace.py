@@ -1,4 +1,4 @@
-"""From a kernel's function to its Program: what its parameters stand for, how helpers are inlined, and its buffers."""
+"""Traces a kernel's function into a Program: makes values for its parameters, inlines helpers, and declares buffers."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ PARAMS = "__params"
 RECORDS = "__vyre_records"
 _MOST_INLINED = 200
 _MOST_COMPARED = 10_000  # values of a captured container
-# Names of types in the package that are no lower-case names of DataType's members.
+# Types whose name in the package is not the lower-case name of their member of DataType.
 _ALIASES = {"Bool": "boolean"}
 _STANDARD = sysconfig.get_path("stdlib") + os.sep
 _NUMPY_FOLDER = str(Path(np.__file__).parent) + os.sep
@@ -73,7 +73,7 @@ class Captured:
 
     def __init__(self, function: FunctionType, names: tuple[str, ...], value: Any) -> None:
         self._function, self._names, self._value = function, names, value
-        # What can change in place is kept as it was.
+        # A value that can change in place is copied, to be compared later.
         held = copy.deepcopy(value) if type(value) in _CONTAINERS and _is_plain(value) else None
         self._held = None if held is value else held  # a tuple of what cannot change is its own copy
 
@@ -97,7 +97,7 @@ class Traced:
     kept: dict[Any, Any] = field(default_factory=dict)  # words and tables on devices, the oldest first
     is_size_chosen: bool = False  # the kernel names no workgroup size, and its bytes do not depend on one
     halves: Program | None = None  # the program with smaller workgroups, once a device has needed it
-    whole_stores: dict[str, tuple[int, list[str]]] | None = None  # see whole_outs.py, once somebody has asked
+    whole_stores: dict[str, tuple[int, list[str]]] | None = None  # None until whole_outs.py computes it
 
 
 def trace(
@@ -198,7 +198,7 @@ def _in_words_of_kernels(
         hint = f"wrap the value in vyre.{_ALIASES.get(cast[1], cast[1].lower())}(...)." if cast else ""
         message = re.sub(r"variable `(\w+)`", lambda found: f"variable `{slots.get(found[1], found[1])}`", each.message)
         small = _TOO_SMALL.match(message)
-        # The literal that is a statement's own value is what a variable begins with.
+        # A literal that is the whole value of a statement is one with which a variable begins.
         if small is not None and each.place.path.endswith("].value"):
             before, literal, kind = small.groups()
             names = list(dict.fromkeys(name for name, value in starts if value == int(literal)))
@@ -255,7 +255,7 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
         name = getattr(error, "name", "") or ""
         meant = _core._did_you_mean(name, [each for each in known if "vyre$" not in each])
         return Mistake("K005", text[:1].lower() + text[1:] + meant, _fix_for_name(name))
-    # Values have an `==` of their own.
+    # Objects are compared with `is`, because expressions overload `==`.
     if isinstance(error, AttributeError) and error.name in _AXES:
         for each in (gid, lid, wid):
             if error.obj is each:
@@ -467,7 +467,7 @@ def _look_up(function: FunctionType, names: tuple[str, ...]) -> Any:
 
 
 def _attribute(owner: Any, name: str) -> Any:
-    """An attribute that is plain data of an object or of its class: nothing of the user's runs to find it."""
+    """An attribute that is plain data of an object or of its class. Finding it runs no code of the user."""
     for each in (owner, *(owner.__mro__ if isinstance(owner, type) else type(owner).__mro__)):
         found = getattr(each, "__dict__", {}).get(name, _MISSING) if owner is not _MISSING else _MISSING
         if found is not _MISSING:
@@ -478,5 +478,5 @@ def _attribute(owner: Any, name: str) -> Any:
 def _equal(left: Any, right: Any) -> bool:
     try:
         return bool(left == right)
-    except Exception:  # a user's own
+    except Exception:  # the `==` of a user's class may raise anything
         return False

@@ -3,8 +3,8 @@
 The rewritten function (rewrite.py) runs once, on expressions in place of numbers, and calls the Tracer for everything
 that Python would do on its own with numbers. An assignment makes a variable of the Program that is never assigned
 again; where two paths meet, what they assigned to one Python variable is joined in a variable made for that (a slot),
-and a loop carries its variables in slots in the same way. Python's own variables therefore always hold values, and an
-expression may be kept in a list or passed on without another meaning.
+and a loop carries its variables in slots in the same way. A Python variable therefore always holds one value, and an
+expression keeps its meaning when it is stored in a list or passed to a function.
 """
 
 from __future__ import annotations
@@ -64,19 +64,19 @@ class Tracer:
         self.arrays: list[KernelArray] = []  # workgroup and private arrays and tables, as they are used
         self.regions: list[Region] = [Region()]  # the kernel, and the branches and bodies around, outermost first
         self.grid_axes: list[int] = []  # that vyre.grid_size asks about
-        self.grid_word = 0  # of PARAMS, where their sizes begin
-        self.around: list[Loop] = []  # the loops around, those around the call of a helper included
-        self.recorder: Any = None  # what records values, where that is wanted
+        self.grid_word = 0  # the word of PARAMS at which their sizes begin
+        self.around: list[Loop] = []  # the loops around, including those around the call of a helper
+        self.recorder: Any = None  # a Recorder or Marks, if values or lines are recorded
         self.inlining = 0  # the call of a helper that is traced, counted from 1; 0 in the kernel itself
         self.view: Any = self  # what the rewritten functions call
         self.debugs: int | None = None  # the effects before the vyre.debug statement that is traced
-        self.needs_size: str | None = None  # what depends on the workgroup's size
+        self.needs_size: str | None = None  # the first function called that depends on the workgroup's size
         self.slots: dict[str, str] = {}  # the Python variable of each slot
-        self.starts: list[tuple[str, int]] = []  # the variables that begin with a negative integer, and it
+        self.starts: list[tuple[str, int]] = []  # each variable that begins with a negative integer, and the integer
         self.booleans: dict[int, Expr] = {}  # kept alive for their ids
         self.boolean_slots: set[str] = set()
         self._inliner = inliner
-        self._names: dict[str, int] = {}  # how often each was asked for
+        self._names: dict[str, int] = {}  # how many variables were given each name
         self.variables: dict[int, tuple[str, Expr]] = {}  # they need no variable of their own; kept alive for their ids
         self._tables: dict[int, tuple[Any, KernelArray]] = {}
         self._copies = {} if copies is None else copies
@@ -116,7 +116,7 @@ class Tracer:
         return self.boolean(value) if slot in self.boolean_slots else value
 
     def boolean(self, value: Expr) -> Expr:
-        """Remember that a value is a Bool, which operators on truths of type U32 do not take."""
+        """Remember that a value is a Bool, because the logical operators take truth values of type U32 alone."""
         self.booleans[id(value)] = value
         return value
 
@@ -167,7 +167,7 @@ class Tracer:
         return self.let(name, kind(self.operand(value, name)) if is_number(value) else value)
 
     def use(self, value: Any) -> Any:
-        """A variable that some path may not have assigned."""
+        """Read a variable that some path may not have assigned: that is a mistake."""
         if type(value) is Undefined:
             raise value.mistake()
         return value
@@ -227,7 +227,7 @@ class Tracer:
             values = list(shape)
             shape = len(values)
         array = self._own("private", element, shape)
-        if len(self.regions) > 1:  # it may have been here before
+        if len(self.regions) > 1:  # a loop may have run this statement before
             self._fill_with_zeros(array)
         for k, value in enumerate(values or []):
             if not (is_number(value) and value == 0):
@@ -336,7 +336,7 @@ class Tracer:
         return container
 
     def hashed(self, container: Any) -> Any:
-        """A dict or a set that the kernel makes: Python finds its keys by comparing them."""
+        """A dict or a set that the kernel makes. Expressions cannot be keys, because Python compares keys."""
         if any(type(each) is Expr for each in container):
             kind = "key of a dict" if isinstance(container, dict) else "element of a set"
             raise Mistake(
@@ -354,7 +354,7 @@ class Tracer:
         return getattr(operator, OPERATORS[name])(self.use(old), self.use(value))
 
     def keep(self, name: str, value: Any) -> Any:
-        """An assignment of what has a name already, or may have one."""
+        """Assign a value that may have a name already: a list or dict is shared, anything else gets a variable."""
         return value if type(value) in (list, dict) else self.let(name, value)
 
     def touch(self, container: Any) -> None:
@@ -394,7 +394,7 @@ class Tracer:
         """A call with values: functions of Python that have a meaning on expressions are replaced, others inlined."""
         try:
             replaced = REPLACED.get(function)
-        except TypeError:  # what is not hashable
+        except TypeError:  # the function is not hashable
             replaced = None
         if replaced is not None:
             return replaced(self, *args, **kwargs)
@@ -421,7 +421,7 @@ class Tracer:
             later()
 
     def method(self, owner: Any, name: str, *args: Any, **kwargs: Any) -> Any:
-        """``owner.name(...)``: on an expression the function of that name, which goes by types."""
+        """``owner.name(...)``: on an expression, the function of that name that chooses by types."""
         if type(owner) is Expr:
             function = METHODS.get(name)
             if function is not None:
@@ -460,7 +460,7 @@ class Tracer:
         return self.logical(first, others, is_and=False)
 
     def and_value(self, first: Any, *others: Callable[[], Any]) -> Any:
-        """``a and b`` where its value counts: it is one of the two."""
+        """``a and b`` where it is used as a value, not as a condition: it gives one of the two."""
         value = first
         for other in others:
             value = self.choose(value, other, giving(value))
@@ -617,7 +617,7 @@ class Tracer:
             self.starts.append((name, int(initial)))
 
     def group(self, name: str) -> str:
-        """What the integers that a variable holds have one type by: each call of a helper has variables of its own."""
+        """The group of a variable, whose integers all get one type. Each call of a helper has groups of its own."""
         return f"{name} {self.inlining}" if self.inlining else name
 
     def if_(self, condition: Any, names: tuple[str, ...], values: tuple[Any, ...]) -> If | Known:
@@ -625,7 +625,7 @@ class Tracer:
             return If(self, condition, names, values)
         return Known(bool(self._truth(condition)))
 
-    if_left = if_  # of a condition that says which paths have left
+    if_left = if_  # for a condition on variables that say which paths have left a loop or a function
 
     def range_(
         self, function: Any, variable: str, names: tuple[str, ...], values: tuple[Any, ...], *bounds: Any
@@ -680,7 +680,7 @@ class Tracer:
         self.dead = True
 
     def items(self, values: Any) -> Any:
-        """What a `for` over something else than range goes through: a sequence of Python, which is unrolled."""
+        """The items of a `for` over anything but range: a Python sequence, over which the loop is unrolled."""
         if type(values) is Expr:
             raise Mistake("K004", "`for` goes over a value", "write `for i in range(n):`")
         if type(values) is Undefined:

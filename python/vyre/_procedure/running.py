@@ -10,7 +10,7 @@ from vyre import _core
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import check_place, place
-from vyre._dlpack import from_dlpack, speaks_dlpack
+from vyre._dlpack import numpy_of
 from vyre._dtype_names import dtype_name
 from vyre._graph import is_recording
 from vyre._kernel.call import _RANGES
@@ -52,12 +52,13 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
             back.append((value, array))
         arrays.append(array)
     numbers = [number_of(function, each, given[each.name]) for each in function._parameters if each.kind == "scalar"]
-    out = outs_of(function, made, options.get("out"))
+    passed_out = outs_of(function, made, options.get("out"))
+    out = [numpy_of(each, f"argument `out` of procedure `{function.name}`", BindingError) for each in passed_out]
     if is_recording():
         _check_recorded(function, made, given, out)
     extents = _extents(function, made, given, arrays, numbers) if any(isinstance(o, np.ndarray) for o in out) else None
-    for k, (decl, wanted) in enumerate(zip(made.outputs, out, strict=True)):
-        _check_out(function, decl, wanted, None if extents is None else extents[k])
+    for k, (decl, wanted, theirs) in enumerate(zip(made.outputs, out, passed_out, strict=True)):
+        _check_out(function, decl, wanted, theirs, None if extents is None else extents[k])
     _check_apart(function, [(decl.name, given[decl.name]) for decl in made._of_role("in_out")], out)
     if not arrays:
         if any(isinstance(each, Array) for each in out):
@@ -85,10 +86,10 @@ def run(function: ProcedureFunction, made: Recorded, given: dict[str, Any], opti
     outputs = _core._run_procedure(core_procedure(made), arrays, numbers, targets, beside.backend, beside.device)
     on_host = resident is None and not any(isinstance(each, Array) for each in out)
     by_decl: dict[int, Any] = {}
-    for decl, array, wanted in zip(made.outputs, outputs, out, strict=True):
+    for decl, array, wanted, theirs in zip(made.outputs, outputs, out, passed_out, strict=True):
         if isinstance(wanted, np.ndarray):
             np.copyto(wanted, array.numpy(), casting="no")
-            by_decl[id(decl)] = wanted
+            by_decl[id(decl)] = theirs
         else:
             by_decl[id(decl)] = array.numpy() if on_host else array
     for host, array in back:
@@ -169,8 +170,10 @@ def _extents(
         return None
 
 
-def _check_out(function: ProcedureFunction, decl: ArrayDecl, wanted: Any, shape: tuple[int, ...] | None) -> None:
-    """Refuse what results cannot be written to. The core checks resident arrays."""
+def _check_out(
+    function: ProcedureFunction, decl: ArrayDecl, wanted: Any, theirs: Any, shape: tuple[int, ...] | None
+) -> None:
+    """Refuse what results cannot be written to; `theirs` is what the caller gave. The core checks resident arrays."""
     where = f"argument `out` of procedure `{function.name}`"
     dtype, _ = _NUMPY[decl.element]
     if wanted is None or isinstance(wanted, Array):
@@ -186,6 +189,11 @@ def _check_out(function: ProcedureFunction, decl: ArrayDecl, wanted: Any, shape:
             f"Fix: make it with np.zeros(shape, np.{dtype})."
         )
     if not wanted.flags.writeable:
+        if theirs is not wanted:
+            raise BindingError(
+                f"{where} is written, and DLPack gives the {type(theirs).__name__[:80]} read-only. "
+                "Fix: leave out `out`, and take the result of the call."
+            )
         raise BindingError(f"{where} is written, and the array is read-only. Fix: pass a .copy() of it.")
     if shape is not None and wanted.shape != shape:
         raise ArgumentError(
@@ -211,9 +219,7 @@ def host_of(function: ProcedureFunction, decl: ArrayDecl, value: Any) -> Any:
 
     Raises: BindingError for memory that the host does not read.
     """
-    if not speaks_dlpack(value):
-        return value
-    return from_dlpack(value, f"argument `{decl.name}` of procedure `{function.name}`", BindingError)
+    return numpy_of(value, f"argument `{decl.name}` of procedure `{function.name}`", BindingError)
 
 
 def array_of(

@@ -43,7 +43,7 @@ _SHOWN = 8  # elements of each output
 
 
 def to_html(
-    kernel: Kernel | Program,
+    kernel: Kernel | Specialized | Program,
     inputs: Mapping[str, Any],
     workgroups: int | Sequence[int] | None = None,
     *,
@@ -58,9 +58,9 @@ def to_html(
     same, or why the browser cannot run the program: it has no WebGPU, found no GPU, or its GPU lacks a limit.
 
     Args:
-        kernel: a kernel, or a Program.
-        inputs: the arguments of the call by name, as the kernel or ``vyre.run`` takes them. At most 64 MiB that are not
-            zeros, because the page holds them.
+        kernel: a kernel, what its ``specialize`` gives, or a Program.
+        inputs: the arguments of the call by name, as the kernel or ``vyre.run`` takes them; those that ``specialize``
+            has chosen are left out. At most 64 MiB that are not zeros, because the page holds them.
         workgroups, grid: as for the call; a Program has no ``grid``.
         title: the heading. None takes the kernel's name.
         timeout: seconds that the run on the reference may take.
@@ -80,6 +80,9 @@ def to_html(
     True
     """
     named = _inputs.named(inputs, _OWNER)
+    if isinstance(kernel, Specialized):
+        named = _with_constants(kernel, named)
+        kernel = kernel._kernel
     program, arguments, counts = _call(kernel, named, workgroups, grid)
     groups = _core._grid(counts, _OWNER)
     # A run of no workgroups gives the written buffers as they begin, and refuses inputs that do not fit.
@@ -109,6 +112,17 @@ def to_html(
     return page.encode("utf-8", "backslashreplace").decode()
 
 
+def _with_constants(specialized: Specialized, inputs: dict[str, Any]) -> dict[str, Any]:
+    """The arguments of a call of the kernel with the constants that were chosen."""
+    for name in specialized._constants:
+        if name in inputs:
+            raise ArgumentError(
+                f"input `{name}` of {_OWNER} has its value from "
+                f"specialize({name}={shown(specialized._constants[name])}). Fix: leave `{name}` out."
+            )
+    return {**inputs, **specialized._constants}
+
+
 def _call(
     kernel: Any, inputs: dict[str, Any], workgroups: Any, grid: Any
 ) -> tuple[Program, Mapping[str, Any], int | Sequence[int] | None]:
@@ -116,8 +130,6 @@ def _call(
     if isinstance(kernel, Kernel):
         options = {name: value for name, value in (("workgroups", workgroups), ("grid", grid)) if value is not None}
         return host_call(kernel, (), {**inputs, **options})
-    if isinstance(kernel, Specialized):
-        kernel = kernel.program
     if not isinstance(kernel, Program):
         raise ArgumentError(
             f"argument `kernel` of {_OWNER} must be a kernel or a Program, got an object of type "

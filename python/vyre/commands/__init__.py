@@ -9,6 +9,7 @@ from __future__ import annotations
 from vyre.commands import (
     backends,
     bench,
+    bisect,
     check,
     completion,
     conform,
@@ -29,5 +30,5 @@ from vyre.commands import (
 
 COMMANDS = (
     *(run, check, lower, explain, devices, backends, doctor, ops, docs, reference),
-    *(bench, conform, repeat, fuzz, replay, hash, scan, completion),
+    *(bench, conform, repeat, bisect, fuzz, replay, hash, scan, completion),
 )

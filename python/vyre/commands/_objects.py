@@ -32,20 +32,24 @@ def imported(name: str, what: str) -> Any:
 
 
 def module_of(path: str) -> Any:
-    """The module that a file of Python is, as a script's own modules are found: beside it first.
+    """The module that a file of Python is. It finds the modules beside it, after those that are installed.
+
+    A file may have the name of a module that vyre itself uses, such as ``json.py``: what it holds has a name of its
+    own in ``sys.modules``, and its folder comes last in ``sys.path``.
 
     Raises: ArgumentError.
     """
     file = Path(path)
-    spec = importlib.util.spec_from_file_location(file.stem, file)
+    spec = importlib.util.spec_from_file_location(f"_vyre_file_{file.stem}", file)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    sys.path.insert(0, str(file.resolve().parent))
-    sys.modules[file.stem] = module
+    sys.path.append(str(file.resolve().parent))
+    sys.modules[spec.name] = module  # where dataclasses and pickle look for what its classes are defined in
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # of the user's code
+        del sys.modules[spec.name]
         said = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
         raise vyre.ArgumentError(f"`{path}` cannot be imported: {said}. Fix: run `python {path}`.") from error
     return module

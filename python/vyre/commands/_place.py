@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import vyre
@@ -10,7 +11,7 @@ from vyre._devices import check_backend
 if TYPE_CHECKING:
     import argparse
 
-__all__ = ["NoSuchPlace", "add_place", "check_place"]
+__all__ = ["NoSuchPlace", "add_place", "check_place", "split_place"]
 
 
 class NoSuchPlace(vyre.ArgumentError):
@@ -22,14 +23,28 @@ def add_place(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--device", metavar="NUMBER", type=int, help="one of `vyre devices`")
 
 
-def check_place(backend: str | None, device: int | None) -> None:
+def split_place(given: str) -> tuple[str, int | None]:
+    """The backend and the device of an option such as vulkan:1; another name after the colon is a function's.
+
+    >>> split_place("vulkan:1"), split_place("cpu"), split_place("module:function")
+    (('vulkan', 1), ('cpu', None), ('module:function', None))
+    """
+    backend, _, number = given.rpartition(":")
+    return (backend, int(number)) if backend and re.fullmatch(r"[0-9]{1,4}", number) else (given, None)
+
+
+def check_place(backend: str | None, device: int | None, option: str = "--backend", *, is_joined: bool = False) -> None:
     """Refuse here, by the options' names, what the library would refuse by its arguments'.
+
+    Args:
+        option: what names the backend.
+        is_joined: whether it names the device too, as in vulkan:1.
 
     Raises: NoSuchPlace.
     """
     if backend is not None:
         try:
-            check_backend(backend, "--backend", "without it the best one here runs")
+            check_backend(backend, option, "without it the best one here runs")
         except vyre.ArgumentError as error:
             raise NoSuchPlace(str(error)) from None
         missing = vyre.backends().unavailable().get(backend)
@@ -42,4 +57,6 @@ def check_place(backend: str | None, device: int | None) -> None:
         there = "`vyre devices` lists" if backend is None else f"backend {backend} has"
         numbers = f"0 to {len(listed) - 1}" if len(listed) > 1 else "0 alone"
         fix = "leave --device out" if not listed else "write --device 0, or leave it out"
+        if is_joined:
+            fix = f"write {option} {backend}"
         raise NoSuchPlace(f"there is no device {device}: {there} {numbers if listed else 'none'}. Fix: {fix}.")

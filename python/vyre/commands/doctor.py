@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import platform
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,7 @@ from vyre import _core
 from vyre._default import check_place, place
 from vyre._looked_for import drivers_left_out, loaded, looked_for, named_drivers
 from vyre._remedies import Machine, Remedy, Vulkan, mend, this_machine
+from vyre._routes import choice
 from vyre.commands import backends, devices
 from vyre.commands._listing import add_json, head, print_json
 
@@ -42,6 +44,7 @@ def run(chosen: argparse.Namespace) -> int:
     healthy = refused is None and all(said == "right" for said in trials.values())
     machine = this_machine()
     remedy = mend(machine, _vulkan())
+    chosen_by = _default()
     if chosen.json:
         print_json(
             {
@@ -58,6 +61,7 @@ def run(chosen: argparse.Namespace) -> int:
                 "looked_for": list(looked_for()),
                 "trials": trials,
                 "default": refused or "right",
+                "default_backend": {"backend": chosen_by[0], "why": chosen_by[1]},
                 "missing": remedy.missing if remedy else None,
                 "fix": remedy.command or None if remedy else None,
             }
@@ -68,6 +72,7 @@ def run(chosen: argparse.Namespace) -> int:
     print(f"cpu: {_machine_code()}")
     print("\nbackends, best first; a call that names none runs on the first:")
     backends.show()
+    print(f"\ndefault: {chosen_by[0]}, because {chosen_by[1]}.")
     print("\ndevices:")
     if vyre.devices():
         devices.show(limits=False)
@@ -87,7 +92,8 @@ def run(chosen: argparse.Namespace) -> int:
 def _advice(machine: Machine, remedy: Remedy | None) -> list[str]:
     if remedy is None:
         return ["nothing is missing"]
-    first = f"{remedy.missing}; programs run on the processor meanwhile."
+    where = "the processor" if vyre.backends()[0] == "cpu" else f"backend `{vyre.backends()[0]}`"
+    first = f"{remedy.missing}; programs run on {where} meanwhile."
     if remedy.command:
         return [first, f"Fix, on {machine.pretty}{_where(machine, remedy)}: run", "", f"    {remedy.command}", ""]
     how = f"as {machine.pretty} installs them"
@@ -109,14 +115,32 @@ def _refused() -> str | None:
     return None
 
 
+def _default() -> tuple[str, str]:
+    """The backend of calls that name none, and why in a sentence without its full stop."""
+    backend, device = os.environ.get("VYRE_BACKEND"), os.environ.get("VYRE_DEVICE")
+    best = choice()
+    if not backend and not device:
+        other = {"cuda": "vulkan", "vulkan": "cuda"}.get(best.backend)
+        also = f"; VYRE_BACKEND={other} chooses the other route" if other in vyre.backends() else ""
+        return best.backend, best.why + also
+    named = " and ".join(
+        f"{name}={text}" for name, text in (("VYRE_BACKEND", backend), ("VYRE_DEVICE", device)) if text
+    )
+    if not backend and device and device.isdecimal() and int(device) < len(vyre.devices()):
+        backend = vyre.devices()[int(device)].backend
+    without = f"the environment says {named}; without it they would run on {best.backend}, because {best.why}"
+    return backend or best.backend, without
+
+
 def _vulkan() -> Vulkan:
-    usable = [device for device in vyre.devices() if device.usable]
+    usable = [device for device in vyre.devices("vulkan") if device.usable]
     return Vulkan(
         loader=bool(loaded()),
         drivers=named_drivers(),
         chosen=drivers_left_out(),
         device=bool(usable),
         gpu=any(device.kind.endswith("gpu") and device.kind != "software gpu" for device in usable),
+        cuda=any(device.usable for device in vyre.devices("cuda")),
     )
 
 

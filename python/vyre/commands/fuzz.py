@@ -1,4 +1,4 @@
-"""``vyre fuzz``: random programs on a backend, compared with the reference."""
+"""``vyre fuzz``: random programs on a backend, compared with the reference or with another backend."""
 
 from __future__ import annotations
 
@@ -16,14 +16,18 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._files import read_at_most, write_atomically
+from vyre.commands import _listing
+from vyre.commands._listing import add_forms, print_json
+from vyre.commands._place import split_place
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from vyre.fuzz import Row, Settings, Way
     from vyre.fuzz.shrink import Small
 
 _MOST_CASE = 1 << 30  # bytes of a file with a case
+_STEADY = "It is right when it is run again: look for something that changes from run to run."
 INTERRUPTED = 130
 """The exit status after Ctrl-C, as shells have it."""
 
@@ -35,6 +39,13 @@ backends:
   module:function  likewise, a Python function that takes and returns what vyre.run does
                    (vyre.fuzz.resident:run: arrays that stay on their device, a grid from data);
                    with --procedures it takes what vyre.fuzz.procedures.run does
+  vulkan:1         device 1 of a backend, counted as vyre.devices("vulkan") lists them
+
+--against BACKEND compares with another backend, or another device of the same, as its calls run; the reference runs
+nothing. That leaves out what the reference alone sees: two sides that are wrong in the same way agree, a difference
+does not say which side is wrong, and the log's hashes of outputs are those of that backend. A program then takes what
+the other side takes; the reference takes half a millisecond. Of what differs, reducing asks the reference whether it
+has a race.
 
 A program counts as refused when a backend says that it cannot run it (a limit of the device, a driver that was found
 not to keep its word); that is never agreement. The exit status is 0 when no program was wrong, 1 when one was, 2 for a
@@ -45,8 +56,8 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser = commands.add_parser(
         "fuzz",
         help="random programs on a backend, compared with the reference",
-        description="Run random programs on a backend and compare the bytes with the reference's. What disagrees is "
-        "reduced to a small program and printed.",
+        description="Run random programs on a backend and compare the bytes with the reference's, or with another "
+        "backend's. What disagrees is reduced to a small program and printed.",
         epilog=_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -57,7 +68,12 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         help="what to compare; may be given several times; otherwise the best here",
     )
     parser.add_argument(
-        "--device", type=_count, metavar="D", help="a number of `vyre devices`; otherwise the backend's default"
+        "--device", type=_count, metavar="D", help="one of the backend's, counted as below; otherwise its default"
+    )
+    parser.add_argument(
+        "--against",
+        metavar="NAME",
+        help="compare with this backend in place of the reference: vulkan, vulkan:1, module:function",
     )
     parser.add_argument(
         "--seed", type=_count, metavar="S", help="of the first program; the others follow it; otherwise 0"
@@ -119,6 +135,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "--case", metavar="FILE", help="run this program, as a fuzz run wrote it, instead of random ones"
     )
     parser.add_argument("--progress", action="store_true", help="show progress also where the output is no terminal")
+    add_forms(parser)
     parser.set_defaults(run=run)
 
 
@@ -147,6 +164,12 @@ def _seconds(text: str) -> float:
 def run(chosen: argparse.Namespace) -> int:
     from vyre import fuzz  # not for every command: it registers the operations that its programs call
 
+    if chosen.sarif and (chosen.case or chosen.planted):
+        raise vyre.ArgumentError("--sarif is for random programs that are compared. Fix: leave it out.")
+    if chosen.sarif and not chosen.log:
+        raise vyre.ArgumentError(
+            "--sarif has no place without --log, beside which the files lie that its results name. Fix: add --log FILE."
+        )
     if chosen.case:
         return _run_case(chosen)
     if chosen.planted:
@@ -167,9 +190,12 @@ def run(chosen: argparse.Namespace) -> int:
         procedures=chosen.procedures,
     )
     backends, ways = _ways(chosen)
+    against = _against(chosen, ways)
     target = fuzz.describe(ways)
+    other = {} if against is None else {"against": f"{against} ({fuzz.describe([against])})"}
     head: Mapping[str, Any] = {
         "target": target,
+        **other,
         "backends": backends,
         "device": chosen.device,
         **asdict(settings),
@@ -181,7 +207,7 @@ def run(chosen: argparse.Namespace) -> int:
         log = _resume(chosen, head) if chosen.resume else fuzz.Log.create(chosen.log, head)
         head = log.head
     try:
-        return _Run(chosen, backends, ways, settings, head, log).run()
+        return _Run(chosen, backends, ways, against, settings, head, log).run()
     finally:
         if log is not None:
             log.close()
@@ -192,15 +218,39 @@ def _ways(chosen: argparse.Namespace) -> tuple[list[str], list[Way]]:
 
     backends = chosen.backend or [vyre.backends()[0]]
     ways = []
-    for backend in dict.fromkeys(backends):
+    for given in dict.fromkeys(backends):
+        backend, device = split_place(given)
+        if device is not None and chosen.device is not None:
+            raise vyre.ArgumentError(
+                f"--backend {given} names a device, and so does --device. Fix: leave --device out."
+            )
         # A device is of those that have several.
-        device = None if backend in ("reference", "cpu") else chosen.device
+        if device is None and backend not in ("reference", "cpu"):
+            device = chosen.device
         ways += fuzz.ways_of(backend, device, combinations=chosen.combinations)
     if chosen.procedures:
         from vyre.fuzz.procedures.judge import ways_for_procedures
 
         ways = ways_for_procedures(ways)
     return backends, ways
+
+
+def _against(chosen: argparse.Namespace, ways: Sequence[Way]) -> Way | None:
+    """What the ways are compared with; None for the reference."""
+    from vyre import fuzz
+
+    if chosen.against is None:
+        return None
+    if chosen.procedures:
+        raise vyre.ArgumentError(
+            "--against has no place with --procedures, which are compared with a model. Fix: leave it out."
+        )
+    against = fuzz.way_against(*split_place(chosen.against))
+    if against in ways:
+        raise vyre.ArgumentError(
+            f"--against {chosen.against} names what --backend names. Fix: name another backend, or another device."
+        )
+    return None if against == fuzz.Way("reference") else against
 
 
 def _resume(chosen: argparse.Namespace, head: Mapping[str, Any]) -> Any:
@@ -210,6 +260,7 @@ def _resume(chosen: argparse.Namespace, head: Mapping[str, Any]) -> Any:
     log = fuzz.Log.resume(chosen.log)
     # A log of an earlier version knows fewer settings, and has programs as they were made before there were more.
     kept = {**asdict(fuzz.Settings()), "combinations": False, **log.head}
+    head = {"against": None, **head} if "against" in log.head else head
     for name, value in head.items():
         if kept.get(name) != value and (name != "seed" or chosen.seed is not None):
             log.close()
@@ -237,18 +288,16 @@ class _Run:
         chosen: argparse.Namespace,
         backends: list[str],
         ways: list[Way],
+        against: Way | None,
         settings: Settings,
         head: Mapping[str, Any],
         log: Any,
     ) -> None:
-        self.chosen, self.backends, self.ways, self.settings, self.head, self.log = (
-            chosen,
-            backends,
-            ways,
-            settings,
-            head,
-            log,
-        )
+        self.chosen, self.backends, self.ways, self.against = chosen, backends, ways, against
+        self.settings, self.head, self.log = settings, head, log
+        self.is_text = not (chosen.json or chosen.sarif)
+        # What was wrong and reduced, with the file that holds the reduced case, for --json and --sarif.
+        self.found: list[tuple[Row, Small | None, Path | None]] = []
         self.first = head["seed"]
         self.verdicts: Counter[str] = Counter()
         self.refusals: Counter[str] = Counter()
@@ -268,12 +317,8 @@ class _Run:
             self.wrong.append(row)
 
     def run(self) -> int:
-        _say("target", self.head["target"])
-        for number, way in enumerate(dict.fromkeys(map(str, self.ways))):
-            _say("" if number else "compared", way)
-        if self.before:
-            held = f"{self.chosen.log} holds {self.before:,} {_what(self.chosen)}"
-            _say("resumed", f"{held}; going on with seed {self.first + self.before}")
+        if self.is_text:
+            self.begin()
         start = time.monotonic()
         interrupted = False
         found: list[Row] = []
@@ -282,18 +327,32 @@ class _Run:
                 found = self.sweep()
             except KeyboardInterrupt:
                 interrupted = True
-            self.summary(time.monotonic() - start)
+            if self.is_text:
+                self.summary(time.monotonic() - start)
             try:
                 for row in found:
                     self.explain(row)
             except KeyboardInterrupt:
                 interrupted = True
-        if interrupted:
+        if not self.is_text:
+            self.print_whole(interrupted)
+        elif interrupted:
             _say("stopped", f"before seed {self.first + self.done}")
             if self.log is not None:
                 _say("go on", self.command(resume=True))
+        if interrupted:
             return INTERRUPTED
         return 1 if self.wrong else 0
+
+    def begin(self) -> None:
+        _say("target", self.head["target"])
+        for number, way in enumerate(dict.fromkeys(map(str, self.ways))):
+            _say("" if number else "compared", way)
+        if self.against is not None:
+            _say("with", self.head["against"])
+        if self.before:
+            held = f"{self.chosen.log} holds {self.before:,} {_what(self.chosen)}"
+            _say("resumed", f"{held}; going on with seed {self.first + self.before}")
 
     def sweep(self) -> list[Row]:
         """Run programs; those that are new and wrong."""
@@ -302,7 +361,15 @@ class _Run:
         chosen = self.chosen
         count = None if chosen.count is None else max(0, chosen.count - self.done)
         seconds = chosen.seconds if chosen.seconds is not None or count is not None else 60.0
-        rows = fuzz.sweep(self.ways, self.settings, self.first + self.done, count, seconds=seconds, jobs=chosen.jobs)
+        rows = fuzz.sweep(
+            self.ways,
+            self.settings,
+            self.first + self.done,
+            count,
+            seconds=seconds,
+            jobs=chosen.jobs,
+            against=self.against,
+        )
         found: list[Row] = []
         with closing(rows), _Bar(self, count, seconds) as bar:
             for some in rows:
@@ -343,6 +410,8 @@ class _Run:
             words += ["--backend", backend]
         if self.chosen.device is not None:
             words += ["--device", str(self.chosen.device)]
+        if self.against is not None:
+            words += ["--against", self.chosen.against]
         if self.chosen.combinations:
             words.append("--combinations")
         if self.chosen.procedures:
@@ -364,21 +433,31 @@ class _Run:
         return shlex.join(words)
 
     def explain(self, row: Row) -> None:
-        """Reduce a program that is wrong, and print it."""
+        """Reduce a program that is wrong, and print it or keep it for the end."""
         from vyre.fuzz import shrink
 
-        print()
-        _say(row.verdict, f"seed {row.seed}: {row.way}")
-        _say("", row.message)
+        if self.is_text:
+            print()
+            _say(row.verdict, f"seed {row.seed}: {row.way}")
+            _say("", row.message)
         with _Tries(self.chosen) as bar:
-            small = shrink.shrink(row, self.ways, self.settings, tries=self.chosen.tries, progress=bar.show)
+            small = shrink.shrink(
+                row, self.ways, self.settings, tries=self.chosen.tries, progress=bar.show, against=self.against
+            )
+        path = None
+        if small is not None and small.tried is None and self.log is not None:
+            path = Path(f"{self.log.path}.seed-{row.seed}.json")
+            write_atomically(path, small.case.to_json() + "\n")
+        if not self.is_text:
+            self.found.append((row, small, path))
+            return
         if small is None:
-            _say("", "It is right when it is run again: look for something that changes from run to run.")
+            _say("", _STEADY)
         else:
-            self.print_small(row, small)
+            self.print_small(small, path)
         _say("repeat", self.command(seed=row.seed))
 
-    def print_small(self, row: Row, small: Small) -> None:
+    def print_small(self, small: Small, path: Path | None) -> None:
         before, after = small.statements
         parts = "steps" if self.chosen.procedures else "statements"
         _say("reduced", f"from {before:,} {parts} to {after:,} in {small.tries:,} tries: {small.judgement.message}")
@@ -389,10 +468,47 @@ class _Run:
             print(f"{small.begins}\n")
         if small.tried is not None:
             print(f"must give the bytes of this one, and does not:\n\n{small.tried}\n")
-        elif self.log is not None:
-            path = Path(f"{self.log.path}.seed-{row.seed}.json")
-            write_atomically(path, small.case.to_json() + "\n")
+        elif path is not None:
             _say("repeat", f"{self.command(case=str(path))}   (the reduced one)")
+
+    def print_whole(self, interrupted: bool) -> None:
+        """What --json and --sarif print."""
+        other = None if self.against is None else self.head["against"]
+        if self.chosen.sarif:
+            from vyre.commands import _fuzz_sarif
+
+            log = self.chosen.log
+            found = [(row, small, str(path or log), self.command(seed=row.seed)) for row, small, path in self.found]
+            _fuzz_sarif.print_found(found, other or "reference", interrupted)
+            return
+        print_json(
+            {
+                **_listing.head("fuzz"),
+                "ok": not self.wrong and not interrupted,
+                "target": self.head["target"],
+                "compared": list(dict.fromkeys(map(str, self.ways))),
+                "against": other,
+                "seeds": [self.first, self.first + self.done],
+                **{name: self.verdicts[name] for name in ("agrees", "refused")},
+                "wrong": len(self.wrong),
+                "refusals": dict(self.refusals),
+                "found": [self.as_json(*each) for each in self.found],
+                "interrupted": interrupted,
+            }
+        )
+
+    def as_json(self, row: Row, small: Small | None, path: Path | None) -> dict[str, Any]:
+        told: dict[str, Any] = {**asdict(row), "repeat": self.command(seed=row.seed), "reduced": None}
+        if small is not None:
+            told["reduced"] = {
+                "message": small.judgement.message,
+                "program": str(small.case),
+                "in_its_place": None if small.tried is None else str(small.tried),
+                "sizes": list(small.statements),
+                "begins": small.begins,
+                "file": None if path is None else str(path),
+            }
+        return told
 
 
 def _run_case(chosen: argparse.Namespace) -> int:
@@ -410,15 +526,25 @@ def _run_case(chosen: argparse.Namespace) -> int:
     except UnicodeDecodeError:
         raise vyre.ParseError(f"`{chosen.case}` is no case: it is not UTF-8. Fix: {fix}.") from None
     _, ways = _ways(chosen)
-    _say("target", fuzz.describe(ways))
+    against = _against(chosen, ways)
+    target, other = fuzz.describe(ways), None if against is None else f"{against} ({fuzz.describe([against])})"
+    if not chosen.json:
+        _say("target", target)
+        if other is not None:
+            _say("with", other)
     worker = Worker(PATIENCE)
     try:
-        judgement = worker.ask("judge", case, None, ways, PATIENCE)
+        judgement = worker.ask("judge", case, None, ways, PATIENCE, against)
     except WorkerEndedError as error:
-        judgement = fuzz.Judgement(error.kind, str(ways[max(error.run - 2, 0)]), str(error))
+        at_fault = against if error.run == 1 and against is not None else ways[max(error.run - 2, 0)]
+        judgement = fuzz.Judgement(error.kind, str(at_fault), str(error))
     finally:
         worker.close()
-    _say(judgement.kind, f"{judgement.way}: {judgement.message}" if judgement.way else "in every way")
+    if chosen.json:
+        told = {name: getattr(judgement, name) for name in ("kind", "way", "message", "call")}
+        print_json({**_listing.head("fuzz"), "ok": bool(judgement), "target": target, "against": other, **told})
+    else:
+        _say(judgement.kind, f"{judgement.way}: {judgement.message}" if judgement.way else "in every way")
     return 0 if judgement else 1
 
 
@@ -459,7 +585,10 @@ def _run_planted(chosen: argparse.Namespace) -> int:
     """Programs with each defect, and two kinds without one, through checked execution."""
     from vyre import fuzz
 
-    for name in ("backend", "device", "seconds", "log", "resume", "rewrites", "clean", "independent", "combinations"):
+    for name in (
+        *("backend", "device", "against", "seconds", "log", "resume"),
+        *("rewrites", "clean", "independent", "combinations", "json"),
+    ):
         if getattr(chosen, name) not in (None, False, 0):
             raise vyre.ArgumentError(
                 f"--{name} has no place with --planted, which runs on the reference. Fix: leave it out."

@@ -56,7 +56,7 @@ def as_grid(text: str) -> tuple[int, ...]:
 def run(chosen: argparse.Namespace) -> int:
     program, inputs, workgroups = program_of(chosen.program, "repeat")
     if chosen.inputs is not None:
-        inputs = _arrays(chosen.inputs)
+        inputs = arrays_of(chosen.inputs)
     workgroups = chosen.workgroups or workgroups
     if workgroups is None:
         raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
@@ -119,7 +119,7 @@ def check_named(program: vyre.Program, inputs: dict[str, Any], fix: str) -> None
         raise vyre.BindingError(f"buffer `{decl.name}` has no array. Fix: {fix.replace('{name}', decl.name)}.")
 
 
-def _arrays(path: str) -> dict[str, np.ndarray | int]:
+def arrays_of(path: str) -> dict[str, np.ndarray | int]:
     """The arrays of a file of np.savez; an integer is a number of zero elements."""
     import zipfile
     import zlib

@@ -520,14 +520,20 @@ def _notes(given: Certificate, again: Certificate) -> Iterator[str]:
         if made != here:
             yield f"made with {name} {made}, verified with {name} {here}"
     if then["target"] != now["target"]:
-        names = [place.get("device", place["backend"]) for place in (then["target"], now["target"])]
-        if names[0] != names[1]:
-            yield f"made on {names[0]}, verified on {names[1]}"
-        else:
-            keys = sorted(
-                key for key in {**then["target"], **now["target"]} if then["target"].get(key) != now["target"].get(key)
-            )
-            yield f"made on {names[0]}, whose {', '.join(keys)} differ here"
+        yield _other_place(then["target"], now["target"])
+
+
+def _other_place(then: Mapping[str, Any], now: Mapping[str, Any]) -> str:
+    """How the place of a certificate and that of its verification differ, in words."""
+    names = [place.get("device", place["backend"]) for place in (then, now)]
+    if names[0] != names[1]:
+        return f"made on {names[0]}, verified on {names[1]}"
+    keys = ", ".join(sorted(key for key in {**then, **now} if key != "backend" and then.get(key) != now.get(key)))
+    if then["backend"] == now["backend"]:
+        return f"made on {names[0]}, whose {keys} differ here"
+    # Two routes to one GPU.
+    routes = f"made on {names[0]} by backend {then['backend']}, verified on it by backend {now['backend']}"
+    return f"{routes}, whose {keys} differ{'' if ',' in keys else 's'}" if keys else routes
 
 
 def _differences(given: Certificate, again: Certificate) -> Iterator[str]:

@@ -15,7 +15,7 @@ True
 from vyre._calls import explain_calls
 from vyre.fuzz.campaign import describe, sweep
 from vyre.fuzz.case import PLANTS, REWRITES, Case, Planted, Settings, generate, reduce, rewrite
-from vyre.fuzz.compare import Judgement, Way, judge, ways_of
+from vyre.fuzz.compare import Judgement, Way, judge, way_against, ways_of
 from vyre.fuzz.log import Log, Row
 
 __all__ = [
@@ -34,6 +34,7 @@ __all__ = [
     "reduce",
     "rewrite",
     "sweep",
+    "way_against",
     "ways_of",
 ]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from vyre.errors import DeviceError
 from vyre.fuzz.case import Settings
-from vyre.fuzz.compare import Judgement, Way, checked_ways
+from vyre.fuzz.compare import Judgement, Way, checked_against, checked_ways
 from vyre.fuzz.log import Row
 from vyre.fuzz.worker import CHECKED, Worker, WorkerEndedError
 
@@ -60,6 +60,7 @@ def sweep(
     seconds: float | None = None,
     jobs: int | None = None,
     patience: float = PATIENCE,
+    against: Way | None = None,
 ) -> Generator[list[Row], None, None]:
     """Run the programs of the seeds from ``first`` on, and tell of each, in order, some at a time.
 
@@ -67,6 +68,8 @@ def sweep(
         count: how many; None goes on until ``seconds`` are over, and without those for ever.
         jobs: how many processes; None takes one for each processor.
         patience: seconds without any movement after which a process is ended and the program at fault.
+        against: what the ways are compared with; None for the reference. Two backends that are wrong in the same way
+            agree, and nothing says so.
 
     Raises: what ``describe`` raises.
 
@@ -75,11 +78,13 @@ def sweep(
     >>> {row.verdict for row in rows}
     {'agrees'}
     """
+    other = checked_against(against, "vyre.fuzz.sweep")
     if settings.procedures:
-        from vyre.fuzz.procedures.judge import ways_for_procedures
+        from vyre.fuzz.procedures.judge import refuse_against, ways_for_procedures
 
+        refuse_against(other, "vyre.fuzz.sweep")
         ways = ways_for_procedures(ways)
-    return _Sweep(list(ways), settings, first, count, seconds, jobs or default_jobs(), patience).rows()
+    return _Sweep(list(ways), settings, first, count, seconds, jobs or default_jobs(), patience, other).rows()
 
 
 class _Sweep:
@@ -92,7 +97,9 @@ class _Sweep:
         seconds: float | None,
         jobs: int,
         patience: float,
+        against: Way | None,
     ) -> None:
+        self.against = against
         self.ways, self.settings, self.jobs, self.patience = ways, settings, jobs, patience
         self.next = self.told = first
         self.stop = None if count is None else first + count
@@ -135,7 +142,7 @@ class _Sweep:
                     return
                 self.next += count
             worker = self.idle.pop() if self.idle else Worker(self.patience)
-            worker.send("sweep", first, count, _SECONDS, self.ways, self.settings)
+            worker.send("sweep", first, count, _SECONDS, self.ways, self.settings, self.against)
             self.busy[worker] = (first, count)
 
     def take(self, worker: Worker, answered: bool) -> None:
@@ -169,7 +176,7 @@ class _Sweep:
 
     def row_of(self, error: WorkerEndedError) -> Row:
         case, _ = self.settings.case(error.seed)
-        first = "the model" if self.settings.procedures else "reference, in-order, as written"
+        first = "the model" if self.settings.procedures else str(self.against or Way("reference"))
         way = first if error.run == 1 else str(self.ways[error.run - 2])
         if self.settings.checked:
             way = CHECKED

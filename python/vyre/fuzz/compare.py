@@ -1,7 +1,8 @@
-"""Ways to run a case, and whether they give the bytes that the reference gives."""
+"""Ways to run a case, and whether they give the bytes that the reference gives, or another way."""
 
 from __future__ import annotations
 
+import hashlib
 import importlib
 import itertools
 from dataclasses import dataclass, replace
@@ -119,6 +120,25 @@ def ways_of(backend: str, device: int | None = None, *, combinations: bool = Fal
     return [Way(backend, device, None, names) for names in chosen]
 
 
+def way_against(backend: str, device: int | None = None) -> Way:
+    """The way in which a backend is compared with: with everything that lowering does for speed, as calls run.
+
+    >>> str(way_against("cpu"))
+    'cpu, optimised'
+    """
+    return Way("reference") if backend == "reference" else ways_of(backend, device)[0]
+
+
+def checked_against(against: object, function: str) -> Way | None:
+    """The way that others are compared with. Raises ArgumentError for what is none."""
+    if against is None or isinstance(against, Way):
+        return against
+    raise ArgumentError(
+        f"argument `against` of {function} must be a Way or None, got {shown(against)}. "
+        'Fix: write vyre.fuzz.Way("cpu", optimize=True); None compares with the reference.'
+    )
+
+
 def checked_ways(ways: Sequence[Way], function: str) -> list[Way]:
     """The ways as a list. Raises ArgumentError for what is none."""
     found: list[Way] = []
@@ -144,8 +164,8 @@ class Judgement:
             "differs" or "failed" (an error that no valid program may meet); of a sweep also "crashed" and "hung", which
             end the process.
         way, message: which way, and what happened; empty when all agree.
-        index: the number of that way; None for the reference that the others are compared with.
-        output: a hash of what that reference gave in all calls, the same on every machine; 0 if it failed.
+        index: the number of that way; None for the one that the others are compared with.
+        output: a hash of what that one gave in all calls, the same on every machine; 0 if it failed.
         call: which call of the case differs, from 0.
     """
 
@@ -162,42 +182,88 @@ class Judgement:
 
 
 def judge(
-    case: Case, ways: Sequence[Way], *, tried: Case | None = None, patience: float = 60.0, progress: Any = None
+    case: Case,
+    ways: Sequence[Way],
+    *,
+    tried: Case | None = None,
+    against: Way | None = None,
+    patience: float = 60.0,
+    progress: Any = None,
 ) -> Judgement:
-    """Compare each way with the reference that runs the program as written, in order, after every call of the case.
+    """Compare each way with another one, after every call of the case.
 
     Args:
         tried: what the ways run instead; it must give the bytes of ``case``, buffer by buffer.
+        against: what they are compared with; None for the reference that runs the program as written, in order. Where
+            it is refused, nothing is compared.
         patience: seconds that one call may take; a function of Python's is not asked about it.
-        progress: 16 bytes of shared memory; a u64 in the second half grows when a run begins: 1 for the reference,
-            k + 2 for ``ways[k]``.
+        progress: 16 bytes of shared memory; a u64 in the second half grows when a run begins: 1 for what the ways are
+            compared with, k + 2 for ``ways[k]``.
 
     Returns: the first way that is wrong, else one that was refused, else that all agree.
 
     >>> from vyre import fuzz
     >>> judge(fuzz.generate(7), fuzz.ways_of("cpu")).kind
     'agrees'
+    >>> judge(fuzz.generate(7), fuzz.ways_of("cpu"), against=fuzz.Way("reference", schedule="reversed")).kind
+    'agrees'
     """
     ways = checked_ways(ways, "vyre.fuzz.judge")
+    other = checked_against(against, "vyre.fuzz.judge")
+    if other is not None and other.in_python:
+        return _judge_against_function(case, tried or case, ways, other, progress)
     native = [(index, way) for index, way in enumerate(ways) if not way.in_python]
     instead = None if tried is None else tried._tuple()
-    given = _core._fuzz_judge(case._tuple(), instead, [way._tuple() for _, way in native], patience, progress)
+    given = _core._fuzz_judge(
+        case._tuple(),
+        instead,
+        [way._tuple() for _, way in native],
+        patience,
+        progress,
+        None if other is None else other._tuple(),
+    )
     found = Judgement(*given)
     if found.index is not None:
         found = replace(found, index=native[found.index][0])
-    if not found or len(native) == len(ways):
+    # Where the one that they are compared with was refused, there is nothing to compare with.
+    if not found or len(native) == len(ways) or (found.kind == "refused" and found.index is None):
         return found
-    expected = [
-        vyre.run(case.program, case.inputs(call=call, arrays=True), case.grid, backend="reference")
-        for call in range(len(case.calls))
-    ]
-    for index, way in enumerate(ways):
-        if not way.in_python:
-            continue
+    expected = [_run(case, call, other or Way("reference")) for call in range(len(case.calls))]
+    rest = [(index, way) for index, way in enumerate(ways) if way.in_python]
+    return _judge_in_python(tried or case, rest, expected, other, found, progress)
+
+
+def _judge_against_function(case: Case, tried: Case, ways: list[Way], against: Way, progress: Any) -> Judgement:
+    """Compare with a function of Python's."""
+    if progress is not None:
+        progress[8:16] = (1).to_bytes(8, "little")
+    expected: list[dict[str, np.ndarray]] = []
+    for call in range(len(case.calls)):
+        kind, answer = _answer(case, call, against)
+        if isinstance(answer, str):
+            return Judgement(kind, str(against), answer)
+        expected.append(answer)
+    digest = hashlib.sha256()
+    for arrays in expected:
+        for name, array in sorted(arrays.items()):
+            digest.update(f"{name}:{array.nbytes}:".encode() + array.tobytes())
+    agrees = Judgement("agrees", output=int.from_bytes(digest.digest()[:8], "little") or 1)
+    return _judge_in_python(tried, list(enumerate(ways)), expected, against, agrees, progress)
+
+
+def _judge_in_python(
+    case: Case,
+    ways: list[tuple[int, Way]],
+    expected: list[dict[str, np.ndarray]],
+    against: Way | None,
+    found: Judgement,
+    progress: Any,
+) -> Judgement:
+    for index, way in ways:
         if progress is not None:
             progress[8:16] = (index + 2).to_bytes(8, "little")
         for call, arrays in enumerate(expected):
-            kind, message = _judge_function(tried or case, call, way, arrays)
+            kind, message = _compare(case, call, way, arrays, against)
             if kind != "agrees":
                 where = f"in call {call + 1}, " if call and kind == "differs" else ""
                 found = Judgement(kind, str(way), where + message, index, found.output, call)
@@ -207,12 +273,26 @@ def judge(
     return found
 
 
-def _judge_function(case: Case, call: int, way: Way, expected: dict[str, np.ndarray]) -> tuple[str, str]:
-    """Kind and message."""
+def _run(case: Case, call: int, way: Way) -> dict[str, np.ndarray]:
+    """What the ReadWrite buffers hold after a call of a case. Raises what vyre.run or the function raises."""
+    inputs: Any = case.inputs(call=call, arrays=True)
+    if way.in_python:
+        return way.function()(case.program, inputs, case.grid, device=way.device, optimize=way.optimize)
+    return vyre.run(
+        case.program,
+        inputs,
+        case.grid,
+        backend=way.backend,
+        device=way.device,
+        schedule=way.schedule,
+        optimize=way.optimize,
+    )
+
+
+def _answer(case: Case, call: int, way: Way) -> tuple[str, dict[str, np.ndarray] | str]:
+    """The kind, and the buffers that a way gives or the message why it gives none."""
     try:
-        got = way.function()(
-            case.program, case.inputs(call=call, arrays=True), case.grid, device=way.device, optimize=way.optimize
-        )
+        return "agrees", _run(case, call, way)
     except CapabilityError as error:
         return "refused", str(error)
     except DeviceError as error:
@@ -222,6 +302,13 @@ def _judge_function(case: Case, call: int, way: Way, expected: dict[str, np.ndar
     except Exception as error:
         # The function is not vyre's, so any exception is its answer.
         return "failed", f"{type(error).__name__}: {error}"
+
+
+def _compare(case: Case, call: int, way: Way, expected: dict[str, np.ndarray], against: Way | None) -> tuple[str, str]:
+    """Kind and message."""
+    kind, got = _answer(case, call, way)
+    if isinstance(got, str):
+        return kind, got
     for name, array in expected.items():
         if name not in got:
             return "failed", f"the result has no buffer `{name}`"
@@ -232,5 +319,8 @@ def _judge_function(case: Case, call: int, way: Way, expected: dict[str, np.ndar
             continue
         at = next(k for k in range(0, len(want), 4) if want[k : k + 4] != have[k : k + 4])
         wanted, found = (int.from_bytes(content[at : at + 4], "little") for content in (want, have))
-        return "differs", f"buffer `{name}` differs at word {at // 4}: expected 0x{wanted:08X}, got 0x{found:08X}"
+        told = f"expected 0x{wanted:08X}, got 0x{found:08X}"
+        if against is not None and against.backend != "reference":
+            told = f"0x{found:08X} by {way}; 0x{wanted:08X} by {against}"
+        return "differs", f"buffer `{name}` differs at word {at // 4}: {told}"
     return "agrees", ""

@@ -70,11 +70,12 @@ def shrink(
     tries: int = TRIES,
     patience: float = PATIENCE,
     progress: Callable[[], None] = lambda: None,
+    against: Way | None = None,
 ) -> Small | None:
     """Reduce the program of a row that is wrong.
 
     Args:
-        ways, settings: those of the sweep.
+        ways, settings, against: those of the sweep.
         tries: how many programs are run at most.
         progress: called after each try.
 
@@ -83,9 +84,10 @@ def shrink(
     case, tried = settings.case(row.seed)
     way = next((way for way in ways_for(row.seed, ways) if row.way in (str(way), f"{way}, as called")), None)
     if way is None:
-        # The reference itself, on the program as it is.
-        way = Way("reference")
-    with _Isolated(way, patience, progress) as isolated:
+        # What the others are compared with is itself at fault, on the program as it is.
+        way = against or Way("reference")
+    other = None if against is None else ways_for(row.seed, [against])[0]
+    with _Isolated(way, patience, progress, other) as isolated:
         if settings.procedures:
             return _shrink_procedure(isolated, case, tries)
         before = case.statements()
@@ -100,7 +102,7 @@ def shrink(
         # A function may keep state of a call, which must not make it wrong about a smaller case without that call.
         if found.kind == "differs":
             isolated.patience = PATIENCE_OF_TRIES
-        isolated.forgets = way.in_python and found.call > 0
+        isolated.forgets = isolated.in_python and found.call > 0
         limit = TRIES_OF_HANGS if found.kind == "hung" else tries
         smallest = reduce(case, lambda candidate: isolated.fares_like(candidate, found), tries=limit)
         judgement = isolated.judge(smallest)
@@ -113,7 +115,7 @@ def _shrink_procedure(isolated: _Isolated, case: ProcedureCase, tries: int) -> S
     if found:
         return None
     # What a way keeps of a call must not show in smaller cases.
-    isolated.forgets = isolated.way.in_python and found.call > 0
+    isolated.forgets = isolated.in_python and found.call > 0
     limit = TRIES_OF_HANGS if found.kind == "hung" else tries
     smallest = reduce_procedure(case, lambda candidate: _same(isolated.judge(candidate), found), tries=limit)
     steps = case.steps(), smallest.steps()
@@ -163,8 +165,9 @@ def _plain(message: str) -> str:
 class _Isolated:
     """Judges on one way in a process of its own; what ends that process is a judgement too."""
 
-    def __init__(self, way: Way, patience: float, progress: Callable[[], None]) -> None:
-        self.way, self.count, self.forgets, self.patience = way, 0, False, 60.0
+    def __init__(self, way: Way, patience: float, progress: Callable[[], None], against: Way | None = None) -> None:
+        self.way, self.against, self.count, self.forgets, self.patience = way, against, 0, False, 60.0
+        self.in_python = way.in_python or (against is not None and against.in_python)
         self._progress = progress
         self._worker = Worker(patience)
 
@@ -174,10 +177,11 @@ class _Isolated:
         try:
             if self.forgets:
                 self._worker.renew()
-            judgement: Judgement = self._worker.ask("judge", case, tried, [self.way], self.patience)
+            judgement: Judgement = self._worker.ask("judge", case, tried, [self.way], self.patience, self.against)
             return judgement
         except WorkerEndedError as error:
-            return Judgement(error.kind, str(self.way), str(error), 0)
+            at_fault = self.against if error.run == 1 and self.against is not None else self.way
+            return Judgement(error.kind, str(at_fault), str(error), 0)
 
     def fares_like(self, case: Case, found: Judgement) -> bool:
         """Whether a smaller program is wrong in the same way, and has no race: then every backend would be right."""
@@ -185,7 +189,7 @@ class _Isolated:
 
     def bisect(self, case: Case | ProcedureCase, call: int) -> str:
         try:
-            return self._worker.ask("bisect", case, call, self.way) or ""
+            return self._worker.ask("bisect", case, call, self.way, self.against) or ""
         except WorkerEndedError:
             return ""
 

@@ -49,7 +49,7 @@ class WorkerEndedError(Exception):
 
     Attributes:
         kind: "crashed" or "hung".
-        run: what it was at: 1 for the reference, k + 2 for ``ways[k]``, 0 before the first run.
+        run: what it was at: 1 for what the ways are compared with, k + 2 for ``ways[k]``, 0 before the first run.
         seed: of a sweep.
         said: the end of what it wrote to its standard error.
     """
@@ -195,7 +195,13 @@ def _describe_function(way: Way) -> str:
 
 
 def _sweep(
-    first: int, count: int, seconds: float, ways: list[Way], settings: Settings, progress: mmap.mmap
+    first: int,
+    count: int,
+    seconds: float,
+    ways: list[Way],
+    settings: Settings,
+    against: Way | None,
+    progress: mmap.mmap,
 ) -> list[tuple[int, Judgement]]:
     """Programs of the seeds from ``first`` on: (hash of the program, judgement) of each; fewer when time is over."""
     if settings.procedures:
@@ -209,16 +215,20 @@ def _sweep(
         return [
             (hash, Judgement("misjudged", CHECKED, wrong) if wrong else Judgement("agrees")) for hash, wrong in found
         ]
-    if not any(way.in_python for way in ways):
-        native = [way._tuple() for way in ways]
-        rows = _core._fuzz_sweep(first, count, seconds, native, **how, rewrites=rewrites, progress=progress)
+    if not any(way.in_python for way in (*ways, *([against] if against else []))):
+        native, other = [way._tuple() for way in ways], None if against is None else against._tuple()
+        rows = _core._fuzz_sweep(
+            first, count, seconds, native, **how, rewrites=rewrites, progress=progress, against=other
+        )
         return [(row[0], Judgement(*row[1:])) for row in rows]
     result: list[tuple[int, Judgement]] = []
     end = time.monotonic() + seconds
     for seed in range(first, first + count):
         progress[:8] = seed.to_bytes(8, "little")
         case, tried = settings.case(seed)
-        result.append((_core._fuzz_hash(case.program), judge(case, ways, tried=tried, progress=progress)))
+        result.append(
+            (_core._fuzz_hash(case.program), judge(case, ways, tried=tried, against=against, progress=progress))
+        )
         if time.monotonic() > end:
             break
     return result
@@ -240,12 +250,14 @@ def _sweep_procedures(
     return result
 
 
-def _judge(case: Any, tried: Case | None, ways: list[Way], patience: float, progress: mmap.mmap) -> Judgement:
+def _judge(
+    case: Any, tried: Case | None, ways: list[Way], patience: float, against: Way | None, progress: mmap.mmap
+) -> Judgement:
     if not isinstance(case, Case):
         from vyre.fuzz.procedures import judge as judge_procedure
 
         return judge_procedure(case, ways, progress=progress)
-    return judge(case, ways, tried=tried, patience=patience, progress=progress)
+    return judge(case, ways, tried=tried, against=against, patience=patience, progress=progress)
 
 
 def _has_one_answer(case: Case, progress: mmap.mmap) -> bool:
@@ -274,10 +286,22 @@ def _bisect_procedure(case: Any, call: int, way: Way) -> str | None:
     return None if found is None else str(found)
 
 
-def _bisect(case: Any, call: int, way: Way, progress: mmap.mmap) -> str | None:
+def _bisect(case: Any, call: int, way: Way, against: Way | None, progress: mmap.mmap) -> str | None:
     """The place, in words, where the way begins to differ in a call after earlier ones; None if it is not known."""
     if not isinstance(case, Case):
         return _bisect_procedure(case, call, way)
+    backend = _runner(case, call, way)
+    other: Any = "reference" if against is None else _runner(case, call, against)
+    inputs = case.inputs(call=call, arrays=True)
+    try:
+        found = vyre.bisect(case.program, inputs, case.grid, backend=backend, against=other)
+    except vyre.VyreError:
+        return None  # the recording program may exceed what the way can run
+    return None if found is None else str(found)
+
+
+def _runner(case: Case, call: int, way: Way) -> Any:
+    """A way as vyre.bisect takes it, which makes the earlier calls of the case before the one that is looked at."""
     how: dict[str, Any] = {"backend": way.backend, "optimize": way.optimize}
     if way.in_python:
         function = way.function()
@@ -297,14 +321,8 @@ def _bisect(case: Any, call: int, way: Way, progress: mmap.mmap) -> str | None:
             run(program, {**inputs, **case.inputs(call=before, arrays=True)}, workgroups)
         return run(program, inputs, workgroups)
 
-    after_others.__name__ = way.backend
-    backend = how if not way.in_python and call == 0 else after_others
-    inputs = case.inputs(call=call, arrays=True)
-    try:
-        found = vyre.bisect(case.program, inputs, case.grid, backend=backend, against="reference")
-    except vyre.VyreError:
-        return None  # the recording program may exceed what the way can run
-    return None if found is None else str(found)
+    after_others.__name__ = way.backend if way.in_python else str(way)
+    return after_others
 
 
 _QUESTIONS: dict[str, Callable[..., Any]] = {

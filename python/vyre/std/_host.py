@@ -13,6 +13,7 @@ from vyre import _core
 from vyre._core import Array
 from vyre._default import place
 from vyre._devices import check_backend
+from vyre._dlpack import numpy_of
 from vyre._dtype_names import dtype_name
 from vyre._procedure.arrays import ProcedureArray
 from vyre._procedure.recorder import active
@@ -146,6 +147,8 @@ def differ(a: Any, b: Any, axis_of_a: int = 0, axis_of_b: int = 0) -> bool:
 def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> Any:
     """An argument that is an array of one of these dtypes; numpy's arrays come back C-contiguous.
 
+    Arrays of other libraries, whose memory DLPack gives, are taken for numpy's.
+
     Raises: BindingError, ArgumentError for one that has to be copied and is too long.
 
     >>> elements(np.arange(3, dtype=np.uint32), "argument `x` of sum", ["uint32"])
@@ -161,6 +164,8 @@ def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> An
         raise BindingError(
             f"{where} must be an array of {wanted}, got {value}. Fix: write np.array([{value}], {written})."
         )
+    if not isinstance(value, (np.ndarray, Array, RecordedArray)):
+        value = numpy_of(value, where, BindingError)
     if not isinstance(value, (np.ndarray, Array, RecordedArray)):
         raise BindingError(
             f"{where} must be an array of {wanted}, got an object of type {type(value).__name__[:80]}. "
@@ -200,6 +205,7 @@ def bytes_of(value: Any, where: str) -> Any:
         return np.frombuffer(value.tobytes() if not value.contiguous else value.cast("B"), np.uint8)
     if isinstance(value, str):
         raise BindingError(f"{where} must be bytes, got a str. Fix: write text.encode().")
+    value = numpy_of(value, where, BindingError)
     if isinstance(value, (np.ndarray, Array)):
         return elements(value, where, ["uint8"])
     _refuse_recorded(value, where)

@@ -1,4 +1,4 @@
-"""Many byte strings in one buffer, and what host calls that take one, a list or packed ones give back.
+"""Many byte strings in one buffer, and the form in which host calls return results for one, a list or packed ones.
 
 ``Messages`` holds byte strings on a device: the bytes as words, and for each message its first byte and its length.
 ``taken`` makes one of any data that such a host call accepts, and remembers in which form the results go back.
@@ -13,6 +13,7 @@ import numpy as np
 import vyre
 from vyre import _values
 from vyre._calls import explain_calls
+from vyre._dlpack import numpy_of
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._host import bytes_of, elements, place_of, refuse_in_body
 
@@ -40,8 +41,8 @@ class Messages:
             Resident ones are read by the host, which waits for them.
         backend, device: where; a resident ``data`` stays where it is.
 
-    The bytes are 2^32 - 1 at most. Messages that begin at multiples of 4 bytes, and better of 16, are read fastest;
-    ``Messages.pack`` places them so.
+    The bytes are 2^32 - 1 at most. Messages that begin at multiples of 16 bytes are read fastest, then those at
+    multiples of 4; ``Messages.pack`` uses multiples of 16.
 
     Attributes:
         words: the bytes as a resident uint32 array, little-endian, zeros after the last byte.
@@ -84,8 +85,9 @@ class Messages:
             data = octets(data, f"argument `data` of {function}")
             size = len(data)
         _check_total(size, f"argument `data` of {function}", "make several Messages, each of a part of the data")
-        given = offsets.numpy() if isinstance(offsets, vyre.Array) else offsets
-        bounds = _bounds(given, size, f"argument `offsets` of {function}")
+        where = f"argument `offsets` of {function}"
+        given = offsets.numpy() if isinstance(offsets, vyre.Array) else numpy_of(offsets, where, BindingError)
+        bounds = _bounds(given, size, where)
         words = _resident_words(data) if resident else _words(data, backend, device)
         self._set(words, bounds[:-1], np.diff(bounds))
 
@@ -97,7 +99,7 @@ class Messages:
 
         Args:
             messages: a list or tuple of bytes-likes or uint8 arrays of one axis, which together have at most
-                2^32 - 1 bytes, each rounded up to a multiple of 16. There may be none, and empty ones.
+                2^32 - 1 bytes, each rounded up to a multiple of 16. The list, and each element, may be empty.
             backend, device: where.
 
         Raises: ArgumentError, BindingError, CapabilityError, DeviceMemoryError, DeviceError.
@@ -114,7 +116,7 @@ class Messages:
                 f"{where} must be a list of bytes-likes, got {type(messages).__name__}. Fix: write [message]."
             )
         refuse_in_body(messages, where)
-        # Nearly all are bytes, which are taken as they are; the places of others are named.
+        # Nearly all are bytes, which need no check. The message about any other element names its index.
         parts = [
             each if type(each) is bytes else octets(each, f"element {index} of {where}")
             for index, each in enumerate(messages)
@@ -177,9 +179,9 @@ class Taken:
         return host.tobytes() if self.one else host.reshape(shape)
 
     def numbers(self, values: Array) -> Any:
-        """One number a message, from a resident array of them.
+        """One number for each message, from a resident array of them.
 
-        Returns: an int for one message; for several an array of them; of resident data a resident one.
+        Returns: an int for one message, an array for several, and a resident array for resident data.
         """
         if self.resident:
             return values
@@ -241,7 +243,7 @@ def _words(data: Any, backend: str | None, device: int | Device | None) -> Array
 
 
 def _resident_words(data: Array) -> Array:
-    """A resident uint8 array as words: the same memory, or a copy where the words end behind it."""
+    """A resident uint8 array as words: the same memory, or a padded copy if its size is no multiple of four."""
     if data.size % _WORD == 0:
         return data.view(vyre.u32)
     padded = vyre.empty((data.size + (_WORD - 1)) // _WORD * _WORD, np.uint8, backend=data.backend, device=data.device)

@@ -21,6 +21,7 @@ __all__ = [
     "loaded_in",
     "place_chunk",
     "place_tiles",
+    "sum_and_total",
     "sum_before",
     "sum_chunk",
 ]
@@ -35,22 +36,40 @@ def digit_of(key: Any, shift: Any, flip: Any) -> Any:
     return vyre.u32((key ^ flip) >> shift) & 255
 
 
-def sum_before(sums: Any, value: Any, threads: int = 256) -> Any:
+def prefix_sum(sums: Any, value: Any, threads: int) -> tuple[Any, int, int]:
     """The sum of the values of all invocations before this one; `sums` has two words for each of them.
 
-    Each step adds three neighbours.
+    Each step adds three neighbours. Gives also where in `sums` the words of the last step begin, and how many
+    invocations' values each of them sums.
     """
     k = vyre.lid(0)
     total = value
-    side = 0
+    side = begin = group = 0
     for stride in (1, 4, 16, 64):
-        sums[side + k] = total
-        vyre.barrier()
-        for j in vyre.unroll(range(1, min(4, threads // stride))):
-            if k >= stride * j:
-                total += sums[side + k - stride * j]
-        side = threads - side
-    return total - value
+        if stride < threads:
+            sums[side + k] = total
+            vyre.barrier()
+            for j in vyre.unroll(range(1, min(4, threads // stride))):
+                if k >= stride * j:
+                    total += sums[side + k - stride * j]
+            begin, group = side, stride
+            side = threads - side
+    return total - value, begin, group
+
+
+def sum_before(sums: Any, value: Any, threads: int = 256) -> Any:
+    """The sum of the values of all invocations before this one; `sums` has two words for each of them."""
+    before, _, _ = prefix_sum(sums, value, threads)
+    return before
+
+
+def sum_and_total(sums: Any, value: Any, threads: int) -> tuple[Any, Any]:
+    """The sum of the values of all invocations before this one, and that of all."""
+    before, begin, group = prefix_sum(sums, value, threads)
+    total = vyre.u32(0)
+    for j in vyre.unroll(range(group - 1, threads, group)):
+        total += sums[begin + j]
+    return before, total
 
 
 def loaded_in(array: Any, base: Any, at: list[Any], count: Any) -> list[Any]:

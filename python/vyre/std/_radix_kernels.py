@@ -10,12 +10,12 @@ from vyre import DataType, In, Out, u32, u64, vec4u32
 from vyre.std._radix import COUNTING, count_tile
 from vyre.std._radix_scatter import EACH, scatter_tile
 
-__all__ = ["MEMORY_OF_PAIRS", "TILE", "TILE_OF_PAIRS", "by_fours", "kernels"]
+__all__ = ["LARGE_TILE", "MEMORY_OF_LARGE", "TILE", "by_fours", "kernels"]
 
-# The keys of a tile. On an NVIDIA H200, others take longer: a tile of 4,096 keys leaves room for fewer workgroups at a
-# time, which its longer runs make up for when values are written too.
-TILE, TILE_OF_PAIRS = 128 * EACH, 256 * EACH
-MEMORY_OF_PAIRS = 32768  # bytes of workgroup memory for a tile of pairs; every device has half of it
+# The keys of a tile. An NVIDIA H200 sorts u32 keys and pairs faster by the large one, whose longer runs make up for the
+# fewer workgroups that are under way together, and u64 keys by the other one.
+TILE, LARGE_TILE = 128 * EACH, 256 * EACH
+MEMORY_OF_LARGE = 32768  # bytes of workgroup memory for a large tile; every device has half of it
 
 
 def by_fours(keys: Any, key: DataType) -> Any:

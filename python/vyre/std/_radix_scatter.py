@@ -1,10 +1,10 @@
 """The scatter of the radix sort: a workgroup sorts a tile of keys by one digit of 8 bits and writes it in runs.
 
-A key is ranked as an item of 20 bits, its digit above its position in the tile, so that keys and values of every type
-take the same steps. The items are sorted by the lower and then by the upper half of the digit. Each invocation counts
-the half digits of its own consecutive items in a column of a table; the sum over the table, row after row, gives the
-rank of each invocation's first item of each half digit. The sorted items then say which key, and which value, goes to
-which place.
+What is sorted are items, first by the lower and then by the upper half of the digit. Keys of u32 are items themselves;
+other keys are ranked as items of 20 bits, the digit above the position in the tile, which say in the end which key goes
+to which place. Each invocation counts the half digits of its own 16 consecutive items in 16 counters of 4 bits, which
+two registers hold. It writes them to its column of a table, two counts of 16 bits a word, and the sum over the table,
+row after row, gives the rank of each invocation's first item of each half digit.
 
 The table's memory holds the items afterwards: an NVIDIA GPU has room for about 64 KiB of workgroup memory at a time,
 and the fewer bytes a tile takes, the more tiles are under way.
@@ -15,59 +15,79 @@ from typing import Any
 
 import vyre
 from vyre import u32
-from vyre.std._radix import DIGITS, digit_of, sum_before
+from vyre.std._radix import DIGITS, digit_of, sum_and_total
 
 __all__ = ["EACH", "POSITION", "scatter_tile"]
 
 EACH = 16  # consecutive keys of an invocation
 POSITION = 12  # bits of the position of a key in its tile
-HALF = 16  # half digits
-PAD = 8  # words between the rows of the table, which then lie in other memory banks
+ROWS = 8  # rows of the table: row r has the counts of the half digits r and r + 8
 TOGETHER = 8  # keys of an invocation that are moved together
 
 
-def sort_by_half(items: list[Any], low: int, table: Any, sums: Any, threads: int, place: Any) -> None:
-    """Write items to `table` in the order of four of their bits, those from `low` on; equal ones keep their order.
+def counted(items: list[Any], low: Any) -> tuple[list[Any], Any, Any]:
+    """How many of this invocation's items before each have its half digit, and the counts of all but the last item.
 
-    `place` maps a rank to an index of `table`.
+    The half digit is of the bits from `low` on. A count of all 16 items would not fit into 4 bits.
     """
+    less, more = vyre.u32(0), vyre.u32(0)  # the counts of the half digits below 8, and of the others
+    upper = vyre.u32(8) << low
+    before = []
+    for j in vyre.unroll(range(EACH)):
+        at = items[j].rotr(low - 2) & 28
+        is_upper = (items[j] & upper) != 0
+        before.append(vyre.select(is_upper, more, less) >> at & 15)
+        if j < EACH - 1:
+            one = vyre.u32(1) << at
+            one_less = vyre.select(is_upper, vyre.u32(0), one)
+            less += one_less
+            more += one - one_less
+    return before, less, more
+
+
+def ranks_by_half(items: list[Any], low: Any, table: Any, sums: Any, threads: int) -> list[Any]:
+    """The ranks of items by four of their bits, those from `low` on; of equal ones the first has the lower rank."""
     k = vyre.lid(0)
-    column = k ^ k >> 4 & 7  # the banks of a group of columns differ where they are summed
-    row = threads + PAD
-    for d in vyre.unroll(range(HALF)):
-        table[d * row + column] = 0
-    cells, before = [], []
-    for item in items:
-        cell = (item >> low & (HALF - 1)) * row + column
-        count = table[cell]
-        table[cell] = count + 1
-        cells.append(cell)
-        before.append(count)
+    turn = min(threads // 32, 8) - 1
+    column = k ^ k >> 5 & turn  # the banks of a group of columns differ where they are summed
+    before, less, more = counted(items, low)
+    for r in vyre.unroll(range(ROWS)):
+        table[column + r * threads] = less >> 4 * r & 15 | (more >> 4 * r & 15) << 16
+    width = threads.bit_length() - 1
+    cell = items[EACH - 1].rotr(low - width) & (ROWS - 1) * threads | column
+    table[cell] = table[cell] + (vyre.u32(1) << (items[EACH - 1].rotr(low - 1) & 16))
     vyre.barrier()
-    # Each invocation sums HALF cells of one row, in the order of the columns' owners.
-    groups = threads // HALF
-    group = k % groups
-    at = [k // groups * row + group * HALF + (group & 7 ^ j) for j in vyre.unroll(range(HALF))]
-    counts = [table[i] for i in at]
-    run = sum_before(sums, sum(counts, vyre.u32(0)), threads)
-    for j in vyre.unroll(range(HALF)):
-        table[at[j]] = run
+    # Each invocation sums eight cells of one row, in the order of the columns' owners.
+    first = k << 3 | k >> 2 & turn
+    counts = [table[first ^ j] for j in vyre.unroll(range(8))]
+    run, total = sum_and_total(sums, sum(counts, vyre.u32(0)), threads)
+    run += total << 16  # the half digits from 8 on come after all others
+    for j in vyre.unroll(range(8)):
+        table[first ^ j] = run
         run += counts[j]
     vyre.barrier()
-    ranks = [(table[cells[j]] + before[j]) & (threads * EACH - 1) for j in vyre.unroll(range(EACH))]
-    vyre.barrier()
+    ranks = []
     for j in vyre.unroll(range(EACH)):
-        table[place(ranks[j])] = items[j]
+        pair = table[items[j].rotr(low - width) & (ROWS - 1) * threads | column]
+        ranks.append((pair >> (items[j].rotr(low - 1) & 16)) + before[j] & threads * EACH - 1)
     vyre.barrier()
+    return ranks
 
 
-def turned(index: Any) -> Any:
+def spread(index: Any) -> Any:
     """Where an item stands, so that invocations read their consecutive items from different banks."""
-    return index ^ index >> 5 & (EACH - 1)
+    return index + (index >> 5)
 
 
-def unturned(index: Any) -> Any:
-    return index
+def ordered(items: list[Any], ranks: list[Any], table: Any) -> list[Any]:
+    """This invocation's consecutive items of all, in the order of their ranks."""
+    for j in vyre.unroll(range(EACH)):
+        table[spread(ranks[j])] = items[j]
+    vyre.barrier()
+    first = spread(vyre.lid(0) * EACH)
+    got = [table[first + j] for j in vyre.unroll(range(EACH))]
+    vyre.barrier()
+    return got
 
 
 def loaded_keys(keys: Any, quads: Any, first: Any, count: Any, beyond: Any) -> list[Any]:
@@ -96,29 +116,41 @@ def scatter_tile(
 ) -> None:
     """Sort a tile by a digit and write it; with `out_values`, too, whose values without `values` are positions."""
     tile = threads * EACH
-    table = vyre.shared(u32, max(HALF * (threads + PAD), tile))
+    table = vyre.shared(u32, tile + tile // 32)
     sums = vyre.shared(u32, max(2 * threads, DIGITS))
     k, base = vyre.lid(0), vyre.wid(0) * tile
     count = min(keys.shape[0] - base, tile)
     mine = k * EACH
+    # They are loaded long before they are used.
+    shares = range(max(1, DIGITS // threads))
+    begins = [starts[vyre.wid(0) * DIGITS + (j * threads + k & DIGITS - 1)] for j in vyre.unroll(shares)]
     # What lies beyond the end has the last digit, and comes after all keys.
     own = loaded_keys(keys, quads, base + mine, max(count, mine) - mine, ~flip)
-    items = [item_of(own[j], keys.element, shift, flip, mine + j) for j in vyre.unroll(range(EACH))]
-    sort_by_half(items, POSITION, table, sums, threads, turned)
-    around = mine >> 5 & (EACH - 1)
-    items = [table[mine | around ^ j] for j in vyre.unroll(range(EACH))]
-    vyre.barrier()
-    sort_by_half(items, POSITION + 4, table, sums, threads, unturned)
-    for j in vyre.unroll(range(DIGITS // threads)):
-        sums[j * threads + k] = starts[vyre.wid(0) * DIGITS + j * threads + k]
+    whole = keys.element is u32 and out_values is None
+    low = shift
+    if whole:
+        items = [key ^ flip for key in own]
+    else:
+        low = POSITION
+        items = [item_of(own[j], keys.element, shift, flip, mine + j) for j in vyre.unroll(range(EACH))]
+    items = ordered(items, ranks_by_half(items, low, table, sums, threads), table)
+    ranks = ranks_by_half(items, low + 4, table, sums, threads)
+    for j in vyre.unroll(range(EACH)):
+        table[ranks[j]] = items[j]
+    for j in vyre.unroll(shares):
+        sums[j * threads + k & DIGITS - 1] = begins[j]
     vyre.barrier()
     for b in vyre.unroll(range(0, EACH, TOGETHER)):
         at = [k + threads * (b + j) for j in vyre.unroll(range(TOGETHER))]
         items = [table[i] for i in at]
-        to = [sums[item >> POSITION & DIGITS - 1] + i for item, i in zip(items, at, strict=True)]
-        chosen = [base + (item & (1 << POSITION) - 1) for item in items]
-        moved = [keys[i] for i in chosen]
-        brought = chosen if values is None else [values[i] for i in chosen]
+        to = [sums[item >> low & DIGITS - 1] + i for item, i in zip(items, at, strict=True)]
+        moved, brought = [], []
+        if whole:
+            moved = [item ^ flip for item in items]
+        else:
+            chosen = [base + (item & (1 << POSITION) - 1) for item in items]
+            moved = [keys[i] for i in chosen]
+            brought = chosen if values is None else [values[i] for i in chosen]
         for j in vyre.unroll(range(TOGETHER)):
             if at[j] < count:
                 out[to[j]] = moved[j]

@@ -8,7 +8,7 @@ from typing import Any
 import vyre
 from vyre import DataType, In, u32, u64
 from vyre.std._radix import BATCH, DIGITS, place_chunk, place_tiles, sum_chunk
-from vyre.std._radix_kernels import MEMORY_OF_PAIRS, TILE, TILE_OF_PAIRS, by_fours, kernels
+from vyre.std._radix_kernels import LARGE_TILE, MEMORY_OF_LARGE, TILE, by_fours, kernels
 from vyre.std._small_sort import BITS, SMALL, TINY, small_kernels, tiny_kernels
 
 __all__ = ["sorter"]
@@ -27,7 +27,8 @@ def sorter(key: DataType, value: DataType | None = None, positions: bool = False
         value: the type of the values that go with the keys, u32 or u64, or None.
         positions: whether the values are the keys' positions, which are not given; then `value` is u32.
         tile: keys of a tile, a power of two from 512 to 4,096; the result does not depend on it. By default one of
-            4,096 for keys with values where the device has the workgroup memory for it, and else of 2,048.
+            4,096 for keys of u32 and for keys with values, where the device has the workgroup memory for it, and else
+            of 2,048.
 
     Gives: `procedure(keys, flip)` -> sorted keys, `procedure(keys, values, flip)` -> (keys, values), or with
     `positions` `procedure(keys, flip)` -> (keys, positions).
@@ -39,7 +40,7 @@ def sorter(key: DataType, value: DataType | None = None, positions: bool = False
     small = _recorded(f"{name}_small", *types, functools.partial(_small, getattr(small_kernels(key, value), form)))
     large = {
         each: _recorded(f"{name}_{each}", *types, functools.partial(_large, each))
-        for each in ([tile] if tile else [TILE] if value is None else [TILE, TILE_OF_PAIRS])
+        for each in ([tile] if tile else [TILE] if value is None and key is not u32 else [TILE, LARGE_TILE])
     }
     tiny = getattr(tiny_kernels(key, value), form)
 
@@ -54,8 +55,8 @@ def sorter(key: DataType, value: DataType | None = None, positions: bool = False
                 if len(large) == 1:
                     next(iter(large.values()))(*given, flip, out=tuple(results))
                 else:
-                    with vyre.when(vyre.limit("workgroup_memory") >= MEMORY_OF_PAIRS):
-                        large[TILE_OF_PAIRS](*given, flip, out=tuple(results))
+                    with vyre.when(vyre.limit("workgroup_memory") >= MEMORY_OF_LARGE):
+                        large[LARGE_TILE](*given, flip, out=tuple(results))
                     with vyre.otherwise():
                         large[TILE](*given, flip, out=tuple(results))
 

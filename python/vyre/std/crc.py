@@ -34,10 +34,10 @@ BYTEWISE = 256  # invocations of a workgroup whose invocations have messages of 
 TINY, SHORT = 64, 2048  # bytes up to which a message is left to one invocation: always, and where there are many
 TURN = 4 * LANES * TAPS  # bytes that a workgroup takes in a turn
 EACH_WINDOW = 2**17  # bytes of a message that an invocation takes in one dispatch: 2^15 turns of a loop
-GROUP_WINDOW = 2**28  # and a workgroup: the same
+GROUP_WINDOW = 2**28  # bytes of a message that a workgroup takes in one dispatch: 2^15 turns as well
 
-# How many invocations share one long message; each then has at least so many words. What they keep at the end costs an
-# invocation as much as some hundred words, so a processor gets no more workgroups than it has cores.
+# How many invocations share one long message, and how many words each must then have. Combining what they keep costs
+# each as much as some hundred words, so a processor gets no more workgroups than it has cores.
 STRIDES = (2**16, 2**14, 2**11, 2**8)
 SHARE, SHARE_OF_PROCESSORS = 128, 512
 QUAD = 4  # words of an element that an invocation of a GPU loads
@@ -100,7 +100,7 @@ def rests(modulus: Modulus, stride: int, bits: int = 32) -> np.ndarray:
 
     Args:
         stride: how many invocations share the message.
-        bits: from what an invocation takes to what its neighbour takes.
+        bits: the distance from the words of an invocation to those of the next one.
     """
     half = [_polynomials.power(modulus, bits * 32), 1 << 31]
     rows = _polynomials.powers(modulus, 0, bits * stride, TAPS)[::-1].tolist()
@@ -211,7 +211,7 @@ def make_long(modulus: Modulus, stride: int, width: int) -> Any:
     low, taps, word_step = modulus.low, tuple(_polynomials.taps(modulus)), _polynomials.steps(modulus, 32)
     element, bits = (vyre.vec4u32, 32 * QUAD) if width == QUAD else (u32, 32)
     rest, groups, step = rests(modulus, stride, bits), stride // LANES, _polynomials.steps(modulus, bits)
-    # The last 32 bring the register forward by the bits that it has itself.
+    # The exponents begin at 32, not at 0, because the register is brought forward by its own 32 bits as well.
     places = _polynomials.powers(modulus, 32, bits * LANES, groups)[::-1].copy()
     word = _polynomials.power(modulus, 32)
 
@@ -283,7 +283,7 @@ def words_of(elements: list[Any], width: int) -> list[list[Any]]:
 
 @cache
 def width_on(backend: str, device: int) -> int:
-    """How many words an invocation loads at a time; single ones on a processor, which vectors do not make faster."""
+    """How many words an invocation loads at a time. A processor loads single words, which are as fast there."""
     if backend in ("cpu", "reference"):
         return 1
     kinds = {each.index: each.kind for each in vyre.devices(backend)}

@@ -1,7 +1,7 @@
-"""Where the structure of JSON text is: its brackets, braces, colons and commas outside of strings.
+"""Finds the structure of JSON text: its brackets, braces, colons and commas outside of strings.
 
 Whether a byte is in a string depends on all quotes before it, and whether a quote counts on the backslashes before
-that. A chunk of 32 bytes is therefore a function from the state before it to the state behind it; a scan composes
+that. A chunk of 32 bytes is therefore a function from the state before it to the state after it; a scan composes
 these functions, and then every chunk knows its state (Langdale and Lemire, Parsing Gigabytes of JSON per Second, 2019,
 section 3.1, who go through a document in one direction).
 """
@@ -29,8 +29,8 @@ __all__ = ["json_structure"]
 _CHUNK = 8  # words of an invocation
 _BYTES = 4 * _CHUNK
 _EVEN, _ODD = 0x55555555, 0xAAAAAAAA
-# A state is 1 if the next byte is escaped, plus 2 in a string. A function of states is a word that has the state behind
-# state s in bits 2s and 2s + 1; with its bits changed by this one, so that 0 changes no state.
+# A state is 1 if the next byte is escaped, plus 2 in a string. A function of states is a word: bits 2s and 2s + 1 are
+# the state that follows state s. The word is stored xor _IDENTITY, so that 0 is the function that changes no state.
 _IDENTITY = 0xE4
 
 
@@ -56,14 +56,14 @@ def masks(words: In[u32], start: u32, begin: u32, left: u32, aligned: bool) -> t
 
 
 def escapes(backslashes: u32, escaped: u32) -> tuple[u32, u32]:
-    """Bits of the bytes that an odd run of backslashes precedes, and whether the byte behind the chunk is such a one.
+    """Bits of the bytes that an odd run of backslashes precedes, and whether the byte after the chunk is one of them.
 
     Args:
         escaped: 1 if the first byte is escaped, else 0.
     """
     runs = backslashes & ~escaped
     starts = runs & ~(runs << 1)
-    # Adding the first bit of a run carries to the bit behind the run: of an odd one that is one of the other parity.
+    # Adding its first bit to a run carries to the bit after the run. If the run is odd, that bit has the other parity.
     behind_even = runs + (starts & _EVEN) & ~runs
     odd_sum = runs + (starts & _ODD)
     behind_odd = odd_sum & ~runs
@@ -71,7 +71,7 @@ def escapes(backslashes: u32, escaped: u32) -> tuple[u32, u32]:
 
 
 def chunk_function(backslashes: u32, quotes: u32, first: u32) -> u32:
-    """The function of states that a chunk is; the first one of a string begins in state 0 whatever was before."""
+    """The function of states of a chunk. The first chunk of a text begins in state 0, whatever text is before it."""
     behind = []
     for escaped in (0, 1):
         known, carry = escapes(backslashes, u32(escaped))
@@ -126,8 +126,8 @@ def _classify(form: Form) -> vyre.Kernel:
         Args:
             states: the function of what is before each workgroup.
             marked: a bit for each byte of a chunk.
-            found: of each string 1 + the position of the last quote that counts, and, further behind, whether the text
-                ends in a string.
+            found: three words for each text: 1 + the position of the last quote that is not escaped, a word that
+                ``write`` fills, and whether the text ends in a string.
         """
         i = vyre.gid(0)
         partial, shared = vyre.shared(u32, 2 * LANES), vyre.shared(u32, 2)
@@ -231,7 +231,7 @@ def _marked(form: Form) -> Any:
 
 @cache
 def _written(form: Form, is_room: bool) -> Any:
-    """Writes the positions; where there is more room than positions, zeros stand behind them."""
+    """Write the positions. If there is more room than positions, zeros follow them."""
 
     @vyre.procedure(name="std.json_structure_write")
     def written(
@@ -256,15 +256,15 @@ def json_structure(data: Any, *, backend: str | None = None, device: int | Devic
             or ``vyre.std.Messages``. They have at most 2^32 - 4 bytes together.
         backend, device: where, as for vyre.run; resident data is looked at where it is.
 
-    Returns: an ascending array of uint32; of a list (list of arrays, status), where the status is 0, or 1 + the
-    position of the first malformed byte of that text, whose array is then empty. Of a resident array three resident
-    ones, without waiting: room for the positions, with zeros behind them, one number that says how many there are, and
-    the status. Of Messages (positions of all, where those of each text begin, how many each has, status), resident.
+    Returns: an ascending array of uint32. For a list: (list of arrays, status), where the status is 0, or 1 + the
+    position of the first malformed byte of that text, whose array is then empty. For a resident array, without
+    waiting, three resident arrays: the positions with zeros after them, their number, and the status. For Messages,
+    resident arrays: (positions of all, where those of each text begin, how many each has, status).
 
     Raises: DecodeError for one malformed text, BindingError for what is no bytes, ArgumentError for too many,
     CapabilityError, DeviceError. Only a string that does not end is malformed here, and the position is that of the
-    quote that opens it. Whether the text is JSON otherwise is not looked at. A backslash takes its meaning from the
-    quote behind it, also outside of strings, where JSON has none.
+    quote that opens it. Whether the text is JSON otherwise is not looked at. A backslash escapes the quote after it
+    even outside of strings, where JSON has no backslashes.
 
     Source: RFC 8259, sections 2 and 7.
 

@@ -1,7 +1,7 @@
-"""LZ4 blocks back to bytes (the LZ4 block format; frames are not taken apart).
+"""Decompresses LZ4 blocks (the LZ4 block format; frames are not taken apart).
 
-An invocation decompresses a block: a sequence of literals and a match a turn, if both are short. What is malformed ends
-the block with a status: every count is compared with what is left of the block and of its room before a byte is copied.
+An invocation decompresses a block; a turn copies a sequence of literals and a match, if both are short. Malformed data
+ends the block with a status: every count is compared with the rest of the block and its room before a byte is copied.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ _STEP = 4  # words that a turn copies of literals, and of a match
 _STATE = 8  # words
 _TOKEN, _MORE_LITERALS, _LITERALS, _OFFSET, _MORE_MATCH, _MATCH, _DONE = range(7)
 _MOST = 2**32 - 1
-_MOST_FROM_BYTE = 255  # a byte of a length adds no more to it, and nothing else gives as much
+_MOST_FROM_BYTE = 255  # no byte of a block gives more bytes than a byte of a length
 
 
 def _put(data: Any, place: u32, at: u32, held: u32, word: u32, count: u32) -> u32:
@@ -39,7 +39,7 @@ def _put(data: Any, place: u32, at: u32, held: u32, word: u32, count: u32) -> u3
     Args:
         held: the bytes of the result's word there that are written already.
 
-    Returns: ``held`` of the position behind.
+    Returns: ``held`` for the position after these bytes.
     """
     shift = at % 4 * 8
     kept = word & (0xFFFFFFFF >> 32 - 8 * count)
@@ -58,7 +58,7 @@ def _result_word(data: Any, place: u32, at: u32) -> u32:
 
 
 def _repeated(word: u32, offset: u32) -> u32:
-    """The four bytes of a match, from those ``offset`` before it: fewer than four repeat."""
+    """The next four bytes of a match, from the four bytes at its source: an offset below 4 repeats the first ones."""
     short = word & 0xFFFFFF | word << 24
     short = (word & 0xFFFF) * 0x10001 if offset == 2 else short
     short = (word & 0xFF) * 0x01010101 if offset == 1 else short
@@ -84,7 +84,7 @@ def _decompress(turns: int, one: bool) -> vyre.Kernel:
         Args:
             table: of each block its first byte, its length, the first word of its room, and the bytes of its room.
             whole, size: the length and the bytes of the room of a single block.
-            state: of each block where it is: zeros at first.
+            state: the variables of each block between dispatches; zeros at first.
         """
         i = vyre.gid(0)
         if i < state.shape[0]:
@@ -214,14 +214,14 @@ def lz4_decompress(blocks: Any, sizes: Any, *, backend: str | None = None, devic
             is at most 2^32 - 4 bytes together.
         backend, device: where, as for vyre.run; resident blocks are decompressed where they are.
 
-    Returns: of a list (list of bytes, status), where the status is 0, or 1 + the position of the first malformed byte
-    of that block, whose bytes are then empty. Of one block bytes; of a resident one three resident arrays, without
-    waiting: room for the bytes, one number that says how many there are, and the status. Of Messages (Messages,
-    resident status).
+    Returns: for a list: (list of bytes, status), where the status is 0, or 1 + the position of the first malformed
+    byte of that block, whose bytes are then empty. For one block: bytes. For a resident block, without waiting, three
+    resident arrays: room for the bytes, their number, and the status. For Messages: (Messages, resident
+    status).
 
     Raises: DecodeError for one malformed block, BindingError for what is no bytes, ArgumentError for sizes that are
-    none or too many, CapabilityError, DeviceError. The position is that of an offset that is 0 or reaches before the
-    first byte, of the token of a sequence that gives more than the size, or the length of a block that ends too early.
+    no sizes or too many, CapabilityError, DeviceError. The position is that of an offset which is 0 or reaches before
+    the first byte, or of the token of a sequence that exceeds the size. A block that ends too early gives its length.
     What encoders leave at the end of a block for fast decoders, five literals and no match in the last twelve bytes,
     is not asked for.
 

@@ -10,10 +10,11 @@ import vyre
 from vyre import u32, u64
 from vyre._calls import explain_calls
 from vyre._core import Array, DataType
+from vyre._dlpack import numpy_of
 from vyre._dtype_names import dtype_name
 from vyre._procedure.arrays import ProcedureArray
 from vyre._text import shown
-from vyre.errors import ArgumentError
+from vyre.errors import ArgumentError, BindingError
 from vyre.std._extremes import extreme_index
 from vyre.std._host import count_of, elements, is_empty, place_of
 from vyre.std._operators import TYPES, Operator, operator_of
@@ -223,6 +224,7 @@ def _run(name: str, procedure: Any, x: Any, backend: Any, device: Any) -> Any:
 
 def _truth(name: str, op: str, x: Any, backend: Any, device: Any) -> Any:
     where = f"argument `x` of vyre.std.{name}"
+    x = numpy_of(x, where, BindingError)
     if isinstance(x, np.ndarray) and x.dtype == bool:
         x = x.astype(np.uint32)
     elif isinstance(x, Array) and x.dtype == bool:

@@ -35,7 +35,7 @@ class CheckCall : public testing::Test {
 
 TEST_F(CheckCall, wants_one_array_a_buffer) {
   EXPECT_EQ(refusal({BufferDecl::read("a", 0, DataType::U32), BufferDecl::workgroup("w", 4, DataType::U32)}, {}),
-            "the program has 1 buffers to bind, got 0. Fix: give one array for each buffer that is not Workgroup.");
+            "the program has 1 buffers to bind, got 0. Fix: give one array for each buffer that is neither Workgroup nor Private.");
 }
 
 TEST_F(CheckCall, wants_the_length_that_fits_the_bytes) {

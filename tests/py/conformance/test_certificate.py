@@ -95,7 +95,7 @@ def check_agreement(certificate: Certificate, target: dict[str, object]) -> Cert
     rows = [[{key: row[key] for key in same} for row in made.cases] for made in (certificate, found.again)]
     assert rows[0] == rows[1]
     if "device" in target:
-        device = vyre.devices()[target["device"]]
+        device = vyre.devices(target["backend"])[target["device"]]
         assert found.notes == (f"made on reference interpreter, verified on {device.name}",)
         assert found.again.content["target"]["probes"] == device.probes
         # A certificate of the device is accepted from a file.
@@ -119,7 +119,7 @@ def test_what_each_device_certifies_verifies_on_every_other(target):
         assert verify(first, name).differences == ()
     for device in vyre.devices():
         if device.usable:
-            assert verify(first, device=device.index).differences == ()
+            assert verify(first, device=device).differences == ()
 
 
 def test_a_device_gives_the_same_certificate_twice(target):

@@ -67,13 +67,15 @@ def test_resident_arrays_give_resident_ones(target, rng):
 
 @pytest.mark.parametrize("dtype", TYPES)
 def test_the_first_of_equal_extremes_is_told(rng, dtype):
-    for n in (1, 2, 300, 8192, 8193, 20_000):
+    for n in (1, 2, 300, 8192, 8193, 20_002, (1 << 22) + 3):
         x = rng.integers(0, 3, n).astype(dtype)
         assert std.argmin(x, **CPU) == x.argmin()
         assert std.argmax(x, **CPU) == x.argmax()
-    x = np.zeros(9000, dtype)
-    x[8500] = 1
-    assert (std.argmin(x, **CPU), std.argmax(x, **CPU)) == (0, 8500)
+    # The last two lie behind all vectors of four.
+    for n, at in ((9000, 8500), (9000, 8503), (9003, 9001), ((1 << 22) + 3, (1 << 22) + 2)):
+        x = np.zeros(n, dtype)
+        x[at] = 1
+        assert (std.argmin(x, **CPU), std.argmax(x, **CPU)) == (0, at)
 
 
 @pytest.mark.parametrize("chunks", [1, 2, 3, 8])

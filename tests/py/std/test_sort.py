@@ -10,14 +10,14 @@ from conftest import SEED
 from vyre import std, u32
 from vyre.errors import ArgumentError, BindingError, CallError
 from vyre.std._radix import place_tiles
-from vyre.std._radix_kernels import TILE, kernels
+from vyre.std._radix_kernels import LARGE_TILE, TILE, kernels
 from vyre.std._small_sort import SMALL, TINY, small_kernels
 from vyre.std._sorter import sorter
 
 DTYPES = ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"]
 # Around the keys of a workgroup, of each form and of a tile.
 SIZES = [0, 1, 2, 63, 64, 65, 255, 256, 257, TINY, TINY + 1, 1024, 1025, SMALL - 1, SMALL, SMALL + 1]
-LARGE = [2 * TILE - 1, 2 * TILE, 2 * TILE + 1, 10_000]
+LARGE = [2 * TILE + 1, 2 * LARGE_TILE - 1, 2 * LARGE_TILE, 2 * LARGE_TILE + 1, 10_000]
 
 
 def drawn(rng, n, dtype):

@@ -57,7 +57,15 @@ void Emitter::begin_loop(std::uint32_t at) {
   if (!closed_loops_.empty() && closed_loops_[at]) {
     const auto& size = kernel_.workgroup_size;
     const Word index = result(spv::OpLoad, uint(), {local_index_});
-    const Word used = result(spv::OpULessThan, boolean(), {index, constant(size[0] * size[1] * size[2])});
+    Word used = result(spv::OpULessThan, boolean(), {index, constant(size[0] * size[1] * size[2])});
+    if (size[1] * size[2] > 1) {
+      const Word above = result(spv::OpIMul, uint(), {local_id(2), constant(size[1])});
+      const Word rows = result(spv::OpIAdd, uint(), {local_id(1), above});
+      const Word begin = result(spv::OpIMul, uint(), {rows, constant(size[0])});
+      const Word x = result(spv::OpISub, uint(), {index, begin});
+      const Word in_row = result(spv::OpULessThan, boolean(), {x, constant(size[0])});
+      used = result(spv::OpLogicalAnd, boolean(), {used, in_row});
+    }
     region.end = result(spv::OpSelect, uint(), {used, region.end, constant(0)});
   }
   if (options_.check_loops && has_break(at)) {

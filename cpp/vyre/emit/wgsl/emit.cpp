@@ -236,7 +236,10 @@ class Emitter {
     const bool closed = !closed_loops_.empty() && closed_loops_[at];
     const auto close_to_unused_lanes = [&] {
       const auto& size = kernel_.workgroup_size;
-      line("let end{} = select(0u, {}, local_index < {}u);", at, end, size[0] * size[1] * size[2]);
+      const std::string in_row =
+          size[1] * size[2] > 1 ? fmt::format(" && local_index - (local_id.y + local_id.z * {}u) * {}u < {}u", size[1], size[0], size[0])
+                                : "";
+      line("let end{} = select(0u, {}, local_index < {}u{});", at, end, size[0] * size[1] * size[2], in_row);
       end = fmt::format("end{}", at);
     };
     if (kernel_.code[first].op == Opcode::Constant) {

@@ -50,6 +50,16 @@ constexpr std::uint64_t kEnoughInvocations = std::uint64_t{1} << 16;
 // The number of invocations that a program must have run before it is compiled to machine code.
 constexpr std::uint64_t kEnoughToCompile = 4096;
 
+// The invocations of a call, or kEnoughToCompile where there are more, so that no product wraps.
+std::uint64_t counted_invocations(Grid grid, const ir::WorkgroupSize& size) {
+  std::uint64_t invocations = 1;
+  for (const std::uint32_t along : {grid.x, grid.y, grid.z, size[0], size[1], size[2]}) {
+    if (along == 0) return 0;
+    invocations = std::min(invocations * along, kEnoughToCompile);
+  }
+  return invocations;
+}
+
 #if VYRE_NATIVE
 // The vectors of machine code; nothing where programs are interpreted.
 using NativeVectors = std::optional<native::Vectors>;
@@ -100,7 +110,7 @@ class Call {
                       make_machine);
       }
     }
-    // Each helper may be in a long batch.
+    // A helper may be in a long batch, so the caller goes on checking whether the call must end.
     std::unique_lock lock(mutex_);
     while (!done_.wait_for(lock, deadline_.slice(), [&] { return running_ == 0; })) look();
     lock.unlock();
@@ -247,8 +257,7 @@ class CpuExecutable : public Executable {
   // Runs machine code, if the program has any or gets it now. Returns false where the interpreter has to run the call.
   bool run_native(Compiled& compiled, std::span<const Memory> memory, Grid grid, const RunOptions& options) const {
     if (!vectors_ || !options_.compilation) return false;
-    const auto& size = compiled.kernel.workgroup_size;
-    const std::uint64_t invocations = std::uint64_t{grid.x} * grid.y * size[0] * size[1];
+    const std::uint64_t invocations = counted_invocations(grid, compiled.kernel.workgroup_size);
     if (compiled.invocations.fetch_add(invocations, std::memory_order_relaxed) + invocations < kEnoughToCompile && !options_.everywhere) {
       return false;
     }

@@ -65,7 +65,7 @@ class Compiler {
     return registers_.assign(position, reg);
   }
 
-  // Registers of ids are never used for anything else.
+  // Returns the Row of a register: only ids have one, and their registers are never used for anything else.
   std::uint8_t row(std::uint32_t index) const {
     return static_cast<std::uint8_t>(!is_scalar(index) && index < rows_.size() ? rows_[index] : Row::No);
   }
@@ -76,14 +76,14 @@ class Compiler {
   }
   std::uint32_t here() const { return static_cast<std::uint32_t>(result_.instructions.size()); }
 
-  // dest = value in all lanes, vector or scalar.
+  // Copies registers: dest = source in all lanes, for vectors and for scalars.
   void copy(std::uint32_t dest, std::uint32_t source, std::uint32_t lanes) {
     if (dest == source) return;
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       add({.op = is_scalar(dest) ? Op::ScalarCopy : Op::VectorCopy, .dest = dest + lane, .a = source + lane});
     }
   }
-  // The operand in a vector register until the position.
+  // Returns a vector register with the operand, which is free again after the position.
   std::uint32_t as_vector(std::uint32_t operand, std::uint32_t position) {
     if (!is_scalar(operand)) return operand;
     const std::uint32_t reg = registers_.take_vector(1);
@@ -171,7 +171,7 @@ class Compiler {
          .b = b});
   }
 
-  // Filled before the code runs, and never free for other values.
+  // Registers of ids are filled before the code runs, and never hold other values.
   void emit_id(std::uint32_t position) {
     const KernelInstruction& instruction = at(position);
     const std::uint32_t reg = varies(position) ? registers_.new_vector(1) : registers_.new_scalar(1);
@@ -270,15 +270,15 @@ class Compiler {
   // An If or a Loop that is open at the position.
   struct Block {
     std::uint32_t address;                 // of the instruction that opened it
-    bool parts;                            // its lanes may part
+    bool parts;                            // control flow may diverge in it
     std::uint32_t other = kNoAddress;      // of the Else
     std::vector<std::uint32_t> empties{};  // addresses of instructions that jump to the end of this block when no lane is active
     bool is_loop = false;
-    std::vector<std::uint32_t> breaks{};  // addresses of the jumps that leave a loop whose lanes do not part
+    std::vector<std::uint32_t> breaks{};  // addresses of the jumps that leave a loop without divergence
   };
   static constexpr std::uint32_t kNoAddress = std::numeric_limits<std::uint32_t>::max();
 
-  // When no lane is active any more, the end of the innermost block that parted the lanes finds out which go on.
+  // Notes an instruction after which no lane may be active. It then jumps to the end of the innermost divergent block.
   void goes_on_elsewhere(std::uint32_t address) {
     const auto parted = std::find_if(blocks_.rbegin(), blocks_.rend(), [](const Block& block) { return block.parts; });
     (parted == blocks_.rend() ? empties_ : parted->empties).push_back(address);
@@ -366,7 +366,7 @@ class Compiler {
   std::vector<Row> rows_;                 // by register; No for those beyond
   std::vector<Block> blocks_;
   std::vector<std::uint32_t> empties_;  // as Block::empties, outside of every block that parts lanes
-  std::uint32_t depth_ = 0;             // of the open blocks that part lanes
+  std::uint32_t depth_ = 0;             // the number of open divergent blocks
 };
 
 }  // namespace

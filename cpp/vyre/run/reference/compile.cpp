@@ -1,8 +1,8 @@
 // One walk over the statements of the program, then over the bodies of the operations that it calls. Each step of a statement becomes one
 // instruction that writes a slot; jumps forward get their targets when the block ends.
 //
-// Slots that hold the same value during the whole run (literals, lengths, ids) are given out first, those of locals and temporaries as a
-// stack.
+// Ids have the first slots. In each function the slots of locals follow, as a stack, then those of literals and lengths, which are filled
+// once, and last those of temporaries, which every statement uses anew.
 #include "vyre/run/reference/compile.hpp"
 
 #include <algorithm>
@@ -167,7 +167,7 @@ class Compiler {
     auto evaluate = [&](Slot wanted) {
       for (std::size_t k = 0; k < steps.size(); ++k) step(steps[k], k + 1 == steps.size() ? wanted : kNowhere);
     };
-    // The value of the statement's last step is made directly in its variable. But not in a variable of several lanes: `x = pack(lane(x,
+    // The value of the statement's last step is made directly in its variable. One of several lanes is an exception: `x = pack(lane(x,
     // 1), lane(x, 0))` would read lanes that it has written.
     auto assign = [&](ExprId value, bool fresh) {
       const std::uint32_t lanes = ir::lanes(facts_->locals[facts.local].type);

@@ -93,6 +93,15 @@ def ways_for_procedures(ways: Sequence[Way]) -> list[Way]:
     return list(dict.fromkeys(kept))
 
 
+def refuse_against(against: Way | None, function: str) -> None:
+    """Raises: ArgumentError where procedures are to be compared with anything but their model."""
+    if against is not None:
+        raise ArgumentError(
+            f"argument `against` of {function} has no place with procedures, which are compared with a model that "
+            "takes their steps one by one. Fix: leave `against` out."
+        )
+
+
 def judge(case: ProcedureCase, ways: Sequence[Way], *, progress: Any = None) -> Judgement:
     """Compare each way with the model, call after call.
 

@@ -46,7 +46,7 @@ class Analyser {
   bool varies(ValueId value) const { return value.valid() && varies(value.index); }
   bool is_used(std::uint32_t position) const { return found_.selected[position] != Selected::Nothing; }
 
-  // Whether the lanes may take different ways through the block that begins at the position.
+  // Whether control flow may diverge at the block that begins at the position: its lanes part.
   bool parts(std::uint32_t block) const { return at(block).op == Opcode::Loop ? varies(block) : varies(at(block).a); }
 
   // --- Blocks and regions ---
@@ -111,7 +111,7 @@ class Analyser {
       whole[position] = true;
       if (!mark_around(position, kNone)) return false;
     }
-    // All lanes return at once, so those of all vectors have to do what stands before first.
+    // A Return that all lanes reach together ends the region, so that all vectors have run the code before it.
     for (std::uint32_t position = 0; position < size_; ++position) {
       if (at(position).op != Opcode::Return) continue;
       bool parted = false;
@@ -131,7 +131,7 @@ class Analyser {
     for (std::uint32_t position = 0; position < size_; ++position) {
       if (at(position).op != Opcode::If && at(position).op != Opcode::Loop) continue;
       if (!whole[position]) continue;
-      for (std::uint32_t next = kernel_.partner[position]; next != position;) {
+      for (std::uint32_t next = kernel_.partner[position]; next != position;) {  // the Else and the end of the block
         whole[next] = true;
         if (at(next).op != Opcode::Else) break;
         next = kernel_.partner[next];
@@ -250,7 +250,7 @@ class Analyser {
   std::optional<std::uint32_t> id_stride(const Instruction& instruction) const {
     const auto& size = kernel_.workgroup_size;
     if (!found_.whole_workgroups) {
-      if (instruction.op == Opcode::InvocationId) return 1;  // of the axis x alone, or it would not vary
+      if (instruction.op == Opcode::InvocationId) return 1;  // only the axis x varies along a row
       if (size[0] % kWidest != 0) return std::nullopt;
       return instruction.op == Opcode::LocalId ? 1 : 0;
     }
@@ -267,7 +267,7 @@ class Analyser {
     return !found_.whole_workgroups || (size[1] == 1 && size[2] == 1);
   }
 
-  // Whether the value rises by one through a whole group, and its first lane follows from that of an operand.
+  // Whether the value rises by one from lane to lane of a group, and the value of the first lane can be computed from an operand's.
   bool has_first_lane(std::uint32_t position) const {
     const Instruction& instruction = at(position);
     if (!varies(position) || !lines() || found_.strides[position] != 1u) return false;
@@ -349,7 +349,7 @@ class Analyser {
     return weight;
   }
 
-  // An instruction that writes its value in several steps must not do so where an operand stands that it still reads.
+  // Whether the result may have the register of an operand. It may not if a part of it is written before all operands are read.
   bool reads_before_writing(std::uint32_t position) const {
     const Opcode op = at(position).op;
     if (op == Opcode::WriteVariable) return kernel_.variables[at(position).imm] == 1;
@@ -385,7 +385,7 @@ class Analyser {
            instruction.op != Opcode::StorePrivate && found_.first_lane[instruction.a.index] != kNone;
   }
 
-  // From the last instruction to the first: whether a value is needed at all is known when its users have been seen.
+  // Walks from the last instruction to the first, because a value is needed if one of its users is.
   void find_live_ranges() {
     accesses_.assign(kernel_.variables.size(), {});
     for (std::uint32_t position = size_; position-- > 0;) {
@@ -454,7 +454,7 @@ class Analyser {
     return std::max(kernel_.partner[loop], until(definition, loop));
   }
 
-  // Whether ids of a row are found by a division.
+  // Whether the ids of a row are computed by a division.
   bool divides_ids(const Instruction& instruction) const {
     const std::uint32_t size = kernel_.workgroup_size[0];
     if (found_.whole_workgroups || (size & (size - 1)) == 0) return false;

@@ -39,7 +39,7 @@ Translator::Address Translator::extent(const Place& place, std::size_t member) {
 }
 void Translator::base_to_rdx(const Place& place) { a_.mov(a_.rdx, extent(place, offsetof(Extent, words))); }
 
-// With AVX2, vector 2 is scratch, and the mask is vector 3.
+// Overwrites vector 2, and with AVX2 vector 3, which then holds the mask.
 Translator::Active Translator::active_lanes(const Place& place, const Xmm& index, int part) {
   if (!place.bounded) return {exec(part), !masked_};
   const int to = mask_scratch(0);
@@ -71,7 +71,7 @@ int Translator::active_mask(const Active& active) {
   return to;
 }
 
-// rax is the index of the first lane of a row. Where the row's indices pass 2^32 - 1 they go on at 0, so the first lies below 0.
+// rax is the index of the first lane of a row. If the indices of the row wrap around at 2^32, rax becomes negative.
 void Translator::fix_wrapped_row() {
   a_.movsxd(a_.rcx, a_.eax);
   a_.cmp(a_.eax, -a_.width());
@@ -142,7 +142,7 @@ void Translator::load_word(std::uint32_t position, const Place& place) {
   a_.L(end);
 }
 
-// Emits `rare` aside, for when a lane of the part is not active: it must jump back. What follows is for all lanes.
+// Emits a jump to cold code, made by `rare`, that runs if a lane of the part is not active and must jump back by itself.
 template <class Rare>
 void Translator::when_some_lanes(int part, const Rare& rare) {
   auto* const some = new_label();
@@ -156,7 +156,7 @@ void Translator::when_some_lanes(int part, const Rare& rare) {
   });
 }
 
-// Rows of four words take vector 4, too, which is the mask of the first part with AVX2.
+// Rows of four words overwrite vector 4, which with AVX2 holds the mask of the first part, so that mask is saved around `row`.
 template <class Row>
 void Translator::keeping_mask(const Place& place, const Row& row) {
   const bool is_taken = place.lanes == 4 && !a_.wide();
@@ -189,7 +189,7 @@ void Translator::load_masked_row(std::uint32_t position, const Place& place, int
   out(dest, part, to);
 }
 
-// Of `parts` parts from `part` on, whose elements follow each other in memory.
+// Loads `parts` parts from `part` on, whose elements are consecutive in memory.
 void Translator::load_row(std::uint32_t position, const Place& place, int part, int parts) {
   row_to_rax(at(position), part);
   base_to_rdx(place);
@@ -231,8 +231,8 @@ void Translator::load_vector(std::uint32_t position, const Place& place, int par
   out(dest, part, to);
 }
 
-// Elements of two or four words, from rdx on: pieces of four words go to the quarters of vectors such that shuffles within quarters
-// bring the words of all lanes together.
+// Loads elements of two or four words, from rdx on. Pieces of four words are loaded into the 128-bit quarters of vectors in an order
+// such that shuffles within quarters collect word k of all lanes in one vector.
 void Translator::load_pieces(std::uint32_t position, const Place& place, int part, int elements) {
   using Xbyak::Ymm;
   using Xbyak::Zmm;
@@ -314,7 +314,7 @@ void Translator::for_each_lane(const Xmm& words, const Place& place, const Xmm* 
   a_.L(done);
 }
 
-// Of narrow elements.
+// Loads narrow elements, one lane after the other.
 void Translator::load_each(std::uint32_t position, const Place& place, int part) {
   const Instruction& i = at(position);
   const CellId dest = cell_of_result(position, 0);
@@ -478,7 +478,7 @@ void Translator::store_pieces(const Instruction& i, const Place& place, int part
   scatter_pieces(0, 3, 4);
 }
 
-// The low bytes of a vector's lanes, side by side.
+// Stores the low bytes of a vector's lanes, side by side.
 void Translator::store_narrow_row(const Place& place, const Xmm& value, int elements) {
   using Xbyak::Ymm;
   using Xbyak::Zmm;
@@ -545,7 +545,7 @@ void Translator::atomic(std::uint32_t position) {
   }
 }
 
-// Of lane rax on the element with index r11d. Only buffers are seen by other threads.
+// Does the atomic of lane rax on the element with index r11d. It is locked for buffers, which other threads access as well.
 void Translator::atomic_once(const Instruction& i, const Place& place, bool is_needed) {
   const auto value = [&](std::uint32_t which) { return a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kValues + 64 * which)]; };
   const auto locked = [&] {

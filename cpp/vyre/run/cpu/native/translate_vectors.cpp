@@ -1,5 +1,5 @@
-// Values of varying lanes: what one instruction of the processor does is one instruction here, the rest is made of several. A value is
-// put in its place last, because that place may be an operand's.
+// Translates instructions on varying lanes. One that the processor has becomes one instruction, any other becomes several. The result is
+// written to its register last, because an operand may be in the same register.
 #include <algorithm>
 #include <cstddef>
 
@@ -27,7 +27,7 @@ bool commutes(lower::Opcode op) {
   }
 }
 
-// For rotations by whole bytes: which byte goes where, to the left by `bytes`.
+// The byte shuffle that rotates each word to the left by `bytes`.
 std::array<std::uint8_t, 16> rotated_bytes(std::uint32_t bytes) {
   std::array<std::uint8_t, 16> order{};
   for (std::uint32_t k = 0; k < 16; ++k) order[k] = static_cast<std::uint8_t>(k / 4 * 4 + (k + 4 - bytes) % 4);
@@ -94,7 +94,7 @@ void Translator::vector_lanewise(std::uint32_t position, int part) {
   }
 }
 
-// Whether it is one instruction of the processor.
+// Emits an operation that is one instruction of the processor. Returns false for any other.
 bool Translator::vector_simple(const Instruction& i, CellId dest, int part) {
   switch (i.op) {
     case Opcode::Add:
@@ -223,8 +223,8 @@ void Translator::vector_mul_high(const Xmm& to, const Xmm& a, const Xmm& b) {
   a_.bit_or(to, to, odd);
 }
 
-// Vector a becomes a / b; both are destroyed. A quotient of words in double precision, cut off, is exact: it is at least 2^-32 away from
-// the next whole number, relative to its size. Divisors that are zero, in lanes that do not count, become 1.
+// Vector a becomes a / b; both are destroyed. The truncated quotient in double precision is exact, because a quotient of words that is no
+// integer differs from the next one by at least 2^-32 of its value. Divisors of zero, which inactive lanes may have, become 1.
 void Translator::unsigned_quotient(int a, int b) {
   a_.vpmaxud(a_.v(b), a_.v(b), a_.constant(1));
   if (a_.wide()) {
@@ -246,7 +246,7 @@ void Translator::unsigned_quotient(int a, int b) {
   }
   using Xbyak::Xmm;
   using Xbyak::Ymm;
-  constexpr std::uint64_t kTwoTo52 = 0x4330000000000000u;  // as a double; added to a word, the word is its lowest bits
+  constexpr std::uint64_t kTwoTo52 = 0x4330000000000000u;  // the bits of 2^52 as a double, whose lowest bits are free for a word
   const auto to_double = [&](const Ymm& to) {
     a_.vpor(to, to, a_.constant_quad(kTwoTo52));
     a_.vsubpd(to, to, a_.constant_quad(kTwoTo52));
@@ -355,7 +355,7 @@ void Translator::vector_bits(const Instruction& i, CellId dest, int part) {
   out(dest, part, to);
 }
 
-// --- Truths ---
+// --- Comparisons and conditions ---
 
 // `scratch` as for Assembler::compare; with AVX2, vectors 0 and 1 are scratch too.
 Mask Translator::comparison(const Instruction& i, int part, int scratch) {
@@ -418,7 +418,7 @@ void Translator::vector_select(std::uint32_t position, int part) {
 
 // --- Ids ---
 
-// The values of the lanes, from that of the first one.
+// Computes the values of all lanes from the value of the first one.
 void Translator::vector_of_line(std::uint32_t position, int part) {
   get(a_.eax, analysis_.first_lane[position]);
   if (part != 0) a_.add(a_.eax, part * a_.width());

@@ -25,7 +25,7 @@ Translator::Translator(const lower::Kernel& kernel, Analysis analysis, Vectors v
   lay_out();
 }
 
-// More parts hide the time that an operation takes, as long as all of them have registers.
+// More parts hide the latency of operations, as long as the values of all parts fit into registers.
 void Translator::choose_parts() {
   if (analysis_.parts_loops || kernel_.code.size() > kLargest) return;
   const auto needed = static_cast<int>(pressure(analysis_));
@@ -83,7 +83,7 @@ std::vector<std::byte> Translator::run() {
 
 void Translator::prologue() {
   for (const int reg : kSavedGenerals) a_.push(Reg64(reg));
-  // The state of floating point belongs to the caller; divisions need the usual one.
+  // Divisions need the default floating-point state (MXCSR), and the caller's is kept.
   if (analysis_.divides) {
     a_.sub(a_.rsp, 16);
     a_.stmxcsr(a_.dword[a_.rsp]);
@@ -120,7 +120,7 @@ void Translator::write_poll() {
     offset += 8;
   }
   a_.mov(a_.rdi, a_.r15);
-  // Room for the alignment that calls ask for.
+  // Aligns the stack pointer as calls require, and keeps the old one.
   a_.mov(a_.qword[a_.r14 + control_ + 24], a_.rsp);
   a_.and_(a_.rsp, -16);
   a_.vzeroupper();
@@ -163,7 +163,7 @@ void Translator::walk() {
 }
 
 void Translator::region(const Region& region) {
-  // A uniform variable that lives longer than the region begins each vector's turn with the same word.
+  // A uniform variable that lives longer than the region has the same word at the start of the region for every vector.
   std::vector<CellId> carried;
   if (analysis_.whole_workgroups) {
     for (std::uint32_t position = region.begin; position < region.end; ++position) {
@@ -255,7 +255,7 @@ void Translator::instruction(std::uint32_t position) {
     case Opcode::Constant:
     case Opcode::Lane:
     case Opcode::Pack:
-      return;  // named where they are used
+      return;  // no code: their users read the cells of constants and operands
     case Opcode::Length:
     case Opcode::WorkgroupId:
     case Opcode::LocalId:
@@ -320,9 +320,9 @@ Translator::Xmm Translator::in(CellId id, int part, int scratch) {
 }
 
 Translator::Source Translator::source(CellId id, int part, int scratch) {
-  const Cell& the = cell(id);
-  if (the.constant) return {true, Xmm(), a_.constant(at(the.value).imm)};
-  if (!the.varying) {
+  const Cell& wanted = cell(id);
+  if (wanted.constant) return {true, Xmm(), a_.constant(at(wanted.value).imm)};
+  if (!wanted.varying) {
     a_.broadcast(a_.v(scratch), word_slot(id));
     return {false, a_.v(scratch), a_.ptr[a_.rax]};
   }
@@ -346,9 +346,9 @@ void Translator::out(CellId id, int part, const Xmm& value) {
 }
 
 void Translator::get(const Reg32& to, CellId id) {
-  const Cell& the = cell(id);
-  if (the.constant) {
-    a_.mov(to, at(the.value).imm);
+  const Cell& wanted = cell(id);
+  if (wanted.constant) {
+    a_.mov(to, at(wanted.value).imm);
   } else if (homes_.of[id].reg >= 0) {
     a_.mov(to, Reg32(homes_.of[id].reg));
   } else {

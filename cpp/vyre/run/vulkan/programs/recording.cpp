@@ -1,6 +1,6 @@
-// How it works: a Bound has descriptor sets and command buffers for one set of arrays, and memory for one set of words. A submission with
-// the same ones submits it again, also while the device executes it. One with others takes a Bound that the device is done with, writes its
-// descriptor sets and records its commands anew, for which no memory is needed; or makes another Bound, up to some.
+// How it works: a Bound has descriptor sets and command buffers for one set of arrays, and memory for one set of words. A submission
+// with the same arrays and words submits it again, even while the device executes it. A submission with others takes a Bound that the
+// device is done with, rewrites its descriptor sets and commands, which needs no memory, or makes a new Bound, up to a limit.
 #include "vyre/run/vulkan/programs/recording.hpp"
 
 #include <fmt/format.h>
@@ -22,10 +22,10 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// So many are made for different arrays before one that is not in use is given other ones, and so many at most.
+// A Bound that is not in use is reused for other arrays only if there are kKept of them already. There are at most kMost.
 constexpr std::size_t kKept = 4;
 constexpr std::size_t kMost = 8;
-// Of a recording with more calls than this, there are two at most.
+// A recording with more calls than this has at most two Bounds.
 constexpr std::size_t kManyCalls = 1024;
 
 // Where the arrays of the slots lie.
@@ -75,7 +75,7 @@ class VulkanRecording::Words final : public Retired {
     std::byte* const to = staged_ ? staged_.mapped() : device_.mapped();
     if (!words.empty()) std::memcpy(to, words.data(), words.size());
   }
-  // What must be submitted before the device reads what was written.
+  // The commands that must be submitted before the device reads the new words.
   std::span<const VkCommandBuffer> commands() const { return {&commands_, copy_ ? std::size_t{1} : std::size_t{0}}; }
 
  private:
@@ -109,7 +109,7 @@ class VulkanRecording::Bound {
     memory_->write(words);
     words_are_new_ = true;
   }
-  // Returns whether the commands had to be recorded anew; nothing if that takes other calls, after which this cannot be used.
+  // Returns whether the commands had to be recorded anew. Nothing if new calls are needed: then this Bound must not be used any more.
   std::optional<bool> set_slots(std::span<const StorageView> slots) {
     std::vector<Place> places = places_of(slots);
     if (places_ == places) return false;
@@ -117,7 +117,7 @@ class VulkanRecording::Bound {
     for (std::size_t call = 0; call < calls_.size(); ++call) {
       const CallToRecord& given = recording_.calls_->calls[call];
       if (!uses(given, RecordedArray::In::Slot)) continue;
-      // A grid from data that lies in a slot takes commands of its own.
+      // If the counts of the grid lie in a slot, other arrays need other commands.
       const RecordedArray& last = given.arrays.back();
       if (last.role != StorageView::Role::Buffer && last.in == RecordedArray::In::Slot) return std::nullopt;
       if (!calls_[call]->rebind(recording_.arrays_of(given, slots, memory_ ? &memory_->block() : nullptr))) return std::nullopt;
@@ -239,7 +239,7 @@ VulkanRecording::Bound& VulkanRecording::bound_for(std::span<const StorageView> 
   for (std::size_t index = 0; index < bound_.size(); ++index) {
     if (bound_[index]->has(places) && bound_[index]->has(words)) return *use(index);
   }
-  // The one that was used longest ago and is free, but rather one with these arrays.
+  // Finds the free Bound that was used longest ago, and the one among those with these arrays, which is preferred.
   std::optional<std::size_t> free, free_with_arrays;
   for (std::size_t index = bound_.size(); index-- > 0;) {
     if (!device_->stream().done(bound_[index]->last_use())) continue;
@@ -282,7 +282,7 @@ void VulkanRecording::submit(std::span<const StorageView> slots, std::span<const
   RunOptions steps = options;
   if (!steps.start) steps.start = std::chrono::steady_clock::now();
   const Waiting waiting(steps);
-  // Kept storages belong to one submission after the other, also where a submission is several of the stream.
+  // Submissions share the kept storages, so they run one after the other, even if one is several submissions to the stream.
   const auto alone = busy_.write(steps);
   bound_for(slots, words, waiting).submit(all(slots), steps);
 }
@@ -290,7 +290,7 @@ void VulkanRecording::submit(std::span<const StorageView> slots, std::span<const
 Step VulkanRecording::step(std::span<const StorageView> slots, std::span<const std::byte> words) {
   check_slots(*calls_, written_, slots);
   check_usable(slots);
-  // What the calls of the step work with, until the device is done with them.
+  // Keeps what the calls of the step use, until the device is done with them.
   struct Held {
     Held(std::shared_ptr<Device> of, std::shared_ptr<const CallsToRecord> given) : device(std::move(of)), recorded(std::move(given)) {}
     Held(const Held&) = delete;

@@ -177,7 +177,7 @@ void Stream::retire(TimelineValue value, std::unique_ptr<Retired> object) noexce
     static_cast<void>(object.release());
     return;
   }
-  // Destroyed here, without the lock: its destructor may take long, and may retire other objects.
+  // An object that the device is done with is destroyed on return, without the lock: its destructor may take long, or retire others.
   if (past_ >= value) return;
   const std::lock_guard lock(mutex_);
   retired_.add(value, std::move(object));

@@ -319,7 +319,7 @@ std::optional<DeviceClock::Reading> Timing::read(const RunOptions& options) {
   try {
     if (calibrated()) known = read_both();
   } catch (const DeviceError&) {
-    // The other method is left; method() then names it.
+    // A submission between two readings of the host's clock is used instead, and method() then names that.
     const std::lock_guard lock(mutex_);
     calibrated_ = false;
   }

@@ -1,0 +1,69 @@
+"""``vyre bisect PROGRAM INPUTS``: the first value that two backends or devices compute differently."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+import vyre
+from vyre.commands._given import program_of
+from vyre.commands._listing import add_json, head, print_json
+from vyre.commands._place import check_place, split_place
+from vyre.commands.repeat import arrays_of, as_grid, check_named, check_timeout
+
+if TYPE_CHECKING:
+    from vyre._ways import Way
+
+_EPILOG = """\
+PROGRAM and INPUTS are those of `vyre repeat`. A backend is a name of `vyre backends`, and vulkan:1 is device 1 of those
+that vyre.devices("vulkan") lists: two routes to one GPU, or two drivers, are compared with each other. The exit status
+is 0 if all outputs are equal, 1 if one differs, 2 for a request that cannot be carried out."""
+
+
+def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser(
+        "bisect",
+        help="the first value that two backends or devices compute differently",
+        description="Run a program with the same inputs on two backends or devices, and where an output differs, find "
+        "the invocation and the expression that differ first.",
+        epilog=_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("program", metavar="PROGRAM")
+    parser.add_argument("inputs", metavar="INPUTS", nargs="?")
+    parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="how many along each axis")
+    parser.add_argument("--backend", metavar="NAME", help="one of `vyre backends`; otherwise the best one here")
+    parser.add_argument("--against", metavar="NAME", default="reference", help="the other one; otherwise the reference")
+    parser.add_argument("--timeout", type=float, metavar="SECONDS", help="end a run after so long")
+    add_json(parser)
+    parser.set_defaults(run=run)
+
+
+def run(chosen: argparse.Namespace) -> int:
+    program, inputs, workgroups = program_of(chosen.program, "bisect")
+    if chosen.inputs is not None:
+        inputs = arrays_of(chosen.inputs)
+    workgroups = chosen.workgroups or workgroups
+    if workgroups is None:
+        raise vyre.ArgumentError(f"`{chosen.program}` does not say how many workgroups run. Fix: add --workgroups.")
+    check_timeout(chosen.timeout)
+    backend = _way(chosen.backend or vyre.backends()[0], "--backend")
+    against = _way(chosen.against, "--against")
+    where = chosen.inputs or "inputs.npz"
+    check_named(program, inputs, f"add it to {where}: np.savez(file, {{name}}=array, ...)")
+    found = vyre.bisect(program, inputs, workgroups, backend=backend, against=against, timeout=chosen.timeout)
+    if chosen.json:
+        print_json({**head("bisect"), "ok": found is None, "difference": None if found is None else str(found)})
+    else:
+        print(found or f"{_name(backend)} and {_name(against)} give the same bytes.")
+    return 0 if found is None else 1
+
+
+def _way(given: str, option: str) -> Way:
+    backend, device = split_place(given)
+    check_place(backend, device, option, is_joined=True)
+    return backend if device is None else {"backend": backend, "device": device}
+
+
+def _name(way: Any) -> str:
+    return way if isinstance(way, str) else f"{way['backend']}:{way['device']}"
