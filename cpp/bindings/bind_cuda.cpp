@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "kept.hpp"
 #include "resident.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/backends.hpp"
@@ -30,16 +31,6 @@ CudaStorage* storage_of(const PyArray& array) { return dynamic_cast<CudaStorage*
 // CUDA's number of a stream: its handle, or 1 for the legacy default stream and 2 for a thread's own.
 CUstream stream_of(std::uint64_t number) { return std::bit_cast<CUstream>(number); }
 
-// Keeps a Python object until the last owner leaves, on whichever thread.
-std::shared_ptr<void> kept(py::object object) {
-  return {new py::object(std::move(object)), [](void* owned) {
-            auto* const object = static_cast<py::object*>(owned);
-            if (Py_IsInitialized() == 0) return;  // the interpreter has ended, and the object with it
-            const py::gil_scoped_acquire locked;
-            delete object;
-          }};
-}
-
 py::object address(const PyArray& array) {
   CudaStorage* const storage = storage_of(array);
   if (storage == nullptr) return py::none();
@@ -50,6 +41,7 @@ py::object address(const PyArray& array) {
 
 PyArray adopt(std::uint64_t address, const std::vector<py::ssize_t>& shape, const py::dtype& dtype, std::optional<std::uint64_t> stream,
               py::object owner, const std::string& where) {
+  give_back_kept();
   PyArray array;
   array.backend = run::find_backend("cuda");
   array.element = element_type(dtype.kind(), static_cast<std::size_t>(dtype.itemsize()));
@@ -75,7 +67,10 @@ void bind_cuda(py::module_& m) {
   m.def("_cuda_adopt", adopt, py::arg("address"), py::arg("shape"), py::arg("dtype"), py::arg("stream"), py::arg("owner"),
         py::arg("where"));
   m.def(
-      "_cuda_hand_over", [](const PyArray& array, std::uint64_t stream) { storage_of(array)->let_wait(stream_of(stream)); },
+      "_cuda_hand_over",
+      [](const PyArray& array, std::uint64_t stream) {
+        while_waiting({}, [&](const run::RunOptions&) { storage_of(array)->let_wait(stream_of(stream)); });
+      },
       py::arg("array"), py::arg("stream"));
 }
 

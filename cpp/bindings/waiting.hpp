@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "call.hpp"
+#include "kept.hpp"
 #include "vyre/base/error.hpp"
 #include "without_gil.hpp"
 
@@ -23,8 +24,11 @@ void while_waiting(run::RunOptions options, const Work& work) {
     return signals->pending();
   };
   try {
-    const WithoutGil unlocked;
-    work(options);
+    {
+      const WithoutGil unlocked;
+      work(options);
+    }
+    give_back_kept();
   } catch (const Interrupted&) {
     if (signals) signals->rethrow();
     throw;

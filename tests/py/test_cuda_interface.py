@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import importlib.util
+import weakref
 from types import SimpleNamespace
 
 import numpy as np
@@ -416,6 +417,16 @@ class TestOnDevice:
         assert said["typestr"] == "<u4"
         assert array[1:].__cuda_array_interface__["data"][0] == said["data"][0] + 16
         assert not hasattr(vyre.array(np.zeros(2, bool), backend="cuda"), "__cuda_array_interface__")
+
+    def test_an_array_goes_back_once_the_device_is_done_with_it(self):
+        array = vyre.array(np.arange(4, dtype=np.uint32), backend="cuda")
+        theirs = Foreign(**array.__cuda_array_interface__)
+        gone = weakref.ref(theirs)
+        made = add_one(theirs)
+        del theirs
+        assert made.numpy().tolist() == [1, 2, 3, 4]
+        add_one(array).wait()
+        assert gone() is None
 
     @pytest.mark.parametrize("library", ["cupy", "torch"])
     def test_arrays_go_in_and_come_out_where_they_lie(self, library):

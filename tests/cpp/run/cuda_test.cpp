@@ -231,9 +231,26 @@ TEST_F(CudaRecordingTest, is_a_step_of_a_sequence_with_words_of_its_own) {
   const auto sequence = cuda_.sequence(std::move(steps));
   driver_.forget_calls();
   sequence->submit(5, {});
-  EXPECT_EQ(driver_.calls("cuGraphLaunch"), 5);
   EXPECT_EQ(first.out(), expected(first.a, 3));
+  EXPECT_EQ(driver_.calls("cuGraphLaunch"), 5);
   EXPECT_EQ(second.out(), expected(second.a, 4));
+}
+
+TEST_F(CudaRecordingTest, leaves_nothing_behind_when_it_is_destroyed_while_the_device_works_on_its_graphs) {
+  {
+    auto recording = recorded();
+    Resident arrays(cuda_, kWords);
+    const std::array<StorageView, 2> slots = {arrays.views[0], arrays.views[2]};
+    const std::uint32_t factor = 3;
+    driver_.hold();
+    for (int turn = 0; turn < 3; ++turn) recording->submit(slots, std::as_bytes(std::span(&factor, 1)), {});
+    recording.reset();
+    driver_.release();
+    EXPECT_EQ(arrays.out(), expected(arrays.a, factor));
+  }
+  EXPECT_EQ(driver_.calls("cuGraphLaunch"), 2);
+  cuda_ = backend();
+  EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
 }
 
 TEST_F(CudaTest, a_grid_larger_than_a_launch_takes_several) {
@@ -465,7 +482,12 @@ std::string kind_of(CUresult result) {
   return result == run::cuda::CUDA_ERROR_OUT_OF_MEMORY ? "memory" : run::cuda::is_lost(result) ? "lost" : "device";
 }
 
-TEST_F(CudaTest, every_failure_of_every_function_is_a_typed_error_and_the_next_call_works) {
+// Whether the submission thread passes all that it can, or what it does by default.
+class CudaFailuresTest : public CudaTest, public testing::WithParamInterface<std::optional<bool>> {};
+INSTANTIATE_TEST_SUITE_P(SubmittedByCallers, CudaFailuresTest, testing::Values(std::nullopt));
+INSTANTIATE_TEST_SUITE_P(SubmittedBeside, CudaFailuresTest, testing::Values(true));
+
+TEST_P(CudaFailuresTest, every_failure_of_every_function_is_a_typed_error_and_the_next_call_works) {
   // These fail without a word: what they would free is the driver's, marks are recorded again by the next wait, and a name is told by its
   // number.
   const std::vector<std::string> silent = {
@@ -478,7 +500,7 @@ TEST_F(CudaTest, every_failure_of_every_function_is_a_typed_error_and_the_next_c
       for (int nth = 1; nth < 40; ++nth) {
         SCOPED_TRACE(testing::Message() << function << ", call " << nth << ", result " << result);
         const Directory cache;
-        CudaBackend cuda = backend({.cache_directory = cache.path});
+        CudaBackend cuda = backend({.submission_thread = GetParam(), .cache_directory = cache.path});
         driver_.fail(function, nth, result);
         bool right = false;
         std::string kind = "none";
@@ -555,6 +577,64 @@ TEST_F(CudaTest, nothing_is_left_when_a_backend_ends) {
   EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
 }
 
+// A sequence with a graph that owns memory of the device, for the counts of its grids.
+struct WithGraph {
+  std::vector<std::unique_ptr<run::Storage>> storages;
+  std::unique_ptr<run::Sequence> sequence;
+  WithGraph(CudaBackend& cuda, Executable& executable) {
+    std::vector<StorageView> views;
+    for (int k = 0; k < 3; ++k) {
+      storages.push_back(cuda.allocate(0, 4 * 640, true));
+      views.push_back({storages.back().get(), 0, 4 * 640, 640});
+    }
+    storages.push_back(cuda.allocate(0, 12, true));
+    views.push_back({storages.back().get(), 0, 12, 3, StorageView::Role::Invocations});
+    const std::shared_ptr<run::Plan> plan = executable.plan(views, {10, 1, 1});
+    sequence = cuda.sequence({{plan, views}, {plan, views}});
+  }
+};
+
+TEST_F(CudaTest, a_graph_that_is_destroyed_while_the_device_works_on_it_leaves_nothing_behind) {
+  {
+    CudaBackend cuda = backend();
+    WithGraph arrays(cuda, *cuda.prepare(xor_, 0));
+    driver_.hold();
+    arrays.sequence->submit(2, {});
+    arrays.sequence.reset();
+    driver_.release();
+  }
+  EXPECT_GT(driver_.calls("cuGraphExecDestroy"), 0);
+  EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
+}
+
+TEST_F(CudaTest, a_graph_of_a_lost_device_gives_its_memory_back_before_the_pool_goes) {
+  CudaBackend cuda = backend({.submission_thread = false});
+  const auto executable = cuda.prepare(xor_, 0);
+  {
+    WithGraph arrays(cuda, *executable);
+    driver_.hold();
+    arrays.sequence->submit(1, {});
+    driver_.fail("cuGraphLaunch", 1, run::cuda::CUDA_ERROR_ILLEGAL_ADDRESS);
+    EXPECT_THROW(arrays.sequence->submit(1, {}), DeviceLostError);
+  }
+  driver_.release();
+  // Opens the device anew, which ends the lost one.
+  Arrays host(100);
+  host.run(*executable);
+  EXPECT_TRUE(host.right());
+}
+
+TEST_F(CudaTest, a_device_that_still_works_when_its_last_owner_leaves_stays_open) {
+  {
+    CudaBackend cuda = backend();
+    WithGraph arrays(cuda, *cuda.prepare(xor_, 0));
+    driver_.hold();
+    arrays.sequence->submit(1, {});
+  }
+  EXPECT_EQ(driver_.calls("cuDevicePrimaryCtxRelease"), 0);
+  EXPECT_EQ(driver_.calls("cuStreamDestroy"), 1) << "that of the capture";
+}
+
 TEST_F(CudaTest, a_forked_child_is_refused) {
   CudaBackend cuda = backend();
   Resident arrays(cuda, 100);
@@ -573,25 +653,248 @@ TEST_F(CudaTest, a_forked_child_is_refused) {
   EXPECT_EQ(arrays.out(), Words(100, 0));
 }
 
-TEST_F(CudaTest, threads_may_call_at_once) {
-  CudaBackend cuda = backend();
-  const std::shared_ptr<Executable> executable = cuda.prepare(xor_, 0);
+void call_from_threads(const std::function<bool()>& call) {
   std::atomic<int> right = 0;
   {
     std::vector<std::jthread> threads;
     for (int k = 0; k < 8; ++k) {
       threads.emplace_back([&] {
-        for (int turn = 0; turn < 20; ++turn) {
-          Arrays host(100);
-          host.run(*executable);
-          Resident arrays(cuda, 300);
-          executable->plan(arrays.views, {5, 1, 1})->submit(arrays.views, {});
-          right += host.right() && arrays.right() ? 1 : 0;
-        }
+        for (int turn = 0; turn < 20; ++turn) right += call() ? 1 : 0;
       });
     }
   }
   EXPECT_EQ(right, 160);
+}
+
+TEST_F(CudaTest, threads_may_call_at_once) {
+  for (const std::optional<bool> thread : {std::optional<bool>(), std::optional(true), std::optional(false)}) {
+    CudaBackend cuda = backend({.submission_thread = thread});
+    const std::shared_ptr<Executable> executable = cuda.prepare(xor_, 0);
+    call_from_threads([&] {
+      Arrays host(100);
+      host.run(*executable);
+      Resident arrays(cuda, 300);
+      const auto plan = executable->plan(arrays.views, {5, 1, 1});
+      for (int turn = 0; turn < 9; ++turn) plan->submit(arrays.views, {});
+      return host.right() && arrays.right();
+    });
+  }
+}
+
+// The submission thread, which passes everything to the driver that it can.
+class CudaSubmissionTest : public CudaTest {
+ protected:
+  CudaSubmissionTest() { driver_.knows(mix_); }
+
+  // `state = 31 * state + a`, whose result depends on the order of the calls.
+  struct Mixed {
+    std::unique_ptr<run::Storage> a, state;
+    std::vector<StorageView> views;
+    std::unique_ptr<run::Plan> plan;
+    Mixed(CudaBackend& cuda, Executable& executable) : a(cuda.allocate(0, 4, true)), state(cuda.allocate(0, 4, true)) {
+      views = {{a.get(), 0, 4, 1}, {state.get(), 0, 4, 1}};
+      plan = executable.plan(views, {1, 1, 1});
+    }
+    void submit(std::uint32_t word, const RunOptions& options = {}) {
+      a->write(0, std::as_bytes(std::span(&word, 1)), options);
+      plan->submit(views, options);
+    }
+    std::uint32_t result() {
+      std::uint32_t word = 0;
+      state->read(0, std::as_writable_bytes(std::span(&word, 1)), {});
+      return word;
+    }
+  };
+  static std::uint32_t mixed(std::uint32_t turns) {
+    std::uint32_t state = 0;
+    for (std::uint32_t turn = 1; turn <= turns; ++turn) state = 31 * state + turn;
+    return state;
+  }
+
+  const validate::ValidProgram mix_ =
+      valid(Sample().in("a").out("state").size(1).add(store("state", u32(0), load("state", u32(0)) * u32(31) + load("a", u32(0)))).make());
+  CudaBackend cuda_ = backend({.submission_thread = true});
+  const std::shared_ptr<Executable> mix_code_ = cuda_.prepare(mix_, 0);
+};
+
+TEST_F(CudaSubmissionTest, passes_copies_launches_and_freed_memory_in_the_order_in_which_they_were_handed_in) {
+  const std::vector<std::string> functions = {"cuMemcpyHtoDAsync", "cuLaunchKernel", "cuMemFreeAsync"};
+  std::vector<std::string> expected;
+  {
+    Mixed arrays(cuda_, *mix_code_);
+    arrays.submit(1);
+    EXPECT_EQ(arrays.result(), mixed(1));
+    driver_.forget_calls();
+    for (std::uint32_t turn = 2; turn <= 300; ++turn) {
+      arrays.submit(turn);
+      if (turn % 100 == 0) cuda_.allocate(0, 64, true).reset();
+      expected.insert(expected.end(), {functions[0], functions[1]});
+      if (turn % 100 == 0) expected.push_back(functions[2]);
+    }
+    while (driver_.calls("cuLaunchKernel") < 299) std::this_thread::yield();
+    EXPECT_EQ(arrays.result(), mixed(300));
+  }
+  EXPECT_GT(driver_.calls_elsewhere("cuLaunchKernel"), 0);
+  const std::vector<std::string> order = driver_.order(functions);
+  EXPECT_EQ(std::vector<std::string>(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(expected.size())), expected);
+}
+
+TEST_F(CudaSubmissionTest, a_call_returns_while_the_driver_is_held_up_and_a_wait_for_it_can_time_out) {
+  Mixed arrays(cuda_, *mix_code_);
+  arrays.submit(1);
+  EXPECT_EQ(arrays.result(), mixed(1));
+  driver_.stall("cuLaunchKernel");
+  for (std::uint32_t turn = 2; turn <= 40; ++turn) arrays.submit(turn);
+  driver_.wait_until_stalled();
+  RunOptions options;
+  options.timeout = std::chrono::milliseconds(20);
+  EXPECT_THROW(arrays.state->wait(options), DispatchTimeoutError);
+  options.timeout.reset();
+  options.interrupted = [] { return true; };
+  EXPECT_THROW(arrays.state->wait(options), Interrupted);
+  driver_.resume();
+  EXPECT_EQ(arrays.result(), mixed(40));
+}
+
+TEST_F(CudaSubmissionTest, reports_a_failure_typed_at_the_next_wait_and_call_and_opens_the_device_anew) {
+  const auto type_of = [](const std::function<void()>& call) -> std::string {
+    try {
+      call();
+    } catch (const DeviceLostError&) {
+      return "lost";
+    } catch (const DeviceMemoryError&) {
+      return "memory";
+    } catch (const DeviceError&) {
+      return "device";
+    }
+    return "none";
+  };
+  for (const CUresult result :
+       {run::cuda::CUDA_ERROR_UNKNOWN, run::cuda::CUDA_ERROR_OUT_OF_MEMORY, run::cuda::CUDA_ERROR_ILLEGAL_ADDRESS}) {
+    SCOPED_TRACE(result);
+    const std::string kind = kind_of(result);
+    Mixed arrays(cuda_, *mix_code_);
+    arrays.submit(1);
+    EXPECT_EQ(arrays.result(), mixed(1));
+    driver_.stall("cuLaunchKernel");
+    driver_.fail("cuLaunchKernel", 1, result);
+    for (std::uint32_t turn = 2; turn <= 10; ++turn) arrays.submit(turn);
+    driver_.wait_until_stalled();
+    driver_.forget_calls();
+    driver_.resume();
+    EXPECT_EQ(type_of([&] { arrays.state->wait({}); }), kind);
+    EXPECT_TRUE(driver_.failed());
+    EXPECT_EQ(driver_.calls("cuLaunchKernel"), 1) << "what followed is dropped";
+    EXPECT_EQ(type_of([&] { arrays.plan->submit(arrays.views, {}); }), kind);
+    EXPECT_EQ(type_of([&] { arrays.result(); }), kind);
+    if (kind == "device") {
+      EXPECT_EQ(
+          message_of([&] { arrays.result(); }),
+          "cuLaunchKernel failed on device `Fake 0` (CUDA_ERROR_OF_THE_TEST). Fix: check the CUDA driver's installation, or use another "
+          "device.");
+    }
+    Arrays host(100);
+    host.run(*cuda_.prepare(xor_, 0));
+    EXPECT_TRUE(host.right());
+  }
+}
+
+TEST_F(CudaSubmissionTest, gives_everything_back_after_a_failure_that_did_not_lose_the_device) {
+  {
+    Mixed arrays(cuda_, *mix_code_);
+    arrays.submit(1);
+    EXPECT_EQ(arrays.result(), mixed(1));
+    Words theirs(1);
+    const auto adopted = cuda_.adopt(0, {reinterpret_cast<CUdeviceptr>(theirs.data()), 4, nullptr});
+    driver_.stall("cuLaunchKernel");
+    driver_.fail("cuLaunchKernel", 1, run::cuda::CUDA_ERROR_UNKNOWN);
+    for (std::uint32_t turn = 2; turn <= 10; ++turn) {
+      arrays.submit(turn);
+      adopted->wait_for(nullptr);
+      cuda_.allocate(0, 64, true).reset();
+    }
+    driver_.wait_until_stalled();
+    driver_.resume();
+    EXPECT_THROW(arrays.state->wait({}), DeviceError);
+  }
+  const_cast<std::shared_ptr<Executable>&>(mix_code_).reset();
+  cuda_ = backend();
+  EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
+}
+
+TEST_F(CudaSubmissionTest, work_that_is_handed_in_is_done_when_its_arrays_and_the_device_go) {
+  {
+    Mixed arrays(cuda_, *mix_code_);
+    arrays.submit(1);
+    EXPECT_EQ(arrays.result(), mixed(1));
+    driver_.forget_calls();
+    driver_.hold();
+    for (std::uint32_t turn = 2; turn <= 30; ++turn) arrays.submit(turn);
+  }
+  driver_.release();
+  const_cast<std::shared_ptr<Executable>&>(mix_code_).reset();
+  cuda_ = backend();
+  EXPECT_EQ(driver_.calls("cuLaunchKernel"), 29);
+  EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
+}
+
+TEST_F(CudaSubmissionTest, orders_streams_of_other_libraries_by_what_was_handed_in_until_then) {
+  Mixed arrays(cuda_, *mix_code_);
+  arrays.submit(1);
+  EXPECT_EQ(arrays.result(), mixed(1));
+  Words theirs(1);
+  const auto adopted = cuda_.adopt(0, {reinterpret_cast<CUdeviceptr>(theirs.data()), 4, nullptr});
+  driver_.forget_calls();
+  driver_.stall("cuLaunchKernel");
+  arrays.submit(2);
+  adopted->wait_for(nullptr);
+  EXPECT_EQ(driver_.calls("cuEventRecord"), 1) << "on the other library's stream, at once";
+  arrays.submit(3);
+  driver_.wait_until_stalled();
+  driver_.resume();
+  adopted->let_wait(nullptr);
+  const std::string launch = "cuLaunchKernel", record = "cuEventRecord", wait = "cuStreamWaitEvent";
+  EXPECT_EQ(driver_.order({launch, record, wait}), (std::vector<std::string>{record, launch, wait, launch, record, wait}));
+  EXPECT_EQ(arrays.result(), mixed(3));
+}
+
+TEST_F(CudaSubmissionTest, a_forked_child_is_refused_while_work_waits) {
+  Mixed arrays(cuda_, *mix_code_);
+  arrays.submit(1);
+  EXPECT_EQ(arrays.result(), mixed(1));
+  driver_.stall("cuLaunchKernel");
+  for (std::uint32_t turn = 2; turn <= 10; ++turn) arrays.submit(turn);
+  driver_.wait_until_stalled();
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string wanted = "CUDA was opened before this process was forked, and its driver does not survive that.";
+    const bool read = message_of([&] { arrays.result(); }).starts_with(wanted);
+    const bool call = message_of([&] { arrays.submit(11); }).starts_with(wanted);
+    arrays.a.reset();
+    arrays.plan.reset();
+    _exit(read && call ? 0 : 1);
+  }
+  int status = 1;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(status, 0);
+  driver_.resume();
+  EXPECT_EQ(arrays.result(), mixed(10));
+}
+
+TEST_F(CudaTest, callers_submit_themselves_after_a_wait_and_leave_longer_bursts_to_the_thread) {
+  CudaBackend cuda = backend();
+  Resident arrays(cuda, 100);
+  const auto plan = cuda.prepare(xor_, 0)->plan(arrays.views, {2, 1, 1});
+  driver_.forget_calls();
+  for (int turn = 0; turn < 50; ++turn) {
+    for (int call = 0; call < 4; ++call) plan->submit(arrays.views, {});
+    EXPECT_TRUE(arrays.right());
+  }
+  EXPECT_EQ(driver_.calls_elsewhere("cuLaunchKernel"), 0);
+  for (int call = 0; call < 5; ++call) plan->submit(arrays.views, {});
+  while (driver_.calls("cuLaunchKernel") < 205) std::this_thread::yield();
+  EXPECT_EQ(driver_.calls_elsewhere("cuLaunchKernel"), 1);
+  EXPECT_TRUE(arrays.right());
 }
 
 TEST_F(CudaTest, memory_of_another_library_is_worked_with_where_it_lies_and_given_back_when_nothing_uses_it) {
@@ -619,6 +922,71 @@ TEST_F(CudaTest, memory_of_another_library_is_worked_with_where_it_lies_and_give
   EXPECT_TRUE(given_back);
   EXPECT_EQ(message_of([&] { cuda.device_of(0); }),
             "address 0x0 lies on no CUDA device of this process. Fix: pass an array that its library still keeps.");
+}
+
+// An array of another library, and whether it has its memory back.
+struct Foreign {
+  Words words = Words(100, 7);
+  std::atomic<bool> given_back = false;
+  std::unique_ptr<run::cuda::CudaStorage> adopted(CudaBackend& cuda, std::uint64_t bytes = 400) {
+    const std::shared_ptr<void> owner(&given_back, [](void* flag) { *static_cast<std::atomic<bool>*>(flag) = true; });
+    return cuda.adopt(0, {reinterpret_cast<CUdeviceptr>(words.data()), bytes, owner});
+  }
+};
+
+TEST_F(CudaTest, memory_of_another_library_goes_back_once_the_device_is_done_with_it_and_its_destruction_does_not_wait) {
+  CudaBackend cuda = backend();
+  Foreign first, second, third;
+  auto storage = first.adopted(cuda);
+  driver_.hold();
+  storage->write(0, bytes_of(Words(100, 8)), {});
+  storage.reset();
+  EXPECT_FALSE(first.given_back);
+  // The next array finds that the device is still at work.
+  auto next = second.adopted(cuda);
+  EXPECT_FALSE(first.given_back);
+  driver_.release();
+  EXPECT_EQ(first.words, Words(100, 8));
+  EXPECT_FALSE(first.given_back);
+  const auto last = third.adopted(cuda);
+  EXPECT_TRUE(first.given_back) << "without a wait";
+  next.reset();
+  EXPECT_TRUE(second.given_back) << "the device does not use it";
+}
+
+TEST_F(CudaTest, memory_of_another_library_goes_back_when_the_device_is_closed) {
+  Foreign foreign;
+  {
+    CudaBackend cuda = backend();
+    auto storage = foreign.adopted(cuda);
+    driver_.hold();
+    storage->write(0, bytes_of(Words(100, 8)), {});
+    storage.reset();
+    EXPECT_FALSE(foreign.given_back);
+    driver_.release();
+  }
+  EXPECT_TRUE(foreign.given_back);
+  EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
+}
+
+TEST_F(CudaTest, so_much_memory_of_another_library_is_waited_for) {
+  CudaBackend cuda = backend();
+  Foreign foreign;
+  // A sixteenth of the device's memory, and more.
+  auto storage = foreign.adopted(cuda, (std::uint64_t{1} << 28) + 4);
+  driver_.hold();
+  storage->write(0, bytes_of(Words(100, 8)), {});
+  std::atomic<bool> destroyed = false;
+  std::jthread destroying([&] {
+    storage.reset();
+    destroyed = true;
+  });
+  // The wait asks the driver again and again.
+  while (driver_.calls("cuEventQuery") < 100) std::this_thread::yield();
+  EXPECT_FALSE(destroyed);
+  driver_.release();
+  destroying.join();
+  EXPECT_TRUE(foreign.given_back);
 }
 
 TEST_F(CudaTest, memory_that_another_library_may_use_goes_back_when_the_device_is_idle) {

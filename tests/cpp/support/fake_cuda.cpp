@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <stdexcept>
+#include <thread>
 
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cuda/kernel.hpp"
@@ -72,7 +74,13 @@ struct Books {
   int devices = 1;
   int version = 13000;
   std::map<int, int> attributes;
-  std::array<int, kFunctionCount> calls{};
+  struct Call {
+    int function;
+    std::thread::id thread;
+  };
+  std::vector<Call> calls;
+  std::atomic<int> stalled = -1;
+  std::atomic<bool> is_stalled = false;
   int failing = -1, calls_until_failure = 0;
   CUresult failure = CUDA_SUCCESS;
   bool failed = false;
@@ -304,8 +312,12 @@ struct Faked;
 template <int kFunction, class... Parameters, CUresult (*kDo)(Parameters...)>
 struct Faked<kFunction, kDo> {
   static CUresult call(Parameters... parameters) {
+    while (books.stalled == kFunction) {
+      books.is_stalled = true;
+      std::this_thread::yield();
+    }
     const std::lock_guard lock(books.mutex);
-    ++books.calls[kFunction];
+    books.calls.push_back({kFunction, std::this_thread::get_id()});
     if (books.failing == kFunction && --books.calls_until_failure == 0) {
       books.failing = -1;
       books.failed = true;
@@ -352,10 +364,13 @@ FakeCuda::~FakeCuda() {
   const std::lock_guard lock(books.mutex);
   books.in_use = false;
   books.version = 13000;
-  books.calls.fill(0);
+  books.calls.clear();
   books.failing = -1;
   books.failed = books.holding = false;
   books.alive.clear();
+  // A device that is kept until the process ends has work that refers to what is known now.
+  for (CUstream_st* stream : books.streams) stream->work.clear();
+  books.streams.clear();
   books.known.clear();
 }
 
@@ -414,12 +429,39 @@ void FakeCuda::set_version(int version) { books.version = version; }
 
 int FakeCuda::calls(std::string_view function) const {
   const std::lock_guard lock(books.mutex);
-  return books.calls[static_cast<std::size_t>(index_of(function))];
+  return static_cast<int>(std::ranges::count(books.calls, index_of(function), &Books::Call::function));
 }
+
+int FakeCuda::calls_elsewhere(std::string_view function) const {
+  const std::lock_guard lock(books.mutex);
+  return static_cast<int>(std::ranges::count_if(books.calls, [wanted = index_of(function)](const Books::Call& call) {
+    return call.function == wanted && call.thread != std::this_thread::get_id();
+  }));
+}
+
+std::vector<std::string> FakeCuda::order(const std::vector<std::string>& functions) const {
+  const std::lock_guard lock(books.mutex);
+  std::vector<std::string> names;
+  for (const Books::Call& call : books.calls) {
+    if (std::ranges::find(functions, kNames[call.function]) != functions.end()) names.emplace_back(kNames[call.function]);
+  }
+  return names;
+}
+
+void FakeCuda::stall(std::string_view function) {
+  books.is_stalled = false;
+  books.stalled = index_of(function);
+}
+
+void FakeCuda::wait_until_stalled() const {
+  while (!books.is_stalled) std::this_thread::yield();
+}
+
+void FakeCuda::resume() { books.stalled = -1; }
 
 void FakeCuda::forget_calls() {
   const std::lock_guard lock(books.mutex);
-  books.calls.fill(0);
+  books.calls.clear();
 }
 
 std::vector<std::string> FakeCuda::leaks() const {

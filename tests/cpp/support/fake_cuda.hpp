@@ -45,7 +45,16 @@ class FakeCuda {
   void set_version(int version);
 
   int calls(std::string_view function) const;
+  // The calls that came from other threads than the one that asks.
+  int calls_elsewhere(std::string_view function) const;
+  // The calls of these functions, in their order.
+  std::vector<std::string> order(const std::vector<std::string>& functions) const;
   void forget_calls();
+  // Calls of the function do not return until resume(); those of other functions do.
+  void stall(std::string_view function);
+  // Waits until a call is stalled.
+  void wait_until_stalled() const;
+  void resume();
   // One line for each kind of object that is not destroyed.
   std::vector<std::string> leaks() const;
 };

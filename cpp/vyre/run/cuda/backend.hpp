@@ -10,6 +10,9 @@
 // the stream's value, and copies the results out. Arrays that stay are CudaStorages (storage), and their calls are planned once (plan) and
 // submitted as often as wanted: a plan takes any arrays of the right sizes, because a launch only copies addresses.
 //
+// Calls that follow each other without a wait leave their submission to a thread of the stream, because the driver takes longer for a
+// launch than everything else of a call (commands, stream).
+//
 // Memory comes from a pool of the driver's in the order of the stream (memory): what a call gives back serves the next one at once.
 //
 // When something fails. Every failed call of the driver becomes a typed error (api/result). Errors that lose the context make the device

@@ -12,9 +12,9 @@
 namespace vyre::run::cuda {
 namespace {
 
-// The launches of one submission: with each there may be a copy of its parameters, and events of a profile.
+// One submission has at most so many launches: with each there may be a copy of its parameters, and events of a profile.
 constexpr std::uint64_t kLaunchesAtOnce = 28;
-static_assert(2 * kLaunchesAtOnce + 4 <= Stream::kAtOnce);
+static_assert(2 * kLaunchesAtOnce + 1 + 2 <= Stream::kAtOnce);
 
 bool is_aligned(const Source& source, const Arrays& arrays, std::size_t slot) {
   return arrays.sizes[slot] == 0 || arrays.addresses[slot] % source.element_bytes[slot] == 0;
@@ -24,15 +24,16 @@ bool is_aligned(const Source& source, const Arrays& arrays, std::size_t slot) {
 class Aligned {
  public:
   Aligned(Device& device, const Launch& launch, const Arrays& arrays, const Transfers::Used& used)
-      : device_(device), source_(launch.kernels().plain->source()), arrays_(arrays), used_(used), addresses_(arrays.addresses) {
-    for (std::size_t slot = 0; slot < addresses_.size(); ++slot) {
+      : device_(device), source_(launch.kernels().plain->source()), arrays_(arrays), used_(used) {
+    for (std::size_t slot = 0; slot < arrays.addresses.size(); ++slot) {
       if (is_aligned(source_, arrays, slot)) continue;
+      if (moved_.empty()) addresses_ = arrays.addresses;
       Moved& moved = moved_.emplace_back(Moved{slot, device.pool().allocate(arrays.sizes[slot])});
       addresses_[slot] = moved.block.address();
       copy(addresses_[slot], arrays.addresses[slot], arrays.sizes[slot]);
     }
   }
-  std::span<const CUdeviceptr> addresses() const { return addresses_; }
+  std::span<const CUdeviceptr> addresses() const { return moved_.empty() ? arrays_.addresses : addresses_; }
   void write_back() const {
     for (const Moved& moved : moved_) {
       if (source_.writable[moved.slot]) copy(arrays_.addresses[moved.slot], moved.block.address(), arrays_.sizes[moved.slot]);
@@ -45,16 +46,15 @@ class Aligned {
     Block block;
   };
   void copy(CUdeviceptr to, CUdeviceptr from, std::uint64_t bytes) const {
-    Context& context = device_.context();
     device_.stream().submit(
-        1, [&](CUstream stream) { context.check(context.api().cuMemcpyDtoDAsync(to, from, bytes, stream), "cuMemcpyDtoDAsync"); }, used_);
+        1, [&](Commands& commands) { commands.copy(to, from, bytes); }, used_);
   }
 
   Device& device_;
   const Source& source_;
   const Arrays& arrays_;
   const Transfers::Used& used_;
-  std::vector<CUdeviceptr> addresses_;
+  std::vector<CUdeviceptr> addresses_;  // empty while no array is moved
   std::vector<Moved> moved_;
 };
 
@@ -94,12 +94,19 @@ void submit_call(Device& device, const Launch& launch, const Arrays& arrays, con
   for (std::uint64_t first = 0; first < launch.launches();) {
     device.stream().make_room(waiting);
     const std::uint64_t at = first;
-    const std::uint64_t operations = 2 + 2 * std::min(launch.launches() - at, kLaunchesAtOnce);
-    device.timing().submit(
-        {"dispatch", kernels.program, launch.grid(), bytes}, operations, options,
-        [&](CUstream stream) { first = launch.enqueue(stream, aligned.addresses(), arrays.counts, extra.address(), at, kLaunchesAtOnce); },
-        on_submit);
+    const std::uint64_t operations = launch.operations(at, kLaunchesAtOnce);
+    const auto enqueue = [&](Commands& commands) {
+      first = launch.enqueue(commands, aligned.addresses(), arrays.counts, extra.address(), at, kLaunchesAtOnce);
+    };
+    const Work work{"dispatch", kernels.program, launch.grid(), bytes};
+    if (kernels.were_launched()) {
+      device.timing().submit(work, operations, options, enqueue, on_submit);
+    } else {
+      device.timing().submit_now(
+          work, operations, options, [&](Commands& commands, CUstream) { enqueue(commands); }, on_submit);
+    }
   }
+  kernels.launched();
   aligned.write_back();
 }
 

@@ -22,7 +22,7 @@ class CudaBackend final : public Backend {
   std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {}) override;
   // The device on which memory of this process lies. Throws ArgumentError for an address of no device.
   std::size_t device_of(CUdeviceptr address) { return devices_->device_of(address); }
-  // An array in memory of another library on a device.
+  // Makes an array of memory of another library on a device.
   std::unique_ptr<CudaStorage> adopt(std::size_t device, ForeignMemory memory);
   // Waits until the device has done the calls that timed out on it; false if that takes longer than `seconds`.
   bool wait_until_idle(std::size_t device, double seconds);

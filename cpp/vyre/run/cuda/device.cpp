@@ -1,22 +1,11 @@
 #include "vyre/run/cuda/device.hpp"
 
-#include <chrono>
-#include <exception>
 #include <utility>
 
 namespace vyre::run::cuda {
-namespace {
-
-// How long the last owner of a device waits for work that was submitted and never waited for.
-constexpr auto kPatience = std::chrono::seconds(1);
-
-}  // namespace
 
 std::shared_ptr<Device> Device::open(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options) {
-  std::shared_ptr<Device> device(new Device(std::move(instance), physical, options), [](Device* last) {
-    // A device that cannot be closed is kept: the end of the process frees it.
-    if (!last->context_.forked() && last->can_be_closed()) delete last;
-  });
+  std::shared_ptr<Device> device = owned(new Device(std::move(instance), physical, options));
   device->timing_.belongs_to(device);
   return device;
 }
@@ -28,15 +17,8 @@ Device::Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physica
       timing_(context_, stream_),
       transfers_(context_, stream_, timing_) {}
 
-bool Device::can_be_closed() noexcept {
-  if (context_.unusable()) return true;
-  try {
-    if (stream_.has_abandoned_work()) return false;
-  } catch (const std::exception&) {
-    return context_.unusable();
-  }
-  return stream_.idle_within(kPatience) || context_.unusable();
-}
+// Retired objects give their memory back to the pool, so they are destroyed before it.
+Device::~Device() { stream_.finish(); }
 
 std::shared_ptr<Kernel> Device::kernel(const Source& source, const RunOptions& waiting) {
   return kernels_.made(

@@ -1,6 +1,8 @@
 // An open device: the owner of everything that is made from its context. Each part knows only the parts declared before it.
 #pragma once
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 
 #include "vyre/run/cuda/api/context.hpp"
@@ -10,16 +12,15 @@
 #include "vyre/run/cuda/timing.hpp"
 #include "vyre/run/cuda/transfer.hpp"
 #include "vyre/run/gpu/compile_jobs.hpp"
+#include "vyre/run/gpu/kept_device.hpp"
 
 namespace vyre::run::cuda {
 
-class Device : public std::enable_shared_from_this<Device> {
+class Device : public KeptDevice, public std::enable_shared_from_this<Device> {
  public:
-  // The backend, executables and storages share an open device. When the last owner leaves while the device still works on a call that
-  // timed out, the device stays open until the process ends: closing it would wait for that call.
+  // The backend, executables and storages share an open device.
   static std::shared_ptr<Device> open(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options);
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
+  ~Device();
 
   Context& context() { return context_; }
   const std::string& name() const { return context_.name(); }
@@ -27,15 +28,16 @@ class Device : public std::enable_shared_from_this<Device> {
   Pool& pool() { return pool_; }
   Timing& timing() { return timing_; }
   Transfers& transfers() { return transfers_; }
+  // The memory of other libraries that nothing but the device's work uses any more, in bytes.
+  std::atomic<std::uint64_t>& foreign_bytes() { return foreign_bytes_; }
 
   std::shared_ptr<Kernel> kernel(const Source& source, const RunOptions& waiting);
 
  private:
   Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options);
-  // Whether closing the device would not wait: it has ended its work, or is unusable.
-  bool can_be_closed() noexcept;
 
   Context context_;
+  std::atomic<std::uint64_t> foreign_bytes_ = 0;
   Stream stream_;
   Pool pool_;
   Timing timing_;

@@ -9,16 +9,6 @@
 #include "vyre/run/profile.hpp"
 
 namespace vyre::run::cuda {
-namespace {
-
-std::string joined(const std::vector<std::string>& sentences) {
-  std::string text;
-  for (const std::string& sentence : sentences) text += (text.empty() ? "" : " ") + sentence;
-  return text;
-}
-
-}  // namespace
-
 void Devices::check_process() const {
   opened_.check_process([](pid_t process) { cuda::check_process(process); });
 }
@@ -52,7 +42,7 @@ std::size_t Devices::choose() {
     reasons.insert(reasons.end(), devices[index].info.reasons.begin(), devices[index].info.reasons.end());
   }
   if (reasons.empty()) throw NoCudaError("the CUDA driver finds no GPU. Fix: give the process one, or use backend `cpu`.");
-  throw DeviceError(joined(reasons));
+  throw DeviceError(fmt::to_string(fmt::join(reasons, " ")));
 }
 
 std::size_t Devices::device_of(CUdeviceptr address) {
@@ -76,12 +66,12 @@ std::shared_ptr<Device> Devices::open(std::size_t index) {
         fmt::format("device {} does not exist, there are {}. Fix: pass the index of an entry of devices().", index, all.slots.size()));
   }
   const PhysicalDevice& physical = all.instance->devices()[index];
-  if (!physical.info.usable) throw DeviceError(joined(physical.info.reasons));
+  if (!physical.info.usable) throw DeviceError(fmt::to_string(fmt::join(physical.info.reasons, " ")));
   Slot& slot = *all.slots[index];
   const std::lock_guard lock(slot.mutex);
   if (slot.device && slot.device->context().unusable()) {
-    // The driver makes the context anew only once nobody holds it, and arrays may keep the lost device.
-    slot.device->context().release();
+    // The driver makes the context anew only once no library holds it, and arrays may keep the lost device.
+    if (slot.device->context().lost()) slot.device->context().release();
     slot.device.reset();
   }
   if (!slot.device) {

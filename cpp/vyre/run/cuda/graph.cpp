@@ -10,10 +10,10 @@ namespace {
 
 // With fewer launches, submitting them one by one takes no longer. With more, the driver takes long to make the graph.
 constexpr std::uint64_t kFewest = 2, kMost = std::uint64_t{1} << 16;
-// What submitting a graph counts among the operations that the driver has room for.
+// Submitting a graph counts as so many of the operations that the driver has room for.
 constexpr std::uint64_t kOperations = 8;
 
-// A stream on which operations are recorded and not run.
+// Owns a stream on which operations are recorded and not run.
 class Capture {
  public:
   explicit Capture(Context& context) : context_(context) {
@@ -73,7 +73,8 @@ Graph::Graph(Device& device, std::span<const Bound> calls) : device_(device) {
   for (std::size_t index = 0; index < calls.size(); ++index) {
     const Bound& call = calls[index];
     if (call.launch->launches() == 0) continue;
-    call.launch->enqueue(capture.stream(), call.arrays.addresses, call.arrays.counts, extra_[index].address(), 0,
+    Commands commands(context, capture.stream());
+    call.launch->enqueue(commands, call.arrays.addresses, call.arrays.counts, extra_[index].address(), 0,
                          std::numeric_limits<std::uint64_t>::max());
     kernels_.push_back(&call.launch->kernels());
   }
@@ -99,14 +100,20 @@ Graph::~Graph() {
 
 TimelineValue Graph::submit(const Transfers::Used& used, const RunOptions& options) {
   device_.stream().make_room(Waiting(options));
-  Context& context = device_.context();
-  return device_.stream().submit(
-      kOperations, [&](CUstream stream) { context.check(context.api().cuGraphLaunch(exec_, stream), "cuGraphLaunch"); },
-      [&](TimelineValue value) {
-        raise(last_use_, value);
-        for (const Kernels* kernels : kernels_) kernels->used_until(value);
-        used(value);
-      });
+  const auto on_submit = [&](TimelineValue value) {
+    raise(last_use_, value);
+    for (const Kernels* kernels : kernels_) kernels->used_until(value);
+    used(value);
+  };
+  if (was_launched_) {
+    return device_.stream().submit(
+        kOperations, [&](Commands& commands) { commands.launch(exec_); }, on_submit);
+  }
+  // The driver may take memory for the first launch, and refuse it.
+  const TimelineValue value = device_.stream().submit_now(
+      kOperations, [&](Commands& commands, CUstream) { commands.launch(exec_); }, on_submit);
+  was_launched_ = true;
+  return value;
 }
 
 }  // namespace vyre::run::cuda

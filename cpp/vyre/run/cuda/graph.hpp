@@ -13,7 +13,7 @@
 
 namespace vyre::run::cuda {
 
-// A call, and the arrays that it works with.
+// Joins a call to the arrays that it works with.
 struct Bound {
   const Launch* launch = nullptr;
   Arrays arrays;
@@ -38,6 +38,7 @@ class Graph final : public Retired {
   std::vector<Block> extra_;
   CUgraphExec exec_ = nullptr;
   std::atomic<TimelineValue> last_use_ = 0;
+  std::atomic<bool> was_launched_ = false;
 };
 
 }  // namespace vyre::run::cuda

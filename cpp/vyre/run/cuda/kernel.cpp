@@ -15,6 +15,7 @@
 #include "vyre/emit/ptx/emit.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/gpu/kept_file.hpp"
+#include "vyre/run/gpu/limits.hpp"
 #include "vyre/run/profile.hpp"
 
 namespace vyre::run::cuda {
@@ -41,25 +42,9 @@ Source source_of(const lower::Kernel& kernel, bool counted_grid) {
 
 void check_limits(const Context& context, const Source& source) {
   const PhysicalDevice& device = context.physical();
-  const auto at_most = [&](std::uint64_t wanted, std::uint64_t allowed, const std::string& limit, const char* what, const char* advice) {
-    if (wanted <= allowed) return;
-    throw CapabilityError(fmt::format("{} {} exceeds {} of device `{}`, which allows {}. Fix: {}, or use another device.", wanted, what,
-                                      limit, context.name(), allowed, advice));
-  };
-  const ir::WorkgroupSize& size = source.code.bindings.workgroup_size;
-  std::uint64_t invocations = 1;
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    at_most(size[axis], device.max_group_size[axis], fmt::format("maxComputeWorkGroupSize[{}]", axis),
-            "invocations along an axis of the workgroup", "use a smaller workgroup_size");
-  }
-  for (const std::uint32_t along : size) {
-    // Each factor is below 2^32 and so is each partial product that passes, so this cannot wrap.
-    invocations *= along;
-    at_most(invocations, device.max_invocations, "maxComputeWorkGroupInvocations", "invocations a workgroup",
-            "use a smaller workgroup_size");
-  }
-  at_most(source.code.bindings.shared_bytes, device.shared_bytes, "maxComputeSharedMemorySize", "bytes of workgroup memory",
-          "declare smaller workgroup buffers");
+  const Limits limits(context.name());
+  limits.workgroup_size(source.code.bindings.workgroup_size, device.max_group_size, device.max_invocations);
+  limits.workgroup_memory(source.code.bindings.shared_bytes, device.shared_bytes);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// A program as code for CUDA devices, and that code loaded on one.
+// Translates a program to code for CUDA devices, and loads that code on one.
 #pragma once
 
 #include <cstddef>
@@ -41,9 +41,12 @@ class Kernel {
 
   const Source& source() const { return source_; }
   CUfunction function() const { return function_; }
-  // The last submission that uses the kernel.
+  // Reports that a submission uses the kernel.
   void used_until(TimelineValue value) const { raise(last_use_, value); }
-  // What the driver tells of the compiled code.
+  // Whether the driver has taken a launch of it. It may load code, and take memory for it, at the first one only.
+  bool was_launched() const { return was_launched_; }
+  void launched() const { was_launched_ = true; }
+  // Asks the driver what it tells of the compiled code.
   std::vector<DriverFact> facts() const;
 
  private:
@@ -57,6 +60,7 @@ class Kernel {
   std::unique_ptr<Module> module_;
   CUfunction function_ = nullptr;
   mutable std::atomic<TimelineValue> last_use_ = 0;
+  mutable std::atomic<bool> was_launched_ = false;
 };
 
 }  // namespace vyre::run::cuda

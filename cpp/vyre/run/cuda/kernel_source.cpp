@@ -5,6 +5,7 @@
 
 #include "vyre/base/error.hpp"
 #include "vyre/run/gpu/coarse_grid.hpp"
+#include "vyre/run/gpu/special_kernels.hpp"
 #include "vyre/run/gpu/waiting.hpp"
 
 namespace vyre::run::cuda {
@@ -40,21 +41,10 @@ void KernelSource::open() {
 
 KernelSource::Ready KernelSource::ready(Grid grid, std::optional<std::size_t> special, const RunOptions& waiting) {
   const auto lock = locked(waiting);
-  if (special && !families_[1 + *special].given_up) {
-    try {
-      return made(grid, special, waiting);
-    } catch (const DeviceLostError&) {
-      throw;
-    } catch (const Interrupted&) {
-      throw;
-    } catch (const DispatchTimeoutError&) {
-      // The driver goes on compiling; a later call uses the result.
-    } catch (const std::exception&) {
-      // The kernels for any words give the same result, so a failure to specialise is not reported.
-      families_[1 + *special].given_up = true;
-    }
-  }
-  return made(grid, std::nullopt, waiting);
+  const auto usual = [&] { return made(grid, std::nullopt, waiting); };
+  if (!special) return usual();
+  return special_or_usual(
+      families_[1 + *special].given_up, [&] { return made(grid, special, waiting); }, usual);
 }
 
 KernelSource::Ready KernelSource::made(Grid grid, std::optional<std::size_t> special, const RunOptions& waiting) {

@@ -36,17 +36,17 @@ class KernelSource {
   // The kernels for a grid by value. `special` is the result of choose(): the kernels for these words are used if they can be compiled
   // within `waiting`, otherwise the kernels for any words.
   Ready ready(Grid grid, std::optional<std::size_t> special, const RunOptions& waiting);
-  // The kernels for a grid from data.
+  // Gives the kernels for a grid from data.
   Ready ready_counted(StorageView::Role role, const RunOptions& waiting);
 
-  // The parts of Uniform buffers whose words can select kernels.
+  // Names the parts of Uniform buffers whose words can select kernels.
   std::span<const Specialization::Part> parts() const { return specialization_->parts(); }
   // Counts a call with the words in these buffers, and returns the number of the kernels for them once compiling those pays off.
   std::optional<std::size_t> choose(std::span<const BufferView> buffers, Grid grid);
   const ProfiledProgram& program() const { return program_; }
 
  private:
-  // The kernels for any words, or those specialised for one set of words.
+  // Has the kernels for any words, or those that are specialised for one set of words.
   struct Family {
     ProfiledProgram program;
     std::optional<Source> plain, coarse, counted;

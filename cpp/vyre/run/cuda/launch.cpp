@@ -12,7 +12,7 @@
 namespace vyre::run::cuda {
 namespace {
 
-// Parameters that lie in memory: those of so many launches at once, each at a multiple of so many bytes.
+// Memory for parameters has room for those of so many launches at once, each at a multiple of so many bytes.
 constexpr std::uint64_t kBlocksInMemory = 16, kBlockAlignment = 16;
 // Where the counts of workgroups lie in the extra memory, and what they take.
 constexpr std::uint64_t kCountsSpace = 16;
@@ -25,8 +25,8 @@ void set(std::span<std::byte> block, std::uint64_t offset, const void* from, std
 
 }  // namespace
 
-Launch::Launch(Context& context, Kernels kernels, Grid grid, std::span<const std::uint32_t> lengths)
-    : context_(context), kernels_(std::move(kernels)), grid_(grid), parts_(grid, context.max_group_count(), kernels_.coarse != nullptr) {
+Launch::Launch(const Context& context, Kernels kernels, Grid grid, std::span<const std::uint32_t> lengths)
+    : kernels_(std::move(kernels)), grid_(grid), parts_(grid, context.max_group_count(), kernels_.coarse != nullptr) {
   const ptx::Bindings& bindings = kernels_.plain->source().code.bindings;
   block_.resize(bindings.parameter_bytes);
   set(block_, bindings.first_length, lengths.data(), lengths.size_bytes());
@@ -37,16 +37,11 @@ std::uint64_t Launch::extra_bytes() const {
   return blocks + (kernels_.counts ? kCountsSpace : 0);
 }
 
-std::uint64_t Launch::enqueue(CUstream stream, std::span<const CUdeviceptr> addresses, CUdeviceptr counts, CUdeviceptr extra,
+std::uint64_t Launch::enqueue(Commands& commands, std::span<const CUdeviceptr> addresses, CUdeviceptr counts, CUdeviceptr extra,
                               std::uint64_t first, std::uint64_t most) const {
-  const Api& api = context_.api();
-  const auto launch = [&](const Kernel& kernel, const std::array<std::uint32_t, 3>& groups, void* parameters) {
+  const auto launch = [&](const Kernel& kernel, const std::array<std::uint32_t, 3>& groups, std::span<const std::byte> parameters) {
     const ptx::Bindings& bindings = kernel.source().code.bindings;
-    const ir::WorkgroupSize& size = bindings.workgroup_size;
-    void* given[] = {parameters};
-    context_.check(api.cuLaunchKernel(kernel.function(), groups[0], groups[1], groups[2], size[0], size[1], size[2],
-                                      static_cast<unsigned>(bindings.shared_bytes), stream, given, nullptr),
-                   "cuLaunchKernel");
+    commands.launch({kernel.function(), groups, bindings.workgroup_size, static_cast<std::uint32_t>(bindings.shared_bytes)}, parameters);
   };
   const ptx::Bindings& bindings = kernels_.plain->source().code.bindings;
   // The block is on the stack where it is small: this is the way of every call.
@@ -59,8 +54,8 @@ std::uint64_t Launch::enqueue(CUstream stream, std::span<const CUdeviceptr> addr
     CUdeviceptr groups = counts;
     if (kernels_.counts) {
       groups = extra;
-      std::array<CUdeviceptr, 2> both = {counts, groups};
-      if (first == 0) launch(*kernels_.counts, {1, 1, 1}, both.data());
+      const std::array<CUdeviceptr, 2> both = {counts, groups};
+      if (first == 0) launch(*kernels_.counts, {1, 1, 1}, std::as_bytes(std::span(both)));
     }
     set(block, bindings.counts, &groups, sizeof(groups));
   }
@@ -70,11 +65,11 @@ std::uint64_t Launch::enqueue(CUstream stream, std::span<const CUdeviceptr> addr
     const GridPart part = parts_[index];
     set(block, bindings.first_group, part.first.data(), sizeof(part.first));
     if (in_memory()) {
-      CUdeviceptr at = blocks + (index - first) * spaced(block.size());
-      context_.check(api.cuMemcpyHtoDAsync(at, block.data(), block.size(), stream), "cuMemcpyHtoDAsync");
-      launch(kernels_.of(part.coarse), part.groups, &at);
+      const CUdeviceptr at = blocks + (index - first) * spaced(block.size());
+      commands.upload(at, block);
+      launch(kernels_.of(part.coarse), part.groups, std::as_bytes(std::span(&at, 1)));
     } else {
-      launch(kernels_.of(part.coarse), part.groups, block.data());
+      launch(kernels_.of(part.coarse), part.groups, block);
     }
   }
   return end;
@@ -94,7 +89,7 @@ Source counts_source(const std::array<std::uint32_t, 3>& size) {
       "  cvta.to.global.u64 %a0, %a0;\n  cvta.to.global.u64 %a1, %a1;\n";
   for (std::size_t axis = 0; axis < 3; ++axis) {
     const std::size_t at = 4 * axis;
-    // The quotient, and one more workgroup for what is left; the sum of count and size could wrap.
+    // This is the quotient, and one more workgroup for what is left; the sum of count and size could wrap.
     fmt::format_to(std::back_inserter(text),
                    "  ld.global.u32 %r0, [%a0+{}];\n  div.u32 %r1, %r0, {};\n  mul.lo.u32 %r2, %r1, {};\n  setp.ne.u32 %p0, %r2, %r0;\n"
                    "  selp.u32 %r3, 1, 0, %p0;\n  add.u32 %r1, %r1, %r3;\n  st.global.u32 [%a1+{}], %r1;\n",

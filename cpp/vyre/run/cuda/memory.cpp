@@ -4,10 +4,12 @@
 #include <exception>
 #include <limits>
 
+#include "vyre/base/assert.hpp"
+
 namespace vyre::run::cuda {
 namespace {
 
-// What the widest access of a kernel takes.
+// The widest access of a kernel takes so many bytes.
 constexpr std::uint64_t kAlignment = 16;
 
 }  // namespace
@@ -40,6 +42,7 @@ Pool::Pool(Context& context, Stream& stream) : context_(context), stream_(stream
 }
 
 Pool::~Pool() {
+  VYRE_ASSERT(blocks_ == 0);
   if (!context_.alive()) return;
   try {
     const Current current(context_);
@@ -63,17 +66,13 @@ Block Pool::allocate(std::uint64_t bytes) {
   } else {
     context_.check(result, "cuMemAllocFromPoolAsync");
   }
+  ++blocks_;
   return {*this, address, wanted};
 }
 
 void Pool::free(CUdeviceptr address) noexcept {
-  if (!context_.alive()) return;
-  try {
-    const Current current(context_);
-    stream_.free(address);
-  } catch (const std::exception&) {
-    // The context is lost, and the memory with it.
-  }
+  --blocks_;
+  if (context_.alive()) stream_.free(address);
 }
 
 Pinned::Pinned(Context& context, std::uint64_t bytes) : context_(context) {

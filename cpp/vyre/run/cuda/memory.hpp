@@ -2,6 +2,8 @@
 // device is done with it by then.
 #pragma once
 
+#include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
@@ -50,14 +52,17 @@ class Pool {
   Context& context_;
   Stream& stream_;
   CUmemoryPool pool_ = nullptr;
+  std::atomic<std::size_t> blocks_ = 0;  // that were not given back
 };
 
-// Host memory that the device copies from and to by itself.
-class Pinned final : public Retired {
+// Owns host memory that the device copies from and to by itself.
+class Pinned {
  public:
   // Throws DeviceMemoryError.
   Pinned(Context& context, std::uint64_t bytes);
-  ~Pinned() override;
+  Pinned(const Pinned&) = delete;
+  Pinned& operator=(const Pinned&) = delete;
+  ~Pinned();
 
   std::byte* data() const { return static_cast<std::byte*>(data_); }
 

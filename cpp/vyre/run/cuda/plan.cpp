@@ -42,7 +42,7 @@ void retire(Device& device, std::unique_ptr<Graph> graph) {
   device.stream().retire(until, std::move(graph));
 }
 
-// The device of the kernels of all calls.
+// Returns the device of the kernels of all calls.
 std::shared_ptr<Device> device_of(const std::vector<KernelSource::Ready>& ready) {
   for (const KernelSource::Ready& each : ready) {
     if (each.device != ready.front().device) {

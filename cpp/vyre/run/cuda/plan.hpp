@@ -15,7 +15,7 @@
 
 namespace vyre::run::cuda {
 
-// The calls of several plans, with the arrays of each.
+// Collects the calls of several plans, with the arrays of each.
 struct Calls {
   std::shared_ptr<Device> device;
   std::vector<Bound> calls;
@@ -67,7 +67,7 @@ class CudaRecording final : public Recording, public std::enable_shared_from_thi
   bool usable() const override { return !device_->context().unusable(); }
 
  private:
-  // A step of a sequence.
+  // Runs the recording as a step of a sequence.
   class OneStep;
   // The graph of one set of slots. Without one, the slots came once.
   struct Kept {
@@ -77,7 +77,7 @@ class CudaRecording final : public Recording, public std::enable_shared_from_thi
   void submit_calls(std::span<const StorageView> slots, std::span<const std::byte> words, const Transfers::Used& used,
                     const RunOptions& options);
   Graph* graph_for(std::span<const StorageView> slots);
-  // The calls in the order in which they run.
+  // Gives the calls in the order in which they run.
   std::vector<Bound> bound(std::span<const StorageView> slots, CUdeviceptr words) const;
   void set_words(std::span<const std::byte> words, const RunOptions& options);
   Arrays arrays_of(const CallToRecord& call, std::span<const StorageView> slots, CUdeviceptr words) const;

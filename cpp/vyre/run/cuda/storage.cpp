@@ -33,12 +33,13 @@ class Event {
   Event(const Event&) = delete;
   Event& operator=(const Event&) = delete;
   // The driver destroys it once the device is past it.
-  ~Event() { static_cast<void>(context_.api().cuEventDestroy(event_)); }
-  // What is submitted to `waiting` from now on runs after what was submitted to `first` until now.
-  void order(CUstream first, CUstream waiting) const {
-    context_.check(context_.api().cuEventRecord(event_, first), "cuEventRecord");
-    context_.check(context_.api().cuStreamWaitEvent(waiting, event_, 0), "cuStreamWaitEvent");
+  ~Event() {
+    if (event_ != nullptr) static_cast<void>(context_.api().cuEventDestroy(event_));
   }
+  // The stream reaches the event after what was submitted to it until now.
+  void record(CUstream stream) const { context_.check(context_.api().cuEventRecord(event_, stream), "cuEventRecord"); }
+  CUevent get() const { return event_; }
+  void release() { event_ = nullptr; }
 
  private:
   Context& context_;
@@ -46,6 +47,30 @@ class Event {
 };
 
 }  // namespace
+
+// Keeps memory of another library until the device is done with it. The owner may be destroyed on any thread, and while that thread holds
+// locks, of a recording or of the list of devices for example; so its deleter must neither wait for another thread nor call back into here.
+class CudaStorage::Owner final : public Retired {
+ public:
+  Owner(Device& device, ForeignMemory& memory) : device_(device), bytes_(memory.bytes), owner_(std::move(memory.owner)) {}
+  ~Owner() override {
+    if (is_counted_) device_.foreign_bytes() -= bytes_;
+  }
+  // Counts the memory as kept for the device alone. Returns whether this is more than should be kept.
+  bool is_too_much() {
+    is_counted_ = true;
+    return (device_.foreign_bytes() += bytes_) > device_.context().physical().memory_bytes / kMostForeign;
+  }
+
+ private:
+  // The other library cannot have the memory back when it runs out, so only this part of the device's memory is kept.
+  static constexpr std::uint64_t kMostForeign = 16;
+
+  Device& device_;
+  const std::uint64_t bytes_;
+  const std::shared_ptr<void> owner_;
+  bool is_counted_ = false;
+};
 
 CudaStorage::CudaStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bool zeroed)
     : device_(std::move(device)), bytes_(bytes), id_(new_memory_id()), block_(allocated(*device_, bytes)), address_(block_.address()) {
@@ -59,7 +84,14 @@ CudaStorage::CudaStorage(std::shared_ptr<Device> device, std::uint64_t bytes, bo
 }
 
 CudaStorage::CudaStorage(std::shared_ptr<Device> device, ForeignMemory memory)
-    : device_(std::move(device)), bytes_(memory.bytes), id_(new_memory_id()), owner_(std::move(memory.owner)), address_(memory.address) {}
+    : device_(std::move(device)),
+      bytes_(memory.bytes),
+      id_(new_memory_id()),
+      owner_(std::make_unique<Owner>(*device_, memory)),
+      address_(memory.address) {
+  // Calls of another library's arrays may follow each other without a wait, and each takes memory of its own.
+  device_->stream().collect_done();
+}
 
 CudaStorage::~CudaStorage() {
   Context& context = device_->context();
@@ -70,7 +102,9 @@ CudaStorage::~CudaStorage() {
       static_cast<void>(context.api().cuCtxSynchronize());
     }
     // The other library must not have its memory back before the device is done with it here.
-    if (owner_) device_->stream().wait(last_use_, Waiting({}));
+    if (!owner_ || device_->stream().done(last_use_)) return;
+    if (owner_->is_too_much()) device_->stream().wait(last_use_, Waiting({}));
+    device_->stream().retire(last_use_, std::move(owner_));
   } catch (const std::exception&) {
     // The context is lost, and the memory with it.
   }
@@ -80,9 +114,12 @@ void CudaStorage::wait_for(CUstream other) {
   check_reachable();
   Context& context = device_->context();
   const Current current(context);
-  const Event event(context);
+  Event event(context);
+  // What the other library submits from now on need not be waited for.
+  event.record(other);
   device_->stream().submit(
-      1, [&](CUstream stream) { event.order(other, stream); }, [this](TimelineValue value) { used_until(value); });
+      1, [&](Commands& commands) { commands.wait_for(event.get()); }, [this](TimelineValue value) { used_until(value); });
+  event.release();
 }
 
 void CudaStorage::let_wait(CUstream other) {
@@ -90,13 +127,19 @@ void CudaStorage::let_wait(CUstream other) {
   Context& context = device_->context();
   const Current current(context);
   const Event event(context);
-  device_->stream().submit(
-      1, [&](CUstream stream) { event.order(stream, other); }, [](TimelineValue) {});
+  device_->stream().submit_now(
+      1,
+      [&](Commands&, CUstream stream) {
+        event.record(stream);
+        context.check(context.api().cuStreamWaitEvent(other, event.get(), 0), "cuStreamWaitEvent");
+      },
+      [](TimelineValue) {});
 }
 
 void CudaStorage::check_reachable() const {
   device_->context().check_process();
   if (device_->context().unusable()) {
+    device_->stream().rethrow_failure();
     throw DeviceLostError(
         fmt::format("device `{}` was lost, and the arrays on it with it. Fix: make them anew, and call again.", device_->name()));
   }

@@ -52,8 +52,9 @@ class CudaStorage final : public Storage {
   const std::shared_ptr<Device> device_;
   const std::uint64_t bytes_;
   const std::uint64_t id_;
-  Block block_;                  // empty for memory of another library
-  std::shared_ptr<void> owner_;  // of that memory
+  Block block_;  // empty for memory of another library
+  class Owner;
+  std::unique_ptr<Owner> owner_;  // of that memory
   const CUdeviceptr address_;
   std::atomic<bool> shared_ = false;
   std::atomic<TimelineValue> last_use_ = 0;

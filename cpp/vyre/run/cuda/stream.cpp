@@ -1,12 +1,10 @@
 #include "vyre/run/cuda/stream.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <thread>
 #include <utility>
 
-#include "vyre/base/error.hpp"
+#include "vyre/run/gpu/abandoned.hpp"
 #include "vyre/run/gpu/process_end.hpp"
 #include "vyre/run/profile.hpp"
 
@@ -16,20 +14,58 @@ namespace {
 // The most operations that the device has not done yet when a call begins, and how many pass between two marks. The driver takes about a
 // thousand before it blocks.
 constexpr std::uint64_t kMaxPending = 512, kMarkEvery = 64;
+// After a wait, the calling thread passes this many submissions to the driver itself before the submission thread may take over: for one or
+// two calls followed by a wait, that has the lowest latency. The same holds after the thread fell asleep, because waking it costs more than
+// a call that comes alone.
+constexpr std::uint64_t kDirectSubmissions = 4;
 // How long a thread sleeps before it asks again: the driver has no wait that ends after a time.
 constexpr std::chrono::nanoseconds kSleep = std::chrono::microseconds(200);
 
 }  // namespace
 
-Stream::Stream(Context& context) : context_(context) {
+Stream::Stream(Context& context)
+    : context_(context),
+      may_use_thread_(context.options().submission_thread.value_or(true)),
+      queue_(
+          mutex_,
+          [this](const Batch& batch) {
+            const Current current(context_);
+            batch.pass(context_, stream_);
+          },
+          [this](const Batch& batch) {
+            if (!queue_.failed()) {
+              passed(batch.value);
+              return;
+            }
+            // What the calls were to write is unknown now.
+            context_.mark_unusable();
+            queue_.waiting().give_back(context_, stream_);
+          }) {
   const Current current(context);
   context.check(context.api().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
 }
 
-Stream::~Stream() {
+void Stream::finish() noexcept {
+  queue_.end();
   if (busy_) count_idle();
-  if (!context_.alive()) return;
+  busy_ = false;
+  try {
+    const Current current(context_);
+    // Only a device on which a submission failed can still be at work here.
+    if (context_.alive() && queue_.failed()) static_cast<void>(context_.api().cuCtxSynchronize());
+    retired_.clear();
+    // Memory may have been given back while the thread was passing the last submission.
+    std::unique_lock lock(mutex_);
+    if (context_.alive()) queue_.pass_now(lock);
+  } catch (const std::exception&) {
+    // The context is lost, and what belonged to it with it.
+  }
   retired_.clear();
+}
+
+Stream::~Stream() {
+  finish();
+  if (!context_.alive()) return;
   try {
     const Current current(context_);
     for (const auto& mark : marks_) unused_events_.push_back(mark->event);
@@ -40,14 +76,43 @@ Stream::~Stream() {
   }
 }
 
-void Stream::submitted(TimelineValue value) noexcept {
-  last_ = value;
-  if (!busy_) {
-    busy_ = true;
-    count_busy();
+bool Stream::use_submission_thread() {
+  queue_.check();
+  if (!may_use_thread_) return false;
+  // What follows work that waits must wait, too.
+  if (!queue_.idle()) return true;
+  if (const std::uint64_t sleeps = queue_.sleeps(); sleeps != sleeps_seen_) {
+    sleeps_seen_ = sleeps;
+    since_wait_ = 0;
   }
+  if (since_wait_ < kDirectSubmissions && !context_.options().submission_thread) {
+    ++since_wait_;
+    return false;
+  }
+  return may_use_thread_ = queue_.start();
+}
+
+void Stream::pass_all(std::unique_lock<std::mutex>& lock) {
+  while (!queue_.idle()) {
+    if (queue_.pass_now(lock)) continue;
+    lock.unlock();
+    std::this_thread::yield();
+    lock.lock();
+  }
+  queue_.check();
+}
+
+void Stream::become_busy() noexcept {
+  if (busy_) return;
+  busy_ = true;
+  count_busy();
+}
+
+void Stream::passed(TimelineValue value) noexcept {
+  passed_ = value;
   if (value - marked_ < kMarkEvery) return;
   try {
+    const Current current(context_);
     record_mark();
   } catch (const std::exception&) {
     // The next wait records one, or reports why it cannot.
@@ -62,14 +127,22 @@ void Stream::record_mark() {
   } else {
     context_.check(context_.api().cuEventCreate(&event, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
   }
-  auto mark = std::make_shared<const Mark>(Mark{last_, event});
+  auto mark = std::make_shared<const Mark>(Mark{passed_, event});
   context_.check(context_.api().cuEventRecord(event, stream_), "cuEventRecord");
   marks_.push_back(std::move(mark));
-  marked_ = last_;
+  marked_ = passed_;
 }
 
 std::shared_ptr<const Stream::Mark> Stream::mark_after(TimelineValue value) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  since_wait_ = 0;
+  if (passed_ < value) {
+    // The caller is about to wait, so it can as well pass what waits.
+    if (!queue_.pass_now(lock)) return nullptr;
+    if (passed_ < value) queue_.check();
+    if (passed_ < value) return nullptr;
+  }
+  // Another thread may be passing later submissions meanwhile: the device is past the event no sooner than past this value.
   if (marked_ < value) record_mark();
   const auto found = std::ranges::find_if(marks_, [&](const auto& mark) { return mark->value >= value; });
   // None: another thread has seen that the value is past.
@@ -99,7 +172,7 @@ bool Stream::done(TimelineValue value) {
   if (is_past(value)) return true;
   const Current current(context_);
   const auto mark = mark_after(value);
-  return !mark || reached(*mark);
+  return mark ? reached(*mark) : is_past(value);
 }
 
 void Stream::wait(TimelineValue value, const Waiting& waiting) {
@@ -107,14 +180,16 @@ void Stream::wait(TimelineValue value, const Waiting& waiting) {
   const Span span("wait");
   {
     const Current current(context_);
-    if (const auto mark = mark_after(value)) {
-      waiting.wait(
-          context_.name(), true, [&] { return reached(*mark); },
-          [&](std::uint64_t nanoseconds) {
-            std::this_thread::sleep_for(std::min(kSleep, std::chrono::nanoseconds(nanoseconds)));
-            return reached(*mark);
-          });
-    }
+    std::shared_ptr<const Mark> mark;
+    const auto poll = [&] {
+      if (is_past(value)) return true;
+      if (!mark) mark = mark_after(value);
+      return mark && reached(*mark);
+    };
+    waiting.wait(context_.name(), true, poll, [&](std::uint64_t nanoseconds) {
+      std::this_thread::sleep_for(std::min(kSleep, std::chrono::nanoseconds(nanoseconds)));
+      return poll();
+    });
   }
   collect();
 }
@@ -130,34 +205,43 @@ void Stream::make_room(const Waiting& waiting) {
 }
 
 void Stream::check_nothing_is_abandoned() {
-  if (!has_abandoned_work()) return;
-  throw DeviceError(
-      fmt::format("device `{}` is still busy with a call that timed out or was interrupted. Fix: call again when that "
-                  "program has ended, or use another device.",
-                  context_.name()));
+  if (has_abandoned_work()) throw_busy_with_abandoned_work(context_.name());
 }
 
 bool Stream::wait_for_abandoned_work(std::chrono::duration<double> time) {
-  RunOptions options;
-  options.timeout = time;
-  try {
-    wait(abandoned_, Waiting(options));
-  } catch (const DispatchTimeoutError&) {
-    return false;
-  }
-  return true;
+  return ends_within(time, [&](const Waiting& waiting) { wait(abandoned_, waiting); });
 }
 
 bool Stream::idle_within(std::chrono::duration<double> time) noexcept {
   try {
-    RunOptions options;
-    options.timeout = time;
-    wait(in_order([&] { return last_; }), Waiting(options));
+    TimelineValue last = 0;
+    {
+      std::unique_lock lock(mutex_);
+      pass_all(lock);  // also memory that is given back
+      last = last_;
+    }
+    if (!ends_within(time, [&](const Waiting& waiting) { wait(last, waiting); })) return false;
   } catch (const std::exception&) {
     return false;
   }
   collect();
   return true;
+}
+
+void Stream::free(CUdeviceptr address) noexcept {
+  try {
+    std::unique_lock lock(mutex_);
+    if (queue_.idle()) {
+      const Current current(context_);
+      Commands(context_, stream_).free(address);
+    } else {
+      Commands(queue_.waiting()).free(address);
+      queue_.waiting().value = last_;
+      queue_.appended();
+    }
+  } catch (const std::exception&) {
+    // The context is lost, and the memory with it.
+  }
 }
 
 void Stream::retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept {
@@ -169,6 +253,20 @@ void Stream::retire(TimelineValue value, std::unique_ptr<Retired> object) noexce
   if (is_past(value)) return;
   const std::lock_guard lock(mutex_);
   retired_.add(value, std::move(object));
+}
+
+void Stream::collect_done() {
+  for (;;) {
+    std::shared_ptr<const Mark> first;
+    {
+      const std::lock_guard lock(mutex_);
+      if (retired_.empty()) return;
+      if (!marks_.empty()) first = marks_.front();
+    }
+    const Current current(context_);
+    if (!first || !reached(*first)) break;
+  }
+  collect();
 }
 
 void Stream::collect() noexcept {

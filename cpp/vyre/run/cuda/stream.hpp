@@ -1,7 +1,8 @@
-// The one order of everything that happens on a device: a CUDA stream, and values that say how far the device is.
+// Keeps the one order of everything that happens on a device: a CUDA stream, and values that say how far the device is.
 //
 // Every submission has a value, which grows by the number of its operations. A call that waits has an event recorded after its value,
-// unless a later one is there, and asks for it: so a call that nobody waits for costs no event.
+// unless a later one is there, and asks for it: so a call that nobody waits for costs no event. When submissions come one after the other
+// without a wait, a thread of the stream's own passes them to the driver (gpu/submission_queue.hpp), in the order of their values.
 #pragma once
 
 #include <atomic>
@@ -13,7 +14,9 @@
 #include <vector>
 
 #include "vyre/run/cuda/api/context.hpp"
+#include "vyre/run/cuda/commands.hpp"
 #include "vyre/run/gpu/retired.hpp"
+#include "vyre/run/gpu/submission_queue.hpp"
 #include "vyre/run/gpu/waiting.hpp"
 
 namespace vyre::run::cuda {
@@ -25,44 +28,61 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
   ~Stream();
+  // Ends the submission thread and destroys all retired objects. Nothing may be submitted afterwards. Unless the context is lost, the
+  // device must be idle, or is waited for after a submission failed.
+  void finish() noexcept;
 
   // Waits while too much is submitted and not done: the driver would block a caller that cannot be interrupted there. Callers submit at
   // most kAtOnce operations between two calls of this.
   static constexpr std::uint64_t kAtOnce = 64;
   void make_room(const Waiting& waiting);
 
-  // Runs `enqueue(CUstream)`, which enqueues so many operations, at most kAtOnce, so that nothing comes between them. Returns the value
+  // Runs `enqueue(Commands&)`, which enqueues so many operations, at most kAtOnce, so that nothing comes between them. Returns the value
   // that tells that the device has done them. `used(value)` runs under the stream's lock afterwards, also when `enqueue` throws, because
   // the device may then be at work on a part.
+  //
+  // The first submissions after a wait are passed to the driver before this returns; those that follow are left to the submission thread.
+  // If one fails there, the device becomes unusable, and the next submission or wait throws what that one threw.
   template <class Enqueue, class Used>
   TimelineValue submit(std::uint64_t operations, const Enqueue& enqueue, const Used& used) {
-    const Current current(context_);
-    const std::lock_guard lock(mutex_);
+    std::unique_lock lock(mutex_);
+    if (!use_submission_thread()) return submit_now(lock, operations, enqueue, used);
     const TimelineValue value = last_ + operations;
-    struct Submitted {
-      Stream& stream;
-      const Used& used;
-      const TimelineValue value;
-      ~Submitted() {
-        stream.submitted(value);
-        used(value);
-      }
-    } submitted{*this, used, value};
-    enqueue(stream_);
+    Batch& waiting = queue_.waiting();
+    const std::size_t before = waiting.size();
+    try {
+      Commands commands(waiting);
+      enqueue(commands);
+    } catch (...) {
+      waiting.cut(before);
+      throw;
+    }
+    waiting.value = last_ = value;
+    become_busy();
+    used(value);
+    queue_.appended();
     return value;
   }
-  // Runs something short between two submissions.
-  template <class Work>
-  auto in_order(const Work& work) {
-    const std::lock_guard lock(mutex_);
-    return work();
+  // The same, passed to the driver before this returns: for what the driver may refuse, which the caller is told so, and for what must have
+  // happened when the caller goes on. `enqueue(Commands&, CUstream)` runs after all earlier submissions were passed, and the device's
+  // context is the current one.
+  template <class Enqueue, class Used>
+  TimelineValue submit_now(std::uint64_t operations, const Enqueue& enqueue, const Used& used) {
+    std::unique_lock lock(mutex_);
+    pass_all(lock);
+    return submit_now(
+        lock, operations, [&](Commands& commands) { enqueue(commands, stream_); }, used);
   }
 
-  // Take and give back memory of a pool in the order of the stream. The context must be the current one.
+  // Takes memory of a pool in the order of the stream; submissions that still wait for the submission thread cannot use this memory, so it
+  // may be taken before them. The context must be the current one.
   CUresult allocate(CUdeviceptr& address, std::uint64_t bytes, CUmemoryPool pool) {
     return context_.api().cuMemAllocFromPoolAsync(&address, bytes, pool, stream_);
   }
-  void free(CUdeviceptr address) noexcept { static_cast<void>(context_.api().cuMemFreeAsync(address, stream_)); }
+  // Gives memory of a pool back after all submissions until now.
+  void free(CUdeviceptr address) noexcept;
+  // Throws what a submission of the stream's own thread threw.
+  void rethrow_failure() const { queue_.rethrow_failure(); }
 
   // Whether the value is known to be past, without asking the device.
   bool is_past(TimelineValue value) const { return past_ >= value; }
@@ -72,7 +92,9 @@ class Stream {
 
   // Destroys the object once the value is past; at once if it is. In a forked process the object is leaked: see Context::forked.
   void retire(TimelineValue value, std::unique_ptr<Retired> object) noexcept;
-  // For a call that timed out or was interrupted. Calls of host arrays are refused until the device has done it.
+  // Destroys the retired objects that the device is known to be done with, or was when the last events were recorded.
+  void collect_done();
+  // Reports a call that timed out or was interrupted. Calls of host arrays are refused until the device has done it.
   void abandon(TimelineValue value) noexcept { raise(abandoned_, value); }
   bool has_abandoned_work() { return !done(abandoned_); }
   // Throws DeviceError while the device works on a call that timed out or was interrupted.
@@ -83,14 +105,41 @@ class Stream {
   bool idle_within(std::chrono::duration<double> time) noexcept;
 
  private:
-  // An event that the device reaches after the submissions up to `value`.
+  // Has an event that the device reaches after the submissions up to `value`.
   struct Mark {
     TimelineValue value;
     CUevent event;
   };
+  template <class Enqueue, class Used>
+  TimelineValue submit_now(const std::unique_lock<std::mutex>&, std::uint64_t operations, const Enqueue& enqueue, const Used& used) {
+    const Current current(context_);
+    const TimelineValue value = last_ + operations;
+    struct Submitted {
+      Stream& stream;
+      const Used& used;
+      const TimelineValue value;
+      ~Submitted() {
+        stream.last_ = value;
+        stream.become_busy();
+        stream.passed(value);
+        used(value);
+      }
+    } submitted{*this, used, value};
+    Commands commands(context_, stream_);
+    enqueue(commands);
+    return value;
+  }
   // These are called with the mutex held.
-  void submitted(TimelineValue value) noexcept;
+  // Whether the submission thread should do the next submission. Starts the thread.
+  bool use_submission_thread();
+  // Returns once the driver has all submissions.
+  void pass_all(std::unique_lock<std::mutex>& lock);
+  void become_busy() noexcept;
+  // The driver has all submissions up to this value.
+  void passed(TimelineValue value) noexcept;
   void record_mark();
+
+  // Returns the mark to ask for; null if the value is past, or another thread is about to pass it to the driver.
   std::shared_ptr<const Mark> mark_after(TimelineValue value);
   bool reached(const Mark& mark);
   // Destroys the retired objects whose values are past.
@@ -100,13 +149,18 @@ class Stream {
   CUstream stream_ = nullptr;
   std::atomic<TimelineValue> past_ = 0;
   std::atomic<TimelineValue> abandoned_ = 0;
-  std::mutex mutex_;  // guards what follows
-  TimelineValue last_ = 0;
+  std::mutex mutex_;          // guards what follows
+  TimelineValue last_ = 0;    // of the latest submission
+  TimelineValue passed_ = 0;  // of the latest one that the driver has
   TimelineValue marked_ = 0;  // of the latest mark
   std::deque<std::shared_ptr<const Mark>> marks_;
   std::vector<CUevent> unused_events_;
   bool busy_ = false;  // whether count_busy() was called for this stream and count_idle() was not yet
   RetiredList retired_;
+  bool may_use_thread_;
+  std::uint64_t since_wait_ = 0;   // submissions, counted up to kDirectSubmissions
+  std::uint64_t sleeps_seen_ = 0;  // of the submission thread
+  SubmissionQueue<Batch> queue_;
 };
 
 }  // namespace vyre::run::cuda

@@ -160,8 +160,9 @@ std::optional<DeviceClock::Reading> Timing::read(const RunOptions& options) {
       now = event();
     }
     const std::int64_t before = host_now();
-    const TimelineValue value = stream_.submit(
-        1, [&](CUstream stream) { context_.check(context_.api().cuEventRecord(now, stream), "cuEventRecord"); }, [](TimelineValue) {});
+    const TimelineValue value = stream_.submit_now(
+        1, [&](Commands&, CUstream stream) { context_.check(context_.api().cuEventRecord(now, stream), "cuEventRecord"); },
+        [](TimelineValue) {});
     stream_.wait(value, waiting);
     const std::int64_t after = host_now();
     const std::lock_guard lock(mutex_);

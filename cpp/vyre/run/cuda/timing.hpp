@@ -1,4 +1,4 @@
-// The times of a device's work for profiles: events around each piece of work, reported once the device is done.
+// Takes the times of a device's work for profiles: records events around each piece of work, reported once the device is done.
 //
 // Profiling never changes results: if an event fails, the call continues, and the profile records a note.
 #pragma once
@@ -30,17 +30,14 @@ class Timing final : public DeviceClock {
   template <class Enqueue, class Used>
   TimelineValue submit(Work work, std::uint64_t operations, const RunOptions& options, const Enqueue& enqueue, const Used& used) {
     if (!profiling()) return stream_.submit(operations, enqueue, used);
-    std::unique_ptr<Interval> interval = begin(std::move(work), options);
-    const TimelineValue value = stream_.submit(
-        operations + 2,
-        [&](CUstream stream) {
-          record(*interval, 0, stream);
-          enqueue(stream);
-          record(*interval, 1, stream);
-        },
-        used);
-    submitted(std::move(interval), value);
-    return value;
+    return submit_timed(
+        std::move(work), operations, options, [&](Commands& commands, CUstream) { enqueue(commands); }, used);
+  }
+  // Does the same with Stream::submit_now.
+  template <class Enqueue, class Used>
+  TimelineValue submit_now(Work work, std::uint64_t operations, const RunOptions& options, const Enqueue& enqueue, const Used& used) {
+    if (!profiling()) return stream_.submit_now(operations, enqueue, used);
+    return submit_timed(std::move(work), operations, options, enqueue, used);
   }
 
   std::optional<Reading> read(const RunOptions& options) override;
@@ -52,7 +49,7 @@ class Timing final : public DeviceClock {
     std::shared_ptr<Profile> profile;
     std::size_t device;  // the index of the device in the profile
   };
-  // A piece of work that was submitted, and the events before and after it.
+  // Describes a piece of work that was submitted, with the events before and after it.
   struct Interval {
     Work work;
     std::vector<Listener> listeners;
@@ -62,12 +59,26 @@ class Timing final : public DeviceClock {
     std::int64_t submitted = 0;
     TimelineValue value = 0;
   };
-  // An event whose time on the device's clock is known, from which later ones are counted.
+  // Has an event whose time on the device's clock is known, from which later ones are counted.
   struct Anchor {
     CUevent event = nullptr;
     std::int64_t time = 0;
   };
 
+  template <class Enqueue, class Used>
+  TimelineValue submit_timed(Work work, std::uint64_t operations, const RunOptions& options, const Enqueue& enqueue, const Used& used) {
+    std::unique_ptr<Interval> interval = begin(std::move(work), options);
+    const TimelineValue value = stream_.submit_now(
+        operations + 2,
+        [&](Commands& commands, CUstream stream) {
+          record(*interval, 0, stream);
+          enqueue(commands, stream);
+          record(*interval, 1, stream);
+        },
+        used);
+    submitted(std::move(interval), value);
+    return value;
+  }
   std::unique_ptr<Interval> begin(Work work, const RunOptions& options);
   void record(Interval& interval, std::size_t which, CUstream stream) noexcept;
   void submitted(std::unique_ptr<Interval> interval, TimelineValue value);

@@ -3,112 +3,67 @@
 // itself from any memory, and has copied when it returns.
 #include "vyre/run/cuda/transfer.hpp"
 
-#include <array>
 #include <cstring>
 #include <optional>
-#include <utility>
-
-#include "vyre/run/gpu/chunks.hpp"
 
 namespace vyre::run::cuda {
 namespace {
 
-// The chunks of one transfer.
-constexpr std::size_t kMaxUnusedChunks = 2 * kMaxLanes;
 // Up to this many bytes the driver takes a copy of the host's memory into the stream's own commands, so that nothing waits.
 constexpr std::size_t kSmall = std::size_t{64} << 10;
+// Up to this many bytes are copied for the submission thread, which takes less time than waiting until it has passed what came before.
+constexpr std::size_t kTiny = std::size_t{4} << 10;
 
 }  // namespace
 
-struct Transfers::Chunk {
-  explicit Chunk(Context& context) : staging(std::make_unique<Pinned>(context, kChunkBytes)) {}
-  std::unique_ptr<Pinned> staging;
+struct Transfers::Chunk final : Retired {
+  explicit Chunk(Context& context) : staging(context, kChunkBytes) {}
+  Pinned staging;
   TimelineValue last_use = 0;
 };
 
-// The chunks of one thread.
-class Transfers::Lane {
- public:
-  explicit Lane(Transfers& transfers) : transfers_(transfers) {}
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
-  ~Lane() {
-    for (std::unique_ptr<Chunk>& chunk : chunks_) {
-      if (chunk) transfers_.give_back(std::move(chunk));
-    }
-  }
-
-  Chunk& operator[](std::size_t index) {
-    std::unique_ptr<Chunk>& chunk = chunks_[index % chunks_.size()];
-    if (!chunk) chunk = transfers_.borrow();
-    return *chunk;
-  }
-
- private:
-  Transfers& transfers_;
-  std::array<std::unique_ptr<Chunk>, 2> chunks_;
-};
-
-Transfers::Transfers(Context& context, Stream& stream, Timing& timing) : context_(context), stream_(stream), timing_(timing) {
-  unused_.reserve(kMaxUnusedChunks);
-}
+Transfers::Transfers(Context& context, Stream& stream, Timing& timing)
+    : context_(context), stream_(stream), timing_(timing), chunks_(stream, [&context] { return std::make_unique<Chunk>(context); }) {}
 
 Transfers::~Transfers() = default;
 
-std::unique_ptr<Transfers::Chunk> Transfers::borrow() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!unused_.empty()) {
-      // The first one was submitted first, so it is the first to be free.
-      std::unique_ptr<Chunk> chunk = std::move(unused_.front());
-      unused_.erase(unused_.begin());
-      return chunk;
-    }
-  }
-  return std::make_unique<Chunk>(context_);
-}
-
-void Transfers::give_back(std::unique_ptr<Chunk> chunk) noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    if (unused_.size() < kMaxUnusedChunks) {
-      unused_.push_back(std::move(chunk));  // room is reserved
-      return;
-    }
-  }
-  stream_.retire(chunk->last_use, std::move(chunk->staging));
-}
-
 TimelineValue Transfers::copy_in(CUdeviceptr to, const void* from, std::size_t bytes, const Used& used, const RunOptions& options) {
-  return timing_.submit(
+  return timing_.submit_now(
       {"upload", nullptr, {0, 0, 0}, bytes}, 1, options,
-      [&](CUstream stream) { context_.check(context_.api().cuMemcpyHtoDAsync(to, from, bytes, stream), "cuMemcpyHtoDAsync"); }, used);
+      [&](Commands&, CUstream stream) { context_.check(context_.api().cuMemcpyHtoDAsync(to, from, bytes, stream), "cuMemcpyHtoDAsync"); },
+      used);
 }
 
 TimelineValue Transfers::copy_out(void* to, CUdeviceptr from, std::size_t bytes, const Used& used, const RunOptions& options) {
-  return timing_.submit(
+  return timing_.submit_now(
       {"download", nullptr, {0, 0, 0}, bytes}, 1, options,
-      [&](CUstream stream) { context_.check(context_.api().cuMemcpyDtoHAsync(to, from, bytes, stream), "cuMemcpyDtoHAsync"); }, used);
+      [&](Commands&, CUstream stream) { context_.check(context_.api().cuMemcpyDtoHAsync(to, from, bytes, stream), "cuMemcpyDtoHAsync"); },
+      used);
 }
 
 void Transfers::upload(std::span<const std::byte> from, CUdeviceptr to, const Used& used, const RunOptions& options) {
   if (from.empty()) return;
   stream_.make_room(Waiting(options));
+  if (from.size() <= kTiny) {
+    timing_.submit(
+        {"upload", nullptr, {0, 0, 0}, from.size()}, 1, options, [&](Commands& commands) { commands.upload(to, from); }, used);
+    return;
+  }
   if (from.size() <= kSmall) {
     copy_in(to, from.data(), from.size(), used, options);
     return;
   }
   in_lanes(from.size(), options, [&](const RunOptions& with, const NextChunk& next) {
     const Waiting waiting(with);
-    Lane lane(*this);
+    Chunks::Lane lane(chunks_);
     for (std::size_t turn = 0;; ++turn) {
       const auto index = next();
       if (!index) return;
       const Piece part = piece(*index, from.size());
       Chunk& chunk = lane[turn];
       stream_.wait(chunk.last_use, waiting);
-      std::memcpy(chunk.staging->data(), from.data() + part.begin, part.bytes);
-      chunk.last_use = copy_in(to + part.begin, chunk.staging->data(), part.bytes, used, with);
+      std::memcpy(chunk.staging.data(), from.data() + part.begin, part.bytes);
+      chunk.last_use = copy_in(to + part.begin, chunk.staging.data(), part.bytes, used, with);
     }
   });
 }
@@ -118,7 +73,7 @@ void Transfers::download(CUdeviceptr from, std::span<std::byte> to, const Used& 
   stream_.make_room(Waiting(options));
   in_lanes(to.size(), options, [&](const RunOptions& with, const NextChunk& next) {
     const Waiting waiting(with);
-    Lane lane(*this);
+    Chunks::Lane lane(chunks_);
     std::optional<Piece> under_way;
     for (std::size_t turn = 0;; ++turn) {
       // The copy of the next chunk starts before the last one is emptied.
@@ -127,12 +82,12 @@ void Transfers::download(CUdeviceptr from, std::span<std::byte> to, const Used& 
         started = piece(*index, to.size());
         Chunk& chunk = lane[turn];
         stream_.wait(chunk.last_use, waiting);
-        chunk.last_use = copy_out(chunk.staging->data(), from + started->begin, started->bytes, used, with);
+        chunk.last_use = copy_out(chunk.staging.data(), from + started->begin, started->bytes, used, with);
       }
       if (under_way) {
         Chunk& chunk = lane[turn + 1];
         stream_.wait(chunk.last_use, waiting);
-        std::memcpy(to.data() + under_way->begin, chunk.staging->data(), under_way->bytes);
+        std::memcpy(to.data() + under_way->begin, chunk.staging.data(), under_way->bytes);
       }
       if (!started) return;
       under_way = started;
@@ -143,7 +98,7 @@ void Transfers::download(CUdeviceptr from, std::span<std::byte> to, const Used& 
 void Transfers::clear(CUdeviceptr to, std::uint64_t bytes, const Used& used) {
   stream_.make_room(Waiting({}));
   stream_.submit(
-      1, [&](CUstream stream) { context_.check(context_.api().cuMemsetD8Async(to, 0, bytes, stream), "cuMemsetD8Async"); }, used);
+      1, [&](Commands& commands) { commands.clear(to, bytes); }, used);
 }
 
 }  // namespace vyre::run::cuda

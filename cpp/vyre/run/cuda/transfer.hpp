@@ -4,15 +4,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <mutex>
 #include <span>
-#include <vector>
 
 #include "vyre/run/backend.hpp"
 #include "vyre/run/cuda/memory.hpp"
 #include "vyre/run/cuda/stream.hpp"
 #include "vyre/run/cuda/timing.hpp"
+#include "vyre/run/gpu/chunks.hpp"
 
 namespace vyre::run::cuda {
 
@@ -35,18 +33,14 @@ class Transfers {
 
  private:
   struct Chunk;
-  class Lane;
-  // A chunk that no other thread uses. The device may still be copying from or to it.
-  std::unique_ptr<Chunk> borrow();
-  void give_back(std::unique_ptr<Chunk> chunk) noexcept;
+  using Chunks = ChunkPool<Chunk, Stream>;
   TimelineValue copy_in(CUdeviceptr to, const void* from, std::size_t bytes, const Used& used, const RunOptions& options);
   TimelineValue copy_out(void* to, CUdeviceptr from, std::size_t bytes, const Used& used, const RunOptions& options);
 
   Context& context_;
   Stream& stream_;
   Timing& timing_;
-  std::mutex mutex_;  // guards what follows
-  std::vector<std::unique_ptr<Chunk>> unused_;
+  Chunks chunks_;
 };
 
 }  // namespace vyre::run::cuda

@@ -33,7 +33,7 @@ class Descriptor {
 
 class CacheFolder {
  public:
-  // The first 16 bytes of every entry.
+  // Every entry begins with these 16 bytes.
   static constexpr std::string_view kMagic = "vyre pipeline 1\n";
   // Beyond this many entries, clean() removes those written longest ago.
   static constexpr std::size_t kMaxEntries = 1000;

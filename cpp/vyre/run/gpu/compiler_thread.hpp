@@ -1,4 +1,4 @@
-// A thread for a driver's compiler.
+// Starts a thread for a driver's compiler.
 #pragma once
 
 #include <functional>

@@ -18,7 +18,7 @@ inline void raise(std::atomic<TimelineValue>& value, TimelineValue to) {
   }
 }
 
-// An object that a device may still be using.
+// The base of objects that a device may still be using.
 class Retired {
  public:
   Retired() = default;

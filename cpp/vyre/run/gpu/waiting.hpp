@@ -21,7 +21,7 @@ class Waiting {
 
   // Throws Interrupted, or DispatchTimeoutError with the device's name.
   void stop_if_unwanted(std::string_view device) const { deadline_.check(Awaited::Device, device); }
-  // The same for one that waits for the driver's compiler.
+  // Does the same for a call that waits for the driver's compiler.
   void stop_compile_if_unwanted(std::string_view device) const { deadline_.check(Awaited::Compiler, device); }
 
   // `poll()` and `sleep(nanoseconds)` tell whether what is waited for has happened; the second waits for it that long at most. `spares` is

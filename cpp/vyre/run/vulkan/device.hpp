@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "vyre/run/gpu/kept_device.hpp"
 #include "vyre/run/vulkan/api/context.hpp"
 #include "vyre/run/vulkan/calls/call_slot.hpp"
 #include "vyre/run/vulkan/compile/compiler.hpp"
@@ -14,13 +15,10 @@
 
 namespace vyre::run::vulkan {
 
-class Device : public std::enable_shared_from_this<Device> {
+class Device : public KeptDevice, public std::enable_shared_from_this<Device> {
  public:
-  // The backend, executables and storages share an open device. When the last owner leaves while the device still works on a call that
-  // timed out, the device stays open until the process ends: closing it would wait for that call.
+  // The backend, executables and storages share an open device.
   static std::shared_ptr<Device> open(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options);
-  Device(const Device&) = delete;
-  Device& operator=(const Device&) = delete;
   ~Device();
 
   Context& context() { return context_; }
@@ -41,9 +39,6 @@ class Device : public std::enable_shared_from_this<Device> {
 
  private:
   Device(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, const Options& options);
-  // Whether closing the device would not wait: it has ended its work, or is unusable.
-  bool can_be_closed() noexcept;
-  static void keep_until_process_end(Device* device) noexcept;
 
   Context context_;
   Stream stream_;
@@ -52,7 +47,6 @@ class Device : public std::enable_shared_from_this<Device> {
   Transfers transfers_;
   CallSlots call_slots_;
   Compiler compiler_;
-  Device* next_kept_ = nullptr;
 };
 
 }  // namespace vyre::run::vulkan

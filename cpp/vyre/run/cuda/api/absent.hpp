@@ -1,4 +1,4 @@
-// The error of a machine without CUDA.
+// Defines the error of a machine without CUDA.
 #pragma once
 
 #include "vyre/base/error.hpp"

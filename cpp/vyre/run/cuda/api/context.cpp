@@ -111,7 +111,7 @@ void Context::release() noexcept {
 }
 
 void Context::failed(CUresult result, const char* call) {
-  if (is_lost(result)) unusable_ = true;
+  if (is_lost(result)) unusable_ = lost_ = true;
   fail(api(), result, call, name());
 }
 

@@ -23,7 +23,10 @@ namespace vyre::run::cuda {
 struct Options {
   // Lowers the device's limit of workgroups in one launch, by axis.
   std::optional<std::array<std::uint32_t, 3>> max_group_count = std::nullopt;
-  // The directory for compiled code, in place of the user's cache directory.
+  // Whether the stream's own thread passes everything to the driver that it can, or nothing. By default it passes what comes while it is
+  // awake, and the first submissions after a wait are the caller's.
+  std::optional<bool> submission_thread = std::nullopt;
+  // Compiled code is kept in this directory in place of the user's cache directory.
   std::optional<std::filesystem::path> cache_directory = std::nullopt;
 };
 
@@ -66,7 +69,7 @@ class Context {
   const PhysicalDevice& physical() const { return physical_; }
   const Options& options() const { return options_; }
   const std::string& name() const { return physical_.info.name; }
-  // The position of the device in Instance::devices().
+  // Returns the position of the device in Instance::devices().
   std::size_t index() const { return static_cast<std::size_t>(&physical_ - instance_->devices().data()); }
   std::array<std::uint32_t, 3> max_group_count() const;
 
@@ -74,8 +77,12 @@ class Context {
   void check(CUresult result, const char* call) {
     if (result != CUDA_SUCCESS) failed(result, call);
   }
-  // Whether the device was lost. The next call opens it anew.
+  // Whether the device was lost, or a submission failed whose caller had left, so that arrays have unknown contents. The next call opens it
+  // anew.
   bool unusable() const { return unusable_; }
+  void mark_unusable() { unusable_ = true; }
+  // Whether the driver takes no more calls for the context.
+  bool lost() const { return lost_; }
   // Gives the context back. Nothing of it is used afterwards.
   void release() noexcept;
 
@@ -86,7 +93,7 @@ class Context {
     if (forked()) cuda::check_process(instance_->process());
   }
   // Whether the driver still takes calls for what belongs to this context, so that it can be freed.
-  bool alive() const { return !unusable_ && !forked(); }
+  bool alive() const { return !lost_ && !forked(); }
 
  private:
   friend class Current;
@@ -98,6 +105,7 @@ class Context {
   const std::uint64_t forks_ = forks_before();
   std::atomic<CUcontext> context_ = nullptr;
   std::atomic<bool> unusable_ = false;
+  std::atomic<bool> lost_ = false;
 };
 
 // While an object of this class lives, the driver's calls of this thread are for the context; then for the one before it, which may be

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <array>
+
 #include "vyre/base/error.hpp"
+#include "vyre/run/gpu/limits.hpp"
 #include "vyre/run/vulkan/api/float_state.hpp"
 #include "vyre/run/vulkan/compile/pipeline_file.hpp"
 
@@ -56,31 +59,17 @@ void check_private_memory(const Context& context, const Shader& shader) {
 }  // namespace
 
 void check_limits(const Context& context, const Shader& shader) {
-  const VkPhysicalDeviceLimits& limits = context.physical().limits;
-  const auto at_most = [&](std::uint64_t wanted, std::uint64_t allowed, const std::string& limit, const char* what, const char* advice) {
-    if (wanted <= allowed) return;
-    throw CapabilityError(fmt::format("{} {} exceeds {} of device `{}`, which allows {}. Fix: {}, or use another device.", wanted, what,
-                                      limit, context.name(), allowed, advice));
-  };
-  for (std::size_t axis = 0; axis < 3; ++axis) {
-    at_most(shader.workgroup_size[axis], limits.maxComputeWorkGroupSize[axis], fmt::format("maxComputeWorkGroupSize[{}]", axis),
-            "invocations along an axis of the workgroup", "use a smaller workgroup_size");
-  }
-  std::uint64_t invocations = 1;
-  for (std::uint32_t size : shader.workgroup_size) {
-    // Each factor is below 2^32 and so is each partial product that passes, so this cannot wrap.
-    invocations *= size;
-    at_most(invocations, limits.maxComputeWorkGroupInvocations, "maxComputeWorkGroupInvocations", "invocations a workgroup",
-            "use a smaller workgroup_size");
-  }
-  at_most(shader.workgroup_memory_bytes, limits.maxComputeSharedMemorySize, "maxComputeSharedMemorySize", "bytes of workgroup memory",
-          "declare smaller workgroup buffers");
-  at_most(shader.binding_count(), limits.maxPerStageDescriptorStorageBuffers, "maxPerStageDescriptorStorageBuffers", "buffers",
-          "use fewer buffers");
-  at_most(shader.binding_count(), limits.maxDescriptorSetStorageBuffers, "maxDescriptorSetStorageBuffers", "buffers", "use fewer buffers");
-  at_most(shader.binding_count(), limits.maxPerStageResources, "maxPerStageResources", "buffers", "use fewer buffers");
-  at_most(shader.push_constant_bytes(), limits.maxPushConstantsSize, "maxPushConstantsSize", "bytes of buffer lengths and workgroup ids",
-          "use fewer buffers");
+  const VkPhysicalDeviceLimits& allowed = context.physical().limits;
+  const Limits limits(context.name());
+  limits.workgroup_size(shader.workgroup_size, std::to_array(allowed.maxComputeWorkGroupSize), allowed.maxComputeWorkGroupInvocations);
+  limits.workgroup_memory(shader.workgroup_memory_bytes, allowed.maxComputeSharedMemorySize);
+  limits.at_most(shader.binding_count(), allowed.maxPerStageDescriptorStorageBuffers, "maxPerStageDescriptorStorageBuffers", "buffers",
+                 "use fewer buffers");
+  limits.at_most(shader.binding_count(), allowed.maxDescriptorSetStorageBuffers, "maxDescriptorSetStorageBuffers", "buffers",
+                 "use fewer buffers");
+  limits.at_most(shader.binding_count(), allowed.maxPerStageResources, "maxPerStageResources", "buffers", "use fewer buffers");
+  limits.at_most(shader.push_constant_bytes(), allowed.maxPushConstantsSize, "maxPushConstantsSize",
+                 "bytes of buffer lengths and workgroup ids", "use fewer buffers");
 }
 
 Pipeline::Pipeline(Context& context, VkDescriptorSetLayout set_layout, const Shader& shader, Use use)

@@ -59,12 +59,6 @@ Choice choice_of(const std::vector<PhysicalDevice>& devices) {
   return choice;
 }
 
-std::string joined(const std::vector<std::string>& sentences) {
-  std::string text;
-  for (const std::string& sentence : sentences) text += (text.empty() ? "" : " ") + sentence;
-  return text;
-}
-
 }  // namespace
 
 Devices::Devices(FindLoader find_loader, Options options) : find_loader_(std::move(find_loader)), options_(std::move(options)) {}
@@ -112,7 +106,7 @@ std::size_t Devices::choose() {
         "no Vulkan device was found. Fix: install the driver of the GPU, or a software one, on Debian with `apt-get install "
         "mesa-vulkan-drivers`.");
   }
-  throw DeviceError(joined(reasons));
+  throw DeviceError(fmt::to_string(fmt::join(reasons, " ")));
 }
 
 std::size_t Devices::choose(const std::function<bool(std::uint32_t)>& proven_within) {
@@ -131,7 +125,7 @@ std::shared_ptr<Device> Devices::open(std::size_t index) {
         fmt::format("device {} does not exist, there are {}. Fix: pass the index of an entry of devices().", index, all.slots.size()));
   }
   const PhysicalDevice& physical = all.instance->devices()[index];
-  if (!physical.info.usable) throw DeviceError(joined(physical.info.reasons));
+  if (!physical.info.usable) throw DeviceError(fmt::to_string(fmt::join(physical.info.reasons, " ")));
 
   Slot& slot = *all.slots[index];
   const std::lock_guard lock(slot.mutex);

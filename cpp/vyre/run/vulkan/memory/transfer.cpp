@@ -2,21 +2,12 @@
 // chunks of staging memory: while the device copies one, the thread fills or empties the other.
 #include "vyre/run/vulkan/memory/transfer.hpp"
 
-#include <array>
 #include <cstring>
 #include <optional>
-#include <utility>
 
 #include "vyre/base/error.hpp"
-#include "vyre/run/gpu/chunks.hpp"
 
 namespace vyre::run::vulkan {
-namespace {
-
-// The chunks of one transfer.
-constexpr std::size_t kMaxUnusedChunks = 2 * kMaxLanes;
-
-}  // namespace
 
 // Staging memory, and the command buffer of its copy.
 struct Transfers::Chunk final : Retired {
@@ -27,60 +18,10 @@ struct Transfers::Chunk final : Retired {
   TimelineValue last_use = 0;
 };
 
-// The chunks of one thread.
-class Transfers::Lane {
- public:
-  explicit Lane(Transfers& transfers) : transfers_(transfers) {}
-  Lane(const Lane&) = delete;
-  Lane& operator=(const Lane&) = delete;
-  ~Lane() {
-    for (std::unique_ptr<Chunk>& chunk : chunks_) {
-      if (chunk) transfers_.give_back(std::move(chunk));
-    }
-  }
-
-  Chunk& operator[](std::size_t index) {
-    std::unique_ptr<Chunk>& chunk = chunks_[index % chunks_.size()];
-    if (!chunk) chunk = transfers_.borrow();
-    return *chunk;
-  }
-
- private:
-  Transfers& transfers_;
-  std::array<std::unique_ptr<Chunk>, 2> chunks_;
-};
-
 Transfers::Transfers(Context& context, Stream& stream, Heap& heap, Timing& timing)
-    : context_(context), stream_(stream), heap_(heap), timing_(timing) {
-  unused_.reserve(kMaxUnusedChunks);
-}
+    : stream_(stream), timing_(timing), chunks_(stream, [&context, &heap] { return std::make_unique<Chunk>(context, heap); }) {}
 
 Transfers::~Transfers() = default;
-
-std::unique_ptr<Transfers::Chunk> Transfers::borrow() {
-  {
-    const std::lock_guard lock(mutex_);
-    if (!unused_.empty()) {
-      // The first one was submitted first, so it is the first to be free.
-      std::unique_ptr<Chunk> chunk = std::move(unused_.front());
-      unused_.erase(unused_.begin());
-      return chunk;
-    }
-  }
-  return std::make_unique<Chunk>(context_, heap_);
-}
-
-void Transfers::give_back(std::unique_ptr<Chunk> chunk) noexcept {
-  {
-    const std::lock_guard lock(mutex_);
-    if (unused_.size() < kMaxUnusedChunks) {
-      unused_.push_back(std::move(chunk));  // room is reserved
-      return;
-    }
-  }
-  const TimelineValue until = chunk->last_use;
-  stream_.retire(until, std::move(chunk));
-}
 
 template <class Record>
 void Transfers::submit(Chunk& chunk, const OnSubmit& on_submit, const Record& record) {
@@ -96,7 +37,7 @@ void Transfers::upload(std::span<const std::byte> from, const Block& to, std::ui
                        const RunOptions& options) {
   in_lanes(from.size(), options, [&](const RunOptions& with, const auto& next) {
     const Waiting waiting(with);
-    Lane lane(*this);
+    Chunks::Lane lane(chunks_);
     for (std::size_t turn = 0;; ++turn) {
       const auto index = next();
       if (!index) return;
@@ -121,7 +62,7 @@ void Transfers::download(const Block& from, std::uint64_t offset, std::span<std:
                          const RunOptions& options) {
   in_lanes(to.size(), options, [&](const RunOptions& with, const auto& next) {
     const Waiting waiting(with);
-    Lane lane(*this);
+    Chunks::Lane lane(chunks_);
     std::optional<Piece> under_way;
     for (std::size_t turn = 0;; ++turn) {
       // The copy of the next chunk starts before the last one is emptied.
@@ -152,7 +93,7 @@ void Transfers::download(const Block& from, std::uint64_t offset, std::span<std:
 }
 
 void Transfers::clear(const Block& block, const OnSubmit& on_submit) {
-  Lane lane(*this);
+  Chunks::Lane lane(chunks_);
   Chunk& chunk = lane[0];
   stream_.wait(chunk.last_use, Waiting({}));
   submit(chunk, on_submit, [&](Commands& commands) { commands.zero(block.buffer(), block.offset(), block.bytes()); });

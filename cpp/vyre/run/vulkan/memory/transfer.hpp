@@ -4,12 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <mutex>
 #include <span>
-#include <vector>
 
 #include "vyre/run/backend.hpp"
+#include "vyre/run/gpu/chunks.hpp"
 #include "vyre/run/vulkan/memory/heap.hpp"
 #include "vyre/run/vulkan/submit/commands.hpp"
 #include "vyre/run/vulkan/submit/stream.hpp"
@@ -36,20 +34,14 @@ class Transfers {
 
  private:
   struct Chunk;
-  class Lane;
-  // A chunk that no other thread uses. The device may still be copying from or to it.
-  std::unique_ptr<Chunk> borrow();
-  void give_back(std::unique_ptr<Chunk> chunk) noexcept;
+  using Chunks = ChunkPool<Chunk, Stream>;
   // Records one copy or fill with `record`, and submits it.
   template <class Record>
   void submit(Chunk& chunk, const OnSubmit& on_submit, const Record& record);
 
-  Context& context_;
   Stream& stream_;
-  Heap& heap_;
   Timing& timing_;
-  std::mutex mutex_;  // guards what follows
-  std::vector<std::unique_ptr<Chunk>> unused_;
+  Chunks chunks_;
 };
 
 }  // namespace vyre::run::vulkan

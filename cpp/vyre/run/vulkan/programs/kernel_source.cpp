@@ -5,6 +5,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/run/gpu/coarse_grid.hpp"
+#include "vyre/run/gpu/special_kernels.hpp"
 #include "vyre/run/gpu/waiting.hpp"
 #include "vyre/run/vulkan/compile/translate.hpp"
 
@@ -51,21 +52,10 @@ KernelSource::Ready KernelSource::ready(Grid grid, std::uint64_t largest, std::o
     const Waiting patience(waiting);
     while (!lock.try_lock_for(kPollInterval)) patience.stop_compile_if_unwanted(devices_->name(index_));
   }
-  if (special && !families_[1 + *special].given_up) {
-    try {
-      return made(grid, largest, special, waiting);
-    } catch (const DeviceLostError&) {
-      throw;
-    } catch (const Interrupted&) {
-      throw;
-    } catch (const DispatchTimeoutError&) {
-      // The driver goes on compiling; a later call uses the result.
-    } catch (const std::exception&) {
-      // The kernels for any words give the same result, so a failure to specialise is not reported.
-      families_[1 + *special].given_up = true;
-    }
-  }
-  return made(grid, largest, std::nullopt, waiting);
+  const auto usual = [&] { return made(grid, largest, std::nullopt, waiting); };
+  if (!special) return usual();
+  return special_or_usual(
+      families_[1 + *special].given_up, [&] { return made(grid, largest, special, waiting); }, usual);
 }
 
 KernelSource::Ready KernelSource::made(Grid grid, std::uint64_t largest, std::optional<std::size_t> special, const RunOptions& waiting) {

@@ -1,16 +1,13 @@
-// How it works: submit() takes the next timeline value under the lock and passes the command buffers to the queue, or appends them to
-// queued_ for the submission thread. wait() spins on the semaphore's counter for a while, then sleeps in vkWaitSemaphores.
-// Retired objects form a list through themselves, so that retiring needs no memory; a wait, and every 64th submission, destroys those whose
-// values are past.
+// How it works: submit() takes the next timeline value under the lock and passes the command buffers to the device's queue, or appends them
+// to what the submission thread will pass (gpu/submission_queue.hpp). wait() spins on the semaphore's counter for a while, then sleeps in
+// vkWaitSemaphores. Retired objects form a list through themselves, so that retiring needs no memory; a wait, and every 64th submission,
+// destroys those whose values are past.
 #include "vyre/run/vulkan/submit/stream.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <system_error>
 #include <utility>
 
-#include "vyre/base/error.hpp"
+#include "vyre/run/gpu/abandoned.hpp"
 #include "vyre/run/gpu/process_end.hpp"
 #include "vyre/run/profile.hpp"
 
@@ -25,15 +22,18 @@ constexpr std::uint64_t kCollectEvery = 64;
 // After a wait, the calling thread does this many submissions itself before the submission thread may take over. For one or two calls
 // followed by a wait, that has the lowest latency.
 constexpr std::uint64_t kDirectSubmissions = 4;
-// How long the submission thread spins for more work before it sleeps.
-constexpr auto kSpin = std::chrono::microseconds(100);
 
 }  // namespace
 
 Stream::Stream(Context& context)
     : context_(context),
       // A software device runs shaders on the processors that the thread would need.
-      may_use_thread_(context.options().submission_thread.value_or(context.physical().type != VK_PHYSICAL_DEVICE_TYPE_CPU)) {
+      may_use_thread_(context.options().submission_thread.value_or(context.physical().type != VK_PHYSICAL_DEVICE_TYPE_CPU)),
+      queue_(
+          mutex_, [this](const Queued& queued) { pass_to_queue(queued.commands, queued.value); },
+          [this](const Queued&) {
+            if (queue_.failed()) context_.mark_unusable();
+          }) {
   VkSemaphoreTypeCreateInfo type{};
   type.sType = VK_STRUCTURE_TYPE_SEMAPHORE_TYPE_CREATE_INFO;
   type.semaphoreType = VK_SEMAPHORE_TYPE_TIMELINE;
@@ -47,13 +47,7 @@ Stream::Stream(Context& context)
 }
 
 void Stream::finish() {
-  {
-    const std::lock_guard lock(mutex_);
-    ended_ = true;
-    any_queued_ = true;
-    wake_.notify_one();
-  }
-  if (submission_thread_.joinable()) submission_thread_.join();
+  queue_.end();
   if (busy_) count_idle();
   busy_ = false;
   retired_.clear();
@@ -66,9 +60,10 @@ TimelineValue Stream::submit(const Submission& submission) {
     value = last_ + 1;
     if (submission.still_valid && !submission.still_valid()) return 0;
     if (use_submission_thread()) {
-      queued_.insert(queued_.end(), submission.commands.begin(), submission.commands.end());
-      any_queued_ = true;
-      if (asleep_) wake_.notify_one();
+      Queued& waiting = queue_.waiting();
+      waiting.commands.insert(waiting.commands.end(), submission.commands.begin(), submission.commands.end());
+      waiting.value = value;
+      queue_.appended();
     } else {
       pass_to_queue(is_past(last_) && !submission.when_idle.empty() ? submission.when_idle : submission.commands, value);
     }
@@ -99,67 +94,15 @@ void Stream::pass_to_queue(std::span<const VkCommandBuffer> commands, TimelineVa
 }
 
 bool Stream::use_submission_thread() {
-  if (failure_) std::rethrow_exception(failure_);
+  queue_.check();
   if (!may_use_thread_) return false;
   // What follows queued work must be queued too.
-  if (queued_.empty() && !submitting_) {
+  if (queue_.idle()) {
     if (last_ < waited_for_ + kDirectSubmissions) return false;
     if (past_ < last_) poll();
     if (past_ >= last_) return false;
   }
-  if (!submission_thread_.joinable()) {
-    try {
-      submission_thread_ = std::thread([this] { run_submission_thread(); });
-    } catch (const std::system_error&) {
-      return may_use_thread_ = false;
-    }
-  }
-  return true;
-}
-
-void Stream::run_submission_thread() {
-  using Clock = std::chrono::steady_clock;
-  std::vector<VkCommandBuffer> taken;
-  std::unique_lock lock(mutex_);
-  for (;;) {
-    if (queued_.empty() && !ended_) {
-      // Waking the thread would cost the next caller more than its call, so the thread spins for a while first.
-      lock.unlock();
-      const auto start = Clock::now();
-      while (!any_queued_ && Clock::now() - start < kSpin) std::this_thread::yield();
-      lock.lock();
-      asleep_ = true;
-      wake_.wait(lock, [&] { return ended_ || !queued_.empty(); });
-      asleep_ = false;
-    }
-    if (ended_) return;
-    taken.swap(queued_);
-    any_queued_ = false;
-    const TimelineValue value = last_;
-    submitting_ = true;
-    lock.unlock();
-    std::exception_ptr failure;
-    try {
-      pass_to_queue(taken, value);
-    } catch (...) {
-      failure = std::current_exception();
-    }
-    taken.clear();
-    lock.lock();
-    submitting_ = false;
-    if (failure) {
-      failure_ = failure;
-      failed_ = true;
-      context_.mark_unusable();
-      return;
-    }
-  }
-}
-
-void Stream::rethrow_failure() {
-  if (!failed_) return;
-  const std::lock_guard lock(mutex_);
-  std::rethrow_exception(failure_);
+  return may_use_thread_ = queue_.start();
 }
 
 void Stream::make_room(const Waiting& waiting) {
@@ -213,29 +156,16 @@ void Stream::wait(TimelineValue value, const Waiting& waiting) {
 }
 
 void Stream::check_nothing_is_abandoned() {
-  if (!has_abandoned_work()) return;
-  throw DeviceError(
-      fmt::format("device `{}` is still busy with a call that timed out or was interrupted. Fix: call again when that "
-                  "program has ended, or use another device.",
-                  context_.name()));
+  if (has_abandoned_work()) throw_busy_with_abandoned_work(context_.name());
 }
 
 bool Stream::wait_for_abandoned_work(std::chrono::duration<double> time) {
-  RunOptions options;
-  options.timeout = time;
-  try {
-    wait(abandoned_, Waiting(options));
-  } catch (const DispatchTimeoutError&) {
-    return false;
-  }
-  return true;
+  return ends_within(time, [&](const Waiting& waiting) { wait(abandoned_, waiting); });
 }
 
 bool Stream::idle_within(std::chrono::duration<double> time) noexcept {
   try {
-    RunOptions options;
-    options.timeout = time;
-    wait(last(), Waiting(options));
+    if (!ends_within(time, [&](const Waiting& waiting) { wait(last(), waiting); })) return false;
   } catch (const std::exception&) {
     return false;
   }

@@ -6,17 +6,15 @@
 
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
-#include <thread>
 #include <vector>
 
 #include "vyre/run/gpu/retired.hpp"
+#include "vyre/run/gpu/submission_queue.hpp"
 #include "vyre/run/gpu/waiting.hpp"
 #include "vyre/run/vulkan/api/context.hpp"
 
@@ -57,7 +55,7 @@ class Stream {
     return work();
   }
   // Throws what a submission of the stream's own thread threw.
-  void rethrow_failure();
+  void rethrow_failure() const { queue_.rethrow_failure(); }
 
   // Whether the value is known to be past, without asking the device.
   bool is_past(TimelineValue value) const { return past_ >= value; }
@@ -90,28 +88,25 @@ class Stream {
   void pass_to_queue(std::span<const VkCommandBuffer> commands, TimelineValue value);
   // Whether the submission thread should do the next submission; starts the thread. Called with the mutex held.
   bool use_submission_thread();
-  void run_submission_thread();
 
   Context& context_;
   SemaphoreHandle timeline_;
   std::atomic<TimelineValue> past_ = 0;
   std::atomic<TimelineValue> waited_for_ = 0;
   std::atomic<TimelineValue> abandoned_ = 0;
-  std::atomic<bool> failed_ = false;
   std::mutex mutex_;  // guards what follows
   TimelineValue last_ = 0;
   bool busy_ = false;  // whether count_busy() was called for this stream and count_idle() was not yet
   RetiredList retired_;
-  std::exception_ptr failure_;
-
   std::atomic<bool> may_use_thread_;
-  bool submitting_ = false;  // the thread has taken queued_ and is submitting it
-  bool asleep_ = false;      // the thread sleeps until wake_
-  bool ended_ = false;
-  std::vector<VkCommandBuffer> queued_;   // the commands that the thread has to submit, up to value last_
-  std::atomic<bool> any_queued_ = false;  // whether queued_ has any; read without the lock while the thread spins
-  std::condition_variable wake_;
-  std::thread submission_thread_;
+  // The commands that the thread has to submit, up to a value.
+  struct Queued {
+    std::vector<VkCommandBuffer> commands;
+    TimelineValue value = 0;
+    bool empty() const { return commands.empty(); }
+    void clear() { commands.clear(); }
+  };
+  SubmissionQueue<Queued> queue_;
 };
 
 }  // namespace vyre::run::vulkan

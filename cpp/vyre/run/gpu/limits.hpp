@@ -1,0 +1,27 @@
+// Compares what a program needs with what a device allows.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace vyre::run {
+
+class Limits {
+ public:
+  // `device` is the name for messages, and must outlive the object.
+  explicit Limits(std::string_view device) : device_(device) {}
+
+  // These throw CapabilityError. `limit` is the name of the limit, `what` is what is counted, and `advice` what to do with less.
+  void at_most(std::uint64_t wanted, std::uint64_t allowed, std::string_view limit, std::string_view what, std::string_view advice) const;
+  // `most` is the largest size along each axis, and `most_invocations` the most invocations of a workgroup.
+  void workgroup_size(const std::array<std::uint32_t, 3>& size, const std::array<std::uint32_t, 3>& most,
+                      std::uint32_t most_invocations) const;
+  // Both are in bytes.
+  void workgroup_memory(std::uint64_t wanted, std::uint64_t allowed) const;
+
+ private:
+  const std::string_view device_;
+};
+
+}  // namespace vyre::run
