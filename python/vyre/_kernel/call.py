@@ -57,7 +57,7 @@ def call(
     traced_for: Callable[[dict[str, Any]], Traced] | None = None,
 ) -> Any:
     """Run a kernel. ``traced_for`` gives the kernel for values of its constants, where it is not the kernel's own."""
-    if getattr(_ACTIVE, "tracer", None) is not None:
+    if _ACTIVE.tracer is not None:
         raise Mistake(
             "K004",
             f"kernel `{kernel.__name__}` is called in a kernel",
