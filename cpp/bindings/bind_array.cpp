@@ -392,6 +392,7 @@ With ``copy=False`` it is the memory itself where the host reaches it, as DLPack
         Graph::refuse("Array.wait");
         run::RunOptions patience;
         patience.timeout = to_timeout(timeout, "Array.wait");
+        if (self.storage->is_ready()) return;
         while_waiting(std::move(patience), [&](const run::RunOptions& options) { self.storage->wait(options); });
       },
       py::arg("timeout") = py::none(),

@@ -20,6 +20,7 @@
 #include "program.hpp"
 #include "resident.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/few.hpp"
 #include "vyre/base/nearest.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/checks.hpp"
@@ -89,7 +90,7 @@ class PlannedCalls {
     }
   }
 
-  std::shared_ptr<Planned> find(std::uint64_t generation, const std::vector<const PyArray*>& arrays, const CallGrid& grid,
+  std::shared_ptr<Planned> find(std::uint64_t generation, std::span<const PyArray* const> arrays, const CallGrid& grid,
                                 const std::optional<run::Optimize>& optimize) {
     for (auto known = calls_.begin(); known != calls_.end(); ++known) {
       if (!fits(**known, generation, arrays, grid) || (*known)->optimize != optimize) continue;
@@ -119,7 +120,7 @@ class PlannedCalls {
   // Enough for a program that is called with several sets of arrays in turns. More would hold more command buffers.
   static constexpr std::size_t kMost = 16;
 
-  static bool fits(const Planned& call, std::uint64_t generation, const std::vector<const PyArray*>& arrays, const CallGrid& grid) {
+  static bool fits(const Planned& call, std::uint64_t generation, std::span<const PyArray* const> arrays, const CallGrid& grid) {
     const run::Grid& most = grid.most;
     if (call.generation != generation || call.grid.x != most.x || call.grid.y != most.y || call.grid.z != most.z) return false;
     if (call.counts != grid.role) return false;
@@ -345,19 +346,17 @@ void check_fits(const BufferDecl& decl, const PyArray& array) {
 }
 
 // `arrays` has one array for each bound buffer, and then the array of the grid's counts, if the grid comes from one.
-std::vector<run::StorageView> views_of(const std::vector<const BufferDecl*>& bound, const std::vector<const PyArray*>& arrays,
-                                       run::StorageView::Role role) {
-  std::vector<run::StorageView> views;
-  views.reserve(arrays.size());
+void fill(std::span<run::StorageView> views, const std::vector<const BufferDecl*>& bound, std::span<const PyArray* const> arrays,
+          run::StorageView::Role role) {
   for (std::size_t slot = 0; slot < bound.size(); ++slot) {
     const PyArray& array = *arrays[slot];
-    views.push_back({array.storage.get(), array.offset, array.bytes(), run::buffer_length(*bound[slot], array.bytes())});
+    const std::uint64_t bytes = array.bytes();
+    views[slot] = {array.storage.get(), array.offset, bytes, run::buffer_length(*bound[slot], bytes)};
   }
   if (arrays.size() > bound.size()) {
     const PyArray& counts = *arrays.back();
-    views.push_back({counts.storage.get(), counts.offset, counts.bytes(), 3, role});
+    views.back() = {counts.storage.get(), counts.offset, counts.bytes(), 3, role};
   }
-  return views;
 }
 
 // What messages call the array in a slot.
@@ -366,9 +365,9 @@ std::string name_of(const std::vector<const BufferDecl*>& bound, std::size_t slo
   return role == run::StorageView::Role::Invocations ? "argument `grid`" : "argument `workgroups`";
 }
 
-std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const BufferDecl*>& bound, const std::vector<const PyArray*>& arrays,
-                              const std::vector<run::StorageView>& views, const CallGrid& grid,
-                              const std::optional<run::Optimize>& optimize, std::uint64_t generation) {
+std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const BufferDecl*>& bound, std::span<const PyArray* const> arrays,
+                              std::span<const run::StorageView> views, const CallGrid& grid, const std::optional<run::Optimize>& optimize,
+                              std::uint64_t generation) {
   if (bound.empty()) {
     throw BindingError("a program without buffers has no device to run on. Fix: run it with vyre.run(program, {}, workgroups).");
   }
@@ -414,11 +413,13 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
 enum class Until : std::uint8_t { Planned, Submitted };
 
 // Plans a call of these arrays, unless it is planned already, and submits it.
-void submit(KeptCall& kept, const PyProgram& self, PlannedCalls& calls, const std::vector<const PyArray*>& arrays, const CallGrid& grid,
+void submit(KeptCall& kept, const PyProgram& self, PlannedCalls& calls, std::span<const PyArray* const> arrays, const CallGrid& grid,
             const std::optional<run::Optimize>& optimize, run::Span& span, Until until = Until::Submitted) {
   const std::vector<const BufferDecl*>& bound = calls.bound();
   const std::uint64_t generation = run::op_generation();
-  const std::vector<run::StorageView> views = views_of(bound, arrays, grid.role);
+  Few<run::StorageView> made_views(arrays.size());
+  const std::span<run::StorageView> views = made_views.all();
+  fill(views, bound, arrays, grid.role);
   KeptCall dropped;
   std::shared_ptr<Planned>& call = kept.call;
   call = calls.find(generation, arrays, grid, optimize);
@@ -433,8 +434,8 @@ void submit(KeptCall& kept, const PyProgram& self, PlannedCalls& calls, const st
       span.work().grid = grid.most;
     }
     if (Graph* graph = Graph::recording()) {
-      graph->add({call->backend, call->key->device.value_or(0)}, arrays, {call, {call->plan, views}});
-    } else {
+      graph->add({call->backend, call->key->device.value_or(0)}, arrays, {call, {call->plan, {views.begin(), views.end()}}});
+    } else if (dropped.call || !call->plan->submit_at_once(views)) {
       while_waiting({}, [&](const run::RunOptions& options) {
         dropped.call.reset();
         const run::Span submitting("submit");
@@ -491,7 +492,7 @@ py::object call_program(const PyProgram& self, const py::args& args, const py::k
 
 }  // namespace
 
-void call_planned(const PyProgram& program, const std::vector<const PyArray*>& arrays, run::Grid grid) {
+void call_planned(const PyProgram& program, std::span<const PyArray* const> arrays, run::Grid grid) {
   run::Span span("call");
   const std::shared_ptr<PlannedCalls> calls = calls_of(program);
   KeptCall kept;

@@ -1,8 +1,6 @@
-// Calls of kernels that were made before. Python makes a Launch of a call with resident arrays once it knows that the call is right; the
+// Calls of kernels with resident arrays that were made before. Python makes a Launch of a call once it knows that the call is right; the
 // next call with arrays of the same types, shapes and device goes from the arguments to the plan here. Anything else is left to Python,
 // which has the messages.
-#include "launch.hpp"
-
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
@@ -16,11 +14,12 @@
 
 #include "bindings.hpp"
 #include "convert.hpp"
-#include "graph.hpp"
+#include "fast_call.hpp"
 #include "planned.hpp"
 #include "program.hpp"
 #include "resident.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/few.hpp"
 #include "waiting.hpp"
 
 namespace vyre::python {
@@ -31,14 +30,8 @@ std::size_t bound_buffers(const PyProgram& program) {
   return static_cast<std::size_t>(std::ranges::count_if(buffers, [](const auto& decl) { return ir::is_bound(decl.access); }));
 }
 
-class Launch {
+class Launch final : public FastCall {
  public:
-  // A word of the kernel's parameters: a number that is the same in each call, or half of an argument.
-  struct Word {
-    std::optional<std::size_t> argument;
-    bool high = false;
-    std::uint32_t value = 0;
-  };
   // What a buffer of the program is given.
   struct Given {
     std::size_t argument;
@@ -57,25 +50,24 @@ class Launch {
   py::object program;
   std::vector<std::variant<PyArray, NumberRange>> arguments;  // arrays without their memory
   std::vector<Slot> slots;
-  std::vector<Word> words;
+  std::vector<ParameterWord> words;
   std::vector<std::size_t> results;  // slots
   run::Grid grid;
 
-  // Empty when the call is another one than this was made for.
-  py::object call(const py::tuple& given) const {
-    if (given.size() != arguments.size()) return {};
-    std::vector<std::uint64_t> numbers(arguments.size());
+  py::object call(std::span<PyObject* const> given, const Asked& asked) override {
+    if (given.size() != arguments.size() || asked.backend != nullptr || asked.device != nullptr) return {};
+    Few<std::uint64_t> numbers(arguments.size());
     for (std::size_t k = 0; k < arguments.size(); ++k) {
-      const py::handle value = PyTuple_GET_ITEM(given.ptr(), static_cast<Py_ssize_t>(k));
       if (const auto* range = std::get_if<NumberRange>(&arguments[k])) {
-        const auto number = number_in(value, *range);
+        const auto number = number_in(given[k], *range);
         if (!number) return {};
         numbers[k] = *number;
-      } else if (!is<PyArray>(value) || !same(value.cast<const PyArray&>(), std::get<PyArray>(arguments[k]))) {
-        return {};
+      } else {
+        const PyArray* const array = exactly<PyArray>(given[k]);
+        if (array == nullptr || !same(*array, std::get<PyArray>(arguments[k]))) return {};
       }
     }
-    return run(given, numbers);
+    return run(given, numbers.all());
   }
 
   // Whether its parts name each other rightly, so that call() can follow them.
@@ -86,7 +78,7 @@ class Launch {
       const auto* given = std::get_if<Given>(&slot);
       return given == nullptr || is_array(given->argument);
     };
-    const auto is_number = [&](const Word& word) {
+    const auto is_number = [&](const ParameterWord& word) {
       return !word.argument || (*word.argument < arguments.size() && !is_array(*word.argument));
     };
     const auto is_result = [&](std::size_t k) {
@@ -94,7 +86,7 @@ class Launch {
     };
     const bool has_place = std::ranges::any_of(arguments, [](const auto& each) { return std::holds_alternative<PyArray>(each); });
     return has_place && std::ranges::all_of(slots, fits) && std::ranges::all_of(words, is_number) &&
-           std::ranges::all_of(results, is_result) && slots.size() == bound_buffers(program.cast<const PyProgram&>());
+           std::ranges::all_of(results, is_result) && slots.size() == bound_buffers(*exactly<PyProgram>(program));
   }
 
  private:
@@ -108,7 +100,8 @@ class Launch {
   }
 
   static bool same(const PyArray& given, const PyArray& known) {
-    return given.element == known.element && given.backend == known.backend && given.device == known.device && given.shape == known.shape;
+    return given.storage != nullptr && given.element == known.element && given.backend == known.backend && given.device == known.device &&
+           given.shape == known.shape;
   }
 
   const PyArray& place() const {
@@ -118,42 +111,38 @@ class Launch {
     return std::get<PyArray>(arguments.front());
   }
 
-  PyArray words_for(const std::vector<std::uint64_t>& numbers) const {
+  PyArray words_for(std::span<const std::uint64_t> numbers) const {
     const PyArray& beside = place();
-    std::vector<std::uint32_t> made;
-    made.reserve(words.size());
-    for (const Word& word : words) {
-      made.push_back(word.argument ? static_cast<std::uint32_t>(numbers[*word.argument] >> (word.high ? 32 : 0)) : word.value);
-    }
+    Few<std::uint32_t, 32> made(words.size());
+    for (std::size_t k = 0; k < words.size(); ++k) made[k] = words[k].of(numbers);
     PyArray array{nullptr, beside.backend, beside.device, &element_type(ir::DataType::U32), {static_cast<py::ssize_t>(words.size())}, 0};
-    array.storage = value_in_use(program.cast<const PyProgram&>(), beside.backend, beside.device, std::as_bytes(std::span(made)));
+    array.storage = value_in_use(*exactly<PyProgram>(program), beside.backend, beside.device, std::as_bytes(made.all()));
     return array;
   }
 
-  py::object run(const py::tuple& given, const std::vector<std::uint64_t>& numbers) const {
+  py::object run(std::span<PyObject* const> given, std::span<const std::uint64_t> numbers) const {
     const PyArray& beside = place();
-    std::vector<const PyArray*> arrays;
-    arrays.reserve(slots.size());
-    std::vector<py::object> objects(slots.size());
+    Few<const PyArray*> arrays(slots.size());
+    Few<py::object> objects(slots.size());
     PyArray of_words;
     for (std::size_t k = 0; k < slots.size(); ++k) {
       if (const auto* argument = std::get_if<Given>(&slots[k])) {
-        objects[k] = py::reinterpret_borrow<py::object>(PyTuple_GET_ITEM(given.ptr(), static_cast<Py_ssize_t>(argument->argument)));
-        arrays.push_back(&objects[k].cast<const PyArray&>());
+        objects[k] = py::reinterpret_borrow<py::object>(given[argument->argument]);
+        arrays[k] = exactly<PyArray>(objects[k]);
       } else if (const auto* made = std::get_if<New>(&slots[k])) {
         PyArray array{nullptr, beside.backend, beside.device, made->element, made->shape, 0};
         while_waiting(
             {}, [&](const run::RunOptions&) { array.storage = beside.backend->allocate(beside.device, array.bytes(), made->zeroed); });
         objects[k] = py::cast(std::move(array));
-        arrays.push_back(&objects[k].cast<const PyArray&>());
+        arrays[k] = exactly<PyArray>(objects[k]);
       } else if (const auto* kept = std::get_if<Kept>(&slots[k])) {
-        arrays.push_back(&kept->array.cast<const PyArray&>());
+        arrays[k] = exactly<PyArray>(kept->array);
       } else {
         of_words = words_for(numbers);
-        arrays.push_back(&of_words);
+        arrays[k] = &of_words;
       }
     }
-    call_planned(program.cast<const PyProgram&>(), arrays, grid);
+    call_planned(*exactly<PyProgram>(program), arrays.all(), grid);
     if (results.size() == 1) return std::move(objects[results.front()]);
     if (results.empty()) return py::none();
     py::tuple all(results.size());
@@ -171,14 +160,13 @@ Launch::Slot slot_of(py::handle told) {
   return Launch::New{&element_type(std::get<0>(parts)), std::get<1>(parts), std::get<2>(parts)};
 }
 
-// A word: a number, or (the place of an argument, whether it is the high half).
-Launch::Word word_of(py::handle told) {
+}  // namespace
+
+ParameterWord word_of(py::handle told) {
   if (PyLong_Check(told.ptr())) return {std::nullopt, false, told.cast<std::uint32_t>()};
   const auto [argument, high] = told.cast<std::pair<std::size_t, bool>>();
   return {argument, high, 0};
 }
-
-}  // namespace
 
 std::optional<std::uint64_t> number_in(py::handle value, const NumberRange& range) {
   if (!PyLong_CheckExact(value.ptr())) return std::nullopt;
@@ -201,12 +189,11 @@ std::optional<std::uint64_t> number_in(py::handle value, const NumberRange& rang
 void bind_launch(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
-  // Gives a function of a call's positional arguments, which gives NotImplemented for a call that is another one. `arguments` has an array
-  // or a range (least, most) for each argument; see slot_of and word_of for the others.
+  // `arguments` has an array or a range (least, most) for each argument of the call; see slot_of and word_of for the others.
   m.def(
       "_launch",
       [](const py::object& program, const py::list& arguments, const py::list& slots, const py::list& words,
-         const std::vector<std::size_t>& results, const std::array<std::uint32_t, 3>& workgroups) -> py::object {
+         const std::vector<std::size_t>& results, const std::array<std::uint32_t, 3>& workgroups) -> std::shared_ptr<FastCall> {
         to_program(program, "argument `program` of _launch");
         const auto launch = std::make_shared<Launch>();
         launch->program = program;
@@ -224,11 +211,7 @@ void bind_launch(py::module_& m) {
         launch->results = results;
         launch->grid = {workgroups[0], workgroups[1], workgroups[2]};
         if (!launch->whole()) throw ArgumentError("the parts of a launch do not fit each other. Fix: call the kernel itself.");
-        return py::cpp_function([launch](const py::args& given) {
-          py::object result;
-          if (Graph::recording() == nullptr) result = launch->call(given);
-          return result ? result : py::reinterpret_borrow<py::object>(Py_NotImplemented);
-        });
+        return launch;
       },
       py::arg("program"), py::arg("arguments"), py::arg("slots"), py::arg("words"), py::arg("results"), py::arg("workgroups"));
 }

@@ -43,7 +43,9 @@ PYBIND11_MODULE(vyre_core, m) {
   bind_explain(m);
   bind_array(m);
   bind_planned(m);
+  bind_kernel_calls(m);
   bind_launch(m);
+  bind_host_launch(m);
   bind_graph(m);
   bind_profile(m);
   bind_check(m);

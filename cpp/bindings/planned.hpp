@@ -26,7 +26,7 @@ struct Planned {
     py::ssize_t lanes;  // of the last axis
     bool operator==(const Place&) const = default;
   };
-  static Place place(const std::vector<const PyArray*>& arrays, std::size_t slot) {
+  static Place place(std::span<const PyArray* const> arrays, std::size_t slot) {
     const PyArray& array = *arrays[slot];
     std::uint64_t memory = array.storage->id();
     if (array.backend->plans_any_memory()) {
@@ -52,7 +52,7 @@ struct Planned {
 
 // Calls the program with one array for each buffer that it binds, as Program.__call__ does: plans the call unless it is planned already,
 // and submits it or records it in a graph.
-void call_planned(const PyProgram& program, const std::vector<const PyArray*>& arrays, run::Grid grid);
+void call_planned(const PyProgram& program, std::span<const PyArray* const> arrays, run::Grid grid);
 
 // Memory that has these bytes, for as long as calls of the program give them often. Nothing may write it.
 std::shared_ptr<run::Storage> value_in_use(const PyProgram& program, run::Backend* backend, std::size_t device,

@@ -14,8 +14,8 @@
 
 #include "bindings.hpp"
 #include "convert.hpp"
+#include "fast_call.hpp"
 #include "graph.hpp"
-#include "launch.hpp"
 #include "prepared.hpp"
 #include "program.hpp"
 #include "resident.hpp"

@@ -162,4 +162,5 @@ def check_place(backend: Any, device: Any, owner: str) -> None:
 
 _NOTHING = _core.Program()
 
+_core._default_place_from(_CHOSEN, globals())
 explain_calls(globals())

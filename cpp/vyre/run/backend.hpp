@@ -88,6 +88,9 @@ class Executable {
   // Takes what check_call (checks.hpp) has accepted. Throws DeviceError (and its kinds), CapabilityError, DispatchTimeoutError,
   // Interrupted. On a throw no byte of `buffers` has changed.
   virtual void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) = 0;
+  // Whether a run of this grid ends within some microseconds, on the caller's own thread, and waits for nothing: the caller need not give
+  // up a lock of its own meanwhile. Such a run is never interrupted.
+  virtual bool is_short(Grid /*grid*/) const { return false; }
   // The call of check_call'ed views of this backend and device, to be submitted; it may not outlive the executable. See storage.hpp.
   // `waiting` says how long for a driver's compiler.
   virtual std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions& waiting = {}) = 0;

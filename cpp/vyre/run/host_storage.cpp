@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "vyre/base/assert.hpp"
@@ -58,27 +59,48 @@ void HostStorage::wait(const RunOptions& options) {
   rethrow_failure();
 }
 
-HostAccess::HostAccess(std::span<const StorageView> views, const std::vector<bool>& written, const RunOptions& options) {
+bool HostStorage::is_ready() {
+  if (!busy_.try_acquire(SharedAccess::Use::Read)) return false;
+  const SharedAccess::Reading lock(busy_, std::adopt_lock);
+  return is_sound();
+}
+
+HostAccess::HostAccess(std::span<const StorageView> views, const std::vector<bool>& written, const RunOptions* options)
+    : held_(views.size()) {
   for (std::size_t slot = 0; slot < views.size(); ++slot) {
-    uses_.push_back({static_cast<HostStorage*>(views[slot].storage), written[slot]});
+    held_.uses[slot] = {static_cast<HostStorage*>(views[slot].storage), written[slot]};
   }
-  std::sort(uses_.begin(), uses_.end(), [](const Use& a, const Use& b) {
+  std::ranges::sort(held_.uses.all(), [](const Use& a, const Use& b) {
     return a.storage->id() != b.storage->id() ? a.storage->id() < b.storage->id() : a.written > b.written;
   });
-  uses_.erase(std::unique(uses_.begin(), uses_.end(), [](const Use& a, const Use& b) { return a.storage == b.storage; }), uses_.end());
-  for (const Use& use : uses_) {
-    if (use.written) {
-      exclusive_.push_back(use.storage->busy_.write(options));
-    } else {
-      shared_.push_back(use.storage->busy_.read(options));
+  const std::size_t repeated = std::ranges::unique(held_.uses.all(), std::equal_to(), &Use::storage).size();
+  for (const Use& use : held_.uses.all().first(views.size() - repeated)) {
+    const SharedAccess::Use wanted = use.written ? SharedAccess::Use::Write : SharedAccess::Use::Read;
+    if (options != nullptr) {
+      use.storage->busy_.acquire(wanted, *options);
+    } else if (!use.storage->busy_.try_acquire(wanted)) {
+      return;
     }
+    ++held_.held;
+    if (options == nullptr && !use.storage->is_sound()) return;
     use.storage->look_for_a_lost_writer();
     use.storage->rethrow_failure();
+  }
+  held_.all = true;
+}
+
+HostAccess::Held::~Held() {
+  for (const Use& use : uses.all().first(held)) {
+    if (use.written) {
+      use.storage->busy_.unlock();
+    } else {
+      use.storage->busy_.unlock_shared();
+    }
   }
 }
 
 void HostAccess::fail(const std::exception_ptr& error) const noexcept {
-  for (const Use& use : uses_) {
+  for (const Use& use : held_.uses.all().first(held_.held)) {
     if (use.written) use.storage->fail(error);
   }
 }
@@ -97,22 +119,39 @@ class HostPlan final : public Plan {
 
   void submit(std::span<const StorageView> views, const RunOptions& options) override {
     const HostAccess access(views, written_, options);
-    std::vector<BufferView> buffers;
-    for (const StorageView& view : buffers_of(views)) {
-      buffers.push_back({{HostAccess::memory_of(view), static_cast<std::size_t>(view.bytes)}, view.length});
-    }
     RunOptions in_place = options;
     in_place.in_place = true;
+    run(views, access, in_place);
+  }
+
+  bool submit_at_once(std::span<const StorageView> views) override {
+    if (counts_of(views) != nullptr || profiling() || !executable_.is_short(grid_)) return false;
+    const HostAccess access(views, written_);
+    if (!access.holds()) return false;
+    RunOptions in_place;
+    in_place.in_place = true;
+    run(views, access, in_place);
+    return true;
+  }
+
+ private:
+  void run(std::span<const StorageView> views, const HostAccess& access, const RunOptions& in_place) {
+    const std::span<const StorageView> of_buffers = buffers_of(views);
+    Few<BufferView> buffers(of_buffers.size());
+    for (std::size_t slot = 0; slot < of_buffers.size(); ++slot) {
+      const StorageView& view = of_buffers[slot];
+      buffers[slot] = {{HostAccess::memory_of(view), static_cast<std::size_t>(view.bytes)}, view.length};
+    }
     const StorageView* counts = counts_of(views);
     try {
-      executable_.run(buffers, counts == nullptr ? grid_ : grid_of_counts(HostAccess::memory_of(*counts), counted_by_, grid_), in_place);
+      executable_.run(buffers.all(), counts == nullptr ? grid_ : grid_of_counts(HostAccess::memory_of(*counts), counted_by_, grid_),
+                      in_place);
     } catch (...) {
       access.fail(std::current_exception());
       throw;
     }
   }
 
- private:
   Executable& executable_;
   std::vector<bool> written_;  // a view each
   const Grid grid_;            // the largest one, where the counts come from data

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "vyre/base/few.hpp"
 #include "vyre/run/host_memory.hpp"
 #include "vyre/run/shared_access.hpp"
 #include "vyre/run/storage.hpp"
@@ -23,11 +24,14 @@ class HostStorage final : public Storage {
   void write(std::uint64_t offset, std::span<const std::byte> from, const RunOptions& options) override;
   void read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) override;
   void wait(const RunOptions& options) override;
+  bool is_ready() override;
   std::byte* host_memory() override { return data_.data(); }
 
  private:
   friend class HostAccess;
 
+  // Whether the caller may go on: has access, and nothing has failed that has to be told.
+  bool is_sound() { return !busy_.has_lost_writer() && !has_failed(); }
   // The caller must have access to the bytes.
   void look_for_a_lost_writer() noexcept;
 
@@ -42,7 +46,12 @@ class HostStorage final : public Storage {
 class HostAccess {
  public:
   // Throws Interrupted, DispatchTimeoutError, and what an earlier call left in a storage.
-  HostAccess(std::span<const StorageView> views, const std::vector<bool>& written, const RunOptions& options);
+  HostAccess(std::span<const StorageView> views, const std::vector<bool>& written, const RunOptions& options)
+      : HostAccess(views, written, &options) {}
+  // Waits for nothing: holds() says whether there is access to all of them.
+  HostAccess(std::span<const StorageView> views, const std::vector<bool>& written) : HostAccess(views, written, nullptr) {}
+
+  bool holds() const { return held_.all; }
 
   // Reports to the written storages that the call failed.
   void fail(const std::exception_ptr& error) const noexcept;
@@ -54,9 +63,20 @@ class HostAccess {
     HostStorage* storage;
     bool written;
   };
-  std::vector<Use> uses_;
-  std::vector<SharedAccess::Writing> exclusive_;
-  std::vector<SharedAccess::Reading> shared_;
+  // Without options it waits for nothing.
+  HostAccess(std::span<const StorageView> views, const std::vector<bool>& written, const RunOptions* options);
+
+  // Gives back the access to the first `held`.
+  struct Held {
+    explicit Held(std::size_t count) : uses(count) {}
+    Held(const Held&) = delete;
+    Held& operator=(const Held&) = delete;
+    ~Held();
+    Few<Use> uses;
+    std::size_t held = 0;
+    bool all = false;
+  };
+  Held held_;
 };
 
 // Submitting it runs `executable`, which must outlive it, in place. `written` tells of each buffer's view whether the program writes it;

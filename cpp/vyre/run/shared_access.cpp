@@ -7,47 +7,50 @@
 namespace vyre::run {
 
 void SharedAccess::leave_the_parents_behind() {
-  if (forks_ == forks_before()) return;
-  forks_ = forks_before();
-  lost_writer_ = writer_;
-  writer_ = false;
-  readers_ = 0;
+  if (forks_.load(std::memory_order_relaxed) == forks_before()) return;
+  lost_writer_ = (state_.load(std::memory_order_relaxed) & kWriter) != 0;
+  state_.store(0, std::memory_order_relaxed);
   // The old one still counts threads of the parent that wait for it. Destroying it would wait for them, so it is only overwritten.
   new (&changed_) std::condition_variable;
+  forks_.store(forks_before(), std::memory_order_release);
 }
 
-void SharedAccess::unlock() {
+void SharedAccess::release(Use use) {
+  if (forks_.load(std::memory_order_acquire) != forks_before()) {
+    const std::lock_guard lock(mutex_);
+    leave_the_parents_behind();
+  }
+  std::uint32_t state = state_.load(std::memory_order_relaxed), without_this = 0;
+  do {
+    if (use == Use::Read && (state & kReaders) == 0) return;  // forgotten by a fork
+    without_this = use == Use::Write ? state & ~kWriter : state - 1;
+  } while (!state_.compare_exchange_weak(state, without_this, std::memory_order_release, std::memory_order_relaxed));
+  if ((without_this & kWaiting) == 0 || (without_this & kReaders) != 0) return;
   const std::lock_guard lock(mutex_);
-  leave_the_parents_behind();
-  writer_ = false;
+  // Those that wait hold the mutex from setting this bit until they sleep. Those that are woken and have to wait again set it again.
+  state_.fetch_and(~kWaiting, std::memory_order_relaxed);
   changed_.notify_all();
 }
 
-void SharedAccess::unlock_shared() {
-  const std::lock_guard lock(mutex_);
-  leave_the_parents_behind();
-  if (readers_ > 0 && --readers_ == 0) changed_.notify_all();
-}
-
-std::unique_lock<ForkSafeMutex> SharedAccess::wait(const RunOptions& options, bool among_readers) {
+void SharedAccess::wait(Use use, const RunOptions& options) {
   std::unique_lock lock(mutex_);
   leave_the_parents_behind();
-  if (!taken(among_readers)) return lock;
+  const auto acquired = [&] { return !taken(state_.fetch_or(kWaiting, std::memory_order_relaxed), use) && try_acquire(use); };
+  if (try_acquire(use)) return;
   const Deadline deadline = deadline_of(options);
-  const auto free_after_a_slice = [&] {
+  const auto acquired_after_a_slice = [&] {
     std::unique_lock native(mutex_.native(), std::adopt_lock);
-    const bool free = changed_.wait_for(native, deadline.slice(), [&] { return !taken(among_readers); });
+    const bool done = changed_.wait_for(native, deadline.slice(), acquired);
     native.release();
-    return free;
+    return done;
   };
-  while (!free_after_a_slice()) {
+  while (!acquired_after_a_slice()) {
     // Nothing is locked meanwhile: `interrupted` may wait for a thread that waits here.
     lock.unlock();
     deadline.check(Awaited::Access);
     lock.lock();
     leave_the_parents_behind();
   }
-  return lock;
 }
 
 }  // namespace vyre::run

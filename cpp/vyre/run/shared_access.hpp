@@ -1,9 +1,13 @@
 // Access to some memory: one writer, or any number of readers. A caller waits for access no longer than its RunOptions allow, because the
 // call that has access may never end.
+//
+// One word counts the readers and says whether somebody writes or waits. Access that nothing excludes takes one atomic operation and so
+// does giving it back; the mutex and the condition variable are for those that wait, and for a process that was forked.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 #include <shared_mutex>
 
@@ -20,37 +24,55 @@ class SharedAccess {
 
   // Throw Interrupted and DispatchTimeoutError.
   Writing write(const RunOptions& options) {
-    const auto lock = wait(options, false);
-    writer_ = true;
+    acquire(Use::Write, options);
     return Writing(*this, std::adopt_lock);
   }
   Reading read(const RunOptions& options) {
-    const auto lock = wait(options, true);
-    ++readers_;
+    acquire(Use::Read, options);
     return Reading(*this, std::adopt_lock);
+  }
+
+  enum class Use : bool { Read, Write };
+  // For callers that give the access back by themselves, with unlock() or unlock_shared().
+  void acquire(Use use, const RunOptions& options) {
+    if (!try_acquire(use)) wait(use, options);
+  }
+  // Returns false where the access has to be waited for.
+  bool try_acquire(Use use) {
+    if (forks_.load(std::memory_order_acquire) != forks_before()) return false;
+    std::uint32_t state = state_.load(std::memory_order_relaxed);
+    while (!taken(state, use)) {
+      const std::uint32_t with_this = use == Use::Write ? state | kWriter : state + 1;
+      if (state_.compare_exchange_weak(state, with_this, std::memory_order_acquire, std::memory_order_relaxed)) return true;
+    }
+    return false;
   }
 
   // Returns true if a thread of the parent process was writing when this process was forked, so that the write stays unfinished here. Only
   // the first call after the fork gets true; the caller must have access.
   bool take_lost_writer() { return lost_writer_.load(std::memory_order_relaxed) && lost_writer_.exchange(false); }
 
+  bool has_lost_writer() const { return lost_writer_.load(std::memory_order_relaxed); }
+
   // For the locks above.
-  void unlock();
-  void unlock_shared();
+  void unlock() { release(Use::Write); }
+  void unlock_shared() { release(Use::Read); }
 
  private:
-  // Blocks until no other call has access that excludes this one. The mutex is held when it returns.
-  std::unique_lock<ForkSafeMutex> wait(const RunOptions& options, bool among_readers);
-  bool taken(bool among_readers) const { return writer_ || (!among_readers && readers_ > 0); }
+  // Bits of state_; below them is the number of readers.
+  static constexpr std::uint32_t kWriter = std::uint32_t{1} << 31, kWaiting = std::uint32_t{1} << 30, kReaders = kWaiting - 1;
+
+  static bool taken(std::uint32_t state, Use use) { return (state & kWriter) != 0 || (use == Use::Write && (state & kReaders) != 0); }
+  void release(Use use);
+  void wait(Use use, const RunOptions& options);
   // The mutex must be held.
   void leave_the_parents_behind();
 
+  std::atomic<std::uint32_t> state_ = 0;
+  std::atomic<bool> lost_writer_ = false;
+  std::atomic<std::uint64_t> forks_ = forks_before();
   ForkSafeMutex mutex_;
   std::condition_variable changed_;
-  std::uint64_t forks_ = forks_before();
-  bool writer_ = false;
-  std::atomic<bool> lost_writer_ = false;
-  unsigned readers_ = 0;
 };
 
 }  // namespace vyre::run

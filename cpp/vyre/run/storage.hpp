@@ -33,6 +33,8 @@ class Storage {
   // These wait for the calls before them, and throw what those threw. After a throw `to` may be written in part.
   virtual void read(std::uint64_t offset, std::span<std::byte> to, const RunOptions& options) = 0;
   virtual void wait(const RunOptions& options) = 0;
+  // Whether wait() would return at once and throw nothing. False where finding out may take long.
+  virtual bool is_ready() { return false; }
   // Points to the bytes if they lie in the host's own memory for as long as the storage lives, else null. Calls do not wait for code that
   // uses this pointer.
   virtual std::byte* host_memory() { return nullptr; }
@@ -40,6 +42,7 @@ class Storage {
   // A call that was to write this has failed, so its contents are unknown: it gives that error until it is written as a whole.
   void fail(std::exception_ptr error) noexcept;
   void rethrow_failure() const;
+  bool has_failed() const { return failed_.load(std::memory_order_acquire); }
 
  protected:
   void forget_failure() noexcept;
@@ -72,6 +75,8 @@ class Plan {
   // the host, it usually returns before the call is done; if the host runs the call, it returns when the call is done. Throws DeviceError
   // and its kinds.
   virtual void submit(std::span<const StorageView> views, const RunOptions& options) = 0;
+  // Does the same if the call is short (Executable::is_short) and no other call is in its way. Returns false, and has done nothing, if not.
+  virtual bool submit_at_once(std::span<const StorageView> /*views*/) { return false; }
 };
 
 // A call of a sequence, and what it was planned for.

@@ -57,7 +57,7 @@ def call(
     traced_for: Callable[[dict[str, Any]], Traced] | None = None,
 ) -> Any:
     """Run a kernel. ``traced_for`` traces it for values of its constants, in place of the kernel's own trace."""
-    if getattr(_ACTIVE, "tracer", None) is not None:
+    if _ACTIVE.tracer is not None:
         raise Mistake(
             "K004",
             f"kernel `{kernel.__name__}` is called in a kernel",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, Any
 
 from vyre._calls import explain_calls
@@ -13,6 +12,7 @@ from vyre._kernel.call import call
 from vyre._kernel.control import Region
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.recorder import Areas, record_kernel
+from vyre._kernel.recording import LeavesCalls
 from vyre._kernel.tracer import current
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError
@@ -33,9 +33,10 @@ _MOST_NAME = 80
 _MOST_SHOWN = 200
 
 
-class _Open(threading.local):
+class _Open(LeavesCalls):
     """What records the calls of this thread, if anything does."""
 
+    BIT = 2
     seen: Debugging | None = None
 
 

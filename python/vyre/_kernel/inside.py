@@ -172,7 +172,7 @@ def _axis(axis: Any, function: str) -> int:
 def _depends(function: str) -> None:
     from vyre._kernel import tracer
 
-    active = getattr(tracer._ACTIVE, "tracer", None)
+    active = tracer._ACTIVE.tracer
     if active is not None:
         active.needs_size = active.needs_size or function
 

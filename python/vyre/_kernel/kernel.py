@@ -8,7 +8,7 @@ from collections import OrderedDict
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
-from vyre import _log
+from vyre import _core, _log
 from vyre._calls import explain_calls
 from vyre._kernel.call import call, checked_call, noted_call, text_without_outs
 from vyre._kernel.constants import told_apart
@@ -41,10 +41,9 @@ __all__ = ["Kernel", "kernel"]
 
 _MOST_PROGRAMS = 64
 _MOST_PLANS = 64
-_MOST_LAUNCHES = 8
 
 
-class Kernel:
+class Kernel(_core._KernelCalls):
     """A kernel, as ``@vyre.kernel`` makes one. Calling it runs it; see ``vyre.kernel``.
 
     Attributes:
@@ -77,8 +76,6 @@ class Kernel:
         self._arrays = tuple(each for each in self._parameters if each.is_array)
         self._programs: OrderedDict[Any, Traced] = OrderedDict()
         self._plans: dict[Any, Any] = {}  # the plans of earlier calls, by the signature of their arguments
-        # The launches of calls with resident arrays, each with its plan, the latest first.
-        self._launches: list[tuple[Any, Any]] = []
         self._copies: dict[int, Any] = {}  # copies of captured tables, each with its original
 
     @property
@@ -300,13 +297,8 @@ class Kernel:
             ) from None
         return key
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if self._launches and not kwargs and RECORDING.call is None and OPEN.seen is None and not is_tracing():
-            for launch, plan in self._launches:
-                if plan.is_current():
-                    result = launch(*args)
-                    if result is not NotImplemented:
-                        return result
+    def _call(self, *args: Any, **kwargs: Any) -> Any:
+        """What a call does that the base class does not know from calls before."""
         if RECORDING.call is not None and not is_tracing():
             return RECORDING.call(self, args, dict(kwargs))
         seen = OPEN.seen
@@ -317,6 +309,7 @@ class Kernel:
         if plan is not None and not is_tracing() and plan.is_current():
             result = plan.run(args, kwargs)
             if result is not NotImplemented:
+                plan.remember_call(args, kwargs)
                 return result
         result = call(self, args, dict(kwargs))
         if key is not None:
@@ -325,9 +318,7 @@ class Kernel:
                 self._plans[key] = made
                 while len(self._plans) > _MOST_PLANS:
                     del self._plans[next(iter(self._plans))]
-                launch = None if kwargs else made.launch(args)
-                if launch is not None:
-                    self._launches = [(launch, made), *self._launches[: _MOST_LAUNCHES - 1]]
+                made.remember_call(args, kwargs)
         return result
 
     def _repr_html_(self) -> str:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 __all__ = ["plan_of", "signature"]
 
 _SIMPLE = frozenset(["backend", "device", "optimize", "timeout"])
+_PLACE = frozenset(["backend", "device"])
 
 
 def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
@@ -63,6 +64,7 @@ class _Plan:
         self, kernel: Kernel, traced: Traced, args: tuple[Any, ...], workgroups: Any, shapes: dict[str, Any]
     ) -> None:
         self.traced = traced
+        self._tried: set[Any] = set()  # the places for which there was to be a fast call
         self._kernel, self._workgroups, self._shapes = kernel, workgroups, shapes
         self._places = {each.name: k for k, each in enumerate(kernel._parameters) if k < len(args)}
         self._sizes = [size for each in kernel._arrays if each.axes > 1 for size in shapes[each.name]]
@@ -80,6 +82,42 @@ class _Plan:
                 return False
         return True
 
+    def remember_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        """Let the core do the next call like this one, if it can."""
+        if self.traced.seen is not None or self.traced.halves is not None or not _PLACE.issuperset(kwargs):
+            return
+        try:
+            where = self._where(kwargs)
+            if where in self._tried:
+                return
+        except TypeError:  # of a device that cannot be hashed
+            return
+        self._tried.add(where)
+        made = self.fast_call(args, kwargs)
+        if made is not None:
+            _core._remember_call(self._kernel, made, self if self.traced.captured else None)
+
+    def _where(self, kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        """What else a call depends on than the types and shapes of its arrays."""
+        return tuple(kwargs.items())
+
+    def fast_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """The same call as one step of the core; None where it has none."""
+        raise NotImplementedError
+
+    def _words_of_core(self) -> list[Any]:
+        words: list[Any] = list(self._sizes)
+        for k, _, _, is_wide in self._scalars:
+            words += [(k, False), (k, True)] if is_wide else [(k, False)]
+        return words + self._grid
+
+    def _arguments_of_core(self, args: tuple[Any, ...]) -> list[Any]:
+        ranges = {k: (low, high) for k, low, high, _ in self._scalars}
+        return [ranges.get(k, value) for k, value in enumerate(args)]
+
+    def _counts(self) -> list[int]:
+        return [*self._workgroups, 1, 1][:3] if isinstance(self._workgroups, tuple) else [self._workgroups, 1, 1]
+
     def words(self, args: tuple[Any, ...]) -> list[int] | None:
         """The words of PARAMS; None when a number is out of range, which call.py refuses."""
         words = self._sizes.copy()
@@ -95,9 +133,6 @@ class _Plan:
 
 class _HostPlan(_Plan):
     """A call with numpy arrays alone."""
-
-    def launch(self, args: tuple[Any, ...]) -> Any:
-        """None: only calls with resident arrays have one."""
 
     def __init__(self, *parts: Any) -> None:
         super().__init__(*parts)
@@ -147,6 +182,36 @@ class _HostPlan(_Plan):
             results.append(made)
         return results[0] if len(results) == 1 else tuple(results) or None
 
+    def _where(self, kwargs: dict[str, Any]) -> tuple[Any, ...]:
+        return (*kwargs, *place(kwargs.get("backend"), kwargs.get("device")))
+
+    def fast_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        kernel, traced = self._kernel, self.traced
+        if any(each.element is DataType.Bool for each in kernel._arrays):
+            return None  # numpy has them in bytes
+        whole = whole_outs(kernel, traced, self._shapes, self._workgroups)
+        slots: list[Any] = []
+        for each in kernel._arrays:
+            dtype, lanes = _NUMPY[each.element]  # type: ignore[index]
+            begins = {"In": "read", "InOut": "copied", "Out": "anything" if each.name in whole else "zeros"}[each.kind]
+            shape = (*self._shapes[each.name], *lanes)
+            slots.append((self._places.get(each.name), shape, np.dtype(dtype), begins))
+        words = self._words_of_core()
+        if words:
+            slots.append(None)
+        slots += traced.tables.values()
+        backend, device = kwargs.get("backend"), kwargs.get("device")
+        return _core._host_launch(
+            traced.program,
+            self._arguments_of_core(args),
+            slots,
+            words,
+            self._counts(),
+            backend,
+            device,
+            *place(backend, device),
+        )
+
 
 class _ResidentPlan(_Plan):
     """A call with resident arrays alone, of one device."""
@@ -165,13 +230,10 @@ class _ResidentPlan(_Plan):
             self._kernel, self.traced, given, self._shapes, words, self._workgroups, kwargs, resident, self._whole
         )
 
-    def launch(self, args: tuple[Any, ...]) -> Any:
-        """The same call as one function of the core, which gives NotImplemented for other arguments.
-
-        None where an Out that the caller gives has to be filled with zeros.
-        """
+    def fast_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """None where an Out that the caller gives has to be filled with zeros."""
         kernel, traced = self._kernel, self.traced
-        if traced.seen is not None or traced.halves is not None:
+        if kwargs:
             return None
         slots: list[Any] = []
         for each in kernel._arrays:
@@ -183,21 +245,14 @@ class _ResidentPlan(_Plan):
                 return None
             else:
                 slots.append(place)
-        words: list[Any] = list(self._sizes)
-        for k, _, _, is_wide in self._scalars:
-            words += [(k, False), (k, True)] if is_wide else [(k, False)]
-        words += self._grid
+        words = self._words_of_core()
         if words:
             slots.append(None)
         resident = next(value for value in args if type(value) is Array)
         where = {"backend": resident.backend, "device": resident.device}
         slots += [_kept(traced, ("table", name), table, where) for name, table in traced.tables.items()]
-        ranges = {k: (low, high) for k, low, high, _ in self._scalars}
         results = [k for k, each in enumerate(kernel._arrays) if each.kind != "In"]
-        counts = [*self._workgroups, 1, 1][:3] if isinstance(self._workgroups, tuple) else [self._workgroups, 1, 1]
-        return _core._launch(
-            traced.program, [ranges.get(k, value) for k, value in enumerate(args)], slots, words, results, counts
-        )
+        return _core._launch(traced.program, self._arguments_of_core(args), slots, words, results, self._counts())
 
 
 def plan_of(kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _HostPlan | _ResidentPlan | None:

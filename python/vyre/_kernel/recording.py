@@ -1,17 +1,34 @@
-"""Who takes a kernel's calls in place of running them: a procedure whose body runs in this thread."""
+"""What takes a kernel's calls in place of running them: a procedure whose body runs in this thread."""
 
 from __future__ import annotations
 
 import threading
 from typing import TYPE_CHECKING, Any
 
+from vyre import _core
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["RECORDING"]
+__all__ = ["RECORDING", "LeavesCalls"]
 
 
-class _Recording(threading.local):
+class LeavesCalls(threading.local):
+    """The state of a thread that changes what calls of kernels do.
+
+    While an attribute is not None, the core leaves all calls to ``Kernel._call``. Each object has one attribute, and
+    ``BIT`` is its own among the core's bits.
+    """
+
+    BIT: int
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        super().__setattr__(name, value)
+        _core._leave_calls(self.BIT, value is not None)
+
+
+class _Recording(LeavesCalls):
+    BIT = 1
     call: Callable[[Any, tuple[Any, ...], dict[str, Any]], Any] | None = None
 
 

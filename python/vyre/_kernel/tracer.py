@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import math
 import operator
-import threading
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
@@ -24,6 +23,7 @@ from vyre._kernel.control import If, Known, Loop, Never, Region, assigned, start
 from vyre._kernel.functions import CHANGING, METHODS, OPERATORS, REPLACED, check_takes_values
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.ranges import bounds_of, turns_of
+from vyre._kernel.recording import LeavesCalls
 from vyre._kernel.values import FOREVER, Undefined, described, float_mistake, giving, is_known_later, is_number
 from vyre._text import shown
 
@@ -33,12 +33,21 @@ if TYPE_CHECKING:
 __all__ = ["Tracer", "current", "is_tracing"]
 
 _MOST_PRIVATE_BYTES = 16384  # of an invocation (V037)
-_ACTIVE = threading.local()
+
+
+class _Active(LeavesCalls):
+    """The tracer of the kernel that this thread traces."""
+
+    BIT = 4
+    tracer: Tracer | None = None
+
+
+_ACTIVE = _Active()
 
 
 def current(function: str, fix: str = "call it in a function under @vyre.kernel") -> Tracer:
     """The tracer of the kernel that is being traced, or an error that names the function that needs one."""
-    tracer: Tracer | None = getattr(_ACTIVE, "tracer", None)
+    tracer = _ACTIVE.tracer
     if tracer is None:
         from vyre.errors import ArgumentError
 
@@ -47,7 +56,7 @@ def current(function: str, fix: str = "call it in a function under @vyre.kernel"
 
 
 def is_tracing() -> bool:
-    return getattr(_ACTIVE, "tracer", None) is not None
+    return _ACTIVE.tracer is not None
 
 
 class Tracer:
@@ -82,7 +91,7 @@ class Tracer:
         self._copies = {} if copies is None else copies
 
     def __enter__(self) -> Tracer:
-        if getattr(_ACTIVE, "tracer", None) is not None:
+        if _ACTIVE.tracer is not None:
             raise Mistake(
                 "K004", "a kernel is called while another one is traced", "write the shared part as a plain function"
             )

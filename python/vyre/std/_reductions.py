@@ -16,7 +16,8 @@ __all__ = ["LANES", "ordered", "reducer", "strided"]
 
 LANES = 256
 UNROLL = 8  # loads that are under way together
-_LARGE = 1 << 22  # elements from which on an invocation takes several turns
+_COLUMNS = 16  # values that are left after the first of two rounds
+_LARGE = 1 << 25  # elements from which on an invocation takes several turns, which reads from more places at a time
 _TURNS = 4
 
 
@@ -51,6 +52,24 @@ def tree(op: Operator, total: Any, active: Any) -> Any:
     return part[0]
 
 
+def in_any_order(op: Operator, total: Any) -> Any:
+    """Combine one value of each invocation, of an operator that commutes; invocation 0 has the result.
+
+    Two rounds of a few sums each have fewer barriers than a tree, and neighbours load neighbours.
+    """
+    part = vyre.shared(op.element, LANES)
+    t = vyre.lid(0)
+    part[t] = total
+    vyre.barrier()
+    if t < _COLUMNS:
+        part[t] = combined(op, [part[t + _COLUMNS * k] for k in vyre.unroll(range(LANES // _COLUMNS))])
+    vyre.barrier()
+    result = value_of(op.element, op.identity)
+    if t == 0:
+        result = combined(op, [part[k] for k in vyre.unroll(range(_COLUMNS))])
+    return result
+
+
 @functools.cache
 def strided(op: Operator, source: DataType, truth: bool, turns: int, unroll: int = UNROLL) -> Any:
     """The kernel for an operator that commutes, with an identity; words are loaded four at a time.
@@ -82,7 +101,7 @@ def strided(op: Operator, source: DataType, truth: bool, turns: int, unroll: int
                     total = op.combine(total, value)
                 elif first + LANES * j < len(x):
                     total = op.combine(total, value)
-        result = tree(op, total, LANES)
+        result = in_any_order(op, total)
         if t == 0:
             out[vyre.wid(0)] = result
 

@@ -17,6 +17,7 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
+#include "vyre/base/few.hpp"
 #include "vyre/emit/interface.hpp"
 #include "vyre/lower/lower.hpp"
 #include "vyre/run/checks.hpp"
@@ -60,6 +61,10 @@ std::uint64_t counted_invocations(Grid grid, const ir::WorkgroupSize& size) {
   return invocations;
 }
 
+// The instructions of all invocations together, without loops, that machine code runs within a few microseconds, or tens of them where
+// each misses the caches.
+constexpr std::uint64_t kShortWork = std::uint64_t{1} << 15;
+
 #if VYRE_NATIVE
 // The vectors of machine code; nothing where programs are interpreted.
 using NativeVectors = std::optional<native::Vectors>;
@@ -98,23 +103,26 @@ class Call {
     batches_.prepare(machine);
     std::vector<std::jthread> helpers;
     const StopAtEnd stop_at_end{stop_};
-    bool asked = threads < 2;
+    bool asked = threads < 2 || batches_.count() < 2;
+    const Clock::time_point start = asked ? Clock::time_point() : Clock::now();
     for (;;) {
       const std::uint64_t index = next_.fetch_add(1, std::memory_order_relaxed);
       if (index >= batches_.count() || stop_.load(std::memory_order_relaxed)) break;
       batches_.run(machine, index);
       if (machine.stopped()) break;
-      if (!asked && Clock::now() - start_ > kAlone) {
+      if (!asked && Clock::now() - start > kAlone) {
         asked = true;
         start_helpers(std::min<std::uint64_t>(threads - 1, batches_.count() - std::min(batches_.count(), index + 1)), helpers,
                       make_machine);
       }
     }
-    // A helper may be in a long batch, so the caller goes on checking whether the call must end.
-    std::unique_lock lock(mutex_);
-    while (!done_.wait_for(lock, deadline_.slice(), [&] { return running_ == 0; })) look();
-    lock.unlock();
-    helpers.clear();
+    if (!helpers.empty()) {
+      // A helper may be in a long batch, so the caller goes on checking whether the call must end.
+      std::unique_lock lock(mutex_);
+      while (!done_.wait_for(lock, deadline_.slice(), [&] { return running_ == 0; })) look();
+      lock.unlock();
+      helpers.clear();
+    }
     deadline_.end_with(end_, Awaited::Cpu);
   }
 
@@ -171,7 +179,6 @@ class Call {
 
   const Batches& batches_;
   const Deadline deadline_;
-  const Clock::time_point start_ = Clock::now();
   std::atomic<std::uint64_t> next_{0};
   std::atomic<bool> stop_{false};
   Deadline::End end_ = Deadline::End::None;
@@ -207,6 +214,23 @@ class CpuExecutable : public Executable {
     }
   }
 
+  bool is_short(Grid grid) const override {
+#if VYRE_NATIVE
+    const native::NativeCode* const code = plain_->ready.load(std::memory_order_acquire);
+    if (code == nullptr || code->loops || code->whole_workgroups || code->layout.privates != 0) return false;
+    if (!specialization_.parts().empty()) return false;
+    const auto& size = plain_->kernel.workgroup_size;
+    std::uint64_t work = code->work;
+    for (const std::uint64_t extent : {grid.x, grid.y, grid.z, size[0], size[1], size[2]}) {
+      if (__builtin_mul_overflow(work, extent, &work)) return false;
+    }
+    return work <= kShortWork;
+#else
+    (void)grid;
+    return false;
+#endif
+  }
+
   std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions&) override {
     return plan_on_host(*this, views, written(*program_), grid, program_->program().workgroup_size());
   }
@@ -219,7 +243,8 @@ class CpuExecutable : public Executable {
     // Made when the program has run for long enough. Null when it cannot be made.
     std::once_flag native_once;
     std::unique_ptr<const native::NativeCode> native;
-    std::atomic<std::uint64_t> invocations = 0;  // so far
+    std::atomic<const native::NativeCode*> ready = nullptr;  // `native`, once it is complete
+    std::atomic<std::uint64_t> invocations = 0;              // so far
 #endif
   };
 
@@ -269,6 +294,7 @@ class CpuExecutable : public Executable {
         const native::CodePages& pages = *compiled.native->pages;
         native::add_to_perf_map(pages.start(), pages.bytes(), fmt::format("vyre:{:016x}", program_->hash()));
       }
+      compiled.ready.store(compiled.native.get(), std::memory_order_release);
     });
     if (compiled.native == nullptr || !native::can_run(compiled.kernel, memory)) return false;
     const native::NativeBatches batches(*compiled.native, compiled.kernel, grid);
@@ -307,8 +333,8 @@ class CpuExecutable : public Executable {
     // Programs work on copies of ReadWrite buffers, so that no byte of the caller changes unless the call succeeds (or the call is in
     // place). Buffers that are not aligned to their elements or to words, or are shorter than the least size of a buffer, are copied as
     // well.
-    std::vector<Memory> memory(buffers.size());
-    std::vector<std::optional<Words>> copies(buffers.size());
+    Few<Memory> memory(buffers.size());
+    std::vector<std::optional<Words>> copies;  // as many as buffers, or none
     for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
       const std::span<std::byte> bytes = buffers[slot].bytes;
       const lower::KernelBuffer& buffer = kernel.buffers[slot];
@@ -316,6 +342,7 @@ class CpuExecutable : public Executable {
       const bool misplaced = reinterpret_cast<std::uintptr_t>(bytes.data()) % alignment != 0 || bytes.size() < kMinBufferBytes;
       auto* words = reinterpret_cast<Word*>(bytes.data());
       if (misplaced || (buffer.writable && !options.in_place)) {
+        copies.resize(buffers.size());
         copies[slot].emplace((std::max<std::size_t>(bytes.size(), kMinBufferBytes) + sizeof(Word) - 1) / sizeof(Word));
         words = copies[slot]->data();
         host_copy(words, bytes.data(), bytes.size());
@@ -325,15 +352,15 @@ class CpuExecutable : public Executable {
 
     {
       const DispatchSpan span(kDevice, program_, grid, buffers);
-      if (!run_native(compiled, memory, grid, options)) {
+      if (!run_native(compiled, memory.all(), grid, options)) {
         const Batches batches(code, kernel, grid);
         Call(batches, options).run(threads_, [&](const std::function<bool()>& stop) {
-          return Machine(code, kernel, lanes_, memory, batches.capacity(), stop);
+          return Machine(code, kernel, lanes_, memory.all(), batches.capacity(), stop);
         });
       }
     }
 
-    for (std::size_t slot = 0; slot < buffers.size(); ++slot) {
+    for (std::size_t slot = 0; slot < copies.size(); ++slot) {
       if (kernel.buffers[slot].writable && copies[slot] && !buffers[slot].bytes.empty()) {
         host_copy(buffers[slot].bytes.data(), copies[slot]->data(), buffers[slot].bytes.size());
       }

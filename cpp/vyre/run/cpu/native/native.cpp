@@ -74,6 +74,7 @@ std::unique_ptr<const NativeCode> compile_native(const lower::Kernel& kernel, Ve
   result->lanes = made->lanes;
   result->padded = made->padded;
   result->work = work_of(kernel);
+  result->loops = std::ranges::any_of(kernel.code, [](const lower::Instruction& i) { return i.op == lower::Opcode::Loop; });
   return result;
 }
 
@@ -87,16 +88,16 @@ bool can_run(const lower::Kernel& kernel, std::span<const Memory> buffers) {
 
 NativeThread::NativeThread(const NativeCode& code, const lower::Kernel& kernel, std::span<const Memory> buffers,
                            const std::function<bool()>& stop)
-    : code_(code),
-      kernel_(kernel),
-      stop_(stop),
-      context_memory_((sizeof(Context) + sizeof(Extent) * (buffers.size() + kernel.shared.size())) / 8 + 1),
-      context_(reinterpret_cast<Context*>(context_memory_.data())),
-      arena_((round_up(code.layout.frame) + round_up(code.layout.crossing) + round_up(code.layout.privates) + kSavedBytes +
-              round_up(kernel.shared_bytes()) + 64 * kernel.shared.size() + (code.whole_workgroups ? 3 * 4 * code.padded : 0)) /
-             sizeof(Word)) {
-  auto* next = reinterpret_cast<std::byte*>(arena_.data());
-  const auto take = [&](std::size_t bytes) { return std::exchange(next, next + round_up(bytes)); };
+    : code_(code), kernel_(kernel), stop_(stop) {
+  const std::size_t of_context = sizeof(Context) + sizeof(Extent) * (buffers.size() + kernel.shared.size());
+  const std::size_t bytes = round_up(of_context) + round_up(code.layout.frame) + round_up(code.layout.crossing) +
+                            round_up(code.layout.privates) + kSavedBytes + round_up(kernel.shared_bytes()) + 64 * kernel.shared.size() +
+                            (code.whole_workgroups ? 3 * sizeof(Word) * code.padded : 0);
+  if (bytes > sizeof(inline_)) allocated_.emplace(bytes / sizeof(Word));
+  auto* next = allocated_ ? reinterpret_cast<std::byte*>(allocated_->data()) : inline_;
+  const auto take = [&](std::size_t size) { return std::exchange(next, next + round_up(size)); };
+  context_ = reinterpret_cast<Context*>(take(of_context));
+  std::memset(static_cast<void*>(context_), 0, of_context);
   context_->frame = take(code.layout.frame);
   context_->crossing = take(code.layout.crossing);
   context_->privates = take(code.layout.privates);

@@ -38,6 +38,7 @@ struct NativeCode {
   int width = 0, lanes = 0;  // of a vector, and of a group
   std::uint32_t padded = 0;  // lanes of a workgroup, in whole groups of vectors
   std::uint64_t work = 1;    // about how many instructions an invocation runs
+  bool loops = false;        // so that it may run more
   Function function() const { return reinterpret_cast<Function>(const_cast<void*>(pages->start())); }
 };
 
@@ -62,15 +63,18 @@ class NativeThread {
   bool stopped() const { return context_->stopped != 0; }
 
  private:
+  // What most programs need, so that their calls allocate nothing. Larger arenas never lie on a stack.
+  static constexpr std::size_t kInlineBytes = 6144;
+
   static bool poll(Context* context);
 
   const NativeCode& code_;
   const lower::Kernel& kernel_;
   const std::function<bool()>& stop_;
-  std::vector<std::uint64_t> context_memory_;
+  std::optional<Words> allocated_;
   Context* context_;
-  Words arena_;
   std::span<Word> shared_, privates_;
+  alignas(64) std::byte inline_[kInlineBytes];  // not initialised
 };
 
 // A grid as parts of rows, or as workgroups; numbered from 0.

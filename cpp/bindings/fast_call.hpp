@@ -1,0 +1,50 @@
+// A call of a kernel that was found right before: how the next call with arguments of the same kind goes to the run. See kernel_calls.cpp.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "bindings.hpp"
+
+namespace vyre::python {
+
+// The options of a call that a FastCall may look at. Null: not given, or None.
+struct Asked {
+  PyObject* backend = nullptr;
+  PyObject* device = nullptr;
+};
+
+class FastCall {
+ public:
+  FastCall() = default;
+  FastCall(const FastCall&) = delete;
+  FastCall& operator=(const FastCall&) = delete;
+  virtual ~FastCall() = default;
+  // Returns a null object, and has done nothing, when the call is another one than this was made for.
+  virtual py::object call(std::span<PyObject* const> given, const Asked& asked) = 0;
+};
+
+// The numbers that a scalar parameter takes.
+struct NumberRange {
+  std::int64_t least = 0;
+  std::uint64_t most = 0;
+};
+
+// The low 64 bits of a plain int of the range; nothing for anything else.
+std::optional<std::uint64_t> number_in(py::handle value, const NumberRange& range);
+
+// A word of a kernel's parameters: a number that is the same in each call, or half of an argument.
+struct ParameterWord {
+  std::optional<std::size_t> argument;
+  bool high = false;
+  std::uint32_t value = 0;
+
+  std::uint32_t of(std::span<const std::uint64_t> numbers) const {
+    return argument ? static_cast<std::uint32_t>(numbers[*argument] >> (high ? 32 : 0)) : value;
+  }
+};
+// From what Python says of it: a number, or (the place of an argument, whether it is the high half).
+ParameterWord word_of(py::handle told);
+
+}  // namespace vyre::python

@@ -1,0 +1,386 @@
+// Calls of kernels with numpy arrays that were made before. Python makes a HostLaunch of a call once it knows that the call is right; the
+// next call with arrays of the same dtypes, shapes and layout, at the same place, goes from the arguments to the executable here. Anything
+// else is left to Python, which has the messages.
+//
+// What the program writes is memory of the call until it has succeeded: a new array, or memory that is then copied to the array that the
+// caller gave. The checks of a call that depend on dtypes and shapes alone are made once, those on addresses and flags in each call.
+#include <pybind11/numpy.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "bindings.hpp"
+#include "convert.hpp"
+#include "fast_call.hpp"
+#include "prepared.hpp"
+#include "program.hpp"
+#include "resident.hpp"
+#include "vyre/base/error.hpp"
+#include "vyre/base/few.hpp"
+#include "vyre/run/backends.hpp"
+#include "vyre/run/checks.hpp"
+#include "vyre/run/host_copy.hpp"
+#include "vyre/run/host_memory.hpp"
+#include "vyre/run/profile.hpp"
+#include "vyre/run/registry.hpp"
+#include "waiting.hpp"
+
+namespace vyre::python {
+namespace {
+
+using NumpyApi = py::detail::npy_api;
+
+// Where calls run that name no place: the context variable of vyre._default, and the globals of that module, in which `_in_environment` is
+// what holds where nothing was chosen. Borrowed: both live as long as the process.
+PyObject* chosen_variable = nullptr;
+PyObject* default_globals = nullptr;
+
+// A new reference to the default place; null where it has to be looked for.
+py::object default_place() {
+  static PyObject* const in_environment = PyUnicode_InternFromString("_in_environment");
+  if (chosen_variable == nullptr) return {};
+  PyObject* chosen = nullptr;
+  if (PyContextVar_Get(chosen_variable, nullptr, &chosen) != 0) throw py::error_already_set();
+  auto place = py::reinterpret_steal<py::object>(chosen);
+  if (place && place.is_none()) place = py::reinterpret_borrow<py::object>(PyDict_GetItem(default_globals, in_environment));
+  return place && !place.is_none() ? place : py::object();
+}
+
+bool is_same_text(PyObject* a, PyObject* b) {
+  return a == b || (PyUnicode_CheckExact(a) && PyUnicode_CheckExact(b) && PyUnicode_Compare(a, b) == 0);
+}
+
+// A place by what the call was given, or by the default that held.
+class Place {
+ public:
+  Place(const Asked& asked, py::object chosen)
+      : backend_(py::reinterpret_borrow<py::object>(asked.backend)),
+        device_(py::reinterpret_borrow<py::object>(asked.device)),
+        chosen_(std::move(chosen)) {}
+
+  bool is(const Asked& asked) {
+    if (asked.device != device_.ptr()) return false;
+    if (asked.backend != nullptr) return backend_ && is_same_text(asked.backend, backend_.ptr());
+    if (backend_) return false;
+    if (device_) return true;
+    py::object now = default_place();
+    if (!now || !chosen_) return false;
+    if (now.is(chosen_)) return true;
+    const bool same = PyTuple_Check(now.ptr()) && PyTuple_GET_SIZE(now.ptr()) == 2 &&
+                      is_same_text(PyTuple_GET_ITEM(now.ptr(), 0), PyTuple_GET_ITEM(chosen_.ptr(), 0)) &&
+                      PyTuple_GET_ITEM(now.ptr(), 1) == PyTuple_GET_ITEM(chosen_.ptr(), 1);
+    if (same) chosen_ = std::move(now);  // each with-block makes a new one
+    return same;
+  }
+
+ private:
+  py::object backend_, device_, chosen_;
+};
+
+class HostLaunch final : public FastCall {
+ public:
+  // What an array has to be to be used as it is.
+  struct Layout {
+    py::object dtype;
+    std::vector<py::ssize_t> shape;
+    int flags = 0;
+
+    static Layout of(py::handle array) {
+      const auto* proxy = py::detail::array_proxy(array.ptr());
+      return {py::reinterpret_borrow<py::object>(proxy->descr), {proxy->dimensions, proxy->dimensions + proxy->nd}, 0};
+    }
+    bool fits(PyObject* array) const {
+      if (Py_TYPE(array) != reinterpret_cast<PyTypeObject*>(NumpyApi::get().PyArray_Type_)) return false;
+      const auto* proxy = py::detail::array_proxy(array);
+      return proxy->descr == dtype.ptr() && (proxy->flags & flags) == flags && static_cast<std::size_t>(proxy->nd) == shape.size() &&
+             std::equal(shape.begin(), shape.end(), proxy->dimensions);
+    }
+  };
+  // What a buffer of the program is given: an array, or the words if it has neither an argument nor a dtype nor a table.
+  struct Slot {
+    enum class Begins : std::uint8_t { Read, Copied, Zeros, Anything };
+    Begins begins = Begins::Read;
+    std::optional<std::size_t> argument;
+    py::object shape, dtype;  // of a new array
+    py::object table;
+    std::uint64_t bytes = 0;
+    std::uint32_t length = 0;
+
+    bool written() const { return begins != Begins::Read; }
+    bool is_words() const { return !written() && !argument && !table; }
+  };
+
+  py::object program, empty, zeros;  // numpy's functions
+  std::vector<std::variant<Layout, NumberRange>> arguments;
+  std::vector<Slot> slots;
+  std::vector<ParameterWord> words;
+  run::Grid grid;
+
+  HostLaunch(Place place, const PlaceToRun& where) : place_(std::move(place)), backend_(where.backend), device_(where.device) {}
+
+  py::object call(std::span<PyObject* const> given, const Asked& asked) override {
+    if (given.size() != arguments.size() || !executable_ || !place_.is(asked) || generation_ != run::op_generation()) return {};
+    Few<std::uint64_t> numbers(arguments.size());
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+      if (const auto* range = std::get_if<NumberRange>(&arguments[k])) {
+        const auto number = number_in(given[k], *range);
+        if (!number) return {};
+        numbers[k] = *number;
+      } else if (!std::get<Layout>(arguments[k]).fits(given[k])) {
+        return {};
+      }
+    }
+    if (overlap(given)) return {};
+    return run(given, numbers.all());
+  }
+
+  // Checks what call() relies on, and prepares the program. Throws what a call throws.
+  void prepare() {
+    const PyProgram& made = *exactly<PyProgram>(program);
+    validate::ValidProgram checked = valid(made);
+    generation_ = run::op_generation();
+    if (slots.size() != checked.bound().size()) refuse();
+    check_words();
+    std::vector<run::BufferView> views;
+    // The extents that check_call compares: as far from each other as the arrays of a call are.
+    std::uintptr_t address = 4096;
+    for (std::size_t k = 0; k < slots.size(); ++k) {
+      Slot& slot = slots[k];
+      const ir::BufferDecl& decl = checked.program().buffers()[checked.bound()[k].index];
+      slot.bytes = bytes_of(slot, decl);
+      slot.length = run::buffer_length(decl, slot.bytes);
+      views.push_back({{reinterpret_cast<std::byte*>(address), static_cast<std::size_t>(slot.bytes)}, slot.length});
+      address += (slot.bytes + 127) / 64 * 64;
+    }
+    run::check_call(checked, views, grid);
+    program_ = std::make_shared<validate::ValidProgram>(checked);
+    while_waiting({}, [&](const run::RunOptions& waiting) {
+      checked = run::with_passes(checked, *backend_, std::nullopt);
+      key_ = PreparedKey{checked.program(), checked.hash(), backend_, device_, run::Optimize()};
+      executable_ = prepared(checked, *key_, waiting);
+    });
+  }
+
+ private:
+  [[noreturn]] static void refuse() { throw ArgumentError("the parts of a launch do not fit each other. Fix: call the kernel itself."); }
+
+  const Layout& layout(std::size_t argument) const {
+    if (argument >= arguments.size() || !std::holds_alternative<Layout>(arguments[argument])) refuse();
+    return std::get<Layout>(arguments[argument]);
+  }
+
+  void check_words() const {
+    for (const ParameterWord& word : words) {
+      if (!word.argument) continue;
+      if (*word.argument >= arguments.size() || !std::holds_alternative<NumberRange>(arguments[*word.argument])) refuse();
+    }
+  }
+
+  // The bytes of a slot's array, which has the element type of its buffer.
+  std::uint64_t bytes_of(const Slot& slot, const ir::BufferDecl& decl) const {
+    const ElementType& element = element_type(decl.element);
+    if (slot.written() != (decl.access == ir::BufferAccess::ReadWrite) || element.bytes != element.resident) refuse();
+    if (slot.is_words()) {
+      if (element.bytes != sizeof(std::uint32_t)) refuse();
+      return words.size() * sizeof(std::uint32_t);
+    }
+    const Layout found = slot.argument ? layout(*slot.argument)
+                         : slot.table  ? Layout::of(slot.table)
+                                       : Layout{slot.dtype, slot.shape.cast<std::vector<py::ssize_t>>(), 0};
+    const auto dtype = py::reinterpret_borrow<py::dtype>(found.dtype);
+    if (dtype.kind() != element.kind || static_cast<std::size_t>(dtype.itemsize()) != element.bytes) refuse();
+    std::uint64_t bytes = element.bytes;
+    for (const py::ssize_t extent : found.shape) {
+      if (extent < 0 || __builtin_mul_overflow(bytes, static_cast<std::uint64_t>(extent), &bytes)) refuse();
+    }
+    return bytes;
+  }
+
+  static std::byte* data_of(PyObject* array) { return reinterpret_cast<std::byte*>(py::detail::array_proxy(array)->data); }
+
+  // Whether two arrays that the caller gave share bytes in a way that Python has to judge. An Out may lie on an In, because it is copied.
+  bool overlap(std::span<PyObject* const> given) const {
+    for (const Slot& written : slots) {
+      if (!written.argument || !written.written()) continue;
+      const std::byte* const begin = data_of(given[*written.argument]);
+      for (const Slot& other : slots) {
+        if (&other == &written || !other.argument || (!other.written() && written.begins != Slot::Begins::Copied)) continue;
+        const std::byte* const there = data_of(given[*other.argument]);
+        if (begin < there + other.bytes && there < begin + written.bytes) return true;
+      }
+    }
+    return false;
+  }
+
+  // A new array; a null object when there is no memory for it.
+  py::object new_array(const Slot& slot) const {
+    PyObject* const arguments_of_it[] = {slot.shape.ptr(), slot.dtype.ptr()};
+    const py::object& make = slot.begins == Slot::Begins::Zeros ? zeros : empty;
+    auto made = py::reinterpret_steal<py::object>(PyObject_Vectorcall(make.ptr(), arguments_of_it, 2, nullptr));
+    if (made) return made;
+    if (PyErr_ExceptionMatches(PyExc_MemoryError) == 0) throw py::error_already_set();
+    PyErr_Clear();
+    return {};
+  }
+
+  py::object run(std::span<PyObject* const> given, std::span<const std::uint64_t> numbers) {
+    Few<run::BufferView> views(slots.size());
+    Few<py::object> results(slots.size());
+    Few<std::uint32_t, 32> made(std::max<std::size_t>(words.size(), 4));
+    for (std::size_t k = 0; k < words.size(); ++k) made[k] = words[k].of(numbers);
+    std::vector<std::pair<std::size_t, run::HostMemory>> copies;  // what is copied to the caller's array after the run, by slot
+    for (std::size_t k = 0; k < slots.size(); ++k) {
+      const Slot& slot = slots[k];
+      std::byte* data = nullptr;
+      if (slot.argument && slot.written()) {
+        results[k] = py::reinterpret_borrow<py::object>(given[*slot.argument]);
+        data = copies.emplace_back(k, memory_for(slot)).second.data();
+        if (data == nullptr) return {};
+      } else if (slot.argument) {
+        data = data_of(given[*slot.argument]);
+      } else if (slot.written()) {
+        results[k] = new_array(slot);
+        if (!results[k]) return {};
+        data = data_of(results[k].ptr());
+      } else {
+        data = slot.table ? data_of(slot.table.ptr()) : reinterpret_cast<std::byte*>(made.data());
+      }
+      views[k] = {{data, static_cast<std::size_t>(slot.bytes)}, slot.length, slot.begins == Slot::Begins::Zeros};
+    }
+    for (const auto& [slot, memory] : copies) {
+      if (slots[slot].begins == Slot::Begins::Copied) run::host_copy(memory.data(), data_of(results[slot].ptr()), slots[slot].bytes);
+    }
+    execute(views.all());
+    for (const auto& [slot, memory] : copies) run::host_copy(data_of(results[slot].ptr()), memory.data(), slots[slot].bytes);
+    return returned(results.all());
+  }
+
+  static run::HostMemory memory_for(const Slot& slot) {
+    const std::size_t bytes = std::max<std::size_t>(slot.bytes, 16);
+    return slot.begins == Slot::Begins::Zeros ? run::HostMemory::zeroed(bytes) : run::HostMemory::uninitialised(bytes);
+  }
+
+  void execute(std::span<const run::BufferView> views) {
+    run::Span span("run");
+    if (span) {
+      span.work().program = program_;
+      span.work().grid = grid;
+    }
+    // The caller sees none of this memory when the call fails.
+    run::RunOptions options;
+    options.in_place = true;
+    const std::shared_ptr<run::Executable> executable = executable_;
+    try {
+      if (!span && executable->is_short(grid)) {
+        executable->run(views, grid, options);
+      } else {
+        while_waiting(std::move(options), [&](const run::RunOptions& waiting) { executable->run(views, grid, waiting); });
+      }
+    } catch (const DeviceError&) {
+      forget_prepared(*key_);  // it may belong to a device that is gone
+      executable_.reset();
+      throw;
+    }
+  }
+
+  // What the call gives: one array bare, several as a tuple.
+  py::object returned(std::span<py::object> results) const {
+    const auto is_result = [](const py::object& each) { return static_cast<bool>(each); };
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(results, is_result));
+    if (count == 0) return py::none();
+    if (count == 1) return std::move(*std::ranges::find_if(results, is_result));
+    py::tuple all(count);
+    std::size_t next = 0;
+    for (py::object& each : results) {
+      if (each) all[next++] = std::move(each);
+    }
+    return all;
+  }
+
+  Place place_;
+  run::Backend* const backend_;
+  const std::optional<std::size_t> device_;
+  std::uint64_t generation_ = 0;  // of the operations
+  run::ProfiledProgram program_;
+  std::optional<PreparedKey> key_;
+  std::shared_ptr<run::Executable> executable_;  // null after the device failed
+};
+
+constexpr int kReadable = NumpyApi::NPY_ARRAY_C_CONTIGUOUS_ | NumpyApi::NPY_ARRAY_ALIGNED_;
+
+// A slot, as Python tells it: None for the words, a table, or (the place of an argument or None, shape, dtype, what it begins with).
+HostLaunch::Slot slot_of(py::handle told, std::vector<std::variant<HostLaunch::Layout, NumberRange>>& arguments) {
+  using Begins = HostLaunch::Slot::Begins;
+  static constexpr std::pair<std::string_view, Begins> kBegins[] = {
+      {"read", Begins::Read}, {"copied", Begins::Copied}, {"zeros", Begins::Zeros}, {"anything", Begins::Anything}};
+  HostLaunch::Slot made;
+  if (told.is_none()) return made;
+  if (py::isinstance<py::array>(told)) {
+    made.table = py::array::ensure(told, py::array::c_style);
+    return made;
+  }
+  const auto parts = told.cast<std::tuple<std::optional<std::size_t>, py::tuple, py::dtype, std::string>>();
+  made.argument = std::get<0>(parts);
+  made.shape = std::get<1>(parts);
+  made.dtype = std::get<2>(parts);
+  for (const auto& [name, begins] : kBegins) {
+    if (name == std::get<3>(parts)) made.begins = begins;
+  }
+  if (!made.argument || *made.argument >= arguments.size()) return made;
+  if (auto* const layout = std::get_if<HostLaunch::Layout>(&arguments[*made.argument])) {
+    layout->flags |= kReadable | (made.written() ? NumpyApi::NPY_ARRAY_WRITEABLE_ : 0);
+  }
+  return made;
+}
+
+std::shared_ptr<FastCall> host_launch(const py::object& program, const py::list& arguments, const py::list& slots, const py::list& words,
+                                      const std::array<std::uint32_t, 3>& workgroups, const py::object& backend, const py::object& device,
+                                      const py::object& where_backend, const py::object& where_device) {
+  to_program(program, "argument `program` of _host_launch");
+  const auto given = [](const py::object& option) { return option.is_none() ? nullptr : option.ptr(); };
+  const Asked asked{given(backend), given(device)};
+  const bool by_default = asked.backend == nullptr && asked.device == nullptr;
+  const auto launch = std::make_shared<HostLaunch>(Place(asked, by_default ? default_place() : py::object()),
+                                                   to_place(where_backend, where_device, "_host_launch"));
+  launch->program = program;
+  const py::module_ numpy = py::module_::import("numpy");
+  launch->empty = numpy.attr("empty");
+  launch->zeros = numpy.attr("zeros");
+  for (const py::handle argument : arguments) {
+    if (py::isinstance<py::array>(argument)) {
+      launch->arguments.emplace_back(HostLaunch::Layout::of(argument));
+    } else {
+      const auto [least, most] = argument.cast<std::pair<std::int64_t, std::uint64_t>>();
+      launch->arguments.emplace_back(NumberRange{least, most});
+    }
+  }
+  for (const py::handle slot : slots) launch->slots.push_back(slot_of(slot, launch->arguments));
+  for (const py::handle word : words) launch->words.push_back(word_of(word));
+  launch->grid = {workgroups[0], workgroups[1], workgroups[2]};
+  launch->prepare();
+  return launch;
+}
+
+}  // namespace
+
+void bind_host_launch(py::module_& m) {
+  py::options options;
+  options.disable_function_signatures();
+  // `arguments` has an array or a range (least, most) for each argument of the call; see slot_of and word_of. `backend` and `device` are
+  // what the call was given, `where_...` what they stand for.
+  m.def("_host_launch", host_launch, py::arg("program"), py::arg("arguments"), py::arg("slots"), py::arg("words"), py::arg("workgroups"),
+        py::arg("backend"), py::arg("device"), py::arg("where_backend"), py::arg("where_device"));
+  m.def("_default_place_from", [](const py::object& chosen, const py::dict& globals) {
+    chosen_variable = chosen.ptr();
+    default_globals = globals.ptr();
+  });
+}
+
+}  // namespace vyre::python
