@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 
@@ -24,6 +25,9 @@ class FastCall {
   // Returns a null object, and has done nothing, when the call is another one than this was made for.
   virtual py::object call(std::span<PyObject* const> given, const Asked& asked) = 0;
 };
+
+// A FastCall in Python's hands, which pass it on to _remember_call.
+py::capsule in_capsule(std::shared_ptr<FastCall> call);
 
 // The numbers that a scalar parameter takes.
 struct NumberRange {

@@ -21,6 +21,7 @@ namespace vyre::python {
 namespace {
 
 constexpr std::size_t kMostCalls = 8;
+constexpr char kCapsule[] = "vyre._core.FastCall";
 
 struct Known {
   std::shared_ptr<FastCall> call;
@@ -143,16 +144,25 @@ py::object make_class(const py::module_& m) {
 
 }  // namespace
 
+py::capsule in_capsule(std::shared_ptr<FastCall> call) {
+  auto held = std::make_unique<std::shared_ptr<FastCall>>(std::move(call));
+  py::capsule made(held.get(), kCapsule,
+                   [](PyObject* capsule) { delete static_cast<std::shared_ptr<FastCall>*>(PyCapsule_GetPointer(capsule, kCapsule)); });
+  static_cast<void>(held.release());
+  return made;
+}
+
 void bind_kernel_calls(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
   const py::object kind = make_class(m);
   m.attr("_KernelCalls") = kind;
-  py::class_<FastCall, std::shared_ptr<FastCall>>(m, "_FastCall");
   // Lets the next call of the kernel that `call` takes go there. `plan` says whether that still holds, or is None if it always does.
-  m.def("_remember_call", [kind](const py::object& kernel, std::shared_ptr<FastCall> call, py::object plan) {
+  m.def("_remember_call", [kind](const py::object& kernel, const py::object& call, py::object plan) {
     if (!py::isinstance(kernel, kind)) throw ArgumentError("argument `kernel` of _remember_call is none. Fix: pass a kernel.");
-    remember(kernel.ptr(), std::move(call), std::move(plan));
+    const auto* const held = static_cast<std::shared_ptr<FastCall>*>(PyCapsule_GetPointer(call.ptr(), kCapsule));
+    if (held == nullptr) throw py::error_already_set();
+    remember(kernel.ptr(), *held, std::move(plan));
   });
   // Says that something in Python looks at this thread's calls from now on, or no longer. Each has a bit of its own.
   m.def("_leave_calls", [](unsigned bit, bool on) { left_to_python = on ? left_to_python | bit : left_to_python & ~bit; });

@@ -193,7 +193,7 @@ void bind_launch(py::module_& m) {
   m.def(
       "_launch",
       [](const py::object& program, const py::list& arguments, const py::list& slots, const py::list& words,
-         const std::vector<std::size_t>& results, const std::array<std::uint32_t, 3>& workgroups) -> std::shared_ptr<FastCall> {
+         const std::vector<std::size_t>& results, const std::array<std::uint32_t, 3>& workgroups) {
         to_program(program, "argument `program` of _launch");
         const auto launch = std::make_shared<Launch>();
         launch->program = program;
@@ -211,7 +211,7 @@ void bind_launch(py::module_& m) {
         launch->results = results;
         launch->grid = {workgroups[0], workgroups[1], workgroups[2]};
         if (!launch->whole()) throw ArgumentError("the parts of a launch do not fit each other. Fix: call the kernel itself.");
-        return launch;
+        return in_capsule(launch);
       },
       py::arg("program"), py::arg("arguments"), py::arg("slots"), py::arg("words"), py::arg("results"), py::arg("workgroups"));
 }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
+#include <span>
 #include <utility>
 
 #include "vyre/base/assert.hpp"
@@ -73,8 +73,9 @@ HostAccess::HostAccess(std::span<const StorageView> views, const std::vector<boo
   std::ranges::sort(held_.uses.all(), [](const Use& a, const Use& b) {
     return a.storage->id() != b.storage->id() ? a.storage->id() < b.storage->id() : a.written > b.written;
   });
-  const std::size_t repeated = std::ranges::unique(held_.uses.all(), std::equal_to(), &Use::storage).size();
-  for (const Use& use : held_.uses.all().first(views.size() - repeated)) {
+  const Use* const end =
+      std::unique(held_.uses.begin(), held_.uses.end(), [](const Use& a, const Use& b) { return a.storage == b.storage; });
+  for (const Use& use : std::span<const Use>(held_.uses.begin(), end)) {
     const SharedAccess::Use wanted = use.written ? SharedAccess::Use::Write : SharedAccess::Use::Read;
     if (options != nullptr) {
       use.storage->busy_.acquire(wanted, *options);
