@@ -63,7 +63,7 @@ def _of_quads(op: str, element: DataType, turns: int) -> Any:
     def find_in_quads(quads: In[vec4u32], rest: In[element], best: Out[element], best_at: Out[u32]) -> None:
         t = vyre.lid(0)
         begin = vyre.wid(0) * (LANES * AT_ONCE * turns) + t
-        vector = vyre.min(begin, len(quads) - 1)
+        vector = min(begin, len(quads) - 1)
         value = _best_of(op, _lanes(quads[vector], element))
         for turn in range(turns):
             first = begin + turn * (LANES * AT_ONCE)
@@ -74,7 +74,8 @@ def _of_quads(op: str, element: DataType, turns: int) -> Any:
                     value = other
                     vector = first + LANES * j
         x, y, z, _ = _lanes(quads[vector], element)
-        place = 4 * vector + vyre.select(x == value, 0, vyre.select(y == value, 1, vyre.select(z == value, 2, 3)))
+        place = 4 * vector
+        place += vyre.select(x == value, 0, vyre.select(y == value, 1, vyre.select(z == value, 2, 3)))
         if vyre.wid(0) == 0 and t < len(rest):
             other = rest[t]
             if other < value if op == "min" else other > value:
