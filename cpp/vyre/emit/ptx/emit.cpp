@@ -96,6 +96,26 @@ std::uint32_t Emitter::address_parameter(std::uint32_t offset) {
   return result;
 }
 
+Word Emitter::unknown_zero() {
+  if (kernel_.buffers.empty()) return literal(0);  // then nothing that is computed is seen
+  if (!unknown_zero_) {
+    const Word upper = parameter(4);  // of the address of the first buffer, which is below 2^57
+    unknown_zero_ = fresh();
+    at_entry("shr.u32 {}, {}, 25", text(*unknown_zero_), text(upper));
+  }
+  return *unknown_zero_;
+}
+
+Word Emitter::unknown_ones() {
+  if (kernel_.buffers.empty()) return literal(0xFFFFFFFF);
+  if (!unknown_ones_) {
+    const Word zero = unknown_zero();
+    unknown_ones_ = fresh();
+    at_entry("sub.u32 {}, {}, 1", text(*unknown_ones_), text(zero));
+  }
+  return *unknown_ones_;
+}
+
 Word Emitter::local_id(std::uint32_t axis) {
   if (kernel_.workgroup_size[axis] == 1) return literal(0);
   std::optional<Word>& known = local_ids_[axis];
@@ -204,6 +224,9 @@ void Emitter::spelled(std::uint32_t at, std::string_view spelling) {
       case 'c':
         body_ += operand(code.c);
         break;
+      case '1':
+        body_ += text(unknown_ones());
+        break;
       case 't':
         body_ += takes_truths ? "pred" : "b32";
         break;
@@ -252,7 +275,12 @@ void Emitter::own_instruction(std::uint32_t at) {
     }
     case Opcode::WriteVariable:
       for (std::uint32_t lane = 0; lane < kernel_.variables[code.imm]; ++lane) {
-        line("mov.u32 {}, {}", text(variables_[code.imm][lane]), text(values_[code.a.index].bits[lane]));
+        const Word value = values_[code.a.index].bits[lane];
+        if (value.is_literal) {
+          line("add.u32 {}, {}, {}", text(variables_[code.imm][lane]), text(unknown_zero()), value.number);
+        } else {
+          line("mov.u32 {}, {}", text(variables_[code.imm][lane]), text(value));
+        }
       }
       return;
     case Opcode::LoadBuffer:

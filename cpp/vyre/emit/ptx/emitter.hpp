@@ -69,6 +69,11 @@ class Emitter {
   void end_loop();
   Word parameter(std::uint32_t offset);
   std::uint32_t address_parameter(std::uint32_t offset);
+  // 0 and 2^32 - 1 as the driver's compiler does not know them. ptxas 12.9, and that of driver 580, loses a `not` or a minus before a value
+  // that turns out to be constant late: behind a branch that compared it with a constant, or after a loop that the compiler has evaluated.
+  // So `not` is an exclusive or with all ones, and a variable that is set to a constant is not known to have it.
+  Word unknown_zero();
+  Word unknown_ones();
   Word local_id(std::uint32_t axis);
   Word workgroup_id(std::uint32_t axis);
   Word invocation_id(std::uint32_t axis);
@@ -134,6 +139,7 @@ class Emitter {
   std::vector<OpenLoop> loops_;
   // What was asked for so far.
   std::array<std::optional<Word>, 3> local_ids_, workgroup_ids_, invocation_ids_;
+  std::optional<Word> unknown_zero_, unknown_ones_;
   std::optional<Word> local_index_, shared_base_, private_base_;
   std::optional<std::uint32_t> block_;  // the address of the parameters, where they are in memory
   std::vector<std::optional<Word>> lengths_;

@@ -1,0 +1,64 @@
+"""Values that a driver's compiler finds out itself: behind a branch that compared them, and after a loop without unknowns.
+
+NVIDIA's compiler (ptxas 12.9, driver 580) loses a ``not`` or a minus before such a value.
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+import vyre
+
+BITS = 2**32
+AFTER_A_BRANCH = {
+    "bitnot(x) & 7": lambda x: ~x & 7,
+    "bitnot(x) | 7": lambda x: (~x | 7) % BITS,
+    "1 ^ bitnot(x)": lambda x: (1 ^ ~x) % BITS,
+    "7 - x": lambda x: (7 - x) % BITS,
+    "0 - x": lambda x: -x % BITS,
+}
+AFTER_A_LOOP = {"0 - x": BITS - 0x7FFFFFFF, "bitnot(x) & 7": 0, "9 - x": (9 - 0x7FFFFFFF) % BITS}
+
+
+def result(body, given, target):
+    program = vyre.parse(
+        "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\nbuffer given: read u32 binding 1\n\n" + body
+    )
+    arrays = {"out": np.array([77], np.uint32), "given": np.array([given], np.uint32)}
+    return vyre.run(program, arrays, workgroups=1, **target)["out"].tolist()
+
+
+@pytest.mark.parametrize("value", [0, 5, BITS - 1])
+@pytest.mark.parametrize("expression", list(AFTER_A_BRANCH))
+def test_a_value_that_a_branch_compared_is_computed_with(target, expression, value):
+    # The workgroup's id is uniform, and so is the value.
+    body = f"let x = wid.x + given[0]\nif x != {value} {{\n  return\n}}\nout[0] = {expression}\n"
+    assert result(body, value, target) == [AFTER_A_BRANCH[expression](value)]
+    assert result(body, value ^ 1, target) == [77]
+
+
+@pytest.mark.parametrize("expression", list(AFTER_A_LOOP))
+def test_a_value_that_a_loop_without_unknowns_ends_with_is_computed_with(target, expression):
+    body = (
+        "let x = 0\nlet rest = 2147483647\nloop i in 0..64 {\n  x = (x << 1) | (rest >> 31)\n  rest = rest << 1\n"
+        "  if (i & 31) == 31 {\n    rest = 2147483647\n  }\n}\n"
+        f"x = x | rest\nout[0] = {expression}\n"
+    )
+    assert result(body, 0, target) == [AFTER_A_LOOP[expression]]
+
+
+def test_ptx_has_no_not_and_sets_no_variable_to_a_constant():
+    text = vyre.lower(
+        vyre.parse(
+            "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\n\n"
+            "let x = 5\nif out[0] == 1 {\n  x = 9\n}\nout[0] = bitnot(x)\n"
+        ),
+        target="ptx",
+        optimize=False,
+    )
+    assert "not.b32" not in text
+    assert re.search(r"add\.u32 %r\d+, %r\d+, 9;", text)
+    assert not re.search(r"mov\.u32 %r\d+, [59];", text)
