@@ -56,7 +56,7 @@ def test_where_both_routes_work_it_is_the_one_that_measures_ahead():
         "both routes reach NVIDIA H200, and CUDA was measured ahead in {} of {} rows on an NVIDIA H200 "
         "(a step of a graph that depends on the one before 0.954 us by CUDA, 2.43 by Vulkan; "
         "segmented sum 1.104 ms by CUDA, 2.176 by Vulkan; partition 0.755 ms by CUDA, 1.431 by Vulkan), "
-        "the other in {} (a call, not waited for)"
+        "the other in {} (a step of a graph that shares nothing)"
     ).format(*counts)
 
 
