@@ -1,4 +1,4 @@
-"""Values that a driver's compiler finds out itself: behind a branch that compared them, and after a loop without unknowns.
+"""Values that a driver's compiler finds out itself: behind a branch that compared them, after a loop without unknowns.
 
 NVIDIA's compiler (ptxas 12.9, driver 580) loses a ``not`` or a minus before such a value.
 """
@@ -25,7 +25,8 @@ AFTER_A_LOOP = {"0 - x": BITS - 0x7FFFFFFF, "bitnot(x) & 7": 0, "9 - x": (9 - 0x
 
 def result(body, given, target):
     program = vyre.parse(
-        "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\nbuffer given: read u32 binding 1\n\n" + body
+        "vyre 1\nworkgroup_size 1 1 1\nbuffer out: read_write u32 binding 0\n"
+        f"buffer given: read u32 binding 1\n\n{body}"
     )
     arrays = {"out": np.array([77], np.uint32), "given": np.array([given], np.uint32)}
     return vyre.run(program, arrays, workgroups=1, **target)["out"].tolist()
