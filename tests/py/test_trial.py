@@ -33,10 +33,14 @@ def expected(key: int = 0, work: int = 20) -> np.ndarray:
     return x
 
 
+# A test may put several doubles in its place, one after the other: each of them starts this one, never the double before it.
+PYTHON = sys.executable
+
+
 def double(folder, monkeypatch, body: str) -> None:
     """Another Python in the place of this one, which does something else first or instead."""
     path = folder / "python"
-    path.write_text(f"#!/bin/bash\nulimit -c 0\n{body.replace('PYTHON', sys.executable)}\n")
+    path.write_text(f"#!/bin/bash\nulimit -c 0\n{body.replace('PYTHON', PYTHON)}\n")
     path.chmod(0o755)
     monkeypatch.setattr(sys, "executable", str(path))
 
@@ -102,7 +106,7 @@ def test_a_driver_that_has_no_memory_ends_another_process(tmp_path, monkeypatch)
         double(tmp_path, monkeypatch, f'ulimit -v {limit}; exec PYTHON "$@"')
         for device in SOFTWARE:
             try:
-                vyre.try_compile(program(), device=device)
+                vyre.try_compile(program(), device=device, timeout=60)
             except vyre.VyreError as error:
                 said.add(str(error))
         if any(" by signal " in each for each in said):
