@@ -28,7 +28,8 @@ demo: build ## Hash a directory tree and compare with hashlib (DIR=... chooses i
 test: build ## Every test, and the checks of format and style
 	@. .ci/env
 	ctest --test-dir $(BUILD) --output-on-failure --no-tests=error -j $(JOBS)
-	python -m pytest -n $(JOBS) $(PYTEST)
+	# A test that hangs ends its process, which is named: the way `signal` would not end one in native code.
+	python -m pytest -n $(JOBS) --timeout 300 --timeout-method thread -o faulthandler_timeout=0 $(PYTEST)
 	.ci/lint
 
 test-slow: build ## What takes too long for every change: scale programs on drivers, clang-tidy over all sources, a build without SPIR-V, fuzzing, the site

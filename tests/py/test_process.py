@@ -203,6 +203,17 @@ os._exit(0)
     assert (done.returncode, done.stdout) == (0, "{0} [5, 4, 7, 6]\n"), done.stderr
 
 
+def test_the_first_call_on_the_default_backend_imports_nothing():
+    """Seen: a child that was forked while a thread of its parent made such a call waited for ever for the import."""
+    done = finish("""
+        run_xor("cpu")
+        before = set(sys.modules)
+        run_xor(None)
+        print(sorted(set(sys.modules) - before))
+        """)
+    assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
+
+
 def test_import_opens_no_device():
     done = subprocess.run(
         [

@@ -11,7 +11,8 @@ extern const Lanes lanes_avx512;
 #endif
 
 std::span<const Lanes* const> available_lanes() {
-  static const std::vector<const Lanes*> available = [] {
+  // Never destroyed, because a child that is forked while another thread loads a driver cannot register a destructor.
+  static const std::vector<const Lanes*>& available = *new std::vector<const Lanes*>([] {
     std::vector<const Lanes*> found{&lanes_baseline};
 #if VYRE_X86_LANES
     __builtin_cpu_init();
@@ -22,7 +23,7 @@ std::span<const Lanes* const> available_lanes() {
     }
 #endif
     return found;
-  }();
+  }());
   return available;
 }
 

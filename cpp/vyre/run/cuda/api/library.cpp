@@ -13,7 +13,9 @@ void* library = nullptr;
 }  // namespace
 
 Library system_library() {
-  static const Library found = [] {
+  // Never destroyed: registering a destructor waits for a lock of the C library's, which in a child that was forked while another thread
+  // loaded a driver is never released.
+  static const Library& found = *new Library([] {
     // Containers and distributions differ in where the driver lies; the system's own search knows. WSL has a folder that it may not know.
     for (const char* const name : {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"}) {
       if (library == nullptr) library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
@@ -25,7 +27,7 @@ Library system_library() {
                      "(`docker run --gpus all`)."};
     }
     return Library{[](const char* symbol) { return dlsym(library, symbol); }, {}};
-  }();
+  }());
   return found;
 }
 

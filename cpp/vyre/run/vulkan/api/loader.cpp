@@ -18,14 +18,14 @@ void require(PFN_vkVoidFunction function, const char* name) {
 }  // namespace
 
 Loader system_loader() {
-  // volk opens the library. Only the entry point is read from its globals, once.
-  static const Loader loader = [] {
+  // volk opens the library. Only the entry point is read from its globals, once. Never destroyed, as system_library() of CUDA says.
+  static const Loader& loader = *new Loader([] {
     if (volkInitialize() != VK_SUCCESS || vkGetInstanceProcAddr == nullptr) {
       return Loader{nullptr, "no Vulkan loader (libvulkan.so.1) was found. Fix: install it; `vyre doctor` names the command."};
     }
     if (const std::string damage = deadly_driver(); !damage.empty()) return Loader{nullptr, damage};
     return Loader{vkGetInstanceProcAddr, {}};
-  }();
+  }());
   return loader;
 }
 
