@@ -1,7 +1,8 @@
 // A value that is made once in a process, when it is first needed, and never changes: a driver and its devices.
 //
 // A child that is forked while a thread makes the value must not wait for that thread, which the child does not have; nor may it use the
-// value, because drivers do not survive a fork. So both are refused in a child.
+// value, because drivers do not survive a fork. So both are refused in a child. A child that is forked while a thread makes any such value
+// cannot make another one either: the C library's loader was at work, and what it left is only fit for exec.
 #pragma once
 
 #include <unistd.h>
@@ -10,7 +11,16 @@
 #include <memory>
 #include <mutex>
 
+#include "vyre/base/error.hpp"
+
 namespace vyre::run {
+
+// Which process makes such values now, and how many of them.
+struct DriversBeingLoaded {
+  std::atomic<pid_t> process = 0;
+  std::atomic<int> count = 0;
+};
+inline DriversBeingLoaded drivers_being_loaded;
 
 template <class T>
 class OncePerProcess {
@@ -19,6 +29,11 @@ class OncePerProcess {
   template <class Refuse>
   void check_process(const Refuse& refuse) const {
     if (making_ > 0) refuse(process_.load());
+    if (drivers_being_loaded.count > 0 && drivers_being_loaded.process != getpid()) {
+      throw DeviceError(
+          "a driver was being loaded when this process was forked, and none can be loaded after that. Fix: start worker processes with the "
+          "`spawn` method, or fork before the first call or after it.");
+    }
   }
   // The value. If making it throws, the next call tries again.
   template <class Make>
@@ -30,10 +45,13 @@ class OncePerProcess {
       const std::atomic<bool>& made;
       ~Making() {
         if (!made) --count;
+        --drivers_being_loaded.count;
       }
     };
     process_ = getpid();
     ++making_;
+    drivers_being_loaded.process = getpid();
+    ++drivers_being_loaded.count;
     const Making making{making_, made_};  // until the lock is released
     const std::lock_guard lock(mutex_);
     if (!value_) {

@@ -1,0 +1,61 @@
+#include "vyre/run/gpu/once_per_process.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "vyre/base/error.hpp"
+
+namespace vyre::run {
+namespace {
+
+void allow(pid_t /*process*/) {}
+
+// Whether a child that is forked here is told by `value` that a driver was being loaded.
+bool refused_in_child(const OncePerProcess<int>& value) {
+  const pid_t child = fork();
+  if (child == 0) {
+    bool refused = false;
+    try {
+      value.check_process(allow);
+    } catch (const DeviceError& error) {
+      refused = std::string(error.what()) ==
+                "a driver was being loaded when this process was forked, and none can be loaded after that. Fix: start worker processes "
+                "with the `spawn` method, or fork before the first call or after it.";
+    }
+    _exit(refused ? 1 : 0);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) && WEXITSTATUS(status) == 1;
+}
+
+TEST(OncePerProcess, nothing_is_loaded_in_a_child_that_was_forked_while_a_driver_was_being_loaded) {
+  OncePerProcess<int> one;
+  const OncePerProcess<int> other;
+  bool refused = false;
+  one.get([&] {
+    refused = refused_in_child(other);
+    other.check_process(allow);  // this process goes on loading
+    return std::make_shared<int>(7);
+  });
+  EXPECT_TRUE(refused);
+}
+
+TEST(OncePerProcess, another_driver_is_loaded_in_a_child_that_was_forked_before_or_afterwards) {
+  OncePerProcess<int> one;
+  const OncePerProcess<int> other;
+  EXPECT_FALSE(refused_in_child(other));
+  EXPECT_EQ(*one.get([] { return std::make_shared<int>(7); }), 7);
+  EXPECT_FALSE(refused_in_child(other));
+  OncePerProcess<int> failing;
+  EXPECT_THROW(failing.get([]() -> std::shared_ptr<int> { throw std::runtime_error("no driver"); }), std::runtime_error);
+  EXPECT_FALSE(refused_in_child(other));
+}
+
+}  // namespace
+}  // namespace vyre::run
