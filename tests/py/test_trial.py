@@ -33,7 +33,7 @@ def expected(key: int = 0, work: int = 20) -> np.ndarray:
     return x
 
 
-# A test may put several doubles in its place, one after the other: each of them starts this one, never the double before it.
+# A test may put several doubles in its place, one after the other: each starts this one, never the double before it.
 PYTHON = sys.executable
 
 
