@@ -409,26 +409,35 @@ std::shared_ptr<Planned> plan(const PyProgram& self, const std::vector<const Buf
   return call;
 }
 
-// How far a call goes. Planned: its arguments are checked and its plan is kept, so that submitting the same call later finds the plan.
-enum class Until : std::uint8_t { Planned, Submitted };
-
-// Plans a call of these arrays, unless it is planned already, and submits it.
-void submit(KeptCall& kept, const PyProgram& self, PlannedCalls& calls, std::span<const PyArray* const> arrays, const CallGrid& grid,
-            const std::optional<run::Optimize>& optimize, run::Span& span, Until until = Until::Submitted) {
+// Finds the plan of a call of these arrays, or makes it and keeps it. `dropped` gets the plan that is kept no longer for it.
+void find_plan(KeptCall& kept, KeptCall& dropped, const PyProgram& self, PlannedCalls& calls, std::span<const PyArray* const> arrays,
+               std::span<run::StorageView> views, const CallGrid& grid, const std::optional<run::Optimize>& optimize) {
   const std::vector<const BufferDecl*>& bound = calls.bound();
   const std::uint64_t generation = run::op_generation();
+  fill(views, bound, arrays, grid.role);
+  kept.call = calls.find(generation, arrays, grid, optimize);
+  if (kept.call) return;
+  kept.call = plan(self, bound, arrays, views, grid, optimize, generation);
+  dropped.call = calls.insert(kept.call);
+}
+
+// After a DeviceError: the plan and the values may belong to a device that is lost.
+void forget(const KeptCall& kept, PlannedCalls& calls) {
+  if (kept.call) {
+    calls.erase(kept.call);
+    forget_prepared(*kept.call->key);
+  }
+  calls.values.clear();
+}
+
+void submit(KeptCall& kept, const PyProgram& self, PlannedCalls& calls, std::span<const PyArray* const> arrays, const CallGrid& grid,
+            const std::optional<run::Optimize>& optimize, run::Span& span) {
   Few<run::StorageView> made_views(arrays.size());
   const std::span<run::StorageView> views = made_views.all();
-  fill(views, bound, arrays, grid.role);
   KeptCall dropped;
-  std::shared_ptr<Planned>& call = kept.call;
-  call = calls.find(generation, arrays, grid, optimize);
   try {
-    if (!call) {
-      call = plan(self, bound, arrays, views, grid, optimize, generation);
-      dropped.call = calls.insert(call);
-    }
-    if (until == Until::Planned) return;
+    find_plan(kept, dropped, self, calls, arrays, views, grid, optimize);
+    const std::shared_ptr<Planned>& call = kept.call;
     if (span) {
       span.work().program = call->program;
       span.work().grid = grid.most;
@@ -443,12 +452,7 @@ void submit(KeptCall& kept, const PyProgram& self, PlannedCalls& calls, std::spa
       });
     }
   } catch (const DeviceError&) {
-    // The plan and the values may belong to a device that is lost.
-    if (call) {
-      calls.erase(call);
-      forget_prepared(*call->key);
-    }
-    calls.values.clear();
+    forget(kept, calls);
     throw;
   }
 }
@@ -461,29 +465,54 @@ std::shared_ptr<PlannedCalls> calls_of(const PyProgram& self) {
   return self.planned;
 }
 
-// `role` says what the counts mean if `workgroups` is an array: workgroups or invocations.
-py::object call_counting(const PyProgram& self, const py::args& args, const py::kwargs& kwargs, run::StorageView::Role role,
-                         Until until = Until::Submitted) {
-  run::Span span("call");
-  const std::shared_ptr<PlannedCalls> calls = calls_of(self);
-  const std::vector<const BufferDecl*>& bound = calls->bound();
-  const CallGrid grid = grid_of(kwargs, bound, role);
-  const std::vector<py::handle> objects = objects_of(bound, args, kwargs);
-  std::optional<Made> made;
-  std::vector<const PyArray*> arrays = arrays_of(bound, objects, calls->values, made);
-  if (grid.counts != nullptr) arrays.push_back(grid.counts);
+// What a call of a program was given. plan() checks whether the arrays fit.
+struct GivenCall {
+  // `role` says what the counts mean if `workgroups` is an array: workgroups or invocations.
+  GivenCall(const PyProgram& program, const py::args& args, const py::kwargs& kwargs, run::StorageView::Role role)
+      : calls(calls_of(program)),
+        grid(grid_of(kwargs, calls->bound(), role)),
+        objects(objects_of(calls->bound(), args, kwargs)),
+        arrays(arrays_of(calls->bound(), objects, calls->values, made)),
+        optimize(optimize_of(kwargs)) {
+    if (grid.counts != nullptr) arrays.push_back(grid.counts);
+  }
 
+  const std::shared_ptr<PlannedCalls> calls;
+  const CallGrid grid;
+  const std::vector<py::handle> objects;
+  std::optional<Made> made;
+  std::vector<const PyArray*> arrays;
+  const std::optional<run::Optimize> optimize;
+};
+
+py::object call_counting(const PyProgram& self, const py::args& args, const py::kwargs& kwargs, run::StorageView::Role role) {
+  run::Span span("call");
+  const GivenCall given(self, args, kwargs, role);
   KeptCall kept;
-  submit(kept, self, *calls, arrays, grid, optimize_of(kwargs), span, until);
-  if (until == Until::Planned) return py::none();
+  submit(kept, self, *given.calls, given.arrays, given.grid, given.optimize, span);
   const auto result = [&](std::size_t slot) {
-    return py::isinstance<PyArray>(objects[slot]) ? py::reinterpret_borrow<py::object>(objects[slot]) : py::cast(*arrays[slot]);
+    const py::handle object = given.objects[slot];
+    return py::isinstance<PyArray>(object) ? py::reinterpret_borrow<py::object>(object) : py::cast(*given.arrays[slot]);
   };
   const std::vector<std::size_t>& written = kept.call->written;
   if (written.size() == 1) return result(written[0]);
   py::tuple results(written.size());
   for (std::size_t k = 0; k < written.size(); ++k) results[k] = result(written[k]);
   return results;
+}
+
+void plan_call(const PyProgram& self, bool counts_invocations, const py::args& args, const py::kwargs& kwargs) {
+  const run::Span span("call");
+  const GivenCall given(self, args, kwargs, counts_invocations ? run::StorageView::Role::Invocations : run::StorageView::Role::Workgroups);
+  Few<run::StorageView> views(given.arrays.size());
+  KeptCall kept;
+  KeptCall dropped;
+  try {
+    find_plan(kept, dropped, self, *given.calls, given.arrays, views.all(), given.grid, given.optimize);
+  } catch (const DeviceError&) {
+    forget(kept, *given.calls);
+    throw;
+  }
 }
 
 py::object call_program(const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
@@ -541,10 +570,8 @@ array([1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0], dtype=uint32))");
   m.def("_call_for_invocations", [](const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
     return call_counting(self, args, kwargs, run::StorageView::Role::Invocations);
   });
-  m.def("_plan_call", [](const PyProgram& self, bool counts_invocations, const py::args& args, const py::kwargs& kwargs) {
-    const auto role = counts_invocations ? run::StorageView::Role::Invocations : run::StorageView::Role::Workgroups;
-    return call_counting(self, args, kwargs, role, Until::Planned);
-  });
+  // Checks the arguments and keeps the plan, so that the same call finds it later. Submits nothing.
+  m.def("_plan_call", &plan_call);
 }
 
 }  // namespace vyre::python
