@@ -216,6 +216,7 @@ class Made {
 
 std::string meant(std::string_view name, const std::vector<const BufferDecl*>& bound) {
   std::vector<std::string_view> names;
+  names.reserve(bound.size());
   for (const BufferDecl* decl : bound) names.push_back(decl->name);
   return did_you_mean(name, names);
 }
