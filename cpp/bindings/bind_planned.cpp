@@ -422,7 +422,7 @@ void find_plan(KeptCall& kept, KeptCall& dropped, const PyProgram& self, Planned
   dropped.call = calls.insert(kept.call);
 }
 
-// After a DeviceError: the plan and the values may belong to a device that is lost.
+// Drops the plan and the values of a call that raised a DeviceError, because they may belong to a device that is lost.
 void forget(const KeptCall& kept, PlannedCalls& calls) {
   if (kept.call) {
     calls.erase(kept.call);
@@ -431,6 +431,7 @@ void forget(const KeptCall& kept, PlannedCalls& calls) {
   calls.values.clear();
 }
 
+// Plans a call of these arrays, unless it is planned already, and submits it.
 void submit(KeptCall& kept, const PyProgram& self, PlannedCalls& calls, std::span<const PyArray* const> arrays, const CallGrid& grid,
             const std::optional<run::Optimize>& optimize, run::Span& span) {
   Few<run::StorageView> made_views(arrays.size());
@@ -466,7 +467,7 @@ std::shared_ptr<PlannedCalls> calls_of(const PyProgram& self) {
   return self.planned;
 }
 
-// What a call of a program was given. plan() checks whether the arrays fit.
+// The arguments of a program's call, converted. Whether the arrays fit the program's buffers is checked later, when a plan is made.
 struct GivenCall {
   // `role` says what the counts mean if `workgroups` is an array: workgroups or invocations.
   GivenCall(const PyProgram& program, const py::args& args, const py::kwargs& kwargs, run::StorageView::Role role)
@@ -502,6 +503,7 @@ py::object call_counting(const PyProgram& self, const py::args& args, const py::
   return results;
 }
 
+// Checks the arguments and keeps the plan, so that the same call finds it later. Submits nothing.
 void plan_call(const PyProgram& self, bool counts_invocations, const py::args& args, const py::kwargs& kwargs) {
   const run::Span span("call");
   const GivenCall given(self, args, kwargs, counts_invocations ? run::StorageView::Role::Invocations : run::StorageView::Role::Workgroups);
@@ -571,7 +573,6 @@ array([1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0], dtype=uint32))");
   m.def("_call_for_invocations", [](const PyProgram& self, const py::args& args, const py::kwargs& kwargs) {
     return call_counting(self, args, kwargs, run::StorageView::Role::Invocations);
   });
-  // Checks the arguments and keeps the plan, so that the same call finds it later. Submits nothing.
   m.def("_plan_call", &plan_call);
 }
 

@@ -11,7 +11,7 @@ extern const Lanes lanes_avx512;
 #endif
 
 std::span<const Lanes* const> available_lanes() {
-  // Never destroyed, because a child that is forked while another thread loads a driver cannot register a destructor.
+  // The list is never destroyed, because a child that is forked while another thread loads a driver cannot register a destructor.
   static const std::vector<const Lanes*>& available = *new std::vector<const Lanes*>([] {
     std::vector<const Lanes*> found{&lanes_baseline};
 #if VYRE_X86_LANES

@@ -2,7 +2,7 @@
 //
 // A child that is forked while a thread makes the value must not wait for that thread, which the child does not have; nor may it use the
 // value, because drivers do not survive a fork. So both are refused in a child. A child that is forked while a thread makes any such value
-// cannot make another one either: the C library's loader was at work, and what it left is only fit for exec.
+// cannot make another one either, because the fork copied the C library's loader in the middle of its work.
 #pragma once
 
 #include <unistd.h>
@@ -15,7 +15,7 @@
 
 namespace vyre::run {
 
-// Which process makes such values now, and how many of them.
+// How many such values are being made, and by which process. A forked child inherits both, and no thread there lowers the count.
 struct DriversBeingLoaded {
   std::atomic<pid_t> process = 0;
   std::atomic<int> count = 0;
@@ -31,8 +31,8 @@ class OncePerProcess {
     if (making_ > 0) refuse(process_.load());
     if (drivers_being_loaded.count > 0 && drivers_being_loaded.process != getpid()) {
       throw DeviceError(
-          "a driver was being loaded when this process was forked, and none can be loaded after that. Fix: start worker processes with the "
-          "`spawn` method, or fork before the first call or after it.");
+          "a driver was being loaded when this process was forked, so none can be loaded here. Fix: start worker processes with the "
+          "`spawn` method, or make the first call that uses a GPU after the fork.");
     }
   }
   // The value. If making it throws, the next call tries again.

@@ -13,8 +13,8 @@ void* library = nullptr;
 }  // namespace
 
 Library system_library() {
-  // Never destroyed: registering a destructor waits for a lock of the C library's, which in a child that was forked while another thread
-  // loaded a driver is never released.
+  // The object is never destroyed. To register a destructor takes a lock of the C library, which nothing releases in a child that was
+  // forked while another thread loaded a driver.
   static const Library& found = *new Library([] {
     // Containers and distributions differ in where the driver lies; the system's own search knows. WSL has a folder that it may not know.
     for (const char* const name : {"libcuda.so.1", "/usr/lib/wsl/lib/libcuda.so.1"}) {

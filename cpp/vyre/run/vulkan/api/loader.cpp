@@ -18,7 +18,8 @@ void require(PFN_vkVoidFunction function, const char* name) {
 }  // namespace
 
 Loader system_loader() {
-  // volk opens the library. Only the entry point is read from its globals, once. Never destroyed, as system_library() of CUDA says.
+  // volk opens the library. Only the entry point is read from its globals, once. The object is never
+  // destroyed, for the reason that run/cuda/api/library.cpp gives.
   static const Loader& loader = *new Loader([] {
     if (volkInitialize() != VK_SUCCESS || vkGetInstanceProcAddr == nullptr) {
       return Loader{nullptr, "no Vulkan loader (libvulkan.so.1) was found. Fix: install it; `vyre doctor` names the command."};
