@@ -78,16 +78,20 @@ def look_for_matches(
     second: u32,
     units: u32,
 ) -> None:
-    """Mark the places where patterns begin, and count the patterns of each workgroup."""
-    shared, total = vyre.shared(u32, _FILTER_WORDS), vyre.shared(u32, 2)
+    """Mark the places where patterns begin, and count the patterns of each workgroup.
+
+    Behind the marks of all units stands for each workgroup whether several patterns begin at one of its places.
+    """
+    shared, total = vyre.shared(u32, _FILTER_WORDS), vyre.shared(u32, 3)
+    all_units = (len(text) + 1) >> 1
     t, tile = vyre.lid(0), vyre.wid(0)
     for k in vyre.unroll(range(_FILTER_WORDS // LANES)):
         shared[k * LANES + t] = filter[k * LANES + t]
     vyre.barrier()
-    mine = vyre.u32(0)
+    mine, most = vyre.u32(0), vyre.u32(0)
     for k in range(units):
         unit = (tile * units + k) * LANES + t
-        if unit < len(begins):
+        if unit < all_units:
             found, real = passing(text, shared, unit, mask, second), vyre.u32(0)
             while found != 0:
                 bit = vyre.ctz(found)
@@ -97,12 +101,16 @@ def look_for_matches(
                 if count > 0:
                     real |= vyre.u32(1) << low
                     mine = vyre.saturating_add(mine, count)
+                    most = max(most, count)
             begins[unit] = real
     # Two halves, so that the sum of a workgroup does not wrap around.
     total.atomic_add(0, mine & 0xFFFF)
     total.atomic_add(1, mine >> 16)
+    if most > 1:
+        total.atomic_or_(2, 1)
     vyre.barrier()
     if t == 0:
+        begins[all_units + tile] = total[2]
         high = total[1] + (total[0] >> 16)
         counts[tile] = vyre.select(high >> 16 != 0, 2**32 - 1, high << 16 | total[0] & 0xFFFF)
 
@@ -124,15 +132,21 @@ def write_found(
     """Write the patterns that begin at the marked places of each workgroup."""
     sums = vyre.shared(u32, 2 * LANES)
     t, tile = vyre.lid(0), vyre.wid(0)
+    all_units = len(begins) - len(offsets)
     first = (tile * LANES + t) * units
+    last = min(first + units, all_units)
     mine = vyre.u32(0)
     if offsets[tile] < limit:
-        for k in range(units):
-            found = begins[first + k]
-            while found != 0:
-                start = (first + k) * UNIT + vyre.ctz(found)
-                found &= found - 1
-                mine = vyre.saturating_add(mine, count_at(words, classes, table, stride, n, start))
+        several = begins[all_units + tile] != 0
+        for unit in range(first, last):
+            found = begins[unit]
+            if several:
+                while found != 0:
+                    start = unit * UNIT + vyre.ctz(found)
+                    found &= found - 1
+                    mine = vyre.saturating_add(mine, count_at(words, classes, table, stride, n, start))
+            else:
+                mine += vyre.popcount(found)
     total, side = mine, 0
     for step in (1, 2, 4, 8, 16, 32, 64, 128):
         sums[side + t] = total
@@ -146,10 +160,10 @@ def write_found(
     if t > 0:
         slot = vyre.saturating_add(slot, sums[side + t - 1])
     if vyre.logical_and(mine > 0, slot < limit):
-        for k in range(units):
-            found = begins[first + k]
+        for unit in range(first, last):
+            found = begins[unit]
             while vyre.logical_and(found != 0, slot < limit):
-                start = (first + k) * UNIT + vyre.ctz(found)
+                start = unit * UNIT + vyre.ctz(found)
                 found &= found - 1
                 at, entry = start, vyre.u32(0)
                 going = at < n
@@ -179,10 +193,12 @@ def filtered(
     second: u32,
     units: u32,
 ) -> tuple[vyre.ProcedureArray, ...]:
-    """Where patterns begin, a bit each; how many matches stand before each workgroup's; and all of them."""
+    """Where patterns begin, a bit each, and a word for each workgroup behind these; how many matches stand before each
+    workgroup's; and all of them.
+    """
     count = vyre.ceil_div(text.length, 2)
     tiles = vyre.ceil_div(count, units * LANES)
-    begins, counts = vyre.scratch(u32, count, name="begins"), vyre.scratch(u32, tiles, name="counts")
+    begins, counts = vyre.scratch(u32, count + tiles, name="begins"), vyre.scratch(u32, tiles, name="counts")
     words = text.view(u32)
     look_for_matches(
         text, words, filter, classes, table, begins, counts, n, stride, mask, second, units, workgroups=tiles
