@@ -304,7 +304,7 @@ class Kernel(_core._KernelCalls):
         seen = OPEN.seen
         if seen is not None and not is_tracing():
             return seen._call(self, args, dict(kwargs))
-        key = signature(args, kwargs)
+        key = signature(self, args, kwargs)
         plan = None if key is None else self._plans.get(key)
         if plan is not None and not is_tracing() and plan.is_current():
             result = plan.run(args, kwargs)
@@ -313,11 +313,14 @@ class Kernel(_core._KernelCalls):
                 return result
         result = call(self, args, dict(kwargs))
         if key is not None:
-            made = plan_of(self, args, kwargs)
-            if made is not None:
+            # A kernel that is called in ever new ways keeps no plan of a call that comes once.
+            is_new = key not in self._plans and len(self._plans) == _MOST_PLANS
+            made = None if is_new else plan_of(self, args, kwargs)
+            if made is not None or is_new:
                 self._plans[key] = made
                 while len(self._plans) > _MOST_PLANS:
                     del self._plans[next(iter(self._plans))]
+            if made is not None:
                 made.remember_call(args, kwargs)
         return result
 

@@ -358,7 +358,9 @@ class _Inliner:
         for function in self._native:
             code = function.__code__
             read += [(function, (name,)) for name in (*code.co_names, *code.co_freevars)]
-        read += [(function, ()) for function in self._used if function.__defaults__ or function.__kwdefaults__]
+        # Calls read the defaults of helpers. Those of the kernel were read when it was decorated.
+        helpers = [function for function in self._used if function is not self._stack[0]]
+        read += [(function, ()) for function in helpers if function.__defaults__ or function.__kwdefaults__]
         found = []
         for function, names in read:
             value = _look_up(function, names)
