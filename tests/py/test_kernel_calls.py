@@ -1,6 +1,8 @@
 """What a kernel's call takes and gives: arrays, scalars, constants, grids, resident arrays, and its messages."""
 
 import dataclasses
+import gc
+import weakref
 
 import numpy as np
 import pytest
@@ -237,6 +239,33 @@ def test_a_captured_integer_that_changes_compiles_anew():
     assert scaled(A, backend="reference").tolist() == (A * 3).tolist()
     space["FACTOR"] = 5
     assert scaled(A, backend="reference").tolist() == (A * 5).tolist()
+
+
+def test_tables_are_kept_for_the_last_64_programs_alone():
+    held: list[np.ndarray] = []
+
+    @vyre.kernel
+    def shown(k: vyre.const, out: Out[u32]):
+        i = vyre.gid(0)
+        out[i] = held[k][i]
+
+    def made(k: int) -> list[int]:
+        return shown(k, np.zeros(4, np.uint32), backend="cpu").tolist()
+
+    held.append(np.arange(4, dtype=np.uint32))
+    first = weakref.ref(held[0])
+    assert made(0) == [0, 1, 2, 3]
+    held[0][:] = 9  # the copy is kept for a while
+    held.append(np.full(4, 1, np.uint32))
+    assert made(1) == [1] * 4
+    assert made(0) == [0, 1, 2, 3]
+    for k in range(2, 70):
+        held.append(np.full(4, k, np.uint32))
+        assert made(k) == [k] * 4
+    held.clear()
+    gc.collect()
+    assert sum(len(tables) for tables in shown._copies) == 64
+    assert first() is None
 
 
 def test_a_captured_array_is_a_table_copied_when_first_seen():

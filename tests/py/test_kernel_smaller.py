@@ -78,7 +78,7 @@ def volume(seen: InOut[u32, 3]):
     ],
 )
 def test_the_same_invocations_run(request, kernel, shape, grid, size, ran):
-    # Another kernel of the function, because a second call of one would stay in the core, which the small device is not in.
+    # Another kernel of the function, because a second call of one stays in the core, past the small device.
     large = vyre.kernel(kernel.__wrapped__)(np.zeros(shape, np.uint32), grid=grid, backend="reference")
     assert large.any()
     runs = request.getfixturevalue("small")

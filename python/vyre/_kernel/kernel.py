@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
@@ -28,14 +28,16 @@ from vyre._text import shown
 from vyre.errors import ArgumentError, CallError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from vyre._check import CheckResult
     from vyre._core import Program
     from vyre._devices import Device
     from vyre._diagnostics import Diagnostics
     from vyre._kernel.explain import Explanation
+    from vyre._kernel.lines import Marks
     from vyre._kernel.parameters import Parameter
+    from vyre._kernel.recorder import Recorder
 
 __all__ = ["Kernel", "kernel"]
 
@@ -76,7 +78,7 @@ class Kernel(_core._KernelCalls):
         self._arrays = tuple(each for each in self._parameters if each.is_array)
         self._programs: OrderedDict[Any, Traced] = OrderedDict()
         self._plans: dict[Any, Any] = {}  # the plans of earlier calls, by the signature of their arguments
-        self._copies: dict[int, Any] = {}  # copies of captured tables, each with its original
+        self._copies: deque[dict[int, Any]] = deque(maxlen=_MOST_PROGRAMS)  # the tables of the last traces, see Traced
 
     @property
     def _rewritten(self) -> Rewritten:
@@ -276,13 +278,20 @@ class Kernel(_core._KernelCalls):
             self._programs.move_to_end(key)
             return known
         began = time.perf_counter()
-        made = self._programs[key] = trace(
-            self._rewritten, self._parameters, constants, self._workgroup_size, self._copies
-        )
+        made = self._programs[key] = self._traced_anew(self._rewritten, constants)
         _log.debug("kernel `%s` was traced in %.1f ms", self.__name__, (time.perf_counter() - began) * 1e3)
         self._programs.move_to_end(key)
         if len(self._programs) > _MOST_PROGRAMS:
             self._programs.popitem(last=False)
+        return made
+
+    def _traced_anew(
+        self, rewritten: Rewritten, constants: Mapping[str, Any], recorder: Recorder | Marks | None = None
+    ) -> Traced:
+        known = {number: table for tables in list(self._copies) for number, table in tables.items()}
+        made = trace(rewritten, self._parameters, constants, self._workgroup_size, known, recorder)
+        if made.copied:
+            self._copies.append(made.copied)
         return made
 
     def _key_of(self, name: str, value: Any) -> Any:

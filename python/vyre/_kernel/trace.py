@@ -98,6 +98,8 @@ class Traced:
     is_size_chosen: bool = False  # the kernel names no workgroup size, and its bytes do not depend on one
     halves: Program | None = None  # the program with smaller workgroups, once a device has needed it
     whole_stores: dict[str, tuple[int, list[str]]] | None = None  # None until whole_outs.py computes it
+    # The captured arrays that are tables, by their ids, each with its copy.
+    copied: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
 
 def trace(
@@ -161,6 +163,7 @@ def trace(
         inliner.captured(),
         tuple(tracer.grid_axes),
         inliner.inlined,
+        copied=tracer.copied,
         is_size_chosen=workgroup_size is None,
     )
 

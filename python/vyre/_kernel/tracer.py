@@ -65,7 +65,7 @@ class Tracer(_core._Lets):
         inliner: Callable[[Callable[..., Any]], Callable[..., Any] | None],
         copies: dict[int, tuple[np.ndarray, np.ndarray]] | None = None,
     ) -> None:
-        """``copies`` are the tables of earlier traces of the kernel, each with the array that it is a copy of."""
+        """``copies`` are the tables of earlier traces of the kernel by their ids, each behind its array."""
         self.block: list[Node] = []
         self.dead: bool = False  # no path reaches the statement that comes next
         self.effects: int = 0  # stores, atomics and barriers so far
@@ -88,6 +88,7 @@ class Tracer(_core._Lets):
         self.variables: dict[int, tuple[str, Expr]] = {}  # they need no variable of their own; kept alive for their ids
         self._tables: dict[int, tuple[Any, KernelArray]] = {}
         self._copies = {} if copies is None else copies
+        self.copied: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # those that this trace reads
 
     def __enter__(self) -> Tracer:
         if _ACTIVE.tracer is not None:
@@ -196,8 +197,9 @@ class Tracer(_core._Lets):
             array = KernelArray(
                 self, None, "table", element, (values.size,) if values.ndim == 1 else values.shape, True
             )
-            _, copy = self._copies.setdefault(id(values), (values, values.copy()))
-            known = self._tables[id(values)] = (copy, array)
+            copied = self._copies.get(id(values)) or (values, values.copy())
+            self.copied[id(values)] = copied
+            known = self._tables[id(values)] = (copied[1], array)
         return known[1]
 
     def table_values(self) -> dict[str, tuple[np.ndarray, DataType]]:
