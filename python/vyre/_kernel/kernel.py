@@ -105,16 +105,21 @@ class Kernel(_core._KernelCalls):
         return self.program.to_text()
 
     def specialize(self, **constants: Any) -> Specialized:
-        """The kernel for some values of its ``const`` parameters: an object with ``program`` and ``text``.
+        """The kernel for some values of its ``const`` parameters: one without them, which is called, and has
+        ``program`` and the rest, as any kernel.
 
         Raises: CallError for a missing or unknown name, KernelError.
 
+        >>> import numpy as np
         >>> import vyre
         >>> @vyre.kernel
         ... def scaled(x: vyre.In[vyre.u32], k: vyre.const, y: vyre.Out[vyre.u32]):
         ...     i = vyre.gid(0)
         ...     y[i] = x[i] * k
-        >>> scaled.specialize(k=3).program.workgroup_size
+        >>> tripled = scaled.specialize(k=3)
+        >>> tripled(np.array([1, 2], np.uint32), backend="reference")
+        array([3, 6], dtype=uint32)
+        >>> tripled.program.workgroup_size
         (256, 1, 1)
         """
         call_text = f"specialize({', '.join(f'{each.name}=...' for each in self._constants)})"
@@ -355,12 +360,12 @@ class Kernel(_core._KernelCalls):
     def __repr__(self) -> str:
         return f"<vyre.Kernel {self.__name__}({', '.join(each.name for each in self._parameters)})>"
 
-    def __reduce__(self) -> str:
+    def __reduce__(self) -> Any:
         return self.__qualname__
 
 
-class Specialized:
-    """A kernel for some values of its ``const`` parameters.
+class Specialized(Kernel):
+    """A kernel for some values of its ``const`` parameters: the kernel that has the others alone.
 
     Attributes:
         program: the Program.
@@ -368,33 +373,34 @@ class Specialized:
     """
 
     def __init__(self, kernel: Kernel, constants: dict[str, Any]) -> None:
-        self._kernel, self._constants = kernel, constants
-        self._name, self._traced = kernel.__name__, kernel._traced(constants)
-        self.program: Program = self._traced.program
+        functools.update_wrapper(self, kernel._function)
+        self._kernel, self._chosen_constants = kernel, constants
+        self._function, self._workgroup_size = kernel._function, kernel._workgroup_size
+        self._definition = kernel._definition
+        self._parameters = [each for each in kernel._parameters if each.kind != "const"]
+        self._constants, self._arrays = (), kernel._arrays
+        self._plans = {}
+        self._traced({})  # so that a wrong constant shows here
 
-    def explain(
-        self,
-        *,
-        backend: str | None = None,
-        device: int | Device | None = None,
-        optimize: bool | Collection[str] | None = None,
-        timeout: float | None = None,
-    ) -> Explanation:
-        """What the kernel with these constants became, as ``Kernel.explain`` gives it."""
-        return explained(self._name, self._traced, backend, device, optimize, timeout)
+    def _traced(self, constants: dict[str, Any]) -> Traced:
+        return self._kernel._traced({**self._chosen_constants, **constants})
 
-    def notes(self) -> Diagnostics:
-        """The notes about the kernel with these constants, as ``Kernel.notes`` gives them."""
-        return notes_of(self.program)
-
-    @property
-    def text(self) -> str:
-        return self.program.to_text()
+    def _traced_anew(
+        self, rewritten: Rewritten, constants: Mapping[str, Any], recorder: Recorder | Marks | None = None
+    ) -> Traced:
+        return self._kernel._traced_anew(rewritten, {**self._chosen_constants, **constants}, recorder)
 
     def _repr_html_(self) -> str:
         from vyre._html.programs import specialized
 
         return specialized(self)
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{name}={shown(value)}" for name, value in self._chosen_constants.items())
+        return f"{super().__repr__()[:-1]} of {chosen}>" if chosen else super().__repr__()
+
+    def __reduce__(self) -> Any:
+        return Specialized, (self._kernel, self._chosen_constants)
 
 
 def _refuse_assigned(parameters: Sequence[Parameter], assigned: dict[str, Spot]) -> None:
