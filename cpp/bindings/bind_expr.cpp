@@ -10,6 +10,7 @@
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
+#include "instances.hpp"
 #include "literals.hpp"
 #include "pickle.hpp"
 #include "vyre/base/assert.hpp"
@@ -24,7 +25,7 @@ using ir::BinOp;
 using ir::UnOp;
 using Class = py::class_<PyExpr>;
 
-PyExpr wrap(ir::ExprHandle handle) { return PyExpr{std::move(handle)}; }
+py::object wrap(ir::ExprHandle handle) { return new_instance(PyExpr{std::move(handle)}); }
 
 std::string argument(const char* name, std::string_view function) { return fmt::format("argument `{}` of {}", name, function); }
 
@@ -582,6 +583,7 @@ Expr(i32(-8) // 3))");
   m.def("_expr_from_bytes", [](const py::bytes& data) { return wrap(unpickle_expr(data)); });
   // numpy's scalars on the left then leave the operator to Expr.
   expr.attr("__array_ufunc__") = py::none();
+  bind_infix_slots(expr);
 }
 
 }  // namespace vyre::python

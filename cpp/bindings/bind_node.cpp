@@ -4,13 +4,14 @@
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
+#include "instances.hpp"
 #include "pickle.hpp"
 #include "vyre/base/error.hpp"
 
 namespace vyre::python {
 namespace {
 
-PyNode wrap(ir::NodeHandle handle) { return PyNode{std::move(handle)}; }
+py::object wrap(ir::NodeHandle handle) { return new_instance(PyNode{std::move(handle)}); }
 
 // The Fix for a bound of a loop that its variable, a U32, cannot have: the same rounds, counted from 0. Empty for other bounds.
 std::string bound_fix(const std::string& variable, py::handle from, py::handle to) {

@@ -98,6 +98,8 @@ class Traced:
     is_size_chosen: bool = False  # the kernel names no workgroup size, and its bytes do not depend on one
     halves: Program | None = None  # the program with smaller workgroups, once a device has needed it
     whole_stores: dict[str, tuple[int, list[str]]] | None = None  # None until whole_outs.py computes it
+    # The captured arrays that are tables, by their ids, each with its copy.
+    copied: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
 
 def trace(
@@ -161,6 +163,7 @@ def trace(
         inliner.captured(),
         tuple(tracer.grid_axes),
         inliner.inlined,
+        copied=tracer.copied,
         is_size_chosen=workgroup_size is None,
     )
 
@@ -358,7 +361,9 @@ class _Inliner:
         for function in self._native:
             code = function.__code__
             read += [(function, (name,)) for name in (*code.co_names, *code.co_freevars)]
-        read += [(function, ()) for function in self._used if function.__defaults__ or function.__kwdefaults__]
+        # Calls read the defaults of helpers. Those of the kernel were read when it was decorated.
+        helpers = [function for function in self._used if function is not self._stack[0]]
+        read += [(function, ()) for function in helpers if function.__defaults__ or function.__kwdefaults__]
         found = []
         for function, names in read:
             value = _look_up(function, names)
