@@ -310,6 +310,26 @@ std::size_t guards(const NodeHandle& node, std::uint32_t size = 1) {
   return count(kernel, Opcode::Lt);
 }
 
+TEST(Lower, a_declared_count_proves_indices_below_it) {
+  const auto guards_of = [](BufferAccess access, const ExprHandle& index, const lower::Options& options = {}) {
+    BufferDecl counted = BufferDecl::storage("counted", 1, access, DataType::U32);
+    counted.count = 4;
+    const auto program =
+        Sample().out("out").size(8).buffer(counted).add(if_(gid(0) < len("out"), {store("out", gid(0), load("counted", index))}));
+    return count(lower::lower(test::valid(program.make()), options), Opcode::Lt) - 1;  // the condition itself
+  };
+  for (const BufferAccess access : {BufferAccess::ReadOnly, BufferAccess::ReadWrite, BufferAccess::Uniform}) {
+    for (const std::uint32_t index : {0u, 3u}) EXPECT_EQ(guards_of(access, u32(index)), 0u);
+    for (const std::uint32_t index : {4u, ~0u}) EXPECT_EQ(guards_of(access, u32(index)), 1u);
+    EXPECT_EQ(guards_of(access, u32(0), {.proofs = false}), 1u);
+    EXPECT_EQ(guards_of(access, gid(0)), 1u);
+  }
+  // An index that ranges of values keep below the count.
+  EXPECT_EQ(guards_of(BufferAccess::ReadOnly, bin(BinOp::BitAnd, gid(0), u32(3))), 0u);
+  EXPECT_EQ(guards_of(BufferAccess::ReadWrite, bin(BinOp::Shr, lid(0), u32(1))), 0u);
+  EXPECT_EQ(guards_of(BufferAccess::ReadWrite, lid(0)), 1u);
+}
+
 TEST(Lower, a_guard_that_the_code_around_it_proves_is_left_out) {
   const auto write = [](ExprHandle index) { return store("out", index, u32(1)); };
   EXPECT_EQ(guards(write(gid(0))), 1u);
