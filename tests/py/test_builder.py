@@ -260,7 +260,7 @@ def test_arrays_of_two_axes_and_scalars_are_words_of_params(target):
     """The sizes first, then a U64 as its low and its high word, an I32 and a Bool, as they were declared."""
     p = vyre.Builder(workgroup_size=(2, 3))
     out, mine = p.output("out", vyre.u64, axes=2), p.local("mine", u32, (2, 2))
-    wide, low, flag = p.scalar(vyre.u64), p.scalar(vyre.i32), p.scalar(vyre.bool)
+    wide, low, flag = p.scalar(vyre.u64), p.scalar(vyre.i32), p.scalar(vyre.boolean)
     mine[1, 1] = vyre.gid(0)
     out[vyre.gid(1), vyre.gid(0)] = wide + vyre.u64(mine[1, 1]) + vyre.u64(vyre.select(flag, vyre.u32(low + 9), 7))
     program = p.program()
