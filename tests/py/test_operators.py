@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import vyre
+from programs import by_powers_of_two
 from vyre import BufferDecl, DataType, Expr, Node, Program
 
 I32, U32, U64, BOOL = DataType.I32, DataType.U32, DataType.U64, DataType.Bool
@@ -158,6 +159,16 @@ def test_operators_compute_what_python_integers_do(element, rows, target):
         for k in part:
             result, expected = outputs[f"out{k}"]
             np.testing.assert_array_equal(got[f"out{k}"], np.array(expected, NUMPY[result]), err_msg=f"row {k}")
+
+
+@pytest.mark.parametrize("element", [U32, U64])
+@pytest.mark.parametrize("optimize", [True, False])
+def test_products_quotients_and_remainders_by_powers_of_two(element, optimize, target):
+    """Literals of powers of two have short forms of their own; test_lowering_proofs.py proves them for every power."""
+    program, inputs, groups, expected = by_powers_of_two(element)
+    got = vyre.run(program, inputs, groups, optimize=optimize, **target)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(got[name], values, err_msg=name)
 
 
 @pytest.mark.parametrize("lanes", [2, 4])

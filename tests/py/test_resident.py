@@ -105,6 +105,30 @@ def test_a_program_called_with_arrays_gives_the_bytes_of_run(place):
     np.testing.assert_array_equal(a.numpy(), A)
 
 
+def test_a_resident_array_of_another_length_than_declared_is_refused(place):
+    """On every way to a device: indices below the declared count have no bounds checks there."""
+    program = Program(
+        [BufferDecl.read("a", 0, vyre.u32, count=4), BufferDecl.output("out", 1, vyre.u32, count=4)],
+        (4, 1, 1),
+        [Node.store("out", INDEX, Expr.load("a", 3))],
+    )
+    made = {length: vyre.array(np.arange(length, dtype=np.uint32), **place) for length in (3, 4, 5)}
+    out = vyre.array(np.zeros(4, np.uint32), **place)
+    program(made[4], out, workgroups=1)
+    assert out.numpy().tolist() == [3] * 4
+    for length in (3, 5):
+        message = f"buffer `a` is declared with exactly 4 elements, got {length}. Fix: give an array of 4 elements."
+        with pytest.raises(vyre.BindingError) as refused:
+            program(made[length], out, workgroups=1)
+        assert str(refused.value) == message
+        with pytest.raises(vyre.BindingError) as refused:
+            vyre.run(program, {"a": made[length], "out": out}, 1, **place)
+        assert str(refused.value) == message
+        with pytest.raises(vyre.BindingError) as refused, vyre.graph():
+            program(made[length], out, workgroups=1)
+        assert str(refused.value) == message
+
+
 def test_calls_see_what_the_calls_before_them_wrote(place):
     program = add_program()
     data = vyre.array(A, **place)

@@ -18,13 +18,8 @@ namespace {
 using ir::AtomicOp;
 using ir::DataType;
 
-// The number of elements of a shared or private array.
-std::uint32_t fixed_length(Writer& writer, const Memory& memory) {
-  const Kernel& kernel = writer.kernel();
-  return memory.space == Space::Shared ? kernel.shared[memory.index].count : kernel.privates[memory.index].count;
-}
-
 bool is_below(Writer& writer, ValueId value, std::uint32_t bound) {
+  if (const auto known = writer.literal(value)) return *known < bound;
   return writer.bounds().range(value).greatest < bound || writer.bounds().range_now(value).greatest < bound;
 }
 
@@ -51,7 +46,8 @@ bool is_known_below(const Writer& writer, ValueId index, ValueId length) {
 ValueId unproven_bound(Writer& writer, const Memory& memory, ValueId index) {
   const auto proven = [&] {
     if (!writer.proofs()) return false;
-    if (memory.space != Space::Buffer && is_below(writer, index, fixed_length(writer, memory))) return true;
+    // A call is refused when the host's array has another length than the declaration says (run/checks.hpp).
+    if (memory.count != 0 && is_below(writer, index, memory.count)) return true;
     return is_known_below(writer, index, lower_length(writer, memory));
   };
   writer.checked(!proven());
@@ -202,7 +198,7 @@ ValueId guarded_atomic(Writer& writer, const Instruction& atomic, ValueId bound)
 }  // namespace
 
 ValueId lower_length(Writer& writer, const Memory& memory) {
-  return memory.space == Space::Buffer ? writer.length(memory.index) : writer.constant(fixed_length(writer, memory));
+  return memory.space == Space::Buffer ? writer.length(memory.index) : writer.constant(memory.count);
 }
 
 ValueId lower_load(Writer& writer, const Target& target, const Memory& memory, ValueId index) {

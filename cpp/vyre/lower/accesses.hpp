@@ -18,6 +18,7 @@ struct Memory {
   Space space = Space::Buffer;
   std::uint32_t index = 0;
   ir::DataType element = ir::DataType::U32;
+  std::uint32_t count = 0;  // elements; 0 for a buffer whose length the host's array decides
 };
 
 ValueId lower_length(Writer& writer, const Memory& memory);

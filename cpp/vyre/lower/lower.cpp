@@ -45,7 +45,7 @@ class Lowering {
     Kernel& kernel = writer_.kernel();
     for (const BufferId id : program.bound()) {
       const ir::BufferDecl& buffer = program_.buffers()[id.index];
-      memory_[id] = {Space::Buffer, static_cast<std::uint32_t>(kernel.buffers.size()), buffer.element};
+      memory_[id] = {Space::Buffer, static_cast<std::uint32_t>(kernel.buffers.size()), buffer.element, buffer.count};
       const bool narrow = ir::is_narrow(buffer.element), packed = narrow && !target.accesses(buffer.element);
       kernel.buffers.push_back({.lanes = buffer.element == ir::DataType::Bytes ? 1 : ir::lanes(buffer.element),
                                 .writable = buffer.access == ir::BufferAccess::ReadWrite,
@@ -57,17 +57,20 @@ class Lowering {
       const ir::BufferDecl& buffer = program_.buffers()[index];
       const bool is_signed = ir::value_type(buffer.element) == ir::DataType::I32;
       if (buffer.access == ir::BufferAccess::Workgroup) {
-        memory_[BufferId{index}] = {Space::Shared, static_cast<std::uint32_t>(kernel.shared.size()), buffer.element};
+        memory_[BufferId{index}] = {Space::Shared, static_cast<std::uint32_t>(kernel.shared.size()), buffer.element, buffer.count};
         kernel.shared.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = is_signed});
       } else if (buffer.access == ir::BufferAccess::Private && shape.order == Order::Canonical && becomes_variables(BufferId{index})) {
         for (std::uint32_t k = 0; k < buffer.count; ++k) elements_[BufferId{index}].push_back(writer_.variable(ir::lanes(buffer.element)));
       } else if (buffer.access == ir::BufferAccess::Private) {
-        memory_[BufferId{index}] = {Space::Private, static_cast<std::uint32_t>(kernel.privates.size()), buffer.element};
+        memory_[BufferId{index}] = {Space::Private, static_cast<std::uint32_t>(kernel.privates.size()), buffer.element, buffer.count};
         kernel.privates.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = is_signed});
       }
     }
-    // Only arrays of a fixed length ask for ranges.
-    if (shape.proofs && !(kernel.shared.empty() && kernel.privates.empty())) {
+    // Only arrays of a fixed length ask for ranges. Uniform buffers are mostly read at literal indices, which need none.
+    const bool has_counted = std::ranges::any_of(program_.buffers(), [](const ir::BufferDecl& buffer) {
+      return buffer.count > 0 && buffer.access != ir::BufferAccess::Uniform && buffer.access != ir::BufferAccess::Private;
+    });
+    if (shape.proofs && (has_counted || !kernel.privates.empty())) {
       writer_.bounds().enable();
       find_changes();
     }

@@ -5,6 +5,7 @@
 // caller's: `let __call<N>_<parameter> = argument` in order, then the body with its locals renamed, and the call
 // becomes a use of the result. Expressions that the caller's statement evaluates before such a call, and that
 // cannot be evaluated later (atomics, loads of writable memory), are bound in front of it as well, in evaluation order.
+// A 64-bit division by a literal power of two becomes the expression of powers_of_two.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/transform/passes.hpp"
+#include "vyre/transform/powers_of_two.hpp"
 #include "vyre/transform/rebuild.hpp"
 #include "vyre/validate/limits.hpp"
 
@@ -154,6 +156,12 @@ class Inliner {
     return last;
   }
 
+  static std::optional<PowerOfTwo> shorter(const Frame& frame, const Step& step) {
+    const std::span<const ExprId> arguments = frame.program.operands(std::get<ir::Call>(frame.program.expr(step.expr)).arguments);
+    if (arguments.size() != 2) return std::nullopt;
+    return by_power_of_two(frame.facts.ops[step.op]->spec(), frame.program.expr(arguments[1]));
+  }
+
   // Emits the statements of the body, and returns an expression that reads its result.
   ExprId expand_statements(const ValidOp& op, std::span<const ExprId> arguments) {
     charge_expansion(arguments.size());
@@ -220,7 +228,7 @@ class Inliner {
           fixed = fixed && frame.fixed[operand];
         });
         frame.fixed[step.expr] = fixed;
-        if (step.op == ~0u) continue;
+        if (step.op == ~0u || shorter(frame, step)) continue;
         // In a statement without atomics it does not matter when a load is made, because nothing changes memory between the loads.
         if (!is_expression(*frame.facts.ops[step.op]) || (has_atomic && !fixed)) {
           needs_statements[at] = 1;
@@ -244,7 +252,11 @@ class Inliner {
         arguments.clear();
         for (ExprId id : frame.program.operands(call->arguments)) arguments.push_back(frame.moved[id]);
         const ValidOp& op = *frame.facts.ops[step.op];
-        moved = needs_statements[at] ? expand_statements(op, arguments) : expand_expression(op, arguments);
+        if (const auto by = shorter(frame, step)) {
+          moved = short_division(*by, arguments[0], to_, [&](const ir::Expr& made) { return add(made); });
+        } else {
+          moved = needs_statements[at] ? expand_statements(op, arguments) : expand_expression(op, arguments);
+        }
       } else {
         moved = add(copy_expr(
             frame.program, expr, to_, [&](ExprId id) { return frame.moved[id]; },

@@ -204,7 +204,8 @@ class Kernel(_core._KernelCalls):
         """Notes about what is probably a mistake in the kernel, or in a call of it, with lines of its source.
 
         Without arguments, the notes are about the kernel alone. With the arguments of a call (``grid=`` and
-        ``workgroups=`` as well), N004 reports elements that the grid does not reach; nothing runs.
+        ``workgroups=`` as well), N004 reports elements that the grid does not reach, and N006 atomics that rounding the
+        grid up to whole workgroups runs more often; nothing runs.
 
         >>> import vyre
         >>> @vyre.kernel
@@ -219,8 +220,8 @@ class Kernel(_core._KernelCalls):
         """
         if not args and not kwargs:
             return notes_of(self.program)
-        traced, shapes, workgroups = noted_call(self, args, dict(kwargs))
-        return notes_of(traced.program, shapes, workgroups)
+        traced, shapes, workgroups, asked = noted_call(self, args, dict(kwargs))
+        return notes_of(traced.program, shapes, workgroups, asked)
 
     def check(
         self,
