@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -69,6 +72,37 @@ def test_words_come_as_they_are(path):
     )
     assert done.stdout == vyre.lower(PROGRAM, "spirv")
     assert done.stderr == b""
+
+
+@pytest.mark.parametrize("form", ["spirv-asm", "wgsl", "ptx", "asm", "text"])
+def test_json_has_the_text_that_is_printed_and_its_hash(form, path, capsys):
+    assert main(["lower", path, "--to", form]) == 0
+    printed = capsys.readouterr().out
+    assert main(["lower", path, "--to", form, "--json"]) == 0
+    wanted = {
+        "version": vyre.__version__,
+        "command": "lower",
+        "program": path,
+        "target": form,
+        "sha256": hashlib.sha256(printed.encode()).hexdigest(),
+        "text": printed,
+    }
+    assert capsys.readouterr().out == json.dumps(wanted) + "\n"
+
+
+def test_json_has_words_as_base64_on_terminals_too(path, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True, raising=False)
+    assert main(["lower", path, "--to", "spirv", "--json"]) == 0
+    words = vyre.lower(PROGRAM, "spirv")
+    wanted = {
+        "version": vyre.__version__,
+        "command": "lower",
+        "program": path,
+        "target": "spirv",
+        "sha256": hashlib.sha256(words).hexdigest(),
+        "base64": base64.b64encode(words).decode(),
+    }
+    assert capsys.readouterr().out == json.dumps(wanted) + "\n"
 
 
 def test_words_are_kept_from_terminals(path, capsys, monkeypatch):

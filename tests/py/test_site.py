@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import os
 import re
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import page_code
@@ -90,22 +92,21 @@ def test_every_public_name_has_an_entry(module):
     assert {f"{module.__name__}.{name}" for name in public} - described == set()
 
 
-def rules_with_programs() -> dict[str, list[page_code.Block]]:
-    """Each rule with the blocks of its section."""
-    sections = (ROOT / "docs" / "rules.md").read_text(encoding="utf-8").split("\n## ")[1:]
-    return {section.split("\n", 1)[0]: page_code.blocks(section) for section in sections}
+def sections(page: str) -> dict[str, str]:
+    """What stands under each title of a page in docs/."""
+    parts = (ROOT / "docs" / page).read_text(encoding="utf-8").split("\n## ")[1:]
+    return {part.split("\n", 1)[0]: part for part in parts}
 
 
-def test_every_rule_has_a_section():
-    assert list(rules_with_programs()) == [f"{rule}: {title}" for rule, title, *_ in vyre._core._tables["rules"]]
+@pytest.mark.parametrize(("page", "table"), [("rules.md", "rules"), ("procedure-rules.md", "procedure_rules")])
+def test_every_rule_has_a_section(page, table):
+    assert list(sections(page)) == [f"{rule}: {title}" for rule, title, *_ in vyre._core._tables[table]]
 
 
 def test_every_rule_of_kernels_has_a_failing_and_a_mended_kernel():
     """The page's own code raises and compares."""
-    sections = (ROOT / "docs" / "kernel-rules.md").read_text(encoding="utf-8").split("\n## ")[1:]
-    assert [section.split("\n", 1)[0] for section in sections] == list(RULES)
-    for section in sections:
-        rule = section.split("\n", 1)[0]
+    assert list(sections("kernel-rules.md")) == list(RULES)
+    for rule, section in sections("kernel-rules.md").items():
         assert RULES[rule] in section
         failing, said, mended = page_code.blocks(section)
         assert (failing.language, said.language, mended.language) == ("python", "text", "python")
@@ -113,13 +114,20 @@ def test_every_rule_of_kernels_has_a_failing_and_a_mended_kernel():
         assert "\nassert k(a)" in mended.text
 
 
-@pytest.mark.parametrize("title", rules_with_programs())
+def names_its_rule(rule: str, found: list[page_code.Block]) -> bool:
+    """Whether a section is Python, which the test of the page's code runs; it then prints one message of that rule."""
+    if found[0].language != "python":
+        return False
+    assert [block.language for block in found] == ["python", "text"]
+    assert found[1].text.startswith(f"{rule} ")
+    assert found[1].text.count("Fix: ") == 1
+    return True
+
+
+@pytest.mark.parametrize("title", sections("rules.md"))
 def test_the_failing_program_of_a_rule_breaks_it_alone_and_the_mended_one_none(title):
-    rule, found = title.split(":")[0], rules_with_programs()[title]
-    if found[0].language == "python":  # the page's own code compares; what it prints names the rule
-        assert [block.language for block in found] == ["python", "text"]
-        assert found[1].text.startswith(f"{rule} ")
-        assert found[1].text.count("Fix: ") == 1
+    rule, found = title.split(":")[0], page_code.blocks(sections("rules.md")[title])
+    if names_its_rule(rule, found):
         return
     failing, said, mended = (block.text for block in found)
     (diagnostic,) = vyre.validate(vyre.parse(failing))
@@ -127,6 +135,26 @@ def test_the_failing_program_of_a_rule_breaks_it_alone_and_the_mended_one_none(t
     assert said == f"{rule} at {diagnostic.place.path}: {message}\n"
     assert diagnostic.rule == rule
     assert list(vyre.validate(vyre.parse(mended))) == []
+
+
+@pytest.mark.parametrize("backend", ["reference", "cpu"])
+@pytest.mark.parametrize("title", sections("procedure-rules.md"))
+def test_the_failing_procedure_of_a_rule_breaks_it_alone_and_the_mended_one_runs(title, backend):
+    rule, section = title.split(":")[0], sections("procedure-rules.md")[title]
+    found = page_code.blocks(section)
+    if names_its_rule(rule, found):
+        return
+    failing, said, mended = (block.text for block in found)
+    (diagnostic,) = vyre.validate(vyre.Procedure.parse(failing))
+    assert diagnostic.rule == rule
+    assert said == f"{rule} at {diagnostic.place.path}: {diagnostic.message}\n"
+    given, wanted = map(json.loads, re.search(r"^Mended; `(.*)` gives `(.*)`:$", section, re.MULTILINE).groups())
+    types = dict(re.findall(r"^(?:input|in_out) (\w+): (\w+)", mended, re.MULTILINE))
+    inputs = {
+        name: np.array(values, {"u32": np.uint32, "i32": np.int32}[types[name]]) for name, values in given.items()
+    }
+    results = vyre.run(vyre.Procedure.parse(mended), inputs, backend=backend)
+    assert {name: results[name].tolist() for name in wanted} == wanted
 
 
 def test_a_page_whose_output_differs_fails(tmp_path):

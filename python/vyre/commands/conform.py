@@ -11,7 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import vyre
 from vyre._files import check_writable, write_atomically
+from vyre.commands._conform_json import of_levels, of_procedure
 from vyre.commands._given import given_of
+from vyre.commands._listing import add_json, print_json
 from vyre.commands._objects import imported
 from vyre.commands._place import check_place
 
@@ -69,6 +71,7 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         "several times",
     )
     parser.add_argument("--seed", metavar="N", type=int, help="of the inputs of --procedure; otherwise 0")
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
@@ -82,6 +85,8 @@ def run(chosen: argparse.Namespace) -> int:
         if getattr(chosen, option) is not None:
             raise vyre.ArgumentError(f"--{option} has no place without --procedure. Fix: leave it out.")
     if chosen.coverage:
+        if chosen.json:
+            raise vyre.ArgumentError("--coverage prints a table as Markdown. Fix: leave --json out.")
         print(conformance.coverage.table())
         return 0
     if chosen.verify and chosen.level:
@@ -116,6 +121,10 @@ def run(chosen: argparse.Namespace) -> int:
     for option, text in ((chosen.out, certificate.to_json), (chosen.html, certificate.to_html)):
         if option:
             write_atomically(option, text())
+    if chosen.json:
+        found = of_levels(chosen, certificate, verification, seen)
+        print_json(found)
+        return 0 if found["ok"] else 1
     _print(certificate)
     if chosen.seen:
         for result in seen:
@@ -161,9 +170,13 @@ def _run_procedure(chosen: argparse.Namespace) -> int:
         certificate = conformance.certify_procedure(
             procedure, calls, seed=chosen.seed or 0, backend=chosen.backend, device=chosen.device, repeat=repeat
         )
+    if certificate is not None and chosen.out:
+        write_atomically(chosen.out, certificate.to_json())
+    if chosen.json:
+        found = of_procedure(chosen, certificate, verification)
+        print_json(found)
+        return 0 if found["ok"] else 1
     if certificate is not None:
-        if chosen.out:
-            write_atomically(chosen.out, certificate.to_json())
         content = certificate.content
         place = content["target"]
         print("target    " + ", ".join(str(place[key]) for key in ("backend", "device", "driver") if key in place))

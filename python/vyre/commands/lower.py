@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import base64
+import hashlib
 import sys
+from typing import Any
 
 import vyre
 from vyre.commands._given import given_of
+from vyre.commands._listing import add_json, head, print_json
 
 _FORMS = ("spirv-asm", "spirv", "wgsl", "ptx", "asm", "text")
 _EPILOG = """\
@@ -14,7 +18,8 @@ PROGRAM holds what to_text() or to_bytes() of a Program or Procedure gave, or is
 procedure --program chooses the program, as the procedure's text numbers them; without it --to text prints the whole.
 spirv is the words of the module, for a file or a pipe; spirv-asm is their listing; text is the program itself, as
 vyre.parse reads it. ptx is for compute capability 7.5 and higher: `vyre lower program.txt --to ptx | ptxas -arch=sm_90
--o program.cubin -`. asm is the machine code of the cpu backend (pip install 'vyre[asm]')."""
+-o program.cubin -`. asm is the machine code of the cpu backend (pip install 'vyre[asm]'). --json has the words of spirv
+as base64 and every other form as text, with the SHA-256 of what the command prints without it."""
 
 
 def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -34,36 +39,49 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
         choices=("avx2", "avx512"),
         help="of --to asm, also those that this processor lacks; without it, its best",
     )
+    add_json(parser)
     parser.set_defaults(run=run)
 
 
 def run(chosen: argparse.Namespace) -> int:
-    if chosen.to == "spirv" and sys.stdout.isatty():
+    if chosen.to == "spirv" and not chosen.json and sys.stdout.isatty():
         raise vyre.ArgumentError(
             "the words of a SPIR-V module are no text for a terminal. "
             "Fix: send them to a file, or write --to spirv-asm."
         )
     if chosen.instructions is not None and chosen.to != "asm":
         raise vyre.ArgumentError(f"--instructions is for --to asm, got --to {chosen.to}. Fix: leave it out.")
-    given = given_of(chosen.program)[0]
-    if chosen.to == "text" and chosen.number is None:
-        print(given.to_text(), end="")
-        return 0
-    program = _program(given, chosen)
-    if chosen.to == "text":
-        print(program.to_text(), end="")
-        return 0
-    if chosen.to == "asm":
-        optimize = ["compilation"] if chosen.no_optimize else True  # there is no other way to have machine code
-        print(vyre.lower(program, "asm", optimize=optimize, instructions=chosen.instructions), end="")
-        return 0
-    code = vyre.lower(program, chosen.to, optimize=not chosen.no_optimize)
-    if isinstance(code, bytes):
+    code = _code(given_of(chosen.program)[0], chosen)
+    if isinstance(code, str) and not code.endswith("\n"):
+        code += "\n"
+    if chosen.json:
+        print_json({**head("lower"), "program": chosen.program, "target": chosen.to, **_as_json(code)})
+    elif isinstance(code, bytes):
         sys.stdout.flush()
         sys.stdout.buffer.write(code)
     else:
-        print(code, end="" if code.endswith("\n") else "\n")
+        print(code, end="")
     return 0
+
+
+def _code(given: vyre.Program | vyre.Procedure, chosen: argparse.Namespace) -> str | bytes:
+    if chosen.to == "text" and chosen.number is None:
+        return given.to_text()
+    program = _program(given, chosen)
+    if chosen.to == "text":
+        return program.to_text()
+    if chosen.to == "asm":
+        optimize = ["compilation"] if chosen.no_optimize else True  # there is no other way to have machine code
+        code: str | bytes = vyre.lower(program, "asm", optimize=optimize, instructions=chosen.instructions)
+    else:
+        code = vyre.lower(program, chosen.to, optimize=not chosen.no_optimize)
+    return code
+
+
+def _as_json(code: str | bytes) -> dict[str, Any]:
+    if isinstance(code, bytes):
+        return {"sha256": hashlib.sha256(code).hexdigest(), "base64": base64.b64encode(code).decode()}
+    return {"sha256": hashlib.sha256(code.encode()).hexdigest(), "text": code}
 
 
 def _program(given: vyre.Program | vyre.Procedure, chosen: argparse.Namespace) -> vyre.Program:
