@@ -112,14 +112,14 @@ Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs, const s
 
   for (Slot& slot : slots_) {
     const py::str name = lenient_str(slot.decl->name);
-    host_.emplace_back();
+    extents_.emplace_back();
     blank_.push_back(false);
     bind(slot, named.contains(name) ? py::object(named[name]) : py::object());
     views_.back().length = run::buffer_length(*slot.decl, views_.back().bytes.size());
   }
   // ReadWrite arrays are copied, so an overlap does no harm here. But a program that works should work on every backend, and with arrays
   // that stay on a device.
-  run::check_overlaps(program, host_);
+  run::check_overlaps(program, extents_);
 }
 
 void Arrays::bind(Slot& slot, py::handle given_array) {
@@ -137,7 +137,7 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
   if (py::isinstance<py::array>(given_array)) return bind_array(slot, given_array);
   if (const auto shape = zeros_of(decl, given_array)) return bind_zeros(slot, *shape);
   if (const py::object value = value_of(decl, given_array, Home::Host)) return bind_new(slot, value);
-  if (is<PyArray>(given_array)) return bind_array(slot, to_numpy(given_array.cast<const PyArray&>(), std::nullopt));
+  if (is<PyArray>(given_array)) return bind_resident(slot, given_array.cast<const PyArray&>());
   if (PyBytes_Check(given_array.ptr()) && takes_bytes(decl)) {
     // A view of the same bytes, which the checks below then treat like any other array.
     return bind_array(slot, py::module_::import("numpy").attr("frombuffer")(given_array, "uint8"));
@@ -150,7 +150,7 @@ void Arrays::bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape) {
   const py::array array = zeros(*slot.decl, shape);
   if (slot.decl->element != DataType::Bool) {
     // The array is new, so it is not copied: a copy would touch pages that the system has not allocated yet.
-    host_.back() = {};
+    extents_.back() = {};
     slot.owner = slot.result = array;
     use(slot, data_of(array), static_cast<std::size_t>(array.nbytes()));
     views_.back().zeros = true;
@@ -162,7 +162,13 @@ void Arrays::bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape) {
 void Arrays::bind_new(Slot& slot, py::handle array) {
   bind_array(slot, array);
   // The array is temporary: a later one may get the same address, so its extent must not take part in the check for overlaps.
-  host_.back() = {};
+  extents_.back() = {};
+}
+
+void Arrays::bind_resident(Slot& slot, const PyArray& array) {
+  bind_array(slot, to_numpy(array, std::nullopt));
+  // What is bound is a temporary copy, but the elements may share bytes of their storage with another array of the call.
+  extents_.back() = {array.storage->id(), array.offset, array.bytes()};
 }
 
 void Arrays::bind_array(Slot& slot, py::handle given_array) {
@@ -170,7 +176,7 @@ void Arrays::bind_array(Slot& slot, py::handle given_array) {
   const auto array = py::reinterpret_borrow<py::array>(given_array);
   check_array(decl, array);
   const auto size = static_cast<std::size_t>(array.nbytes());
-  host_.back() = run::host_extent(array.data(), size);
+  extents_.back() = run::host_extent(array.data(), size);
   const bool written = decl.access == BufferAccess::ReadWrite;
 
   if (array.dtype().kind() == 'b') {
