@@ -19,6 +19,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/run/checks.hpp"
+#include "vyre/run/cuda/api/context.hpp"
 #include "vyre/run/cuda/cuda_backend.hpp"
 #include "vyre/run/cuda/storage.hpp"
 #include "vyre/run/profile.hpp"
@@ -998,6 +999,15 @@ TEST_F(CudaTest, memory_that_another_library_may_use_goes_back_when_the_device_i
   EXPECT_EQ(driver_.calls("cuCtxSynchronize"), 1);
   cuda.allocate(0, 400, true).reset();
   EXPECT_EQ(driver_.calls("cuCtxSynchronize"), 1) << "only what was shared";
+}
+
+TEST_F(CudaTest, a_context_that_was_given_back_is_lost_also_on_a_thread_without_a_context) {
+  const auto instance = std::make_shared<run::cuda::Instance>(driver_.library());
+  run::cuda::Context context(instance, instance->devices().at(0), {});
+  context.release();
+  EXPECT_THROW(const run::cuda::Current current(context), DeviceLostError);
+  EXPECT_TRUE(context.lost());
+  EXPECT_EQ(driver_.calls("cuCtxPushCurrent"), 0);
 }
 
 TEST_F(CudaTest, limits_of_the_device_are_named) {

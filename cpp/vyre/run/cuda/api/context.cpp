@@ -124,9 +124,11 @@ std::array<std::uint32_t, 3> Context::max_group_count() const {
 
 Current::Current(Context& context) : api_(context.api()) {
   CUcontext wanted = context.context_;
+  // A context that was given back must not be taken for the one of a thread that has none either.
+  if (wanted == nullptr) context.check(CUDA_ERROR_CONTEXT_IS_DESTROYED, "cuCtxPushCurrent");
   CUcontext now = nullptr;
   if (api_.cuCtxGetCurrent(&now) == CUDA_SUCCESS && now == wanted) return;
-  context.check(wanted == nullptr ? CUDA_ERROR_CONTEXT_IS_DESTROYED : api_.cuCtxPushCurrent(wanted), "cuCtxPushCurrent");
+  context.check(api_.cuCtxPushCurrent(wanted), "cuCtxPushCurrent");
   pushed_ = true;
 }
 
