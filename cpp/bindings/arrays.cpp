@@ -22,7 +22,7 @@ using ir::BufferAccess;
 using ir::BufferDecl;
 using ir::DataType;
 
-// Returns the text of the Fix: an expression that converts the array to the buffer's dtype.
+// Returns the text of the Fix, which says how to convert the array to the buffer's dtype.
 std::string conversion(const BufferDecl& decl, const py::array& array) {
   // The user most likely wants bytes read as words; vyre.pack_bytes does that.
   if (decl.element == DataType::U32 && array.dtype().kind() == 'u' && array.itemsize() == 1) return "write vyre.pack_bytes(x)";
@@ -117,8 +117,8 @@ Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs, const s
     bind(slot, named.contains(name) ? py::object(named[name]) : py::object());
     views_.back().length = run::buffer_length(*slot.decl, views_.back().bytes.size());
   }
-  // ReadWrite arrays are copied, so an overlap does no harm here. But a program that works should work on every backend, and with arrays
-  // that stay on a device.
+  // ReadWrite arrays are copied, so an overlap does no harm here. It is refused because it does harm where arrays are not copied, and a
+  // program that works here should work there too.
   run::check_overlaps(program, extents_);
 }
 

@@ -56,7 +56,7 @@ std::string emit(const validate::ValidProgram& program, Target target, const run
 #endif
 }
 
-// As vyre/_machine_code.py takes it.
+// Returns the machine code as the tuple that vyre/_machine_code.py unpacks.
 py::tuple as_tuple(const run::cpu::MachineCode& code) {
   py::list parts, constants;
   py::dict context;
@@ -118,8 +118,8 @@ void bind_emit(py::module_& m) {
         return as_tuple(code);
       },
       py::arg("program"), py::arg("optimize"), py::arg("instructions"));
-  // For tests. The PTX that a loader asks for, with the bytes of workgroup memory and the offset of the counts; None where `ways`
-  // workgroups cannot be one.
+  // For tests. Returns the PTX, its bytes of workgroup memory, and the offset of the counts among its parameters (ptx::Bindings). With
+  // `ways` above 1 the program is coarsened first; returns None if it cannot be.
   m.def(
       "_ptx",
       [](py::handle program, py::handle optimize, bool counted_grid, std::uint32_t ways) -> py::object {

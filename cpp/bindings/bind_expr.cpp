@@ -126,7 +126,7 @@ void bind_ids(Class& expr) {
   }
 }
 
-// Says what a function that resolves like an operator computes, and on which types.
+// Returns what the docstring of a function says that chooses its operator by the type of its operands: what it computes, on which types.
 std::string meaning(const ir::InfixInfo& row) {
   std::string types;
   for (const ir::TypeInfo& type : ir::kTypes) {
@@ -138,7 +138,7 @@ std::string meaning(const ir::InfixInfo& row) {
   return fmt::format("{} Resolved by the type of the operands, which is one of {}.", what, types);
 }
 
-// Operators of the table are functions of the class and of the module under the same name.
+// Defines a function under one name as a static method of Expr and as a function of the module.
 template <class Function, class... Extra>
 py::cpp_function def_both(Class& expr, py::module_& m, const std::string& name, Function function, const Extra&... extra) {
   py::cpp_function made(function, py::name(name.c_str()), py::scope(m), extra...);
@@ -351,8 +351,8 @@ ir::ExprHandle infix_operand(py::handle object, const char* side, std::string_vi
   return to_adapting(object, fmt::format("the {} operand of `{}`", side, symbol));
 }
 
-// Binds the module's functions that choose by the types of their operands, as Python's operators do. The functions of Expr with the same
-// names are the explicit operators of the documents.
+// Binds the functions of the module that choose an explicit operator by the types of their operands, as Python's operators do: vyre.min,
+// for instance. The function of Expr with the same name is always the operator of that name in ops.def.
 void bind_infix_functions(py::module_& m) {
   for (const ir::InfixInfo& row : ir::kInfixes) {
     if (row.op == ir::Infix::Invert) continue;
@@ -580,7 +580,7 @@ Expr(i32(-8) // 3))");
       },
       py::arg("value"), py::arg("group"));
   m.def("_expr_from_bytes", [](const py::bytes& data) { return wrap(unpickle_expr(data)); });
-  // numpy's scalars on the left then leave the operator to Expr.
+  // Makes the operators of a numpy scalar or array on the left return NotImplemented, so that Python calls those of Expr.
   expr.attr("__array_ufunc__") = py::none();
 }
 

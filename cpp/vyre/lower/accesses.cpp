@@ -1,5 +1,6 @@
-// The guard of an access compares its index with the number of elements. If the index of a load is out of range, selects replace it by 0,
-// where 16 bytes always exist, and the loaded value by zero; that is cheaper than a branch. Stores and atomics are put in an If.
+// The guard of an access compares its index with the number of elements. If the index of a load is out of range, one select replaces the
+// index by 0, which may always be loaded (every buffer has at least 16 bytes), and another one replaces the loaded value by zero. That is
+// cheaper than a branch. Stores and atomics are put in an If.
 //
 // A target without 8- and 16-bit accesses sees a buffer of narrow elements as words. A load takes its bits out of a word. A store clears
 // and sets the bits of its element, each with an atomic, because other invocations may store to the other elements of the word.
@@ -113,7 +114,7 @@ bool is_packed(Writer& writer, const Memory& memory) {
 
 std::uint32_t narrow_bits(DataType element) { return 8 * ir::min_bytes(element); }
 
-// The low `bits` of a word, extended by their highest one.
+// Sign-extends the low `bits` bits of a word.
 ValueId sign_extended(Writer& writer, ValueId value, std::uint32_t bits) {
   const ValueId amount = writer.constant(32 - bits);
   return writer.once(Opcode::SShr, writer.once(Opcode::Shl, value, amount), amount);
@@ -270,7 +271,7 @@ namespace {
 // Records all facts that follow from the condition being true, or from its being false.
 void assume_all(Writer& writer, ValueId condition, bool condition_holds) {
   struct Term {
-    std::uint32_t index;  // of a value; without a default, because most of them are never used
+    std::uint32_t index;  // of a ValueId, which itself would initialise all terms although most are never used
     bool holds;
   };
   // Most conditions are short; only the first terms of a long one are looked at.

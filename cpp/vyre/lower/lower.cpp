@@ -66,7 +66,7 @@ class Lowering {
         kernel.privates.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = is_signed});
       }
     }
-    // Only arrays of a fixed length ask for ranges.
+    // Ranges are used only to prove that an index of a shared or private array is in range, because only their lengths are constants.
     if (shape.proofs && !(kernel.shared.empty() && kernel.privates.empty())) {
       writer_.bounds().enable();
       find_changes();
@@ -116,7 +116,7 @@ class Lowering {
   // A local that is never assigned is its value; any other one is a variable.
   struct Local {
     ValueId value;
-    std::uint32_t variable = kNoVariable;  // until its Let
+    std::uint32_t variable = kNoVariable;  // its Let sets it
   };
   struct Typed {
     ValueId value;
@@ -142,7 +142,7 @@ class Lowering {
   }
   static bool closes(const ir::Node& node) { return std::holds_alternative<ir::End>(node) || std::holds_alternative<ir::Else>(node); }
 
-  // Whether every access to the private array has a literal index.
+  // Whether the private array is small and every access to it has a literal index, so that a variable can take the place of each element.
   bool becomes_variables(BufferId id) const {
     constexpr std::uint32_t kMostElements = 64;
     if (program_.buffers()[id.index].count > kMostElements) return false;
@@ -169,7 +169,7 @@ class Lowering {
     LocalId local{};  // invalid if the statement changes an element of `array`
     BufferId array{};
     std::uint32_t element = 0;
-    std::optional<std::uint32_t> ceiling{};  // as of LoopChange
+    std::optional<std::uint32_t> ceiling{};  // see LoopChange
   };
   void find_changes();
   std::optional<std::uint32_t> ceiling(NodeId statement, LocalId local, ExprId value) const;
@@ -266,7 +266,8 @@ ValueId Lowering::expression(const validate::Step& step) {
       });
 }
 
-// The greatest value that the assignment can give, besides values that the local had before. 0 if it never makes the local greater.
+// Returns a bound for the assignment as LoopChange has it: the new value is at most the bound, or at most the value that the local had. So
+// it is 0 if the assignment never makes the local greater, and nothing if no bound is known.
 std::optional<std::uint32_t> Lowering::ceiling(NodeId statement, LocalId local, ExprId value) const {
   if (const auto literal = ir::literal_u32(program_.expr(value))) return literal;
   const auto* binary = std::get_if<ir::Binary>(&program_.expr(value));
@@ -304,7 +305,7 @@ void Lowering::find_changes() {
   }
 }
 
-// Tells what the loop may have changed when it comes to its first statement again.
+// Tells Bounds which variables the loop writes, because they may have changed when its first statement runs again.
 void Lowering::enter_loop(NodeId loop, NodeId end) {
   loop_changes_.clear();
   const auto first = std::ranges::upper_bound(changes_, loop, {}, &Change::statement);
@@ -426,7 +427,8 @@ Explained explain_checks(const validate::ValidProgram& program, const Options& o
 
 namespace {
 
-// Effects keep their order and are all kept, but for those that straightening may turn into values.
+// Whether the opcode is an effect other than a write of a variable. Straightening keeps these in the order of the program, but turns some
+// branches into selects (may_become_select).
 bool stays(Opcode op) { return has_effect(op) && !is_of_variable(op); }
 bool may_become_select(Opcode op) { return op == Opcode::If || op == Opcode::Else || op == Opcode::EndIf; }
 

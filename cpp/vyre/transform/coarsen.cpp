@@ -102,7 +102,8 @@ class Analysis {
     struct Open {
       Variation control;  // how the conditions around the statement vary
       bool lockstep;      // whether copies take turns inside
-      // Whether copies take turns within the innermost Loop, and whether a condition that differs was passed since its start.
+      // Whether copies take turns in the innermost Loop, and whether an If inside that Loop and around the statement has a condition that
+      // differs between copies.
       bool turns = false, parted = false;
     };
     std::vector<Open> open;
@@ -324,8 +325,9 @@ class Coarsener {
     for (std::uint32_t copy = copies.first; copy < copies.first + copies.count; ++copy) write(copy);
   }
 
-  // This function and the next two emit a statement and return the next one to emit. If the branches of an If were emitted with it, that
-  // is the statement after its End. A Loop, a Block, and an If that is the same for all copies are opened without their contents.
+  // This function and the next two emit a statement and return the next one to emit. For a Loop, a Block, and an If whose condition is the
+  // same for all copies, they emit the beginning only. Any other If is emitted with its branches, and an early return of all copies with
+  // the rest of the range.
   NodeId emit_statement(NodeId id, Emission& emission) {
     const Copies copies = emission.copies;
     evaluate(id, copies);

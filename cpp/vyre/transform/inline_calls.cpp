@@ -1,10 +1,10 @@
 // Expands every Call (semantics, section 8), so that later stages know nothing of operations.
 //
-// A body that is one expression takes the place of the call: its parameters become the argument nodes, and because a statement
-// evaluates each node once, each argument is still evaluated once. Any other body becomes statements in front of the
-// caller's: `let __call<N>_<parameter> = argument` in order, then the body with its locals renamed, and the call
-// becomes a use of the result. Expressions that the caller's statement evaluates before such a call, and that
-// cannot be evaluated later (atomics, loads of writable memory), are bound in front of it as well, in evaluation order.
+// A body that is one expression takes the place of the call: the arguments replace its parameters, and because a statement evaluates each
+// expression once, each argument is still evaluated once. Any other body becomes statements in front of the caller's:
+// `let __call<N>_<parameter> = argument` in order, then the body with its locals renamed, and the call becomes a use of the result.
+// Expressions that the caller's statement evaluates before such a call, and that cannot be evaluated later (atomics, loads of writable
+// memory), are bound in front of it as well, in evaluation order.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -29,8 +29,9 @@ using validate::ValidProgram;
 using validate::kMaxNestingDepth;
 using validate::kMaxNodeCount;
 
-// An operation that only passes on a parameter or another operation's result adds no node, so the limit of the size does not limit the
-// work: 32 nested levels with two calls each take 2^32 expansions. The work of an expansion is kExpansionWork plus one for each argument.
+// An operation that only passes on a parameter or another operation's result adds no expression, so the limit of the size does not limit
+// the work: 32 nested levels with two calls each take 2^32 expansions. The work of an expansion is kExpansionWork plus one for each
+// argument.
 constexpr std::size_t kMaxWork = 100'000'000, kExpansionWork = 100;
 
 class Inliner {
@@ -47,7 +48,7 @@ class Inliner {
     Frame entry(program, source_.facts(), "");
     expand_body(entry);
     ValidProgram result = validate_result(to_.finish(), uniformity);
-    // A node that several statements share was made once but is evaluated, and counted, by each.
+    // An expression that several statements share was added once, but each of them evaluates it, so it counts once for each of them.
     std::size_t size = result.facts().steps.size();
     for (const ir::Node& node : result.program().nodes()) size += is_counted(node);
     if (size > kMaxNodeCount && had_call_) refuse_size();
