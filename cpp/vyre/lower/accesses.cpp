@@ -25,14 +25,14 @@ std::uint32_t fixed_length(Writer& writer, const Memory& memory) {
   return memory.space == Space::Shared ? kernel.shared[memory.index].count : kernel.privates[memory.index].count;
 }
 
-bool is_below(Writer& writer, ValueId value, std::uint32_t bound) {
+bool range_is_below(Writer& writer, ValueId value, std::uint32_t bound) {
   return writer.bounds().range(value).greatest < bound || writer.bounds().range_now(value).greatest < bound;
 }
 
 // Whether a condition or a loop around the access says that the index, or a value that is at least as great, is below the length.
-bool is_known_below(const Writer& writer, ValueId index, ValueId length) {
+bool is_assumed_below(const Writer& writer, ValueId index, ValueId length) {
   if (writer.assumptions() == 0) return false;
-  if (writer.is_known_below(index, length)) return true;
+  if (writer.is_assumed_below(index, length)) return true;
   constexpr std::size_t kMostValues = 8;
   std::array<ValueId, kMostValues> values{index};
   std::size_t end = 1;
@@ -40,7 +40,7 @@ bool is_known_below(const Writer& writer, ValueId index, ValueId length) {
     if (end < kMostValues) values[end++] = value;
   };
   for (std::size_t next = 0; next < end; ++next) {
-    if (writer.is_known_below(values[next], length)) return true;
+    if (writer.is_assumed_below(values[next], length)) return true;
     const Instruction& it = writer.at(values[next]);
     if (it.op == Opcode::And || it.op == Opcode::Min) also(it.b);
     if (it.op == Opcode::And || it.op == Opcode::Min || it.op == Opcode::Shr || it.op == Opcode::Div || it.op == Opcode::Mod) also(it.a);
@@ -52,8 +52,8 @@ bool is_known_below(const Writer& writer, ValueId index, ValueId length) {
 ValueId unproven_bound(Writer& writer, const Memory& memory, ValueId index) {
   const auto proven = [&] {
     if (!writer.proofs()) return false;
-    if (memory.space != Space::Buffer && is_below(writer, index, fixed_length(writer, memory))) return true;
-    return is_known_below(writer, index, lower_length(writer, memory));
+    if (memory.space != Space::Buffer && range_is_below(writer, index, fixed_length(writer, memory))) return true;
+    return is_assumed_below(writer, index, lower_length(writer, memory));
   };
   writer.checked(!proven());
   return writer.check_kept() ? lower_length(writer, memory) : ValueId{};

@@ -59,7 +59,7 @@ class Lowering {
       if (buffer.access == ir::BufferAccess::Workgroup) {
         memory_[BufferId{index}] = {Space::Shared, static_cast<std::uint32_t>(kernel.shared.size()), buffer.element};
         kernel.shared.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = is_signed});
-      } else if (buffer.access == ir::BufferAccess::Private && shape.order == Order::Canonical && becomes_variables(BufferId{index})) {
+      } else if (buffer.access == ir::BufferAccess::Private && shape.order == Order::Canonical && can_become_variables(BufferId{index})) {
         for (std::uint32_t k = 0; k < buffer.count; ++k) elements_[BufferId{index}].push_back(writer_.variable(ir::lanes(buffer.element)));
       } else if (buffer.access == ir::BufferAccess::Private) {
         memory_[BufferId{index}] = {Space::Private, static_cast<std::uint32_t>(kernel.privates.size()), buffer.element};
@@ -74,9 +74,9 @@ class Lowering {
   }
 
   // Where the checks of accesses are reported.
-  void report(std::vector<AccessCheck>& checks) { report_ = &checks; }
+  void report_to(std::vector<AccessCheck>& checks) { report_ = &checks; }
   // Where the effects of statements are listed, in order.
-  void trace(std::vector<Effect>& effects) { effects_ = &effects; }
+  void trace_to(std::vector<Effect>& effects) { effects_ = &effects; }
 
   Kernel run() {
     for (const std::vector<std::uint32_t>& variables : elements_) {
@@ -143,7 +143,7 @@ class Lowering {
   static bool closes(const ir::Node& node) { return std::holds_alternative<ir::End>(node) || std::holds_alternative<ir::Else>(node); }
 
   // Whether the private array is small and every access to it has a literal index, so that a variable can take the place of each element.
-  bool becomes_variables(BufferId id) const {
+  bool can_become_variables(BufferId id) const {
     constexpr std::uint32_t kMostElements = 64;
     if (program_.buffers()[id.index].count > kMostElements) return false;
     const auto is_literal = [&](ExprId index) { return ir::literal_u32(program_.expr(index)).has_value(); };
@@ -420,7 +420,7 @@ Kernel lower(const validate::ValidProgram& program, const Options& options, cons
 Explained explain_checks(const validate::ValidProgram& program, const Options& options, const Target& target) {
   Explained result{legalised(prepare(program, options), target, options), {}};
   Lowering lowering(result.program, target, shape_of(options));
-  lowering.report(result.accesses);
+  lowering.report_to(result.accesses);
   lowering.run();
   return result;
 }
@@ -429,7 +429,7 @@ namespace {
 
 // Whether the opcode is an effect other than a write of a variable. Straightening keeps these in the order of the program, but turns some
 // branches into selects (may_become_select).
-bool stays(Opcode op) { return has_effect(op) && !is_of_variable(op); }
+bool is_traced(Opcode op) { return has_effect(op) && !is_of_variable(op); }
 bool may_become_select(Opcode op) { return op == Opcode::If || op == Opcode::Else || op == Opcode::EndIf; }
 
 }  // namespace
@@ -438,11 +438,11 @@ Traced lower_traced(const validate::ValidProgram& program, const Options& option
   Traced result{legalised(prepare(program, options), target, options), {}, {}};
   Lowering lowering(result.program, target, shape_of(options));
   std::vector<Effect> added;
-  lowering.trace(added);
+  lowering.trace_to(added);
   result.kernel = lowering.run();
   result.statements.resize(result.kernel.code.size());
   for (const bool branches : {false, true}) {
-    const auto counts = [&](Opcode op) { return stays(op) && may_become_select(op) == branches; };
+    const auto counts = [&](Opcode op) { return is_traced(op) && may_become_select(op) == branches; };
     std::vector<std::uint32_t> kept;
     for (std::uint32_t at = 0; at < result.kernel.code.size(); ++at) {
       if (counts(result.kernel.code[at].op)) kept.push_back(at);

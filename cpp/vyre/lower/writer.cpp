@@ -157,7 +157,7 @@ void Writer::assume_below(ValueId a, ValueId b) {
   ++assumed_count_[pair(a, b)];
 }
 
-bool Writer::is_known_below(ValueId a, ValueId b) const {
+bool Writer::is_assumed_below(ValueId a, ValueId b) const {
   const auto count = assumed_count_.find(pair(a, b));
   return count != assumed_count_.end() && count->second > 0;
 }

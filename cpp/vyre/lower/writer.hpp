@@ -66,7 +66,7 @@ class Writer {
 
   // Records a < b, which a branch or a loop guarantees, until forget_assumptions() is called at the end of that region.
   void assume_below(ValueId a, ValueId b);
-  bool is_known_below(ValueId a, ValueId b) const;
+  bool is_assumed_below(ValueId a, ValueId b) const;
   std::size_t assumptions() const { return assumed_.size(); }
   void forget_assumptions(std::size_t kept);
 
