@@ -120,7 +120,7 @@ class Backend {
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
   // Returns why the backend does not work here, one sentence for each reason. The list is empty if the backend works.
-  virtual std::vector<std::string> unavailable() = 0;
+  virtual std::vector<std::string> reasons_unavailable() = 0;
   virtual std::vector<DeviceInfo> devices() = 0;
   // `device` is an index into devices(). Throws CapabilityError when a limit of the device is exceeded, LoweringError when
   // the program cannot be lowered; and DispatchTimeoutError or Interrupted as `waiting` says, while a driver compiles. The reference

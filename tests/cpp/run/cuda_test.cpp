@@ -1027,14 +1027,14 @@ TEST_F(CudaTest, limits_of_the_device_are_named) {
 TEST(CudaDevices, say_why_they_cannot_be_used) {
   {
     CudaBackend absent([] { return run::cuda::Library{nullptr, "there is none. Fix: get one."}; });
-    EXPECT_EQ(absent.unavailable(), std::vector<std::string>{"there is none. Fix: get one."});
+    EXPECT_EQ(absent.reasons_unavailable(), std::vector<std::string>{"there is none. Fix: get one."});
     EXPECT_TRUE(absent.devices().empty());
   }
   {
     FakeCuda driver(0);
     CudaBackend cuda([&] { return driver.library(); });
     EXPECT_EQ(
-        cuda.unavailable(),
+        cuda.reasons_unavailable(),
         std::vector<std::string>{"the CUDA driver finds no GPU. Fix: give the container or the process one, for example with `docker run "
                                  "--gpus all`."});
   }
@@ -1051,7 +1051,7 @@ TEST(CudaDevices, say_why_they_cannot_be_used) {
       "device `Fake 0` is set to take no compute work. Fix: change its mode with `nvidia-smi --compute-mode=0`.",
       "device `Fake 0` has no stream-ordered memory. Fix: use backend `vulkan` or `cpu`."};
   EXPECT_EQ(cuda.devices().at(0).reasons, reasons);
-  EXPECT_EQ(cuda.unavailable().at(0), reasons[0] + " " + reasons[1] + " " + reasons[2] + " " + reasons[3]);
+  EXPECT_EQ(cuda.reasons_unavailable().at(0), reasons[0] + " " + reasons[1] + " " + reasons[2] + " " + reasons[3]);
 }
 
 }  // namespace
