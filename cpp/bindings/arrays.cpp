@@ -96,12 +96,9 @@ Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs, const s
       throw BindingError(fmt::format("a key of `inputs` must be a buffer's name, got {}. Fix: use one of {}.", given(name), names));
     if (known.contains(name)) continue;
     for (const BufferDecl& decl : program.program().buffers()) {
-      if (decl.access == BufferAccess::Workgroup && name.equal(lenient_str(decl.name))) {
-        throw BindingError(fmt::format("buffer `{}` is workgroup memory, which has no array. Fix: remove it from `inputs`.", decl.name));
-      }
-      if (decl.access == BufferAccess::Private && name.equal(lenient_str(decl.name))) {
-        throw BindingError(fmt::format("buffer `{}` is private memory, which has no array. Fix: remove it from `inputs`.", decl.name));
-      }
+      if (ir::is_bound(decl.access) || !name.equal(lenient_str(decl.name))) continue;
+      throw BindingError(fmt::format("buffer `{}` is {} memory, which has no array. Fix: remove it from `inputs`.", decl.name,
+                                     decl.access == BufferAccess::Workgroup ? "workgroup" : "private"));
     }
     std::vector<std::string_view> bound;
     for (const Slot& slot : slots_) bound.push_back(slot.decl->name);
@@ -152,7 +149,7 @@ void Arrays::bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape) {
     // The array is new, so it is not copied: a copy would touch pages that the system has not allocated yet.
     extents_.back() = {};
     slot.owner = slot.result = array;
-    use(slot, data_of(array), static_cast<std::size_t>(array.nbytes()));
+    use(data_of(array), static_cast<std::size_t>(array.nbytes()));
     views_.back().zeros = true;
     return;
   }
@@ -188,25 +185,21 @@ void Arrays::bind_array(Slot& slot, py::handle given_array) {
     slot.widened = true;
     if (written) slot.result = like(array);
     slot.owner = words;
-    return use(slot, to, 4 * count);
+    return use(to, 4 * count);
   }
-  if (written) {
-    const py::array copy = like(array);
-    run::host_copy(data_of(copy), array.data(), size);
-    slot.owner = slot.result = copy;
-    return use(slot, data_of(copy), size);
-  }
-  if ((array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) {
+  const bool is_aligned = (array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) != 0;
+  if (written || !is_aligned) {
     const py::array copy = like(array);
     run::host_copy(data_of(copy), array.data(), size);
     slot.owner = copy;
-    return use(slot, data_of(copy), size);
+    if (written) slot.result = copy;
+    return use(data_of(copy), size);
   }
   slot.owner = array;
-  use(slot, data_of(array), size);
+  use(data_of(array), size);
 }
 
-void Arrays::use(const Slot&, void* data, std::size_t bytes) { views_.push_back({{static_cast<std::byte*>(data), bytes}, 0}); }
+void Arrays::use(void* data, std::size_t bytes) { views_.push_back({{static_cast<std::byte*>(data), bytes}, 0}); }
 
 py::dict Arrays::results() const {
   py::dict result;

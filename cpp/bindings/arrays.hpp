@@ -41,7 +41,7 @@ class Arrays {
   void bind_new(Slot& slot, py::handle array);                         // an array that only this call knows
   void bind_resident(Slot& slot, const PyArray& array);                // binds a copy
   void bind_array(Slot& slot, py::handle given);
-  void use(const Slot& slot, void* data, std::size_t bytes);
+  void use(void* data, std::size_t bytes);
 
   std::vector<Slot> slots_;
   std::vector<run::BufferView> views_;
