@@ -1,4 +1,5 @@
-// numpy arrays as a program's buffers (semantics, section 9): what is accepted, what is refused, what comes back.
+// Takes numpy arrays as a program's buffers (docs/semantics.md, The host): checks them, copies those that are written, and gives the
+// results.
 #pragma once
 
 #include <string>

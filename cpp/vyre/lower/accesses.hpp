@@ -1,6 +1,6 @@
-// Lowers accesses to memory. An index out of range loads zeros, stores nothing and makes an atomic do nothing and give 0 (semantics,
-// section 5). Where the index is not proven to be in range, a target with bounded accesses keeps this rule itself; for every other target
-// the guard is written out here.
+// Lowers accesses to memory. An index out of range loads zeros, stores nothing and makes an atomic do nothing and give 0
+// (docs/semantics.md, Out of bounds). Where the index is not proven to be in range, a target with bounded accesses keeps this rule itself;
+// for every other target the guard is written out here.
 #pragma once
 
 #include <cstdint>

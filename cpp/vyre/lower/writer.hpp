@@ -3,8 +3,7 @@
 //
 // With Order::Canonical the words depend on what is computed and on the order of effects, not on how the program spells it. Value numbering
 // makes equal values once where the first of them dominates the others, and a value stands in front of the first effect that uses it, in
-// the order in which effects ask for values. So `let` and an expression in place of it are the same, which makes a call cost nothing
-// (semantics, section 8).
+// the order in which effects ask for values. So `let` and an expression in place of it are the same, and a call costs nothing.
 #pragma once
 
 #include <array>

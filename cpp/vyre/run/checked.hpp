@@ -65,7 +65,8 @@ struct UninitialisedRead {
   Witness witness;
   std::uint64_t count = 0;  // reads
 };
-// An access beyond the end of a buffer. Its result is defined (semantics, section 5), but the program was probably not meant to make it.
+// An access beyond the end of a buffer. Its result is defined (docs/semantics.md, Out of bounds), but the program was probably not meant to
+// make it.
 struct OutOfBounds {
   BufferId buffer;
   std::uint32_t index = 0, length = 0;

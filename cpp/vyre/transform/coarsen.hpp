@@ -3,7 +3,8 @@
 // workgroup.
 //
 // The result is unchanged. Each copy does what its invocation did, in its order, and in a program without atomics and barriers nothing
-// orders the invocations of different workgroups (semantics, section 6): doing them in turns is one of the orders that the program allows.
+// orders the invocations of different workgroups (docs/semantics.md, Memory, atomics, barriers): doing them in turns is one of the orders
+// that the program allows.
 //
 // The copies take turns expression by expression. The values to store are computed for all copies before the first of them is stored, so
 // that no store stands between their loads. What is the same for all copies is done once: bounds of loops, uniform conditions. A condition

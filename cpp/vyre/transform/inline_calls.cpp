@@ -1,4 +1,4 @@
-// Expands every Call (semantics, section 8), so that later stages know nothing of operations.
+// Expands every Call (docs/semantics.md, Calls), so that later stages know nothing of operations.
 //
 // A body that is one expression takes the place of the call: the arguments replace its parameters, and because a statement evaluates each
 // expression once, each argument is still evaluated once. Any other body becomes statements in front of the caller's:
