@@ -3,7 +3,7 @@
 // structured.
 //
 // A value is 1, 2 or 4 u32 lanes: I32 is the same bits, Bool is 0 or 1, U64 is (low, high). Instruction k defines value k, and a definition
-// dominates all uses of its value. A value that is defined in a loop is used only in the same round of that loop. This is SSA form without
+// dominates all uses of its value. A value that is defined in a loop is used only in the same turn of that loop. This is SSA form without
 // phis: what changes over time is in variables.
 #pragma once
 
