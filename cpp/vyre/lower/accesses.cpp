@@ -120,11 +120,11 @@ ValueId sign_extended(Writer& writer, ValueId value, std::uint32_t bits) {
   return writer.once(Opcode::SShr, writer.once(Opcode::Shl, value, amount), amount);
 }
 
-// Where a narrow element lies: its word, and its lowest bit there.
-struct Place {
+// The position of a narrow element: its word, and its lowest bit there.
+struct BitPosition {
   ValueId word, shift;
 };
-Place place_of(Writer& writer, const Memory& memory, ValueId index) {
+BitPosition bit_position(Writer& writer, const Memory& memory, ValueId index) {
   const bool bytes = ir::min_bytes(memory.element) == 1;
   const ValueId in_word = writer.once(Opcode::And, index, writer.constant(bytes ? 3 : 1));
   return {writer.once(Opcode::Shr, index, writer.constant(bytes ? 2 : 1)),
@@ -134,9 +134,9 @@ Place place_of(Writer& writer, const Memory& memory, ValueId index) {
 // Adds the instructions of a load whose index is in range.
 ValueId load_at(Writer& writer, const Memory& memory, ValueId index) {
   if (!is_packed(writer, memory)) return writer.add(load_of(memory, index));
-  const Place place = place_of(writer, memory, index);
-  const ValueId word = writer.add(load_of(memory, place.word));
-  const ValueId shifted = writer.once(Opcode::Shr, word, place.shift);
+  const BitPosition position = bit_position(writer, memory, index);
+  const ValueId word = writer.add(load_of(memory, position.word));
+  const ValueId shifted = writer.once(Opcode::Shr, word, position.shift);
   const std::uint32_t bits = narrow_bits(memory.element);
   if (ir::value_type(memory.element) == DataType::I32) return sign_extended(writer, shifted, bits);
   return writer.once(Opcode::And, shifted, writer.constant((1u << bits) - 1));
@@ -152,10 +152,10 @@ class Storing {
     }
     writer.kernel().buffers[memory.index].atomic = true;
     const ValueId mask = writer.constant((1u << narrow_bits(memory.element)) - 1);
-    const Place place = place_of(writer, memory, index);
-    const ValueId others = writer.once(Opcode::Not, writer.once(Opcode::Shl, mask, place.shift));
-    const ValueId bits = writer.once(Opcode::Shl, writer.once(Opcode::And, value, mask), place.shift);
-    effects_ = {atomic_of(AtomicOp::And, memory, place.word, {}, others), atomic_of(AtomicOp::Or, memory, place.word, {}, bits)};
+    const BitPosition position = bit_position(writer, memory, index);
+    const ValueId others = writer.once(Opcode::Not, writer.once(Opcode::Shl, mask, position.shift));
+    const ValueId bits = writer.once(Opcode::Shl, writer.once(Opcode::And, value, mask), position.shift);
+    effects_ = {atomic_of(AtomicOp::And, memory, position.word, {}, others), atomic_of(AtomicOp::Or, memory, position.word, {}, bits)};
     count_ = 2;
   }
   void add() const {

@@ -123,12 +123,13 @@ class Checker {
   void race(const Shadow& shadow, std::uint8_t slot, const Instruction& i, std::size_t index, std::uint32_t value);
   void unwritten(const Instruction& i, std::size_t index, std::uint32_t value);
 
-  // The place at which a finding is shown. The smallest one is, so that it depends on the order of invocations as little as possible.
-  using Place = std::pair<std::uint64_t, std::uint64_t>;
+  // Orders the occurrences of a finding. The one with the least rank is shown, which depends on the order of invocations as little as
+  // possible.
+  using Rank = std::pair<std::uint64_t, std::uint64_t>;
   template <class Kind>
   struct Entry {
     Kind finding;
-    Place shown{~std::uint64_t{0}, ~std::uint64_t{0}};
+    Rank shown{~std::uint64_t{0}, ~std::uint64_t{0}};
   };
   using Key = std::array<std::uint32_t, 3>;  // statement, other statement, buffer
   template <class Kind>
@@ -142,8 +143,8 @@ class Checker {
   // Counts a finding of one access by the current invocation. Returns it if it is now the one to show, else null.
   template <class Kind>
   Kind* shown_here(Entries<Kind>& entries, Entry<Kind>*& of_site, const Instruction& i, std::size_t index, std::uint32_t value);
-  // The place of the current invocation.
-  Place here() const { return {now_.workgroup, now_.invocation}; }
+  // The rank of what the current invocation does.
+  Rank current_rank() const { return {now_.workgroup, now_.invocation}; }
 
   const Job& job_;
   CheckOptions options_;
