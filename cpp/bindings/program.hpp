@@ -1,4 +1,4 @@
-// The Python class Program: the value, and its hash once somebody asked for it.
+// The Python class Program: the value, and its hash once it was asked for.
 #pragma once
 
 #include <memory>

@@ -68,7 +68,7 @@ std::optional<std::string> misjudged(const Case& that, const Options& options, c
     const Defect defect = defect_of(finding);
     if (that.planted && info(that.planted->plant).defect == Defect::Nothing) return fmt::format("a {} that is none", name(defect));
     if (that.planted) {
-      if (defect != info(that.planted->plant).defect) return fmt::format("a {} that nobody planted", name(defect));
+      if (defect != info(that.planted->plant).defect) return fmt::format("a {} that was not planted", name(defect));
       if (!at_planted(that, finding)) return fmt::format("a {} at another place", name(defect));
       found = true;
     } else if (options.clean || (defect != Defect::OutOfBounds && defect != Defect::Uninitialised)) {

@@ -131,7 +131,7 @@ void Generator::plant_here() {
     return writer_.atomic(op, memory.name, index, {}, operand, true);
   };
   const auto some = [&] { return value(DataType::U32, 2); };
-  // 1 .. invocations - 1: somebody else's.
+  // 1 .. invocations - 1: an element of another invocation.
   const std::uint32_t other = 1 + random_.below(ids_.invocations - 1);
 
   switch (*options_.plant) {

@@ -31,7 +31,7 @@ ValueId swapped(Writer& writer, ValueId a, ValueId b) {
   return plain(writer, op, b, a);
 }
 
-// Shift amounts are taken modulo 32 (semantics, section 3).
+// Shift amounts are taken modulo 32 (docs/semantics.md, Operators).
 ValueId amount(Writer& writer, ValueId b) {
   if (const auto known = writer.literal(b)) return writer.constant(*known & 31);
   return writer.once(Opcode::And, b, writer.constant(31));

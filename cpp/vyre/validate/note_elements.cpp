@@ -28,7 +28,7 @@ using Digits = std::uint8_t;
 
 // What holds wherever a statement runs.
 struct Guard {
-  Digits single = 0;            // these ids have one value only, in each round of a loop
+  Digits single = 0;            // these ids have one value only, in each turn of a loop
   bool other = false;           // conditions that say nothing else
   bool parts = false;           // conditions that may hold for some invocations and not for others
   std::uint32_t lengths = ~0u;  // the last `id < length`, in a list of them
@@ -422,7 +422,7 @@ class ElementsOfGrid::State {
   std::vector<Open> open_;
   std::vector<LengthGuard> lengths_;
   IdVector<BufferId, Stores> stores_;
-  IdVector<LocalId, std::uint64_t> extents_;               // rounds of loops
+  IdVector<LocalId, std::uint64_t> extents_;               // turns of loops
   IdVector<LocalId, Single> single_of_;                    // of conditions that are bound by a Let
   std::unordered_map<std::uint64_t, BufferId> length_of_;  // by the number of the value
   std::array<bool, 3> named_axes_{};

@@ -1,4 +1,4 @@
-// Semantics, section 8: what a call becomes.
+// What a call becomes (docs/semantics.md, Calls).
 #include <gtest/gtest.h>
 
 #include <ctime>
