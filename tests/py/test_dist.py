@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import mmap
 import re
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
 
 import pytest
+
+import vyre
 
 ROOT = Path(__file__).parents[2]
 HOME = "https://example.org/vyre"
@@ -48,6 +51,14 @@ def test_without_a_home_links_are_their_text(dist):
     assert dist.published(page, HOME, "1").startswith(
         f"![a picture]({HOME}/raw/v1/p.svg) [`a.md`]({HOME}/blob/v1/docs/"
     )
+
+
+def test_the_module_calls_nothing_that_only_the_newest_library_of_cpp_has():
+    """A condition variable's wait without a time is in GCC 12's library alone: wheels would not install elsewhere."""
+    module = Path(vyre._core.__file__)
+    with module.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        assert content.find(b"_ZNSt18condition_variable10notify_one") >= 0  # names of functions stand in it as they are
+        assert content.find(b"_ZNSt18condition_variable4waitERSt11unique_lock") < 0
 
 
 def test_every_library_of_the_module_has_its_notice(dist):

@@ -115,6 +115,7 @@ def test_the_readme_lists_every_environment_variable():
         ("python/vyre/docs/looking-inside.md", 5),
         ("python/vyre/docs/procedures.md", 2),
         ("python/vyre/docs/library.md", 2),
+        ("python/vyre/docs/conformance.md", 5),
     ],
 )
 def test_the_code_of_a_page_runs(page, least, tmp_path, monkeypatch):

@@ -16,6 +16,7 @@ import pytest
 import page_code
 import vyre
 import vyre.conformance
+import vyre.fuzz.procedures
 from vyre._kernel.mistakes import RULES
 
 ROOT = Path(__file__).parents[2]
@@ -75,7 +76,9 @@ def test_the_code_of_a_page_runs_and_prints_what_it_shows(page, tmp_path, monkey
     assert {block.language for block in page_code.blocks(text)} <= {"python", "console", "text", "sh", *ELSEWHERE}
 
 
-@pytest.mark.parametrize("module", [vyre, vyre.std, vyre.conformance], ids=lambda module: module.__name__)
+@pytest.mark.parametrize(
+    "module", [vyre, vyre.std, vyre.conformance, vyre.fuzz, vyre.fuzz.procedures], ids=lambda module: module.__name__
+)
 def test_every_public_name_has_an_entry(module):
     """Of modules there are pages, and of numbers none."""
     text = "\n".join(page.read_text(encoding="utf-8") for page in (ROOT / "docs" / "api").glob("*.md"))
