@@ -29,6 +29,13 @@ def saxpy(a: In[u32], x: In[u32], k: u32, y: Out[u32]):
         y[i] = a[i] * k + x[i]
 
 
+@vyre.kernel
+def scaled(x: In[u32], k: vyre.const, y: Out[u32], n: u32 = 1):
+    i = vyre.gid(0)
+    if i < len(y):
+        y[i] = x[i] * k + n
+
+
 # Each invocation counts four words of four bytes into the workgroup's histogram, 256 words apart.
 @vyre.kernel(workgroup_size=256)
 def histogram(words: In[vyre.vec4u32], counts: Out[u32], rounds: u32):
@@ -98,6 +105,22 @@ def stages(statements: int) -> dict[str, float]:
     return {stage: min(seconds) for stage, seconds in found.items()}
 
 
+def forms(count: int, where: dict[str, str | None]) -> dict[str, float]:
+    """Seconds of a call with numpy arrays that is like one before, by how the arguments are given."""
+    a, y = np.arange(count, dtype=np.uint32), np.empty(count, np.uint32)
+    three = np.uint32(3)
+    calls: dict[str, Callable[[], object]] = {
+        "by place": lambda: saxpy(a, a, 3, **where),
+        "by name": lambda: saxpy(a=a, x=a, k=3, **where),
+        "number of numpy": lambda: saxpy(a, a, three, **where),
+        "out=": lambda: saxpy(a, a, 3, out=y, **where),
+        "grid=": lambda: saxpy(a, a, 3, grid=count, **where),
+        "workgroups=": lambda: saxpy(a, a, 3, workgroups=(count // 256,), **where),
+        "const and default": lambda: scaled(a, 3, **where),
+    }
+    return {name: best(call, 15, 300) for name, call in calls.items()}
+
+
 def counted(kernel: vyre.Kernel, count: int, where: dict[str, str | None]) -> float:
     """Seconds of a histogram of so many bytes, in a graph of 20."""
     data = np.random.default_rng(1).integers(0, 2**32, count // 4, dtype=np.uint32)
@@ -139,6 +162,9 @@ def main() -> None:
     program, inputs = saxpy.program, {"a": a, "x": a, "y": 256, "__params": np.array([3], np.uint32)}
     figures["numpy: vyre.run, us"] = 1e6 * best(lambda: vyre.run(program, inputs, 1, **where), 7, 300)
     figures["numpy: kernel, us"] = 1e6 * best(lambda: saxpy(a, a, 3, **where), 7, 300)
+    for count in (256, 1024):
+        for form, seconds in forms(count, where).items():
+            figures[f"numpy, {count} words: kernel, {form}, us"] = 1e6 * seconds
     resident = vyre.array(a, **where)
     out = vyre.empty(256, **where)
 

@@ -22,7 +22,7 @@ using ir::BufferAccess;
 using ir::BufferDecl;
 using ir::DataType;
 
-// Returns the text of the Fix: an expression that converts the array to the buffer's dtype.
+// Returns the text of the Fix, which says how to convert the array to the buffer's dtype.
 std::string conversion(const BufferDecl& decl, const py::array& array) {
   // The user most likely wants bytes read as words; vyre.pack_bytes does that.
   if (decl.element == DataType::U32 && array.dtype().kind() == 'u' && array.itemsize() == 1) return "write vyre.pack_bytes(x)";
@@ -96,12 +96,9 @@ Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs, const s
       throw BindingError(fmt::format("a key of `inputs` must be a buffer's name, got {}. Fix: use one of {}.", given(name), names));
     if (known.contains(name)) continue;
     for (const BufferDecl& decl : program.program().buffers()) {
-      if (decl.access == BufferAccess::Workgroup && name.equal(lenient_str(decl.name))) {
-        throw BindingError(fmt::format("buffer `{}` is workgroup memory, which has no array. Fix: remove it from `inputs`.", decl.name));
-      }
-      if (decl.access == BufferAccess::Private && name.equal(lenient_str(decl.name))) {
-        throw BindingError(fmt::format("buffer `{}` is private memory, which has no array. Fix: remove it from `inputs`.", decl.name));
-      }
+      if (ir::is_bound(decl.access) || !name.equal(lenient_str(decl.name))) continue;
+      throw BindingError(fmt::format("buffer `{}` is {} memory, which has no array. Fix: remove it from `inputs`.", decl.name,
+                                     decl.access == BufferAccess::Workgroup ? "workgroup" : "private"));
     }
     std::vector<std::string_view> bound;
     for (const Slot& slot : slots_) bound.push_back(slot.decl->name);
@@ -112,14 +109,14 @@ Arrays::Arrays(const validate::ValidProgram& program, py::handle inputs, const s
 
   for (Slot& slot : slots_) {
     const py::str name = lenient_str(slot.decl->name);
-    host_.emplace_back();
+    extents_.emplace_back();
     blank_.push_back(false);
     bind(slot, named.contains(name) ? py::object(named[name]) : py::object());
     views_.back().length = run::buffer_length(*slot.decl, views_.back().bytes.size());
   }
-  // ReadWrite arrays are copied, so an overlap does no harm here. But a program that works should work on every backend, and with arrays
-  // that stay on a device.
-  run::check_overlaps(program, host_);
+  // ReadWrite arrays are copied, so an overlap does no harm here. It is refused because it does harm where arrays are not copied, and a
+  // program that works here should work there too.
+  run::check_overlaps(program, extents_);
 }
 
 void Arrays::bind(Slot& slot, py::handle given_array) {
@@ -137,7 +134,7 @@ void Arrays::bind(Slot& slot, py::handle given_array) {
   if (py::isinstance<py::array>(given_array)) return bind_array(slot, given_array);
   if (const auto shape = zeros_of(decl, given_array)) return bind_zeros(slot, *shape);
   if (const py::object value = value_of(decl, given_array, Home::Host)) return bind_new(slot, value);
-  if (is<PyArray>(given_array)) return bind_array(slot, to_numpy(given_array.cast<const PyArray&>(), std::nullopt));
+  if (is<PyArray>(given_array)) return bind_resident(slot, given_array.cast<const PyArray&>());
   if (PyBytes_Check(given_array.ptr()) && takes_bytes(decl)) {
     // A view of the same bytes, which the checks below then treat like any other array.
     return bind_array(slot, py::module_::import("numpy").attr("frombuffer")(given_array, "uint8"));
@@ -150,9 +147,9 @@ void Arrays::bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape) {
   const py::array array = zeros(*slot.decl, shape);
   if (slot.decl->element != DataType::Bool) {
     // The array is new, so it is not copied: a copy would touch pages that the system has not allocated yet.
-    host_.back() = {};
+    extents_.back() = {};
     slot.owner = slot.result = array;
-    use(slot, data_of(array), static_cast<std::size_t>(array.nbytes()));
+    use(data_of(array), static_cast<std::size_t>(array.nbytes()));
     views_.back().zeros = true;
     return;
   }
@@ -162,7 +159,13 @@ void Arrays::bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape) {
 void Arrays::bind_new(Slot& slot, py::handle array) {
   bind_array(slot, array);
   // The array is temporary: a later one may get the same address, so its extent must not take part in the check for overlaps.
-  host_.back() = {};
+  extents_.back() = {};
+}
+
+void Arrays::bind_resident(Slot& slot, const PyArray& array) {
+  bind_array(slot, to_numpy(array, std::nullopt));
+  // What is bound is a temporary copy, but the elements may share bytes of their storage with another array of the call.
+  extents_.back() = {array.storage->id(), array.offset, array.bytes()};
 }
 
 void Arrays::bind_array(Slot& slot, py::handle given_array) {
@@ -170,7 +173,7 @@ void Arrays::bind_array(Slot& slot, py::handle given_array) {
   const auto array = py::reinterpret_borrow<py::array>(given_array);
   check_array(decl, array);
   const auto size = static_cast<std::size_t>(array.nbytes());
-  host_.back() = run::host_extent(array.data(), size);
+  extents_.back() = run::host_extent(array.data(), size);
   const bool written = decl.access == BufferAccess::ReadWrite;
 
   if (array.dtype().kind() == 'b') {
@@ -182,25 +185,21 @@ void Arrays::bind_array(Slot& slot, py::handle given_array) {
     slot.widened = true;
     if (written) slot.result = like(array);
     slot.owner = words;
-    return use(slot, to, 4 * count);
+    return use(to, 4 * count);
   }
-  if (written) {
-    const py::array copy = like(array);
-    run::host_copy(data_of(copy), array.data(), size);
-    slot.owner = slot.result = copy;
-    return use(slot, data_of(copy), size);
-  }
-  if ((array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) == 0) {
+  const bool is_aligned = (array.flags() & py::detail::npy_api::NPY_ARRAY_ALIGNED_) != 0;
+  if (written || !is_aligned) {
     const py::array copy = like(array);
     run::host_copy(data_of(copy), array.data(), size);
     slot.owner = copy;
-    return use(slot, data_of(copy), size);
+    if (written) slot.result = copy;
+    return use(data_of(copy), size);
   }
   slot.owner = array;
-  use(slot, data_of(array), size);
+  use(data_of(array), size);
 }
 
-void Arrays::use(const Slot&, void* data, std::size_t bytes) { views_.push_back({{static_cast<std::byte*>(data), bytes}, 0}); }
+void Arrays::use(void* data, std::size_t bytes) { views_.push_back({{static_cast<std::byte*>(data), bytes}, 0}); }
 
 py::dict Arrays::results() const {
   py::dict result;

@@ -1,4 +1,5 @@
-// numpy arrays as a program's buffers (semantics, section 9): what is accepted, what is refused, what comes back.
+// Takes numpy arrays as a program's buffers (docs/semantics.md, The host): checks them, copies those that are written, and gives the
+// results.
 #pragma once
 
 #include <string>
@@ -10,6 +11,8 @@
 #include "vyre/validate/validate.hpp"
 
 namespace vyre::python {
+
+struct PyArray;
 
 // A new dict of what a caller named as inputs, element by element up to a limit. Throws BindingError, in which `function` is named.
 py::dict to_inputs(py::handle inputs, const std::string& function);
@@ -37,13 +40,14 @@ class Arrays {
   void bind(Slot& slot, py::handle given);
   void bind_zeros(Slot& slot, const std::vector<py::ssize_t>& shape);  // of a ReadWrite buffer
   void bind_new(Slot& slot, py::handle array);                         // an array that only this call knows
+  void bind_resident(Slot& slot, const PyArray& array);                // binds a copy
   void bind_array(Slot& slot, py::handle given);
-  void use(const Slot& slot, void* data, std::size_t bytes);
+  void use(void* data, std::size_t bytes);
 
   std::vector<Slot> slots_;
   std::vector<run::BufferView> views_;
   std::vector<bool> blank_;
-  std::vector<run::Extent> host_;  // of each slot, the user's bytes
+  std::vector<run::Extent> extents_;  // by slot: where the user's bytes lie, on the host or in a storage
 };
 
 }  // namespace vyre::python

@@ -1,5 +1,5 @@
-// Arrays on CUDA devices that other libraries of the process work with, and theirs that vyre works with: where they lie, and in which order
-// the work on them happens. vyre/_cuda.py speaks the protocol.
+// Shares arrays on CUDA devices with other libraries of the process: gives them the address of a vyre.Array, makes a vyre.Array of theirs
+// without a copy, and orders their streams and vyre's. vyre/_cuda.py speaks the protocols.
 #include <fmt/format.h>
 #include <pybind11/numpy.h>
 #include <pybind11/stl.h>
@@ -47,7 +47,7 @@ PyArray adopt(std::uint64_t address, const std::vector<py::ssize_t>& shape, cons
   array.element = element_type(dtype.kind(), static_cast<std::size_t>(dtype.itemsize()));
   if (array.element == nullptr || array.element->bytes != array.element->resident) {
     throw ArgumentError(
-        fmt::format("{} has elements of {}, and on a device those of {} are taken where they lie, but not of bool. Fix: view "
+        fmt::format("{} has elements of {}, which cannot be used on a device without a copy; those of {} can, except for bool. Fix: view "
                     "or convert it in its own library.",
                     where, py::str(dtype).cast<std::string>(), element_names()));
   }

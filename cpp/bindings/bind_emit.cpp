@@ -56,7 +56,18 @@ std::string emit(const validate::ValidProgram& program, Target target, const run
 #endif
 }
 
-// As vyre/_machine_code.py takes it.
+// What the functions below make code of.
+struct Source {
+  validate::ValidProgram program;
+  run::Optimize optimize;
+};
+
+Source to_source(py::handle program, py::handle optimize) {
+  return {valid(to_program(program, "argument `program` of vyre.lower")),
+          to_optimize(optimize, "argument `optimize` of vyre.lower").value_or(run::Optimize())};
+}
+
+// Returns the machine code as the tuple that vyre/_machine_code.py unpacks.
 py::tuple as_tuple(const run::cpu::MachineCode& code) {
   py::list parts, constants;
   py::dict context;
@@ -89,13 +100,12 @@ void bind_emit(py::module_& m) {
   m.def(
       "_lower",
       [](py::handle program, py::handle target, py::handle optimize) -> py::object {
-        const validate::ValidProgram value = valid(to_program(program, "argument `program` of vyre.lower"));
+        const Source source = to_source(program, optimize);
         const Target kind = to_target(target);
-        const run::Optimize chosen = to_optimize(optimize, "argument `optimize` of vyre.lower").value_or(run::Optimize());
         std::string code;
         {
           const WithoutGil unlocked;
-          code = emit(value, kind, chosen);
+          code = emit(source.program, kind, source.optimize);
         }
         if (kind == Target::Spirv) return py::bytes(code);
         return lenient_str(code);
@@ -104,8 +114,7 @@ void bind_emit(py::module_& m) {
   m.def(
       "_machine_code",
       [](py::handle program, py::handle optimize, py::handle instructions) {
-        const validate::ValidProgram value = valid(to_program(program, "argument `program` of vyre.lower"));
-        const run::Optimize chosen = to_optimize(optimize, "argument `optimize` of vyre.lower").value_or(run::Optimize());
+        const Source source = to_source(program, optimize);
         std::optional<std::string> name;
         if (!instructions.is_none()) {
           name = to_text(instructions, "argument `instructions` of vyre.lower", "write \"avx2\", \"avx512\" or None");
@@ -113,20 +122,19 @@ void bind_emit(py::module_& m) {
         run::cpu::MachineCode code;
         {
           const WithoutGil unlocked;
-          code = run::cpu::machine_code(value, chosen, name);
+          code = run::cpu::machine_code(source.program, source.optimize, name);
         }
         return as_tuple(code);
       },
       py::arg("program"), py::arg("optimize"), py::arg("instructions"));
-  // For tests. The PTX that a loader asks for, with the bytes of workgroup memory and the offset of the counts; None where `ways`
-  // workgroups cannot be one.
+  // For tests. Returns the PTX, its bytes of workgroup memory, and the offset of the counts among its parameters (ptx::Bindings). With
+  // `ways` above 1 the program is coarsened first; returns None if it cannot be.
   m.def(
       "_ptx",
       [](py::handle program, py::handle optimize, bool counted_grid, std::uint32_t ways) -> py::object {
-        const validate::ValidProgram value = valid(to_program(program, "argument `program` of vyre.lower"));
-        const run::Optimize chosen = to_optimize(optimize, "argument `optimize` of vyre.lower").value_or(run::Optimize());
-        const auto kernel = ways == 1 ? std::optional(lower::lower(value, chosen, lower::kPtxTarget))
-                                      : lower::lower_coarsened(value, ways, chosen, lower::kPtxTarget);
+        const Source source = to_source(program, optimize);
+        const auto kernel = ways == 1 ? std::optional(lower::lower(source.program, source.optimize, lower::kPtxTarget))
+                                      : lower::lower_coarsened(source.program, ways, source.optimize, lower::kPtxTarget);
         if (!kernel) return py::none();
         const ptx::Code code = ptx::emit(*kernel, {.counted_grid = counted_grid});
         return py::make_tuple(code.text, code.bindings.shared_bytes, code.bindings.counts);

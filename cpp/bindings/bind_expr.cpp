@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <sstream>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
+#include "instances.hpp"
 #include "literals.hpp"
 #include "pickle.hpp"
 #include "vyre/base/assert.hpp"
@@ -24,7 +26,7 @@ using ir::BinOp;
 using ir::UnOp;
 using Class = py::class_<PyExpr>;
 
-PyExpr wrap(ir::ExprHandle handle) { return PyExpr{std::move(handle)}; }
+py::object wrap(ir::ExprHandle handle) { return new_instance(PyExpr{std::move(handle)}); }
 
 std::string argument(const char* name, std::string_view function) { return fmt::format("argument `{}` of {}", name, function); }
 
@@ -32,6 +34,17 @@ std::string argument(const char* name, std::string_view function) { return fmt::
 ir::ExprHandle operand(py::handle object, const char* name, std::string_view function) {
   if (ir::ExprHandle value = quick_expr(object)) return value;
   return to_expr(object, argument(name, function));
+}
+
+// Two operands of one type. If both are integers, neither can take the type of the other one, so both are U32.
+std::pair<ir::ExprHandle, ir::ExprHandle> adapting_pair(py::handle first, py::handle second, std::array<const char*, 2> names,
+                                                        std::string_view function) {
+  const bool untyped = is_integer(first) && is_integer(second);
+  const auto value = [&](py::handle object, const char* name) {
+    return untyped ? operand(object, name, function) : to_adapting(object, argument(name, function));
+  };
+  ir::ExprHandle left = value(first, names[0]);
+  return {std::move(left), value(second, names[1])};
 }
 
 ir::ExprHandle index_operand(py::handle object, std::string_view function, const std::string& buffer) {
@@ -126,7 +139,7 @@ void bind_ids(Class& expr) {
   }
 }
 
-// Says what a function that resolves like an operator computes, and on which types.
+// Returns what the docstring of a function says that chooses its operator by the type of its operands: what it computes, on which types.
 std::string meaning(const ir::InfixInfo& row) {
   std::string types;
   for (const ir::TypeInfo& type : ir::kTypes) {
@@ -138,7 +151,7 @@ std::string meaning(const ir::InfixInfo& row) {
   return fmt::format("{} Resolved by the type of the operands, which is one of {}.", what, types);
 }
 
-// Operators of the table are functions of the class and of the module under the same name.
+// Defines a function under one name as a static method of Expr and as a function of the module.
 template <class Function, class... Extra>
 py::cpp_function def_both(Class& expr, py::module_& m, const std::string& name, Function function, const Extra&... extra) {
   py::cpp_function made(function, py::name(name.c_str()), py::scope(m), extra...);
@@ -274,13 +287,8 @@ Expr(popcount(7)))");
       expr, m, "select",
       [](py::handle condition, py::handle if_true, py::handle if_false) {
         ir::ExprHandle chosen = operand(condition, "cond", "Expr.select");
-        // If both are integers, neither can take the type of the other one, so both are U32.
-        const bool untyped = is_integer(if_true) && is_integer(if_false);
-        const auto arm = [&](py::handle object, const char* name) {
-          return untyped ? operand(object, name, "Expr.select") : to_adapting(object, argument(name, "Expr.select"));
-        };
-        ir::ExprHandle yes = arm(if_true, "if_true");
-        return wrap(ir::expr::select(std::move(chosen), std::move(yes), arm(if_false, "if_false"), caller()));
+        auto [yes, no] = adapting_pair(if_true, if_false, {"if_true", "if_false"}, "Expr.select");
+        return wrap(ir::expr::select(std::move(chosen), std::move(yes), std::move(no), caller()));
       },
       py::arg("cond"), py::arg("if_true"), py::arg("if_false"),
       R"(select(cond, if_true, if_false) -> Expr
@@ -351,8 +359,8 @@ ir::ExprHandle infix_operand(py::handle object, const char* side, std::string_vi
   return to_adapting(object, fmt::format("the {} operand of `{}`", side, symbol));
 }
 
-// Binds the module's functions that choose by the types of their operands, as Python's operators do. The functions of Expr with the same
-// names are the explicit operators of the documents.
+// Binds the functions of the module that choose an explicit operator by the types of their operands, as Python's operators do: vyre.min,
+// for instance. The function of Expr with the same name is always the operator of that name in ops.def.
 void bind_infix_functions(py::module_& m) {
   for (const ir::InfixInfo& row : ir::kInfixes) {
     if (row.op == ir::Infix::Invert) continue;
@@ -367,12 +375,8 @@ void bind_infix_functions(py::module_& m) {
     const std::string shown = row.symbol == row.function ? fmt::format("{}(a, 1)", name) : fmt::format("a {} 1", row.symbol);
     m.attr(name.c_str()) = py::cpp_function(
         [&row](py::handle left, py::handle right) {
-          const bool untyped = is_integer(left) && is_integer(right);
-          const auto value = [&](py::handle object, const char* side) {
-            return untyped ? operand(object, side, row.function) : to_adapting(object, argument(side, row.function));
-          };
-          ir::ExprHandle first = value(left, "left");
-          return wrap(ir::expr::infix(row.op, {std::move(first), value(right, "right")}, caller()));
+          auto [first, second] = adapting_pair(left, right, {"left", "right"}, row.function);
+          return wrap(ir::expr::infix(row.op, {std::move(first), std::move(second)}, caller()));
         },
         py::name(name.c_str()), py::scope(m), py::arg("left"), py::arg("right"),
         fmt::format("{0}(left, right) -> Expr\n\n{1}\n\n>>> vyre.{0}(vyre.Expr.var(\"a\"), 1)\nExpr({2})", name, meaning(row), shown)
@@ -580,8 +584,9 @@ Expr(i32(-8) // 3))");
       },
       py::arg("value"), py::arg("group"));
   m.def("_expr_from_bytes", [](const py::bytes& data) { return wrap(unpickle_expr(data)); });
-  // numpy's scalars on the left then leave the operator to Expr.
+  // Makes the operators of a numpy scalar or array on the left return NotImplemented, so that Python calls those of Expr.
   expr.attr("__array_ufunc__") = py::none();
+  bind_infix_slots(expr);
 }
 
 }  // namespace vyre::python

@@ -59,6 +59,8 @@ std::string_view defect_name(fuzz::Defect defect) {
       return "divergent-barrier";
     case fuzz::Defect::OrderDependence:
       return "order-dependence";
+    case fuzz::Defect::Nothing:
+      return "nothing";
   }
   return {};
 }

@@ -4,39 +4,40 @@
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "convert.hpp"
+#include "instances.hpp"
 #include "pickle.hpp"
 #include "vyre/base/error.hpp"
 
 namespace vyre::python {
 namespace {
 
-PyNode wrap(ir::NodeHandle handle) { return PyNode{std::move(handle)}; }
+py::object wrap(ir::NodeHandle handle) { return new_instance(PyNode{std::move(handle)}); }
 
-// The Fix for a bound of a loop that its variable, a U32, cannot have: the same rounds, counted from 0. Empty for other bounds.
+// The Fix for a bound of a loop that its variable, a U32, cannot have: the same turns, counted from 0. Empty for other bounds.
 std::string bound_fix(const std::string& variable, py::handle from, py::handle to) {
   const auto negative = [](py::handle bound) { return is_integer(bound) && to_int(bound) < py::int_(0); };
   const std::string name = quoted(variable);
   if (negative(from)) {
     const py::int_ first = to_int(from);
     const std::string below = digits_of(first.attr("__neg__")());
-    std::string rounds = fmt::format("to + {}", below);
+    std::string turns = fmt::format("to + {}", below);
     if (is_integer(to)) {
       const py::int_ count(to_int(to) - first);
-      rounds = count < py::int_(0) ? "0" : digits_of(count);
+      turns = count < py::int_(0) ? "0" : digits_of(count);
     }
     return fmt::format(
         "write Node.loop({0}, 0, {1}, body), and in the body Expr.cast(DataType.I32, Expr.var({0}) - {2}) for the numbers from -{2}", name,
-        rounds, below);
+        turns, below);
   }
   if (negative(to)) {
     return fmt::format(
-        "write 0, which runs no round; to count down from n - 1 to 0, write Node.loop({0}, 0, n, body), and in the body n - 1 - "
+        "write 0, which runs no turn; to count down from n - 1 to 0, write Node.loop({0}, 0, n, body), and in the body n - 1 - "
         "Expr.var({0})",
         name);
   }
   for (py::handle bound : {from, to}) {
     if (is_integer(bound) && to_int(bound) > py::int_(0xFFFFFFFFu))
-      return "write two loops, one inside the other, for more than 4294967295 rounds";
+      return "write two loops, one inside the other, for more than 4294967295 turns";
   }
   return {};
 }
@@ -112,7 +113,7 @@ Node(if invocation_id(0) < 4 {1 statement}))");
       py::arg("var"), py::arg("from_"), py::arg("to"), py::arg("body"),
       R"(loop(var, from_, to, body) -> Node
 
-Runs `body` for var = from_, ..., to - 1 (U32, half-open). Bounds are evaluated once; from_ >= to runs no round.
+Runs `body` for var = from_, ..., to - 1 (U32, half-open). Bounds are evaluated once; from_ >= to runs no turn.
 
 >>> vyre.Node.loop("k", 0, 8, [vyre.Node.store("out", vyre.Expr.var("k"), 1)])
 Node(loop k from 0 to 8 {1 statement}))");

@@ -263,12 +263,7 @@ CallGrid grid_of(const py::kwargs& kwargs, const std::vector<const BufferDecl*>&
         "argument `at_most` of a Program's call is for counts in an array, and `workgroups` is given by value. Fix: leave `at_most` out.");
   }
   if (found != nullptr) {
-    // A fast path for a plain count in range: to_grid prepares text for its messages.
-    if (PyLong_CheckExact(found)) {
-      int overflow = 0;
-      const long long count = PyLong_AsLongLongAndOverflow(found, &overflow);
-      if (overflow == 0 && count >= 0 && count <= 0xFFFFFFFFll) return {{static_cast<std::uint32_t>(count), 1, 1}};
-    }
+    if (const std::optional<std::uint32_t> count = plain_u32(found)) return {{*count, 1, 1}};
     return {to_grid(found, kCall)};
   }
   for (const auto& [key, value] : kwargs) {

@@ -32,7 +32,7 @@ struct PyProfile {
   std::shared_ptr<Profile> profile;
 };
 
-// The first statement that somebody wrote says where a program was made.
+// Returns the place of the first statement that has one, which stands for the place where the program was made; unknown if none has.
 ir::SourcePlace place_of(const ir::Program& program) {
   for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {
     if (const ir::SourcePlace place = program.place(NodeId{index}); place.known()) return place;
@@ -118,7 +118,7 @@ void bind_profile(py::module_& m) {
   type.def("report", report);
   m.def(
       "_profile", [](std::size_t most_events) { return std::make_unique<PyProfile>(most_events); }, py::arg("most_events"));
-  // What a function of this package runs for itself, on the calling thread, which is no part of the user's program.
+  // Calls a function without recording it: the package runs programs of its own, on this thread, that are no part of the user's work.
   m.def(
       "_unprofiled",
       [](const py::function& function) {

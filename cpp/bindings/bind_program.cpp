@@ -311,6 +311,8 @@ void bind_shown(py::class_<PyProgram>& program) {
   def_html_form(program, "program");
 }
 
+py::arg_v unknown(const char* name) { return py::arg(name) = py::none(); }
+
 void bind_program_class(py::module_& m) {
   py::class_<PyProgram> program(m, "Program", py::is_final(), made_whole<PyProgram>(),
                                 R"(Program(buffers=(), workgroup_size=(1, 1, 1), entry=())
@@ -356,14 +358,14 @@ vyre.errors.ValidationError: V003 at workgroup_size[0] (...): vyre IR validation
     vyre.Program(workgroup_size=(0, 1, 1)).check()
     ...
   In Python: write workgroup_size=(1, 1, 1).)");
-  program.def("notes", notes, py::kw_only(), py::arg("lengths") = py::none(), py::arg("workgroups") = py::none(),
-              R"(notes(*, lengths=None, workgroups=None) -> Diagnostics
+  program.def("notes", notes, py::kw_only(), unknown("lengths"), unknown("workgroups"), unknown("invocations"),
+              R"(notes(*, lengths=None, workgroups=None, invocations=None) -> Diagnostics
 
 What is probably not meant in a valid program, in program order: it never stops a program. vyre.explain("N001") says more about a note.
 
 Args:
     lengths: elements of the buffers of a call, by name. With workgroups, N004 looks for elements that no invocation stores to.
-    workgroups: workgroups of that call, as for vyre.run; N005 then knows which ids differ between invocations.
+    workgroups, invocations: of that call, along each axis. N005 asks which ids differ, N006 what rounding up to workgroups runs more often.
 
 Raises vyre.ValidationError for a program that breaks a rule.
 

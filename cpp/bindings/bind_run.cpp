@@ -142,7 +142,7 @@ void bind_run(py::module_& m) {
     std::vector<std::pair<Backend*, std::vector<std::string>>> found;
     {
       const WithoutGil unlocked;
-      for (Backend* backend : run::backends()) found.emplace_back(backend, backend->unavailable());
+      for (Backend* backend : run::backends()) found.emplace_back(backend, backend->reasons_unavailable());
     }
     py::dict result;
     for (const auto& [backend, reasons] : found) {

@@ -172,17 +172,28 @@ std::map<std::string, std::uint32_t, std::less<>> to_lengths(const ir::Program& 
 
 }  // namespace
 
-py::object notes(const PyProgram& program, py::handle lengths, py::handle workgroups) {
-  validate::NotedCall call{to_lengths(program.program, lengths), {}};
+py::object notes(const PyProgram& program, py::handle lengths, py::handle workgroups, py::handle invocations) {
+  validate::NotedCall call{to_lengths(program.program, lengths), {}, {}};
+  if (!invocations.is_none()) {
+    const run::Grid asked = to_grid(invocations, "Program.notes", "invocations");
+    call.invocations = {asked.x, asked.y, asked.z};
+    call.workgroups = call.invocations;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const std::uint32_t size = std::max(program.program.workgroup_size()[axis], 1u);
+      (*call.workgroups)[axis] = (*call.invocations)[axis] / size + ((*call.invocations)[axis] % size != 0);
+    }
+  }
   if (!workgroups.is_none()) {
     const run::Grid grid = to_grid(workgroups, "Program.notes");
     call.workgroups = {grid.x, grid.y, grid.z};
   }
-  const validate::ValidProgram known = valid(program);
   Diagnostics found;
   {
+    // An equal program that was validated before stands at other lines.
     const WithoutGil unlocked;
-    found = validate::notes(known, call);
+    validate::Verdict verdict = validate::validate(program.program, run::op_snapshot().table);
+    if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
+    found = validate::notes(*verdict.program, call);
   }
   return to_list_of(std::move(found));
 }

@@ -197,13 +197,18 @@ ir::BufferAccess to_access(py::handle object, const std::string& where) {
                                      "write BufferAccess.ReadOnly, ReadWrite, Uniform, Workgroup or Private");
 }
 
-ir::ExprHandle quick_expr(py::handle object) {
-  if (is<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
-  if (!PyLong_CheckExact(object.ptr())) return {};
+std::optional<std::uint32_t> plain_u32(py::handle object) {
+  if (!PyLong_CheckExact(object.ptr())) return std::nullopt;
   int overflow = 0;
   const long long number = PyLong_AsLongLongAndOverflow(object.ptr(), &overflow);
-  if (overflow != 0 || number < 0 || number > 0xFFFFFFFFll) return {};
-  return ir::expr::u32(static_cast<std::uint32_t>(number), caller());
+  if (overflow != 0 || number < 0 || number > 0xFFFFFFFFll) return std::nullopt;
+  return static_cast<std::uint32_t>(number);
+}
+
+ir::ExprHandle quick_expr(py::handle object) {
+  if (is<PyExpr>(object)) return object.cast<const PyExpr&>().handle;
+  const std::optional<std::uint32_t> number = plain_u32(object);
+  return number ? ir::expr::u32(*number, caller()) : ir::ExprHandle();
 }
 
 ir::ExprHandle to_adapting(py::handle object, const std::string& where) {

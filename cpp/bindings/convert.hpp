@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -30,6 +31,9 @@ std::int64_t to_signed(py::handle object, std::int64_t first, std::int64_t last,
 inline std::uint32_t to_u32(py::handle object, const std::string& where, const std::string& fix = {}) {
   return static_cast<std::uint32_t>(to_unsigned(object, 0xFFFFFFFFu, where, fix));
 }
+// The value of a plain Python int from 0 to 2^32 - 1, and nothing for any other object: for fast paths in front of to_u32() and the like,
+// which prepare text for their messages.
+std::optional<std::uint32_t> plain_u32(py::handle object);
 // The bytes of any object with a buffer, as to_bytes() gave them.
 std::string bytes_argument(py::handle object, const std::string& where);
 bool to_bool(py::handle object, const std::string& where);

@@ -22,21 +22,41 @@ class FastCall {
   FastCall(const FastCall&) = delete;
   FastCall& operator=(const FastCall&) = delete;
   virtual ~FastCall() = default;
-  // Returns a null object, and has done nothing, when the call is another one than this was made for.
+  // Whether the call is of the kind that this was made for. `given` are the arguments: those by place, then those by name, in the order of
+  // the names that the call was remembered with.
+  virtual bool takes(std::span<PyObject* const> given, const Asked& asked) = 0;
+  // Returns a null object, and has done nothing, when the call is another one.
   virtual py::object call(std::span<PyObject* const> given, const Asked& asked) = 0;
 };
 
 // A FastCall in Python's hands, which pass it on to _remember_call.
 py::capsule in_capsule(std::shared_ptr<FastCall> call);
 
-// The numbers that a scalar parameter takes.
+inline bool is_same_text(PyObject* a, PyObject* b) {
+  return a == b || (PyUnicode_CheckExact(a) && PyUnicode_CheckExact(b) && PyUnicode_Compare(a, b) == 0);
+}
+
+// The numbers that a scalar parameter takes: integers from one to another, or truths.
 struct NumberRange {
   std::int64_t least = 0;
   std::uint64_t most = 0;
+  bool is_truth = false;
 };
 
-// The low 64 bits of a plain int of the range; nothing for anything else.
+// The low 64 bits of a number of the range, Python's or numpy's; nothing for anything else.
 std::optional<std::uint64_t> number_in(py::handle value, const NumberRange& range);
+
+// What an argument that is no array has to be: a number of a range, or, where `same` is set, that very value.
+struct Expected {
+  NumberRange range;
+  py::object same;
+
+  bool is_number() const { return !same; }
+  // The bits of an argument that is as expected, 0 where it is no number; nothing for another one.
+  std::optional<std::uint64_t> number(PyObject* given) const;
+};
+// From what Python says of it: (least, most), `bool` for truths, or a list of the one value.
+Expected expected_of(py::handle told);
 
 // A word of a kernel's parameters: a number that is the same in each call, or half of an argument.
 struct ParameterWord {

@@ -66,22 +66,30 @@ void check_fits(const ir::Procedure& procedure, const std::vector<run::Shape>& s
   require(numbers.size() == procedure.numbers().size(), "the numbers");
 }
 
-// Flattens a procedure. With `barriers_checked`, V010 (uniformity) is not checked, and tables lie in memory of the host.
-run::Flattened flattened(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes, const std::vector<std::uint64_t>& numbers,
-                         const run::ProcedurePlace& place, bool barriers_checked) {
-  run::Backend& host = *run::find_backend("reference");
-  const auto valid = [&](const ir::Program& program) -> run::ProfiledProgram {
-    if (!barriers_checked) return place.valid(program);
+std::shared_ptr<run::Storage> table_on(run::Backend& backend, std::size_t device, const ir::ArrayDecl& decl) {
+  std::shared_ptr<run::Storage> storage = backend.allocate(device, decl.contents->size(), false);
+  storage->write(0, *decl.contents, {});
+  return storage;
+}
+
+// Flattens a procedure for calls at the place.
+run::Flattened flattened_for_calls(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes,
+                                   const std::vector<std::uint64_t>& numbers, const run::ProcedurePlace& place) {
+  const auto table = [&](const ir::ArrayDecl& decl) { return table_on(*place.backend, place.device, decl); };
+  return run::flatten(procedure, {shapes, numbers, [&](ir::Limit which) { return run::limit_of(place, which); }, place.valid, table});
+}
+
+// Flattens a procedure with the limits of the place, for the reference. V010 (uniformity) is not checked, because checked execution finds
+// divergent barriers itself.
+run::Flattened flattened_for_checks(const ir::Procedure& procedure, const std::vector<run::Shape>& shapes,
+                                    const std::vector<std::uint64_t>& numbers, const run::ProcedurePlace& place) {
+  const auto valid = [](const ir::Program& program) -> run::ProfiledProgram {
     validate::Verdict verdict = validate::validate(program, run::registered_ops(), {.limits = true, .uniformity = false});
     if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
     return std::make_shared<const validate::ValidProgram>(*std::move(verdict.program));
   };
-  const auto table = [&](const ir::ArrayDecl& decl) {
-    run::Backend& holder = barriers_checked ? host : *place.backend;
-    std::shared_ptr<run::Storage> storage = holder.allocate(barriers_checked ? 0 : place.device, decl.contents->size(), false);
-    storage->write(0, *decl.contents, {});
-    return storage;
-  };
+  run::Backend& reference = *run::find_backend("reference");
+  const auto table = [&](const ir::ArrayDecl& decl) { return table_on(reference, 0, decl); };
   return run::flatten(procedure, {shapes, numbers, [&](ir::Limit which) { return run::limit_of(place, which); }, valid, table});
 }
 
@@ -119,7 +127,7 @@ py::tuple flat_steps(const ir::Procedure& procedure, const std::vector<run::Shap
   std::vector<std::uint64_t> late;
   std::vector<std::optional<std::vector<std::byte>>> tables;
   while_waiting({}, [&](const run::RunOptions& waiting) {
-    flat = flattened(procedure, shapes, numbers, place_of(backend, device, waiting), true);
+    flat = flattened_for_checks(procedure, shapes, numbers, place_of(backend, device, waiting));
     late = flat.late.values(numbers);
     for (const FlatSteps::Array& array : flat.steps.arrays) {
       tables.emplace_back();
@@ -212,7 +220,7 @@ py::list run_steps(const ir::Procedure& procedure, const std::vector<run::Shape>
     place.prepare = [&](const run::ProfiledProgram& program) -> std::shared_ptr<run::Executable> {
       return place.backend->prepare(run::with_passes(*program, *place.backend, wanted), device, wanted.value_or(run::Optimize()), waiting);
     };
-    run::Flattened flat = flattened(procedure, shapes, numbers, place, false);
+    run::Flattened flat = flattened_for_calls(procedure, shapes, numbers, place);
     for (std::size_t k = 0; k < bytes.size(); ++k) require(bytes[k].size() == flat.steps.arrays[k].bytes, "the arrays");
     for (const std::uint32_t index : kept) require(index < flat.steps.arrays.size(), "the arrays to keep");
     flat.steps.steps.resize(std::min(count, flat.steps.steps.size()));

@@ -53,10 +53,6 @@ py::object default_place() {
   return place && !place.is_none() ? place : py::object();
 }
 
-bool is_same_text(PyObject* a, PyObject* b) {
-  return a == b || (PyUnicode_CheckExact(a) && PyUnicode_CheckExact(b) && PyUnicode_Compare(a, b) == 0);
-}
-
 // A place by what the call was given, or by the default that held.
 class Place {
  public:
@@ -118,27 +114,21 @@ class HostLaunch final : public FastCall {
   };
 
   py::object program, empty, zeros;  // numpy's functions
-  std::vector<std::variant<Layout, NumberRange>> arguments;
+  std::vector<std::variant<Layout, Expected>> arguments;
   std::vector<Slot> slots;
   std::vector<ParameterWord> words;
   run::Grid grid;
 
   HostLaunch(Place place, const PlaceToRun& where) : place_(std::move(place)), backend_(where.backend), device_(where.device) {}
 
-  py::object call(std::span<PyObject* const> given, const Asked& asked) override {
-    if (given.size() != arguments.size() || !executable_ || !place_.is(asked) || generation_ != run::op_generation()) return {};
+  bool takes(std::span<PyObject* const> given, const Asked& asked) override {
     Few<std::uint64_t> numbers(arguments.size());
-    for (std::size_t k = 0; k < arguments.size(); ++k) {
-      if (const auto* range = std::get_if<NumberRange>(&arguments[k])) {
-        const auto number = number_in(given[k], *range);
-        if (!number) return {};
-        numbers[k] = *number;
-      } else if (!std::get<Layout>(arguments[k]).fits(given[k])) {
-        return {};
-      }
-    }
-    if (overlap(given)) return {};
-    return run(given, numbers.all());
+    return fits(given, asked, numbers);
+  }
+
+  py::object call(std::span<PyObject* const> given, const Asked& asked) override {
+    Few<std::uint64_t> numbers(arguments.size());
+    return fits(given, asked, numbers) ? run(given, numbers.all()) : py::object();
   }
 
   // Checks what call() relies on, and prepares the program. Throws what a call throws.
@@ -172,6 +162,21 @@ class HostLaunch final : public FastCall {
  private:
   [[noreturn]] static void refuse() { throw ArgumentError("the parts of a launch do not fit each other. Fix: call the kernel itself."); }
 
+  // Whether all arguments are as expected. Fills in the numbers.
+  bool fits(std::span<PyObject* const> given, const Asked& asked, Few<std::uint64_t>& numbers) {
+    if (given.size() != arguments.size() || !executable_ || !place_.is(asked) || generation_ != run::op_generation()) return false;
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+      if (const auto* expected = std::get_if<Expected>(&arguments[k])) {
+        const auto number = expected->number(given[k]);
+        if (!number) return false;
+        numbers[k] = *number;
+      } else if (!std::get<Layout>(arguments[k]).fits(given[k])) {
+        return false;
+      }
+    }
+    return !overlap(given);
+  }
+
   const Layout& layout(std::size_t argument) const {
     if (argument >= arguments.size() || !std::holds_alternative<Layout>(arguments[argument])) refuse();
     return std::get<Layout>(arguments[argument]);
@@ -180,7 +185,9 @@ class HostLaunch final : public FastCall {
   void check_words() const {
     for (const ParameterWord& word : words) {
       if (!word.argument) continue;
-      if (*word.argument >= arguments.size() || !std::holds_alternative<NumberRange>(arguments[*word.argument])) refuse();
+      if (*word.argument >= arguments.size()) refuse();
+      const auto* const expected = std::get_if<Expected>(&arguments[*word.argument]);
+      if (expected == nullptr || !expected->is_number()) refuse();
     }
   }
 
@@ -317,7 +324,7 @@ class HostLaunch final : public FastCall {
 constexpr int kReadable = NumpyApi::NPY_ARRAY_C_CONTIGUOUS_ | NumpyApi::NPY_ARRAY_ALIGNED_;
 
 // A slot, as Python tells it: None for the words, a table, or (the place of an argument or None, shape, dtype, what it begins with).
-HostLaunch::Slot slot_of(py::handle told, std::vector<std::variant<HostLaunch::Layout, NumberRange>>& arguments) {
+HostLaunch::Slot slot_of(py::handle told, std::vector<std::variant<HostLaunch::Layout, Expected>>& arguments) {
   using Begins = HostLaunch::Slot::Begins;
   static constexpr std::pair<std::string_view, Begins> kBegins[] = {
       {"read", Begins::Read}, {"copied", Begins::Copied}, {"zeros", Begins::Zeros}, {"anything", Begins::Anything}};
@@ -358,8 +365,7 @@ py::capsule host_launch(const py::object& program, const py::list& arguments, co
     if (py::isinstance<py::array>(argument)) {
       launch->arguments.emplace_back(HostLaunch::Layout::of(argument));
     } else {
-      const auto [least, most] = argument.cast<std::pair<std::int64_t, std::uint64_t>>();
-      launch->arguments.emplace_back(NumberRange{least, most});
+      launch->arguments.emplace_back(expected_of(argument));
     }
   }
   for (const py::handle slot : slots) launch->slots.push_back(slot_of(slot, launch->arguments));
@@ -374,7 +380,7 @@ py::capsule host_launch(const py::object& program, const py::list& arguments, co
 void bind_host_launch(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
-  // `arguments` has an array or a range (least, most) for each argument of the call; see slot_of and word_of. `backend` and `device` are
+  // `arguments` has an array, or what expected_of reads, for each argument of the call; see slot_of and word_of. `backend` and `device` are
   // what the call was given, `where_...` what they stand for.
   m.def("_host_launch", host_launch, py::arg("program"), py::arg("arguments"), py::arg("slots"), py::arg("words"), py::arg("workgroups"),
         py::arg("backend"), py::arg("device"), py::arg("where_backend"), py::arg("where_device"));

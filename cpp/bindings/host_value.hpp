@@ -1,6 +1,6 @@
-// Accepts a number, a scalar or a shape in the place of a buffer's array (semantics, section 10). For a ReadWrite buffer it asks for zeros,
-// for a Uniform buffer it is the value, and for any other buffer the call raises BindingError. Calls with numpy arrays and calls with
-// arrays that stay on a device share this code.
+// Accepts a number, a scalar or a shape in the place of a buffer's array. For a ReadWrite buffer it asks for zeros, for a Uniform buffer it
+// is the value, and for any other buffer the call raises BindingError. Calls with numpy arrays and calls with arrays that stay on a device
+// share this code.
 #pragma once
 
 #include <optional>

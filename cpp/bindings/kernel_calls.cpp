@@ -1,11 +1,10 @@
 // The base class of kernels in Python: what happens when one is called.
 //
-// A kernel keeps a FastCall for each kind of call that was right, the last ones first. A call goes to the first of them that takes its
-// arguments, and, if none does, to the method `_call` in Python, which does all checks and has the messages. Whatever changes what a call
-// means leaves calls to Python as well: keywords other than the place, a recording of this thread, a kernel that is traced.
+// A kernel keeps a FastCall for each kind of call that was right, the last ones first. A call goes to the first of them that has its names
+// and takes its arguments, and, if none does, to the method `_call` in Python, which does all checks and has the messages. Whatever changes
+// what a call means leaves calls to Python as well: a recording of this thread, a kernel that is traced.
 //
 // The class is made with Python's C API, because pybind11 would look up types and build an argument list for each call.
-#include <cxxabi.h>
 #include <pybind11/pybind11.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "bindings.hpp"
 #include "fast_call.hpp"
 #include "graph.hpp"
+#include "instances.hpp"
 
 namespace vyre::python {
 namespace {
@@ -25,6 +25,7 @@ constexpr char kCapsule[] = "vyre._core.FastCall";
 
 struct Known {
   std::shared_ptr<FastCall> call;
+  std::vector<py::object> names;  // of the arguments that are given by name, in their order, without those of the place
   // Has `is_current()`, which says whether the values of Python that the kernel has captured are as they were. Null if it captured none.
   py::object plan;
 };
@@ -38,40 +39,74 @@ thread_local constinit unsigned left_to_python = 0;
 
 KernelCalls* calls_of(PyObject* self) { return reinterpret_cast<KernelCalls*>(self); }
 
-bool is_current(const Known& known) {
+bool is_current(const py::object& plan) {
   static PyObject* const name = PyUnicode_InternFromString("is_current");
-  if (!known.plan) return true;
-  const auto answer = py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(known.plan.ptr(), name));
+  const auto answer = py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(plan.ptr(), name));
   if (!answer) throw py::error_already_set();
   return answer.ptr() == Py_True;
 }
 
-// Returns false where Python has to look at the keywords.
-bool understood(PyObject* kwargs, Asked& asked) {
-  static PyObject* const backend = PyUnicode_InternFromString("backend");
-  static PyObject* const device = PyUnicode_InternFromString("device");
-  if (kwargs == nullptr) return true;
-  const Py_ssize_t count = PyDict_GET_SIZE(kwargs);
-  if (count == 0) return true;
-  Py_ssize_t found = 0;
-  for (const auto& [name, option] : {std::pair(backend, &asked.backend), std::pair(device, &asked.device)}) {
-    PyObject* const value = PyDict_GetItemWithError(kwargs, name);
-    if (value == nullptr) continue;
-    ++found;
-    if (value != Py_None) *option = value;
+// The arguments of a call, those by name behind those by place, and the options of the place by themselves.
+class Given {
+ public:
+  Given(PyObject* args, PyObject* kwargs) : values_(&PyTuple_GET_ITEM(args, 0), static_cast<std::size_t>(PyTuple_GET_SIZE(args))) {
+    if (kwargs == nullptr || PyDict_GET_SIZE(kwargs) == 0) return;
+    static PyObject* const backend = PyUnicode_InternFromString("backend");
+    static PyObject* const device = PyUnicode_InternFromString("device");
+    Py_ssize_t next = 0;
+    PyObject *name = nullptr, *value = nullptr;
+    while (PyDict_Next(kwargs, &next, &name, &value) != 0) {
+      PyObject** const option = is_same_text(name, backend) ? &asked_.backend : is_same_text(name, device) ? &asked_.device : nullptr;
+      if (option == nullptr) {
+        add(name, value);
+      } else if (value != Py_None) {
+        *option = value;
+      }
+    }
+    if (!named_.empty()) values_ = all_;
   }
-  return found == count;
-}
+
+  const Asked& asked() const { return asked_; }
+  std::span<PyObject* const> values() const { return values_; }
+  bool has_names(std::span<const py::object> names) const {
+    return std::ranges::equal(names, named_, [](const py::object& a, const Named& b) { return is_same_text(a.ptr(), b.name); });
+  }
+
+ private:
+  struct Named {
+    PyObject* name;
+    py::object value;  // owned, because another thread may change the dict during the run
+  };
+
+  void add(PyObject* name, PyObject* value) {
+    if (named_.empty()) {
+      constexpr std::size_t kFew = 8;
+      named_.reserve(kFew);
+      all_.reserve(values_.size() + kFew);
+      all_.assign(values_.begin(), values_.end());
+    }
+    named_.push_back({name, py::reinterpret_borrow<py::object>(value)});
+    all_.push_back(value);
+  }
+
+  std::span<PyObject* const> values_;
+  std::vector<Named> named_;
+  std::vector<PyObject*> all_;  // of a call with arguments by name
+  Asked asked_;
+};
 
 // The result of a known call; null, without an exception, if the call is none.
 PyObject* call_known(KernelCalls* self, PyObject* args, PyObject* kwargs) {
-  Asked asked;
-  if (self->known == nullptr || left_to_python != 0 || Graph::recording() != nullptr || !understood(kwargs, asked)) return nullptr;
-  const std::span<PyObject* const> given(&PyTuple_GET_ITEM(args, 0), static_cast<std::size_t>(PyTuple_GET_SIZE(args)));
+  if (self->known == nullptr || left_to_python != 0 || Graph::recording() != nullptr) return nullptr;
+  const Given given(args, kwargs);
   for (std::size_t k = 0; k < self->known->size(); ++k) {
-    const Known known = (*self->known)[k];  // a copy: another call may change the list meanwhile
-    if (!is_current(known)) continue;
-    py::object result = known.call->call(given, asked);
+    const Known& known = (*self->known)[k];
+    if (!given.has_names(known.names)) continue;
+    // These are copies, because another call may change the list meanwhile.
+    const std::shared_ptr<FastCall> call = known.call;
+    const py::object plan = known.plan;
+    if (plan && !(call->takes(given.values(), given.asked()) && is_current(plan))) continue;
+    py::object result = call->call(given.values(), given.asked());
     if (result) return result.release().ptr();
   }
   return nullptr;
@@ -79,24 +114,13 @@ PyObject* call_known(KernelCalls* self, PyObject* args, PyObject* kwargs) {
 
 PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
   static PyObject* const in_python = PyUnicode_InternFromString("_call");
-  try {
-    if (PyObject* const result = call_known(calls_of(self), args, kwargs)) return result;
-  } catch (py::error_already_set& error) {
-    error.restore();
-    return nullptr;
-#ifdef __GLIBCXX__
-  } catch (abi::__forced_unwind&) {
-    throw;  // how Python ends a thread that comes back after the interpreter
-#endif
-  } catch (...) {
-    py::detail::try_translate_exceptions();
-    return nullptr;
-  }
+  PyObject* const result = guarded([&] { return call_known(calls_of(self), args, kwargs); });
+  if (result != nullptr || PyErr_Occurred() != nullptr) return result;
   const auto method = py::reinterpret_steal<py::object>(PyObject_GetAttr(self, in_python));
   return method ? PyObject_Call(method.ptr(), args, kwargs) : nullptr;
 }
 
-void remember(PyObject* self, std::shared_ptr<FastCall> call, py::object plan) {
+void remember(PyObject* self, std::shared_ptr<FastCall> call, py::object plan, std::vector<py::object> names) {
   KernelCalls* const calls = calls_of(self);
   if (calls->known == nullptr) calls->known = new std::vector<Known>;
   Known dropped;  // destroyed when the list is whole again
@@ -104,7 +128,7 @@ void remember(PyObject* self, std::shared_ptr<FastCall> call, py::object plan) {
     dropped = std::move(calls->known->back());
     calls->known->pop_back();
   }
-  calls->known->insert(calls->known->begin(), {std::move(call), plan.is_none() ? py::object() : std::move(plan)});
+  calls->known->insert(calls->known->begin(), {std::move(call), std::move(names), plan.is_none() ? py::object() : std::move(plan)});
 }
 
 int traverse(PyObject* self, visitproc visit, void* arg) {
@@ -157,12 +181,15 @@ void bind_kernel_calls(py::module_& m) {
   options.disable_function_signatures();
   const py::object kind = make_class(m);
   m.attr("_KernelCalls") = kind;
-  // Lets the next call of the kernel that `call` takes go there. `plan` says whether that still holds, or is None if it always does.
-  m.def("_remember_call", [kind](const py::object& kernel, const py::object& call, py::object plan) {
+  // Lets the next call of the kernel that `call` takes go there. `plan` says whether that still holds, or is None if it always does;
+  // `names` are those of the arguments that are given by name.
+  m.def("_remember_call", [kind](const py::object& kernel, const py::object& call, py::object plan, const py::tuple& names) {
     if (!py::isinstance(kernel, kind)) throw ArgumentError("argument `kernel` of _remember_call is none. Fix: pass a kernel.");
     const auto* const held = static_cast<std::shared_ptr<FastCall>*>(PyCapsule_GetPointer(call.ptr(), kCapsule));
     if (held == nullptr) throw py::error_already_set();
-    remember(kernel.ptr(), *held, std::move(plan));
+    std::vector<py::object> listed;
+    for (const py::handle name : names) listed.push_back(py::reinterpret_borrow<py::object>(name));
+    remember(kernel.ptr(), *held, std::move(plan), std::move(listed));
   });
   // Says that something in Python looks at this thread's calls from now on, or no longer. Each has a bit of its own.
   m.def("_leave_calls", [](unsigned bit, bool on) { left_to_python = on ? left_to_python | bit : left_to_python & ~bit; });

@@ -48,26 +48,20 @@ class Launch final : public FastCall {
   using Slot = std::variant<Given, New, Kept, Words>;
 
   py::object program;
-  std::vector<std::variant<PyArray, NumberRange>> arguments;  // arrays without their memory
+  std::vector<std::variant<PyArray, Expected>> arguments;  // arrays without their memory
   std::vector<Slot> slots;
   std::vector<ParameterWord> words;
   std::vector<std::size_t> results;  // slots
   run::Grid grid;
 
-  py::object call(std::span<PyObject* const> given, const Asked& asked) override {
-    if (given.size() != arguments.size() || asked.backend != nullptr || asked.device != nullptr) return {};
+  bool takes(std::span<PyObject* const> given, const Asked& asked) override {
     Few<std::uint64_t> numbers(arguments.size());
-    for (std::size_t k = 0; k < arguments.size(); ++k) {
-      if (const auto* range = std::get_if<NumberRange>(&arguments[k])) {
-        const auto number = number_in(given[k], *range);
-        if (!number) return {};
-        numbers[k] = *number;
-      } else {
-        const PyArray* const array = exactly<PyArray>(given[k]);
-        if (array == nullptr || !same(*array, std::get<PyArray>(arguments[k]))) return {};
-      }
-    }
-    return run(given, numbers.all());
+    return fits(given, asked, numbers);
+  }
+
+  py::object call(std::span<PyObject* const> given, const Asked& asked) override {
+    Few<std::uint64_t> numbers(arguments.size());
+    return fits(given, asked, numbers) ? run(given, numbers.all()) : py::object();
   }
 
   // Whether its parts name each other rightly, so that call() can follow them.
@@ -79,7 +73,8 @@ class Launch final : public FastCall {
       return given == nullptr || is_array(given->argument);
     };
     const auto is_number = [&](const ParameterWord& word) {
-      return !word.argument || (*word.argument < arguments.size() && !is_array(*word.argument));
+      return !word.argument ||
+             (*word.argument < arguments.size() && !is_array(*word.argument) && std::get<Expected>(arguments[*word.argument]).is_number());
     };
     const auto is_result = [&](std::size_t k) {
       return k < slots.size() && (std::holds_alternative<Given>(slots[k]) || std::holds_alternative<New>(slots[k]));
@@ -102,6 +97,22 @@ class Launch final : public FastCall {
   static bool same(const PyArray& given, const PyArray& known) {
     return given.storage != nullptr && given.element == known.element && given.backend == known.backend && given.device == known.device &&
            given.shape == known.shape;
+  }
+
+  // Whether all arguments are as expected. Fills in the numbers.
+  bool fits(std::span<PyObject* const> given, const Asked& asked, Few<std::uint64_t>& numbers) const {
+    if (given.size() != arguments.size() || asked.backend != nullptr || asked.device != nullptr) return false;
+    for (std::size_t k = 0; k < arguments.size(); ++k) {
+      if (const auto* expected = std::get_if<Expected>(&arguments[k])) {
+        const auto number = expected->number(given[k]);
+        if (!number) return false;
+        numbers[k] = *number;
+      } else {
+        const PyArray* const array = exactly<PyArray>(given[k]);
+        if (array == nullptr || !same(*array, std::get<PyArray>(arguments[k]))) return false;
+      }
+    }
+    return true;
   }
 
   const PyArray& place() const {
@@ -162,34 +173,10 @@ Launch::Slot slot_of(py::handle told) {
 
 }  // namespace
 
-ParameterWord word_of(py::handle told) {
-  if (PyLong_Check(told.ptr())) return {std::nullopt, false, told.cast<std::uint32_t>()};
-  const auto [argument, high] = told.cast<std::pair<std::size_t, bool>>();
-  return {argument, high, 0};
-}
-
-std::optional<std::uint64_t> number_in(py::handle value, const NumberRange& range) {
-  if (!PyLong_CheckExact(value.ptr())) return std::nullopt;
-  int overflow = 0;
-  const long long small = PyLong_AsLongLongAndOverflow(value.ptr(), &overflow);
-  if (overflow < 0) return std::nullopt;
-  auto bits = static_cast<std::uint64_t>(small);
-  if (overflow > 0) {
-    bits = PyLong_AsUnsignedLongLong(value.ptr());
-    if (PyErr_Occurred() != nullptr) {
-      PyErr_Clear();
-      return std::nullopt;
-    }
-  } else if (small < 0) {
-    return small >= range.least ? std::optional(bits) : std::nullopt;
-  }
-  return bits <= range.most ? std::optional(bits) : std::nullopt;
-}
-
 void bind_launch(py::module_& m) {
   py::options options;
   options.disable_function_signatures();
-  // `arguments` has an array or a range (least, most) for each argument of the call; see slot_of and word_of for the others.
+  // `arguments` has an array, or what expected_of reads, for each argument of the call; see slot_of and word_of for the others.
   m.def(
       "_launch",
       [](const py::object& program, const py::list& arguments, const py::list& slots, const py::list& words,
@@ -202,8 +189,7 @@ void bind_launch(py::module_& m) {
             launch->arguments.emplace_back(argument.cast<const PyArray&>());
             std::get<PyArray>(launch->arguments.back()).storage.reset();
           } else {
-            const auto [least, most] = argument.cast<std::pair<std::int64_t, std::uint64_t>>();
-            launch->arguments.emplace_back(NumberRange{least, most});
+            launch->arguments.emplace_back(expected_of(argument));
           }
         }
         for (const py::handle slot : slots) launch->slots.push_back(slot_of(slot));

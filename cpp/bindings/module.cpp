@@ -2,6 +2,7 @@
 #include "bindings.hpp"
 #include "construct.hpp"
 #include "flat_steps.hpp"
+#include "lets.hpp"
 #include "run_procedure.hpp"
 #include "seal.hpp"
 
@@ -44,6 +45,7 @@ PYBIND11_MODULE(vyre_core, m) {
   bind_array(m);
   bind_planned(m);
   bind_kernel_calls(m);
+  bind_lets(m);
   bind_launch(m);
   bind_host_launch(m);
   bind_graph(m);

@@ -1,4 +1,4 @@
-// Pickling of handles: as the bytes of a program with one statement, so that depth and sharing are the wire form's business.
+// Pickles a handle as the bytes of a program with one statement. The wire form then takes care of deep and of shared expressions.
 #pragma once
 
 #include "bindings.hpp"

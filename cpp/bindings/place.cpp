@@ -123,6 +123,14 @@ int instruction_of(PyFrameObject* frame) {
 #endif
 }
 
+py::object globals_of(PyFrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return py::reinterpret_steal<py::object>(PyFrame_GetGlobals(frame));
+#else
+  return py::handle(reinterpret_cast<PyObject*>(frame)).attr("f_globals");
+#endif
+}
+
 #if PY_VERSION_HEX >= 0x030B0000
 struct Columns {
   int line = 0, column = -1, end_line = 0, end_column = -1;  // from 0, as Python has them; -1 where it has none
@@ -212,7 +220,7 @@ Columns columns_of(PyCodeObject* code, int instruction) {
 
 const Function& function_of(PyFrameObject* frame, PyCodeObject* code) {
   Function& last = last_function();
-  const py::object globals = py::handle(reinterpret_cast<PyObject*>(frame)).attr("f_globals");
+  const py::object globals = globals_of(frame);
   // A function with a variable __tracebackhide__ may set it in one call and not in the next, so it is looked at each time.
   if (last.code == code && last.globals == globals.ptr() && last.frame == Known::Frame::User && !last.marks) return last;
   Function found;
@@ -233,7 +241,7 @@ const Function& function_of(PyFrameObject* frame, PyCodeObject* code) {
 }
 
 Known look_up(PyFrameObject* frame, PyCodeObject* code, int instruction) {
-  const Function function = function_of(frame, code);
+  const Function& function = function_of(frame, code);
   Known result;
   Py_INCREF(code);
   result.code = code;

@@ -1,4 +1,4 @@
-// Programs made ready for a backend and a device, remembered for those used last.
+// Prepares programs for a backend and a device, and keeps the most recently used executables in a cache.
 #pragma once
 
 #include <memory>
@@ -15,7 +15,7 @@ namespace vyre::python {
 // Converts the argument `backend`; messages name `function`. Python's None stands for the best backend.
 run::Backend* to_backend(py::handle object, const std::string& function);
 
-// Arguments `backend` and `device` together. A vyre.Device names both; an integer is an index into the backend's devices, or into
+// Converts the arguments `backend` and `device`. A vyre.Device names both; an integer is an index into the backend's devices, or into
 // vyre.devices() where no backend is named; without a device the backend chooses.
 struct PlaceToRun {
   run::Backend* backend = nullptr;
@@ -40,7 +40,7 @@ std::size_t default_device(run::Backend& backend);
 // Identifies a remembered executable, and is the key with which to forget it when its device failed.
 struct PreparedKey {
   ir::Program program;
-  std::uint64_t hash;  // with the operations that the program reaches
+  std::uint64_t hash;  // of the program and of the operations that it reaches
   run::Backend* backend;
   std::optional<std::size_t> device;
   run::Optimize optimize;
@@ -50,8 +50,10 @@ struct PreparedKey {
   }
 };
 
-// Without the GIL.
+// Returns the remembered executable of the key, or prepares one and remembers it. `waiting` is as for Backend::prepare. Must be called
+// without the GIL.
 std::shared_ptr<run::Executable> prepared(const validate::ValidProgram& program, const PreparedKey& key, const run::RunOptions& waiting);
+// These may be called with or without the GIL.
 void forget_prepared(const PreparedKey& key);
 void forget_all_prepared();
 

@@ -1,4 +1,4 @@
-// The Python class Program: the value, and its hash once somebody asked for it.
+// The Python class Program: the value, and its hash once it was asked for.
 #pragma once
 
 #include <memory>
@@ -40,7 +40,7 @@ const PyProgram& to_program(py::handle object, const std::string& where);
 validate::ValidProgram valid(const PyProgram& program);
 
 // Program.notes. Raises like valid(), and for what `lengths` and `workgroups` cannot be.
-py::object notes(const PyProgram& program, py::handle lengths, py::handle workgroups);
+py::object notes(const PyProgram& program, py::handle lengths, py::handle workgroups, py::handle invocations);
 
 // A program that we made and that keeps every rule but the limits: valid() gives `value` from now on.
 void remember(const PyProgram& program, const validate::ValidProgram& value);

@@ -1,6 +1,6 @@
-"""Attributes that arrays of numpy, CuPy and torch have and a vyre.Array has not, answered with what to write instead.
+"""Says what to write in place of an attribute that arrays of numpy, CuPy or torch have and a vyre.Array does not have.
 
-All other names are missing as ever.
+Any other name gives Python's usual AttributeError.
 """
 
 from __future__ import annotations

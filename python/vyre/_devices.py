@@ -32,8 +32,8 @@ class Backends(list[str]):
 def backends() -> Backends:
     """The names of the backends that work here, best first: a GPU, the processor, software Vulkan, the reference.
 
-    Calls that name none run on the first. Where CUDA and Vulkan both reach the GPU, that is the one that was measured
-    ahead and gives a first tiny program's right bytes; ``vyre doctor`` says why.
+    A call that names no backend runs on the first. Where CUDA and Vulkan both reach one GPU, the first is the one that
+    was measured ahead, if a tiny program gives the right bytes on it; ``vyre doctor`` says which one it is and why.
 
     >>> "reference" in backends()
     True
@@ -55,9 +55,9 @@ class Device:
         usable: whether programs run on it.
         default: whether arrays, and calls that name their backend but no device, go to it. Some programs may go to
             another one, which says so in `default_for`.
-        default_for: which arrays and calls that name their backend but no device go to it, in words; empty: none.
+        default_for: says which of the calls that name their backend but no device run on it; empty if none do.
         reasons: why it is not usable.
-        limits: Vulkan's names and values.
+        limits: by Vulkan's names; on ``cuda`` also ``memory``, in bytes.
         probes: what the driver was found to do when it was opened.
     """
 

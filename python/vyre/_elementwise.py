@@ -277,7 +277,7 @@ def _where(array: Array) -> str:
 
 
 def _is_operand(other: Any) -> bool:
-    """Whether it is a number or holds some. Other objects may know what to do with an array themselves."""
+    """Whether it is a number, or holds numbers. An object of another class may implement the operator itself."""
     import numpy as np
 
     return isinstance(other, (int, float, complex, np.generic, np.ndarray)) or type(other) in (list, tuple)
@@ -546,7 +546,7 @@ def _converted(array: Array, name: str) -> Array:
 
 
 def _as_dlpack(array: Array, *args: Any, **kwargs: Any) -> Any:
-    """What ``from_dlpack(array)`` gets. A copy is logged, because nothing else shows it."""
+    """Give ``from_dlpack(array)`` its capsule. A copy is logged, because nothing else shows it."""
     if array.backend == "cuda" and not args and kwargs.keys() <= _DLPACK_ARGUMENTS:
         from vyre._cuda import exported
 

@@ -1,4 +1,4 @@
-"""The inputs of a call that looks at them more than once: taken from the caller one time, and copied."""
+"""Takes the inputs of a call from the caller once, for functions that use them more than once, and copies arrays."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["copied", "named", "of_other_libraries"]
 
 
 def named(inputs: Any, function: str) -> dict[str, Any]:
-    """The inputs of a call as a dict of our own: a Mapping of the user's may give others each time, or have no end.
+    """The inputs of a call as a new dict. A Mapping of the user's may give other arrays each time, or have no end.
 
     The memory of other libraries' arrays is given as numpy arrays.
 
@@ -40,7 +40,7 @@ def of_other_libraries(inputs: Mapping[str, Any]) -> dict[str, Any] | None:
 
 
 def copied(inputs: Mapping[str, Any], function: str) -> dict[str, Any]:
-    """The inputs with copies of all arrays, which what is done to the others does not change.
+    """The inputs with a copy of each array, so that a later write to the caller's array does not change it.
 
     Raises: DeviceMemoryError.
     """

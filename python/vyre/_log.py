@@ -1,7 +1,8 @@
-"""What vyre tells the logger ``vyre``: nothing is shown unless the application sets up logging.
+"""Sends messages to the logger ``vyre``. Nothing is shown unless the application sets up logging.
 
-A process that has not imported ``logging`` cannot have set it up, so nothing is imported, and nothing formatted, for
-it. The messages are for people who look for time or memory; programs read results, reports and profiles.
+A process that has not imported ``logging`` cannot have set it up, so that a message costs nothing there: ``logging`` is
+not imported, and the message is not formatted. The messages are for people who look for time or memory; programs read
+results, reports and profiles.
 """
 
 from __future__ import annotations
@@ -19,19 +20,19 @@ _NAME = "vyre"
 
 
 def debug(message: str, *values: Any) -> None:
-    """What helps to understand a run: copies, kernels that are traced, operations that arrive with a pickle."""
+    """Log what helps to understand a run: copies, kernels that are traced, operations that arrive with a pickle."""
     if logger := _logger():
         logger.debug(message, *values)
 
 
 def info(message: str, *values: Any) -> None:
-    """What somebody who runs many processes wants to know: the device of each worker, blocks that run again."""
+    """Log what matters when many processes run: the device of each worker, blocks that run again."""
     if logger := _logger():
         logger.info(message, *values)
 
 
 def warning(message: str, *values: Any) -> None:
-    """What an operator should look at although the call goes on."""
+    """Log what an operator should look at although the call goes on."""
     if logger := _logger():
         logger.warning(message, *values)
 

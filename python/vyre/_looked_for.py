@@ -1,7 +1,7 @@
 """The places where Vulkan's drivers and compiled pipelines are looked for, in the words of ``vyre doctor``.
 
-The core knows the loader's search. The loader itself tells which drivers it took only by the devices that it lists, so
-the same places are read here; nothing is loaded.
+The Vulkan loader does not say which drivers it found, only which devices they have. So this module reads the places
+that the loader searches, which the core knows. It loads nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _LEAVING_OUT = ("VK_DRIVER_FILES", "VK_ICD_FILENAMES", "VK_LOADER_DRIVERS_SELECT
 
 
 def looked_for() -> Iterator[str]:
-    """A line for each thing that was looked for and what is there; after the devices were listed.
+    """A line for each thing that was looked for, with what is there. The devices must have been listed before.
 
     >>> any(line.startswith("Vulkan loader: ") for line in looked_for())
     True
@@ -75,7 +75,7 @@ def drivers_left_out() -> bool:
 
 
 def _places() -> tuple[list[Path], str]:
-    """The folders and files that are searched for manifests, and who says so."""
+    """The folders and files that are searched for manifests, and which variable names them, in words."""
     places, only, added = _core._driver_places()
     also = ", as VK_ADD_DRIVER_FILES says, then in the usual folders" if added else ""
     return list(map(Path, places)), f", as {only} says, and nowhere else" if only else also

@@ -133,7 +133,7 @@ def _procedure_rules() -> str:
 def _notes() -> str:
     parts = [
         "## Notes\n\nNotes never stop a program: `program.notes()` says what is probably not meant in a valid one, and "
-        "`program.notes(lengths=..., workgroups=...)` in a call of it.\n"
+        "`program.notes(lengths=..., workgroups=..., invocations=...)` in a call of it.\n"
     ]
     for note, title, checks, why, sentence, hint, example in _core._tables["notes"]:
         parts.append(

@@ -211,7 +211,7 @@ class UninitialisedReadReport(Report):
 
     def _title(self) -> str:
         element = _element(self.buffer, self.index)
-        return f"{element} is read, and nobody wrote it before; seen {_times(self.count)}."
+        return f"{element} is read, and was not written before; seen {_times(self.count)}."
 
     def _details(self) -> list[str]:
         return [str(self.witness)]

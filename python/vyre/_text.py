@@ -1,4 +1,4 @@
-"""Values that a user gave, as a number or in a message."""
+"""Turns a value that a user gave into a number, or into text for a message."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def shown(value: object) -> str:
     >>> len(shown("a" * 1_000_000))
     80
     """
-    if type(value).__repr__ is not object.__repr__:  # which says an address
+    if type(value).__repr__ is not object.__repr__:  # that one shows an address
         try:
             return _REPR.repr(value)
         except Exception:  # the user's, or Python's for an integer of too many digits
@@ -30,7 +30,7 @@ def shown(value: object) -> str:
 
 
 def as_count(value: object) -> int | None:
-    """The integer that Python or numpy gave, or None for what is no integer; a bool counts nothing."""
+    """The value of an integer of Python or numpy; None for any other value, and for a bool."""
     if isinstance(value, bool):
         return None
     try:

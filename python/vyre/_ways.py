@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 
     from vyre._core import Program
 
-    # It is given a dict of arrays by name, and the workgroups as an int or a sequence; a function may ask for less.
+    # Takes a program, a dict of arrays by name, and the workgroups as an int or a sequence. The annotations of a user's
+    # function may be narrower.
     Runner: TypeAlias = Callable[[Program, Any, Any], Mapping[str, np.ndarray]]
     Way: TypeAlias = str | Device | Mapping[str, Any] | Runner
 
@@ -36,7 +37,7 @@ _COMPARED = {"vyre.bisect": "bisected", "vyre.repeat": "repeated", "vyre.dask.ta
 
 
 def way(given: Way | None, argument: str, owner: str, timeout: float | None) -> tuple[str, Runner]:
-    """The name of a way, and what runs a program so.
+    """The name of a way, and a function that runs a program in this way.
 
     Args:
         given: what the caller gave for ``argument`` of the function ``owner``.
@@ -181,7 +182,7 @@ class Function:
 
 
 def _difference_in_kind(given: Mapping[str, Any], name: str, like: np.ndarray) -> str:
-    """A description of a value that is no array like another one; empty if it is one."""
+    """What ``given[name]`` is, if it is no array with the dtype and shape of ``like``; else the empty string."""
     if name not in given:
         keys = list(itertools.islice(given, 10))
         return f"none of this name, but {', '.join(map(shown, keys))}" if keys else "an empty dict"
@@ -202,7 +203,7 @@ def differing(one: np.ndarray, other: np.ndarray) -> np.ndarray:
 def first_difference(
     program: Program, outputs: Mapping[str, Mapping[str, np.ndarray]], unstable: Mapping[str, np.ndarray] | None = None
 ) -> OutputDifference | None:
-    """The first in the order of the program's buffers, where `unstable` is not true."""
+    """The first element that differs, in the order of the program's buffers. Elements in ``unstable`` are left out."""
     (one, left), (two, right) = outputs.items()
     for decl in program.buffers:
         if decl.access != _core.BufferAccess.ReadWrite:

@@ -502,7 +502,7 @@ def _others(client: Any, worker: str) -> list[str]:
         _log.info("worker %s is alone, and another one is waited for", worker)
         try:
             client.wait_for_workers(2, timeout=_SECONDS_TO_COME)
-        except (TimeoutError, asyncio.TimeoutError):  # which are two before Python 3.11
+        except (TimeoutError, asyncio.TimeoutError):  # two different classes before Python 3.11
             raise CapabilityError(
                 f"worker {worker} has been alone for {_SECONDS_TO_COME} seconds, and a second one was wanted to "
                 "compare with. Fix: start more worker processes, with nannies, which replace those that die."

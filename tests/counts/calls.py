@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import argparse
 import ctypes
+import linecache
 from collections.abc import Callable
 
 import numpy as np
 
 import vyre
 from vyre import BufferDecl, Expr, Node, Program
+from vyre._kernel.trace import trace
 
 ELEMENTS = 64
 
@@ -28,6 +30,19 @@ def steps(count: int) -> Program:
     entry.append(Node.store("out", i, Expr.var(f"x{count}")))
     buffers = [BufferDecl.read("a", 0, vyre.u32), BufferDecl.output("out", 1, vyre.u32)]
     return Program(buffers=buffers, workgroup_size=(64, 1, 1), entry=entry)
+
+
+def assignments(count: int) -> vyre.Kernel:
+    """A kernel of so many assignments, each with an operator or two."""
+    lines = ["def k(a: vyre.In[vyre.u32], out: vyre.Out[vyre.u32]):", "    x, y = a[0], a[1]"]
+    for n in range(count // 2):
+        lines += [f"    x = (x ^ {n}) + y", "    y = y * 3"]
+    lines.append("    out[0] = x")
+    text, name = "\n".join([*lines, ""]), f"<{count} assignments>"
+    linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
+    space: dict[str, object] = {"vyre": vyre}
+    exec(compile(text, name, "exec"), space)
+    return vyre.kernel(space["k"])
 
 
 def main() -> None:
@@ -54,6 +69,9 @@ def main() -> None:
     count("python build 200", lambda: steps(33))
     count("python lower 200", lambda: vyre.lower(program))
     count("python to-text 200", program.to_text)
+    kernel = assignments(200)
+    rewritten, parameters = kernel._rewritten, kernel._parameters
+    count("python trace 200", lambda: trace(rewritten, parameters, {}, None))
     small = steps(0)
     inputs = {"a": a, "out": ELEMENTS}
     count("python run 64", lambda: vyre.run(small, inputs, workgroups=1, backend="reference"))

@@ -1,8 +1,8 @@
 """Random programs with calls, and the same programs with every call written out by hand.
 
-A program is kept as trees of `Term`, so that what a call means (semantics, section 8) can be done to it here,
-independent of the library's inlining: `Bound` binds each argument and each effect in evaluation order, `Substituted`
-puts a body in place of the call.
+A program is kept as trees of `Term`, so that what a call means (docs/semantics.md, Calls) can be done to it
+here, independent of the library's inlining: `Bound` binds each argument and each effect in evaluation order,
+`Substituted` puts a body in place of the call.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from vyre import BufferDecl, DataType, Expr, Node, Program
 
 I = Expr.var("i")  # noqa: E741
@@ -31,3 +33,31 @@ def xor() -> Program:
 def groups(n: int, size: int = 64) -> int:
     """Workgroups of `size` that cover n invocations."""
     return -(-n // size)
+
+
+def by_powers_of_two(element: DataType) -> tuple[Program, dict[str, np.ndarray], tuple[int, int, int], dict]:
+    """Products, quotients and remainders by literal powers of two: program, inputs, workgroups, what is right."""
+    bits, dtype, literal = (32, np.uint32, Expr.u32) if element == DataType.U32 else (64, np.uint64, Expr.u64)
+    powers = [power for power in (0, 1, 7, 16, 30, 31, 32, 33, 50, 63) if power < bits]
+    numbers = [0, 1, 2**bits - 1, 2 ** (bits - 1), 0x9E37_79B9_7F4A_7C15 % 2**bits, 12345]
+    operators = {
+        "product": (lambda a, c: a * c, lambda a, c: a * c % 2**bits),
+        "turned": (lambda a, c: c * a, lambda a, c: a * c % 2**bits),
+        "quotient": (lambda a, c: a // c, lambda a, c: a // c),
+        "rest": (lambda a, c: a % c, lambda a, c: a % c),
+    }
+    buffers = [BufferDecl.read("a", 0, element)]
+    buffers += [BufferDecl.read_write(name, k + 1, element) for k, name in enumerate(operators)]
+    x = Expr.gid_x()
+    stores = [
+        Node.store(name, x * len(powers) + k, build(Expr.load("a", x), literal(2**power)))
+        for name, (build, _) in operators.items()
+        for k, power in enumerate(powers)
+    ]
+    inputs = {"a": np.array(numbers, dtype)}
+    inputs |= {name: np.zeros(len(numbers) * len(powers), dtype) for name in operators}
+    expected = {
+        name: np.array([model(a, 2**power) for a in numbers for power in powers], dtype)
+        for name, (_, model) in operators.items()
+    }
+    return Program(buffers, (2, 1, 1), stores), inputs, (len(numbers) // 2, 1, 1), expected

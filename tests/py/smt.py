@@ -1,6 +1,6 @@
 """The meaning of vyre's operators and casts, as bit-vector terms for an SMT solver.
 
-Written from the documents (semantics, section 3; casts), with nothing of the code under test: test_proofs.py proves
+Written from the documents (docs/semantics.md, Operators), with nothing of the code under test: test_proofs.py proves
 the optimiser's rules with it, and compares it with the core on values, so that neither can drift. An operator without
 terms here gets them from Python's model of it (`of_model`), if that model adds, subtracts, compares and masks.
 

@@ -1,4 +1,4 @@
-"""numpy arrays as buffers: what is taken, what comes back, what is refused (semantics, section 9)."""
+"""numpy arrays as buffers: what is taken, what comes back, what is refused (docs/semantics.md, The host)."""
 
 # ruff: noqa: E501  (messages stand whole)
 from __future__ import annotations

@@ -224,5 +224,5 @@ def test_the_turns_that_are_made_count_for_a_driver_that_ends_loops_and_not_the_
         show(*[on(index[name], n) for name in ("llvmpipe", "SwiftShader") for n in (0, 1000, 65_000, 70_000)],
              where(lambda: run(turns(2**32 - 1), n=5)))
     """
-    ended = "more than 65535 loop rounds an invocation exceeds loop_budget"
+    ended = "more than 65535 loop turns an invocation exceeds loop_budget"
     assert answers(body) == [True, True, True, ended, True, True, True, True, "SwiftShader"]

@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+import builder_forms
+import kernels
 import vyre
 from vyre import In, Out, u32
 
@@ -247,3 +249,30 @@ def test_two_buffers_have_two_names():
     with pytest.raises(vyre.ArgumentError) as caught:
         p.read("a", u32)
     assert str(caught.value) == "the program has something called `a` already. Fix: give the buffer another name."
+
+
+@pytest.mark.parametrize("form", builder_forms.FORMS, ids=lambda form: form.__name__)
+def test_a_whole_kernel_and_its_builder_form_give_the_same_words(form):
+    assert words(form()) == words(getattr(kernels, form.__name__).program)
+
+
+def test_arrays_of_two_axes_and_scalars_are_words_of_params(target):
+    """The sizes first, then a U64 as its low and its high word, an I32 and a Bool, as they were declared."""
+    p = vyre.Builder(workgroup_size=(2, 3))
+    out, mine = p.output("out", vyre.u64, axes=2), p.local("mine", u32, (2, 2))
+    wide, low, flag = p.scalar(vyre.u64), p.scalar(vyre.i32), p.scalar(vyre.boolean)
+    mine[1, 1] = vyre.gid(0)
+    out[vyre.gid(1), vyre.gid(0)] = wide + vyre.u64(mine[1, 1]) + vyre.u64(vyre.select(flag, vyre.u32(low + 9), 7))
+    program = p.program()
+    params = np.array([2, 2, 5, 1, 2**32 - 3, 1], np.uint32)
+    given = vyre.run(program, {"out": np.zeros((2, 2), np.uint64), "__params": params}, 1, **target)["out"]
+    # The third row of invocations lies outside of the array.
+    assert given.tolist() == [[2**32 + 11, 2**32 + 12]] * 2
+
+
+def test_a_wrong_number_of_axes_is_refused():
+    with pytest.raises(vyre.ArgumentError) as caught:
+        vyre.Builder().read("a", u32, axes=0)
+    assert str(caught.value) == (
+        "argument `axes` of vyre.Builder must be an int from 1 to 16, got 0. Fix: write axes=2."
+    )

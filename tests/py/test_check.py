@@ -162,7 +162,7 @@ race: two invocations access `out`[0], and nothing orders them; seen 3 times.
   invocation (1, 0, 0) of workgroup (0, 0, 0) writes 8 at `entry[0]` (FILE:LINE): SOURCE
   Fix: put a barrier between the two, give each invocation elements of its own, or use atomics for both.""",
     "uninitialised-read": """\
-uninitialised-read: `tile`[0] is read, and nobody wrote it before; seen 4 times.
+uninitialised-read: `tile`[0] is read, and was not written before; seen 4 times.
   invocation (0, 0, 0) of workgroup (0, 0, 0) reads 0 at `entry[0]` (FILE:LINE): SOURCE
   Fix: store there first (and wait at a barrier if another invocation does), or bind an array of zeros.""",
     "out-of-bounds": """\

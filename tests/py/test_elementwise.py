@@ -1,4 +1,4 @@
-"""Operators and methods of resident arrays: numpy's bytes where semantics, section 10, says nothing else, on every device.
+"""Operators and methods of resident arrays: they give numpy's bytes on every device, but for division and shifts.
 
 Division rounds towards zero and by zero gives zero, and shift amounts are taken modulo the bits: as on expressions.
 """

@@ -11,6 +11,7 @@ import pytest
 import vyre
 from places import PLACES, name_of
 from vyre import In, InOut, Out, u32, u64, vec4u32
+from vyre._kernel.call import call as whole_call
 
 pytestmark = pytest.mark.filterwarnings("error")
 COUNT = 300
@@ -376,6 +377,176 @@ def test_vectors_and_several_shapes_take_their_turns():
             x = numbers(count, 4 * count).reshape(count, 4)
             assert (swapped(x, **ON_CPU) == x[:, ::-1]).all()
             assert (swapped(vyre.array(x, **ON_CPU)).numpy() == x[:, ::-1]).all()
+
+
+def several(
+    x: In[u32, 2],
+    k: vyre.const,
+    n: u32,
+    flag: vyre.boolean,
+    total: InOut[u32],
+    y: Out[u32, 2],
+    wide: u64 = 2**40 + 3,
+    less: vyre.i32 = -3,
+):
+    i, j = vyre.gid(0), vyre.gid(1)
+    if i < 8:
+        if j < 4:
+            held = x[j, i] * n + (wide >> 8).lo
+            for each in k if isinstance(k, tuple) else (k,):
+                held = held ^ (
+                    len(each) if isinstance(each, str) else 7 if each is True else 0 if each is None else each
+                )
+            if flag:
+                held = held + u32(less)
+            y[j, i] = held + vyre.grid_size(0)
+            if j == 0:
+                total[i] += held
+
+
+NUMBERS = [0, 5, 2**31, 2**32 - 1, np.uint32(7), np.int64(9), np.uint8(3)]
+WRONG_NUMBERS = [-1, 2**32, True, np.True_, 1.5, None, np.uint32([1]), "7", np.int64(-1)]
+# By parameter: what is right, and what may be wrong.
+DRAWN = {
+    "k": ([1, 2, True, (1, 2), (True, 2), "a", None, (1, None)], [[1], np.uint32(1), 1.0, (1, (2,)), frozenset([1])]),
+    "n": (NUMBERS, WRONG_NUMBERS),
+    "flag": ([True, False, np.True_, np.False_], [1, 0, None, "a", np.array(True)]),
+    "wide": ([*NUMBERS, 2**64 - 1, np.uint64(2**64 - 1)], [-1, 2**64, True, None, np.uint64([1])]),
+    "less": ([0, -1, 5, -(2**31), 2**31 - 1, np.int32(-7)], [2**31, -(2**31) - 1, False, 1.5]),
+    "grid": (
+        [8, (8, 4), (8, 4, 1), (16, 16), None, 0],
+        [[8, 4], -1, "a", 3.0, True, (8, 4, 1, 1), (), np.array([8, 4]), np.uint32(8)],
+    ),
+    "workgroups": ([1, (1, 1), (1, 2, 1), None, 0], [[1, 1], -1, "a", 1.5, True, (), np.uint32(1), (1, 2**33)]),
+}
+NAMES = ("x", "k", "n", "flag", "total", "y", "wide", "less")
+
+
+class Draw:
+    """A random call of `several`: its arguments anew each time, so that each call has memory of its own."""
+
+    def __init__(self, random: np.random.Generator) -> None:
+        self._seed = int(random.integers(2**32))
+        self._is_resident = random.integers(4) == 0
+        chance = random.integers(3)  # how often something is wrong
+        given: dict[str, object] = {"x": "x", "total": "total"}
+        for name in ("k", "n", "flag", "y", "wide", "less"):
+            if name in ("y", "wide", "less") and random.integers(2) == 0 and not (chance == 0 and name == "y"):
+                continue
+            given[name] = "y" if name == "y" else self._one_of(random, name, chance)
+        if chance and random.integers(8) == 0:
+            del given[list(given)[random.integers(len(given))]]
+        places = int(random.integers(len(NAMES) + 1))
+        while any(name not in given for name in NAMES[:places]):
+            places -= 1
+        self._by_place = [given.pop(name) for name in NAMES[:places]]
+        if "y" in given and random.integers(2) == 0:
+            given["out"] = given.pop("y")
+        for name in ("grid", "workgroups"):
+            if random.integers(3) == 0:
+                given[name] = self._one_of(random, name, chance)
+        if not self._is_resident or random.integers(6) == 0:
+            given["backend"] = "cpu"
+        if chance and random.integers(12) == 0:
+            given[("nonsense", "x", "out")[random.integers(3)]] = 1
+        names = list(given)
+        random.shuffle(names)
+        self._by_name = {name: given[name] for name in names}
+
+    @staticmethod
+    def _one_of(random: np.random.Generator, name: str, chance: int) -> object:
+        right, wrong = DRAWN[name]
+        values = wrong if chance and random.integers(6) == 0 else right
+        return values[random.integers(len(values))]
+
+    def _array(self, what: object, kept: list[object]) -> object:
+        if not isinstance(what, str) or what not in ("x", "total", "y"):
+            return what
+        random = np.random.default_rng(self._seed)
+        made = random.integers(0, 2**32, 8 if what == "total" else (4, 8), dtype=np.uint32)
+        kept.append(vyre.array(made, **ON_CPU) if self._is_resident else made)
+        return kept[-1]
+
+    def outcome(self, call) -> object:
+        kept: list[object] = []
+        args = [self._array(each, kept) for each in self._by_place]
+        kwargs = {name: self._array(value, kept) for name, value in self._by_name.items()}
+        given = outcome(lambda: call(*args, **kwargs))
+        return given, [each.numpy().tobytes() if isinstance(each, vyre.Array) else each.tobytes() for each in kept]
+
+    def __repr__(self) -> str:
+        return f"several{(*self._by_place, self._by_name)}"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_drawn_calls_give_what_the_whole_way_gives(seed):
+    random = np.random.default_rng(seed)
+    known, slow = vyre.kernel(several), vyre.kernel(several)
+    right = 0
+    for _ in range(150):
+        draw = Draw(random)
+        wanted = draw.outcome(lambda *args, **kwargs: whole_call(slow, args, kwargs))
+        for _ in range(3):
+            assert draw.outcome(known) == wanted, (seed, draw)
+        right += isinstance(wanted[0], list)
+    assert right > 40
+
+
+# Calls that the core alone makes from the second one on.
+FORMS = {
+    "by place": lambda k, a, out: k(a, a, 7),
+    "by name": lambda k, a, out: k(n=7, a=a, b=a),
+    "an out by place": lambda k, a, out: k(a, a, 7, out),
+    "an out by its name": lambda k, a, out: k(a, a, 7, c=out),
+    "out=": lambda k, a, out: k(a, a, 7, out=out),
+    "no out": lambda k, a, out: k(a, a, 7, None),
+    "grid=": lambda k, a, out: k(a, a, 7, grid=COUNT),
+    "grid= of two axes": lambda k, a, out: k(a, a, 7, grid=(COUNT, 1)),
+    "no grid": lambda k, a, out: k(a, a, 7, grid=None),
+    "workgroups=": lambda k, a, out: k(a, a, 7, workgroups=(2,)),
+    "a number of numpy": lambda k, a, out: k(a, a, np.uint32(7)),
+}
+
+
+@pytest.mark.parametrize("is_resident", [False, True], ids=["numpy", "resident"])
+@pytest.mark.parametrize("form", FORMS.values(), ids=FORMS)
+def test_the_second_call_stays_in_the_core(form, is_resident, monkeypatch):
+    @vyre.kernel
+    def stored(a: In[u32], b: In[u32], n: u32, c: Out[u32]):
+        i = vyre.gid(0)
+        if i < len(c):
+            c[i] = a[i] * n ^ b[i]
+
+    a = vyre.array(A, **ON_CPU) if is_resident else A
+    out = vyre.zeros(COUNT, **ON_CPU) if is_resident else np.zeros(COUNT, np.uint32)
+    with vyre.default_device("cpu"):
+        form(stored, a, out)
+        monkeypatch.setattr(type(stored), "_call", None)
+        made = form(stored, a, out)
+    assert (np.asarray(made) == (A * np.uint32(7)) ^ A).all()
+
+
+@pytest.mark.parametrize("k", [5, True, "five", (1, 2, 2), None], ids=repr)
+def test_the_second_call_with_a_constant_a_truth_and_defaults_stays_in_the_core(k, monkeypatch):
+    kernel, x = vyre.kernel(several), numbers(3, 32).reshape(4, 8)
+
+    def made(call) -> object:
+        return outcome(lambda: call(x, k, 3, np.True_, total=np.zeros(8, np.uint32), **ON_CPU))
+
+    wanted = made(lambda *args, **kwargs: whole_call(vyre.kernel(several), args, kwargs))
+    assert made(kernel) == wanted
+    monkeypatch.setattr(type(kernel), "_call", None)
+    assert made(kernel) == wanted
+
+
+def test_ever_new_grids_are_right_and_keep_few_plans():
+    kernel, x = vyre.kernel(captured), numbers(4, 500)
+    for grid in [*range(1, 500), *range(400, 500)]:
+        made = kernel(x, grid=grid, **ON_CPU)
+        reached = -(-grid // 256) * 256
+        assert (made[:reached] == x[:reached] * np.uint32(FACTOR)).all()
+        assert not made[reached:].any()
+    assert len(kernel._plans) <= 64
 
 
 @pytest.mark.parametrize("shape", [(-1,), (2**62,), (2**31, 2**31, 4), (8,)], ids=str)

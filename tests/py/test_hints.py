@@ -352,7 +352,7 @@ CASES = [
         ),
         'only a part of a workgroup takes the Break (line {line}). Write Node.let("left", 0) before its Loop, '
         'Node.assign("left", 1) in place of the Break, and put each store, atomic and assignment of the Loop that may run after it, '
-        'in later rounds too, into Node.if_(Expr.eq(Expr.var("left"), 0), [...]), the barrier into none.',
+        'in later turns too, into Node.if_(Expr.eq(Expr.var("left"), 0), [...]), the barrier into none.',
         meeting(
             Node.let("left", 0),
             Node.loop(

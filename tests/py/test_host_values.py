@@ -1,4 +1,4 @@
-"""Numbers and shapes in an array's place: a Uniform buffer's value, a ReadWrite buffer's zeros, refused for all others (semantics, section 10)."""
+"""Numbers and shapes in an array's place: a Uniform buffer's value, a ReadWrite buffer's zeros, refused for all others."""
 
 # ruff: noqa: E501  (messages stand whole)
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """What a kernel's call takes and gives: arrays, scalars, constants, grids, resident arrays, and its messages."""
 
 import dataclasses
+import gc
+import pickle
+import weakref
 
 import numpy as np
 import pytest
@@ -237,6 +240,104 @@ def test_a_captured_integer_that_changes_compiles_anew():
     assert scaled(A, backend="reference").tolist() == (A * 3).tolist()
     space["FACTOR"] = 5
     assert scaled(A, backend="reference").tolist() == (A * 5).tolist()
+
+
+def powers_of(x: In[u32], k: vyre.const, n: u32, y: Out[u32], base: vyre.const = 1):
+    i = vyre.gid(0)
+    if i < len(y):
+        made = base
+        for _ in range(k):
+            made = made * x[i]
+        vyre.debug("made", made)
+        y[i] = made + n
+
+
+def test_a_specialised_kernel_does_what_the_kernel_does_with_the_constants():
+    kernel = vyre.kernel(powers_of)
+    cubes = kernel.specialize(k=3)
+    x = np.arange(10, dtype=np.uint32)
+    wanted = x**3 + np.uint32(7)
+    y = np.zeros(10, np.uint32)
+    for _ in range(3):
+        assert (cubes(x, 7, backend="cpu") == wanted).all()
+        assert cubes(x, 7, y, backend="cpu") is y
+        assert (y == wanted).all()
+        assert cubes(n=7, x=x, out=y, backend="cpu", grid=10) is y
+        resident = vyre.array(x, backend="cpu")
+        assert (cubes(resident, 7).numpy() == wanted).all()
+    assert (kernel.specialize(base=2, k=1)(x, 7, backend="cpu") == 2 * x + 7).all()
+    assert cubes.program == kernel.specialize(k=3).program
+    assert cubes.text == kernel.specialize(k=3).text
+    assert (cubes.__name__, cubes.__doc__) == (kernel.__name__, kernel.__doc__)
+    assert repr(cubes) == "<vyre.Kernel powers_of(x, n, y) of k=3, base=1>"
+    assert (pickle.loads(pickle.dumps(squares))(x, backend="cpu") == x * x).all()
+
+
+@vyre.kernel
+def power(x: In[u32], k: vyre.const, y: Out[u32]):
+    made = 1
+    for _ in range(k):
+        made = made * x[vyre.gid(0)]
+    y[vyre.gid(0)] = made
+
+
+squares = power.specialize(k=2)
+
+
+def test_a_specialised_kernel_is_looked_into_as_the_kernel_is():
+    kernel = vyre.kernel(powers_of)
+    cubes = kernel.specialize(k=3)
+    x = np.arange(10, dtype=np.uint32)
+    assert str(cubes.cost(x=10)) == str(kernel.cost(x=10, k=3))
+    assert str(cubes.notes()) == str(cubes.program.notes())
+    assert str(cubes.notes(x, 7, grid=5)) == str(kernel.notes(x, 3, 7, grid=5))
+    assert (cubes.check(x, 7).outputs["y"] == x**3 + np.uint32(7)).all()
+    traced = vyre.trace(cubes, x, 7, invocation=2)
+    assert [row.value for row in traced.rows if row.name == "made"][-1] == 8
+    with vyre.debugging(invocations=[3]) as seen:
+        cubes(x, 7, backend="cpu")
+    assert [row.value for row in seen.rows] == [27]
+    assert cubes.explain(backend="cpu").kernel == "powers_of"
+
+
+def test_a_specialised_kernel_has_no_constants_left():
+    cubes = vyre.kernel(powers_of).specialize(k=3)
+    x = np.arange(10, dtype=np.uint32)
+    with pytest.raises(vyre.CallError) as error:
+        cubes(x, 7, k=3)
+    assert str(error.value) == "kernel `powers_of` has no parameter `k`. Fix: write powers_of(x, n, y)."
+    with pytest.raises(vyre.CallError) as error:
+        cubes(x)
+    assert str(error.value) == "kernel `powers_of` misses argument `n`. Fix: write powers_of(x, n)."
+    with pytest.raises(vyre.CallError, match="has no const parameter `k`"):
+        cubes.specialize(k=4)
+
+
+def test_tables_are_kept_for_the_last_64_programs_alone():
+    held: list[np.ndarray] = []
+
+    @vyre.kernel
+    def shown(k: vyre.const, out: Out[u32]):
+        i = vyre.gid(0)
+        out[i] = held[k][i]
+
+    def made(k: int) -> list[int]:
+        return shown(k, np.zeros(4, np.uint32), backend="cpu").tolist()
+
+    held.append(np.arange(4, dtype=np.uint32))
+    first = weakref.ref(held[0])
+    assert made(0) == [0, 1, 2, 3]
+    held[0][:] = 9  # the copy is kept for a while
+    held.append(np.full(4, 1, np.uint32))
+    assert made(1) == [1] * 4
+    assert made(0) == [0, 1, 2, 3]
+    for k in range(2, 70):
+        held.append(np.full(4, k, np.uint32))
+        assert made(k) == [k] * 4
+    held.clear()
+    gc.collect()
+    assert sum(len(tables) for tables in shown._copies) == 64
+    assert first() is None
 
 
 def test_a_captured_array_is_a_table_copied_when_first_seen():

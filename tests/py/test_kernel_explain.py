@@ -49,7 +49,7 @@ CHECKS = [
     (6, "stack", False, 1),
     (9, "tile", False, 1),
     (9, "stack", False, 1),
-    (9, "__params", True, 2),
+    (9, "__params", False, 2),
     (9, "out", False, 1),
 ]
 

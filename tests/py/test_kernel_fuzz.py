@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pytest
 
+import kernel_source_wide as wide
 import vyre
 from kernel_source import LENGTH, Source, by_python
 
@@ -46,3 +47,90 @@ def test_ten_thousand_random_kernels_give_what_python_gives():
     print(f"first seed {first}")
     for seed in range(first, first + 10_000):
         compare(seed)
+
+
+def arguments_of(seed: int) -> dict[str, object]:
+    """Arrays as Python's arrays, and the scalars."""
+    rng = random.Random(seed ^ 0xA11A)
+    edges = [0, 1, 2, 31, 32, 255, 2**31 - 1, 2**31, 2**32 - 1, 2**63, 2**64 - 1]
+
+    def drawn(kind: str) -> int:
+        bits = int(kind[1:])
+        value = rng.choice([*edges, rng.randrange(2**bits)]) % 2**bits
+        return wide.signed(value, bits) if kind[0] == "i" else value
+
+    def array(kind: str, *shape: int) -> wide.Array:
+        return wide.Array(shape, kind, [drawn(kind) for _ in range(int(np.prod(shape)))])
+
+    return {
+        **{name: array("u32", LENGTH) for name in ("a", "b", "acc")},
+        "out": wide.Array((LENGTH,), "u32"),
+        "q": wide.Array((LENGTH, wide.ROWS), "u32"),
+        "m": array("u32", wide.ROWS, wide.COLUMNS),
+        "n8": array("u8", LENGTH),
+        "t8": array("i8", LENGTH),
+        "h": array("u16", LENGTH),
+        "g": array("i8", LENGTH),
+        "total": array("u32", wide.COUNTERS),
+        "s": drawn("u32"),
+        "w": drawn("u64"),
+        "d": drawn("i32"),
+    }
+
+
+DTYPES = {"u8": np.uint8, "i8": np.int8, "u16": np.uint16, "u32": np.uint32}
+
+
+def compare_wide(seed: int, backends=BACKENDS) -> None:
+    text = wide.WideSource(seed).text
+    wanted = wide.by_python(
+        text, lambda source: compile_source(source, f"<kernel {seed} for Python>"), arguments_of(seed)
+    )
+    kernel = vyre.kernel(workgroup_size=wide.GROUP)(compile_source(text, f"<kernel {seed}>")["k"])
+    for backend in backends:
+        given = {
+            name: np.array(value.data, DTYPES[value.kind]).reshape(value.shape)
+            if isinstance(value, wide.Array)
+            else value
+            for name, value in arguments_of(seed).items()
+        }
+        kernel(**given, grid=LENGTH, backend=backend)
+        for name, values in wanted.items():
+            assert given[name].ravel().tolist() == values, f"seed {seed} on {backend}, array {name}:\n{text}"
+
+
+@pytest.mark.parametrize("first", range(0, 80, 20))
+def test_random_kernels_of_all_types_and_arrays_give_what_python_gives(first):
+    for seed in range(first, first + 20):
+        compare_wide(seed)
+
+
+def test_random_kernels_have_every_kind_of_array_and_type():
+    texts = "".join(wide.WideSource(seed).text for seed in range(120))
+    for part in (
+        *("vyre.i32(", "vyre.u64(", ") // 8)", "vyre.local(vyre.u8", "vyre.shared(vyre.u16", "vyre.barrier()"),
+        *("m[vyre", "q[i, ", "n8[", "t8[", "h[i] =", "g[i] =", "break", "continue"),
+        *(f".atomic_{op}(" for op in wide.ATOMICS),
+    ):
+        assert texts.count(part) > 5, part
+
+
+@pytest.mark.parametrize("wrong", ["atomic_add", "atomic_max", "__setitem__", "__getitem__"])
+def test_a_wrong_array_of_python_is_noticed(wrong, monkeypatch):
+    """The comparison can fail: one method of Python's arrays forgets what it is given, or gives 0."""
+    monkeypatch.setattr(wide.Array, wrong, lambda *_: 0)
+
+    def compare_some():
+        for seed in range(40):
+            compare_wide(seed, ["reference"])
+
+    with pytest.raises(AssertionError):
+        compare_some()
+
+
+@pytest.mark.slow
+def test_thousands_of_random_kernels_of_all_types_give_what_python_gives():
+    first = random.SystemRandom().randrange(2**40)
+    print(f"first seed {first}")
+    for seed in range(first, first + 3_000):
+        compare_wide(seed)

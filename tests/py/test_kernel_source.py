@@ -148,3 +148,38 @@ def test_threads_that_call_a_kernel_first_at_once_get_its_values():
     for each in threads:
         each.join()
     assert found == [[0, 1, 2, 3, 8, 10]] * 4
+
+
+WITHOUT_SOURCE = """
+@vyre.kernel
+def k(a: vyre.In[vyre.u32], out: vyre.Out[vyre.u32]):
+    i = vyre.gid(0)
+    if i < len(out):
+        total = a[i]
+        for turn in range(1, 4):
+            out[i] = out[i] + total * turn
+"""
+BUILT = """
+p = vyre.Builder(workgroup_size=64)
+a, out = p.read("a", vyre.u32), p.output("out", vyre.u32)
+i = p.let("i", vyre.gid(0))
+with p.if_(i < vyre.Expr.buf_len("out")):
+    total = p.let("total", a[i])
+    with p.loop("turn", 1, 4) as turn:
+        out[i] = out[i] + total * turn
+program = p.program()
+"""
+
+
+def test_the_builder_form_that_k006_names_needs_no_source():
+    with pytest.raises(KernelError) as error:
+        exec(WITHOUT_SOURCE, {"vyre": vyre})
+    fix = str(error.value).partition(". Fix: ")[2]
+    space: dict[str, object] = {"vyre": vyre}
+    exec(BUILT, space)
+    for form in ("vyre.Builder(workgroup_size=64)", "p.read", "p.output", "p.let", "p.if_", "p.loop", "p.program()"):
+        assert form in fix
+        assert form in BUILT
+    values = np.arange(100, dtype=np.uint32)
+    given = vyre.run(space["program"], {"a": values, "out": 100}, 2, backend="cpu")["out"]
+    assert (given == values * 6).all()

@@ -443,3 +443,127 @@ def test_notes_are_explained_with_an_example_that_runs(row):
     assert row[6] in text
     assert len(example.examples) >= 3
     assert doctest.DocTestRunner().run(example).failed == 0
+
+
+BEYOND = (
+    "vyre IR note: atomic on `count` runs in {} invocations beyond the grid. "
+    "Fix: put it below a condition on the invocation id."
+)
+COUNT = BufferDecl.read_write("count", 0, DataType.U32)
+SEEN = BufferDecl.workgroup("seen", 8, DataType.U32, atomic=True)
+WORDS = BufferDecl.read("words", 1, DataType.U32)
+SIZE = BufferDecl.uniform("size", 2, DataType.U32)
+
+
+def counting(*entry, size=(256, 1, 1)):
+    return Program([COUNT, SEEN, WORDS, SIZE], size, list(entry))
+
+
+def fire(value, index=0, buffer="count", op=Expr.atomic_add):
+    return Node.let("old", op(buffer, index, value))
+
+
+def test_an_atomic_that_nothing_guards_is_noted_where_the_grid_is_not_whole_workgroups():
+    of = counting(fire(1))
+    assert found(of, invocations=1000) == [("N006", "entry[0].value", BEYOND.format(24))]
+    hint = "write Node.if_(Expr.lt(Expr.invocation_id(0), 1000), [...]) around this statement."
+    assert of.notes(invocations=1000)[0].hint == hint
+    inputs = {"count": 1, "words": np.zeros(1, np.uint32), "size": 1}
+    assert vyre.run(of, inputs, 4, backend="reference")["count"].tolist() == [1024]
+    fixed = counting(Node.if_(Expr.lt(Expr.invocation_id(0), 1000), [fire(1)]))
+    assert found(fixed, invocations=1000) == []
+    assert vyre.run(fixed, inputs, 4, backend="reference")["count"].tolist() == [1000]
+    for call in ({}, {"workgroups": 4}, {"invocations": 1024}, {"invocations": 1000, "workgroups": 3}):
+        assert found(of, **call) == []
+    plane = counting(fire(1), size=(16, 16, 1))
+    (note,) = plane.notes(invocations=(30, 20))
+    assert note.message == BEYOND.format(32 * 32 - 30 * 20)
+    assert "Expr.logical_and(Expr.lt(Expr.invocation_id(0), 30), Expr.lt(Expr.invocation_id(1), 20))" in note.hint
+    assert found(plane, invocations=(32, 16)) == []
+
+
+WORD = Expr.load("words", ID)
+STEPS = Expr.load("size", 0)
+
+
+@pytest.mark.parametrize(
+    ("entry", "is_noted"),
+    [
+        # What every invocation does, and what differs between them.
+        ([fire(ID + 1)], True),
+        ([fire(1, buffer="seen")], True),
+        ([fire(STEPS)], True),
+        ([fire(1, STEPS + 1)], True),
+        ([fire(1, WORD & 255)], True),
+        ([Node.let("w", WORD), fire(1, V("w") >> 3)], True),
+        ([fire(1, WORD & 255, op=Expr.atomic_or)], True),
+        ([Node.loop("k", 0, STEPS, [fire(1, V("k"))])], True),
+        ([Node.if_(STEPS == 3, [fire(1)])], True),
+        ([Node.if_(STEPS == 3, [Node.return_()]), fire(1)], True),
+        # Loads beyond an array give zero, which adds nothing; atomics beyond one do nothing.
+        ([fire(0)], False),
+        ([fire(WORD)], False),
+        ([fire(1, ID)], False),
+        ([fire(1, ID + 5)], False),
+        ([Node.let("w", WORD + ID), fire(1, V("w"))], False),
+        ([fire(1, Expr.select(Expr.lt(ID, STEPS), ID, 2**32 - 1))], False),
+        # The same word or flag again.
+        ([fire(1, op=Expr.atomic_or)], False),
+        ([fire(7, op=Expr.atomic_max)], False),
+        ([Node.let("old", Expr.atomic_compare_exchange("count", 0, 0, 1))], False),
+        # A condition that may leave the others out.
+        ([Node.if_(Expr.lt(ID, STEPS), [fire(1)])], False),
+        ([Node.if_(Expr.ge(ID, STEPS), [Node.return_()]), fire(1)], False),
+        ([Node.if_(Expr.eq(L, 0), [fire(1)])], False),
+        ([Node.if_(WORD, [fire(1)])], False),
+        ([Node.let("w", Expr.gt(WORD, 5)), Node.if_(V("w"), [fire(1)])], False),
+        ([Node.loop("k", 0, WORD, [fire(1)])], False),
+        ([Node.loop("k", 0, 9, [Node.if_(Expr.lt(WORD, V("k")), [Node.break_()]), fire(1)])], False),
+        ([Node.loop("k", 0, 9, [Node.if_(Expr.lt(WORD, V("k")), [Node.return_()])]), fire(1)], False),
+    ],
+)
+def test_an_atomic_is_noted_where_invocations_beyond_the_grid_show(entry, is_noted):
+    assert (rules(counting(*entry), invocations=1000) == ["N006"]) == is_noted
+    assert rules(counting(*entry), invocations=1024) == []
+
+
+def test_a_kernel_without_a_guard_is_noted_and_its_fix_counts_right(rng):
+    @vyre.kernel
+    def visits(count: InOut[u32]):
+        count.atomic_add(0, 1)
+
+    @vyre.kernel
+    def guarded(count: InOut[u32]):
+        if vyre.gid(0) < vyre.grid_size(0):
+            count.atomic_add(0, 1)
+
+    zero = np.zeros(1, np.uint32)
+    (note,) = visits.notes(zero, grid=1000)
+    assert (note.rule, note.message) == ("N006", BEYOND.format(24))
+    assert note.hint == "write `if vyre.gid(0) < vyre.grid_size(0):` around this statement."
+    assert note.place.line == visits.__wrapped__.__code__.co_firstlineno + 2
+    assert visits(zero.copy(), grid=1000, backend="reference").tolist() == [1024]
+    assert guarded.notes(zero, grid=1000) == visits.notes(zero, grid=1024) == visits.notes(zero, workgroups=4) == []
+    assert guarded(zero.copy(), grid=1000, backend="reference").tolist() == [1000]
+
+
+@pytest.mark.parametrize("name", ["histogram", "base64_decode", "utf8_validate"])
+def test_kernels_with_atomics_that_are_right_have_no_note(name):
+    given = {
+        "histogram": lambda: {"words": np.zeros(1000, np.uint32), "counts": np.zeros(256, np.uint32), "grid": 1000},
+        "base64_decode": lambda: {"text": np.zeros(12, np.uint8), "data": np.zeros(9, np.uint8), "wrong": WRONG_AT},
+        "utf8_validate": lambda: {"text": np.zeros(1000, np.uint8), "wrong": WRONG_AT, "grid": 1000},
+    }[name]()
+    assert "N006" not in [note.rule for note in getattr(kernels, name).notes(**given)]
+
+
+def test_notes_of_equal_programs_stand_at_their_own_lines():
+    one = counting(Node.let("old", Expr.atomic_add("count", 0, 1)))
+    other = counting(Node.let("old", Expr.atomic_add("count", 0, 1)))
+    assert one == other
+    assert [of.notes(invocations=9)[0].place.line for of in (one, other)] == [
+        test_notes_of_equal_programs_stand_at_their_own_lines.__code__.co_firstlineno + k for k in (1, 2)
+    ]
+
+
+WRONG_AT = np.full(1, 2**32 - 1, np.uint32)

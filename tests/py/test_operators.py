@@ -3,12 +3,14 @@
 # ruff: noqa: E501  (messages stand whole)
 from __future__ import annotations
 
+import operator
 import pickle
 
 import numpy as np
 import pytest
 
 import vyre
+from programs import by_powers_of_two
 from vyre import BufferDecl, DataType, Expr, Node, Program
 
 I32, U32, U64, BOOL = DataType.I32, DataType.U32, DataType.U64, DataType.Bool
@@ -157,6 +159,16 @@ def test_operators_compute_what_python_integers_do(element, rows, target):
         for k in part:
             result, expected = outputs[f"out{k}"]
             np.testing.assert_array_equal(got[f"out{k}"], np.array(expected, NUMPY[result]), err_msg=f"row {k}")
+
+
+@pytest.mark.parametrize("element", [U32, U64])
+@pytest.mark.parametrize("optimize", [True, False])
+def test_products_quotients_and_remainders_by_powers_of_two(element, optimize, target):
+    """Literals of powers of two have short forms of their own; test_lowering_proofs.py proves them for every power."""
+    program, inputs, groups, expected = by_powers_of_two(element)
+    got = vyre.run(program, inputs, groups, optimize=optimize, **target)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(got[name], values, err_msg=name)
 
 
 @pytest.mark.parametrize("lanes", [2, 4])
@@ -525,6 +537,43 @@ def test_a_negative_integer_alone_names_the_literal_of_i32(make):
         vyre.ArgumentError, match=r"write Expr\.i32\(-1\) for an I32, or 4294967295 for the same bits as a U32"
     ):
         make()
+
+
+METHODS = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "and": operator.and_,
+    "or": operator.or_,
+    "xor": operator.xor,
+    "lshift": operator.lshift,
+    "rshift": operator.rshift,
+    "eq": operator.eq,
+    "ne": operator.ne,
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+}
+MIRRORED = {"eq": "eq", "ne": "ne", "lt": "gt", "le": "ge", "gt": "lt", "ge": "le"}
+OTHERS = [load("b"), 0, 7, -1, 2**63, -(2**63), 2**64 - 1, 2**64, True, np.uint32(5), np.int64(-2), 1.5, ..., None, [1]]
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=[str(k) if k == 0 else repr(each) for k, each in enumerate(OTHERS)])
+@pytest.mark.parametrize("name", METHODS)
+def test_an_operator_does_what_its_method_does(name, other):
+    def made(call) -> object:
+        try:
+            return vyre.Program([], 1, [Node.let("x", call())]).to_text()
+        except (vyre.VyreError, TypeError) as error:
+            return type(error), str(error)
+
+    value = load("a")
+    assert made(lambda: METHODS[name](value, other)) == made(lambda: getattr(value, f"__{name}__")(other))
+    mirrored = f"__{MIRRORED[name]}__" if name in MIRRORED else f"__r{name}__"
+    assert made(lambda: METHODS[name](other, value)) == made(lambda: getattr(value, mirrored)(other))
 
 
 def test_an_integer_that_no_type_holds_is_refused_at_once():

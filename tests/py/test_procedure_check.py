@@ -99,7 +99,7 @@ def test_a_read_of_what_no_step_wrote_names_step_array_kernel_and_lines():
     made, called = line_of('name="half"'), line_of("# and reads all")
     kernel = line_of("# copies")
     assert str(report) == (
-        "uninitialised-read: `x`[1] is read, and nobody wrote it before; seen 3 times.\n"
+        "uninitialised-read: `x`[1] is read, and was not written before; seen 3 times.\n"
         f"  in step 2 of 2, kernel `copied` in procedure `forgetful` ({HERE}:{called}: "
         "copied(half, y)  # and reads all)\n"
         f"  `x` is the procedure's array `half`, made at {HERE}:{made}: "

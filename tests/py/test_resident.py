@@ -105,6 +105,30 @@ def test_a_program_called_with_arrays_gives_the_bytes_of_run(place):
     np.testing.assert_array_equal(a.numpy(), A)
 
 
+def test_a_resident_array_of_another_length_than_declared_is_refused(place):
+    """On every way to a device: indices below the declared count have no bounds checks there."""
+    program = Program(
+        [BufferDecl.read("a", 0, vyre.u32, count=4), BufferDecl.output("out", 1, vyre.u32, count=4)],
+        (4, 1, 1),
+        [Node.store("out", INDEX, Expr.load("a", 3))],
+    )
+    made = {length: vyre.array(np.arange(length, dtype=np.uint32), **place) for length in (3, 4, 5)}
+    out = vyre.array(np.zeros(4, np.uint32), **place)
+    program(made[4], out, workgroups=1)
+    assert out.numpy().tolist() == [3] * 4
+    for length in (3, 5):
+        message = f"buffer `a` is declared with exactly 4 elements, got {length}. Fix: give an array of 4 elements."
+        with pytest.raises(vyre.BindingError) as refused:
+            program(made[length], out, workgroups=1)
+        assert str(refused.value) == message
+        with pytest.raises(vyre.BindingError) as refused:
+            vyre.run(program, {"a": made[length], "out": out}, 1, **place)
+        assert str(refused.value) == message
+        with pytest.raises(vyre.BindingError) as refused, vyre.graph():
+            program(made[length], out, workgroups=1)
+        assert str(refused.value) == message
+
+
 def test_calls_see_what_the_calls_before_them_wrote(place):
     program = add_program()
     data = vyre.array(A, **place)
@@ -155,6 +179,55 @@ def test_slices_of_one_array_that_only_touch_are_different_arrays(place):
     whole = vyre.array(A, **place)
     xor_program()(whole[0:10], whole[0:10], whole[10:20], workgroups=1)
     np.testing.assert_array_equal(whole.numpy(), np.concatenate([A[:10], np.zeros(10, np.uint32), A[20:]]))
+
+
+def run_outputs(program, inputs, place):
+    return vyre.run(program, inputs, 1, **place)
+
+
+def check_outputs(program, inputs, place):
+    return vyre.check(program, inputs, 1).outputs
+
+
+@pytest.mark.parametrize("outputs_of", [run_outputs, check_outputs])
+class TestResidentArraysAsInputsByName:
+    """They are copied for the call, so it is their places on the device that say which of them overlap."""
+
+    REFUSED = (
+        "arrays of buffers `a` and `b` overlap in memory, and one of them is ReadWrite. "
+        "Fix: give each its own array, for instance a copy."
+    )
+    ADD_ONE = (Node.store("a", INDEX, Expr.load("b", INDEX) + 1),)
+    INTO_A = Program([BufferDecl.read_write("a", 0, vyre.u32), BufferDecl.read("b", 1, vyre.u32)], (4, 1, 1), ADD_ONE)
+
+    @pytest.mark.parametrize("access", [BufferDecl.read, BufferDecl.read_write])
+    @pytest.mark.parametrize("length", [4, 64, 4096, 1 << 20])
+    def test_separate_arrays_of_one_size_do_not_overlap(self, place, outputs_of, length, access):
+        program = Program([BufferDecl.read_write("a", 0, vyre.u32), access("b", 1, vyre.u32)], (4, 1, 1), self.ADD_ONE)
+        ones = np.ones(length, np.uint32)
+        inputs = {"a": vyre.array(ones, **place), "b": vyre.array(ones * 7, **place)}
+        outputs = outputs_of(program, inputs, place)
+        np.testing.assert_array_equal(outputs["a"], np.concatenate([[8] * 4, ones[4:]]))
+        if access == BufferDecl.read_write:
+            np.testing.assert_array_equal(outputs["b"], ones * 7)
+        np.testing.assert_array_equal(inputs["a"].numpy(), ones)
+
+    def test_an_array_that_is_given_twice_is_refused_if_one_buffer_is_written(self, place, outputs_of):
+        array = vyre.array(A[:64], **place)
+        inputs = {"a": array, "b": array}
+        assert message(lambda: outputs_of(self.INTO_A, inputs, place), vyre.BindingError) == self.REFUSED
+        assert not outputs_of(xor_program(), {**inputs, "c": vyre.empty(64, **place)}, place)["c"].any()
+
+    def test_views_of_one_array_are_refused_if_they_share_a_byte(self, place, outputs_of):
+        whole = vyre.array(A, **place)
+        same_element = whole.view(vyre.u8)[28:60].view(vyre.u32)
+        for a, b in ((whole[:8], whole[7:15]), (whole[7:15], whole[:8]), (whole[:8], same_element)):
+            refused = message(lambda a=a, b=b: outputs_of(self.INTO_A, {"a": a, "b": b}, place), vyre.BindingError)
+            assert refused == self.REFUSED
+        for a, b in ((0, 8), (8, 0), (0, 32)):
+            outputs = outputs_of(self.INTO_A, {"a": whole[a : a + 8], "b": whole[b : b + 8]}, place)
+            assert outputs["a"].tolist() == [*(A[b : b + 4] + 1), *A[a + 4 : a + 8]]
+        assert outputs_of(self.INTO_A, {"a": whole[4:4], "b": whole[:8]}, place)["a"].size == 0
 
 
 @pytest.mark.parametrize(

@@ -76,8 +76,8 @@ LISTING = "show(*[(d.name.split()[0], d.default, d.default_for) for d in vyre.de
 
 def test_the_listing_says_which_device_is_the_default_for_what():
     assert sorted(answers(LISTING)) == [
-        ["SwiftShader", False, "programs that may need more loop rounds than llvmpipe allows"],
-        ["llvmpipe", True, "arrays, and programs proven to stay within the loop rounds that its driver allows"],
+        ["SwiftShader", False, "programs that may need more loop turns than llvmpipe allows"],
+        ["llvmpipe", True, "arrays, and programs proven to stay within the loop turns that its driver allows"],
     ]
 
 
@@ -130,8 +130,8 @@ def test_an_ended_loop_is_a_capability_error_whose_fix_works():
     """
     said, name, elsewhere, on_cpu = answers(body)
     assert said == (
-        f"more than 65535 loop rounds an invocation exceeds loop_budget of device `{name}`, whose driver ends loops "
-        "after 65535 in all. Fix: use backend `cpu` or a device whose loop_budget is none, or run fewer rounds a "
+        f"more than 65535 loop turns an invocation exceeds loop_budget of device `{name}`, whose driver ends loops "
+        "after 65535 in all. Fix: use backend `cpu` or a device whose loop_budget is none, or run fewer turns a "
         "dispatch and keep the state in a buffer."
     )
     assert (elsewhere, on_cpu) == (True, True)

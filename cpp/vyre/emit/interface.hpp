@@ -1,13 +1,16 @@
 // The interface between an emitted shader and its host, for SPIR-V and WGSL and every device backend that takes them; PTX has one of its
 // own (emit/ptx/code.hpp).
 //
-// Descriptor set (group) 0: binding k < n is storage buffer slot k, of at least 16 bytes. SPIR-V with check_loops: the binding after these
-// is a storage buffer of one u32, set to 1 when a loop was cut. WGSL: binding n is a uniform array<vec4<u32>> of the parameter words.
-// SPIR-V with addresses: instead of the n bindings one, binding 0, a storage buffer of two words a slot: the low and the high half of the
-// address where the slot's array begins, a multiple of the bytes of its elements, with 16 bytes there that may be read. The addresses are
-// in a buffer and not among the push constants, because many devices have 128 bytes of push constants for everything. Parameter words: the
-// id of the first workgroup (x, y, z), then the length in elements of each buffer. SPIR-V takes them as push constants. A grid beyond a
-// device's limit is several dispatches with other first ids; ids are the same as in one. Entry point: "main".
+// The entry point is "main". All bindings are in descriptor set (group) 0. Binding k < n is a storage buffer, slot k, of at least 16 bytes.
+//   WGSL                     binding n is a uniform array<vec4<u32>> of the parameter words.
+//   SPIR-V                   takes the parameter words as push constants.
+//   SPIR-V with check_loops  has one more binding, after the others: a storage buffer of one u32, which is set to 1 when a loop was cut.
+//   SPIR-V with addresses    has binding 0 in place of the bindings k < n: a storage buffer with two words for each slot, the low and the
+//                            high half of the address at which the slot's array begins. The address is a multiple of the bytes of an
+//                            element, and at least 16 bytes can be read there. Addresses are no push constants, because many devices have
+//                            128 bytes of push constants for everything.
+// The parameter words are the id of the first workgroup (x, y, z), then the length of each buffer in elements. A grid beyond a device's
+// limit becomes several dispatches with other first ids, so that each invocation has the ids that one dispatch would give it.
 #pragma once
 
 #include <cstdint>

@@ -36,7 +36,7 @@ void Uses::note_indices() {
     const Instruction& it = kernel_.code[pending.back()];
     pending.pop_back();
     if (it.op == Opcode::ReadVariable) {
-      // Once is enough: what is written to it is noted then.
+      // The writes are taken out of the list, because the second read of the variable has nothing to add.
       for (const std::uint32_t value : std::exchange(written[it.imm], {})) note(ValueId{value});
     } else {
       for (const ValueId operand : {it.a, it.b, it.c, it.d}) note(operand);

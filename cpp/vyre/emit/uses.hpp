@@ -13,16 +13,16 @@ class Uses {
  public:
   explicit Uses(const lower::Kernel& kernel);
 
-  // The forms that live instructions use.
+  // Whether a live instruction uses the value in this form.
   bool as_bits(std::uint32_t value) const { return uses_[value].as_bits; }
   bool as_truth(std::uint32_t value) const { return uses_[value].as_truth; }
-  // An index may depend on it.
+  // Whether the index of an access may depend on the value.
   bool as_index(std::uint32_t value) const { return uses_[value].as_index; }
   // Without uses, only an instruction that has an effect is made.
   bool is_made(std::uint32_t at) const { return lower::has_effect(kernel_.code[at].op) || uses_[at].as_bits || uses_[at].as_truth; }
   // Whether the value is 0 or 1, and made as a boolean.
   bool is_boolean(std::uint32_t value) const { return boolean_[value] != 0; }
-  // A comparison of a boolean with zero is that boolean, or its opposite.
+  // Whether the instruction compares a boolean with zero, so that its result is that boolean or its opposite.
   bool tests_truth(const lower::Instruction& code) const {
     return (code.op == lower::Opcode::Eq || code.op == lower::Opcode::Ne) && is_boolean(code.a.index) && is_zero(code.b);
   }

@@ -33,8 +33,8 @@ enum class Plant : std::uint8_t {
 #include "vyre/fuzz/plants.def"
 };
 
-// The finding that a checker must report.
-enum class Defect : std::uint8_t { Race, OutOfBounds, Uninitialised, DivergentBarrier, OrderDependence };
+// The finding that a checker must report; Nothing where it must report none.
+enum class Defect : std::uint8_t { Race, OutOfBounds, Uninitialised, DivergentBarrier, OrderDependence, Nothing };
 
 struct PlantInfo {
   Plant plant;

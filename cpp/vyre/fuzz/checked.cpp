@@ -20,8 +20,8 @@ Defect defect_of(const run::Finding& finding) {
 }
 
 std::string_view name(Defect defect) {
-  static constexpr std::string_view kNames[] = {"race", "access out of bounds", "uninitialised read", "divergent barrier",
-                                                "dependence on order"};
+  static constexpr std::string_view kNames[] = {
+      "race", "access out of bounds", "uninitialised read", "divergent barrier", "dependence on order", "finding"};
   return kNames[static_cast<std::size_t>(defect)];
 }
 
@@ -66,15 +66,17 @@ std::optional<std::string> misjudged(const Case& that, const Options& options, c
   bool found = false;
   for (const run::Finding& finding : findings.list) {
     const Defect defect = defect_of(finding);
+    if (that.planted && info(that.planted->plant).defect == Defect::Nothing) return fmt::format("a {} that is none", name(defect));
     if (that.planted) {
-      if (defect != info(that.planted->plant).defect) return fmt::format("a {} that nobody planted", name(defect));
+      if (defect != info(that.planted->plant).defect) return fmt::format("a {} that was not planted", name(defect));
       if (!at_planted(that, finding)) return fmt::format("a {} at another place", name(defect));
       found = true;
     } else if (options.clean || (defect != Defect::OutOfBounds && defect != Defect::Uninitialised)) {
       return fmt::format("a {} that is none", name(defect));
     }
   }
-  if (that.planted && !found) return fmt::format("no {}", name(info(that.planted->plant).defect));
+  if (that.planted && !found && info(that.planted->plant).defect != Defect::Nothing)
+    return fmt::format("no {}", name(info(that.planted->plant).defect));
   return std::nullopt;
 }
 

@@ -480,7 +480,7 @@ void Generator::drop_fleeting() {
   std::erase_if(pool_, [&](const Pooled& pooled) { return writer_.of(pooled.id).fleeting; });
 }
 
-// Every element gets a value, each from one invocation, before anybody reads.
+// Every element gets a value, each from one invocation, before an invocation reads.
 void Generator::fill(const Memory& memory) {
   exprs_left_ = 6;
   const std::uint32_t rounds = (memory.part + ids_.invocations - 1) / ids_.invocations;

@@ -111,6 +111,7 @@ class Generator {
   // plant.cpp
   void plant();
   void plant_here();
+  NodeId plant_barrier();
   ExprId at(const Memory& memory, ExprId index);  // of this workgroup's part
   ExprId turned(std::uint32_t by);                // (local + by) % invocations
   NodeId here();

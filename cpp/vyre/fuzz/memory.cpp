@@ -78,7 +78,7 @@ ExprId Indices::outside(const Memory& memory, ExprId any) {
     case 4:
       return writer_.u32(length + random_.below(3));
     default: {
-      // Byte offsets of these wrap at 4 GiB (semantics.md, section 5).
+      // The byte offsets of these elements wrap at 4 GiB, where the indices do not.
       static constexpr std::uint32_t kFar[] = {0x10000000, 0x20000000, 0x40000000, 0x80000000, 0xC0000000, 0xFFFFFFFF, 0x3FFFFFFF};
       return writer_.u32(kFar[random_.below(std::size(kFar))]);
     }

@@ -6,8 +6,8 @@
 //   Own       every invocation has elements of its own, and may do anything with them, atomics included;
 //             private memory always has this role
 //   Atomic    every invocation may use one commutative atomic on any element, and nothing depends on its result
-// Barriers order a workgroup alone (semantics.md, section 6), so storage whose role changes is split among the workgroups, and storage
-// that is not split keeps its role. An index that is out of bounds may be used anywhere.
+// Barriers order a workgroup alone, so storage whose role changes is split among the workgroups, and storage that is not split keeps its
+// role. An index that is out of bounds may be used anywhere.
 #pragma once
 
 #include <array>

@@ -9,14 +9,38 @@ using ir::BinOp;
 using ir::BufferAccess;
 using ir::DataType;
 
+namespace {
+
+bool has_atomics(Plant plant) {
+  switch (plant) {
+    case Plant::PlainBesideAtomic:
+    case Plant::LoadBesideAtomic:
+    case Plant::AtomicOutOfBounds:
+    case Plant::OrderedAtomic:
+    case Plant::AtomicsAlone:
+      return true;
+    default:
+      return false;
+  }
+}
+
+}  // namespace
+
 void Generator::declare_planted() {
   const Plant plant = *options_.plant;
-  const bool atomics = plant == Plant::PlainBesideAtomic || plant == Plant::AtomicOutOfBounds || plant == Plant::OrderedAtomic;
+  const bool atomics = has_atomics(plant);
   const bool across = plant == Plant::AcrossWorkgroups;
-  const bool shared = plant == Plant::UnwrittenShared || (!atomics && !across && random_.chance(50));
+  const bool shared = plant == Plant::UnwrittenShared || (atomics ? later_random_.chance(50) : !across && random_.chance(50));
   // Constant: nothing but the defect touches it.
   Memory& memory = declare("planted", shared ? BufferAccess::Workgroup : BufferAccess::ReadWrite, DataType::U32, Role::Constant, true);
-  if (atomics) memory.decl.element = DataType::U32;
+  if (atomics) {
+    memory.decl.element = DataType::U32;
+    memory.decl.atomic = shared;
+  }
+  if (plant == Plant::NarrowNeighbours) {
+    memory.decl.element = narrow_random_.chance(50) ? DataType::U8 : DataType::U16;
+    memory.decl.atomic = false;
+  }
   memory.readable = false;  // and nothing else reads it
   memory.zeros = false;
   planted_memory_ = memory_.size() - 1;
@@ -66,6 +90,27 @@ void Generator::plant() {
   }
 }
 
+// A barrier that only a part of the workgroup reaches.
+NodeId Generator::plant_barrier() {
+  ir::ProgramBuilder& to = writer_.to();
+  const auto some = [&] { return writer_.binary(BinOp::Eq, ids_.local, writer_.u32(random_.below(ids_.invocations))); };
+  if (options_.plant == Plant::DivergentReturn) {
+    to.if_(some());
+    to.return_();
+    to.end();
+    returned_ = true;
+  } else if (options_.plant == Plant::DivergentIf) {
+    to.if_(random_.chance(50) ? some() : writer_.binary(BinOp::BitAnd, ids_.local, writer_.u32(1)));
+  } else {
+    const NameId name = to.name(fresh_name());
+    to.loop(name, writer_.u32(0), writer_.add(writer_.binary(BinOp::BitAnd, ids_.local, writer_.u32(1)), random_.below(2)));
+  }
+  const NodeId barrier = here();
+  to.barrier();
+  if (options_.plant != Plant::DivergentReturn) to.end();
+  return barrier;
+}
+
 void Generator::plant_here() {
   const Memory memory = memory_[planted_memory_];
   ir::ProgramBuilder& to = writer_.to();
@@ -86,7 +131,7 @@ void Generator::plant_here() {
     return writer_.atomic(op, memory.name, index, {}, operand, true);
   };
   const auto some = [&] { return value(DataType::U32, 2); };
-  // 1 .. invocations - 1: somebody else's.
+  // 1 .. invocations - 1: an element of another invocation.
   const std::uint32_t other = 1 + random_.below(ids_.invocations - 1);
 
   switch (*options_.plant) {
@@ -102,6 +147,24 @@ void Generator::plant_here() {
     case Plant::PlainBesideAtomic:
       let(atomic(ir::AtomicOp::Add, at(memory, turned(other)), some()));
       store(at(memory, ids_.local), some());
+      break;
+    case Plant::LoadBesideAtomic:
+      let(atomic(ir::AtomicOp::Add, at(memory, turned(other)), some()));
+      store_planted(let(load(at(memory, ids_.local))));
+      break;
+    case Plant::AtomicsAlone: {
+      const std::uint32_t element = random_.below(ids_.invocations);
+      let(atomic(ir::AtomicOp::Add, at(memory, writer_.u32(element)), some()));
+      to.barrier();
+      ++barriers_;
+      store_planted(let(load(at(memory, writer_.u32(element)))));
+      break;
+    }
+    case Plant::NarrowNeighbours:
+      store(at(memory, ids_.local), some());
+      to.barrier();
+      ++barriers_;
+      store_planted(let(load(at(memory, turned(other)))));
       break;
     case Plant::SameValue:
       store(at(memory, writer_.u32(random_.below(ids_.invocations))), writer_.u32(7));
@@ -128,30 +191,10 @@ void Generator::plant_here() {
     case Plant::UnwrittenShared:
       store_planted(let(load(ids_.local)));
       break;
-    case Plant::DivergentIf: {
-      const ExprId choice = random_.chance(50) ? writer_.binary(BinOp::Eq, ids_.local, writer_.u32(random_.below(ids_.invocations)))
-                                               : writer_.binary(BinOp::BitAnd, ids_.local, writer_.u32(1));
-      to.if_(choice);
-      found.push_back(here());
-      to.barrier();
-      to.end();
-      break;
-    }
-    case Plant::DivergentLoop: {
-      const std::string name = fresh_name();
-      to.loop(to.name(name), writer_.u32(0), writer_.add(writer_.binary(BinOp::BitAnd, ids_.local, writer_.u32(1)), random_.below(2)));
-      found.push_back(here());
-      to.barrier();
-      to.end();
-      break;
-    }
+    case Plant::DivergentIf:
+    case Plant::DivergentLoop:
     case Plant::DivergentReturn:
-      to.if_(writer_.binary(BinOp::Eq, ids_.local, writer_.u32(random_.below(ids_.invocations))));
-      to.return_();
-      to.end();
-      found.push_back(here());
-      to.barrier();
-      returned_ = true;
+      found.push_back(plant_barrier());
       break;
     case Plant::OrderedAtomic: {
       const ExprId old = let(atomic(ir::AtomicOp::Add, at(memory, writer_.u32(0)), writer_.u32(1)));

@@ -1,5 +1,5 @@
 // Builds typed expressions and keeps what a generator must know of each: its type, what it costs, and whether it is the same for a
-// whole workgroup. Uniformity follows semantics.md, section 6, in the cautious direction.
+// whole workgroup. It says that a value is uniform only where validation does (docs/semantics.md, Barriers are reached by all).
 #pragma once
 
 #include <algorithm>

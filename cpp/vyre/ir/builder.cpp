@@ -43,7 +43,7 @@ bool is_canonical(const Literal& literal) {
   return type.kind != TypeKind::Boolean || literal.low <= 1;
 }
 
-// semantics.md 1: names are UTF-8. What comes later may then print and save any program.
+// Names are UTF-8, so that what comes later can print and save any program.
 void check_name(std::string_view name) {
   if (is_utf8(name)) return;
   throw ArgumentError(fmt::format("name `{}` is not valid UTF-8. Fix: encode names as UTF-8, without lone surrogates.", escaped(name)));

@@ -212,7 +212,7 @@ const BinOpInfo* Lexer::infix_at(std::size_t at) const {
     if (row.infix.empty() || text_.compare(at, row.infix.size(), row.infix) != 0) continue;
     if (longest == nullptr || row.infix.size() > longest->infix.size()) longest = &row;
   }
-  // `&&` and `||` are nobody's.
+  // `&&` and `||` are no operators of the text form.
   if (longest != nullptr && longest->infix.size() == 1 && (text_[at] == '&' || text_[at] == '|') && at + 1 < text_.size() &&
       text_[at + 1] == text_[at]) {
     return nullptr;

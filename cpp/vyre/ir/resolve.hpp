@@ -1,5 +1,5 @@
-// Makes Programs from handles. Here Python's operators get their meaning by the types of their operands, and integers without a type
-// get the type that stands opposite: semantics.md, section 10. A Program knows explicit operators and typed literals alone.
+// Makes Programs from handles. Here Python's operators get their meaning by the types of their operands, and integers without a type get
+// the type that stands opposite (python/vyre/reference.md, Operators by type). A Program knows explicit operators and typed literals alone.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@
 namespace vyre::ir {
 namespace {
 
-// The first byte is no text in any encoding, so that nobody takes one form for the other.
+// The first byte is no text in any encoding, so that neither form can be taken for the other.
 constexpr std::string_view kMagic = "\x93VYRE";
 constexpr std::uint32_t kVersion = 1;
 

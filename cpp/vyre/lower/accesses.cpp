@@ -1,5 +1,6 @@
-// The guard of an access compares its index with the number of elements. If the index of a load is out of range, selects replace it by 0,
-// where 16 bytes always exist, and the loaded value by zero; that is cheaper than a branch. Stores and atomics are put in an If.
+// The guard of an access compares its index with the number of elements. If the index of a load is out of range, one select replaces the
+// index by 0, which may always be loaded (every buffer has at least 16 bytes), and another one replaces the loaded value by zero. That is
+// cheaper than a branch. Stores and atomics are put in an If.
 //
 // A target without 8- and 16-bit accesses sees a buffer of narrow elements as words. A load takes its bits out of a word. A store clears
 // and sets the bits of its element, each with an atomic, because other invocations may store to the other elements of the word.
@@ -18,20 +19,15 @@ namespace {
 using ir::AtomicOp;
 using ir::DataType;
 
-// The number of elements of a shared or private array.
-std::uint32_t fixed_length(Writer& writer, const Memory& memory) {
-  const Kernel& kernel = writer.kernel();
-  return memory.space == Space::Shared ? kernel.shared[memory.index].count : kernel.privates[memory.index].count;
-}
-
-bool is_below(Writer& writer, ValueId value, std::uint32_t bound) {
+bool range_is_below(Writer& writer, ValueId value, std::uint32_t bound) {
+  if (const auto known = writer.literal(value)) return *known < bound;
   return writer.bounds().range(value).greatest < bound || writer.bounds().range_now(value).greatest < bound;
 }
 
 // Whether a condition or a loop around the access says that the index, or a value that is at least as great, is below the length.
-bool is_known_below(const Writer& writer, ValueId index, ValueId length) {
+bool is_assumed_below(const Writer& writer, ValueId index, ValueId length) {
   if (writer.assumptions() == 0) return false;
-  if (writer.is_known_below(index, length)) return true;
+  if (writer.is_assumed_below(index, length)) return true;
   constexpr std::size_t kMostValues = 8;
   std::array<ValueId, kMostValues> values{index};
   std::size_t end = 1;
@@ -39,7 +35,7 @@ bool is_known_below(const Writer& writer, ValueId index, ValueId length) {
     if (end < kMostValues) values[end++] = value;
   };
   for (std::size_t next = 0; next < end; ++next) {
-    if (writer.is_known_below(values[next], length)) return true;
+    if (writer.is_assumed_below(values[next], length)) return true;
     const Instruction& it = writer.at(values[next]);
     if (it.op == Opcode::And || it.op == Opcode::Min) also(it.b);
     if (it.op == Opcode::And || it.op == Opcode::Min || it.op == Opcode::Shr || it.op == Opcode::Div || it.op == Opcode::Mod) also(it.a);
@@ -51,8 +47,9 @@ bool is_known_below(const Writer& writer, ValueId index, ValueId length) {
 ValueId unproven_bound(Writer& writer, const Memory& memory, ValueId index) {
   const auto proven = [&] {
     if (!writer.proofs()) return false;
-    if (memory.space != Space::Buffer && is_below(writer, index, fixed_length(writer, memory))) return true;
-    return is_known_below(writer, index, lower_length(writer, memory));
+    // A call is refused when the host's array has another length than the declaration says (run/checks.hpp).
+    if (memory.count != 0 && range_is_below(writer, index, memory.count)) return true;
+    return is_assumed_below(writer, index, lower_length(writer, memory));
   };
   writer.checked(!proven());
   return writer.check_kept() ? lower_length(writer, memory) : ValueId{};
@@ -113,17 +110,17 @@ bool is_packed(Writer& writer, const Memory& memory) {
 
 std::uint32_t narrow_bits(DataType element) { return 8 * ir::min_bytes(element); }
 
-// The low `bits` of a word, extended by their highest one.
+// Sign-extends the low `bits` bits of a word.
 ValueId sign_extended(Writer& writer, ValueId value, std::uint32_t bits) {
   const ValueId amount = writer.constant(32 - bits);
   return writer.once(Opcode::SShr, writer.once(Opcode::Shl, value, amount), amount);
 }
 
-// Where a narrow element lies: its word, and its lowest bit there.
-struct Place {
+// The position of a narrow element: its word, and its lowest bit there.
+struct BitPosition {
   ValueId word, shift;
 };
-Place place_of(Writer& writer, const Memory& memory, ValueId index) {
+BitPosition bit_position(Writer& writer, const Memory& memory, ValueId index) {
   const bool bytes = ir::min_bytes(memory.element) == 1;
   const ValueId in_word = writer.once(Opcode::And, index, writer.constant(bytes ? 3 : 1));
   return {writer.once(Opcode::Shr, index, writer.constant(bytes ? 2 : 1)),
@@ -133,9 +130,9 @@ Place place_of(Writer& writer, const Memory& memory, ValueId index) {
 // Adds the instructions of a load whose index is in range.
 ValueId load_at(Writer& writer, const Memory& memory, ValueId index) {
   if (!is_packed(writer, memory)) return writer.add(load_of(memory, index));
-  const Place place = place_of(writer, memory, index);
-  const ValueId word = writer.add(load_of(memory, place.word));
-  const ValueId shifted = writer.once(Opcode::Shr, word, place.shift);
+  const BitPosition position = bit_position(writer, memory, index);
+  const ValueId word = writer.add(load_of(memory, position.word));
+  const ValueId shifted = writer.once(Opcode::Shr, word, position.shift);
   const std::uint32_t bits = narrow_bits(memory.element);
   if (ir::value_type(memory.element) == DataType::I32) return sign_extended(writer, shifted, bits);
   return writer.once(Opcode::And, shifted, writer.constant((1u << bits) - 1));
@@ -151,10 +148,10 @@ class Storing {
     }
     writer.kernel().buffers[memory.index].atomic = true;
     const ValueId mask = writer.constant((1u << narrow_bits(memory.element)) - 1);
-    const Place place = place_of(writer, memory, index);
-    const ValueId others = writer.once(Opcode::Not, writer.once(Opcode::Shl, mask, place.shift));
-    const ValueId bits = writer.once(Opcode::Shl, writer.once(Opcode::And, value, mask), place.shift);
-    effects_ = {atomic_of(AtomicOp::And, memory, place.word, {}, others), atomic_of(AtomicOp::Or, memory, place.word, {}, bits)};
+    const BitPosition position = bit_position(writer, memory, index);
+    const ValueId others = writer.once(Opcode::Not, writer.once(Opcode::Shl, mask, position.shift));
+    const ValueId bits = writer.once(Opcode::Shl, writer.once(Opcode::And, value, mask), position.shift);
+    effects_ = {atomic_of(AtomicOp::And, memory, position.word, {}, others), atomic_of(AtomicOp::Or, memory, position.word, {}, bits)};
     count_ = 2;
   }
   void add() const {
@@ -202,7 +199,7 @@ ValueId guarded_atomic(Writer& writer, const Instruction& atomic, ValueId bound)
 }  // namespace
 
 ValueId lower_length(Writer& writer, const Memory& memory) {
-  return memory.space == Space::Buffer ? writer.length(memory.index) : writer.constant(fixed_length(writer, memory));
+  return memory.space == Space::Buffer ? writer.length(memory.index) : writer.constant(memory.count);
 }
 
 ValueId lower_load(Writer& writer, const Target& target, const Memory& memory, ValueId index) {
@@ -270,7 +267,7 @@ namespace {
 // Records all facts that follow from the condition being true, or from its being false.
 void assume_all(Writer& writer, ValueId condition, bool condition_holds) {
   struct Term {
-    std::uint32_t index;  // of a value; without a default, because most of them are never used
+    std::uint32_t index;  // of a ValueId, which itself would initialise all terms although most are never used
     bool holds;
   };
   // Most conditions are short; only the first terms of a long one are looked at.

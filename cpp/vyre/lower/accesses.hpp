@@ -1,6 +1,6 @@
-// Lowers accesses to memory. An index out of range loads zeros, stores nothing and makes an atomic do nothing and give 0 (semantics,
-// section 7). Where the index is not proven to be in range, a target with bounded accesses keeps this rule itself; for every other one the
-// guard is written out here.
+// Lowers accesses to memory. An index out of range loads zeros, stores nothing and makes an atomic do nothing and give 0
+// (docs/semantics.md, Out of bounds). Where the index is not proven to be in range, a target with bounded accesses keeps this rule itself;
+// for every other target the guard is written out here.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ struct Memory {
   Space space = Space::Buffer;
   std::uint32_t index = 0;
   ir::DataType element = ir::DataType::U32;
+  std::uint32_t count = 0;  // elements; 0 for a buffer whose length the host's array decides
 };
 
 ValueId lower_length(Writer& writer, const Memory& memory);
@@ -34,7 +35,7 @@ ValueId narrowed(Writer& writer, ir::DataType element, ValueId value);
 // bounded.
 void assume(Writer& writer, ValueId condition);
 void assume_not(Writer& writer, ValueId condition);
-// a < b, or a <= b where `or_equal`.
+// Records that a < b, or with `or_equal` that a <= b, from here on.
 void assume_less(Writer& writer, ValueId a, ValueId b, bool or_equal = false);
 
 }  // namespace vyre::lower

@@ -185,7 +185,7 @@ void Bounds::close_region(bool is_loop) {
   std::vector<Left> left = undo(region);
   regions_.pop_back();
   if (is_loop) {
-    // The code after the loop runs after any number of iterations, or after a Break in any of them.
+    // The code after the loop runs after any number of turns, or after a Break in any of them.
     for (const Left& it : left) {
       if (it.is_written) write(it.variable, either(variables_[it.variable].range, it.written), it.written);
     }

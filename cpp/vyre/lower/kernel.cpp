@@ -8,17 +8,20 @@
 #include "vyre/base/assert.hpp"
 
 namespace vyre::lower {
-std::uint64_t Kernel::shared_bytes() const {
+namespace {
+
+template <class Array>
+std::uint64_t bytes_of(const std::vector<Array>& arrays) {
   std::uint64_t bytes = 0;
-  for (const SharedArray& array : shared) bytes += std::uint64_t{4} * array.lanes * array.count;
+  for (const Array& array : arrays) bytes += std::uint64_t{4} * array.lanes * array.count;
   return bytes;
 }
 
-std::uint64_t Kernel::private_bytes() const {
-  std::uint64_t bytes = 0;
-  for (const PrivateArray& array : privates) bytes += std::uint64_t{4} * array.lanes * array.count;
-  return bytes;
-}
+}  // namespace
+
+std::uint64_t Kernel::shared_bytes() const { return bytes_of(shared); }
+
+std::uint64_t Kernel::private_bytes() const { return bytes_of(privates); }
 
 std::vector<std::uint32_t> partners(const std::vector<Instruction>& code) {
   std::vector<std::uint32_t> partner(code.size());
@@ -39,6 +42,8 @@ std::vector<std::uint32_t> partners(const std::vector<Instruction>& code) {
 }
 
 namespace {
+
+std::string lanes_text(std::uint32_t lanes) { return fmt::format("{} lane{}", lanes, lanes == 1 ? "" : "s"); }
 
 void append_instruction(std::string& text, const Instruction& instruction, std::size_t at) {
   const auto out = std::back_inserter(text);
@@ -90,20 +95,19 @@ std::string to_text(const Kernel& kernel) {
   fmt::format_to(out, "kernel {} {} {}\n", size[0], size[1], size[2]);
   for (std::size_t slot = 0; slot < kernel.buffers.size(); ++slot) {
     const KernelBuffer& buffer = kernel.buffers[slot];
-    fmt::format_to(out, "buffer b{}: {} lane{}{}{}{}{}\n", slot, buffer.lanes, buffer.lanes == 1 ? "" : "s",
+    fmt::format_to(out, "buffer b{}: {}{}{}{}{}\n", slot, lanes_text(buffer.lanes),
                    buffer.narrow != 0 ? fmt::format(" of {}{} bits", buffer.is_signed ? "signed " : "", 8 * buffer.narrow) : "",
                    buffer.packed ? ", packed" : "", buffer.writable ? ", writable" : "", buffer.atomic ? ", atomic" : "");
   }
   for (std::size_t array = 0; array < kernel.shared.size(); ++array) {
-    fmt::format_to(out, "shared s{}: {} x {} lane{}{}\n", array, kernel.shared[array].count, kernel.shared[array].lanes,
-                   kernel.shared[array].lanes == 1 ? "" : "s", kernel.shared[array].atomic ? ", atomic" : "");
+    fmt::format_to(out, "shared s{}: {} x {}{}\n", array, kernel.shared[array].count, lanes_text(kernel.shared[array].lanes),
+                   kernel.shared[array].atomic ? ", atomic" : "");
   }
   for (std::size_t array = 0; array < kernel.privates.size(); ++array) {
-    fmt::format_to(out, "private p{}: {} x {} lane{}\n", array, kernel.privates[array].count, kernel.privates[array].lanes,
-                   kernel.privates[array].lanes == 1 ? "" : "s");
+    fmt::format_to(out, "private p{}: {} x {}\n", array, kernel.privates[array].count, lanes_text(kernel.privates[array].lanes));
   }
   for (std::size_t variable = 0; variable < kernel.variables.size(); ++variable) {
-    fmt::format_to(out, "variable v{}: {} lane{}\n", variable, kernel.variables[variable], kernel.variables[variable] == 1 ? "" : "s");
+    fmt::format_to(out, "variable v{}: {}\n", variable, lanes_text(kernel.variables[variable]));
   }
   // A deep nesting must not make the text quadratic.
   constexpr std::size_t kMaxIndent = 32;

@@ -3,8 +3,8 @@
 // structured.
 //
 // A value is 1, 2 or 4 u32 lanes: I32 is the same bits, Bool is 0 or 1, U64 is (low, high). Instruction k defines value k, and a definition
-// dominates all uses of its value; none of them is after the round of the loop that contains the definition. This is SSA form without phis:
-// what changes over time is in variables.
+// dominates all uses of its value. A value that is defined in a loop is used only in the same turn of that loop. This is SSA form without
+// phis: what changes over time is in variables.
 #pragma once
 
 #include <array>
@@ -38,11 +38,11 @@ struct KernelBuffer {
   std::uint32_t lanes = 1;  // u32 lanes of an element; 1 for Bytes
   bool writable = false;    // ReadWrite
   bool atomic = false;      // some atomic targets it
-  bool is_signed = false;   // its elements are signed: some targets declare words as such; values are the same bits
-  // Bytes of an element where they are fewer than those of its lanes: 1 or 2. The target then loads such an element extended to a lane, by
-  // `is_signed`, and a store keeps the low bits of a lane.
+  bool is_signed = false;   // its elements are signed: some targets declare them so, and a load of a narrow element extends its sign
+  // The size of a narrow element in bytes, 1 or 2, if the target accesses such elements itself; otherwise 0. A load extends the element to
+  // a lane, with its sign if `is_signed`, and a store keeps the low bits of a lane.
   std::uint32_t narrow = 0;
-  // Narrow elements lie in words, and each access is one to a word: the length is still that of the narrow elements.
+  // The buffer has narrow elements, but the code accesses the words that contain them. Opcode::Length still counts the narrow elements.
   bool packed = false;
   std::uint32_t bytes() const { return narrow != 0 ? narrow : 4 * lanes; }
   bool operator==(const KernelBuffer&) const = default;
@@ -71,8 +71,9 @@ struct Kernel {
   std::vector<PrivateArray> privates;
   std::vector<std::uint8_t> variables;  // lanes of each
   std::vector<Instruction> code;
-  // Index of the Else (or EndIf) of an If, of the EndIf of an Else, of the EndLoop of a Loop and of the Loop of an EndLoop.
-  std::vector<std::uint32_t> partner;  // as long as code; own index where it means nothing
+  // By instruction, the index of its partner: an If has its Else, or its EndIf if there is no Else; an Else has its EndIf; a Loop has its
+  // EndLoop, and an EndLoop its Loop. Every other instruction has its own index.
+  std::vector<std::uint32_t> partner;
 
   std::uint64_t shared_bytes() const;
   std::uint64_t private_bytes() const;  // of one invocation

@@ -45,7 +45,7 @@ class Lowering {
     Kernel& kernel = writer_.kernel();
     for (const BufferId id : program.bound()) {
       const ir::BufferDecl& buffer = program_.buffers()[id.index];
-      memory_[id] = {Space::Buffer, static_cast<std::uint32_t>(kernel.buffers.size()), buffer.element};
+      memory_[id] = {Space::Buffer, static_cast<std::uint32_t>(kernel.buffers.size()), buffer.element, buffer.count};
       const bool narrow = ir::is_narrow(buffer.element), packed = narrow && !target.accesses(buffer.element);
       kernel.buffers.push_back({.lanes = buffer.element == ir::DataType::Bytes ? 1 : ir::lanes(buffer.element),
                                 .writable = buffer.access == ir::BufferAccess::ReadWrite,
@@ -57,26 +57,29 @@ class Lowering {
       const ir::BufferDecl& buffer = program_.buffers()[index];
       const bool is_signed = ir::value_type(buffer.element) == ir::DataType::I32;
       if (buffer.access == ir::BufferAccess::Workgroup) {
-        memory_[BufferId{index}] = {Space::Shared, static_cast<std::uint32_t>(kernel.shared.size()), buffer.element};
+        memory_[BufferId{index}] = {Space::Shared, static_cast<std::uint32_t>(kernel.shared.size()), buffer.element, buffer.count};
         kernel.shared.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = is_signed});
-      } else if (buffer.access == ir::BufferAccess::Private && shape.order == Order::Canonical && becomes_variables(BufferId{index})) {
+      } else if (buffer.access == ir::BufferAccess::Private && shape.order == Order::Canonical && can_become_variables(BufferId{index})) {
         for (std::uint32_t k = 0; k < buffer.count; ++k) elements_[BufferId{index}].push_back(writer_.variable(ir::lanes(buffer.element)));
       } else if (buffer.access == ir::BufferAccess::Private) {
-        memory_[BufferId{index}] = {Space::Private, static_cast<std::uint32_t>(kernel.privates.size()), buffer.element};
+        memory_[BufferId{index}] = {Space::Private, static_cast<std::uint32_t>(kernel.privates.size()), buffer.element, buffer.count};
         kernel.privates.push_back({.lanes = ir::lanes(buffer.element), .count = buffer.count, .is_signed = is_signed});
       }
     }
-    // Only arrays of a fixed length ask for ranges.
-    if (shape.proofs && !(kernel.shared.empty() && kernel.privates.empty())) {
+    // Only arrays of a fixed length ask for ranges. Uniform buffers are mostly read at literal indices, which need none.
+    const bool has_counted = std::ranges::any_of(program_.buffers(), [](const ir::BufferDecl& buffer) {
+      return buffer.count > 0 && buffer.access != ir::BufferAccess::Uniform && buffer.access != ir::BufferAccess::Private;
+    });
+    if (shape.proofs && (has_counted || !kernel.privates.empty())) {
       writer_.bounds().enable();
       find_changes();
     }
   }
 
   // Where the checks of accesses are reported.
-  void report(std::vector<AccessCheck>& checks) { report_ = &checks; }
+  void report_to(std::vector<AccessCheck>& checks) { report_ = &checks; }
   // Where the effects of statements are listed, in order.
-  void trace(std::vector<Effect>& effects) { effects_ = &effects; }
+  void trace_to(std::vector<Effect>& effects) { effects_ = &effects; }
 
   Kernel run() {
     for (const std::vector<std::uint32_t>& variables : elements_) {
@@ -116,7 +119,7 @@ class Lowering {
   // A local that is never assigned is its value; any other one is a variable.
   struct Local {
     ValueId value;
-    std::uint32_t variable = kNoVariable;  // until its Let
+    std::uint32_t variable = kNoVariable;  // its Let sets it
   };
   struct Typed {
     ValueId value;
@@ -142,8 +145,8 @@ class Lowering {
   }
   static bool closes(const ir::Node& node) { return std::holds_alternative<ir::End>(node) || std::holds_alternative<ir::Else>(node); }
 
-  // Whether every access to the private array has a literal index.
-  bool becomes_variables(BufferId id) const {
+  // Whether the private array is small and every access to it has a literal index, so that a variable can take the place of each element.
+  bool can_become_variables(BufferId id) const {
     constexpr std::uint32_t kMostElements = 64;
     if (program_.buffers()[id.index].count > kMostElements) return false;
     const auto is_literal = [&](ExprId index) { return ir::literal_u32(program_.expr(index)).has_value(); };
@@ -169,7 +172,7 @@ class Lowering {
     LocalId local{};  // invalid if the statement changes an element of `array`
     BufferId array{};
     std::uint32_t element = 0;
-    std::optional<std::uint32_t> ceiling{};  // as of LoopChange
+    std::optional<std::uint32_t> ceiling{};  // see LoopChange
   };
   void find_changes();
   std::optional<std::uint32_t> ceiling(NodeId statement, LocalId local, ExprId value) const;
@@ -266,7 +269,8 @@ ValueId Lowering::expression(const validate::Step& step) {
       });
 }
 
-// The greatest value that the assignment can give, besides values that the local had before. 0 if it never makes the local greater.
+// Returns a bound for the assignment as LoopChange has it: the new value is at most the bound, or at most the value that the local had. So
+// it is 0 if the assignment never makes the local greater, and nothing if no bound is known.
 std::optional<std::uint32_t> Lowering::ceiling(NodeId statement, LocalId local, ExprId value) const {
   if (const auto literal = ir::literal_u32(program_.expr(value))) return literal;
   const auto* binary = std::get_if<ir::Binary>(&program_.expr(value));
@@ -304,7 +308,7 @@ void Lowering::find_changes() {
   }
 }
 
-// Tells what the loop may have changed when it comes to its first statement again.
+// Tells Bounds which variables the loop writes, because they may have changed when its first statement runs again.
 void Lowering::enter_loop(NodeId loop, NodeId end) {
   loop_changes_.clear();
   const auto first = std::ranges::upper_bound(changes_, loop, {}, &Change::statement);
@@ -419,15 +423,16 @@ Kernel lower(const validate::ValidProgram& program, const Options& options, cons
 Explained explain_checks(const validate::ValidProgram& program, const Options& options, const Target& target) {
   Explained result{legalised(prepare(program, options), target, options), {}};
   Lowering lowering(result.program, target, shape_of(options));
-  lowering.report(result.accesses);
+  lowering.report_to(result.accesses);
   lowering.run();
   return result;
 }
 
 namespace {
 
-// Effects keep their order and are all kept, but for those that straightening may turn into values.
-bool stays(Opcode op) { return has_effect(op) && !is_of_variable(op); }
+// Whether the opcode is an effect other than a write of a variable. Straightening keeps these in the order of the program, but turns some
+// branches into selects (may_become_select).
+bool is_traced(Opcode op) { return has_effect(op) && !is_of_variable(op); }
 bool may_become_select(Opcode op) { return op == Opcode::If || op == Opcode::Else || op == Opcode::EndIf; }
 
 }  // namespace
@@ -436,11 +441,11 @@ Traced lower_traced(const validate::ValidProgram& program, const Options& option
   Traced result{legalised(prepare(program, options), target, options), {}, {}};
   Lowering lowering(result.program, target, shape_of(options));
   std::vector<Effect> added;
-  lowering.trace(added);
+  lowering.trace_to(added);
   result.kernel = lowering.run();
   result.statements.resize(result.kernel.code.size());
   for (const bool branches : {false, true}) {
-    const auto counts = [&](Opcode op) { return stays(op) && may_become_select(op) == branches; };
+    const auto counts = [&](Opcode op) { return is_traced(op) && may_become_select(op) == branches; };
     std::vector<std::uint32_t> kept;
     for (std::uint32_t at = 0; at < result.kernel.code.size(); ++at) {
       if (counts(result.kernel.code[at].op)) kept.push_back(at);

@@ -17,19 +17,19 @@ enum class Imm : std::uint8_t { None, Bits, Axis, Buffer, Shared, Variable, Lane
 
 using OpcodeFlags = std::uint16_t;
 enum : OpcodeFlags {
-  kPlain = 0,               // a value of its operands alone
+  kPlain = 0,               // has none of the properties below
   kEffect = 1 << 0,         // does more than make its value; an opcode without effects may be left out when its value is not used
-  kLanewise = 1 << 1,       // each lane of the result comes from the same lane of the operands, of which all have one
+  kLanewise = 1 << 1,       // arithmetic on u32: the result and each operand have one lane
   kComparison = 1 << 2,     // gives 1 or 0
-  kBitwise = 1 << 3,        // on truths as on bits
+  kBitwise = 1 << 3,        // and, or, xor: operands that are 0 or 1 may be booleans, and then the result is one
   kDivides = 1 << 4,        // takes many times as long as other arithmetic
   kVariable = 1 << 5,       // reads or writes a variable
   kAccess = 1 << 6,         // reads or writes memory, at index a
-  kChanges = 1 << 7,        // loads from such memory may give another value after it
+  kChanges = 1 << 7,        // a load of writable memory may give another value after it than before it
   kReadsModifies = 1 << 8,  // reads the element and changes it in one step
   kOpens = 1 << 9,          // begins a region
   kCloses = 1 << 10,        // ends a region
-  kJumps = 1 << 11,         // the code after it may not run, or run again
+  kJumps = 1 << 11,         // the code after it may be skipped, or run more than once
   kOptional = 1 << 12,      // a target may lack it (lower/target.hpp); lowering then expands it
 
   kLoad = kAccess,

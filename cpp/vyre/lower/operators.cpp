@@ -10,6 +10,7 @@
 #include <bit>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/ir/ops.hpp"
@@ -30,7 +31,7 @@ ValueId swapped(Writer& writer, ValueId a, ValueId b) {
   return plain(writer, op, b, a);
 }
 
-// Shift amounts are taken modulo 32 (semantics, section 3).
+// Shift amounts are taken modulo 32 (docs/semantics.md, Operators).
 ValueId amount(Writer& writer, ValueId b) {
   if (const auto known = writer.literal(b)) return writer.constant(*known & 31);
   return writer.once(Opcode::And, b, writer.constant(31));
@@ -97,6 +98,30 @@ ValueId divide_signed(Writer& writer, ValueId a, ValueId b) {
   return writer.add({.op = Opcode::Select, .lanes = 1, .a = special, .b = plain(writer, Opcode::Mul, a, b), .c = result});
 }
 
+// A product by a power of two is a shift, whichever operand is the literal.
+struct Scaled {
+  ValueId value;
+  std::uint32_t power;  // of two
+};
+std::optional<Scaled> scaled(const Writer& writer, ValueId a, ValueId b) {
+  for (const auto& [value, by] : {std::pair{a, b}, std::pair{b, a}}) {
+    const auto known = writer.literal(by);
+    if (known && std::has_single_bit(*known)) return Scaled{value, static_cast<std::uint32_t>(std::countr_zero(*known))};
+  }
+  return std::nullopt;
+}
+
+ValueId multiply(Writer& writer, ValueId a, ValueId b) {
+  const auto found = scaled(writer, a, b);
+  return found ? shift<Opcode::Shl>(writer, found->value, writer.constant(found->power)) : plain(writer, Opcode::Mul, a, b);
+}
+
+ValueId multiply_high(Writer& writer, ValueId a, ValueId b) {
+  const auto found = scaled(writer, a, b);
+  if (!found) return plain(writer, Opcode::MulHigh, a, b);
+  return found->power == 0 ? writer.constant(0) : shift<Opcode::Shr>(writer, found->value, writer.constant(32 - found->power));
+}
+
 ValueId abs_diff(Writer& writer, ValueId a, ValueId b) {
   const ValueId larger = plain(writer, Opcode::Max, a, b);
   return plain(writer, Opcode::Sub, larger, plain(writer, Opcode::Min, a, b));
@@ -145,7 +170,7 @@ constexpr BinaryRule kBinaryRules[] = {
     // clang-format off
     {BinOp::Add,         Opcode::Add},
     {BinOp::Sub,         Opcode::Sub},
-    {BinOp::Mul,         Opcode::Mul},
+    {BinOp::Mul,         none,                multiply},
     {BinOp::Div,         none,                divide<Opcode::Div>},
     {BinOp::Mod,         none,                divide<Opcode::Mod>},
     {BinOp::BitAnd,      Opcode::And},
@@ -155,7 +180,7 @@ constexpr BinaryRule kBinaryRules[] = {
     {BinOp::Shr,         none,                shift<Opcode::Shr>},
     {BinOp::RotateLeft,  Opcode::RotateLeft,  rotate<Opcode::Shl, Opcode::Shr>},
     {BinOp::RotateRight, Opcode::RotateRight, rotate<Opcode::Shr, Opcode::Shl>},
-    {BinOp::MulHigh,     Opcode::MulHigh},
+    {BinOp::MulHigh,     none,                multiply_high},
     {BinOp::AbsDiff,     none,                abs_diff},
     {BinOp::Min,         Opcode::Min},
     {BinOp::Max,         Opcode::Max},

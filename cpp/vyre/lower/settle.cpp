@@ -27,7 +27,8 @@ class Settler {
         if (reads(op)) reads_.push_back(at);
         continue;
       }
-      // Writes in front of an If stay there, so that the instructions of a guarded atomic stay together: its condition is made before them.
+      // A guarded atomic writes a variable and then opens an If. So that the two stay together, the operands of an If after a run of
+      // WriteVariables are emitted in front of the run.
       std::uint32_t last = at;
       while (code_[last].op == Opcode::WriteVariable && last + 1 < code_.size()) ++last;
       if (code_[last].op == Opcode::If && code_[last].a.index < at) make_operands(last);

@@ -10,8 +10,8 @@
 
 namespace vyre::lower {
 
-// Values do not move into or out of branches and loop bodies, and memory accesses do not move across effects that others may observe.
-// Operands that are not indices into `code` refer to other values and are kept.
+// Values do not move into or out of branches and loop bodies, and a load does not move past the next instruction with an effect. Operands
+// that are not indices into `code` refer to other values and are kept.
 std::vector<Instruction> settle(std::span<const Instruction> code);
 
 }  // namespace vyre::lower

@@ -11,8 +11,8 @@
 namespace vyre::lower {
 namespace {
 
-// The most operations that both branches of an If may contain in total, counting the selects of inner Ifs. A processor spends about as
-// long on a branch.
+// The most operations that an If may become: those of both its branches, the selects of inner Ifs, and a select for each variable that it
+// writes. A processor spends about as long on a branch.
 constexpr std::uint32_t kMostOperations = 8;
 constexpr std::uint32_t kTooMany = kMostOperations + 1;
 
@@ -161,7 +161,7 @@ class Straightener {
         break;
       }
       case Opcode::Return:
-        to_write_.clear();  // nothing will read it
+        to_write_.clear();  // the invocation ends, so nothing reads the variables
         break;
       case Opcode::Break:
         flush();
@@ -250,7 +250,7 @@ class Straightener {
   }
   const std::span<const Instruction> code_;
   const std::span<const std::uint8_t> lanes_;
-  std::vector<bool> selected_;  // Ifs
+  std::vector<bool> selected_;  // by instruction: whether it is an If that becomes selects
   std::vector<ValueId> moved_;
   std::vector<Known> known_;
   std::vector<std::uint32_t> to_write_;

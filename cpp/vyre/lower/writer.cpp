@@ -80,10 +80,10 @@ void Writer::close_region() {
   end_region();
 }
 
-ValueId Writer::append(const Instruction& instruction, const Place& place) {
+ValueId Writer::append(const Instruction& instruction, const Context& context) {
   VYRE_ASSERT(code_.size() < kLeaf);
   code_.push_back(instruction);
-  places_.push_back(place);
+  contexts_.push_back(context);
   const ValueId id{size() - 1};
   if (bounds_.enabled()) bounds_.added(id, unit_ != kNone);
   return id;
@@ -94,19 +94,19 @@ bool Writer::reads_writable_memory(const Instruction& instruction) const {
   return instruction.op == Opcode::LoadShared || instruction.op == Opcode::LoadPrivate;
 }
 
-std::uint32_t& Writer::slot_of(const Instruction& instruction, const Place& place) {
+std::uint32_t& Writer::slot_of(const Instruction& instruction, const Context& context) {
   const std::size_t mask = known_.size() - 1;
-  for (std::size_t at = Hash()(instruction) ^ place.version ^ place.loop;; ++at) {
+  for (std::size_t at = Hash()(instruction) ^ context.version ^ context.loop;; ++at) {
     std::uint32_t& slot = known_[at & mask];
     if (slot == kNone) return slot;
-    const Place& known = places_[slot];
-    if (code_[slot] == instruction && known.version == place.version && known.loop == place.loop) return slot;
+    const Context& known = contexts_[slot];
+    if (code_[slot] == instruction && known.version == context.version && known.loop == context.loop) return slot;
   }
 }
 
 void Writer::reserve(std::size_t values) {
   code_.reserve(values);
-  places_.reserve(values);
+  contexts_.reserve(values);
   if (shape_.order == Order::Canonical) resize_known(std::bit_ceil(std::max<std::size_t>(64, 2 * values)));
 }
 
@@ -114,34 +114,34 @@ void Writer::resize_known(std::size_t slots) {
   const std::vector<std::uint32_t> old = std::move(known_);
   known_.assign(slots, kNone);
   for (const std::uint32_t value : old) {
-    if (value != kNone) slot_of(code_[value], places_[value]) = value;
+    if (value != kNone) slot_of(code_[value], contexts_[value]) = value;
   }
 }
 
 ValueId Writer::add(const Instruction& instruction) {
-  Place place{.region = open_.back(), .unit = unit_ == kNone ? size() : unit_, .barriers = barriers_};
-  place.fixed = unit_ != kNone || has_effect(instruction.op);
-  if (shape_.order == Order::AsWritten) return append(instruction, place);
+  Context context{.region = open_.back(), .unit = unit_ == kNone ? size() : unit_, .barriers = barriers_};
+  context.fixed = unit_ != kNone || has_effect(instruction.op);
+  if (shape_.order == Order::AsWritten) return append(instruction, context);
   if (instruction.op == Opcode::WriteVariable) ++versions_[instruction.imm];
   if (instruction.op == Opcode::Barrier) ++barriers_;
   // Loads of writable memory are never merged: the program decides how many there are.
-  if (place.fixed || reads_writable_memory(instruction)) return append(instruction, place);
+  if (context.fixed || reads_writable_memory(instruction)) return append(instruction, context);
   if (instruction.op == Opcode::ReadVariable) {
     // A value that was read before a loop cannot be reused in it, because a later statement of the loop may write the variable.
-    place.version = versions_[instruction.imm];
-    place.loop = regions_[place.region].loop;
+    context.version = versions_[instruction.imm];
+    context.loop = regions_[context.region].loop;
   }
   if (2 * known_count_ >= known_.size()) resize_known(std::max<std::size_t>(64, 2 * known_.size()));
-  std::uint32_t& slot = slot_of(instruction, place);
+  std::uint32_t& slot = slot_of(instruction, context);
   if (slot == kNone) {
     ++known_count_;
-  } else if (regions_[places_[slot].region].end == kNone && places_[slot].barriers == barriers_) {
+  } else if (regions_[contexts_[slot].region].end == kNone && contexts_[slot].barriers == barriers_) {
     // The earlier value dominates this position, so it is reused, except across a barrier: recomputing it there is cheaper than
     // keeping it alive for every invocation that waits.
     return ValueId{slot};
   }
   slot = size();
-  return append(instruction, place);
+  return append(instruction, context);
 }
 
 ValueId Writer::once(Opcode op, ValueId a, ValueId b, ValueId c) {
@@ -157,7 +157,7 @@ void Writer::assume_below(ValueId a, ValueId b) {
   ++assumed_count_[pair(a, b)];
 }
 
-bool Writer::is_known_below(ValueId a, ValueId b) const {
+bool Writer::is_assumed_below(ValueId a, ValueId b) const {
   const auto count = assumed_count_.find(pair(a, b));
   return count != assumed_count_.end() && count->second > 0;
 }
@@ -199,9 +199,9 @@ std::vector<ValueId> Writer::by_first_need(const Flags& code_live) const {
     std::uint32_t operand;
   };
   std::vector<Visit> stack;
-  for (std::uint32_t index = 0; index < size(); ++index) code_seen[index] = places_[index].fixed;
+  for (std::uint32_t index = 0; index < size(); ++index) code_seen[index] = contexts_[index].fixed;
   for (std::uint32_t effect = 0; effect < size(); ++effect) {
-    if (!places_[effect].fixed || !code_live[effect]) continue;
+    if (!contexts_[effect].fixed || !code_live[effect]) continue;
     stack.push_back({ValueId{effect}, 0});
     while (!stack.empty()) {
       Visit& top = stack.back();
@@ -228,31 +228,31 @@ std::vector<ValueId> Writer::by_first_need(const Flags& code_live) const {
 
 // For each value, the effect of the value's own region that it must precede: the first effect that uses it, contains such a use, or
 // overwrites what the value was read from.
-std::vector<std::uint32_t> Writer::latest_places(const Flags& code_live) const {
+std::vector<std::uint32_t> Writer::latest_positions(const Flags& code_live) const {
   std::vector<std::uint32_t> latest(code_.size(), kNone), next_write(kernel_.variables.size(), kNone);
   std::uint32_t next_change = kNone;  // of memory
   const auto before = [&](std::uint32_t value, std::uint32_t effect) {
-    effect = places_[effect].unit;
-    while (places_[effect].region != places_[value].region) effect = regions_[places_[effect].region].opener;
+    effect = contexts_[effect].unit;
+    while (contexts_[effect].region != contexts_[value].region) effect = regions_[contexts_[effect].region].opener;
     latest[value] = std::min(latest[value], effect);
   };
   for (std::uint32_t index = size(); index-- > 0;) {
     if (!code_live[index]) continue;
     const Instruction& instruction = code_[index];
-    const Place& place = places_[index];
-    if (!place.fixed) {
+    const Context& context = contexts_[index];
+    if (!context.fixed) {
       const std::uint32_t change = instruction.op == Opcode::ReadVariable ? next_write[instruction.imm]
                                    : reads_writable_memory(instruction)   ? next_change
                                                                           : kNone;
-      if (change < regions_[place.region].end) before(index, change);
+      if (change < regions_[context.region].end) before(index, change);
     } else if (instruction.op == Opcode::WriteVariable) {
       next_write[instruction.imm] = index;
     } else if (changes_memory(instruction.op)) {
       next_change = index;
     }
     for (const ValueId operand : operands(instruction)) {
-      if (operand.valid() && !is_leaf(operand) && !places_[operand.index].fixed) {
-        before(operand.index, place.fixed ? index : latest[index]);
+      if (operand.valid() && !is_leaf(operand) && !contexts_[operand.index].fixed) {
+        before(operand.index, context.fixed ? index : latest[index]);
       }
     }
   }
@@ -261,7 +261,7 @@ std::vector<std::uint32_t> Writer::latest_places(const Flags& code_live) const {
 
 std::vector<ValueId> Writer::canonical(const Flags& code_live) const {
   const std::vector<ValueId> wanted = by_first_need(code_live);
-  const std::vector<std::uint32_t> latest = latest_places(code_live);
+  const std::vector<std::uint32_t> latest = latest_positions(code_live);
   // A counting sort by the effect that each value must precede; it keeps the order of values that precede the same one.
   std::vector<std::uint32_t> first(code_.size() + 1, 0);
   for (const ValueId value : wanted) {
@@ -281,7 +281,7 @@ std::vector<ValueId> Writer::canonical(const Flags& code_live) const {
   }
   for (std::uint32_t index = 0; index < size(); ++index) {
     for (std::uint32_t at = first[index]; at < first[index + 1]; ++at) order.push_back(sorted[at]);
-    if (code_live[index] && places_[index].fixed) order.push_back(ValueId{index});
+    if (code_live[index] && contexts_[index].fixed) order.push_back(ValueId{index});
   }
   return order;
 }

@@ -3,8 +3,7 @@
 //
 // With Order::Canonical the words depend on what is computed and on the order of effects, not on how the program spells it. Value numbering
 // makes equal values once where the first of them dominates the others, and a value stands in front of the first effect that uses it, in
-// the order in which effects ask for values. So `let` and an expression in place of it are the same, which makes a call cost nothing
-// (semantics, section 8).
+// the order in which effects ask for values. So `let` and an expression in place of it are the same, and a call costs nothing.
 #pragma once
 
 #include <array>
@@ -66,7 +65,7 @@ class Writer {
 
   // Records a < b, which a branch or a loop guarantees, until forget_assumptions() is called at the end of that region.
   void assume_below(ValueId a, ValueId b);
-  bool is_known_below(ValueId a, ValueId b) const;
+  bool is_assumed_below(ValueId a, ValueId b) const;
   std::size_t assumptions() const { return assumed_.size(); }
   void forget_assumptions(std::size_t kept);
 
@@ -94,8 +93,8 @@ class Writer {
     std::uint32_t stretch = ~0u;
   };
   static constexpr std::uint32_t kNone = ~0u;
-  // Where an instruction was added, and what its value depends on besides its operands.
-  struct Place {
+  // The context that an instruction was added in: its region and unit, and what its value depends on besides its operands.
+  struct Context {
     std::uint32_t region = 0;
     std::uint32_t unit = 0;  // the first instruction of its unit; the instruction itself when it is in no unit
     bool fixed = false;      // whether it is an effect or in a unit, and so keeps its position
@@ -110,9 +109,9 @@ class Writer {
   };
   std::uint32_t size() const { return static_cast<std::uint32_t>(code_.size()); }
 
-  ValueId append(const Instruction& instruction, const Place& place);
+  ValueId append(const Instruction& instruction, const Context& context);
   // The slot of known_ that has the value, or where it has to be put.
-  std::uint32_t& slot_of(const Instruction& instruction, const Place& place);
+  std::uint32_t& slot_of(const Instruction& instruction, const Context& context);
   void resize_known(std::size_t slots);
   bool reads_writable_memory(const Instruction& instruction) const;
   void begin_region(std::uint32_t opener);
@@ -128,7 +127,7 @@ class Writer {
   std::vector<ValueId> as_written(const Flags& leaf_live, const Flags& code_live) const;
   std::vector<ValueId> canonical(const Flags& code_live) const;
   std::vector<ValueId> by_first_need(const Flags& code_live) const;
-  std::vector<std::uint32_t> latest_places(const Flags& code_live) const;
+  std::vector<std::uint32_t> latest_positions(const Flags& code_live) const;
   template <class Array, class Accesses>
   void drop_unused(std::vector<Array>& arrays, Accesses&& accesses);
 
@@ -140,7 +139,7 @@ class Writer {
   // A cache that is indexed by hash: a later value overwrites an earlier one. That is enough, because repeated guards stand close together.
   std::array<Made, 256> made_;
   std::uint32_t stretch_ = 0;
-  std::vector<Place> places_;  // by instruction
+  std::vector<Context> contexts_;  // by instruction
   std::vector<Region> regions_{Region{}};
   std::vector<std::uint32_t> open_{0};  // the open regions, the innermost last
   std::uint32_t unit_ = kNone;

@@ -16,7 +16,7 @@ using ir::expr::cast;
 constexpr std::int32_t kMin = -2147483647 - 1;
 constexpr std::int32_t kMax = 2147483647;
 
-// Wrapping I32 arithmetic has the bits of the U32 operator (semantics, section 3).
+// Wrapping I32 arithmetic has the bits of the U32 operator, because both are modulo 2^32.
 ir::OpTable::Spec wrapping(std::string id, BinOp op, std::string summary, std::vector<OpLaw> laws, std::vector<ir::OpExample> examples) {
   return make_op({std::move(id), {{DataType::I32, DataType::I32}, DataType::I32}, std::move(summary), std::move(laws), std::move(examples)},
                  [op](Body& body) {

@@ -52,8 +52,9 @@ struct Schedule {
 };
 
 struct RunOptions {
-  // Wall-clock limit of the call, counted from after preparation; none waits for ever. Each time that a driver compiles for it, waiting for
-  // that is limited in the same way, on its own: the driver goes on, and what it made is there for the next call.
+  // The wall-clock limit of the call, counted from the end of its preparation; without a value the call may take for ever. If a driver
+  // compiles for the call, the wait for each compilation has the same limit of its own. The driver goes on compiling after that limit, and
+  // a later call uses the result.
   std::optional<std::chrono::duration<double>> timeout;
   // The limit counts from here in a call of several steps.
   std::optional<std::chrono::steady_clock::time_point> start = std::nullopt;
@@ -86,15 +87,16 @@ class Executable {
  public:
   virtual ~Executable() = default;
   // Takes what check_call (checks.hpp) has accepted. Throws DeviceError (and its kinds), CapabilityError, DispatchTimeoutError,
-  // Interrupted. On a throw no byte of `buffers` has changed.
+  // Interrupted. On a throw no byte of `buffers` has changed, unless `options.in_place` allows it.
   virtual void run(std::span<const BufferView> buffers, Grid grid, const RunOptions& options) = 0;
   // Whether a run of this grid ends within some microseconds, on the caller's own thread, and waits for nothing: the caller need not give
   // up a lock of its own meanwhile. Such a run is never interrupted.
   virtual bool is_short(Grid /*grid*/) const { return false; }
-  // The call of check_call'ed views of this backend and device, to be submitted; it may not outlive the executable. See storage.hpp.
-  // `waiting` says how long for a driver's compiler.
+  // Plans a call, which the caller submits later (storage.hpp). Takes views of this backend and device that check_call has accepted.
+  // `waiting` limits the wait for a driver's compiler. The plan must not outlive the executable.
   virtual std::unique_ptr<Plan> plan(std::span<const StorageView> views, Grid grid, const RunOptions& waiting = {}) = 0;
-  // Compiles the program once more for it. Empty where there is no driver, or it tells nothing.
+  // Asks the driver for what it knows about the compiled program, which may compile the program once more. Returns an empty list if there
+  // is no driver, or if it tells nothing.
   virtual std::vector<DriverFact> driver_facts(const RunOptions& /*waiting*/ = {}) { return {}; }
 };
 
@@ -104,10 +106,12 @@ struct DeviceInfo {
   std::string driver;
   std::string kind;  // "discrete gpu", "integrated gpu", "software gpu", "cpu"
   bool usable = false;
-  bool is_default = false;                                    // the one that a call which names none runs on, unless another one says so
-  std::string default_for;                                    // of calls that name no device, those that run on it; empty: none
+  // Whether calls that name no device run on this one, except those that the `default_for` of another device describes.
+  bool is_default = false;
+  // Describes which calls that name no device run on this one; empty if none do.
+  std::string default_for;
   std::vector<std::string> reasons;                           // why it is not usable, empty otherwise
-  std::vector<std::pair<std::string, std::uint64_t>> limits;  // Vulkan's names
+  std::vector<std::pair<std::string, std::uint64_t>> limits;  // by Vulkan's names; CUDA adds `memory`, in bytes
   std::vector<std::pair<std::string, std::string>> probes;    // what the driver really does, e.g. {"loop_budget", "65535"}
 };
 
@@ -115,21 +119,24 @@ class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
-  // Empty when the backend works here; otherwise one sentence a reason.
-  virtual std::vector<std::string> unavailable() = 0;
+  // Returns why the backend does not work here, one sentence for each reason. The list is empty if the backend works.
+  virtual std::vector<std::string> reasons_unavailable() = 0;
   virtual std::vector<DeviceInfo> devices() = 0;
   // `device` is an index into devices(). Throws CapabilityError when a limit of the device is exceeded, LoweringError when
   // the program cannot be lowered; and DispatchTimeoutError or Interrupted as `waiting` says, while a driver compiles. The reference
   // lowers nothing and ignores `optimize`: see with_passes (backends.hpp).
   virtual std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                               const Optimize& optimize = {}, const RunOptions& waiting = {}) = 0;
-  // Memory of a device for `bytes` bytes: zeros, or anything when `zeroed` is false. Throws DeviceMemoryError, CapabilityError.
+  // Allocates `bytes` bytes on a device. They are zeros if `zeroed`, otherwise they have any values. Throws DeviceMemoryError,
+  // CapabilityError.
   virtual std::unique_ptr<Storage> allocate(std::optional<std::size_t> device, std::uint64_t bytes, bool zeroed) = 0;
-  // Whether a plan takes other memory than that of the views it was made for: of the same sizes, and shared by the same slots.
+  // Whether a plan may be submitted with other memory than it was planned with. The views must then have the same offsets and sizes, and
+  // two slots must have one storage exactly if they had one when the call was planned.
   virtual bool plans_any_memory() const { return false; }
-  // At least one step, all planned by executables of this backend and of one device. See storage.hpp.
+  // Makes a sequence of at least one step. Executables of this backend and of one device have planned all steps. See storage.hpp.
   virtual std::unique_ptr<Sequence> sequence(std::vector<Step> steps) = 0;
-  // Calls of executables of this backend and one device, for arrays that are named later. `waiting` is as for prepare. See recording.hpp.
+  // Records calls of executables of this backend and of one device. Each submission of the recording names the arrays. `waiting` is as for
+  // prepare. See recording.hpp.
   virtual std::shared_ptr<Recording> record(CallsToRecord calls, const RunOptions& waiting = {}) = 0;
 };
 

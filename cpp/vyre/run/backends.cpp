@@ -48,7 +48,7 @@ std::vector<Choice> ranked(std::span<Backend* const> backends) {
   };
   std::vector<Ranked> all;
   for (Backend* backend : backends) {
-    if (!backend->unavailable().empty()) continue;
+    if (!backend->reasons_unavailable().empty()) continue;
     const std::vector<DeviceInfo> devices = backend->devices();
     for (std::size_t index = 0; index < devices.size(); ++index) {
       if (!devices[index].usable) continue;

@@ -23,8 +23,8 @@ struct Choice {
   std::optional<std::size_t> device;
 };
 
-// The backends that work here, best first: a real GPU, then cpu, then software Vulkan, then the reference (semantics, section 9). One
-// choice a backend and rank: a backend with a GPU and a software device stands in the list twice.
+// The backends that work here, best first: a real GPU, then cpu, then software Vulkan, then the reference. One choice a backend and rank: a
+// backend with a GPU and a software device stands in the list twice.
 std::vector<Choice> ranked(std::span<Backend* const> backends);
 // The best of backends(). Asked anew each time: a device may have been lost since.
 Choice choose_backend();

@@ -1,6 +1,7 @@
-// Checked execution: one call on the reference that also says what a program did wrong while it ran, however lucky its schedule was.
+// Checked execution: one call on the reference that also says what a program did wrong while it ran, even if the result is right.
 //
-// A race is found by what orders two accesses (barriers of their common workgroup), not by their outcome: see reference/shadow.hpp.
+// A race is reported when no barrier of a common workgroup orders the two accesses, whether or not that changed a value: see
+// reference/shadow.hpp.
 #pragma once
 
 #include <array>
@@ -24,8 +25,8 @@ namespace vyre::run {
 // clang-format off
 #define VYRE_CHECKS(CHECK)                                                                                               \
   CHECK(races,         "race",               "accesses of two invocations to one element that nothing orders")           \
-  CHECK(uninitialised, "uninitialised-read", "reads of memory that nobody wrote")                                        \
-  CHECK(bounds,        "out-of-bounds",      "accesses behind the end of a buffer")                                      \
+  CHECK(uninitialised, "uninitialised-read", "reads of memory that was not written before")                              \
+  CHECK(bounds,        "out-of-bounds",      "accesses beyond the end of a buffer")                                      \
   CHECK(barriers,      "divergent-barrier",  "barriers that only a part of a workgroup reaches")                         \
   CHECK(order,         "order-dependence",   "output that changes with the order in which atomics come")
 // clang-format on
@@ -38,23 +39,25 @@ struct Witness {
   AccessKind access = AccessKind::Read;
   ir::AtomicOp op{};  // of an Atomic
   NodeId statement;
-  // Read, written (the first lane of an element that has several), or left by the atomic. Out of bounds: 0 for a load, otherwise what would
-  // have been stored or combined.
+  // The value that was read, that was written, or that the atomic left in memory. Of an element with several lanes it is the first lane. Of
+  // an access out of bounds it is 0 for a load, otherwise the operand that would have been stored or combined.
   std::uint32_t value = 0;
   bool operator==(const Witness&) const = default;
 };
 
-// The findings, each with its count. Findings of the same statements and buffer are one, shown for its first place.
+// The findings. What happens at the same statements with the same buffer is one finding, with a count. It shows one occurrence: of a race
+// the one at the lowest index, otherwise the one in the lowest workgroup and invocation.
 
-// Two accesses of different invocations to one element that nothing orders, at least one of them no read, not both atomic.
+// Two accesses of different invocations to one element, which no barrier orders. At least one is a write or an atomic, and they are not
+// both atomics.
 struct Race {
   BufferId buffer;
   std::uint32_t index = 0;
   Witness first, second;
   std::uint64_t count = 0;  // accesses that met another one
 };
-// A plain read of workgroup memory, or of a buffer that the host gave no data for, before anybody stored there. It gives zero; but who
-// reads what was never written has probably forgotten to write it. Of memory that may have any value (CheckOptions::written), an atomic is
+// A load of workgroup memory, or of a buffer that the host gave no data for, before an invocation stored there. It gives zero, but the
+// program was probably meant to write the element first. A load or an atomic of bytes that may have any value (CheckOptions::written) is
 // such a read too.
 struct UninitialisedRead {
   BufferId buffer;
@@ -62,7 +65,8 @@ struct UninitialisedRead {
   Witness witness;
   std::uint64_t count = 0;  // reads
 };
-// Defined (semantics, section 5), and yet probably meant otherwise.
+// An access beyond the end of a buffer. Its result is defined (docs/semantics.md, Out of bounds), but the program was probably not meant to
+// make it.
 struct OutOfBounds {
   BufferId buffer;
   std::uint32_t index = 0, length = 0;
@@ -81,8 +85,8 @@ struct DivergentBarrier {
   std::vector<Stop> stops;  // in program order
   std::uint64_t count = 0;  // workgroups
 };
-// An output that another schedule changes, though no race was found: by what an atomic returned, or by the order of atomics that do not
-// commute.
+// An output that another schedule changes, although no race was found. It depends on what an atomic returned, or on the order of atomics
+// that do not commute.
 struct OrderDependence {
   BufferId buffer;
   std::uint32_t index = 0, lane = 0;  // the first that differs

@@ -1,6 +1,6 @@
-// Checks a call before a backend runs it (semantics, sections 5, 6 and 9), in the same way for all backends. The caller of an executable
-// makes these checks, because its messages can describe the arrays, and because it can check a repeated call once. Backends check only
-// limits of their own, such as those of a device.
+// Checks a call before a backend runs it (docs/semantics.md, Limits and The host), in the same way for all backends. The caller of an
+// executable makes these checks, because its messages can describe the arrays, and because it can check a repeated call once. Backends
+// check only limits of their own, such as those of a device.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ inline Extent host_extent(const void* data, std::uint64_t bytes) { return {0, re
 // other one sees. Throws BindingError.
 void check_overlaps(const validate::ValidProgram& program, std::span<const Extent> extents);
 
-// The limits of backends that run on the host's processor (semantics, section 9).
+// The limits of backends that run on the host's processor.
 inline constexpr std::uint64_t kMaxHostInvocations = std::uint64_t{1} << 16;       // in a workgroup
 inline constexpr std::uint64_t kMaxHostWorkgroupBytes = std::uint64_t{256} << 20;  // of workgroup memory, and of private memory
 // Throws CapabilityError, which names `whose` limit it is.

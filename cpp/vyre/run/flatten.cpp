@@ -1,5 +1,5 @@
-// How it works: Flattener walks over the steps, and each Invoke opens a frame. A name of an array leads to a place: a flat array and
-// an offset. A Swap exchanges two places. Arrays that a frame makes are flat arrays of their own; where one is an output at the end of the
+// How it works: Flattener walks over the steps, and each Invoke opens a frame. Each name of an array has an address: a flat array and an
+// offset. A Swap exchanges two addresses. Arrays that a frame makes are flat arrays of their own; where one is an output at the end of the
 // frame, its flat array becomes another name for the array that the invocation gave, so that no result is copied.
 #include "vyre/run/flatten.hpp"
 
@@ -100,8 +100,8 @@ class Structure {
   std::map<const std::string*, std::vector<bool>> known_;
 };
 
-// Where an array lies: in a flat array, from an offset on.
-struct Place {
+// The address of an array: a flat array, and the offset in it at which the array begins.
+struct Address {
   std::uint32_t array = 0;
   std::uint64_t offset = 0;
 };
@@ -116,10 +116,10 @@ class Flattener {
     for (std::uint32_t k = 0; k < structural.size(); ++k) {
       numbers.push_back(structural[k] ? Number{given_.numbers[k]} : Number{0, late({SizeOp::Number, k, {}, {}, {}})});
     }
-    std::vector<Place> places;
+    std::vector<Address> addresses;
     const std::vector<ArrayId> interface = procedure_.interface();
     for (const ArrayId id : interface) {
-      places.push_back({static_cast<std::uint32_t>(result_.steps.arrays.size())});
+      addresses.push_back({static_cast<std::uint32_t>(result_.steps.arrays.size())});
       const ir::ArrayDecl& decl = procedure_.arrays()[id];
       result_.steps.arrays.push_back({FlatSteps::Array::Kind::Given, decl.name, 0, nullptr, decl.element, 0, id.index});
       pending_.push_back(false);
@@ -130,7 +130,7 @@ class Flattener {
       VYRE_ASSERT(k < interface.size() && procedure_.arrays()[interface[k]].role != ArrayRole::Output);
       result_.steps.arrays[k].bytes = checked_bytes(procedure_, procedure_.arrays()[interface[k]], result_.shapes[k]);
     }
-    const std::vector<Shape> outputs = run(procedure_, places, result_.shapes, std::move(numbers));
+    const std::vector<Shape> outputs = run(procedure_, addresses, result_.shapes, std::move(numbers));
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       const std::size_t index = result_.shapes.size();
       result_.steps.arrays[index].bytes = bytes_of(procedure_.arrays()[interface[index]].element, outputs[k]);
@@ -219,7 +219,7 @@ class Flattener {
     }
   }
 
-  std::vector<Shape> run(const ir::Procedure& procedure, std::span<const Place> places, std::span<const Shape> shapes,
+  std::vector<Shape> run(const ir::Procedure& procedure, std::span<const Address> addresses, std::span<const Shape> shapes,
                          std::vector<Number> numbers);
 
   const ir::Procedure& procedure_;
@@ -227,7 +227,7 @@ class Flattener {
   Structure structure_;
   Flattened result_;
   std::vector<bool> pending_;  // of each flat array, whether it must be zeroed before it is used
-  std::unordered_map<std::uint32_t, Place> aliases_;
+  std::unordered_map<std::uint32_t, Address> aliases_;
   std::map<std::tuple<SizeOp, std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint32_t, std::uint64_t, std::uint32_t>,
            std::uint32_t>
       late_terms_;
@@ -244,7 +244,7 @@ struct Flattener::Frame {
       : flattener(of),
         procedure(run),
         numbers(std::move(given)),
-        places(run.arrays().size()),
+        addresses(run.arrays().size()),
         shapes(run.arrays().size()),
         turns(run.turns()),
         known(run.sizes().size(), false),
@@ -346,21 +346,21 @@ struct Flattener::Frame {
         VYRE_ASSERT(array.contents != nullptr && array.contents->size() == bytes);
         const auto [found, added] = flattener.tables_.try_emplace(array.contents->data(), 0);
         if (added) found->second = flattener.new_array(array, frame, index, bytes, flattener.given_.table(array));
-        places[id] = {found->second};
+        addresses[id] = {found->second};
       } else {
-        places[id] = {flattener.new_array(array, frame, index, bytes)};
+        addresses[id] = {flattener.new_array(array, frame, index, bytes)};
       }
     }
   }
 
-  // Returns the place and the bytes of a part of an array.
+  // Returns the address and the bytes of a part of an array.
   FlatSteps::Part part_of(const ir::ArrayPart& part) {
     const ir::ArrayDecl& array = decl(part.array);
-    const Place& place = places[part.array];
+    const Address& whole = addresses[part.array];
     // A view has as many elements as fit.
     const std::uint64_t element = element_bytes(part.view.value_or(array.element));
     const std::uint64_t bytes = bytes_of(array.element, shapes[part.array]) / element * element;
-    if (!part.offset.valid()) return {place.array, place.offset, bytes};
+    if (!part.offset.valid()) return {whole.array, whole.offset, bytes};
     const std::uint64_t elements = bytes / element, offset = value(part.offset), length = value(part.length);
     if (offset > elements || length > elements - offset) {
       throw ArgumentError(
@@ -368,7 +368,7 @@ struct Flattener::Frame {
                       "slice within it.",
                       length, offset, array.name, procedure.name(), elements));
     }
-    return {place.array, place.offset + offset * element, length * element};
+    return {whole.array, whole.offset + offset * element, length * element};
   }
   Shape shape_of(const ir::ArrayPart& part) {
     Shape shape = shapes[part.array];
@@ -426,7 +426,7 @@ struct Flattener::Frame {
     for (const auto& bound : step.bound) {
       if (const auto* part = std::get_if<ir::ArrayPart>(&bound)) {
         flat.bound.emplace_back(part_of(*part));
-        flattener.touch(places[part->array].array);
+        flattener.touch(addresses[part->array].array);
       } else {
         FlatSteps::Words words;
         for (const SizeId size : std::get<ir::Words>(bound)) {
@@ -438,7 +438,7 @@ struct Flattener::Frame {
     }
     if (step.grid.counts) {
       flat.counts = part_of(*step.grid.counts);
-      flattener.touch(places[step.grid.counts->array].array);
+      flattener.touch(addresses[step.grid.counts->array].array);
       if (step.grid.counts_invocations) flat.role = StorageView::Role::Invocations;
     }
     flattener.append(std::move(flat));
@@ -449,7 +449,7 @@ struct Flattener::Frame {
     const std::vector<ArrayId> interface = inner.interface();
     const std::string where = text("invocation of", inner.name());
     VYRE_ASSERT(step.arrays.size() == interface.size() && step.numbers.size() == inner.numbers().size());
-    std::vector<Place> inner_places;
+    std::vector<Address> inner_addresses;
     std::vector<Shape> inner_shapes;
     std::vector<Number> inner_numbers;
     named(where, [&] {
@@ -457,7 +457,7 @@ struct Flattener::Frame {
       for (std::size_t k = 0; k < interface.size(); ++k) {
         parts.push_back(part_of(step.arrays[k]));
         flattener.touch(parts.back().array);
-        inner_places.push_back({parts.back().array, parts.back().offset});
+        inner_addresses.push_back({parts.back().array, parts.back().offset});
         if (inner.arrays()[interface[k]].role != ArrayRole::Output) inner_shapes.push_back(shape_of(step.arrays[k]));
       }
       check_overlaps(inner, interface, parts);
@@ -466,7 +466,7 @@ struct Flattener::Frame {
         inner_numbers.push_back(number(size));
       }
     });
-    const std::vector<Shape> outputs = flattener.run(inner, inner_places, inner_shapes, std::move(inner_numbers));
+    const std::vector<Shape> outputs = flattener.run(inner, inner_addresses, inner_shapes, std::move(inner_numbers));
     for (std::size_t k = 0; k < outputs.size(); ++k) {
       const std::size_t slot = interface.size() - outputs.size() + k;
       const Shape wanted = shape_of(step.arrays[slot]);
@@ -497,7 +497,7 @@ struct Flattener::Frame {
       throw ArgumentError(fmt::format("vyre.swap exchanges `{}` of shape {} and `{}` of shape {}. Fix: make both with the same shape.",
                                       decl(step.a).name, text_of(shapes[step.a]), decl(step.b).name, text_of(shapes[step.b])));
     }
-    std::swap(places[step.a], places[step.b]);
+    std::swap(addresses[step.a], addresses[step.b]);
   }
 
   void walk() {
@@ -578,7 +578,7 @@ struct Flattener::Frame {
   Flattener& flattener;
   const ir::Procedure& procedure;
   const std::vector<Number> numbers;
-  IdVector<ArrayId, Place> places;
+  IdVector<ArrayId, Address> addresses;
   IdVector<ArrayId, Shape> shapes;
   std::vector<std::uint64_t> turns;
   std::vector<bool> known;
@@ -587,14 +587,14 @@ struct Flattener::Frame {
   const std::uint32_t frame;
 };
 
-std::vector<Shape> Flattener::run(const ir::Procedure& procedure, std::span<const Place> places, std::span<const Shape> shapes,
+std::vector<Shape> Flattener::run(const ir::Procedure& procedure, std::span<const Address> addresses, std::span<const Shape> shapes,
                                   std::vector<Number> numbers) {
   walk(1 + (procedure.arrays().size() + procedure.sizes().size()) / 64);
   Frame frame(*this, procedure, std::move(numbers));
   const std::vector<ArrayId> interface = procedure.interface();
-  VYRE_ASSERT(places.size() == interface.size());
+  VYRE_ASSERT(addresses.size() == interface.size());
   for (std::size_t k = 0; k < shapes.size(); ++k) {
-    frame.places[interface[k]] = places[k];
+    frame.addresses[interface[k]] = addresses[k];
     frame.shapes[interface[k]] = shapes[k];
   }
   const auto first_own = static_cast<std::uint32_t>(result_.steps.arrays.size());
@@ -610,19 +610,19 @@ std::vector<Shape> Flattener::run(const ir::Procedure& procedure, std::span<cons
   std::vector<Shape> outputs;
   for (std::size_t k = 0; k < interface.size(); ++k) {
     const ir::ArrayDecl& decl = procedure.arrays()[interface[k]];
-    const Place& now = frame.places[interface[k]];
+    const Address& now = frame.addresses[interface[k]];
     const std::uint64_t bytes = bytes_of(decl.element, frame.shapes[interface[k]]);
     if (decl.role == ArrayRole::Output) {
       outputs.push_back(frame.shapes[interface[k]]);
       touch(now.array);
       if (now.array >= first_own && now.offset == 0 && !aliases_.contains(now.array)) {
-        aliases_[now.array] = places[k];
+        aliases_[now.array] = addresses[k];
         continue;
       }
-    } else if (decl.role == ArrayRole::Input || (now.array == places[k].array && now.offset == places[k].offset)) {
+    } else if (decl.role == ArrayRole::Input || (now.array == addresses[k].array && now.offset == addresses[k].offset)) {
       continue;
     }
-    if (bytes > 0) moves.push_back({{now.array, now.offset, bytes}, {places[k].array, places[k].offset, bytes}});
+    if (bytes > 0) moves.push_back({{now.array, now.offset, bytes}, {addresses[k].array, addresses[k].offset, bytes}});
   }
   std::vector<FlatSteps::Part> between;
   for (const Move& move : moves) {

@@ -1,8 +1,8 @@
 // Access to some memory: one writer, or any number of readers. A caller waits for access no longer than its RunOptions allow, because the
 // call that has access may never end.
 //
-// One word counts the readers and says whether somebody writes or waits. Access that nothing excludes takes one atomic operation and so
-// does giving it back; the mutex and the condition variable are for those that wait, and for a process that was forked.
+// One word counts the readers and says whether a caller writes or waits. Access that is free takes one atomic operation, and so does giving
+// it back; the mutex and the condition variable are for callers that wait, and for a process that was forked.
 #pragma once
 
 #include <atomic>

@@ -1,6 +1,6 @@
-// Binds every atomic and every load of writable memory to a Let of its own, in evaluation order, in front of the statement that
-// evaluates it. Then an effect is a variable to every other pass, whether an operation's argument was bound or written in place: what
-// is known of a value (x - x = 0) does not depend on the spelling, and the rest of the statement may be dropped, merged or moved.
+// Binds every atomic and every load of writable memory to a Let of its own, in evaluation order, in front of the statement that evaluates
+// it. Every other pass then sees a variable in place of such an expression, whether the user bound it or wrote it in place. So rules such
+// as x - x = 0 apply to both spellings, and the rest of the statement may be dropped, merged or moved.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 using validate::Step;
 
-// The value of a Let is bound already.
+// Returns the value of a Let, which needs no binding; invalid for any other statement.
 ExprId bound_already(const ir::Node& node) {
   const auto* let = std::get_if<ir::Let>(&node);
   return let != nullptr ? let->value : ExprId{};
@@ -38,8 +38,8 @@ validate::ValidProgram bind_effects(const validate::ValidProgram& valid) {
   Rebuild rebuild(valid);
   const std::string prefix = free_prefix(program, "__bound");
   std::uint32_t number = 0;
-  // Expressions without an effect are copied once and shared by all statements; the others are copied for each statement, which has
-  // effects of its own.
+  // A fixed expression (rebuild.hpp) is copied once and shared by all statements. Any other one contains an atomic or a load of writable
+  // memory; each statement evaluates these itself and binds them to names of its own, so it gets a copy of its own.
   const ExprFacts exprs = expr_facts(valid);
   IdVector<ExprId, ExprId> moved(program.exprs().size());
   for (std::uint32_t index = 0; index < program.nodes().size(); ++index) {

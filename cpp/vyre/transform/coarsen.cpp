@@ -40,7 +40,7 @@ class Analysis {
         facts_(valid.facts()),
         steps_(facts_.steps.size(), Variation::None),
         locals_(facts_.locals.size(), Variation::None),
-        leaves_(program_.nodes().size(), 0),
+        returns_early_(program_.nodes().size(), 0),
         here_(program_.exprs().size(), Variation::None) {
     if (!is_small_and_unordered()) return;
     // An assignment in a loop affects earlier statements too, so the walk repeats until no variation grows. Each can grow twice.
@@ -55,7 +55,7 @@ class Analysis {
   Variation of(std::size_t step) const { return steps_[step]; }
   Variation of(LocalId local) const { return locals_[local]; }
   // Whether the statement is an If whose then branch is a Return that only some copies may reach, with nothing else open around it.
-  bool leaves(NodeId id) const { return leaves_[id] != 0; }
+  bool returns_early(NodeId id) const { return returns_early_[id] != 0; }
 
  private:
   bool is_small_and_unordered() const {
@@ -72,7 +72,7 @@ class Analysis {
   // A shared expression may vary in one statement and not in another, because its variables mean different things.
   Variation evaluate(NodeId id) {
     const validate::Statement& statement = facts_.statements[id];
-    Variation last = Variation::None;
+    Variation greatest = Variation::None;
     for (std::uint32_t at = statement.first_step; at < statement.first_step + statement.step_count; ++at) {
       const Step& step = facts_.steps[at];
       const ir::Expr& expr = program_.expr(step.expr);
@@ -87,9 +87,9 @@ class Analysis {
       }
       here_[step.expr] = here;
       steps_[at] = here;
-      last = std::max(last, here);
+      greatest = std::max(greatest, here);
     }
-    return last;
+    return greatest;
   }
 
   void differs(LocalId local, Variation variation) {
@@ -102,7 +102,8 @@ class Analysis {
     struct Open {
       Variation control;  // how the conditions around the statement vary
       bool lockstep;      // whether copies take turns inside
-      // Whether copies take turns within the innermost Loop, and whether a condition that differs was passed since its start.
+      // Whether copies take turns in the innermost Loop, and whether an If inside that Loop and around the statement has a condition that
+      // differs between copies.
       bool turns = false, parted = false;
     };
     std::vector<Open> open;
@@ -119,7 +120,7 @@ class Analysis {
             open.push_back(here);
             if (value == Variation::None) return;
             const bool returns = it.end.index == index + 2 && std::holds_alternative<ir::Return>(program_.node(NodeId{index + 1}));
-            if (returns && open.size() == 1) leaves_[id] = 1;
+            if (returns && open.size() == 1) returns_early_[id] = 1;
             here.control = std::max(here.control, value);
             here.parted = true;
             if (value == Variation::Data) here.lockstep = false;
@@ -139,11 +140,11 @@ class Analysis {
             here = open.back();
             open.pop_back();
             // Only invocations that did not return run what follows.
-            if (leaves_[it.opener]) here = inside;
+            if (returns_early_[it.opener]) here = inside;
           },
           [](const ir::Barrier&) {},
           [&](const ir::Return&) {
-            const bool left = index > 0 && leaves_[NodeId{index - 1}];
+            const bool left = index > 0 && returns_early_[NodeId{index - 1}];
             if (here.control != Variation::None && !left) possible_ = false;
           },
           [&](const ir::Break&) {
@@ -157,7 +158,7 @@ class Analysis {
   const validate::Facts& facts_;
   std::vector<Variation> steps_;
   IdVector<LocalId, Variation> locals_;
-  IdVector<NodeId, std::uint8_t> leaves_;
+  IdVector<NodeId, std::uint8_t> returns_early_;
   IdVector<ExprId, Variation> here_;  // by expression of the current statement
   bool possible_ = false, changed_ = false;
 };
@@ -266,7 +267,7 @@ class Coarsener {
   }
 
   // Returns a condition as a U32.
-  ExprId number(NodeId branch, ExprId condition) {
+  ExprId as_u32(NodeId branch, ExprId condition) {
     const validate::Statement& statement = facts_.statements[branch];
     const Step& root = facts_.steps[statement.first_step + statement.step_count - 1];
     return root.type == ir::DataType::U32 ? condition : to().add(ir::Cast{ir::DataType::U32, condition});
@@ -324,8 +325,9 @@ class Coarsener {
     for (std::uint32_t copy = copies.first; copy < copies.first + copies.count; ++copy) write(copy);
   }
 
-  // This function and the next two emit a statement and return the next one to emit. If the branches of an If were emitted with it, that
-  // is the statement after its End. A Loop, a Block, and an If that is the same for all copies are opened without their contents.
+  // This function and the next two emit a statement and return the next one to emit. For a Loop, a Block, and an If whose condition is the
+  // same for all copies, they emit the beginning only. Any other If is emitted with its branches, and an early return of all copies with
+  // the rest of the range.
   NodeId emit_statement(NodeId id, Emission& emission) {
     const Copies copies = emission.copies;
     evaluate(id, copies);
@@ -353,13 +355,13 @@ class Coarsener {
   NodeId emit_if(NodeId id, const ir::If& branch, Emission& emission) {
     const Copies copies = emission.copies;
     const Variation variation = variation_of_condition(id);
-    if (variation != Variation::None && analysis_.leaves(id)) return emit_early_return(id, branch, emission);
+    if (variation != Variation::None && analysis_.returns_early(id)) return emit_early_return(id, branch, emission);
     if (variation == Variation::None || !copies.all()) {
       to().if_(moved(branch.condition, copies.first));
       return {id.index + 1};
     }
     std::vector<ExprId> conditions(ways_);
-    for_each_copy(copies, [&](auto copy) { conditions[copy] = number(id, moved(branch.condition, copy)); });
+    for_each_copy(copies, [&](auto copy) { conditions[copy] = as_u32(id, moved(branch.condition, copy)); });
     const bool has_else = branch.otherwise.valid();
     const Range then{{id.index + 1}, has_else ? branch.otherwise : branch.end};
     const Range otherwise = has_else ? Range{{branch.otherwise.index + 1}, branch.end} : Range{};
@@ -372,7 +374,7 @@ class Coarsener {
     const Copies copies = emission.copies;
     std::vector<ExprId> conditions(ways_);
     for_each_copy(copies, [&](auto copy) {
-      conditions[copy] = bind(to().add(ir::Unary{ir::UnOp::LogicalNot, number(id, moved(branch.condition, copy))}));
+      conditions[copy] = bind(to().add(ir::Unary{ir::UnOp::LogicalNot, as_u32(id, moved(branch.condition, copy))}));
     });
     const NodeId after{branch.end.index + 1};
     if (copies.all()) {

@@ -3,7 +3,8 @@
 // workgroup.
 //
 // The result is unchanged. Each copy does what its invocation did, in its order, and in a program without atomics and barriers nothing
-// orders the invocations of different workgroups (semantics, section 6): doing them in turns is one of the orders that the program allows.
+// orders the invocations of different workgroups (docs/semantics.md, Memory, atomics, barriers): doing them in turns is one of the orders
+// that the program allows.
 //
 // The copies take turns expression by expression. The values to store are computed for all copies before the first of them is stored, so
 // that no store stands between their loads. What is the same for all copies is done once: bounds of loops, uniform conditions. A condition
@@ -18,11 +19,13 @@
 
 namespace vyre::transform {
 
-// A program without Calls. Workgroup g of the result does the work of workgroups ways * g to ways * g + ways - 1 along x, so a grid of n *
-// ways workgroups along x becomes one of n, with the same bytes. Gives nothing where that is not certain, or where nothing is gained:
-// with barriers, workgroup or private memory, or atomics; a Return that some invocations reach and others do not, unless it leaves an If at
-// the end of which the program goes on without them; loops whose bounds differ between copies that take turns, or that only some of these
-// leave by a Break; no access to memory in turns; more than a few hundred expressions and statements.
+// Takes a program without Calls. Workgroup g of the result does the work of workgroups ways * g to ways * g + ways - 1 along x, so a grid
+// of n * ways workgroups along x becomes one of n workgroups and gives the same bytes. Returns nothing for a program
+//   - with barriers, atomics, or workgroup or private memory;
+//   - with a Return under a condition that differs between copies, except for an If(condition) { Return } that is in no other block;
+//   - with a Loop whose copies take turns but whose bounds differ, or which some copies leave by a Break and others do not;
+//   - in which copies never access memory in turns, so that nothing is gained;
+//   - of more than a few hundred expressions and statements.
 std::optional<validate::ValidProgram> coarsen(const validate::ValidProgram& program, std::uint32_t ways);
 
 }  // namespace vyre::transform

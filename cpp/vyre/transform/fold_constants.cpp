@@ -23,7 +23,7 @@ std::optional<Constant> evaluate(const ir::Program& program, const ir::Expr& exp
       [&](const ir::GridId&) { return none; },
       [&](const ir::Call&) { return none; },
       [&](const ir::Atomic&) { return none; },
-      [&](const ir::Select&) { return none; },  // one branch is dropped: see below
+      [&](const ir::Select&) { return none; },  // fold_constants() handles it
       [&](const ir::Binary& binary) {
         const Known& left = constants[binary.left];
         const Known& right = constants[binary.right];

@@ -1,10 +1,11 @@
-// Expands every Call (semantics, section 8), so that later stages know nothing of operations.
+// Expands every Call (docs/semantics.md, Calls), so that later stages know nothing of operations.
 //
-// A body that is one expression takes the place of the call: its parameters become the argument nodes, and because a statement
-// evaluates each node once, each argument is still evaluated once. Any other body becomes statements in front of the
-// caller's: `let __call<N>_<parameter> = argument` in order, then the body with its locals renamed, and the call
-// becomes a use of the result. Expressions that the caller's statement evaluates before such a call, and that
-// cannot be evaluated later (atomics, loads of writable memory), are bound in front of it as well, in evaluation order.
+// A body that is one expression takes the place of the call: the arguments replace its parameters, and because a statement evaluates each
+// expression once, each argument is still evaluated once. Any other body becomes statements in front of the caller's:
+// `let __call<N>_<parameter> = argument` in order, then the body with its locals renamed, and the call becomes a use of the result.
+// Expressions that the caller's statement evaluates before such a call, and that cannot be evaluated later (atomics, loads of writable
+// memory), are bound in front of it as well, in evaluation order.
+// A 64-bit division by a literal power of two becomes the expression of powers_of_two.hpp.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,6 +16,7 @@
 #include "vyre/base/assert.hpp"
 #include "vyre/base/error.hpp"
 #include "vyre/transform/passes.hpp"
+#include "vyre/transform/powers_of_two.hpp"
 #include "vyre/transform/rebuild.hpp"
 #include "vyre/validate/limits.hpp"
 
@@ -29,8 +31,9 @@ using validate::ValidProgram;
 using validate::kMaxNestingDepth;
 using validate::kMaxNodeCount;
 
-// An operation that only passes on a parameter or another operation's result adds no node, so the limit of the size does not limit the
-// work: 32 nested levels with two calls each take 2^32 expansions. The work of an expansion is kExpansionWork plus one for each argument.
+// An operation that only passes on a parameter or another operation's result adds no expression, so the limit of the size does not limit
+// the work: 32 nested levels with two calls each take 2^32 expansions. The work of an expansion is kExpansionWork plus one for each
+// argument.
 constexpr std::size_t kMaxWork = 100'000'000, kExpansionWork = 100;
 
 class Inliner {
@@ -47,7 +50,7 @@ class Inliner {
     Frame entry(program, source_.facts(), "");
     expand_body(entry);
     ValidProgram result = validate_result(to_.finish(), uniformity);
-    // A node that several statements share was made once but is evaluated, and counted, by each.
+    // An expression that several statements share was added once, but each of them evaluates it, so it counts once for each of them.
     std::size_t size = result.facts().steps.size();
     for (const ir::Node& node : result.program().nodes()) size += is_counted(node);
     if (size > kMaxNodeCount && had_call_) refuse_size();
@@ -154,6 +157,12 @@ class Inliner {
     return last;
   }
 
+  static std::optional<PowerOfTwo> shorter(const Frame& frame, const Step& step) {
+    const std::span<const ExprId> arguments = frame.program.operands(std::get<ir::Call>(frame.program.expr(step.expr)).arguments);
+    if (arguments.size() != 2) return std::nullopt;
+    return by_power_of_two(frame.facts.ops[step.op]->spec(), frame.program.expr(arguments[1]));
+  }
+
   // Emits the statements of the body, and returns an expression that reads its result.
   ExprId expand_statements(const ValidOp& op, std::span<const ExprId> arguments) {
     charge_expansion(arguments.size());
@@ -182,53 +191,65 @@ class Inliner {
     if (is_counted(node)) charge();
     const bool opens =
         std::holds_alternative<ir::If>(node) || std::holds_alternative<ir::Loop>(node) || std::holds_alternative<ir::Block>(node);
-    if (opens && &frame.facts != &source_.facts()) {
+    if (opens && !is_entry(frame)) {
       if (to_.open_blocks() >= kMaxNestingDepth) {
         throw LoweringError(fmt::format("expanding `{}` nests statements deeper than {}. Fix: call it where fewer statements enclose it.",
                                         user_op_, kMaxNestingDepth));
       }
     }
     const LocalId local = frame.facts.statements[id].local;
-    const bool is_entry = &frame.facts == &source_.facts();
     copy_node(
         node, to_, [&](ExprId root) { return frame.moved[root]; },
         [&](NameId old) { return local.valid() ? name(frame, local) : to_.name(frame.program.text(old)); },
-        is_entry ? frame.program.place(id) : ir::SourcePlace());
+        is_entry(frame) ? frame.program.place(id) : ir::SourcePlace());
   }
 
-  // Copies the expressions of the statement. Emits the statements that its calls expand to in front of it.
-  void expand_operands(Frame& frame, NodeId node) {
+  // Whether the frame is the program itself, not the body of an operation.
+  bool is_entry(const Frame& frame) const { return &frame.facts == &source_.facts(); }
+  static bool changes_memory(const Frame& frame, const Step& step) {
+    return std::holds_alternative<ir::Atomic>(frame.program.expr(step.expr));
+  }
+  bool reads_changing_memory(const Frame& frame, const Step& step) const { return is_entry(frame) && is_writable_load(source_, step); }
+
+  // The calls of a statement that become statements.
+  struct StatementCalls {
+    std::vector<std::uint8_t> by_step;  // empty if the statement has no calls
+    std::size_t last = 0;               // the last of them; 0 if there are none
+    bool contains(std::size_t step) const { return by_step[step] != 0; }
+  };
+
+  // Also counts in frame.users the users of each expression of the statement, if it has calls.
+  StatementCalls find_statement_calls(Frame& frame, NodeId node) {
     const std::span<const Step> steps = frame.facts.steps_of(node);
-    const bool is_entry = &frame.facts == &source_.facts();
-    auto changes_memory = [&](const Step& step) { return std::holds_alternative<ir::Atomic>(frame.program.expr(step.expr)); };
-    auto reads_changing_memory = [&](const Step& step) { return is_entry && is_writable_load(source_, step); };
-    // The last call that becomes statements. Atomics, loads of writable memory and shared expressions before it are bound in front of these
-    // statements.
-    std::size_t last = 0;
-    const bool has_call = std::ranges::any_of(steps, [](const Step& step) { return step.op != ~0u; });
-    std::vector<std::uint8_t> needs_statements;
-    if (has_call) {
-      const bool has_atomic = std::ranges::any_of(steps, changes_memory);
-      needs_statements.resize(steps.size());
-      for (const Step& step : steps) frame.users[step.expr] = 0;
-      for_each_root(frame.program.node(node), [&](ExprId root) { ++frame.users[root]; });
-      for (std::size_t at = 0; at < steps.size(); ++at) {
-        const Step& step = steps[at];
-        bool fixed = !changes_memory(step) && !reads_changing_memory(step);
-        for_each_operand(frame.program, step.expr, [&](ExprId operand) {
-          ++frame.users[operand];
-          fixed = fixed && frame.fixed[operand];
-        });
-        frame.fixed[step.expr] = fixed;
-        if (step.op == ~0u) continue;
-        // In a statement without atomics it does not matter when a load is made, because nothing changes memory between the loads.
-        if (!is_expression(*frame.facts.ops[step.op]) || (has_atomic && !fixed)) {
-          needs_statements[at] = 1;
-          last = at;
-        }
+    StatementCalls calls;
+    if (std::ranges::none_of(steps, [](const Step& step) { return step.op != ~0u; })) return calls;
+    const bool has_atomic = std::ranges::any_of(steps, [&](const Step& step) { return changes_memory(frame, step); });
+    calls.by_step.resize(steps.size());
+    for (const Step& step : steps) frame.users[step.expr] = 0;
+    for_each_root(frame.program.node(node), [&](ExprId root) { ++frame.users[root]; });
+    for (std::size_t at = 0; at < steps.size(); ++at) {
+      const Step& step = steps[at];
+      bool fixed = !changes_memory(frame, step) && !reads_changing_memory(frame, step);
+      for_each_operand(frame.program, step.expr, [&](ExprId operand) {
+        ++frame.users[operand];
+        fixed = fixed && frame.fixed[operand];
+      });
+      frame.fixed[step.expr] = fixed;
+      if (step.op == ~0u || shorter(frame, step)) continue;
+      // In a statement without atomics it does not matter when a load is made, because nothing changes memory between the loads.
+      if (!is_expression(*frame.facts.ops[step.op]) || (has_atomic && !fixed)) {
+        calls.by_step[at] = 1;
+        calls.last = at;
       }
     }
+    return calls;
+  }
 
+  // Copies the expressions of the statement. Emits the statements that its calls expand to in front of it. Atomics, loads of writable
+  // memory and shared expressions before the last of these calls are bound in front of its statements.
+  void expand_operands(Frame& frame, NodeId node) {
+    const std::span<const Step> steps = frame.facts.steps_of(node);
+    const StatementCalls calls = find_statement_calls(frame, node);
     std::vector<ExprId> arguments;
     for (std::size_t at = 0; at < steps.size(); ++at) {
       const Step& step = steps[at];
@@ -239,21 +260,25 @@ class Inliner {
         continue;
       }
       if (const auto* call = std::get_if<ir::Call>(&expr)) {
-        if (is_entry) user_op_ = frame.program.text(call->op);
+        if (is_entry(frame)) user_op_ = frame.program.text(call->op);
         had_call_ = true;
         arguments.clear();
         for (ExprId id : frame.program.operands(call->arguments)) arguments.push_back(frame.moved[id]);
         const ValidOp& op = *frame.facts.ops[step.op];
-        moved = needs_statements[at] ? expand_statements(op, arguments) : expand_expression(op, arguments);
+        if (const auto by = shorter(frame, step)) {
+          moved = short_division(*by, arguments[0], to_, [&](const ir::Expr& made) { return add(made); });
+        } else {
+          moved = calls.contains(at) ? expand_statements(op, arguments) : expand_expression(op, arguments);
+        }
       } else {
         moved = add(copy_expr(
             frame.program, expr, to_, [&](ExprId id) { return frame.moved[id]; },
             [&](NameId id) { return to_.name(frame.program.text(id)); }));
       }
-      if (at >= last) continue;
+      if (at >= calls.last) continue;
       // An expression that two users share may end up in two statements, and would be evaluated by both.
       const bool shared = frame.users[step.expr] > 1 && !is_leaf(to_.expr(moved));
-      if (changes_memory(step) || reads_changing_memory(step) || shared) {
+      if (changes_memory(frame, step) || reads_changing_memory(frame, step) || shared) {
         const NameId fresh = to_.name(fresh_prefix() + "value");
         let(fresh, moved);
         moved = add(ir::Var{fresh});

@@ -39,7 +39,7 @@ void Meanings::find_bound() {
       // Sibling scopes may declare locals of one name, and one shared expression then reads both; nothing is known about its value.
       if (local != step.local) bindings_[local].several = bindings_[step.local].several = true;
       Binding& binding = bindings_[step.local];
-      // A loop that does not contain the Let reads the variable in every round, so the last use is the end of the outermost such loop.
+      // A loop that does not contain the Let reads the variable in every turn, so the last use is the end of the outermost such loop.
       const auto outermost = std::ranges::upper_bound(loops, NodeId{binding.let});
       binding.last_use =
           std::max(binding.last_use, outermost == loops.end() ? index : std::get_if<ir::Loop>(&program_.node(*outermost))->end.index);

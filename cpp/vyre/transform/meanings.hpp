@@ -1,5 +1,5 @@
-// Finds what an expression means when variables are replaced by their values: a variable that is bound by one Let, and whose value would be
-// the same wherever the variable is read, stands for what the Let binds.
+// Finds what an expression means when variables are replaced by their values. A variable stands for the expression that its Let binds if
+// nothing assigns the variable, and if that expression would give the same value wherever the variable is read.
 #pragma once
 
 #include <cstdint>
@@ -23,13 +23,13 @@ class Meanings {
     const Replacement& found = result_[id];
     return found.constant || !locals_[found.by].valid() ? found : looked_through(id);
   }
-  // Whether two operands of one statement give the same value. Equal expressions are one (merge_duplicates), unless a Let stands
-  // between them.
+  // Whether two operands of one statement give the same value. Comparing ids is not enough: the merge_duplicates pass gives equal
+  // expressions one id, but not those that are equal only after variables are replaced by their values.
   bool same(ExprId a, ExprId b);
 
  private:
   struct Binding {
-    ExprId value;                         // what its Let binds; invalid when it is assigned
+    ExprId value;                         // what its Let binds; invalid if it cannot stand for the variable
     std::uint32_t let = 0, last_use = 0;  // statements
     bool several = false;                 // some expression reads this local and another one of the same name
     bool judged = false;                  // whether `value` may stand for it has been decided
@@ -49,7 +49,7 @@ class Meanings {
   const IdVector<ExprId, Replacement>& result_;
   IdVector<ExprId, LocalId> locals_;  // the first local that a variable's expression reads; invalid for other expressions
   IdVector<LocalId, Binding> bindings_;
-  IdVector<ExprId, ExprId> further_;  // where looking through variables has led from an expression
+  IdVector<ExprId, ExprId> further_;  // by expression: where the chain of variables that begins there ends, once it was followed
   std::vector<std::pair<LocalId, std::uint32_t>> assigns_;
 };
 

@@ -12,8 +12,8 @@
 
 namespace vyre::transform {
 
-// Expands every Call (semantics, section 8). Throws LoweringError naming the operation when the result would outgrow V018 or
-// V019; that is found by counting while expanding, which stops at the limit.
+// Expands every Call (docs/semantics.md, Calls). Throws a LoweringError that names the operation if the result would outgrow V018 or V019.
+// The expansion counts what it adds, and stops at the limit.
 validate::ValidProgram inline_calls(const validate::ValidProgram& program);
 
 // Throws what inline_calls would, for backends that run calls as they are: a program that one backend refuses, all refuse.

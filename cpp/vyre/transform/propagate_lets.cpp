@@ -1,7 +1,7 @@
 // Puts the value of a Let in place of its uses, and drops the Let, where
 //   - the Let is never assigned and its value cannot change until then: it reads no writable memory, makes no atomic, and none of its
 //     variables is assigned in between;
-//   - nothing is evaluated more often: there is one use, in the same rounds of the same loops, or the value is a literal or
+//   - nothing is evaluated more often: there is one use, in the same turns of the same loops, or the value is a literal or
 //     a variable.
 // No name is captured when an expression moves: shadowing is not allowed, so a name that is visible at the Let means the same at a use.
 #include "vyre/transform/passes.hpp"
@@ -48,7 +48,7 @@ validate::ValidProgram propagate_lets(const validate::ValidProgram& valid) {
   // For each local, the first statement after the current one that assigns it.
   IdVector<LocalId, NodeId> next_assign(facts.locals.size());
   // Whether no statement assigns the variable between the Let and its last use. Assignments before the Let or after the use in the loop
-  // body run in other rounds and do not matter.
+  // body run in other turns and do not matter.
   const auto keeps_value = [&](LocalId variable, NodeId let, const Use& use) {
     if (!facts.locals[variable].assigned) return true;
     return !use.several_statements && loop[use.statement] == loop[let] &&

@@ -114,7 +114,7 @@ class Simplifier {
       for (std::size_t k = 0; k < operands.count; ++k) possible = possible && (rule.signs[k] & ~signs[k]) == 0;
       if (!possible) continue;
       match.variables = {};
-      if (matches(rule, 0, id, match) && becomes(id, rule, match)) return;
+      if (matches(rule, 0, id, match) && apply(id, rule, match)) return;
     }
   }
 
@@ -189,7 +189,8 @@ class Simplifier {
     return false;
   }
 
-  bool becomes(ExprId id, const Rule& rule, const Match& match) {
+  // Returns whether the rule was applied.
+  bool apply(ExprId id, const Rule& rule, const Match& match) {
     for (std::uint8_t variable = 0; variable < match.variables.size(); ++variable) {
       const ExprId bound = match.variables[variable];
       if ((rule.dropped >> variable & 1u) && !result_[bound].constant && !facts_.fixed[result_[bound].by]) return false;

@@ -12,7 +12,7 @@
 
 namespace vyre::transform {
 
-// An element of a bound buffer that a program loads by a literal index.
+// An element of a Uniform buffer that a program loads by a literal index.
 struct UniformElement {
   std::size_t slot = 0;  // into ValidProgram::bound()
   std::uint32_t index = 0;
@@ -20,12 +20,14 @@ struct UniformElement {
   bool operator==(const UniformElement&) const = default;
 };
 
-// The elements whose values are worth knowing: with literals alone they give a loop both its bounds, or a condition, or a divisor. In
-// the order in which the program first loads them; none when there are more than a call should look at, and for programs so large that
-// compiling them once more takes long. Of a program without Calls, optimised: indices must be literals already.
+// Returns the elements whose values are worth knowing: those that, together with literals alone, determine both bounds of a loop, a
+// condition or a divisor. They are in the order in which the program first loads them. The list is empty if a call would have to compare
+// too many of them, or if the program is so large that compiling it once more takes long. The program must have no Calls and be optimised,
+// because only a literal index is recognised.
 std::vector<UniformElement> deciding_elements(const validate::ValidProgram& program);
 
-// The program with a literal, or a Pack of literals, in the place of every load of these elements. One value each; a Bool is 0 or 1.
+// Returns the program with a literal, or a Pack of literals, in place of every load of these elements. `values` has one value for each
+// element; the value of a Bool is 0 or 1.
 validate::ValidProgram specialize(const validate::ValidProgram& program, std::span<const UniformElement> elements,
                                   std::span<const ir::Value> values);
 

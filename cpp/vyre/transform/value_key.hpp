@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "vyre/base/assert.hpp"
+#include "vyre/base/hash.hpp"
 #include "vyre/ir/program.hpp"
 
 namespace vyre::transform {
@@ -14,12 +15,9 @@ using ValueKey = std::array<std::uint32_t, 6>;
 
 struct ValueKeyHash {
   std::size_t operator()(const ValueKey& key) const noexcept {
-    std::uint64_t hash = 0xCBF29CE484222325u;
-    for (std::uint32_t word : key) {
-      hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
-      hash ^= hash >> 32;
-    }
-    return static_cast<std::size_t>(hash);
+    Fnv1a hash;
+    for (const std::uint32_t word : key) hash.add(word);
+    return static_cast<std::size_t>(hash.value());
   }
 };
 

@@ -1,4 +1,4 @@
-// V016 V017 V020 V032 V034: calls, and what the body of an operation may hold.
+// Checks calls (V016, V017, V020, V032), and what the body of an operation may hold (V034).
 #include <algorithm>
 #include <unordered_set>
 
@@ -32,7 +32,7 @@ void check_V016(const Gathered& program, Report& report) {
 void check_V017(const Gathered& program, Report& report) {
   // A program's call is at depth 1, and a body is itself at depth 1 at the least.
   const std::uint32_t allowed = program.op == nullptr ? kMaxCallDepth : kMaxCallDepth - 1;
-  std::unordered_set<ExprId> reported;  // semantics 2: one diagnostic a Call node, however many statements share it
+  std::unordered_set<ExprId> reported;  // a Call that several statements share is reported once
   for_each_call(program, [&](StepId id, const OpBody& body) {
     if (body.depth > allowed && reported.insert(program.step(id).expr).second) report.add<Message::CallDepth>(id);
   });

@@ -379,7 +379,7 @@ std::string Hints::barrier(NodeId at) {
   const std::string variable = fmt::format("Expr.var({})", python_name(program_.text(gathered_.node<ir::Loop>(guard).variable)));
   const std::string from = code(roots.first, "from_"), below = fmt::format("Expr.lt({}, {})", variable, code(roots.second, "to"));
   const std::string inside = from == "0" ? below : fmt::format("Expr.bitand(Expr.le({}, {}), {})", from, variable, below);
-  return say<Hint::SameRounds>(place(guard, at), inside);
+  return say<Hint::SameTurns>(place(guard, at), inside);
 }
 
 // For a barrier that a part of the workgroup misses because it left a Loop by a Break: the Loop around the barrier, or around a Return.
@@ -390,9 +390,9 @@ std::string Hints::left_loop(const DivergentBarrier& found) {
   }
   if (!found.broken.valid()) return {};
   // Without the Break the Loop runs to its end, which a `while` does not have.
-  constexpr std::uint32_t kMostRounds = 1u << 16;
+  constexpr std::uint32_t kMostTurns = 1u << 16;
   const Step& to = gathered_.step(gathered_.roots[found.loop].second);
-  if (const auto rounds = ir::literal_u32(program_.expr(to.expr)); rounds && *rounds > kMostRounds) return {};
+  if (const auto turns = ir::literal_u32(program_.expr(to.expr)); turns && *turns > kMostTurns) return {};
   const std::string name = python_name(new_name("left"));
   return say<Hint::RememberBreak>(place(found.broken, found.barrier), name, name, name);
 }

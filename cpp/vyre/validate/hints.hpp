@@ -1,5 +1,5 @@
-// The Fix of what is reported, in Python and with the user's own names: which HINT of rules.def fits the cause, and what fills it.
-// Only programs that break a rule come here, so nothing is gathered before a finding asks for it.
+// Writes the hint of a finding: what to write in Python, with the user's own names. It chooses the HINT of rules.def that fits the cause,
+// and fills it. Only programs that break a rule come here, so nothing is gathered before a finding asks for it.
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ class Hints {
  public:
   explicit Hints(const Gathered& gathered) : gathered_(gathered), program_(*gathered.program) {}
 
-  // All that was found, before the first is asked for: an expression that is wrong itself is not repeated in the hint for another one.
+  // Must be called with all findings before the first hint is asked for. A hint does not quote an expression that another finding is about.
   void about(const std::vector<Finding>& findings);
 
-  // `at` is the statement of what is found in one. Empty when the sentence says it all.
+  // Returns the hint, or the empty string if the message says everything. `at` is the statement of the finding, if it is in one.
   std::string operator()(const Finding& finding, NodeId at);
 
  private:
@@ -80,7 +80,7 @@ class Hints {
   std::unordered_set<ExprId> wrong_;  // the expressions that findings are about
   std::optional<std::vector<std::string>> op_ids_;
   std::size_t comparisons_ = 0;
-  NodeId bound_;  // the Loop whose `from` was found wrong last: what follows is about its `to`
+  NodeId bound_;  // the Loop of the last finding about a bound; a second finding about one Loop is about its `to`
 };
 
 }  // namespace vyre::validate

@@ -1,4 +1,4 @@
-// N004 and N005. Both ask which elements the invocations of a grid store to, and which conditions decide whether they do.
+// N004, N005 and N006. All ask which elements the invocations of a grid store to, and which conditions decide whether they do.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -28,8 +28,9 @@ using Digits = std::uint8_t;
 
 // What holds wherever a statement runs.
 struct Guard {
-  Digits single = 0;            // these ids have one value only, in each round of a loop
+  Digits single = 0;            // these ids have one value only, in each turn of a loop
   bool other = false;           // conditions that say nothing else
+  bool parts = false;           // conditions that may hold for some invocations and not for others
   std::uint32_t lengths = ~0u;  // the last `id < length`, in a list of them
 };
 
@@ -76,7 +77,10 @@ class ElementsOfGrid::State {
     for (const Step& step : walk_.facts.steps_of(id)) {
       const ir::Expr& expr = walk_.program.expr(step.expr);
       if (std::holds_alternative<ir::BufLen>(expr)) length_of_.emplace(walk_.values.of(step.expr).number, step.buffer);
-      if (std::holds_alternative<ir::Atomic>(expr)) stores_[step.buffer].by_id_alone = false;
+      if (const auto* atomic = std::get_if<ir::Atomic>(&expr)) {
+        stores_[step.buffer].by_id_alone = false;
+        note_beyond(id, step, *atomic);
+      }
     }
     if (const auto* let = std::get_if<ir::Let>(&node)) {
       single_of_[statement.local] = {under(let->value, true, {}).single, under(let->value, false, {}).single};
@@ -89,6 +93,7 @@ class ElementsOfGrid::State {
       const auto from = ir::literal_u32(walk_.program.expr(loop->from)), to = ir::literal_u32(walk_.program.expr(loop->to));
       extents_[statement.local] = from && to ? std::uint64_t{std::max(*from, *to)} - *from : kUnknownExtent;
       open_.push_back({guard_, guard_});
+      guard_.parts |= !is_uniform(loop->from) || !is_uniform(loop->to);
     } else if (std::holds_alternative<ir::Block>(node)) {
       open_.push_back({guard_, guard_});
     } else if (std::holds_alternative<ir::Else>(node)) {
@@ -136,7 +141,7 @@ class ElementsOfGrid::State {
     if (branch != nullptr && !branch->otherwise.valid() && leaves) {
       guard_ = top.otherwise;
     } else if (top.returned || broken) {
-      guard_.other = true;
+      guard_.other = guard_.parts = true;
     }
     if (open_.empty()) return;
     open_.back().returned |= top.returned;
@@ -153,7 +158,7 @@ class ElementsOfGrid::State {
     for (std::size_t k = 0; k < open.size(); ++k) {
       const auto [expr, wanted] = open[k];
       if (k == kMostConditions) {
-        guard.other = true;
+        guard.other = guard.parts = true;
         break;
       }
       const ir::Expr& is = walk_.program.expr(expr);
@@ -172,6 +177,7 @@ class ElementsOfGrid::State {
         }
       } else {
         guard.other = true;
+        guard.parts |= !is_uniform(expr);
         if (std::holds_alternative<ir::Var>(is)) {
           const Single& single = single_of_[walk_.facts.steps[walk_.values.step(expr).index].local];
           guard.single |= wanted ? single.if_true : single.if_false;
@@ -181,7 +187,10 @@ class ElementsOfGrid::State {
     return guard;
   }
 
+  bool is_uniform(ExprId expr) const { return walk_.values.of(expr).linear.uniform(); }
+
   void compared(const ir::Binary& binary, bool truth, Guard& guard) {
+    guard.parts |= !is_uniform(binary.left) || !is_uniform(binary.right);
     const NoteValue &left = walk_.values.of(binary.left), &right = walk_.values.of(binary.right);
     const auto below_length = [&](const NoteValue& id, const NoteValue& length) {
       const auto found = length_of_.find(length.number);
@@ -292,6 +301,70 @@ class ElementsOfGrid::State {
     }
   }
 
+  static bool has_ids(const Linear& sum) {
+    return std::any_of(sum.terms.begin(), sum.terms.begin() + sum.count, [](auto term) { return term.digit < kLoopDigits; });
+  }
+
+  // Whether an id decides about the value other than through what is loaded, as far as a short walk tells.
+  bool names_ids(ExprId expr) const {
+    std::vector<ExprId> open{expr};
+    for (std::size_t k = 0; k < open.size(); ++k) {
+      if (k == kMostConditions) return true;
+      const ir::Expr& is = walk_.program.expr(open[k]);
+      if (std::holds_alternative<ir::GridId>(is)) return true;
+      if (std::holds_alternative<ir::Load>(is) || std::holds_alternative<ir::Atomic>(is)) continue;
+      if (std::holds_alternative<ir::Var>(is)) {
+        const LocalId local = walk_.facts.steps[walk_.values.step(open[k]).index].local;
+        const StepId let = walk_.values.value_of(local);
+        if (!let.valid() && !walk_.facts.locals[local].loop_variable) return true;
+        if (let.valid()) open.push_back(walk_.facts.steps[let.index].expr);
+        continue;
+      }
+      ir::for_each_operand(
+          is, [&](ir::ExprList list) { return walk_.program.operands(list); }, [&](ExprId operand) { open.push_back(operand); });
+    }
+    return false;
+  }
+
+  // Along which axes the workgroups have more invocations than the call asks for, a bit each.
+  std::uint32_t ragged_axes() const {
+    if (!walk_.call.workgroups || !walk_.call.invocations) return 0;
+    std::uint32_t axes = 0;
+    for (std::uint32_t axis = 0; axis < 3; ++axis) axes |= std::uint32_t{run_along(axis) > (*walk_.call.invocations)[axis]} << axis;
+    return axes;
+  }
+  std::uint64_t run_along(std::uint32_t axis) const {
+    return std::uint64_t{(*walk_.call.workgroups)[axis]} * walk_.program.workgroup_size()[axis];
+  }
+
+  // Whether it shows in memory that invocations beyond the grid have the atomic too. What they load beyond an array is zero, and what
+  // they change beyond one is nothing, so indices and operands that depend on ids or loads are mostly harmless.
+  bool shows_beyond(const ir::Atomic& atomic) const {
+    const auto operands = walk_.program.operands(atomic.operands);
+    const NoteValue &index = walk_.values.of(operands.front()), &operand = walk_.values.of(operands.back());
+    if (atomic.has_expected || !operand.linear.known || is_zero(operands.back())) return false;
+    const bool counts = atomic.op == ir::AtomicOp::Add || atomic.op == ir::AtomicOp::Xor;
+    if (index.linear.known) return counts && !has_ids(index.linear);
+    return !names_ids(operands.front());
+  }
+  bool is_zero(ExprId expr) const { return ir::literal_u32(walk_.program.expr(expr)) == 0u; }
+
+  void note_beyond(NodeId id, const Step& step, const ir::Atomic& atomic) {
+    const std::uint32_t axes = ragged_axes();
+    if (axes == 0 || guard_.parts || !shows_beyond(atomic)) return;
+    std::uint64_t run = 1, asked = 1;
+    std::string condition;
+    for (std::uint32_t axis = 0; axis < 3; ++axis) {
+      run *= run_along(axis);
+      asked *= (*walk_.call.invocations)[axis];
+      if ((axes >> axis & 1) == 0) continue;
+      const std::string below = fmt::format("Expr.lt(Expr.invocation_id({}), {})", axis, (*walk_.call.invocations)[axis]);
+      condition = condition.empty() ? below : fmt::format("Expr.logical_and({}, {})", condition, below);
+    }
+    walk_.found.push_back(
+        {id, step.expr, Note::N006, {Text(walk_.buffer(step.buffer).name).text(), std::to_string(run - asked)}, {condition}});
+  }
+
   // The values of N005's hint, for an update that an atomic can do.
   std::vector<std::string> as_atomic(const ir::BufferDecl& decl, const ir::Store& store, StepId load) {
     const auto* binary = std::get_if<ir::Binary>(&walk_.program.expr(store.value));
@@ -349,7 +422,7 @@ class ElementsOfGrid::State {
   std::vector<Open> open_;
   std::vector<LengthGuard> lengths_;
   IdVector<BufferId, Stores> stores_;
-  IdVector<LocalId, std::uint64_t> extents_;               // rounds of loops
+  IdVector<LocalId, std::uint64_t> extents_;               // turns of loops
   IdVector<LocalId, Single> single_of_;                    // of conditions that are bound by a Let
   std::unordered_map<std::uint64_t, BufferId> length_of_;  // by the number of the value
   std::array<bool, 3> named_axes_{};

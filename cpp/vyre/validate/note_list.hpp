@@ -52,7 +52,7 @@ class RepeatedEffects {
   std::unique_ptr<State> state_;
 };
 
-// N004 and N005: which elements the invocations of a grid store to.
+// N004, N005 and N006: which elements the invocations of a grid store to.
 class ElementsOfGrid {
  public:
   explicit ElementsOfGrid(NoteWalk& walk);

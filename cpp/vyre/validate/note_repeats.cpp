@@ -42,7 +42,7 @@ void add(Bits& to, const Bits& bits) {
 }
 
 // Loads by number: on some path to here, which were evaluated, which of these may since have been stored to, and which may have been
-// stored to since the innermost loop's round began.
+// stored to since the innermost loop's turn began.
 struct Flow {
   Bits evaluated, stale, written;
 
@@ -239,7 +239,7 @@ class RepeatedEffects::State {
     } else if (const auto* end = std::get_if<ir::End>(&node)) {
       Open& top = open.back();
       if (top.loop) {
-        // The next round evaluates what was evaluated before the loop, after this round's stores.
+        // The next turn evaluates what was evaluated before the loop, after this turn's stores.
         for (std::size_t k = 0; k < words; ++k) noted_[k] |= top.before.evaluated[k] & flow.written[k] & in_loop[k];
         add(in_loop, top.evaluated);
       }

@@ -35,7 +35,7 @@ struct NoteValue {
   };
   static constexpr std::size_t kMostSources = 4;
 
-  // Two values with one number are equal, if the later one follows the earlier one within one round of their loops. A load of writable
+  // Two values with one number are equal, if the later one follows the earlier one within one turn of their loops. A load of writable
   // memory and an atomic have a number of their own.
   std::uint64_t number = 0;
   bool fixed = false;        // whether it depends on no Assign, atomic or writable memory

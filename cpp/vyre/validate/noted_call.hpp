@@ -14,6 +14,7 @@ namespace vyre::validate {
 struct NotedCall {
   std::map<std::string, std::uint32_t, std::less<>> lengths;  // elements, by the name of the buffer
   std::optional<std::array<std::uint32_t, 3>> workgroups;
+  std::optional<std::array<std::uint32_t, 3>> invocations;  // that were asked for; the workgroups may have more
 };
 
 }  // namespace vyre::validate

@@ -1,4 +1,4 @@
-// The operations that a program reaches, one record each, however many calls lead to it.
+// Keeps one record of each operation that a program reaches, however many calls lead to it.
 #pragma once
 
 #include <memory>
@@ -22,7 +22,8 @@ struct OpBody {
   std::unique_ptr<Gathered> gathered;  // null until then, and for operations that cannot be inlined
   std::uint32_t depth = 1;             // of calls, this one included
   std::vector<Finding> findings;       // what breaks a rule in the body, in program order
-  std::optional<Finding> cause;        // the first of them but V017, which the depth of a call says: what every call reports
+  // The first of these findings other than V017. Every call of the operation reports it; whether a call breaks V017 follows from `depth`.
+  std::optional<Finding> cause;
   std::shared_ptr<const ValidOp> valid;
 };
 
@@ -32,7 +33,7 @@ class OpBodies {
   explicit OpBodies(const ir::OpTable& table, ir::OpTable::Spec candidate = nullptr) : table_(table), candidate_(std::move(candidate)) {}
 
   const ir::OpTable& table() const { return table_; }
-  // Null when unknown.
+  // Returns null for an unknown operation.
   OpBody* find(std::string_view id);
 
  private:

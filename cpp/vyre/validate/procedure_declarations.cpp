@@ -1,4 +1,4 @@
-// P001 to P003: names, roles and results.
+// Checks the declarations of a procedure: names (P001), roles (P002) and results (P003).
 #include <algorithm>
 #include <string>
 #include <string_view>
@@ -14,7 +14,7 @@ using ir::ArrayRole;
 
 std::string_view role_name(const ir::ArrayDecl& array) { return ir::kRoleNames[static_cast<std::size_t>(array.role)]; }
 
-// Whether the literal shape of a table counts its bytes.
+// Whether the shape of a table is literal, and has as many bytes as its contents.
 bool is_filled(const ir::Procedure& procedure, const ir::ArrayDecl& table) {
   std::uint64_t bytes = std::max(ir::min_bytes(table.element), 1u);
   for (ir::SizeId id : table.shape) {

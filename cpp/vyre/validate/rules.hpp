@@ -38,7 +38,7 @@ enum class Message : std::uint8_t {
 struct MessageInfo {
   Message message;
   Rule rule;
-  std::string_view sentence;  // as its document writes it, with `<...>` where a name, a number or a type goes
+  std::string_view sentence;  // the text of the message, with `<...>` where a name, a number or a type goes
 };
 
 inline constexpr std::array kMessages = {
@@ -65,7 +65,7 @@ inline constexpr std::array kHints = {
 };
 constexpr const HintInfo& info(Hint hint) { return kHints[static_cast<std::size_t>(hint)]; }
 
-// How many places a sentence has to fill.
+// The number of `<...>` in a sentence.
 constexpr std::size_t places(std::string_view sentence) {
   std::size_t count = 0;
   for (char c : sentence) count += c == '<';

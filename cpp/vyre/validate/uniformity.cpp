@@ -183,7 +183,7 @@ Opened opened(NodeId id, const std::vector<Opened>& around, const Divergence& di
   return result;
 }
 
-// For each Loop, the Return under divergent control flow that stands in it: then the barriers of its next round are too late.
+// For each Loop, the Return under divergent control flow that stands in it: then the barriers of its next turn are too late.
 std::vector<Left> loops_left_by_some(const ir::Program& program, const Divergence& divergence, const std::vector<NodeId>& breaks) {
   std::vector<Left> result(program.nodes().size());
   std::vector<Opened> open;

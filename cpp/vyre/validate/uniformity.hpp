@@ -1,4 +1,4 @@
-// Which values and which control flow are the same for a whole workgroup (semantics, section 6).
+// Which values and which control flow are the same for a whole workgroup (docs/semantics.md, Barriers are reached by all).
 #pragma once
 
 #include <vector>

@@ -14,7 +14,7 @@ namespace {
 
 using ir::BinOp;
 
-// Of a longer condition nothing is known: its operands may share each other without end.
+// The most operands of a condition that are looked at. Operands that share each other could be visited without end.
 constexpr std::size_t kMostConditions = 64;
 
 // The id along `axis` is below the length of the buffer.
@@ -43,11 +43,13 @@ class Walk {
   using Stored = std::map<std::uint32_t, WholeStore>;  // by the buffer
 
   struct Open {
-    std::optional<Bounds> if_true, if_false;  // of an If: what its condition says, if it says nothing else
-    Bounds active;                            // hold from here to the end of the block
-    Stored stored, in_then;                   // the second one is what the first branch of an If stored, once the other has begun
-    bool has_return = false;                  // a Return is one of its own statements
-    bool some_returned = false;               // in a block within it, so that what follows its end is not run by all
+    // Of an If: the bounds that hold exactly if its condition is true, or false; nothing if the condition says anything else.
+    std::optional<Bounds> if_true, if_false;
+    Bounds active;            // the bounds that hold from here to the end of the block
+    Stored stored, in_then;   // what this branch has stored; in an Else also what the branch before it has stored
+    bool has_return = false;  // a Return is one of its own statements
+    // Some invocations returned in an If within this block, so that not all run what follows the end of the block.
+    bool some_returned = false;
   };
 
   void enter(NodeId id) {
@@ -80,8 +82,8 @@ class Walk {
     }
   }
 
-  // An If whose body ends in the only Return within it lets those go on for which its condition fails. Of other Returns it is not known
-  // who goes on.
+  // After an If whose body ends in the only Return within it, the invocations go on for which its condition is false. After any other
+  // Return it is not known which invocations go on.
   void close(NodeId id, const ir::End& end) {
     Open top = std::move(open_.back());
     open_.pop_back();
@@ -135,7 +137,7 @@ class Walk {
     if (!is_new && store.below.size() < known->second.below.size()) known->second = std::move(store);
   }
 
-  // The condition is true, or false, exactly where all of these hold; nothing when it says anything else.
+  // Returns the bounds that hold exactly if the condition has this truth; nothing if the condition says anything else.
   std::optional<Bounds> bounds(ExprId condition, bool truth) const {
     struct Wanted {
       ExprId expr;

@@ -1,4 +1,4 @@
-// Which buffers a program stores to as a whole, so that nobody sees what they held before.
+// Finds the buffers that a program stores to as a whole, so that what they held before cannot be seen.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ struct WholeStore {
   std::vector<BufferId> below;
 };
 
-// At most one a buffer. A buffer that the program reads is none of them. Takes time in proportion to the program, but for programs that
-// store to many buffers in many blocks.
+// Returns at most one for each buffer, and none for a buffer that the program reads. Takes time in proportion to the program, except for
+// programs that store to many buffers in many blocks.
 std::vector<WholeStore> whole_stores(const ValidProgram& program);
 
 }  // namespace vyre::validate

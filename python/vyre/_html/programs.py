@@ -121,7 +121,7 @@ def kernel_form(shown: Kernel) -> Form:
 
 
 def specialized(shown: Specialized) -> str:
-    return sheet(Form("Kernel", f"{shown._name}, specialized: {_counts(shown.program)}", _parts(shown.program)))
+    return sheet(Form("Kernel", f"{shown.__name__}, specialized: {_counts(shown.program)}", _parts(shown.program)))
 
 
 def _signature(name: str, parameters: Iterable[Parameter]) -> Markup:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from vyre._calls import explain_calls
-from vyre._core import BufferAccess, BufferDecl, Expr, Node, Program
+from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Node, Program
 from vyre._kernel.arrays import KernelArray
 from vyre._kernel.parameters import workgroup_counts
+from vyre._kernel.trace import PARAMS
 from vyre._kernel.tracer import Tracer
 from vyre._text import shown
 from vyre.errors import ArgumentError
@@ -26,6 +28,9 @@ class Builder:
 
     Arrays are declared by methods, and read and written by indexing. A value that is read from memory that the program
     writes, or given back by an atomic, is read once, where it stands, as in a kernel. The names are the caller's.
+
+    The sizes of arrays with several axes, first axis first, and scalars are words of a uniform buffer ``__params``, in
+    the order in which they were declared; a call gives that buffer too. Arrays before scalars is a kernel's order.
 
     Args:
         workgroup_size: invocations of a workgroup along x, y, z.
@@ -48,38 +53,49 @@ class Builder:
         self._tracer = Tracer(lambda function: None)
         self._buffers: list[BufferDecl] = []
         self._bindings = 0
+        self._words = 0  # of PARAMS
         self._depth = 0
         self._closed_if: tuple[Expr, list[Node], list[Node]] | None = None
 
     # Arrays.
 
-    def read(self, name: str, element: ElementType, *, count: int = 0) -> KernelArray:
+    def read(self, name: str, element: ElementType, *, count: int = 0, axes: int = 1) -> KernelArray:
         """Declare a buffer that is read; its binding is the next one. ``count`` 0 takes any length."""
-        return self._declare(BufferDecl.read(name, self._bindings, element, count=count))
+        return self._declare(BufferDecl.read(name, self._bindings, element, count=count), axes)
 
-    def read_write(self, name: str, element: ElementType, *, count: int = 0) -> KernelArray:
+    def read_write(self, name: str, element: ElementType, *, count: int = 0, axes: int = 1) -> KernelArray:
         """Declare a buffer that is read and written."""
-        return self._declare(BufferDecl.read_write(name, self._bindings, element, count=count))
+        return self._declare(BufferDecl.read_write(name, self._bindings, element, count=count), axes)
 
-    def output(self, name: str, element: ElementType, *, count: int = 0) -> KernelArray:
-        """Declare the buffer that is the program's output."""
-        return self._declare(BufferDecl.output(name, self._bindings, element, count=count))
+    def output(self, name: str, element: ElementType, *, count: int = 0, axes: int = 1) -> KernelArray:
+        """Declare the buffer that is the program's output. With several ``axes`` it is indexed as in ``out[y, x]``."""
+        return self._declare(BufferDecl.output(name, self._bindings, element, count=count), axes)
 
     def uniform(self, name: str, element: ElementType, *, count: int = 0) -> KernelArray:
         """Declare a small buffer that all invocations read."""
-        return self._declare(BufferDecl.uniform(name, self._bindings, element, count=count))
+        return self._declare(BufferDecl.uniform(name, self._bindings, element, count=count), 1)
 
-    def shared(self, name: str, element: ElementType, count: int) -> KernelArray:
-        """Declare an array of the workgroup."""
-        decl = BufferDecl.workgroup(name, count, element)
-        made = KernelArray(self._tracer, self._fresh(name), "shared", decl.element, (decl.count,), False)
-        self._tracer.uses(made)
-        return made
+    def scalar(self, element: DataType) -> Expr:
+        """Declare a number that a call gives in ``__params``: one word, or the low and the high word of a U64."""
+        load = Expr.load(PARAMS, self._words)
+        value = load if element is DataType.U32 else Expr.cast(element, load)
+        if element is DataType.U64:
+            self._words += 1
+            value = Expr.pack(DataType.U64, [load, Expr.load(PARAMS, self._words)])
+        self._words += 1
+        return value
 
-    def local(self, name: str, element: ElementType, count: int) -> KernelArray:
-        """Declare an array of the invocation."""
-        decl = BufferDecl.private(name, count, element)
-        made = KernelArray(self._tracer, self._fresh(name), "private", decl.element, (decl.count,), False)
+    def shared(self, name: str, element: ElementType, count: int | tuple[int, ...]) -> KernelArray:
+        """Declare an array of the workgroup, of so many elements, or of so many along each axis."""
+        return self._own("shared", BufferDecl.workgroup(name, _product(count), element), count)
+
+    def local(self, name: str, element: ElementType, count: int | tuple[int, ...]) -> KernelArray:
+        """Declare an array of the invocation, of so many elements, or of so many along each axis."""
+        return self._own("private", BufferDecl.private(name, _product(count), element), count)
+
+    def _own(self, kind: str, decl: BufferDecl, count: int | tuple[int, ...]) -> KernelArray:
+        shape = count if isinstance(count, tuple) else (decl.count,)
+        made = KernelArray(self._tracer, self._fresh(decl.name), kind, decl.element, shape, False)
         self._tracer.uses(made)
         return made
 
@@ -91,14 +107,20 @@ class Builder:
             )
         return made
 
-    def _declare(self, decl: BufferDecl) -> KernelArray:
+    def _declare(self, decl: BufferDecl, axes: int) -> KernelArray:
+        if not isinstance(axes, int) or not 1 <= axes <= 16:
+            raise ArgumentError(
+                f"argument `axes` of vyre.Builder must be an int from 1 to 16, got {shown(axes)}. Fix: write axes=2."
+            )
         is_const = decl.access in (BufferAccess.ReadOnly, BufferAccess.Uniform)
         name = self._fresh(decl.name)
+        shape: tuple[Expr, ...] = (Expr.buf_len(name),)
+        if axes > 1:
+            shape = tuple(Expr.load(PARAMS, self._words + axis) for axis in range(axes))
+            self._words += axes
         self._bindings += 1
         self._buffers.append(decl)
-        return KernelArray(
-            self._tracer, name, "In" if is_const else "InOut", decl.element, (Expr.buf_len(name),), is_const
-        )
+        return KernelArray(self._tracer, name, "In" if is_const else "InOut", decl.element, shape, is_const)
 
     # Statements.
 
@@ -174,8 +196,13 @@ class Builder:
         """
         if self._depth:
             raise ArgumentError("Builder.program was called in an open body. Fix: call it after the with-blocks.")
-        buffers = [*self._buffers, *(array.declaration() for array in self._tracer.arrays)]
+        params = [BufferDecl.uniform(PARAMS, self._bindings, DataType.U32, count=self._words)] if self._words else []
+        buffers = [*self._buffers, *params, *(array.declaration() for array in self._tracer.arrays)]
         return Program(buffers, self._size, self._tracer.block)
+
+
+def _product(count: int | tuple[int, ...]) -> int:
+    return math.prod(count) if isinstance(count, tuple) else count
 
 
 class _Body:

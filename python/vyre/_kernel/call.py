@@ -16,7 +16,7 @@ from vyre._dlpack import from_dlpack, speaks_dlpack
 from vyre._dtype_names import dtype_name
 from vyre._graph import is_recording
 from vyre._kernel.data_grid import DataGrid, data_grid
-from vyre._kernel.grid_sizes import grid_words
+from vyre._kernel.grid_sizes import asked_sizes, grid_words
 from vyre._kernel.mistakes import Mistake
 from vyre._kernel.smaller import in_halves
 from vyre._kernel.tails import with_tail
@@ -163,13 +163,18 @@ def host_call(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> tu
 
 def noted_call(
     kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]
-) -> tuple[Traced, dict[str, tuple[int, ...]], Any]:
-    """What notes need of a call: its program, the axes of its arrays, and its workgroups."""
+) -> tuple[Traced, dict[str, tuple[int, ...]], Any, tuple[int, ...] | None]:
+    """What notes need of a call: its program, the axes of its arrays, its workgroups, and the invocations asked for."""
     options = {name: kwargs.pop(name) for name in _OPTIONS if name in kwargs}
     given = _given(kernel, args, kwargs)
     traced = kernel._traced({each.name: given[each.name] for each in kernel._constants})
     shapes = _shapes(kernel, given)
-    return traced, shapes, _workgroups(kernel, traced, shapes, options)
+    grid, was_given = options.get("grid"), options.get("workgroups") is not None
+    workgroups = _workgroups(kernel, traced, shapes, options)
+    asked = None
+    if not was_given and not isinstance(grid, Array):
+        asked = tuple(asked_sizes(kernel, traced, shapes, grid, workgroups, was_given))
+    return traced, shapes, workgroups, asked
 
 
 def _given(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[str, Any]:

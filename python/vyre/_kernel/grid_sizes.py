@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
     from vyre._kernel.trace import Traced
 
-__all__ = ["grid_words"]
+__all__ = ["asked_sizes", "grid_words"]
 
 _MOST = 2**32 - 1
 
@@ -42,17 +42,7 @@ def grid_words(
                 f"when the call is made. Fix: pass `{name}` as integers, or give the kernel the size as a u32 "
                 "parameter or an In array."
             )
-    if was_given:
-        size = traced.program.workgroup_size
-        sizes: Sequence[int] = [
-            count * extent
-            for count, extent in zip(_core._grid(workgroups, f"kernel `{kernel.__name__}`"), size, strict=True)
-        ]
-    elif grid is None:
-        made = next(each for kind in ("Out", "InOut") for each in kernel._arrays if each.kind == kind)
-        sizes = tuple(reversed(shapes[made.name]))
-    else:
-        sizes = tuple(int(each) for each in grid) if isinstance(grid, (tuple, list)) else (int(grid),)
+    sizes = asked_sizes(kernel, traced, shapes, grid, workgroups, was_given)
     words = [sizes[axis] if axis < len(sizes) else 1 for axis in traced.grid_axes]
     for axis, count in zip(traced.grid_axes, words, strict=True):
         if count > _MOST:
@@ -61,3 +51,17 @@ def grid_words(
                 f"invocations along that axis. Fix: make the grid at most {_MOST} along it."
             )
     return words
+
+
+def asked_sizes(
+    kernel: Kernel, traced: Traced, shapes: Mapping[str, tuple[int, ...]], grid: Any, workgroups: Any, was_given: bool
+) -> Sequence[int]:
+    """The invocations that a call asks for along each axis; missing axes have one. The arguments are grid_words'."""
+    if was_given:
+        size = traced.program.workgroup_size
+        counts = _core._grid(workgroups, f"kernel `{kernel.__name__}`")
+        return [count * extent for count, extent in zip(counts, size, strict=True)]
+    if grid is None:
+        made = next(each for kind in ("Out", "InOut") for each in kernel._arrays if each.kind == kind)
+        return tuple(reversed(shapes[made.name]))
+    return tuple(int(each) for each in grid) if isinstance(grid, (tuple, list)) else (int(grid),)

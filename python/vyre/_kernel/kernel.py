@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from types import FunctionType
 from typing import TYPE_CHECKING, Any, NoReturn, overload
 
@@ -28,14 +28,16 @@ from vyre._text import shown
 from vyre.errors import ArgumentError, CallError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from vyre._check import CheckResult
     from vyre._core import Program
     from vyre._devices import Device
     from vyre._diagnostics import Diagnostics
     from vyre._kernel.explain import Explanation
+    from vyre._kernel.lines import Marks
     from vyre._kernel.parameters import Parameter
+    from vyre._kernel.recorder import Recorder
 
 __all__ = ["Kernel", "kernel"]
 
@@ -76,7 +78,7 @@ class Kernel(_core._KernelCalls):
         self._arrays = tuple(each for each in self._parameters if each.is_array)
         self._programs: OrderedDict[Any, Traced] = OrderedDict()
         self._plans: dict[Any, Any] = {}  # the plans of earlier calls, by the signature of their arguments
-        self._copies: dict[int, Any] = {}  # copies of captured tables, each with its original
+        self._copies: deque[dict[int, Any]] = deque(maxlen=_MOST_PROGRAMS)  # the tables of the last traces, see Traced
 
     @property
     def _rewritten(self) -> Rewritten:
@@ -103,16 +105,21 @@ class Kernel(_core._KernelCalls):
         return self.program.to_text()
 
     def specialize(self, **constants: Any) -> Specialized:
-        """The kernel for some values of its ``const`` parameters: an object with ``program`` and ``text``.
+        """The kernel for some values of its ``const`` parameters: one without them, which is called, and has
+        ``program`` and the rest, as any kernel.
 
         Raises: CallError for a missing or unknown name, KernelError.
 
+        >>> import numpy as np
         >>> import vyre
         >>> @vyre.kernel
         ... def scaled(x: vyre.In[vyre.u32], k: vyre.const, y: vyre.Out[vyre.u32]):
         ...     i = vyre.gid(0)
         ...     y[i] = x[i] * k
-        >>> scaled.specialize(k=3).program.workgroup_size
+        >>> tripled = scaled.specialize(k=3)
+        >>> tripled(np.array([1, 2], np.uint32), backend="reference")
+        array([3, 6], dtype=uint32)
+        >>> tripled.program.workgroup_size
         (256, 1, 1)
         """
         call_text = f"specialize({', '.join(f'{each.name}=...' for each in self._constants)})"
@@ -197,7 +204,8 @@ class Kernel(_core._KernelCalls):
         """Notes about what is probably a mistake in the kernel, or in a call of it, with lines of its source.
 
         Without arguments, the notes are about the kernel alone. With the arguments of a call (``grid=`` and
-        ``workgroups=`` as well), N004 reports elements that the grid does not reach; nothing runs.
+        ``workgroups=`` as well), N004 reports elements that the grid does not reach, and N006 atomics that rounding the
+        grid up to whole workgroups runs more often; nothing runs.
 
         >>> import vyre
         >>> @vyre.kernel
@@ -212,8 +220,8 @@ class Kernel(_core._KernelCalls):
         """
         if not args and not kwargs:
             return notes_of(self.program)
-        traced, shapes, workgroups = noted_call(self, args, dict(kwargs))
-        return notes_of(traced.program, shapes, workgroups)
+        traced, shapes, workgroups, asked = noted_call(self, args, dict(kwargs))
+        return notes_of(traced.program, shapes, workgroups, asked)
 
     def check(
         self,
@@ -276,13 +284,20 @@ class Kernel(_core._KernelCalls):
             self._programs.move_to_end(key)
             return known
         began = time.perf_counter()
-        made = self._programs[key] = trace(
-            self._rewritten, self._parameters, constants, self._workgroup_size, self._copies
-        )
+        made = self._programs[key] = self._traced_anew(self._rewritten, constants)
         _log.debug("kernel `%s` was traced in %.1f ms", self.__name__, (time.perf_counter() - began) * 1e3)
         self._programs.move_to_end(key)
         if len(self._programs) > _MOST_PROGRAMS:
             self._programs.popitem(last=False)
+        return made
+
+    def _traced_anew(
+        self, rewritten: Rewritten, constants: Mapping[str, Any], recorder: Recorder | Marks | None = None
+    ) -> Traced:
+        known = {number: table for tables in list(self._copies) for number, table in tables.items()}
+        made = trace(rewritten, self._parameters, constants, self._workgroup_size, known, recorder)
+        if made.copied:
+            self._copies.append(made.copied)
         return made
 
     def _key_of(self, name: str, value: Any) -> Any:
@@ -304,7 +319,7 @@ class Kernel(_core._KernelCalls):
         seen = OPEN.seen
         if seen is not None and not is_tracing():
             return seen._call(self, args, dict(kwargs))
-        key = signature(args, kwargs)
+        key = signature(self, args, kwargs)
         plan = None if key is None else self._plans.get(key)
         if plan is not None and not is_tracing() and plan.is_current():
             result = plan.run(args, kwargs)
@@ -313,11 +328,14 @@ class Kernel(_core._KernelCalls):
                 return result
         result = call(self, args, dict(kwargs))
         if key is not None:
-            made = plan_of(self, args, kwargs)
-            if made is not None:
+            # A kernel that is called in ever new ways keeps no plan of a call that comes once.
+            is_new = key not in self._plans and len(self._plans) == _MOST_PLANS
+            made = None if is_new else plan_of(self, args, kwargs)
+            if made is not None or is_new:
                 self._plans[key] = made
                 while len(self._plans) > _MOST_PLANS:
                     del self._plans[next(iter(self._plans))]
+            if made is not None:
                 made.remember_call(args, kwargs)
         return result
 
@@ -343,12 +361,12 @@ class Kernel(_core._KernelCalls):
     def __repr__(self) -> str:
         return f"<vyre.Kernel {self.__name__}({', '.join(each.name for each in self._parameters)})>"
 
-    def __reduce__(self) -> str:
+    def __reduce__(self) -> Any:
         return self.__qualname__
 
 
-class Specialized:
-    """A kernel for some values of its ``const`` parameters.
+class Specialized(Kernel):
+    """A kernel for some values of its ``const`` parameters: the kernel that has the others alone.
 
     Attributes:
         program: the Program.
@@ -356,33 +374,34 @@ class Specialized:
     """
 
     def __init__(self, kernel: Kernel, constants: dict[str, Any]) -> None:
-        self._kernel, self._constants = kernel, constants
-        self._name, self._traced = kernel.__name__, kernel._traced(constants)
-        self.program: Program = self._traced.program
+        functools.update_wrapper(self, kernel._function)
+        self._kernel, self._chosen_constants = kernel, constants
+        self._function, self._workgroup_size = kernel._function, kernel._workgroup_size
+        self._definition = kernel._definition
+        self._parameters = [each for each in kernel._parameters if each.kind != "const"]
+        self._constants, self._arrays = (), kernel._arrays
+        self._plans = {}
+        self._traced({})  # so that a wrong constant shows here
 
-    def explain(
-        self,
-        *,
-        backend: str | None = None,
-        device: int | Device | None = None,
-        optimize: bool | Collection[str] | None = None,
-        timeout: float | None = None,
-    ) -> Explanation:
-        """What the kernel with these constants became, as ``Kernel.explain`` gives it."""
-        return explained(self._name, self._traced, backend, device, optimize, timeout)
+    def _traced(self, constants: dict[str, Any]) -> Traced:
+        return self._kernel._traced({**self._chosen_constants, **constants})
 
-    def notes(self) -> Diagnostics:
-        """The notes about the kernel with these constants, as ``Kernel.notes`` gives them."""
-        return notes_of(self.program)
-
-    @property
-    def text(self) -> str:
-        return self.program.to_text()
+    def _traced_anew(
+        self, rewritten: Rewritten, constants: Mapping[str, Any], recorder: Recorder | Marks | None = None
+    ) -> Traced:
+        return self._kernel._traced_anew(rewritten, {**self._chosen_constants, **constants}, recorder)
 
     def _repr_html_(self) -> str:
         from vyre._html.programs import specialized
 
         return specialized(self)
+
+    def __repr__(self) -> str:
+        chosen = ", ".join(f"{name}={shown(value)}" for name, value in self._chosen_constants.items())
+        return f"{super().__repr__()[:-1]} of {chosen}>" if chosen else super().__repr__()
+
+    def __reduce__(self) -> Any:
+        return Specialized, (self._kernel, self._chosen_constants)
 
 
 def _refuse_assigned(parameters: Sequence[Parameter], assigned: dict[str, Spot]) -> None:

@@ -13,7 +13,7 @@ import numpy as np
 
 from vyre._core import Array, BufferDecl, DataType, Node
 from vyre._kernel.call import call
-from vyre._kernel.trace import RECORDS, Traced, trace
+from vyre._kernel.trace import RECORDS, Traced
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -58,8 +58,7 @@ class Marks:
 def marked(kernel: Kernel, constants: Mapping[str, Any]) -> tuple[Traced, Marks]:
     """The kernel with its marks, whose buffer is the last of the tables."""
     marks = Marks()
-    rewritten, size = kernel._definition.marked(), kernel._workgroup_size
-    made = trace(rewritten, kernel._parameters, constants, size, kernel._copies, marks)
+    made = kernel._traced_anew(kernel._definition.marked(), constants, marks)
     made.tables[RECORDS] = np.zeros(max(len(marks.lines), 1), np.uint32)
     return made, marks
 

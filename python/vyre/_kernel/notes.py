@@ -15,10 +15,18 @@ if TYPE_CHECKING:
 __all__ = ["notes_of"]
 
 
-def notes_of(program: Program, shapes: dict[str, tuple[int, ...]] | None = None, workgroups: Any = None) -> Diagnostics:
-    """The notes about a kernel's program, or about a call with arrays of these shapes."""
+def notes_of(
+    program: Program,
+    shapes: dict[str, tuple[int, ...]] | None = None,
+    workgroups: Any = None,
+    asked: tuple[int, ...] | None = None,
+) -> Diagnostics:
+    """The notes about a kernel's program, or about a call with arrays of these shapes that asks for a grid."""
     lengths = None if shapes is None else {name: math.prod(shape) for name, shape in shapes.items()}
-    return Diagnostics([_in_words_of_kernels(each) for each in program.notes(lengths=lengths, workgroups=workgroups)])
+    if asked is not None and max(asked) >= 2**32:
+        asked = None
+    found = program.notes(lengths=lengths, workgroups=workgroups, invocations=asked)
+    return Diagnostics([_in_words_of_kernels(each) for each in found])
 
 
 def _in_words_of_kernels(note: Diagnostic) -> Diagnostic:
@@ -29,4 +37,8 @@ def _in_words_of_kernels(note: Diagnostic) -> Diagnostic:
         buffer = note.message.split("`")[1]
         atomic = re.search(r"Expr\.(atomic_\w+)\(", hint)
         hint = f"write {buffer}.{atomic[1]}(index, value) instead of this statement." if atomic else ""
+    elif note.rule == "N006":
+        axes = re.findall(r"invocation_id\((\d)\)", hint)
+        inside = " and ".join(f"vyre.gid({axis}) < vyre.grid_size({axis})" for axis in axes)
+        hint = f"write `if {inside}:` around this statement."
     return _core._diagnostic_from_state(note.rule, note.message.encode(), note.place, hint.encode())

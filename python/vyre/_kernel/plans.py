@@ -1,12 +1,15 @@
 """Calls that were made before: with arrays of the same dtypes and shapes, everything but the words is known.
 
-A call that is right is remembered by the dtypes and shapes of its numpy arrays, and the devices of resident ones. The
-next such call goes straight to the run, which checks the arrays as ever. Anything unusual takes the way of call.py,
-which has the messages.
+A call that is right is remembered by which parameters it gives and how, the dtypes and shapes of its numpy arrays, the
+devices of resident ones, the values of its constants and its grid. The next such call goes straight to the run, which
+checks the arrays as ever. Anything unusual takes the way of call.py, which has the messages.
+
+Arguments are numbered here: those by place, then those by name, in their order, without the options of the run.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,54 +29,129 @@ from vyre.errors import CapabilityError, DispatchTimeoutError
 
 if TYPE_CHECKING:
     from vyre._kernel.kernel import Kernel
+    from vyre._kernel.parameters import Parameter
     from vyre._kernel.trace import Traced
 
 __all__ = ["plan_of", "signature"]
 
-_SIMPLE = frozenset(["backend", "device", "optimize", "timeout"])
+_OF_RUN = frozenset(["backend", "device", "optimize", "timeout"])
 _PLACE = frozenset(["backend", "device"])
+_COUNTS = ("grid", "workgroups")
+_MOST_AXES = 3
+_TRUTHS = (bool, np.bool_)
+_INTEGERS = frozenset([int, *(np.dtype(code).type for code in "bBhHiIlLqQ")])
+# A constant of one of these types, or a tuple of such, is the same whenever it is equal and of the same type.
+_PLAIN = frozenset([int, bool, str, type(None)])
 
 
-def signature(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
+def signature(kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...] | None:
     """What a call's plan depends on; None for calls that have no plan."""
+    parameters = kernel._parameters
+    if len(args) > len(parameters):
+        return None
     key: list[Any] = []
-    for value in args:
-        kind = type(value)
-        if kind is np.ndarray:
-            dtype = NAME_OF.get(id(value.dtype))
-            if dtype is None:
-                return None
-            key.append((dtype, value.shape))
-        elif kind is int:
-            key.append(int)
-        elif kind is Array:
-            key.append((value.dtype.num, value.shape, value.backend, value.device))
+    for parameter, value in zip(parameters, args):  # noqa: B905  fewer arguments than parameters
+        part = _part(parameter, value)
+        if part is None:
+            return None
+        key.append(part)
+    for name, value in kwargs.items():
+        if name in _OF_RUN:
+            continue
+        if name in _COUNTS:
+            part = _counts_part(value)
         else:
+            named = _named(kernel, name)
+            part = None if named is None else _part(named, value)
+        if part is None:
             return None
+        key += (name, part)
     if kwargs:
-        if not _SIMPLE.issuperset(kwargs):
-            return None
         key.append("backend" in kwargs)
     return tuple(key)
+
+
+def _part(parameter: Parameter, value: Any) -> Any:
+    """What a plan depends on of an argument; None where there is no plan."""
+    kind = type(value)
+    if kind is np.ndarray:
+        dtype = NAME_OF.get(id(value.dtype))
+        return None if dtype is None else (dtype, value.shape)
+    if parameter.kind == "scalar":
+        return int if kind in (_TRUTHS if parameter.element is DataType.Bool else _INTEGERS) else None
+    if parameter.kind == "const":
+        if kind is tuple:
+            items = tuple([type(each) for each in value])
+            return (items, value) if _PLAIN.issuperset(items) else None
+        return (kind, value) if kind in _PLAIN else None
+    if kind is Array:
+        return (value.dtype.num, value.shape, value.backend, value.device)
+    return "none" if value is None and parameter.kind == "Out" else None
+
+
+def _counts_part(value: Any) -> Any:
+    """The same of grid= or workgroups=."""
+    kind = type(value)
+    if kind is tuple:
+        return value if len(value) <= _MOST_AXES and all(type(each) is int for each in value) else None
+    return (value,) if kind is int else "none" if value is None else None
+
+
+def _named(kernel: Kernel, name: str) -> Parameter | None:
+    """The parameter that an argument by name is for."""
+    for each in kernel._parameters:
+        if each.name == name:
+            return each
+    outs = [each for each in kernel._parameters if each.kind == "Out"] if name == "out" else []
+    return outs[0] if len(outs) == 1 else None
+
+
+def _values(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, ...]:
+    """The arguments, as they are numbered."""
+    if _OF_RUN.issuperset(kwargs):
+        return args
+    return (*args, *[value for name, value in kwargs.items() if name not in _OF_RUN])
+
+
+@dataclass(frozen=True)
+class _Call:
+    """A call that was right."""
+
+    traced: Traced
+    shapes: dict[str, tuple[int, ...]]
+    workgroups: Any
+    grid: Any  # the argument of that name
+    are_workgroups_given: bool
+    names: tuple[str, ...]  # of the arguments by name
+    places: dict[str, int]  # the number of each parameter's argument
 
 
 class _Plan:
     """What a call needs beside its arrays and numbers."""
 
-    def __init__(
-        self, kernel: Kernel, traced: Traced, args: tuple[Any, ...], workgroups: Any, shapes: dict[str, Any]
-    ) -> None:
+    def __init__(self, kernel: Kernel, call: _Call) -> None:
+        traced, shapes, workgroups = call.traced, call.shapes, call.workgroups
         self.traced = traced
         self._tried: set[Any] = set()  # the places for which there was to be a fast call
         self._kernel, self._workgroups, self._shapes = kernel, workgroups, shapes
-        self._places = {each.name: k for k, each in enumerate(kernel._parameters) if k < len(args)}
+        self._grid_given, self._are_workgroups_given = call.grid, call.are_workgroups_given
+        self._names, self._places = call.names, call.places
         self._sizes = [size for each in kernel._arrays if each.axes > 1 for size in shapes[each.name]]
-        self._grid = grid_words(kernel, traced, shapes, None, workgroups, was_given=False)
-        self._scalars = [
-            (self._places[each.name], *_RANGES[each.element], each.element is DataType.U64)  # type: ignore[index]
-            for each in kernel._parameters
-            if each.kind == "scalar"
-        ]
+        self._grid = grid_words(kernel, traced, shapes, call.grid, workgroups, call.are_workgroups_given)
+        # Of each number the argument, and how it becomes words; a number that is left out has its default.
+        self._scalars: list[tuple[int, int, int, bool] | list[int]] = []
+        self._ranges: dict[int, Any] = {}
+        for each in kernel._parameters:
+            if each.kind != "scalar":
+                continue
+            low, high = (0, 1) if each.element is DataType.Bool else _RANGES[each.element]  # type: ignore[index]
+            is_wide = each.element is DataType.U64
+            place = self._places.get(each.name)
+            if place is None:
+                self._scalars.append(_words_of(int(each.default), is_wide))
+            else:
+                self._scalars.append((place, low, high, is_wide))
+                self._ranges[place] = bool if each.element is DataType.Bool else (low, high)
 
     def is_current(self) -> bool:
         """Whether the values of Python that the kernel has captured are as they were."""
@@ -84,7 +162,9 @@ class _Plan:
 
     def remember_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         """Let the core do the next call like this one, if it can."""
-        if self.traced.seen is not None or self.traced.halves is not None or not _PLACE.issuperset(kwargs):
+        if self.traced.seen is not None or self.traced.halves is not None:
+            return
+        if "optimize" in kwargs or "timeout" in kwargs:
             return
         try:
             where = self._where(kwargs)
@@ -93,42 +173,58 @@ class _Plan:
         except TypeError:  # of a device that cannot be hashed
             return
         self._tried.add(where)
-        made = self.fast_call(args, kwargs)
+        made = self.fast_call(_values(args, kwargs), kwargs)
         if made is not None:
-            _core._remember_call(self._kernel, made, self if self.traced.captured else None)
+            _core._remember_call(self._kernel, made, self if self.traced.captured else None, self._names)
 
     def _where(self, kwargs: dict[str, Any]) -> tuple[Any, ...]:
         """What else a call depends on than the types and shapes of its arrays."""
-        return tuple(kwargs.items())
+        return ("backend" in kwargs, "device" in kwargs)
 
-    def fast_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def fast_call(self, values: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The same call as one step of the core; None where it has none."""
         raise NotImplementedError
 
     def _words_of_core(self) -> list[Any]:
         words: list[Any] = list(self._sizes)
-        for k, _, _, is_wide in self._scalars:
-            words += [(k, False), (k, True)] if is_wide else [(k, False)]
+        for each in self._scalars:
+            if isinstance(each, list):
+                words += each
+            else:
+                k, _, _, is_wide = each
+                words += [(k, False), (k, True)] if is_wide else [(k, False)]
         return words + self._grid
 
-    def _arguments_of_core(self, args: tuple[Any, ...]) -> list[Any]:
-        ranges = {k: (low, high) for k, low, high, _ in self._scalars}
-        return [ranges.get(k, value) for k, value in enumerate(args)]
+    def _arguments_of_core(self, values: tuple[Any, ...]) -> list[Any]:
+        """Arrays, the ranges of numbers, and a list of each value that has to be the same in the next call."""
+        made: list[Any] = []
+        for k, value in enumerate(values):
+            made.append(value if type(value) in (np.ndarray, Array) else self._ranges.get(k, [value]))
+        return made
 
     def _counts(self) -> list[int]:
         return [*self._workgroups, 1, 1][:3] if isinstance(self._workgroups, tuple) else [self._workgroups, 1, 1]
 
-    def words(self, args: tuple[Any, ...]) -> list[int] | None:
+    def words(self, values: tuple[Any, ...]) -> list[int] | None:
         """The words of PARAMS; None when a number is out of range, which call.py refuses."""
         words = self._sizes.copy()
-        for k, low, high, is_wide in self._scalars:
-            value = args[k]
+        for each in self._scalars:
+            if isinstance(each, list):
+                words += each
+                continue
+            k, low, high, is_wide = each
+            value = int(values[k])
             if not low <= value <= high:
                 return None
-            words.append(value & 0xFFFFFFFF)
-            if is_wide:
-                words.append(value >> 32)
+            words += _words_of(value, is_wide)
         return words + self._grid
+
+
+def _words_of(number: int, is_wide: bool) -> list[int]:
+    words = [number & 0xFFFFFFFF]
+    if is_wide:
+        words.append(number >> 32)
+    return words
 
 
 class _HostPlan(_Plan):
@@ -147,6 +243,7 @@ class _HostPlan(_Plan):
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """The results, or NotImplemented for a call that call.py has to refuse."""
+        args = _values(args, kwargs)
         words = self.words(args)
         if words is None:
             return NotImplemented
@@ -170,7 +267,11 @@ class _HostPlan(_Plan):
                 program, counts = in_halves(self.traced, self._workgroups, error, label)
                 outputs = _core._run(program, inputs, counts, *rest)
         except DispatchTimeoutError as error:
-            raise with_tail(self._kernel, self.traced, self._shapes, None, self._workgroups, error) from None
+            if self._are_workgroups_given:
+                raise
+            raise with_tail(
+                self._kernel, self.traced, self._shapes, self._grid_given, self._workgroups, error
+            ) from None
         if self.traced.seen is not None:
             self.traced.seen(outputs[RECORDS])
         results = []
@@ -183,9 +284,9 @@ class _HostPlan(_Plan):
         return results[0] if len(results) == 1 else tuple(results) or None
 
     def _where(self, kwargs: dict[str, Any]) -> tuple[Any, ...]:
-        return (*kwargs, *place(kwargs.get("backend"), kwargs.get("device")))
+        return (*super()._where(kwargs), *place(kwargs.get("backend"), kwargs.get("device")))
 
-    def fast_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def fast_call(self, values: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         kernel, traced = self._kernel, self.traced
         if any(each.element is DataType.Bool for each in kernel._arrays):
             return None  # numpy has them in bytes
@@ -203,7 +304,7 @@ class _HostPlan(_Plan):
         backend, device = kwargs.get("backend"), kwargs.get("device")
         return _core._host_launch(
             traced.program,
-            self._arguments_of_core(args),
+            self._arguments_of_core(values),
             slots,
             words,
             self._counts(),
@@ -221,6 +322,7 @@ class _ResidentPlan(_Plan):
         self._whole = whole_outs(self._kernel, self.traced, self._shapes, self._workgroups)
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        args = _values(args, kwargs)
         words = self.words(args)
         if words is None:
             return NotImplemented
@@ -230,10 +332,10 @@ class _ResidentPlan(_Plan):
             self._kernel, self.traced, given, self._shapes, words, self._workgroups, kwargs, resident, self._whole
         )
 
-    def fast_call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+    def fast_call(self, values: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """None where an Out that the caller gives has to be filled with zeros."""
         kernel, traced = self._kernel, self.traced
-        if kwargs:
+        if not _PLACE.isdisjoint(kwargs):
             return None
         slots: list[Any] = []
         for each in kernel._arrays:
@@ -248,29 +350,35 @@ class _ResidentPlan(_Plan):
         words = self._words_of_core()
         if words:
             slots.append(None)
-        resident = next(value for value in args if type(value) is Array)
+        resident = next(value for value in values if type(value) is Array)
         where = {"backend": resident.backend, "device": resident.device}
         slots += [_kept(traced, ("table", name), table, where) for name, table in traced.tables.items()]
         results = [k for k, each in enumerate(kernel._arrays) if each.kind != "In"]
-        return _core._launch(traced.program, self._arguments_of_core(args), slots, words, results, self._counts())
+        return _core._launch(traced.program, self._arguments_of_core(values), slots, words, results, self._counts())
 
 
 def plan_of(kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _HostPlan | _ResidentPlan | None:
     """The plan of a call that was right."""
-    if kernel._constants or any(each.kind == "scalar" and each.element is DataType.Bool for each in kernel._parameters):
-        return None
-    if sum(each.kind != "Out" for each in kernel._parameters) > len(args):
-        return None  # defaults
+    names = tuple(name for name in kwargs if name not in _OF_RUN)
+    counts = {name: kwargs[name] for name in _COUNTS if name in kwargs}
     try:
-        given = _given(kernel, args, {})
+        given = _given(kernel, args, {name: kwargs[name] for name in names if name not in counts})
     except ValueError:
         return None
     shapes = _shapes(kernel, given)
-    traced = kernel._traced({})
-    workgroups = _workgroups(kernel, traced, shapes, {})
+    traced = kernel._traced({each.name: given[each.name] for each in kernel._constants})
+    workgroups = _workgroups(kernel, traced, shapes, counts.copy())
+    places = {each.name: k for k, each in enumerate(kernel._parameters) if k < len(args)}
+    for k, name in enumerate(names):
+        parameter = _named(kernel, name)
+        if parameter is not None:
+            places[parameter.name] = len(args) + k
+    places = {name: k for name, k in places.items() if name in given}  # without an Out for which None is given
+    grid, are_given = counts.get("grid"), counts.get("workgroups") is not None
+    made = _Call(traced, shapes, workgroups, grid, are_given, names, places)
     arrays = [type(given[each.name]) for each in kernel._arrays if each.name in given]
     if all(kind is np.ndarray for kind in arrays):
-        return _HostPlan(kernel, traced, args, workgroups, shapes)
+        return _HostPlan(kernel, made)
     if all(kind is Array for kind in arrays):
-        return _ResidentPlan(kernel, traced, args, workgroups, shapes)
+        return _ResidentPlan(kernel, made)
     return None

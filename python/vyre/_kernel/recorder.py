@@ -19,7 +19,7 @@ import numpy as np
 from vyre import _core
 from vyre._core import BufferDecl, DataType, Expr, Node
 from vyre._kernel.rows import Row
-from vyre._kernel.trace import RECORDS, Traced, trace
+from vyre._kernel.trace import RECORDS, Traced
 from vyre._kernel.values import is_number
 from vyre.errors import ArgumentError
 
@@ -244,7 +244,7 @@ def record_kernel(
     """The kernel with the statements that record, its buffers among the tables; None for one that records nothing."""
 
     def traced(recorder: Recorder) -> Traced:
-        return trace(kernel._rewritten, kernel._parameters, constants, kernel._workgroup_size, kernel._copies, recorder)
+        return kernel._traced_anew(kernel._rewritten, constants, recorder)
 
     looking = Recorder(areas, None, watch)
     plain = traced(looking)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import copy
 import functools
 import os
@@ -98,6 +99,8 @@ class Traced:
     is_size_chosen: bool = False  # the kernel names no workgroup size, and its bytes do not depend on one
     halves: Program | None = None  # the program with smaller workgroups, once a device has needed it
     whole_stores: dict[str, tuple[int, list[str]]] | None = None  # None until whole_outs.py computes it
+    # The captured arrays that are tables, by their ids, each with its copy.
+    copied: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
 
 
 def trace(
@@ -161,6 +164,7 @@ def trace(
         inliner.captured(),
         tuple(tracer.grid_axes),
         inliner.inlined,
+        copied=tracer.copied,
         is_size_chosen=workgroup_size is None,
     )
 
@@ -180,6 +184,43 @@ def _spots(
     return spots
 
 
+# What V010 says of programs, by a part of its hint, and what to write in a kernel. `{}` is the line of the statement.
+_BARRIERS = {
+    r'takes the Return \((.*?)\)\. Write Node\.let\("\w+", 0\)': (
+        "only a part of a workgroup takes the `return` ({}). Write `done = 0` at the start and `done = 1` in its "
+        "place, and put each store and atomic that may run after it into `if done == 0:`, the barrier into none."
+    ),
+    r"takes the Return \((.*?)\)": (
+        "only a part of a workgroup takes the `return` ({}). Leave it out, put each store and atomic after it into an "
+        "`if` with the opposite condition, and the barrier into none."
+    ),
+    r"takes the Break \((.*?)\)": (
+        "only a part of a workgroup takes the `break` ({}). Write `left = 0` before its loop and `left = 1` in its "
+        "place, and put each store, atomic and assignment of the loop that may run after it, in later rounds too, into "
+        "`if left == 0:`, the barrier into none."
+    ),
+    r"enters the If \((.*?)\)": (
+        "only a part of a workgroup enters the `if` ({}), because its condition differs. End it before the barrier, "
+        "and write the same `if` again for what follows."
+    ),
+    r"the bounds of the Loop \((.*?)\)": (
+        "the bounds of the loop ({}) differ within a workgroup. Write bounds that are the same for all, and put what "
+        "stands beside the barrier into an `if`."
+    ),
+    "": (
+        "only a part of a workgroup goes on in the loop around it. Write a loop of which all have the same rounds, and "
+        "put what stands beside the barrier into an `if`."
+    ),
+}
+
+
+def _barrier_hint(hint: str) -> str:
+    for pattern, text in _BARRIERS.items():
+        if found := re.search(pattern, hint):
+            return text.format(*found.groups())
+    return ""
+
+
 _TOO_SMALL = re.compile(r"(.*)literal (-\d+) does not fit (`u\d+` \(0 to \d+\))")
 
 
@@ -196,6 +237,8 @@ def _in_words_of_kernels(
         seen.add(at)
         cast = re.search(r"Expr\.cast\(DataType\.(\w+)", each.hint)
         hint = f"wrap the value in vyre.{_ALIASES.get(cast[1], cast[1].lower())}(...)." if cast else ""
+        if each.rule == "V010":
+            hint = _barrier_hint(each.hint)
         message = re.sub(r"variable `(\w+)`", lambda found: f"variable `{slots.get(found[1], found[1])}`", each.message)
         small = _TOO_SMALL.match(message)
         # A literal that is the whole value of a statement is one with which a variable begins.
@@ -250,9 +293,23 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
             fix = "write an expression of integers"
         return Mistake("K005", problem, fix.removesuffix(".") or "write another value")
     text = str(error).rstrip(".")
+    if isinstance(error, TypeError) and text == "'vyre._core.Expr' object is not callable":
+        return Mistake(
+            "K005",
+            "a value is called like a function",
+            "leave the call out, or give the variable another name if it hides a function: `min = a[i]` hides min",
+        )
     if isinstance(error, NameError):
         known = [*function.__code__.co_varnames, *function.__code__.co_freevars, *function.__globals__]
         name = getattr(error, "name", "") or ""
+        if isinstance(error, UnboundLocalError):
+            name = text.partition("'")[2].partition("'")[0]
+        if isinstance(error, UnboundLocalError) and (name in function.__globals__ or hasattr(builtins, name)):
+            return Mistake(
+                "K005",
+                f"`{name}` is a variable of this kernel, which has no value yet, and hides what else has that name",
+                "give the variable another name",
+            )
         meant = _core._did_you_mean(name, [each for each in known if "vyre$" not in each])
         return Mistake("K005", text[:1].lower() + text[1:] + meant, _fix_for_name(name))
     # Objects are compared with `is`, because expressions overload `==`.
@@ -358,7 +415,9 @@ class _Inliner:
         for function in self._native:
             code = function.__code__
             read += [(function, (name,)) for name in (*code.co_names, *code.co_freevars)]
-        read += [(function, ()) for function in self._used if function.__defaults__ or function.__kwdefaults__]
+        # Calls read the defaults of helpers. Those of the kernel were read when it was decorated.
+        helpers = [function for function in self._used if function is not self._stack[0]]
+        read += [(function, ()) for function in helpers if function.__defaults__ or function.__kwdefaults__]
         found = []
         for function, names in read:
             value = _look_up(function, names)

@@ -59,13 +59,13 @@ def is_tracing() -> bool:
     return _ACTIVE.tracer is not None
 
 
-class Tracer:
+class Tracer(_core._Lets):
     def __init__(
         self,
         inliner: Callable[[Callable[..., Any]], Callable[..., Any] | None],
         copies: dict[int, tuple[np.ndarray, np.ndarray]] | None = None,
     ) -> None:
-        """``copies`` are the tables of earlier traces of the kernel, each with the array that it is a copy of."""
+        """``copies`` are the tables of earlier traces of the kernel by their ids, each behind its array."""
         self.block: list[Node] = []
         self.dead: bool = False  # no path reaches the statement that comes next
         self.effects: int = 0  # stores, atomics and barriers so far
@@ -85,10 +85,10 @@ class Tracer:
         self.booleans: dict[int, Expr] = {}  # kept alive for their ids
         self.boolean_slots: set[str] = set()
         self._inliner = inliner
-        self._names: dict[str, int] = {}  # how many variables were given each name
         self.variables: dict[int, tuple[str, Expr]] = {}  # they need no variable of their own; kept alive for their ids
         self._tables: dict[int, tuple[Any, KernelArray]] = {}
         self._copies = {} if copies is None else copies
+        self.copied: dict[int, tuple[np.ndarray, np.ndarray]] = {}  # those that this trace reads
 
     def __enter__(self) -> Tracer:
         if _ACTIVE.tracer is not None:
@@ -102,18 +102,6 @@ class Tracer:
         _ACTIVE.tracer = None
 
     # Names and values.
-
-    def new_name(self, name: str) -> str:
-        name = made = name.removeprefix("vyre$")
-        k = self._names.get(name, 0)
-        while made in self._names or k:
-            k += 1
-            made = f"{name}_{k}"
-            if made not in self._names:
-                break
-        self._names[name] = max(k, 1)
-        self._names.setdefault(made, 1)
-        return made
 
     def var(self, name: str) -> Expr:
         leaf = self.read_slot(name)
@@ -141,16 +129,9 @@ class Tracer:
         self.effects += 1
         self.emit(node)
 
-    def let(self, name: str, value: Any) -> Any:
-        """What a Python variable holds after an assignment."""
+    def _let(self, name: str, value: Any) -> Any:
+        """What a Python variable holds after an assignment of what is no expression; the core has the others."""
         kind = type(value)
-        if kind is Expr:
-            if id(value) in self.variables:
-                return value
-            made = self.new_name(name)
-            self.emit(Node.let(made, value))
-            variable = self.var(made)
-            return self.boolean(variable) if id(value) in self.booleans else variable
         if kind is Undefined:
             raise value.mistake()
         if kind is KernelArray:
@@ -158,7 +139,7 @@ class Tracer:
         elif kind is float or isinstance(value, np.floating):
             raise float_mistake(value)
         elif kind is tuple:
-            return tuple(self.let(name, each) for each in value)
+            return tuple([self.let(name, each) for each in value])
         elif kind is list or kind is dict:
             self.new(value)
         return value
@@ -216,8 +197,9 @@ class Tracer:
             array = KernelArray(
                 self, None, "table", element, (values.size,) if values.ndim == 1 else values.shape, True
             )
-            _, copy = self._copies.setdefault(id(values), (values, values.copy()))
-            known = self._tables[id(values)] = (copy, array)
+            copied = self._copies.get(id(values)) or (values, values.copy())
+            self.copied[id(values)] = copied
+            known = self._tables[id(values)] = (copied[1], array)
         return known[1]
 
     def table_values(self) -> dict[str, tuple[np.ndarray, DataType]]:

@@ -43,7 +43,7 @@ _SHOWN = 8  # elements of each output
 
 
 def to_html(
-    kernel: Kernel | Specialized | Program,
+    kernel: Kernel | Program,
     inputs: Mapping[str, Any],
     workgroups: int | Sequence[int] | None = None,
     *,
@@ -81,8 +81,7 @@ def to_html(
     """
     named = _inputs.named(inputs, _OWNER)
     if isinstance(kernel, Specialized):
-        named = _with_constants(kernel, named)
-        kernel = kernel._kernel
+        _refuse_constants(kernel, named)
     program, arguments, counts = _call(kernel, named, workgroups, grid)
     groups = _core._grid(counts, _OWNER)
     # A run of no workgroups gives the written buffers as they begin, and refuses inputs that do not fit.
@@ -112,15 +111,14 @@ def to_html(
     return page.encode("utf-8", "backslashreplace").decode()
 
 
-def _with_constants(specialized: Specialized, inputs: dict[str, Any]) -> dict[str, Any]:
-    """The arguments of a call of the kernel with the constants that were chosen."""
-    for name in specialized._constants:
+def _refuse_constants(specialized: Specialized, inputs: dict[str, Any]) -> None:
+    """Refuse arguments that have their values already."""
+    for name in specialized._chosen_constants:
         if name in inputs:
             raise ArgumentError(
                 f"input `{name}` of {_OWNER} has its value from "
-                f"specialize({name}={shown(specialized._constants[name])}). Fix: leave `{name}` out."
+                f"specialize({name}={shown(specialized._chosen_constants[name])}). Fix: leave `{name}` out."
             )
-    return {**inputs, **specialized._constants}
 
 
 def _call(

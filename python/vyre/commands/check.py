@@ -30,6 +30,9 @@ def add_to(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> Non
     parser.add_argument("program", metavar="PROGRAM")
     parser.add_argument("--workgroups", metavar="X[,Y[,Z]]", type=as_grid, help="of a call, along each axis")
     parser.add_argument(
+        "--invocations", metavar="X[,Y[,Z]]", type=as_grid, help="that a call asks for, along each axis"
+    )
+    parser.add_argument(
         "--length", metavar="NAME=N", type=_length, action="append", default=[], help="elements of a buffer in the call"
     )
     add_forms(parser)
@@ -62,11 +65,13 @@ def run(chosen: argparse.Namespace) -> int:
     given = given_of(chosen.program)[0]
     program = given if isinstance(given, vyre.Program) else None
     if program is None:
-        refuse_for_procedure([("workgroups", chosen.workgroups), ("length", chosen.length)])
+        refuse_for_procedure(
+            [("workgroups", chosen.workgroups), ("invocations", chosen.invocations), ("length", chosen.length)]
+        )
     broken = vyre.validate(given)
     notes: Sequence[vyre.Diagnostic] = []
     if program is not None and not broken:
-        notes = program.notes(lengths=dict(chosen.length), workgroups=chosen.workgroups)
+        notes = program.notes(lengths=dict(chosen.length), workgroups=chosen.workgroups, invocations=chosen.invocations)
     if chosen.sarif:
         from vyre.commands import _sarif
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _core._fuzz_register()
 
 PLANTS: dict[str, str] = {name: meaning for name, _, meaning in _core._fuzz_plants}
-"""The defects that can be planted: name -> meaning."""
+"""The defects that can be planted, and some patterns that are none: name -> meaning."""
 
 REWRITES: dict[str, tuple[str, str]] = {name: (meaning, when) for name, meaning, when in _core._fuzz_rewrites}
 """The rewrites that keep the bytes: name -> meaning, and what must hold where they are done."""
@@ -43,7 +43,7 @@ class Planted:
     Attributes:
         name: one of PLANTS.
         defect: what a checker has to call it: "race", "out-of-bounds", "uninitialised", "divergent-barrier" or
-            "order-dependence".
+            "order-dependence"; "nothing" where it must find nothing.
         statements: the paths of the statements that take part, like ``entry[2].then[0]``.
         buffer: the memory it happens on; empty for a barrier.
     """

@@ -89,11 +89,16 @@ def root_output(records: In[u32], blocks: u32, size: u32, output: InOut[u32]) ->
                 output[message * size + block * 16 + k] = word
 
 
+def write_output(records: Any, output: Any, count: Any, size: Any) -> None:
+    """Record the writing of ``size`` words of output for each of ``count`` records; called in a procedure."""
+    blocks = vyre.ceil_div(size, 16)
+    root_output(records, blocks, size, output, grid=count * blocks)
+
+
 def output_of(records: Any, count: Any, size: Any) -> Any:
     """Record the output of ``count`` records, ``size`` words of each; called in a procedure."""
     output = vyre.scratch(u32, count * size, zeros=True, name="output")
-    blocks = vyre.ceil_div(size, 16)
-    root_output(records, blocks, size, output, grid=count * blocks)
+    write_output(records, output, count, size)
     return output
 
 

@@ -1,19 +1,25 @@
-"""BLAKE3 of one long message: an invocation hashes each chunk, then each 512 chaining values are joined to one."""
+"""BLAKE3 of one long message: an invocation hashes each chunk, then chaining values are joined to one.
+
+While there are many, an invocation joins each four of them, so that none of a workgroup is idle. A workgroup then
+joins each 512, with half as many invocations at each level of the tree.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import vyre
 from vyre import In, Out, u32
-from vyre.std._blake3 import CHUNK, PARENT, RECORD, chunk_flags, compress, output_of
+from vyre.std._blake3 import CHUNK, PARENT, RECORD, chunk_flags, compress, join_pair, output_of
 from vyre.std._padded import padded_words
 
-__all__ = ["by_all", "join", "piece_node", "root_of_pieces"]
+__all__ = ["join", "make_long", "piece_node", "root_of_pieces"]
 
 LANES = 64  # invocations of a workgroup that hashes chunks
 PAIRS = 256  # invocations of a workgroup that joins chaining values, two at first
 NODES = 2 * PAIRS
+MANY = 1 << 16  # chaining values that keep all invocations of a large GPU busy, four an invocation
 
 
 @vyre.kernel(workgroup_size=LANES)
@@ -60,6 +66,39 @@ def join(row: Any, width: int, begin: list[u32], flags: u32, count: Any, keep: A
                 row[k * width + t] = h[k]
         vyre.barrier()
         count = (count + 1) >> 1
+
+
+def node_at(nodes: Any, number: Any) -> list[Any]:
+    """The words of a chaining value, which is two vectors."""
+    low, high = nodes[2 * number], nodes[2 * number + 1]
+    return [low.x, low.y, low.z, low.w, high.x, high.y, high.z, high.w]
+
+
+@vyre.kernel(workgroup_size=LANES)
+def join_fours(nodes: In[vyre.vec4u32], begin: In[u32], count: u32, joined: Out[vyre.vec4u32]) -> None:
+    """Join each four chaining values to one; the last ones may be fewer."""
+    i = vyre.gid(0)
+    first = 4 * i
+    if first < count:
+        key, flags = [begin[k] for k in range(8)], begin[8]
+        h = node_at(nodes, first)
+        if first + 1 < count:
+            second = node_at(nodes, first + 1)
+            join_pair(second, h, key, flags)
+            for k in vyre.unroll(range(8)):
+                h[k] = second[k]
+        if first + 2 < count:
+            last = node_at(nodes, first + 2)
+            if first + 3 < count:
+                fourth = node_at(nodes, first + 3)
+                join_pair(fourth, last, key, flags)
+                for k in vyre.unroll(range(8)):
+                    last[k] = fourth[k]
+            join_pair(last, h, key, flags)
+            for k in vyre.unroll(range(8)):
+                h[k] = last[k]
+        joined[2 * i] = vyre.vec4u32(*h[:4])
+        joined[2 * i + 1] = vyre.vec4u32(*h[4:])
 
 
 @vyre.kernel(workgroup_size=PAIRS)
@@ -112,15 +151,35 @@ def join_all(nodes: Any, begin: Any, record: Any, count: Any, levels: int) -> No
         join_last(nodes, begin, count, record, workgroups=1)
 
 
-@vyre.procedure(name="std.blake3.long")
-def by_all(quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], bytes_: u32, size: u32) -> Any:
-    """Hash one message of at least two chunks by as many invocations as it has chunks."""
-    chunks = vyre.ceil_div(bytes_, CHUNK)
-    nodes = vyre.scratch(u32, chunks * 8, name="nodes")
-    record = vyre.scratch(u32, RECORD, name="record")
-    long_chunks(quads, words, begin, bytes_, chunks, 0, nodes, grid=chunks)
-    join_all(nodes, begin, record, chunks, 3)
-    return output_of(record, 1, size)
+@cache
+def make_long(many: int = MANY) -> Any:
+    """Make the procedure for one message of at least two chunks, an invocation each.
+
+    Args:
+        many: with more chunks, each four chaining values are joined first, twice; at least 16, so that two are left
+            for the root. The digest does not depend on it.
+    """
+    assert many >= 16
+
+    @vyre.procedure(name="std.blake3.long")
+    def by_all(quads: In[vyre.vec4u32], words: In[u32], begin: In[u32], bytes_: u32, size: u32) -> Any:
+        """Hash one message of at least two chunks by as many invocations as it has chunks."""
+        chunks = vyre.ceil_div(bytes_, CHUNK)
+        nodes = vyre.scratch(u32, chunks * 8, name="nodes")
+        record = vyre.scratch(u32, RECORD, name="record")
+        long_chunks(quads, words, begin, bytes_, chunks, 0, nodes, grid=chunks)
+        with vyre.when(chunks > many):
+            quarter, sixteenth = vyre.ceil_div(chunks, 4), vyre.ceil_div(chunks, 16)
+            fewer = vyre.scratch(u32, quarter * 8, name="fewer")
+            fewest = vyre.scratch(u32, sixteenth * 8, name="fewest")
+            join_fours(nodes.view(vyre.vec4u32), begin, chunks, fewer.view(vyre.vec4u32), grid=quarter)
+            join_fours(fewer.view(vyre.vec4u32), begin, quarter, fewest.view(vyre.vec4u32), grid=sixteenth)
+            join_all(fewest, begin, record, sixteenth, 2)
+        with vyre.otherwise():
+            join_all(nodes, begin, record, chunks, 2)
+        return output_of(record, 1, size)
+
+    return by_all
 
 
 @vyre.procedure(name="std.blake3.piece")

@@ -7,7 +7,17 @@ from typing import Any
 
 import vyre
 from vyre import In, InOut, Out, u32
-from vyre.std._blake3 import CHUNK, PARENT, RECORD, chunk_flags, compress, join_pair, output_of
+from vyre.std._blake3 import (
+    CHUNK,
+    PARENT,
+    RECORD,
+    chunk_flags,
+    compress,
+    join_pair,
+    output_of,
+    root_words,
+    write_output,
+)
 from vyre.std._blake3_long import join
 from vyre.std._padded import padded_words
 
@@ -15,7 +25,23 @@ __all__ = ["WINDOW", "make_procedures"]
 
 LEVELS = 23  # of the tree of a message of 2^32 bytes, and one
 LANES = 64  # invocations of a workgroup that shares a message
+BLOCK = 16  # words of output that one compression of the root gives
 WINDOW = 2**27  # bytes of a message that a workgroup takes in one dispatch
+
+
+def last_block(words: Any, starts: Any, lengths: Any, begin: Any, i: Any, aligned: bool) -> list[Any]:
+    """The record of the root of a message of one chunk: what comes before its last block, the block, and its flags."""
+    start, length = starts[i], lengths[i]
+    flags = begin[8]
+    h = [begin[k] for k in range(8)]
+    blocks = max((length + 63) >> 6, 1)
+    at, shift = start >> 2, start % 4 * 8
+    for block in range(blocks - 1):
+        m = padded_words(words, at + block * 16, shift, u32(64), 16, aligned)
+        compress(h, m, u32(0), u32(64), chunk_flags(block, blocks, flags))
+    left = length - (blocks - 1) * 64
+    m = padded_words(words, at + (blocks - 1) * 16, shift, left, 16, aligned)
+    return [*h, *m, left, chunk_flags(blocks - 1, blocks, flags)]
 
 
 @cache
@@ -26,20 +52,26 @@ def make_single(aligned: bool) -> Any:
     def single(words: In[u32], starts: In[u32], lengths: In[u32], begin: In[u32], records: Out[u32]) -> None:
         i = vyre.gid(0)
         if i < len(starts):
-            start, length = starts[i], lengths[i]
-            flags = begin[8]
-            h = [begin[k] for k in range(8)]
-            blocks = max((length + 63) >> 6, 1)
-            at, shift = start >> 2, start % 4 * 8
-            for block in range(blocks - 1):
-                m = padded_words(words, at + block * 16, shift, u32(64), 16, aligned)
-                compress(h, m, u32(0), u32(64), chunk_flags(block, blocks, flags))
-            left = length - (blocks - 1) * 64
-            m = padded_words(words, at + (blocks - 1) * 16, shift, left, 16, aligned)
-            for k, word in enumerate([*h, *m, left, chunk_flags(blocks - 1, blocks, flags)]):
+            for k, word in enumerate(last_block(words, starts, lengths, begin, i, aligned)):
                 records[i * RECORD + k] = word
 
     return single
+
+
+@cache
+def make_short(aligned: bool) -> Any:
+    """Make the kernel for messages of one chunk whose output is one block: the root needs no record."""
+
+    @vyre.kernel(workgroup_size=LANES)
+    def short(words: In[u32], starts: In[u32], lengths: In[u32], begin: In[u32], size: u32, output: Out[u32]) -> None:
+        i = vyre.gid(0)
+        if i < len(starts):
+            record = last_block(words, starts, lengths, begin, i, aligned)
+            for k, word in enumerate(root_words(record, u32(0))):
+                if k < size:
+                    output[i * size + k] = word
+
+    return short
 
 
 @cache
@@ -173,13 +205,18 @@ def make_group(aligned: bool) -> Any:
 @cache
 def make_procedures(aligned: bool) -> tuple[Any, Any, Any]:
     """Make the procedures for many messages: those of one chunk, an invocation each, and a workgroup each."""
-    single, each, group = make_single(aligned), make_each(aligned), make_group(aligned)
+    single, short, each, group = make_single(aligned), make_short(aligned), make_each(aligned), make_group(aligned)
 
     @vyre.procedure(name="std.blake3.single")
     def of_one_chunk(words: In[u32], starts: In[u32], lengths: In[u32], begin: In[u32], size: u32) -> Any:
-        records = vyre.scratch(u32, starts.length * RECORD, name="records")
-        single(words, starts, lengths, begin, records, grid=starts.length)
-        return output_of(records, starts.length, size)
+        output = vyre.scratch(u32, starts.length * size, name="output")
+        with vyre.when(size <= BLOCK):
+            short(words, starts, lengths, begin, size, output, grid=starts.length)
+        with vyre.otherwise():
+            records = vyre.scratch(u32, starts.length * RECORD, name="records")
+            single(words, starts, lengths, begin, records, grid=starts.length)
+            write_output(records, output, starts.length, size)
+        return output
 
     @vyre.procedure(name="std.blake3.each")
     def by_invocations(words: In[u32], starts: In[u32], lengths: In[u32], begin: In[u32], size: u32) -> Any:

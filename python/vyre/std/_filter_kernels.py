@@ -6,6 +6,7 @@ alike, and the few that pass take longer: at most as many steps as the longest p
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any
 
 import vyre
@@ -13,7 +14,7 @@ from vyre import In, Out, u32, vec4u32
 from vyre.std._automaton import FILTER_BITS, FOUND, HASH, NONE
 from vyre.std._offsets import offsets_of
 
-__all__ = ["MOST_UNITS", "UNIT", "filtered", "filtered_matches"]
+__all__ = ["MOST_UNITS", "UNIT", "filtered_matches", "filtering"]
 
 LANES = 256
 # An invocation looks at units of 32 bytes, which have a bit each in one word, and takes at most so many.
@@ -23,7 +24,10 @@ _FILTER_WORDS = 2**FILTER_BITS // 16
 
 
 def passing(text: Any, filter: Any, unit: Any, mask: Any, second: Any) -> Any:
-    """The places of a unit that pass, as bits: place k as bit 2k, and place 16 + k as bit 2k + 1."""
+    """The places of a unit that pass, as bits: place k as bit 2k, and place 16 + k as bit 2k + 1.
+
+    Without a mask the hashes are those of whole words.
+    """
     a, b, c = text[2 * unit], text[2 * unit + 1], text[2 * unit + 2]
     words = [a.x, a.y, a.z, a.w, b.x, b.y, b.z, b.w, c.x, c.y]
     # Both bits of a place enter a word from above, in one operation. A word has sixteen places, the last one four.
@@ -32,7 +36,7 @@ def passing(text: Any, filter: Any, unit: Any, mask: Any, second: Any) -> Any:
         word, shift = words[k // 4], k % 4 * 8
         if shift:
             word = word >> shift | words[k // 4 + 1] << 32 - shift
-        product = (word & mask) * HASH
+        product = (word if mask is None else word & mask) * HASH
         bits = filter[product >> 36 - FILTER_BITS] >> (product >> 31 - FILTER_BITS & 30)
         pairs[k // 16] = pairs[k // 16] >> 2 | bits << 30
     pairs[2] = pairs[2] >> 24
@@ -63,48 +67,62 @@ def count_at(words: Any, classes: Any, table: Any, stride: Any, n: Any, start: A
     return count
 
 
-@vyre.kernel(workgroup_size=LANES)
-def look_for_matches(
-    text: In[vec4u32],
-    words: In[u32],
-    filter: In[u32],
-    classes: In[u32],
-    table: In[u32],
-    begins: Out[u32],
-    counts: Out[u32],
-    n: u32,
-    stride: u32,
-    mask: u32,
-    second: u32,
-    units: u32,
-) -> None:
-    """Mark the places where patterns begin, and count the patterns of each workgroup."""
-    shared, total = vyre.shared(u32, _FILTER_WORDS), vyre.shared(u32, 2)
-    t, tile = vyre.lid(0), vyre.wid(0)
-    for k in vyre.unroll(range(_FILTER_WORDS // LANES)):
-        shared[k * LANES + t] = filter[k * LANES + t]
-    vyre.barrier()
-    mine = vyre.u32(0)
-    for k in range(units):
-        unit = (tile * units + k) * LANES + t
-        if unit < len(begins):
-            found, real = passing(text, shared, unit, mask, second), vyre.u32(0)
-            while found != 0:
-                bit = vyre.ctz(found)
-                low = bit >> 1 | (bit & 1) << 4
-                found &= found - 1
-                count = count_at(words, classes, table, stride, n, unit * UNIT + low)
-                if count > 0:
-                    real |= vyre.u32(1) << low
-                    mine = vyre.saturating_add(mine, count)
-            begins[unit] = real
-    # Two halves, so that the sum of a workgroup does not wrap around.
-    total.atomic_add(0, mine & 0xFFFF)
-    total.atomic_add(1, mine >> 16)
-    vyre.barrier()
-    if t == 0:
-        high = total[1] + (total[0] >> 16)
-        counts[tile] = vyre.select(high >> 16 != 0, 2**32 - 1, high << 16 | total[0] & 0xFFFF)
+@cache
+def looker(whole: bool) -> Any:
+    """The kernel that looks for matches; `whole` says that the filter looks at whole words, and needs no mask."""
+
+    @vyre.kernel(workgroup_size=LANES)
+    def look_for_matches(
+        text: In[vec4u32],
+        words: In[u32],
+        filter: In[u32],
+        classes: In[u32],
+        table: In[u32],
+        begins: Out[u32],
+        counts: Out[u32],
+        n: u32,
+        stride: u32,
+        mask: u32,
+        second: u32,
+        units: u32,
+    ) -> None:
+        """Mark the places where patterns begin, and count the patterns of each workgroup.
+
+        Behind the marks of all units stands for each workgroup whether several patterns begin at one of its places.
+        """
+        shared, total = vyre.shared(u32, _FILTER_WORDS), vyre.shared(u32, 3)
+        all_units = (len(text) + 1) >> 1
+        t, tile = vyre.lid(0), vyre.wid(0)
+        for k in vyre.unroll(range(_FILTER_WORDS // LANES)):
+            shared[k * LANES + t] = filter[k * LANES + t]
+        vyre.barrier()
+        mine, most = vyre.u32(0), vyre.u32(0)
+        for k in range(units):
+            unit = (tile * units + k) * LANES + t
+            if unit < all_units:
+                found, real = passing(text, shared, unit, None if whole else mask, second), vyre.u32(0)
+                while found != 0:
+                    bit = vyre.ctz(found)
+                    low = bit >> 1 | (bit & 1) << 4
+                    found &= found - 1
+                    count = count_at(words, classes, table, stride, n, unit * UNIT + low)
+                    if count > 0:
+                        real |= vyre.u32(1) << low
+                        mine = vyre.saturating_add(mine, count)
+                        most = max(most, count)
+                begins[unit] = real
+        # Two halves, so that the sum of a workgroup does not wrap around.
+        total.atomic_add(0, mine & 0xFFFF)
+        total.atomic_add(1, mine >> 16)
+        if most > 1:
+            total.atomic_or_(2, 1)
+        vyre.barrier()
+        if t == 0:
+            begins[all_units + tile] = total[2]
+            high = total[1] + (total[0] >> 16)
+            counts[tile] = vyre.select(high >> 16 != 0, 2**32 - 1, high << 16 | total[0] & 0xFFFF)
+
+    return look_for_matches
 
 
 @vyre.kernel(workgroup_size=LANES)
@@ -124,15 +142,21 @@ def write_found(
     """Write the patterns that begin at the marked places of each workgroup."""
     sums = vyre.shared(u32, 2 * LANES)
     t, tile = vyre.lid(0), vyre.wid(0)
+    all_units = len(begins) - len(offsets)
     first = (tile * LANES + t) * units
+    last = min(first + units, all_units)
     mine = vyre.u32(0)
     if offsets[tile] < limit:
-        for k in range(units):
-            found = begins[first + k]
-            while found != 0:
-                start = (first + k) * UNIT + vyre.ctz(found)
-                found &= found - 1
-                mine = vyre.saturating_add(mine, count_at(words, classes, table, stride, n, start))
+        several = begins[all_units + tile] != 0
+        for unit in range(first, last):
+            found = begins[unit]
+            if several:
+                while found != 0:
+                    start = unit * UNIT + vyre.ctz(found)
+                    found &= found - 1
+                    mine = vyre.saturating_add(mine, count_at(words, classes, table, stride, n, start))
+            else:
+                mine += vyre.popcount(found)
     total, side = mine, 0
     for step in (1, 2, 4, 8, 16, 32, 64, 128):
         sums[side + t] = total
@@ -146,10 +170,10 @@ def write_found(
     if t > 0:
         slot = vyre.saturating_add(slot, sums[side + t - 1])
     if vyre.logical_and(mine > 0, slot < limit):
-        for k in range(units):
-            found = begins[first + k]
+        for unit in range(first, last):
+            found = begins[unit]
             while vyre.logical_and(found != 0, slot < limit):
-                start = (first + k) * UNIT + vyre.ctz(found)
+                start = unit * UNIT + vyre.ctz(found)
                 found &= found - 1
                 at, entry = start, vyre.u32(0)
                 going = at < n
@@ -167,28 +191,37 @@ def write_found(
                     going = vyre.logical_and(entry != 0, at < n)
 
 
-@vyre.procedure(name="std.find.filter")
-def filtered(
-    text: In[vec4u32],
-    filter: In[u32],
-    classes: In[u32],
-    table: In[u32],
-    n: u32,
-    stride: u32,
-    mask: u32,
-    second: u32,
-    units: u32,
-) -> tuple[vyre.ProcedureArray, ...]:
-    """Where patterns begin, a bit each; how many matches stand before each workgroup's; and all of them."""
-    count = vyre.ceil_div(text.length, 2)
-    tiles = vyre.ceil_div(count, units * LANES)
-    begins, counts = vyre.scratch(u32, count, name="begins"), vyre.scratch(u32, tiles, name="counts")
-    words = text.view(u32)
-    look_for_matches(
-        text, words, filter, classes, table, begins, counts, n, stride, mask, second, units, workgroups=tiles
-    )
-    offsets, total = offsets_of(counts)
-    return begins, offsets, total
+@cache
+def filtering(whole: bool) -> Any:
+    """The procedure that looks for matches; `whole` says that the filter looks at whole words."""
+
+    @vyre.procedure(name="std.find.filter_whole" if whole else "std.find.filter")
+    def filtered(
+        text: In[vec4u32],
+        filter: In[u32],
+        classes: In[u32],
+        table: In[u32],
+        n: u32,
+        stride: u32,
+        mask: u32,
+        second: u32,
+        units: u32,
+    ) -> tuple[vyre.ProcedureArray, ...]:
+        """Mark where patterns begin, and count the matches before each workgroup's and all of them.
+
+        The marks have a bit for each place, and a word for each workgroup behind these.
+        """
+        count = vyre.ceil_div(text.length, 2)
+        tiles = vyre.ceil_div(count, units * LANES)
+        begins, counts = vyre.scratch(u32, count + tiles, name="begins"), vyre.scratch(u32, tiles, name="counts")
+        words = text.view(u32)
+        looker(whole)(
+            text, words, filter, classes, table, begins, counts, n, stride, mask, second, units, workgroups=tiles
+        )
+        offsets, total = offsets_of(counts)
+        return begins, offsets, total
+
+    return filtered
 
 
 @vyre.procedure(name="std.find.filter_write")

@@ -28,6 +28,7 @@ __all__ = ["Messages", "Taken", "octets", "taken"]
 _MOST_BYTES = 2**32 - 1  # positions of bytes are u32
 _WORD = 4  # bytes
 _QUAD = 16  # bytes of the widest load
+_LONG = 1 << 16  # bytes of a message from which on its padding is not made on the host
 _PADS = [bytes(-k % _QUAD) for k in range(_QUAD)]  # what follows a message of so many bytes modulo 16
 
 
@@ -124,9 +125,13 @@ class Messages:
         lengths = np.fromiter(map(len, parts), np.int64, len(parts))
         slots = (lengths + (_QUAD - 1)) // _QUAD * _QUAD
         _check_total(int(slots.sum()), where, "pass the messages in several calls")
-        padded = [piece for part in parts for piece in (part, _PADS[len(part) % _QUAD])]
+        if len(parts) == 1:
+            words = _words(parts[0], backend, device)
+        else:
+            padded = [piece for part in parts for piece in (part, _PADS[len(part) % _QUAD])]
+            words = _words(b"".join(padded), backend, device)
         made = cls.__new__(cls)
-        made._set(_words(b"".join(padded), backend, device), np.cumsum(slots) - slots, lengths)
+        made._set(words, np.cumsum(slots) - slots, lengths)
         return made
 
     def _set(self, words: Array, starts: np.ndarray, lengths: np.ndarray) -> None:
@@ -236,9 +241,16 @@ def octets(data: Any, where: str) -> Any:
 
 
 def _words(data: Any, backend: str | None, device: int | Device | None) -> Array:
-    """Bytes of the host as little-endian words, with zeros to the end of the last."""
-    whole = len(data) % _QUAD == 0
-    host = np.frombuffer(data if whole else b"".join((data, _PADS[len(data) % _QUAD])), "<u4")
+    """Bytes of the host as little-endian words, with zeros to the end of the last vector of four.
+
+    A long message is not copied on the host: that would take longer than the way to a GPU.
+    """
+    rest = len(data) % _QUAD
+    if rest and len(data) >= _LONG:
+        words = vyre.empty((len(data) - rest + _QUAD) // _WORD, backend=backend, device=device)
+        words.view(vyre.u8)[: len(data)] = np.frombuffer(data, np.uint8)
+        return words
+    host = np.frombuffer(b"".join((data, _PADS[rest])) if rest else data, "<u4")
     return vyre.array(host.astype(np.uint32, copy=False), backend=backend, device=device)
 
 

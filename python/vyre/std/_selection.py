@@ -47,11 +47,11 @@ def selector(key: DataType, each: int = _EACH, few: int = _FEW) -> Any:
             made.count(keys, threshold, counts, shift, flip, workgroups=tiles)
             made.decide(counts, threshold, left, shift, workgroups=1)
         of_tiles = vyre.scratch(u32, tiles, name="of_tiles")
-        below, equal = vyre.scratch(u32, tiles, name="below"), vyre.scratch(u32, tiles, name="equal")
+        before = vyre.scratch(u32, 2 * tiles, name="before")
         made.count_chosen(keys, threshold, of_tiles, flip, workgroups=tiles)
-        made.place(of_tiles, below, equal, workgroups=1)
+        made.place(of_tiles, before, workgroups=1)
         chosen, positions = vyre.scratch(key, k, name="chosen"), vyre.scratch(u32, k, name="positions")
-        made.collect(keys, threshold, left, of_tiles, below, equal, chosen, positions, flip, workgroups=tiles)
+        made.collect(keys, threshold, left, of_tiles, before, chosen, positions, flip, workgroups=tiles)
         return of_chosen(chosen, positions, flip)
 
     @vyre.procedure(name=f"std.topk.{key.name.lower()}")
@@ -140,8 +140,11 @@ def _of_chosen(key: DataType, each: int) -> dict[str, Any]:
             of_tiles[vyre.wid(0)] = total[0]
 
     @vyre.kernel(workgroup_size=256)
-    def place(of_tiles: In[u32], below: Out[u32], equal: Out[u32]) -> None:
-        """The keys below the threshold, and those equal to it, before each tile; by one workgroup."""
+    def place(of_tiles: In[u32], before: Out[u32]) -> None:
+        """The keys below the threshold, and those equal to it, before each tile; by one workgroup.
+
+        The two numbers of a tile lie side by side: kernels have at most eight buffers.
+        """
         sums = vyre.shared(u32, 512)
         each_has = (len(of_tiles) + 255) // 256
         own = vyre.lid(0) * each_has
@@ -156,8 +159,8 @@ def _of_chosen(key: DataType, each: int) -> dict[str, Any]:
         same = sum_before(sums, same)
         for turn in range(each_has):
             if own + turn < len(of_tiles):
-                below[own + turn] = fewer
-                equal[own + turn] = same
+                before[2 * (own + turn)] = fewer
+                before[2 * (own + turn) + 1] = same
                 fewer += of_tiles[own + turn] & 0xFFFF
                 same += of_tiles[own + turn] >> 16
 
@@ -167,8 +170,7 @@ def _of_chosen(key: DataType, each: int) -> dict[str, Any]:
         threshold: In[key],
         left: In[u32],
         of_tiles: In[u32],
-        below: In[u32],
-        equal: In[u32],
+        before: In[u32],
         chosen: Out[key],
         positions: Out[u32],
         flip: flips,
@@ -182,8 +184,8 @@ def _of_chosen(key: DataType, each: int) -> dict[str, Any]:
             for j in vyre.unroll(range(each)):
                 if tile * (256 * each) < len(keys) and vyre.lid(0) * each + j < len(keys) - tile * (256 * each):
                     weights[j] = weight(keys[base + j] ^ flip, threshold[0])
-            before = sum_before(sums, sum(weights))
-            fewer, same = below[tile] + (before & 0xFFFF), equal[tile] + (before >> 16)
+            own = sum_before(sums, sum(weights))
+            fewer, same = before[2 * tile] + (own & 0xFFFF), before[2 * tile + 1] + (own >> 16)
             first_equal = len(chosen) - left[0]
             for j in vyre.unroll(range(each)):
                 if weights[j] == 1:

@@ -108,7 +108,6 @@ def align_tiles(size: int, columns_of_tile: int) -> Any:
         column_offsets: In[u32],
         state: Out[i32],
         edges: Out[i32],
-        corners: Out[i32],
         match: i32,
         mismatch: i32,
         gap: i32,
@@ -117,6 +116,8 @@ def align_tiles(size: int, columns_of_tile: int) -> Any:
         diagonal: u32,
         scores: InOut[u32],
     ) -> None:
+        # Behind the rows of `state` lies each band's corner: kernels have at most eight buffers.
+        at_corner = (len(row_offsets) - 1) * bands * row_step + vyre.wid(0)
         passed = vyre.shared(i32, 2 * size * BLOCK)
         w = vyre.lid(0)
         pair, band = vyre.wid(0) // bands, vyre.wid(0) % bands
@@ -132,7 +133,7 @@ def align_tiles(size: int, columns_of_tile: int) -> Any:
             if chunk > 0 and w > 0:
                 corner = state[at_state - 1]
             elif chunk > 0:
-                corner = corners[pair * bands + band]
+                corner = state[at_corner]
             best = vyre.i32(0)
             width = min(n - column, columns_of_tile)
             blocks = (width + (BLOCK - 1)) // BLOCK
@@ -159,7 +160,7 @@ def align_tiles(size: int, columns_of_tile: int) -> Any:
             for r in vyre.unroll(range(ROWS)):
                 state[at_state + r] = held[r]
             if w == 0:
-                corners[pair * bands + band] = corner
+                state[at_corner] = corner
             scores.atomic_max(pair, vyre.u32(best))
 
     return align_diagonal
@@ -191,8 +192,7 @@ def best_alignments(size: int, columns_of_tile: int = COLUMNS) -> Any:
         chunks: u32,
     ) -> vyre.ProcedureArray:
         count = row_offsets.length - 1
-        state = vyre.scratch(i32, vyre.size_select(chunks > 1, count * bands * row_step, 0), name="state")
-        corners = vyre.scratch(i32, vyre.size_select(chunks > 1, count * bands, 0), name="corners")
+        state = vyre.scratch(i32, vyre.size_select(chunks > 1, count * bands * (row_step + 1), 0), name="state")
         edges = vyre.scratch(i32, vyre.size_select(bands > 1, count * chunks * columns_of_tile, 0), name="edges")
         scores = vyre.scratch(u32, count, zeros=True, name="scores")
         for diagonal in vyre.times(bands + chunks - 1):
@@ -203,7 +203,6 @@ def best_alignments(size: int, columns_of_tile: int = COLUMNS) -> Any:
                 column_offsets,
                 state,
                 edges,
-                corners,
                 match,
                 mismatch,
                 gap,

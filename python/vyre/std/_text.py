@@ -44,9 +44,11 @@ def padded(text: Any, place: Place, where: str) -> Array:
         )
     vectors = -(-n // 16)
     if not isinstance(text, Array):
-        whole = np.zeros((vectors, 4), np.uint32)
-        whole.reshape(-1).view(np.uint8)[:n] = text
-        return place.array(whole)
+        # The bytes go to the device from where they lie: to copy them on the host would take longer than the way.
+        whole = place.empty((vectors, 4), np.uint32)
+        if n:
+            whole.reshape(-1).view(vyre.u8)[:n] = text
+        return whole
     if n % 16 == 0:
         try:
             return text.view(vec4u32)

@@ -6,7 +6,6 @@ from typing import Any
 
 import vyre
 from vyre import DataType, In, Out, u8, u16, u32, u64
-from vyre.std._matmul import taken
 
 __all__ = ["transposer"]
 
@@ -29,8 +28,8 @@ def transposer(element: DataType, tile: int = TILE) -> Any:
         row, column = vyre.wid(0) // across * tile, vyre.wid(0) % across * tile
         inner, first = vyre.lid(0) % tile, vyre.lid(0) // tile
         steps = vyre.unroll(range(0, tile, 256 // tile))
-        # All loads are under way before the first store.
-        brought = [taken(x, row + first + j, column + inner, rows, columns, columns) for j in steps]
+        # All loads are under way before the first store. What they give beyond the matrix is not stored.
+        brought = [x[(row + first + j) * columns + column + inner] for j in steps]
         for k in vyre.unroll(range(len(steps))):
             held[(first + steps[k]) * pad + inner] = brought[k]
         vyre.barrier()

@@ -15,7 +15,7 @@ from vyre._calls import explain_calls
 from vyre.errors import ArgumentError
 from vyre.std import _blake3_many
 from vyre.std._blake3 import CHUNK, IV, KEYED, MATERIAL, context_key
-from vyre.std._blake3_long import by_all
+from vyre.std._blake3_long import make_long
 from vyre.std._host import count_of, host_bytes
 from vyre.std._messages import Messages, taken
 from vyre.std._one import one_resident
@@ -98,7 +98,7 @@ def key_words(key: Any, where: str) -> list[int]:
 def hashed_alone(words: Any, bytes_: int, begin: list[int], size: int) -> Any:
     """Hash one message of at least LONG bytes to ``size`` words."""
     start = vyre.array(np.array(begin, np.uint32), backend=words.backend, device=words.device)
-    return by_all(words[: len(words) // 4 * 4].reshape(-1, 4), words, start, bytes_, size)
+    return make_long()(words[: len(words) // 4 * 4].reshape(-1, 4), words, start, bytes_, size)
 
 
 def hashed(messages: Messages, one: bool, begin: list[int], size: int) -> Any:

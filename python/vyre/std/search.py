@@ -9,7 +9,7 @@ import numpy as np
 from vyre._core import Array
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._automaton import Automaton, Trie
-from vyre.std._filter_kernels import LANES, MOST_UNITS, UNIT, filtered, filtered_matches
+from vyre.std._filter_kernels import LANES, MOST_UNITS, UNIT, filtered_matches, filtering
 from vyre.std._find_kernels import counted, written
 from vyre.std._host import Place, bytes_of, count_of, place_of
 from vyre.std._offsets import MOST
@@ -181,7 +181,9 @@ class Patterns:
             units = min(max(n // (UNIT * LANES * _ENOUGH), 1), MOST_UNITS)
             sizes = n, made.stride
             looked = made.mask, made.second
-            begins, offsets, total = filtered(vectors, *filters, classes, table, *sizes, *looked, units)
+            begins, offsets, total = filtering(made.mask == 2**32 - 1)(
+                vectors, *filters, classes, table, *sizes, *looked, units
+            )
             most = most_of(total, limit, place, "vyre.std.find")
             found = filtered_matches(vectors, classes, table, chains, begins, offsets, *sizes, units, most)
         else:

@@ -197,7 +197,8 @@ TEST(SpirvEmit, every_atomic_is_valid_and_needs_no_device_scope) {
   }
 }
 
-// Semantics, sections 4, 6 and 9. No software driver tells when one of these is missing.
+// Atomics order no other memory, and barriers order storage (docs/semantics.md, Memory, atomics, barriers). No software driver tells when
+// one of these is missing.
 TEST(SpirvEmit, atomics_are_relaxed_and_of_the_whole_queue) {
   KernelBuilder k;
   const auto cells = k.buffer(1, true, true);

@@ -96,7 +96,7 @@ void fails_cleanly_without_threads(run::Backend& backend) {
 // Devices are open already: drivers start their threads then, and end the process when they get none, which is not ours to mend.
 TEST(ThreadsThatFail, in_a_call_are_a_typed_error_or_make_no_difference) {
   for (run::Backend* backend : run::backends()) {
-    if (backend->unavailable().empty()) fails_cleanly_without_threads(*backend);
+    if (backend->reasons_unavailable().empty()) fails_cleanly_without_threads(*backend);
   }
 }
 

@@ -26,7 +26,7 @@ class Forgetful : public run::Backend {
  public:
   explicit Forgetful(BufferAccess access) : access_(access) {}
   std::string_view name() const override { return "forgetful"; }
-  std::vector<std::string> unavailable() override { return {}; }
+  std::vector<std::string> reasons_unavailable() override { return {}; }
   std::vector<run::DeviceInfo> devices() override { return {}; }
   std::unique_ptr<run::Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                            const run::Optimize& options, const run::RunOptions& waiting) override {

@@ -69,7 +69,7 @@ TEST(Semantics, compare_exchange_stores_only_where_the_expected_value_is) {
   }
 }
 
-// The sentences of semantics.md, section 3, that a table could hide.
+// The sentences of docs/semantics.md, Operators, that a table could hide.
 TEST(Semantics, division_by_zero_is_zero) {
   EXPECT_EQ(evaluate(BinOp::Div, 7, 0), 0u);
   EXPECT_EQ(evaluate(BinOp::Mod, 7, 0), 0u);

@@ -249,6 +249,42 @@ TEST(Lower, division_by_a_power_of_two_shifts_and_masks) {
   EXPECT_EQ(count(storing(bin(BinOp::Mod, gid(0), u32(6))), Opcode::Mod), 1u);
 }
 
+TEST(Lower, a_product_by_a_power_of_two_is_a_shift) {
+  for (std::uint32_t power = 0; power < 32; ++power) {
+    const std::uint32_t factor = 1u << power;
+    for (const bool first : {false, true}) {
+      const auto by = [&](BinOp op) { return storing(first ? bin(op, u32(factor), gid(0)) : bin(op, gid(0), u32(factor))); };
+      const Kernel product = by(BinOp::Mul), high = by(BinOp::MulHigh);
+      EXPECT_EQ(count(product, Opcode::Mul) + count(high, Opcode::MulHigh), 0u);
+      EXPECT_EQ(count(product, Opcode::Shl), power == 0 ? 0u : 1u);
+      for (const std::uint32_t x : {0u, 1u, 0x9E37'79B9u, ~0u}) {
+        ASSERT_EQ(stored(product, x), x * factor);
+        ASSERT_EQ(stored(high, x), static_cast<std::uint32_t>(std::uint64_t{x} * factor >> 32));
+      }
+    }
+  }
+  EXPECT_EQ(count(storing(bin(BinOp::Mul, gid(0), u32(6))), Opcode::Mul), 1u);
+  // It joins the shifts around it.
+  EXPECT_EQ(count(storing(bin(BinOp::Mul, bin(BinOp::Mul, gid(0), u32(4)), u32(8))), Opcode::Shl), 1u);
+}
+
+TEST(Lower, a_64_bit_division_by_a_power_of_two_has_no_loop) {
+  const auto divided = [](const char* op, std::uint64_t by) {
+    const ExprHandle value = call(op, {pack(DataType::U64, {gid(0), gid(1)}), ir::expr::u64(by)});
+    return lower::lower(
+        test::valid(Sample().out("out").add({let("r", value), store("out", u32(0), lane(var("r"), 0) ^ lane(var("r"), 1))}).make()));
+  };
+  for (std::uint32_t power = 0; power < 64; ++power) {
+    const Kernel quotient = divided("primitive.u64.div", std::uint64_t{1} << power);
+    const Kernel rest = divided("primitive.u64.mod", std::uint64_t{1} << power);
+    EXPECT_EQ(count(quotient, Opcode::Loop) + count(rest, Opcode::Loop), 0u);
+    EXPECT_LE(count(quotient, Opcode::Shl) + count(quotient, Opcode::Shr), 3u);
+    EXPECT_LE(count(rest, Opcode::And), 1u);
+  }
+  EXPECT_EQ(count(divided("primitive.u64.div", 10), Opcode::Loop), 1u);
+  EXPECT_EQ(count(divided("primitive.u64.mod", 10), Opcode::Loop), 1u);
+}
+
 TEST(Lower, a_64_bit_rotation_by_a_literal_is_four_shifts_and_two_ors) {
   const auto rotated = [](const char* op, std::uint32_t by) {
     const ExprHandle value = call(op, {pack(DataType::U64, {gid(0), gid(1)}), u32(by)});
@@ -272,6 +308,26 @@ TEST(Lower, a_64_bit_rotation_by_a_literal_is_four_shifts_and_two_ors) {
 std::size_t guards(const NodeHandle& node, std::uint32_t size = 1) {
   const Kernel kernel = lowered(Sample().out("out").shared("cells", 8).size(size).add(node).make());
   return count(kernel, Opcode::Lt);
+}
+
+TEST(Lower, a_declared_count_proves_indices_below_it) {
+  const auto guards_of = [](BufferAccess access, const ExprHandle& index, const lower::Options& options = {}) {
+    BufferDecl counted = BufferDecl::storage("counted", 1, access, DataType::U32);
+    counted.count = 4;
+    const auto program =
+        Sample().out("out").size(8).buffer(counted).add(if_(gid(0) < len("out"), {store("out", gid(0), load("counted", index))}));
+    return count(lower::lower(test::valid(program.make()), options), Opcode::Lt) - 1;  // the condition itself
+  };
+  for (const BufferAccess access : {BufferAccess::ReadOnly, BufferAccess::ReadWrite, BufferAccess::Uniform}) {
+    for (const std::uint32_t index : {0u, 3u}) EXPECT_EQ(guards_of(access, u32(index)), 0u);
+    for (const std::uint32_t index : {4u, ~0u}) EXPECT_EQ(guards_of(access, u32(index)), 1u);
+    EXPECT_EQ(guards_of(access, u32(0), {.proofs = false}), 1u);
+    EXPECT_EQ(guards_of(access, gid(0)), 1u);
+  }
+  // An index that ranges of values keep below the count.
+  EXPECT_EQ(guards_of(BufferAccess::ReadOnly, bin(BinOp::BitAnd, gid(0), u32(3))), 0u);
+  EXPECT_EQ(guards_of(BufferAccess::ReadWrite, bin(BinOp::Shr, lid(0), u32(1))), 0u);
+  EXPECT_EQ(guards_of(BufferAccess::ReadWrite, lid(0)), 1u);
 }
 
 TEST(Lower, a_guard_that_the_code_around_it_proves_is_left_out) {

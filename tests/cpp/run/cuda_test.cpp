@@ -19,6 +19,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/ir/ops.hpp"
 #include "vyre/run/checks.hpp"
+#include "vyre/run/cuda/api/context.hpp"
 #include "vyre/run/cuda/cuda_backend.hpp"
 #include "vyre/run/cuda/storage.hpp"
 #include "vyre/run/profile.hpp"
@@ -1000,6 +1001,15 @@ TEST_F(CudaTest, memory_that_another_library_may_use_goes_back_when_the_device_i
   EXPECT_EQ(driver_.calls("cuCtxSynchronize"), 1) << "only what was shared";
 }
 
+TEST_F(CudaTest, a_context_that_was_given_back_is_lost_also_on_a_thread_without_a_context) {
+  const auto instance = std::make_shared<run::cuda::Instance>(driver_.library());
+  run::cuda::Context context(instance, instance->devices().at(0), {});
+  context.release();
+  EXPECT_THROW(const run::cuda::Current current(context), DeviceLostError);
+  EXPECT_TRUE(context.lost());
+  EXPECT_EQ(driver_.calls("cuCtxPushCurrent"), 0);
+}
+
 TEST_F(CudaTest, limits_of_the_device_are_named) {
   CudaBackend cuda = backend();
   EXPECT_EQ(message_of([&] { cuda.allocate(0, std::uint64_t{1} << 33, false); }),
@@ -1017,14 +1027,14 @@ TEST_F(CudaTest, limits_of_the_device_are_named) {
 TEST(CudaDevices, say_why_they_cannot_be_used) {
   {
     CudaBackend absent([] { return run::cuda::Library{nullptr, "there is none. Fix: get one."}; });
-    EXPECT_EQ(absent.unavailable(), std::vector<std::string>{"there is none. Fix: get one."});
+    EXPECT_EQ(absent.reasons_unavailable(), std::vector<std::string>{"there is none. Fix: get one."});
     EXPECT_TRUE(absent.devices().empty());
   }
   {
     FakeCuda driver(0);
     CudaBackend cuda([&] { return driver.library(); });
     EXPECT_EQ(
-        cuda.unavailable(),
+        cuda.reasons_unavailable(),
         std::vector<std::string>{"the CUDA driver finds no GPU. Fix: give the container or the process one, for example with `docker run "
                                  "--gpus all`."});
   }
@@ -1041,7 +1051,7 @@ TEST(CudaDevices, say_why_they_cannot_be_used) {
       "device `Fake 0` is set to take no compute work. Fix: change its mode with `nvidia-smi --compute-mode=0`.",
       "device `Fake 0` has no stream-ordered memory. Fix: use backend `vulkan` or `cpu`."};
   EXPECT_EQ(cuda.devices().at(0).reasons, reasons);
-  EXPECT_EQ(cuda.unavailable().at(0), reasons[0] + " " + reasons[1] + " " + reasons[2] + " " + reasons[3]);
+  EXPECT_EQ(cuda.reasons_unavailable().at(0), reasons[0] + " " + reasons[1] + " " + reasons[2] + " " + reasons[3]);
 }
 
 }  // namespace

@@ -20,7 +20,7 @@ class FakeBackend : public run::Backend {
     }
   }
   std::string_view name() const override { return name_; }
-  std::vector<std::string> unavailable() override { return unavailable_; }
+  std::vector<std::string> reasons_unavailable() override { return unavailable_; }
   std::vector<run::DeviceInfo> devices() override { return devices_; }
   std::unique_ptr<run::Executable> prepare(const validate::ValidProgram&, std::optional<std::size_t>, const run::Optimize&,
                                            const run::RunOptions&) override {

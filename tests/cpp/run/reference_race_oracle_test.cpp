@@ -1,5 +1,6 @@
 // Checked execution against brute force: every access is written down, and all pairs of them are tried by the definition of a race
-// (semantics, section 6). The programs are random and mostly wrong; what they access does not depend on the schedule.
+// (docs/semantics.md, Memory, atomics, barriers). The programs are random and mostly wrong; what they access does not depend on the
+// schedule.
 #include <gtest/gtest.h>
 
 #include <map>

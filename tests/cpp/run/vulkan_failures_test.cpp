@@ -865,7 +865,7 @@ TEST_F(VulkanFailuresTest, calls_are_refused_while_a_call_that_timed_out_is_at_w
 
 TEST_F(VulkanFailuresTest, a_missing_loader_is_a_reason) {
   VulkanBackend backend([] { return Loader{nullptr, "nothing here. Fix: bring something."}; });
-  EXPECT_EQ(backend.unavailable(), std::vector<std::string>{"nothing here. Fix: bring something."});
+  EXPECT_EQ(backend.reasons_unavailable(), std::vector<std::string>{"nothing here. Fix: bring something."});
   EXPECT_TRUE(backend.devices().empty());
   EXPECT_THROW(backend.prepare_shader(xor_shader(), std::nullopt), DeviceError);
 }
@@ -873,7 +873,7 @@ TEST_F(VulkanFailuresTest, a_missing_loader_is_a_reason) {
 TEST_F(VulkanFailuresTest, an_old_loader_is_a_reason) {
   vulkan_.change("vkEnumerateInstanceVersion", [](void* version) { *static_cast<std::uint32_t*>(version) = VK_API_VERSION_1_1; });
   auto backend = this->backend();
-  EXPECT_EQ(backend.unavailable(),
+  EXPECT_EQ(backend.reasons_unavailable(),
             std::vector<std::string>{
                 "the Vulkan loader supports Vulkan 1.1.0, but 1.2 is needed. Fix: update the Vulkan loader (libvulkan.so.1)."});
   EXPECT_TRUE(backend.devices().empty());
@@ -882,7 +882,7 @@ TEST_F(VulkanFailuresTest, an_old_loader_is_a_reason) {
 TEST_F(VulkanFailuresTest, a_very_old_loader_is_a_reason) {
   vulkan_.hide("vkEnumerateInstanceVersion");
   auto backend = this->backend();
-  EXPECT_EQ(backend.unavailable(),
+  EXPECT_EQ(backend.reasons_unavailable(),
             std::vector<std::string>{
                 "the Vulkan loader supports Vulkan 1.0, but 1.2 is needed. Fix: update the Vulkan loader (libvulkan.so.1)."});
 }
@@ -898,7 +898,7 @@ TEST_F(VulkanFailuresTest, no_device_is_a_reason) {
   vulkan_.no_devices();
   auto backend = this->backend();
   EXPECT_TRUE(backend.devices().empty());
-  EXPECT_EQ(backend.unavailable(),
+  EXPECT_EQ(backend.reasons_unavailable(),
             std::vector<std::string>{"no Vulkan device was found. Fix: install the driver of the GPU, or a software one, on Debian with "
                                      "`apt-get install mesa-vulkan-drivers`."});
 }
@@ -906,10 +906,10 @@ TEST_F(VulkanFailuresTest, no_device_is_a_reason) {
 TEST_F(VulkanFailuresTest, a_failing_look_for_devices_is_a_reason) {
   auto backend = this->backend();
   vulkan_.fail("vkEnumeratePhysicalDevices", 1, VK_ERROR_INITIALIZATION_FAILED);
-  const auto reasons = backend.unavailable();
+  const auto reasons = backend.reasons_unavailable();
   ASSERT_EQ(reasons.size(), 1u);
   EXPECT_NE(reasons[0].find("vkEnumeratePhysicalDevices"), std::string::npos);
-  EXPECT_TRUE(backend.unavailable().empty()) << "asked again, it looks again";
+  EXPECT_TRUE(backend.reasons_unavailable().empty()) << "asked again, it looks again";
 }
 
 TEST_F(VulkanFailuresTest, each_missing_function_is_a_typed_error) {
@@ -946,7 +946,7 @@ class UnfitDevices : public VulkanFailuresTest {
       EXPECT_EQ(device.reasons, std::vector<std::string>{"device `" + device.name + "` " + end});
       reasons.push_back(device.reasons.at(0));
     }
-    EXPECT_EQ(backend.unavailable(), reasons);
+    EXPECT_EQ(backend.reasons_unavailable(), reasons);
     EXPECT_THROW(backend.prepare_shader(xor_shader(), std::nullopt), DeviceError);
     EXPECT_THROW(backend.prepare_shader(xor_shader(), 0), DeviceError);
   }

@@ -23,7 +23,7 @@ inline BufferView view(Words& words) { return {std::as_writable_bytes(std::span(
 class VulkanTest : public testing::Test {
  protected:
   void SetUp() override {
-    const auto reasons = backend_.unavailable();
+    const auto reasons = backend_.reasons_unavailable();
     if (!reasons.empty()) {
       const char* allowed = std::getenv("VYRE_ALLOW_NO_VULKAN");
       ASSERT_TRUE(allowed != nullptr && std::string(allowed) == "1") << reasons[0];

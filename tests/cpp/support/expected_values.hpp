@@ -1,5 +1,5 @@
 // The C++ tests' own model of the operators: the result of each one for each pair of edge values, computed with unbounded
-// integers from the sentences of semantics.md, section 3, and the operator document. It shares nothing with ops.def, which it
+// integers from the sentences of docs/semantics.md, Operators, and the operator document. It shares nothing with ops.def, which it
 // checks. Rows stand in the order of the operators' numbers in the binary form (wire_test.cpp), so a new row goes to the end.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Semantics, section 8: what a call becomes.
+// What a call becomes (docs/semantics.md, Calls).
 #include <gtest/gtest.h>
 
 #include <ctime>
@@ -110,6 +110,19 @@ TEST(InlineCalls, an_argument_that_the_body_ignores_still_happens) {
   expect_inlined({node::store("out", u32(0), call("test.first", {gid(0), counted()}))},
                  {node::let("__call0_value", counted()), node::let("__call1_a", gid(0)), node::let("__call1_b", var("__call0_value")),
                   node::let("__call1_r", var("__call1_a")), node::store("out", u32(0), var("__call1_r"))});
+}
+
+TEST(InlineCalls, a_dividend_happens_once_whatever_the_remainder_is) {
+  const ExprHandle dividend = cast(DataType::U64, counted());
+  for (const std::uint64_t divisor : {std::uint64_t{1}, std::uint64_t{8}, std::uint64_t{1} << 32}) {
+    for (const char* operation : {"primitive.u64.div", "primitive.u64.mod"}) {
+      const ExprHandle rest = cast(DataType::U32, call(operation, {dividend, ir::expr::u64(divisor)}));
+      const ValidProgram inlined = inline_calls(valid(program({node::store("out", u32(0), rest)}), ops::standard_ops()));
+      const std::string text = to_text(optimize(inlined).program());
+      EXPECT_NE(text.find("atomic_add"), std::string::npos) << text;
+      EXPECT_EQ(text.find("atomic_add"), text.rfind("atomic_add")) << text;
+    }
+  }
 }
 
 TEST(InlineCalls, a_call_that_two_users_share_is_expanded_once) {

@@ -13,6 +13,7 @@ import ptx_machine
 import ptxas
 import vyre
 import vyre.conformance
+from programs import by_powers_of_two
 from ptx_machine import Fault
 from vyre import BufferDecl, DataType, Expr, Node, Program, _core, fuzz
 
@@ -95,6 +96,15 @@ def test_the_first_level_of_conformance_is_passed(part):
 @pytest.mark.parametrize("part", range(10))
 def test_every_level_of_conformance_is_passed(part):
     check_conformance(list(vyre.conformance.cases())[part::10])
+
+
+@pytest.mark.parametrize("element", [vyre.u32, vyre.u64])
+@pytest.mark.parametrize("optimize", [True, False])
+def test_literal_powers_of_two_multiply_and_divide(element, optimize):
+    program, inputs, groups, expected = by_powers_of_two(element)
+    found = ptx_machine.run(program, inputs, groups, optimize=optimize)
+    for name, values in expected.items():
+        np.testing.assert_array_equal(found[name], values, err_msg=name)
 
 
 def check_seeds(seeds: range, combinations: list) -> None:

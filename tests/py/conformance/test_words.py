@@ -26,7 +26,7 @@ LANES = {
     DataType.Vec2U32: 2,
     DataType.Vec4U32: 4,
 }
-# The dtype of a narrow element, and the type that it loads as (semantics, section 10). Storage of them is words.
+# The dtype of a narrow element, and the type that it loads as (docs/semantics.md, Programs). Storage of them is words.
 NARROW = {
     DataType.U8: (np.uint8, DataType.U32),
     DataType.I8: (np.int8, DataType.I32),

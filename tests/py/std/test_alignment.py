@@ -119,9 +119,8 @@ def test_no_two_invocations_race(rng):
     given = {"rows": rows, "row_offsets": row_offsets, "columns": columns, "column_offsets": column_offsets}
     edits = {"state": np.zeros(8, np.uint32), "edges": np.zeros(6, np.uint32), "distances": np.zeros(1, np.uint32)}
     scores = {
-        "state": np.zeros(128, np.int32),
+        "state": np.zeros(128 + 4, np.int32),
         "edges": np.zeros(96, np.int32),
-        "corners": np.zeros(4, np.int32),
         "scores": np.zeros(1, np.uint32),
     }
     costs = [2, 2**32 - 1, 2**32 - 1]

@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 
 import vyre
 from vyre.std import Messages, _blake3_many, blake3, blake_tree
+from vyre.std._blake3 import IV
+from vyre.std._blake3_long import make_long
 
 KEY = b"whats the Elvish word for friend"
 CONTEXT = "BLAKE3 2019-12-27 16:29:52 test vectors context"
@@ -108,8 +110,17 @@ def test_every_shape_of_the_tree_above_512_nodes(chunks, rng):
     assert blake3(data, backend="cpu") == reference.blake3(data).digest()
 
 
+@pytest.mark.parametrize("chunks", [16, 17, 18, 19, 20, 21, 31, 32, 33, 37, 47, 64, 65, 70])
+def test_each_four_nodes_may_be_joined_first(target, chunks, rng):
+    data = np.frombuffer(rng.bytes(chunks * 1024 - 4), np.uint32)
+    words, begin = vyre.array(data, **target), vyre.array(np.array([*IV, 0], np.uint32), **target)
+    quads = words[: len(words) // 4 * 4].view(vyre.vec4u32)
+    found = make_long(many=16)(quads, words, begin, data.nbytes, 8).numpy()
+    assert found.tobytes() == reference.blake3(data.tobytes()).digest()
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("length", [2**27 + 3, 2**28, 2**28 + 1024 * 511 + 1])
+@pytest.mark.parametrize("length", [2**26 + 5, 2**27 + 3, 2**28, 2**28 + 1024 * 511 + 1])
 def test_a_tree_of_three_dispatches(length, rng):
     data = rng.bytes(length)
     assert blake3(data, backend="cpu") == reference.blake3(data).digest()

@@ -70,6 +70,8 @@ def test_a_million_elements_are_transposed(rng):
 
 
 PRODUCTS = [(0, 3, 2), (3, 0, 2), (3, 2, 0), (1, 1, 1), (1, 300, 1), (63, 7, 65), (64, 64, 64), (65, 33, 70)]
+# Rows that are whole vectors of four elements are loaded as such, in the first factor, in the second, or in both.
+PRODUCTS += [(3, 4, 7), (3, 5, 8), (1, 4, 4), (65, 36, 68), (67, 20, 132)]
 
 
 @pytest.mark.parametrize("dtype", ["uint32", "uint8"])
@@ -92,22 +94,36 @@ def test_resident_factors_give_a_resident_product(target, rng):
 
 # Workgroups of 32, 64, 128 and 256.
 TILINGS = [Tiling(16, 16, 8, 4, 2), Tiling(16, 16, 8, 2, 2), Tiling(32, 64, 16, 4, 4), Tiling(64, 64, 8, 4, 4)]
-TILINGS += [Tiling(64, 64, 8, 8, 8)]
+TILINGS += [Tiling(64, 64, 8, 8, 8), Tiling(64, 64, 16, 4, 4), Tiling(128, 64, 16, 8, 4)]
 
 
 @pytest.mark.parametrize("tiling", TILINGS)
-def test_the_tiles_of_a_product_do_not_show(rng, tiling):
-    a, b = drawn(rng, (70, 50), np.uint32), drawn(rng, (50, 90), np.uint32)
+@pytest.mark.parametrize("shape", [(70, 50, 90), (70, 52, 92)])
+def test_the_tiles_of_a_product_do_not_show(rng, shape, tiling):
+    m, k, n = shape
+    a, b = drawn(rng, (m, k), np.uint32), drawn(rng, (k, n), np.uint32)
     assert np.array_equal(multiplier(u32, small=tiling)(a, b, backend="cpu"), a @ b)
 
 
-def test_long_sums_take_several_dispatches(target, rng):
-    a, b = drawn(rng, (5, 100), np.uint32), drawn(rng, (100, 6), np.uint32)
+@pytest.mark.parametrize("dtype", ["uint32", "uint8"])
+def test_factors_may_begin_at_any_element_of_an_array(target, rng, dtype):
+    flat = drawn(rng, 8 * 12 + 3, dtype)
+    resident = vyre.array(flat, **target)
+    for begin in range(4):
+        a, part = flat[begin : begin + 96].reshape(8, 12), resident[begin : begin + 96]
+        found = std.matmul(part.reshape(8, 12), part.reshape(12, 8)).numpy()
+        assert np.array_equal(found, a.astype(np.uint32) @ a.reshape(12, 8).astype(np.uint32))
+
+
+@pytest.mark.parametrize("n", [6, 8])
+def test_long_sums_take_several_dispatches(target, rng, n):
+    a, b = drawn(rng, (5, 100), np.uint32), drawn(rng, (100, n), np.uint32)
     assert np.array_equal(multiplier(u32, terms=24)(a, b, **target), a @ b)
 
 
-def test_many_tiles_take_the_large_ones(rng):
-    a, b = drawn(rng, (130, 20), np.uint32), drawn(rng, (20, 128 * 128 + 5), np.uint32)
+@pytest.mark.parametrize("n", [128 * 128 + 5, 128 * 128 + 4])
+def test_many_tiles_take_the_large_ones(rng, n):
+    a, b = drawn(rng, (130, 20), np.uint32), drawn(rng, (20, n), np.uint32)
     assert np.array_equal(std.matmul(a, b, backend="cpu"), a @ b)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import math
 
 import numpy as np
 import pytest
@@ -20,6 +21,20 @@ def test_the_procedures_of_a_call_are_those_that_were_reviewed(name):
     for procedure in procedures_of(name):
         assert vyre.validate(procedure) == []
         assert_comes_back(procedure)
+
+
+def programs_in(procedure: vyre.Procedure) -> list[vyre.Program]:
+    return [*procedure.programs, *(each for inner in procedure.procedures for each in programs_in(inner))]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_every_kernel_fits_the_least_devices(name):
+    for procedure in procedures_of(name):
+        for program in programs_in(procedure):
+            accesses = [each.access for each in program.buffers]
+            inside = (vyre.BufferAccess.Workgroup, vyre.BufferAccess.Private)
+            assert sum(each not in inside for each in accesses) <= 8
+            assert math.prod(program.workgroup_size) <= 256
 
 
 def test_every_call_has_a_file():

@@ -1,12 +1,14 @@
-// Accesses to memory. An access that may be out of range stands under the predicate that its index is below the length, a load or an atomic
-// after its result is set to zero: then nothing is accessed, and arrays may be of any size.
+// Emits accesses to memory. If an index may be out of range, the access has a predicate: the index is below the length. Where that is false
+// nothing is accessed, so arrays may be of any size. A load or an atomic sets its result to zero first.
 //
-// Nothing but that predicate keeps an access inside its array, so an index stays what was compared: others may write to the memory that it
-// was loaded from, and such a load is relaxed, which no compiler may repeat. Other loads and stores are weak, and barriers order them for
-// the workgroup. Atomics are relaxed, on buffers in the scope of the GPU.
+// Only that predicate keeps an access inside its array, so the index that is used must be the one that was compared. A compiler could load
+// it a second time, after another invocation has written to that memory. So a load that an index depends on is relaxed, which a compiler
+// may not repeat. Other loads and stores are weak, and barriers order them for the workgroup. Atomics are relaxed, those on buffers in the
+// scope of the GPU.
 //
-// Shared arrays lie in one block of dynamic shared memory, which may be larger than what a kernel can declare, and the private arrays of an
-// invocation in one block too: the widest elements first, so that nothing lies between them. Both are zeroed 16 bytes at a time.
+// All shared arrays lie in one block of dynamic shared memory, which may be larger than what a kernel can declare. All private arrays of an
+// invocation lie in one block, too. In a block the arrays with the widest elements come first, so that there are no gaps. Blocks are zeroed
+// 16 bytes at a time.
 #include <algorithm>
 #include <bit>
 
@@ -21,7 +23,7 @@ constexpr std::uint64_t kMostUnrolled = 8;
 // Offsets in the address of an access are signed words.
 constexpr std::uint64_t kMostOffset = 1u << 30;
 
-// Gives each array its offset, and the bytes of all.
+// Sets the offset of each array, and returns the bytes of all.
 template <class Array>
 std::uint64_t place(const std::vector<Array>& arrays, std::vector<std::uint64_t>& offsets) {
   std::uint64_t bytes = 0;
@@ -148,7 +150,7 @@ Emitter::Element Emitter::buffer_element(const Instruction& code) {
   return {fmt::format("[%a{}]", address), std::move(in)};
 }
 
-// Of a shared or a private array.
+// The element of a shared or a private array.
 Emitter::Element Emitter::array_element(const Instruction& code) {
   const bool shared = is_of_shared(code);
   const std::uint32_t lanes = shared ? kernel_.shared[code.imm].lanes : kernel_.privates[code.imm].lanes;

@@ -12,11 +12,12 @@
 namespace vyre::spirv {
 
 std::vector<std::uint32_t> emit(const lower::Kernel& kernel, const Options& options = {});
-// The number of loop rounds that an invocation takes to zero workgroup memory, counted as lower::most_rounds does.
+// The number of loop rounds that an invocation takes to zero workgroup and private memory, counted as lower::most_rounds does.
 std::uint64_t zeroing_rounds(const lower::Kernel& kernel);
 
-// SPIRV-Tools: the empty string when the words are valid for Vulkan 1.2, else what is wrong; and the assembly text.
+// By SPIRV-Tools. Returns what makes the words invalid for Vulkan 1.2, or the empty string if they are valid.
 std::string validation_error(std::span<const std::uint32_t> words);
+// By SPIRV-Tools. Returns the assembly text, or the empty string if the words are no module.
 std::string disassemble(std::span<const std::uint32_t> words);
 
 }  // namespace vyre::spirv

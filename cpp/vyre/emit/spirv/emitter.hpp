@@ -49,7 +49,7 @@ class Emitter {
     Word header = 0;
     Word next = 0;       // the continue target
     Word turn = 0;       // counts the turns
-    Word next_turn = 0;  // its value in the next round
+    Word next_turn = 0;  // its value in the next turn
     Word end = 0;        // its upper bound
     Word left = 0;       // 1 once the invocation has left the loop by a Break; where loops are checked
   };

@@ -1,5 +1,5 @@
-// Zeroes the shared arrays when a workgroup starts: all invocations together write zeros, each at its own number and every `stride`
-// elements from there. Private arrays are zeroed by their invocation alone.
+// Zeroes the shared arrays when a workgroup starts. Its invocations share the work: of `stride` invocations, number k zeroes the elements
+// k, k + stride, k + 2 * stride and so on. Each invocation zeroes its private arrays alone.
 #include "vyre/emit/spirv/emitter.hpp"
 
 namespace vyre::spirv {

@@ -1,4 +1,4 @@
-// Emits a Kernel as WGSL text, readable and with the same bytes. emit/interface.hpp describes the interface of the shader.
+// Emits a Kernel as readable WGSL text, the same for equal kernels. emit/interface.hpp describes the interface of the shader.
 #pragma once
 
 #include <string>

@@ -382,7 +382,7 @@ class CpuBackend : public Backend {
   CpuBackend(const Lanes& lanes, unsigned threads) : lanes_(lanes), vectors_(native_vectors(lanes.name)), threads_(threads) {}
 
   std::string_view name() const override { return "cpu"; }
-  std::vector<std::string> unavailable() override { return {}; }
+  std::vector<std::string> reasons_unavailable() override { return {}; }
   std::vector<DeviceInfo> devices() override {
     DeviceInfo device;
     device.name = kName;

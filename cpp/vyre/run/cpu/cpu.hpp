@@ -1,5 +1,6 @@
-// The default backend, embedded in the library: it runs each instruction of a lowered kernel over many invocations, so that vector
-// instructions do the work and a barrier costs nothing. It needs no compiler in the process and gives the same bytes as the reference.
+// The default backend, embedded in the library. It interprets a lowered kernel: each instruction runs over many invocations, so that vector
+// instructions do the work and a barrier costs nothing. A program that has run often becomes machine code where that is available
+// (native/). The backend needs no external compiler and gives the same bytes as the reference.
 #pragma once
 
 #include <memory>

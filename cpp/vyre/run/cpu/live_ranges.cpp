@@ -39,7 +39,7 @@ class Computation {
       if (is(position, Opcode::WriteVariable)) writes_[instruction.imm].push_back(position);
       if (instruction.op == Opcode::Loop) loops.push_back(position);
       for_each_operand(instruction, selected_[position], [&](std::uint32_t value) {
-        // Each round of a loop around the use reads the value again. The bounds of a loop are read in each round, too.
+        // Each turn of a loop around the use reads the value again. The bounds of a loop are read in each turn, too.
         const std::uint32_t root = roots_[value];
         std::uint32_t until = position;
         const auto outermost = std::upper_bound(loops.begin(), loops.end(), root);

@@ -7,7 +7,7 @@ using lower::Instruction;
 using lower::Kernel;
 using lower::Opcode;
 
-// if (index < length of the buffer) buffer[index] = value;
+// Whether the If at the position has no Else and is this pattern: if (index < length of the buffer) buffer[index] = value;
 bool guards_only_a_store(const Kernel& kernel, std::size_t position) {
   const std::vector<Instruction>& code = kernel.code;
   if (position + 2 >= code.size() || code[position].op != Opcode::If) return false;

@@ -1,8 +1,7 @@
-// Instruction selection: which instructions of a kernel become instructions of the machine.
+// Instruction selection: which instructions of a kernel become instructions of the interpreter (machine.hpp).
 //
-// The lowering leaves operators and accesses whole that the machine has instructions for (lower::kCpuTarget), so a kernel's instruction
-// is at most one instruction for each lane of its value. One shape that programs write themselves becomes shorter: an If that does nothing
-// but keep a store inside its buffer.
+// Almost every instruction of a kernel has a counterpart there, because lowering expands only what lower::kCpuTarget lacks. One pattern is
+// combined: an If around a single store that only compares the store's index with the length of its buffer. It becomes one bounded store.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +17,7 @@ enum class Selected : std::uint8_t {
   BoundedStore,  // a store that also does the work of the If around it
 };
 
-// By instruction of the kernel.
+// Returns what becomes of each instruction of the kernel, by its position.
 std::vector<Selected> select_instructions(const lower::Kernel& kernel);
 
 // Visits the positions of the values that a selected instruction reads.

@@ -57,7 +57,7 @@ class CudaExecutable final : public Executable {
 
 CudaBackend::CudaBackend(FindLibrary find, Options options) : devices_(std::make_shared<Devices>(std::move(find), std::move(options))) {}
 
-std::vector<std::string> CudaBackend::unavailable() {
+std::vector<std::string> CudaBackend::reasons_unavailable() {
   try {
     devices_->choose();
     return {};
@@ -70,7 +70,7 @@ std::vector<DeviceInfo> CudaBackend::devices() {
   try {
     return devices_->infos();
   } catch (const DeviceError&) {
-    return {};  // unavailable() says why
+    return {};  // reasons_unavailable() says why
   }
 }
 

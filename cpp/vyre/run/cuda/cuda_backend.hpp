@@ -12,7 +12,7 @@ class CudaBackend final : public Backend {
   explicit CudaBackend(FindLibrary find = system_library, Options options = {});
 
   std::string_view name() const override { return "cuda"; }
-  std::vector<std::string> unavailable() override;
+  std::vector<std::string> reasons_unavailable() override;
   std::vector<DeviceInfo> devices() override;
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                       const Optimize& options = {}, const RunOptions& waiting = {}) override;

@@ -79,7 +79,7 @@ Stream::~Stream() {
 bool Stream::use_submission_thread() {
   queue_.check();
   if (!may_use_thread_) return false;
-  // What follows work that waits must wait, too.
+  // Submissions must not overtake those that wait in the queue.
   if (!queue_.idle()) return true;
   if (const std::uint64_t sleeps = queue_.sleeps(); sleeps != sleeps_seen_) {
     sleeps_seen_ = sleeps;

@@ -1,8 +1,8 @@
 // Keeps the one order of everything that happens on a device: a CUDA stream, and values that say how far the device is.
 //
-// Every submission has a value, which grows by the number of its operations. A call that waits has an event recorded after its value,
-// unless a later one is there, and asks for it: so a call that nobody waits for costs no event. When submissions come one after the other
-// without a wait, a thread of the stream's own passes them to the driver (gpu/submission_queue.hpp), in the order of their values.
+// Every submission has a value, which grows by the number of its operations. To wait for a value, a caller has an event recorded after it,
+// unless there is a later one, and polls the event. So a call that is not waited for costs no event. When submissions come one after the
+// other without a wait, a thread of the stream's own passes them to the driver (gpu/submission_queue.hpp), in the order of their values.
 #pragma once
 
 #include <atomic>

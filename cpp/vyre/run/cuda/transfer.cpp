@@ -1,6 +1,6 @@
 // How it works: a large transfer is cut into chunks of 4 MiB, and up to eight threads ("lanes") take one chunk after the other. A lane has
-// two chunks of pinned memory: while the device copies one, the thread fills or empties the other. What is small the driver copies by
-// itself from any memory, and has copied when it returns.
+// two chunks of pinned memory: while the device copies one, the thread fills or empties the other. A small upload needs no pinned memory:
+// the driver has read it from any memory when its function returns.
 #include "vyre/run/cuda/transfer.hpp"
 
 #include <cstring>
@@ -11,7 +11,8 @@ namespace {
 
 // Up to this many bytes the driver takes a copy of the host's memory into the stream's own commands, so that nothing waits.
 constexpr std::size_t kSmall = std::size_t{64} << 10;
-// Up to this many bytes are copied for the submission thread, which takes less time than waiting until it has passed what came before.
+// Up to this many bytes are copied into the queue of the submission thread. The copy takes less time than waiting until the thread has
+// passed what came before.
 constexpr std::size_t kTiny = std::size_t{4} << 10;
 
 }  // namespace
@@ -76,7 +77,7 @@ void Transfers::download(CUdeviceptr from, std::span<std::byte> to, const Used& 
     Chunks::Lane lane(chunks_);
     std::optional<Piece> under_way;
     for (std::size_t turn = 0;; ++turn) {
-      // The copy of the next chunk starts before the last one is emptied.
+      // The copy of the next chunk starts before the previous chunk is emptied.
       std::optional<Piece> started;
       if (const auto index = next()) {
         started = piece(*index, to.size());

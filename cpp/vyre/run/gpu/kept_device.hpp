@@ -1,7 +1,7 @@
-// What happens to an open device when its last owner leaves: it is closed, unless closing would wait for work that never ends.
+// Closes an open device when its last owner leaves, unless closing would wait for work that never ends.
 //
-// A device that cannot be closed stays open until the process ends. It stays reachable, too, so that a leak checker does not take what it
-// owns for lost.
+// A device that cannot be closed stays open until the process ends. It stays reachable, too, so that a leak checker does not report what it
+// owns.
 #pragma once
 
 #include <chrono>
@@ -10,7 +10,8 @@
 
 namespace vyre::run {
 
-// The base of devices, and a list through them: keeping a device needs no memory, and nothing destroys the list at the end of the process.
+// The base class of devices. It links the kept ones in a list, so that keeping a device needs no memory. Nothing destroys the list at the
+// end of the process.
 class KeptDevice {
  public:
   KeptDevice(const KeptDevice&) = delete;
@@ -37,7 +38,7 @@ class KeptDevice {
     return stream.idle_within(kPatience) || context.unusable();
   }
 
-  // Gives a new device its owners. A Device has context() and stream().
+  // Returns the first pointer that owns a new device. A Device has context() and stream().
   template <class Device>
   static std::shared_ptr<Device> owned(Device* device) {
     return std::shared_ptr<Device>(device, [](Device* last) {

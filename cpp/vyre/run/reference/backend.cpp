@@ -56,7 +56,7 @@ class ReferenceExecutable : public Executable {
 class ReferenceBackend : public Backend {
  public:
   std::string_view name() const override { return "reference"; }
-  std::vector<std::string> unavailable() override { return {}; }
+  std::vector<std::string> reasons_unavailable() override { return {}; }
   std::vector<DeviceInfo> devices() override {
     DeviceInfo device;
     device.name = kName;

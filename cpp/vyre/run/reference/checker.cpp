@@ -86,9 +86,9 @@ void Checker::race(const Shadow& shadow, std::uint8_t slot, const Instruction& i
   Entry<Race>& found = *last_race_entry_;
   ++found.finding.count;
   // The race at the lowest element is shown; among several there, the first one that was met.
-  const Place place{index, 0};
-  if (place >= found.shown) return;
-  found.shown = place;
+  const Rank rank{index, 0};
+  if (rank >= found.shown) return;
+  found.shown = rank;
   found.finding.buffer = BufferId{i.b};
   found.finding.index = static_cast<std::uint32_t>(index);
   found.finding.first = witness(shadow.workgroup_of(slot), shadow.invocation_of(slot), other, shadow.value_of(slot));
@@ -101,8 +101,8 @@ Kind* Checker::shown_here(Entries<Kind>& entries, Entry<Kind>*& of_site, const I
   if (of_site == nullptr) of_site = entry(entries, {statement(at).index, 0, i.b});
   if (of_site == nullptr) return nullptr;
   ++of_site->finding.count;
-  if (here() >= of_site->shown) return nullptr;
-  of_site->shown = here();
+  if (current_rank() >= of_site->shown) return nullptr;
+  of_site->shown = current_rank();
   of_site->finding.buffer = BufferId{i.b};
   of_site->finding.index = static_cast<std::uint32_t>(index);
   of_site->finding.witness = witness(now_.workgroup, now_.invocation, at, value);
@@ -127,8 +127,8 @@ void Checker::diverged(const Group& group) {
   std::map<Address, DivergentBarrier::Stop> stops;
   const std::vector<Address>& at = group.stops();
   for (std::uint32_t invocation = 0; invocation < at.size(); ++invocation) {
-    auto [place, fresh] = stops.try_emplace(at[invocation]);
-    DivergentBarrier::Stop& stop = place->second;
+    auto [found, fresh] = stops.try_emplace(at[invocation]);
+    DivergentBarrier::Stop& stop = found->second;
     ++stop.invocations;
     if (!fresh) continue;
     stop.statement = statement(at[invocation]);
@@ -145,9 +145,9 @@ void Checker::diverged(const Group& group) {
   Entry<DivergentBarrier>& found = barriers_[key];
   ++found.finding.count;
   const Triple& id = group.id();
-  const Place place{(id[2] * job_.grid.y + id[1]) * job_.grid.x + id[0], 0};
-  if (place >= found.shown) return;
-  found.shown = place;
+  const Rank rank{(id[2] * job_.grid.y + id[1]) * job_.grid.x + id[0], 0};
+  if (rank >= found.shown) return;
+  found.shown = rank;
   found.finding.workgroup = id;
   found.finding.stops.clear();
   for (const auto& [address, stop] : stops) found.finding.stops.push_back(stop);

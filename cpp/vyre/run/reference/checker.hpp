@@ -18,9 +18,8 @@ namespace vyre::run::reference {
 
 class Checker {
  public:
-  // `job` must outlive the checker; it has fewer than 2^32 workgroups. `blank` marks the buffers, by BufferId,
-  // whose elements are not written yet.
-  // `written` is CheckOptions::written by BufferId.
+  // `job` must outlive the checker; it has fewer than 2^32 workgroups. Both lists are indexed by BufferId: `blank` marks the buffers whose
+  // elements are not written yet, and `written` has the spans of CheckOptions::written.
   Checker(const Job& job, const CheckOptions& options, const std::vector<bool>& blank,
           const std::vector<std::span<std::uint8_t>>& written = {});
 
@@ -67,8 +66,8 @@ class Checker {
 
   bool found_race() const { return !races_.by_key.empty(); }
   bool found_divergence() const { return !barriers_.empty(); }
-  // By kind, then in program order; at most as many as the options ask for. Races are left out when they were watched only because other
-  // checks need them.
+  // Returns the findings by kind, then in program order, and at most as many as the options ask for. Without `with_races` races are left
+  // out: they were watched only because other checks need them.
   Findings findings(bool with_races) const;
   // Whether an access to this element of storage raced. For tests.
   bool raced(BufferId buffer, std::size_t index) const { return storage_[buffer.index].data()[index].raced; }
@@ -80,7 +79,7 @@ class Checker {
     const Memory* memory = nullptr;
     bool shared = false;
     bool blank = false;
-    std::uint8_t* written = nullptr;  // of each byte, when that is watched
+    std::uint8_t* written = nullptr;  // a mark for each byte; null if no marks are kept
     std::uint32_t bytes = 0;          // of an element
   };
   // A workgroup that is running.
@@ -123,12 +122,13 @@ class Checker {
   void race(const Shadow& shadow, std::uint8_t slot, const Instruction& i, std::size_t index, std::uint32_t value);
   void unwritten(const Instruction& i, std::size_t index, std::uint32_t value);
 
-  // The place at which a finding is shown. The smallest one is, so that it depends on the order of invocations as little as possible.
-  using Place = std::pair<std::uint64_t, std::uint64_t>;
+  // Orders the occurrences of a finding. The one with the least rank is shown, which depends on the order of invocations as little as
+  // possible.
+  using Rank = std::pair<std::uint64_t, std::uint64_t>;
   template <class Kind>
   struct Entry {
     Kind finding;
-    Place shown{~std::uint64_t{0}, ~std::uint64_t{0}};
+    Rank shown{~std::uint64_t{0}, ~std::uint64_t{0}};
   };
   using Key = std::array<std::uint32_t, 3>;  // statement, other statement, buffer
   template <class Kind>
@@ -142,15 +142,15 @@ class Checker {
   // Counts a finding of one access by the current invocation. Returns it if it is now the one to show, else null.
   template <class Kind>
   Kind* shown_here(Entries<Kind>& entries, Entry<Kind>*& of_site, const Instruction& i, std::size_t index, std::uint32_t value);
-  // The place of the current invocation.
-  Place here() const { return {now_.workgroup, now_.invocation}; }
+  // The rank of what the current invocation does.
+  Rank current_rank() const { return {now_.workgroup, now_.invocation}; }
 
   const Job& job_;
   CheckOptions options_;
   std::vector<bool> blank_;
   std::vector<std::span<std::uint8_t>> written_;
   std::vector<Shadows> storage_;  // by BufferId
-  std::vector<Running> running_;  // by number
+  std::vector<Running> running_;  // by the number under which a workgroup runs
   const Table* tables_ = nullptr;
   Now now_;
 

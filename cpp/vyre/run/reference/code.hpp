@@ -41,7 +41,7 @@ enum class Opcode : std::uint8_t {
   Atomic,       // dest = buffer b at index a; there = `op` of it, expected d and value c
   Jump,         // to a
   JumpIfZero,   // to b when a == 0
-  EnterLoop,    // to c when a >= b: no round
+  EnterLoop,    // to c when a >= b: no turn
   NextRound,    // ++a, to c when a < b
   Call,         // to a; b counts for the poll
   Leave,        // to the instruction after the Call

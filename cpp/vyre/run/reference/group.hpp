@@ -53,8 +53,8 @@ class Group {
 
   // Called when all invocations are suspended: whether they go on. They cannot if they have `diverged`.
   bool waits() const { return job_.code.barriers && waits(stops_.front()); }
-  // An invocation that has returned does not excuse the others: a barrier waits for the whole workgroup (semantics 6: a Return under
-  // divergent control flow makes every later barrier an error).
+  // Whether not all invocations wait at one barrier. An invocation that has returned counts, because a barrier waits for the whole
+  // workgroup (docs/semantics.md, Barriers are reached by all).
   bool diverged() const { return first_apart() != 0; }
   // Throws a DivergentBarrierError that names two invocations which are not at the same barrier.
   [[noreturn]] void throw_diverged() const;

@@ -42,7 +42,7 @@ struct Memory {
   void write_narrow(std::size_t index, std::size_t width, std::uint32_t value) const { std::memcpy(bytes + index * width, &value, width); }
 };
 
-// Ends a call that takes too long or that somebody interrupted. Looking at the clock is slow, so work is counted first.
+// Ends a call that takes too long or that was interrupted. Looking at the clock is slow, so work is counted first.
 class Watch {
  public:
   // `options` must outlive the watch.

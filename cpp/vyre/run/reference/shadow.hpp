@@ -1,8 +1,9 @@
 // Shadow memory: the state that checked execution keeps for one element of writable memory, and how it tells a race there. A location is a
-// 32-bit lane (semantics, section 6); but every access to a buffer takes all lanes of an element, so these are always in the same state.
+// 32-bit word of an element, or a whole narrow element (docs/semantics.md, Memory, atomics, barriers); but every access to a buffer takes
+// all lanes of an element, so these are always in the same state.
 //
 // Two accesses are ordered when one invocation makes both, or when a barrier of their common workgroup stands between them; nothing
-// orders two workgroups (semantics, section 6). They race when they are not ordered, unless both read or both are atomic.
+// orders two workgroups. They race when they are not ordered, unless both read or both are atomic.
 //
 // As long as no race was seen, an element is in one of few states, and so little is enough to tell whether the next access races with any
 // earlier one, in whatever order invocations are taken:

@@ -89,7 +89,7 @@ class VulkanExecutable final : public Executable {
 VulkanBackend::VulkanBackend(FindLoader find_loader, Options options)
     : devices_(std::make_shared<Devices>(std::move(find_loader), std::move(options))) {}
 
-std::vector<std::string> VulkanBackend::unavailable() {
+std::vector<std::string> VulkanBackend::reasons_unavailable() {
   try {
     devices_->choose();
     return {};
@@ -109,7 +109,7 @@ std::vector<DeviceInfo> VulkanBackend::devices() {
   try {
     return devices_->infos();
   } catch (const NoVulkanError&) {
-    return {};  // unavailable() says why
+    return {};  // reasons_unavailable() says why
   }
 }
 

@@ -13,7 +13,7 @@ class VulkanBackend final : public Backend {
   explicit VulkanBackend(FindLoader find_loader = system_loader, Options options = {});
 
   std::string_view name() const override { return "vulkan"; }
-  std::vector<std::string> unavailable() override;
+  std::vector<std::string> reasons_unavailable() override;
   std::vector<DeviceInfo> devices() override;
   std::unique_ptr<Executable> prepare(const validate::ValidProgram& program, std::optional<std::size_t> device,
                                       const Optimize& options = {}, const RunOptions& waiting = {}) override;

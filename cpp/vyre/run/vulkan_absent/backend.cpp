@@ -14,7 +14,7 @@ constexpr char kReason[] =
 class AbsentBackend final : public Backend {
  public:
   std::string_view name() const override { return "vulkan"; }
-  std::vector<std::string> unavailable() override { return {kReason}; }
+  std::vector<std::string> reasons_unavailable() override { return {kReason}; }
   std::vector<DeviceInfo> devices() override { return {}; }
   std::unique_ptr<Executable> prepare(const validate::ValidProgram&, std::optional<std::size_t>, const Optimize&,
                                       const RunOptions&) override {

@@ -62,7 +62,7 @@ def _call(name: str, *args: Expr | int) -> Expr:
 
 
 def _twins() -> Iterator[Case]:
-    """Calls, and the same written by hand: the zero-cost property (semantics, section 8)."""
+    """Calls, and the same written by hand: a call costs nothing."""
     a, b = samples("twins a", 64) + EDGES, samples("twins b", 64) + EDGES[::-1]
     count = len(a)
 
@@ -163,7 +163,7 @@ def _wide(x: int, y: int) -> int:
 
 
 def _effects() -> Iterator[Case]:
-    """Effects to the left of a call happen before it; an argument is evaluated once (semantics, section 8)."""
+    """Effects to the left of a call happen before it; an argument is evaluated once."""
     ticket = Expr.atomic_add("count", 0, 1)
     load = Expr.load("count", 0)
     yield case(

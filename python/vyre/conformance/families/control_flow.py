@@ -1,6 +1,6 @@
 """L1, control flow and evaluation: loops, branches, returns, and what happens when, once, or not at all.
 
-Expected values are worked out by hand beside each program (semantics, section 2).
+Expected values are worked out by hand beside each program (docs/semantics.md, Statements and Evaluation).
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """L1, litmus tests: what invocations of one dispatch may see of one another's atomics.
 
 Atomics are relaxed and coherent per location: the atomics on one location have one total order, which agrees with the
-order in each invocation, and they order no other memory (semantics, section 4). So an outcome is right if for each
-location alone some order of its atomics explains it. That decides the coherence tests and atomicity. It leaves the
-tests with two locations open (message passing, store buffering, load buffering, R, S, 2+2W): their outcomes are counted
-and shown. With barriers between their steps these are decided too: see `ordered`.
+order in each invocation, and they order no other memory (docs/semantics.md, Memory, atomics, barriers). So an outcome
+is right if for each location alone some order of its atomics explains it. That decides the coherence tests and
+atomicity. It leaves the tests with two locations open (message passing, store buffering, load buffering, R, S, 2+2W):
+their outcomes are counted and shown. With barriers between their steps these are decided too: see `ordered`.
 
 Families and their forms: Alglave et al., "GPU Concurrency" (ASPLOS 2015); Kirkham et al., "Foundations of Empirical
 Memory Consistency Testing" (OOPSLA 2020); Levine et al., "MC Mutants" (ASPLOS 2023), from which also comes the way of

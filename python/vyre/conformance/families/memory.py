@@ -1,7 +1,7 @@
 """L1, memory: bounds for every access class and element, lengths, Bool, zeroed workgroup memory, bindings, atomics.
 
-Semantics, section 5: a load out of bounds gives zero, a store does nothing, an atomic gives 0 and does nothing, for
-every u32 index. Other buffers stand around the one that is tried, and must come back as they were.
+A load out of bounds gives zero, a store does nothing, an atomic gives 0 and does nothing, for every u32 index
+(docs/semantics.md, Out of bounds). Other buffers stand around the one that is tried, and must come back as they were.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ACCESS = {
     "workgroup": BufferAccess.Workgroup,
 }
 
-# op -> (the function of Expr, what is in memory afterwards), semantics, section 4; CompareExchange expects EXPECTED
+# op -> (the function of Expr, what is in memory afterwards); CompareExchange expects EXPECTED
 EXPECTED = 7
 ATOMICS: dict[AtomicOp, tuple[Callable[..., Expr], Callable[[int, int], int]]] = {
     AtomicOp.Add: (Expr.atomic_add, lambda old, v: old + v),

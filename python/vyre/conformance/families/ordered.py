@@ -1,8 +1,8 @@
 """L1, litmus tests that a barrier decides: the two- and three-party families with a barrier between their steps.
 
 Without barriers the outcomes of these tests are open (see `litmus`). A barrier orders storage and workgroup memory for
-its workgroup (semantics, section 6), so that here each has one outcome, for plain loads and stores as for atomics: no
-two invocations touch a location at once, and every test is free of races.
+its workgroup (docs/semantics.md, Memory, atomics, barriers), so that here each has one outcome, for plain loads and
+stores as for atomics: no two invocations touch a location at once, and every test is free of races.
 
 Names and forms: Alglave et al., "Herding Cats" (TOPLAS 2014), and the GPU papers that `litmus` names.
 """

@@ -1,6 +1,6 @@
-"""L1, private memory: an array of each invocation's own, zeros at its start (semantics, section 10).
+"""L1, private memory: an array of each invocation's own, zeros at its start (docs/semantics.md, Programs).
 
-Expected values come from numpy and from the rules of section 5: a load out of bounds gives zero, a store does nothing.
+Expected values come from numpy and from docs/semantics.md: a load out of bounds gives zero, a store does nothing.
 """
 
 from __future__ import annotations

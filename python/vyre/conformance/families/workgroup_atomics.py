@@ -1,4 +1,4 @@
-"""L1, atomics on workgroup memory that is declared atomic (semantics, section 10).
+"""L1, atomics on workgroup memory that is declared atomic (docs/semantics.md, Programs).
 
 Expected values come from the table of memory.ATOMICS, which is that of storage, and from numpy.
 """

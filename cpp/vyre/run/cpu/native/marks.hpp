@@ -1,4 +1,4 @@
-// Where the parts of machine code begin, for whoever prints it.
+// Says where the parts of machine code begin, for functions that print it.
 #pragma once
 
 #include <cstdint>

@@ -41,7 +41,7 @@ std::string perf_map_line(const void* start, std::size_t bytes, std::string_view
 }
 
 std::string append_line(const char* path, std::string_view line) {
-  // Not blocking: a pipe that nobody reads must not hold the program up.
+  // Does not block, because a pipe without a reader must not hold the program up.
   const Descriptor file(open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, S_IRUSR | S_IWUSR));
   if (file.number() < 0) return std::strerror(errno);
   struct stat found {};

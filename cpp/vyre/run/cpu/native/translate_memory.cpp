@@ -15,39 +15,39 @@ int log2_of(std::uint32_t power) { return __builtin_ctz(power); }
 
 }  // namespace
 
-Translator::Place Translator::place_of(const Instruction& i, bool bounded) const {
-  Place place{.bounded = bounded};
+Translator::AccessedArray Translator::accessed_array(const Instruction& i, bool bounded) const {
+  AccessedArray accessed{.bounded = bounded};
   const bool shared = i.shared || i.op == Opcode::LoadShared || i.op == Opcode::StoreShared;
   if (shared) {
     const lower::SharedArray& array = kernel_.shared[i.imm];
-    place.extent = static_cast<std::uint32_t>(kernel_.buffers.size()) + i.imm;
-    place.lanes = array.lanes;
-    place.shared = true;
-    place.count = array.count;
+    accessed.extent = static_cast<std::uint32_t>(kernel_.buffers.size()) + i.imm;
+    accessed.lanes = array.lanes;
+    accessed.shared = true;
+    accessed.count = array.count;
   } else {
     const lower::KernelBuffer& buffer = kernel_.buffers[i.imm];
-    place.extent = i.imm;
-    place.lanes = buffer.lanes;
-    place.narrow = buffer.narrow;
-    place.is_signed = buffer.is_signed;
+    accessed.extent = i.imm;
+    accessed.lanes = buffer.lanes;
+    accessed.narrow = buffer.narrow;
+    accessed.is_signed = buffer.is_signed;
   }
-  return place;
+  return accessed;
 }
 
-Translator::Address Translator::extent(const Place& place, std::size_t member) {
-  return a_.qword[a_.r15 + (offsetof(Context, extents) + sizeof(Extent) * place.extent + member)];
+Translator::Address Translator::extent(const AccessedArray& accessed, std::size_t member) {
+  return a_.qword[a_.r15 + (offsetof(Context, extents) + sizeof(Extent) * accessed.extent + member)];
 }
-void Translator::base_to_rdx(const Place& place) { a_.mov(a_.rdx, extent(place, offsetof(Extent, words))); }
+void Translator::base_to_rdx(const AccessedArray& accessed) { a_.mov(a_.rdx, extent(accessed, offsetof(Extent, words))); }
 
 // Overwrites vector 2, and with AVX2 vector 3, which then holds the mask.
-Translator::Active Translator::active_lanes(const Place& place, const Xmm& index, int part) {
-  if (!place.bounded) return {exec(part), !masked_};
+Translator::Active Translator::active_lanes(const AccessedArray& accessed, const Xmm& index, int part) {
+  if (!accessed.bounded) return {exec(part), !masked_};
   const int to = mask_scratch(0);
   Mask in_range{to};
-  if (place.count) {
-    in_range = a_.compare(Opcode::Lt, index, a_.constant(*place.count), nullptr, to);
+  if (accessed.count) {
+    in_range = a_.compare(Opcode::Lt, index, a_.constant(*accessed.count), nullptr, to);
   } else {
-    const Address length = a_.dword[a_.r15 + (offsetof(Context, extents) + sizeof(Extent) * place.extent + offsetof(Extent, length))];
+    const Address length = a_.dword[a_.r15 + (offsetof(Context, extents) + sizeof(Extent) * accessed.extent + offsetof(Extent, length))];
     a_.broadcast(a_.v(2), length);
     const Xmm lengths = a_.v(2);
     in_range = a_.compare(Opcode::Lt, index, lengths, &lengths, to);
@@ -82,16 +82,16 @@ void Translator::fix_wrapped_row() {
 
 void Translator::load(std::uint32_t position) {
   const Instruction& i = at(position);
-  const Place place = place_of(i, i.bounded);
-  if (!varies(position)) return load_word(position, place);
-  if (is_line(i) && !masked_) return load_row(position, place, 0, parts_);
+  const AccessedArray accessed = accessed_array(i, i.bounded);
+  if (!varies(position)) return load_word(position, accessed);
+  if (is_line(i) && !masked_) return load_row(position, accessed, 0, parts_);
   for (int part = 0; part < parts_; ++part) {
     if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
-      place.narrow != 0 ? load_each(position, place, part) : load_gather(position, place, part);
+      accessed.narrow != 0 ? load_each(position, accessed, part) : load_gather(position, accessed, part);
     } else if (masked_) {
-      load_masked_row(position, place, part);
+      load_masked_row(position, accessed, part);
     } else {
-      load_row(position, place, part, 1);
+      load_row(position, accessed, part, 1);
     }
   }
 }
@@ -112,33 +112,33 @@ Translator::Xmm Translator::index_of(const Instruction& i, int part) {
   return a_.v(0);
 }
 
-void Translator::load_word(std::uint32_t position, const Place& place) {
+void Translator::load_word(std::uint32_t position, const AccessedArray& accessed) {
   const Instruction& i = at(position);
   Label outside, end;
   get(a_.eax, cell_of(i.a));
-  base_to_rdx(place);
-  if (place.bounded) {
-    a_.cmp(a_.rax, extent(place, offsetof(Extent, length)));
+  base_to_rdx(accessed);
+  if (accessed.bounded) {
+    a_.cmp(a_.rax, extent(accessed, offsetof(Extent, length)));
     a_.jae(outside);
   }
-  if (place.narrow == 1) {
-    place.is_signed ? a_.movsx(a_.ecx, a_.byte[a_.rdx + a_.rax]) : a_.movzx(a_.ecx, a_.byte[a_.rdx + a_.rax]);
+  if (accessed.narrow == 1) {
+    accessed.is_signed ? a_.movsx(a_.ecx, a_.byte[a_.rdx + a_.rax]) : a_.movzx(a_.ecx, a_.byte[a_.rdx + a_.rax]);
     put(cell_of_result(position, 0), a_.ecx);
-  } else if (place.narrow == 2) {
-    place.is_signed ? a_.movsx(a_.ecx, a_.word[a_.rdx + a_.rax * 2]) : a_.movzx(a_.ecx, a_.word[a_.rdx + a_.rax * 2]);
+  } else if (accessed.narrow == 2) {
+    accessed.is_signed ? a_.movsx(a_.ecx, a_.word[a_.rdx + a_.rax * 2]) : a_.movzx(a_.ecx, a_.word[a_.rdx + a_.rax * 2]);
     put(cell_of_result(position, 0), a_.ecx);
   } else {
-    if (place.lanes != 1) a_.shl(a_.rax, log2_of(place.lanes));
-    for (std::uint32_t lane = 0; lane < place.lanes; ++lane) {
+    if (accessed.lanes != 1) a_.shl(a_.rax, log2_of(accessed.lanes));
+    for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) {
       a_.mov(a_.ecx, a_.dword[a_.rdx + a_.rax * 4 + 4 * lane]);
       put(cell_of_result(position, lane), a_.ecx);
     }
   }
-  if (!place.bounded) return;
+  if (!accessed.bounded) return;
   a_.jmp(end);
   a_.L(outside);
   a_.xor_(a_.ecx, a_.ecx);
-  for (std::uint32_t lane = 0; lane < place.lanes; ++lane) put(cell_of_result(position, lane), a_.ecx);
+  for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) put(cell_of_result(position, lane), a_.ecx);
   a_.L(end);
 }
 
@@ -158,73 +158,73 @@ void Translator::when_some_lanes(int part, const Rare& rare) {
 
 // Rows of four words overwrite vector 4, which with AVX2 holds the mask of the first part, so that mask is saved around `row`.
 template <class Row>
-void Translator::keeping_mask(const Place& place, const Row& row) {
-  const bool is_taken = place.lanes == 4 && !a_.wide();
+void Translator::keeping_mask(const AccessedArray& accessed, const Row& row) {
+  const bool is_taken = accessed.lanes == 4 && !a_.wide();
   if (is_taken) a_.mask_store(frame(scratch_memory_ + kMask), exec(0));
   row();
   if (is_taken) a_.mask_load(exec(0), frame(scratch_memory_ + kMask));
 }
 
-void Translator::load_masked_row(std::uint32_t position, const Place& place, int part) {
+void Translator::load_masked_row(std::uint32_t position, const AccessedArray& accessed, int part) {
   const Instruction& i = at(position);
-  if (place.narrow != 0 || place.lanes != 1) {
+  if (accessed.narrow != 0 || accessed.lanes != 1) {
     auto* const back = new_label();
     when_some_lanes(part, [=, this] {
-      place.narrow != 0 ? load_each(position, place, part) : load_gather(position, place, part);
+      accessed.narrow != 0 ? load_each(position, accessed, part) : load_gather(position, accessed, part);
       a_.jmp(*back);
     });
-    keeping_mask(place, [&] { load_row(position, place, part, 1); });
+    keeping_mask(accessed, [&] { load_row(position, accessed, part, 1); });
     a_.L(*back);
     return;
   }
   const CellId dest = cell_of_result(position, 0);
   if (!is_needed(dest)) return;
   const Xmm index = index_of(i, part);
-  const Active active = active_lanes(place, index, part);
+  const Active active = active_lanes(accessed, index, part);
   row_to_rax(i, part);
   fix_wrapped_row();
-  base_to_rdx(place);
+  base_to_rdx(accessed);
   const Xmm to = target(dest, part, 1);
   a_.load_masked(to, active.mask, a_.ptr[a_.rdx + a_.rax * 4]);
   out(dest, part, to);
 }
 
 // Loads `parts` parts from `part` on, whose elements are consecutive in memory.
-void Translator::load_row(std::uint32_t position, const Place& place, int part, int parts) {
+void Translator::load_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts) {
   row_to_rax(at(position), part);
-  base_to_rdx(place);
+  base_to_rdx(accessed);
   auto* const back = new_label();
-  if (place.bounded) {
+  if (accessed.bounded) {
     auto* const slow = new_label();
-    a_.cmp(a_.rax, extent(place, parts == parts_ ? offsetof(Extent, full) : offsetof(Extent, full_vector)));
+    a_.cmp(a_.rax, extent(accessed, parts == parts_ ? offsetof(Extent, full) : offsetof(Extent, full_vector)));
     a_.jg(*slow);
     a_.later([=, this] {
       a_.L(*slow);
       masked_ = false;
       for (int each = part; each < part + parts; ++each) {
-        place.narrow != 0 ? load_each(position, place, each) : load_gather(position, place, each);
+        accessed.narrow != 0 ? load_each(position, accessed, each) : load_gather(position, accessed, each);
       }
       a_.jmp(*back);
     });
   }
-  if (place.lanes != 1) {
-    a_.shl(a_.rax, log2_of(4 * place.lanes));
+  if (accessed.lanes != 1) {
+    a_.shl(a_.rax, log2_of(4 * accessed.lanes));
     a_.add(a_.rdx, a_.rax);
   }
-  for (int each = 0; each < parts; ++each) load_vector(position, place, part + each, each * a_.width());
+  for (int each = 0; each < parts; ++each) load_vector(position, accessed, part + each, each * a_.width());
   a_.L(*back);
 }
 
-void Translator::load_vector(std::uint32_t position, const Place& place, int part, int elements) {
-  if (place.lanes != 1) return load_pieces(position, place, part, elements);
+void Translator::load_vector(std::uint32_t position, const AccessedArray& accessed, int part, int elements) {
+  if (accessed.lanes != 1) return load_pieces(position, accessed, part, elements);
   const CellId dest = cell_of_result(position, 0);
   const Xmm to = target(dest, part, 1);
-  if (place.narrow == 1) {
+  if (accessed.narrow == 1) {
     const Address from = a_.ptr[a_.rdx + a_.rax + elements];
-    place.is_signed ? a_.vpmovsxbd(to, from) : a_.vpmovzxbd(to, from);
-  } else if (place.narrow == 2) {
+    accessed.is_signed ? a_.vpmovsxbd(to, from) : a_.vpmovzxbd(to, from);
+  } else if (accessed.narrow == 2) {
     const Address from = a_.ptr[a_.rdx + a_.rax * 2 + 2 * elements];
-    place.is_signed ? a_.vpmovsxwd(to, from) : a_.vpmovzxwd(to, from);
+    accessed.is_signed ? a_.vpmovsxwd(to, from) : a_.vpmovzxwd(to, from);
   } else {
     a_.load(to, a_.ptr[a_.rdx + a_.rax * 4 + 4 * elements]);
   }
@@ -233,10 +233,10 @@ void Translator::load_vector(std::uint32_t position, const Place& place, int par
 
 // Loads elements of two or four words, from rdx on. Pieces of four words are loaded into the 128-bit quarters of vectors in an order
 // such that shuffles within quarters collect word k of all lanes in one vector.
-void Translator::load_pieces(std::uint32_t position, const Place& place, int part, int elements) {
+void Translator::load_pieces(std::uint32_t position, const AccessedArray& accessed, int part, int elements) {
   using Xbyak::Ymm;
   using Xbyak::Zmm;
-  const int quarters = a_.width() / 4, begin = elements * static_cast<int>(4 * place.lanes);
+  const int quarters = a_.width() / 4, begin = elements * static_cast<int>(4 * accessed.lanes);
   const auto gather_pieces = [&](int to, int first, int step) {
     a_.vmovdqu(Xbyak::Xmm(to), a_.ptr[a_.rdx + (begin + 16 * first)]);
     for (int quarter = 1; quarter < quarters; ++quarter) {
@@ -248,7 +248,7 @@ void Translator::load_pieces(std::uint32_t position, const Place& place, int par
       }
     }
   };
-  if (place.lanes == 2) {
+  if (accessed.lanes == 2) {
     gather_pieces(0, 0, 2);
     gather_pieces(1, 1, 2);
     for (std::uint32_t lane = 0; lane < 2; ++lane) {
@@ -274,28 +274,28 @@ void Translator::load_pieces(std::uint32_t position, const Place& place, int par
   }
 }
 
-void Translator::load_gather(std::uint32_t position, const Place& place, int part) {
+void Translator::load_gather(std::uint32_t position, const AccessedArray& accessed, int part) {
   const Instruction& i = at(position);
-  for (std::uint32_t lane = 0; lane < place.lanes; ++lane) {
+  for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) {
     const CellId dest = cell_of_result(position, lane);
     if (!is_needed(dest)) continue;
     const Xmm index = index_of(i, part);
-    const int mask = active_mask(active_lanes(place, index, part));
-    base_to_rdx(place);
+    const int mask = active_mask(active_lanes(accessed, index, part));
+    base_to_rdx(accessed);
     const Xmm to = target(dest, part, 1);
-    if (place.lanes == 4) {
+    if (accessed.lanes == 4) {
       a_.vpaddd(a_.v(2), index, index);
       a_.gather(to, a_.rdx, static_cast<int>(4 * lane), a_.v(2), 8, mask);
     } else {
-      a_.gather(to, a_.rdx, static_cast<int>(4 * lane), index, static_cast<int>(4 * place.lanes), mask);
+      a_.gather(to, a_.rdx, static_cast<int>(4 * lane), index, static_cast<int>(4 * accessed.lanes), mask);
     }
     out(dest, part, to);
   }
 }
 
 template <class Each>
-void Translator::for_each_lane(const Xmm& words, const Place& place, const Xmm* index, int part, const Each& each) {
-  const Active active = index != nullptr ? active_lanes(place, *index, part) : Active{exec(part), !masked_};
+void Translator::for_each_lane(const Xmm& words, const AccessedArray& accessed, const Xmm* index, int part, const Each& each) {
+  const Active active = index != nullptr ? active_lanes(accessed, *index, part) : Active{exec(part), !masked_};
   a_.store(frame(scratch_memory_ + kWords), words);
   Label next, done;
   if (active.all) {
@@ -315,19 +315,19 @@ void Translator::for_each_lane(const Xmm& words, const Place& place, const Xmm* 
 }
 
 // Loads narrow elements, one lane after the other.
-void Translator::load_each(std::uint32_t position, const Place& place, int part) {
+void Translator::load_each(std::uint32_t position, const AccessedArray& accessed, int part) {
   const Instruction& i = at(position);
   const CellId dest = cell_of_result(position, 0);
   if (!is_needed(dest)) return;
   const Xmm index = index_of(i, part);
   a_.zero(a_.v(1));
   a_.store(frame(scratch_memory_ + kResults), a_.v(1));
-  base_to_rdx(place);
-  for_each_lane(index, place, &index, part, [&] {
-    if (place.narrow == 1) {
-      place.is_signed ? a_.movsx(a_.r11d, a_.byte[a_.rdx + a_.r11]) : a_.movzx(a_.r11d, a_.byte[a_.rdx + a_.r11]);
+  base_to_rdx(accessed);
+  for_each_lane(index, accessed, &index, part, [&] {
+    if (accessed.narrow == 1) {
+      accessed.is_signed ? a_.movsx(a_.r11d, a_.byte[a_.rdx + a_.r11]) : a_.movzx(a_.r11d, a_.byte[a_.rdx + a_.r11]);
     } else {
-      place.is_signed ? a_.movsx(a_.r11d, a_.word[a_.rdx + a_.r11 * 2]) : a_.movzx(a_.r11d, a_.word[a_.rdx + a_.r11 * 2]);
+      accessed.is_signed ? a_.movsx(a_.r11d, a_.word[a_.rdx + a_.r11 * 2]) : a_.movzx(a_.r11d, a_.word[a_.rdx + a_.r11 * 2]);
     }
     a_.mov(a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kResults)], a_.r11d);
   });
@@ -340,34 +340,34 @@ void Translator::load_each(std::uint32_t position, const Place& place, int part)
 
 void Translator::store(std::uint32_t position) {
   const Instruction& i = at(position);
-  const Place place = place_of(i, i.bounded || analysis_.selected[position] == Selected::BoundedStore);
-  if (!varies(i.a) && !varies(i.b)) return store_word(i, place);
-  if (is_line(i) && !masked_) return store_row(position, place, 0, parts_);
+  const AccessedArray accessed = accessed_array(i, i.bounded || analysis_.selected[position] == Selected::BoundedStore);
+  if (!varies(i.a) && !varies(i.b)) return store_word(i, accessed);
+  if (is_line(i) && !masked_) return store_row(position, accessed, 0, parts_);
   for (int part = 0; part < parts_; ++part) {
     if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
-      store_each(i, place, part);
+      store_each(i, accessed, part);
     } else if (masked_) {
-      store_masked_row(position, place, part);
+      store_masked_row(position, accessed, part);
     } else {
-      store_row(position, place, part, 1);
+      store_row(position, accessed, part, 1);
     }
   }
 }
 
-void Translator::store_word(const Instruction& i, const Place& place) {
+void Translator::store_word(const Instruction& i, const AccessedArray& accessed) {
   Label end;
   get(a_.eax, cell_of(i.a));
-  base_to_rdx(place);
-  if (place.bounded) {
-    a_.cmp(a_.rax, extent(place, offsetof(Extent, length)));
+  base_to_rdx(accessed);
+  if (accessed.bounded) {
+    a_.cmp(a_.rax, extent(accessed, offsetof(Extent, length)));
     a_.jae(end);
   }
-  if (place.narrow != 0) {
+  if (accessed.narrow != 0) {
     get(a_.ecx, cell_of(i.b));
-    place.narrow == 1 ? a_.mov(a_.byte[a_.rdx + a_.rax], a_.cl) : a_.mov(a_.word[a_.rdx + a_.rax * 2], a_.cx);
+    accessed.narrow == 1 ? a_.mov(a_.byte[a_.rdx + a_.rax], a_.cl) : a_.mov(a_.word[a_.rdx + a_.rax * 2], a_.cx);
   } else {
-    if (place.lanes != 1) a_.shl(a_.rax, log2_of(place.lanes));
-    for (std::uint32_t lane = 0; lane < place.lanes; ++lane) {
+    if (accessed.lanes != 1) a_.shl(a_.rax, log2_of(accessed.lanes));
+    for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) {
       get(a_.ecx, cell_of(i.b, lane));
       a_.mov(a_.dword[a_.rdx + a_.rax * 4 + 4 * lane], a_.ecx);
     }
@@ -375,22 +375,22 @@ void Translator::store_word(const Instruction& i, const Place& place) {
   a_.L(end);
 }
 
-void Translator::store_masked_row(std::uint32_t position, const Place& place, int part) {
+void Translator::store_masked_row(std::uint32_t position, const AccessedArray& accessed, int part) {
   const Instruction& i = at(position);
-  if (place.narrow != 0 || place.lanes != 1) {
+  if (accessed.narrow != 0 || accessed.lanes != 1) {
     auto* const back = new_label();
     when_some_lanes(part, [=, this] {
-      store_each(at(position), place, part);
+      store_each(at(position), accessed, part);
       a_.jmp(*back);
     });
-    keeping_mask(place, [&] { store_row(position, place, part, 1); });
+    keeping_mask(accessed, [&] { store_row(position, accessed, part, 1); });
     a_.L(*back);
     return;
   }
-  const Active active = active_lanes(place, index_of(i, part), part);
+  const Active active = active_lanes(accessed, index_of(i, part), part);
   row_to_rax(i, part);
   fix_wrapped_row();
-  base_to_rdx(place);
+  base_to_rdx(accessed);
   const Xmm value = in(cell_of(i.b), part, 1);
   const Address to = a_.ptr[a_.rdx + a_.rax * 4];
   if (a_.wide()) return a_.store_masked(to, active.mask, value);
@@ -406,42 +406,42 @@ void Translator::store_masked_row(std::uint32_t position, const Place& place, in
   a_.L(end);
 }
 
-void Translator::store_row(std::uint32_t position, const Place& place, int part, int parts) {
+void Translator::store_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts) {
   const Instruction& i = at(position);
   row_to_rax(i, part);
-  base_to_rdx(place);
+  base_to_rdx(accessed);
   auto* const back = new_label();
-  if (place.bounded) {
+  if (accessed.bounded) {
     auto* const slow = new_label();
-    a_.cmp(a_.rax, extent(place, parts == parts_ ? offsetof(Extent, full) : offsetof(Extent, full_vector)));
+    a_.cmp(a_.rax, extent(accessed, parts == parts_ ? offsetof(Extent, full) : offsetof(Extent, full_vector)));
     a_.jg(*slow);
     a_.later([=, this] {
       a_.L(*slow);
       masked_ = false;
-      for (int each = part; each < part + parts; ++each) store_each(at(position), place, each);
+      for (int each = part; each < part + parts; ++each) store_each(at(position), accessed, each);
       a_.jmp(*back);
     });
   }
-  if (place.lanes != 1) {
-    a_.shl(a_.rax, log2_of(4 * place.lanes));
+  if (accessed.lanes != 1) {
+    a_.shl(a_.rax, log2_of(4 * accessed.lanes));
     a_.add(a_.rdx, a_.rax);
   }
-  for (int each = 0; each < parts; ++each) store_vector(i, place, part + each, each * a_.width());
+  for (int each = 0; each < parts; ++each) store_vector(i, accessed, part + each, each * a_.width());
   a_.L(*back);
 }
 
-void Translator::store_vector(const Instruction& i, const Place& place, int part, int elements) {
-  if (place.lanes != 1) return store_pieces(i, place, part, elements);
+void Translator::store_vector(const Instruction& i, const AccessedArray& accessed, int part, int elements) {
+  if (accessed.lanes != 1) return store_pieces(i, accessed, part, elements);
   const Xmm value = in(cell_of(i.b), part, 1);
-  if (place.narrow != 0) return store_narrow_row(place, value, elements);
+  if (accessed.narrow != 0) return store_narrow_row(accessed, value, elements);
   a_.store(a_.ptr[a_.rdx + a_.rax * 4 + 4 * elements], value);
 }
 
 // The inverse of load_pieces.
-void Translator::store_pieces(const Instruction& i, const Place& place, int part, int elements) {
+void Translator::store_pieces(const Instruction& i, const AccessedArray& accessed, int part, int elements) {
   using Xbyak::Ymm;
   using Xbyak::Zmm;
-  const int quarters = a_.width() / 4, begin = elements * static_cast<int>(4 * place.lanes);
+  const int quarters = a_.width() / 4, begin = elements * static_cast<int>(4 * accessed.lanes);
   const auto scatter_pieces = [&](int from, int first, int step) {
     a_.vmovdqu(a_.ptr[a_.rdx + (begin + 16 * first)], Xbyak::Xmm(from));
     for (int quarter = 1; quarter < quarters; ++quarter) {
@@ -453,7 +453,7 @@ void Translator::store_pieces(const Instruction& i, const Place& place, int part
       }
     }
   };
-  if (place.lanes == 2) {
+  if (accessed.lanes == 2) {
     const Xmm low = in(cell_of(i.b, 0), part, 0), high = in(cell_of(i.b, 1), part, 1);
     a_.vpunpckldq(a_.v(2), low, high);
     a_.vpunpckhdq(a_.v(3), low, high);
@@ -479,19 +479,19 @@ void Translator::store_pieces(const Instruction& i, const Place& place, int part
 }
 
 // Stores the low bytes of a vector's lanes, side by side.
-void Translator::store_narrow_row(const Place& place, const Xmm& value, int elements) {
+void Translator::store_narrow_row(const AccessedArray& accessed, const Xmm& value, int elements) {
   using Xbyak::Ymm;
   using Xbyak::Zmm;
-  const Address to = place.narrow == 1 ? a_.ptr[a_.rdx + a_.rax + elements] : a_.ptr[a_.rdx + a_.rax * 2 + 2 * elements];
+  const Address to = accessed.narrow == 1 ? a_.ptr[a_.rdx + a_.rax + elements] : a_.ptr[a_.rdx + a_.rax * 2 + 2 * elements];
   if (a_.wide()) {
-    place.narrow == 1 ? a_.vpmovdb(to, value) : a_.vpmovdw(to, value);
+    accessed.narrow == 1 ? a_.vpmovdb(to, value) : a_.vpmovdw(to, value);
     return;
   }
   constexpr std::array<std::uint8_t, 16> kBytes = {0, 4, 8, 12, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128, 128};
   constexpr std::array<std::uint8_t, 16> kHalves = {0, 1, 4, 5, 8, 9, 12, 13, 128, 128, 128, 128, 128, 128, 128, 128};
-  a_.vpshufb(a_.v(1), value, a_.constant_bytes(place.narrow == 1 ? kBytes : kHalves));
+  a_.vpshufb(a_.v(1), value, a_.constant_bytes(accessed.narrow == 1 ? kBytes : kHalves));
   a_.vextracti128(Xbyak::Xmm(2), Ymm(1), 1);
-  if (place.narrow == 1) {
+  if (accessed.narrow == 1) {
     a_.vpunpckldq(Xbyak::Xmm(1), Xbyak::Xmm(1), Xbyak::Xmm(2));
     a_.vmovq(to, Xbyak::Xmm(1));
   } else {
@@ -500,22 +500,22 @@ void Translator::store_narrow_row(const Place& place, const Xmm& value, int elem
   }
 }
 
-void Translator::store_each(const Instruction& i, const Place& place, int part) {
+void Translator::store_each(const Instruction& i, const AccessedArray& accessed, int part) {
   const Xmm index = index_of(i, part);
-  for (std::uint32_t lane = 0; lane < place.lanes; ++lane) {
+  for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) {
     a_.store(frame(scratch_memory_ + kValues + 64 * lane), in(cell_of(i.b, lane), part, 1));
   }
-  for_each_lane(index, place, &index, part, [&] {
-    base_to_rdx(place);
-    if (place.narrow != 0) {
-      place.narrow == 1 ? a_.add(a_.r11, a_.rdx) : a_.lea(a_.r11, a_.ptr[a_.rdx + a_.r11 * 2]);
+  for_each_lane(index, accessed, &index, part, [&] {
+    base_to_rdx(accessed);
+    if (accessed.narrow != 0) {
+      accessed.narrow == 1 ? a_.add(a_.r11, a_.rdx) : a_.lea(a_.r11, a_.ptr[a_.rdx + a_.r11 * 2]);
       a_.mov(a_.edx, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kValues)]);
-      place.narrow == 1 ? a_.mov(a_.byte[a_.r11], a_.dl) : a_.mov(a_.word[a_.r11], a_.dx);
+      accessed.narrow == 1 ? a_.mov(a_.byte[a_.r11], a_.dl) : a_.mov(a_.word[a_.r11], a_.dx);
       return;
     }
-    if (place.lanes == 4) a_.add(a_.r11, a_.r11);
-    a_.lea(a_.r11, place.lanes == 1 ? a_.ptr[a_.rdx + a_.r11 * 4] : a_.ptr[a_.rdx + a_.r11 * 8]);
-    for (std::uint32_t lane = 0; lane < place.lanes; ++lane) {
+    if (accessed.lanes == 4) a_.add(a_.r11, a_.r11);
+    a_.lea(a_.r11, accessed.lanes == 1 ? a_.ptr[a_.rdx + a_.r11 * 4] : a_.ptr[a_.rdx + a_.r11 * 8]);
+    for (std::uint32_t lane = 0; lane < accessed.lanes; ++lane) {
       a_.mov(a_.edx, a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kValues + 64 * lane)]);
       a_.mov(a_.dword[a_.r11 + 4 * lane], a_.edx);
     }
@@ -526,7 +526,7 @@ void Translator::store_each(const Instruction& i, const Place& place, int part) 
 
 void Translator::atomic(std::uint32_t position) {
   const Instruction& i = at(position);
-  const Place place = place_of(i, i.bounded);
+  const AccessedArray accessed = accessed_array(i, i.bounded);
   const CellId dest = cell_of_result(position, 0);
   const bool needed = dest != kNone && is_needed(dest);
   for (int part = 0; part < parts_; ++part) {
@@ -537,7 +537,7 @@ void Translator::atomic(std::uint32_t position) {
       a_.zero(a_.v(1));
       a_.store(frame(scratch_memory_ + kResults), a_.v(1));
     }
-    for_each_lane(index, place, &index, part, [&] { atomic_once(i, place, needed); });
+    for_each_lane(index, accessed, &index, part, [&] { atomic_once(i, accessed, needed); });
     if (!needed) continue;
     const Xmm to = target(dest, part, 1);
     a_.load(to, frame(scratch_memory_ + kResults));
@@ -546,13 +546,13 @@ void Translator::atomic(std::uint32_t position) {
 }
 
 // Does the atomic of lane rax on the element with index r11d. It is locked for buffers, which other threads access as well.
-void Translator::atomic_once(const Instruction& i, const Place& place, bool is_needed) {
+void Translator::atomic_once(const Instruction& i, const AccessedArray& accessed, bool is_needed) {
   const auto value = [&](std::uint32_t which) { return a_.dword[a_.r14 + a_.rax * 4 + (scratch_memory_ + kValues + 64 * which)]; };
   const auto locked = [&] {
-    if (!place.shared) a_.lock();
+    if (!accessed.shared) a_.lock();
   };
   const Address word = a_.dword[a_.r11];
-  base_to_rdx(place);
+  base_to_rdx(accessed);
   a_.lea(a_.r11, a_.ptr[a_.rdx + a_.r11 * 4]);
   a_.mov(a_.edx, value(0));
   switch (i.op) {
@@ -636,7 +636,7 @@ void Translator::private_offsets(const Instruction& i, std::uint32_t lane, int p
 void Translator::load_private(std::uint32_t position) {
   const Instruction& i = at(position);
   const lower::PrivateArray& array = kernel_.privates[i.imm];
-  const Place place{.lanes = array.lanes, .bounded = i.bounded, .count = array.count};
+  const AccessedArray accessed{.lanes = array.lanes, .bounded = i.bounded, .count = array.count};
   for (int part = 0; part < parts_; ++part) {
     for (std::uint32_t lane = 0; lane < array.lanes; ++lane) {
       const CellId dest = cell_of_result(position, lane);
@@ -645,7 +645,7 @@ void Translator::load_private(std::uint32_t position) {
       const Xmm to = target(dest, part, 1);
       if (varies(i.a)) {
         const Xmm index = in(cell_of(i.a), part, 0);
-        const int mask = active_mask(active_lanes(place, index, part));
+        const int mask = active_mask(active_lanes(accessed, index, part));
         private_offsets(i, lane, part);
         a_.gather(to, a_.rdx, 0, a_.v(2), 4, mask);
       } else {
@@ -672,7 +672,7 @@ void Translator::load_private(std::uint32_t position) {
 void Translator::store_private(std::uint32_t position) {
   const Instruction& i = at(position);
   const lower::PrivateArray& array = kernel_.privates[i.imm];
-  const Place place{.lanes = array.lanes, .bounded = i.bounded, .count = array.count};
+  const AccessedArray accessed{.lanes = array.lanes, .bounded = i.bounded, .count = array.count};
   for (int part = 0; part < parts_; ++part) {
     for (std::uint32_t lane = 0; lane < array.lanes; ++lane) {
       private_base(i, part);
@@ -680,7 +680,7 @@ void Translator::store_private(std::uint32_t position) {
         a_.mov(a_.qword[a_.r14 + (scratch_memory_ + kBase)], a_.rdx);
         a_.store(frame(scratch_memory_ + kValues), in(cell_of(i.b, lane), part, 1));
         const Xmm index = in(cell_of(i.a), part, 0);
-        const Active active = active_lanes(place, index, part);
+        const Active active = active_lanes(accessed, index, part);
         const int mask = active_mask(active);
         private_offsets(i, lane, part);
         a_.store(frame(scratch_memory_ + kWords), a_.v(2));

@@ -116,8 +116,8 @@ class Translator {
   void write_variable(std::uint32_t position);
 
   // --- Accesses (translate_memory.cpp) ---
-  // The elements that an access reaches.
-  struct Place {
+  // The array that an instruction accesses.
+  struct AccessedArray {
     std::uint32_t extent = 0;  // of the Context
     std::uint32_t lanes = 1;   // words of an element
     std::uint32_t narrow = 0;  // bytes of an element that is shorter than a word
@@ -126,37 +126,37 @@ class Translator {
     bool shared = false;
     std::optional<std::uint32_t> count = std::nullopt;  // elements, where they are known
   };
-  Place place_of(const Instruction& i, bool bounded) const;
-  Address extent(const Place& place, std::size_t member);
-  void base_to_rdx(const Place& place);
+  AccessedArray accessed_array(const Instruction& i, bool bounded) const;
+  Address extent(const AccessedArray& accessed, std::size_t member);
+  void base_to_rdx(const AccessedArray& accessed);
   void load(std::uint32_t position);
-  void load_word(std::uint32_t position, const Place& place);
+  void load_word(std::uint32_t position, const AccessedArray& accessed);
   // Where a row begins in memory: rdx the base and rax the index, of which the part's elements are `elements` further.
   bool is_line(const Instruction& i) const { return analysis_.first_lane[i.a.index] != kNone; }
   void row_to_rax(const Instruction& i, int part);
   Xmm index_of(const Instruction& i, int part);  // in a register, or in vector 0
   void first_lane(std::uint32_t position);
   void vector_of_line(std::uint32_t position, int part);
-  void load_row(std::uint32_t position, const Place& place, int part, int parts);
-  void load_vector(std::uint32_t position, const Place& place, int part, int elements);
-  void load_masked_row(std::uint32_t position, const Place& place, int part);
-  void load_pieces(std::uint32_t position, const Place& place, int part, int elements);
-  void load_gather(std::uint32_t position, const Place& place, int part);
-  void load_each(std::uint32_t position, const Place& place, int part);
+  void load_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts);
+  void load_vector(std::uint32_t position, const AccessedArray& accessed, int part, int elements);
+  void load_masked_row(std::uint32_t position, const AccessedArray& accessed, int part);
+  void load_pieces(std::uint32_t position, const AccessedArray& accessed, int part, int elements);
+  void load_gather(std::uint32_t position, const AccessedArray& accessed, int part);
+  void load_each(std::uint32_t position, const AccessedArray& accessed, int part);
   void store(std::uint32_t position);
-  void store_word(const Instruction& i, const Place& place);
-  void store_row(std::uint32_t position, const Place& place, int part, int parts);
-  void store_vector(const Instruction& i, const Place& place, int part, int elements);
-  void store_masked_row(std::uint32_t position, const Place& place, int part);
+  void store_word(const Instruction& i, const AccessedArray& accessed);
+  void store_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts);
+  void store_vector(const Instruction& i, const AccessedArray& accessed, int part, int elements);
+  void store_masked_row(std::uint32_t position, const AccessedArray& accessed, int part);
   template <class Rare>
   void when_some_lanes(int part, const Rare& rare);
   template <class Row>
-  void keeping_mask(const Place& place, const Row& row);
-  void store_pieces(const Instruction& i, const Place& place, int part, int elements);
-  void store_narrow_row(const Place& place, const Xmm& value, int elements);
-  void store_each(const Instruction& i, const Place& place, int part);
+  void keeping_mask(const AccessedArray& accessed, const Row& row);
+  void store_pieces(const Instruction& i, const AccessedArray& accessed, int part, int elements);
+  void store_narrow_row(const AccessedArray& accessed, const Xmm& value, int elements);
+  void store_each(const Instruction& i, const AccessedArray& accessed, int part);
   void atomic(std::uint32_t position);
-  void atomic_once(const Instruction& i, const Place& place, bool is_needed);
+  void atomic_once(const Instruction& i, const AccessedArray& accessed, bool is_needed);
   void load_private(std::uint32_t position);
   void store_private(std::uint32_t position);
   void private_base(const Instruction& i, int part);
@@ -164,13 +164,13 @@ class Translator {
   void clear_privates();
   // A loop over the lanes that access memory: `each` finds the lane in rax, and the lane's word of vector 0 in r11d.
   template <class Each>
-  void for_each_lane(const Xmm& words, const Place& place, const Xmm* index, int part, const Each& each);
+  void for_each_lane(const Xmm& words, const AccessedArray& accessed, const Xmm* index, int part, const Each& each);
   // The lanes that access memory: the active ones whose index is in range.
   struct Active {
     int mask;
     bool all;  // every lane does, and there is no mask
   };
-  Active active_lanes(const Place& place, const Xmm& index, int part);
+  Active active_lanes(const AccessedArray& accessed, const Xmm& index, int part);
   int active_mask(const Active& active);
   void fix_wrapped_row();
 

@@ -13,9 +13,13 @@
 namespace vyre::run::cuda {
 namespace {
 
-// The oldest GPUs that the emitted code is for, and the oldest driver that has all of the functions.
-constexpr int kCapability = 75;
-constexpr int kCudaVersion = 11040;
+// The oldest GPUs that the emitted code is for, as 10 * major + minor.
+constexpr int kMinCapability = 75;
+// The oldest driver that has all of the functions, as 1000 * major + 10 * minor.
+constexpr int kMinCudaVersion = 11040;
+
+std::string capability_text(int capability) { return fmt::format("{}.{}", capability / 10, capability % 10); }
+std::string version_text(int version) { return fmt::format("{}.{}", version / 1000, version % 1000 / 10); }
 
 // The version of the kernel driver, such as 580.159.04; empty where the system does not tell.
 std::string driver_release() {
@@ -50,7 +54,7 @@ PhysicalDevice describe(const Api& api, int ordinal, int version) {
   check(api, api.cuDeviceGetName(name, sizeof(name) - 1, device.handle), "cuDeviceGetName", {});
   device.info.name = name;
   const std::string release = driver_release();
-  const std::string cuda = fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10);
+  const std::string cuda = "CUDA " + version_text(version);
   device.info.driver = release.empty() ? cuda : fmt::format("NVIDIA {} ({})", release, cuda);
   const auto of = [&](int which) { return attribute(api, device.handle, which); };
   device.info.kind = of(CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0 ? "integrated gpu" : "discrete gpu";
@@ -71,10 +75,10 @@ PhysicalDevice describe(const Api& api, int ordinal, int version) {
   const auto refuse = [&](bool unfit, const std::string& reason) {
     if (unfit) reasons.push_back(fmt::format("device `{}` {}", device.info.name, reason));
   };
-  refuse(version < kCudaVersion, fmt::format("has a driver of {}, and 11.4 is needed. Fix: update the driver.", cuda));
-  refuse(capability < kCapability,
-         fmt::format("has compute capability {}.{}, and 7.5 is needed. Fix: use a newer GPU, or backend `vulkan`.", capability / 10,
-                     capability % 10));
+  refuse(version < kMinCudaVersion,
+         fmt::format("has a driver of {}, and {} is needed. Fix: update the driver.", cuda, version_text(kMinCudaVersion)));
+  refuse(capability < kMinCapability, fmt::format("has compute capability {}, and {} is needed. Fix: use a newer GPU, or backend `vulkan`.",
+                                                  capability_text(capability), capability_text(kMinCapability)));
   refuse(of(CU_DEVICE_ATTRIBUTE_COMPUTE_MODE) == CU_COMPUTEMODE_PROHIBITED,
          "is set to take no compute work. Fix: change its mode with `nvidia-smi --compute-mode=0`.");
   refuse(of(CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED) == 0, "has no stream-ordered memory. Fix: use backend `vulkan` or `cpu`.");
@@ -124,9 +128,11 @@ std::array<std::uint32_t, 3> Context::max_group_count() const {
 
 Current::Current(Context& context) : api_(context.api()) {
   CUcontext wanted = context.context_;
+  // A context that was given back must not be taken for the one of a thread that has none either.
+  if (wanted == nullptr) context.check(CUDA_ERROR_CONTEXT_IS_DESTROYED, "cuCtxPushCurrent");
   CUcontext now = nullptr;
   if (api_.cuCtxGetCurrent(&now) == CUDA_SUCCESS && now == wanted) return;
-  context.check(wanted == nullptr ? CUDA_ERROR_CONTEXT_IS_DESTROYED : api_.cuCtxPushCurrent(wanted), "cuCtxPushCurrent");
+  context.check(api_.cuCtxPushCurrent(wanted), "cuCtxPushCurrent");
   pushed_ = true;
 }
 

@@ -23,8 +23,8 @@ namespace vyre::run::cuda {
 struct Options {
   // Lowers the device's limit of workgroups in one launch, by axis.
   std::optional<std::array<std::uint32_t, 3>> max_group_count = std::nullopt;
-  // Whether the stream's own thread passes everything to the driver that it can, or nothing. By default it passes what comes while it is
-  // awake, and the first submissions after a wait are the caller's.
+  // True: the submission thread of the stream passes all submissions to the driver. False: the calling thread does. Without a value, the
+  // calling thread passes the first few after a wait or after the submission thread fell asleep, and the submission thread the others.
   std::optional<bool> submission_thread = std::nullopt;
   // Compiled code is kept in this directory in place of the user's cache directory.
   std::optional<std::filesystem::path> cache_directory = std::nullopt;
@@ -33,7 +33,7 @@ struct Options {
 struct PhysicalDevice {
   CUdevice handle = 0;
   DeviceInfo info;
-  std::string key;  // of compiled code: names the driver and the instruction set
+  std::string key;  // names the driver and the instruction set that compiled code is for
   std::array<std::uint32_t, 3> max_group_size{};
   std::array<std::uint32_t, 3> max_group_count{};
   std::uint32_t max_invocations = 0;  // in a workgroup
@@ -77,13 +77,13 @@ class Context {
   void check(CUresult result, const char* call) {
     if (result != CUDA_SUCCESS) failed(result, call);
   }
-  // Whether the device was lost, or a submission failed whose caller had left, so that arrays have unknown contents. The next call opens it
-  // anew.
+  // Whether the device was lost, or the submission thread failed to pass a submission to the driver, so that the contents of arrays are
+  // unknown. The next call opens the device anew.
   bool unusable() const { return unusable_; }
   void mark_unusable() { unusable_ = true; }
   // Whether the driver takes no more calls for the context.
   bool lost() const { return lost_; }
-  // Gives the context back. Nothing of it is used afterwards.
+  // Gives the driver's context back. No call may be made for the context afterwards.
   void release() noexcept;
 
   // Whether this process was forked from the one that opened the device. Nothing of the device can be used or freed in such a process.
@@ -108,8 +108,8 @@ class Context {
   std::atomic<bool> lost_ = false;
 };
 
-// While an object of this class lives, the driver's calls of this thread are for the context; then for the one before it, which may be
-// another library's.
+// Makes the context the current one of the calling thread for as long as the object lives. The destructor restores the context that was
+// current before, which may be another library's.
 class Current {
  public:
   explicit Current(Context& context);

@@ -1,4 +1,4 @@
-// What a driver really does, as devices/probes.hpp finds it out.
+// Holds what a driver was found to do (devices/probes.hpp), whatever it says of itself.
 #pragma once
 
 #include <cstdint>

@@ -49,8 +49,8 @@ void check_status(const Context& context, const std::byte* status) {
   if (word == 0) return;
   const std::uint32_t budget = context.probes.loop_budget.value_or(0);
   throw CapabilityError(
-      fmt::format("more than {} loop rounds an invocation exceeds loop_budget of device `{}`, whose driver ends loops after {} in all. "
-                  "Fix: use backend `cpu` or a device whose loop_budget is none, or run fewer rounds a dispatch and keep the state in a "
+      fmt::format("more than {} loop turns an invocation exceeds loop_budget of device `{}`, whose driver ends loops after {} in all. "
+                  "Fix: use backend `cpu` or a device whose loop_budget is none, or run fewer turns a dispatch and keep the state in a "
                   "buffer.",
                   budget, context.name(), budget));
 }

@@ -44,7 +44,7 @@ std::vector<std::size_t> ranked(const std::vector<PhysicalDevice>& devices) {
   return found;
 }
 
-// `first` is the default device. `unbounded` is the device for programs that may need more loop rounds than the driver of `first`
+// `first` is the default device. `unbounded` is the device for programs that may need more loop turns than the driver of `first`
 // allows. Both are known before either device is opened.
 struct Choice {
   std::optional<std::size_t> first, unbounded;
@@ -90,8 +90,8 @@ std::vector<DeviceInfo> Devices::infos() {
   first.is_default = true;
   first.default_for = "calls that name no device";
   if (!choice.unbounded) return list;
-  first.default_for = "arrays, and programs proven to stay within the loop rounds that its driver allows";
-  list[*choice.unbounded].default_for = "programs that may need more loop rounds than llvmpipe allows";
+  first.default_for = "arrays, and programs proven to stay within the loop turns that its driver allows";
+  list[*choice.unbounded].default_for = "programs that may need more loop turns than llvmpipe allows";
   return list;
 }
 

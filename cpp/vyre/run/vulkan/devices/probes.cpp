@@ -122,7 +122,7 @@ std::optional<std::uint32_t> loop_budget(Device& device) {
   for (std::uint32_t turn = 0; turn < kTurns; ++turn) state = state * kFactor + kSummand;
   if (data[1] == kTurns && data[2] == state) return std::nullopt;
   if (data[1] < kTurns) return data[1];
-  throw DeviceError(fmt::format("device `{}` computes a loop of {} rounds wrongly. Fix: update its driver, or use another device.",
+  throw DeviceError(fmt::format("device `{}` computes a loop of {} turns wrongly. Fix: update its driver, or use another device.",
                                 device.name(), kTurns));
 }
 

@@ -93,8 +93,8 @@ class Heap {
     VkDeviceSize most = 0;  // the limit on `kept`
     std::uint64_t given_back = 0;
     std::map<VkDeviceSize, OfOneSize> by_size;
-    // Whether a part of so many bytes may be kept; counts it if so. Moves those that nobody has wanted for longest to `freed`, to make
-    // room.
+    // Returns whether a part of so many bytes may be kept, and counts it if so. Makes room by moving the parts that were given back first
+    // to `freed`.
     bool keep(VkDeviceSize bytes, const Stream& stream, Parts& freed) noexcept;
     // Moves the one that came back first, and that the device does not use, to `freed`. Returns false when there is none.
     bool free_oldest(const Stream& stream, Parts& freed) noexcept;

@@ -1,4 +1,4 @@
-// Copies between the host and device memory that it cannot reach: through chunks of staging memory, by several threads.
+// Copies between the host and device memory that the host cannot reach, through chunks of staging memory and by several threads.
 #pragma once
 
 #include <cstddef>

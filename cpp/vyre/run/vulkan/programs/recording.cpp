@@ -28,16 +28,16 @@ constexpr std::size_t kMost = 8;
 // A recording with more calls than this has at most two Bounds.
 constexpr std::size_t kManyCalls = 1024;
 
-// Where the arrays of the slots lie.
-struct Place {
+// Where the array of a slot lies.
+struct SlotAddress {
   std::uint64_t id, offset;
-  bool operator==(const Place&) const = default;
+  bool operator==(const SlotAddress&) const = default;
 };
-std::vector<Place> places_of(std::span<const StorageView> slots) {
-  std::vector<Place> places;
-  places.reserve(slots.size());
-  for (const StorageView& slot : slots) places.push_back({slot.storage->id(), slot.offset});
-  return places;
+std::vector<SlotAddress> addresses_of(std::span<const StorageView> slots) {
+  std::vector<SlotAddress> addresses;
+  addresses.reserve(slots.size());
+  for (const StorageView& slot : slots) addresses.push_back({slot.storage->id(), slot.offset});
+  return addresses;
 }
 
 bool uses(const CallToRecord& call, RecordedArray::In in) {
@@ -88,7 +88,7 @@ class VulkanRecording::Words final : public Retired {
 class VulkanRecording::Bound {
  public:
   Bound(const VulkanRecording& recording, std::span<const StorageView> slots, std::span<const std::byte> words)
-      : recording_(recording), places_(places_of(slots)), words_(words.begin(), words.end()) {
+      : recording_(recording), addresses_(addresses_of(slots)), words_(words.begin(), words.end()) {
     if (!words.empty()) memory_ = std::make_unique<Words>(*recording.device_, words);
     calls_ = recording.made(slots, memory_ ? &memory_->block() : nullptr);
     batch_.emplace(recording.device_, recording.ordered(calls_));
@@ -99,7 +99,7 @@ class VulkanRecording::Bound {
     if (memory_) recording_.device_->stream().retire(batch_ ? batch_->last_use() : 0, std::move(memory_));
   }
 
-  bool has(const std::vector<Place>& places) const { return places_ == places; }
+  bool has(const std::vector<SlotAddress>& addresses) const { return addresses_ == addresses; }
   bool has(std::span<const std::byte> words) const { return std::ranges::equal(words_, words); }
   TimelineValue last_use() const { return batch_->last_use(); }
 
@@ -111,9 +111,9 @@ class VulkanRecording::Bound {
   }
   // Returns whether the commands had to be recorded anew. Nothing if new calls are needed: then this Bound must not be used any more.
   std::optional<bool> set_slots(std::span<const StorageView> slots) {
-    std::vector<Place> places = places_of(slots);
-    if (places_ == places) return false;
-    places_ = std::move(places);
+    std::vector<SlotAddress> addresses = addresses_of(slots);
+    if (addresses_ == addresses) return false;
+    addresses_ = std::move(addresses);
     for (std::size_t call = 0; call < calls_.size(); ++call) {
       const CallToRecord& given = recording_.calls_->calls[call];
       if (!uses(given, RecordedArray::In::Slot)) continue;
@@ -134,7 +134,7 @@ class VulkanRecording::Bound {
 
  private:
   const VulkanRecording& recording_;
-  std::vector<Place> places_;
+  std::vector<SlotAddress> addresses_;
   std::vector<std::byte> words_;
   std::unique_ptr<Words> memory_;  // null for a recording without words
   bool words_are_new_ = true;
@@ -230,21 +230,21 @@ void VulkanRecording::check_usable(std::span<const StorageView> slots) const {
 
 VulkanRecording::Bound& VulkanRecording::bound_for(std::span<const StorageView> slots, std::span<const std::byte> words,
                                                    const Waiting& waiting) {
-  const std::vector<Place> places = places_of(slots);
+  const std::vector<SlotAddress> addresses = addresses_of(slots);
   const auto use = [&](std::size_t index) -> std::unique_ptr<Bound>& {
     std::rotate(bound_.begin(), bound_.begin() + static_cast<std::ptrdiff_t>(index),
                 bound_.begin() + static_cast<std::ptrdiff_t>(index) + 1);
     return bound_.front();
   };
   for (std::size_t index = 0; index < bound_.size(); ++index) {
-    if (bound_[index]->has(places) && bound_[index]->has(words)) return *use(index);
+    if (bound_[index]->has(addresses) && bound_[index]->has(words)) return *use(index);
   }
   // Finds the free Bound that was used longest ago, and the one among those with these arrays, which is preferred.
   std::optional<std::size_t> free, free_with_arrays;
   for (std::size_t index = bound_.size(); index-- > 0;) {
     if (!device_->stream().done(bound_[index]->last_use())) continue;
     if (!free) free = index;
-    if (!free_with_arrays && bound_[index]->has(places)) free_with_arrays = index;
+    if (!free_with_arrays && bound_[index]->has(addresses)) free_with_arrays = index;
   }
   if (free_with_arrays) return rebind(use(*free_with_arrays), slots, words);
   const bool many = calls_->order.size() > kManyCalls;

@@ -1,0 +1,92 @@
+// Python's operators on expressions, as slots of the class Expr: `x + 1` comes here without a look-up of `__add__` and without a list of
+// arguments. Operands that are expressions or small plain integers are taken here; all others go to the methods that pybind11 has bound,
+// which convert and refuse.
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "bindings.hpp"
+#include "instances.hpp"
+#include "vyre/ir/infix.hpp"
+
+namespace vyre::python {
+namespace {
+
+using ir::Infix;
+
+struct Slot {
+  Infix op;
+  binaryfunc PyNumberMethods::*function;
+  const char* method;
+  const char* reflected;
+};
+constexpr std::array kSlots = {
+    Slot{Infix::Add, &PyNumberMethods::nb_add, "__add__", "__radd__"},
+    Slot{Infix::Sub, &PyNumberMethods::nb_subtract, "__sub__", "__rsub__"},
+    Slot{Infix::Mul, &PyNumberMethods::nb_multiply, "__mul__", "__rmul__"},
+    Slot{Infix::Div, &PyNumberMethods::nb_floor_divide, "__floordiv__", "__rfloordiv__"},
+    Slot{Infix::Mod, &PyNumberMethods::nb_remainder, "__mod__", "__rmod__"},
+    Slot{Infix::BitAnd, &PyNumberMethods::nb_and, "__and__", "__rand__"},
+    Slot{Infix::BitOr, &PyNumberMethods::nb_or, "__or__", "__ror__"},
+    Slot{Infix::BitXor, &PyNumberMethods::nb_xor, "__xor__", "__rxor__"},
+    Slot{Infix::Shl, &PyNumberMethods::nb_lshift, "__lshift__", "__rlshift__"},
+    Slot{Infix::Shr, &PyNumberMethods::nb_rshift, "__rshift__", "__rrshift__"},
+};
+// By Python's numbers of comparisons, Py_LT and on.
+constexpr std::array kComparisons = {Infix::Lt, Infix::Le, Infix::Eq, Infix::Ne, Infix::Gt, Infix::Ge};
+
+richcmpfunc compare_by_method = nullptr;  // what the methods of the class have made of the slot
+
+// An operand: an expression, or an int that has the type of the other operand. Empty for anything else.
+ir::ExprHandle quick_operand(PyObject* object, const ir::SourcePlace& place) {
+  if (const PyExpr* expr = exactly<PyExpr>(object)) return expr->handle;
+  if (!PyLong_CheckExact(object)) return {};
+  int overflow = 0;
+  const long long number = PyLong_AsLongLongAndOverflow(object, &overflow);
+  if (overflow != 0) return {};
+  return ir::expr::integer(static_cast<std::uint64_t>(number), number < 0, place);
+}
+
+// Null without an exception where the method has to look at the operands.
+PyObject* infix(Infix op, PyObject* left, PyObject* right) {
+  return guarded([&]() -> PyObject* {
+    const ir::SourcePlace place = caller();
+    ir::ExprHandle first = quick_operand(left, place), second = quick_operand(right, place);
+    if (!first || !second) return nullptr;
+    return new_instance(PyExpr{ir::expr::infix(op, {std::move(first), std::move(second)}, place)}).release().ptr();
+  });
+}
+
+// Python's own function of such a slot cannot be asked, because it does nothing where it is not in place.
+PyObject* by_method(const Slot& slot, PyObject* left, PyObject* right) {
+  const bool reflected = !is<PyExpr>(left);
+  if (reflected) std::swap(left, right);
+  const auto name = py::reinterpret_steal<py::object>(PyUnicode_FromString(reflected ? slot.reflected : slot.method));
+  return name ? PyObject_CallMethodOneArg(left, name.ptr(), right) : nullptr;
+}
+
+template <std::size_t K>
+PyObject* operate(PyObject* left, PyObject* right) {
+  PyObject* const made = infix(kSlots[K].op, left, right);
+  return made != nullptr || PyErr_Occurred() != nullptr ? made : by_method(kSlots[K], left, right);
+}
+
+PyObject* compare(PyObject* left, PyObject* right, int how) {
+  PyObject* const made = infix(kComparisons[static_cast<std::size_t>(how)], left, right);
+  return made != nullptr || PyErr_Occurred() != nullptr ? made : compare_by_method(left, right, how);
+}
+
+template <std::size_t... K>
+void install(PyNumberMethods& numbers, std::index_sequence<K...>) {
+  ((numbers.*kSlots[K].function = operate<K>), ...);
+}
+
+}  // namespace
+
+void bind_infix_slots(py::handle expr) {
+  auto* const type = reinterpret_cast<PyTypeObject*>(expr.ptr());
+  install(*type->tp_as_number, std::make_index_sequence<kSlots.size()>());
+  compare_by_method = std::exchange(type->tp_richcompare, compare);
+}
+
+}  // namespace vyre::python

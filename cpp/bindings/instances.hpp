@@ -1,0 +1,45 @@
+// Makes a Python object of a bound class from its C++ value, and C functions for Python that may throw.
+#pragma once
+
+#include <cxxabi.h>
+
+#include <utility>
+
+#include "bindings.hpp"
+
+namespace vyre::python {
+
+// The object that `py::cast(value)` makes, for classes whose objects are always given as such and never by the address of their value:
+// pybind11 does not have to find the object by that address, so it is not entered into its table. That takes half of the time.
+template <class T>
+py::object new_instance(T value) {
+  static py::detail::type_info* const info = py::detail::get_type_info(typeid(T));
+  auto made = py::reinterpret_steal<py::object>(py::detail::make_new_instance(info->type));
+  auto* const instance = reinterpret_cast<py::detail::instance*>(made.ptr());
+  py::detail::value_and_holder held = instance->get_value_and_holder(info);
+  held.value_ptr() = new T(std::move(value));
+  instance->owned = true;
+  held.set_instance_registered(true);  // init_instance enters what is not
+  info->init_instance(instance, nullptr);
+  held.set_instance_registered(false);
+  return made;
+}
+
+// The result of a function, or null with Python's exception for what it throws.
+template <class Function>
+PyObject* guarded(const Function& function) {
+  try {
+    return function();
+  } catch (py::error_already_set& error) {
+    error.restore();
+#ifdef __GLIBCXX__
+  } catch (abi::__forced_unwind&) {
+    throw;  // how Python ends a thread that comes back after the interpreter
+#endif
+  } catch (...) {
+    py::detail::try_translate_exceptions();
+  }
+  return nullptr;
+}
+
+}  // namespace vyre::python

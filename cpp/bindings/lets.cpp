@@ -1,0 +1,169 @@
+// The base class of the tracer of kernels: what `x = value` makes, which is the commonest thing that a traced function does.
+//
+// An assignment of an expression makes a Let with a name of its own and the expression that reads it. The work is done here, without a
+// frame of Python between the user's line and the statement: Python makes an object of each frame that lies between, to find the line, and
+// all of them have to be collected. Values that are no expressions are left to the method `_let`.
+//
+// The class is made with Python's C API, because its attributes have to be those that Python's code sets and reads.
+#include "lets.hpp"
+
+#include <structmember.h>
+
+#include <functional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+
+#include "convert.hpp"
+#include "instances.hpp"
+
+namespace vyre::python {
+namespace {
+
+struct Hash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const { return std::hash<std::string_view>()(text); }
+};
+// Each name that a variable or a buffer has, with the last number that was appended to it.
+using Names = std::unordered_map<std::string, unsigned, Hash, std::equal_to<>>;
+
+struct Lets {
+  PyObject_HEAD PyObject* block;  // the list of statements that is being filled
+  PyObject* variables;            // the id of each expression that reads a variable: the variable's name, and the expression
+  PyObject* booleans;             // the id of each expression that is known to be a Bool, and the expression
+  char dead;                      // no path reaches the statement that comes next
+  Names* names;
+};
+
+constexpr std::string_view kOwn = "vyre$";  // what names of Python's variables begin with that the rewriting has made
+
+std::string new_name(Lets& self, std::string_view wanted) {
+  if (self.names == nullptr) self.names = new Names;
+  Names& names = *self.names;
+  if (wanted.starts_with(kOwn)) wanted.remove_prefix(kOwn.size());
+  const auto [known, is_new] = names.try_emplace(std::string(wanted), 1);
+  if (is_new) return known->first;
+  while (true) {
+    std::string made = known->first + "_" + std::to_string(++known->second);
+    if (names.contains(made)) continue;
+    names.emplace(made, 1);
+    return made;
+  }
+}
+
+std::string_view text_of(PyObject* name) {
+  Py_ssize_t size = 0;
+  const char* const text = PyUnicode_AsUTF8AndSize(name, &size);
+  if (text == nullptr) throw py::error_already_set();
+  return {text, static_cast<std::size_t>(size)};
+}
+
+// The entry of an object in a dict whose keys are ids. Null if there is none.
+PyObject* by_id(PyObject* dict, const py::object& id) {
+  PyObject* const found = PyDict_GetItemWithError(dict, id.ptr());
+  if (found == nullptr && PyErr_Occurred() != nullptr) throw py::error_already_set();
+  return found;
+}
+
+py::object id_of(py::handle object) { return py::reinterpret_steal<py::object>(PyLong_FromVoidPtr(object.ptr())); }
+
+void check(int status) {
+  if (status != 0) throw py::error_already_set();
+}
+
+// What a variable holds after an assignment of an expression.
+py::object let(Lets& self, PyObject* name, PyObject* value) {
+  const py::object id = id_of(value);
+  if (by_id(self.variables, id) != nullptr) return py::reinterpret_borrow<py::object>(value);
+  const std::string made = new_name(self, text_of(name));
+  const ir::SourcePlace place = caller();
+  if (self.dead == 0) {
+    const py::object node = new_instance(PyNode{ir::node::let(made, exactly<PyExpr>(value)->handle, place)});
+    check(PyList_Append(self.block, node.ptr()));
+  }
+  py::object variable = new_instance(PyExpr{ir::expr::var(made, place)});
+  const py::object its_id = id_of(variable);
+  check(PyDict_SetItem(self.variables, its_id.ptr(), py::make_tuple(py::str(made), variable).ptr()));
+  if (by_id(self.booleans, id) != nullptr) check(PyDict_SetItem(self.booleans, its_id.ptr(), variable.ptr()));
+  return variable;
+}
+
+bool is_whole(const Lets& self) {
+  return self.block != nullptr && PyList_Check(self.block) && self.variables != nullptr && PyDict_Check(self.variables) &&
+         self.booleans != nullptr && PyDict_Check(self.booleans);
+}
+
+Lets& lets_of(PyObject* self) { return *reinterpret_cast<Lets*>(self); }
+
+PyObject* let_method(PyObject* self, PyObject* const* args, Py_ssize_t count) {
+  static PyObject* const otherwise = PyUnicode_InternFromString("_let");
+  return guarded([&]() -> PyObject* {
+    if (count != 2 || !PyUnicode_Check(args[0])) throw CallError("let takes (name, value). Fix: write let(name, value).");
+    if (!is<PyExpr>(args[1]) || !is_whole(lets_of(self))) {
+      PyObject* const arguments[] = {self, args[0], args[1]};
+      return PyObject_VectorcallMethod(otherwise, arguments, 3, nullptr);
+    }
+    return let(lets_of(self), args[0], args[1]).release().ptr();
+  });
+}
+
+PyObject* new_name_method(PyObject* self, PyObject* name) {
+  return guarded([&]() -> PyObject* {
+    if (!PyUnicode_Check(name)) throw CallError("new_name takes a str. Fix: write new_name(name).");
+    const std::string made = new_name(lets_of(self), text_of(name));
+    return PyUnicode_FromStringAndSize(made.data(), static_cast<Py_ssize_t>(made.size()));
+  });
+}
+
+int traverse(PyObject* self, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(self));
+  Py_VISIT(lets_of(self).block);
+  Py_VISIT(lets_of(self).variables);
+  Py_VISIT(lets_of(self).booleans);
+  return 0;
+}
+
+int clear(PyObject* self) {
+  Py_CLEAR(lets_of(self).block);
+  Py_CLEAR(lets_of(self).variables);
+  Py_CLEAR(lets_of(self).booleans);
+  return 0;
+}
+
+void destroy(PyObject* self) {
+  PyTypeObject* const type = Py_TYPE(self);
+  PyObject_GC_UnTrack(self);
+  clear(self);
+  delete lets_of(self).names;
+  type->tp_free(self);
+  Py_DECREF(type);
+}
+
+}  // namespace
+
+void bind_lets(py::module_& m) {
+  static char doc[] = "What the tracer of kernels is built on: it makes the statement of an assignment.";
+  static PyMemberDef members[] = {{"block", T_OBJECT_EX, offsetof(Lets, block), 0, nullptr},
+                                  {"variables", T_OBJECT_EX, offsetof(Lets, variables), 0, nullptr},
+                                  {"booleans", T_OBJECT_EX, offsetof(Lets, booleans), 0, nullptr},
+                                  {"dead", T_BOOL, offsetof(Lets, dead), 0, nullptr},
+                                  {nullptr, 0, 0, 0, nullptr}};
+  static PyMethodDef methods[] = {
+      {"let", reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(let_method)), METH_FASTCALL,
+       "let($self, name, value, /)\n--\n\nWhat a variable of Python holds after an assignment."},
+      {"new_name", new_name_method, METH_O, "new_name($self, name, /)\n--\n\nA name that nothing has yet: this one, or with a number."},
+      {nullptr, nullptr, 0, nullptr}};
+  static PyType_Slot slots[] = {{Py_tp_members, members},
+                                {Py_tp_methods, methods},
+                                {Py_tp_traverse, reinterpret_cast<void*>(traverse)},
+                                {Py_tp_clear, reinterpret_cast<void*>(clear)},
+                                {Py_tp_dealloc, reinterpret_cast<void*>(destroy)},
+                                {Py_tp_doc, doc},
+                                {0, nullptr}};
+  static PyType_Spec spec = {"vyre._core._Lets", sizeof(Lets), 0, Py_TPFLAGS_DEFAULT | Py_TPFLAGS_BASETYPE | Py_TPFLAGS_HAVE_GC, slots};
+  auto made = py::reinterpret_steal<py::object>(PyType_FromModuleAndSpec(m.ptr(), &spec, nullptr));
+  if (!made) throw py::error_already_set();
+  m.attr("_Lets") = made;
+}
+
+}  // namespace vyre::python

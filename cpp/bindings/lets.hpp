@@ -1,0 +1,10 @@
+// The base class of the tracer of kernels; see lets.cpp.
+#pragma once
+
+#include "bindings.hpp"
+
+namespace vyre::python {
+
+void bind_lets(py::module_& m);
+
+}  // namespace vyre::python

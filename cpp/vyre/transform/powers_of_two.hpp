@@ -1,0 +1,28 @@
+// Short forms of 64-bit divisions by literal powers of two. The operations divide in 64 rounds, whatever the divisor is; a shift or a mask
+// of the lanes gives the same.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+
+#include "vyre/ir/builder.hpp"
+#include "vyre/ir/op_spec.hpp"
+
+namespace vyre::transform {
+
+enum class ByPower : std::uint8_t { Quotient, Remainder };
+
+struct PowerOfTwo {
+  ByPower form;
+  std::uint32_t exponent;  // 0..63
+};
+
+// What takes the place of a call of the operation; nothing for other operations and other divisors.
+std::optional<PowerOfTwo> by_power_of_two(const ir::OpSpec& op, const ir::Expr& divisor);
+
+// The quotient or the remainder of `dividend`, an expression of type U64 which the result evaluates exactly once. Expressions are added
+// by `add`, and their lists go to `to`.
+ExprId short_division(const PowerOfTwo& by, ExprId dividend, ir::ProgramBuilder& to, const std::function<ExprId(const ir::Expr&)>& add);
+
+}  // namespace vyre::transform

@@ -1,0 +1,236 @@
+"""The kernels of kernels.py spelled out with vyre.Builder, statement by statement."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import vyre
+from kernels import EXPAND, H256, H512, K256, K512, SIGMA, UNREACHED
+from vyre import Builder, Expr, Program, i32, logical_and, logical_not, logical_or, select, u8, u32, u64
+
+FOREVER = 2**32 - 1
+
+
+@contextmanager
+def carried(p: Builder, loop, values: list) -> Iterator[tuple[list, list, Expr]]:
+    """Variables that a loop carries: `values` before it, and in each round what the round before left.
+
+    Gives the values in the round, a list to put the next ones into, and the loop's variable. `values` becomes what the
+    variables hold after the loop.
+    """
+    slots = [p.let("slot", value) for value in values]
+    with loop as turn:
+        now = [p.let("now", slot) for slot in slots]
+        following = list(now)
+        yield now, following, turn
+        for slot, value in zip(slots, following, strict=True):
+            p.assign(slot, value)
+    values[:] = slots
+
+
+def chacha20() -> Program:
+    p = Builder(workgroup_size=(16, 16))
+    key, nonce, out = p.read("key", u32), p.read("nonce", u32), p.output("out", u32, axes=2)
+    counter = p.scalar(u32)
+    start = [*EXPAND, *(key[k] for k in range(8)), counter + vyre.gid(0), *(nonce[k] for k in range(3))]
+    s = list(start)
+    for k in 10 * [0, 1, 2, 3, 4, 5, 6, 7]:
+        a, b, c, d = k % 4, 4 + (k + k // 4) % 4, 8 + (k + 2 * (k // 4)) % 4, 12 + (k + 3 * (k // 4)) % 4
+        for x, y, z, n in ((a, b, d, 16), (c, d, b, 12), (a, b, d, 8), (c, d, b, 7)):
+            s[x] = p.let("sum", s[x] + s[y])
+            s[z] = p.let("mixed", (s[z] ^ s[x]).rotl(n))
+    for k in range(16):
+        out[vyre.gid(0), k] = s[k] + start[k]
+    return p.program()
+
+
+def sha(element, initial, constants, rounds: int, amounts: list) -> Program:
+    p = Builder(workgroup_size=(16, 16))
+    message, digest = p.read("message", element, axes=3), p.output("digest", element, axes=2)
+    m = p.let("m", vyre.gid(0))
+    h = [element(int(value)) for value in initial]
+    small_x, small_y, big_e, big_b = amounts
+    with carried(p, p.loop("block", 0, message.shape[1]), h) as (now, following, block):
+        w = [message[m, block, t] for t in range(16)]
+        a = list(now)
+        for t in range(rounds):
+            if t >= 16:
+                x, y = w[t - 15], w[t - 2]
+                mixed_x = vyre.rotr(x, small_x[0]) ^ vyre.rotr(x, small_x[1]) ^ x >> small_x[2]
+                mixed_y = vyre.rotr(y, small_y[0]) ^ vyre.rotr(y, small_y[1]) ^ y >> small_y[2]
+                w.append(p.let("w", w[t - 16] + mixed_x + w[t - 7] + mixed_y))
+            b, e = p.let("b", a[0]), p.let("e", a[4])
+            choice = vyre.rotr(e, big_e[0]) ^ vyre.rotr(e, big_e[1]) ^ vyre.rotr(e, big_e[2])
+            one = p.let("one", a[7] + choice + (e & a[5] ^ ~e & a[6]) + int(constants[t]) + w[t])
+            majority = b & a[1] ^ b & a[2] ^ a[1] & a[2]
+            two = p.let("two", (vyre.rotr(b, big_b[0]) ^ vyre.rotr(b, big_b[1]) ^ vyre.rotr(b, big_b[2])) + majority)
+            a = [one + two, a[0], a[1], a[2], a[3] + one, a[4], a[5], a[6]]
+        for k in range(8):
+            following[k] = p.let("h", now[k] + a[k])
+    for k in range(8):
+        digest[m, k] = h[k]
+    return p.program()
+
+
+def sha256() -> Program:
+    return sha(u32, H256, K256, 64, [(7, 18, 3), (17, 19, 10), (6, 11, 25), (2, 13, 22)])
+
+
+def sha512() -> Program:
+    return sha(u64, H512, K512, 80, [(1, 8, 7), (19, 61, 6), (14, 18, 41), (28, 34, 39)])
+
+
+def blake2s() -> Program:
+    p = Builder(workgroup_size=(16, 16))
+    message, digest = p.read("message", u32, axes=3), p.output("digest", u32, axes=2)
+    length = p.scalar(u32)
+    m, blocks = p.let("m", vyre.gid(0)), p.let("blocks", message.shape[1])
+    h = [0x6B08E647, *H256[1:]]
+    with carried(p, p.loop("block", 0, blocks), h) as (now, following, block):
+        w = [message[m, block, k] for k in range(16)]
+        last = p.let("last", select(block + 1 == blocks, 0xFFFFFFFF, 0))
+        v = [*now, *H256[:4], H256[4] ^ vyre.min(length, (block + 1) * 64), H256[5], H256[6] ^ last, H256[7]]
+        for s in SIGMA:
+            for k in range(8):
+                q = k // 4
+                a, b, c, d = k % 4, 4 + (k + q) % 4, 8 + (k + 2 * q) % 4, 12 + (k + 3 * q) % 4
+                for word, first, second in ((w[s[2 * k]], 16, 12), (w[s[2 * k + 1]], 8, 7)):
+                    v[a] = p.let("v", v[a] + (v[b] + word))
+                    v[d] = p.let("v", vyre.rotr(v[d] ^ v[a], first))
+                    v[c] = p.let("v", v[c] + v[d])
+                    v[b] = p.let("v", vyre.rotr(v[b] ^ v[c], second))
+        for k in range(8):
+            following[k] = p.let("h", now[k] ^ (v[k] ^ v[k + 8]))
+    for k in range(8):
+        digest[m, k] = h[k]
+    return p.program()
+
+
+def matmul() -> Program:
+    p = Builder(workgroup_size=(16, 16))
+    a, b, c = p.read("a", u32, axes=2), p.read("b", u32, axes=2), p.output("c", u32, axes=2)
+    left, right = p.shared("left", u32, (16, 16)), p.shared("right", u32, (16, 16))
+    x, y, i, j = vyre.gid(0), vyre.gid(1), vyre.lid(0), vyre.lid(1)
+    total = [0]
+    with carried(p, p.loop("tile", 0, (a.shape[1] + 15) // 16), total) as (_, following, tile):
+        left[j, i] = a[y, tile * 16 + i]
+        right[j, i] = b[tile * 16 + j, x]
+        p.barrier()
+        for k in range(16):
+            following[0] = p.let("total", following[0] + left[j, k] * right[k, i])
+        p.barrier()
+    c[y, x] = total[0]
+    return p.program()
+
+
+def life() -> Program:
+    p = Builder(workgroup_size=(16, 16))
+    now, after = p.read("now", u32, axes=2), p.output("after", u32, axes=2)
+    x, y = p.let("x", vyre.gid(0)), p.let("y", vyre.gid(1))
+    around = 0
+    for dy in (0, 1, 2):
+        for dx in (0, 1, 2):
+            if (dx, dy) != (1, 1):
+                around = p.let("around", around + now[y + dy - 1, x + dx - 1])
+    after[y, x] = logical_or(around == 3, logical_and(around == 2, now[y, x] == 1))
+    return p.program()
+
+
+def mandelbrot() -> Program:
+    p = Builder(workgroup_size=(16, 16))
+    image = p.output("image", u32, axes=2)
+    turns = p.scalar(u32)
+    x, y = vyre.gid(0), vyre.gid(1)
+    cx, cy = p.let("cx", i32(x) * 24 - 8192), p.let("cy", i32(y) * 24 - 4800)
+    state = [i32(0), i32(0), 0]
+    with carried(p, p.loop("turn", 0, FOREVER), state) as ((a, b, n), following, _):
+        with p.if_(logical_not(logical_and(n < turns, a * a + b * b < 4 << 24))):
+            p.break_()
+        following[0] = p.let("a", ((a * a - b * b) >> 12) + cx)
+        following[1] = p.let("b", ((a * b) >> 11) + cy)
+        following[2] = p.let("n", n + 1)
+    image[y, x] = state[2]
+    return p.program()
+
+
+def histogram() -> Program:
+    p = Builder(workgroup_size=256)
+    words, counts, mine = p.read("words", u32), p.output("counts", u32), p.shared("mine", u32, 256)
+    i, k = vyre.gid(0), vyre.lid(0)
+    with p.if_(i < words.shape[0]):
+        for shift in (0, 8, 16, 24):
+            mine.atomic_add(words[i] >> shift & 255, 1)
+    p.barrier()
+    counts.atomic_add(k, mine[k])
+    return p.program()
+
+
+def queens() -> Program:
+    p = Builder(workgroup_size=256)
+    counts, n, first = p.output("counts", u32), p.scalar(u32), vyre.gid(0)
+    columns, left, right, free = (p.local(name, u32, 16) for name in ("columns", "left", "right", "free"))
+    with p.if_(first < n):
+        for array in (columns, left, right, free):
+            with p.loop("k", 0, 16) as k:
+                array[k] = array[FOREVER]
+        everywhere = p.let("everywhere", (1 << n) - 1)
+        columns[1], left[1], right[1] = 1 << first, 2 << first, (1 << first) >> 1
+        free[1] = everywhere & ~(columns[1] | left[1] | right[1])
+        state = [0, 1]
+        with carried(p, p.loop("turn", 0, FOREVER), state) as ((found, row), following, _):
+            with p.if_(logical_not(row > 0)):
+                p.break_()
+            next_found, next_row = p.let("found", found), p.let("row", row)
+            is_done, rest = row == n, free[row]
+            with p.if_(logical_or(is_done, rest == 0)):
+                p.assign(next_found, found + select(is_done, 1, 0))
+                p.assign(next_row, row - 1)
+            with p.else_():
+                queen = p.let("queen", free[row] & (0 - free[row]))
+                free[row] = free[row] ^ queen
+                columns[row + 1] = columns[row] | queen
+                both = (left[row] | queen) << 1, (right[row] | queen) >> 1
+                left[row + 1], right[row + 1] = both
+                below = p.let("below", row + 1)
+                free[below] = everywhere & ~(columns[below] | left[below] | right[below])
+                p.assign(next_row, below)
+            following[:] = next_found, next_row
+        counts[first] = state[0]
+    return p.program()
+
+
+def bfs_level() -> Program:
+    p = Builder(workgroup_size=64)
+    offsets, targets, frontier, size = (p.read(name, u32) for name in ("offsets", "targets", "frontier", "size"))
+    levels, found, count = (p.read_write(name, u32) for name in ("levels", "found", "count"))
+    level, i = p.scalar(u32), vyre.gid(0)
+    with p.if_(i < size[0]), p.loop("edge", offsets[frontier[i]], offsets[frontier[i] + 1]) as edge:
+        vertex = p.let("vertex", targets[edge])
+        with p.if_(levels.atomic_compare_exchange(vertex, UNREACHED, level) == UNREACHED):
+            found[count.atomic_add(0, 1)] = vertex
+    return p.program()
+
+
+def utf8_validate() -> Program:
+    p = Builder(workgroup_size=256)
+    text, wrong, i = p.read("text", u8), p.read_write("wrong", u32), vyre.gid(0)
+    with p.if_(i < text.shape[0]):
+        c, after, before = text[i], text[i + 1], [text[i - k] for k in range(1, 4)]
+        tail = [each >> 6 == 2 for each in before]
+        needs = (c >= 0xC0) + (c >= 0xE0) + (c >= 0xF0)
+        least = select(c == 0xE0, 0xA0, select(c == 0xF0, 0x90, 0x80))
+        most = select(c == 0xED, 0x9F, select(c == 0xF4, 0x8F, 0xBF))
+        in_range = logical_and(least <= after, after <= most)
+        begins = logical_or(c < 0x80, logical_and(logical_and(c >= 0xC2, c <= 0xF4), in_range))
+        third = select(tail[1], before[2] >= 0xF0, tail[1])
+        second = select(before[1] >= 0xE0, before[1] >= 0xE0, third)
+        goes_on = select(before[0] >= 0xC0, before[0] >= 0xC0, select(tail[0], second, tail[0]))
+        whole = [logical_or(needs < k, text[i + k] >> 6 == 2) for k in (2, 3)]
+        right = select(c >> 6 == 2, goes_on, select(begins, logical_and(*whole), begins))
+        with p.if_(logical_not(right)):
+            wrong.atomic_min(0, i)
+    return p.program()
+
+
+FORMS = (chacha20, sha256, sha512, blake2s, matmul, life, mandelbrot, histogram, queens, bfs_level, utf8_validate)
