@@ -97,7 +97,7 @@ def watched(watcher: Watcher) -> Iterator[None]:
         see = partial(watcher.program, program, inputs, workgroups)
         return _call(watcher, "a program", see, partial(run_program, program, inputs, workgroups, *rest))
 
-    Kernel.__call__, ProcedureFunction.__call__ = kernel, procedure  # type: ignore[method-assign]
+    Kernel.__call__, ProcedureFunction.__call__ = kernel, procedure  # type: ignore[method-assign, assignment]
     _run._run_program = run
     try:
         yield

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -200,6 +201,18 @@ def divergence() -> vyre.Divergence:
     return found
 
 
+def triples(program: Program, inputs: Any, workgroups: Any) -> Any:
+    """A backend that multiplies by three where it should by two."""
+    other = vyre.parse(re.sub(r"\* 2\b", "* 3", program.to_text()))
+    return vyre.run(other, inputs, workgroups, backend="reference")
+
+
+def procedure_divergence() -> vyre.ProcedureDivergence:
+    found = vyre.bisect(doubled_twice, {"x": WORDS, "times": 2}, backend=triples, against="reference")
+    assert found is not None
+    return found
+
+
 def repetition() -> vyre.RepeatResult:
     racing = Program([BufferDecl.output("last", 0, u32)], (4, 1, 1), [Node.store("last", 0, Expr.gid_x())])
     return vyre.repeat(racing, {"last": 1}, 1, backend="reference")
@@ -237,6 +250,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "devices": vyre.devices,
     "backends": vyre.backends,
     "operation": lambda: vyre.ops.get("primitive.math.gcd"),
+    "operation-function": lambda: vyre.ops.Operation(vyre.ops.get("primitive.math.gcd")),
     "profile": profile,
     "certificate": certificate,
     "trace": lambda: vyre.trace(gcd, WORDS + 12, WORDS + 8, invocation=1),
@@ -244,6 +258,7 @@ EXAMPLES: dict[str, Callable[[], Any]] = {
     "cost": lambda: sums_of_64.cost(1024, 16, workgroups=16),
     "explanation": lambda: sums_of_64.explain(backend="cpu"),
     "divergence": divergence,
+    "procedure-divergence": procedure_divergence,
     "repetition": repetition,
 }
 

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import importlib
+import inspect
+import pkgutil
 import re
 import subprocess
 import sys
@@ -518,3 +521,23 @@ def test_forms_are_loaded_when_one_is_drawn():
     code = "import sys, vyre; a = vyre.validate(vyre.Program()); print(any('_html' in name for name in sys.modules))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
     assert done.stdout == "False\n"
+
+
+# --- examples ---
+
+
+def classes_that_draw_themselves() -> set[type]:
+    """Every class of the package with a `_repr_html_` of its own, in whatever module."""
+    for found in pkgutil.walk_packages(vyre.__path__, "vyre."):
+        if not found.name.startswith(("vyre.__main__", "vyre.dask", "vyre.conformance.test", "vyre.demo")):
+            importlib.import_module(found.name)
+    modules = [module for name, module in sorted(sys.modules.items()) if name.split(".")[0] == "vyre"]
+    values = {value for module in modules for value in vars(module).values() if inspect.isclass(value)}
+    return {value for value in values if "_repr_html_" in vars(value)}
+
+
+def test_every_class_that_draws_itself_has_an_example():
+    shown = [make() for make in EXAMPLES.values()]
+    classes = classes_that_draw_themselves()
+    assert {vyre.Program, vyre.Array, vyre.Kernel, vyre.ProcedureDivergence} <= classes
+    assert {each.__name__ for each in classes if not any(isinstance(one, each) for one in shown)} == set()
