@@ -1,7 +1,9 @@
 // A call cuts its grid into batches (batches.hpp). The caller's thread and, when the call takes a while, helpers take one batch after the
 // other and run the program's code over it, each thread on a machine of its own.
 //
-// A program is lowered and compiled once, and once more for words of its Uniform buffers that come often (Specialization).
+// A program is lowered and compiled once, and once more for words of its Uniform buffers that come often (Specialization). It is
+// interpreted until the time that this takes, what it has taken so far included, would reach the time that machine code takes to make
+// (work.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -25,6 +27,7 @@
 #include "vyre/run/cpu/compile.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cpu/machine.hpp"
+#include "vyre/run/cpu/work.hpp"
 #if VYRE_NATIVE
 #include "vyre/run/cpu/native/native.hpp"
 #include "vyre/run/cpu/native/perf_map.hpp"
@@ -48,18 +51,9 @@ constexpr std::uint64_t kMaxRegisterBytes = std::uint64_t{4} << 30;
 // takes a fraction of a millisecond.
 constexpr std::uint64_t kEnoughInvocations = std::uint64_t{1} << 16;
 
-// The number of invocations that a program must have run before it is compiled to machine code.
-constexpr std::uint64_t kEnoughToCompile = 4096;
-
-// The invocations of a call, or kEnoughToCompile where there are more, so that no product wraps.
-std::uint64_t counted_invocations(Grid grid, const ir::WorkgroupSize& size) {
-  std::uint64_t invocations = 1;
-  for (const std::uint32_t along : {grid.x, grid.y, grid.z, size[0], size[1], size[2]}) {
-    if (along == 0) return 0;
-    invocations = std::min(invocations * along, kEnoughToCompile);
-  }
-  return invocations;
-}
+// How often a loop is thought to turn where nothing says it, when the interpreter's time is estimated. What the interpreter really
+// computed counts for the next call.
+constexpr std::uint64_t kUnknownTurns = 256;
 
 // The instructions of all invocations together, without loops, that machine code runs within a few microseconds, or tens of them where
 // each misses the caches.
@@ -95,9 +89,10 @@ class Call {
  public:
   Call(const Batches& batches, const RunOptions& options) : batches_(batches), deadline_(deadline_of(options)) {}
 
-  // Runs all batches on this thread, and on up to `threads` - 1 others once the call has taken longer than kAlone.
+  // Runs all batches on this thread, and on up to `threads` - 1 others once the call has taken longer than kAlone. Returns the words that
+  // the interpreter has computed, 0 for machine code.
   template <class MakeMachine>
-  void run(unsigned threads, const MakeMachine& make_machine) {
+  std::uint64_t run(unsigned threads, const MakeMachine& make_machine) {
     const std::function<bool()> stop_caller = [&] { return look(); };
     auto machine = make_machine(stop_caller);
     batches_.prepare(machine);
@@ -123,7 +118,9 @@ class Call {
       lock.unlock();
       helpers.clear();
     }
+    count_words(machine);
     deadline_.end_with(end_, Awaited::Cpu);
+    return words_;
   }
 
  private:
@@ -159,6 +156,10 @@ class Call {
     }
   }
 
+  void count_words(const auto& machine) {
+    if constexpr (requires { machine.words(); }) words_ += machine.words();
+  }
+
   template <class MakeMachine>
   void help(const MakeMachine& make_machine) {
     try {
@@ -170,6 +171,7 @@ class Call {
         if (index >= batches_.count()) break;
         batches_.run(machine, index);
       }
+      count_words(machine);
     } catch (const std::bad_alloc&) {
       // This happens before the first batch of this thread, so the other threads do all the work.
     }
@@ -181,6 +183,7 @@ class Call {
   const Deadline deadline_;
   std::atomic<std::uint64_t> next_{0};
   std::atomic<bool> stop_{false};
+  std::atomic<std::uint64_t> words_{0};
   Deadline::End end_ = Deadline::End::None;
   std::mutex mutex_;
   std::condition_variable done_;
@@ -244,7 +247,8 @@ class CpuExecutable : public Executable {
     std::once_flag native_once;
     std::unique_ptr<const native::NativeCode> native;
     std::atomic<const native::NativeCode*> ready = nullptr;  // `native`, once it is complete
-    std::atomic<std::uint64_t> invocations = 0;              // so far
+    std::uint64_t work = 1;                                  // of an invocation, as far as it is known
+    std::atomic<std::uint64_t> words = 0;                    // that the interpreter has computed so far
 #endif
   };
 
@@ -266,6 +270,9 @@ class CpuExecutable : public Executable {
       const Span span("compile");
       result.code = compile(result.kernel);
     }
+#if VYRE_NATIVE
+    result.work = work_of(result.kernel, kUnknownTurns);
+#endif
     const ir::WorkgroupSize& size = program.program().workgroup_size();
     const std::uint64_t invocations = std::uint64_t{size[0]} * size[1] * size[2];
     const std::uint64_t bytes = (std::uint64_t{result.code.vectors} + 3 * std::uint64_t{result.code.depth}) * invocations * sizeof(Word);
@@ -279,11 +286,21 @@ class CpuExecutable : public Executable {
   }
 
 #if VYRE_NATIVE
+  static bool is_worth_compiling(const Compiled& compiled, Grid grid) {
+    const Batches batches(compiled.code, compiled.kernel, grid);
+    const std::uint64_t now = words_of_call(compiled.work, grid, compiled.kernel.workgroup_size, batches.capacity());
+    return compiled.words.load(std::memory_order_relaxed) + now >= words_of_compiling(compiled.kernel.code.size());
+  }
+
+  // Counts what the interpreter has computed in a call.
+  static void count_words(Compiled& compiled, std::uint64_t words) {
+    compiled.words.fetch_add(words + kWordsOfCall, std::memory_order_relaxed);
+  }
+
   // Runs machine code, if the program has any or gets it now. Returns false where the interpreter has to run the call.
   bool run_native(Compiled& compiled, std::span<const Memory> memory, Grid grid, const RunOptions& options) const {
     if (!vectors_ || !options_.compilation) return false;
-    const std::uint64_t invocations = counted_invocations(grid, compiled.kernel.workgroup_size);
-    if (compiled.invocations.fetch_add(invocations, std::memory_order_relaxed) + invocations < kEnoughToCompile && !options_.everywhere) {
+    if (compiled.ready.load(std::memory_order_acquire) == nullptr && !options_.everywhere && !is_worth_compiling(compiled, grid)) {
       return false;
     }
     std::call_once(compiled.native_once, [&] {
@@ -305,6 +322,7 @@ class CpuExecutable : public Executable {
   }
 #else
   bool run_native(Compiled&, std::span<const Memory>, Grid, const RunOptions&) const { return false; }
+  static void count_words(Compiled&, std::uint64_t) {}
 #endif
 
   // The code for a call of these buffers.
@@ -354,9 +372,10 @@ class CpuExecutable : public Executable {
       const DispatchSpan span(kDevice, program_, grid, buffers);
       if (!run_native(compiled, memory.all(), grid, options)) {
         const Batches batches(code, kernel, grid);
-        Call(batches, options).run(threads_, [&](const std::function<bool()>& stop) {
+        const std::uint64_t words = Call(batches, options).run(threads_, [&](const std::function<bool()>& stop) {
           return Machine(code, kernel, lanes_, memory.all(), batches.capacity(), stop);
         });
+        count_words(compiled, words);
       }
     }
 
