@@ -1,5 +1,5 @@
-// A call cuts its grid into batches (batches.hpp). The caller's thread and, when the call takes a while, helpers take one batch after the
-// other and run the program's code over it, each thread on a machine of its own.
+// A call cuts its grid into batches (batches.hpp). The caller's thread and, when the call takes a while, parked workers (workers.hpp) take
+// one batch after the other and run the program's code over it, each thread on a machine of its own.
 //
 // A program is lowered and compiled once, and once more for words of its Uniform buffers that come often (Specialization). It is
 // interpreted until the time that this takes, what it has taken so far included, would reach the time that machine code takes to make
@@ -9,12 +9,10 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <new>
-#include <system_error>
-#include <thread>
 #include <variant>
 
 #include "vyre/base/assert.hpp"
@@ -39,6 +37,7 @@
 #include "vyre/run/profile.hpp"
 #include "vyre/run/recording.hpp"
 #include "vyre/run/specialization.hpp"
+#include "vyre/run/workers.hpp"
 
 namespace vyre::run {
 namespace cpu {
@@ -89,34 +88,36 @@ class Call {
  public:
   Call(const Batches& batches, const RunOptions& options) : batches_(batches), deadline_(deadline_of(options)) {}
 
-  // Runs all batches on this thread, and on up to `threads` - 1 others once the call has taken longer than kAlone. Returns the words that
-  // the interpreter has computed, 0 for machine code.
+  // Runs all batches on this thread, and on up to `threads` - 1 others where what is left is worth waking them. Returns the words that the
+  // interpreter has computed, 0 for machine code.
   template <class MakeMachine>
   std::uint64_t run(unsigned threads, const MakeMachine& make_machine) {
     const std::function<bool()> stop_caller = [&] { return look(); };
     auto machine = make_machine(stop_caller);
     batches_.prepare(machine);
-    std::vector<std::jthread> helpers;
+    auto work = [&] { help(make_machine); };
+    Helpers helpers(work);
     const StopAtEnd stop_at_end{stop_};
-    bool asked = threads < 2 || batches_.count() < 2;
-    const Clock::time_point start = asked ? Clock::time_point() : Clock::now();
+    const std::uint64_t others = std::min<std::uint64_t>(threads, batches_.count()) - 1;
+    const Clock::time_point start = others == 0 ? Clock::time_point() : Clock::now();
     for (;;) {
       const std::uint64_t index = next_.fetch_add(1, std::memory_order_relaxed);
       if (index >= batches_.count() || stop_.load(std::memory_order_relaxed)) break;
       batches_.run(machine, index);
       if (machine.stopped()) break;
-      if (!asked && Clock::now() - start > kAlone) {
-        asked = true;
-        start_helpers(std::min<std::uint64_t>(threads - 1, batches_.count() - std::min(batches_.count(), index + 1)), helpers,
-                      make_machine);
+      if (others != 0 && !helpers.asked()) {
+        // Until now this thread has done every batch.
+        const std::uint64_t left = batches_.count() - index - 1;
+        const auto needs = (Clock::now() - start) * left / (index + 1);
+        helpers.ask(static_cast<unsigned>(std::min<std::uint64_t>({others, left, static_cast<std::uint64_t>(needs / kWorthWaking)})));
       }
     }
-    if (!helpers.empty()) {
-      // A helper may be in a long batch, so the caller goes on checking whether the call must end.
-      std::unique_lock lock(mutex_);
-      while (!done_.wait_for(lock, deadline_.slice(), [&] { return running_ == 0; })) look();
-      lock.unlock();
-      helpers.clear();
+    // A helper may be in a long batch, so the caller goes on checking whether the call must end.
+    while (!helpers.done_within(deadline_.slice())) look();
+    if (helpers.lost()) {
+      throw DeviceError(
+          "this process was forked within a call on the cpu backend, and the threads that helped are in the parent alone. Fix: fork "
+          "between calls.");
     }
     count_words(machine);
     deadline_.end_with(end_, Awaited::Cpu);
@@ -125,8 +126,8 @@ class Call {
 
  private:
   using Clock = Deadline::Clock;
-  // A thread takes some tens of microseconds to start.
-  static constexpr auto kAlone = std::chrono::microseconds(100);
+  // The work that a thread is woken for, at least: it is there some microseconds later, up to tens of them on a virtual machine.
+  static constexpr auto kWorthWaking = std::chrono::microseconds(20);
 
   // Stops the helpers when an exception ends the call.
   struct StopAtEnd {
@@ -139,21 +140,6 @@ class Call {
     if (end_ == Deadline::End::None) end_ = deadline_.reached();
     if (end_ != Deadline::End::None) stop_ = true;
     return stop_;
-  }
-
-  template <class MakeMachine>
-  void start_helpers(std::uint64_t count, std::vector<std::jthread>& helpers, const MakeMachine& make_machine) {
-    // When the system gives no more threads, or no memory for them, fewer threads do all the work.
-    try {
-      helpers.reserve(count);
-      for (std::uint64_t k = 0; k < count; ++k) {
-        const std::scoped_lock lock(mutex_);
-        helpers.emplace_back([&] { help(make_machine); });
-        ++running_;
-      }
-    } catch (const std::system_error&) {
-    } catch (const std::bad_alloc&) {
-    }
   }
 
   void count_words(const auto& machine) {
@@ -175,8 +161,6 @@ class Call {
     } catch (const std::bad_alloc&) {
       // This happens before the first batch of this thread, so the other threads do all the work.
     }
-    const std::scoped_lock lock(mutex_);
-    if (--running_ == 0) done_.notify_all();
   }
 
   const Batches& batches_;
@@ -185,9 +169,6 @@ class Call {
   std::atomic<bool> stop_{false};
   std::atomic<std::uint64_t> words_{0};
   Deadline::End end_ = Deadline::End::None;
-  std::mutex mutex_;
-  std::condition_variable done_;
-  unsigned running_ = 0;
 };
 
 constexpr char kName[] = "this processor";
