@@ -263,6 +263,14 @@ def test_bytes_that_are_no_instruction_are_shown_as_bytes():
     assert [(each.offset, each.mnemonic) for each in found] == [(0, "nop"), (1, ".byte"), (2, "ret")]
 
 
+def compiles(call) -> bool:
+    """Whether the call makes machine code: the span `compile` within its dispatch."""
+    with vyre.profile() as profile:
+        call()
+    names = [event.name for event in profile.events]
+    return "compile" in names[len(names) - names[::-1].index("dispatch") :]
+
+
 @vyre.kernel(workgroup_size=64)
 def tripled(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32], more: vyre.const):
     i = vyre.gid(0) + (vyre.gid(1) + vyre.gid(2)) * 64
@@ -271,12 +279,65 @@ def tripled(x: vyre.In[vyre.u32], y: vyre.Out[vyre.u32], more: vyre.const):
 
 @pytest.mark.parametrize("axis", [0, 1, 2])
 def test_a_call_of_many_invocations_is_compiled_along_each_axis(axis):
-    grid = [64, 1, 1]
-    grid[axis] *= 200
-    x = vyre.array(np.arange(12_800, dtype=np.uint32), backend="cpu")
-    y = vyre.empty(12_800, vyre.u32, backend="cpu")
-    with vyre.profile() as profile:
-        tripled(x, y, 100 + axis, grid=tuple(grid))  # a program that nothing has run before
-    names = [event.name for event in profile.events]
-    assert "compile" in names[len(names) - names[::-1].index("dispatch") :]
+    grid, count = [64, 1, 1], 640_000
+    grid[axis] *= count // 64
+    x = vyre.array(np.arange(count, dtype=np.uint32), backend="cpu")
+    y = vyre.empty(count, vyre.u32, backend="cpu")
+    assert compiles(lambda: tripled(x, y, 100 + axis, grid=tuple(grid)))  # a program that nothing has run before
     assert np.array_equal(y.numpy(), x.numpy() * 3 + 100 + axis)
+
+
+def looping(seed: int, *bounds: Expr, group: int = 256) -> Program:
+    """Loops in each other around one line, in one workgroup."""
+    turn = [Node.assign("v", Expr.var("v") * 3 + seed)]
+    for depth, bound in enumerate(bounds):
+        turn = [Node.loop(f"k{depth}", 0, bound, turn)]
+    body = [Node.let("v", GID), *turn, Node.store("out", GID, Expr.var("v"))]
+    buffers = [BufferDecl.read("turns", 0, vyre.u32), BufferDecl.output("out", 1, vyre.u32)]
+    return Program(buffers, (group, 1, 1), body)
+
+
+def called(program: Program, turns: int) -> bool:
+    """Whether a call of one workgroup of the looping program makes machine code; its bytes are right."""
+    out = vyre.empty(program.workgroup_size[0], vyre.u32, backend="cpu")
+    given = vyre.array(np.array([turns], np.uint32), backend="cpu")
+    made = compiles(lambda: program(given, out, workgroups=1))
+    assert np.array_equal(out.numpy(), expected(program, turns))
+    return made
+
+
+def expected(program: Program, turns: int) -> np.ndarray:
+    given = {"turns": np.array([turns], np.uint32), "out": program.workgroup_size[0]}
+    return vyre.run(program, given, 1, backend="reference")["out"]
+
+
+TURNS = Expr.load("turns", 0)
+
+
+def test_a_long_loop_in_a_small_call_is_compiled_at_once():
+    assert called(looping(11, Expr.u32(20_000)), 0)
+    assert called(looping(12, Expr.u32(200), Expr.u32(100)), 0)
+
+
+def test_a_short_loop_in_a_small_call_is_interpreted():
+    assert not called(looping(13, Expr.u32(20)), 0)
+
+
+def test_loops_whose_turns_are_not_known_are_taken_for_long_where_they_nest():
+    assert called(looping(14, TURNS, TURNS), 2)
+
+
+def test_a_loop_that_proved_long_is_compiled_at_the_next_call():
+    program = looping(15, TURNS)
+    assert not called(program, 50_000)
+    assert called(program, 50_000)
+    program = looping(16, TURNS)
+    assert not called(program, 2)
+    assert not called(program, 2)
+
+
+def test_calls_of_few_invocations_are_compiled_when_they_have_been_many():
+    program = looping(17, Expr.u32(1), group=1)
+    calls = [called(program, 0) for _ in range(100)]
+    assert calls.count(True) == 1
+    assert calls.index(True) > 50

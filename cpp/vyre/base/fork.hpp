@@ -13,6 +13,10 @@ namespace vyre {
 // cost more than all other checks of a call.
 std::uint64_t forks_before();
 
+// Runs `action` before every fork from now on, on the thread that forks. No ForkSafeMutex is held for the fork yet, and other threads go
+// on.
+void before_forks(void (*action)());
+
 // Runs `action` in every child that is forked from now on, before fork() returns there. The child holds no ForkSafeMutex then.
 void when_forked(void (*action)());
 

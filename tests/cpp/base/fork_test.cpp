@@ -74,5 +74,18 @@ TEST(Fork, is_counted_and_told_in_the_child) {
   EXPECT_EQ(told, 0);
 }
 
+int asked = 0;
+
+TEST(Fork, is_told_before_it_happens_while_locks_may_be_taken) {
+  before_forks([] {
+    ForkSafeMutex mutex;
+    const std::lock_guard lock(mutex);
+    ++asked;
+  });
+  const int before = asked;
+  EXPECT_EQ(status_of_child([&] { return asked == before + 1; }), 0);
+  EXPECT_EQ(asked, before + 1);
+}
+
 }  // namespace
 }  // namespace vyre

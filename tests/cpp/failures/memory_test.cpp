@@ -21,6 +21,7 @@
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/reference/reference.hpp"
 #include "vyre/run/registry.hpp"
+#include "vyre/run/workers.hpp"
 #include "vyre/transform/passes.hpp"
 #include "vyre/validate/validate.hpp"
 #if VYRE_HAS_SPIRV
@@ -196,6 +197,7 @@ TEST_F(MemoryThatFails, while_the_cpu_backend_starts_threads_is_reported_or_make
     Words out(64 * kSlowGroups);
     const run::BufferView views[] = {{std::as_writable_bytes(std::span(out)), static_cast<std::uint32_t>(out.size())}};
     executable->run(views, {kSlowGroups, 1, 1}, {});
+    run::end_parked_workers();
     return std::uint64_t{out == slow_program_result()};
   });
 }
@@ -213,6 +215,7 @@ TEST_F(MemoryThatFails, on_a_thread_of_the_cpu_backend_makes_no_difference) {
     Words out(wanted.size());  // what the first call makes stays
     const run::BufferView views[] = {{std::as_writable_bytes(std::span(out)), static_cast<std::uint32_t>(out.size())}};
     executable->run(views, {kGroups, 1, 1}, {});
+    run::end_parked_workers();
   }
   std::ptrdiff_t allowed = 0;
   for (bool failed = true; failed && !HasFailure(); ++allowed) {
@@ -225,6 +228,7 @@ TEST_F(MemoryThatFails, on_a_thread_of_the_cpu_backend_makes_no_difference) {
       executable->run(views, {kGroups, 1, 1}, {});
       failed = FailingMemoryElsewhere::has_failed();
     }
+    run::end_parked_workers();
     EXPECT_EQ(allocations.live - before, 0) << "bytes are lost";
     EXPECT_EQ(out, wanted);
   }

@@ -14,6 +14,7 @@
 #include "vyre/base/error.hpp"
 #include "vyre/run/backends.hpp"
 #include "vyre/run/cpu/cpu.hpp"
+#include "vyre/run/workers.hpp"
 
 namespace {
 
@@ -80,6 +81,7 @@ void fails_cleanly_without_threads(run::Backend& backend) {
     EXPECT_EQ(out, wanted);
   };
   call();
+  run::end_parked_workers();
   const int running = threads_running;
   for (int given = 0;; ++given) {
     SCOPED_TRACE(std::to_string(given) + " threads can be started");
@@ -87,8 +89,10 @@ void fails_cleanly_without_threads(run::Backend& backend) {
     threads_left = given;
     call();
     threads_left = -1;
+    run::end_parked_workers();
     EXPECT_EQ(threads_running, running) << "a thread is left";
     call();
+    run::end_parked_workers();
     if (threads_refused == 0 || testing::Test::HasFailure()) break;
   }
 }
@@ -103,6 +107,7 @@ TEST(ThreadsThatFail, in_a_call_are_a_typed_error_or_make_no_difference) {
 TEST(ThreadsThatFail, leave_the_cpu_backend_to_those_that_it_has) {
   const auto backend = run::make_cpu_backend({.threads = 4});
   fails_cleanly_without_threads(*backend);
+  run::end_parked_workers();
   threads_refused = 0;
   threads_left = 0;
   const std::vector<Words> out = run_program(*backend, valid(slow_program()), {Words(64 * kSlowGroups)}, {kSlowGroups, 1, 1});

@@ -304,6 +304,26 @@ TEST(Native, a_shared_variable_changes_once_between_barriers) {
   expect_same(program, {Words(512)}, {2, 1, 1});
 }
 
+// A shift rounds down and a division towards zero. 2^31 is no power of two as a signed number, and -8 is none either.
+TEST(Native, signed_numbers_are_divided_by_constants) {
+  Words given = numbers(100);
+  const std::uint32_t edges[] = {0, 1, 7, 8, 9, 0x7FFFFFFF, 0x80000000, 0x80000001, 0xFFFFFFFF, 0xFFFFFFF8, 0xFFFFFFF9, 0xFFFFFFF7};
+  std::ranges::copy(edges, given.begin());
+  for (std::uint32_t k = 0; k < 34; ++k) {
+    const std::uint32_t divisor = k < 32 ? 1u << k : k == 32 ? 0xFFFFFFF8 : 6;
+    const ExprHandle x = cast(DataType::I32, load("a", gid(0))), by = cast(DataType::I32, u32(divisor));
+    const Program program = Sample()
+                                .in("a")
+                                .out("quotient")
+                                .out("remainder")
+                                .size(1)
+                                .add(store("quotient", gid(0), cast(DataType::U32, bin(BinOp::SDiv, x, by))))
+                                .add(store("remainder", gid(0), cast(DataType::U32, bin(BinOp::SMod, x, by))))
+                                .make();
+    expect_same(program, {given, Words(100), Words(100)}, {100, 1, 1});
+  }
+}
+
 }  // namespace
 }  // namespace vyre::test
 #endif

@@ -1,18 +1,18 @@
-// A call cuts its grid into batches (batches.hpp). The caller's thread and, when the call takes a while, helpers take one batch after the
-// other and run the program's code over it, each thread on a machine of its own.
+// A call cuts its grid into batches (batches.hpp). The caller's thread and, when the call takes a while, parked workers (workers.hpp) take
+// one batch after the other and run the program's code over it, each thread on a machine of its own.
 //
-// A program is lowered and compiled once, and once more for words of its Uniform buffers that come often (Specialization).
+// A program is lowered and compiled once, and once more for words of its Uniform buffers that come often (Specialization). It is
+// interpreted until the time that this takes, what it has taken so far included, would reach the time that machine code takes to make
+// (work.hpp).
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <condition_variable>
+#include <chrono>
 #include <cstring>
 #include <mutex>
 #include <new>
-#include <system_error>
-#include <thread>
 #include <variant>
 
 #include "vyre/base/assert.hpp"
@@ -25,6 +25,7 @@
 #include "vyre/run/cpu/compile.hpp"
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cpu/machine.hpp"
+#include "vyre/run/cpu/work.hpp"
 #if VYRE_NATIVE
 #include "vyre/run/cpu/native/native.hpp"
 #include "vyre/run/cpu/native/perf_map.hpp"
@@ -36,6 +37,7 @@
 #include "vyre/run/profile.hpp"
 #include "vyre/run/recording.hpp"
 #include "vyre/run/specialization.hpp"
+#include "vyre/run/workers.hpp"
 
 namespace vyre::run {
 namespace cpu {
@@ -48,18 +50,9 @@ constexpr std::uint64_t kMaxRegisterBytes = std::uint64_t{4} << 30;
 // takes a fraction of a millisecond.
 constexpr std::uint64_t kEnoughInvocations = std::uint64_t{1} << 16;
 
-// The number of invocations that a program must have run before it is compiled to machine code.
-constexpr std::uint64_t kEnoughToCompile = 4096;
-
-// The invocations of a call, or kEnoughToCompile where there are more, so that no product wraps.
-std::uint64_t counted_invocations(Grid grid, const ir::WorkgroupSize& size) {
-  std::uint64_t invocations = 1;
-  for (const std::uint32_t along : {grid.x, grid.y, grid.z, size[0], size[1], size[2]}) {
-    if (along == 0) return 0;
-    invocations = std::min(invocations * along, kEnoughToCompile);
-  }
-  return invocations;
-}
+// How often a loop is thought to turn where nothing says it, when the interpreter's time is estimated. What the interpreter really
+// computed counts for the next call.
+constexpr std::uint64_t kUnknownTurns = 256;
 
 // The instructions of all invocations together, without loops, that machine code runs within a few microseconds, or tens of them where
 // each misses the caches.
@@ -95,41 +88,46 @@ class Call {
  public:
   Call(const Batches& batches, const RunOptions& options) : batches_(batches), deadline_(deadline_of(options)) {}
 
-  // Runs all batches on this thread, and on up to `threads` - 1 others once the call has taken longer than kAlone.
+  // Runs all batches on this thread, and on up to `threads` - 1 others where what is left is worth waking them. Returns the words that the
+  // interpreter has computed, 0 for machine code.
   template <class MakeMachine>
-  void run(unsigned threads, const MakeMachine& make_machine) {
+  std::uint64_t run(unsigned threads, const MakeMachine& make_machine) {
     const std::function<bool()> stop_caller = [&] { return look(); };
     auto machine = make_machine(stop_caller);
     batches_.prepare(machine);
-    std::vector<std::jthread> helpers;
+    auto work = [&] { help(make_machine); };
+    Helpers helpers(work);
     const StopAtEnd stop_at_end{stop_};
-    bool asked = threads < 2 || batches_.count() < 2;
-    const Clock::time_point start = asked ? Clock::time_point() : Clock::now();
+    const std::uint64_t others = std::min<std::uint64_t>(threads, batches_.count()) - 1;
+    const Clock::time_point start = others == 0 ? Clock::time_point() : Clock::now();
     for (;;) {
       const std::uint64_t index = next_.fetch_add(1, std::memory_order_relaxed);
       if (index >= batches_.count() || stop_.load(std::memory_order_relaxed)) break;
       batches_.run(machine, index);
       if (machine.stopped()) break;
-      if (!asked && Clock::now() - start > kAlone) {
-        asked = true;
-        start_helpers(std::min<std::uint64_t>(threads - 1, batches_.count() - std::min(batches_.count(), index + 1)), helpers,
-                      make_machine);
+      if (others != 0 && !helpers.asked()) {
+        // Until now this thread has done every batch.
+        const std::uint64_t left = batches_.count() - index - 1;
+        const auto needs = (Clock::now() - start) * left / (index + 1);
+        helpers.ask(static_cast<unsigned>(std::min<std::uint64_t>({others, left, static_cast<std::uint64_t>(needs / kWorthWaking)})));
       }
     }
-    if (!helpers.empty()) {
-      // A helper may be in a long batch, so the caller goes on checking whether the call must end.
-      std::unique_lock lock(mutex_);
-      while (!done_.wait_for(lock, deadline_.slice(), [&] { return running_ == 0; })) look();
-      lock.unlock();
-      helpers.clear();
+    // A helper may be in a long batch, so the caller goes on checking whether the call must end.
+    while (!helpers.done_within(deadline_.slice())) look();
+    if (helpers.lost()) {
+      throw DeviceError(
+          "this process was forked within a call on the cpu backend, and the threads that helped are in the parent alone. Fix: fork "
+          "between calls.");
     }
+    count_words(machine);
     deadline_.end_with(end_, Awaited::Cpu);
+    return words_;
   }
 
  private:
   using Clock = Deadline::Clock;
-  // A thread takes some tens of microseconds to start.
-  static constexpr auto kAlone = std::chrono::microseconds(100);
+  // The work that a thread is woken for, at least: it is there some microseconds later, up to tens of them on a virtual machine.
+  static constexpr auto kWorthWaking = std::chrono::microseconds(20);
 
   // Stops the helpers when an exception ends the call.
   struct StopAtEnd {
@@ -144,19 +142,8 @@ class Call {
     return stop_;
   }
 
-  template <class MakeMachine>
-  void start_helpers(std::uint64_t count, std::vector<std::jthread>& helpers, const MakeMachine& make_machine) {
-    // When the system gives no more threads, or no memory for them, fewer threads do all the work.
-    try {
-      helpers.reserve(count);
-      for (std::uint64_t k = 0; k < count; ++k) {
-        const std::scoped_lock lock(mutex_);
-        helpers.emplace_back([&] { help(make_machine); });
-        ++running_;
-      }
-    } catch (const std::system_error&) {
-    } catch (const std::bad_alloc&) {
-    }
+  void count_words(const auto& machine) {
+    if constexpr (requires { machine.words(); }) words_ += machine.words();
   }
 
   template <class MakeMachine>
@@ -170,21 +157,18 @@ class Call {
         if (index >= batches_.count()) break;
         batches_.run(machine, index);
       }
+      count_words(machine);
     } catch (const std::bad_alloc&) {
       // This happens before the first batch of this thread, so the other threads do all the work.
     }
-    const std::scoped_lock lock(mutex_);
-    if (--running_ == 0) done_.notify_all();
   }
 
   const Batches& batches_;
   const Deadline deadline_;
   std::atomic<std::uint64_t> next_{0};
   std::atomic<bool> stop_{false};
+  std::atomic<std::uint64_t> words_{0};
   Deadline::End end_ = Deadline::End::None;
-  std::mutex mutex_;
-  std::condition_variable done_;
-  unsigned running_ = 0;
 };
 
 constexpr char kName[] = "this processor";
@@ -244,7 +228,8 @@ class CpuExecutable : public Executable {
     std::once_flag native_once;
     std::unique_ptr<const native::NativeCode> native;
     std::atomic<const native::NativeCode*> ready = nullptr;  // `native`, once it is complete
-    std::atomic<std::uint64_t> invocations = 0;              // so far
+    std::uint64_t work = 1;                                  // of an invocation, as far as it is known
+    std::atomic<std::uint64_t> words = 0;                    // that the interpreter has computed so far
 #endif
   };
 
@@ -266,6 +251,9 @@ class CpuExecutable : public Executable {
       const Span span("compile");
       result.code = compile(result.kernel);
     }
+#if VYRE_NATIVE
+    result.work = work_of(result.kernel, kUnknownTurns);
+#endif
     const ir::WorkgroupSize& size = program.program().workgroup_size();
     const std::uint64_t invocations = std::uint64_t{size[0]} * size[1] * size[2];
     const std::uint64_t bytes = (std::uint64_t{result.code.vectors} + 3 * std::uint64_t{result.code.depth}) * invocations * sizeof(Word);
@@ -279,11 +267,21 @@ class CpuExecutable : public Executable {
   }
 
 #if VYRE_NATIVE
+  static bool is_worth_compiling(const Compiled& compiled, Grid grid) {
+    const Batches batches(compiled.code, compiled.kernel, grid);
+    const std::uint64_t now = words_of_call(compiled.work, grid, compiled.kernel.workgroup_size, batches.capacity());
+    return compiled.words.load(std::memory_order_relaxed) + now >= words_of_compiling(compiled.kernel.code.size());
+  }
+
+  // Counts what the interpreter has computed in a call.
+  static void count_words(Compiled& compiled, std::uint64_t words) {
+    compiled.words.fetch_add(words + kWordsOfCall, std::memory_order_relaxed);
+  }
+
   // Runs machine code, if the program has any or gets it now. Returns false where the interpreter has to run the call.
   bool run_native(Compiled& compiled, std::span<const Memory> memory, Grid grid, const RunOptions& options) const {
     if (!vectors_ || !options_.compilation) return false;
-    const std::uint64_t invocations = counted_invocations(grid, compiled.kernel.workgroup_size);
-    if (compiled.invocations.fetch_add(invocations, std::memory_order_relaxed) + invocations < kEnoughToCompile && !options_.everywhere) {
+    if (compiled.ready.load(std::memory_order_acquire) == nullptr && !options_.everywhere && !is_worth_compiling(compiled, grid)) {
       return false;
     }
     std::call_once(compiled.native_once, [&] {
@@ -305,6 +303,7 @@ class CpuExecutable : public Executable {
   }
 #else
   bool run_native(Compiled&, std::span<const Memory>, Grid, const RunOptions&) const { return false; }
+  static void count_words(Compiled&, std::uint64_t) {}
 #endif
 
   // The code for a call of these buffers.
@@ -354,9 +353,10 @@ class CpuExecutable : public Executable {
       const DispatchSpan span(kDevice, program_, grid, buffers);
       if (!run_native(compiled, memory.all(), grid, options)) {
         const Batches batches(code, kernel, grid);
-        Call(batches, options).run(threads_, [&](const std::function<bool()>& stop) {
+        const std::uint64_t words = Call(batches, options).run(threads_, [&](const std::function<bool()>& stop) {
           return Machine(code, kernel, lanes_, memory.all(), batches.capacity(), stop);
         });
+        count_words(compiled, words);
       }
     }
 

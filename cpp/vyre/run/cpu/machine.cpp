@@ -158,7 +158,7 @@ void Machine::run(const std::size_t lanes) {
         break;
       case Op::UniformEndLoop: {
         const Instruction* const body = code + i.target;
-        if (!spend(static_cast<std::uint64_t>(next - body) * count)) return;
+        if (!spend(static_cast<std::uint64_t>(next - body), count)) return;
         // The variable was below its bound, so the increment cannot wrap around.
         if (++scalar(i.dest) < scalar(i.b)) next = body;
         break;
@@ -168,7 +168,7 @@ void Machine::run(const std::size_t lanes) {
         break;
       case Op::EndLoop: {
         const Instruction* const body = code + i.target;
-        if (!spend(static_cast<std::uint64_t>(next - body) * count)) return;
+        if (!spend(static_cast<std::uint64_t>(next - body), count)) return;
         if (enter_round(i, lanes, count)) {
           next = body;
         } else if (!leave(lanes)) {
@@ -185,7 +185,7 @@ void Machine::run(const std::size_t lanes) {
         next = code + i.empty;
         break;
       case Op::Stop:
-        spend(code_.instructions.size() * count);
+        spend(code_.instructions.size(), count);
         return;
     }
   }

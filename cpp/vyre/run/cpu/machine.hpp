@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vyre/run/cpu/code.hpp"
+#include "vyre/run/cpu/work.hpp"
 #include "vyre/run/host_memory.hpp"
 
 namespace vyre::run::cpu {
@@ -57,6 +58,8 @@ class Machine {
   void run(std::size_t lanes);
   void clear_shared();
   bool stopped() const { return stopped_; }
+  // What all runs have computed so far (work.hpp).
+  std::uint64_t words() const { return spent_; }
 
  private:
   static constexpr std::uint64_t kBetweenLooks = std::uint64_t{1} << 21;
@@ -113,13 +116,11 @@ class Machine {
   std::uint64_t exits() const { return returns_ + breaks_; }
   std::size_t loop_around() const { return frames_.empty() ? kNoLoop : frames_.back().loop; }
 
-  // Counts work, and returns false when the run must end.
-  bool spend(std::uint64_t words) {
-    if (words < left_) {
-      left_ -= words;
-      return true;
-    }
-    left_ = kBetweenLooks;
+  // Counts instructions over so many lanes, and returns false when the run must end.
+  bool spend(std::uint64_t instructions, std::uint64_t lanes) {
+    spent_ += instructions * (lanes + kDispatchWords);
+    if (spent_ < next_look_) return true;
+    next_look_ = spent_ + kBetweenLooks;
     stopped_ = stopped_ || stop_();
     return !stopped_;
   }
@@ -137,11 +138,12 @@ class Machine {
   Words vectors_;
   Words masks_;
   std::vector<Word> scalars_;
-  std::vector<Frame> frames_;           // of the open blocks
-  const Word* mask_ = nullptr;          // of the active lanes; null when all are
-  std::uint64_t returns_ = 0;           // how many Returns this run has done
-  std::uint64_t breaks_ = 0;            // and how many Breaks that took lanes out of a Loop
-  std::uint64_t left_ = kBetweenLooks;  // words to compute before `stop` is asked again
+  std::vector<Frame> frames_;   // of the open blocks
+  const Word* mask_ = nullptr;  // of the active lanes; null when all are
+  std::uint64_t returns_ = 0;   // how many Returns this run has done
+  std::uint64_t breaks_ = 0;    // and how many Breaks that took lanes out of a Loop
+  std::uint64_t spent_ = 0;
+  std::uint64_t next_look_ = kBetweenLooks;  // how much is spent when `stop` is asked again
   bool stopped_ = false;
   std::array<bool, kRows> in_row_{};
 };

@@ -6,6 +6,7 @@
 
 #include "vyre/run/cpu/native/assembler.hpp"
 #include "vyre/run/cpu/native/translator.hpp"
+#include "vyre/run/cpu/work.hpp"
 
 namespace vyre::run::cpu::native {
 namespace {
@@ -22,17 +23,8 @@ bool is_supported(const lower::Kernel& kernel) {
   return kernel.private_bytes() * std::max<std::uint64_t>(lanes, 64) <= kMostPrivateBytes;
 }
 
-// About how many instructions an invocation runs. How often a loop turns is not known.
-std::uint64_t work_of(const lower::Kernel& kernel) {
-  std::uint64_t work = 1;
-  int depth = 0;
-  for (const lower::Instruction& i : kernel.code) {
-    if (i.op == lower::Opcode::Loop) ++depth;
-    if (i.op == lower::Opcode::EndLoop) --depth;
-    work += std::uint64_t{1} << 6 * std::min(depth, 3);
-  }
-  return work;
-}
+// A batch whose loops turn less often is short, and one whose loops turn more often may be the last that a thread waits for.
+constexpr std::uint64_t kUnknownTurns = 64;
 
 }  // namespace
 
@@ -73,7 +65,7 @@ std::unique_ptr<const NativeCode> compile_native(const lower::Kernel& kernel, Ve
   result->width = made->width;
   result->lanes = made->lanes;
   result->padded = made->padded;
-  result->work = work_of(kernel);
+  result->work = work_of(kernel, kUnknownTurns);
   result->loops = std::ranges::any_of(kernel.code, [](const lower::Instruction& i) { return i.op == lower::Opcode::Loop; });
   return result;
 }

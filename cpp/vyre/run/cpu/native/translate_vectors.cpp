@@ -1,6 +1,7 @@
 // Translates instructions on varying lanes. One that the processor has becomes one instruction, any other becomes several. The result is
 // written to its register last, because an operand may be in the same register.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 
 #include "vyre/base/assert.hpp"
@@ -270,8 +271,26 @@ void Translator::unsigned_quotient(int a, int b) {
   a_.vpermq(Ymm(a), Ymm(a), 0xD8);
 }
 
+// Of signed numbers by 1 to 2^30. A shift rounds down and the division towards zero, so 2^k - 1 is added to negative numbers first.
+void Translator::vector_divide_by_power(const Instruction& i, CellId dest, int part) {
+  const auto amount = static_cast<std::uint8_t>(std::countr_zero(at(i.b).imm));
+  const Xmm a = in(cell_of(i.a), part, 0), to = a_.v(1);
+  a_.vpsrad(to, a, 31);
+  a_.vpsrld(to, to, static_cast<std::uint8_t>(32 - amount));
+  a_.vpaddd(to, to, a);
+  a_.vpsrad(to, to, amount);
+  if (i.op == Opcode::SMod) {
+    a_.vpslld(to, to, amount);
+    a_.vpsubd(to, a, to);
+  }
+  out(dest, part, to);
+}
+
 void Translator::vector_divide(const Instruction& i, CellId dest, int part) {
   const bool is_signed = i.op == Opcode::SDiv || i.op == Opcode::SMod;
+  if (is_signed && is_constant(i.b) && static_cast<std::int32_t>(at(i.b).imm) > 0 && std::has_single_bit(at(i.b).imm)) {
+    return vector_divide_by_power(i, dest, part);
+  }
   const bool is_remainder = i.op == Opcode::Mod || i.op == Opcode::SMod;
   const Xmm a = in(cell_of(i.a), part, 0);
   const Xmm b = in(cell_of(i.b), part, 1);

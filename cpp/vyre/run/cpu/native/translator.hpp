@@ -96,6 +96,7 @@ class Translator {
   void vector_rotate(const Instruction& i, CellId dest, int part);
   void vector_mul_high(const Xmm& to, const Xmm& a, const Xmm& b);
   void vector_divide(const Instruction& i, CellId dest, int part);
+  void vector_divide_by_power(const Instruction& i, CellId dest, int part);
   void unsigned_quotient(int a, int b);
   void vector_bits(const Instruction& i, CellId dest, int part);
   void count_bits(const Xmm& to, const Xmm& from);

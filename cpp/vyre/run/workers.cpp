@@ -1,0 +1,190 @@
+#include "vyre/run/workers.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <cstring>
+#include <iterator>
+#include <list>
+#include <mutex>
+#include <new>
+#include <system_error>
+#include <thread>
+
+#include "vyre/base/assert.hpp"
+#include "vyre/base/fork.hpp"
+
+namespace vyre::run {
+namespace detail {
+namespace {
+
+// Blocks the signals that any thread may take: the program's own threads get them. Those of faults belong to the thread that has one.
+class SignalsBlocked {
+ public:
+  SignalsBlocked() {
+    sigset_t blocked;
+    sigfillset(&blocked);
+    for (const int of_a_fault : {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP}) sigdelset(&blocked, of_a_fault);
+    pthread_sigmask(SIG_SETMASK, &blocked, &before_);
+  }
+  ~SignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  SignalsBlocked(const SignalsBlocked&) = delete;
+  SignalsBlocked& operator=(const SignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+// A worker that has begun wakes this many others, so that many are awake after few steps and the caller pays for two.
+constexpr int kWokenByOne = 2;
+
+}  // namespace
+
+class Pool {
+ public:
+  void ask(Job& job, unsigned count) {
+    const std::scoped_lock lock(mutex_);
+    job.wanted = count;
+    Job** last = &jobs_;
+    while (*last != nullptr) last = &(*last)->next;
+    *last = &job;
+    start_up_to(count);
+    wake();
+  }
+
+  bool done_within(Job& job, std::chrono::nanoseconds time) {
+    std::unique_lock lock(mutex_);
+    withdraw(job);
+    return job.done.wait_for(lock, time, [&] { return job.running == 0; });
+  }
+
+  void finish(Job& job) {
+    std::unique_lock lock(mutex_);
+    withdraw(job);
+    job.done.wait(lock, [&] { return job.running == 0; });
+  }
+
+  void end_parked() {
+    std::list<Worker> ended;
+    {
+      const std::scoped_lock lock(mutex_);
+      for (auto worker = workers_.begin(); worker != workers_.end();) {
+        const auto next = std::next(worker);
+        if (worker->parked) {
+          worker->ends = true;
+          ended.splice(ended.end(), workers_, worker);
+        }
+        worker = next;
+      }
+      work_.notify_all();
+    }
+    for (Worker& worker : ended) worker.thread.join();
+  }
+
+ private:
+  struct Worker {
+    std::thread thread{};
+    bool parked = true;  // waits for work, or is about to
+    bool ends = false;
+    cpu_set_t processors{};
+  };
+
+  void start_up_to(unsigned count) {
+    if (workers_.size() >= count) return;
+    const SignalsBlocked blocked;
+    try {
+      while (workers_.size() < count) {
+        Worker& worker = workers_.emplace_back();
+        worker.thread = std::thread([this, &worker] { serve(worker); });
+      }
+    } catch (const std::system_error&) {
+      workers_.pop_back();
+    } catch (const std::bad_alloc&) {
+      if (!workers_.empty() && !workers_.back().thread.joinable()) workers_.pop_back();
+    }
+  }
+
+  void wake() {
+    for (int k = 0; k < kWokenByOne; ++k) work_.notify_one();
+  }
+
+  void withdraw(Job& job) {
+    job.wanted = 0;
+    for (Job** link = &jobs_; *link != nullptr; link = &(*link)->next) {
+      if (*link == &job) {
+        *link = job.next;
+        return;
+      }
+    }
+  }
+
+  // The oldest job that wants a worker.
+  Job* wanting() const {
+    Job* job = jobs_;
+    while (job != nullptr && job->wanted == 0) job = job->next;
+    return job;
+  }
+
+  void serve(Worker& me) {
+    std::unique_lock lock(mutex_);
+    for (;;) {
+      if (me.ends) return;
+      Job* const job = wanting();
+      if (job == nullptr) {
+        work_.wait(lock);
+        continue;
+      }
+      me.parked = false;
+      --job->wanted;
+      ++job->running;
+      if (wanting() != nullptr) wake();
+      lock.unlock();
+      if (job->knows_processors && std::memcmp(&me.processors, &job->processors, sizeof me.processors) != 0) {
+        me.processors = job->processors;
+        static_cast<void>(sched_setaffinity(0, sizeof me.processors, &me.processors));
+      }
+      job->run(job->work);
+      lock.lock();
+      me.parked = true;  // before its caller knows, so that the caller can end it
+      if (--job->running == 0) job->done.notify_all();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable work_;  // that parked workers wait for
+  std::list<Worker> workers_;
+  Job* jobs_ = nullptr;
+};
+
+namespace {
+
+// Never destroyed: workers outlive main. A forked child has none of them and gets a new one.
+Pool* the_pool = [] {
+  before_forks([] { the_pool->end_parked(); });
+  when_forked([] { the_pool = new Pool; });
+  return new Pool;
+}();
+
+}  // namespace
+}  // namespace detail
+
+Helpers::~Helpers() {
+  if (asked() && !lost()) pool_->finish(job_);
+}
+
+void Helpers::ask(unsigned count) {
+  VYRE_ASSERT(!asked());
+  if (count == 0) return;
+  job_.knows_processors = sched_getaffinity(0, sizeof job_.processors, &job_.processors) == 0;
+  forks_ = forks_before();
+  pool_ = detail::the_pool;
+  pool_->ask(job_, count);
+}
+
+bool Helpers::done_within(std::chrono::nanoseconds time) { return !asked() || lost() || pool_->done_within(job_, time); }
+
+bool Helpers::lost() const { return asked() && forks_ != forks_before(); }
+
+void end_parked_workers() { detail::the_pool->end_parked(); }
+
+}  // namespace vyre::run
