@@ -125,6 +125,20 @@ class Pool {
     return job;
   }
 
+  // Runs on the processors of the caller. Where all are busy the kernel wakes a worker on the processor that it was on last; if that is the
+  // caller's, the two would take turns there, so the worker moves.
+  static void follow(Worker& me, const Job& job) {
+    const bool beside = CPU_COUNT(&job.processors) > 1 && sched_getcpu() == job.processor;
+    if (beside) {
+      cpu_set_t others = job.processors;
+      CPU_CLR(static_cast<std::size_t>(job.processor), &others);
+      static_cast<void>(sched_setaffinity(0, sizeof others, &others));
+    }
+    if (!beside && std::memcmp(&me.processors, &job.processors, sizeof me.processors) == 0) return;
+    me.processors = job.processors;
+    static_cast<void>(sched_setaffinity(0, sizeof me.processors, &me.processors));
+  }
+
   void serve(Worker& me) {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -139,10 +153,7 @@ class Pool {
       ++job->running;
       if (wanting() != nullptr) wake();
       lock.unlock();
-      if (job->knows_processors && std::memcmp(&me.processors, &job->processors, sizeof me.processors) != 0) {
-        me.processors = job->processors;
-        static_cast<void>(sched_setaffinity(0, sizeof me.processors, &me.processors));
-      }
+      if (job->knows_processors) follow(me, *job);
       job->run(job->work);
       lock.lock();
       me.parked = true;  // before its caller knows, so that the caller can end it
@@ -176,6 +187,7 @@ void Helpers::ask(unsigned count) {
   VYRE_ASSERT(!asked());
   if (count == 0) return;
   job_.knows_processors = sched_getaffinity(0, sizeof job_.processors, &job_.processors) == 0;
+  job_.processor = sched_getcpu();
   forks_ = forks_before();
   pool_ = detail::the_pool;
   pool_->ask(job_, count);
