@@ -276,3 +276,27 @@ def test_a_wrong_number_of_axes_is_refused():
     assert str(caught.value) == (
         "argument `axes` of vyre.Builder must be an int from 1 to 16, got 0. Fix: write axes=2."
     )
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (
+            len,
+            "the length of `out` is unknown while the kernel is traced. Fix: write len(out) in the kernel itself, or "
+            "out.shape[0].",
+        ),
+        (
+            list,
+            "array `out` is iterated over, but its length is unknown while the kernel is traced. Fix: write `for j in "
+            "range(len(out)):` and read out[j].",
+        ),
+        (bool, "array `out` is used as a condition. Fix: compare an element, as in out[i] != 0."),
+    ],
+)
+def test_a_wrong_use_of_an_array_of_a_builder_is_an_argument_error(wrong, message):
+    p = vyre.Builder(workgroup_size=64)
+    out = p.output("out", vyre.u32)
+    with pytest.raises(vyre.ArgumentError) as error:
+        wrong(out)
+    assert str(error.value) == message

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from vyre import _core
-from vyre.errors import KernelError
+from vyre.errors import ArgumentError, KernelError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,11 +44,14 @@ class Spot:
         self.file, self.line, self.column, self.end_column = file, line, column, end_column
 
 
-class Mistake(Exception):
-    """A mistake whose place is where the traced function was when it was raised, unless it says another."""
+class Mistake(ArgumentError):
+    """A mistake whose place is where the traced function was when it was raised, unless it says another.
+
+    Outside of a traced function, as with the arrays of a ``vyre.Builder``, users meet it as it is.
+    """
 
     def __init__(self, rule: str, problem: str, fix: str, spot: Spot | None = None) -> None:
-        super().__init__(rule, problem, fix)
+        super().__init__(f"{problem}. Fix: {fix}.")
         self.rule, self.problem, self.fix, self.spot = rule, problem, fix, spot
 
 
