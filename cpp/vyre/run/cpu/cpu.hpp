@@ -1,5 +1,6 @@
-// The default backend, embedded in the library: it runs each instruction of a lowered kernel over many invocations, so that vector
-// instructions do the work and a barrier costs nothing. It needs no compiler in the process and gives the same bytes as the reference.
+// The default backend, embedded in the library, with the same bytes as the reference. It makes machine code of a lowered kernel, one
+// invocation in each lane of AVX2 or AVX-512 vectors (native/), as soon as that pays (work.hpp). Until then, and where there is no machine
+// code for a kernel or a processor, an interpreter runs each instruction over the lanes of a batch (machine.hpp).
 #pragma once
 
 #include <memory>
