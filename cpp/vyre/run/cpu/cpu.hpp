@@ -1,6 +1,6 @@
-// The default backend, embedded in the library. It interprets a lowered kernel: each instruction runs over many invocations, so that vector
-// instructions do the work and a barrier costs nothing. A program that has run often becomes machine code where that is available
-// (native/). The backend needs no external compiler and gives the same bytes as the reference.
+// The default backend, embedded in the library, with the same bytes as the reference. It makes machine code of a lowered kernel, one
+// invocation in each lane of AVX2 or AVX-512 vectors (native/), as soon as that pays (work.hpp). Until then, and where there is no machine
+// code for a kernel or a processor, an interpreter runs each instruction over the lanes of a batch (machine.hpp).
 #pragma once
 
 #include <memory>
