@@ -384,6 +384,42 @@ TEST_F(CudaTest, compiled_code_is_kept_for_the_next_process) {
   EXPECT_TRUE(repaired.right());
 }
 
+TEST_F(CudaTest, compiled_code_is_for_one_driver_alone) {
+  const auto compiled_with = [&](int version, const std::string& file) {
+    driver_.set_version(version);
+    driver_.forget_calls();
+    Options options;
+    options.cache_directory = cache_.path;
+    CudaBackend cuda(
+        [&] {
+          run::cuda::Library library = driver_.library();
+          library.file = file;
+          return library;
+        },
+        options);
+    Arrays arrays(100);
+    arrays.run(*cuda.prepare(xor_, 0));
+    EXPECT_TRUE(arrays.right());
+    return driver_.calls("cuLinkComplete");
+  };
+  EXPECT_EQ(compiled_with(13000, "one"), 1);
+  EXPECT_EQ(compiled_with(13000, "one"), 0);
+  EXPECT_EQ(compiled_with(13010, "one"), 1) << "another version";
+  EXPECT_EQ(compiled_with(13000, "two"), 1) << "another file of the library, of the same version";
+  EXPECT_EQ(compiled_with(13000, "one"), 0);
+}
+
+TEST(CudaResults, that_end_all_work_of_the_process_lose_the_device) {
+  // By the driver's documentation: what was not corrected, what leaves the process in an inconsistent state, and a lost server of MPS.
+  for (const CUresult lost : {4, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 806, 810, 911}) {
+    EXPECT_TRUE(run::cuda::is_lost(lost)) << lost;
+  }
+  // Among them are a server of MPS that takes no more clients, or is not there.
+  for (const CUresult other : {1, 2, 3, 100, 200, 201, 209, 218, 221, 222, 600, 701, 720, 805, 807, 808, 809, 900, 999}) {
+    EXPECT_FALSE(run::cuda::is_lost(other)) << other;
+  }
+}
+
 TEST_F(CudaTest, a_call_that_times_out_leaves_its_arrays_and_refuses_the_next_until_it_is_done) {
   CudaBackend cuda = backend();
   const auto executable = cuda.prepare(xor_, 0);
