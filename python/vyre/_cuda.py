@@ -7,6 +7,7 @@ interface, which asks for none, it is waited for.
 
 from __future__ import annotations
 
+import importlib
 from contextlib import nullcontext, suppress
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,12 +18,12 @@ from vyre._text import shown
 from vyre.errors import ArgumentError, VyreError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
     from typing import Any
 
     from vyre._core import Array
 
-__all__ = ["Taken", "exported", "give_all_back", "interface", "speaks_cuda", "take"]
+__all__ = ["Taken", "exported", "give_all_back", "interface", "jax_array", "speaks_cuda", "take"]
 
 _VERSION = 3
 # What both protocols call the default stream, which is that of a library that names none.
@@ -89,10 +90,18 @@ def _lies_on_cuda(value: Any) -> bool:
         return False
 
 
+def _make_ready(value: Any, described: Mapping[str, Any]) -> None:
+    """Wait for an array of a library that names no stream and works on streams of its own, as jax does."""
+    wait = getattr(type(value), "block_until_ready", None)
+    if described.get("version", 0) < _VERSION and wait is not None:
+        wait(value)
+
+
 def _described(value: Any, where: str, error: type[Exception]) -> tuple[Mapping[str, Any], object]:
     """What an array says of itself, in the words of the CUDA array interface, and what keeps its memory."""
     described = _interface_of(value)
     if described is not None:
+        _make_ready(value, described)
         return described, value
     try:
         try:
@@ -189,15 +198,35 @@ def exported(array: Array, asked: Mapping[str, Any]) -> object | None:
     return _core._dlpack_capsule(array, address or 0, here, versioned, bool(copied))
 
 
+def jax_array(array: Array) -> Callable[[], Any]:
+    """What ``jax.numpy.asarray`` makes its array by, of an array on a CUDA device: DLPack, which keeps the memory.
+
+    jax prefers it to the CUDA array interface, of which it keeps the address alone: the memory would go to the next
+    array as soon as the vyre.Array is gone.
+
+    Raises: AttributeError for an array that has no CUDA array interface.
+    """
+    _check_interface(array)
+
+    def made() -> Any:
+        return importlib.import_module("jax.dlpack").from_dlpack(array)
+
+    return made
+
+
+def _check_interface(array: Array) -> None:
+    if array.backend != "cuda":
+        raise AttributeError(f"an array of backend {shown(array.backend)} does not lie on a CUDA device")
+    if array.dtype == bool:
+        raise AttributeError("an array of bool takes four bytes an element on a device, and other libraries' one")
+
+
 def interface(array: Array) -> dict[str, Any]:
     """What other libraries take an array on a CUDA device by; its work is waited for, so that they need no stream.
 
     Raises: AttributeError for an array of another backend, as libraries expect of one without the interface.
     """
-    if array.backend != "cuda":
-        raise AttributeError(f"an array of backend {shown(array.backend)} does not lie on a CUDA device")
-    if array.dtype == bool:
-        raise AttributeError("an array of bool takes four bytes an element on a device, and other libraries' one")
+    _check_interface(array)
     array.wait()
     address = _core._cuda_address(array) if array.size else 0
     return {

@@ -585,6 +585,12 @@ def _cuda_interface(array: Array) -> dict[str, Any]:
     return interface(array)
 
 
+def _jax_array(array: Array) -> Callable[[], Any]:
+    from vyre._cuda import jax_array
+
+    return jax_array(array)
+
+
 def _html_form(array: Array) -> str:
     from vyre._html.arrays import array as form
 
@@ -612,6 +618,7 @@ def _members() -> dict[str, Any]:
     members["__dlpack__"] = _as_dlpack
     members["__await__"] = _await
     members["__cuda_array_interface__"] = property(_cuda_interface)
+    members["__jax_array__"] = property(_jax_array)
     members["__getattr__"] = _refuse_attribute
     members["_repr_html_"] = _html_form
     # numpy's own functions would read the elements to the host, and give numpy arrays.

@@ -42,6 +42,7 @@ NOT_METHODS = {
     "__getattribute__",
     "__getstate__",
     "__init_subclass__",
+    "__jax_array__",
     "__module__",
     "__new__",
     "__setattr__",

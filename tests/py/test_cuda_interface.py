@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import importlib.util
+import sys
 import weakref
 from types import SimpleNamespace
 
@@ -17,7 +18,7 @@ import pytest
 import dlpack_producer
 import vyre
 from vyre import _core
-from vyre._cuda import Taken, exported, speaks_cuda, take
+from vyre._cuda import Taken, exported, jax_array, speaks_cuda, take
 from vyre._kernel import call as calls
 
 HAS_CUDA = "cuda" in vyre.backends()
@@ -77,6 +78,28 @@ def test_what_cannot_be_taken_is_refused_with_what_to_write(said, written, messa
     assert str(refused.value) == f"argument `a` of kernel `f` {message}"
 
 
+class Unordered(Foreign):
+    """As an array of jax: it names no stream, and can be waited for."""
+
+    def __init__(self, **said):
+        super().__init__(version=2, **said)
+        self.waits = 0
+
+    def block_until_ready(self):
+        self.waits += 1
+        return self
+
+
+@pytest.mark.parametrize(("version", "waits"), [(2, 1), (3, 0)])
+def test_an_array_that_names_no_stream_is_waited_for_before_it_is_taken(version, waits):
+    theirs = Unordered()
+    theirs._said["version"] = version
+    for turn in (1, 2):
+        with pytest.raises(vyre.BindingError):
+            take(theirs, "argument `a`", vyre.BindingError, written=False) if HAS_CUDA else add_one(theirs)
+        assert theirs.waits == waits * turn
+
+
 @pytest.mark.skipif(HAS_CUDA, reason="says what is missing where backend `cuda` is")
 def test_without_cuda_a_call_says_why():
     reason = vyre.backends().unavailable()["cuda"][0]
@@ -90,6 +113,18 @@ def test_without_cuda_a_call_says_why():
 def test_an_array_elsewhere_has_no_interface(backend):
     array = vyre.array(np.arange(3, dtype=np.uint32), backend=backend)
     assert not hasattr(array, "__cuda_array_interface__")
+    assert not hasattr(array, "__jax_array__")
+
+
+def test_jax_makes_its_array_by_dlpack(monkeypatch):
+    """Of the CUDA array interface jax keeps the address alone."""
+    array = SimpleNamespace(backend="cuda", dtype=np.dtype(np.uint32))
+    monkeypatch.setitem(sys.modules, "jax.dlpack", SimpleNamespace(from_dlpack=lambda given: ("of jax", given)))
+    monkeypatch.setitem(sys.modules, "jax", SimpleNamespace())
+    assert jax_array(array)() == ("of jax", array)
+    array.dtype = np.dtype(bool)
+    with pytest.raises(AttributeError, match="bool takes four bytes an element"):
+        jax_array(array)
 
 
 # Arrays of a call go back to their libraries, whatever happens to it.

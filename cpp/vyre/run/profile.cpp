@@ -52,16 +52,17 @@ std::int64_t ClockFit::to_host(std::int64_t device_time) const {
 
 ClockFit fit(const DeviceClock::Reading& first, const std::optional<DeviceClock::Reading>& last) {
   if (!last) return {first.host, first.device, 1, first.error};
+  const std::int64_t last_error = last->error + last->rounding - first.rounding;
   const std::int64_t offsets[] = {first.host - first.device, last->host - last->device};
-  const std::int64_t low = std::max(offsets[0] - first.error, offsets[1] - last->error);
-  const std::int64_t high = std::min(offsets[0] + first.error, offsets[1] + last->error);
+  const std::int64_t low = std::max(offsets[0] - first.error, offsets[1] - last_error);
+  const std::int64_t high = std::min(offsets[0] + first.error, offsets[1] + last_error);
   if (low <= high || last->device <= first.device) {
     const std::int64_t offset = low <= high ? low + (high - low) / 2 : offsets[0];
     const auto off_by = [&](std::int64_t given, std::int64_t error) { return std::abs(offset - given) + error; };
-    return {first.device + offset, first.device, 1, std::max(off_by(offsets[0], first.error), off_by(offsets[1], last->error))};
+    return {first.device + offset, first.device, 1, std::max(off_by(offsets[0], first.error), off_by(offsets[1], last_error))};
   }
   const double scale = static_cast<double>(last->host - first.host) / static_cast<double>(last->device - first.device);
-  return {first.host, first.device, scale, std::max(first.error, last->error)};
+  return {first.host, first.device, scale, std::max(first.error, last_error)};
 }
 
 Profile::Profile(std::size_t most_events) : most_events_(most_events), forks_(forks_before()), began_(host_now()) {}

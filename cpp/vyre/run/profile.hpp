@@ -37,6 +37,8 @@ class DeviceClock {
   // Both clocks at one moment, and the error of the pair, in nanoseconds.
   struct Reading {
     std::int64_t host = 0, device = 0, error = 0;
+    // By how much the device's time may be wrong through what was rounded since its clock began. It never shrinks.
+    std::int64_t rounding = 0;
   };
 
   virtual ~DeviceClock() = default;
@@ -56,7 +58,8 @@ struct ClockFit {
 
   std::int64_t to_host(std::int64_t device_time) const;
 };
-// If one offset fits both readings within their errors, the scale is 1; otherwise the drift between the readings gives the scale.
+// If one offset fits both readings within their errors, the scale is 1; otherwise the drift between the readings gives the scale. What was
+// rounded between the readings counts as an error of the last one.
 ClockFit fit(const DeviceClock::Reading& first, const std::optional<DeviceClock::Reading>& last);
 
 // A piece of work of the host or of a device.

@@ -21,6 +21,7 @@
 #include "vyre/run/checks.hpp"
 #include "vyre/run/cuda/api/context.hpp"
 #include "vyre/run/cuda/cuda_backend.hpp"
+#include "vyre/run/cuda/device.hpp"
 #include "vyre/run/cuda/storage.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/recording.hpp"
@@ -384,6 +385,42 @@ TEST_F(CudaTest, compiled_code_is_kept_for_the_next_process) {
   EXPECT_TRUE(repaired.right());
 }
 
+TEST_F(CudaTest, compiled_code_is_for_one_driver_alone) {
+  const auto compiled_with = [&](int version, const std::string& file) {
+    driver_.set_version(version);
+    driver_.forget_calls();
+    Options options;
+    options.cache_directory = cache_.path;
+    CudaBackend cuda(
+        [&] {
+          run::cuda::Library library = driver_.library();
+          library.file = file;
+          return library;
+        },
+        options);
+    Arrays arrays(100);
+    arrays.run(*cuda.prepare(xor_, 0));
+    EXPECT_TRUE(arrays.right());
+    return driver_.calls("cuLinkComplete");
+  };
+  EXPECT_EQ(compiled_with(13000, "one"), 1);
+  EXPECT_EQ(compiled_with(13000, "one"), 0);
+  EXPECT_EQ(compiled_with(13010, "one"), 1) << "another version";
+  EXPECT_EQ(compiled_with(13000, "two"), 1) << "another file of the library, of the same version";
+  EXPECT_EQ(compiled_with(13000, "one"), 0);
+}
+
+TEST(CudaResults, that_end_all_work_of_the_process_lose_the_device) {
+  // By the driver's documentation: what was not corrected, what leaves the process in an inconsistent state, and a lost server of MPS.
+  for (const CUresult lost : {4, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 806, 810, 911}) {
+    EXPECT_TRUE(run::cuda::is_lost(lost)) << lost;
+  }
+  // Among them are a server of MPS that takes no more clients, or is not there.
+  for (const CUresult other : {1, 2, 3, 100, 200, 201, 209, 218, 221, 222, 600, 701, 720, 805, 807, 808, 809, 900, 999}) {
+    EXPECT_FALSE(run::cuda::is_lost(other)) << other;
+  }
+}
+
 TEST_F(CudaTest, a_call_that_times_out_leaves_its_arrays_and_refuses_the_next_until_it_is_done) {
   CudaBackend cuda = backend();
   const auto executable = cuda.prepare(xor_, 0);
@@ -566,6 +603,98 @@ TEST_F(CudaTest, a_profile_never_changes_what_a_call_gives) {
     }
   }
   EXPECT_GT(failures, 10);
+}
+
+// The driver's kernels are run by the cpu backend, which the profile shows too.
+bool is_of_cuda(const run::ProfileReport& report, std::size_t device) {
+  return device != run::ProfileEvent::kHost && report.devices.at(device).label.backend == "cuda";
+}
+
+TEST_F(CudaTest, a_profile_of_many_calls_loses_times_and_nothing_else_when_the_driver_tells_none) {
+  constexpr int kCalls = 200;
+  for (const int nth : {1, 2, 50, 200}) {
+    SCOPED_TRACE(nth);
+    {
+      CudaBackend cuda = backend();
+      Resident arrays(cuda, 100);
+      const auto plan = cuda.prepare(xor_, 0)->plan(arrays.views, {2, 1, 1});
+      const auto profile = run::Profile::begin(1000);
+      plan->submit(arrays.views, {});
+      driver_.fail("cuEventElapsedTime", nth, run::cuda::CUDA_ERROR_UNKNOWN);
+      for (int call = 1; call < kCalls; ++call) plan->submit(arrays.views, {});
+      EXPECT_TRUE(arrays.right());
+      profile->end({});
+      EXPECT_TRUE(driver_.failed());
+      const run::ProfileReport report = profile->report();
+      EXPECT_EQ(report.notes,
+                std::vector<std::string>{"some work of a device has no times of its own: cuEventElapsedTime failed on device `Fake 0` "
+                                         "(CUDA_ERROR_OF_THE_TEST). Fix: check the CUDA driver's installation, or use another device."});
+      std::uint64_t dispatches = 0;
+      for (const run::ProfileReport::Row& row : report.rows) {
+        if (row.name == "dispatch" && is_of_cuda(report, row.device)) dispatches += row.calls;
+      }
+      EXPECT_EQ(dispatches, std::uint64_t{kCalls});
+    }
+    EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
+  }
+}
+
+TEST_F(CudaTest, a_call_that_fails_under_a_profile_gives_its_events_back) {
+  {
+    CudaBackend cuda = backend();
+    Resident arrays(cuda, 100);
+    const auto plan = cuda.prepare(xor_, 0)->plan(arrays.views, {2, 1, 1});
+    const auto profile = run::Profile::begin(1000);
+    plan->submit(arrays.views, {});
+    driver_.fail("cuLaunchKernel", 1, run::cuda::CUDA_ERROR_UNKNOWN);
+    EXPECT_THROW(plan->submit(arrays.views, {}), DeviceError);
+    profile->end({});
+  }
+  EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
+}
+
+TEST_F(CudaTest, times_of_calls_are_exact_however_long_a_profile_is_open) {
+  CudaBackend cuda = backend();
+  Resident arrays(cuda, 100);
+  const auto plan = cuda.prepare(xor_, 0)->plan(arrays.views, {2, 1, 1});
+  const auto profile = run::Profile::begin(1000);
+  plan->submit(arrays.views, {});
+  driver_.pass_time(std::int64_t{60} * 1'000'000'000);
+  for (int call = 0; call < 100; ++call) plan->submit(arrays.views, {});
+  // While the profile is open, its times are the device's own.
+  const run::ProfileReport report = profile->report();
+  ASSERT_GT(report.events.size(), 64u);
+  std::vector<std::int64_t> durations, distances;
+  std::optional<std::int64_t> last;
+  for (const run::ProfileEvent& event : report.events) {
+    if (!is_of_cuda(report, event.device)) continue;
+    durations.push_back(event.duration);
+    if (last) distances.push_back(event.start - *last);
+    last = event.start;
+  }
+  EXPECT_EQ(durations, std::vector<std::int64_t>(durations.size(), FakeCuda::kOperationTime));
+  // The driver tells the time between two events as a float, of which 60 s are a multiple of 2^-8 ms.
+  EXPECT_LE(std::abs(distances.at(0) - 60'000'000'000 - FakeCuda::kOperationTime), 1954);
+  distances.erase(distances.begin());
+  EXPECT_EQ(distances, std::vector<std::int64_t>(distances.size(), FakeCuda::kOperationTime));
+  profile->end({});
+}
+
+TEST_F(CudaTest, the_device_clock_says_by_how_much_it_may_be_wrong) {
+  const auto instance = std::make_shared<run::cuda::Instance>(driver_.library());
+  const auto device = run::cuda::Device::open(instance, instance->devices().at(0), {.cache_directory = cache_.path});
+  const std::int64_t began = driver_.time();
+  const auto first = device->timing().read({});
+  EXPECT_EQ(first->rounding, 0);
+  driver_.pass_time(1'000'000);
+  const auto second = device->timing().read({});
+  EXPECT_EQ(second->device - first->device, driver_.time() - began);
+  EXPECT_EQ(second->rounding, 0);
+  driver_.pass_time(60'000'001'003);
+  const auto third = device->timing().read({});
+  EXPECT_NE(third->device - first->device, driver_.time() - began) << "a float has no such number";
+  EXPECT_LE(std::abs(third->device - first->device - (driver_.time() - began)), third->rounding);
+  EXPECT_EQ(third->rounding, 1954) << "half of 2^-8 ms, rounded up";
 }
 
 TEST_F(CudaTest, nothing_is_left_when_a_backend_ends) {

@@ -204,6 +204,14 @@ TEST(ClockFit, follows_a_drift_that_is_larger_than_the_errors) {
   EXPECT_EQ(clock.error, 20);
 }
 
+TEST(ClockFit, counts_what_was_rounded_between_the_readings_as_an_error_of_the_last_one) {
+  // The offsets differ by 100, which is what was rounded since the first reading.
+  const ClockFit clock = fit({1'000, 400, 10, 5'000}, Reading{2'100, 1'400, 10, 5'100});
+  EXPECT_EQ(clock.scale, 1);
+  EXPECT_EQ(clock.to_host(400), 1'000);
+  EXPECT_EQ(clock.error, 210) << "100 rounded, 10 of the reading, and the 100 between the offsets";
+}
+
 TEST(ClockFit, never_takes_a_clock_back_in_time) {
   for (const std::int64_t drift : {-1'000, -3, 0, 3, 1'000}) {
     const ClockFit clock = fit({0, 0, 2}, Reading{100'000 + drift, 100'000, 2});

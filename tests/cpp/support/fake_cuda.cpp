@@ -37,6 +37,7 @@ struct CUgraphExec_st {
 };
 struct CUevent_st {
   bool done = true;
+  std::int64_t time = 0;  // at which the device came to it
 };
 struct CUmemPoolHandle_st {};
 struct CUlinkState_st {
@@ -85,6 +86,7 @@ struct Books {
   CUresult failure = CUDA_SUCCESS;
   bool failed = false;
   bool holding = false;
+  std::int64_t time = 0;  // of the device, in nanoseconds
   std::map<std::string, int> alive;
   std::map<std::string, Known> known;
   std::vector<CUstream_st*> streams;
@@ -100,6 +102,7 @@ void drain(CUstream_st& stream) {
     const std::function<void()> next = std::move(stream.work.front());
     stream.work.pop_front();
     next();
+    books.time += FakeCuda::kOperationTime;
   }
 }
 
@@ -198,12 +201,19 @@ CUresult do_cuEventDestroy(CUevent event) { return delete event, --books.alive["
 CUresult do_cuEventRecord(CUevent event, CUstream stream) {
   event->done = stream == nullptr;  // the default stream, on which nothing is enqueued here
   if (stream == nullptr) return CUDA_SUCCESS;
-  return enqueue(stream, [event] { event->done = true; });
+  return enqueue(stream, [event] {
+    event->done = true;
+    event->time = books.time;
+    books.time -= FakeCuda::kOperationTime;  // an event takes no time
+  });
 }
 CUresult do_cuEventQuery(CUevent event) { return event->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY; }
 CUresult do_cuStreamWaitEvent(CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
 CUresult do_cuCtxSynchronize() { return CUDA_SUCCESS; }
-CUresult do_cuEventElapsedTime(float* milliseconds, CUevent, CUevent) { return *milliseconds = 1.5f, CUDA_SUCCESS; }
+CUresult do_cuEventElapsedTime(float* milliseconds, CUevent first, CUevent second) {
+  if (!first->done || !second->done) return CUDA_ERROR_NOT_READY;
+  return *milliseconds = static_cast<float>(static_cast<double>(second->time - first->time) / 1e6), CUDA_SUCCESS;
+}
 CUresult do_cuMemPoolCreate(CUmemoryPool* pool, const CUmemPoolProps*) {
   return ++books.alive["pool"], *pool = new CUmemPoolHandle_st, CUDA_SUCCESS;
 }
@@ -367,6 +377,7 @@ FakeCuda::~FakeCuda() {
   books.calls.clear();
   books.failing = -1;
   books.failed = books.holding = false;
+  books.time = 0;
   books.alive.clear();
   // A device that is kept until the process ends has work that refers to what is known now.
   for (CUstream_st* stream : books.streams) stream->work.clear();
@@ -422,6 +433,16 @@ void FakeCuda::release() {
   const std::lock_guard lock(books.mutex);
   books.holding = false;
   for (CUstream_st* stream : books.streams) drain(*stream);
+}
+
+void FakeCuda::pass_time(std::int64_t nanoseconds) {
+  const std::lock_guard lock(books.mutex);
+  books.time += nanoseconds;
+}
+
+std::int64_t FakeCuda::time() const {
+  const std::lock_guard lock(books.mutex);
+  return books.time;
 }
 
 void FakeCuda::set_attribute(int attribute, int value) { books.attributes[attribute] = value; }

@@ -4,6 +4,7 @@
 // The driver gets kernels as text. It runs those whose programs it was told of before; every other text loads and does nothing.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -40,6 +41,12 @@ class FakeCuda {
   // What is enqueued while this is on is not done until release().
   void hold();
   void release();
+  // The device takes so many nanoseconds for each operation, and none for an event.
+  static constexpr std::int64_t kOperationTime = 1000;
+  // Lets time pass on the device in which it does nothing.
+  void pass_time(std::int64_t nanoseconds);
+  // The time of the device, in nanoseconds.
+  std::int64_t time() const;
   // What the driver tells of an attribute of its devices.
   void set_attribute(int attribute, int value);
   void set_version(int version);

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -13,9 +14,13 @@ import ptx_machine
 import ptxas
 import vyre
 import vyre.conformance
+from procedure_texts import FOLDER, procedures_of
 from programs import by_powers_of_two
 from ptx_machine import Fault
 from vyre import BufferDecl, DataType, Expr, Node, Program, _core, fuzz
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 U32 = DataType.U32
 GOLDEN = Path(__file__).parent.parent / "golden"
@@ -47,6 +52,29 @@ def test_what_is_no_ptx_is_found():
 def test_the_conformance_corpus_is_assembled(architecture):
     programs = conformance_programs()
     assert len(programs) > 500
+    check_assembled(programs, architecture, [True])
+
+
+def library_programs(names: Iterable[str]) -> list[Program]:
+    """The programs that calls of the library run, also in procedures that others invoke, each once."""
+    procedures = [each for name in names for each in procedures_of(name)]
+    for each in procedures:  # which grows meanwhile
+        procedures += each.procedures
+    return list(dict.fromkeys(program for each in procedures for program in each.programs))
+
+
+@pytest.mark.parametrize("architecture", [ptxas.ARCHITECTURES[0], ptxas.ARCHITECTURES[-1]])
+def test_programs_of_the_library_are_assembled(architecture):
+    programs = library_programs(["cumsum-u64", "histogram", "matmul", "regex", "sort", "xxhash64"])
+    assert len(programs) > 10
+    check_assembled(programs, architecture, [True])
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("architecture", ptxas.ARCHITECTURES)
+def test_every_program_of_the_library_is_assembled(architecture):
+    programs = library_programs(file.stem for file in FOLDER.glob("*.txt"))
+    assert len(programs) > 200
     check_assembled(programs, architecture, [True])
 
 

@@ -1,6 +1,7 @@
 // How it works: the device's clock begins at the first event that a profile reads. The driver tells the time between two events in
-// milliseconds as a float, which is exact to a microsecond for some seconds only; so every reading of the clock leaves a new event that
-// later ones are counted from.
+// milliseconds as a float, which is exact to a nanosecond below 16 ms only. So the duration of a piece of work is the time between its own
+// two events, and the time of a piece is counted from the event at the end of the piece that was reported before it. What is rounded where
+// more time lies between two pieces is summed up, and is part of the error that a profile reports.
 #include "vyre/run/cuda/timing.hpp"
 
 #include <fmt/format.h>
@@ -8,6 +9,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <new>
 
 #include "vyre/base/error.hpp"
 
@@ -47,6 +49,35 @@ CUevent Timing::event() {
   return event;
 }
 
+void Timing::give_back(CUevent event) noexcept {
+  if (event == nullptr) return;
+  if (unused_.size() < kMaxUnused) {
+    try {
+      unused_.push_back(event);
+      return;
+    } catch (const std::bad_alloc&) {
+      // It is destroyed like those that are too many.
+    }
+  }
+  static_cast<void>(context_.api().cuEventDestroy(event));
+}
+
+void Timing::give_back(Interval& interval) noexcept {
+  if (!context_.alive()) return;
+  try {
+    const Current current(context_);
+    const std::lock_guard lock(mutex_);
+    for (CUevent& each : interval.events) give_back(std::exchange(each, nullptr));
+  } catch (const std::exception&) {
+    // The context is lost, and the events with it.
+  }
+}
+
+void Timing::note(const Interval& interval, const std::exception& error) {
+  const std::string text = fmt::format("some work of a device has no times of its own: {}", error.what());
+  for (const Listener& each : interval.listeners) each.profile->note(text);
+}
+
 std::unique_ptr<Timing::Interval> Timing::begin(Work work, const RunOptions& options) {
   auto interval = std::make_unique<Interval>();
   interval->work = std::move(work);
@@ -65,9 +96,7 @@ std::unique_ptr<Timing::Interval> Timing::begin(Work work, const RunOptions& opt
     for (CUevent& each : interval->events) each = event();
   } catch (const DeviceError& error) {
     interval->timed = false;
-    for (const Listener& each : interval->listeners) {
-      each.profile->note(fmt::format("some work of a device has no times of its own: {}", error.what()));
-    }
+    note(*interval, error);
   }
   return interval;
 }
@@ -76,63 +105,81 @@ void Timing::record(Interval& interval, std::size_t which, CUstream stream) noex
   if (interval.timed && context_.api().cuEventRecord(interval.events[which], stream) != CUDA_SUCCESS) interval.timed = false;
 }
 
-void Timing::submitted(std::unique_ptr<Interval> interval, TimelineValue value) {
+void Timing::submitted(std::unique_ptr<Interval> interval, TimelineValue value) noexcept {
   interval->value = value;
   bool look = false;
-  {
+  try {
     const std::lock_guard lock(mutex_);
     // Work without times of its own ends for the profile when the host sees that it is done.
     look = pending_.size() >= kCollectAt || !interval->timed;
     pending_.push_back(std::move(interval));
+  } catch (const std::bad_alloc&) {
+    give_back(*interval);
+    return;
   }
   if (look) collect();
 }
 
-void Timing::collect() {
+void Timing::collect() noexcept {
   for (;;) {
     std::unique_ptr<Interval> first;
-    {
+    try {
       const std::lock_guard lock(mutex_);
       if (pending_.empty() || !stream_.done(pending_.front()->value)) return;
       first = std::move(pending_.front());
       pending_.pop_front();
+    } catch (const std::exception&) {
+      return;  // the next call that waits for the device reports the failure
     }
     const Span span("read times");
     report(*first);
+    give_back(*first);
   }
 }
 
-std::int64_t Timing::time_of(CUevent event) const {
+Timing::Elapsed Timing::elapsed(CUevent from, CUevent to) const {
   float milliseconds = 0;
-  context_.check(context_.api().cuEventElapsedTime(&milliseconds, anchor_.event, event), "cuEventElapsedTime");
-  return anchor_.time + std::llround(static_cast<double>(milliseconds) * 1e6);
+  context_.check(context_.api().cuEventElapsedTime(&milliseconds, from, to), "cuEventElapsedTime");
+  const float size = std::abs(milliseconds);
+  const double step = (static_cast<double>(std::nextafter(size, std::numeric_limits<float>::infinity())) - size) * 1e6;
+  return {std::llround(static_cast<double>(milliseconds) * 1e6), step < 1 ? 0 : std::llround(std::ceil(step / 2))};
 }
 
-void Timing::report(Interval& interval) {
-  ProfileEvent event;
-  event.work = std::move(interval.work);
-  event.thread = interval.thread;
-  event.submitted = event.start = interval.submitted;
-  event.duration = host_now() - interval.submitted;
-  event.observed = true;
+CUevent Timing::move_anchor(CUevent event, Elapsed since_anchor) {
+  return std::exchange(anchor_, {event, anchor_.time + since_anchor.time, anchor_.rounding + since_anchor.rounding}).event;
+}
+
+void Timing::take_times(Interval& interval, ProfileEvent& event) {
   const Current current(context_);
   const std::lock_guard lock(mutex_);
-  if (interval.timed && anchor_.event != nullptr) {
-    event.start = time_of(interval.events[0]);
-    event.duration = std::max<std::int64_t>(0, time_of(interval.events[1]) - event.start);
-    event.observed = false;
-  }
-  for (const Listener& each : interval.listeners) {
-    event.device = each.device;
-    each.profile->add(event);
-  }
-  for (CUevent each : interval.events) {
-    if (each == nullptr) continue;
-    if (unused_.size() < kMaxUnused) {
-      unused_.push_back(each);
-    } else {
-      static_cast<void>(context_.api().cuEventDestroy(each));
+  if (!interval.timed || anchor_.event == nullptr) return;
+  const Elapsed duration = elapsed(interval.events[0], interval.events[1]);
+  const Elapsed start = elapsed(anchor_.event, interval.events[0]);
+  event.start = anchor_.time + start.time;
+  event.duration = std::max<std::int64_t>(0, duration.time);
+  event.observed = false;
+  interval.events[1] = move_anchor(interval.events[1], {start.time + duration.time, start.rounding + duration.rounding});
+}
+
+void Timing::report(Interval& interval) noexcept {
+  try {
+    ProfileEvent event;
+    event.work = std::move(interval.work);
+    event.thread = interval.thread;
+    event.submitted = event.start = interval.submitted;
+    event.duration = host_now() - interval.submitted;
+    event.observed = true;
+    try {
+      take_times(interval, event);
+    } catch (const DeviceError& error) {
+      note(interval, error);
     }
+    for (const Listener& each : interval.listeners) {
+      event.device = each.device;
+      each.profile->add(event);
+    }
+  } catch (const std::bad_alloc&) {
+    // Without memory the profile loses an event; the call continues.
   }
 }
 
@@ -154,22 +201,28 @@ std::optional<DeviceClock::Reading> Timing::read(const RunOptions& options) {
   Reading best{0, 0, std::numeric_limits<std::int64_t>::max()};
   // The first event waits for all earlier work, so its error is large.
   for (int k = 0; k < kReadings; ++k) {
-    CUevent now = nullptr;
+    Interval one;
     {
       const std::lock_guard lock(mutex_);
-      now = event();
+      one.events[0] = event();
     }
-    const std::int64_t before = host_now();
-    const TimelineValue value = stream_.submit_now(
-        1, [&](Commands&, CUstream stream) { context_.check(context_.api().cuEventRecord(now, stream), "cuEventRecord"); },
-        [](TimelineValue) {});
-    stream_.wait(value, waiting);
-    const std::int64_t after = host_now();
-    const std::lock_guard lock(mutex_);
-    const std::int64_t time = anchor_.event == nullptr ? 0 : time_of(now);
-    if (anchor_.event != nullptr) unused_.push_back(anchor_.event);
-    anchor_ = {now, time};
-    if (const std::int64_t error = (after - before + 1) / 2; error < best.error) best = {before + (after - before) / 2, time, error};
+    CUevent& now = one.events[0];
+    try {
+      const std::int64_t before = host_now();
+      const TimelineValue value = stream_.submit_now(
+          1, [&](Commands&, CUstream stream) { context_.check(context_.api().cuEventRecord(now, stream), "cuEventRecord"); },
+          [](TimelineValue) {});
+      stream_.wait(value, waiting);
+      const std::int64_t after = host_now();
+      const std::lock_guard lock(mutex_);
+      now = move_anchor(now, anchor_.event == nullptr ? Elapsed{} : elapsed(anchor_.event, now));
+      const std::int64_t error = (after - before + 1) / 2;
+      if (error < best.error) best = {before + (after - before) / 2, anchor_.time, error, anchor_.rounding};
+    } catch (...) {
+      give_back(one);
+      throw;
+    }
+    give_back(one);
   }
   return best;
 }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <exception>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -59,34 +60,52 @@ class Timing final : public DeviceClock {
     std::int64_t submitted = 0;
     TimelineValue value = 0;
   };
-  // Has an event whose time on the device's clock is known, from which later ones are counted.
+  // Has an event whose time on the device's clock is known, from which later ones are counted, and by how much it may be wrong.
   struct Anchor {
     CUevent event = nullptr;
-    std::int64_t time = 0;
+    std::int64_t time = 0, rounding = 0;
   };
 
   template <class Enqueue, class Used>
   TimelineValue submit_timed(Work work, std::uint64_t operations, const RunOptions& options, const Enqueue& enqueue, const Used& used) {
     std::unique_ptr<Interval> interval = begin(std::move(work), options);
-    const TimelineValue value = stream_.submit_now(
-        operations + 2,
-        [&](Commands& commands, CUstream stream) {
-          record(*interval, 0, stream);
-          enqueue(commands, stream);
-          record(*interval, 1, stream);
-        },
-        used);
+    TimelineValue value = 0;
+    try {
+      value = stream_.submit_now(
+          operations + 2,
+          [&](Commands& commands, CUstream stream) {
+            record(*interval, 0, stream);
+            enqueue(commands, stream);
+            record(*interval, 1, stream);
+          },
+          used);
+    } catch (...) {
+      give_back(*interval);
+      throw;
+    }
     submitted(std::move(interval), value);
     return value;
   }
   std::unique_ptr<Interval> begin(Work work, const RunOptions& options);
   void record(Interval& interval, std::size_t which, CUstream stream) noexcept;
-  void submitted(std::unique_ptr<Interval> interval, TimelineValue value);
-  void collect();
-  void report(Interval& interval);
-  // Called with the mutex held.
+  void submitted(std::unique_ptr<Interval> interval, TimelineValue value) noexcept;
+  void collect() noexcept;
+  void report(Interval& interval) noexcept;
+  // Sets the start and the duration on the device's clock, if the driver tells them.
+  void take_times(Interval& interval, ProfileEvent& event);
+  void give_back(Interval& interval) noexcept;
+  // Tells all profiles why times are missing.
+  static void note(const Interval& interval, const std::exception& error);
+  // The rest is called with the mutex held.
   CUevent event();
-  std::int64_t time_of(CUevent event) const;
+  void give_back(CUevent event) noexcept;
+  // The time from one event to another, in nanoseconds, and by how much it may be wrong.
+  struct Elapsed {
+    std::int64_t time = 0, rounding = 0;
+  };
+  Elapsed elapsed(CUevent from, CUevent to) const;
+  // Counts the times of later events from this one. Returns the event that they were counted from before.
+  CUevent move_anchor(CUevent event, Elapsed since_anchor);
 
   Context& context_;
   Stream& stream_;

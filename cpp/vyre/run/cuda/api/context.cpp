@@ -47,7 +47,7 @@ std::vector<std::pair<std::string, std::uint64_t>> limits_of(const PhysicalDevic
   return list;
 }
 
-PhysicalDevice describe(const Api& api, int ordinal, int version) {
+PhysicalDevice describe(const Api& api, int ordinal, int version, const std::string& file) {
   PhysicalDevice device;
   check(api, api.cuDeviceGet(&device.handle, ordinal), "cuDeviceGet", {});
   char name[256] = {};
@@ -60,7 +60,8 @@ PhysicalDevice describe(const Api& api, int ordinal, int version) {
   device.info.kind = of(CU_DEVICE_ATTRIBUTE_INTEGRATED) != 0 ? "integrated gpu" : "discrete gpu";
   const int capability =
       static_cast<int>(10 * of(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR) + of(CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR));
-  device.key = fmt::format("cuda{}-{}-sm{}", version, release, capability);
+  // WSL and some containers do not tell the release, and the version stays while releases change; then the library's file tells them apart.
+  device.key = fmt::format("cuda{}-{}-{}-sm{}", version, release, file, capability);
   for (int axis = 0; axis < 3; ++axis) {
     device.max_group_size[static_cast<std::size_t>(axis)] = of(CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + axis);
     device.max_group_count[static_cast<std::size_t>(axis)] = of(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + axis);
@@ -100,7 +101,7 @@ Instance::Instance(const Library& library) : process_(getpid()) {
   int version = 0, count = 0;
   check(api_, api_.cuDriverGetVersion(&version), "cuDriverGetVersion", {});
   check(api_, api_.cuDeviceGetCount(&count), "cuDeviceGetCount", {});
-  for (int ordinal = 0; ordinal < count; ++ordinal) devices_.push_back(describe(api_, ordinal, version));
+  for (int ordinal = 0; ordinal < count; ++ordinal) devices_.push_back(describe(api_, ordinal, version, library.file));
 }
 
 Context::Context(std::shared_ptr<Instance> instance, const PhysicalDevice& physical, Options options)

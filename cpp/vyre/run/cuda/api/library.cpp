@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 
 #include "vyre/base/error.hpp"
 
@@ -9,6 +10,14 @@ namespace vyre::run::cuda {
 namespace {
 
 void* library = nullptr;
+
+// Empty where the system does not tell.
+std::string file_of(const void* function) {
+  Dl_info found{};
+  struct stat file {};
+  if (function == nullptr || dladdr(function, &found) == 0 || found.dli_fname == nullptr || stat(found.dli_fname, &file) != 0) return {};
+  return fmt::format("{:x}.{:x}", file.st_size, file.st_mtime);
+}
 
 }  // namespace
 
@@ -26,7 +35,7 @@ Library system_library() {
                      "containers with it "
                      "(`docker run --gpus all`)."};
     }
-    return Library{[](const char* symbol) { return dlsym(library, symbol); }, {}};
+    return Library{[](const char* symbol) { return dlsym(library, symbol); }, {}, file_of(dlsym(library, "cuInit"))};
   }());
   return found;
 }

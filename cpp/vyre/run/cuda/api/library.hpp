@@ -17,6 +17,7 @@ using FindSymbol = void* (*)(const char* symbol);
 struct Library {
   FindSymbol find = nullptr;
   std::string reason;
+  std::string file = {};  // names the library's file by its size and the time of its last change, which another driver changes
 };
 
 // The driver of this machine, which is searched for once in a process.
