@@ -15,6 +15,7 @@
 #include "bindings.hpp"
 #include "fast_call.hpp"
 #include "graph.hpp"
+#include "held.hpp"
 #include "instances.hpp"
 
 namespace vyre::python {
@@ -39,7 +40,7 @@ thread_local constinit unsigned left_to_python = 0;
 
 KernelCalls* calls_of(PyObject* self) { return reinterpret_cast<KernelCalls*>(self); }
 
-bool is_current(const py::object& plan) {
+bool is_current(py::handle plan) {
   static PyObject* const name = PyUnicode_InternFromString("is_current");
   const auto answer = py::reinterpret_steal<py::object>(PyObject_CallMethodNoArgs(plan.ptr(), name));
   if (!answer) throw py::error_already_set();
@@ -104,8 +105,8 @@ PyObject* call_known(KernelCalls* self, PyObject* args, PyObject* kwargs) {
     if (!given.has_names(known.names)) continue;
     // These are copies, because another call may change the list meanwhile.
     const std::shared_ptr<FastCall> call = known.call;
-    const py::object plan = known.plan;
-    if (plan && !(call->takes(given.values(), given.asked()) && is_current(plan))) continue;
+    const Held plan(py::object(known.plan).release().ptr());
+    if (plan && !(call->takes(given.values(), given.asked()) && is_current(plan.handle()))) continue;
     py::object result = call->call(given.values(), given.asked());
     if (result) return result.release().ptr();
   }
@@ -116,8 +117,8 @@ PyObject* call(PyObject* self, PyObject* args, PyObject* kwargs) {
   static PyObject* const in_python = PyUnicode_InternFromString("_call");
   PyObject* const result = guarded([&] { return call_known(calls_of(self), args, kwargs); });
   if (result != nullptr || PyErr_Occurred() != nullptr) return result;
-  const auto method = py::reinterpret_steal<py::object>(PyObject_GetAttr(self, in_python));
-  return method ? PyObject_Call(method.ptr(), args, kwargs) : nullptr;
+  const Held method(PyObject_GetAttr(self, in_python));
+  return method ? PyObject_Call(method.handle().ptr(), args, kwargs) : nullptr;
 }
 
 void remember(PyObject* self, std::shared_ptr<FastCall> call, py::object plan, std::vector<py::object> names) {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import sys
 import threading
 
 import numpy as np
@@ -568,3 +569,34 @@ def test_the_core_refuses_parts_that_do_not_fit(shape):
     ):
         with pytest.raises((vyre.ArgumentError, vyre.BindingError)):
             vyre._core._host_launch(kernel.program, arguments, slots, words, [1, 1, 1], *place)
+
+
+def test_threads_that_call_in_ever_new_ways_do_not_disturb_each_other(fast_switching):
+    @vyre.kernel
+    def filled(y: vyre.Out[vyre.u32]) -> None:
+        y[vyre.gid(0)] = 7
+
+    failures: list[BaseException] = []
+
+    def work(first: int) -> None:
+        try:
+            for n in range(400):
+                made = filled(np.zeros((n * 7 + first) % 150 + 1, np.uint32), backend="cpu")
+                assert (made == 7).all()
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(6)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert failures == []
+
+
+@pytest.fixture
+def fast_switching():
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(before)

@@ -298,7 +298,7 @@ def test_an_archive_that_is_cut_short_is_one_sentence(files, capsys, end):
 def test_what_the_readme_says_of_its_racy_program_is_so(tmp_path, monkeypatch, capsys):
     """Its check saves race.json, which the command of the section after it repeats."""
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
-    (line,) = re.findall(r"^(vyre repeat race\.json.*?) +#", readme, re.MULTILINE)
+    (line,) = re.findall(r"^\$ (vyre repeat race\.json.*)$", readme, re.MULTILINE)
     section = readme[readme.index(">>> @vyre.kernel(workgroup_size=4)\n... def last(") :]
     names = {"vyre": vyre}
     monkeypatch.chdir(tmp_path)

@@ -129,7 +129,7 @@ def test_classes_that_only_vyre_calls_have_no_signature():
 
 def test_a_bound_method_and_an_object_leave_out_self():
     program = vyre.Program()
-    assert str(inspect.signature(program.notes)) == "(*, lengths=None, workgroups=None)"
+    assert str(inspect.signature(program.notes)) == "(*, lengths=None, workgroups=None, invocations=None)"
     assert str(inspect.signature(vyre.Expr.var("a").rotl)) == "(right)"
     assert str(inspect.signature(program)) == "(*arrays, workgroups, at_most=None, optimize=None, **arrays_by_name)"
 

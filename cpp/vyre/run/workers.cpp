@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <signal.h>
 
+#include <chrono>
 #include <cstring>
 #include <iterator>
 #include <list>
@@ -38,6 +39,10 @@ class SignalsBlocked {
 // A worker that has begun wakes this many others, so that many are awake after few steps and the caller pays for two.
 constexpr int kWokenByOne = 2;
 
+// A wait without a time calls a function that only GCC 12's library has, and a wheel would not install where an older one is. Threads are
+// woken when there is something to do, so any long time will do.
+constexpr auto kSleep = std::chrono::hours(1);
+
 }  // namespace
 
 class Pool {
@@ -61,7 +66,7 @@ class Pool {
   void finish(Job& job) {
     std::unique_lock lock(mutex_);
     withdraw(job);
-    job.done.wait(lock, [&] { return job.running == 0; });
+    while (!job.done.wait_for(lock, kSleep, [&] { return job.running == 0; })) continue;
   }
 
   void end_parked() {
@@ -145,7 +150,7 @@ class Pool {
       if (me.ends) return;
       Job* const job = wanting();
       if (job == nullptr) {
-        work_.wait(lock);
+        work_.wait_for(lock, kSleep);
         continue;
       }
       me.parked = false;

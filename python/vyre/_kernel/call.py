@@ -266,7 +266,7 @@ def _shape_of(kernel: Kernel, parameter: Parameter, given: dict[str, Any]) -> tu
         value = given[parameter.name] = from_dlpack(value, where, BindingError)
     if not isinstance(value, (np.ndarray, Array)):
         _refuse_value(where, value, parameter, dtype)
-    if isinstance(value, np.ma.MaskedArray):
+    if _values.is_masked(value):
         raise BindingError(
             f"{where} is a masked array. Fix: write {parameter.name}.filled(0) to give the masked elements a value."
         )

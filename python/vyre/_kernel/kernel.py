@@ -333,11 +333,19 @@ class Kernel(_core._KernelCalls):
             made = None if is_new else plan_of(self, args, kwargs)
             if made is not None or is_new:
                 self._plans[key] = made
-                while len(self._plans) > _MOST_PLANS:
-                    del self._plans[next(iter(self._plans))]
+                self._drop_plans()
             if made is not None:
                 made.remember_call(args, kwargs)
         return result
+
+    def _drop_plans(self) -> None:
+        """Keep the latest plans alone. Other threads may keep and drop plans at the same time."""
+        while len(self._plans) > _MOST_PLANS:
+            try:
+                oldest = next(iter(self._plans))
+            except (RuntimeError, StopIteration):  # another thread changed the plans meanwhile
+                continue
+            self._plans.pop(oldest, None)
 
     def _repr_html_(self) -> str:
         from vyre._html.programs import kernel

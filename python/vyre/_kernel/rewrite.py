@@ -9,7 +9,9 @@ Every node keeps its line and columns, so the places of statements and of errors
 from __future__ import annotations
 
 import ast
+import os
 import threading
+import weakref
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -26,6 +28,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["Definition", "Rewritten"]
+
+
+_DEFINITIONS: weakref.WeakSet[Definition] = weakref.WeakSet()
+
+
+def _renew_after_fork() -> None:
+    for each in list(_DEFINITIONS):
+        each.renew_after_fork()
+
+
+os.register_at_fork(after_in_child=_renew_after_fork)
 
 
 @dataclass(frozen=True)
@@ -77,6 +90,14 @@ class Definition:
         self._tree: ast.FunctionDef | None = tree
         self._rewritten: Rewritten | None = None
         self._lock = threading.Lock()  # rewriting changes the tree
+        _DEFINITIONS.add(self)
+
+    def renew_after_fork(self) -> None:
+        """Read the source anew in a forked child, where the thread that was rewriting it does not go on."""
+        if self._lock.locked():
+            self._lock = threading.Lock()
+            if self._rewritten is None:
+                self._tree, _ = definition_of(self._function)
 
     def rewritten(self) -> Rewritten:
         """Raises the Mistake of an expression that is nested too deep."""
