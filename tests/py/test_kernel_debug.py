@@ -1,5 +1,6 @@
 """vyre.debug in kernels: what it records, that it changes nothing, and what it refuses."""
 
+import itertools
 import linecache
 
 import numpy as np
@@ -321,3 +322,12 @@ def test_it_prints_as_a_table():
     assert heads == ["line", "turn", "invocation", "name", "value", "type", "source"]
     assert rows[2] == [str(line + 3), "0", "(1, 0, 0)", "wide", "2", "u64", 'vyre.debug("wide", a[i] + u64(j))']
     assert form.sentences[0].startswith("note: invocation (1, 0, 0) of `watched` has 9 records")
+
+
+def test_endless_invocations_are_refused():
+    for given in (
+        lambda: vyre.debugging(invocations=itertools.count()),
+        lambda: type(vyre.debugging())(itertools.count(), 1),
+    ):
+        with pytest.raises(vyre.ArgumentError, match=r"^argument `invocations` of .* must be a list.*Fix: write"):
+            given()

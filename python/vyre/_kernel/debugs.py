@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from vyre._calls import explain_calls
@@ -148,6 +149,11 @@ class Debugging:
     """
 
     def __init__(self, invocations: Sequence[tuple[int, int, int]], limit: int) -> None:
+        if not isinstance(invocations, (list, tuple)):  # another iterable may be endless
+            raise ArgumentError(
+                f"argument `invocations` of Debugging must be a list, got {shown(invocations)}. "
+                "Fix: write vyre.debugging(invocations=[3])."
+            )
         self._areas = Areas(tuple(dict.fromkeys(invocations)), limit, 0)
         self._calls: list[tuple[str, Recorder, Any]] = []
         self._before: Debugging | None = None
@@ -251,7 +257,7 @@ def debugging(*, invocations: Sequence[Any] = ((0, 0, 0),), limit: int = 1000) -
     [((0,), 0), ((1,), 1), ((2,), 5)]
     """
     try:
-        given = list(invocations)[: _MOST_INVOCATIONS + 1]
+        given = list(islice(invocations, _MOST_INVOCATIONS + 1))
     except TypeError:
         given = []
     if isinstance(invocations, (str, bytes)) or not 1 <= len(given) <= _MOST_INVOCATIONS:
