@@ -62,6 +62,8 @@ py::dict run_program(py::handle program_object, py::handle inputs, py::handle wo
     const PreparedKey key{checked.program(), checked.hash(), place.backend, place.device, wanted.value_or(run::Optimize())};
     try {
       prepared(checked, key, waiting)->run(arrays.views(), grid, waiting);
+    } catch (const DispatchTimeoutError&) {
+      throw;  // its device goes on, and what was prepared is for the next call, which may have more time
     } catch (const DeviceError&) {
       forget_prepared(key);  // it may belong to a device that is gone
       throw;

@@ -291,6 +291,8 @@ class HostLaunch final : public FastCall {
       } else {
         while_waiting(std::move(options), [&](const run::RunOptions& waiting) { executable->run(views, grid, waiting); });
       }
+    } catch (const DispatchTimeoutError&) {
+      throw;  // its device goes on, and what was prepared is for the next call, which may have more time
     } catch (const DeviceError&) {
       forget_prepared(*key_);  // it may belong to a device that is gone
       executable_.reset();

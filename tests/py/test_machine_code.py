@@ -336,6 +336,19 @@ def test_a_loop_that_proved_long_is_compiled_at_the_next_call():
     assert not called(program, 2)
 
 
+def test_what_a_call_has_computed_that_timed_out_counts_too():
+    """Seen: such calls were interpreted for ever, and timed out for ever."""
+    program = looping(17, TURNS)
+
+    def run(turns: int, timeout: float | None = None) -> None:
+        given = {"turns": np.array([turns], np.uint32), "out": program.workgroup_size[0]}
+        vyre.run(program, given, 1, backend="cpu", timeout=timeout)
+
+    with pytest.raises(vyre.DispatchTimeoutError):
+        run(2**32 - 1, timeout=0.2)
+    assert compiles(lambda: run(2))
+
+
 def test_calls_of_few_invocations_are_compiled_when_they_have_been_many():
     program = looping(17, Expr.u32(1), group=1)
     calls = [called(program, 0) for _ in range(100)]

@@ -120,9 +120,11 @@ class Call {
           "between calls.");
     }
     count_words(machine);
-    deadline_.end_with(end_, Awaited::Cpu);
     return words_;
   }
+
+  // Throws if the call was interrupted or took too long.
+  void check_end() const { deadline_.end_with(end_, Awaited::Cpu); }
 
  private:
   using Clock = Deadline::Clock;
@@ -296,9 +298,10 @@ class CpuExecutable : public Executable {
     });
     if (compiled.native == nullptr || !native::can_run(compiled.kernel, memory)) return false;
     const native::NativeBatches batches(*compiled.native, compiled.kernel, grid);
-    Call(batches, options).run(threads_, [&](const std::function<bool()>& stop) {
-      return native::NativeThread(*compiled.native, compiled.kernel, memory, stop);
-    });
+    Call call(batches, options);
+    call.run(threads_,
+             [&](const std::function<bool()>& stop) { return native::NativeThread(*compiled.native, compiled.kernel, memory, stop); });
+    call.check_end();
     return true;
   }
 #else
@@ -353,10 +356,12 @@ class CpuExecutable : public Executable {
       const DispatchSpan span(kDevice, program_, grid, buffers);
       if (!run_native(compiled, memory.all(), grid, options)) {
         const Batches batches(code, kernel, grid);
-        const std::uint64_t words = Call(batches, options).run(threads_, [&](const std::function<bool()>& stop) {
+        Call call(batches, options);
+        const std::uint64_t words = call.run(threads_, [&](const std::function<bool()>& stop) {
           return Machine(code, kernel, lanes_, memory.all(), batches.capacity(), stop);
         });
         count_words(compiled, words);
+        call.check_end();
       }
     }
 
