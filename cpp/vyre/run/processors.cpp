@@ -1,6 +1,7 @@
 // A control group of version 2 has its quota in cpu.max ("max 100000", or microseconds in each period), one of version 1 in
 // cpu.cfs_quota_us (-1 for none) and cpu.cfs_period_us. The quotas of the groups around it limit a group too. Within a container the path
-// of the group may be that of the host, which is not there: then the root of the hierarchy is the container's own group.
+// may be the one that the host uses for the group, and such a path does not exist there: the root of the hierarchy is then the container's
+// own group.
 #include "vyre/run/processors.hpp"
 
 #include <sched.h>
@@ -39,7 +40,7 @@ std::optional<unsigned> limit_of_version_1(const std::filesystem::path& group) {
   return processors(quota, period);
 }
 
-// Of the group and of those around it, up to the hierarchy's root.
+// Returns the least limit of the group and of the groups around it, up to the hierarchy's root.
 template <class Limit>
 std::optional<unsigned> least_limit(const std::filesystem::path& hierarchy, std::string_view group, const Limit& limit) {
   std::optional<unsigned> least = limit(hierarchy);
@@ -67,7 +68,8 @@ unsigned quota_of_this_process() {
   return processors_of_quota("/sys/fs/cgroup", groups);
 }
 
-// Read anew by threads that come first at the same time, with the same result: waiting for one of them would hang a forked child.
+// Threads that come first at the same time each read it, with the same result. If one waited for another, a child that was forked meanwhile
+// would hang.
 std::atomic<unsigned> quota = kNotRead;
 
 unsigned known_quota() {

@@ -6,8 +6,8 @@
 
 namespace vyre::run {
 
-// At least 1: the fewer of what sched_getaffinity says (taskset, cpusets of containers) and of what the quota of this process's control
-// group pays for. The quota is read once.
+// Returns how many processors sched_getaffinity allows (taskset, cpusets of containers), but no more than the quota of this process's
+// control group pays for, and at least 1. The quota is read once.
 unsigned usable_processors();
 
 // The processors that the quotas of control groups pay for, rounded up; 0 where none limits them. `groups` is the text of

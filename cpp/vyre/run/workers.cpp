@@ -9,11 +9,11 @@
 #include <list>
 #include <mutex>
 #include <new>
-#include <system_error>
 #include <thread>
 
 #include "vyre/base/assert.hpp"
 #include "vyre/base/fork.hpp"
+#include "vyre/base/sleep.hpp"
 
 namespace vyre::run {
 namespace detail {
@@ -39,10 +39,6 @@ class SignalsBlocked {
 // A worker that has begun wakes this many others, so that many are awake after few steps and the caller pays for two.
 constexpr int kWokenByOne = 2;
 
-// A wait without a time calls a function that only GCC 12's library has, and a wheel would not install where an older one is. Threads are
-// woken when there is something to do, so any long time will do.
-constexpr auto kSleep = std::chrono::hours(1);
-
 }  // namespace
 
 class Pool {
@@ -66,7 +62,7 @@ class Pool {
   void finish(Job& job) {
     std::unique_lock lock(mutex_);
     withdraw(job);
-    while (!job.done.wait_for(lock, kSleep, [&] { return job.running == 0; })) continue;
+    sleep_until(job.done, lock, [&] { return job.running == 0; });
   }
 
   void end_parked() {
@@ -102,9 +98,7 @@ class Pool {
         Worker& worker = workers_.emplace_back();
         worker.thread = std::thread([this, &worker] { serve(worker); });
       }
-    } catch (const std::system_error&) {
-      workers_.pop_back();
-    } catch (const std::bad_alloc&) {
+    } catch (const std::exception&) {  // the system gives no more threads, or no memory for them
       if (!workers_.empty() && !workers_.back().thread.joinable()) workers_.pop_back();
     }
   }
@@ -147,12 +141,9 @@ class Pool {
   void serve(Worker& me) {
     std::unique_lock lock(mutex_);
     for (;;) {
+      sleep_until(work_, lock, [&] { return me.ends || wanting() != nullptr; });
       if (me.ends) return;
       Job* const job = wanting();
-      if (job == nullptr) {
-        work_.wait_for(lock, kSleep);
-        continue;
-      }
       me.parked = false;
       --job->wanted;
       ++job->running;

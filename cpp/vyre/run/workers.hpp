@@ -18,7 +18,7 @@ namespace vyre::run {
 
 namespace detail {
 
-// What workers are asked for; guarded by the pool's mutex.
+// Describes what workers are asked to do. The pool's mutex guards it.
 struct Job {
   void (*run)(void* work);
   void* work;

@@ -10,22 +10,11 @@
 #include <thread>
 #include <vector>
 
+#include "support/forked_child.hpp"
 #include "vyre/base/assert.hpp"
 
 namespace vyre {
 namespace {
-
-// What a child gives back; one that hangs is ended by a signal.
-int status_of_child(const std::function<bool()>& good) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(10);
-    _exit(good() ? 0 : 1);
-  }
-  int status = -1;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  return status;
-}
 
 TEST(ForkSafeMutex, is_free_in_a_child_and_what_it_guards_is_whole) {
   struct Pair {

@@ -86,7 +86,7 @@ std::vector<Bytes> call(run::Executable& executable, const std::vector<Array>& a
   return result;
 }
 
-// Interpreted and as machine code, of every instruction set that this processor has.
+// Expects the reference's bytes from the interpreter and from machine code, with every instruction set that this processor has.
 void expect_same_within_guards(const ir::Program& program, const std::vector<Array>& arrays, run::Grid grid) {
   const validate::ValidProgram checked = valid(program);
   const std::vector<Bytes> expected = call(*run::make_reference_backend()->prepare(checked, std::nullopt), arrays, grid, At::End);
@@ -112,8 +112,8 @@ constexpr DataType kElements[] = {DataType::U32,  DataType::I32, DataType::U64, 
 // Around those of vectors and of groups of vectors; the least has 16 bytes in each type, below which arrays are copied.
 constexpr std::uint32_t kLengths[] = {16, 17, 31, 64, 101};
 
-// Forwards across the end, from before the beginning, spread, backwards, scattered, and where byte offsets wrap. All name other elements
-// in each invocation, so that no two store into one.
+// Returns indices that run forwards across the end, from before the beginning, spread, backwards and scattered, and some whose byte offsets
+// wrap. Each names another element in each invocation, so that no two store into one.
 std::vector<ExprHandle> indices(const ExprHandle& i) {
   return {i,
           i - u32(5),

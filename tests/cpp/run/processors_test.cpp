@@ -9,6 +9,8 @@
 #include <fstream>
 #include <string>
 
+#include "support/affinity.hpp"
+
 namespace vyre::run {
 namespace {
 
@@ -89,14 +91,11 @@ TEST_F(Quota, that_cannot_be_read_limits_nothing) {
 }
 
 TEST(Processors, are_no_more_than_the_affinity_allows) {
-  cpu_set_t before, one;
+  cpu_set_t before;
   ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
   EXPECT_GE(usable_processors(), 1u);
   EXPECT_LE(usable_processors(), static_cast<unsigned>(CPU_COUNT(&before)));
-  CPU_ZERO(&one);
-  for (std::size_t k = 0; CPU_COUNT(&one) == 0; ++k) {
-    if (CPU_ISSET(k, &before)) CPU_SET(k, &one);
-  }
+  const cpu_set_t one = one_of(before);
   ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
   EXPECT_EQ(usable_processors(), 1u);
   ASSERT_EQ(sched_setaffinity(0, sizeof before, &before), 0);

@@ -19,6 +19,8 @@
 #include <thread>
 #include <vector>
 
+#include "support/affinity.hpp"
+#include "support/forked_child.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/base/error.hpp"
@@ -126,12 +128,9 @@ TEST(Workers, none_is_asked_for) {
 }
 
 TEST(Workers, use_the_processors_that_their_caller_may_use) {
-  cpu_set_t all, one;
+  cpu_set_t all;
   ASSERT_EQ(sched_getaffinity(0, sizeof all, &all), 0);
-  CPU_ZERO(&one);
-  for (std::size_t k = 0; CPU_COUNT(&one) == 0; ++k) {
-    if (CPU_ISSET(k, &all)) CPU_SET(k, &one);
-  }
+  const cpu_set_t one = one_of(all);
   for (const cpu_set_t& given : {all, one, all}) {
     ASSERT_EQ(sched_setaffinity(0, sizeof given, &given), 0);
     with_all_at_work(2, [&] {
@@ -175,20 +174,7 @@ TEST(Workers, help_many_threads_at_once) {
       }
     });
   }
-  std::jthread([] {
-    for (int k = 0; k < 50; ++k) end_parked_workers();
-  }).join();
-}
-
-int status_of_child(const std::function<bool()>& good) {
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);
-    _exit(good() ? 0 : 1);
-  }
-  int status = -1;
-  EXPECT_EQ(waitpid(child, &status, 0), child);
-  return status;
+  for (int k = 0; k < 50; ++k) end_parked_workers();
 }
 
 TEST(WorkersAndForks, a_child_starts_workers_of_its_own) {

@@ -17,6 +17,8 @@
 #include <thread>
 #include <utility>
 
+#include "vyre/base/sleep.hpp"
+
 namespace vyre::run {
 
 // A Batch is empty() or not, and clear() drops what it has and keeps its memory.
@@ -106,8 +108,6 @@ class SubmissionQueue {
  private:
   // How long the thread spins for more work before it sleeps.
   static constexpr auto kSpin = std::chrono::microseconds(100);
-  // How long the thread sleeps before it looks by itself whether it has work. It is woken when there is, so any long time will do.
-  static constexpr auto kSleep = std::chrono::hours(1);
 
   void run() {
     using Clock = std::chrono::steady_clock;
@@ -123,8 +123,7 @@ class SubmissionQueue {
       if (!ended_ && (waiting_.empty() || passing_)) {
         if (waiting_.empty()) ++sleeps_;
         asleep_ = true;
-        // A wait without a time calls a function that only GCC 12's library has, and a wheel would not install where an older one is.
-        while (!wake_.wait_for(lock, kSleep, [&] { return ended_ || (!waiting_.empty() && !passing_); })) continue;
+        sleep_until(wake_, lock, [&] { return ended_ || (!waiting_.empty() && !passing_); });
         asleep_ = false;
       }
       if (ended_) return;
