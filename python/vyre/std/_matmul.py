@@ -101,6 +101,27 @@ def _lanes(four: Any, element: DataType) -> list[Any]:
     return [four.x, four.y, four.z, four.w]
 
 
+def _places(rows: int, columns: int, across: int, t: Any, n: Any) -> tuple[Any, Any, Any, Any]:
+    """The first row and column of the workgroup's tile, and the row and column of invocation ``t`` in it."""
+    tiles = (n + (columns - 1)) // columns
+    return vyre.wid(0) // tiles * rows, vyre.wid(0) % tiles * columns, t // across, t % across
+
+
+def _add_products(sums: list[Any], own_a: list[Any], own_b: list[Any]) -> None:
+    """Add each product of an element of the invocation's rows and one of its columns."""
+    for i in vyre.unroll(range(len(own_a))):
+        for j in vyre.unroll(range(len(own_b))):
+            sums[i * len(own_b) + j] += own_a[i] * own_b[j]
+
+
+def _add_sums(out: Any, sums: list[Any], to_rows: list[Any], to_columns: list[Any], m: Any, n: Any) -> None:
+    """Add the sums of an invocation to the elements of the result that exist."""
+    for i in vyre.unroll(range(len(to_rows))):
+        for j in vyre.unroll(range(len(to_columns))):
+            if to_rows[i] < m and to_columns[j] < n:
+                out[to_rows[i] * n + to_columns[j]] += sums[i * len(to_columns) + j]
+
+
 @functools.cache
 def _by_elements(element: DataType, tiling: Tiling) -> Any:
     """The kernel for matrices of any size."""
@@ -115,9 +136,7 @@ def _by_elements(element: DataType, tiling: Tiling) -> Any:
     ) -> None:
         held_a, held_b = vyre.shared(u32, depth * pad), vyre.shared(u32, depth * columns)
         t = vyre.lid(0)
-        tiles = (n + (columns - 1)) // columns
-        row, column = vyre.wid(0) // tiles * rows, vyre.wid(0) % tiles * columns
-        y, x = t // across, t % across
+        row, column, y, x = _places(rows, columns, across, t, n)
         sums = [vyre.u32(0) for _ in vyre.unroll(range(own_rows * own_columns))]
         for turn in range((last_term - first_term + (depth - 1)) // depth):
             first = first_term + turn * depth
@@ -140,14 +159,9 @@ def _by_elements(element: DataType, tiling: Tiling) -> Any:
             for q in vyre.unroll(range(depth)):
                 own_a = [held_a[q * pad + y + i * down] for i in vyre.unroll(range(own_rows))]
                 own_b = [held_b[q * columns + x + j * across] for j in vyre.unroll(range(own_columns))]
-                for i in vyre.unroll(range(own_rows)):
-                    for j in vyre.unroll(range(own_columns)):
-                        sums[i * own_columns + j] += own_a[i] * own_b[j]
-        for i in vyre.unroll(range(own_rows)):
-            for j in vyre.unroll(range(own_columns)):
-                to_row, to_column = row + y + i * down, column + x + j * across
-                if to_row < m and to_column < n:
-                    out[to_row * n + to_column] += sums[i * own_columns + j]
+                _add_products(sums, own_a, own_b)
+        to_columns = [column + x + j * across for j in vyre.unroll(range(own_columns))]
+        _add_sums(out, sums, [row + y + i * down for i in vyre.unroll(range(own_rows))], to_columns, m, n)
 
     return multiply
 
@@ -183,9 +197,7 @@ def _by_fours(element: DataType, tiling: Tiling) -> Any:
     ) -> None:
         held_a, held_b = vyre.shared(u32, depth * pad), vyre.shared(vec4u32, depth * wide)
         t = vyre.lid(0)
-        tiles = (n + (columns - 1)) // columns
-        row, column = vyre.wid(0) // tiles * rows, vyre.wid(0) % tiles * columns
-        y, x = t // across, t % across
+        row, column, y, x = _places(rows, columns, across, t, n)
         sums = [vyre.u32(0) for _ in vyre.unroll(range(own_rows * own_columns))]
         brought_a, brought_b = bring_a(a, t, row, first_term, last_term, k), bring_b(b, t, column, first_term, n)
         for turn in range((last_term - first_term + (depth - 1)) // depth):
@@ -209,13 +221,8 @@ def _by_fours(element: DataType, tiling: Tiling) -> Any:
                 own_b = []
                 for j in vyre.unroll(range(own_columns // 4)):
                     own_b += _lanes(held_b[q * wide + x + j * across], u32)
-                for i in vyre.unroll(range(own_rows)):
-                    for j in vyre.unroll(range(own_columns)):
-                        sums[i * own_columns + j] += own_a[i] * own_b[j]
-        for i in vyre.unroll(range(own_rows)):
-            for j in vyre.unroll(range(own_columns)):
-                to_row, to_column = row + y + i * down, column + (x + j // 4 * across) * 4 + j % 4
-                if to_row < m and to_column < n:
-                    out[to_row * n + to_column] += sums[i * own_columns + j]
+                _add_products(sums, own_a, own_b)
+        to_columns = [column + (x + j // 4 * across) * 4 + j % 4 for j in vyre.unroll(range(own_columns))]
+        _add_sums(out, sums, [row + y + i * down for i in vyre.unroll(range(own_rows))], to_columns, m, n)
 
     return multiply
