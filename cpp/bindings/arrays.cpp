@@ -44,7 +44,7 @@ py::array zeros(const BufferDecl& decl, const std::vector<py::ssize_t>& shape) {
 }
 
 void check_array(const BufferDecl& decl, const py::array& array) {
-  if (py::isinstance(array, py::module_::import("numpy.ma").attr("MaskedArray"))) {
+  if (is_masked(array)) {
     refuse(decl, wanted_array(decl, Home::Host), "a masked array", "write .filled(0) to give the masked elements a value");
   }
   const ElementType& element = element_type(decl.element);
@@ -164,7 +164,7 @@ void Arrays::bind_new(Slot& slot, py::handle array) {
 
 void Arrays::bind_resident(Slot& slot, const PyArray& array) {
   bind_array(slot, to_numpy(array, std::nullopt));
-  // What is bound is a temporary copy, but the elements may share bytes of their storage with another array of the call.
+  // The call works on a temporary copy. For the check of overlaps the array takes part with the bytes of its storage.
   extents_.back() = {array.storage->id(), array.offset, array.bytes()};
 }
 

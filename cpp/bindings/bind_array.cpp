@@ -63,7 +63,7 @@ void assign(const PyArray& self, py::handle values) {
   const std::string where = "argument `values` of Array.write";
   py::object given_values = py::reinterpret_borrow<py::object>(values);
   if (is<PyArray>(values)) given_values = to_numpy(values.cast<const PyArray&>(), std::nullopt);
-  if (py::isinstance(given_values, numpy.attr("ma").attr("MaskedArray"))) {
+  if (is_masked(given_values)) {
     reject(where, "an array whose every element counts", values, "write .filled(0) to give the masked elements a value");
   }
   py::object array = given_values;
@@ -490,6 +490,7 @@ array([2, 3], dtype=uint32))");
   array.attr("__hash__") = py::none();
   m.def("_array", make_array, py::arg("values"), py::arg("backend"), py::arg("device"));
   m.def("_reshaped", reshaped, py::arg("array"), py::arg("shape"));
+  m.def("_is_masked", is_masked, py::arg("values"));
   // The operators and some methods are written in Python, which adds them when it imports the module first.
   m.def(
       "_complete_array",

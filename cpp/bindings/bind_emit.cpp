@@ -56,7 +56,7 @@ std::string emit(const validate::ValidProgram& program, Target target, const run
 #endif
 }
 
-// What the functions below make code of.
+// The arguments that the functions below have in common, converted.
 struct Source {
   validate::ValidProgram program;
   run::Optimize optimize;

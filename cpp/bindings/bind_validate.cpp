@@ -177,11 +177,6 @@ py::object notes(const PyProgram& program, py::handle lengths, py::handle workgr
   if (!invocations.is_none()) {
     const run::Grid asked = to_grid(invocations, "Program.notes", "invocations");
     call.invocations = {asked.x, asked.y, asked.z};
-    call.workgroups = call.invocations;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-      const std::uint32_t size = std::max(program.program.workgroup_size()[axis], 1u);
-      (*call.workgroups)[axis] = (*call.invocations)[axis] / size + ((*call.invocations)[axis] % size != 0);
-    }
   }
   if (!workgroups.is_none()) {
     const run::Grid grid = to_grid(workgroups, "Program.notes");
@@ -189,7 +184,7 @@ py::object notes(const PyProgram& program, py::handle lengths, py::handle workgr
   }
   Diagnostics found;
   {
-    // An equal program that was validated before stands at other lines.
+    // The program is validated anew, because the remembered result of an equal program has that program's lines.
     const WithoutGil unlocked;
     validate::Verdict verdict = validate::validate(program.program, run::op_snapshot().table);
     if (!verdict.program) throw ValidationError(std::move(verdict.diagnostics));
@@ -226,7 +221,7 @@ void bind_validate(py::module_& m) {
         const ir::OpTable ops = run::registered_ops();
         Diagnostics found;
         if (is<ir::Procedure>(program)) {
-          const ir::Procedure value = program.cast<const ir::Procedure&>();
+          const ir::Procedure& value = program.cast<const ir::Procedure&>();
           const WithoutGil unlocked;
           found = validate::validate(value, ops).diagnostics;
         } else {
@@ -259,6 +254,7 @@ P011 at arrays[1]: no step writes output `scratch`. Fix: write it, or make it wi
         if (const auto rule = validate::parse_procedure_rule(id)) return lenient_str(validate::explain(*rule));
         const auto found = validate::parse_rule(id);
         std::vector<std::string_view> rule_ids;
+        rule_ids.reserve(std::size(validate::kRules) + std::size(validate::kNotes) + std::size(validate::kProcedureRules));
         for (const validate::RuleInfo& row : validate::kRules) rule_ids.push_back(row.id);
         for (const validate::NoteInfo& row : validate::kNotes) rule_ids.push_back(row.id);
         for (const validate::ProcedureRuleInfo& row : validate::kProcedureRules) rule_ids.push_back(row.id);

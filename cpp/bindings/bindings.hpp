@@ -70,7 +70,7 @@ void bind_cuda(py::module_& m);
 void bind_dlpack(py::module_& m);
 void bind_fuzz(py::module_& m);
 
-// The operators of the class Expr as slots, once all its methods are there.
+// Installs the operators of the class Expr as slots. It is called when all methods of the class are bound.
 void bind_infix_slots(py::handle expr);
 
 // The Python call that is under way: the innermost frame outside the package that vyre.hide_frames does not hide. Cheap enough for every

@@ -136,6 +136,15 @@ bool is_integer(py::handle object) {
   return py::isinstance(object, numpy_type(numpy_integer, "integer"));
 }
 
+// Looks only for numpy's module of them, because nothing is one before it is imported. To import it takes time, and a child that is forked
+// while another thread imports it would wait for ever.
+bool is_masked(py::handle object) {
+  PyObject* const loaded = PyDict_GetItemString(PyImport_GetModuleDict(), "numpy.ma");
+  if (loaded == nullptr) return false;
+  const py::object masked = py::getattr(loaded, "MaskedArray", py::none());  // not there yet while the module is being imported
+  return !masked.is_none() && py::isinstance(object, masked);
+}
+
 py::int_ to_int(py::handle object) {
   PyObject* const number = PyNumber_Index(object.ptr());
   if (number == nullptr) throw py::error_already_set();

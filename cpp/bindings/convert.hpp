@@ -19,6 +19,8 @@ std::string given(py::handle object);
 
 // Python or numpy, but not a bool.
 bool is_integer(py::handle object);
+// Whether it is a masked array of numpy's.
+bool is_masked(py::handle object);
 bool is_boolean(py::handle object);
 // Converts what is_integer accepts to a Python int. An exception that a user's class raises in `__index__` goes on.
 py::int_ to_int(py::handle object);

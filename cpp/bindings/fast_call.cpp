@@ -8,7 +8,7 @@
 namespace vyre::python {
 namespace {
 
-// Never given back: the classes live as long as the process.
+// The reference is never given back, because the classes live as long as the process.
 PyTypeObject* numpy_class(const char* name) {
   return reinterpret_cast<PyTypeObject*>(py::object(py::module_::import("numpy").attr(name)).release().ptr());
 }

@@ -46,7 +46,7 @@ struct NumberRange {
 // The low 64 bits of a number of the range, Python's or numpy's; nothing for anything else.
 std::optional<std::uint64_t> number_in(py::handle value, const NumberRange& range);
 
-// What an argument that is no array has to be: a number of a range, or, where `same` is set, that very value.
+// The condition on an argument that is no array: it is a number of a range, or, where `same` is set, that very value.
 struct Expected {
   NumberRange range;
   py::object same;
@@ -55,7 +55,7 @@ struct Expected {
   // The bits of an argument that is as expected, 0 where it is no number; nothing for another one.
   std::optional<std::uint64_t> number(PyObject* given) const;
 };
-// From what Python says of it: (least, most), `bool` for truths, or a list of the one value.
+// Converts what Python tells: (least, most), `bool` for truths, or a list of the one value.
 Expected expected_of(py::handle told);
 
 // A word of a kernel's parameters: a number that is the same in each call, or half of an argument.
@@ -68,7 +68,7 @@ struct ParameterWord {
     return argument ? static_cast<std::uint32_t>(numbers[*argument] >> (high ? 32 : 0)) : value;
   }
 };
-// From what Python says of it: a number, or (the place of an argument, whether it is the high half).
+// Converts what Python tells: a number, or (the place of an argument, whether it is the high half).
 ParameterWord word_of(py::handle told);
 
 }  // namespace vyre::python

@@ -17,14 +17,14 @@ class Held {
   ~Held() {
     if (object_ != nullptr && PyGILState_Check() != 0) Py_DECREF(object_);
   }
-  Held(const Held&) = delete;
-  Held& operator=(const Held&) = delete;
+  Held(Held&& other) noexcept : object_(std::exchange(other.object_, nullptr)) {}
+  Held& operator=(Held&&) = delete;
 
   pybind11::handle handle() const { return object_; }
   explicit operator bool() const { return object_ != nullptr; }
 
  private:
-  PyObject* const object_;
+  PyObject* object_;
 };
 
 }  // namespace vyre::python

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bindings.hpp"
+#include "guarded.hpp"
 #include "instances.hpp"
 #include "vyre/ir/infix.hpp"
 

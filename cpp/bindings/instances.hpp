@@ -1,7 +1,5 @@
-// Makes a Python object of a bound class from its C++ value, and C functions for Python that may throw.
+// Makes a Python object of a bound class from its C++ value.
 #pragma once
-
-#include <cxxabi.h>
 
 #include <utility>
 
@@ -23,23 +21,6 @@ py::object new_instance(T value) {
   info->init_instance(instance, nullptr);
   held.set_instance_registered(false);
   return made;
-}
-
-// The result of a function, or null with Python's exception for what it throws.
-template <class Function>
-PyObject* guarded(const Function& function) {
-  try {
-    return function();
-  } catch (py::error_already_set& error) {
-    error.restore();
-#ifdef __GLIBCXX__
-  } catch (abi::__forced_unwind&) {
-    throw;  // how Python ends a thread that comes back after the interpreter
-#endif
-  } catch (...) {
-    py::detail::try_translate_exceptions();
-  }
-  return nullptr;
 }
 
 }  // namespace vyre::python

@@ -1,8 +1,8 @@
 // The base class of kernels in Python: what happens when one is called.
 //
 // A kernel keeps a FastCall for each kind of call that was right, the last ones first. A call goes to the first of them that has its names
-// and takes its arguments, and, if none does, to the method `_call` in Python, which does all checks and has the messages. Whatever changes
-// what a call means leaves calls to Python as well: a recording of this thread, a kernel that is traced.
+// and takes its arguments, and, if none does, to the method `_call` in Python, which does all checks and has the messages. While this
+// thread records a graph or traces a kernel, a call means something else, and all calls go to Python.
 //
 // The class is made with Python's C API, because pybind11 would look up types and build an argument list for each call.
 #include <pybind11/pybind11.h>
@@ -15,8 +15,8 @@
 #include "bindings.hpp"
 #include "fast_call.hpp"
 #include "graph.hpp"
+#include "guarded.hpp"
 #include "held.hpp"
-#include "instances.hpp"
 
 namespace vyre::python {
 namespace {
@@ -62,6 +62,7 @@ class Given {
         add(name, value);
       } else if (value != Py_None) {
         *option = value;
+        options_.emplace_back(Py_NewRef(value));
       }
     }
     if (!named_.empty()) values_ = all_;
@@ -70,13 +71,13 @@ class Given {
   const Asked& asked() const { return asked_; }
   std::span<PyObject* const> values() const { return values_; }
   bool has_names(std::span<const py::object> names) const {
-    return std::ranges::equal(names, named_, [](const py::object& a, const Named& b) { return is_same_text(a.ptr(), b.name); });
+    return std::ranges::equal(names, named_,
+                              [](const py::object& a, const Named& b) { return is_same_text(a.ptr(), b.name.handle().ptr()); });
   }
 
  private:
   struct Named {
-    PyObject* name;
-    py::object value;  // owned, because another thread may change the dict during the run
+    Held name, value;
   };
 
   void add(PyObject* name, PyObject* value) {
@@ -86,12 +87,14 @@ class Given {
       all_.reserve(values_.size() + kFew);
       all_.assign(values_.begin(), values_.end());
     }
-    named_.push_back({name, py::reinterpret_borrow<py::object>(value)});
+    named_.push_back({Held(Py_NewRef(name)), Held(Py_NewRef(value))});
     all_.push_back(value);
   }
 
   std::span<PyObject* const> values_;
+  // These own what they name, because another thread may change the dict during the run.
   std::vector<Named> named_;
+  std::vector<Held> options_;
   std::vector<PyObject*> all_;  // of a call with arguments by name
   Asked asked_;
 };
@@ -105,7 +108,7 @@ PyObject* call_known(KernelCalls* self, PyObject* args, PyObject* kwargs) {
     if (!given.has_names(known.names)) continue;
     // These are copies, because another call may change the list meanwhile.
     const std::shared_ptr<FastCall> call = known.call;
-    const Held plan(py::object(known.plan).release().ptr());
+    const Held plan(Py_XNewRef(known.plan.ptr()));
     if (plan && !(call->takes(given.values(), given.asked()) && is_current(plan.handle()))) continue;
     py::object result = call->call(given.values(), given.asked());
     if (result) return result.release().ptr();

@@ -15,6 +15,7 @@
 #include <unordered_map>
 
 #include "convert.hpp"
+#include "guarded.hpp"
 #include "instances.hpp"
 
 namespace vyre::python {
@@ -71,7 +72,7 @@ void check(int status) {
   if (status != 0) throw py::error_already_set();
 }
 
-// What a variable holds after an assignment of an expression.
+// Makes the statement of `name = value`, and returns the expression that reads the variable from then on.
 py::object let(Lets& self, PyObject* name, PyObject* value) {
   const py::object id = id_of(value);
   if (by_id(self.variables, id) != nullptr) return py::reinterpret_borrow<py::object>(value);

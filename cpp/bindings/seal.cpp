@@ -1,6 +1,5 @@
 #include "seal.hpp"
 
-#include <cxxabi.h>
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -8,6 +7,8 @@
 #include <new>
 #include <string>
 #include <string_view>
+
+#include "guarded.hpp"
 
 namespace vyre::python {
 namespace {
@@ -82,7 +83,7 @@ bool fits_nothing(const py::error_already_set& error, const Record& function) {
 
 // Calls the function through pybind11, but replaces pybind11's page-long message for a call that fits no signature.
 PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t flags, PyObject* names) {
-  try {
+  return guarded([&]() -> PyObject* {
     bool refused = false;
     try {
       PyObject* result = dispatch(self, args, flags, names);
@@ -99,16 +100,7 @@ PyObject* call(PyObject* self, PyObject* const* args, Py_ssize_t flags, PyObject
       }
     }
     refuse_call(function, args, static_cast<std::size_t>(PyVectorcall_NARGS(static_cast<std::size_t>(flags))), names);
-  } catch (py::error_already_set& error) {
-    error.restore();
-#ifdef __GLIBCXX__
-  } catch (abi::__forced_unwind&) {
-    throw;  // how Python ends a thread that comes back after the interpreter
-#endif
-  } catch (...) {
-    py::detail::try_translate_exceptions();
-  }
-  return nullptr;
+  });
 }
 
 PyObject* refuse_new(PyTypeObject* type, PyObject*, PyObject*) {

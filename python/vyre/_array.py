@@ -70,7 +70,7 @@ def array(
     from vyre._dlpack import from_dlpack, speaks_dlpack
 
     where = "argument `values` of vyre.array"
-    if _values.is_masked(values):
+    if _core._is_masked(values):
         raise ArgumentError(
             f"{where} must be an array whose every element counts, got a masked array. "
             "Fix: write .filled(0) to give the masked elements a value."

@@ -210,9 +210,7 @@ def pack_bytes(data: bytes | bytearray | memoryview | np.ndarray) -> np.ndarray:
     """
     import numpy as np
 
-    from vyre import _values
-
-    if _values.is_masked(data):
+    if _core._is_masked(data):
         raise ArgumentError(_MASKED.format("data", "pack_bytes"))
     if issubclass(type(data), np.ndarray):
         array = cast("np.ndarray", data)
@@ -250,9 +248,7 @@ def unpack_bytes(words: np.ndarray, length: int | None = None) -> bytes:
     """
     import numpy as np
 
-    from vyre import _values
-
-    if _values.is_masked(words):
+    if _core._is_masked(words):
         raise ArgumentError(_MASKED.format("words", "unpack_bytes"))
     if not issubclass(type(words), np.ndarray) or words.dtype != np.uint32:
         got = (

@@ -5,7 +5,6 @@ Nothing is converted silently: numpy's own conversions drop fractions and wrap a
 
 from __future__ import annotations
 
-import sys
 from typing import TYPE_CHECKING, NoReturn
 
 import numpy as np
@@ -17,7 +16,7 @@ from vyre.errors import ArgumentError
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["assigned", "conversion", "exact", "is_masked", "natural", "sequence"]
+__all__ = ["assigned", "conversion", "exact", "natural", "sequence"]
 
 # numpy's names of the integer elements, each with vyre's, in the order in which one is proposed for integers.
 _INTEGERS = {
@@ -25,22 +24,12 @@ _INTEGERS = {
 }
 
 
-def is_masked(values: Any) -> bool:
-    """Whether it is a masked array of numpy's.
-
-    Nothing is one before numpy's module of them is imported. ``np.ma`` would import it, and a child that is forked
-    while another thread does so would wait for that import for ever.
-    """
-    masked = getattr(sys.modules.get("numpy.ma"), "MaskedArray", ())
-    return isinstance(values, masked)
-
-
 def exact(values: Any, dtype: np.dtype[Any], where: str) -> np.ndarray:
     """``values`` as an array of an integer or bool dtype, or an ArgumentError that names ``where``.
 
     Integers of any width are taken when every one of them fits; floats are refused, whole ones too.
     """
-    if is_masked(values):
+    if _core._is_masked(values):
         raise ArgumentError(
             f"{where} must be an array whose every element counts, got a masked array. "
             "Fix: write .filled(0) to give the masked elements a value."

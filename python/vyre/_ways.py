@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre import _core, _inputs, _values
+from vyre import _core, _inputs
 from vyre._default import place
 from vyre._devices import Device, check_backend
 from vyre._divergence import OutputDifference
@@ -187,7 +187,7 @@ def _difference_in_kind(given: Mapping[str, Any], name: str, like: np.ndarray) -
         keys = list(itertools.islice(given, 10))
         return f"none of this name, but {', '.join(map(shown, keys))}" if keys else "an empty dict"
     array = given[name]
-    if not issubclass(type(array), np.ndarray) or _values.is_masked(array):
+    if not issubclass(type(array), np.ndarray) or _core._is_masked(array):
         return f"an object of type {type(array).__name__[:80]}"
     if (array.dtype, array.shape) != (like.dtype, like.shape):
         return f"{array.dtype} with shape {array.shape}"

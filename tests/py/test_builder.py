@@ -274,29 +274,69 @@ def test_a_wrong_number_of_axes_is_refused():
     with pytest.raises(vyre.ArgumentError) as caught:
         vyre.Builder().read("a", u32, axes=0)
     assert str(caught.value) == (
-        "argument `axes` of vyre.Builder must be an int from 1 to 16, got 0. Fix: write axes=2."
+        "argument `axes` of vyre.Builder must be an int from 1 to 3, got 0. Fix: write axes=2."
     )
 
 
+def stored_to(array):
+    array[0] = 1
+
+
+def of_no_use(array):
+    return array.lenght
+
+
 @pytest.mark.parametrize(
-    ("wrong", "message"),
+    ("access", "wrong", "message"),
     [
         (
+            "output",
             len,
-            "the length of `out` is unknown while the kernel is traced. Fix: write len(out) in the kernel itself, or "
-            "out.shape[0].",
+            "the length of `a` is unknown while the program is built. Fix: write a.shape[0].",
         ),
         (
+            "output",
             list,
-            "array `out` is iterated over, but its length is unknown while the kernel is traced. Fix: write `for j in "
-            "range(len(out)):` and read out[j].",
+            "array `a` is iterated over, but its length is unknown while the program is built. "
+            'Fix: write `with p.loop("j", 0, a.shape[0]) as j:` and read a[j].',
         ),
-        (bool, "array `out` is used as a condition. Fix: compare an element, as in out[i] != 0."),
+        ("output", bool, "array `a` is used as a condition. Fix: compare an element, as in a[i] != 0."),
+        (
+            "output",
+            lambda a: a[-1],
+            "`a` is indexed with -1. Fix: write a[a.shape[0] - 1] to count from the end.",
+        ),
+        (
+            "read",
+            stored_to,
+            "buffer `a` is declared with read. Fix: declare it with read_write to change it.",
+        ),
+        (
+            "output",
+            of_no_use,
+            "array `a` has no attribute `lenght`. Fix: use a[i], a.shape[0], a.size or an atomic.",
+        ),
     ],
 )
-def test_a_wrong_use_of_an_array_of_a_builder_is_an_argument_error(wrong, message):
+def test_a_wrong_use_of_an_array_of_a_builder_is_an_argument_error(access, wrong, message):
     p = vyre.Builder(workgroup_size=64)
-    out = p.output("out", vyre.u32)
+    a = getattr(p, access)("a", vyre.u32)
     with pytest.raises(vyre.ArgumentError) as error:
-        wrong(out)
+        wrong(a)
     assert str(error.value) == message
+
+
+def test_what_the_errors_of_a_builders_arrays_say_to_write_runs():
+    p = vyre.Builder(workgroup_size=1)
+    a, out = p.read_write("a", vyre.u32), p.output("out", vyre.u32)
+    out[0] = a.shape[0]
+    out[1] = a[a.shape[0] - 1]
+    total = p.let("total", vyre.u32(0))
+    with p.loop("j", 0, a.shape[0]) as j:
+        p.assign(total, total + a[j])
+    out[2] = total
+    a[0] = 9
+    given = {"a": np.array([5, 6, 7], np.uint32), "out": 3}
+    made = vyre.run(p.program(), given, 1, backend="reference")
+    assert made["out"].tolist() == [3, 7, 18]
+    assert made["a"].tolist() == [9, 6, 7]

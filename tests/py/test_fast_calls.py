@@ -600,3 +600,14 @@ def fast_switching():
     sys.setswitchinterval(1e-6)
     yield
     sys.setswitchinterval(before)
+
+
+def test_an_out_that_is_none_is_no_argument_called_none():
+    @vyre.kernel
+    def plus(x: In[u32], y: Out[u32], none: u32 = u32(5)) -> None:
+        y[vyre.gid(0)] = x[vyre.gid(0)] + none
+
+    x = np.arange(3, dtype=np.uint32)
+    for _ in range(3):
+        assert plus(x, None, 11, backend="cpu").tolist() == [11, 12, 13]
+        assert plus(x, none=9, backend="cpu").tolist() == [9, 10, 11]

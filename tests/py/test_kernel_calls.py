@@ -2,6 +2,7 @@
 
 import dataclasses
 import gc
+import inspect
 import pickle
 import weakref
 
@@ -305,10 +306,17 @@ def test_a_specialised_kernel_has_no_constants_left():
     x = np.arange(10, dtype=np.uint32)
     with pytest.raises(vyre.CallError) as error:
         cubes(x, 7, k=3)
-    assert str(error.value) == "kernel `powers_of` has no parameter `k`. Fix: write powers_of(x, n, y)."
+    assert str(error.value) == (
+        "kernel `powers_of` was specialised for a `k`, and has no other one. "
+        "Fix: write powers_of.specialize(k=3, base=1)(x, n, y)."
+    )
     with pytest.raises(vyre.CallError) as error:
         cubes(x)
-    assert str(error.value) == "kernel `powers_of` misses argument `n`. Fix: write powers_of(x, n)."
+    assert (
+        str(error.value)
+        == "kernel `powers_of` misses argument `n`. Fix: write powers_of.specialize(k=3, base=1)(x, n)."
+    )
+    assert list(inspect.signature(cubes).parameters) == ["x", "n", "y"]
     with pytest.raises(vyre.CallError, match="has no const parameter `k`"):
         cubes.specialize(k=4)
 

@@ -66,7 +66,8 @@ def assert_proven(made: list[smt.Term], wanted: list[smt.Term], of: list[object]
         assert proof.holds, f"{what}: {proof}"
 
 
-# Quotients of two variables, and products by halves, are beyond the solver: conformance compares them by values.
+# Remainders and signed quotients of two variables, and high halves of products, are beyond the solver. Conformance
+# compares them by values.
 VARIABLE = [op for op in BINARY if op not in {"MulHigh", "Mod", "SDiv", "SMod"}]
 
 

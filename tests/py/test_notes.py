@@ -542,7 +542,7 @@ def test_a_kernel_without_a_guard_is_noted_and_its_fix_counts_right(rng):
     assert (note.rule, note.message) == ("N006", BEYOND.format(24))
     assert note.hint == (
         "write `if vyre.gid(0) < vyre.grid_size(0):` around this statement. A call without grid= has the shape of its "
-        "first Out as the grid."
+        "first Out, else InOut, as the grid."
     )
     assert note.place.line == visits.__wrapped__.__code__.co_firstlineno + 2
     assert visits(zero.copy(), grid=1000, backend="reference").tolist() == [1024]

@@ -283,3 +283,99 @@ def test_memory_that_runs_out_is_an_exception_and_the_next_call_works():
     assert all(line.endswith("[5, 4, 7, 6]") for line in lines)
     # Memory that earlier stages gave back may be enough for a later one, but not for all.
     assert any(" True " in line for line in lines), done.stdout
+
+
+def finish_file(folder, body: str) -> subprocess.CompletedProcess[str]:
+    """Runs a file, because kernels read their source."""
+    file = folder / "script.py"
+    file.write_text(PRELUDE + textwrap.dedent(body), encoding="utf-8")
+    return subprocess.run([sys.executable, file], capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize("call", ["k(Slow())", "k(a=Slow())"])
+def test_exit_is_clean_while_a_daemon_thread_is_in_the_python_of_a_kernels_call(tmp_path, call):
+    """Seen: the process aborted, because the core let references go where Python ended the thread."""
+    done = finish_file(
+        tmp_path,
+        f"""
+        started = threading.Event()
+
+        class Slow:
+            def __dlpack_device__(self):
+                started.set()
+                while True:
+                    time.sleep(0.001)
+
+            def __dlpack__(self, **options):
+                return self.__dlpack_device__()
+
+        class AtExit:
+            def __del__(self, sleep=time.sleep):
+                for _ in range(100):  # the other thread wants the GIL meanwhile
+                    sleep(0.001)
+
+        at_exit = AtExit()
+
+        @vyre.kernel
+        def k(a: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
+            y[vyre.gid(0)] = a[vyre.gid(0)]
+
+        k(np.zeros(4, np.uint32), backend="cpu")
+        threading.Thread(target=lambda: {call}, daemon=True).start()
+        started.wait()
+        """,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_child_calls_a_kernel_that_another_thread_was_rewriting_at_the_fork(tmp_path):
+    done = finish_file(
+        tmp_path,
+        """
+        @vyre.kernel
+        def k(a: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
+            y[vyre.gid(0)] = a[vyre.gid(0)] + 1
+
+        from vyre._kernel.rewrite import Rewriter
+        held, release = threading.Event(), threading.Event()
+        rewrite = Rewriter.rewrite
+
+        def slow(self):
+            if threading.current_thread() is other:
+                held.set()
+                release.wait()
+            return rewrite(self)
+
+        Rewriter.rewrite = slow
+        other = threading.Thread(target=lambda: k.program)
+        other.start()
+        held.wait()
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)  # ends a child that waits for the thread
+            os._exit(0 if k(np.arange(3, dtype=np.uint32), backend="cpu").tolist() == [1, 2, 3] else 1)
+        status = os.waitpid(child, 0)[1]
+        release.set()
+        other.join()
+        print(status, k(np.arange(3, dtype=np.uint32), backend="cpu").tolist())
+        """,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "0 [1, 2, 3]\n", "")
+
+
+def test_a_call_does_not_import_masked_arrays(tmp_path):
+    """Seen: a child that was forked while another thread imported them waited for that import for ever."""
+    done = finish_file(
+        tmp_path,
+        """
+        @vyre.kernel
+        def k(a: vyre.In[vyre.u32], y: vyre.Out[vyre.u32]):
+            y[vyre.gid(0)] = a[vyre.gid(0)] + 1
+
+        before = "numpy.ma" in sys.modules
+        k(np.arange(3, dtype=np.uint32), backend="cpu")
+        vyre.array(np.arange(3, dtype=np.uint32), backend="cpu")
+        print(before, "numpy.ma" in sys.modules)
+        """,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "False False\n", "")

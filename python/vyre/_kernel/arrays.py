@@ -83,18 +83,40 @@ class KernelArray:
     def __repr__(self) -> str:
         return f"<{self.kind} array `{self.name}` of {self.element}>"
 
+    # What messages name: a builder's lines run as they stand, and those of a kernel are rewritten.
+
+    @property
+    def _of_builder(self) -> bool:
+        return self._tracer.is_builder
+
+    @property
+    def _moment(self) -> str:
+        return "the program is built" if self._of_builder else "the kernel is traced"
+
+    @property
+    def _lengths(self) -> list[str]:
+        return [f"{self.name}.shape[0]"] if self._of_builder else [f"len({self.name})", f"{self.name}.shape[0]"]
+
+    @property
+    def _loop(self) -> str:
+        if self._of_builder:
+            return f'with p.loop("j", 0, {self.name}.shape[0]) as j:'
+        return f"for j in range(len({self.name})):"
+
     def __len__(self) -> int:
         raise Mistake(
             "K004",
-            f"the length of `{self.name}` is unknown while the kernel is traced",
-            f"write len({self.name}) in the kernel itself, or {self.name}.shape[0]",
+            f"the length of `{self.name}` is unknown while {self._moment}",
+            f"write {self.name}.shape[0]"
+            if self._of_builder
+            else f"write len({self.name}) in the kernel itself, or {self.name}.shape[0]",
         )
 
     def __iter__(self) -> Any:
         raise Mistake(
             "K004",
-            f"array `{self.name}` is iterated over, but its length is unknown while the kernel is traced",
-            f"write `for j in range(len({self.name})):` and read {self.name}[j]",
+            f"array `{self.name}` is iterated over, but its length is unknown while {self._moment}",
+            f"write `{self._loop}` and read {self.name}[j]",
         )
 
     def __bool__(self) -> bool:
@@ -111,7 +133,7 @@ class KernelArray:
         raise Mistake(
             "K008",
             f"array `{self.name}` has no attribute `{name[:80]}`{meant}",
-            f"use {self.name}[i], len({self.name}), {self.name}.shape[0], {self.name}.size or an atomic",
+            f"use {self.name}[i], {', '.join(self._lengths)}, {self.name}.size or an atomic",
         )
 
     # Indexing.
@@ -125,6 +147,10 @@ class KernelArray:
         return value if self.is_const else self._tracer.let(f"{self.name}_read", value)
 
     def __setitem__(self, key: Any, value: Any) -> None:
+        if self.kind == "In" and self._of_builder:
+            raise Mistake(
+                "K008", f"buffer `{self.name}` is declared with read", "declare it with read_write to change it"
+            )
         if self.kind in ("In", "table"):
             what = (
                 f"parameter `{self.name}` is annotated with In"
@@ -187,7 +213,7 @@ class KernelArray:
         if isinstance(each, (int, np.integer)):
             if each < 0:
                 extent = self.shape[axis] if axis < self.ndim else None
-                back = f"{f'len({self.name})' if axis == 0 else f'{self.name}.shape[{axis}]'} - {-int(each)}"
+                back = f"{self._lengths[0] if axis == 0 else f'{self.name}.shape[{axis}]'} - {-int(each)}"
                 if isinstance(extent, int) and extent + each >= 0:
                     back = str(extent + int(each))
                 raise Mistake(

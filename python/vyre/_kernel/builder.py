@@ -51,6 +51,7 @@ class Builder:
     def __init__(self, workgroup_size: int | Sequence[int] = (64, 1, 1)) -> None:
         self._size = workgroup_counts(workgroup_size, "vyre.Builder")
         self._tracer = Tracer(lambda function: None)
+        self._tracer.is_builder = True
         self._buffers: list[BufferDecl] = []
         self._bindings = 0
         self._words = 0  # of PARAMS
@@ -77,6 +78,11 @@ class Builder:
 
     def scalar(self, element: DataType) -> Expr:
         """Declare a number that a call gives in ``__params``: one word, or the low and the high word of a U64."""
+        if element not in (DataType.U32, DataType.I32, DataType.U64, DataType.Bool):
+            raise ArgumentError(
+                f"argument `element` of Builder.scalar must be u32, i32, u64 or boolean, got {shown(element)}. "
+                "Fix: write p.scalar(vyre.u32)."
+            )
         load = Expr.load(PARAMS, self._words)
         value = load if element is DataType.U32 else Expr.cast(element, load)
         if element is DataType.U64:
@@ -87,11 +93,11 @@ class Builder:
 
     def shared(self, name: str, element: ElementType, count: int | tuple[int, ...]) -> KernelArray:
         """Declare an array of the workgroup, of so many elements, or of so many along each axis."""
-        return self._own("shared", BufferDecl.workgroup(name, _product(count), element), count)
+        return self._own("shared", BufferDecl.workgroup(name, _elements(count), element), count)
 
     def local(self, name: str, element: ElementType, count: int | tuple[int, ...]) -> KernelArray:
         """Declare an array of the invocation, of so many elements, or of so many along each axis."""
-        return self._own("private", BufferDecl.private(name, _product(count), element), count)
+        return self._own("private", BufferDecl.private(name, _elements(count), element), count)
 
     def _own(self, kind: str, decl: BufferDecl, count: int | tuple[int, ...]) -> KernelArray:
         shape = count if isinstance(count, tuple) else (decl.count,)
@@ -108,9 +114,9 @@ class Builder:
         return made
 
     def _declare(self, decl: BufferDecl, axes: int) -> KernelArray:
-        if not isinstance(axes, int) or not 1 <= axes <= 16:
+        if type(axes) is not int or not 1 <= axes <= 3:
             raise ArgumentError(
-                f"argument `axes` of vyre.Builder must be an int from 1 to 16, got {shown(axes)}. Fix: write axes=2."
+                f"argument `axes` of vyre.Builder must be an int from 1 to 3, got {shown(axes)}. Fix: write axes=2."
             )
         is_const = decl.access in (BufferAccess.ReadOnly, BufferAccess.Uniform)
         name = self._fresh(decl.name)
@@ -201,8 +207,16 @@ class Builder:
         return Program(buffers, self._size, self._tracer.block)
 
 
-def _product(count: int | tuple[int, ...]) -> int:
-    return math.prod(count) if isinstance(count, tuple) else count
+def _elements(count: int | tuple[int, ...]) -> int:
+    """How many elements an array of this shape has."""
+    if not isinstance(count, tuple):
+        return count
+    if not 1 <= len(count) <= 3 or not all(type(each) is int and each > 0 for each in count):
+        raise ArgumentError(
+            f"argument `count` of vyre.Builder must be an int or a tuple of one to three ints from 1 on, got "
+            f"{shown(count)}. Fix: write (16, 16)."
+        )
+    return math.prod(count)
 
 
 class _Body:

@@ -198,7 +198,10 @@ def _given(kernel: Kernel, args: Sequence[Any], kwargs: dict[str, Any]) -> dict[
         elif all(each.name != name for each in parameters):
             meant = _core._did_you_mean(name, [each.name for each in parameters] + [*_OPTIONS])
             fix = f"write {meant.split('`')[1]}=" if meant else f"write {_call_text(kernel)}"
-            raise CallError(f"kernel `{kernel.__name__}` has no parameter `{name[:80]}`{meant}. Fix: {fix}.")
+            has = f"was specialised for a `{name}`, and has no other one" if kernel._has_fixed(name) else None
+            raise CallError(
+                f"kernel `{kernel.__name__}` {has or f'has no parameter `{name[:80]}`{meant}'}. Fix: {fix}."
+            )
         if name in given:
             raise CallError(f"kernel `{kernel.__name__}` got argument `{name}` twice. Fix: write {_call_text(kernel)}.")
         given[name] = value
@@ -224,11 +227,11 @@ def text_without_outs(kernel: Kernel) -> str:
         by_name = by_name or each.kind == "Out"
         if each.kind != "Out":
             parts.append(f"{each.name}={each.name}" if by_name else each.name)
-    return f"{kernel.__name__}({', '.join(parts)})"
+    return f"{kernel._called}({', '.join(parts)})"
 
 
 def _call_text(kernel: Kernel) -> str:
-    return f"{kernel.__name__}({', '.join(each.name for each in kernel._parameters)})"
+    return f"{kernel._called}({', '.join(each.name for each in kernel._parameters)})"
 
 
 def _shapes(kernel: Kernel, given: dict[str, Any]) -> dict[str, tuple[int, ...]]:
@@ -266,7 +269,7 @@ def _shape_of(kernel: Kernel, parameter: Parameter, given: dict[str, Any]) -> tu
         value = given[parameter.name] = from_dlpack(value, where, BindingError)
     if not isinstance(value, (np.ndarray, Array)):
         _refuse_value(where, value, parameter, dtype)
-    if _values.is_masked(value):
+    if _core._is_masked(value):
         raise BindingError(
             f"{where} is a masked array. Fix: write {parameter.name}.filled(0) to give the masked elements a value."
         )

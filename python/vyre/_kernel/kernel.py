@@ -28,6 +28,7 @@ from vyre._text import shown
 from vyre.errors import ArgumentError, CallError
 
 if TYPE_CHECKING:
+    import inspect
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
     from vyre._check import CheckResult
@@ -105,8 +106,9 @@ class Kernel(_core._KernelCalls):
         return self.program.to_text()
 
     def specialize(self, **constants: Any) -> Specialized:
-        """The kernel for some values of its ``const`` parameters: one without them, which is called, and has
-        ``program`` and the rest, as any kernel.
+        """Make a kernel in which the ``const`` parameters have these values.
+
+        It takes the other parameters, and can do what any kernel can.
 
         Raises: CallError for a missing or unknown name, KernelError.
 
@@ -347,6 +349,15 @@ class Kernel(_core._KernelCalls):
                 continue
             self._plans.pop(oldest, None)
 
+    @property
+    def _called(self) -> str:
+        """How a call of the kernel is written, without its arguments."""
+        return self.__name__
+
+    def _has_fixed(self, name: str) -> bool:
+        """Whether a constant has a value already."""
+        return False
+
     def _repr_html_(self) -> str:
         from vyre._html.programs import kernel
 
@@ -387,6 +398,11 @@ class Specialized(Kernel):
         self._function, self._workgroup_size = kernel._function, kernel._workgroup_size
         self._definition = kernel._definition
         self._parameters = [each for each in kernel._parameters if each.kind != "const"]
+        from inspect import signature as signature_of
+
+        full = signature_of(kernel._function)
+        left = [full.parameters[each.name] for each in self._parameters]
+        self.__signature__: inspect.Signature = full.replace(parameters=left)
         self._constants, self._arrays = (), kernel._arrays
         self._plans = {}
         self._traced({})  # so that a wrong constant shows here
@@ -398,6 +414,14 @@ class Specialized(Kernel):
         self, rewritten: Rewritten, constants: Mapping[str, Any], recorder: Recorder | Marks | None = None
     ) -> Traced:
         return self._kernel._traced_anew(rewritten, {**self._chosen_constants, **constants}, recorder)
+
+    @property
+    def _called(self) -> str:
+        chosen = ", ".join(f"{name}={shown(value)}" for name, value in self._chosen_constants.items())
+        return f"{self.__name__}.specialize({chosen})"
+
+    def _has_fixed(self, name: str) -> bool:
+        return name in self._chosen_constants
 
     def _repr_html_(self) -> str:
         from vyre._html.programs import specialized

@@ -40,6 +40,6 @@ def _in_words_of_kernels(note: Diagnostic) -> Diagnostic:
     elif note.rule == "N006":
         axes = re.findall(r"invocation_id\((\d)\)", hint)
         inside = " and ".join(f"vyre.gid({axis}) < vyre.grid_size({axis})" for axis in axes)
-        whose = "A call without grid= has the shape of its first Out as the grid."
+        whose = "A call without grid= has the shape of its first Out, else InOut, as the grid."
         hint = f"write `if {inside}:` around this statement. {whose}"
     return _core._diagnostic_from_state(note.rule, note.message.encode(), note.place, hint.encode())

@@ -86,7 +86,9 @@ def _part(parameter: Parameter, value: Any) -> Any:
         return (kind, value) if kind in _PLAIN else None
     if kind is Array:
         return (value.dtype.num, value.shape, value.backend, value.device)
-    return "none" if value is None and parameter.kind == "Out" else None
+    return (
+        () if value is None and parameter.kind == "Out" else None
+    )  # no string, because names of arguments are strings
 
 
 def _counts_part(value: Any) -> Any:

@@ -9,9 +9,6 @@ Every node keeps its line and columns, so the places of statements and of errors
 from __future__ import annotations
 
 import ast
-import os
-import threading
-import weakref
 from dataclasses import dataclass
 from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
@@ -28,17 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 __all__ = ["Definition", "Rewritten"]
-
-
-_DEFINITIONS: weakref.WeakSet[Definition] = weakref.WeakSet()
-
-
-def _renew_after_fork() -> None:
-    for each in list(_DEFINITIONS):
-        each.renew_after_fork()
-
-
-os.register_at_fork(after_in_child=_renew_after_fork)
 
 
 @dataclass(frozen=True)
@@ -87,30 +73,23 @@ class Definition:
         self._function, self._is_kernel, self._file = function, is_kernel, file
         self._spot = spot
         self._read = names.read
-        self._tree: ast.FunctionDef | None = tree
+        self._trees = [tree]  # empty once it was taken to be rewritten, which changes it
         self._rewritten: Rewritten | None = None
-        self._lock = threading.Lock()  # rewriting changes the tree
-        _DEFINITIONS.add(self)
-
-    def renew_after_fork(self) -> None:
-        """Read the source anew in a forked child, where the thread that was rewriting it does not go on."""
-        if self._lock.locked():
-            self._lock = threading.Lock()
-            if self._rewritten is None:
-                self._tree, _ = definition_of(self._function)
 
     def rewritten(self) -> Rewritten:
         """Raises the Mistake of an expression that is nested too deep."""
-        with self._lock:
-            if self._rewritten is None:
-                assert self._tree is not None
-                try:
-                    self._rewritten = self._rewrite(self._tree)
-                except RecursionError:
-                    self._tree, _ = definition_of(self._function)  # this one is rewritten in part
-                    raise _too_deep(self._function, self._spot) from None
-                self._tree = None
-            return self._rewritten
+        # Without a lock: a child that is forked while another thread rewrites could not wait for it. Two threads may
+        # both rewrite, each a tree of its own.
+        if self._rewritten is None:
+            try:
+                tree = self._trees.pop()
+            except IndexError:
+                tree, _ = definition_of(self._function)
+            try:
+                self._rewritten = self._rewrite(tree)
+            except RecursionError:
+                raise _too_deep(self._function, self._spot) from None
+        return self._rewritten
 
     def marked(self) -> Rewritten:
         """The function with a mark before every statement, anew each time; see lines.py."""

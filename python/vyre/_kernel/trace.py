@@ -196,7 +196,7 @@ _BARRIERS = {
     ),
     r"takes the Break \((.*?)\)": (
         "only a part of a workgroup takes the `break` ({}). Write `left = 0` before its loop and `left = 1` in its "
-        "place, and put each store, atomic and assignment of the loop that may run after it, in later rounds too, into "
+        "place, and put each store, atomic and assignment of the loop that may run after it, in later turns too, into "
         "`if left == 0:`, the barrier into none."
     ),
     r"enters the If \((.*?)\)": (
@@ -208,8 +208,8 @@ _BARRIERS = {
         "stands beside the barrier into an `if`."
     ),
     "": (
-        "only a part of a workgroup goes on in the loop around it. Write a loop of which all have the same rounds, and "
-        "put what stands beside the barrier into an `if`."
+        "only a part of a workgroup goes on in the loop around it. Write a loop that has the same number of turns "
+        "for all, and put what stands beside the barrier into an `if`."
     ),
 }
 

@@ -75,6 +75,7 @@ class Tracer(_core._Lets):
         self.grid_axes: list[int] = []  # that vyre.grid_size asks about
         self.grid_word = 0  # the word of PARAMS at which their sizes begin
         self.around: list[Loop] = []  # the loops around, including those around the call of a helper
+        self.is_builder = False  # whether the user's own lines run, which no rewriting has prepared
         self.recorder: Any = None  # a Recorder or Marks, if values or lines are recorded
         self.inlining = 0  # the call of a helper that is traced, counted from 1; 0 in the kernel itself
         self.view: Any = self  # what the rewritten functions call

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre import _core, _inputs, _values
+from vyre import _core, _inputs
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import check_place, place
@@ -98,7 +98,7 @@ def _array(procedure: Procedure, name: str, element: DataType, axes: int, value:
     where = f"array `{name}` of procedure `{procedure.name}`"
     if isinstance(value, Array):
         value = value.numpy()
-    if _values.is_masked(value):
+    if _core._is_masked(value):
         raise BindingError(
             f"{where} is a masked array. Fix: write {name}.filled(0) to give the masked elements a value."
         )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from vyre import _core
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._kernel.tracer import is_tracing
@@ -112,7 +113,7 @@ class Recorder:
 
     def table(self, values: np.ndarray, name: str) -> ProcedureArray:
         """An array with contents, once however often it is used."""
-        if isinstance(values, np.ma.MaskedArray):
+        if _core._is_masked(values):
             raise BindingError(
                 "a table of a procedure is a masked array. Fix: write .filled(0) to give the masked elements a value."
             )

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from vyre import _core, _values
+from vyre import _core
 from vyre._array import _NUMPY
 from vyre._core import Array, DataType
 from vyre._default import check_place, place
@@ -178,7 +178,7 @@ def _check_out(
     dtype, _ = _NUMPY[decl.element]
     if wanted is None or isinstance(wanted, Array):
         return
-    if not isinstance(wanted, np.ndarray) or _values.is_masked(wanted):
+    if not isinstance(wanted, np.ndarray) or _core._is_masked(wanted):
         raise BindingError(
             f"{where} must be an array of {dtype}, got an object of type {type(wanted).__name__[:80]}. "
             "Fix: pass a numpy array or a vyre.Array."
@@ -243,7 +243,7 @@ def array_of(
         raise BindingError(f"{name} must have {axes}, got shape {value.shape}. Fix: reshape it.")
     if isinstance(value, Array):
         return value
-    if _values.is_masked(value):
+    if _core._is_masked(value):
         raise BindingError(f"{name} is a masked array. Fix: write {decl.name}.filled(0).")
     if decl.role == "in_out" and not value.flags.writeable:
         raise BindingError(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from vyre import _core, _values
+from vyre import _core
 from vyre._core import Array
 from vyre._default import place
 from vyre._devices import check_backend
@@ -171,7 +171,7 @@ def elements(value: Any, where: str, dtypes: Sequence[str], axes: int = 1) -> An
             f"{where} must be an array of {wanted}, got an object of type {type(value).__name__[:80]}. "
             f"Fix: write np.array(values, {written})."
         )
-    if _values.is_masked(value):
+    if _core._is_masked(value):
         raise BindingError(f"{where} is a masked array. Fix: write .filled(0) to give the masked elements a value.")
     if dtype_name(value.dtype) not in dtypes or not value.dtype.isnative:
         fix = "convert it in a kernel" if isinstance(value, RecordedArray) else f"write .astype({written})"

@@ -143,7 +143,7 @@ def _of_chosen(key: DataType, each: int) -> dict[str, Any]:
     def place(of_tiles: In[u32], before: Out[u32]) -> None:
         """The keys below the threshold, and those equal to it, before each tile; by one workgroup.
 
-        The two numbers of a tile lie side by side: kernels have at most eight buffers.
+        The two numbers of a tile lie side by side: the least devices give a kernel eight buffers.
         """
         sums = vyre.shared(u32, 512)
         each_has = (len(of_tiles) + 255) // 256

@@ -116,7 +116,7 @@ def align_tiles(size: int, columns_of_tile: int) -> Any:
         diagonal: u32,
         scores: InOut[u32],
     ) -> None:
-        # Behind the rows of `state` lies each band's corner: kernels have at most eight buffers.
+        # Behind the rows of `state` lies each band's corner: the least devices give a kernel eight buffers.
         at_corner = (len(row_offsets) - 1) * bands * row_step + vyre.wid(0)
         passed = vyre.shared(i32, 2 * size * BLOCK)
         w = vyre.lid(0)
