@@ -69,9 +69,21 @@ std::vector<Site> sites_of(const ValidProgram& program, const std::vector<FoundN
   return sites;
 }
 
+// Fills in the workgroups of a call of which only the invocations are known.
+NotedCall whole(NotedCall call, const ir::WorkgroupSize& size) {
+  if (call.workgroups || !call.invocations) return call;
+  call.workgroups.emplace();
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    const std::uint32_t asked = (*call.invocations)[axis];
+    (*call.workgroups)[axis] = asked / size[axis] + (asked % size[axis] != 0);
+  }
+  return call;
+}
+
 }  // namespace
 
-Diagnostics notes(const ValidProgram& program, const NotedCall& call) {
+Diagnostics notes(const ValidProgram& program, const NotedCall& given) {
+  const NotedCall call = whole(given, program.program().workgroup_size());
   NoteWalk walk(program, call);
   collect(walk);
   std::vector<Site> sites = sites_of(program, walk.found);
@@ -83,6 +95,7 @@ Diagnostics notes(const ValidProgram& program, const NotedCall& call) {
   };
   std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
   std::vector<Site> in_order;
+  in_order.reserve(order.size());
   for (const std::size_t k : order) in_order.push_back(sites[k]);
   std::vector<Place> places = locate(program, in_order);
   Diagnostics made;

@@ -209,42 +209,40 @@ TEST(Generate, every_planted_case_but_a_divergent_barrier_is_valid) {
   }
 }
 
-// Where a defect is planted, over some seeds: by access, and of which the array is atomic or narrow.
-TEST(Generate, plants_stand_on_atomic_workgroup_arrays_and_on_narrow_ones) {
-  for (const PlantInfo& row : kPlants) {
-    SCOPED_TRACE(row.name);
-    Options options;
-    options.plant = row.plant;
-    std::set<std::string> seen;
-    for (std::uint64_t seed = 0; seed < 120; ++seed) {
-      const Case that = generate(seed, options);
-      for (const ir::BufferDecl& decl : that.program.buffers()) {
-        if (decl.name != that.planted->buffer) continue;
-        const std::string where = decl.access == ir::BufferAccess::Workgroup ? "workgroup" : "storage";
-        seen.insert(where);
-        if (decl.atomic) seen.insert(where + " atomic");
-        if (ir::is_narrow(decl.element)) seen.insert(where + " narrow");
-      }
+// Returns on which arrays a plant stands, over some seeds: "storage" or "workgroup", each alone and with " atomic" or " narrow".
+std::set<std::string> arrays_with(Plant plant) {
+  Options options;
+  options.plant = plant;
+  std::set<std::string> seen;
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
+    const Case that = generate(seed, options);
+    for (const ir::BufferDecl& decl : that.program.buffers()) {
+      if (decl.name != that.planted->buffer) continue;
+      const std::string where = decl.access == ir::BufferAccess::Workgroup ? "workgroup" : "storage";
+      seen.insert(where);
+      if (decl.atomic) seen.insert(where + " atomic");
+      if (ir::is_narrow(decl.element)) seen.insert(where + " narrow");
     }
-    switch (row.plant) {
-      case Plant::PlainBesideAtomic:
-      case Plant::LoadBesideAtomic:
-      case Plant::AtomicOutOfBounds:
-      case Plant::OrderedAtomic:
-      case Plant::AtomicsAlone:
-        EXPECT_TRUE(seen.contains("storage"));
-        EXPECT_TRUE(seen.contains("workgroup atomic"));
-        break;
-      case Plant::DroppedBarrier:
-      case Plant::Neighbour:
-      case Plant::SameValue:
-      case Plant::NarrowNeighbours:
-        EXPECT_TRUE(seen.contains("storage narrow"));
-        EXPECT_TRUE(seen.contains("workgroup narrow"));
-        break;
-      default:
-        break;
-    }
+  }
+  return seen;
+}
+
+TEST(Generate, plants_beside_atomics_stand_on_storage_and_on_atomic_workgroup_arrays) {
+  for (const Plant plant :
+       {Plant::PlainBesideAtomic, Plant::LoadBesideAtomic, Plant::AtomicOutOfBounds, Plant::OrderedAtomic, Plant::AtomicsAlone}) {
+    SCOPED_TRACE(static_cast<int>(plant));
+    const std::set<std::string> seen = arrays_with(plant);
+    EXPECT_TRUE(seen.contains("storage"));
+    EXPECT_TRUE(seen.contains("workgroup atomic"));
+  }
+}
+
+TEST(Generate, plants_on_neighbouring_elements_stand_on_narrow_arrays) {
+  for (const Plant plant : {Plant::DroppedBarrier, Plant::Neighbour, Plant::SameValue, Plant::NarrowNeighbours}) {
+    SCOPED_TRACE(static_cast<int>(plant));
+    const std::set<std::string> seen = arrays_with(plant);
+    EXPECT_TRUE(seen.contains("storage narrow"));
+    EXPECT_TRUE(seen.contains("workgroup narrow"));
   }
 }
 

@@ -58,7 +58,7 @@ class Machine {
   void run(std::size_t lanes);
   void clear_shared();
   bool stopped() const { return stopped_; }
-  // What all runs have computed so far (work.hpp).
+  // Counts the words that all runs have computed so far, as work.hpp counts them.
   std::uint64_t words() const { return spent_; }
 
  private:

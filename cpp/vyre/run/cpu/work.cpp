@@ -65,7 +65,7 @@ std::uint64_t words_of_call(std::uint64_t work, Grid grid, const ir::WorkgroupSi
   std::uint64_t lanes = 1;
   for (const std::uint64_t extent : {grid.x, grid.y, grid.z, size[0], size[1], size[2]}) lanes = product(lanes, extent, kMostWords / 128);
   const std::uint64_t dispatched = (lanes / std::max<std::uint64_t>(batch, 1) + 1) * kDispatchWords;
-  return std::min(product(work, lanes + dispatched, kMostWords - kWordsOfCall) + kWordsOfCall, kMostWords);
+  return product(work, lanes + dispatched, kMostWords - kWordsOfCall) + kWordsOfCall;
 }
 
 std::uint64_t words_of_compiling(std::uint64_t instructions) { return kWordsToCompile + kWordsToCompileOne * instructions; }

@@ -14,7 +14,7 @@ namespace vyre::run::cpu {
 // The interpreter dispatches an instruction in the time in which it computes this many words.
 constexpr std::uint64_t kDispatchWords = 64;
 
-// What a call costs the interpreter beside its instructions, about 1.4 us.
+// In the time that a call takes beside its instructions, about 1.4 us, the interpreter computes this many words.
 constexpr std::uint64_t kWordsOfCall = std::uint64_t{1} << 15;
 
 // About how many instructions an invocation runs; at least 1, and less than 2^48. Loops between constants count with their turns, others

@@ -271,7 +271,8 @@ void Translator::unsigned_quotient(int a, int b) {
   a_.vpermq(Ymm(a), Ymm(a), 0xD8);
 }
 
-// Of signed numbers by 1 to 2^30. A shift rounds down and the division towards zero, so 2^k - 1 is added to negative numbers first.
+// Divides signed numbers by a power of two from 1 to 2^30. A shift rounds down and the division towards zero, so 2^k - 1 is added to
+// negative numbers first.
 void Translator::vector_divide_by_power(const Instruction& i, CellId dest, int part) {
   const auto amount = static_cast<std::uint8_t>(std::countr_zero(at(i.b).imm));
   const Xmm a = in(cell_of(i.a), part, 0), to = a_.v(1);
@@ -457,9 +458,9 @@ void Translator::vector_id(std::uint32_t position, int part) {
   if (analysis_.whole_workgroups) {
     const auto axis_bytes = static_cast<int>(i.imm * crossing_bytes_);
     a_.mov(a_.rax, a_.qword[a_.r15 + offsetof(Context, local_ids)]);
-    a_.load(a_.v(0), a_.ptr[a_.rax + a_.r13 * 4 + (axis_bytes + static_cast<int>(4 * first))]);
+    a_.load(a_.v(0), a_.ptr[a_.rax + a_.r13 * 4 + (axis_bytes + 4 * static_cast<int>(first))]);
     if (i.op == Opcode::InvocationId) {
-      a_.broadcast(a_.v(1), a_.dword[a_.r15 + offsetof(Context, invocation) + 4 * i.imm]);
+      a_.broadcast(a_.v(1), a_.dword[a_.r15 + offsetof(Context, invocation) + std::size_t{4} * i.imm]);
       a_.vpaddd(a_.v(0), a_.v(0), a_.v(1));
     }
     return out(dest, part, a_.v(0));
