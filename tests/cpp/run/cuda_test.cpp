@@ -212,6 +212,7 @@ TEST_F(CudaRecordingTest, works_with_other_arrays_and_words_each_time_and_keeps_
     EXPECT_EQ(now.out(), expected(now.a, turn)) << turn;
   }
   EXPECT_EQ(driver_.calls("cuGraphLaunch"), 9) << "each set of arrays was new once";
+  EXPECT_EQ(recording->times_recorded(), 3u);
   Resident inside(cuda_, kWords, 4);
   const std::array<StorageView, 2> slots = {inside.views[0], inside.views[2]};
   const std::uint32_t factor = 5;
