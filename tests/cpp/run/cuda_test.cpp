@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <numeric>
+#include <random>
 #include <thread>
 
 #include "support/conformance.hpp"
@@ -265,6 +266,85 @@ TEST_F(CudaTest, a_grid_larger_than_a_launch_takes_several) {
   EXPECT_EQ(driver_.calls("cuLaunchKernel"), 34);
 }
 
+using Before = std::vector<std::vector<std::size_t>>;
+
+TEST_F(CudaTest, calls_of_a_graph_that_share_nothing_run_at_once_and_others_in_their_order) {
+  CudaBackend cuda = backend();
+  std::vector<Resident> arrays;
+  for (int k = 0; k < 6; ++k) arrays.emplace_back(cuda, 100);
+  const std::shared_ptr<run::Plan> plan = cuda.prepare(xor_, 0)->plan(arrays[0].views, {2, 1, 1});
+  const auto graph_of = [&](const std::vector<std::vector<StorageView>>& calls) {
+    std::vector<run::Step> steps;
+    for (const auto& views : calls) steps.push_back({plan, views});
+    cuda.sequence(std::move(steps))->submit(1, {});
+    return driver_.last_graph();
+  };
+  const auto own = [&](std::size_t k) { return arrays[k].views; };
+  const auto array = [&](std::size_t k) { return arrays[k].views[2]; };
+  EXPECT_EQ(graph_of({own(0), own(1), own(2), own(3), own(4), own(5)}), (Before{{}, {}, {}, {}, {0}, {1}})) << "at most four";
+  // The first two may share what they read, and the third reads what they wrote.
+  const StorageView a = arrays[0].views[0], b = arrays[0].views[1];
+  EXPECT_EQ(graph_of({{a, b, array(0)}, {a, b, array(1)}, {array(0), array(1), array(2)}}), (Before{{}, {}, {0, 1}}));
+  EXPECT_EQ(arrays[2].out(), Words(100, 0));
+  // What was waited for is not waited for again.
+  EXPECT_EQ(graph_of({{a, b, array(0)}, {a, b, array(1)}, {array(0), array(1), array(2)}, {array(2), array(1), array(3)}}),
+            (Before{{}, {}, {0, 1}, {2}}));
+  // A chain, by reading what was written, writing what was read, and writing what was written.
+  EXPECT_EQ(graph_of({{a, b, array(0)}, {array(0), b, array(1)}, {a, b, array(0)}, {b, b, array(0)}}), (Before{{}, {0}, {1}, {2}}));
+  driver_.forget_calls();
+  graph_of({own(0), own(0), own(0)});
+  EXPECT_EQ(driver_.calls("cuStreamWaitEvent"), 0) << "a chain takes no events";
+  EXPECT_EQ(driver_.calls("cuStreamCreate"), 1);
+}
+
+// Sequences of additions among parts of three arrays, drawn at random, beside the same additions on the host.
+TEST_F(CudaTest, graphs_of_calls_in_parallel_give_what_the_calls_give_one_after_the_other) {
+  const validate::ValidProgram program =
+      valid(Sample().in("a").out("sum").size(64).add(store("sum", gid(0), load("sum", gid(0)) * u32(3) + load("a", gid(0)))).make());
+  driver_.knows(program);
+  CudaBackend cuda = backend();
+  constexpr std::uint32_t kWords = 256, kPart = 64;
+  std::size_t wide = 0;
+  for (const std::uint32_t seed : {1u, 2u, 3u, 4u, 5u, 6u}) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    const auto drawn = [&](std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); };
+    std::vector<std::unique_ptr<run::Storage>> storages;
+    std::vector<Words> expected;
+    for (std::uint32_t k = 0; k < 3; ++k) {
+      expected.push_back(counted(kWords, 3 + k));
+      storages.push_back(cuda.allocate(0, 4 * kWords, false));
+      storages.back()->write(0, bytes_of(expected.back()), {});
+    }
+    const auto executable = cuda.prepare(program, 0);
+    std::vector<run::Step> steps;
+    std::vector<std::array<std::uint32_t, 4>> calls;
+    while (steps.size() < 150) {
+      const std::array<std::uint32_t, 4> call = {drawn(3), drawn(4) * kPart, drawn(3), drawn(4) * kPart};
+      const std::vector<StorageView> views = {{storages[call[0]].get(), 4 * call[1], 4 * kPart, kPart},
+                                              {storages[call[2]].get(), 4 * call[3], 4 * kPart, kPart}};
+      if (call[0] == call[2] && call[1] == call[3]) continue;
+      calls.push_back(call);
+      steps.push_back({executable->plan(views, {1, 1, 1}), views});
+    }
+    const auto sequence = cuda.sequence(std::move(steps));
+    const Before graph = driver_.last_graph();
+    for (std::size_t node = 1; node < graph.size(); ++node) wide += graph[node] != std::vector<std::size_t>{node - 1};
+    for (int times = 0; times < 3; ++times) {
+      sequence->submit(1, {});
+      for (const auto& [from, at, to, there] : calls) {
+        for (std::uint32_t k = 0; k < kPart; ++k) expected[to][there + k] = expected[to][there + k] * 3 + expected[from][at + k];
+      }
+    }
+    for (std::size_t k = 0; k < storages.size(); ++k) {
+      Words got(kWords);
+      storages[k]->read(0, std::as_writable_bytes(std::span(got)), {});
+      EXPECT_EQ(got, expected[k]) << k;
+    }
+  }
+  EXPECT_GT(wide, 200u) << "many calls need not wait for the one before";
+}
+
 TEST_F(CudaTest, large_grids_run_coarsened) {
   CudaBackend cuda = backend();
   constexpr std::uint32_t kWords = (std::uint32_t{1} << 20) + 5;
@@ -503,17 +583,21 @@ void do_everything(CudaBackend& cuda, const validate::ValidProgram& program, boo
   executable->run(views, {2, 1, 1}, {});
   std::vector<std::unique_ptr<run::Storage>> storages;
   std::vector<StorageView> resident;
-  for (const std::uint64_t words : {100u, 100u, 100u}) {
+  for (const std::uint64_t words : {100u, 100u, 100u, 100u, 100u}) {
     storages.push_back(cuda.allocate(0, 4 * words, true));
     resident.push_back({storages.back().get(), 0, 4 * words, static_cast<std::uint32_t>(words)});
   }
   storages[0]->write(0, bytes_of(a), {});
   storages[1]->write(0, bytes_of(b), {});
-  const std::shared_ptr<run::Plan> plan = executable->plan(resident, {2, 1, 1});
-  cuda.sequence({{plan, resident}})->submit(2, {});
-  Words got(100);
+  const std::shared_ptr<run::Plan> plan = executable->plan(std::span(resident).first(3), {2, 1, 1});
+  // Two calls that share what they read, and one that comes after both.
+  const std::vector<StorageView> other = {resident[0], resident[1], resident[3]}, both = {resident[2], resident[3], resident[4]};
+  const std::vector<StorageView> first = {resident[0], resident[1], resident[2]};
+  cuda.sequence({{plan, first}, {plan, other}, {plan, both}})->submit(2, {});
+  Words got(100), last(100, 1);
   storages[2]->read(0, std::as_writable_bytes(std::span(got)), {});
-  right = copies[2] == xor_of(a, b) && got == xor_of(a, b);
+  storages[4]->read(0, std::as_writable_bytes(std::span(last)), {});
+  right = copies[2] == xor_of(a, b) && got == xor_of(a, b) && last == Words(100, 0);
 }
 
 std::string kind_of(CUresult result) {
@@ -530,7 +614,8 @@ TEST_P(CudaFailuresTest, every_failure_of_every_function_is_a_typed_error_and_th
   // number.
   const std::vector<std::string> silent = {
       "cuGetErrorName",   "cuDevicePrimaryCtxRelease", "cuCtxGetCurrent", "cuCtxPopCurrent", "cuStreamDestroy", "cuEventDestroy",
-      "cuMemPoolDestroy", "cuMemPoolTrimTo",           "cuMemFreeAsync",  "cuMemFreeHost",   "cuLinkDestroy",   "cuModuleUnload"};
+      "cuMemPoolDestroy", "cuMemPoolTrimTo",           "cuMemFreeAsync",  "cuMemFreeHost",   "cuLinkDestroy",   "cuModuleUnload",
+      "cuGraphDestroy",   "cuGraphExecDestroy"};
   int failures = 0;
   for (const std::string& function : FakeCuda::functions()) {
     for (const CUresult result :

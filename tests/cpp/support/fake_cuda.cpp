@@ -11,8 +11,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cuda/kernel.hpp"
@@ -25,19 +27,26 @@ struct CUmod_st {
 struct CUfunc_st {
   CUmod_st* module;
 };
+struct CUgraph_st {
+  struct Node {
+    std::function<void()> work;
+    std::set<std::size_t> after;
+  };
+  std::vector<Node> nodes;
+};
 struct CUstream_st {
   std::deque<std::function<void()>> work;
-  bool capturing = false;
-};
-struct CUgraph_st {
-  std::deque<std::function<void()>> work;
+  std::shared_ptr<CUgraph_st> capturing;  // the graph that its operations are added to
+  std::set<std::size_t> last;             // the nodes that the next one comes after
 };
 struct CUgraphExec_st {
-  std::deque<std::function<void()>> work;
+  std::vector<std::function<void()>> work;
 };
 struct CUevent_st {
   bool done = true;
-  std::int64_t time = 0;  // at which the device came to it
+  std::int64_t time = 0;                 // at which the device came to it
+  std::shared_ptr<CUgraph_st> captured;  // the graph in whose capture it was recorded
+  std::set<std::size_t> last;            // the nodes that come before it
 };
 struct CUmemPoolHandle_st {};
 struct CUlinkState_st {
@@ -90,6 +99,7 @@ struct Books {
   std::map<std::string, int> alive;
   std::map<std::string, Known> known;
   std::vector<CUstream_st*> streams;
+  std::vector<std::vector<std::size_t>> graph;  // the last one that was captured
 };
 
 Books books;
@@ -98,7 +108,7 @@ thread_local std::vector<CUcontext> current;
 
 // Does what was enqueued, unless it is held.
 void drain(CUstream_st& stream) {
-  while (!books.holding && !stream.capturing && !stream.work.empty()) {
+  while (!books.holding && !stream.work.empty()) {
     const std::function<void()> next = std::move(stream.work.front());
     stream.work.pop_front();
     next();
@@ -107,6 +117,10 @@ void drain(CUstream_st& stream) {
 }
 
 CUresult enqueue(CUstream stream, std::function<void()> work) {
+  if (const std::shared_ptr<CUgraph_st>& graph = stream->capturing) {
+    graph->nodes.push_back({std::move(work), std::exchange(stream->last, {graph->nodes.size()})});
+    return CUDA_SUCCESS;
+  }
   stream->work.push_back(std::move(work));
   drain(*stream);
   return CUDA_SUCCESS;
@@ -199,6 +213,8 @@ CUresult do_cuStreamDestroy(CUstream stream) {
 CUresult do_cuEventCreate(CUevent* event, unsigned) { return ++books.alive["event"], *event = new CUevent_st, CUDA_SUCCESS; }
 CUresult do_cuEventDestroy(CUevent event) { return delete event, --books.alive["event"], CUDA_SUCCESS; }
 CUresult do_cuEventRecord(CUevent event, CUstream stream) {
+  event->captured = stream == nullptr ? nullptr : stream->capturing;
+  if (event->captured != nullptr) return event->last = stream->last, CUDA_SUCCESS;
   event->done = stream == nullptr;  // the default stream, on which nothing is enqueued here
   if (stream == nullptr) return CUDA_SUCCESS;
   return enqueue(stream, [event] {
@@ -208,7 +224,12 @@ CUresult do_cuEventRecord(CUevent event, CUstream stream) {
   });
 }
 CUresult do_cuEventQuery(CUevent event) { return event->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY; }
-CUresult do_cuStreamWaitEvent(CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
+CUresult do_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
+  if (event->captured == nullptr) return CUDA_SUCCESS;
+  stream->capturing = event->captured;
+  stream->last.insert(event->last.begin(), event->last.end());
+  return CUDA_SUCCESS;
+}
 CUresult do_cuCtxSynchronize() { return CUDA_SUCCESS; }
 CUresult do_cuEventElapsedTime(float* milliseconds, CUevent first, CUevent second) {
   if (!first->done || !second->done) return CUDA_ERROR_NOT_READY;
@@ -221,7 +242,8 @@ CUresult do_cuMemPoolDestroy(CUmemoryPool pool) { return delete pool, --books.al
 CUresult do_cuMemPoolSetAttribute(CUmemoryPool, int, void*) { return CUDA_SUCCESS; }
 CUresult do_cuMemPoolTrimTo(CUmemoryPool, std::size_t) { return CUDA_SUCCESS; }
 CUresult do_cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool, CUstream) {
-  if (std::ranges::any_of(books.streams, &CUstream_st::capturing)) return 900;  // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+  const auto is_capturing = [](const CUstream_st* stream) { return stream->capturing != nullptr; };
+  if (std::ranges::any_of(books.streams, is_capturing)) return 900;  // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
   void* const memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   std::memset(memory, 0xCD, bytes);
   *address = reinterpret_cast<CUdeviceptr>(memory);
@@ -298,15 +320,48 @@ CUresult do_cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned
   return enqueue(stream, [block, &of = known->second, x, y, z] { run(of, block, {x, y, z}); });
 }
 
-CUresult do_cuStreamBeginCapture(CUstream stream, int) { return stream->capturing = true, CUDA_SUCCESS; }
+CUresult do_cuStreamBeginCapture(CUstream stream, int) { return stream->capturing = std::make_shared<CUgraph_st>(), CUDA_SUCCESS; }
+
+// Whether the nodes are among those, or come before them.
+bool come_before(const CUgraph_st& graph, const std::set<std::size_t>& nodes, std::set<std::size_t> those) {
+  for (std::size_t node = graph.nodes.size(); node-- > 0;) {
+    if (those.contains(node)) those.insert(graph.nodes[node].after.begin(), graph.nodes[node].after.end());
+  }
+  return std::ranges::includes(those, nodes);
+}
+
 CUresult do_cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  stream->capturing = false;
-  *graph = new CUgraph_st{std::move(stream->work)};
-  stream->work.clear();
+  const std::shared_ptr<CUgraph_st> made = stream->capturing;
+  bool joined = true;
+  for (CUstream_st* other : books.streams) {
+    if (other->capturing != made) continue;
+    joined = joined && come_before(*made, other->last, stream->last);
+  }
+  for (CUstream_st* other : books.streams) {
+    if (other->capturing == made) *other = {std::move(other->work), nullptr, {}};
+  }
+  if (!joined) return 904;  // CUDA_ERROR_STREAM_CAPTURE_UNJOINED
+  books.graph.clear();
+  for (const CUgraph_st::Node& node : made->nodes) books.graph.emplace_back(node.after.begin(), node.after.end());
+  *graph = new CUgraph_st(*made);
   return ++books.alive["graph"], CUDA_SUCCESS;
 }
+
+// An instance runs the nodes that were captured last as early as it may.
 CUresult do_cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long) {
-  return *exec = new CUgraphExec_st{graph->work}, ++books.alive["instance of a graph"], CUDA_SUCCESS;
+  auto made = std::make_unique<CUgraphExec_st>();
+  std::vector<bool> done(graph->nodes.size(), false);
+  while (made->work.size() < done.size()) {
+    std::size_t next = done.size();
+    for (std::size_t node = 0; node < done.size(); ++node) {
+      const auto is_done = [&](std::size_t before) { return done[before]; };
+      if (!done[node] && std::ranges::all_of(graph->nodes[node].after, is_done)) next = node;
+    }
+    done.at(next) = true;
+    made->work.push_back(graph->nodes[next].work);
+  }
+  *exec = made.release();
+  return ++books.alive["instance of a graph"], CUDA_SUCCESS;
 }
 CUresult do_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   for (const auto& work : exec->work) enqueue(stream, work);
@@ -433,6 +488,11 @@ void FakeCuda::release() {
   const std::lock_guard lock(books.mutex);
   books.holding = false;
   for (CUstream_st* stream : books.streams) drain(*stream);
+}
+
+std::vector<std::vector<std::size_t>> FakeCuda::last_graph() const {
+  const std::lock_guard lock(books.mutex);
+  return books.graph;
 }
 
 void FakeCuda::pass_time(std::int64_t nanoseconds) {
