@@ -345,6 +345,18 @@ TEST_F(CudaTest, graphs_of_calls_in_parallel_give_what_the_calls_give_one_after_
   EXPECT_GT(wide, 200u) << "many calls need not wait for the one before";
 }
 
+TEST_F(CudaTest, a_driver_tells_of_registers_and_how_busy_they_keep_a_multiprocessor) {
+  CudaBackend cuda = backend();
+  std::vector<std::array<std::string, 2>> told;
+  for (const run::DriverFact& fact : cuda.prepare(xor_, 0)->driver_facts({})) told.push_back({fact.name, fact.value});
+  // The driver gives ten times the number of an attribute. 2^16 registers are enough for 25 workgroups of 64 with 40 each.
+  const std::vector<std::array<std::string, 2>> expected = {
+      {"Register Count", "40"},    {"Resident Workgroups", "25"},       {"Occupancy", "1600 of 2048"},
+      {"Local Memory Size", "30"}, {"Static Shared Memory Size", "10"}, {"Constant Memory Size", "20"},
+      {"Binary Version", "60"}};
+  EXPECT_EQ(told, expected);
+}
+
 TEST_F(CudaTest, large_grids_run_coarsened) {
   CudaBackend cuda = backend();
   constexpr std::uint32_t kWords = (std::uint32_t{1} << 20) + 5;

@@ -304,6 +304,10 @@ CUresult do_cuModuleGetFunction(CUfunction* function, CUmodule module, const cha
 }
 CUresult do_cuFuncGetAttribute(int* value, int attribute, CUfunction) { return *value = 10 * attribute, CUDA_SUCCESS; }
 CUresult do_cuFuncSetAttribute(CUfunction, int, int) { return CUDA_SUCCESS; }
+// A multiprocessor has 2^16 registers, of which an invocation takes as many as do_cuFuncGetAttribute() says.
+CUresult do_cuOccupancyMaxActiveBlocksPerMultiprocessor(int* workgroups, CUfunction, int size, std::size_t) {
+  return *workgroups = 65536 / (10 * CU_FUNC_ATTRIBUTE_NUM_REGS * size), CUDA_SUCCESS;
+}
 CUresult do_cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned, unsigned, unsigned, unsigned, CUstream stream,
                            void** parameters, void**) {
   const std::string& text = function->module->text;
@@ -413,15 +417,11 @@ FakeCuda::FakeCuda(int devices) {
   if (books.in_use) throw std::logic_error("one FakeCuda at a time");
   books.in_use = true;
   books.devices = devices;
-  books.attributes = {{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
-                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
-                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 1, 1024},
-                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 2, 64},
-                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 0x7FFFFFFF},
-                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 1, 65535},
-                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 2, 65535},
-                      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
-                      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
+  books.attributes = {{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024}, {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
+                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 1, 1024},   {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 2, 64},
+                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 0x7FFFFFFF},  {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 1, 65535},
+                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 2, 65535},   {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
+                      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9}, {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
                       {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1}};
 }
 

@@ -172,8 +172,24 @@ std::vector<DriverFact> Kernel::facts() const {
     int value = 0;
     context_.check(context_.api().cuFuncGetAttribute(&value, asked.attribute, function_), "cuFuncGetAttribute");
     facts.push_back({"main", asked.name, asked.description, std::to_string(value)});
+    if (asked.attribute != CU_FUNC_ATTRIBUTE_NUM_REGS) continue;
+    const std::vector<DriverFact> with_so_many = occupancy();
+    facts.insert(facts.end(), with_so_many.begin(), with_so_many.end());
   }
   return facts;
+}
+
+std::vector<DriverFact> Kernel::occupancy() const {
+  const auto& [x, y, z] = source_.code.bindings.workgroup_size;
+  const std::uint32_t size = x * y * z;
+  int workgroups = 0;
+  context_.check(context_.api().cuOccupancyMaxActiveBlocksPerMultiprocessor(&workgroups, function_, static_cast<int>(size),
+                                                                            source_.code.bindings.shared_bytes),
+                 "cuOccupancyMaxActiveBlocksPerMultiprocessor");
+  const std::uint64_t resident = std::uint64_t{size} * static_cast<std::uint64_t>(workgroups), most = context_.physical().max_resident;
+  return {{"main", "Resident Workgroups", "workgroups that a multiprocessor runs at once", std::to_string(workgroups)},
+          {"main", "Occupancy", "invocations that a multiprocessor runs at once, of as many as it has room for",
+           fmt::format("{} of {}", resident, most)}};
 }
 
 }  // namespace vyre::run::cuda

@@ -51,6 +51,8 @@ class Kernel {
 
  private:
   struct Module;
+  // How much of a multiprocessor the kernel keeps busy.
+  std::vector<DriverFact> occupancy() const;
   std::vector<std::byte> compiled() const;
   void load(const std::vector<std::byte>& code);
 

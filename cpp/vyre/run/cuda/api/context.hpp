@@ -37,6 +37,7 @@ struct PhysicalDevice {
   std::array<std::uint32_t, 3> max_group_size{};
   std::array<std::uint32_t, 3> max_group_count{};
   std::uint32_t max_invocations = 0;  // in a workgroup
+  std::uint32_t max_resident = 0;     // invocations at once on a multiprocessor
   std::uint64_t shared_bytes = 0;     // of a workgroup
   std::uint64_t memory_bytes = 0;
 };
