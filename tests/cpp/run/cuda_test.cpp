@@ -62,7 +62,7 @@ run::BufferView view(Words& words) { return {std::as_writable_bytes(std::span(wo
 // out = a ^ b of a program with a guard, in workgroups of 64.
 class CudaTest : public testing::Test {
  protected:
-  CudaTest() { driver_.knows(xor_); }
+  explicit CudaTest(int devices = 1) : driver_(devices) { driver_.knows(xor_); }
 
   CudaBackend backend(Options options = {}) {
     if (!options.cache_directory) options.cache_directory = cache_.path;
@@ -84,9 +84,9 @@ class CudaTest : public testing::Test {
     std::vector<std::unique_ptr<run::Storage>> storages;
     std::vector<StorageView> views;
     Words a, b;
-    Resident(CudaBackend& backend, std::uint32_t n, std::uint64_t before = 0) : a(counted(n, 3)), b(counted(n, 5)) {
+    Resident(CudaBackend& backend, std::uint32_t n, std::uint64_t before = 0, std::size_t device = 0) : a(counted(n, 3)), b(counted(n, 5)) {
       for (const Words* const words : std::initializer_list<const Words*>{&a, &b, nullptr}) {
-        storages.push_back(backend.allocate(0, before + 4 * n, true));
+        storages.push_back(backend.allocate(device, before + 4 * n, true));
         if (words != nullptr) storages.back()->write(before, bytes_of(*words), {});
         views.push_back({storages.back().get(), before, 4 * n, n});
       }
@@ -1239,6 +1239,41 @@ TEST_F(CudaTest, limits_of_the_device_are_named) {
             "workgroup_size, or use another device.");
   EXPECT_EQ(message_of([&] { cuda.prepare(xor_, 1); }),
             "device 1 does not exist, there are 1. Fix: pass the index of an entry of devices().");
+}
+
+class CudaTwoDevicesTest : public CudaTest {
+ protected:
+  CudaTwoDevicesTest() : CudaTest(2) {}
+};
+
+TEST_F(CudaTwoDevicesTest, one_goes_on_when_the_other_is_lost) {
+  CudaBackend cuda = backend();
+  ASSERT_EQ(cuda.devices().size(), 2u);
+  const auto first_code = cuda.prepare(xor_, 0), second_code = cuda.prepare(xor_, 1);
+  Resident first(cuda, 100), second(cuda, 100, 0, 1);
+  const std::shared_ptr<run::Plan> first_plan = first_code->plan(first.views, {2, 1, 1});
+  const std::shared_ptr<run::Plan> second_plan = second_code->plan(second.views, {2, 1, 1});
+  const auto first_graph = cuda.sequence({{first_plan, first.views}, {first_plan, first.views}});
+  const auto second_graph = cuda.sequence({{second_plan, second.views}, {second_plan, second.views}});
+  driver_.lose(0, run::cuda::CUDA_ERROR_NVLINK_UNCORRECTABLE);
+  EXPECT_THROW(first_graph->submit(1, {}), DeviceLostError);
+  EXPECT_THROW(first_plan->submit(first.views, {}), DeviceLostError);
+  EXPECT_THROW(first.out(), DeviceLostError);
+  second_plan->submit(second.views, {});
+  EXPECT_TRUE(second.right());
+  second_graph->submit(3, {});
+  EXPECT_TRUE(second.right());
+  Arrays host(100);
+  host.run(*second_code);
+  EXPECT_TRUE(host.right());
+  // The next call opens the lost one anew, and leaves the other as it is.
+  const int streams = driver_.calls("cuStreamCreate");
+  Resident anew(cuda, 100);
+  first_code->plan(anew.views, {2, 1, 1})->submit(anew.views, {});
+  EXPECT_TRUE(anew.right());
+  EXPECT_EQ(driver_.calls("cuStreamCreate"), streams + 1);
+  second_plan->submit(second.views, {});
+  EXPECT_TRUE(second.right());
 }
 
 TEST(CudaDevices, say_why_they_cannot_be_used) {

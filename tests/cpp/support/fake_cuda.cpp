@@ -52,7 +52,10 @@ struct CUmemPoolHandle_st {};
 struct CUlinkState_st {
   std::string text;
 };
-struct CUctx_st {};
+struct CUctx_st {
+  int users = 0;
+  CUresult lost = 0;  // what all calls give
+};
 
 namespace vyre::test {
 namespace {
@@ -103,7 +106,7 @@ struct Books {
 };
 
 Books books;
-CUctx_st the_context;
+std::array<CUctx_st, 8> contexts;  // of each device
 thread_local std::vector<CUcontext> current;
 
 // Does what was enqueued, unless it is held.
@@ -190,10 +193,14 @@ CUresult do_cuDeviceGetAttribute(int* value, int which, CUdevice) {
   return CUDA_SUCCESS;
 }
 CUresult do_cuDeviceTotalMem(std::size_t* bytes, CUdevice) { return *bytes = std::size_t{1} << 32, CUDA_SUCCESS; }
-CUresult do_cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
-  return ++books.alive["context"], *context = &the_context, CUDA_SUCCESS;
+CUresult do_cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  CUctx_st& found = contexts.at(static_cast<std::size_t>(device));
+  if (found.users++ == 0) found.lost = CUDA_SUCCESS;
+  return ++books.alive["context"], *context = &found, CUDA_SUCCESS;
 }
-CUresult do_cuDevicePrimaryCtxRelease(CUdevice) { return --books.alive["context"], CUDA_SUCCESS; }
+CUresult do_cuDevicePrimaryCtxRelease(CUdevice device) {
+  return --contexts.at(static_cast<std::size_t>(device)).users, --books.alive["context"], CUDA_SUCCESS;
+}
 CUresult do_cuCtxGetCurrent(CUcontext* context) { return *context = current.empty() ? nullptr : current.back(), CUDA_SUCCESS; }
 CUresult do_cuCtxPushCurrent(CUcontext context) { return current.push_back(context), CUDA_SUCCESS; }
 CUresult do_cuCtxPopCurrent(CUcontext* context) {
@@ -376,6 +383,14 @@ CUresult do_cuGraphDestroy(CUgraph graph) { return delete graph, --books.alive["
 
 // --- The functions themselves ---
 
+// What a call gives because its context is lost.
+CUresult lost_by(int function) {
+  const std::string_view name = kNames[function];
+  const bool takes_context = name != "cuCtxSynchronize" && (name.starts_with("cuCtx") || name.starts_with("cuDevice"));
+  const bool takes_none = name == "cuInit" || name == "cuDriverGetVersion" || name == "cuGetErrorName";
+  return takes_context || takes_none || current.empty() || current.back() == nullptr ? CUDA_SUCCESS : current.back()->lost;
+}
+
 template <int kFunction, auto kDo>
 struct Faked;
 template <int kFunction, class... Parameters, CUresult (*kDo)(Parameters...)>
@@ -387,6 +402,7 @@ struct Faked<kFunction, kDo> {
     }
     const std::lock_guard lock(books.mutex);
     books.calls.push_back({kFunction, std::this_thread::get_id()});
+    if (const CUresult lost = lost_by(kFunction); lost != CUDA_SUCCESS) return lost;
     if (books.failing == kFunction && --books.calls_until_failure == 0) {
       books.failing = -1;
       books.failed = true;
@@ -438,6 +454,7 @@ FakeCuda::~FakeCuda() {
   for (CUstream_st* stream : books.streams) stream->work.clear();
   books.streams.clear();
   books.known.clear();
+  contexts = {};
 }
 
 Library FakeCuda::library() const { return {&find, {}}; }
@@ -488,6 +505,11 @@ void FakeCuda::release() {
   const std::lock_guard lock(books.mutex);
   books.holding = false;
   for (CUstream_st* stream : books.streams) drain(*stream);
+}
+
+void FakeCuda::lose(int device, CUresult result) {
+  const std::lock_guard lock(books.mutex);
+  contexts.at(static_cast<std::size_t>(device)).lost = result;
 }
 
 std::vector<std::vector<std::size_t>> FakeCuda::last_graph() const {
