@@ -26,6 +26,12 @@ struct Options {
   // Whether the stream's own thread passes everything to the driver that it can, or nothing. By default it passes what comes while it is
   // awake, and the first submissions after a wait are the caller's.
   std::optional<bool> submission_thread = std::nullopt;
+  // A kernel whose invocations take more registers is compiled once more for at most so many, and that code is kept if it spills no more; 0
+  // leaves all kernels as they are. Fewer registers let a multiprocessor run more workgroups at once: with 64 an invocation, half as many
+  // invocations as it has room for.
+  std::uint32_t most_registers = kMostRegisters;
+  // To be chosen by measurements; 64 is the number to try.
+  static constexpr std::uint32_t kMostRegisters = 0;
   // Compiled code is kept in this directory in place of the user's cache directory.
   std::optional<std::filesystem::path> cache_directory = std::nullopt;
 };
