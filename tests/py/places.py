@@ -1,4 +1,4 @@
-"""The places for arrays on this machine: every backend, and every usable Vulkan device."""
+"""The places for arrays on this machine: every backend, and every usable device of the GPUs' backends."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import vyre
 PLACES: list[tuple[str, int | None]] = [
     ("reference", None),
     ("cpu", None),
-    *(("vulkan", device.index) for device in vyre.devices("vulkan") if device.usable),
+    *((device.backend, device.index) for device in vyre.devices() if device.usable),
 ]
 
 

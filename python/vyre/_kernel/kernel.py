@@ -180,7 +180,8 @@ class Kernel(_core._KernelCalls):
     ) -> Explanation:
         """What the kernel became on a device: helpers and operations that were inlined, the bounds checks that are kept
         and dropped with their lines, the instructions, memory and limits, what the driver tells (registers and the
-        like, where it has VK_KHR_pipeline_executable_properties), and the notes. It prints, and notebooks draw it.
+        like, by CUDA also the occupancy; by Vulkan where it has VK_KHR_pipeline_executable_properties), and the notes.
+        It prints, and notebooks draw it.
 
         Args:
             backend, device: where it is compiled, as for vyre.run.

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstring>
 #include <numeric>
+#include <random>
 #include <thread>
 
 #include "support/conformance.hpp"
@@ -62,7 +63,7 @@ run::BufferView view(Words& words) { return {std::as_writable_bytes(std::span(wo
 // out = a ^ b of a program with a guard, in workgroups of 64.
 class CudaTest : public testing::Test {
  protected:
-  CudaTest() { driver_.knows(xor_); }
+  explicit CudaTest(int devices = 1) : driver_(devices) { driver_.knows(xor_); }
 
   CudaBackend backend(Options options = {}) {
     if (!options.cache_directory) options.cache_directory = cache_.path;
@@ -84,9 +85,9 @@ class CudaTest : public testing::Test {
     std::vector<std::unique_ptr<run::Storage>> storages;
     std::vector<StorageView> views;
     Words a, b;
-    Resident(CudaBackend& backend, std::uint32_t n, std::uint64_t before = 0) : a(counted(n, 3)), b(counted(n, 5)) {
+    Resident(CudaBackend& backend, std::uint32_t n, std::uint64_t before = 0, std::size_t device = 0) : a(counted(n, 3)), b(counted(n, 5)) {
       for (const Words* const words : std::initializer_list<const Words*>{&a, &b, nullptr}) {
-        storages.push_back(backend.allocate(0, before + 4 * n, true));
+        storages.push_back(backend.allocate(device, before + 4 * n, true));
         if (words != nullptr) storages.back()->write(before, bytes_of(*words), {});
         views.push_back({storages.back().get(), before, 4 * n, n});
       }
@@ -213,6 +214,7 @@ TEST_F(CudaRecordingTest, works_with_other_arrays_and_words_each_time_and_keeps_
     EXPECT_EQ(now.out(), expected(now.a, turn)) << turn;
   }
   EXPECT_EQ(driver_.calls("cuGraphLaunch"), 9) << "each set of arrays was new once";
+  EXPECT_EQ(recording->times_recorded(), 3u);
   Resident inside(cuda_, kWords, 4);
   const std::array<StorageView, 2> slots = {inside.views[0], inside.views[2]};
   const std::uint32_t factor = 5;
@@ -263,6 +265,125 @@ TEST_F(CudaTest, a_grid_larger_than_a_launch_takes_several) {
   executable->plan(arrays.views, {100, 1, 1})->submit(arrays.views, {});
   EXPECT_TRUE(arrays.right());
   EXPECT_EQ(driver_.calls("cuLaunchKernel"), 34);
+}
+
+using Before = std::vector<std::vector<std::size_t>>;
+
+TEST_F(CudaTest, calls_of_a_graph_that_share_nothing_run_at_once_and_others_in_their_order) {
+  CudaBackend cuda = backend();
+  std::vector<Resident> arrays;
+  for (int k = 0; k < 6; ++k) arrays.emplace_back(cuda, 100);
+  const std::shared_ptr<run::Plan> plan = cuda.prepare(xor_, 0)->plan(arrays[0].views, {2, 1, 1});
+  const auto graph_of = [&](const std::vector<std::vector<StorageView>>& calls) {
+    std::vector<run::Step> steps;
+    for (const auto& views : calls) steps.push_back({plan, views});
+    cuda.sequence(std::move(steps))->submit(1, {});
+    return driver_.last_graph();
+  };
+  const auto own = [&](std::size_t k) { return arrays[k].views; };
+  const auto array = [&](std::size_t k) { return arrays[k].views[2]; };
+  EXPECT_EQ(graph_of({own(0), own(1), own(2), own(3), own(4), own(5)}), (Before{{}, {}, {}, {}, {0}, {1}})) << "at most four";
+  // The first two may share what they read, and the third reads what they wrote.
+  const StorageView a = arrays[0].views[0], b = arrays[0].views[1];
+  EXPECT_EQ(graph_of({{a, b, array(0)}, {a, b, array(1)}, {array(0), array(1), array(2)}}), (Before{{}, {}, {0, 1}}));
+  EXPECT_EQ(arrays[2].out(), Words(100, 0));
+  // What was waited for is not waited for again.
+  EXPECT_EQ(graph_of({{a, b, array(0)}, {a, b, array(1)}, {array(0), array(1), array(2)}, {array(2), array(1), array(3)}}),
+            (Before{{}, {}, {0, 1}, {2}}));
+  // A chain, by reading what was written, writing what was read, and writing what was written.
+  EXPECT_EQ(graph_of({{a, b, array(0)}, {array(0), b, array(1)}, {a, b, array(0)}, {b, b, array(0)}}), (Before{{}, {0}, {1}, {2}}));
+  driver_.forget_calls();
+  graph_of({own(0), own(0), own(0)});
+  EXPECT_EQ(driver_.calls("cuStreamWaitEvent"), 0) << "a chain takes no events";
+  EXPECT_EQ(driver_.calls("cuStreamCreate"), 1);
+}
+
+// Sequences of additions among parts of three arrays, drawn at random, beside the same additions on the host.
+TEST_F(CudaTest, graphs_of_calls_in_parallel_give_what_the_calls_give_one_after_the_other) {
+  const validate::ValidProgram program =
+      valid(Sample().in("a").out("sum").size(64).add(store("sum", gid(0), load("sum", gid(0)) * u32(3) + load("a", gid(0)))).make());
+  driver_.knows(program);
+  CudaBackend cuda = backend();
+  constexpr std::uint32_t kWords = 256, kPart = 64;
+  std::size_t wide = 0;
+  for (const std::uint32_t seed : {1u, 2u, 3u, 4u, 5u, 6u}) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    std::mt19937 random(seed);
+    const auto drawn = [&](std::uint32_t below) { return static_cast<std::uint32_t>(random() % below); };
+    std::vector<std::unique_ptr<run::Storage>> storages;
+    std::vector<Words> expected;
+    for (std::uint32_t k = 0; k < 3; ++k) {
+      expected.push_back(counted(kWords, 3 + k));
+      storages.push_back(cuda.allocate(0, 4 * kWords, false));
+      storages.back()->write(0, bytes_of(expected.back()), {});
+    }
+    const auto executable = cuda.prepare(program, 0);
+    std::vector<run::Step> steps;
+    std::vector<std::array<std::uint32_t, 4>> calls;
+    while (steps.size() < 150) {
+      const std::array<std::uint32_t, 4> call = {drawn(3), drawn(4) * kPart, drawn(3), drawn(4) * kPart};
+      const std::vector<StorageView> views = {{storages[call[0]].get(), 4 * call[1], 4 * kPart, kPart},
+                                              {storages[call[2]].get(), 4 * call[3], 4 * kPart, kPart}};
+      if (call[0] == call[2] && call[1] == call[3]) continue;
+      calls.push_back(call);
+      steps.push_back({executable->plan(views, {1, 1, 1}), views});
+    }
+    const auto sequence = cuda.sequence(std::move(steps));
+    const Before graph = driver_.last_graph();
+    for (std::size_t node = 1; node < graph.size(); ++node) wide += graph[node] != std::vector<std::size_t>{node - 1};
+    for (int times = 0; times < 3; ++times) {
+      sequence->submit(1, {});
+      for (const auto& [from, at, to, there] : calls) {
+        for (std::uint32_t k = 0; k < kPart; ++k) expected[to][there + k] = expected[to][there + k] * 3 + expected[from][at + k];
+      }
+    }
+    for (std::size_t k = 0; k < storages.size(); ++k) {
+      Words got(kWords);
+      storages[k]->read(0, std::as_writable_bytes(std::span(got)), {});
+      EXPECT_EQ(got, expected[k]) << k;
+    }
+  }
+  EXPECT_GT(wide, 200u) << "many calls need not wait for the one before";
+}
+
+TEST_F(CudaTest, a_driver_tells_of_registers_and_how_busy_they_keep_a_multiprocessor) {
+  CudaBackend cuda = backend();
+  std::vector<std::array<std::string, 2>> told;
+  for (const run::DriverFact& fact : cuda.prepare(xor_, 0)->driver_facts({})) told.push_back({fact.name, fact.value});
+  // The driver gives ten times the number of an attribute. 2^16 registers are enough for 25 workgroups of 64 with 40 each.
+  const std::vector<std::array<std::string, 2>> expected = {
+      {"Register Count", "40"},    {"Resident Workgroups", "25"},       {"Occupancy", "1600 of 2048"},
+      {"Local Memory Size", "30"}, {"Static Shared Memory Size", "10"}, {"Constant Memory Size", "20"},
+      {"Binary Version", "60"}};
+  EXPECT_EQ(told, expected);
+}
+
+TEST_F(CudaTest, a_kernel_with_many_registers_is_compiled_for_fewer_where_it_spills_none) {
+  // The driver's kernels take 40 registers and need 32. Less than 32 would take more memory.
+  const auto told = [&](std::uint32_t most) {
+    CudaBackend cuda = backend({.most_registers = most});
+    driver_.forget_calls();
+    Arrays arrays(100);
+    const auto executable = cuda.prepare(xor_, 0);
+    arrays.run(*executable);
+    EXPECT_TRUE(arrays.right());
+    const std::vector<run::DriverFact> facts = executable->driver_facts({});
+    return std::array<std::string, 2>{facts.at(0).value, facts.at(3).value};
+  };
+  using Told = std::array<std::string, 2>;
+  const struct {
+    std::uint32_t most;
+    int compiled;
+    Told told;
+  } cases[] = {{0, 1, {"40", "30"}}, {40, 1, {"40", "30"}}, {39, 2, {"39", "30"}}, {32, 2, {"32", "30"}}, {31, 2, {"40", "30"}}};
+  for (const auto& each : cases) {
+    SCOPED_TRACE(each.most);
+    EXPECT_EQ(told(each.most), each.told);
+    EXPECT_EQ(driver_.calls("cuLinkComplete"), each.compiled);
+    EXPECT_EQ(told(each.most), each.told) << "from the file of the first time";
+    EXPECT_EQ(driver_.calls("cuLinkComplete"), 0);
+  }
+  EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
 }
 
 TEST_F(CudaTest, large_grids_run_coarsened) {
@@ -503,17 +624,21 @@ void do_everything(CudaBackend& cuda, const validate::ValidProgram& program, boo
   executable->run(views, {2, 1, 1}, {});
   std::vector<std::unique_ptr<run::Storage>> storages;
   std::vector<StorageView> resident;
-  for (const std::uint64_t words : {100u, 100u, 100u}) {
+  for (const std::uint64_t words : {100u, 100u, 100u, 100u, 100u}) {
     storages.push_back(cuda.allocate(0, 4 * words, true));
     resident.push_back({storages.back().get(), 0, 4 * words, static_cast<std::uint32_t>(words)});
   }
   storages[0]->write(0, bytes_of(a), {});
   storages[1]->write(0, bytes_of(b), {});
-  const std::shared_ptr<run::Plan> plan = executable->plan(resident, {2, 1, 1});
-  cuda.sequence({{plan, resident}})->submit(2, {});
-  Words got(100);
+  const std::shared_ptr<run::Plan> plan = executable->plan(std::span(resident).first(3), {2, 1, 1});
+  // Two calls that share what they read, and one that comes after both.
+  const std::vector<StorageView> other = {resident[0], resident[1], resident[3]}, both = {resident[2], resident[3], resident[4]};
+  const std::vector<StorageView> first = {resident[0], resident[1], resident[2]};
+  cuda.sequence({{plan, first}, {plan, other}, {plan, both}})->submit(2, {});
+  Words got(100), last(100, 1);
   storages[2]->read(0, std::as_writable_bytes(std::span(got)), {});
-  right = copies[2] == xor_of(a, b) && got == xor_of(a, b);
+  storages[4]->read(0, std::as_writable_bytes(std::span(last)), {});
+  right = copies[2] == xor_of(a, b) && got == xor_of(a, b) && last == Words(100, 0);
 }
 
 std::string kind_of(CUresult result) {
@@ -530,7 +655,8 @@ TEST_P(CudaFailuresTest, every_failure_of_every_function_is_a_typed_error_and_th
   // number.
   const std::vector<std::string> silent = {
       "cuGetErrorName",   "cuDevicePrimaryCtxRelease", "cuCtxGetCurrent", "cuCtxPopCurrent", "cuStreamDestroy", "cuEventDestroy",
-      "cuMemPoolDestroy", "cuMemPoolTrimTo",           "cuMemFreeAsync",  "cuMemFreeHost",   "cuLinkDestroy",   "cuModuleUnload"};
+      "cuMemPoolDestroy", "cuMemPoolTrimTo",           "cuMemFreeAsync",  "cuMemFreeHost",   "cuLinkDestroy",   "cuModuleUnload",
+      "cuGraphDestroy",   "cuGraphExecDestroy"};
   int failures = 0;
   for (const std::string& function : FakeCuda::functions()) {
     for (const CUresult result :
@@ -1151,6 +1277,41 @@ TEST_F(CudaTest, limits_of_the_device_are_named) {
             "workgroup_size, or use another device.");
   EXPECT_EQ(message_of([&] { cuda.prepare(xor_, 1); }),
             "device 1 does not exist, there are 1. Fix: pass the index of an entry of devices().");
+}
+
+class CudaTwoDevicesTest : public CudaTest {
+ protected:
+  CudaTwoDevicesTest() : CudaTest(2) {}
+};
+
+TEST_F(CudaTwoDevicesTest, one_goes_on_when_the_other_is_lost) {
+  CudaBackend cuda = backend();
+  ASSERT_EQ(cuda.devices().size(), 2u);
+  const auto first_code = cuda.prepare(xor_, 0), second_code = cuda.prepare(xor_, 1);
+  Resident first(cuda, 100), second(cuda, 100, 0, 1);
+  const std::shared_ptr<run::Plan> first_plan = first_code->plan(first.views, {2, 1, 1});
+  const std::shared_ptr<run::Plan> second_plan = second_code->plan(second.views, {2, 1, 1});
+  const auto first_graph = cuda.sequence({{first_plan, first.views}, {first_plan, first.views}});
+  const auto second_graph = cuda.sequence({{second_plan, second.views}, {second_plan, second.views}});
+  driver_.lose(0, run::cuda::CUDA_ERROR_NVLINK_UNCORRECTABLE);
+  EXPECT_THROW(first_graph->submit(1, {}), DeviceLostError);
+  EXPECT_THROW(first_plan->submit(first.views, {}), DeviceLostError);
+  EXPECT_THROW(first.out(), DeviceLostError);
+  second_plan->submit(second.views, {});
+  EXPECT_TRUE(second.right());
+  second_graph->submit(3, {});
+  EXPECT_TRUE(second.right());
+  Arrays host(100);
+  host.run(*second_code);
+  EXPECT_TRUE(host.right());
+  // The next call opens the lost one anew, and leaves the other as it is.
+  const int streams = driver_.calls("cuStreamCreate");
+  Resident anew(cuda, 100);
+  first_code->plan(anew.views, {2, 1, 1})->submit(anew.views, {});
+  EXPECT_TRUE(anew.right());
+  EXPECT_EQ(driver_.calls("cuStreamCreate"), streams + 1);
+  second_plan->submit(second.views, {});
+  EXPECT_TRUE(second.right());
 }
 
 TEST(CudaDevices, say_why_they_cannot_be_used) {

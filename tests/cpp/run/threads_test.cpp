@@ -156,6 +156,8 @@ std::vector<std::unique_ptr<Shared>>& shared_places() {
       for (Place& place : places) list->push_back(std::make_unique<Shared>(std::move(place)));
     };
     add(host_places());
+    add(cuda_places("", {.submission_thread = false}));
+    add(cuda_places(", submitted beside", {.submission_thread = true}));
 #if VYRE_HAS_SPIRV
     add(vulkan_places("", {.submission_thread = false}));
     add(vulkan_places(", submitted beside", {.submission_thread = true}));

@@ -11,8 +11,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <thread>
+#include <utility>
 
 #include "vyre/run/cpu/cpu.hpp"
 #include "vyre/run/cuda/kernel.hpp"
@@ -21,29 +23,41 @@
 // Handles of the driver are pointers to what they stand for.
 struct CUmod_st {
   std::string text;
+  int most_registers;  // that it was compiled for; 0 is no limit
 };
 struct CUfunc_st {
   CUmod_st* module;
 };
+struct CUgraph_st {
+  struct Node {
+    std::function<void()> work;
+    std::set<std::size_t> after;
+  };
+  std::vector<Node> nodes;
+};
 struct CUstream_st {
   std::deque<std::function<void()>> work;
-  bool capturing = false;
-};
-struct CUgraph_st {
-  std::deque<std::function<void()>> work;
+  std::shared_ptr<CUgraph_st> capturing;  // the graph that its operations are added to
+  std::set<std::size_t> last;             // the nodes that the next one comes after
 };
 struct CUgraphExec_st {
-  std::deque<std::function<void()>> work;
+  std::vector<std::function<void()>> work;
 };
 struct CUevent_st {
   bool done = true;
-  std::int64_t time = 0;  // at which the device came to it
+  std::int64_t time = 0;                 // at which the device came to it
+  std::shared_ptr<CUgraph_st> captured;  // the graph in whose capture it was recorded
+  std::set<std::size_t> last;            // the nodes that come before it
 };
 struct CUmemPoolHandle_st {};
 struct CUlinkState_st {
   std::string text;
+  int most_registers = 0;
 };
-struct CUctx_st {};
+struct CUctx_st {
+  int users = 0;
+  CUresult lost = 0;  // what all calls give
+};
 
 namespace vyre::test {
 namespace {
@@ -90,15 +104,19 @@ struct Books {
   std::map<std::string, int> alive;
   std::map<std::string, Known> known;
   std::vector<CUstream_st*> streams;
+  std::vector<std::vector<std::size_t>> graph;  // the last one that was captured
 };
 
+// An invocation of each kernel needs so many registers, and takes more where there is no limit.
+constexpr int kRegistersNeeded = 32;
+
 Books books;
-CUctx_st the_context;
+std::array<CUctx_st, 8> contexts;  // of each device
 thread_local std::vector<CUcontext> current;
 
 // Does what was enqueued, unless it is held.
 void drain(CUstream_st& stream) {
-  while (!books.holding && !stream.capturing && !stream.work.empty()) {
+  while (!books.holding && !stream.work.empty()) {
     const std::function<void()> next = std::move(stream.work.front());
     stream.work.pop_front();
     next();
@@ -107,6 +125,10 @@ void drain(CUstream_st& stream) {
 }
 
 CUresult enqueue(CUstream stream, std::function<void()> work) {
+  if (const std::shared_ptr<CUgraph_st>& graph = stream->capturing) {
+    graph->nodes.push_back({std::move(work), std::exchange(stream->last, {graph->nodes.size()})});
+    return CUDA_SUCCESS;
+  }
   stream->work.push_back(std::move(work));
   drain(*stream);
   return CUDA_SUCCESS;
@@ -176,10 +198,14 @@ CUresult do_cuDeviceGetAttribute(int* value, int which, CUdevice) {
   return CUDA_SUCCESS;
 }
 CUresult do_cuDeviceTotalMem(std::size_t* bytes, CUdevice) { return *bytes = std::size_t{1} << 32, CUDA_SUCCESS; }
-CUresult do_cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice) {
-  return ++books.alive["context"], *context = &the_context, CUDA_SUCCESS;
+CUresult do_cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
+  CUctx_st& found = contexts.at(static_cast<std::size_t>(device));
+  if (found.users++ == 0) found.lost = CUDA_SUCCESS;
+  return ++books.alive["context"], *context = &found, CUDA_SUCCESS;
 }
-CUresult do_cuDevicePrimaryCtxRelease(CUdevice) { return --books.alive["context"], CUDA_SUCCESS; }
+CUresult do_cuDevicePrimaryCtxRelease(CUdevice device) {
+  return --contexts.at(static_cast<std::size_t>(device)).users, --books.alive["context"], CUDA_SUCCESS;
+}
 CUresult do_cuCtxGetCurrent(CUcontext* context) { return *context = current.empty() ? nullptr : current.back(), CUDA_SUCCESS; }
 CUresult do_cuCtxPushCurrent(CUcontext context) { return current.push_back(context), CUDA_SUCCESS; }
 CUresult do_cuCtxPopCurrent(CUcontext* context) {
@@ -199,6 +225,8 @@ CUresult do_cuStreamDestroy(CUstream stream) {
 CUresult do_cuEventCreate(CUevent* event, unsigned) { return ++books.alive["event"], *event = new CUevent_st, CUDA_SUCCESS; }
 CUresult do_cuEventDestroy(CUevent event) { return delete event, --books.alive["event"], CUDA_SUCCESS; }
 CUresult do_cuEventRecord(CUevent event, CUstream stream) {
+  event->captured = stream == nullptr ? nullptr : stream->capturing;
+  if (event->captured != nullptr) return event->last = stream->last, CUDA_SUCCESS;
   event->done = stream == nullptr;  // the default stream, on which nothing is enqueued here
   if (stream == nullptr) return CUDA_SUCCESS;
   return enqueue(stream, [event] {
@@ -208,7 +236,12 @@ CUresult do_cuEventRecord(CUevent event, CUstream stream) {
   });
 }
 CUresult do_cuEventQuery(CUevent event) { return event->done ? CUDA_SUCCESS : CUDA_ERROR_NOT_READY; }
-CUresult do_cuStreamWaitEvent(CUstream, CUevent, unsigned) { return CUDA_SUCCESS; }
+CUresult do_cuStreamWaitEvent(CUstream stream, CUevent event, unsigned) {
+  if (event->captured == nullptr) return CUDA_SUCCESS;
+  stream->capturing = event->captured;
+  stream->last.insert(event->last.begin(), event->last.end());
+  return CUDA_SUCCESS;
+}
 CUresult do_cuCtxSynchronize() { return CUDA_SUCCESS; }
 CUresult do_cuEventElapsedTime(float* milliseconds, CUevent first, CUevent second) {
   if (!first->done || !second->done) return CUDA_ERROR_NOT_READY;
@@ -221,7 +254,8 @@ CUresult do_cuMemPoolDestroy(CUmemoryPool pool) { return delete pool, --books.al
 CUresult do_cuMemPoolSetAttribute(CUmemoryPool, int, void*) { return CUDA_SUCCESS; }
 CUresult do_cuMemPoolTrimTo(CUmemoryPool, std::size_t) { return CUDA_SUCCESS; }
 CUresult do_cuMemAllocFromPoolAsync(CUdeviceptr* address, std::size_t bytes, CUmemoryPool, CUstream) {
-  if (std::ranges::any_of(books.streams, &CUstream_st::capturing)) return 900;  // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
+  const auto is_capturing = [](const CUstream_st* stream) { return stream->capturing != nullptr; };
+  if (std::ranges::any_of(books.streams, is_capturing)) return 900;  // CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED
   void* const memory = std::aligned_alloc(256, (bytes + 255) / 256 * 256);
   std::memset(memory, 0xCD, bytes);
   *address = reinterpret_cast<CUdeviceptr>(memory);
@@ -254,14 +288,19 @@ CUresult do_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t byte
 CUresult do_cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream stream) {
   return enqueue(stream, [=] { std::memset(host(to), value, bytes); });
 }
-CUresult do_cuLinkCreate(unsigned, int*, void**, CUlinkState* state) {
-  return ++books.alive["linker"], *state = new CUlinkState_st, CUDA_SUCCESS;
+CUresult do_cuLinkCreate(unsigned count, int* names, void** values, CUlinkState* state) {
+  *state = new CUlinkState_st;
+  for (unsigned index = 0; index < count; ++index) {
+    if (names[index] == CU_JIT_MAX_REGISTERS) (*state)->most_registers = static_cast<int>(reinterpret_cast<std::uintptr_t>(values[index]));
+  }
+  return ++books.alive["linker"], CUDA_SUCCESS;
 }
 CUresult do_cuLinkAddData(CUlinkState state, int, void* data, std::size_t bytes, const char*, unsigned, int*, void**) {
   state->text.assign(static_cast<const char*>(data), bytes);
   return CUDA_SUCCESS;
 }
 CUresult do_cuLinkComplete(CUlinkState state, void** code, std::size_t* bytes) {
+  state->text.push_back(static_cast<char>(state->most_registers));  // behind the zero that ends the text
   *code = state->text.data();
   *bytes = state->text.size();
   return CUDA_SUCCESS;
@@ -270,7 +309,7 @@ CUresult do_cuLinkDestroy(CUlinkState state) { return delete state, --books.aliv
 CUresult do_cuModuleLoadData(CUmodule* module, const void* code) {
   const auto* const text = static_cast<const char*>(code);
   if (std::strncmp(text, "//", 2) != 0) return CUDA_ERROR_INVALID_IMAGE;
-  *module = new CUmod_st{text};
+  *module = new CUmod_st{text, text[std::strlen(text) + 1]};
   return ++books.alive["module"], CUDA_SUCCESS;
 }
 CUresult do_cuModuleUnload(CUmodule module) { return delete module, --books.alive["module"], CUDA_SUCCESS; }
@@ -280,8 +319,19 @@ CUresult do_cuModuleGetFunction(CUfunction* function, CUmodule module, const cha
   *function = functions[module].get();
   return CUDA_SUCCESS;
 }
-CUresult do_cuFuncGetAttribute(int* value, int attribute, CUfunction) { return *value = 10 * attribute, CUDA_SUCCESS; }
+CUresult do_cuFuncGetAttribute(int* value, int attribute, CUfunction function) {
+  *value = 10 * attribute;
+  const int most = function->module->most_registers;
+  if (attribute == CU_FUNC_ATTRIBUTE_NUM_REGS && most != 0) *value = std::min(*value, most);
+  // What does not fit into the registers is spilled, but for a few that were to spare.
+  if (attribute == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES && most != 0 && most < kRegistersNeeded) *value += 4 * (kRegistersNeeded - most);
+  return CUDA_SUCCESS;
+}
 CUresult do_cuFuncSetAttribute(CUfunction, int, int) { return CUDA_SUCCESS; }
+// A multiprocessor has 2^16 registers, of which an invocation takes as many as do_cuFuncGetAttribute() says.
+CUresult do_cuOccupancyMaxActiveBlocksPerMultiprocessor(int* workgroups, CUfunction, int size, std::size_t) {
+  return *workgroups = 65536 / (10 * CU_FUNC_ATTRIBUTE_NUM_REGS * size), CUDA_SUCCESS;
+}
 CUresult do_cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned z, unsigned, unsigned, unsigned, unsigned, CUstream stream,
                            void** parameters, void**) {
   const std::string& text = function->module->text;
@@ -298,15 +348,48 @@ CUresult do_cuLaunchKernel(CUfunction function, unsigned x, unsigned y, unsigned
   return enqueue(stream, [block, &of = known->second, x, y, z] { run(of, block, {x, y, z}); });
 }
 
-CUresult do_cuStreamBeginCapture(CUstream stream, int) { return stream->capturing = true, CUDA_SUCCESS; }
+CUresult do_cuStreamBeginCapture(CUstream stream, int) { return stream->capturing = std::make_shared<CUgraph_st>(), CUDA_SUCCESS; }
+
+// Whether the nodes are among those, or come before them.
+bool come_before(const CUgraph_st& graph, const std::set<std::size_t>& nodes, std::set<std::size_t> those) {
+  for (std::size_t node = graph.nodes.size(); node-- > 0;) {
+    if (those.contains(node)) those.insert(graph.nodes[node].after.begin(), graph.nodes[node].after.end());
+  }
+  return std::ranges::includes(those, nodes);
+}
+
 CUresult do_cuStreamEndCapture(CUstream stream, CUgraph* graph) {
-  stream->capturing = false;
-  *graph = new CUgraph_st{std::move(stream->work)};
-  stream->work.clear();
+  const std::shared_ptr<CUgraph_st> made = stream->capturing;
+  bool joined = true;
+  for (CUstream_st* other : books.streams) {
+    if (other->capturing != made) continue;
+    joined = joined && come_before(*made, other->last, stream->last);
+  }
+  for (CUstream_st* other : books.streams) {
+    if (other->capturing == made) *other = {std::move(other->work), nullptr, {}};
+  }
+  if (!joined) return 904;  // CUDA_ERROR_STREAM_CAPTURE_UNJOINED
+  books.graph.clear();
+  for (const CUgraph_st::Node& node : made->nodes) books.graph.emplace_back(node.after.begin(), node.after.end());
+  *graph = new CUgraph_st(*made);
   return ++books.alive["graph"], CUDA_SUCCESS;
 }
+
+// An instance runs the nodes that were captured last as early as it may.
 CUresult do_cuGraphInstantiate(CUgraphExec* exec, CUgraph graph, unsigned long long) {
-  return *exec = new CUgraphExec_st{graph->work}, ++books.alive["instance of a graph"], CUDA_SUCCESS;
+  auto made = std::make_unique<CUgraphExec_st>();
+  std::vector<bool> done(graph->nodes.size(), false);
+  while (made->work.size() < done.size()) {
+    std::size_t next = done.size();
+    for (std::size_t node = 0; node < done.size(); ++node) {
+      const auto is_done = [&](std::size_t before) { return done[before]; };
+      if (!done[node] && std::ranges::all_of(graph->nodes[node].after, is_done)) next = node;
+    }
+    done.at(next) = true;
+    made->work.push_back(graph->nodes[next].work);
+  }
+  *exec = made.release();
+  return ++books.alive["instance of a graph"], CUDA_SUCCESS;
 }
 CUresult do_cuGraphLaunch(CUgraphExec exec, CUstream stream) {
   for (const auto& work : exec->work) enqueue(stream, work);
@@ -316,6 +399,14 @@ CUresult do_cuGraphExecDestroy(CUgraphExec exec) { return delete exec, --books.a
 CUresult do_cuGraphDestroy(CUgraph graph) { return delete graph, --books.alive["graph"], CUDA_SUCCESS; }
 
 // --- The functions themselves ---
+
+// What a call gives because its context is lost.
+CUresult lost_by(int function) {
+  const std::string_view name = kNames[function];
+  const bool takes_context = name != "cuCtxSynchronize" && (name.starts_with("cuCtx") || name.starts_with("cuDevice"));
+  const bool takes_none = name == "cuInit" || name == "cuDriverGetVersion" || name == "cuGetErrorName";
+  return takes_context || takes_none || current.empty() || current.back() == nullptr ? CUDA_SUCCESS : current.back()->lost;
+}
 
 template <int kFunction, auto kDo>
 struct Faked;
@@ -328,6 +419,7 @@ struct Faked<kFunction, kDo> {
     }
     const std::lock_guard lock(books.mutex);
     books.calls.push_back({kFunction, std::this_thread::get_id()});
+    if (const CUresult lost = lost_by(kFunction); lost != CUDA_SUCCESS) return lost;
     if (books.failing == kFunction && --books.calls_until_failure == 0) {
       books.failing = -1;
       books.failed = true;
@@ -358,15 +450,11 @@ FakeCuda::FakeCuda(int devices) {
   if (books.in_use) throw std::logic_error("one FakeCuda at a time");
   books.in_use = true;
   books.devices = devices;
-  books.attributes = {{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024},
-                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
-                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 1, 1024},
-                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 2, 64},
-                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 0x7FFFFFFF},
-                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 1, 65535},
-                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 2, 65535},
-                      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9},
-                      {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
+  books.attributes = {{CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK, 1024}, {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X, 1024},
+                      {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 1, 1024},   {CU_DEVICE_ATTRIBUTE_MAX_BLOCK_DIM_X + 2, 64},
+                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X, 0x7FFFFFFF},  {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 1, 65535},
+                      {CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + 2, 65535},   {CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, 2048},
+                      {CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, 9}, {CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, 232448},
                       {CU_DEVICE_ATTRIBUTE_MEMORY_POOLS_SUPPORTED, 1}};
 }
 
@@ -383,6 +471,7 @@ FakeCuda::~FakeCuda() {
   for (CUstream_st* stream : books.streams) stream->work.clear();
   books.streams.clear();
   books.known.clear();
+  contexts = {};
 }
 
 Library FakeCuda::library() const { return {&find, {}}; }
@@ -433,6 +522,16 @@ void FakeCuda::release() {
   const std::lock_guard lock(books.mutex);
   books.holding = false;
   for (CUstream_st* stream : books.streams) drain(*stream);
+}
+
+void FakeCuda::lose(int device, CUresult result) {
+  const std::lock_guard lock(books.mutex);
+  contexts.at(static_cast<std::size_t>(device)).lost = result;
+}
+
+std::vector<std::vector<std::size_t>> FakeCuda::last_graph() const {
+  const std::lock_guard lock(books.mutex);
+  return books.graph;
 }
 
 void FakeCuda::pass_time(std::int64_t nanoseconds) {

@@ -38,6 +38,11 @@ class FakeCuda {
   // Whether the ordered failure has happened.
   bool failed() const;
 
+  // Every call for the device's context gives `result`, until the context is released by all and retained anew.
+  void lose(int device, CUresult result);
+  // For each operation of the graph that was captured last, the operations that come right before it.
+  std::vector<std::vector<std::size_t>> last_graph() const;
+
   // What is enqueued while this is on is not done until release().
   void hold();
   void release();

@@ -1,4 +1,4 @@
-// Where arrays can lie and programs run on this machine: every backend, and every Vulkan device in several ways.
+// Where arrays can lie and programs run on this machine: every backend, and every device of CUDA and Vulkan in several ways.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "vyre/run/backend.hpp"
+#include "vyre/run/cuda/api/context.hpp"
 #if VYRE_HAS_SPIRV
 #include "vyre/run/vulkan/api/options.hpp"
 #endif
@@ -26,11 +27,13 @@ struct Place {
 
 // The reference and cpu.
 std::vector<Place> host_places();
+// Every usable CUDA device, of one backend with these options; `how` follows its name. None on a machine without the driver.
+std::vector<Place> cuda_places(const std::string& how, const run::cuda::Options& options);
 #if VYRE_HAS_SPIRV
 // Every usable Vulkan device, of one backend with these options; `how` follows its name.
 std::vector<Place> vulkan_places(const std::string& how, const run::vulkan::Options& options);
 #endif
-// All of them, Vulkan in every way that it can be used.
+// All of them, CUDA and Vulkan in every way that they can be used.
 const std::vector<Place>& places();
 
 template <class Check>

@@ -2,7 +2,8 @@
 //
 // The driver's library is looked for when it is first needed (api/library); no toolkit is. A device's primary context is retained, which
 // other libraries in the process share (api/context), and everything that this backend does on a device happens on one stream of its own
-// (stream), so nothing needs a barrier: a launch sees what the launches before it wrote.
+// (stream), so nothing needs a barrier: a launch sees what the launches before it wrote. Only within a graph (graph, capture) may calls
+// that share nothing run at once.
 //
 // The life of a call. Executable::run (cuda_backend.cpp) asks a KernelSource for the kernels that fit the grid. On first use, the
 // KernelSource opens the device (devices), lowers the program and emits PTX (kernel), and has the driver compile it, or finds the code that

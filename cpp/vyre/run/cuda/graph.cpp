@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <exception>
 #include <limits>
-#include <utility>
+
+#include "vyre/run/cuda/capture.hpp"
+#include "vyre/run/data_grid.hpp"
 
 namespace vyre::run::cuda {
 namespace {
@@ -13,42 +15,18 @@ constexpr std::uint64_t kFewest = 2, kMost = std::uint64_t{1} << 16;
 // Submitting a graph counts as so many of the operations that the driver has room for.
 constexpr std::uint64_t kOperations = 8;
 
-// Owns a stream on which operations are recorded and not run.
-class Capture {
- public:
-  explicit Capture(Context& context) : context_(context) {
-    context.check(context.api().cuStreamCreate(&stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-    const CUresult begun = context.api().cuStreamBeginCapture(stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL);
-    capturing_ = begun == CUDA_SUCCESS;
-    if (capturing_) return;
-    destroy();
-    context.check(begun, "cuStreamBeginCapture");
+std::vector<MemoryAccess> accesses_of(const Bound& call) {
+  std::vector<MemoryAccess> accesses;
+  const std::vector<bool>& writable = call.launch->kernels().plain->source().writable;
+  for (std::size_t slot = 0; slot < call.arrays.addresses.size(); ++slot) {
+    const CUdeviceptr begin = call.arrays.addresses[slot];
+    // Arrays of bytes are accessed by whole words.
+    const std::uint64_t bytes = (call.arrays.sizes[slot] + 3) / 4 * 4;
+    if (bytes > 0) accesses.push_back({0, begin, begin + bytes, writable[slot]});
   }
-  Capture(const Capture&) = delete;
-  Capture& operator=(const Capture&) = delete;
-  ~Capture() { destroy(); }
-
-  CUstream stream() const { return stream_; }
-  CUgraph end() {
-    CUgraph graph = nullptr;
-    capturing_ = false;
-    context_.check(context_.api().cuStreamEndCapture(stream_, &graph), "cuStreamEndCapture");
-    return graph;
-  }
-
- private:
-  void destroy() noexcept {
-    CUgraph graph = nullptr;
-    if (capturing_ && context_.api().cuStreamEndCapture(stream_, &graph) == CUDA_SUCCESS && graph != nullptr) {
-      static_cast<void>(context_.api().cuGraphDestroy(graph));
-    }
-    static_cast<void>(context_.api().cuStreamDestroy(stream_));
-  }
-
-  Context& context_;
-  CUstream stream_ = nullptr;
-  bool capturing_ = false;
-};
+  if (call.arrays.counts != 0) accesses.push_back({0, call.arrays.counts, call.arrays.counts + kCountsBytes, false});
+  return accesses;
+}
 
 }  // namespace
 
@@ -73,7 +51,7 @@ Graph::Graph(Device& device, std::span<const Bound> calls) : device_(device) {
   for (std::size_t index = 0; index < calls.size(); ++index) {
     const Bound& call = calls[index];
     if (call.launch->launches() == 0) continue;
-    Commands commands(context, capture.stream());
+    Commands commands(context, capture.stream_for(accesses_of(call)));
     call.launch->enqueue(commands, call.arrays.addresses, call.arrays.counts, extra_[index].address(), 0,
                          std::numeric_limits<std::uint64_t>::max());
     kernels_.push_back(&call.launch->kernels());

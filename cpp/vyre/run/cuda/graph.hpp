@@ -19,7 +19,8 @@ struct Bound {
   Arrays arrays;
 };
 
-// The launches of the calls, one after the other. Their Launches and the memory of their arrays must outlive it.
+// The launches of the calls, with the results that they have one after the other; calls that share nothing may run at once. Their Launches
+// and the memory of their arrays must outlive it.
 class Graph final : public Retired {
  public:
   // Whether the driver can keep the calls: they are many enough to pay, few enough for its memory, and need no copies.

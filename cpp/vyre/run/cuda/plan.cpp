@@ -189,7 +189,10 @@ Graph* CudaRecording::graph_for(std::span<const StorageView> slots) {
   Kept& kept = kept_.front();
   if (!kept.graph) {
     const std::vector<Bound> calls = bound(slots, words_memory_.address());
-    if (Graph::pays(calls)) kept.graph = std::make_unique<Graph>(*device_, calls);
+    if (Graph::pays(calls)) {
+      kept.graph = std::make_unique<Graph>(*device_, calls);
+      ++times_recorded_;
+    }
   }
   return kept.graph.get();
 }

@@ -1,6 +1,7 @@
 // Implements run::Plan, run::Sequence and run::Recording.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -65,6 +66,8 @@ class CudaRecording final : public Recording, public std::enable_shared_from_thi
   void submit(std::span<const StorageView> slots, std::span<const std::byte> words, const RunOptions& options) override;
   Step step(std::span<const StorageView> slots, std::span<const std::byte> words) override;
   bool usable() const override { return !device_->context().unusable(); }
+  // Counts the graphs that were made.
+  std::uint64_t times_recorded() const override { return times_recorded_; }
 
  private:
   // Runs the recording as a step of a sequence.
@@ -91,6 +94,7 @@ class CudaRecording final : public Recording, public std::enable_shared_from_thi
   std::vector<std::byte> words_;
   bool has_words_ = false;  // whether the memory has them
   std::vector<Kept> kept_;  // the one used last first
+  std::atomic<std::uint64_t> times_recorded_ = 0;
 };
 
 }  // namespace vyre::run::cuda

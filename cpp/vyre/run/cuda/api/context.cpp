@@ -67,6 +67,7 @@ PhysicalDevice describe(const Api& api, int ordinal, int version, const std::str
     device.max_group_count[static_cast<std::size_t>(axis)] = of(CU_DEVICE_ATTRIBUTE_MAX_GRID_DIM_X + axis);
   }
   device.max_invocations = of(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
+  device.max_resident = of(CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
   device.shared_bytes = of(CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN);
   std::size_t memory = 0;
   check(api, api.cuDeviceTotalMem(&memory, device.handle), "cuDeviceTotalMem", device.info.name);

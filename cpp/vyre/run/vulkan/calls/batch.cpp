@@ -15,9 +15,9 @@
 
 #include "vyre/base/assert.hpp"
 #include "vyre/emit/interface.hpp"
+#include "vyre/run/gpu/hazards.hpp"
 #include "vyre/run/profile.hpp"
 #include "vyre/run/vulkan/calls/call_checks.hpp"
-#include "vyre/run/vulkan/calls/hazards.hpp"
 #include "vyre/run/vulkan/calls/storage.hpp"
 
 namespace vyre::run::vulkan {
@@ -41,16 +41,20 @@ std::uint64_t dispatches(Calls calls) {
 // Records the calls into one command buffer, which waits for the work of stage `before`.
 void record_all(Commands& commands, const Stage& before, Calls calls) {
   HazardTracker since_barrier;
+  // Whether a call since the last barrier has copies, so that the barrier must cover transfers too.
+  bool copies = false;
   bool host_reads = false;
   commands.begin(true);
   commands.order(before, kDevice);
   for (const std::shared_ptr<RecordedCall>& call : calls) {
-    if (since_barrier.conflicts_with(*call)) {
-      const Stage& stage = since_barrier.copies() || call->copies() ? kDevice : kShader;
+    if (since_barrier.conflicts_with(call->accesses())) {
+      const Stage& stage = copies || call->copies() ? kDevice : kShader;
       commands.order(stage, stage);
       since_barrier.clear();
+      copies = false;
     }
-    since_barrier.add(*call);
+    since_barrier.add(call->accesses());
+    copies = copies || call->copies();
     call->record(commands, 0, call->count());
     host_reads = host_reads || call->host_reads();
   }

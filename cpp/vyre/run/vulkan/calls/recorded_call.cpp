@@ -75,7 +75,7 @@ bool RecordedCall::rebind(std::vector<Array> arrays) {
   for (std::size_t slot = 0; slot < arrays_.size(); ++slot) {
     const VkDescriptorBufferInfo& bound = bindings.emplace_back(range_of(arrays_[slot]));
     // Without copies, these are the first accesses.
-    accesses_[slot] = {bound.buffer, bound.offset, bound.offset + bound.range, accesses_[slot].written};
+    accesses_[slot] = access_of(bound, accesses_[slot].written);
   }
   if (shader().has_status) bindings.push_back({status_.buffer(), status_.offset(), kMinBufferBytes});
   set_.bind(device_.context(), bindings);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "vyre/run/gpu/grid_parts.hpp"
+#include "vyre/run/gpu/hazards.hpp"
 #include "vyre/run/storage.hpp"
 #include "vyre/run/vulkan/calls/dispatch_counts.hpp"
 #include "vyre/run/vulkan/compile/pipeline.hpp"
@@ -63,13 +65,7 @@ class RecordedCall final : public Retired {
   void record(Commands& commands, std::uint64_t first, std::uint64_t end, Timestamps* timestamps = nullptr) const;
   // Whether the host reads memory that the call wrote, so that its last command buffer must end with order(kDevice, kHost).
   bool host_reads() const;
-  // A range of a buffer, in bytes, that the call reads or writes.
-  struct Access {
-    VkBuffer buffer;
-    VkDeviceSize begin, end;
-    bool written;
-  };
-  const std::vector<Access>& accesses() const { return accesses_; }
+  const std::vector<MemoryAccess>& accesses() const { return accesses_; }
   // Whether the call has copies in addition to its dispatches.
   bool copies() const { return !copied_.empty() || !addresses_.empty(); }
   // Where a shader with a status reports that the driver ended a loop early.
@@ -96,9 +92,10 @@ class RecordedCall final : public Retired {
   void read_counts();
   // Makes the table of these arrays' addresses, and returns where it lies.
   VkDescriptorBufferInfo address_table(std::span<const VkDescriptorBufferInfo> arrays);
-  void add_access(const VkDescriptorBufferInfo& part, bool written) {
-    accesses_.push_back({part.buffer, part.offset, part.offset + part.range, written});
+  static MemoryAccess access_of(const VkDescriptorBufferInfo& part, bool written) {
+    return {std::bit_cast<std::uint64_t>(part.buffer), part.offset, part.offset + part.range, written};
   }
+  void add_access(const VkDescriptorBufferInfo& part, bool written) { accesses_.push_back(access_of(part, written)); }
 
   Device& device_;
   const Kernels kernels_;
@@ -114,7 +111,7 @@ class RecordedCall final : public Retired {
   std::vector<std::uint32_t> addresses_;
   Block address_block_;
   std::optional<DispatchCounts> counts_;
-  std::vector<Access> accesses_;
+  std::vector<MemoryAccess> accesses_;
 };
 
 }  // namespace vyre::run::vulkan
