@@ -111,7 +111,7 @@ def module(array: Any) -> Any:
 
 def on_a_gpu(where: dict[str, Any]) -> Any:
     """CuPy, or None where there is none or vyre runs elsewhere."""
-    if where["backend"] != "vulkan":
+    if where["backend"] not in ("vulkan", "cuda"):
         return None
     try:
         import cupy
