@@ -358,34 +358,6 @@ TEST_F(CudaTest, a_driver_tells_of_registers_and_how_busy_they_keep_a_multiproce
   EXPECT_EQ(told, expected);
 }
 
-TEST_F(CudaTest, a_kernel_with_many_registers_is_compiled_for_fewer_where_it_spills_none) {
-  // The driver's kernels take 40 registers and need 32. Less than 32 would take more memory.
-  const auto told = [&](std::uint32_t most) {
-    CudaBackend cuda = backend({.most_registers = most});
-    driver_.forget_calls();
-    Arrays arrays(100);
-    const auto executable = cuda.prepare(xor_, 0);
-    arrays.run(*executable);
-    EXPECT_TRUE(arrays.right());
-    const std::vector<run::DriverFact> facts = executable->driver_facts({});
-    return std::array<std::string, 2>{facts.at(0).value, facts.at(3).value};
-  };
-  using Told = std::array<std::string, 2>;
-  const struct {
-    std::uint32_t most;
-    int compiled;
-    Told told;
-  } cases[] = {{0, 1, {"40", "30"}}, {40, 1, {"40", "30"}}, {39, 2, {"39", "30"}}, {32, 2, {"32", "30"}}, {31, 2, {"40", "30"}}};
-  for (const auto& each : cases) {
-    SCOPED_TRACE(each.most);
-    EXPECT_EQ(told(each.most), each.told);
-    EXPECT_EQ(driver_.calls("cuLinkComplete"), each.compiled);
-    EXPECT_EQ(told(each.most), each.told) << "from the file of the first time";
-    EXPECT_EQ(driver_.calls("cuLinkComplete"), 0);
-  }
-  EXPECT_EQ(driver_.leaks(), std::vector<std::string>());
-}
-
 TEST_F(CudaTest, large_grids_run_coarsened) {
   CudaBackend cuda = backend();
   constexpr std::uint32_t kWords = (std::uint32_t{1} << 20) + 5;

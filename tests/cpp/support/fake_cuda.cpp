@@ -23,7 +23,6 @@
 // Handles of the driver are pointers to what they stand for.
 struct CUmod_st {
   std::string text;
-  int most_registers;  // that it was compiled for; 0 is no limit
 };
 struct CUfunc_st {
   CUmod_st* module;
@@ -52,7 +51,6 @@ struct CUevent_st {
 struct CUmemPoolHandle_st {};
 struct CUlinkState_st {
   std::string text;
-  int most_registers = 0;
 };
 struct CUctx_st {
   int users = 0;
@@ -106,9 +104,6 @@ struct Books {
   std::vector<CUstream_st*> streams;
   std::vector<std::vector<std::size_t>> graph;  // the last one that was captured
 };
-
-// An invocation of each kernel needs so many registers, and takes more where there is no limit.
-constexpr int kRegistersNeeded = 32;
 
 Books books;
 std::array<CUctx_st, 8> contexts;  // of each device
@@ -288,19 +283,14 @@ CUresult do_cuMemcpyDtoDAsync(CUdeviceptr to, CUdeviceptr from, std::size_t byte
 CUresult do_cuMemsetD8Async(CUdeviceptr to, unsigned char value, std::size_t bytes, CUstream stream) {
   return enqueue(stream, [=] { std::memset(host(to), value, bytes); });
 }
-CUresult do_cuLinkCreate(unsigned count, int* names, void** values, CUlinkState* state) {
-  *state = new CUlinkState_st;
-  for (unsigned index = 0; index < count; ++index) {
-    if (names[index] == CU_JIT_MAX_REGISTERS) (*state)->most_registers = static_cast<int>(reinterpret_cast<std::uintptr_t>(values[index]));
-  }
-  return ++books.alive["linker"], CUDA_SUCCESS;
+CUresult do_cuLinkCreate(unsigned, int*, void**, CUlinkState* state) {
+  return ++books.alive["linker"], *state = new CUlinkState_st, CUDA_SUCCESS;
 }
 CUresult do_cuLinkAddData(CUlinkState state, int, void* data, std::size_t bytes, const char*, unsigned, int*, void**) {
   state->text.assign(static_cast<const char*>(data), bytes);
   return CUDA_SUCCESS;
 }
 CUresult do_cuLinkComplete(CUlinkState state, void** code, std::size_t* bytes) {
-  state->text.push_back(static_cast<char>(state->most_registers));  // behind the zero that ends the text
   *code = state->text.data();
   *bytes = state->text.size();
   return CUDA_SUCCESS;
@@ -309,7 +299,7 @@ CUresult do_cuLinkDestroy(CUlinkState state) { return delete state, --books.aliv
 CUresult do_cuModuleLoadData(CUmodule* module, const void* code) {
   const auto* const text = static_cast<const char*>(code);
   if (std::strncmp(text, "//", 2) != 0) return CUDA_ERROR_INVALID_IMAGE;
-  *module = new CUmod_st{text, text[std::strlen(text) + 1]};
+  *module = new CUmod_st{text};
   return ++books.alive["module"], CUDA_SUCCESS;
 }
 CUresult do_cuModuleUnload(CUmodule module) { return delete module, --books.alive["module"], CUDA_SUCCESS; }
@@ -319,14 +309,7 @@ CUresult do_cuModuleGetFunction(CUfunction* function, CUmodule module, const cha
   *function = functions[module].get();
   return CUDA_SUCCESS;
 }
-CUresult do_cuFuncGetAttribute(int* value, int attribute, CUfunction function) {
-  *value = 10 * attribute;
-  const int most = function->module->most_registers;
-  if (attribute == CU_FUNC_ATTRIBUTE_NUM_REGS && most != 0) *value = std::min(*value, most);
-  // What does not fit into the registers is spilled, but for a few that were to spare.
-  if (attribute == CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES && most != 0 && most < kRegistersNeeded) *value += 4 * (kRegistersNeeded - most);
-  return CUDA_SUCCESS;
-}
+CUresult do_cuFuncGetAttribute(int* value, int attribute, CUfunction) { return *value = 10 * attribute, CUDA_SUCCESS; }
 CUresult do_cuFuncSetAttribute(CUfunction, int, int) { return CUDA_SUCCESS; }
 // A multiprocessor has 2^16 registers, of which an invocation takes as many as do_cuFuncGetAttribute() says.
 CUresult do_cuOccupancyMaxActiveBlocksPerMultiprocessor(int* workgroups, CUfunction, int size, std::size_t) {

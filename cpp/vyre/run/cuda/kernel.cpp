@@ -85,9 +85,7 @@ struct Kernel::Module final : Retired {
 Kernel::Kernel(Context& context, Stream& stream, const Source& source)
     : context_(context), stream_(stream), source_(source), module_(std::make_unique<Module>(context)) {
   check_limits(context, source);
-  const std::uint32_t most_registers = context.options().most_registers;
-  const std::string key = context.physical().key + (most_registers == 0 ? std::string() : fmt::format("-r{}", most_registers));
-  const KeptFile file(context.options().cache_directory, key, KeptFile::hash_of(source.code.text));
+  const KeptFile file(context.options().cache_directory, context.physical().key, KeptFile::hash_of(source.code.text));
   const Current current(context);
   if (const std::vector<std::byte> kept = file.read(); !kept.empty()) {
     try {
@@ -99,41 +97,20 @@ Kernel::Kernel(Context& context, Stream& stream, const Source& source)
       module_ = std::make_unique<Module>(context);  // compiled anew below
     }
   }
-  file.write(compile_and_load());
-}
-
-std::vector<std::byte> Kernel::compile_and_load() {
-  std::vector<std::byte> code = compiled(0);
+  const std::vector<std::byte> code = compiled();
   load(code);
-  const std::uint32_t most = context_.options().most_registers;
-  if (most == 0 || attribute(CU_FUNC_ATTRIBUTE_NUM_REGS) <= static_cast<int>(most)) return code;
-  const int local_bytes = attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES);
-  std::vector<std::byte> smaller = compiled(most);
-  auto module = std::exchange(module_, std::make_unique<Module>(context_));
-  const CUfunction function = function_;
-  load(smaller);
-  if (attribute(CU_FUNC_ATTRIBUTE_LOCAL_SIZE_BYTES) <= local_bytes) return smaller;
-  module_ = std::move(module);
-  function_ = function;
-  return code;
-}
-
-int Kernel::attribute(int which) const {
-  int value = 0;
-  context_.check(context_.api().cuFuncGetAttribute(&value, which, function_), "cuFuncGetAttribute");
-  return value;
+  file.write(code);
 }
 
 Kernel::~Kernel() { stream_.retire(last_use_, std::move(module_)); }
 
-std::vector<std::byte> Kernel::compiled(std::uint32_t most_registers) const {
+std::vector<std::byte> Kernel::compiled() const {
   const Api& api = context_.api();
   std::array<char, 4096> log{};
-  std::array<int, 3> names = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_MAX_REGISTERS};
-  std::array<void*, 3> values = {log.data(), std::bit_cast<void*>(log.size() - 1), std::bit_cast<void*>(std::uint64_t{most_registers})};
-  const unsigned options = most_registers == 0 ? 2 : 3;
+  std::array<int, 2> names = {CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  std::array<void*, 2> values = {log.data(), std::bit_cast<void*>(log.size() - 1)};
   CUlinkState state = nullptr;
-  context_.check(api.cuLinkCreate(options, names.data(), values.data(), &state), "cuLinkCreate");
+  context_.check(api.cuLinkCreate(static_cast<unsigned>(names.size()), names.data(), values.data(), &state), "cuLinkCreate");
   struct Destroy {
     const Api& api;
     CUlinkState state;
@@ -192,7 +169,9 @@ std::vector<DriverFact> Kernel::facts() const {
   const Current current(context_);
   std::vector<DriverFact> facts;
   for (const Asked& asked : kAsked) {
-    facts.push_back({"main", asked.name, asked.description, std::to_string(attribute(asked.attribute))});
+    int value = 0;
+    context_.check(context_.api().cuFuncGetAttribute(&value, asked.attribute, function_), "cuFuncGetAttribute");
+    facts.push_back({"main", asked.name, asked.description, std::to_string(value)});
     if (asked.attribute != CU_FUNC_ATTRIBUTE_NUM_REGS) continue;
     const std::vector<DriverFact> with_so_many = occupancy();
     facts.insert(facts.end(), with_so_many.begin(), with_so_many.end());

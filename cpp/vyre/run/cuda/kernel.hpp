@@ -53,12 +53,8 @@ class Kernel {
   struct Module;
   // How much of a multiprocessor the kernel keeps busy.
   std::vector<DriverFact> occupancy() const;
-  // Compiles the text; unless it is 0, `most_registers` limits what an invocation takes.
-  std::vector<std::byte> compiled(std::uint32_t most_registers) const;
-  // Compiles and loads the text with as many registers as are best, and returns the code.
-  std::vector<std::byte> compile_and_load();
+  std::vector<std::byte> compiled() const;
   void load(const std::vector<std::byte>& code);
-  int attribute(int which) const;
 
   Context& context_;
   Stream& stream_;

@@ -26,12 +26,6 @@ struct Options {
   // True: the submission thread of the stream passes all submissions to the driver. False: the calling thread does. Without a value, the
   // calling thread passes the first few after a wait or after the submission thread fell asleep, and the submission thread the others.
   std::optional<bool> submission_thread = std::nullopt;
-  // A kernel whose invocations take more registers is compiled once more for at most so many, and that code is kept if it spills no more; 0
-  // leaves all kernels as they are. Fewer registers let a multiprocessor run more workgroups at once: with 64 an invocation, half as many
-  // invocations as it has room for.
-  std::uint32_t most_registers = kMostRegisters;
-  // To be chosen by measurements; 64 is the number to try.
-  static constexpr std::uint32_t kMostRegisters = 0;
   // Compiled code is kept in this directory in place of the user's cache directory.
   std::optional<std::filesystem::path> cache_directory = std::nullopt;
 };
