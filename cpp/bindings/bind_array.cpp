@@ -190,9 +190,22 @@ bool is_same(const PyArray& left, const PyArray& right) {
   return left.storage == right.storage && left.offset == right.offset && left.element == right.element && left.shape == right.shape;
 }
 
+// Reads what the elements of a view are: a DataType, or what numpy takes for a dtype.
+ir::DataType to_viewed_type(py::handle object) {
+  if (!py::isinstance<ir::DataType>(object) && !object.is_none() && !is_integer(object)) {
+    try {
+      const auto dtype = py::dtype::from_args(py::reinterpret_borrow<py::object>(object));
+      if (const ElementType* element = element_of(dtype)) return element->type;
+    } catch (const py::error_already_set&) {
+      // It is no dtype.
+    }
+  }
+  return to_type(object, "argument `dtype` of Array.view");
+}
+
 // Returns a view of the same bytes as elements of another type.
 PyArray view(const PyArray& self, py::handle object) {
-  const ir::DataType type = to_type(object, "argument `dtype` of Array.view");
+  const ir::DataType type = to_viewed_type(object);
   const ElementType& element = element_type(type);
   if (self.element == &element_type(ir::DataType::Bool)) {
     throw BindingError(
@@ -349,6 +362,25 @@ void bind_properties(py::class_<PyArray>& array) {
       "device", [](const PyArray& self) { return self.device; }, "The index of its device among those of the backend.");
 }
 
+void bind_view(py::class_<PyArray>& array) {
+  array.def("view", view, py::arg("dtype"),
+            R"(view(dtype) -> Array
+
+The same memory as elements of another DataType or numpy dtype: nothing is copied, and what one array is written the other one shows. The
+result has one axis, and the axis of the lanes for vectors. Views overlap as slices do: a Program may bind two of one array if it writes neither.
+
+Raises: BindingError where the bytes of the array, or where it begins, are no multiple of the new element's; and for Bool and Bytes,
+    which have no views. ArgumentError for what is no type of an element.
+
+>>> a = vyre.array([1, 2, 3, 4], dtype=vyre.u32, backend="cpu")
+>>> a.view(vyre.u64).numpy()
+array([ 8589934593, 17179869187], dtype=uint64)
+>>> a.view("uint8").shape
+(16,)
+>>> a.view(vyre.vec2u32).shape
+(2, 2))");
+}
+
 // Binds the methods that read or write elements.
 void bind_transfers(py::class_<PyArray>& array) {
   array.def(
@@ -422,20 +454,6 @@ array([1, 2, 3], dtype=uint32))");
         assign(part, values);
       },
       py::arg("key"), py::arg("values"));
-  array.def("view", view, py::arg("dtype"),
-            R"(view(dtype) -> Array
-
-The same memory as elements of another DataType: nothing is copied, and what one array is written the other one shows. The result has one
-axis, and the axis of the lanes for vectors. Views overlap as slices do: a Program may bind two of one array if it writes neither.
-
-Raises: BindingError where the bytes of the array, or where it begins, are no multiple of the new element's; and for Bool and Bytes,
-    which have no views. ArgumentError for what is no DataType.
-
->>> a = vyre.array([1, 2, 3, 4], dtype=vyre.u32, backend="cpu")
->>> a.view(vyre.u64).numpy()
-array([ 8589934593, 17179869187], dtype=uint64)
->>> a.view(vyre.vec2u32).shape
-(2, 2))");
   for (const char* name : {"__reduce__", "__copy__", "__deepcopy__"}) {
     array.def(name, [](const PyArray&, const py::args&) -> py::object {
       throw ArgumentError(
@@ -480,6 +498,7 @@ array([2, 3], dtype=uint32))");
     return lenient_str(fmt::format("<{} on {}{}{}>", self.describe().substr(2), self.backend->name(),
                                    only ? "" : fmt::format(" device {}", self.device), shown(self)));
   });
+  bind_view(array);
   bind_transfers(array);
   array.def("__int__", [](const PyArray& self) { return only_value(self, "int"); });
   array.def("__float__", [](const PyArray& self) { return py::float_(only_value(self, "float")); });

@@ -63,7 +63,8 @@ std::string type_fix(py::handle object) {
   try {
     const auto dtype = py::module_::import("numpy").attr("dtype")(object).attr("name").cast<std::string>();
     for (const ir::TypeInfo& row : ir::kTypes) {
-      if (dtype == row.numpy) return fmt::format("write DataType.{}", row.name);
+      // A uint8 is an element: who wants Bytes asks for that.
+      if (dtype == row.numpy && row.type != ir::DataType::Bytes) return fmt::format("write DataType.{}", row.name);
     }
   } catch (const py::error_already_set&) {
     // numpy does not know the name either.

@@ -19,9 +19,13 @@ const auto kElements = [] {
   std::vector<ElementType> elements;
   for (const ir::TypeInfo& row : ir::kTypes) {
     const auto same = [&](const ElementType& each) { return each.kind == row.numpy_kind && each.bytes == row.numpy_bytes; };
-    if (std::ranges::any_of(elements, same)) continue;
     const std::uint32_t resident = row.bytes == 0 ? row.numpy_bytes : row.bytes / row.components;
-    elements.push_back({row.numpy.data(), row.numpy_kind, row.numpy_bytes, resident});
+    const auto found = std::ranges::find_if(elements, same);
+    if (found == elements.end()) {
+      elements.push_back({row.numpy.data(), row.numpy_kind, row.numpy_bytes, resident, row.type});
+    } else if (ir::min_bytes(found->type) == 0) {
+      found->type = row.type;  // Bytes are no elements of their own
+    }
   }
   return elements;
 }();

@@ -239,6 +239,13 @@ def test_bool_and_bytes_have_no_views():
 
 def test_what_is_no_type_is_refused():
     array = vyre.array(WORDS, backend="cpu")
-    for wrong in (np.uint32, "u32", 0, None):
+    for wrong in (np.float32, ">u4", "u32", 0, None):
         with pytest.raises(vyre.ArgumentError, match="argument `dtype` of Array"):
             array.view(wrong)
+
+
+@pytest.mark.parametrize("dtype", ["uint32", "int32", "uint64", "uint8", "int8", "uint16", "int16"])
+def test_a_view_takes_the_dtypes_of_numpy(dtype):
+    array = vyre.array(WORDS, backend="cpu")
+    for spelled in (dtype, np.dtype(dtype), getattr(np, dtype)):
+        same(array.view(spelled), WORDS.view(dtype))
