@@ -25,6 +25,7 @@ from vyre._kernel.inside import gid, lid, wid
 from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
 from vyre._kernel.rewrite import Definition, Rewritten
 from vyre._kernel.tracer import Tracer
+from vyre._kernel.user_terms import in_user_terms
 from vyre.errors import ArgumentError, KernelError, ValidationError
 
 if TYPE_CHECKING:
@@ -231,7 +232,7 @@ def _in_words_of_kernels(
     """The first diagnostic of each place, with the user's names, and hints that say what to write in a kernel."""
     seen = set()
     made = []
-    for each in diagnostics:
+    for each in in_user_terms(diagnostics):
         at = (each.place.file, each.place.line, each.place.column, each.place.end_column)
         if at in seen and each.place.line is not None:
             continue

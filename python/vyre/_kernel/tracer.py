@@ -30,7 +30,7 @@ from vyre._text import shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Tracer", "current", "is_tracing"]
+__all__ = ["Tracer", "current", "element_of", "is_tracing"]
 
 _MOST_PRIVATE_BYTES = 16384  # of an invocation (V037)
 
@@ -194,7 +194,7 @@ class Tracer(_core._Lets):
     def table(self, values: np.ndarray) -> KernelArray:
         known = self._tables.get(id(values))
         if known is None:
-            element = _element_of(values)
+            element = element_of(values)
             array = KernelArray(
                 self, None, "table", element, (values.size,) if values.ndim == 1 else values.shape, True
             )
@@ -760,7 +760,8 @@ class Tracer(_core._Lets):
         return self.var(slot)
 
 
-def _element_of(values: np.ndarray) -> DataType:
+def element_of(values: np.ndarray) -> DataType:
+    """The type of the elements of a table of constants."""
     from vyre._array import _NUMPY
 
     for element, (dtype, axes) in _NUMPY.items():
