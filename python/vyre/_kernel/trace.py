@@ -291,7 +291,9 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
             )
         if "KernelArray" in problem:
             return Mistake("K004", "an array stands where a value is wanted", "index it, as in a[i]")
-        if "Expr." in fix or "Node." in fix:
+        if problem.endswith("an object of type tuple"):
+            fix = "write one of its values, as in array.shape[0]"
+        elif "Expr." in fix or "Node." in fix:
             fix = "write an expression of integers"
         return Mistake("K005", problem, fix.removesuffix(".") or "write another value")
     text = str(error).rstrip(".")
