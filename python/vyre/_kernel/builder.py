@@ -264,10 +264,10 @@ class Builder:
         except ValidationError as error:
             told = in_user_terms(error.diagnostics)
         # An index of a wrong type is an operand of several operators, which all stand in one place.
+        first: dict[Any, int] = {}
         places = [(each.place.file, each.place.line, each.place.column) for each in told]
-        raise ValidationError(
-            [each for k, each in enumerate(told) if places[k][1] is None or places[k] not in places[:k]]
-        )
+        kept = [k for k, place in enumerate(places) if place[2] is None or first.setdefault(place, k) == k]
+        raise ValidationError([told[k] for k in kept])
 
 
 def _elements(count: int | tuple[int, ...]) -> int:
