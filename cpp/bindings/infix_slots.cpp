@@ -3,6 +3,7 @@
 // which convert and refuse. `x += 1` comes here too, so that a variable of a vyre.Builder can refuse it.
 #include <array>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "bindings.hpp"
@@ -79,8 +80,8 @@ PyObject* operate(PyObject* left, PyObject* right) {
 template <std::size_t K>
 PyObject* operate_in_place(PyObject* left, PyObject* right) {
   if (before_in_place != nullptr) {
-    const auto said =
-        py::reinterpret_steal<py::object>(PyObject_CallFunction(before_in_place, "OsO", left, ir::info(kSlots[K].op).symbol.data(), right));
+    const std::string symbol(ir::info(kSlots[K].op).symbol);
+    const auto said = py::reinterpret_steal<py::object>(PyObject_CallFunction(before_in_place, "OsO", left, symbol.c_str(), right));
     if (!said) return nullptr;
   }
   return operate<K>(left, right);
