@@ -586,7 +586,7 @@ Expr(i32(-8) // 3))");
   m.def("_expr_from_bytes", [](const py::bytes& data) { return wrap(unpickle_expr(data)); });
   // Makes the operators of a numpy scalar or array on the left return NotImplemented, so that Python calls those of Expr.
   expr.attr("__array_ufunc__") = py::none();
-  bind_infix_slots(expr);
+  bind_infix_slots(m, expr);
 }
 
 }  // namespace vyre::python

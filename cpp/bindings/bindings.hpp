@@ -71,7 +71,7 @@ void bind_dlpack(py::module_& m);
 void bind_fuzz(py::module_& m);
 
 // Installs the operators of the class Expr as slots. It is called when all methods of the class are bound.
-void bind_infix_slots(py::handle expr);
+void bind_infix_slots(py::module_& m, py::handle expr);
 
 // The Python call that is under way: the innermost frame outside the package that vyre.hide_frames does not hide. Cheap enough for every
 // node.

@@ -1,8 +1,9 @@
 // Python's operators on expressions, as slots of the class Expr: `x + 1` comes here without a look-up of `__add__` and without a list of
 // arguments. Operands that are expressions or small plain integers are taken here; all others go to the methods that pybind11 has bound,
-// which convert and refuse.
+// which convert and refuse. `x += 1` comes here too, so that a variable of a vyre.Builder can refuse it.
 #include <array>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "bindings.hpp"
@@ -18,23 +19,27 @@ using ir::Infix;
 struct Slot {
   Infix op;
   binaryfunc PyNumberMethods::*function;
+  binaryfunc PyNumberMethods::*in_place;
   const char* method;
   const char* reflected;
 };
 constexpr std::array kSlots = {
-    Slot{Infix::Add, &PyNumberMethods::nb_add, "__add__", "__radd__"},
-    Slot{Infix::Sub, &PyNumberMethods::nb_subtract, "__sub__", "__rsub__"},
-    Slot{Infix::Mul, &PyNumberMethods::nb_multiply, "__mul__", "__rmul__"},
-    Slot{Infix::Div, &PyNumberMethods::nb_floor_divide, "__floordiv__", "__rfloordiv__"},
-    Slot{Infix::Mod, &PyNumberMethods::nb_remainder, "__mod__", "__rmod__"},
-    Slot{Infix::BitAnd, &PyNumberMethods::nb_and, "__and__", "__rand__"},
-    Slot{Infix::BitOr, &PyNumberMethods::nb_or, "__or__", "__ror__"},
-    Slot{Infix::BitXor, &PyNumberMethods::nb_xor, "__xor__", "__rxor__"},
-    Slot{Infix::Shl, &PyNumberMethods::nb_lshift, "__lshift__", "__rlshift__"},
-    Slot{Infix::Shr, &PyNumberMethods::nb_rshift, "__rshift__", "__rrshift__"},
+    Slot{Infix::Add, &PyNumberMethods::nb_add, &PyNumberMethods::nb_inplace_add, "__add__", "__radd__"},
+    Slot{Infix::Sub, &PyNumberMethods::nb_subtract, &PyNumberMethods::nb_inplace_subtract, "__sub__", "__rsub__"},
+    Slot{Infix::Mul, &PyNumberMethods::nb_multiply, &PyNumberMethods::nb_inplace_multiply, "__mul__", "__rmul__"},
+    Slot{Infix::Div, &PyNumberMethods::nb_floor_divide, &PyNumberMethods::nb_inplace_floor_divide, "__floordiv__", "__rfloordiv__"},
+    Slot{Infix::Mod, &PyNumberMethods::nb_remainder, &PyNumberMethods::nb_inplace_remainder, "__mod__", "__rmod__"},
+    Slot{Infix::BitAnd, &PyNumberMethods::nb_and, &PyNumberMethods::nb_inplace_and, "__and__", "__rand__"},
+    Slot{Infix::BitOr, &PyNumberMethods::nb_or, &PyNumberMethods::nb_inplace_or, "__or__", "__ror__"},
+    Slot{Infix::BitXor, &PyNumberMethods::nb_xor, &PyNumberMethods::nb_inplace_xor, "__xor__", "__rxor__"},
+    Slot{Infix::Shl, &PyNumberMethods::nb_lshift, &PyNumberMethods::nb_inplace_lshift, "__lshift__", "__rlshift__"},
+    Slot{Infix::Shr, &PyNumberMethods::nb_rshift, &PyNumberMethods::nb_inplace_rshift, "__rshift__", "__rrshift__"},
 };
 // By Python's numbers of comparisons, Py_LT and on.
 constexpr std::array kComparisons = {Infix::Lt, Infix::Le, Infix::Eq, Infix::Ne, Infix::Gt, Infix::Ge};
+
+// Called before an operator in place, once something has a use for it; what it raises refuses the operator.
+PyObject* before_in_place = nullptr;
 
 richcmpfunc compare_by_method = nullptr;  // what the methods of the class have made of the slot
 
@@ -72,6 +77,16 @@ PyObject* operate(PyObject* left, PyObject* right) {
   return made != nullptr || PyErr_Occurred() != nullptr ? made : by_method(kSlots[K], left, right);
 }
 
+template <std::size_t K>
+PyObject* operate_in_place(PyObject* left, PyObject* right) {
+  if (before_in_place != nullptr) {
+    const std::string symbol(ir::info(kSlots[K].op).symbol);
+    const auto said = py::reinterpret_steal<py::object>(PyObject_CallFunction(before_in_place, "OsO", left, symbol.c_str(), right));
+    if (!said) return nullptr;
+  }
+  return operate<K>(left, right);
+}
+
 PyObject* compare(PyObject* left, PyObject* right, int how) {
   PyObject* const made = infix(kComparisons[static_cast<std::size_t>(how)], left, right);
   return made != nullptr || PyErr_Occurred() != nullptr ? made : compare_by_method(left, right, how);
@@ -79,15 +94,16 @@ PyObject* compare(PyObject* left, PyObject* right, int how) {
 
 template <std::size_t... K>
 void install(PyNumberMethods& numbers, std::index_sequence<K...>) {
-  ((numbers.*kSlots[K].function = operate<K>), ...);
+  ((numbers.*kSlots[K].function = operate<K>, numbers.*kSlots[K].in_place = operate_in_place<K>), ...);
 }
 
 }  // namespace
 
-void bind_infix_slots(py::handle expr) {
+void bind_infix_slots(py::module_& m, py::handle expr) {
   auto* const type = reinterpret_cast<PyTypeObject*>(expr.ptr());
   install(*type->tp_as_number, std::make_index_sequence<kSlots.size()>());
   compare_by_method = std::exchange(type->tp_richcompare, compare);
+  m.def("_before_in_place", [](py::object function) { Py_XSETREF(before_in_place, function.release().ptr()); });
 }
 
 }  // namespace vyre::python

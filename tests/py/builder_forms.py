@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import vyre
-from kernels import EXPAND, H256, H512, K256, K512, SIGMA, UNREACHED
+from kernels import DIGITS, EXPAND, H256, H512, K256, K512, SIGMA, UNREACHED
 from vyre import Builder, Expr, Program, i32, logical_and, logical_not, logical_or, select, u8, u32, u64
 
 FOREVER = 2**32 - 1
@@ -212,6 +212,26 @@ def bfs_level() -> Program:
     return p.program()
 
 
+def base64_decode() -> Program:
+    p = Builder(workgroup_size=256)
+    text, data, wrong, i = p.read("text", u8), p.output("data", u8), p.read_write("wrong", u32), vyre.gid(0)
+    digits = p.table("digits", DIGITS)
+    with p.if_(i * 4 < text.shape[0]):
+        word = u32(0)
+        for k in range(4):
+            digit = p.let("digit", digits[text[i * 4 + k]])
+            padding = logical_and(digit == 64, int(k >= 2))
+            padding = logical_and(logical_and(padding, i * 4 + 4 == text.shape[0]), text[i * 4 + 3] == ord("="))
+            with p.if_(logical_and(digit > 63, logical_not(padding))):
+                wrong.atomic_min(0, i * 4 + k)
+            word = p.let("word", word << 6 | digit & 63)
+        for k in range(3):
+            data[i * 3 + k] = word >> (16 - 8 * k)
+            with p.if_(logical_and(i * 3 + k >= data.shape[0], word >> (16 - 8 * k) & 255 != 0)):
+                wrong.atomic_min(0, i * 4 + k)
+    return p.program()
+
+
 def utf8_validate() -> Program:
     p = Builder(workgroup_size=256)
     text, wrong, i = p.read("text", u8), p.read_write("wrong", u32), vyre.gid(0)
@@ -233,4 +253,17 @@ def utf8_validate() -> Program:
     return p.program()
 
 
-FORMS = (chacha20, sha256, sha512, blake2s, matmul, life, mandelbrot, histogram, queens, bfs_level, utf8_validate)
+FORMS = (
+    base64_decode,
+    bfs_level,
+    blake2s,
+    chacha20,
+    histogram,
+    life,
+    mandelbrot,
+    matmul,
+    queens,
+    sha256,
+    sha512,
+    utf8_validate,
+)

@@ -340,3 +340,103 @@ def test_what_the_errors_of_a_builders_arrays_say_to_write_runs():
     made = vyre.run(p.program(), given, 1, backend="reference")
     assert made["out"].tolist() == [3, 7, 18]
     assert made["a"].tolist() == [9, 6, 7]
+
+
+def test_a_table_is_a_buffer_behind_the_others_whose_values_a_call_gives(target):
+    p = vyre.Builder(workgroup_size=(2, 2))
+    out, steps = p.output("out", u32, axes=2), np.array([[5, 6], [7, 8], [9, 10]], np.uint8)
+    table, factor = p.table("steps", steps), p.scalar(u32)
+    steps[:] = 0  # the values were copied
+    y, x = vyre.gid(1), vyre.gid(0)
+    out[y, x] = table[y + 1, 1 - x] * factor
+    program = p.program()
+    assert [(each.name, each.binding) for each in program.buffers] == [("out", 0), ("__params", 1), ("steps", 2)]
+    given = {"out": np.zeros((2, 2), np.uint32), "__params": np.array([2, 2, 3], np.uint32), **p.tables}
+    assert vyre.run(program, given, 1, **target)["out"].tolist() == [[24, 21], [30, 27]]
+
+
+@pytest.mark.parametrize(
+    ("values", "message"),
+    [
+        (
+            [1, 2],
+            "argument `values` of Builder.table must be a numpy array, got [1, 2]. "
+            "Fix: write p.table('t', np.array(values, np.uint32)).",
+        ),
+        (
+            np.array(3, np.uint32),
+            "argument `values` of Builder.table must have elements along one to three axes, got shape (). "
+            "Fix: write values.reshape(-1) for one axis of them.",
+        ),
+        (
+            np.zeros(3),
+            "argument `values` of Builder.table is an array of float64, and programs have integers alone. "
+            "Fix: write values.astype(np.uint32).",
+        ),
+    ],
+)
+def test_a_table_of_what_has_no_elements_is_refused(values, message):
+    with pytest.raises(vyre.ArgumentError) as caught:
+        vyre.Builder().table("t", values)
+    assert str(caught.value) == message
+
+
+def test_an_operator_in_place_on_a_variable_is_refused():
+    p = vyre.Builder(workgroup_size=1)
+    out = p.output("out", u32)
+    acc = p.let("acc", vyre.u32(5))
+    other = acc * 2
+    other += acc  # another expression, which no let gave
+    with pytest.raises(vyre.ArgumentError) as caught:
+        acc += 10
+    assert str(caught.value) == (
+        "`acc += 10` gives the name in Python another expression, and variable `acc` of the program keeps its value. "
+        "Fix: write p.assign(acc, acc + 10) to change the variable, or acc = acc + 10 for another expression."
+    )
+    with pytest.raises(vyre.ArgumentError, match=r"^`acc <<= value` gives .* write p\.assign\(acc, acc << value\)"):
+        acc <<= acc
+    p.assign(acc, acc + 10)
+    out[0] = acc
+    acc = acc + 10
+    out[1] = acc
+    out[2] = other
+    assert vyre.run(p.program(), {"out": 3}, 1, backend="reference")["out"].tolist() == [15, 25, 45]
+
+
+def refused(write):
+    """The error of a builder's program, without the file's folder, for what `write` does with arrays and an index."""
+    p = vyre.Builder(workgroup_size=1)
+    a, out = p.read("a", u32, axes=2), p.output("out", u32)
+    write(a, out, p.let("j", vyre.i32(vyre.gid(0))))
+    with pytest.raises(vyre.ValidationError) as caught:
+        p.program()
+    (diagnostic,) = caught.value.diagnostics
+    return diagnostic.rule, diagnostic.message.removeprefix("vyre IR validation: ")
+
+
+STEPS = (-1, 2)
+
+
+def test_mistakes_in_a_builders_program_are_told_in_the_words_of_its_source():
+    def index(a, out, j):
+        out[0] = a[j, 0] + 1
+
+    def constant(a, out, j):
+        out[0] = vyre.gid(0) + STEPS[0]
+
+    assert refused(index) == ("V027", "index `j` of `a[j, 0]` must be `u32`, got `i32`. Fix: write a[vyre.u32(j), 0].")
+    assert refused(constant) == (
+        "V039",
+        "literal -1 does not fit `u32` (0 to 4294967295). "
+        "Fix: write vyre.gid(0) + (STEPS[0] & 0xFFFFFFFF), which has the same bits.",
+    )
+
+
+def test_what_those_mistakes_say_to_write_runs():
+    p = vyre.Builder(workgroup_size=1)
+    a, out = p.read("a", u32, axes=2), p.output("out", u32)
+    j = p.let("j", vyre.i32(vyre.gid(0)) + 1)
+    out[0] = a[vyre.u32(j), 0] + 1
+    out[1] = vyre.gid(0) + (STEPS[0] & 0xFFFFFFFF)
+    given = {"a": np.array([[3, 4], [7, 8]], np.uint32), "out": 2, "__params": np.array([2, 2], np.uint32)}
+    assert vyre.run(p.program(), given, 1, backend="reference")["out"].tolist() == [8, 2**32 - 1]

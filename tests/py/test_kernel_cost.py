@@ -8,9 +8,9 @@ import pytest
 import kernels
 import vyre
 from html_reader import told
+from kernel_comparison import compile_source
 from kernel_source import LENGTH, Source
 from measured_cost import measure, sizes
-from test_kernel_fuzz import compile_source
 from vyre import In, Out, u32
 
 GROUPS = ("operations", "loaded", "stored", "atomics")

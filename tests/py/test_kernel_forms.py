@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import vyre
+from kernel_comparison import BACKENDS, compile_source
 from kernel_source import HEAD, by_python
-from test_kernel_fuzz import BACKENDS, compile_source
 
 START = """\
 def k(a: In[u32], b: In[u32], s: u32, out: Out[u32], acc: InOut[u32]):

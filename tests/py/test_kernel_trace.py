@@ -8,9 +8,9 @@ import pytest
 import kernels
 import vyre
 from html_reader import told
+from kernel_comparison import compile_source
 from kernel_source import LENGTH, Source
 from python_trace import assignments
-from test_kernel_fuzz import compile_source
 from vyre import In, InOut, Out, i32, u32, u64
 
 CONDITIONS = ("if", "while")

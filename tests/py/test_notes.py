@@ -15,8 +15,8 @@ import kernels
 import vyre
 import vyre.fuzz
 from html_reader import told
+from kernel_comparison import compile_source
 from kernel_source import Source
-from test_kernel_fuzz import compile_source
 from vyre import BufferDecl, DataType, Expr, InOut, Node, Out, Program, _core, u32
 
 OUT = BufferDecl.output("out", 0, DataType.U32)

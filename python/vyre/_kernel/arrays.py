@@ -196,7 +196,8 @@ class KernelArray:
                         "K008", f"index {each} is out of range of an axis of {extent}", f"write an index below {extent}"
                     )
                 continue
-            within = _core.lt(each, extent)
+            # A literal with a type, so that an index of another type is refused here, and not where it is added up.
+            within = _core.lt(each, Expr.u32(extent) if isinstance(extent, int) else extent)
             inside = within if inside is None else _core.logical_and(inside, within)
         return flat if inside is None else _core.select(inside, flat, _NOWHERE)
 

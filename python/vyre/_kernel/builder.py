@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import math
+import weakref
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
+from vyre import _core
 from vyre._calls import explain_calls
 from vyre._core import BufferAccess, BufferDecl, DataType, Expr, Node, Program
 from vyre._kernel.arrays import KernelArray
+from vyre._kernel.mistakes import Mistake
 from vyre._kernel.parameters import workgroup_counts
 from vyre._kernel.trace import PARAMS
-from vyre._kernel.tracer import Tracer
+from vyre._kernel.tracer import Tracer, element_of
+from vyre._kernel.user_terms import in_user_terms
 from vyre._text import shown
-from vyre.errors import ArgumentError
+from vyre.errors import ArgumentError, ValidationError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,6 +37,7 @@ class Builder:
 
     The sizes of arrays with several axes, first axis first, and scalars are words of a uniform buffer ``__params``, in
     the order in which they were declared; a call gives that buffer too. Arrays before scalars is a kernel's order.
+    Tables of constants are buffers behind it, and a call gives them from ``tables``.
 
     Args:
         workgroup_size: invocations of a workgroup along x, y, z.
@@ -52,6 +59,9 @@ class Builder:
         self._size = workgroup_counts(workgroup_size, "vyre.Builder")
         self._tracer = Tracer(lambda function: None)
         self._tracer.is_builder = True
+        self._tables: dict[str, tuple[np.ndarray, DataType]] = {}
+        _TRACERS.add(self._tracer)
+        _core._before_in_place(_check_in_place)  # programs without builders do not pay for the question
         self._buffers: list[BufferDecl] = []
         self._bindings = 0
         self._words = 0  # of PARAMS
@@ -75,6 +85,45 @@ class Builder:
     def uniform(self, name: str, element: ElementType, *, count: int = 0) -> KernelArray:
         """Declare a small buffer that all invocations read."""
         return self._declare(BufferDecl.uniform(name, self._bindings, element, count=count), 1)
+
+    def table(self, name: str, values: np.ndarray) -> KernelArray:
+        """Declare a table of constants that is read: a numpy array of an element's dtype, of one to three axes.
+
+        Its values are copied. They are no part of the Program: a call gives ``tables`` with its other inputs.
+
+        >>> import numpy as np
+        >>> import vyre
+        >>> p = vyre.Builder(workgroup_size=64)
+        >>> out, squares = p.output("out", vyre.u32), p.table("squares", np.arange(10, dtype=np.uint32) ** 2)
+        >>> out[vyre.gid(0)] = squares[vyre.gid(0) + 3]
+        >>> vyre.run(p.program(), {"out": 3, **p.tables}, 1, backend="reference")["out"]
+        array([ 9, 16, 25], dtype=uint32)
+        """
+        if not isinstance(values, np.ndarray):
+            raise ArgumentError(
+                f"argument `values` of Builder.table must be a numpy array, got {shown(values)}. "
+                f"Fix: write p.table({name!r}, np.array(values, np.uint32))."
+            )
+        if not 1 <= values.ndim <= 3 or not values.size:
+            raise ArgumentError(
+                f"argument `values` of Builder.table must have elements along one to three axes, got shape "
+                f"{values.shape}. Fix: write values.reshape(-1) for one axis of them."
+            )
+        try:
+            element = element_of(values)
+        except Mistake as mistake:
+            problem = (
+                f"argument `values` of Builder.table is an array of {values.dtype}, and programs have integers alone"
+            )
+            raise ArgumentError(f"{problem}. Fix: {mistake.fix}.") from None
+        copied = values.copy()
+        self._tables[self._fresh(name)] = (copied, element)
+        return KernelArray(self._tracer, name, "table", element, copied.shape, True)
+
+    @property
+    def tables(self) -> dict[str, np.ndarray]:
+        """The values of the tables, by their names."""
+        return {name: values for name, (values, _) in self._tables.items()}
 
     def scalar(self, element: DataType) -> Expr:
         """Declare a number that a call gives in ``__params``: one word, or the low and the high word of a U64."""
@@ -202,9 +251,23 @@ class Builder:
         """
         if self._depth:
             raise ArgumentError("Builder.program was called in an open body. Fix: call it after the with-blocks.")
-        params = [BufferDecl.uniform(PARAMS, self._bindings, DataType.U32, count=self._words)] if self._words else []
-        buffers = [*self._buffers, *params, *(array.declaration() for array in self._tracer.arrays)]
-        return Program(buffers, self._size, self._tracer.block)
+        buffers, binding = self._buffers.copy(), self._bindings
+        if self._words:
+            buffers.append(BufferDecl.uniform(PARAMS, binding, DataType.U32, count=self._words))
+            binding += 1
+        for name, (values, element) in self._tables.items():
+            buffers.append(BufferDecl.read(name, binding, element, count=values.size))
+            binding += 1
+        buffers += [array.declaration() for array in self._tracer.arrays if array.kind != "table"]
+        try:
+            return Program(buffers, self._size, self._tracer.block)
+        except ValidationError as error:
+            told = in_user_terms(error.diagnostics)
+        # An index of a wrong type is an operand of several operators, which all stand in one place.
+        first: dict[Any, int] = {}
+        places = [(each.place.file, each.place.line, each.place.column) for each in told]
+        kept = [k for k, place in enumerate(places) if place[2] is None or first.setdefault(place, k) == k]
+        raise ValidationError([told[k] for k in kept])
 
 
 def _elements(count: int | tuple[int, ...]) -> int:
@@ -239,6 +302,23 @@ class _Body:
         self._builder._closed_if = None
         if kind is None:
             self._close(body)
+
+
+# Of the builders that are alive.
+_TRACERS: weakref.WeakSet[Tracer] = weakref.WeakSet()
+
+
+def _check_in_place(changed: Any, symbol: str, operand: Any) -> None:
+    """Refuse `x += 1` on a variable of a builder."""
+    for tracer in _TRACERS:
+        name, known = tracer.variables.get(id(changed), ("", None))
+        if known is changed:
+            value = str(operand) if type(operand) is int else "value"
+            raise ArgumentError(
+                f"`{name} {symbol}= {value}` gives the name in Python another expression, and variable `{name}` of "
+                f"the program keeps its value. Fix: write p.assign({name}, {name} {symbol} {value}) to change the "
+                f"variable, or {name} = {name} {symbol} {value} for another expression."
+            )
 
 
 explain_calls(globals(), "vyre")

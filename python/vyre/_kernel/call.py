@@ -23,6 +23,7 @@ from vyre._kernel.tails import with_tail
 from vyre._kernel.trace import PARAMS, RECORDS, Traced
 from vyre._kernel.tracer import _ACTIVE
 from vyre._kernel.whole_outs import whole_outs
+from vyre._kernel.wider import widened
 from vyre._text import as_count, shown
 from vyre.errors import ArgumentError, BindingError, CallError, CapabilityError, DispatchTimeoutError
 
@@ -78,6 +79,8 @@ def call(
         options["grid"] = tuple(options["grid"])
     grid, was_given = options.get("grid"), options.get("workgroups") is not None
     workgroups = _workgroups(kernel, traced, shapes, options)
+    if not was_given:
+        traced, workgroups = widened(traced, workgroups)
     words = _words(kernel, given, shapes) + grid_words(kernel, traced, shapes, grid, workgroups, was_given)
     for each in kernel._arrays:
         if each.kind != "In" and isinstance(given.get(each.name), np.ndarray):

@@ -69,13 +69,25 @@ _INSTEAD_OF_NUMPY = {
 }
 
 
-def check_takes_values(function: Any, is_value: bool) -> None:
-    """A Mistake for a function of Python, numpy or math, which cannot take a value that is unknown while tracing."""
+# What vyre.std has under numpy's names, for arrays outside of kernels.
+_OF_STD = ("argmax", "argmin", "cumsum", "max", "min", "sort", "sum")
+
+
+def check_takes_values(function: Any, is_value: bool, array: KernelArray | None) -> None:
+    """A Mistake for a function of Python, numpy or math, which cannot take a value that is unknown while tracing.
+
+    It is given a value, if ``is_value``, or else an array.
+    """
     module = (getattr(function, "__module__", None) or "").partition(".")[0]
     if isinstance(function, np.ufunc):
         module = "numpy"
     if module == "builtins" and not is_value:
         return  # an array says itself that it has no length and no elements yet
+    if module == "numpy" and array is not None:
+        name = getattr(function, "__name__", "a function")
+        loop = f"write a loop, `for j in range(len({array.name})):`, and read {array.name}[j]"
+        fix = f"{loop}, or call vyre.std.{name} outside of the kernel" if name in _OF_STD else loop
+        raise Mistake("K004", f"numpy.{name}() is given the array `{array.name}`", fix)
     if module in ("builtins", "math", "numpy", "cmath", "statistics", "random"):
         raise no_meaning(function, "" if module == "builtins" else f"{module}.")
 
@@ -110,7 +122,9 @@ def _len(tracer: Tracer, value: Any) -> Any:
         tracer.uses(value)
         return value.shape[0]
     if type(value) is Expr:
-        raise Mistake("K004", "len() is given a value", "give it an array")
+        raise Mistake(
+            "K004", "len() is given a value, which is one number", "give it an array, or write the number by itself"
+        )
     return len(tracer.use(value))
 
 

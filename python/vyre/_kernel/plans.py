@@ -25,6 +25,7 @@ from vyre._kernel.smaller import in_halves
 from vyre._kernel.tails import with_tail
 from vyre._kernel.trace import PARAMS, RECORDS
 from vyre._kernel.whole_outs import whole_outs
+from vyre._kernel.wider import widened
 from vyre.errors import CapabilityError, DispatchTimeoutError
 
 if TYPE_CHECKING:
@@ -377,6 +378,8 @@ def plan_of(kernel: Kernel, args: tuple[Any, ...], kwargs: dict[str, Any]) -> _H
             places[parameter.name] = len(args) + k
     places = {name: k for name, k in places.items() if name in given}  # without an Out for which None is given
     grid, are_given = counts.get("grid"), counts.get("workgroups") is not None
+    if not are_given:
+        traced, workgroups = widened(traced, workgroups)
     made = _Call(traced, shapes, workgroups, grid, are_given, names, places)
     arrays = [type(given[each.name]) for each in kernel._arrays if each.name in given]
     if all(kind is np.ndarray for kind in arrays):

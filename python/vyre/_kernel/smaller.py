@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from vyre._kernel.trace import Traced
     from vyre.errors import CapabilityError
 
-__all__ = ["in_halves"]
+__all__ = ["in_halves", "reads_ids_of_workgroups"]
 
 # What the text of a program has where an expression of the IR reads an id that depends on the size.
 _IDS = re.compile(r"\b[lw]id\.[xyz]\b")
@@ -29,7 +29,7 @@ def in_halves(traced: Traced, workgroups: Any, error: CapabilityError, label: st
     """The program and the workgroups to run instead. Raises ``error`` where smaller workgroups are no answer to it."""
     if not traced.is_size_chosen or not any(limit in str(error) for limit in _LIMITS):
         raise error
-    if _IDS.search(traced.program.to_text()):
+    if reads_ids_of_workgroups(traced.program):
         raise error
     size = list(traced.program.workgroup_size)
     axis = max(k for k in range(3) if size[k] > 1)
@@ -39,3 +39,8 @@ def in_halves(traced: Traced, workgroups: Any, error: CapabilityError, label: st
     counts = list(_core._grid(workgroups, label))
     counts[axis] *= 2
     return traced.halves, tuple(counts)
+
+
+def reads_ids_of_workgroups(program: Program) -> bool:
+    """Whether the bytes may depend on the workgroup size although the kernel names none."""
+    return _IDS.search(program.to_text()) is not None

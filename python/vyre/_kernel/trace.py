@@ -25,6 +25,7 @@ from vyre._kernel.inside import gid, lid, wid
 from vyre._kernel.mistakes import Mistake, kernel_error, spot_of
 from vyre._kernel.rewrite import Definition, Rewritten
 from vyre._kernel.tracer import Tracer
+from vyre._kernel.user_terms import in_user_terms
 from vyre.errors import ArgumentError, KernelError, ValidationError
 
 if TYPE_CHECKING:
@@ -98,6 +99,7 @@ class Traced:
     kept: dict[Any, Any] = field(default_factory=dict)  # words and tables on devices, the oldest first
     is_size_chosen: bool = False  # the kernel names no workgroup size, and its bytes do not depend on one
     halves: Program | None = None  # the program with smaller workgroups, once a device has needed it
+    wider: Traced | None = None  # the same in wide workgroups, once a call has them; the trace itself where none may
     whole_stores: dict[str, tuple[int, list[str]]] | None = None  # None until whole_outs.py computes it
     # The captured arrays that are tables, by their ids, each with its copy.
     copied: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
@@ -230,7 +232,7 @@ def _in_words_of_kernels(
     """The first diagnostic of each place, with the user's names, and hints that say what to write in a kernel."""
     seen = set()
     made = []
-    for each in diagnostics:
+    for each in in_user_terms(diagnostics):
         at = (each.place.file, each.place.line, each.place.column, each.place.end_column)
         if at in seen and each.place.line is not None:
             continue
@@ -289,7 +291,9 @@ def _of_python(error: Exception, function: FunctionType) -> Mistake:
             )
         if "KernelArray" in problem:
             return Mistake("K004", "an array stands where a value is wanted", "index it, as in a[i]")
-        if "Expr." in fix or "Node." in fix:
+        if problem.endswith("an object of type tuple"):
+            fix = "write one of its values, as in array.shape[0]"
+        elif "Expr." in fix or "Node." in fix:
             fix = "write an expression of integers"
         return Mistake("K005", problem, fix.removesuffix(".") or "write another value")
     text = str(error).rstrip(".")

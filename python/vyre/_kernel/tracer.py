@@ -30,9 +30,10 @@ from vyre._text import shown
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-__all__ = ["Tracer", "current", "is_tracing"]
+__all__ = ["Tracer", "current", "element_of", "is_tracing"]
 
 _MOST_PRIVATE_BYTES = 16384  # of an invocation (V037)
+_ARM = "an arm of `if ... else`"
 
 
 class _Active(LeavesCalls):
@@ -172,9 +173,10 @@ class Tracer(_core._Lets):
         if isinstance(value, (float, np.floating)):
             raise float_mistake(value)
         if value is None:
-            raise Mistake(
-                "K004", f"{where} is given None", "return a value from the helper, or leave the assignment out"
-            )
+            fix = "return a value from the helper, or leave the assignment out"
+            if where == _ARM:
+                fix = "give it an integer or an expression, as in `x if c else 0`"
+            raise Mistake("K004", f"{where} is given None", fix)
         if isinstance(value, KernelArray):
             raise Mistake("K004", f"{where} is given the array `{value.name}`", f"index it, as in {value.name}[i]")
         if isinstance(value, (tuple, list)):
@@ -194,7 +196,7 @@ class Tracer(_core._Lets):
     def table(self, values: np.ndarray) -> KernelArray:
         known = self._tables.get(id(values))
         if known is None:
-            element = _element_of(values)
+            element = element_of(values)
             array = KernelArray(
                 self, None, "table", element, (values.size,) if values.ndim == 1 else values.shape, True
             )
@@ -283,7 +285,17 @@ class Tracer(_core._Lets):
                 "vyre.local(vyre.u32, values) for an array of the invocation, or `for k in "
                 "vyre.unroll(range(n))` for known indices",
             )
-        found = array[key]
+        try:
+            found = array[key]
+        except IndexError:
+            if not isinstance(array, (list, tuple)) or not array:
+                raise
+            count = len(array)
+            raise Mistake(
+                "K005",
+                f"a Python {kind.__name__} of {count} value{'' if count == 1 else 's'} has no index {shown(key)}",
+                "write an index of 0" if count == 1 else f"write an index from 0 to {count - 1}",
+            ) from None
         return self.new(found) if isinstance(key, slice) and kind is list else found
 
     def set(self, value: Any, array: Any, key: Any) -> None:
@@ -293,8 +305,14 @@ class Tracer(_core._Lets):
             array[key] = value
             return
         if isinstance(array, np.ndarray):
+            kind = array.dtype.name.replace("uint", "u").replace("int", "i")
+            element = kind if array.dtype.kind in "iu" else "boolean" if array.dtype.kind == "b" else "u32"
+            shape = array.size if array.ndim == 1 else array.shape
             raise Mistake(
-                "K008", "a captured numpy array is written", "pass it as a parameter that is annotated with InOut"
+                "K008",
+                "a numpy array is written in a kernel",
+                "pass it as a parameter that is annotated with InOut, or for an array that each invocation has of its "
+                f"own, write vyre.local(vyre.{element}, {shape})",
             )
         if kind is Expr:
             raise Mistake(
@@ -306,7 +324,7 @@ class Tracer(_core._Lets):
             raise Mistake(
                 "K004",
                 f"a Python {kind.__name__} is written at an index that is unknown while the kernel is traced",
-                "write vyre.local(vyre.u32, n) for an array of the invocation",
+                f"make an array of the invocation in its place, vyre.local(vyre.u32, {len(array) or 'n'})",
             )
         value = self.let("item", value)
         self.touch(array)
@@ -399,7 +417,18 @@ class Tracer(_core._Lets):
         if function is DataType.Bool and len(args) == 1 and type(args[0]) is Expr:
             return self.boolean(function(*args))
         if any(type(each) in (Expr, KernelArray) for each in args):
-            check_takes_values(function, any(type(each) is Expr for each in args))
+            array = next((each for each in args if type(each) is KernelArray), None)
+            check_takes_values(function, any(type(each) is Expr for each in args), array)
+        if type(function) is KernelArray:
+            raise Mistake(
+                "K008", f"array `{function.name}` is called like a function", f"index it, as in {function.name}[i]"
+            )
+        if type(function) is tuple:
+            raise Mistake(
+                "K005",
+                "a Python tuple is called like a function",
+                "write an index in brackets, as in array.shape[0]",
+            )
         result = function(*args, **kwargs)
         return self.new(result) if type(result) in (list, dict) else result
 
@@ -548,8 +577,8 @@ class Tracer(_core._Lets):
                 )
             return _core.select(
                 condition,
-                self.operand(first, "an arm of `if ... else`"),
-                self.operand(second, "an arm of `if ... else`"),
+                self.operand(first, _ARM),
+                self.operand(second, _ARM),
             )
         before: list[Node] = []
         value = self.join("chosen", None, [(nodes, first), (others, second)], before)
@@ -760,7 +789,8 @@ class Tracer(_core._Lets):
         return self.var(slot)
 
 
-def _element_of(values: np.ndarray) -> DataType:
+def element_of(values: np.ndarray) -> DataType:
+    """The type of the elements of a table of constants."""
     from vyre._array import _NUMPY
 
     for element, (dtype, axes) in _NUMPY.items():
