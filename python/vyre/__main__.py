@@ -5,10 +5,12 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 import vyre
+from vyre import _core
 from vyre._files import NO_ROOM
 from vyre.commands import COMMANDS
 from vyre.commands._place import NoSuchPlace
@@ -88,6 +90,35 @@ class _Parser(argparse.ArgumentParser):
         if message and file is not None:
             file.write(message)
 
+    def error(self, message: str) -> NoReturn:
+        """Print how the command is written, and the mistake with a Fix."""
+        super().error(_with_fix(message, self))
+
+
+def _with_fix(message: str, parser: argparse.ArgumentParser) -> str:
+    """A message of argparse, with what to write instead."""
+    choice = re.fullmatch(r"(.*invalid choice: '(.*)') \(choose from (.*)\)", message, re.DOTALL)
+    if choice:
+        known = [each.strip("'") for each in choice[3].split(", ")]
+        meant = _nearest(choice[2], known)
+        fix = f"write `{meant}`" if meant else f"write one of {', '.join(known)}"
+        return f"{choice[1]}. Fix: {fix}."
+    unknown = re.fullmatch(r"unrecognized arguments: (\S+).*", message, re.DOTALL)
+    if unknown:
+        meant = _nearest(unknown[1].partition("=")[0], list(parser._option_string_actions))
+        fix = f"write `{meant}`" if meant else f"leave them out; `{parser.prog} --help` lists what there is"
+        return f"{message}. Fix: {fix}."
+    if message.startswith("the following arguments are required: "):
+        it, is_ = ("them", "they are") if ", " in message else ("it", "it is")
+        return f"{message}. Fix: add {it}; `{parser.prog} --help` says what {is_}."
+    return f"{message}. Fix: `{parser.prog} --help` shows how it is written."
+
+
+def _nearest(word: str, known: list[str]) -> str:
+    """The known word that was probably meant, or nothing."""
+    meant = _core._did_you_mean(word, known)
+    return meant.split("`")[1] if meant else ""
+
 
 def parser_of_all() -> argparse.ArgumentParser:
     statuses = "\n".join(f"  {status:<4} {meaning}" for status, meaning in STATUSES.items())
@@ -101,11 +132,17 @@ def parser_of_all() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(title="commands", dest="command", metavar="COMMAND", required=True)
     for command in COMMANDS:
         command.add_to(commands)
+    for made in commands.choices.values():
+        made.set_defaults(parser=made)
     return parser
 
 
 def _command(arguments: Sequence[str] | None) -> int:
-    chosen = parser_of_all().parse_args(arguments)
+    parser = parser_of_all()
+    chosen, unknown = parser.parse_known_args(arguments)
+    if unknown:
+        # Said by the command's own parser, which knows its options.
+        chosen.parser.error(f"unrecognized arguments: {' '.join(unknown)}")
     found: int = chosen.run(chosen)
     return found
 

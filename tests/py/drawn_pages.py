@@ -7,7 +7,6 @@ in an attribute that is read from the document. Nothing is loaded from elsewhere
 from __future__ import annotations
 
 import html
-import io
 import json
 import re
 import shutil
@@ -105,14 +104,6 @@ class Drawn:
 
     picture: Image.Image
     found: dict
-
-
-def png(picture: Image.Image) -> bytes:
-    """The bytes of a picture in 255 colours, which drawn text needs no more than."""
-    kept = io.BytesIO()
-    few = picture.quantize(255, method=Image.Quantize.MAXCOVERAGE, kmeans=3, dither=Image.Dither.NONE)
-    few.save(kept, "PNG", optimize=True)
-    return kept.getvalue()
 
 
 def chromium() -> str:

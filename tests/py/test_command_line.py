@@ -108,6 +108,40 @@ def test_every_exit_status_is_documented(capsys):
 
 
 @pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("chek p.vyre", "vyre: error: argument COMMAND: invalid choice: 'chek'. Fix: write `check`."),
+        ("shine", "vyre: error: argument COMMAND: invalid choice: 'shine'. Fix: write one of run, check, lower, "),
+        ("", "vyre: error: the following arguments are required: COMMAND. Fix: add it; `vyre --help` says what it is."),
+        ("run", "vyre run: error: the following arguments are required: PROGRAM. Fix: add it; `vyre run --help` says "),
+        ("lower p.vyre --to wgls", "vyre lower: error: argument --to: invalid choice: 'wgls'. Fix: write `wgsl`."),
+        (
+            "devices --bakend cpu",
+            "vyre devices: error: unrecognized arguments: --bakend cpu. Fix: leave them out; `vyre ",
+        ),
+        ("run p.vyre --bakend cpu", "vyre run: error: unrecognized arguments: --bakend cpu. Fix: write `--backend`."),
+        (
+            "run p.vyre --device x",
+            "vyre run: error: argument --device: invalid int value: 'x'. Fix: `vyre run --help` ",
+        ),
+        (
+            "run p.vyre --input a",
+            "vyre run: error: argument --input: `a` is not a buffer's name, `=` and a file. Fix: ",
+        ),
+    ],
+)
+def test_a_mistyped_command_is_told_with_a_fix(command, said, capsys):
+    with pytest.raises(SystemExit) as ended:
+        main(command.split())
+    assert ended.value.code == 2
+    usage, error = capsys.readouterr().err.rsplit("\nvyre", 1)
+    assert usage.startswith("usage: vyre")
+    assert f"vyre{error}".startswith(said)
+    assert error.endswith(".\n")
+    assert error.count("\n") == 1
+
+
+@pytest.mark.parametrize(
     "command",
     [
         ["run", "xor.vyre", "--workgroups", "1"],

@@ -120,6 +120,8 @@ def test_run_refuses_in_one_sentence_what_cannot_be_run(capsys, xor, tmp_path, m
     assert "does not say how many workgroups run. Fix: add --workgroups." in refused(capsys, "run", str(xor), *whole)
     run = ("run", str(xor), "--workgroups", "1", "--backend", "cpu")
     assert "buffer `b` has no array. Fix: add --input b=FILE.npy, or" in refused(capsys, *run, "--input", "a=a.npy")
+    wrong = refused(capsys, *run, *whole, "--input", "outt=8")
+    assert wrong == "error: the program has no buffer `outt`. Fix: use one of `a`, `b`, `out` (did you mean `out`?).\n"
     wrong = refused(capsys, *run, *whole, "--output", "a=kept.npy")
     assert wrong == "error: the program writes no buffer `a`. Fix: name one of out.\n"
     for path, said in (("none.npy", "cannot be read"), ("pickled.npy", "no array"), (str(xor), "no array")):

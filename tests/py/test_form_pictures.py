@@ -1,23 +1,26 @@
-"""The HTML forms as Chromium draws them, in light and dark: nothing is blank, hard to read, or outside its frame."""
+"""The HTML forms as Chromium draws them, in light and dark: nothing is blank, hard to read, or outside its frame.
+
+`VYRE_UPDATE_GOLDEN=1 pytest -m slow tests/py/test_form_pictures.py` takes the pictures that the documents keep anew.
+"""
 
 from __future__ import annotations
 
 import os
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import pytest
 from PIL import Image
 
-from drawn_pages import Drawn, draw, open_page, png
+import kept_pictures
+from drawn_pages import Drawn, draw, open_page
 from html_forms import EXAMPLES, drawn
+from kept_pictures import ROOT
 from vyre._html.style import PALETTE
 
-ROOT = Path(__file__).parents[2]
 PICTURES = ROOT / "pictures" / "forms"
+RETAKE = "Fix: run `VYRE_UPDATE_GOLDEN=1 pytest -m slow tests/py/test_form_pictures.py`, and look at it."
 CONTRAST, OF_MARKS = 4.5, 3  # WCAG 2, level AA: of text of any size, and of pictures
-LARGEST = 100_000  # bytes of a picture that is kept
 
 pytestmark = pytest.mark.slow
 
@@ -25,6 +28,11 @@ pytestmark = pytest.mark.slow
 @cache
 def form(name: str) -> str:
     return drawn(EXAMPLES[name]()).replace(f"{ROOT}/", "")  # the pictures are the same wherever the project lies
+
+
+@cache
+def drawn_form(name: str, side: str) -> Drawn:
+    return draw(form(name), dark=side == "dark")
 
 
 def mistakes(made: Drawn) -> list[str]:
@@ -54,7 +62,7 @@ def rgb(colour: str) -> tuple[int, ...]:
 @pytest.mark.parametrize("side", ["light", "dark"])
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_a_form_is_readable(name, side):
-    made = draw(form(name), dark=side == "dark")
+    made = drawn_form(name, side)
     assert mistakes(made) == []
     assert len(made.found["closed"]["texts"]) >= 2
     found = colours(made)
@@ -64,8 +72,19 @@ def test_a_form_is_readable(name, side):
     assert ink > 0.005 * found.total()  # it is not blank
     assert len(found) > 16  # letters have smooth edges
     if os.environ.get("VYRE_UPDATE_GOLDEN") == "1":
-        PICTURES.mkdir(exist_ok=True)
-        (PICTURES / f"{name}-{side}.png").write_bytes(png(made.picture))
+        notes = {"form": kept_pictures.digest(form(name))}
+        kept_pictures.keep(PICTURES / f"{name}-{side}.png", made.picture, notes)
+
+
+@pytest.mark.parametrize("side", ["light", "dark"])
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_a_form_looks_as_in_its_picture(name, side):
+    """To the pixel, where the same browser and the same fonts draw it."""
+    kept = PICTURES / f"{name}-{side}.png"
+    drew = kept_pictures.notes_of(kept)["drawn by"]
+    if drew != kept_pictures.tools():
+        pytest.skip(f"the picture was drawn by {drew}, and here is {kept_pictures.tools()}")
+    assert kept_pictures.same_pixels(kept, drawn_form(name, side).picture), f"{kept.name} is out of date. {RETAKE}"
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])
@@ -100,9 +119,3 @@ def test_the_measure_sees_what_is_wrong():
     assert any("stands outside" in each for each in found)
     assert any("too wide" in each for each in found)
     assert len(colours(draw('<div class="vyre" style="height:50px"></div>', dark=False))) == 1
-
-
-def test_every_form_has_a_picture_of_both_sides_that_is_small():
-    kept = {path.stem: path.stat().st_size for path in PICTURES.glob("*.png")}
-    assert {f"{name}-{side}" for name in EXAMPLES for side in ("light", "dark")} - kept.keys() == set()
-    assert [name for name, size in kept.items() if size >= LARGEST] == []

@@ -293,7 +293,8 @@ def test_a_folder_in_a_list_is_no_file(tmp_path, capsys):
         (
             ("x", "--alg", "sha0"),
             2,
-            f"--alg must be one of {', '.join(hashing.NAMES)}, got 'sha0'. Fix: write one of these.",
+            f"--alg must be one of {', '.join(hashing.NAMES)}, got 'sha0'. "
+            "Fix: write one of these (did you mean `sha1`?).",
         ),
         (
             ("--check", "/nonexistent/list"),

@@ -221,6 +221,8 @@ def test_what_cannot_be_carried_out_is_one_sentence(files, capsys):
     )
     np.savez(files / "other.npz", oot=4)
     other = files / "other.npz"
+    assert said(race, other, *at) == "error: the program has no buffer `oot`. Fix: use one of `out`.\n"
+    np.savez(other)
     assert said(race, other, *at) == (
         f"error: buffer `out` has no array. Fix: add it to {other}: np.savez(file, out=array, ...).\n"
     )

@@ -104,7 +104,8 @@ class Explanation:
     def _sections(self) -> list[tuple[str, list[list[str]]]]:
         """Titles, each with rows of cells."""
         size = " x ".join(str(each) for each in self.workgroup_size)
-        about = [["workgroup size", size], ["runs on", f"{self.device} ({self.backend})"]]
+        where = self.device if self.device == self.backend else f"{self.device} ({self.backend})"
+        about = [["workgroup size", size], ["runs on", where]]
         about.append(["instructions", _list(_counted(count, name) for name, count in self.instructions.items())])
         limit = self.limits.get("maxComputeSharedMemorySize")
         about.append(["workgroup memory", f"{self.workgroup_bytes} bytes" + (f" of {limit}" if limit else "")])

@@ -57,7 +57,8 @@ def run(chosen: argparse.Namespace) -> int:
         return 0
     if chosen.alg not in hashing.NAMES:
         raise vyre.ArgumentError(
-            f"--alg must be one of {', '.join(hashing.NAMES)}, got {chosen.alg!r}. Fix: write one of these."
+            f"--alg must be one of {', '.join(hashing.NAMES)}, got {chosen.alg!r}. "
+            f"Fix: write one of these{vyre._core._did_you_mean(chosen.alg, list(hashing.NAMES))}."
         )
     if bool(chosen.paths) == (chosen.check is not None):
         raise vyre.ArgumentError("`vyre hash` takes paths or --check FILE. Fix: write one of the two.")

@@ -107,14 +107,20 @@ def check_timeout(timeout: float | None) -> None:
 
 
 def check_named(program: vyre.Program, inputs: dict[str, Any], fix: str) -> None:
-    """Refuse inputs without an array that the program needs; the Fix has the buffer's name for {name}.
+    """Refuse inputs of other names, or without an array that is needed; the Fix has the buffer's name for {name}.
 
     Raises: BindingError.
     """
     access = vyre.BufferAccess
+    known = [decl.name for decl in program.buffers if decl.access not in (access.Workgroup, access.Private)]
+    for name in inputs:
+        if name not in known:
+            meant = vyre._core._did_you_mean(name, known)
+            names = ", ".join(f"`{each}`" for each in known)
+            raise vyre.BindingError(f"the program has no buffer `{name}`. Fix: use one of {names}{meant}.")
     for decl in program.buffers:
         zeros = decl.access == access.ReadWrite and decl.count
-        if decl.access in (access.Workgroup, access.Private) or zeros or decl.name in inputs:
+        if decl.name not in known or zeros or decl.name in inputs:
             continue
         raise vyre.BindingError(f"buffer `{decl.name}` has no array. Fix: {fix.replace('{name}', decl.name)}.")
 
