@@ -1,4 +1,4 @@
-"""The memory of ``vyre hash`` and ``vyre scan`` does not grow with what they read: the system says what a process took."""
+"""The memory of ``vyre hash`` and ``vyre scan`` does not grow with what they read, by the count of the system."""
 
 from __future__ import annotations
 
