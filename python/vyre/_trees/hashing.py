@@ -171,10 +171,11 @@ class _Job:
                 lost[k] = True
                 with self.trouble(file):
                     # What is appended to the file after a read of less than a piece does not belong to it.
-                    following = b"" if waiting[k] is not None and len(waiting[k]) < step else opened.read(step)
+                    before = waiting[k]
+                    following = b"" if before is not None and len(before) < step else opened.read(step)
                     if following:
                         self.progress(len(following))
-                    parts[k] = waiting[k] or b""
+                    parts[k] = before or b""
                     waiting[k] = following
                     ends[k] = begun and not following
                     lost[k] = False

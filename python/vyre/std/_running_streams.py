@@ -26,6 +26,7 @@ __all__ = ["RunningStream"]
 def _advance(stream: Stream) -> Any:
     """The kernel that brings states forward by a piece of each message, and writes the results of those that end."""
     bytes_, halves = 4 * stream.words, stream.state * (2 if stream.wide else 1)
+    mix = stream.mix or stream.step
 
     @vyre.kernel(workgroup_size=64)
     def advance(
@@ -64,7 +65,7 @@ def _advance(stream: Stream) -> Any:
                     end = low + inside
                     last = vyre.logical_and(ends[i] != 0, index + 1 == blocks)
                     carried = vyre.select(end < inside, u32(1), u32(0))
-                    stream.mix(h, block, end, high + carried, vyre.select(last, u32(0xFFFFFFFF), u32(0)))
+                    mix(h, block, end, high + carried, vyre.select(last, u32(0xFFFFFFFF), u32(0)))
                 else:
                     stream.step(h, block, parameters, index, length)
             if ends[i] != 0:
