@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import zlib
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SHORT = 64  # bytes of each of many messages
+MOST_OF_PEER = 1 << 26  # bytes: more takes one thread of Python many seconds
 KEY = bytes(range(32))
 
 
@@ -42,6 +44,35 @@ def _peers() -> dict[str, Any]:
     return found
 
 
+def _peers_of_many() -> dict[str, Any]:
+    """Find implementations for short messages; each takes one."""
+    found: dict[str, Any] = {
+        "crc32": zlib.crc32,
+        "adler32": zlib.adler32,
+        "blake2s": lambda each: hashlib.blake2s(each).digest(),
+        "blake2b": lambda each: hashlib.blake2b(each).digest(),
+    }
+    try:
+        import xxhash
+
+        found |= {"xxhash32": xxhash.xxh32_intdigest, "xxhash64": xxhash.xxh64_intdigest}
+    except ImportError:
+        pass
+    try:
+        import mmh3
+
+        found["murmur3_32"] = mmh3.hash
+    except ImportError:
+        pass
+    try:
+        import blake3
+
+        found["blake3"] = lambda each: blake3.blake3(each).digest()
+    except ImportError:
+        pass
+    return found
+
+
 def cases(size: int, **where: Any) -> Iterator[tuple[str, Any, float, Any]]:
     """Race one message of ``size`` words, and as many bytes in messages of 64."""
     host = np.random.default_rng(1).integers(0, 2**32, size, dtype=np.uint32).view(np.uint8)
@@ -60,15 +91,42 @@ def cases(size: int, **where: Any) -> Iterator[tuple[str, Any, float, Any]]:
         name = f"aes_ctr {bits}"
         yield f"{name}, one message", lambda key=key: std.aes_ctr(key, bytes(16), long), len(host), peer(name)
 
-    offsets = np.arange(0, len(host) + 1, SHORT, dtype=np.uint32)
-    many = std.Messages(long, offsets)
-    names = ["crc32", "adler32", "blake2s", "blake2b", "blake3", "fnv1a32", "fnv1a64", "murmur3_32", "xxhash32"]
-    for name in [*names, "xxhash64"]:
-        function = getattr(std, name)
-        yield f"{name}, messages of {SHORT} bytes", lambda function=function: function(many), len(host), None
-    key = KEY[:16]
-    yield f"siphash24, messages of {SHORT} bytes", lambda: std.siphash24(many, key), len(host), None
+    yield from _short(host, long)
+    yield from _random(size, where)
 
-    counters = vyre.array(np.random.default_rng(1).integers(0, 2**32, (size // 4, 4), dtype=np.uint32), **where)
-    words = np.array([1, 2], np.uint32)
-    yield "philox4x32_10", lambda: std.philox4x32_10(counters, words), 4 * size, None
+
+def _short(host: np.ndarray, long: vyre.Array) -> Iterator[tuple[str, Any, float, Any]]:
+    """Race messages of 64 bytes."""
+    many = std.Messages(long, np.arange(0, len(host) + 1, SHORT, dtype=np.uint32))
+    data = host.tobytes() if len(host) <= MOST_OF_PEER else b""
+    messages = [data[k : k + SHORT] for k in range(0, len(data), SHORT)]
+    peers = _peers_of_many() if messages else {}
+    names = [
+        "crc32",
+        "crc32c",
+        "adler32",
+        "blake2s",
+        "blake2b",
+        "blake3",
+        "fnv1a32",
+        "fnv1a64",
+        "murmur3_32",
+        "xxhash32",
+    ]
+    for name in [*names, "xxhash64"]:
+        ours, theirs = getattr(std, name), peers.get(name)
+        peer = None if theirs is None else lambda theirs=theirs: [theirs(each) for each in messages]
+        yield f"{name}, messages of {SHORT} bytes", lambda ours=ours: ours(many), len(host), peer
+    yield f"siphash24, messages of {SHORT} bytes", lambda: std.siphash24(many, KEY[:16]), len(host), None
+
+
+def _random(size: int, where: dict[str, Any]) -> Iterator[tuple[str, Any, float, Any]]:
+    """Race random words beside numpy's Philox, whose words are of 64 bits."""
+    peer = np.random.Generator(np.random.Philox(1))
+    rng = np.random.default_rng(1)
+    four, two = (vyre.array(rng.integers(0, 2**32, (size // n, n), dtype=np.uint32), **where) for n in (4, 2))
+    key = np.array([1, 2], np.uint32)
+    yield "philox4x32_10", lambda: std.philox4x32_10(four, key), 4 * size, None
+    yield "threefry2x32_20", lambda: std.threefry2x32_20(two, key), 4 * size, None
+    ours = lambda: std.random_u32(size, 1, **where)  # noqa: E731
+    yield "random_u32", ours, 4 * size, lambda: peer.integers(0, 2**32, size, dtype=np.uint32)

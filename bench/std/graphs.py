@@ -36,5 +36,6 @@ def cases(size: int, **where: Any) -> Iterator[tuple[str, Callable[[], Any], flo
         except ImportError:
             pass
     yield "bfs, edges", lambda: std.bfs(*graph, 0), edges, peers[0]
+    yield "reachable, edges", lambda: std.reachable(*graph, 0), edges, peers[0]
     yield "components, edges", lambda: std.components(*graph), edges, peers[1]
     yield "pagerank of 20 rounds, edges a round", lambda: std.pagerank(*graph), 20 * edges, None

@@ -32,7 +32,7 @@ def _each(function: Callable[[bytes], bytes], messages: list[bytes]) -> Callable
 def cases(size: int, **where: Any) -> Iterator[tuple[str, Callable[[], Any], float, Callable[[], Any] | None]]:
     """Messages of ``4 * size`` bytes in all. Those of 64 bytes are counted, of others the bytes, of keys the blocks."""
     short, listed = _messages(4 * size, 64, 0, where)
-    for name in ("sha256", "md5", "sha1", "sha512", "sha3_256"):
+    for name in ("sha256", "md5", "sha1", "sha224", "sha384", "sha512", "sha3_224", "sha3_256", "sha3_384", "sha3_512"):
         digest, peer = getattr(std, name), getattr(hashlib, name)
         ours = lambda digest=digest: digest(short)  # noqa: E731
         yield f"{name} of 64 B, messages", ours, len(short), _each(lambda each, peer=peer: peer(each).digest(), listed)

@@ -68,6 +68,7 @@ CALLS: dict[str, Callable[[], Any]] = {
     "edit_distance": lambda: std.edit_distance(b"abc", b"abd"),
     "edit_distance-long": lambda: std.edit_distance(LONG, LONG[1:]),
     "find": lambda: std.find([b"ab", b"bc"], b"abcabc"),
+    "find-many": lambda: std.find([b"ab"] * 2000, b"abcabc"),
     "fnv1a32": lambda: std.fnv1a32(b"abc"),
     "fnv1a64": lambda: std.fnv1a64(b"abc"),
     "gather": lambda: std.gather(U32, U32),

@@ -11,11 +11,13 @@ import numpy as np
 import vyre
 from vyre import std
 from vyre._trees.walk import File, Trouble, open_file, why
-from vyre.errors import ArgumentError
 from vyre.std._blake3 import CHUNK, IV
 from vyre.std._blake3_long import piece_node, root_of_pieces
 from vyre.std._running import Running, padding
+from vyre.std._running_streams import RunningStream
+from vyre.std.blake2 import make_stream
 from vyre.std.hashes import ALGORITHMS
+from vyre.std.quick_hashes import XXHASH32, XXHASH64
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -23,9 +25,14 @@ if TYPE_CHECKING:
 __all__ = ["CHECKSUMS", "NAMES", "Limits", "digests_of"]
 
 CHECKSUMS = ("crc32", "crc32c", "adler32")
-# These have no form that goes on from a state between calls.
-_WHOLE = ("blake2b", "blake2s", "xxhash32", "xxhash64")
-NAMES = (*ALGORITHMS, *_WHOLE[:2], "blake3", *CHECKSUMS, *_WHOLE[2:])
+# Streams, with the parameters that stand for no key and no seed.
+_STREAMS = {
+    "blake2b": (make_stream(True, False), [64, 0, *[0] * 32]),
+    "blake2s": (make_stream(False, False), [32, 0, *[0] * 16]),
+    "xxhash32": (XXHASH32, [0, 0]),
+    "xxhash64": (XXHASH64, [0, 0]),
+}
+NAMES = (*ALGORITHMS, "blake2b", "blake2s", "blake3", *CHECKSUMS, "xxhash32", "xxhash64")
 
 
 class Limits(NamedTuple):
@@ -36,14 +43,12 @@ class Limits(NamedTuple):
         piece: bytes up to which a file is small, and of a piece of a large one: 1,024 times a power of two.
         files: small files in one call.
         together: large files that are hashed at the same time by a function that takes its blocks one after another.
-        whole: bytes of a file for a function that needs all of it in one call.
     """
 
     batch: int = 1 << 26
     piece: int = 1 << 24
     files: int = 1 << 16
     together: int = 64
-    whole: int = 1 << 30
 
 
 class _Job:
@@ -58,7 +63,7 @@ class _Job:
         try:
             yield
         except (OSError, ValueError) as error:
-            if isinstance(error, vyre.VyreError) and not isinstance(error, _TooLong):
+            if isinstance(error, vyre.VyreError):
                 raise
             self.troubles.append(Trouble(file.path, why(error)))
 
@@ -138,16 +143,6 @@ class _Job:
         node.numpy()  # pieces that wait for the device would be in memory together
         return node
 
-    def whole(self, file: File) -> None:
-        with self.trouble(file), open_file(file) as stream:
-            data = stream.read(self.limits.whole + 1)
-            if len(data) > self.limits.whole:
-                raise _TooLong(
-                    f"{self.name} has to hold a file in memory, and takes at most {self.limits.whole:,} bytes. "
-                    "Fix: take --alg blake3 or sha256."
-                )
-            self.one_call([(file, data)])
-
     def blocks(self, files: list[File]) -> None:
         """Hash large files together: each is a chain of blocks, so that several of them keep a device busy."""
         for at in range(0, len(files), self.limits.together):
@@ -157,7 +152,41 @@ class _Job:
                     with self.trouble(file):
                         streams.append((file, stack.enter_context(open_file(file))))
                 if streams:
-                    self.chains(streams)
+                    (self.chains if self.name in ALGORITHMS else self.streams)(streams)
+
+    def streams(self, streams: list[tuple[File, IO[bytes]]]) -> None:
+        """As ``chains``, for functions that know their last block: each piece waits until the next one is read."""
+        stream, parameters = _STREAMS[self.name]
+        running = RunningStream(stream, parameters, len(streams), **self.place)
+        block = 4 * stream.words
+        step = max(min(self.limits.batch // len(streams), running.most) // block, 1) * block
+        waiting: list[bytes | None] = [None] * len(streams)
+        ended, lost = [False] * len(streams), [False] * len(streams)
+        begun = False
+        while not all(ended):
+            parts, ends = [b""] * len(streams), [False] * len(streams)
+            for k, (file, opened) in enumerate(streams):
+                if ended[k]:
+                    continue
+                lost[k] = True
+                with self.trouble(file):
+                    # What is appended to the file after a read of less than a piece does not belong to it.
+                    before = waiting[k]
+                    following = b"" if before is not None and len(before) < step else opened.read(step)
+                    if following:
+                        self.progress(len(following))
+                    parts[k] = before or b""
+                    waiting[k] = following
+                    ends[k] = begun and not following
+                    lost[k] = False
+                ended[k] = ends[k] or lost[k]
+            if begun:
+                running.take(parts, ends)
+            begun = True
+        for (file, _), words, gone in zip(streams, running.results(), lost, strict=True):
+            if not gone:
+                digest = words.astype("<u4").tobytes()
+                self.digests[file.path] = digest[::-1] if self.name.startswith("xxhash") else digest
 
     def chains(self, streams: list[tuple[File, IO[bytes]]]) -> None:
         algorithm = ALGORITHMS[self.name]
@@ -184,10 +213,6 @@ class _Job:
                 self.digests[file.path] = digest
 
 
-class _TooLong(ArgumentError):
-    """A file is longer than a function takes."""
-
-
 def digests_of(
     files: Iterable[File],
     name: str,
@@ -207,10 +232,9 @@ def digests_of(
     by_size = sorted(files, key=lambda file: file.size)
     large = [file for file in by_size if file.size > limits.piece]
     large += job.small(file for file in by_size if file.size <= limits.piece)
-    if name in ALGORITHMS:
+    if name in ALGORITHMS or name in _STREAMS:
         job.blocks(large)
     else:
-        one = job.checksum if name in CHECKSUMS else job.tree if name == "blake3" else job.whole
         for file in large:
-            one(file)
+            (job.checksum if name in CHECKSUMS else job.tree)(file)
     return job.digests, job.troubles

@@ -23,8 +23,7 @@ A directory stands for all regular files below it; symbolic links there are not 
 lines are sorted by path. As in the lists of sha256sum, a line begins with a backslash if its path has backslashes or
 ends of lines, which are escaped then. --check prints OK or FAILED for each line of a list.
 
-The command needs some 400 MB of memory, however large the files are. A file of more than 16 MiB is hashed in pieces,
-except by blake2b, blake2s, xxhash32 and xxhash64: they hold it as a whole, and refuse one of more than 1 GiB.
+The command needs some 400 MB of memory, however large the files are: one of more than 16 MiB is hashed in pieces.
 
 Exit status: 0 if all is well, 1 if a file could not be read or does not have its digest, 2 for a request that cannot
 be carried out, 3 for a backend or device that is not here."""

@@ -39,10 +39,11 @@ class Stream:
         begin: (parameters, length) to the state before the first block.
         step: (state, block, parameters, index of the block, length) changes the state.
         finish: (state, block, bytes in it, length, parameters) to the words of the result. The block holds what
-            follows those that were stepped over, zeros behind it.
+            follows those that were stepped over, zeros behind it. Functions of files take 2^32 times a number more.
         blocks: the length in bytes to how many blocks are stepped over, for ints and for u32.
         lead: how many of these blocks stand before the message.
         whole: whether the last block is stepped over too, zeros behind it, so that nothing follows.
+        mix: of a whole stream, (state, block, low and high word of the bytes up to its end, all ones for the last one).
     """
 
     name: str
@@ -56,6 +57,7 @@ class Stream:
     blocks: Callable[[Any], Any]
     lead: int = 0
     whole: bool = False
+    mix: Callable[..., None] | None = None
 
 
 def pick(words: list[Any], index: u32) -> Any:

@@ -110,7 +110,7 @@ def make_stream(wide: bool, keyed: bool) -> Stream:
         return max(whole + partial, 1 - lead) + lead
 
     name = f"blake2{'b' if wide else 's'}{'_keyed' if keyed else ''}"
-    return Stream(name, words, 8, bits // 4, wide, begin, step, finish, blocks, lead, whole=True)
+    return Stream(name, words, 8, bits // 4, wide, begin, step, finish, blocks, lead, whole=True, mix=mix)
 
 
 def _digest(wide: bool, data: Any, size: Any, key: Any, backend: Any, device: Any) -> Any:

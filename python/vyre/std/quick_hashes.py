@@ -67,6 +67,11 @@ def _murmur3() -> Stream:
     return Stream("murmur3_32", 1, 1, 1, False, begin, step, finish, lambda length: length // 4)
 
 
+def _at_least(size: int, length: u32, high: Any) -> Any:
+    """Whether a message has as many bytes; `high` has those above 2^32, or is None where there are none."""
+    return length >= size if high is None else vyre.logical_or(length >= size, high > 0)
+
+
 def _xxhash32() -> Stream:
     """XXH32: Collet, "xxHash fast digest algorithm", 0.1.1."""
     primes = [0x9E3779B1, 0x85EBCA77, 0xC2B2AE3D, 0x27D4EB2F, 0x165667B1]
@@ -79,9 +84,9 @@ def _xxhash32() -> Stream:
         for k in vyre.unroll(range(4)):
             h[k] = (h[k] + block[k] * primes[1]).rotl(13) * primes[0]
 
-    def finish(h: list[u32], block: list[u32], left: u32, length: u32, parameters: Any) -> list[u32]:
+    def finish(h: list[u32], block: list[u32], left: u32, length: u32, parameters: Any, high: Any = None) -> list[u32]:
         x = parameters[0] + primes[4]
-        if length >= 16:
+        if _at_least(16, length, high):
             x = h[0].rotl(1) + h[1].rotl(7) + h[2].rotl(12) + h[3].rotl(18)
         x += length
         for k in vyre.unroll(range(3)):
@@ -113,13 +118,13 @@ def _xxhash64() -> Stream:
         for k in vyre.unroll(range(4)):
             h[k] = turned(h[k], joined(block, 2 * k))
 
-    def finish(h: list[u64], block: list[u32], left: u32, length: u32, parameters: Any) -> list[u32]:
+    def finish(h: list[u64], block: list[u32], left: u32, length: u32, parameters: Any, high: Any = None) -> list[u32]:
         x = joined(parameters, 0) + primes[4]
-        if length >= 32:
+        if _at_least(32, length, high):
             x = h[0].rotl(1) + h[1].rotl(7) + h[2].rotl(12) + h[3].rotl(18)
             for k in vyre.unroll(range(4)):
                 x = (x ^ turned(u64(0), h[k])) * primes[0] + primes[3]
-        x += u64(length)
+        x += u64(length) if high is None else u64(high) << 32 | u64(length)
         for k in vyre.unroll(range(3)):
             if left >= 8 * k + 8:
                 x = (x ^ turned(u64(0), joined(block, 2 * k))).rotl(27) * primes[0] + primes[3]

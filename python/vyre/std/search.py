@@ -9,6 +9,7 @@ import numpy as np
 from vyre._core import Array
 from vyre.errors import ArgumentError, BindingError
 from vyre.std._automaton import Automaton, Trie
+from vyre.std._chain_kernels import spread
 from vyre.std._filter_kernels import LANES, MOST_UNITS, UNIT, filtered_matches, filtering
 from vyre.std._find_kernels import counted, written
 from vyre.std._host import Place, bytes_of, count_of, place_of
@@ -32,6 +33,8 @@ _MOST_FILTERED = 256
 _ENOUGH = 1024
 # Vectors of 16 bytes in a piece of the text, at least.
 _PIECE = 32
+# Turns of loops that an invocation makes at most, which every driver allows.
+_MOST_TURNS = 60_000
 _RECORD = np.dtype([("start", np.uint32), ("end", np.uint32), ("pattern", np.uint32)])
 
 
@@ -96,6 +99,14 @@ def most_of(count: Array, limit: int | None, place: Place, where: str) -> int:
     return total
 
 
+def _piece_of(lead: int, most: int) -> int:
+    """Vectors of a piece of the text, for patterns that reach `lead` vectors, of which `most` begin at one place.
+
+    A piece is longer than what is read behind it, and its matches are counted in 32 bits.
+    """
+    return max(min(max(_PIECE, 4 * lead), (2**32 - 2) // (16 * max(most, 1))), 1)
+
+
 class Patterns:
     """Byte strings to search for, with the automaton that finds them.
 
@@ -149,7 +160,7 @@ class Patterns:
         return Patterns, (self._patterns,)
 
     def _on(self, made: Automaton | Trie, where: tuple[str, int]) -> tuple[Array, ...]:
-        """The tables on a device: classes, rows, chains, and the filter if there is one."""
+        """The tables on a device: classes, rows, chains or links, and the filter if there is one."""
         key = type(made), *where
         known = self._tables.get(key)
         if known is None:
@@ -158,13 +169,28 @@ class Patterns:
             known = self._tables[key] = tuple(place.array(each) for each in tables)
         return known
 
+    def _links_on(self, where: tuple[str, int]) -> Array:
+        """The links of the automaton's chains on a device."""
+        key = "links", *where
+        known = self._tables.get(key)
+        if known is None:
+            known = self._tables[key] = (Place(*where, True).array(self._automaton.links.reshape(-1, 4)),)
+        return known[0]
+
     def _chosen(self, backend: str) -> Automaton | Trie:
-        """What is faster on a backend."""
+        """What is faster on a backend, and has no place of the text that takes an invocation too many turns."""
         if backend not in _FILTERING or self._longest > _MOST_FILTERED:
             return self._automaton
         if self._trie is None:
             self._trie = Trie(self._patterns)
-        return self._trie
+        return self._trie if self._units_of(self._trie) else self._automaton
+
+    def _units_of(self, trie: Trie) -> int:
+        """Units of the text that an invocation may take: at each place it counts, and then it writes.
+
+        Each is a walk along the longest pattern, and writing takes one turn more for each pattern that begins there.
+        """
+        return _MOST_TURNS // (UNIT * max(2 * self._longest + trie.most, 1))
 
     def find(
         self, data: Any, limit: int | None = None, *, backend: str | None = None, device: int | Device | None = None
@@ -178,7 +204,7 @@ class Patterns:
         made = self._chosen(vectors.backend)
         classes, table, chains, *filters = self._on(made, (vectors.backend, vectors.device))
         if isinstance(made, Trie):
-            units = min(max(n // (UNIT * LANES * _ENOUGH), 1), MOST_UNITS)
+            units = min(max(n // (UNIT * LANES * _ENOUGH), 1), MOST_UNITS, self._units_of(made))
             sizes = n, made.stride
             looked = made.mask, made.second
             begins, offsets, total = filtering(made.mask == 2**32 - 1)(
@@ -188,10 +214,15 @@ class Patterns:
             found = filtered_matches(vectors, classes, table, chains, begins, offsets, *sizes, units, most)
         else:
             lead = -(-(self._longest - 1) // 16)
-            walk = n, max(_PIECE, 4 * lead), lead, made.stride
+            piece = _piece_of(lead, made.most)
+            walk = n, piece, lead, made.stride
             counts, offsets, total = counted(vectors, classes, table, *walk)
             most = most_of(total, limit, place, "vyre.std.find")
-            found = written(vectors, classes, table, chains, counts, offsets, *walk, most)
+            if piece * (1 + 16 * made.most) + lead <= _MOST_TURNS:
+                found = written(vectors, classes, table, chains, counts, offsets, *walk, most)
+            else:
+                links = self._links_on((vectors.backend, vectors.device))
+                found = spread(vectors, classes, table, links, counts, offsets, total, *walk, most)
         if not place.on_host:
             return ResidentMatches(found.reshape(most, 3), total)
         count = int(total.numpy()[0])

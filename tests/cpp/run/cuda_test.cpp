@@ -222,6 +222,20 @@ TEST_F(CudaRecordingTest, works_with_other_arrays_and_words_each_time_and_keeps_
   EXPECT_EQ(inside.out(), expected(inside.a, factor));
 }
 
+TEST_F(CudaRecordingTest, keeps_graphs_of_many_arrays_that_take_turns) {
+  const auto recording = recorded();
+  constexpr std::uint32_t kSets = 40;
+  std::vector<Resident> arrays;
+  for (std::uint32_t k = 0; k < kSets; ++k) arrays.emplace_back(cuda_, kWords);
+  for (std::uint32_t turn = 0; turn < 4 * kSets; ++turn) {
+    Resident& now = arrays[turn % kSets];
+    const std::array<StorageView, 2> slots = {now.views[0], now.views[2]};
+    recording->submit(slots, std::as_bytes(std::span(&turn, 1)), {});
+    ASSERT_EQ(now.out(), expected(now.a, turn)) << turn;
+  }
+  EXPECT_EQ(recording->times_recorded(), kSets);
+}
+
 TEST_F(CudaRecordingTest, is_a_step_of_a_sequence_with_words_of_its_own) {
   const auto recording = recorded();
   Resident first(cuda_, kWords), second(cuda_, kWords);

@@ -144,6 +144,46 @@ TEST(Recording, keeps_what_it_recorded_for_the_last_arrays_and_for_all_words) {
   });
 }
 
+TEST(Recording, keeps_what_it_recorded_for_many_arrays_that_take_turns) {
+  at_every_place([](const Place& place) {
+    const std::shared_ptr<Recording> recording = place.backend->record(Pipeline::calls(place));
+    constexpr std::uint32_t kSets = 20;
+    std::vector<Memory> a, sums;
+    for (std::uint32_t k = 0; k < kSets; ++k) {
+      a.emplace_back(place, counted_words(k));
+      sums.emplace_back(place, Words(kWords));
+    }
+    std::uint64_t recorded = 0;
+    for (std::uint32_t turn = 0; turn < 3 * kSets; ++turn) {
+      // Arrays are new in the first round, and known to come again in the second.
+      if (turn == 2 * kSets) recorded = recording->times_recorded();
+      submit(*recording, a[turn % kSets], sums[turn % kSets], turn);
+      ASSERT_EQ(sums[turn % kSets].read(), Pipeline::expected(counted_words(turn % kSets), turn)) << turn;
+    }
+    EXPECT_EQ(recording->times_recorded(), recorded);
+    EXPECT_LE(recorded, place.device ? 2 * kSets : 0u);
+  });
+}
+
+TEST(Recording, takes_what_arrays_have_left_that_do_not_come_again) {
+  at_every_place([](const Place& place) {
+    const std::shared_ptr<Recording> recording = place.backend->record(Pipeline::calls(place));
+    const Memory often(place, counted_words(1)), out(place, Words(kWords));
+    constexpr std::uint32_t kTurns = 20;
+    std::vector<Memory> once;  // kept, because memory that was freed is used again, and is known to the recording then
+    for (std::uint32_t turn = 0; turn < kTurns; ++turn) {
+      const Memory& a = once.emplace_back(place, counted_words(turn));
+      const Memory sum(place, Words(kWords));
+      submit(*recording, a, sum, turn);
+      ASSERT_EQ(sum.read(), Pipeline::expected(counted_words(turn), turn)) << turn;
+      submit(*recording, often, out, turn);
+      ASSERT_EQ(out.read(), Pipeline::expected(counted_words(1), turn)) << turn;
+    }
+    // The arrays that are used often keep theirs.
+    EXPECT_EQ(recording->times_recorded(), place.device ? kTurns + 1 : 0u);
+  });
+}
+
 TEST(Recording, is_submitted_many_times_before_the_device_is_done) {
   at_every_place([](const Place& place) {
     const std::shared_ptr<Recording> recording = place.backend->record(Pipeline::calls(place));

@@ -75,6 +75,22 @@ def test_the_official_vectors(slow_target):
         assert blake3(data, context=CONTEXT, **slow_target).hex() == derived
 
 
+# All lengths that the official file has.
+OFFICIAL = [*range(9), 63, 64, 65, 127, 128, 129, 1023, 1024, 1025, 2048, 2049, 3072, 3073, 4096, 4097, 5120, 5121]
+OFFICIAL += [6144, 6145, 7168, 7169, 8192, 8193, 16384, 31744, 102400]
+
+
+@pytest.mark.parametrize("length", OFFICIAL)
+def test_the_official_lengths_with_131_bytes_of_output(length):
+    """The file's other outputs, from the official implementation: plain, keyed and derived."""
+    assert len(OFFICIAL) == 35
+    data = pattern(length)
+    assert blake3(data, 131, backend="cpu") == reference.blake3(data).digest(131)
+    assert blake3(data, 131, key=KEY, backend="cpu") == reference.blake3(data, key=KEY).digest(131)
+    derived = reference.blake3(data, derive_key_context=CONTEXT).digest(131)
+    assert blake3(data, 131, context=CONTEXT, backend="cpu") == derived
+
+
 def test_output_of_any_length_begins_with_the_shorter_one(target):
     whole = blake3(b"", 131, **target)
     assert whole.hex() == EXTENDED

@@ -322,3 +322,97 @@ def test_too_many_patterns_are_refused_before_their_states_take_memory(rng):
         "Fix: search for fewer patterns at a time."
     )
     assert peak < 5 * sum(map(len, made))
+
+
+def chain_of(patterns, data, start):
+    """The matches at one place, in order."""
+    return sorted((start, start + len(each), k) for k, each in enumerate(patterns) if data.startswith(each, start))
+
+
+SAME = [b"ab"] * 3000 + [b"abc", b"b"] + [b"ab"] * 2000
+NESTED = [b"a" * k for k in range(1, 1500)]
+
+
+@pytest.mark.parametrize("patterns", [SAME, NESTED], ids=["equal", "nested"])
+@pytest.mark.parametrize("limit", [None, 0, 1, 4999, 5000, 7001])
+def test_many_patterns_at_one_place(rng, way, patterns, limit):
+    data = b"zab" + b"a" * 40 + b"abczzz" + b"a" * 700 + b"b"
+    wanted = all_matches(patterns, data)
+    assert len(wanted) > 15_000
+    found = std.find(patterns, data, limit, backend="cpu")
+    assert found.tolist() == wanted[:limit]
+    assert (found.count, found.overflow) == (len(wanted), limit is not None)
+
+
+def test_resident_matches_of_many_patterns_at_one_place(target):
+    patterns = std.Patterns([b"xy"] * 5000)
+    data = b"xy" if target["backend"] == "reference" else b"xyzxy"
+    wanted = [[s, s + 2, k] for s in (0, 3)[: data.count(b"xy")] for k in range(5000)]
+    found = patterns.find(vyre.array(np.frombuffer(data, np.uint8), **target), len(wanted) + 1)
+    assert found.matches.numpy().tolist() == [*wanted, [0, 0, 0]]
+    assert found.count.numpy().tolist() == [len(wanted)]
+
+
+def test_no_invocation_makes_more_turns_than_drivers_allow(monkeypatch):
+    """The chains that kernels follow one after another are short, or there are others for them."""
+    called = []
+    for name in ("written", "spread", "filtered_matches"):
+        kernel = getattr(search, name)
+        monkeypatch.setattr(search, name, lambda *a, k=kernel, name=name: called.append((name, a)) or k(*a))
+    for filtering in WAYS.values():
+        monkeypatch.setattr(search, "_FILTERING", filtering)
+        for equal in (1, 117, 118, 1400, 1900, 20_000):
+            for longest in (2, 256, 257, 1000):
+                called.clear()
+                patterns = [b"ab"] * (equal - 1) + [b"ab" + b"c" * (longest - 2)]
+                std.find(patterns, b"ab", 3, backend="cpu")
+                ((name, a),) = called
+                lead = -(-(longest - 1) // 16)
+                if name == "written":
+                    piece, kept = a[7], a[8]
+                    assert kept == lead
+                    assert piece + lead + 16 * piece * equal <= 60_000
+                elif name == "filtered_matches":
+                    assert 32 * a[8] * (2 * longest + equal) <= 60_000
+                else:
+                    assert equal > 1
+                    assert a[8] + lead <= 60_000
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 100, 65_536])
+def test_any_pattern_of_a_chain_is_few_steps_away(n):
+    """What the kernel does to find it, step by step."""
+    links = _automaton.Automaton([b"a"] * n).links.reshape(-1, 4)
+    assert links[:, 2].tolist() == list(range(1, n + 1))
+    for wanted in {1, 2, 3, n // 3, n // 2, n - 1, n} - {0}:
+        if wanted > n:
+            continue
+        at, steps = n - 1, 0
+        while links[at, 2] > wanted:
+            skip = links[at, 3]
+            at = skip if skip < n and links[skip, 2] >= wanted else links[at, 0]
+            steps += 1
+        assert links[at, 2] == wanted
+        assert steps <= 3 * n.bit_length()
+
+
+@pytest.mark.slow
+def test_a_piece_with_more_than_2_to_the_32_matches_is_counted_rightly():
+    """A text of one letter, and patterns of 1 to 40,000 of it: 6.4e9 matches in 4 times what a pattern has."""
+    most = 40_000
+    patterns = std.Patterns([b"a" * k for k in range(1, most + 1)])
+    found = patterns.find(b"b" + b"a" * 5 * most, 2 * most + 10_000, backend="cpu")
+    assert (found.count, found.overflow) == (2**32 - 1, True)
+    wanted = [(start, start + k, k - 1) for start in (1, 2, 3) for k in range(1, most + 1)]
+    assert found.tolist() == wanted[: 2 * most + 10_000]
+
+
+@pytest.mark.slow
+def test_a_driver_that_ends_long_loops_finds_a_hundred_thousand_patterns_at_one_place():
+    """llvmpipe ends every loop after 65,535 turns."""
+    device = next((each for each in vyre.devices() if each.name.startswith("llvmpipe")), None)
+    if device is None:
+        pytest.skip("no llvmpipe here")
+    patterns = std.Patterns([b"ab"] * 100_000)
+    found = patterns.find(b"zzab", backend=device.backend, device=device.index)
+    assert found.tolist() == [(2, 4, k) for k in range(100_000)]

@@ -81,32 +81,6 @@ def test_the_vectors_of_the_standards(name):
         assert getattr(std, name)(message, backend="cpu").hex() == digest
 
 
-# Seeds and the first digest of the Monte Carlo tests in NIST's CAVP vectors (SHA1Monte.rsp and its like).
-MONTE_CARLO = {
-    "sha1": ("dd4df644eaf3d85bace2b21accaa22b28821f5cd", "11f5c38b4479d4ad55cb69fadf62de0b036d5163"),
-    "sha256": (
-        "6d1e72ad03ddeb5de891e572e2396f8da015d899ef0e79503152d6010a3fe691",
-        "e93c330ae5447738c8aa85d71a6c80f2a58381d05872d26bdd39f1fcd4f2b788",
-    ),
-    "sha512": (
-        "5c337de5caf35d18ed90b5cddfce001ca1b8ee8602f367e7c24ccca6f893802f"
-        "b1aca7a3dae32dcd60800a59959bc540d63237876b799229ae71a2526fbc52cd",
-        "ada69add0071b794463c8806a177326735fa624b68ab7bcab2388b9276c036e4"
-        "eaaff87333e83c81c0bca0359d4aeebcbcfd314c0630e0c2af68c1fb19cc470e",
-    ),
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", MONTE_CARLO)
-def test_the_monte_carlo_chains_of_nist(name):
-    first, last = map(bytes.fromhex, MONTE_CARLO[name])
-    kept = [first] * 3
-    for _ in range(1000):
-        kept = [*kept[1:], getattr(std, name)(b"".join(kept), backend="cpu")]
-    assert kept[-1] == last
-
-
 def of_hashlib(name, messages):
     return [hashlib.new(name, message).digest() for message in messages]
 

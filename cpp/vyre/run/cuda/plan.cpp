@@ -17,8 +17,10 @@
 namespace vyre::run::cuda {
 namespace {
 
-// A recording keeps the graphs of so many sets of arrays.
-constexpr std::size_t kMostKept = 8;
+// A recording keeps the graphs of so many sets of arrays, and fewer if these have many calls in all: but kFewKept always.
+constexpr std::size_t kMostKept = 64;
+constexpr std::size_t kFewKept = 8;
+constexpr std::size_t kManyCalls = 1024;
 
 std::vector<std::uint32_t> lengths_of(std::span<const StorageView> views) {
   std::vector<std::uint32_t> lengths;
@@ -178,7 +180,7 @@ Graph* CudaRecording::graph_for(std::span<const StorageView> slots) {
   const auto found = std::ranges::find(kept_, addresses, &Kept::slots);
   if (found == kept_.end()) {
     // Arrays that come once are not worth a graph.
-    if (kept_.size() == kMostKept) {
+    if (kept_.size() == std::clamp(kManyCalls / calls_.order.size(), kFewKept, kMostKept)) {
       retire(*device_, std::move(kept_.back().graph));
       kept_.pop_back();
     }

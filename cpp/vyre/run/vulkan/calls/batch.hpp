@@ -41,7 +41,7 @@ class Batch {
   bool is_one_timed_submission() const;
   // The last submission that uses the batch.
   TimelineValue last_use() const { return last_use_; }
-  // Records the commands anew, after RecordedCall::rebind on a device without PhysicalDevice::update_after_bind. The device must not be
+  // Records the commands anew, after RecordedCall::rebind. The device must not be
   // executing the batch.
   void record_again();
   // Submits the batch `times` times. Returns how many were submitted before `still_valid` returned false.

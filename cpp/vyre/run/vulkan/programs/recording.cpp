@@ -1,6 +1,7 @@
 // How it works: a Bound has descriptor sets and command buffers for one set of arrays, and memory for one set of words. A submission
 // with the same arrays and words submits it again, even while the device executes it. A submission with others takes a Bound that the
-// device is done with, rewrites its descriptor sets and commands, which needs no memory, or makes a new Bound, up to a limit.
+// device is done with, rewrites its descriptor sets and commands, which needs no memory, or makes a new Bound, up to a limit. Arrays that
+// lost their Bound to others are remembered: if they come again, the limit is higher, so that arrays that take turns keep theirs.
 #include "vyre/run/vulkan/programs/recording.hpp"
 
 #include <fmt/format.h>
@@ -22,17 +23,14 @@
 namespace vyre::run::vulkan {
 namespace {
 
-// A Bound that is not in use is reused for other arrays only if there are kKept of them already. There are at most kMost.
+// A Bound that is not in use is reused for arrays that are new only if there are kKept of them already. While the device uses them, there
+// are at most kMost, and for arrays that come again kMostAgain.
 constexpr std::size_t kKept = 4;
 constexpr std::size_t kMost = 8;
-// A recording with more calls than this has at most two Bounds.
+constexpr std::size_t kMostAgain = 64;
+// So many calls may be in the Bounds of arrays that come again. A recording with more calls than this has at most two Bounds.
 constexpr std::size_t kManyCalls = 1024;
 
-// Where the array of a slot lies.
-struct SlotAddress {
-  std::uint64_t id, offset;
-  bool operator==(const SlotAddress&) const = default;
-};
 std::vector<SlotAddress> addresses_of(std::span<const StorageView> slots) {
   std::vector<SlotAddress> addresses;
   addresses.reserve(slots.size());
@@ -100,6 +98,7 @@ class VulkanRecording::Bound {
   }
 
   bool has(const std::vector<SlotAddress>& addresses) const { return addresses_ == addresses; }
+  const std::vector<SlotAddress>& addresses() const { return addresses_; }
   bool has(std::span<const std::byte> words) const { return std::ranges::equal(words_, words); }
   TimelineValue last_use() const { return batch_->last_use(); }
 
@@ -247,9 +246,12 @@ VulkanRecording::Bound& VulkanRecording::bound_for(std::span<const StorageView> 
     if (!free_with_arrays && bound_[index]->has(addresses)) free_with_arrays = index;
   }
   if (free_with_arrays) return rebind(use(*free_with_arrays), slots, words);
-  const bool many = calls_->order.size() > kManyCalls;
-  if (free && bound_.size() >= (many ? 1 : kKept)) return rebind(use(*free), slots, words);
-  if (bound_.size() < (many ? 2 : kMost)) {
+  const std::size_t calls = calls_->order.size();
+  const bool many = calls > kManyCalls;
+  const std::size_t most_again = std::clamp(kManyCalls / calls, kMost, kMostAgain);
+  const bool again = !many && std::erase(left_, addresses) > 0;
+  if (free && bound_.size() >= (many ? 1 : again ? most_again : kKept)) return rebind(use(*free), slots, words);
+  if (bound_.size() < (many ? 2 : again ? most_again : kMost)) {
     auto made = std::make_unique<Bound>(*this, slots, words);
     ++times_recorded_;
     bound_.insert(bound_.begin(), std::move(made));
@@ -268,6 +270,9 @@ VulkanRecording::Bound& VulkanRecording::rebind(std::unique_ptr<Bound>& bound, s
       if (!keep) list.erase(list.begin());
     }
   } guard{bound_};
+  if (left_.size() == kMostAgain) left_.pop_back();
+  left_.insert(left_.begin(), bound->addresses());
+  std::erase(left_, addresses_of(slots));
   bound->set_words(words);
   const std::optional<bool> recorded = bound->set_slots(slots);
   if (!recorded) bound = std::make_unique<Bound>(*this, slots, words);

@@ -15,6 +15,12 @@
 
 namespace vyre::run::vulkan {
 
+// Where the array of a slot lies.
+struct SlotAddress {
+  std::uint64_t id, offset;
+  bool operator==(const SlotAddress&) const = default;
+};
+
 class VulkanRecording final : public Recording {
  public:
   // `ready` has the kernels of each call, and the device. Throws CapabilityError for arrays that the device cannot bind.
@@ -48,10 +54,11 @@ class VulkanRecording final : public Recording {
   const std::shared_ptr<const CallsToRecord> calls_;
   const std::vector<bool> written_;  // of all(): the kept storages count as not written, because nothing that a failed call leaves matters
   std::shared_ptr<Device> device_;
-  std::vector<Kernels> kernels_;               // of each call
-  Calls fixed_;                                // of each call; null for one that works with slots or words
-  SharedAccess busy_;                          // guards what follows
-  std::vector<std::unique_ptr<Bound>> bound_;  // the one used last first
+  std::vector<Kernels> kernels_;                // of each call
+  Calls fixed_;                                 // of each call; null for one that works with slots or words
+  SharedAccess busy_;                           // guards what follows
+  std::vector<std::unique_ptr<Bound>> bound_;   // the one used last first
+  std::vector<std::vector<SlotAddress>> left_;  // arrays whose Bound was taken for others, the latest first
   std::atomic<std::uint64_t> times_recorded_ = 0;
 };
 
