@@ -15,6 +15,7 @@
 #include <string>
 
 #include "support/conformance.hpp"
+#include "support/native_code.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/ir/print.hpp"
@@ -34,12 +35,6 @@ using run::cpu::native::Vectors;
 
 lower::Kernel kernel_of(const Program& program, const run::Optimize& options = {}) {
   return lower::lower(valid(program), options, lower::kCpuTarget);
-}
-
-run::Optimize compiled() {
-  run::Optimize optimize;
-  optimize.everywhere = true;
-  return optimize;
 }
 
 // The line of the memory map of this process that contains the address.
@@ -208,26 +203,6 @@ TEST(Native, a_kernel_that_nests_too_deep_is_refused_with_the_reason) {
   EXPECT_FALSE(run::cpu::native::translate(nested(65), Vectors::Avx2, refusal));
   EXPECT_EQ(refusal.reason, "its Ifs and Loops are nested more than 64 deep");
   EXPECT_EQ(refusal.fix, "nest fewer of them");
-}
-
-// Runs on the reference, and as machine code with each instruction set, one thread and three.
-void expect_same(const Program& program, const std::vector<Words>& arrays, run::Grid grid) {
-  const validate::ValidProgram checked = valid(program);
-  const std::vector<Words> expected = run_program(*run::make_reference_backend(), checked, arrays, grid);
-  for (const Vectors vectors : run::cpu::native::available_vectors()) {
-    for (const unsigned threads : {1u, 3u}) {
-      const auto cpu = run::make_cpu_backend({.threads = threads, .instructions = std::string(run::cpu::native::name(vectors))});
-      EXPECT_EQ(run_program(*cpu, checked, arrays, grid, {}, compiled()), expected)
-          << run::cpu::native::name(vectors) << ", " << threads << " threads, grid " << grid.x << "\n"
-          << to_text(program);
-    }
-  }
-}
-
-Words numbers(std::size_t count, std::uint32_t factor = 2654435761u) {
-  Words words(count);
-  for (std::size_t k = 0; k < count; ++k) words[k] = static_cast<std::uint32_t>(k) * factor + 12345;
-  return words;
 }
 
 // Around the lengths of a vector and of a group of vectors, where whole vectors end and masks begin.

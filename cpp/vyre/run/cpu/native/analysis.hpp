@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max()
 enum class Form : std::uint8_t {
   Word,
   Ones,    // a truth as ~0 or 0
-  Folded,  // a comparison that its only user makes itself; the cell has no home
+  Folded,  // a comparison, or a combination of comparisons, that its only user makes itself; the cell has no home
 };
 
 struct Cell {

@@ -213,6 +213,18 @@ void Assembler::mask_and(int to, int a, const Mask& b) {
     b.inverted ? vpandn(v(to), v(b.reg), v(a)) : vpand(v(to), v(a), v(b.reg));
   }
 }
+Mask Assembler::mask_and_of(int to, const Mask& a, const Mask& b) {
+  if (a.inverted && b.inverted) {
+    wide_ ? korw(Opmask(to), Opmask(a.reg), Opmask(b.reg)) : vpor(v(to), v(a.reg), v(b.reg));
+    return {to, true};
+  }
+  a.inverted ? mask_and(to, b.reg, a) : mask_and(to, a.reg, b);
+  return {to, false};
+}
+Mask Assembler::mask_or_of(int to, const Mask& a, const Mask& b) {
+  const Mask neither = mask_and_of(to, {a.reg, !a.inverted}, {b.reg, !b.inverted});
+  return {to, !neither.inverted};
+}
 void Assembler::mask_copy(int to, const Mask& from) {
   if (wide_) {
     from.inverted ? knotw(Opmask(to), Opmask(from.reg)) : kmovw(Opmask(to), Opmask(from.reg));

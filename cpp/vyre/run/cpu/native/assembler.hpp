@@ -72,6 +72,9 @@ class Assembler : public Xbyak::CodeGenerator {
   // to = mask ? if_true : if_false. `to` may be any of them.
   void select(const Xmm& to, const Mask& mask, const Xmm& if_true, const Xmm& if_false);
   void mask_and(int to, int a, const Mask& b);
+  // The lanes of both masks, and those of one of them. The results take `to`, which may be either mask, and may be inverted.
+  Mask mask_and_of(int to, const Mask& a, const Mask& b);
+  Mask mask_or_of(int to, const Mask& a, const Mask& b);
   void mask_copy(int to, const Mask& from);
   void mask_all(int to);
   void mask_none(int to);

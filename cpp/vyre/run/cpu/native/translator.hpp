@@ -103,6 +103,8 @@ class Translator {
   void vector_compare(const Instruction& i, CellId dest, int part);
   Mask comparison(const Instruction& i, int part, int scratch);
   Mask condition(ValueId value, int part, int which);
+  Mask truth(ValueId value, int part, int which);
+  bool combines_two(ValueId value) const;
   void vector_select(std::uint32_t position, int part);
   void vector_id(std::uint32_t position, int part);
   void scalar_lanewise(std::uint32_t position);  // translate_words.cpp
@@ -178,17 +180,21 @@ class Translator {
   // --- Control flow (translate_control.cpp) ---
   struct Block {
     std::uint32_t position;
-    bool parts;       // its lanes may take different ways
-    bool was_masked;  // around it
-    bool of_workgroup;
+    bool parts = false;       // its lanes may take different ways
+    bool was_masked = false;  // around it
+    bool of_workgroup = false;
     Label other, end, top;
     bool has_else = false;
+    bool only_breaks = false;
     std::uint32_t depth = 0;
   };
   void if_block(std::uint32_t position);
+  bool only_breaks(std::uint32_t position) const;
+  void break_if(std::uint32_t position);
   void else_block(std::uint32_t position);
   void end_if(std::uint32_t position);
   void loop(std::uint32_t position);
+  void loop_with_breaks(std::uint32_t position);
   void end_loop(std::uint32_t position);
   void return_lanes(std::uint32_t position);
   void break_lanes(std::uint32_t position);
