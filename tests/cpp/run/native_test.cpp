@@ -247,6 +247,32 @@ TEST(Native, strides_and_scattered_indices_are_read_and_written) {
   for (const std::uint32_t length : {1u, 5u, 8u, 16u, 33u, 64u, 130u}) expect_same(program, {numbers(120), Words(300)}, {length, 1, 1});
 }
 
+// Elements of two and four words: one after the other, and at distances at which neighbouring lanes are known to access; within the array,
+// beyond its end, around 2^32, and of some lanes only.
+TEST(Native, elements_of_several_words_are_read_and_written_at_every_distance) {
+  const auto i = gid(0);
+  for (const DataType type : {DataType::Vec2U32, DataType::Vec4U32}) {
+    const std::size_t words = type == DataType::Vec2U32 ? 2 : 4;
+    for (const std::uint32_t apart : {1u, 2u, 4u, 7u}) {
+      const ExprHandle at = i * u32(apart), x = load("a", at + u32(1)), y = load("a", at - u32(2 * apart));
+      const auto mixed = [&](std::uint32_t k) { return lane(x, k) * u32(3) + lane(y, static_cast<std::uint32_t>(words) - 1 - k); };
+      const ExprHandle value = words == 2 ? pack(type, {mixed(0), mixed(1)}) : pack(type, {mixed(0), mixed(1), mixed(2), mixed(3)});
+      const Program program = Sample()
+                                  .in("a", type)
+                                  .out("all", type)
+                                  .out("some", type)
+                                  .size(1)
+                                  .add(store("all", at, value))
+                                  .add(if_(bin(BinOp::BitAnd, lane(x, 0), u32(8)) < u32(1), {store("some", at + u32(1), value)}))
+                                  .make();
+      for (const std::uint32_t length : {1u, 8u, 15u, 16u, 17u, 31u, 33u, 64u, 100u}) {
+        expect_same(program, {numbers(words * 90), Words(words * 150), Words(words * 400)}, {length, 1, 1});
+        if (HasFailure()) return;
+      }
+    }
+  }
+}
+
 // Lanes that return in a loop are not active when the loop goes on.
 TEST(Native, a_return_in_a_loop_whose_bounds_differ_ends_the_lane) {
   const auto i = gid(0);

@@ -94,6 +94,9 @@ Assembler::Address Assembler::constant_quad(std::uint64_t quad) {
 Assembler::Address Assembler::constant_bytes(const std::array<std::uint8_t, 16>& sixteen) {
   return ptr[rip + bytes_at(repeated(sixteen.data(), sixteen.size(), static_cast<std::size_t>(vector_bytes())))];
 }
+Assembler::Address Assembler::constant_words(const std::array<std::uint32_t, 16>& words) {
+  return ptr[rip + bytes_at(repeated(words.data(), sizeof words, sizeof words))];
+}
 Assembler::Address Assembler::count_up() {
   std::array<std::uint32_t, 16> words{};
   for (std::uint32_t k = 0; k < words.size(); ++k) words[k] = k;

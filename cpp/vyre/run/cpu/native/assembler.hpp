@@ -58,6 +58,7 @@ class Assembler : public Xbyak::CodeGenerator {
   Address constant(std::uint32_t word);                                 // in all lanes
   Address constant_quad(std::uint64_t quad);                            // in all pairs of lanes
   Address constant_bytes(const std::array<std::uint8_t, 16>& sixteen);  // in all quarters
+  Address constant_words(const std::array<std::uint32_t, 16>& words);   // of vectors of 16 lanes
   Address count_up();                                                   // 0, 1, 2 ...
   void write_constants();
   // Where write_constants() put them: offsets, in order. All have the size of a vector.

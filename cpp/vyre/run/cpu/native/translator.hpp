@@ -143,7 +143,12 @@ class Translator {
   void load_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts);
   void load_vector(std::uint32_t position, const AccessedArray& accessed, int part, int elements);
   void load_masked_row(std::uint32_t position, const AccessedArray& accessed, int part);
-  void load_pieces(std::uint32_t position, const AccessedArray& accessed, int part, int elements);
+  void load_pieces(std::uint32_t position, const AccessedArray& accessed, int part, int elements, int apart = 1);
+  void load_elements(std::uint32_t position, const AccessedArray& accessed, int part, int begin);
+  std::uint32_t elements_apart(const Instruction& i, const AccessedArray& accessed) const;
+  void first_of_apart(const Instruction& i, const AccessedArray& accessed, int part, std::uint32_t apart, Label& outside);
+  void load_apart(std::uint32_t position, const AccessedArray& accessed, int part, std::uint32_t apart);
+  void store_apart(std::uint32_t position, const AccessedArray& accessed, int part, std::uint32_t apart);
   void load_gather(std::uint32_t position, const AccessedArray& accessed, int part);
   void load_each(std::uint32_t position, const AccessedArray& accessed, int part);
   void store(std::uint32_t position);
@@ -155,7 +160,8 @@ class Translator {
   void when_some_lanes(int part, const Rare& rare);
   template <class Row>
   void keeping_mask(const AccessedArray& accessed, const Row& row);
-  void store_pieces(const Instruction& i, const AccessedArray& accessed, int part, int elements);
+  void store_pieces(const Instruction& i, const AccessedArray& accessed, int part, int elements, int apart = 1);
+  void store_elements(const Instruction& i, const AccessedArray& accessed, int part, int begin);
   void store_narrow_row(const AccessedArray& accessed, const Xmm& value, int elements);
   void store_each(const Instruction& i, const AccessedArray& accessed, int part);
   void atomic(std::uint32_t position);
