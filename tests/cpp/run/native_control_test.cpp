@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "support/native_code.hpp"
+#include "vyre/lower/lower.hpp"
+#include "vyre/run/cpu/native/native.hpp"
 
 namespace vyre::test {
 namespace {
@@ -14,7 +16,7 @@ using namespace ir;
 using namespace sample;
 
 // Conditions of several comparisons, of which each kind may be inverted, for Ifs, Selects and Breaks.
-TEST(NativeLoops, conditions_of_several_comparisons_have_the_same_bytes) {
+TEST(NativeControl, conditions_of_several_comparisons_have_the_same_bytes) {
   const auto i = gid(0), x = load("a", i), y = load("b", i);
   const auto both = [](ExprHandle a, ExprHandle b) { return bin(BinOp::And, std::move(a), std::move(b)); };
   const auto either = [](ExprHandle a, ExprHandle b) { return bin(BinOp::Or, std::move(a), std::move(b)); };
@@ -43,8 +45,29 @@ TEST(NativeLoops, conditions_of_several_comparisons_have_the_same_bytes) {
   }
 }
 
+// The Else of an If that only breaks is run by the lanes that stay.
+TEST(NativeControl, lanes_that_do_not_break_take_the_else) {
+  const auto i = gid(0), x = load("a", i);
+  const Program program =
+      Sample()
+          .in("a")
+          .out("out")
+          .size(64)
+          .add(let("n", u32(0)))
+          .add(loop("k", u32(0), u32(20),
+                    {if_(bin(BinOp::Eq, var("k"), bin(BinOp::BitAnd, x, u32(15))), {break_()}, {assign("n", var("n") * u32(3) + var("k"))}),
+                     assign("n", var("n") + x)}))
+          .add(store("out", i, var("n")))
+          .make();
+  run::cpu::native::Refusal refusal;
+  for (const auto vectors : {run::cpu::native::Vectors::Avx2, run::cpu::native::Vectors::Avx512}) {
+    EXPECT_TRUE(run::cpu::native::translate(lower::lower(valid(program), {}, lower::kCpuTarget), vectors, refusal)) << refusal.reason;
+  }
+  expect_same(program, {numbers(150), Words(150)}, {3, 1, 1});
+}
+
 // Lanes leave by Breaks at several places and depths, and some return; the variable of the loop is used as an index after the first left.
-TEST(NativeLoops, lanes_that_left_a_loop_do_not_come_back) {
+TEST(NativeControl, lanes_that_left_a_loop_do_not_come_back) {
   const auto i = gid(0), x = load("a", i);
   const auto low = [](ExprHandle a, std::uint32_t bits) { return bin(BinOp::BitAnd, std::move(a), u32(bits)); };
   for (const std::uint32_t size : {16u, 64u}) {

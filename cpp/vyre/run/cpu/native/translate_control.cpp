@@ -87,7 +87,7 @@ void Translator::if_block(std::uint32_t position) {
 
 // Whether the If at the position is `if (condition) break;`, directly in a Loop that lanes leave one by one.
 bool Translator::only_breaks(std::uint32_t position) const {
-  if (!varies(at(position).a) || at(position + 1).op != Opcode::Break || kernel_.partner[position] != position + 2) return false;
+  if (!varies(at(position).a) || at(position + 1).op != Opcode::Break || at(position + 2).op != Opcode::EndIf) return false;
   return !blocks_.empty() && blocks_.back().parts && at(blocks_.back().position).op == Opcode::Loop;
 }
 
