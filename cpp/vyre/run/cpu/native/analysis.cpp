@@ -70,11 +70,18 @@ class Analyser {
     }
     for (std::uint32_t position = 0; position < size_; ++position) {
       const Opcode op = at(position).op;
-      if (op == Opcode::Loop && parts(position)) found_.parts_loops = true;
+      if (lower::accesses_memory(op) && in_parted_loop(position)) found_.accesses_in_parted_loop = true;
       if (op != Opcode::Return && op != Opcode::Break) continue;
       mark_exit(position);
     }
     return true;
+  }
+
+  bool in_parted_loop(std::uint32_t position) const {
+    for (std::uint32_t block = around_[position]; block != kNone; block = around_[block]) {
+      if (at(block).op == Opcode::Loop && parts(block)) return true;
+    }
+    return false;
   }
 
   // A Return or Break that some lanes may do while others go on changes the active lanes of the blocks around it.
