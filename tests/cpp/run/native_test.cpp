@@ -245,6 +245,21 @@ TEST(Native, strides_and_scattered_indices_are_read_and_written) {
                               .add(store("out", i * u32(3), load("a", i * u32(2)) ^ load("a", bin(BinOp::Mod, i * u32(37), u32(101)))))
                               .make();
   for (const std::uint32_t length : {1u, 5u, 8u, 16u, 33u, 64u, 130u}) expect_same(program, {numbers(120), Words(300)}, {length, 1, 1});
+  // From before index 0, which is around 2^32, to beyond the end, and of some lanes only.
+  for (const std::uint32_t apart : {2u, 3u, 16u}) {
+    const ExprHandle x = load("a", i), at = i * u32(apart) - u32(apart);
+    const Program around = Sample()
+                               .in("a")
+                               .out("all")
+                               .out("some")
+                               .size(1)
+                               .add(store("all", at, x))
+                               .add(if_(bin(BinOp::BitAnd, x, u32(8)) < u32(1), {store("some", at + u32(1), x)}))
+                               .make();
+    for (const std::uint32_t length : {16u, 33u, 64u, 130u}) {
+      expect_same(around, {numbers(120), Words(200), Words(2100)}, {length, 1, 1});
+    }
+  }
 }
 
 // Elements of two and four words: one after the other, and at distances at which neighbouring lanes are known to access; within the array,

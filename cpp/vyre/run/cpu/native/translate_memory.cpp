@@ -252,11 +252,13 @@ void Translator::load_vector(std::uint32_t position, const AccessedArray& access
   out(dest, part, to);
 }
 
-// How many elements of four words lie from one lane's to the next lane's, where whole elements are accessed. Otherwise 0.
+// How many elements lie from one lane's to the next lane's, where each is accessed in one piece. Otherwise 0. Single words are stored so;
+// they are loaded by a gather.
 std::uint32_t Translator::elements_apart(const Instruction& i, const AccessedArray& accessed) const {
   constexpr std::uint32_t kMost = 1u << 16;  // so that offsets of all lanes fit into an instruction
   const std::optional<std::uint32_t> stride = analysis_.strides[i.a.index];
-  return accessed.lanes == 4 && !is_line(i) && stride && *stride > 1 && *stride <= kMost ? *stride : 0;
+  const bool in_pieces = accessed.lanes == 4 || (accessed.lanes == 1 && accessed.narrow == 0 && i.b.valid());
+  return in_pieces && !is_line(i) && stride && *stride > 1 && *stride <= kMost ? *stride : 0;
 }
 
 // rdx = where the element of the first lane is. Jumps to `outside` where the last lane's index is out of range. That index is computed with
@@ -558,10 +560,27 @@ void Translator::store_apart(std::uint32_t position, const AccessedArray& access
   }
   const auto pieces = [&] {
     first_of_apart(at(position), accessed, part, apart, *outside);
-    store_pieces(at(position), accessed, part, 0, static_cast<int>(apart));
+    accessed.lanes == 1 ? store_words(at(position), part, static_cast<int>(apart))
+                        : store_pieces(at(position), accessed, part, 0, static_cast<int>(apart));
   };
   masked_ ? keeping_mask(accessed, pieces) : pieces();
   a_.L(*back);
+}
+
+// Stores the words of a vector from rdx on, so many words from each other.
+void Translator::store_words(const Instruction& i, int part, int apart) {
+  using Xbyak::Ymm;
+  using Xbyak::Zmm;
+  const Xmm value = in(cell_of(i.b), part, 1);
+  for (int quarter = 0; quarter < a_.width() / 4; ++quarter) {
+    const Xmm four(quarter == 0 ? value.getIdx() : 2);
+    if (quarter != 0 && a_.wide()) a_.vextracti32x4(four, Zmm(value.getIdx()), static_cast<std::uint8_t>(quarter));
+    if (quarter != 0 && !a_.wide()) a_.vextracti128(four, Ymm(value.getIdx()), 1);
+    for (int word = 0; word < 4; ++word) {
+      const Address to = a_.dword[a_.rdx + 4 * (4 * quarter + word) * apart];
+      word == 0 ? a_.vmovd(to, four) : a_.vpextrd(to, four, static_cast<std::uint8_t>(word));
+    }
+  }
 }
 
 // The inverse of load_pieces.

@@ -161,6 +161,7 @@ class Translator {
   template <class Row>
   void keeping_mask(const AccessedArray& accessed, const Row& row);
   void store_pieces(const Instruction& i, const AccessedArray& accessed, int part, int elements, int apart = 1);
+  void store_words(const Instruction& i, int part, int apart);
   void store_elements(const Instruction& i, const AccessedArray& accessed, int part, int begin);
   void store_narrow_row(const AccessedArray& accessed, const Xmm& value, int elements);
   void store_each(const Instruction& i, const AccessedArray& accessed, int part);
