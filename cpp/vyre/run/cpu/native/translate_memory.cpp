@@ -577,7 +577,8 @@ void Translator::store_words(const Instruction& i, int part, int apart) {
     if (quarter != 0 && a_.wide()) a_.vextracti32x4(four, Zmm(value.getIdx()), static_cast<std::uint8_t>(quarter));
     if (quarter != 0 && !a_.wide()) a_.vextracti128(four, Ymm(value.getIdx()), 1);
     for (int word = 0; word < 4; ++word) {
-      const Address to = a_.dword[a_.rdx + 4 * (4 * quarter + word) * apart];
+      const int offset = 4 * (4 * quarter + word) * apart;
+      const Address to = a_.dword[a_.rdx + offset];
       word == 0 ? a_.vmovd(to, four) : a_.vpextrd(to, four, static_cast<std::uint8_t>(word));
     }
   }
