@@ -15,6 +15,7 @@
 #include <string>
 
 #include "support/conformance.hpp"
+#include "support/native_code.hpp"
 #include "support/programs.hpp"
 #include "support/run_program.hpp"
 #include "vyre/ir/print.hpp"
@@ -34,12 +35,6 @@ using run::cpu::native::Vectors;
 
 lower::Kernel kernel_of(const Program& program, const run::Optimize& options = {}) {
   return lower::lower(valid(program), options, lower::kCpuTarget);
-}
-
-run::Optimize compiled() {
-  run::Optimize optimize;
-  optimize.everywhere = true;
-  return optimize;
 }
 
 // The line of the memory map of this process that contains the address.
@@ -210,26 +205,6 @@ TEST(Native, a_kernel_that_nests_too_deep_is_refused_with_the_reason) {
   EXPECT_EQ(refusal.fix, "nest fewer of them");
 }
 
-// Runs on the reference, and as machine code with each instruction set, one thread and three.
-void expect_same(const Program& program, const std::vector<Words>& arrays, run::Grid grid) {
-  const validate::ValidProgram checked = valid(program);
-  const std::vector<Words> expected = run_program(*run::make_reference_backend(), checked, arrays, grid);
-  for (const Vectors vectors : run::cpu::native::available_vectors()) {
-    for (const unsigned threads : {1u, 3u}) {
-      const auto cpu = run::make_cpu_backend({.threads = threads, .instructions = std::string(run::cpu::native::name(vectors))});
-      EXPECT_EQ(run_program(*cpu, checked, arrays, grid, {}, compiled()), expected)
-          << run::cpu::native::name(vectors) << ", " << threads << " threads, grid " << grid.x << "\n"
-          << to_text(program);
-    }
-  }
-}
-
-Words numbers(std::size_t count, std::uint32_t factor = 2654435761u) {
-  Words words(count);
-  for (std::size_t k = 0; k < count; ++k) words[k] = static_cast<std::uint32_t>(k) * factor + 12345;
-  return words;
-}
-
 // Around the lengths of a vector and of a group of vectors, where whole vectors end and masks begin.
 TEST(Native, rows_of_every_length_are_read_and_written) {
   const auto i = gid(0);
@@ -270,6 +245,47 @@ TEST(Native, strides_and_scattered_indices_are_read_and_written) {
                               .add(store("out", i * u32(3), load("a", i * u32(2)) ^ load("a", bin(BinOp::Mod, i * u32(37), u32(101)))))
                               .make();
   for (const std::uint32_t length : {1u, 5u, 8u, 16u, 33u, 64u, 130u}) expect_same(program, {numbers(120), Words(300)}, {length, 1, 1});
+  // From before index 0, which is around 2^32, to beyond the end, and of some lanes only.
+  for (const std::uint32_t apart : {2u, 3u, 16u}) {
+    const ExprHandle x = load("a", i), at = i * u32(apart) - u32(apart);
+    const Program around = Sample()
+                               .in("a")
+                               .out("all")
+                               .out("some")
+                               .size(1)
+                               .add(store("all", at, x))
+                               .add(if_(bin(BinOp::BitAnd, x, u32(8)) < u32(1), {store("some", at + u32(1), x)}))
+                               .make();
+    for (const std::uint32_t length : {16u, 33u, 64u, 130u}) {
+      expect_same(around, {numbers(120), Words(200), Words(2100)}, {length, 1, 1});
+    }
+  }
+}
+
+// Elements of two and four words: one after the other, and at distances at which neighbouring lanes are known to access; within the array,
+// beyond its end, around 2^32, and of some lanes only.
+TEST(Native, elements_of_several_words_are_read_and_written_at_every_distance) {
+  const auto i = gid(0);
+  for (const DataType type : {DataType::Vec2U32, DataType::Vec4U32}) {
+    const std::size_t words = type == DataType::Vec2U32 ? 2 : 4;
+    for (const std::uint32_t apart : {1u, 2u, 4u, 7u}) {
+      const ExprHandle at = i * u32(apart), x = load("a", at + u32(1)), y = load("a", at - u32(2 * apart));
+      const auto mixed = [&](std::uint32_t k) { return lane(x, k) * u32(3) + lane(y, static_cast<std::uint32_t>(words) - 1 - k); };
+      const ExprHandle value = words == 2 ? pack(type, {mixed(0), mixed(1)}) : pack(type, {mixed(0), mixed(1), mixed(2), mixed(3)});
+      const Program program = Sample()
+                                  .in("a", type)
+                                  .out("all", type)
+                                  .out("some", type)
+                                  .size(1)
+                                  .add(store("all", at, value))
+                                  .add(if_(bin(BinOp::BitAnd, lane(x, 0), u32(8)) < u32(1), {store("some", at + u32(1), value)}))
+                                  .make();
+      for (const std::uint32_t length : {1u, 8u, 15u, 16u, 17u, 31u, 33u, 64u, 100u}) {
+        expect_same(program, {numbers(words * 90), Words(words * 150), Words(words * 400)}, {length, 1, 1});
+        if (HasFailure()) return;
+      }
+    }
+  }
 }
 
 // Lanes that return in a loop are not active when the loop goes on.

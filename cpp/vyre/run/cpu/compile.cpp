@@ -24,7 +24,7 @@ class Compiler {
  public:
   explicit Compiler(const Kernel& kernel)
       : kernel_(kernel),
-        uniformity_(find_uniformity(kernel, needs_whole_workgroups(kernel) ? Batch::Workgroup : Batch::Any)),
+        uniformity_(find_uniformity(kernel, needs_whole_workgroups(kernel) ? Batch::Workgroup : Batch::Any, Turns::OfLanes)),
         selected_(select_instructions(kernel)),
         live_(compute_live_ranges(kernel, uniformity_, selected_)),
         registers_(result_, kernel.code.size()) {

@@ -33,7 +33,7 @@ bool id_varies(const Kernel& kernel, Batch batch, const Instruction& instruction
 }
 
 // Walks over the code once. Returns whether another variable was found to vary, or another Loop that lanes leave one by one.
-bool walk(const Kernel& kernel, Batch batch, Uniformity& found) {
+bool walk(const Kernel& kernel, Batch batch, Turns turns, Uniformity& found) {
   bool changed = false;
   std::vector<bool> parted{false};  // for each open block: whether lanes may have diverged in it
   std::vector<bool> apart{false};   // the same, counted from where the innermost Loop began
@@ -52,9 +52,9 @@ bool walk(const Kernel& kernel, Batch batch, Uniformity& found) {
         }
         break;
       case Opcode::Loop:
-        any = any || found.parted_by_break[position];
-        parted.push_back(parted.back() || any);
-        apart.push_back(any);
+        apart.push_back(any || found.parted_by_break[position]);
+        parted.push_back(parted.back() || apart.back());
+        if (turns == Turns::OfLanes) any = apart.back();
         loops.push_back(position);
         break;
       case Opcode::If:
@@ -86,14 +86,14 @@ bool needs_whole_workgroups(const Kernel& kernel) {
   return !kernel.shared.empty() || std::ranges::count(kernel.code, Opcode::Barrier, &Instruction::op) != 0;
 }
 
-Uniformity find_uniformity(const Kernel& kernel, Batch batch) {
+Uniformity find_uniformity(const Kernel& kernel, Batch batch, Turns turns) {
   Uniformity found;
   found.whole_workgroups = batch == Batch::Workgroup;
   found.varying.assign(kernel.code.size(), false);
   found.divergent.assign(kernel.code.size(), false);
   found.variable_varies.assign(kernel.variables.size(), false);
   found.parted_by_break.assign(kernel.code.size(), false);
-  for (int walks = 1; walk(kernel, batch, found); ++walks) {
+  for (int walks = 1; walk(kernel, batch, turns, found); ++walks) {
     if (walks <= kMaxWalks) continue;
     std::fill(found.variable_varies.begin(), found.variable_varies.end(), true);
     std::fill(found.parted_by_break.begin(), found.parted_by_break.end(), true);

@@ -21,9 +21,18 @@ struct Uniformity {
   std::vector<bool> divergent;        // by instruction: some lanes may be inactive there
   std::vector<bool> variable_varies;  // by variable
   std::vector<bool> parted_by_break;  // by instruction: a Loop that some lanes may leave by a Break while others go on
+
+  // Whether lanes may leave the Loop at different turns.
+  bool parts_loop(std::uint32_t loop) const { return varying[loop] || parted_by_break[loop]; }
 };
 
-Uniformity find_uniformity(const lower::Kernel& kernel, Batch batch);
+// Where the variable of a Loop is kept that lanes enter together and leave by Breaks.
+enum class Turns : std::uint8_t {
+  OfLanes,  // each lane has its own, so the Loop's value varies
+  Shared,   // it is one word for all lanes, which is right because a lane that has left the Loop does not come back
+};
+
+Uniformity find_uniformity(const lower::Kernel& kernel, Batch batch, Turns turns);
 
 // Whether invocations of the kernel wait for each other or share memory, so that a batch has to be a workgroup.
 bool needs_whole_workgroups(const lower::Kernel& kernel);

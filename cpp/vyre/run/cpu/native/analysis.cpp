@@ -22,7 +22,7 @@ class Analyser {
 
   std::optional<Analysis> run() {
     found_.whole_workgroups = needs_whole_workgroups(kernel_);
-    found_.uniformity = find_uniformity(kernel_, found_.whole_workgroups ? Batch::Workgroup : Batch::Row);
+    found_.uniformity = find_uniformity(kernel_, found_.whole_workgroups ? Batch::Workgroup : Batch::Row, Turns::Shared);
     found_.selected = select_instructions(kernel_);
     if (!find_blocks()) {
       refusal_ = {"its Ifs and Loops are nested more than 64 deep", "nest fewer of them"};
@@ -47,7 +47,7 @@ class Analyser {
   bool is_used(std::uint32_t position) const { return found_.selected[position] != Selected::Nothing; }
 
   // Whether control flow may diverge at the block that begins at the position: its lanes part.
-  bool parts(std::uint32_t block) const { return at(block).op == Opcode::Loop ? varies(block) : varies(at(block).a); }
+  bool parts(std::uint32_t block) const { return at(block).op == Opcode::Loop ? found_.uniformity.parts_loop(block) : varies(at(block).a); }
 
   // --- Blocks and regions ---
 
@@ -70,11 +70,18 @@ class Analyser {
     }
     for (std::uint32_t position = 0; position < size_; ++position) {
       const Opcode op = at(position).op;
-      if (op == Opcode::Loop && varies(position)) found_.parts_loops = true;
+      if (lower::accesses_memory(op) && in_parted_loop(position)) found_.accesses_in_parted_loop = true;
       if (op != Opcode::Return && op != Opcode::Break) continue;
       mark_exit(position);
     }
     return true;
+  }
+
+  bool in_parted_loop(std::uint32_t position) const {
+    for (std::uint32_t block = around_[position]; block != kNone; block = around_[block]) {
+      if (at(block).op == Opcode::Loop && parts(block)) return true;
+    }
+    return false;
   }
 
   // A Return or Break that some lanes may do while others go on changes the active lanes of the blocks around it.
@@ -179,13 +186,48 @@ class Analyser {
       piece[position] = straight;
       if (lower::jumps(at(position).op) || at(position).op == Opcode::Barrier) ++straight;
     }
-    for (std::uint32_t position = 0; position < size_; ++position) {
-      if (!is_used(position) || !lower::is_comparison(at(position).op) || !varies(position) || uses[position] == 0) continue;
-      if (!conditions[position]) continue;
-      const bool alone = uses[position] == 1 && piece[user[position]] == piece[position] && varies(at(user[position]).a);
-      forms_[position] = alone ? Form::Folded : Form::Ones;
+    const auto alone = [&](std::uint32_t value) { return uses[value] == 1 && piece[user[value]] == piece[value]; };
+    find_truths(alone);
+    // Users come after what they use, and decide first.
+    for (std::uint32_t position = size_; position-- > 0;) {
+      if (!is_used(position) || !varies(position) || uses[position] == 0) continue;
+      const bool in_truth = forms_[user[position]] == Form::Folded && combines_truths(user[position]);
+      const bool folds = alone(position) && (in_truth || (conditions[position] && varies(at(user[position]).a)));
+      if (folds && truths_[position].comparisons != 0) {
+        forms_[position] = Form::Folded;
+      } else if (conditions[position] && lower::is_comparison(at(position).op)) {
+        forms_[position] = Form::Ones;
+      }
     }
   }
+
+  // Finds the values that a condition can be made of without a register for each: comparisons, and And, Or and the negation (Eq with 0) of
+  // such values that have no other use.
+  template <class Alone>
+  void find_truths(const Alone& alone) {
+    truths_.assign(size_, {});
+    const auto truth = [&](ValueId value) { return alone(value.index) && varies(value) ? truths_[value.index] : Truth{}; };
+    for (std::uint32_t position = 0; position < size_; ++position) {
+      const Instruction& instruction = at(position);
+      if (!is_used(position) || !varies(position)) continue;
+      Truth& made = truths_[position];
+      if (instruction.op == Opcode::Eq && at(instruction.b.index).op == Opcode::Constant && at(instruction.b.index).imm == 0) {
+        made = truth(instruction.a);
+      } else if (instruction.op == Opcode::And || instruction.op == Opcode::Or) {
+        const Truth a = truth(instruction.a), b = truth(instruction.b);
+        // The side that needs more masks is made first.
+        const bool fits = a.comparisons != 0 && b.comparisons != 0 && std::min(a.masks, b.masks) == 1;
+        if (fits && a.comparisons + b.comparisons <= kMostComparisons) made = {a.comparisons + b.comparisons, 2, true};
+        continue;
+      }
+      if (made.comparisons != 0) {
+        made.combines = true;
+      } else if (lower::is_comparison(instruction.op)) {
+        made = {1, 1, false};
+      }
+    }
+  }
+  bool combines_truths(std::uint32_t position) const { return truths_[position].combines; }
 
   template <class Visit>
   void for_each_use(const Visit& visit) const {
@@ -371,7 +413,7 @@ class Analyser {
       if (id == kNone) continue;
       if (found_.cells[id].form == Form::Folded) {
         const Instruction& comparison = at(found_.cells[id].value);
-        use_value(comparison.a, position, true, weight);  // operands of a comparison are not folded themselves
+        use_value(comparison.a, position, true, weight);  // goes as deep as a condition has comparisons
         use_value(comparison.b, position, true, weight);
       } else {
         use(id, position, as_vector, weight);
@@ -530,6 +572,15 @@ class Analyser {
   Analysis found_;
   std::vector<std::uint32_t> around_;
   std::vector<Form> forms_;
+
+  // A condition is made by a recursion over so many comparisons at most.
+  static constexpr int kMostComparisons = 8;
+  struct Truth {
+    int comparisons = 0;  // 0 for what is none
+    int masks = 0;        // that are needed to make it
+    bool combines = false;
+  };
+  std::vector<Truth> truths_;                         // by instruction
   std::vector<std::vector<std::uint32_t>> accesses_;  // by variable
 };
 

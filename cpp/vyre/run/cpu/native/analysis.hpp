@@ -24,7 +24,7 @@ inline constexpr std::uint32_t kNone = std::numeric_limits<std::uint32_t>::max()
 enum class Form : std::uint8_t {
   Word,
   Ones,    // a truth as ~0 or 0
-  Folded,  // a comparison that its only user makes itself; the cell has no home
+  Folded,  // a comparison, or a combination of comparisons, that its only user makes itself; the cell has no home
 };
 
 struct Cell {
@@ -60,9 +60,9 @@ struct Analysis {
   // By instruction: an If, Else, EndIf, Loop, EndLoop, Barrier, Return or Break that the whole workgroup does at once.
   std::vector<bool> of_workgroup;
   std::vector<Region> regions;
-  bool returns = false;      // some lanes may return before others
-  bool divides = false;      // a division is done in floating point
-  bool parts_loops = false;  // lanes may take different numbers of turns
+  bool returns = false;                  // some lanes may return before others
+  bool divides = false;                  // a division is done in floating point
+  bool accesses_in_parted_loop = false;  // memory is accessed in a loop of which lanes may take different numbers of turns
   bool has_exit(std::uint32_t block) const { return exits[block]; }
   std::vector<bool> exits;  // by If and Loop: lanes may return or break in it while others go on
 };

@@ -94,6 +94,9 @@ Assembler::Address Assembler::constant_quad(std::uint64_t quad) {
 Assembler::Address Assembler::constant_bytes(const std::array<std::uint8_t, 16>& sixteen) {
   return ptr[rip + bytes_at(repeated(sixteen.data(), sixteen.size(), static_cast<std::size_t>(vector_bytes())))];
 }
+Assembler::Address Assembler::constant_words(const std::array<std::uint32_t, 16>& words) {
+  return ptr[rip + bytes_at(repeated(words.data(), sizeof words, sizeof words))];
+}
 Assembler::Address Assembler::count_up() {
   std::array<std::uint32_t, 16> words{};
   for (std::uint32_t k = 0; k < words.size(); ++k) words[k] = k;
@@ -212,6 +215,18 @@ void Assembler::mask_and(int to, int a, const Mask& b) {
   } else {
     b.inverted ? vpandn(v(to), v(b.reg), v(a)) : vpand(v(to), v(a), v(b.reg));
   }
+}
+Mask Assembler::mask_and_of(int to, const Mask& a, const Mask& b) {
+  if (a.inverted && b.inverted) {
+    wide_ ? korw(Opmask(to), Opmask(a.reg), Opmask(b.reg)) : vpor(v(to), v(a.reg), v(b.reg));
+    return {to, true};
+  }
+  a.inverted ? mask_and(to, b.reg, a) : mask_and(to, a.reg, b);
+  return {to, false};
+}
+Mask Assembler::mask_or_of(int to, const Mask& a, const Mask& b) {
+  const Mask neither = mask_and_of(to, {a.reg, !a.inverted}, {b.reg, !b.inverted});
+  return {to, !neither.inverted};
 }
 void Assembler::mask_copy(int to, const Mask& from) {
   if (wide_) {

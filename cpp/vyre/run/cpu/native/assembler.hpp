@@ -58,6 +58,7 @@ class Assembler : public Xbyak::CodeGenerator {
   Address constant(std::uint32_t word);                                 // in all lanes
   Address constant_quad(std::uint64_t quad);                            // in all pairs of lanes
   Address constant_bytes(const std::array<std::uint8_t, 16>& sixteen);  // in all quarters
+  Address constant_words(const std::array<std::uint32_t, 16>& words);   // of vectors of 16 lanes
   Address count_up();                                                   // 0, 1, 2 ...
   void write_constants();
   // Where write_constants() put them: offsets, in order. All have the size of a vector.
@@ -72,6 +73,9 @@ class Assembler : public Xbyak::CodeGenerator {
   // to = mask ? if_true : if_false. `to` may be any of them.
   void select(const Xmm& to, const Mask& mask, const Xmm& if_true, const Xmm& if_false);
   void mask_and(int to, int a, const Mask& b);
+  // The lanes of both masks, and those of one of them. The results take `to`, which may be either mask, and may be inverted.
+  Mask mask_and_of(int to, const Mask& a, const Mask& b);
+  Mask mask_or_of(int to, const Mask& a, const Mask& b);
   void mask_copy(int to, const Mask& from);
   void mask_all(int to);
   void mask_none(int to);

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "vyre/run/cpu/native/assembler.hpp"
+#include "vyre/run/cpu/native/loop_invariants.hpp"
 #include "vyre/run/cpu/native/translator.hpp"
 #include "vyre/run/cpu/work.hpp"
 
@@ -28,12 +29,14 @@ constexpr std::uint64_t kUnknownTurns = 64;
 
 }  // namespace
 
-std::optional<Translation> translate(const lower::Kernel& kernel, Vectors vectors, Refusal& refusal) try {
-  if (!is_supported(kernel)) {
+std::optional<Translation> translate(const lower::Kernel& given, Vectors vectors, Refusal& refusal) try {
+  if (!is_supported(given)) {
     refusal = {"its Private buffers take more than 64 MiB for the invocations that run at a time",
                "declare smaller ones, or a smaller workgroup_size"};
     return std::nullopt;
   }
+  const std::optional<Hoisted> hoisted = hoist_loop_invariants(given);
+  const lower::Kernel& kernel = hoisted ? hoisted->kernel : given;
   std::optional<Analysis> analysis = analyse(kernel, refusal);
   if (!analysis) return std::nullopt;
   Translation result;
@@ -41,6 +44,9 @@ std::optional<Translation> translate(const lower::Kernel& kernel, Vectors vector
   Translator translator(kernel, std::move(*analysis), vectors);
   result.code = translator.run();
   result.marks = translator.marks();
+  if (hoisted) {
+    for (Mark& mark : result.marks) mark.position = hoisted->origin[mark.position];
+  }
   result.constants = translator.constants();
   result.layout = translator.layout();
   result.width = translator.width();

@@ -22,8 +22,8 @@ namespace vyre::run::cpu::native {
 
 // What a kernel becomes, before it is put where it can be executed.
 struct Translation {
-  std::vector<std::byte> code;  // instructions, then constants; it may be placed anywhere
-  std::vector<Mark> marks;
+  std::vector<std::byte> code;           // instructions, then constants; it may be placed anywhere
+  std::vector<Mark> marks;               // with positions in the kernel that was given; values that no loop changes stand before it
   std::vector<std::uint32_t> constants;  // the offsets of vectors of constants
   Layout layout;
   bool whole_workgroups = false;

@@ -55,6 +55,7 @@ void Translator::go_on_elsewhere() {
 
 void Translator::if_block(std::uint32_t position) {
   const Instruction& i = at(position);
+  if (only_breaks(position)) return break_if(position);
   Block& block = blocks_.emplace_back();
   block.position = position;
   block.parts = varies(i.a);
@@ -84,6 +85,26 @@ void Translator::if_block(std::uint32_t position) {
   jump_unless_any(block.other);
 }
 
+// Whether the If at the position is `if (condition) break;`, directly in a Loop that lanes leave one by one.
+bool Translator::only_breaks(std::uint32_t position) const {
+  if (!varies(at(position).a) || at(position + 1).op != Opcode::Break || at(position + 2).op != Opcode::EndIf) return false;
+  return !blocks_.empty() && blocks_.back().parts && at(blocks_.back().position).op == Opcode::Loop;
+}
+
+// Takes the lanes that leave the Loop out of the mask. Nothing else remembers them: blocks that keep a mask and give it back are opened and
+// closed between two Breaks of this kind.
+void Translator::break_if(std::uint32_t position) {
+  Label& end = blocks_.back().end;
+  for (int part = 0; part < parts_; ++part) {
+    const Mask leaves = condition(at(position).a, part, 0);
+    a_.mask_and(exec(part), exec(part), {leaves.reg, !leaves.inverted});
+  }
+  jump_unless_any(end);
+  Block& block = blocks_.emplace_back();
+  block.position = position;
+  block.only_breaks = true;
+}
+
 void Translator::else_block(std::uint32_t) {
   Block& block = blocks_.back();
   block.has_else = true;
@@ -110,6 +131,7 @@ void Translator::else_block(std::uint32_t) {
 
 void Translator::end_if(std::uint32_t) {
   Block& block = blocks_.back();
+  if (block.only_breaks) return blocks_.pop_back();
   if (!block.has_else) a_.L(block.other);
   a_.L(block.end);
   if (!block.parts) {
@@ -165,8 +187,9 @@ void Translator::loop(std::uint32_t position) {
   const CellId variable = cell_of_result(position, 0);
   Block& block = blocks_.emplace_back();
   block.position = position;
-  block.parts = varies(position);
+  block.parts = analysis_.uniformity.parts_loop(position);
   block.of_workgroup = analysis_.of_workgroup[position];
+  if (block.parts && !varies(position)) return loop_with_breaks(position);
   if (!block.parts) {
     if (analysis_.has_exit(position) && !masked_) set_active_to_all();
     block.was_masked = masked_;
@@ -199,6 +222,26 @@ void Translator::loop(std::uint32_t position) {
   a_.L(block.top);
 }
 
+// Begins a loop whose turns all lanes count together, and which each lane leaves by a Break of its own.
+void Translator::loop_with_breaks(std::uint32_t position) {
+  const Instruction& i = at(position);
+  Block& block = blocks_.back();
+  block.was_masked = masked_;
+  block.depth = depth_++;
+  if (!masked_) set_active_to_all();
+  for (int part = 0; part < parts_; ++part) {
+    if (block.was_masked) a_.mask_store(mask_slot(block.depth, kBefore, part), exec(part));
+    a_.mask_none(mask_scratch(0));
+    a_.mask_store(mask_slot(block.depth, kBroken, part), mask_scratch(0));
+  }
+  get(a_.eax, cell_of(i.a));
+  get(a_.ecx, cell_of(i.b));
+  put(cell_of_result(position, 0), a_.eax);
+  a_.cmp(a_.eax, a_.ecx);
+  a_.jae(block.end);
+  a_.L(block.top);
+}
+
 void Translator::end_loop(std::uint32_t position) {
   Block& block = blocks_.back();
   const Instruction& i = at(block.position);
@@ -218,6 +261,17 @@ void Translator::end_loop(std::uint32_t position) {
   }
   a_.L(block.other);
   poll(block.position, position);
+  if (!varies(block.position)) {
+    jump_unless_any(block.end);
+    get(a_.eax, variable);
+    a_.inc(a_.eax);
+    put(variable, a_.eax);
+    get(a_.ecx, cell_of(i.b));
+    a_.cmp(a_.eax, a_.ecx);
+    a_.jb(block.top);
+    a_.L(block.end);
+    return restore_lanes(block);
+  }
   // A lane whose variable wraps around was at its bound before, and is not active any more.
   for (int part = 0; part < parts_; ++part) {
     const Xmm now = in(variable, part, 0), next = target(variable, part, 0);
@@ -245,6 +299,7 @@ void Translator::return_lanes(std::uint32_t position) {
 }
 
 void Translator::break_lanes(std::uint32_t) {
+  if (blocks_.back().only_breaks) return;
   auto loop = blocks_.rbegin();
   bool parted = false;
   for (;; ++loop) {

@@ -13,6 +13,25 @@ constexpr std::uint32_t kWords = 0, kValues = 64, kResults = 192, kBase = 320, k
 
 int log2_of(std::uint32_t power) { return __builtin_ctz(power); }
 
+// The words first, first + step and so on of two vectors, of which the first one has 0 to 15.
+std::array<std::uint32_t, 16> words_from(std::uint32_t first, std::uint32_t step) {
+  std::array<std::uint32_t, 16> words{};
+  for (std::uint32_t k = 0; k < 16; ++k) words[k] = first + step * k;
+  return words;
+}
+// Half as many, and then as many from another place on.
+std::array<std::uint32_t, 16> words_from_both(std::uint32_t first, std::uint32_t second, std::uint32_t step) {
+  std::array<std::uint32_t, 16> words{};
+  for (std::uint32_t k = 0; k < 16; ++k) words[k] = (k < 8 ? first : second) + step * (k % 8);
+  return words;
+}
+// From each of `pieces` places one word after the other, then the next one from each.
+std::array<std::uint32_t, 16> words_in_turns(std::uint32_t first, std::uint32_t pieces) {
+  std::array<std::uint32_t, 16> words{};
+  for (std::uint32_t k = 0; k < 16; ++k) words[k] = first + k / pieces + 32 / pieces * (k % pieces);
+  return words;
+}
+
 }  // namespace
 
 Translator::AccessedArray Translator::accessed_array(const Instruction& i, bool bounded) const {
@@ -86,7 +105,9 @@ void Translator::load(std::uint32_t position) {
   if (!varies(position)) return load_word(position, accessed);
   if (is_line(i) && !masked_) return load_row(position, accessed, 0, parts_);
   for (int part = 0; part < parts_; ++part) {
-    if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
+    if (const std::uint32_t apart = elements_apart(i, accessed); apart != 0) {
+      load_apart(position, accessed, part, apart);
+    } else if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
       accessed.narrow != 0 ? load_each(position, accessed, part) : load_gather(position, accessed, part);
     } else if (masked_) {
       load_masked_row(position, accessed, part);
@@ -231,16 +252,63 @@ void Translator::load_vector(std::uint32_t position, const AccessedArray& access
   out(dest, part, to);
 }
 
+// How many elements lie from one lane's to the next lane's, where each is accessed in one piece. Otherwise 0. Single words are stored so;
+// they are loaded by a gather.
+std::uint32_t Translator::elements_apart(const Instruction& i, const AccessedArray& accessed) const {
+  constexpr std::uint32_t kMost = 1u << 16;  // so that offsets of all lanes fit into an instruction
+  const std::optional<std::uint32_t> stride = analysis_.strides[i.a.index];
+  const bool in_pieces = accessed.lanes == 4 || (accessed.lanes == 1 && accessed.narrow == 0 && i.b.valid());
+  return in_pieces && !is_line(i) && stride && *stride > 1 && *stride <= kMost ? *stride : 0;
+}
+
+// rdx = where the element of the first lane is. Jumps to `outside` where the last lane's index is out of range. That index is computed with
+// 64 bits, and arrays are much shorter than 2^32 elements, so that no index in between wraps around.
+void Translator::first_of_apart(const Instruction& i, const AccessedArray& accessed, int part, std::uint32_t apart, Label& outside) {
+  row_to_rax(i, part);
+  base_to_rdx(accessed);
+  if (accessed.bounded) {
+    a_.lea(a_.rcx, a_.ptr[a_.rax + (static_cast<std::uint32_t>(a_.width()) - 1) * apart]);
+    a_.cmp(a_.rcx, extent(accessed, offsetof(Extent, length)));
+    a_.jae(outside);
+  }
+  a_.shl(a_.rax, log2_of(4 * accessed.lanes));
+  a_.add(a_.rdx, a_.rax);
+}
+
+// Loads elements of four words that lie `apart` elements from each other.
+void Translator::load_apart(std::uint32_t position, const AccessedArray& accessed, int part, std::uint32_t apart) {
+  auto *const outside = new_label(), *const back = new_label();
+  const auto gather = [=, this] {
+    load_gather(position, accessed, part);
+    a_.jmp(*back);
+  };
+  if (masked_) when_some_lanes(part, gather);
+  if (accessed.bounded) {
+    a_.later([=, this] {
+      a_.L(*outside);
+      masked_ = false;
+      gather();
+    });
+  }
+  const auto pieces = [&] {
+    first_of_apart(at(position), accessed, part, apart, *outside);
+    load_pieces(position, accessed, part, 0, static_cast<int>(apart));
+  };
+  masked_ ? keeping_mask(accessed, pieces) : pieces();
+  a_.L(*back);
+}
+
 // Loads elements of two or four words, from rdx on. Pieces of four words are loaded into the 128-bit quarters of vectors in an order
-// such that shuffles within quarters collect word k of all lanes in one vector.
-void Translator::load_pieces(std::uint32_t position, const AccessedArray& accessed, int part, int elements) {
+// such that shuffles within quarters collect word k of all lanes in one vector. Elements of four words may lie `apart` from each other.
+void Translator::load_pieces(std::uint32_t position, const AccessedArray& accessed, int part, int elements, int apart) {
   using Xbyak::Ymm;
   using Xbyak::Zmm;
   const int quarters = a_.width() / 4, begin = elements * static_cast<int>(4 * accessed.lanes);
+  if (a_.wide() && apart == 1) return load_elements(position, accessed, part, begin);
   const auto gather_pieces = [&](int to, int first, int step) {
-    a_.vmovdqu(Xbyak::Xmm(to), a_.ptr[a_.rdx + (begin + 16 * first)]);
+    a_.vmovdqu(Xbyak::Xmm(to), a_.ptr[a_.rdx + (begin + 16 * first * apart)]);
     for (int quarter = 1; quarter < quarters; ++quarter) {
-      const Address piece = a_.ptr[a_.rdx + (begin + 16 * (first + quarter * step))];
+      const Address piece = a_.ptr[a_.rdx + (begin + 16 * (first + quarter * step) * apart)];
       if (a_.wide()) {
         a_.vinserti32x4(Zmm(to), Zmm(to), piece, static_cast<std::uint8_t>(quarter));
       } else {
@@ -270,6 +338,42 @@ void Translator::load_pieces(std::uint32_t position, const AccessedArray& access
     if (!is_needed(dest)) continue;
     const Xmm to = target(dest, part, 3), low = a_.v(lane < 2 ? 4 : 0), high = a_.v(lane < 2 ? 1 : 2);
     lane % 2 == 0 ? a_.vpunpcklqdq(to, low, high) : a_.vpunpckhqdq(to, low, high);
+    out(dest, part, to);
+  }
+}
+
+// Loads elements of two or four words, which follow each other from rdx + begin on, and collects word k of all of them. AVX-512 only.
+void Translator::load_elements(std::uint32_t position, const AccessedArray& accessed, int part, int begin) {
+  const auto vector = [&](int which) { return a_.ptr[a_.rdx + (begin + 64 * which)]; };
+  const auto collect = [&](const Xmm& to, const std::array<std::uint32_t, 16>& words, int first) {
+    a_.load(to, a_.constant_words(words));
+    a_.vpermi2d(to, a_.v(4), vector(first + 1));
+  };
+  if (accessed.lanes == 2) {
+    a_.load(a_.v(4), vector(0));
+    for (std::uint32_t lane = 0; lane < 2; ++lane) {
+      const CellId dest = cell_of_result(position, lane);
+      if (!is_needed(dest)) continue;
+      const Xmm to = target(dest, part, 0);
+      collect(to, words_from(lane, 2), 0);
+      out(dest, part, to);
+    }
+    return;
+  }
+  // Words 0 and 1 of eight elements, words 2 and 3 of them, and the same of the other eight.
+  for (int half = 0; half < 2; ++half) {
+    a_.load(a_.v(4), vector(2 * half));
+    for (std::uint32_t lane = 0; lane < 4; lane += 2) {
+      const bool any = is_needed(cell_of_result(position, lane)) || is_needed(cell_of_result(position, lane + 1));
+      if (any) collect(a_.v(2 * half + static_cast<int>(lane) / 2), words_from_both(lane, lane + 1, 4), 2 * half);
+    }
+  }
+  for (std::uint32_t lane = 0; lane < 4; ++lane) {
+    const CellId dest = cell_of_result(position, lane);
+    if (!is_needed(dest)) continue;
+    const Xmm to = target(dest, part, 4);
+    const int pair = static_cast<int>(lane) / 2;
+    a_.vshufi64x2(Xbyak::Zmm(to.getIdx()), Xbyak::Zmm(pair), Xbyak::Zmm(2 + pair), lane % 2 == 0 ? 0x44 : 0xEE);
     out(dest, part, to);
   }
 }
@@ -344,7 +448,9 @@ void Translator::store(std::uint32_t position) {
   if (!varies(i.a) && !varies(i.b)) return store_word(i, accessed);
   if (is_line(i) && !masked_) return store_row(position, accessed, 0, parts_);
   for (int part = 0; part < parts_; ++part) {
-    if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
+    if (const std::uint32_t apart = varies(i.a) ? elements_apart(i, accessed) : 0; apart != 0) {
+      store_apart(position, accessed, part, apart);
+    } else if (!is_line(i) && analysis_.strides[i.a.index] != 1u) {
       store_each(i, accessed, part);
     } else if (masked_) {
       store_masked_row(position, accessed, part);
@@ -437,15 +543,57 @@ void Translator::store_vector(const Instruction& i, const AccessedArray& accesse
   a_.store(a_.ptr[a_.rdx + a_.rax * 4 + 4 * elements], value);
 }
 
+// The inverse of load_apart.
+void Translator::store_apart(std::uint32_t position, const AccessedArray& accessed, int part, std::uint32_t apart) {
+  auto *const outside = new_label(), *const back = new_label();
+  const auto each = [=, this] {
+    store_each(at(position), accessed, part);
+    a_.jmp(*back);
+  };
+  if (masked_) when_some_lanes(part, each);
+  if (accessed.bounded) {
+    a_.later([=, this] {
+      a_.L(*outside);
+      masked_ = false;
+      each();
+    });
+  }
+  const auto pieces = [&] {
+    first_of_apart(at(position), accessed, part, apart, *outside);
+    accessed.lanes == 1 ? store_words(at(position), part, static_cast<int>(apart))
+                        : store_pieces(at(position), accessed, part, 0, static_cast<int>(apart));
+  };
+  masked_ ? keeping_mask(accessed, pieces) : pieces();
+  a_.L(*back);
+}
+
+// Stores the words of a vector from rdx on, so many words from each other.
+void Translator::store_words(const Instruction& i, int part, int apart) {
+  using Xbyak::Ymm;
+  using Xbyak::Zmm;
+  const Xmm value = in(cell_of(i.b), part, 1);
+  for (int quarter = 0; quarter < a_.width() / 4; ++quarter) {
+    const Xmm four(quarter == 0 ? value.getIdx() : 2);
+    if (quarter != 0 && a_.wide()) a_.vextracti32x4(four, Zmm(value.getIdx()), static_cast<std::uint8_t>(quarter));
+    if (quarter != 0 && !a_.wide()) a_.vextracti128(four, Ymm(value.getIdx()), 1);
+    for (int word = 0; word < 4; ++word) {
+      const int offset = 4 * (4 * quarter + word) * apart;
+      const Address to = a_.dword[a_.rdx + offset];
+      word == 0 ? a_.vmovd(to, four) : a_.vpextrd(to, four, static_cast<std::uint8_t>(word));
+    }
+  }
+}
+
 // The inverse of load_pieces.
-void Translator::store_pieces(const Instruction& i, const AccessedArray& accessed, int part, int elements) {
+void Translator::store_pieces(const Instruction& i, const AccessedArray& accessed, int part, int elements, int apart) {
   using Xbyak::Ymm;
   using Xbyak::Zmm;
   const int quarters = a_.width() / 4, begin = elements * static_cast<int>(4 * accessed.lanes);
+  if (a_.wide() && apart == 1) return store_elements(i, accessed, part, begin);
   const auto scatter_pieces = [&](int from, int first, int step) {
-    a_.vmovdqu(a_.ptr[a_.rdx + (begin + 16 * first)], Xbyak::Xmm(from));
+    a_.vmovdqu(a_.ptr[a_.rdx + (begin + 16 * first * apart)], Xbyak::Xmm(from));
     for (int quarter = 1; quarter < quarters; ++quarter) {
-      const Address piece = a_.ptr[a_.rdx + (begin + 16 * (first + quarter * step))];
+      const Address piece = a_.ptr[a_.rdx + (begin + 16 * (first + quarter * step) * apart)];
       if (a_.wide()) {
         a_.vextracti32x4(piece, Zmm(from), static_cast<std::uint8_t>(quarter));
       } else {
@@ -476,6 +624,33 @@ void Translator::store_pieces(const Instruction& i, const AccessedArray& accesse
   scatter_pieces(0, 2, 4);
   a_.vpunpckhqdq(a_.v(0), a_.v(3), a_.v(1));
   scatter_pieces(0, 3, 4);
+}
+
+// The inverse of load_elements.
+void Translator::store_elements(const Instruction& i, const AccessedArray& accessed, int part, int begin) {
+  using Xbyak::Zmm;
+  const auto vector = [&](int which) { return a_.ptr[a_.rdx + (begin + 64 * which)]; };
+  const auto store_words = [&](int which, const std::array<std::uint32_t, 16>& words, const Xmm& first, const Xmm& second) {
+    a_.load(a_.v(2), a_.constant_words(words));
+    a_.vpermi2d(a_.v(2), first, second);
+    a_.store(vector(which), a_.v(2));
+  };
+  if (accessed.lanes == 2) {
+    const Xmm low = in(cell_of(i.b, 0), part, 0), high = in(cell_of(i.b, 1), part, 1);
+    for (int half = 0; half < 2; ++half) store_words(half, words_in_turns(8 * static_cast<std::uint32_t>(half), 2), low, high);
+    return;
+  }
+  for (int half = 0; half < 2; ++half) {
+    // Words 0 and 1 of eight elements, then words 2 and 3.
+    for (std::uint32_t pair = 0; pair < 2; ++pair) {
+      const int to = pair == 0 ? 3 : 4;
+      const Xmm even = in(cell_of(i.b, 2 * pair), part, 0), odd = in(cell_of(i.b, 2 * pair + 1), part, 1);
+      a_.vshufi64x2(Zmm(to), Zmm(even.getIdx()), Zmm(odd.getIdx()), half == 0 ? 0x44 : 0xEE);
+    }
+    for (std::uint32_t quarter = 0; quarter < 2; ++quarter) {
+      store_words(2 * half + static_cast<int>(quarter), words_in_turns(4 * quarter, 4), a_.v(3), a_.v(4));
+    }
+  }
 }
 
 // Stores the low bytes of a vector's lanes, side by side.

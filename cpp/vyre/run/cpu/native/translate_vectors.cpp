@@ -279,12 +279,15 @@ void Translator::vector_divide_by_power(const Instruction& i, CellId dest, int p
   a_.vpsrad(to, a, 31);
   a_.vpsrld(to, to, static_cast<std::uint8_t>(32 - amount));
   a_.vpaddd(to, to, a);
-  a_.vpsrad(to, to, amount);
+  const Xmm result = target(dest, part, 1);
   if (i.op == Opcode::SMod) {
+    a_.vpsrad(to, to, amount);
     a_.vpslld(to, to, amount);
-    a_.vpsubd(to, a, to);
+    a_.vpsubd(result, a, to);
+  } else {
+    a_.vpsrad(result, to, amount);
   }
-  out(dest, part, to);
+  out(dest, part, result);
 }
 
 void Translator::vector_divide(const Instruction& i, CellId dest, int part) {
@@ -403,12 +406,32 @@ Mask Translator::condition(ValueId value, int part, int which) {
   const int scratch = mask_scratch(which);
   switch (cell(id).form) {
     case Form::Folded:
-      return comparison(at(cell(id).value), part, scratch);
+      return truth(value, part, which);
     case Form::Ones:
       return a_.from_ones(in(id, part, a_.wide() ? 0 : scratch), scratch);
     default:
       return a_.non_zero(in(id, part, 0), scratch);
   }
+}
+
+// The lanes for which a value of the form Folded is true. Needs the masks `which` and, where two are combined, the next one.
+Mask Translator::truth(ValueId value, int part, int which) {
+  const Instruction& i = at(value);
+  const auto folded = [&](ValueId operand) { return varies(operand) && cell(cell_of(operand)).form == Form::Folded; };
+  if (i.op == Opcode::And || i.op == Opcode::Or) {
+    const bool swap = combines_two(i.b);
+    const Mask first = truth(swap ? i.b : i.a, part, which), second = truth(swap ? i.a : i.b, part, which + 1);
+    return i.op == Opcode::And ? a_.mask_and_of(mask_scratch(which), first, second) : a_.mask_or_of(mask_scratch(which), first, second);
+  }
+  if (!folded(i.a)) return comparison(i, part, mask_scratch(which));
+  const Mask negated = truth(i.a, part, which);  // Eq with 0
+  return {negated.reg, !negated.inverted};
+}
+
+// Whether a value of the form Folded is made of two others.
+bool Translator::combines_two(ValueId value) const {
+  while (at(value).op == Opcode::Eq && cell(cell_of(at(value).a)).form == Form::Folded) value = at(value).a;
+  return at(value).op == Opcode::And || at(value).op == Opcode::Or;
 }
 
 void Translator::vector_select(std::uint32_t position, int part) {

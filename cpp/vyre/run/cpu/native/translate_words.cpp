@@ -223,9 +223,9 @@ void Translator::copy(CellId to, CellId from, int part, bool blend) {
     return out(to, part, value.reg);
   }
   if (value.in_memory) a_.load(a_.v(0), value.memory);
-  const Xmm now = in(to, part, 1);
-  a_.select(a_.v(1), {exec(part)}, value.in_memory ? a_.v(0) : value.reg, now);
-  out(to, part, a_.v(1));
+  const Xmm now = in(to, part, 1), result = target(to, part, 1);
+  a_.select(result, {exec(part)}, value.in_memory ? a_.v(0) : value.reg, now);
+  out(to, part, result);
 }
 
 void Translator::copy_word(CellId to, CellId from) {

@@ -27,13 +27,16 @@ Translator::Translator(const lower::Kernel& kernel, Analysis analysis, Vectors v
 
 // More parts hide the latency of operations, as long as the values of all parts fit into registers.
 void Translator::choose_parts() {
-  if (analysis_.parts_loops || kernel_.code.size() > kLargest) return;
+  if (kernel_.code.size() > kLargest) return;
+  // Where lanes take different numbers of turns, all parts wait for the last lane: little is lost where a turn is arithmetic alone, more
+  // where it goes through the lanes one by one.
+  const int most = analysis_.accesses_in_parted_loop ? 2 : 4;
   const auto needed = static_cast<int>(pressure(analysis_));
   for (const int parts : {2, 4}) {
     const int available = a_.vector_count() - (a_.wide() ? 5 : 4 + parts);
     const bool fits = needed * parts <= available;
     const bool fills = !analysis_.whole_workgroups || workgroup_lanes_ % static_cast<std::uint32_t>(parts * a_.width()) == 0;
-    if (fits && fills) parts_ = parts;
+    if (fits && fills && parts <= most) parts_ = parts;
   }
 }
 

@@ -103,6 +103,8 @@ class Translator {
   void vector_compare(const Instruction& i, CellId dest, int part);
   Mask comparison(const Instruction& i, int part, int scratch);
   Mask condition(ValueId value, int part, int which);
+  Mask truth(ValueId value, int part, int which);
+  bool combines_two(ValueId value) const;
   void vector_select(std::uint32_t position, int part);
   void vector_id(std::uint32_t position, int part);
   void scalar_lanewise(std::uint32_t position);  // translate_words.cpp
@@ -141,7 +143,12 @@ class Translator {
   void load_row(std::uint32_t position, const AccessedArray& accessed, int part, int parts);
   void load_vector(std::uint32_t position, const AccessedArray& accessed, int part, int elements);
   void load_masked_row(std::uint32_t position, const AccessedArray& accessed, int part);
-  void load_pieces(std::uint32_t position, const AccessedArray& accessed, int part, int elements);
+  void load_pieces(std::uint32_t position, const AccessedArray& accessed, int part, int elements, int apart = 1);
+  void load_elements(std::uint32_t position, const AccessedArray& accessed, int part, int begin);
+  std::uint32_t elements_apart(const Instruction& i, const AccessedArray& accessed) const;
+  void first_of_apart(const Instruction& i, const AccessedArray& accessed, int part, std::uint32_t apart, Label& outside);
+  void load_apart(std::uint32_t position, const AccessedArray& accessed, int part, std::uint32_t apart);
+  void store_apart(std::uint32_t position, const AccessedArray& accessed, int part, std::uint32_t apart);
   void load_gather(std::uint32_t position, const AccessedArray& accessed, int part);
   void load_each(std::uint32_t position, const AccessedArray& accessed, int part);
   void store(std::uint32_t position);
@@ -153,7 +160,9 @@ class Translator {
   void when_some_lanes(int part, const Rare& rare);
   template <class Row>
   void keeping_mask(const AccessedArray& accessed, const Row& row);
-  void store_pieces(const Instruction& i, const AccessedArray& accessed, int part, int elements);
+  void store_pieces(const Instruction& i, const AccessedArray& accessed, int part, int elements, int apart = 1);
+  void store_words(const Instruction& i, int part, int apart);
+  void store_elements(const Instruction& i, const AccessedArray& accessed, int part, int begin);
   void store_narrow_row(const AccessedArray& accessed, const Xmm& value, int elements);
   void store_each(const Instruction& i, const AccessedArray& accessed, int part);
   void atomic(std::uint32_t position);
@@ -178,17 +187,21 @@ class Translator {
   // --- Control flow (translate_control.cpp) ---
   struct Block {
     std::uint32_t position;
-    bool parts;       // its lanes may take different ways
-    bool was_masked;  // around it
-    bool of_workgroup;
+    bool parts = false;       // its lanes may take different ways
+    bool was_masked = false;  // around it
+    bool of_workgroup = false;
     Label other, end, top;
     bool has_else = false;
+    bool only_breaks = false;
     std::uint32_t depth = 0;
   };
   void if_block(std::uint32_t position);
+  bool only_breaks(std::uint32_t position) const;
+  void break_if(std::uint32_t position);
   void else_block(std::uint32_t position);
   void end_if(std::uint32_t position);
   void loop(std::uint32_t position);
+  void loop_with_breaks(std::uint32_t position);
   void end_loop(std::uint32_t position);
   void return_lanes(std::uint32_t position);
   void break_lanes(std::uint32_t position);
